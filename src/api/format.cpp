@@ -14,11 +14,10 @@ result<std::string> device_line(const hmn_snapshot* handle, std::uint32_t i, std
   if (handle == nullptr) return null_argument("snapshot is NULL");
   const snapshot& s = object(handle);
   if (i >= s.devices.size()) {
-    return failure{
-        status::range, source::none, {}, {i, " is past the end: ", s.devices.size(), " devices"}};
+    return failed(status::range, {i, " is past the end: ", s.devices.size(), " devices"});
   }
   if (format < HMN_FORMAT_FREE || format > HMN_FORMAT_USED) {
-    return failure{status::range, source::none, {}, {format, " is no HMN_FORMAT_*"}};
+    return failed(status::range, {format, " is no HMN_FORMAT_*"});
   }
   std::string line;
   if (result<void> ok = append_device(line, s, i, static_cast<device_format>(format)); !ok) {

@@ -24,8 +24,7 @@ void write_error(hmn_error* error, const failure& why) noexcept {
 
 result<void> check_fields(hmn_flags fields, hmn_flags known) {
   if ((fields & ~known) == 0) return {};
-  return failure{
-      status::unknown_flag, source::none, {}, {"fields: unknown bits 0x", hex(fields & ~known)}};
+  return failed(status::unknown_flag, {"fields: unknown bits 0x", hex(fields & ~known)});
 }
 
 hmn_status refuse(hmn_error* error, status code, const char* message) noexcept {
@@ -93,12 +92,12 @@ void text_out::clear() const noexcept {
 
 result<void> text_out::write(std::string_view text) const {
   if (text.size() >= UINT32_MAX) {
-    return failure{status::overflow, source::none, {}, "the text is longer than 4 GiB"};
+    return failed(status::overflow, "the text is longer than 4 GiB");
   }
   const auto size = static_cast<std::uint32_t>(text.size()) + 1;
   if (needed != nullptr) *needed = size;
   if (buffer == nullptr) return {};
-  if (capacity < size) return failure{status::buffer, source::none, {}, "the buffer is too small"};
+  if (capacity < size) return failed(status::buffer, "the buffer is too small");
   std::memcpy(buffer, text.data(), text.size());
   buffer[text.size()] = '\0';
   return {};

@@ -34,10 +34,8 @@ result<std::uint32_t> fields_from(hmn_flags fields, std::uint32_t struct_size) {
       struct_size < HMN_PROCESS_MEMORY_SIZE_V2 ? appended<hmn_process_memory> : 0;
   const hmn_flags unknown = fields & (~process_memory_field::all | past);
   if (unknown == 0) return fields != 0 ? fields : process_memory_field::cheap;
-  return failure{status::unknown_flag,
-                 source::none,
-                 {},
-                 {"fields: bits unknown, or past struct_size: 0x", hex(unknown)}};
+  return failed(status::unknown_flag,
+                {"fields: bits unknown, or past struct_size: 0x", hex(unknown)});
 }
 
 template <class Read>
@@ -60,7 +58,7 @@ using namespace hmn::api;
 hmn_status hmn_process_memory_read(hmn_context* handle, uint32_t pid, hmn_flags fields,
                                    hmn_process_memory* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c) -> result<hmn_process_memory> {
-    if (pid == 0) return failure{status::range, source::none, {}, "pid 0 is no process"};
+    if (pid == 0) return failed(status::range, "pid 0 is no process");
     return read_fields(fields, out->struct_size,
                        [&](std::uint32_t f, process_memory& m) { return c.memory(pid, f, m); });
   });

@@ -12,7 +12,7 @@ hmn_status hmn_metric_read(hmn_context* handle, uint32_t device_index, uint32_t 
                            uint32_t instance, hmn_metric* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c) -> result<hmn_metric> {
     if (words_of_metric(metric) == nullptr) {
-      return failure{status::range, source::none, {}, {metric, " is no HMN_METRIC_*"}};
+      return failed(status::range, {metric, " is no HMN_METRIC_*"});
     }
     const auto m = c.metric(device_index, static_cast<metric_id>(metric), instance);
     if (!m) return m.why();

@@ -13,7 +13,7 @@ hmn_status hmn_pool_read(hmn_context* handle, uint32_t device_index, uint32_t ki
                          hmn_flags fields, hmn_pool* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c) -> result<hmn_pool> {
     if (kind > HMN_POOL_STOLEN) {
-      return failure{status::range, source::none, {}, {kind, " is no HMN_POOL_*"}};
+      return failed(status::range, {kind, " is no HMN_POOL_*"});
     }
     if (result<void> ok = check_fields(fields, pool_field::readable); !ok) {
       return std::move(ok.why());

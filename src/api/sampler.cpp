@@ -24,14 +24,11 @@ result<sampling> sampling_from(const hmn_sampler_options* options) {
   if (!o) return o.why();
   const hmn_flags unknown = o->flags & ~hmn_flags{HMN_SAMPLER_PEAKS_ONLY};
   if (unknown != 0 || o->reserved0 != 0) {
-    return failure{
-        status::unknown_flag, source::none, {}, "options->flags or reserved0: unknown bits"};
+    return failed(status::unknown_flag, "options->flags or reserved0: unknown bits");
   }
   if (o->capacity > largest_capacity) {
-    return failure{status::range,
-                   source::none,
-                   {},
-                   {"options->capacity: ", o->capacity, " is above ", largest_capacity}};
+    return failed(status::range,
+                  {"options->capacity: ", o->capacity, " is above ", largest_capacity});
   }
   sampling how;
   how.interval_ns = given_or(o->interval_ms, usual_interval_ms) * platform::ns_per_ms;
@@ -171,14 +168,11 @@ hmn_status hmn_sampler_latest_telemetry(const hmn_sampler* handle, uint32_t devi
 hmn_status hmn_sampler_peak(const hmn_sampler* handle, uint32_t device_index, uint32_t pid,
                             hmn_peak* out) noexcept {
   return fill_from(handle, out, [&](const sampler& s) -> result<hmn_peak> {
-    if (pid == 0) return failure{status::range, source::none, {}, "pid 0 is no process"};
+    if (pid == 0) return failed(status::range, "pid 0 is no process");
     std::optional<peak> found;
     if (!s.find_peak(device_index, pid, found)) return no_such_device(device_index);
     if (found) return values_of(*found);
-    return failure{status::no_process,
-                   source::none,
-                   {},
-                   {"process ", pid, " was not seen on device ", device_index}};
+    return failed(status::no_process, {"process ", pid, " was not seen on device ", device_index});
   });
 }
 

@@ -32,12 +32,10 @@ std::uint32_t sized_out::size() const noexcept {
 }
 
 result<void> sized_out::check() const {
-  if (bytes == nullptr) return failure{status::argument, source::none, {}, "out is NULL"};
+  if (bytes == nullptr) return failed(status::argument, "out is NULL");
   if (is_struct_size(size(), first_size)) return {};
-  return failure{status::struct_size,
-                 source::none,
-                 {},
-                 "out->struct_size must be a multiple of 8, from the struct's first size to 65536"};
+  return failed(status::struct_size,
+                "out->struct_size must be a multiple of 8, from the struct's first size to 65536");
 }
 
 void sized_out::clear() const noexcept {
@@ -56,18 +54,14 @@ result<void> read_sized(const void* options, std::uint32_t first_size, void* ful
   if (options == nullptr) return {};
   const std::uint32_t size = size_at(options);
   if (!is_struct_size(size, first_size)) {
-    return failure{status::struct_size,
-                   source::none,
-                   {},
-                   "options->struct_size must be a multiple of 8, from its first size to 65536"};
+    return failed(status::struct_size,
+                  "options->struct_size must be a multiple of 8, from its first size to 65536");
   }
   const std::uint32_t known = std::min(size, known_size);
   const auto* bytes = static_cast<const unsigned char*>(options);
   if (std::any_of(bytes + known, bytes + size, [](unsigned char b) { return b != 0; })) {
-    return failure{status::unknown_flag,
-                   source::none,
-                   {},
-                   "the options hold a field that this version of the library does not know"};
+    return failed(status::unknown_flag,
+                  "the options hold a field that this version of the library does not know");
   }
   std::memcpy(full, bytes, known);
   return {};

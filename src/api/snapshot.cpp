@@ -58,11 +58,8 @@ result<snapshot_request> request_from(const hmn_snapshot_options* options,
   constexpr hmn_flags known =
       HMN_SNAPSHOT_ONE_DEVICE | HMN_SNAPSHOT_ONE_PROCESS | HMN_SNAPSHOT_SLOW;
   if ((o.flags & ~known) != 0 || (o.collect & ~subject::all) != 0) {
-    return failure{status::unknown_flag,
-                   source::none,
-                   {},
-                   {"unknown bits: flags 0x", hex(o.flags & ~known), ", collect 0x",
-                    hex(o.collect & ~subject::all)}};
+    return failed(status::unknown_flag, {"unknown bits: flags 0x", hex(o.flags & ~known),
+                                         ", collect 0x", hex(o.collect & ~subject::all)});
   }
   snapshot_request r;
   r.collect = o.collect != 0 ? o.collect : default_collect;
@@ -71,15 +68,13 @@ result<snapshot_request> request_from(const hmn_snapshot_options* options,
   if ((o.flags & HMN_SNAPSHOT_ONE_DEVICE) != 0) {
     r.device_index = o.device_index;
   } else if (o.device_index != 0) {
-    return failure{
-        status::argument, source::none, {}, "device_index is set without HMN_SNAPSHOT_ONE_DEVICE"};
+    return failed(status::argument, "device_index is set without HMN_SNAPSHOT_ONE_DEVICE");
   }
   if ((o.flags & HMN_SNAPSHOT_ONE_PROCESS) != 0) {
-    if (o.pid == 0) return failure{status::range, source::none, {}, "pid 0 is no process"};
+    if (o.pid == 0) return failed(status::range, "pid 0 is no process");
     r.pid = o.pid;
   } else if (o.pid != 0) {
-    return failure{
-        status::argument, source::none, {}, "pid is set without HMN_SNAPSHOT_ONE_PROCESS"};
+    return failed(status::argument, "pid is set without HMN_SNAPSHOT_ONE_PROCESS");
   }
   return r;
 }
@@ -215,16 +210,12 @@ hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, uint32_t device_index
                                hmn_diagnostic* out) noexcept {
   return fill_from(handle, out, [&](const snapshot& s) -> result<hmn_diagnostic> {
     if (!std::has_single_bit(subject_bit) || (subject_bit & ~subject::all) != 0) {
-      return failure{status::range,
-                     source::none,
-                     {},
-                     {"0x", hex(subject_bit), " is not one of HMN_COLLECT_*"}};
+      return failed(status::range, {"0x", hex(subject_bit), " is not one of HMN_COLLECT_*"});
     }
     if ((s.collect & subject_bit) == 0) return nothing();
     const snapshot_device* const d = s.device_by_index(device_index);
     if (d == nullptr) {
-      return failure{
-          status::no_device, source::none, {}, {"the snapshot has no device ", device_index}};
+      return failed(status::no_device, {"the snapshot has no device ", device_index});
     }
     return diagnostic_of(reason_for(s, subject_bit, d->identity, field));
   });
@@ -243,7 +234,7 @@ hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t
       return *group;
     }
     if (part == nullptr) {
-      return failure{status::range, source::none, {}, {text, " is no HMN_TEXT_*"}};
+      return failed(status::range, {text, " is no HMN_TEXT_*"});
     }
     if (i >= s.usages.size()) return past_end(i, s.usages.size());
     const std::string& found = s.usages[i].*part;

@@ -13,15 +13,11 @@ result<spill_thresholds> thresholds_from(const hmn_spill_options* options) {
   const result<hmn_spill_options> o = read_input(options);
   if (!o) return o.why();
   if (o->flags != 0 || o->reserved0 != 0) {
-    return failure{
-        status::unknown_flag, source::none, {}, "options->flags or reserved0: unknown bits"};
+    return failed(status::unknown_flag, "options->flags or reserved0: unknown bits");
   }
   if (o->episode_capacity > largest_episode_capacity) {
-    return failure{status::range,
-                   source::none,
-                   {},
-                   {"options->episode_capacity: ", o->episode_capacity, " is above ",
-                    largest_episode_capacity}};
+    return failed(status::range, {"options->episode_capacity: ", o->episode_capacity, " is above ",
+                                  largest_episode_capacity});
   }
   spill_thresholds by;
   by.dedicated = o->dedicated_threshold_bytes;
@@ -39,16 +35,13 @@ result<spill_sample> sample_from(const hmn_spill_sample* given) {
   const result<hmn_spill_sample> s = read_input(given);
   if (!s) return s.why();
   if ((s->flags & ~hmn_flags{HMN_SPILL_SAMPLE_HAS_LIMIT | HMN_SPILL_SAMPLE_HAS_EVICTED}) != 0) {
-    return failure{status::unknown_flag, source::none, {}, "sample->flags: unknown bits"};
+    return failed(status::unknown_flag, "sample->flags: unknown bits");
   }
   spill_sample out;
   out.limit = reported(s->flags, HMN_SPILL_SAMPLE_HAS_LIMIT, s->limit_bytes);
   out.evicted = reported(s->flags, HMN_SPILL_SAMPLE_HAS_EVICTED, s->evicted_bytes);
   if ((!out.limit && s->limit_bytes != 0) || (!out.evicted && s->evicted_bytes != 0)) {
-    return failure{status::argument,
-                   source::none,
-                   {},
-                   "sample: limit_bytes or evicted_bytes without its flag"};
+    return failed(status::argument, "sample: limit_bytes or evicted_bytes without its flag");
   }
   out.monotonic_ns = s->monotonic_ns != 0 ? s->monotonic_ns : platform::monotonic_ns();
   out.dedicated = s->dedicated_bytes;
@@ -191,9 +184,6 @@ hmn_status hmn_spill_episode(const hmn_spill* handle, uint64_t number, hmn_episo
     if (result<void> ok = check_spill(handle); !ok) return std::move(ok.why());
     const std::optional<hmn::spill_episode> found = object(handle).episode(number);
     if (found) return to_c(number, *found);
-    return failure{status::range,
-                   source::none,
-                   {},
-                   {"episode ", number, " has not begun yet, or was dropped"}};
+    return failed(status::range, {"episode ", number, " has not begun yet, or was dropped"});
   });
 }

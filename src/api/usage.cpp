@@ -10,7 +10,7 @@ using namespace hmn::api;
 hmn_status hmn_usage_read(hmn_context* handle, uint32_t device_index, uint32_t pid, hmn_usage* out,
                           hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c) -> result<hmn_usage> {
-    if (pid == 0) return failure{status::range, source::none, {}, "pid 0 is no process"};
+    if (pid == 0) return failed(status::range, "pid 0 is no process");
     const result<usage> u = c.process(device_index, pid);
     if (!u) return u.why();
     if (u->counted_since_ns && out->struct_size < HMN_USAGE_SIZE_V2) {

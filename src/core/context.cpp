@@ -98,10 +98,7 @@ result<void> context::set_path(path_kind which, std::string_view value) {
   if (result<void> ok = require(source_behind(which)); !ok) return ok;
   const std::lock_guard lock(start_mutex_);
   if (started_) {
-    return failure{status::state,
-                   source::none,
-                   {},
-                   "a path can only be set before the context's first reading"};
+    return failed(status::state, "a path can only be set before the context's first reading");
   }
   std::string& place = place_of(settings_, which);
   place = value.empty() ? place_of(*std::make_unique<settings>(), which) : std::string(value);
@@ -290,10 +287,8 @@ result<std::uint32_t> context::find(std::string_view text) {
   if (const auto index = table_.find(*key)) return *index;
   std::string shown;
   append_utf8(shown, text.substr(0, 120));
-  return failure{status::no_device,
-                 source::none,
-                 {},
-                 {"no device has the key \"", shown, "\"; ", table_.count(), " known"}};
+  return failed(status::no_device,
+                {"no device has the key \"", shown, "\"; ", table_.count(), " known"});
 }
 
 result<device> context::identity(std::uint32_t index) {
@@ -329,7 +324,7 @@ result<std::string> context::recording() {
   if (recorder_) return recorder_->text();
   const char* const why = settings_.record ? "a simulated machine is not recorded"
                                            : "the context does not record: HMN_CONTEXT_RECORD";
-  return failure{status::state, source::none, {}, why};
+  return failed(status::state, why);
 }
 
 result<source_state> context::backend(source which) {

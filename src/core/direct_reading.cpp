@@ -60,8 +60,7 @@ result<void> context::read(std::uint32_t index, std::uint32_t subject_bit, const
   if (!refused.empty()) return most_specific(refused);
   std::optional<failure>& missing = out.missing_of(subject_bit);
   if (!missing) {
-    return failure{
-        status::device_lost, source::none, {}, {"device ", index, " was here and is gone"}};
+    return failed(status::device_lost, {"device ", index, " was here and is gone"});
   }
   if (missing->code == status::device_lost) {
     const std::lock_guard lock(table_mutex_);
@@ -81,8 +80,7 @@ result<pool> context::pool(std::uint32_t index, pool_kind kind, std::uint32_t fi
   if ((fields & needs_host) != 0) set_usable(d, kind);
   const hmn::pool* found = d.pools.find(kind);
   if (found == nullptr) {
-    return failure{
-        status::unsupported, source::none, {}, {"device ", index, " has no such memory pool"}};
+    return failed(status::unsupported, {"device ", index, " has no such memory pool"});
   }
   if ((present_bits(*found) & pool_field::readable) == 0) {
     return failure{status::unsupported,

@@ -30,11 +30,8 @@ result<void> check_path(std::string_view value) {
   if (platform::is_absolute(value) && value.size() <= longest_path) return {};
   std::string shown;
   append_utf8(shown, value.substr(0, 120));
-  return failure{
-      status::argument,
-      source::none,
-      {},
-      {"path \"", shown, "\": expected an absolute path of at most ", longest_path, " bytes"}};
+  return failed(status::argument, {"path \"", shown, "\": expected an absolute path of at most ",
+                                   longest_path, " bytes"});
 }
 
 result<void> apply_environment(context& to) {

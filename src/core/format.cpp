@@ -61,19 +61,16 @@ void append_bytes(std::string& out, std::uint64_t bytes) {
 
 result<void> append_device(std::string& out, const snapshot& s, std::size_t i, device_format what) {
   const std::optional<labelled_field> shown = field_of(what);
-  if (!shown) return failure{status::range, source::none, {}, "no such format of a device"};
+  if (!shown) return failed(status::range, "no such format of a device");
   if (i >= s.devices.size()) {
-    return failure{
-        status::range,
-        source::none,
-        {},
-        std::to_string(i) + " is past the end: " + std::to_string(s.devices.size()) + " devices"};
+    return failed(status::range, std::to_string(i) + " is past the end: " +
+                                     std::to_string(s.devices.size()) + " devices");
   }
   const device& who = s.devices[i].identity;
   const pool* main = s.main_pool(who.index);
   const bool needs_total = what == device_format::free;
   if (main == nullptr || !(main->*shown->member) || (needs_total && !main->total)) {
-    return failure{status::empty, source::none, {}, "a value of the device's memory is not known"};
+    return failed(status::empty, "a value of the device's memory is not known");
   }
   out += "  GPU " + std::to_string(who.index) + ": ";
   out += shown->word;

@@ -96,21 +96,18 @@ result<std::int64_t> difference(const byte_pair& p) {
   const bool grows = p.after >= p.before;
   const std::uint64_t size = grows ? p.after - p.before : p.before - p.after;
   if (size > most) {
-    return failure{status::overflow, source::none, {}, "the difference does not fit 64 bits"};
+    return failed(status::overflow, "the difference does not fit 64 bits");
   }
   return grows ? static_cast<std::int64_t>(size) : -static_cast<std::int64_t>(size);
 }
 
 result<void> check(const snapshot& before, const snapshot& after, std::uint32_t index) {
   if (after.monotonic_ns < before.monotonic_ns) {
-    return failure{status::argument, source::none, {}, "`after` was taken before `before`"};
+    return failed(status::argument, "`after` was taken before `before`");
   }
   const device_pair d = devices_of(before, after, index);
   if (d.before == nullptr && d.after == nullptr) {
-    return failure{status::no_device,
-                   source::none,
-                   {},
-                   "neither snapshot has a device " + std::to_string(index)};
+    return failed(status::no_device, "neither snapshot has a device " + std::to_string(index));
   }
   return {};
 }
@@ -191,7 +188,7 @@ result<delta> compare(const snapshot& before, const snapshot& after, std::uint32
     out.notes |= c.notes;
   }
   if (!out.memory_bytes && !out.device_bytes && !out.energy_joules) {
-    return failure{status::empty, source::none, {}, "the snapshots have nothing in common"};
+    return failed(status::empty, "the snapshots have nothing in common");
   }
   return out;
 }

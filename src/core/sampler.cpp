@@ -120,10 +120,8 @@ bool sampler::is_forked() const noexcept {
 
 result<void> sampler::start() {
   if (!core_->from->may_start_threads()) {
-    return failure{status::unsupported,
-                   source::none,
-                   {},
-                   "a sampler is a thread, and the context was made with HMN_CONTEXT_NO_THREADS"};
+    return failed(status::unsupported,
+                  "a sampler is a thread, and the context was made with HMN_CONTEXT_NO_THREADS");
   }
   auto held = std::make_unique<std::shared_ptr<core>>(core_);
   const std::lock_guard lock(core_->mutex);
@@ -177,7 +175,7 @@ result<std::unique_ptr<snapshot>> sampler::next(std::uint64_t timeout_ns) {
     }
     if (timeout_ns == 0 ||
         platform::wait_on(core_->changes, seen, until) == platform::wake::timed_out) {
-      return failure{status::empty, source::none, {}, "no snapshot has come within the timeout"};
+      return failed(status::empty, "no snapshot has come within the timeout");
     }
   }
 }

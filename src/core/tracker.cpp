@@ -58,19 +58,14 @@ result<void> tracker::would_fit(std::uint64_t bytes) const {
 
 result<void> tracker::would_fit_device(std::uint64_t bytes) const {
   if (linked_->is_forked()) {
-    return failure{status::forked,
-                   source::none,
-                   {},
-                   "the tracker is linked to a context made before this process was forked"};
+    return failed(status::forked,
+                  "the tracker is linked to a context made before this process was forked");
   }
   const result<std::uint64_t> left = linked_->usable(device_index_);
   if (!left) return left.why();
   if (bytes <= *left) return {};
-  return failure{status::limit,
-                 source::none,
-                 {},
-                 {"out of memory: allocation of ", bytes, " bytes would exceed the ", *left,
-                  " bytes that are left on device ", device_index_}};
+  return failed(status::limit, {"out of memory: allocation of ", bytes, " bytes would exceed the ",
+                                *left, " bytes that are left on device ", device_index_});
 }
 
 void tracker::reset() noexcept {
@@ -90,10 +85,8 @@ result<std::uint32_t> tracker::tag(std::string_view name) {
     }
     if (name == taken) return i + 1;
   }
-  return failure{status::limit,
-                 source::none,
-                 {},
-                 {"there are ", tag_capacity_, " tags already: ask for a tag_capacity"}};
+  return failed(status::limit,
+                {"there are ", tag_capacity_, " tags already: ask for a tag_capacity"});
 }
 
 bool tracker::has_tag(std::uint32_t tag) const noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -71,12 +72,16 @@ struct failure_of {
   source from;
   native_domain domain = native_domain::error_number;
 
-  // Takes the error number of the system or the library in `native`; 0: none.
-  failure operator()(status code, const message_text& message, std::int32_t native = 0) const {
-    failure made{code, from, {}, message};
-    if (native != 0) made.native = {domain, native};
-    return made;
-  }
+  // Take the error number of the system or the library in `native`; 0: none.
+  failure operator()(status code, const message_text& message, std::int32_t native = 0) const;
+  failure operator()(status code, const char* message, std::int32_t native = 0) const;
+  failure operator()(status code, std::initializer_list<piece> message,
+                     std::int32_t native = 0) const;
 };
+
+// Make failures of the library itself.
+failure failed(status code, const message_text& message) noexcept;
+failure failed(status code, const char* message) noexcept;
+failure failed(status code, std::initializer_list<piece> message) noexcept;
 
 }  // namespace hmn

@@ -118,11 +118,11 @@ void topic::missing(code c, const char* what, std::uint32_t field) const {
   if (wants()) diagnose(failure_for(c, what), field);
 }
 
-void topic::trace(const char* symbol, code c, std::uint64_t duration_ns) const {
+void topic::trace(const char* symbol, code c, std::uint64_t begin_ns) const {
   diagnostic d =
       diagnostic_of(*this, {status_of(c), source::nvml, {native_domain::nvml, c}, symbol});
   d.notes = note::trace;
-  d.duration_ns = duration_ns;
+  d.duration_ns = platform::monotonic_ns() - begin_ns;
   r.diagnose(std::move(d));
 }
 

@@ -39,7 +39,7 @@ struct topic {
   void diagnose(failure why, std::uint32_t field = 0, std::uint32_t notes = 0) const;
   // Reports a missing value, since `what` returned `c`.
   void missing(code c, const char* what, std::uint32_t field) const;
-  void trace(const char* symbol, code c, std::uint64_t duration_ns) const;
+  void trace(const char* symbol, code c, std::uint64_t begin_ns) const;
   [[nodiscard]] bool is_late() const noexcept {
     return !is_opening && platform::monotonic_ns() > r.deadline_ns();
   }
@@ -61,10 +61,9 @@ template <class... P, class... A>
 code call(const topic& about, const function<code(P...)>& f, A... arguments) {
   if (!f) return function_not_found;
   if (about.is_late()) return late;
-  if (!about.r.wants_trace()) return f.address(arguments...);
-  const std::uint64_t begin = platform::monotonic_ns();
-  const code c = f.address(arguments...);
-  about.trace(f.name(), c, platform::monotonic_ns() - begin);
+  const std::uint64_t begin = about.r.wants_trace() ? platform::monotonic_ns() : 0;
+  const code c = f(arguments...);
+  if (begin != 0) about.trace(f.name(), c, begin);
   return c;
 }
 

@@ -10,6 +10,15 @@
 
 namespace hmn::nvml {
 
+void named_symbol::find(const platform::library& from) noexcept {
+  address = nullptr;
+  for (generation = 0; generation < names.size() && names[generation] != nullptr; ++generation) {
+    address = from.symbol(names[generation]);
+    if (address != nullptr) return;
+  }
+  generation = 0;
+}
+
 void symbols::find(const platform::library& from) noexcept {
   const auto each = [&](auto&... all) { (all.find(from), ...); };
   each(init_with_flags, init, shutdown, driver_version, cuda_version_v2, cuda_version);

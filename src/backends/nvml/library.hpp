@@ -15,28 +15,24 @@ namespace hmn::nvml {
 // NVML's functions in a loaded library. Each except the initialisation may be missing; of several
 // generations the newest available is used.
 
-template <class F>
-struct function;
-
-template <class... P>
-struct function<code(P...)> {
+struct named_symbol {
   std::array<const char*, 3> names{};  // newest first
-  code (*address)(P...) = nullptr;
+  void* address = nullptr;
   std::size_t generation = 0;  // index in `names` of the one found
 
   [[nodiscard]] const char* name() const noexcept { return names[generation]; }
   explicit operator bool() const noexcept { return address != nullptr; }
 
-  void find(const platform::library& from) noexcept {
-    address = nullptr;
-    generation = 0;
-    for (std::size_t i = 0; i < names.size() && names[i] != nullptr; ++i) {
-      void* const found = from.symbol(names[i]);
-      if (found == nullptr) continue;
-      address = reinterpret_cast<code (*)(P...)>(found);
-      generation = i;
-      return;
-    }
+  void find(const platform::library& from) noexcept;
+};
+
+template <class F>
+struct function;
+
+template <class... P>
+struct function<code(P...)> : named_symbol {
+  code operator()(P... arguments) const {
+    return reinterpret_cast<code (*)(P...)>(address)(arguments...);
   }
 };
 

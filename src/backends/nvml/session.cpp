@@ -131,11 +131,11 @@ void session::close() noexcept {
     return;
   }
   free_events();
-  if (fn.shutdown) fn.shutdown.address();
+  if (fn.shutdown) fn.shutdown();
 }
 
 void session::free_events() noexcept {
-  if (events != nullptr && fn.free_events) fn.free_events.address(events);
+  if (events != nullptr && fn.free_events) fn.free_events(events);
   events = nullptr;
 }
 

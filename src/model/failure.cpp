@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "model/failure.hpp"
+
+namespace hmn {
+
+failure failure_of::operator()(status code, const message_text& message,
+                               std::int32_t native) const {
+  failure made{code, from, {}, message};
+  if (native != 0) made.native = {domain, native};
+  return made;
+}
+
+// Overloads for what most callers have: built here, a message costs each of them less code.
+failure failure_of::operator()(status code, const char* message, std::int32_t native) const {
+  return (*this)(code, message_text(message), native);
+}
+
+failure failure_of::operator()(status code, std::initializer_list<piece> message,
+                               std::int32_t native) const {
+  return (*this)(code, message_text(message), native);
+}
+
+failure failed(status code, const message_text& message) noexcept {
+  return {code, source::none, {}, message};
+}
+
+failure failed(status code, const char* message) noexcept {
+  return {code, source::none, {}, message};
+}
+
+failure failed(status code, std::initializer_list<piece> message) noexcept {
+  return {code, source::none, {}, message};
+}
+
+}  // namespace hmn

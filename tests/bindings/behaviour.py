@@ -50,6 +50,7 @@ RECORDS = {
     "telemetry": "telemetry", "snapshot_telemetry": "telemetry", "metric": "metric", "snapshot_metric": "metric",
     "usage": "usage", "own_usage": "usage",
     "self": "usage", "snapshot_usage": "usage", "info": "snapshot_info", "diagnostic": "diagnostic",
+    "reason": "diagnostic",
     "delta": "delta", "sample_info": "sampler_info", "sample_pool": "pool",
     "sample_telemetry": "telemetry", "sample_peak": "peak", "sample_device_peak": "peak",
     "track_info": "tracker_info", "track_read_tag": "tag",

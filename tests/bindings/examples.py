@@ -30,9 +30,9 @@ CASES = [
     ("free_memory", [str((10155 << 20) + 1)], EXAMPLES / "workstation.json", 1,
      f"{RTX}: 9.9 GiB free, does not fit\nno GPU has 9.9 GiB free\n"),
     ("free_memory", ["5GiB"], EXAMPLES / "mig-a100.json", 0,
-     f"GPU 0 [{A100}]: 16.9 GiB free, fits\nGPU 1 [{A100} MIG 3g.20gb]: 1.5 GiB free, does not fit\n"
+     f"GPU 0 [{A100}]: free memory is not known\nGPU 1 [{A100} MIG 3g.20gb]: 1.5 GiB free, does not fit\n"
      f"GPU 2 [{A100} MIG 2g.10gb]: 5.1 GiB free, fits\nGPU 3 [{A100} MIG 1g.5gb]: 4.7 GiB free, does not fit\n"
-     "GPU 0 has most\n"),
+     "GPU 2 has most\n"),
     ("free_memory", ["1GiB"], MACHINES / "nothing.json", 1,
      "GPU 0: free memory is not known\nGPU 1 [A name alone]: free memory is not known\n"
      "GPU 2: free memory is not known\nGPU 3: free memory is not known\nGPU 4: free memory is not known\n"

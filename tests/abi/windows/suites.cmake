@@ -9,7 +9,7 @@ foreach(noun library memory dtype estimate)
 endforeach()
 if(HMN_BACKEND_SIMULATED)
   foreach(noun null sizes options order process deadline device pool telemetry metric usage
-      snapshot report format error spill threads tracker sampler context)
+      snapshot report reason format error spill threads tracker usable sampler context)
     hmn_abi_suite(${noun})
   endforeach()
   hmn_abi_with_nvml(context)

@@ -25,11 +25,13 @@ def for_people(count):
     return f"{count >> 20} MiB" if count < 1 << 30 else f"{count / (1 << 30):.1f} GiB"
 
 
-def free(device):
-    """What is free in the first pool, which is the main one in these files."""
-    if device.get("state") == "asleep" or not device.get("pools"):
+def usable(device, host):
+    """What can be allocated in the first pool, which is the main one in these files and has no budget."""
+    if device.get("state") == "asleep" or not device.get("pools") or device.get("partitions"):
         return None
     pool = {key: size(pool) for key, pool in device["pools"][0].items() if key in ("total", "free", "used", "reserved")}
+    if device["pools"][0]["kind"] == "unified":
+        return size(host["available"])
     if "free" in pool or pool.get("used") is None:
         return pool.get("free")
     return pool["total"] - pool["used"] - pool.get("reserved", 0)
@@ -46,7 +48,7 @@ def free_memory(machine, wanted):
     """The lines and the exit code of free_memory."""
     best, most = None, 0
     for index, device in enumerate(devices_of(machine)):
-        left = free(device)
+        left = usable(device, machine.get("host", {}).get("system", {}))
         if left is None:
             yield f"GPU {index} [{device['name']}]: free memory is not known"
             continue

@@ -3,6 +3,7 @@
 #include "backends/nvidia_smi/values.hpp"
 #include "fuzz.hpp"
 #include "model/pci_address.hpp"
+#include "model/plausible.hpp"
 
 using namespace hmn;
 using namespace hmn::nvidia_smi;
@@ -11,20 +12,19 @@ namespace {
 
 void check_pool(const gpu_row& row) {
   std::vector<missing> gone;
-  const auto p = pool_of(row, gone);
+  auto p = pool_of(row, gone);
   if (!p) return;
   promise(p->kind == pool_kind::unified || p->total);
   promise(p->kind != pool_kind::unified || (!p->total && !p->used && !p->free && !p->reserved));
-  for (const auto& part : {p->used, p->free, p->reserved}) promise(!part || *part <= *p->total);
+  drop_implausible(*p, drop_silently);
+  for (const auto& part : {p->used, p->free, p->reserved}) {
+    promise(!part || !p->total || *part <= *p->total);
+  }
 }
 
 void check_telemetry(const gpu_row& row) {
   std::vector<missing> gone;
-  const telemetry t = telemetry_of(row, telemetry_field::all, gone);
-  for (const auto& busy : {t.gpu_busy_percent, t.memory_busy_percent, t.encoder_busy_percent,
-                           t.decoder_busy_percent}) {
-    promise(!busy || (*busy >= 0 && *busy <= 100));
-  }
+  telemetry t = telemetry_of(row, telemetry_field::all, gone);
   std::uint32_t fields = 0;
   for (const missing& m : gone) {
     promise(m.fields != 0 && m.code != status::ok && is_utf8(m.message.view()));
@@ -33,6 +33,11 @@ void check_telemetry(const gpu_row& row) {
   }
   promise(((fields & telemetry_field::power_watts) == 0) == t.power_watts.has_value());
   promise(((fields & telemetry_field::p_state) == 0) == t.p_state.has_value());
+  drop_implausible(t, drop_silently);
+  for (const auto& busy : {t.gpu_busy_percent, t.memory_busy_percent, t.encoder_busy_percent,
+                           t.decoder_busy_percent}) {
+    promise(!busy || (*busy >= 0 && *busy <= 100));
+  }
 }
 
 }  // namespace

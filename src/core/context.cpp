@@ -3,7 +3,6 @@
 
 #include "core/usable.hpp"
 #include "model/compose.hpp"
-#include "model/plausible.hpp"
 #include "platform/fork.hpp"
 #include "platform/process.hpp"
 
@@ -313,10 +312,7 @@ result<void> context::own_memory(std::uint32_t fields, process_memory& out) {
 
 result<void> context::system(system_memory& out) {
   start();
-  result<void> ok = host_->system(out);
-  drop_implausible(out, drop_silently);
-  hmn::set_usable(out);
-  return ok;
+  return read_system(*host_, out, drop_silently);
 }
 
 result<std::string> context::recording() {

@@ -6,7 +6,6 @@
 
 #include "core/attribution.hpp"
 #include "core/usable.hpp"
-#include "model/plausible.hpp"
 #include "model/record.hpp"
 #include "model/sort.hpp"
 
@@ -76,9 +75,7 @@ void snapshot_builder::add_host() {
     add_diagnostic({why, 0, subject::system, field, {}, {}, {}}, {});
   };
   system_memory system;
-  if (result<void> ok = from_.host_->system(system)) {
-    drop_implausible(system, dropped);
-    hmn::set_usable(system);
+  if (result<void> ok = read_system(*from_.host_, system, dropped)) {
     out_->system = system;
   } else {
     add_diagnostic({std::move(ok.why()), 0, subject::system, 0, {}, {}, {}}, {});

@@ -3,9 +3,6 @@
 
 #include <algorithm>
 
-#include "model/compose.hpp"
-#include "model/plausible.hpp"
-
 namespace hmn {
 namespace {
 
@@ -44,9 +41,12 @@ void set_usable(pool& p, const device& of, const system_memory& host) {
 
 }  // namespace
 
-void set_usable(system_memory& m) noexcept {
-  m.usable = m.available;
-  if (m.limit) lower(m.usable, *m.limit - std::min(*m.limit, m.limit_used.value_or(0)));
+result<void> read_system(host_source& host, system_memory& out, when_dropped report) {
+  if (result<void> ok = host.system(out); !ok) return ok;
+  drop_implausible(out, report);
+  out.usable = out.available;
+  if (out.limit) lower(out.usable, *out.limit - std::min(*out.limit, out.limit_used.value_or(0)));
+  return {};
 }
 
 void set_usable(pools& all, const device& of, bool is_divided, host_source& host,
@@ -57,8 +57,8 @@ void set_usable(pools& all, const device& of, bool is_divided, host_source& host
     if (only && p.kind != *only && !(*only == pool_kind::main && p.is_main)) continue;
     if (is_part_of_host(p) && !was_read) {
       was_read = true;
-      if (host.system(memory)) drop_implausible(memory, drop_silently);
-      set_usable(memory);
+      // Without it, the device's own values decide.
+      static_cast<void>(read_system(host, memory, drop_silently));
     }
     set_usable(p, of, memory);
     const bool is_past = (p.notes & note::stale) != 0 || of.state == state::lost;

@@ -8,12 +8,14 @@
 #include "backends/backend.hpp"
 #include "model/device.hpp"
 #include "model/host_memory.hpp"
+#include "model/plausible.hpp"
 #include "model/pool.hpp"
 
 namespace hmn {
 
-// Sets the host's usable memory: what is available, within the limit of the control groups.
-void set_usable(system_memory& m) noexcept;
+// Reads the host's memory, without impossible values and with what is usable of it: what is
+// available, within the limit of the control groups.
+result<void> read_system(host_source& host, system_memory& out, when_dropped report);
 
 // Sets usable memory of a device's pools, or only of those of one kind: what the driver reports as
 // usable or free, but no more than what is left of a budget, and of the host's memory where the

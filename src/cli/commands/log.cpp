@@ -29,7 +29,6 @@ namespace hmn::cli {
 namespace {
 
 using hypomnesis::part;
-using hypomnesis::run_state;
 
 // Values of one device in a snapshot.
 struct log_sample {

@@ -21,10 +21,8 @@
 namespace hmn::cli {
 namespace {
 
-using hypomnesis::device_memory;
 using hypomnesis::note;
 using hypomnesis::part;
-using hypomnesis::pool_kind;
 
 constexpr std::chrono::milliseconds load_window(250);
 

@@ -55,8 +55,7 @@ bool is_backend(std::uint32_t backend) {
   return backend != HMN_BACKEND_NONE && word_of(words::sources(), backend) != nullptr;
 }
 
-hmn_backend_info backend_to_c(std::uint32_t backend, const source_state& s) {
-  hmn_backend_info out{};
+void copy_backend(std::uint32_t backend, const source_state& s, hmn_backend_info& out) {
   out.backend = backend;
   out.state = static_cast<std::uint32_t>(s.state);
   out.status = static_cast<hmn_status>(s.why.code);
@@ -65,7 +64,6 @@ hmn_backend_info backend_to_c(std::uint32_t backend, const source_state& s) {
   if (!s.version.empty()) out.present |= HMN_BACKEND_INFO_HAS_VERSION;
   copy_text(out.version, s.version, out.notes);
   copy_text(out.message, s.why.message, out.notes);
-  return out;
 }
 
 }  // namespace
@@ -106,13 +104,14 @@ hmn_status hmn_context_set_path(hmn_context* handle, uint32_t path, const char* 
 
 hmn_status hmn_context_backend(hmn_context* handle, uint32_t backend, hmn_backend_info* out,
                                hmn_error* error) noexcept {
-  return fill_from(handle, out, error, [&](context& c) -> result<hmn_backend_info> {
+  return fill_from(handle, out, error, [&](context& c, hmn_backend_info& full) -> result<void> {
     if (!is_backend(backend)) {
       return failed(status::range, {backend, " is no HMN_BACKEND_*"});
     }
     const result<source_state> said = c.backend(static_cast<source>(backend));
     if (!said) return said.why();
-    return backend_to_c(backend, *said);
+    copy_backend(backend, *said, full);
+    return {};
   });
 }
 

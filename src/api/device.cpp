@@ -33,9 +33,10 @@ hmn_status hmn_device_find(hmn_context* handle, const char* key, uint32_t* out,
 
 hmn_status hmn_device_read(hmn_context* handle, uint32_t device_index, hmn_device* out,
                            hmn_error* error) noexcept {
-  return fill_from(handle, out, error, [&](context& c) -> result<hmn_device> {
+  return fill_from(handle, out, error, [&](context& c, hmn_device& full) -> result<void> {
     const result<device> d = c.identity(device_index);
     if (!d) return d.why();
-    return to_c<hmn_device>(*d);
+    copy_out(*d, full);
+    return {};
   });
 }

@@ -55,6 +55,30 @@ hmn_status fill_sized(const sized_out& out, const void* full, hmn_error* error,
   });
 }
 
+hmn_status fill_sized(hmn_context* handle, const sized_out& out, const void* full, hmn_error* error,
+                      function_ref<result<void>(context&)> read) noexcept {
+  return fill_sized(out, full, error, [&]() -> result<void> {
+    if (result<void> ok = check_context(handle); !ok) return ok;
+    return read(object(handle));
+  });
+}
+
+hmn_status fill_sized(const hmn_snapshot* handle, const sized_out& out, const void* full,
+                      function_ref<result<void>(const snapshot&)> read) noexcept {
+  return fill_sized(out, full, nullptr, [&]() -> result<void> {
+    if (handle == nullptr) return null_argument("snapshot is NULL");
+    return read(object(handle));
+  });
+}
+
+hmn_status fill_sized(const hmn_sampler* handle, const sized_out& out, const void* full,
+                      function_ref<result<void>(const sampler&)> read) noexcept {
+  return fill_sized(out, full, nullptr, [&]() -> result<void> {
+    if (result<void> ok = check_sampler(handle); !ok) return ok;
+    return read(object(handle));
+  });
+}
+
 hmn_status write_text(const text_out& out, function_ref<result<std::string>()> make) noexcept {
   return guarded(nullptr, [&]() -> result<void> {
     out.clear();

@@ -82,40 +82,39 @@ void destroy(Handle* handle) noexcept {
 // Fills *out from what `read` stores in *full, and zeroes it on any failure.
 hmn_status fill_sized(const sized_out& out, const void* full, hmn_error* error,
                       function_ref<result<void>()> read) noexcept;
+hmn_status fill_sized(hmn_context* handle, const sized_out& out, const void* full, hmn_error* error,
+                      function_ref<result<void>(context&)> read) noexcept;
+hmn_status fill_sized(const hmn_snapshot* handle, const sized_out& out, const void* full,
+                      function_ref<result<void>(const snapshot&)> read) noexcept;
+hmn_status fill_sized(const hmn_sampler* handle, const sized_out& out, const void* full,
+                      function_ref<result<void>(const sampler&)> read) noexcept;
 
+// Call `read` with a zeroed struct to fill.
 template <class T, class Read>
 hmn_status fill(T* out, hmn_error* error, Read&& read) noexcept {
   T full{};
-  return fill_sized(sized_out::of(out), &full, error, [&]() -> result<void> {
-    result<T> said = read();
-    if (!said) return std::move(said.why());
-    full = *said;
-    return {};
-  });
+  return fill_sized(sized_out::of(out), &full, error, [&] { return read(full); });
 }
 
 template <class T, class Read>
 hmn_status fill_from(hmn_context* handle, T* out, hmn_error* error, Read&& read) noexcept {
-  return fill(out, error, [&]() -> result<T> {
-    if (result<void> ok = check_context(handle); !ok) return std::move(ok.why());
-    return read(object(handle));
-  });
+  T full{};
+  return fill_sized(handle, sized_out::of(out), &full, error,
+                    [&](context& c) { return read(c, full); });
 }
 
 template <class T, class Read>
 hmn_status fill_from(const hmn_snapshot* handle, T* out, Read&& read) noexcept {
-  return fill(out, nullptr, [&]() -> result<T> {
-    if (handle == nullptr) return null_argument("snapshot is NULL");
-    return read(object(handle));
-  });
+  T full{};
+  return fill_sized(handle, sized_out::of(out), &full,
+                    [&](const snapshot& s) { return read(s, full); });
 }
 
 template <class T, class Read>
 hmn_status fill_from(const hmn_sampler* handle, T* out, Read&& read) noexcept {
-  return fill(out, nullptr, [&]() -> result<T> {
-    if (result<void> ok = check_sampler(handle); !ok) return std::move(ok.why());
-    return read(object(handle));
-  });
+  T full{};
+  return fill_sized(handle, sized_out::of(out), &full,
+                    [&](const sampler& s) { return read(s, full); });
 }
 
 // Handle or number that stays zero unless the call succeeds.

@@ -20,12 +20,10 @@ void fill(hmn_flags& present, hmn_flags bit, T& field, const std::optional<V>& v
 }
 
 // Unrolled copy_out: reading the own resident set is measured in single instructions.
-hmn_process_memory copy_of(const process_memory& m) noexcept {
-  hmn_process_memory out{};
+void copy_fields(const process_memory& m, hmn_process_memory& out) noexcept {
 #define HMN_FILL(member, c_member, bit, ...) fill(out.present, bit, out.c_member, m.member);
   HMN_PROCESS_MEMORY_FIELDS(HMN_FILL)
 #undef HMN_FILL
-  return out;
 }
 
 // Drops fields beyond the caller's struct, which are unknown to its version.
@@ -39,14 +37,15 @@ result<std::uint32_t> fields_from(hmn_flags fields, std::uint32_t struct_size) {
 }
 
 template <class Read>
-result<hmn_process_memory> read_fields(hmn_flags fields, std::uint32_t struct_size, Read&& read) {
+result<void> read_fields(hmn_flags fields, std::uint32_t struct_size, hmn_process_memory& out,
+                         Read&& read) {
   const result<std::uint32_t> wanted = fields_from(fields, struct_size);
   if (!wanted) return wanted.why();
   process_memory m;
-  if (result<void> ok = read(*wanted, m); !ok) return std::move(ok.why());
-  hmn_process_memory out = copy_of(m);
+  if (result<void> ok = read(*wanted, m); !ok) return ok;
+  copy_fields(m, out);
   if ((*wanted & ~out.present) != 0) out.notes |= HMN_NOTE_PARTIAL;
-  return out;
+  return {};
 }
 
 }  // namespace
@@ -57,9 +56,9 @@ using namespace hmn::api;
 
 hmn_status hmn_process_memory_read(hmn_context* handle, uint32_t pid, hmn_flags fields,
                                    hmn_process_memory* out, hmn_error* error) noexcept {
-  return fill_from(handle, out, error, [&](context& c) -> result<hmn_process_memory> {
+  return fill_from(handle, out, error, [&](context& c, hmn_process_memory& full) -> result<void> {
     if (pid == 0) return failed(status::range, "pid 0 is no process");
-    return read_fields(fields, out->struct_size,
+    return read_fields(fields, out->struct_size, full,
                        [&](std::uint32_t f, process_memory& m) { return c.memory(pid, f, m); });
   });
 }
@@ -75,18 +74,19 @@ hmn_status hmn_process_memory_read_self(hmn_context* handle, hmn_flags fields,
     const auto read = [&](std::uint32_t f, process_memory& m) {
       return object(handle).own_memory(f, m);
     };
-    const result<hmn_process_memory> full = read_fields(fields, out->struct_size, read);
-    if (!full) return full.why();
-    answer.write(&*full);
+    hmn_process_memory full{};
+    if (result<void> ok = read_fields(fields, out->struct_size, full, read); !ok) return ok;
+    answer.write(&full);
     return {};
   });
 }
 
 hmn_status hmn_system_memory_read(hmn_context* handle, hmn_system_memory* out,
                                   hmn_error* error) noexcept {
-  return fill_from(handle, out, error, [&](context& c) -> result<hmn_system_memory> {
+  return fill_from(handle, out, error, [&](context& c, hmn_system_memory& full) -> result<void> {
     system_memory m;
-    if (result<void> ok = c.system(m); !ok) return std::move(ok.why());
-    return to_c<hmn_system_memory>(m);
+    if (result<void> ok = c.system(m); !ok) return ok;
+    copy_out(m, full);
+    return {};
   });
 }

@@ -10,13 +10,14 @@ using namespace hmn::api;
 
 hmn_status hmn_metric_read(hmn_context* handle, uint32_t device_index, uint32_t metric,
                            uint32_t instance, hmn_metric* out, hmn_error* error) noexcept {
-  return fill_from(handle, out, error, [&](context& c) -> result<hmn_metric> {
+  return fill_from(handle, out, error, [&](context& c, hmn_metric& full) -> result<void> {
     if (words_of_metric(metric) == nullptr) {
       return failed(status::range, {metric, " is no HMN_METRIC_*"});
     }
     const auto m = c.metric(device_index, static_cast<metric_id>(metric), instance);
     if (!m) return m.why();
-    return to_c<hmn_metric>(*m);
+    copy_out(*m, full);
+    return {};
   });
 }
 

@@ -13,8 +13,7 @@ result<void> check_pair(const hmn_snapshot* before, const hmn_snapshot* after) {
   return after != nullptr ? result<void>() : null_argument("after is NULL");
 }
 
-hmn_delta delta_to_c(const delta& d) {
-  hmn_delta out{};
+void copy_delta(const delta& d, hmn_delta& out) {
   out.notes = d.notes;
   out.backend = static_cast<std::uint32_t>(d.from);
   out.device_index = d.device_index;
@@ -24,7 +23,6 @@ hmn_delta delta_to_c(const delta& d) {
   give(out.present, HMN_DELTA_HAS_DEVICE, out.device_bytes, d.device_bytes);
   give(out.present, HMN_DELTA_HAS_ENERGY, out.energy_joules, d.energy_joules);
   out.elapsed_ns = d.elapsed_ns;
-  return out;
 }
 
 using append_report = result<void> (*)(std::string&, const snapshot&, const snapshot&,
@@ -51,11 +49,12 @@ using namespace hmn::api;
 
 hmn_status hmn_report_read(const hmn_snapshot* before, const hmn_snapshot* after,
                            uint32_t device_index, hmn_delta* out) noexcept {
-  return fill(out, nullptr, [&]() -> result<hmn_delta> {
-    if (result<void> ok = check_pair(before, after); !ok) return std::move(ok.why());
+  return fill(out, nullptr, [&](hmn_delta& full) -> result<void> {
+    if (result<void> ok = check_pair(before, after); !ok) return ok;
     const result<delta> d = compare(object(before), object(after), device_index);
     if (!d) return d.why();
-    return delta_to_c(*d);
+    copy_delta(*d, full);
+    return {};
   });
 }
 

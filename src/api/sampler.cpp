@@ -39,8 +39,7 @@ result<sampling> sampling_from(const hmn_sampler_options* options) {
   return how;
 }
 
-hmn_sampler_info info_of(const sampler_report& r) {
-  hmn_sampler_info out{};
+void copy_info(const sampler_report& r, hmn_sampler_info& out) {
   out.state = static_cast<std::uint32_t>(r.state);
   out.pending = r.pending;
   out.taken_count = r.taken;
@@ -49,11 +48,9 @@ hmn_sampler_info info_of(const sampler_report& r) {
   out.failed_count = r.failed;
   give(out.present, HMN_SAMPLER_INFO_HAS_LAST, out.last_monotonic_ns, r.last_monotonic_ns);
   out.last_status = static_cast<hmn_status>(r.last_status);
-  return out;
 }
 
-hmn_peak values_of(const peak& p) {
-  hmn_peak out{};
+void copy_peak(const peak& p, hmn_peak& out) {
   out.notes = p.notes;
   out.backend = static_cast<std::uint32_t>(p.from);
   out.device_index = p.device_index;
@@ -63,7 +60,6 @@ hmn_peak values_of(const peak& p) {
   give(out.present, HMN_PEAK_HAS_USED, out.used_bytes, p.used);
   give(out.present, HMN_PEAK_HAS_HOST_POOL, out.host_pool_bytes, p.host_pool);
   give(out.present, HMN_PEAK_HAS_HOST_RESIDENT, out.host_resident_bytes, p.host_resident);
-  return out;
 }
 
 failure no_such_device(std::uint32_t index) {
@@ -82,11 +78,12 @@ using look = latest_board::answer (latest_board::*)(std::uint32_t, T&) const noe
 template <class T, class Out>
 hmn_status latest_of(const hmn_sampler* handle, std::uint32_t index, Out* out,
                      look<T> at) noexcept {
-  return fill_from(handle, out, [&](const sampler& s) -> result<Out> {
+  return fill_from(handle, out, [&](const sampler& s, Out& full) -> result<void> {
     T found;
     switch ((s.latest().*at)(index, found)) {
       case latest_board::answer::here:
-        return to_c<Out>(found);
+        copy_out(found, full);
+        return {};
       case latest_board::answer::no_device:
         return no_such_device(index);
       case latest_board::answer::none:
@@ -150,8 +147,9 @@ hmn_status hmn_sampler_next(hmn_sampler* handle, uint32_t timeout_ms, hmn_snapsh
 }
 
 hmn_status hmn_sampler_read(const hmn_sampler* handle, hmn_sampler_info* out) noexcept {
-  return fill_from(handle, out, [](const sampler& s) -> result<hmn_sampler_info> {
-    return info_of(s.report());
+  return fill_from(handle, out, [](const sampler& s, hmn_sampler_info& full) -> result<void> {
+    copy_info(s.report(), full);
+    return {};
   });
 }
 
@@ -167,21 +165,26 @@ hmn_status hmn_sampler_latest_telemetry(const hmn_sampler* handle, uint32_t devi
 
 hmn_status hmn_sampler_peak(const hmn_sampler* handle, uint32_t device_index, uint32_t pid,
                             hmn_peak* out) noexcept {
-  return fill_from(handle, out, [&](const sampler& s) -> result<hmn_peak> {
+  return fill_from(handle, out, [&](const sampler& s, hmn_peak& full) -> result<void> {
     if (pid == 0) return failed(status::range, "pid 0 is no process");
     std::optional<peak> found;
     if (!s.find_peak(device_index, pid, found)) return no_such_device(device_index);
-    if (found) return values_of(*found);
-    return failed(status::no_process, {"process ", pid, " was not seen on device ", device_index});
+    if (!found) {
+      return failed(status::no_process,
+                    {"process ", pid, " was not seen on device ", device_index});
+    }
+    copy_peak(*found, full);
+    return {};
   });
 }
 
 hmn_status hmn_sampler_peak_device(const hmn_sampler* handle, uint32_t device_index,
                                    hmn_peak* out) noexcept {
-  return fill_from(handle, out, [&](const sampler& s) -> result<hmn_peak> {
+  return fill_from(handle, out, [&](const sampler& s, hmn_peak& full) -> result<void> {
     std::optional<peak> found;
     if (!s.find_peak(device_index, 0, found)) return no_such_device(device_index);
-    if (found->used || found->host_pool) return values_of(*found);
-    return none_yet();
+    if (!found->used && !found->host_pool) return none_yet();
+    copy_peak(*found, full);
+    return {};
   });
 }

@@ -37,14 +37,31 @@ const std::string usage::*process_text(std::uint32_t text) noexcept {
   }
 }
 
-// Implements a list function: copies entry i of `list` by `convert`, which returns result<T>.
-template <class T, class List, class Convert>
+// Copies a record that may be missing, as those of a snapshot may.
+template <class Record, class T>
+result<void> copy_known(const std::optional<Record>& r, T& full) {
+  if (!r) return nothing();
+  copy_out(*r, full);
+  return {};
+}
+
+// Implements a list function: copies entry i of `list` by `copy`.
+template <class T, class List, class Copy>
 hmn_status entry(const hmn_snapshot* handle, List snapshot::*list, std::uint32_t i, T* out,
-                 Convert&& convert) noexcept {
-  return fill_from(handle, out, [&](const snapshot& s) -> result<T> {
+                 Copy&& copy) noexcept {
+  return fill_from(handle, out, [&](const snapshot& s, T& full) -> result<void> {
     const List& entries = s.*list;
     if (i >= entries.size()) return past_end(i, entries.size());
-    return convert(entries[i]);
+    return copy(entries[i], full);
+  });
+}
+
+template <class T, class Record>
+hmn_status entry(const hmn_snapshot* handle, std::vector<Record> snapshot::*list, std::uint32_t i,
+                 T* out) noexcept {
+  return entry(handle, list, i, out, [](const Record& r, T& full) -> result<void> {
+    copy_out(r, full);
+    return {};
   });
 }
 
@@ -79,9 +96,8 @@ result<snapshot_request> request_from(const hmn_snapshot_options* options,
   return r;
 }
 
-hmn_diagnostic diagnostic_of(const snapshot_diagnostic& from) {
+void copy_diagnostic(const snapshot_diagnostic& from, hmn_diagnostic& out) {
   const diagnostic& d = from.value;
-  hmn_diagnostic out{};
   out.notes = d.notes;
   out.backend = static_cast<std::uint32_t>(d.why.from);
   out.status = static_cast<hmn_status>(d.why.code);
@@ -96,13 +112,11 @@ hmn_diagnostic diagnostic_of(const snapshot_diagnostic& from) {
   give(has, HMN_DIAGNOSTIC_HAS_PID, out.pid, d.pid);
   give(has, HMN_DIAGNOSTIC_HAS_DURATION, out.duration_ns, d.duration_ns);
   copy_text(out.message, d.why.message, out.notes);
-  return out;
 }
 
 namespace {
 
-hmn_snapshot_info info_of(const snapshot& s) {
-  hmn_snapshot_info out{};
+void copy_info(const snapshot& s, hmn_snapshot_info& out) {
   out.notes = s.notes;
   out.collect = s.collect;
   out.device_count = static_cast<std::uint32_t>(s.devices.size());
@@ -114,7 +128,6 @@ hmn_snapshot_info info_of(const snapshot& s) {
   out.unix_time_ns = s.unix_time_ns;
   out.monotonic_ns = s.monotonic_ns;
   out.duration_ns = s.duration_ns;
-  return out;
 }
 
 }  // namespace
@@ -142,73 +155,69 @@ void hmn_snapshot_destroy(hmn_snapshot* handle) noexcept {
 }
 
 hmn_status hmn_snapshot_read(const hmn_snapshot* handle, hmn_snapshot_info* out) noexcept {
-  return fill_from(handle, out,
-                   [](const snapshot& s) -> result<hmn_snapshot_info> { return info_of(s); });
+  return fill_from(handle, out, [](const snapshot& s, hmn_snapshot_info& full) -> result<void> {
+    copy_info(s, full);
+    return {};
+  });
 }
 
 hmn_status hmn_snapshot_memory(const hmn_snapshot* handle, hmn_process_memory* out) noexcept {
-  return fill_from(handle, out, [](const snapshot& s) -> result<hmn_process_memory> {
-    if (!s.memory) return nothing();
-    return to_c<hmn_process_memory>(*s.memory);
+  return fill_from(handle, out, [](const snapshot& s, hmn_process_memory& full) {
+    return copy_known(s.memory, full);
   });
 }
 
 hmn_status hmn_snapshot_system(const hmn_snapshot* handle, hmn_system_memory* out) noexcept {
-  return fill_from(handle, out, [](const snapshot& s) -> result<hmn_system_memory> {
-    if (!s.system) return nothing();
-    return to_c<hmn_system_memory>(*s.system);
+  return fill_from(handle, out, [](const snapshot& s, hmn_system_memory& full) {
+    return copy_known(s.system, full);
   });
 }
 
 hmn_status hmn_snapshot_device(const hmn_snapshot* handle, uint32_t i, hmn_device* out) noexcept {
-  return entry(
-      handle, &snapshot::devices, i, out,
-      [](const snapshot_device& d) -> result<hmn_device> { return to_c<hmn_device>(d.identity); });
+  return entry(handle, &snapshot::devices, i, out,
+               [](const snapshot_device& d, hmn_device& full) -> result<void> {
+                 copy_out(d.identity, full);
+                 return {};
+               });
 }
 
 hmn_status hmn_snapshot_telemetry(const hmn_snapshot* handle, uint32_t i,
                                   hmn_telemetry* out) noexcept {
-  return entry(handle, &snapshot::devices, i, out,
-               [](const snapshot_device& d) -> result<hmn_telemetry> {
-                 if (!d.telemetry) return nothing();
-                 return to_c<hmn_telemetry>(*d.telemetry);
-               });
+  return entry(
+      handle, &snapshot::devices, i, out,
+      [](const snapshot_device& d, hmn_telemetry& full) { return copy_known(d.telemetry, full); });
 }
 
 hmn_status hmn_snapshot_self(const hmn_snapshot* handle, uint32_t i, hmn_usage* out) noexcept {
   return entry(handle, &snapshot::devices, i, out,
-               [](const snapshot_device& d) -> result<hmn_usage> {
-                 if (!d.self) return nothing();
-                 return to_c<hmn_usage>(*d.self);
-               });
+               [](const snapshot_device& d, hmn_usage& full) { return copy_known(d.self, full); });
 }
 
 hmn_status hmn_snapshot_pool(const hmn_snapshot* handle, uint32_t i, hmn_pool* out) noexcept {
-  return entry(handle, &snapshot::pools, i, out,
-               [](const pool& p) -> result<hmn_pool> { return to_c<hmn_pool>(p); });
+  return entry(handle, &snapshot::pools, i, out);
 }
 
 hmn_status hmn_snapshot_usage(const hmn_snapshot* handle, uint32_t i, hmn_usage* out) noexcept {
-  return entry(handle, &snapshot::usages, i, out,
-               [](const usage& u) -> result<hmn_usage> { return to_c<hmn_usage>(u); });
+  return entry(handle, &snapshot::usages, i, out);
 }
 
 hmn_status hmn_snapshot_metric(const hmn_snapshot* handle, uint32_t i, hmn_metric* out) noexcept {
-  return entry(handle, &snapshot::metrics, i, out,
-               [](const metric& m) -> result<hmn_metric> { return to_c<hmn_metric>(m); });
+  return entry(handle, &snapshot::metrics, i, out);
 }
 
 hmn_status hmn_snapshot_diagnostic(const hmn_snapshot* handle, uint32_t i,
                                    hmn_diagnostic* out) noexcept {
-  return entry(
-      handle, &snapshot::diagnostics, i, out,
-      [](const snapshot_diagnostic& d) -> result<hmn_diagnostic> { return diagnostic_of(d); });
+  return entry(handle, &snapshot::diagnostics, i, out,
+               [](const snapshot_diagnostic& d, hmn_diagnostic& full) -> result<void> {
+                 copy_diagnostic(d, full);
+                 return {};
+               });
 }
 
 hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, uint32_t device_index,
                                hmn_flags subject_bit, hmn_flags field,
                                hmn_diagnostic* out) noexcept {
-  return fill_from(handle, out, [&](const snapshot& s) -> result<hmn_diagnostic> {
+  return fill_from(handle, out, [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
     if (!std::has_single_bit(subject_bit) || (subject_bit & ~subject::all) != 0) {
       return failed(status::range, {"0x", hex(subject_bit), " is not one of HMN_COLLECT_*"});
     }
@@ -217,7 +226,8 @@ hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, uint32_t device_index
     if (d == nullptr) {
       return failed(status::no_device, {"the snapshot has no device ", device_index});
     }
-    return diagnostic_of(reason_for(s, subject_bit, d->identity, field));
+    copy_diagnostic(reason_for(s, subject_bit, d->identity, field), full);
+    return {};
   });
 }
 

@@ -96,20 +96,17 @@ void give_totals(const spill_totals& t, hmn_spill_info& out) {
   copy_text(out.first_label, t.first_label, out.notes);
 }
 
-hmn_spill_info info_of(const spill& s) {
+void copy_info(const spill& s, hmn_spill_info& out) {
   const spill_report r = s.report();
-  hmn_spill_info out{};
   out.device_index = s.device_index();
   give_totals(r.totals, out);
   out.skipped_count = r.skipped;
   out.first_episode = r.first_kept;
   out.status = static_cast<hmn_status>(r.why.code);
   copy_text(out.message, r.why.message, out.notes);
-  return out;
 }
 
-hmn_episode to_c(std::uint64_t number, const spill_episode& e) {
-  hmn_episode out{};
+void copy_episode(std::uint64_t number, const spill_episode& e, hmn_episode& out) {
   out.rules = e.rules;
   out.number = number;
   out.observation_count = e.observations;
@@ -120,7 +117,6 @@ hmn_episode to_c(std::uint64_t number, const spill_episode& e) {
   give(out.present, HMN_EPISODE_HAS_END, out.end_monotonic_ns, e.end_ns);
   copy_text(out.start_label, e.start_label, out.notes);
   copy_text(out.end_label, e.end_label, out.notes);
-  return out;
 }
 
 }  // namespace
@@ -173,17 +169,21 @@ hmn_status hmn_spill_feed(hmn_spill* handle, const hmn_spill_sample* sample, con
 }
 
 hmn_status hmn_spill_read(const hmn_spill* handle, hmn_spill_info* out) noexcept {
-  return fill(out, nullptr, [&]() -> result<hmn_spill_info> {
-    if (result<void> ok = check_spill(handle); !ok) return std::move(ok.why());
-    return info_of(object(handle));
+  return fill(out, nullptr, [&](hmn_spill_info& full) -> result<void> {
+    if (result<void> ok = check_spill(handle); !ok) return ok;
+    copy_info(object(handle), full);
+    return {};
   });
 }
 
 hmn_status hmn_spill_episode(const hmn_spill* handle, uint64_t number, hmn_episode* out) noexcept {
-  return fill(out, nullptr, [&]() -> result<hmn_episode> {
-    if (result<void> ok = check_spill(handle); !ok) return std::move(ok.why());
+  return fill(out, nullptr, [&](hmn_episode& full) -> result<void> {
+    if (result<void> ok = check_spill(handle); !ok) return ok;
     const std::optional<hmn::spill_episode> found = object(handle).episode(number);
-    if (found) return to_c(number, *found);
-    return failed(status::range, {"episode ", number, " has not begun yet, or was dropped"});
+    if (!found) {
+      return failed(status::range, {"episode ", number, " has not begun yet, or was dropped"});
+    }
+    copy_episode(number, *found, full);
+    return {};
   });
 }

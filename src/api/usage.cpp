@@ -9,7 +9,7 @@ using namespace hmn::api;
 
 hmn_status hmn_usage_read(hmn_context* handle, uint32_t device_index, uint32_t pid, hmn_usage* out,
                           hmn_error* error) noexcept {
-  return fill_from(handle, out, error, [&](context& c) -> result<hmn_usage> {
+  return fill_from(handle, out, error, [&](context& c, hmn_usage& full) -> result<void> {
     if (pid == 0) return failed(status::range, "pid 0 is no process");
     const result<usage> u = c.process(device_index, pid);
     if (!u) return u.why();
@@ -17,15 +17,17 @@ hmn_status hmn_usage_read(hmn_context* handle, uint32_t device_index, uint32_t p
       return failure{
           status::no_process, u->from, {}, "the driver lists no such process on this device"};
     }
-    return to_c<hmn_usage>(*u);
+    copy_out(*u, full);
+    return {};
   });
 }
 
 hmn_status hmn_usage_read_self(hmn_context* handle, uint32_t device_index, hmn_usage* out,
                                hmn_error* error) noexcept {
-  return fill_from(handle, out, error, [&](context& c) -> result<hmn_usage> {
+  return fill_from(handle, out, error, [&](context& c, hmn_usage& full) -> result<void> {
     const result<usage> u = c.own_usage(device_index);
     if (!u) return u.why();
-    return to_c<hmn_usage>(*u);
+    copy_out(*u, full);
+    return {};
   });
 }

@@ -120,11 +120,9 @@ void forget(field_list fields, std::uint32_t bits, void* record) noexcept;
 // Fills a zeroed C struct, except its struct_size.
 void copy_out(field_list fields, const void* record, void* c_struct) noexcept;
 
-template <class C, class Record>
-C to_c(const Record& r) noexcept {
-  C out{};
-  copy_out(fields_of<Record>(), &r, &out);
-  return out;
+template <class Record, class C>
+void copy_out(const Record& r, C& c_struct) noexcept {
+  copy_out(fields_of<Record>(), &r, &c_struct);
 }
 
 template <class Record>

@@ -56,7 +56,8 @@ TEST_CASE("a copy has each kind of field, and no bit for what is unknown") {
   t.fan_rpm = 0;
   t.pcie_tx_bytes = ~std::uint64_t{0};
   t.age_ns = 7;
-  const auto out = to_c<hmn_telemetry>(t);
+  hmn_telemetry out{};
+  copy_out(t, out);
   CHECK(out.present ==
         (HMN_TELEMETRY_HAS_POWER | HMN_TELEMETRY_HAS_FAN_RPM | HMN_TELEMETRY_HAS_PCIE_TX));
   CHECK(out.backend == HMN_BACKEND_DRM);
@@ -73,7 +74,8 @@ TEST_CASE("texts are copied with their terminator, and a cut one is noted") {
   d.name.assign("Card");
   d.pci_bus_id.assign("0000:01:00.0 and more than the field holds");
   d.instance = mig_instance{3, 4};
-  const auto out = to_c<hmn_device>(d);
+  hmn_device out{};
+  copy_out(d, out);
   CHECK(std::strcmp(out.name, "Card") == 0);
   CHECK(std::strlen(out.pci_bus_id) == sizeof out.pci_bus_id - 1);
   CHECK(out.notes == HMN_NOTE_TRUNCATED);

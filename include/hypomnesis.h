@@ -170,7 +170,9 @@ enum {
     HMN_NOTE_MIXED = 1 << 4,       /* several backends; `backend` is the first */
     HMN_NOTE_FOREIGN_PID = 1 << 5, /* pid belongs to another PID namespace */
     HMN_NOTE_PARTIAL = 1 << 6,     /* a requested value is missing: see the diagnostics */
-    HMN_NOTE_TRACE = 1 << 7        /* diagnostics: a driver call, recorded by HMN_CONTEXT_TRACE */
+    HMN_NOTE_TRACE = 1 << 7,       /* diagnostics: a driver call, recorded by HMN_CONTEXT_TRACE */
+    HMN_NOTE_DIVIDED = 1 << 8      /* devices: its memory is that of its partitions, which are devices
+                                    * of their own */
 };
 
 /** Scope of a value. */

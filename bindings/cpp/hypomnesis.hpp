@@ -102,7 +102,9 @@ enum class note : hmn_flags {
   mixed = HMN_NOTE_MIXED,  // several backends; `backend` is the first
   foreign_pid = HMN_NOTE_FOREIGN_PID,  // pid belongs to another PID namespace
   partial = HMN_NOTE_PARTIAL,  // a requested value is missing: see the diagnostics
-  trace = HMN_NOTE_TRACE  // diagnostics: a driver call, recorded by context_flag::trace
+  trace = HMN_NOTE_TRACE,  // diagnostics: a driver call, recorded by context_flag::trace
+  // devices: its memory is that of its partitions, which are devices of their own
+  divided = HMN_NOTE_DIVIDED
 };
 
 // Scope of a value.

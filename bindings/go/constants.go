@@ -69,6 +69,7 @@ const (
 	NoteForeignPID Notes = 1 << 5 // pid belongs to another PID namespace
 	NotePartial    Notes = 1 << 6 // a requested value is missing: see the diagnostics
 	NoteTrace      Notes = 1 << 7 // diagnostics: a driver call, recorded by ContextTrace
+	NoteDivided    Notes = 1 << 8 // devices: its memory is that of its partitions, which are devices of their own
 )
 
 // Scope: scope of a value.

@@ -60,7 +60,7 @@ std::optional<failure> attribute(std::span<const usage> rows, pool& p) {
 }  // namespace
 
 std::optional<failure> attribute_pools(merged_device& d) {
-  if ((d.found & subject::processes) == 0 || d.is_divided) return std::nullopt;
+  if ((d.found & subject::processes) == 0 || is_divided(d.identity)) return std::nullopt;
   for (pool& p : d.pools.all()) {
     if (!p.is_main || !p.used) continue;
     if (!d.can_be_summed) return unknown(p, "the memory of some processes is not known");

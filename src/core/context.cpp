@@ -217,14 +217,10 @@ void context::note_refusal(const worker& from, const failure& why,
 }
 
 void context::set_usable(merged_device& d, std::optional<pool_kind> only) {
-  {
-    const std::lock_guard lock(table_mutex_);
-    d.is_divided = table_.is_divided(d.identity.index);
-  }
   if (d.pools.empty()) return;
   const std::string_view address = d.identity.pci_bus_id.view();
   if (!address.empty()) host_->limit(address, d.pools);
-  hmn::set_usable(d.pools, d.identity, d.is_divided, *host_, only);
+  hmn::set_usable(d.pools, d.identity, *host_, only);
 }
 
 result<void> context::rescan(deadline& d, refusals* refused_by) {

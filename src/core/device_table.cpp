@@ -116,6 +116,15 @@ void device_table::link_parents(source from, std::span<const device* const> list
   }
 }
 
+void device_table::note_divided() {
+  for (entry& e : entries_) e.view.notes &= ~note::divided;
+  for (const entry& e : entries_) {
+    const device& d = e.view;
+    if (d.parent_index && d.state != state::lost)
+      entries_[*d.parent_index].view.notes |= note::divided;
+  }
+}
+
 void device_table::update(source from, std::span<const device* const> listed) {
   for (entry& e : entries_) {
     for (reference& r : e.seen_by) {
@@ -143,6 +152,7 @@ void device_table::update(source from, std::span<const device* const> listed) {
     if (is_seen_by(e, from)) settle(e);
   }
   link_parents(from, listed);
+  note_divided();
 }
 
 void device_table::set_state(source from, hmn::state s) {
@@ -153,11 +163,13 @@ void device_table::set_state(source from, hmn::state s) {
       settle(e);
     }
   }
+  note_divided();
 }
 
 void device_table::set_state(std::uint32_t index, hmn::state s) {
   for (reference& r : entries_[index].seen_by) r.seen.state = s;
   entries_[index].view.state = s;
+  note_divided();
 }
 
 std::optional<slot> device_table::slot_of(std::uint32_t index, source from) const {
@@ -174,12 +186,6 @@ std::optional<std::uint32_t> device_table::index_of(source from, slot number) co
     }
   }
   return std::nullopt;
-}
-
-bool device_table::is_divided(std::uint32_t index) const {
-  return std::ranges::any_of(entries_, [index](const entry& e) {
-    return e.view.parent_index == index && e.view.state != state::lost;
-  });
 }
 
 bool device_table::has_of(source from) const {

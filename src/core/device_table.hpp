@@ -30,8 +30,6 @@ class device_table {
 
   [[nodiscard]] std::optional<slot> slot_of(std::uint32_t index, source from) const;
   [[nodiscard]] std::optional<std::uint32_t> index_of(source from, slot number) const;
-  // Returns whether partitions of the device are devices of their own.
-  [[nodiscard]] bool is_divided(std::uint32_t index) const;
   // Returns whether the source has ever listed a device.
   [[nodiscard]] bool has_of(source from) const;
   [[nodiscard]] std::optional<std::uint32_t> find(const device_key& key) const;
@@ -55,6 +53,8 @@ class device_table {
   [[nodiscard]] static bool is_seen_by(const entry& e, source from);
   [[nodiscard]] static bool is_free_for(const entry& e, source from);
   void link_parents(source from, std::span<const device* const> listed);
+  // Notes which devices have partitions that are devices of their own.
+  void note_divided();
 
   std::vector<entry> entries_;
 };

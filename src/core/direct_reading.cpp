@@ -96,7 +96,7 @@ result<std::uint64_t> context::usable(std::uint32_t index) {
   if (!main) return main.why();
   if (main->usable) return *main->usable;
   const std::lock_guard lock(table_mutex_);
-  return why_not_usable(*main, table_.is_divided(index));
+  return why_not_usable(*main, table_.at(index));
 }
 
 result<telemetry> context::telemetry(std::uint32_t index, std::uint32_t fields) {

@@ -21,8 +21,7 @@ void merge(pool& best, const pool& other);  // pools of one kind
 
 // Answers of the sources for one device in one reading, merged in order of preference.
 struct merged_device {
-  device identity;          // as numbered by the context
-  bool is_divided = false;  // into partitions, which are devices of their own
+  device identity;  // as numbered by the context
   hmn::pools pools;
   std::optional<hmn::telemetry> telemetry;
   std::optional<usage> self;

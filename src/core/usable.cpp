@@ -49,8 +49,7 @@ result<void> read_system(host_source& host, system_memory& out, when_dropped rep
   return {};
 }
 
-void set_usable(pools& all, const device& of, bool is_divided, host_source& host,
-                std::optional<pool_kind> only) {
+void set_usable(pools& all, const device& of, host_source& host, std::optional<pool_kind> only) {
   system_memory memory;
   bool was_read = false;
   for (pool& p : all.all()) {
@@ -62,15 +61,15 @@ void set_usable(pools& all, const device& of, bool is_divided, host_source& host
     }
     set_usable(p, of, memory);
     const bool is_past = (p.notes & note::stale) != 0 || of.state == state::lost;
-    if (is_past || is_divided) p.usable.reset();
+    if (is_past || is_divided(of)) p.usable.reset();
   }
 }
 
-failure why_not_usable(const pool& p, bool is_divided) {
+failure why_not_usable(const pool& p, const device& of) {
   if ((p.notes & note::stale) != 0) {
     return {status::timeout, p.from, {}, "the driver did not answer: its values are stale"};
   }
-  if (is_divided) {
+  if (is_divided(of)) {
     return {status::unsupported,
             p.from,
             {},

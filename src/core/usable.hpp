@@ -21,10 +21,10 @@ result<void> read_system(host_source& host, system_memory& out, when_dropped rep
 // usable or free, but no more than what is left of a budget, and of the host's memory where the
 // pool is a part of it. A sleeping device has released all its memory. A stale value is not what
 // can be allocated now, and a divided device has nothing: its partitions do.
-void set_usable(pools& all, const device& of, bool is_divided, host_source& host,
+void set_usable(pools& all, const device& of, host_source& host,
                 std::optional<pool_kind> only = {});
 
 // Returns why a pool has no usable memory.
-failure why_not_usable(const pool& p, bool is_divided);
+failure why_not_usable(const pool& p, const device& of);
 
 }  // namespace hmn

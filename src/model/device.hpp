@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "model/failure.hpp"
+#include "model/note.hpp"
 #include "model/tables.hpp"
 #include "model/text.hpp"
 
@@ -41,5 +42,10 @@ struct device {
   // Size of its main pool, where the source knows it: one process cannot use more.
   std::optional<std::uint64_t> memory_total;
 };
+
+// Returns whether partitions of the device are devices of their own, which have its memory.
+inline bool is_divided(const device& d) noexcept {
+  return (d.notes & note::divided) != 0;
+}
 
 }  // namespace hmn

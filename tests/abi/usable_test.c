@@ -99,6 +99,12 @@ static void nothing_is_usable_where_free_memory_is_not_reported(void** state) {
   assert_usable(LARGE_HOST GPU("\"kind\": \"vram\", \"used\": \"1GiB\"") "]}", UINT64_MAX);
 }
 
+static bool is_divided(const machine* m, uint32_t index) {
+  NEW(hmn_device, device);
+  assert_status(hmn_device_read(m->context, index, &device, NULL), HMN_OK);
+  return (device.notes & HMN_NOTE_DIVIDED) != 0;
+}
+
 static void memory_of_a_divided_device_is_usable_in_its_partitions(void** state) {
   (void)state;
   machine m;
@@ -109,6 +115,8 @@ static void memory_of_a_divided_device_is_usable_in_its_partitions(void** state)
                NULL);
   assert_int_equal(usable_on(&m, 0), UINT64_MAX);
   assert_int_equal(usable_on(&m, 1), 19 * gib);
+  assert_true(is_divided(&m, 0));
+  assert_false(is_divided(&m, 1));
   machine_end(&m);
 }
 

@@ -11165,6 +11165,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NOTE_FOREIGN_PID",SWIG_From_int((int)(HMN_NOTE_FOREIGN_PID)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NOTE_PARTIAL",SWIG_From_int((int)(HMN_NOTE_PARTIAL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NOTE_TRACE",SWIG_From_int((int)(HMN_NOTE_TRACE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NOTE_DIVIDED",SWIG_From_int((int)(HMN_NOTE_DIVIDED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SCOPE_NONE",SWIG_From_int((int)(HMN_SCOPE_NONE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SCOPE_PROCESS",SWIG_From_int((int)(HMN_SCOPE_PROCESS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SCOPE_DEVICE",SWIG_From_int((int)(HMN_SCOPE_DEVICE)));

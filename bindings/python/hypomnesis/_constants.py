@@ -112,6 +112,8 @@ class Note(IntFlag):
     FOREIGN_PID = raw.NOTE_FOREIGN_PID  # pid belongs to another PID namespace
     PARTIAL = raw.NOTE_PARTIAL  # a requested value is missing: see the diagnostics
     TRACE = raw.NOTE_TRACE  # diagnostics: a driver call, recorded by ContextFlag.TRACE
+    # devices: its memory is that of its partitions, which are devices of their own
+    DIVIDED = raw.NOTE_DIVIDED
 
 
 class Scope(IntEnum):

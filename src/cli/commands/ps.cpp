@@ -5,7 +5,6 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <set>
 #include <thread>
 
 #include "cli/commands/commands.hpp"
@@ -26,20 +25,15 @@ using hypomnesis::part;
 
 constexpr std::chrono::milliseconds load_window(250);
 
-// Returns whether the GPU is partitioned: its processes are on its partitions.
-bool is_split(const session& in, device_index index) {
-  const auto count = in.library().device_count();
-  for (device_index i = 0; i < count; ++i) {
-    const auto other = attempt([&] { return in.library().device(i); });
-    if (other && other->parent_index == index) return true;
-  }
-  return false;
+// Returns whether the GPU's processes are listed under its partitions.
+bool is_divided(const hypomnesis::device& of) {
+  return has(of.notes, note::divided);
 }
 
 hypomnesis::snapshot_options wanted(const session& in, std::optional<device_index> only) {
   hypomnesis::snapshot_options what;
   what.collect = part::devices | part::pools | part::processes;
-  if (only && !is_split(in, *only)) what.device_index = only;
+  if (only && !is_divided(in.library().device(*only))) what.device_index = only;
   return what;
 }
 
@@ -90,11 +84,8 @@ void look_up(process_row& row, const column_list& columns, bool simulated) {
 
 // Returns GPUs whose processes are listed under them rather than under partitions.
 gpu_map whole_gpus_of(gpu_map all) {
-  std::set<device_index> split;
-  for (const auto& [index, each] : all)
-    if (each->device.parent_index) split.insert(*each->device.parent_index);
-  std::erase_if(all, [&split](const auto& each) {
-    return !each.second->memory || split.contains(each.first);
+  std::erase_if(all, [](const auto& each) {
+    return !each.second->memory || is_divided(each.second->device);
   });
   return all;
 }
@@ -169,15 +160,11 @@ bool listed(const hypomnesis::snapshot& snapshot, std::uint32_t pid) {
                      [pid](const hypomnesis::usage& each) { return each.pid == pid; });
 }
 
-// Returns whether the diagnostic is about a missing or incomplete process list.
-bool is_of_list(const hypomnesis::diagnostic& of) {
-  return matters(of) && has(of.subject, part::processes) && !of.field && !of.pid;
-}
-
 // Returns whether a list failed, so that its length is unknown.
 bool list_failed(const hypomnesis::snapshot& snapshot) {
   const auto all = snapshot.diagnostics();
-  return std::any_of(all.begin(), all.end(), is_of_list);
+  return std::any_of(all.begin(), all.end(),
+                     [](const auto& each) { return matters(each) && hides_processes(each); });
 }
 
 // Prints why unattributed memory is missing, which is not a fault and is not reported elsewhere.

@@ -30,10 +30,10 @@ std::string why_not_usable(const gpu& of, const hypomnesis::snapshot& snapshot) 
 
 std::vector<free_memory> free_memory_of_all(const session& in,
                                             const hypomnesis::snapshot& snapshot) {
-  const auto gpus = gpus_of(in, snapshot);
   std::vector<free_memory> all;
-  for (const auto& each : gpus)
-    if (!is_divided(gpus, each.device.index)) all.push_back(free_memory_of(each, snapshot));
+  for (const auto& each : gpus_of(in, snapshot))
+    if (!has(each.device.notes, hypomnesis::note::divided))
+      all.push_back(free_memory_of(each, snapshot));
   return all;
 }
 

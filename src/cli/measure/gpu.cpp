@@ -53,11 +53,6 @@ std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot
   return all;
 }
 
-bool is_divided(const std::vector<gpu>& all, std::uint32_t index) {
-  return std::any_of(all.begin(), all.end(),
-                     [index](const gpu& each) { return each.device.parent_index == index; });
-}
-
 std::optional<std::string> shown_name(const gpu& of) {
   return of.device.name ? of.device.name : name_by_ids(of);
 }

@@ -20,9 +20,6 @@ struct gpu {
 
 std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot);
 
-// Returns whether its memory belongs to its parts, which are devices of their own.
-bool is_divided(const std::vector<gpu>& all, std::uint32_t index);
-
 // Returns the name, or without one the known ids: "AMD 1002:73bf", "virtio_gpu 1af4:1050", "panthor
 // GPU".
 std::optional<std::string> shown_name(const gpu& of);

@@ -85,13 +85,6 @@ void settle(const watched_device& of, bool was_read, device_sample& to) {
     to.why = of.why_not.empty() ? "not reported by the driver" : of.why_not;
 }
 
-// Returns whether the whole list of that device's processes failed, not a row or another value.
-bool hides_list(const hypomnesis::diagnostic& each, std::uint32_t index) {
-  const bool is_of_others = each.field && (*each.field & HMN_USAGE_HAS_USED) == 0;
-  return !is_of_others && each.subject == part::processes && !is_trace(each) &&
-         each.device_index == index && !each.pid;
-}
-
 void find_list(const session& in, watched_device& of) {
   of.lists_children = of.was_asleep = false;
   of.why_not.clear();
@@ -227,7 +220,7 @@ void run_meter::add_from_list(const hypomnesis::snapshot& snapshot, std::size_t 
   }
   bool was_read = true;
   for (const auto& each : snapshot.diagnostics()) {
-    if (!hides_list(each, index)) continue;
+    if (!hides_processes(each) || each.device_index != index) continue;
     was_read = false;
     to.why = each.message;
   }

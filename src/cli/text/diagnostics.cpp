@@ -51,6 +51,12 @@ bool matters(const hypomnesis::diagnostic& diagnostic) noexcept {
          diagnostic.status != status_code::no_device;
 }
 
+bool hides_processes(const hypomnesis::diagnostic& diagnostic) noexcept {
+  const bool is_of_others = diagnostic.field && (*diagnostic.field & HMN_USAGE_HAS_USED) == 0;
+  return !is_of_others && !is_trace(diagnostic) && has(diagnostic.subject, part::processes) &&
+         !diagnostic.pid;
+}
+
 bool hides_devices(const hypomnesis::diagnostic& diagnostic) noexcept {
   return matters(diagnostic) && diagnostic.status != status_code::no_source &&
          (diagnostic.subject & (part::memory | part::system)) == part{};

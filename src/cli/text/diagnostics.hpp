@@ -11,6 +11,8 @@ namespace hmn::cli {
 bool is_trace(const hypomnesis::diagnostic& diagnostic) noexcept;
 // Returns whether it deserves a line: a missing value that this card could have.
 bool matters(const hypomnesis::diagnostic& diagnostic) noexcept;
+// Returns whether it is about a whole list of processes or the memory of all in it.
+bool hides_processes(const hypomnesis::diagnostic& diagnostic) noexcept;
 // Returns whether it may prevent the detection of devices.
 bool hides_devices(const hypomnesis::diagnostic& diagnostic) noexcept;
 

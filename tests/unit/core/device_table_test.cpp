@@ -97,6 +97,18 @@ TEST_CASE("a partition at its parent's address is another device") {
   CHECK(!table.find(*parse_device_key("uuid:MIG-B")));
 }
 
+TEST_CASE("a device is divided as long as it has partitions") {
+  device_table table;
+  const device parent = make(0, vendor::nvidia, "0000:01:00.0", "GPU-A");
+  update(table, source::nvml, {parent, make_partition(1, 0, "MIG-A")});
+  CHECK(is_divided(table.at(0)));
+  CHECK(!is_divided(table.at(1)));
+  table.set_state(source::nvml, state::hung);
+  CHECK(is_divided(table.at(0)));
+  update(table, source::nvml, {parent});
+  CHECK(!is_divided(table.at(0)));
+}
+
 namespace {
 
 device make_soc(slot number, source from, const char* uuid = "") {

@@ -119,6 +119,8 @@ public enum Notes : uint
     Partial = Raw.NOTE_PARTIAL,
     /// <summary>Diagnostics: a driver call, recorded by <see cref="ContextFlags.Trace"/>.</summary>
     Trace = Raw.NOTE_TRACE,
+    /// <summary>Devices: its memory is that of its partitions, which are devices of their own.</summary>
+    Divided = Raw.NOTE_DIVIDED,
 }
 
 /// <summary>Scope of a value.</summary>

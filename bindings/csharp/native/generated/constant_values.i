@@ -48,6 +48,7 @@
 %csconstvalue("32") NOTE_FOREIGN_PID;
 %csconstvalue("64") NOTE_PARTIAL;
 %csconstvalue("128") NOTE_TRACE;
+%csconstvalue("256") NOTE_DIVIDED;
 %csconstvalue("0") SCOPE_NONE;
 %csconstvalue("1") SCOPE_PROCESS;
 %csconstvalue("2") SCOPE_DEVICE;

@@ -1317,6 +1317,7 @@ internal static unsafe class Raw {
   public const int NOTE_FOREIGN_PID = 32;
   public const int NOTE_PARTIAL = 64;
   public const int NOTE_TRACE = 128;
+  public const int NOTE_DIVIDED = 256;
   public const int SCOPE_NONE = 0;
   public const int SCOPE_PROCESS = 1;
   public const int SCOPE_DEVICE = 2;

@@ -16,6 +16,14 @@ function(hmn_gate name)
   hmn_add_suite(abi.${name} COMMAND ${ARGN} TIMEOUT 600)
 endfunction()
 
+# hmn_gate_once(<name>...): these gates do not depend on how the library is built. scripts/test runs
+# them in one of its stages.
+function(hmn_gate_once)
+  foreach(name IN LISTS ARGN)
+    set_property(TEST abi.${name} APPEND PROPERTY LABELS once)
+  endforeach()
+endfunction()
+
 # hmn_gate_with(<tool> <name> <command>...): without the tool the suite is skipped, with a line.
 function(hmn_gate_with tool name)
   if(${tool})
@@ -37,6 +45,7 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
   hmn_gate(coverage ${Python3_EXECUTABLE} -B ${gate}/coverage.py ${PROJECT_SOURCE_DIR})
   hmn_gate_with(HMN_CLANG canaries ${Python3_EXECUTABLE} -B ${gate}/canaries.py
     ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${HMN_CLANG} ${HMN_CLANGXX})
+  hmn_gate_once(header header_swig layout consistency coverage canaries)
 endif()
 
 # The baselines are of x86_64, and of no use for a library without debug info.

@@ -57,7 +57,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_BUILD_TYPE MATCHES "Deb" A
     ${abi}/baselines/${newest}/x86_64.abi ${abi}/headers/${newest} ${abi}/suppressions)
 endif()
 
-# Sanitizers change what is exported, needed and imported.
+# Sanitizers change what is exported, needed and imported. Only what is optimised has a size limit.
 if(NOT HMN_SANITIZE)
   set(runtime "")
   if(HMN_STATIC_RUNTIME)
@@ -74,11 +74,11 @@ if(NOT HMN_SANITIZE)
     hmn_gate(module_symbol_versions ${gate}/symbol_versions.sh ${module} ${abi}/symbol-versions.txt)
     hmn_gate(module_hardening ${gate}/hardening.sh ${module} module)
     hmn_gate(module_state ${gate}/no_state.sh ${module})
-    if(NOT CMAKE_CROSSCOMPILING)
+    if(NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
       hmn_gate(module_size ${gate}/stripped_size.sh ${module} ${CMAKE_STRIP} 220)
     endif()
   endif()
-  if(NOT HMN_STATIC_RUNTIME AND NOT CMAKE_CROSSCOMPILING)
+  if(NOT HMN_STATIC_RUNTIME AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     hmn_gate(stripped_size ${gate}/stripped_size.sh ${library} ${CMAKE_STRIP} 600)
   endif()
   if(NOT HMN_SUBPROCESS)

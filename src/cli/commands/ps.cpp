@@ -25,11 +25,6 @@ using hypomnesis::part;
 
 constexpr std::chrono::milliseconds load_window(250);
 
-// Returns whether the GPU's processes are listed under its partitions.
-bool is_divided(const hypomnesis::device& of) {
-  return has(of.notes, note::divided);
-}
-
 hypomnesis::snapshot_options wanted(const session& in, std::optional<device_index> only) {
   hypomnesis::snapshot_options what;
   what.collect = part::devices | part::pools | part::processes;

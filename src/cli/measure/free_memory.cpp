@@ -32,8 +32,7 @@ std::vector<free_memory> free_memory_of_all(const session& in,
                                             const hypomnesis::snapshot& snapshot) {
   std::vector<free_memory> all;
   for (const auto& each : gpus_of(in, snapshot))
-    if (!has(each.device.notes, hypomnesis::note::divided))
-      all.push_back(free_memory_of(each, snapshot));
+    if (!is_divided(each.device)) all.push_back(free_memory_of(each, snapshot));
   return all;
 }
 

@@ -41,6 +41,10 @@ std::optional<std::string> name_by_ids(const gpu& of) {
 
 }  // namespace
 
+bool is_divided(const hypomnesis::device& of) noexcept {
+  return has(of.notes, hypomnesis::note::divided);
+}
+
 std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot) {
   const auto pools = snapshot.pools();
   std::vector<gpu> all;

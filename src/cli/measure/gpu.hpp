@@ -18,6 +18,9 @@ struct gpu {
   std::string driver{};  // kernel driver, for a device without another name
 };
 
+// Returns whether its memory and its processes are those of its partitions.
+bool is_divided(const hypomnesis::device& of) noexcept;
+
 std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot);
 
 // Returns the name, or without one the known ids: "AMD 1002:73bf", "virtio_gpu 1af4:1050", "panthor

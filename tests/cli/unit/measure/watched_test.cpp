@@ -145,7 +145,7 @@ TEST_CASE("HV110: the growth of a process without a name is hinted at once") {
   CHECK(all.add(row_of_pid(1, 999 * watched_mib, nullptr)).message.empty());
 }
 
-// Five new processes in each of 24 h of seconds.
+// Five processes are followed at a time, with a new one in each sample.
 TEST_CASE("memory is bounded however many processes come and go") {
   watched all;
   constexpr std::uint32_t samples = 3 * watched::most;

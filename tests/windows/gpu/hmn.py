@@ -3,10 +3,9 @@
 import json
 import pathlib
 import shutil
-import subprocess
 import sys
 
-from machine import CARD, GIB, MIB, OFF, OTHER, SOFTWARE, Machine, adapter_counters, lines, main, process_counters
+from machine import CARD, GIB, MIB, OFF, OTHER, SOFTWARE, Machine, adapter_counters, lines, main, process_counters, run_wine
 
 HMN = pathlib.Path(sys.argv[6]).resolve()
 
@@ -22,11 +21,8 @@ class Command(Machine):
             "WINEDLLOVERRIDES": f"{OFF};dxgi,pdh,nvml=n",
             "HMN_FAKE_DXGI": self.windows_path("dxgi.txt", lines(a.values() for a in (CARD, OTHER, SOFTWARE))),
             "HMN_FAKE_PDH": self.windows_path("pdh.txt", lines([*adapter_counters(), *process_counters()]))}
-        # A pipe would stay open as long as Wine's helpers, which outlive the program.
         out, err = self.folder / "out", self.folder / "err"
-        with out.open("w") as reported, err.open("w") as reasons:
-            done = subprocess.run(["wine", self.folder / "hmn.exe", *words], env=env, stdin=subprocess.DEVNULL,
-                                  stdout=reported, stderr=reasons, timeout=120, check=False)
+        done = run_wine(env, out, err, self.folder / "hmn.exe", *words)
         self.err = err.read_text()
         self.assertEqual(done.returncode, code, self.err)
         return out.read_text()

@@ -50,7 +50,7 @@ add_library(hypomnesis_static STATIC ${hmn_objects} ${hmn_inside_objects})
 add_library(hypomnesis::hypomnesis ALIAS hypomnesis)
 add_library(hypomnesis::hypomnesis_static ALIAS hypomnesis_static)
 
-# Links libatomic where src/core/double_word.hpp leaves the two-word exchange to the compiler.
+# Links libatomic where a processor may have no atomic numbers of 8 bytes.
 set(HMN_ATOMIC_LIBRARY "")
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64|aarch64|arm64|ARM64)$")
   set(HMN_ATOMIC_LIBRARY atomic)

@@ -6,7 +6,7 @@
  * GPU, and the GPU's load, temperature and power.
  *
  *     hmn_context *context;
- *     hmn_pool pool = {sizeof pool};
+ *     hmn_pool pool = HMN_INIT(hmn_pool);
  *     if (hmn_context_create(NULL, &context, NULL) == HMN_OK &&
  *         hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool, NULL) == HMN_OK)
  *         printf("%llu bytes free\n", (unsigned long long)pool.free_bytes);
@@ -14,33 +14,59 @@
  *
  * RULES FOR EVERY FUNCTION AND STRUCT
  *
+ * Initialization. Every struct begins as `hmn_pool pool = HMN_INIT(hmn_pool);`: zero, but for
+ * struct_size. It needs C99 or C++11; before, memset(&pool, 0, sizeof pool) and pool.struct_size =
+ * sizeof pool do the same, as do designated initializers that name struct_size. Any number of calls can
+ * use a struct.
+ *
  * Inputs (hmn_context_options, hmn_snapshot_options, hmn_sampler_options, hmn_tracker_options,
  * hmn_spill_options, hmn_spill_sample, and the inputs of an estimate: hmn_packing, hmn_attention,
- * hmn_cache). Zero the struct, then set struct_size. Zero is the default of every field, so NULL, a
- * zeroed struct and an older, shorter struct mean the same. An unknown flag bit, or a byte other than
- * zero past the fields that this library knows, is HMN_E_UNKNOWN_FLAG: a request is never ignored.
+ * hmn_cache). Zero is the default of every field, so NULL, an initialized struct and an older, shorter
+ * struct mean the same. An unknown flag bit, or a byte other than zero past the fields that this library
+ * knows, is HMN_E_UNKNOWN_FLAG: a request is never ignored.
  *
- * Results (all other structs). Set struct_size, nothing else. It must be a multiple of 8, from the
+ * Results (all other structs). Only struct_size is read. It must be a multiple of 8, from the
  * struct's ..._SIZE_V1 to 65536, else the call returns HMN_E_STRUCT_SIZE and writes nothing. On HMN_OK
  * every byte up to struct_size is written and none past it; a field whose bit in `present` is clear is
  * zero, and no bit is set for a field past struct_size. On any other status all bytes after
  * struct_size are zero. A handle that could not be created is NULL, a count that could not be taken 0.
  *
- * hmn_error. Always the last argument, may be NULL. Set its struct_size; every call writes it, also
- * on HMN_OK (status 0, empty message). With a wrong error->struct_size the call does nothing and
- * returns HMN_E_STRUCT_SIZE. No "last error" is kept anywhere.
+ * Presence bits. A field's bit is HMN_<struct>_HAS_<field>, one of bits 0 to 29. A struct with more
+ * fields appends a second word, `present2`, with bits HMN_<struct>_HAS2_<field>, and uses bit 30 as
+ * HMN_<struct>_HAS_MORE: set in `present` while present2 is not 0, and in `fields` it selects all fields
+ * of the second word. Bit 31 is never used, because it does not fit the int that an enumerator is in C.
+ *
+ * hmn_error. Always the last argument, may be NULL. Every call writes it, also on HMN_OK (status 0,
+ * empty message). With a wrong error->struct_size the call does nothing and returns HMN_E_STRUCT_SIZE.
+ * No "last error" is kept anywhere. Every function that can fail for a reason other than its arguments
+ * has it. The functions without it read only what the caller passes (a snapshot, a tracker's numbers, a
+ * number to format): their status is the whole reason.
+ *
+ * Devices and lists. An argument `device_index` is the index of a device in its context, as in
+ * hmn_device.index, also where the function reads a snapshot. An argument `position` counts the
+ * entries of a list from 0, and changes from one snapshot to the next.
  *
  * Strings are written to (buffer, capacity, *needed): valid UTF-8, terminated; *needed (may be NULL)
  * counts the terminator. A buffer that is too small gives HMN_E_BUFFER, buffer[0] = 0 and *needed.
  * NULL with capacity 0 queries the size and gives HMN_OK. Invalid UTF-8 is replaced with U+FFFD.
  * char[N] fields are terminated UTF-8, cut at a code point when too long, with HMN_NOTE_TRUNCATED.
+ * Strings that a caller passes are terminated UTF-8, copied before the call returns. In a path every
+ * byte is passed to the system as it is, except on Windows; in a label invalid UTF-8 is replaced.
  *
  * Numbers. Bytes are exact. An unknown value is absent: its bit in `present` is clear, and the
  * snapshot has a diagnostic with the reason. No value is a sentinel. Enumerations grow: 0 is
  * "unknown", and callers treat a number that they do not know as 0.
  *
+ * Times. Every monotonic_ns is of the clock that hmn_monotonic_ns reads, and can be compared within
+ * one boot of one machine. Every age_ns counts from the driver's answer to the end of the reading: to
+ * the return of a direct reading; in a snapshot, for all records, to its monotonic_ns + duration_ns; to
+ * the call of hmn_sampler_latest_pool and hmn_sampler_latest_telemetry.
+ *
  * Threads. Every handle may be used from several threads at once. Only destroy needs exclusive access;
- * it accepts NULL, never waits for a driver, and handles may be destroyed in any order.
+ * it accepts NULL, never waits for a driver, and handles may be destroyed in any order. A struct or
+ * buffer that a call writes belongs to it until it returns. hmn_context_create with
+ * HMN_CONTEXT_ENVIRONMENT calls getenv: no other thread may call setenv or putenv meanwhile. No other
+ * function reads the environment, and none changes it.
  *
  * Fork. In a forked child the parent's context, its sampler and its spill detector return
  * HMN_E_FORKED and may be destroyed; snapshots stay readable and trackers usable; a new context works.
@@ -52,9 +78,17 @@
  * pointer is NULL that must not be), HMN_E_STRUCT_SIZE, HMN_E_UNKNOWN_FLAG, HMN_E_NO_MEMORY (the host's
  * memory is exhausted), HMN_E_INTERNAL (a defect of this library) and, with a context, a sampler or a
  * spill detector, HMN_E_FORKED.
+ *
+ * Versions. @since is the first version that has it; a field, parameter or enumerator without one is as
+ * old as its struct, function or enumeration, an enumeration without one of 0.1. From 1.0.0 on all that
+ * measures is stable: structs, enumerations and flags grow, and no meaning changes. Sections marked
+ * provisional promise the same for each function and struct, but may be superseded: a better function
+ * gets another name, and the old one is deprecated. A deprecated function has HMN_DEPRECATED and
+ * @deprecated with the version and what to use instead. It stays in this header for at least two minor
+ * releases, and in the library for good.
  */
-#ifndef HYPOMNESIS_H
-#define HYPOMNESIS_H
+#ifndef HMN_HYPOMNESIS_H
+#define HMN_HYPOMNESIS_H
 #include <stdint.h>
 
 /* Version of this header. Until 1.0.0 the soname is 0 and sizes may still change. */
@@ -62,6 +96,10 @@
 #define HMN_VERSION_MINOR 1
 #define HMN_VERSION_PATCH 0
 #define HMN_VERSION_NUMBER 1000u /* major * 1000000 + minor * 1000 + patch */
+
+/* Options that are a time, in milliseconds: 0 is the default, and a number is that time. */
+#define HMN_MS_UNLIMITED 0xffffffffu /* no limit */
+#define HMN_MS_IMMEDIATE 0xfffffffeu /* no time at all: immediately */
 
 #if defined(_WIN32) && !defined(SWIG)
 #  define HMN_CALL __cdecl
@@ -82,10 +120,31 @@
 #  endif
 #endif
 #define HMN_FN(type) HMN_API type HMN_CALL
+/* Before HMN_FN: warns callers of a function. Define it as empty to get no such warnings. */
+#if !defined(HMN_DEPRECATED)
+#  if defined(SWIG)
+#    define HMN_DEPRECATED(instead)
+#  elif defined(__GNUC__)
+#    define HMN_DEPRECATED(instead) __attribute__((deprecated(instead)))
+#  elif defined(_MSC_VER)
+#    define HMN_DEPRECATED(instead) __declspec(deprecated(instead))
+#  else
+#    define HMN_DEPRECATED(instead)
+#  endif
+#endif
 #if defined(__cplusplus) && (__cplusplus >= 201103L || (defined(_MSC_VER) && _MSC_VER >= 1900))
 #  define HMN_NX noexcept
 #else
 #  define HMN_NX
+#endif
+/* HMN_INIT(type): initial value of a struct, see "Initialization" above. Not a constant before C++17. */
+#if defined(__cplusplus)
+#  if __cplusplus >= 201103L || (defined(_MSC_VER) && _MSC_VER >= 1900)
+#    define HMN_INIT(type) \
+       ([]() noexcept -> type { type hmn_made = {}; hmn_made.struct_size = sizeof(type); return hmn_made; }())
+#  endif
+#elif (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L) || defined(_MSC_VER)
+#  define HMN_INIT(type) {.struct_size = sizeof(type)}
 #endif
 #ifdef __cplusplus
 extern "C" {
@@ -176,7 +235,7 @@ enum {
 };
 
 /** Scope of a value. */
-enum { HMN_SCOPE_NONE = 0, HMN_SCOPE_PROCESS = 1, HMN_SCOPE_DEVICE = 2 };
+enum { HMN_DELTA_SCOPE_NONE = 0, HMN_DELTA_SCOPE_PROCESS = 1, HMN_DELTA_SCOPE_DEVICE = 2 };
 
 /** How bytes are accounted. */
 enum {
@@ -209,6 +268,24 @@ enum {
     HMN_VENDOR_INTEL = 0x8086
 };
 
+/** Why a value is missing. The statuses of a call give the same reasons, less precisely. */
+enum {
+    HMN_REASON_UNKNOWN = 0,
+    HMN_REASON_UNSUPPORTED = 1,    /* not supported by this device, driver or system */
+    HMN_REASON_NOT_PRESENT = 2,    /* no such source, device or process */
+    HMN_REASON_NOT_UNDERSTOOD = 3, /* present, in a form that this library does not know */
+    HMN_REASON_AMBIGUOUS = 4,      /* what is known has more than one meaning: it determines no value */
+    HMN_REASON_NOT_PERMITTED = 5,  /* the system or the driver refused */
+    HMN_REASON_NOT_YET = 6,        /* a later reading has it: it is not read at every interval, or is
+                                    * the difference of two readings */
+    HMN_REASON_ASLEEP = 7,         /* a reading would wake the device, or keep it awake */
+    HMN_REASON_LOST = 8,           /* the device is gone */
+    HMN_REASON_TIMED_OUT = 9,      /* the driver did not answer within the deadline */
+    HMN_REASON_FAILED = 10,        /* a driver, a tool or the system returned an error */
+    HMN_REASON_IMPLAUSIBLE = 11,   /* the driver returned a value that cannot be */
+    HMN_REASON_LIMIT = 12          /* a limit of this library, or of the host's memory, was reached */
+};
+
 /* ---- error ----------------------------------------------------------------------------------- */
 
 enum { HMN_ERROR_SIZE_V1 = 280 };
@@ -219,7 +296,7 @@ typedef struct hmn_error {
     hmn_flags notes;        /* HMN_NOTE_*: HMN_NOTE_TRUNCATED: the message was cut */
     uint32_t backend;       /* HMN_BACKEND_*: the one that failed; 0: this library */
     uint32_t native_domain; /* HMN_NATIVE_*: domain of native_code */
-    int32_t native_code;
+    int32_t native_code;    /* as the system, driver or tool returned it */
     char message[256]; /* a sentence that names the value and the remedy; "" on HMN_OK */
 } hmn_error;
 
@@ -228,8 +305,7 @@ typedef struct hmn_error {
 /** Features that a library may be built with: hmn_feature. */
 enum {
     HMN_FEATURE_SUBPROCESS = 1, /* code that runs helper programs is compiled in */
-    HMN_FEATURE_SIMULATION = 2, /* HMN_PATH_SIMULATION works */
-    HMN_FEATURE_BACKEND = 1000  /* 1000 + n: backend n is compiled in */
+    HMN_FEATURE_SIMULATION = 2  /* HMN_PATH_SIMULATION works */
 };
 
 /** Returns the library's version, encoded as HMN_VERSION_NUMBER. @since 0.1 */
@@ -238,12 +314,21 @@ HMN_FN(uint32_t) hmn_version_number(void) HMN_NX;
 HMN_FN(const char *) hmn_version_string(void) HMN_NX;
 /** Returns 1 if the library has a feature (HMN_FEATURE_*), 0 if not or if unknown. @since 0.1 */
 HMN_FN(uint32_t) hmn_feature(uint32_t feature) HMN_NX;
+/** Returns 1 if a backend (HMN_BACKEND_*) is compiled in, 0 if not or if unknown. @since 0.1 */
+HMN_FN(uint32_t) hmn_backend_available(uint32_t backend) HMN_NX;
+/** Returns the time of the clock behind every monotonic_ns, in nanoseconds since an unspecified moment
+ *  of this boot. It is not set or stepped. Linux: CLOCK_MONOTONIC, and macOS: CLOCK_UPTIME_RAW; both
+ *  stop while the machine is suspended. Windows: QueryPerformanceCounter, which counts on. @since 0.1 */
+HMN_FN(uint64_t) hmn_monotonic_ns(void) HMN_NX;
 /** Returns the name of a status, for instance "HMN_E_RANGE"; "HMN_E_?" for an unknown number.
  *  Static storage, never NULL. @since 0.1 */
 HMN_FN(const char *) hmn_status_name(hmn_status status) HMN_NX;
 /** Returns the name of a backend, for instance "nvml"; "none" for 0, "unknown" for an unknown
  *  number. Static storage, never NULL. @since 0.1 */
 HMN_FN(const char *) hmn_backend_name(uint32_t backend) HMN_NX;
+/** Returns the name of a reason (HMN_REASON_*), for instance "not_permitted"; "unknown" for 0 and for
+ *  an unknown number. Static storage, never NULL. @since 0.1 */
+HMN_FN(const char *) hmn_reason_name(uint32_t reason) HMN_NX;
 
 /* ---- context --------------------------------------------------------------------------------- */
 
@@ -254,7 +339,8 @@ enum {
     HMN_CONTEXT_WAKE_DEVICES = 1 << 1,  /* wake sleeping GPUs to read them */
     HMN_CONTEXT_NO_THREADS = 1 << 2,    /* start no threads: a driver may then block the caller, and a
                                          * deadline is only checked between driver calls */
-    HMN_CONTEXT_ENVIRONMENT = 1 << 3,   /* read the HMN_* variables now (never when set-user-id) */
+    HMN_CONTEXT_ENVIRONMENT = 1 << 3,   /* read the HMN_* variables now, by getenv (never when
+                                         * set-user-id): see "Threads" above */
     HMN_CONTEXT_TRACE = 1 << 4,         /* add each driver call to the snapshot's diagnostics */
     HMN_CONTEXT_RECORD = 1 << 5         /* keep what the backends read: hmn_context_recording */
 };
@@ -263,14 +349,28 @@ enum { HMN_CONTEXT_OPTIONS_SIZE_V1 = 40 };
 typedef struct hmn_context_options {
     uint32_t struct_size;
     hmn_flags flags;           /* HMN_CONTEXT_* */
-    uint32_t deadline_ms;      /* longest that one call may wait for drivers; 0 = 1000 */
-    uint32_t stale_ms;         /* oldest value returned instead of HMN_E_TIMEOUT; 0 = 5000 */
-    uint32_t open_deadline_ms; /* longest wait for a vendor library to open; 0 = 10000 */
-    uint32_t max_age_ms;       /* readings up to this age share one driver call; 0 = none do */
+    /* Times: a number, HMN_MS_UNLIMITED or HMN_MS_IMMEDIATE. */
+    uint32_t deadline_ms;      /* longest that one call may wait for drivers; 0 = 1000. IMMEDIATE: it
+                                * starts drivers that can block and returns what they answered to an
+                                * earlier call, with HMN_NOTE_STALE, else HMN_E_TIMEOUT; other sources
+                                * and, without threads, all are read at once. UNLIMITED: a call waits
+                                * for as long as a driver hangs. None waits for a driver that has not
+                                * returned from an earlier call's reading */
+    uint32_t stale_ms;         /* oldest value returned instead of HMN_E_TIMEOUT; 0 = 5000.
+                                * IMMEDIATE: none is. UNLIMITED: one of any age is */
+    uint32_t open_deadline_ms; /* longest wait for a vendor library to open, in addition to
+                                * deadline_ms; 0 = 10000. IMMEDIATE, also for a deadline_ms that is:
+                                * no wait; the opening goes on for later calls. UNLIMITED: a call waits
+                                * until it is open */
+    uint32_t max_age_ms;       /* readings up to this age share one driver call; 0, IMMEDIATE: none do.
+                                * UNLIMITED: each value is read once */
     uint32_t idle_close_ms;    /* a vendor library whose GPU may sleep is shut down this long after
-                                * the last reading; 0 = 2000 */
+                                * the last reading; 0 = 2000. IMMEDIATE: at its end. UNLIMITED: never,
+                                * and readings keep such a GPU awake */
     uint32_t rescan_ms;        /* longest time between scans of all processes for GPU clients; known
-                                * clients are read each time; 0 = 2000 */
+                                * clients are read each time; 0 = 2000. IMMEDIATE: each reading scans
+                                * all. UNLIMITED: each process is scanned when first seen, and one
+                                * that uses a GPU later is missed */
     uint64_t backends_off;     /* bit n disables backend n (HMN_BACKEND_*) */
 } hmn_context_options;
 
@@ -293,14 +393,14 @@ enum {
 
 /** State of a backend or a device. */
 enum {
-    HMN_STATE_UNKNOWN = 0,    /* not tried yet */
-    HMN_STATE_READY = 1,      /* readable */
-    HMN_STATE_ASLEEP = 2,     /* runtime suspended; only identity and totals are known */
-    HMN_STATE_LOST = 3,       /* was present and is gone */
-    HMN_STATE_UNREADABLE = 4, /* present, and returns errors */
-    HMN_STATE_HUNG = 5,       /* a driver call has not returned */
-    HMN_STATE_ABSENT = 6,     /* not on this machine */
-    HMN_STATE_OFF = 7         /* disabled by the context or not compiled in */
+    HMN_RUN_STATE_UNKNOWN = 0,    /* not tried yet */
+    HMN_RUN_STATE_READY = 1,      /* readable */
+    HMN_RUN_STATE_ASLEEP = 2,     /* runtime suspended; only identity and totals are known */
+    HMN_RUN_STATE_LOST = 3,       /* was present and is gone */
+    HMN_RUN_STATE_UNREADABLE = 4, /* present, and returns errors */
+    HMN_RUN_STATE_HUNG = 5,       /* a driver call has not returned */
+    HMN_RUN_STATE_ABSENT = 6,     /* not on this machine */
+    HMN_RUN_STATE_OFF = 7         /* disabled by the context or not compiled in */
 };
 enum { HMN_BACKEND_INFO_HAS_VERSION = 1 << 0 };
 enum { HMN_BACKEND_INFO_SIZE_V1 = 384 };
@@ -310,12 +410,12 @@ typedef struct hmn_backend_info {
     hmn_flags present;      /* HMN_BACKEND_INFO_HAS_* */
     hmn_flags notes;        /* HMN_NOTE_* */
     uint32_t backend;       /* HMN_BACKEND_* */
-    uint32_t state;         /* HMN_STATE_* */
+    uint32_t state;         /* HMN_RUN_STATE_* */
     hmn_status status;      /* HMN_OK, or why it is not usable */
     uint32_t native_domain; /* HMN_NATIVE_* */
-    int32_t native_code;
-    char version[96];  /* of the driver or tool */
-    char message[256]; /* why it is not usable, and the remedy; "" when it is */
+    int32_t native_code;    /* as the system, driver or tool returned it */
+    char version[96];       /* of the driver or tool */
+    char message[256];      /* why it is not usable, and the remedy; "" when it is */
 } hmn_backend_info;
 
 /** Creates a context. Calls no driver and starts no thread.
@@ -339,10 +439,10 @@ HMN_FN(hmn_status) hmn_context_backend(hmn_context *context, uint32_t backend, h
  *  device numbers, answers of drivers and tools, as a machine file for HMN_PATH_SIMULATION elsewhere.
  *  Names of users and hosts, home folders, arguments of processes, UUIDs and serial numbers are
  *  replaced; each file is kept as last read. Another reading may make it longer: call again on
- *  HMN_E_BUFFER.
+ *  HMN_E_BUFFER. flags: none yet.
  *  HMN_E_STATE: the context does not record, or reads a simulated machine. HMN_E_LIMIT: more was read
  *  than the 16 MiB that a machine file may have. @since 0.1 */
-HMN_FN(hmn_status) hmn_context_recording(hmn_context *context, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+HMN_FN(hmn_status) hmn_context_recording(hmn_context *context, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
 /** Destroys a context. Never waits for a driver: a hanging call is abandoned, and what it needs
  *  stays valid until it returns. NULL is allowed. @since 0.1 */
 HMN_FN(void) hmn_context_destroy(hmn_context *context) HMN_NX;
@@ -359,16 +459,17 @@ enum {
     HMN_PROCESS_MEMORY_HAS_COMMITTED = 1 << 6,
     HMN_PROCESS_MEMORY_HAS_FOOTPRINT = 1 << 7,
     HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT = 1 << 8,
-    HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED = 1 << 9
+    HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED = 1 << 9,
+    HMN_PROCESS_MEMORY_HAS_PROCESS_KEY = 1 << 10
 };
-enum { HMN_PROCESS_MEMORY_SIZE_V1 = 88, HMN_PROCESS_MEMORY_SIZE_V2 = 104 };
+enum { HMN_PROCESS_MEMORY_SIZE_V1 = 112 };
 /** Host RAM of one process, in bytes. Result. @since 0.1 */
 typedef struct hmn_process_memory {
     uint32_t struct_size;
     hmn_flags present; /* HMN_PROCESS_MEMORY_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_* */
     uint32_t backend;  /* HMN_BACKEND_* */
-    uint32_t pid;
+    uint32_t pid;      /* in the proc tree in use */
     uint32_t reserved0;
     uint64_t resident_bytes;       /* RSS: anonymous, file and shared pages (/proc/pid/statm) */
     uint64_t peak_resident_bytes;  /* highest RSS so far (VmHWM) */
@@ -378,8 +479,9 @@ typedef struct hmn_process_memory {
     uint64_t private_bytes;        /* USS: pages that no other process maps (smaps_rollup) */
     uint64_t committed_bytes;      /* Windows: PrivateUsage; absent elsewhere */
     uint64_t footprint_bytes;      /* macOS: phys_footprint; absent elsewhere */
-    uint64_t peak_footprint_bytes; /* macOS: highest phys_footprint so far; absent elsewhere. V2 */
-    uint64_t peak_committed_bytes; /* Windows: PeakPagefileUsage; absent elsewhere. V2 */
+    uint64_t peak_footprint_bytes; /* macOS: highest phys_footprint so far; absent elsewhere */
+    uint64_t peak_committed_bytes; /* Windows: PeakPagefileUsage; absent elsewhere */
+    uint64_t process_key;          /* as in hmn_usage */
 } hmn_process_memory;
 
 enum {
@@ -402,7 +504,7 @@ enum {
     HMN_PRESSURE_WARNING = 2, /* programs should release memory */
     HMN_PRESSURE_CRITICAL = 3 /* the system kills processes next; never reported by Windows */
 };
-enum { HMN_SYSTEM_MEMORY_SIZE_V1 = 80, HMN_SYSTEM_MEMORY_SIZE_V2 = 104 };
+enum { HMN_SYSTEM_MEMORY_SIZE_V1 = 104 };
 /** Memory of the host and of this process' container, in bytes. Result. @since 0.1 */
 typedef struct hmn_system_memory {
     uint32_t struct_size;
@@ -418,43 +520,42 @@ typedef struct hmn_system_memory {
     uint64_t limit_used_bytes; /* memory charged to the group or job with that limit */
     uint64_t commit_limit_bytes;
     uint64_t committed_bytes;
-    uint32_t pressure;    /* HMN_PRESSURE_*: macOS, Windows; absent on Linux, which has no level. V2 */
-    uint32_t reserved0;   /* V2 */
+    uint32_t pressure;    /* HMN_PRESSURE_*: macOS, Windows; absent on Linux, which has no level */
+    uint32_t reserved0;
     double stall_percent; /* of the last 10 s: at least one task waited for memory (Linux: `some avg10`
-                           * of /proc/pressure/memory); absent elsewhere. V2 */
+                           * of /proc/pressure/memory); absent elsewhere */
     uint64_t usable_bytes; /* what can be allocated now: available_bytes, but no more than the limit
-                            * leaves. V2 */
+                            * leaves */
 } hmn_system_memory;
 
 /* Direct readings fill the caller's struct and, in the steady state, allocate nothing (except
  * hmn_system_memory_read, which looks up the control groups each time, and hmn_metric_read). `fields`
- * selects presence bits; 0 selects the cheap ones. If a requested field is missing, HMN_NOTE_PARTIAL
- * is set; if nothing could be read, the call fails. */
+ * selects presence bits; 0 selects what each function names, or all. Other fields may be filled as
+ * well. If a requested field is missing, HMN_NOTE_PARTIAL is set; if nothing could be read, the call
+ * fails. HMN_E_UNKNOWN_FLAG: an unknown bit in fields, or the bit of a field past out->struct_size. */
 
-/** Reads the host memory of a process in the proc tree in use. Cheap: resident and virtual.
- *  HMN_E_RANGE: pid is 0. HMN_E_UNKNOWN_FLAG: an unknown bit in fields, or the bit of a field past
- *  out->struct_size.
+/** Reads the host memory of a process in the proc tree in use. fields 0: resident and virtual, the
+ *  cheap ones. HMN_E_RANGE: pid is 0.
  *  HMN_E_NO_PROCESS: no such process, or a zombie (exited, not waited for).
  *  HMN_E_UNSUPPORTED: a kernel thread, which has no memory of its own; or this system has none of the
  *  fields. HMN_E_PERMISSION: the system refused. HMN_E_BACKEND: the system's answer is malformed.
  *  HMN_E_NO_SOURCE: there is no proc tree. @since 0.1 */
 HMN_FN(hmn_status) hmn_process_memory_read(hmn_context *context, uint32_t pid, hmn_flags fields, hmn_process_memory *out, hmn_error *error) HMN_NX;
-/** Reads the host memory of the calling process; with fields 0, by one fstat and one pread. Otherwise
- *  as hmn_process_memory_read. @since 0.1 */
+/** Reads the host memory of the calling process. Otherwise as hmn_process_memory_read. @since 0.1 */
 HMN_FN(hmn_status) hmn_process_memory_read_self(hmn_context *context, hmn_flags fields, hmn_process_memory *out, hmn_error *error) HMN_NX;
 /** Reads the host's memory and the limit on this process. HMN_E_PERMISSION, HMN_E_BACKEND: as
  *  hmn_process_memory_read. HMN_E_NO_SOURCE: there is no meminfo. @since 0.1 */
-HMN_FN(hmn_status) hmn_system_memory_read(hmn_context *context, hmn_system_memory *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_system_memory_read(hmn_context *context, hmn_flags fields, hmn_system_memory *out, hmn_error *error) HMN_NX;
 
 /* ---- devices: identity --------------------------------------------------------------------- */
 
 /** Kind of a device. */
 enum {
-    HMN_KIND_UNKNOWN = 0,
-    HMN_KIND_DISCRETE = 1,
-    HMN_KIND_INTEGRATED = 2,
-    HMN_KIND_PARTITION = 3, /* a MIG instance: a device of its own, with parent_index */
-    HMN_KIND_VIRTUAL = 4
+    HMN_DEVICE_KIND_UNKNOWN = 0,
+    HMN_DEVICE_KIND_DISCRETE = 1,
+    HMN_DEVICE_KIND_INTEGRATED = 2,
+    HMN_DEVICE_KIND_PARTITION = 3, /* a MIG instance: a device of its own, with parent_index */
+    HMN_DEVICE_KIND_VIRTUAL = 4
 };
 /** Kind of a device's memory. */
 enum {
@@ -476,9 +577,11 @@ enum {
     HMN_DEVICE_HAS_INSTANCE = 1 << 9,      /* gpu_instance and compute_instance */
     HMN_DEVICE_HAS_DRIVER_INDEX = 1 << 10,
     HMN_DEVICE_HAS_OS_ID = 1 << 11,
-    HMN_DEVICE_HAS_CUDA_VERSION = 1 << 12
+    HMN_DEVICE_HAS_CUDA_VERSION = 1 << 12,
+    HMN_DEVICE_HAS_COMPUTE_CAPABILITY = 1 << 13,
+    HMN_DEVICE_HAS_ARCHITECTURE = 1 << 14
 };
-enum { HMN_DEVICE_SIZE_V1 = 560 };
+enum { HMN_DEVICE_SIZE_V1 = 600 };
 /** Identity of a device. Result. @since 0.1 */
 typedef struct hmn_device {
     uint32_t struct_size;
@@ -486,8 +589,8 @@ typedef struct hmn_device {
     hmn_flags notes;           /* HMN_NOTE_* */
     uint32_t backend;          /* HMN_BACKEND_* */
     uint32_t index;            /* in the context: never reused, never renumbered */
-    uint32_t kind;             /* HMN_KIND_* */
-    uint32_t state;            /* HMN_STATE_* */
+    uint32_t kind;             /* HMN_DEVICE_KIND_* */
+    uint32_t state;            /* HMN_RUN_STATE_* */
     uint32_t vendor;           /* HMN_VENDOR_*, a PCI vendor id */
     uint32_t memory_kind;      /* HMN_MEMORY_KIND_* */
     uint32_t parent_index;     /* a partition's GPU */
@@ -499,28 +602,40 @@ typedef struct hmn_device {
     uint32_t gpu_instance;     /* MIG */
     uint32_t compute_instance; /* MIG */
     uint32_t cuda_version;     /* of the driver: 1000 * major + 10 * minor */
+    uint32_t compute_capability; /* NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000 */
+    uint32_t reserved0;
     uint64_t os_id;            /* Windows: adapter LUID; macOS: registry id */
-    char name[256];
+    char name[256];          /* as the vendor writes it: "NVIDIA GeForce RTX 4090" */
     char uuid[96];           /* as the vendor writes it: "GPU-…", "MIG-…" */
     char pci_bus_id[32];     /* "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function */
     char driver_version[96]; /* as the vendor writes it */
+    char architecture[32];   /* as the vendor names it: "Hopper", "gfx942" */
 } hmn_device;
 
 /** Scans for devices and returns the number of device indexes of this context, which never shrinks.
  *  An index belongs to one device for the context's life: NVIDIA's come first in the driver's order,
  *  then others by PCI address, then partitions; later arrivals are appended; a device that is gone
- *  keeps its index with state HMN_STATE_LOST. Without any device the call returns HMN_OK and 0.
- *  HMN_E_TIMEOUT: a driver did not answer and nothing is known yet. @since 0.1 */
+ *  keeps its index with state HMN_RUN_STATE_LOST. HMN_OK and 0: there certainly is no device. A vendor's
+ *  library that is not installed, or a driver that is not loaded, has none.
+ *  Where no device is known and a source failed, the call returns its failure, as does every reading
+ *  of one device: HMN_E_TIMEOUT: a driver did not answer. HMN_E_BACKEND: a driver or its library is
+ *  broken, or they do not match; a machine file is malformed. HMN_E_PERMISSION: the system refused.
+ *  HMN_E_NO_SOURCE: there is no machine file. @since 0.1 */
 HMN_FN(hmn_status) hmn_device_count(hmn_context *context, uint32_t *out, hmn_error *error) HMN_NX;
+/** Scans for devices and returns a number that changes when a device is added to the list, is gone or
+ *  comes back; 0: no device was seen yet. A program looks at its devices again when it differs from
+ *  before: the number of indexes does not change when a device is gone. Of one context; sleep, errors and
+ *  hanging drivers change nothing. Otherwise as hmn_device_count. @since 0.1 */
+HMN_FN(hmn_status) hmn_device_generation(hmn_context *context, uint64_t *out, hmn_error *error) HMN_NX;
 /** Scans for devices and finds the index of the device with a key: "uuid:GPU-…",
  *  "pci:0000:01:00.0" (the domain may be left out or have 8 digits, letters in either case),
- *  "luid:<hex>", "render:<minor>", "driver:<the vendor's index>".
+ *  "luid:<hex>", "render:<minor>", "driver:<vendor>:<the vendor's index>".
  *  HMN_E_ARGUMENT: unknown kind of key, or malformed value. HMN_E_NO_DEVICE: no device has the key.
- *  @since 0.1 */
+ *  Otherwise as hmn_device_count. @since 0.1 */
 HMN_FN(hmn_status) hmn_device_find(hmn_context *context, const char *key, uint32_t *out, hmn_error *error) HMN_NX;
 /** Reads the identity of a device. A device that is lost or asleep is HMN_OK: see state.
- *  HMN_E_NO_DEVICE: unknown index. @since 0.1 */
-HMN_FN(hmn_status) hmn_device_read(hmn_context *context, uint32_t device_index, hmn_device *out, hmn_error *error) HMN_NX;
+ *  HMN_E_NO_DEVICE: unknown index. Otherwise as hmn_device_count. @since 0.1 */
+HMN_FN(hmn_status) hmn_device_read(hmn_context *context, uint32_t device_index, hmn_flags fields, hmn_device *out, hmn_error *error) HMN_NX;
 
 /* ---- devices: memory --------------------------------------------------------------------------- */
 
@@ -566,14 +681,14 @@ typedef struct hmn_pool {
     uint64_t budget_bytes;   /* what a policy grants this process */
     uint64_t unattributed_bytes; /* used, and owned by no visible process; only in snapshots that
                                   * collect processes */
-    uint64_t age_ns;             /* time since the driver was queried */
+    uint64_t age_ns;             /* time since the driver's answer */
 } hmn_pool;
 /** Reads one memory pool of a device; `kind` is HMN_POOL_*, `fields` as for all direct readings; 0: all
  *  but unattributed_bytes. No source is queried for fields that are not wanted.
  *  HMN_E_NO_DEVICE: unknown index. HMN_E_RANGE: unknown HMN_POOL_*. HMN_E_UNKNOWN_FLAG: an unknown bit
  *  in fields, or HMN_POOL_HAS_UNATTRIBUTED, which only a snapshot knows. HMN_E_UNSUPPORTED: the device has no such pool, or its driver does
  *  not report it. HMN_E_DEVICE_LOST, HMN_E_ASLEEP, HMN_E_PERMISSION, HMN_E_TIMEOUT, HMN_E_BACKEND,
- *  HMN_E_NO_SOURCE (the driver is gone): as named. @since 0.1 */
+ *  HMN_E_NO_SOURCE (the driver is gone): as named, and as hmn_device_count. @since 0.1 */
 HMN_FN(hmn_status) hmn_pool_read(hmn_context *context, uint32_t device_index, uint32_t kind, hmn_flags fields, hmn_pool *out, hmn_error *error) HMN_NX;
 
 /* ---- devices: load, temperature, power --------------------------------------------------------- */
@@ -585,7 +700,7 @@ enum {
     HMN_TELEMETRY_HAS_DECODER_BUSY = 1 << 3,
     HMN_TELEMETRY_HAS_TEMPERATURE = 1 << 4,
     HMN_TELEMETRY_HAS_HOTSPOT = 1 << 5,
-    HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE = 1 << 6,
+    HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE = 1 << 6, /* memory_celsius */
     HMN_TELEMETRY_HAS_POWER = 1 << 7,
     HMN_TELEMETRY_HAS_POWER_LIMIT = 1 << 8,
     HMN_TELEMETRY_HAS_ENERGY = 1 << 9,
@@ -642,7 +757,7 @@ typedef struct hmn_telemetry {
     uint64_t pcie_rx_bytes; /* counter: take differences */
     uint64_t pcie_tx_bytes; /* counter: take differences */
     uint64_t window_ns;     /* time over which the percentages are averaged */
-    uint64_t age_ns;        /* time since the driver was queried */
+    uint64_t age_ns;        /* time since the driver's answer */
 } hmn_telemetry;
 /** Reads load, temperature and power of a device. `fields` as for all direct readings; 0 selects the
  *  cheap ones. HMN_E_UNKNOWN_FLAG: an unknown bit in fields. HMN_E_UNSUPPORTED: the device has none of
@@ -661,10 +776,10 @@ enum {
     HMN_METRIC_ENGINE_CAPACITY = 3,        /* count: number of engines; instance: HMN_ENGINE_* */
     HMN_METRIC_TEMPERATURE = 20,           /* Celsius; instance: HMN_SENSOR_* */
     HMN_METRIC_TEMPERATURE_LIMIT = 21,     /* Celsius: where the device slows down; HMN_SENSOR_* */
-    HMN_METRIC_FAN_RPM = 22,               /* RPM; instance: fan, from 0 */
-    HMN_METRIC_FAN_PERCENT = 23,           /* of the highest speed, may exceed 100; fan, from 0 */
-    HMN_METRIC_POWER_WATTS = 24,           /* W; instance: HMN_POWER_* */
-    HMN_METRIC_ENERGY_JOULES = 25,         /* J, counter: take differences; HMN_POWER_* */
+    HMN_METRIC_FAN_RPM = 22,               /* RPM; instance: fan, from 1 */
+    HMN_METRIC_FAN_PERCENT = 23,           /* of the highest speed, may exceed 100; fan, from 1 */
+    HMN_METRIC_POWER_WATTS = 24,           /* W; instance: HMN_POWER_READING_* */
+    HMN_METRIC_ENERGY_JOULES = 25,         /* J, counter: take differences; HMN_POWER_READING_* */
     HMN_METRIC_CLOCK_MHZ = 26,             /* MHz; instance: HMN_CLOCK_* */
     HMN_METRIC_CLOCK_LIMIT_MHZ = 27,       /* MHz: maximum; instance: HMN_CLOCK_* */
     HMN_METRIC_VOLTAGE = 28,               /* V; instance: HMN_RAIL_* */
@@ -678,13 +793,11 @@ enum {
     HMN_METRIC_PCIE_RX_BYTES = 60,         /* count, counter: received by the device */
     HMN_METRIC_PCIE_TX_BYTES = 61,         /* count, counter: sent by the device */
     HMN_METRIC_PCIE_REPLAYS = 62,          /* count, counter: packets sent again */
-    HMN_METRIC_LINK_RX_BYTES = 63,         /* count, counter; link to other devices, from 0 */
-    HMN_METRIC_LINK_TX_BYTES = 64,         /* count, counter; link to other devices, from 0 */
-    HMN_METRIC_GROUP_VRAM_BYTES = 80,      /* count: held by a control group's processes; instance:
-                                            * from 1 in its snapshot (HMN_TEXT_METRIC_GROUP) */
-    HMN_METRIC_GROUP_VRAM_LIMIT_BYTES = 81 /* count: the group's limit; the same instance */
+    HMN_METRIC_LINK_RX_BYTES = 63,         /* count, counter; link to other devices, from 1 */
+    HMN_METRIC_LINK_TX_BYTES = 64          /* count, counter; link to other devices, from 1 */
 };
-/* Instances. 0 is the whole device, or an instance that the source does not name. */
+/* Instances. 0 is always the whole device, or an instance that the source does not name; what is
+ * numbered (fans, links) counts from 1. */
 
 /** Engine of a device: instance of HMN_METRIC_ENGINE_*. */
 enum {
@@ -710,12 +823,12 @@ enum {
 };
 /** Kind of power: instance of HMN_METRIC_POWER_WATTS and HMN_METRIC_ENERGY_JOULES. */
 enum {
-    HMN_POWER_UNKNOWN = 0,
-    HMN_POWER_AVERAGE = 1, /* of the device, over window_ns where that is known */
-    HMN_POWER_INSTANT = 2, /* of the device, now */
-    HMN_POWER_PACKAGE = 3, /* of the whole package, including a CPU */
-    HMN_POWER_MEMORY = 4,
-    HMN_POWER_BOARD = 5
+    HMN_POWER_READING_UNKNOWN = 0,
+    HMN_POWER_READING_AVERAGE = 1, /* of the device, over window_ns where that is known */
+    HMN_POWER_READING_INSTANT = 2, /* of the device, now */
+    HMN_POWER_READING_PACKAGE = 3, /* of the whole package, including a CPU */
+    HMN_POWER_READING_MEMORY = 4,
+    HMN_POWER_READING_BOARD = 5
 };
 /** Kind of power limit: instance of HMN_METRIC_POWER_LIMIT_WATTS. */
 enum {
@@ -781,13 +894,13 @@ typedef struct hmn_metric {
     double value;       /* a reading */
     uint64_t count;     /* a counter or a whole number */
     uint64_t window_ns; /* time over which value is averaged */
-    uint64_t age_ns;    /* time since the driver was queried */
+    uint64_t age_ns;    /* time since the driver's answer */
 } hmn_metric;
 /** Reads one metric of the whole device, including those that are slow (HMN_SNAPSHOT_SLOW). A snapshot
  *  with HMN_COLLECT_METRICS reads all metrics at about the cost of a few.
  *  HMN_E_RANGE: unknown HMN_METRIC_*. HMN_E_UNSUPPORTED: the device has no such metric or instance, or
  *  its driver does not report it. Otherwise as hmn_pool_read. @since 0.1 */
-HMN_FN(hmn_status) hmn_metric_read(hmn_context *context, uint32_t device_index, uint32_t metric, uint32_t instance, hmn_metric *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_metric_read(hmn_context *context, uint32_t device_index, uint32_t metric, uint32_t instance, hmn_flags fields, hmn_metric *out, hmn_error *error) HMN_NX;
 /** Returns the name of a metric, for instance "temperature"; "unknown" for an unknown number. Static
  *  storage, never NULL. @since 0.1 */
 HMN_FN(const char *) hmn_metric_name(uint32_t metric) HMN_NX;
@@ -802,14 +915,14 @@ HMN_FN(const char *) hmn_metric_instance_name(uint32_t metric, uint32_t instance
 /* ---- one process on one device ------------------------------------------------------------------ */
 
 /** Kinds of work of a process on a device. */
-enum { HMN_USAGE_COMPUTE = 1 << 0, HMN_USAGE_GRAPHICS = 1 << 1, HMN_USAGE_MEDIA = 1 << 2 };
+enum { HMN_USAGE_KIND_COMPUTE = 1 << 0, HMN_USAGE_KIND_GRAPHICS = 1 << 1, HMN_USAGE_KIND_MEDIA = 1 << 2 };
 /** State of a process' name. */
 enum {
-    HMN_NAME_UNKNOWN = 0,
-    HMN_NAME_RESOLVED = 1,
-    HMN_NAME_EXITED = 2,    /* listed by the driver, no longer by the system */
-    HMN_NAME_PROTECTED = 3, /* not readable with the caller's permissions */
-    HMN_NAME_KERNEL = 4     /* the kernel itself */
+    HMN_NAME_STATE_UNKNOWN = 0,
+    HMN_NAME_STATE_RESOLVED = 1,
+    HMN_NAME_STATE_EXITED = 2,    /* listed by the driver, no longer by the system */
+    HMN_NAME_STATE_PROTECTED = 3, /* not readable with the caller's permissions */
+    HMN_NAME_STATE_KERNEL = 4     /* the kernel itself */
 };
 enum {
     HMN_USAGE_HAS_USED = 1 << 0,
@@ -824,13 +937,14 @@ enum {
     HMN_USAGE_HAS_BUDGET = 1 << 9,
     HMN_USAGE_HAS_BUSY_NS = 1 << 10,
     HMN_USAGE_HAS_BUSY_PERCENT = 1 << 11, /* busy_percent and window_ns */
-    HMN_USAGE_HAS_START_TIME = 1 << 12,
+    HMN_USAGE_HAS_START_TIME = 1 << 12, /* start_unix_ns */
     HMN_USAGE_HAS_UID = 1 << 13,
     HMN_USAGE_HAS_INSTANCE = 1 << 14, /* gpu_instance and compute_instance */
     HMN_USAGE_HAS_KINDS = 1 << 15,
-    HMN_USAGE_HAS_PEAK_USED = 1 << 16
+    HMN_USAGE_HAS_PEAK_USED = 1 << 16,
+    HMN_USAGE_HAS_PROCESS_KEY = 1 << 17
 };
-enum { HMN_USAGE_SIZE_V1 = 168, HMN_USAGE_SIZE_V2 = 176 };
+enum { HMN_USAGE_SIZE_V1 = 184 };
 /** Memory of one process on one device: values of that process only, never of the device. Result.
  *  @since 0.1 */
 typedef struct hmn_usage {
@@ -838,15 +952,15 @@ typedef struct hmn_usage {
     hmn_flags present; /* HMN_USAGE_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_*: HMN_NOTE_FOREIGN_PID: pid is not of the proc tree in use */
     uint32_t backend;  /* HMN_BACKEND_* */
-    uint32_t pid;
+    uint32_t pid;      /* as the driver lists it: see hmn_usage_read */
     uint32_t device_index;
-    hmn_flags kinds;     /* HMN_USAGE_*: COMPUTE, GRAPHICS, MEDIA */
+    hmn_flags kinds;     /* HMN_USAGE_KIND_*: COMPUTE, GRAPHICS, MEDIA */
     uint32_t accounting; /* HMN_ACCOUNT_*: what used_bytes counts */
-    uint32_t name_state; /* HMN_NAME_* */
+    uint32_t name_state; /* HMN_NAME_STATE_* */
     uint32_t uid;        /* effective user id */
     uint32_t gpu_instance;     /* MIG */
     uint32_t compute_instance; /* MIG */
-    uint64_t start_unix_ns;    /* start time: identifies a process together with pid. Of an exited
+    uint64_t start_unix_ns;    /* start time, for people: see process_key. Of an exited
                                 * process: start of the driver's accounting */
     uint64_t used_bytes;       /* main value, accounted as `accounting` */
     uint64_t resident_bytes;
@@ -861,9 +975,13 @@ typedef struct hmn_usage {
     uint64_t busy_ns; /* counter: take differences */
     double busy_percent;
     uint64_t window_ns; /* time over which busy_percent is averaged */
-    uint64_t age_ns;    /* time since the driver was queried */
+    uint64_t age_ns;    /* time since the driver's answer */
     uint64_t peak_used_bytes; /* highest use, as the driver accounts it at each allocation (NVIDIA's
-                               * accounting mode), never sampled. V2 */
+                               * accounting mode), never sampled */
+    uint64_t process_key; /* opaque: identifies the process in every context, whatever its pid was
+                           * used for before and however the clock is set, among readers in one PID
+                           * namespace. Absent for a process of another one, an exited process, and
+                           * where the system does not identify its boot (a copied proc tree) */
 } hmn_usage;
 /** Reads what a process uses on a device. `pid` is the driver's (for NVML in this process' PID
  *  namespace, or in the host's where the driver does not translate).
@@ -873,13 +991,32 @@ typedef struct hmn_usage {
  *  reading of the process, some of which are kept: the first call has none.
  *  HMN_E_RANGE: pid is 0. HMN_E_NO_PROCESS: the driver does not list the process on the device.
  *  Otherwise as hmn_pool_read. @since 0.1 */
-HMN_FN(hmn_status) hmn_usage_read(hmn_context *context, uint32_t device_index, uint32_t pid, hmn_usage *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_usage_read(hmn_context *context, uint32_t device_index, uint32_t pid, hmn_flags fields, hmn_usage *out, hmn_error *error) HMN_NX;
 /** Reads what the calling process uses on a device. 0 bytes is reported only where the driver's list
  *  reliably contains the caller; otherwise (a list of host pids read inside a container) the call
  *  returns HMN_E_NO_SOURCE. Name, start time, owner, host memory and what takes another driver call
  *  (NVIDIA's load and peak) are left out, here and in hmn_snapshot_self. Otherwise as hmn_pool_read.
  *  @since 0.1 */
-HMN_FN(hmn_status) hmn_usage_read_self(hmn_context *context, uint32_t device_index, hmn_usage *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_usage_read_self(hmn_context *context, uint32_t device_index, hmn_flags fields, hmn_usage *out, hmn_error *error) HMN_NX;
+
+/* ---- one control group on one device ------------------------------------------------------------ */
+
+enum { HMN_GROUP_HAS_USED = 1 << 0, HMN_GROUP_HAS_LIMIT = 1 << 1 };
+enum { HMN_GROUP_SIZE_V1 = 48 };
+/** Memory of one device that one control group holds (a container, a session or a service). No group
+ *  of a snapshot contains another, so that used_bytes may be summed. Result. @since 0.1 */
+typedef struct hmn_group {
+    uint32_t struct_size;
+    hmn_flags present; /* HMN_GROUP_HAS_* */
+    hmn_flags notes;   /* HMN_NOTE_* */
+    uint32_t backend;  /* HMN_BACKEND_* */
+    uint32_t device_index;
+    uint32_t reserved0;
+    uint64_t used_bytes;  /* VRAM held by the group's processes */
+    uint64_t limit_bytes; /* the lowest limit of the group and of those that contain it, which they may
+                           * share with others; absent: none, or not readable */
+    uint64_t age_ns;      /* time since the kernel was queried */
+} hmn_group;
 
 /* ---- snapshot ------------------------------------------------------------------------------------
  * One consistent, immutable set of readings. `i` is a position in a snapshot's list, from 0; it is not
@@ -894,7 +1031,8 @@ enum {
     HMN_COLLECT_SELF = 1 << 4,      /* what the caller uses on each */
     HMN_COLLECT_PROCESSES = 1 << 5, /* what every process uses on each */
     HMN_COLLECT_TELEMETRY = 1 << 6, /* load, temperature, power */
-    HMN_COLLECT_METRICS = 1 << 7    /* every metric that the sources report */
+    HMN_COLLECT_METRICS = 1 << 7,   /* every metric that the sources report */
+    HMN_COLLECT_GROUPS = 1 << 8     /* what every control group uses on each */
 };
 /** Scope and cost of a snapshot. */
 enum {
@@ -911,10 +1049,10 @@ typedef struct hmn_snapshot_options {
     hmn_flags collect;     /* HMN_COLLECT_*; 0 = memory, devices, pools, self */
     uint32_t device_index; /* zero unless HMN_SNAPSHOT_ONE_DEVICE */
     uint32_t pid;          /* zero unless HMN_SNAPSHOT_ONE_PROCESS */
-    uint32_t deadline_ms;  /* 0 = the context's */
+    uint32_t deadline_ms;  /* as in hmn_context_options; 0 = the context's */
 } hmn_snapshot_options;
 
-enum { HMN_SNAPSHOT_INFO_SIZE_V1 = 64 };
+enum { HMN_SNAPSHOT_INFO_SIZE_V1 = 80 };
 /** Counts, times and notes of a snapshot. Result. @since 0.1 */
 typedef struct hmn_snapshot_info {
     uint32_t struct_size;
@@ -928,37 +1066,43 @@ typedef struct hmn_snapshot_info {
     uint32_t unreadable_process_count; /* processes that the system did not let the caller read, or
                                         * whose use of a device it did not */
     uint32_t metric_count;
+    uint32_t group_count;
+    uint32_t reserved0;
     uint64_t unix_time_ns; /* start time, since 1970 */
-    uint64_t monotonic_ns; /* start time, by the monotonic clock */
+    uint64_t monotonic_ns; /* start time: hmn_monotonic_ns */
     uint64_t duration_ns;  /* time it took */
+    uint64_t device_generation; /* as hmn_device_generation, of the context's last scan */
 } hmn_snapshot_info;
 
 enum {
     HMN_DIAGNOSTIC_HAS_DEVICE = 1 << 0,
     HMN_DIAGNOSTIC_HAS_PID = 1 << 1,
     HMN_DIAGNOSTIC_HAS_FIELD = 1 << 2,
-    HMN_DIAGNOSTIC_HAS_DURATION = 1 << 3
+    HMN_DIAGNOSTIC_HAS_METRIC = 1 << 3,
+    HMN_DIAGNOSTIC_HAS_DURATION = 1 << 4
 };
-enum { HMN_DIAGNOSTIC_SIZE_V1 = 312 };
-/** Why a value is missing, and the remedy. Result. @since 0.1 */
+enum { HMN_DIAGNOSTIC_SIZE_V1 = 320 };
+/** Why a value is missing, and the remedy: without HMN_DIAGNOSTIC_HAS_FIELD and
+ *  HMN_DIAGNOSTIC_HAS_METRIC, why the whole subject is. Result. @since 0.1 */
 typedef struct hmn_diagnostic {
     uint32_t struct_size;
     hmn_flags present; /* HMN_DIAGNOSTIC_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_*: HMN_NOTE_TRACE: not a fault, a recorded driver call */
     uint32_t backend;  /* HMN_BACKEND_* */
+    uint32_t reason;   /* HMN_REASON_* */
     hmn_status status;      /* HMN_E_UNSUPPORTED: not supported by this device; HMN_E_NO_DEVICE: this
                              * backend certainly has no device; these two do not set
                              * HMN_NOTE_PARTIAL in a snapshot */
     uint32_t native_domain; /* HMN_NATIVE_* */
-    int32_t native_code;
+    int32_t native_code;    /* as the system, driver or tool returned it */
     hmn_flags subject; /* HMN_COLLECT_*: the bit concerned */
-    hmn_flags field;   /* presence bits of that struct that are missing for this reason; with
-                        * HMN_COLLECT_METRICS the number of the metric */
+    hmn_flags field;   /* presence bits of that struct that are missing for this reason */
+    uint32_t metric;   /* HMN_METRIC_*: the metric that is missing for this reason */
     uint32_t device_index;
     uint32_t pid;         /* of the first, when several were merged */
     uint32_t count;       /* number of equal diagnostics merged into this one */
     uint64_t duration_ns; /* of a traced call */
-    char message[256];
+    char message[256];    /* a sentence that names the value and the remedy */
 } hmn_diagnostic;
 
 /** Texts of a snapshot; `i` is a position in the list named. */
@@ -966,11 +1110,12 @@ enum {
     HMN_TEXT_PROCESS_NAME = 1,     /* of usage i: command name */
     HMN_TEXT_PROCESS_COMMAND = 3,  /* of usage i: command line */
     HMN_TEXT_PROCESS_CONTAINER = 5, /* of usage i: id of the container */
-    HMN_TEXT_METRIC_GROUP = 64      /* of metric i: its control group */
+    HMN_TEXT_GROUP_NAME = 64       /* of group i: its container, else its path */
 };
 
 /** Takes a snapshot. What could not be read is a diagnostic of the snapshot, not an error of this call.
- *  HMN_E_NO_DEVICE: HMN_SNAPSHOT_ONE_DEVICE and an unknown index. HMN_E_RANGE:
+ *  HMN_E_NO_DEVICE: HMN_SNAPSHOT_ONE_DEVICE and an unknown index; with it also as hmn_device_count.
+ *  HMN_E_RANGE:
  *  HMN_SNAPSHOT_ONE_PROCESS and pid 0. HMN_E_ARGUMENT: device_index or pid without its flag.
  *  *out is owned by the caller: hmn_snapshot_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_take(hmn_context *context, const hmn_snapshot_options *options, hmn_snapshot **out, hmn_error *error) HMN_NX;
@@ -982,43 +1127,53 @@ HMN_FN(hmn_status) hmn_snapshot_read(const hmn_snapshot *snapshot, hmn_snapshot_
 HMN_FN(hmn_status) hmn_snapshot_memory(const hmn_snapshot *snapshot, hmn_process_memory *out) HMN_NX;
 /** Reads the host's memory. HMN_E_EMPTY: not requested, or not available. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_system(const hmn_snapshot *snapshot, hmn_system_memory *out) HMN_NX;
-/** Reads the device at position i of device_count, sorted by index. HMN_E_RANGE: i is past the end.
- *  @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_device(const hmn_snapshot *snapshot, uint32_t i, hmn_device *out) HMN_NX;
-/** Reads load, temperature and power of the device at position i. HMN_E_RANGE: i is past the end.
- *  HMN_E_EMPTY: not requested, or not available. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_telemetry(const hmn_snapshot *snapshot, uint32_t i, hmn_telemetry *out) HMN_NX;
-/** Reads what the caller uses on the device at position i. HMN_E_RANGE: i is past the end.
- *  HMN_E_EMPTY: not requested, or not available. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_self(const hmn_snapshot *snapshot, uint32_t i, hmn_usage *out) HMN_NX;
-/** Reads pool i of pool_count, sorted by device index, the main pool first. HMN_E_RANGE: i is past the
+/** Reads the device at a position of device_count, sorted by index. HMN_E_RANGE: position is past the
  *  end. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_pool(const hmn_snapshot *snapshot, uint32_t i, hmn_pool *out) HMN_NX;
-/** Reads usage i of usage_count, sorted by device index, then pid. HMN_E_RANGE: i is past the end.
+HMN_FN(hmn_status) hmn_snapshot_device(const hmn_snapshot *snapshot, uint32_t position, hmn_device *out) HMN_NX;
+/** Reads load, temperature and power of a device. HMN_E_NO_DEVICE: the snapshot does not have it.
+ *  HMN_E_EMPTY: not requested, or not available. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_telemetry(const hmn_snapshot *snapshot, uint32_t device_index, hmn_telemetry *out) HMN_NX;
+/** Reads what the caller uses on a device. Otherwise as hmn_snapshot_telemetry. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_self(const hmn_snapshot *snapshot, uint32_t device_index, hmn_usage *out) HMN_NX;
+/** Reads a memory pool of a device; `kind` is HMN_POOL_*. HMN_E_RANGE: unknown HMN_POOL_*.
+ *  Otherwise as hmn_snapshot_telemetry. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_device_pool(const hmn_snapshot *snapshot, uint32_t device_index, uint32_t kind, hmn_pool *out) HMN_NX;
+/** Reads the pool at a position of pool_count, sorted by device index, the main pool first.
+ *  HMN_E_RANGE: position is past the end. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_pool(const hmn_snapshot *snapshot, uint32_t position, hmn_pool *out) HMN_NX;
+/** Reads the usage at a position of usage_count, sorted by device index, then pid. HMN_E_RANGE:
+ *  position is past the end. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_usage(const hmn_snapshot *snapshot, uint32_t position, hmn_usage *out) HMN_NX;
+/** Reads the metric at a position of metric_count, sorted by device index. HMN_E_RANGE: position is
+ *  past the end. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_metric(const hmn_snapshot *snapshot, uint32_t position, hmn_metric *out) HMN_NX;
+/** Reads the control group at a position of group_count, sorted by device index. HMN_E_RANGE: position
+ *  is past the end. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_group(const hmn_snapshot *snapshot, uint32_t position, hmn_group *out) HMN_NX;
+/** Reads the diagnostic at a position of diagnostic_count. HMN_E_RANGE: position is past the end.
  *  @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_usage(const hmn_snapshot *snapshot, uint32_t i, hmn_usage *out) HMN_NX;
-/** Reads metric i of metric_count, sorted by device index. HMN_E_RANGE: i is past the end.
- *  @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_metric(const hmn_snapshot *snapshot, uint32_t i, hmn_metric *out) HMN_NX;
-/** Reads diagnostic i of diagnostic_count. HMN_E_RANGE: i is past the end. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_diagnostic(const hmn_snapshot *snapshot, uint32_t i, hmn_diagnostic *out) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_diagnostic(const hmn_snapshot *snapshot, uint32_t position, hmn_diagnostic *out) HMN_NX;
 /** Reads why a value of a device is missing: the diagnostic that explains it best, else what follows
- *  from the device's state, else HMN_E_UNSUPPORTED. `subject` is one bit of HMN_COLLECT_*, `field` the
- *  presence bit of the value, for metrics their number; 0: the subject as a whole.
- *  HMN_E_RANGE: subject is not one bit of HMN_COLLECT_*. HMN_E_EMPTY: it was not requested.
+ *  from the device's state, else HMN_E_UNSUPPORTED. `subject` is one bit of HMN_COLLECT_*. `field` is
+ *  the presence bit of the value, of a metric 0; `metric` is HMN_METRIC_* with HMN_COLLECT_METRICS, else
+ *  0. Both 0: the subject as a whole.
+ *  HMN_E_RANGE: subject is not one bit of HMN_COLLECT_*. HMN_E_ARGUMENT: a field with
+ *  HMN_COLLECT_METRICS, or a metric without. HMN_E_EMPTY: the subject was not requested.
  *  HMN_E_NO_DEVICE: the snapshot does not have the device. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_reason(const hmn_snapshot *snapshot, uint32_t device_index, hmn_flags subject, hmn_flags field, hmn_diagnostic *out) HMN_NX;
-/** Writes a text of the snapshot (HMN_TEXT_*). A command line has a space between arguments and is cut
- *  after 4 KiB. A container is "<runtime>:<id>", for instance "docker:1c8f…", taken from the innermost
- *  control group that belongs to one; HMN_E_EMPTY: none does. A control group is its (outermost)
- *  container in the same form, else its path, for instance "/user.slice"; HMN_E_EMPTY: the metric has
- *  no group. HMN_E_RANGE: unknown text, or i is past the end. HMN_E_EMPTY: not known. HMN_E_BUFFER: too
- *  small. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_text(const hmn_snapshot *snapshot, uint32_t text, uint32_t i, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_reason(const hmn_snapshot *snapshot, uint32_t device_index, hmn_flags subject, hmn_flags field, uint32_t metric, hmn_diagnostic *out) HMN_NX;
+/** Writes a text (HMN_TEXT_*) of the usage or group at a position. A command line has a space between
+ *  arguments and is cut after 4 KiB. A container is "<runtime>:<id>", for instance "docker:1c8f…", taken
+ *  from the innermost control group that belongs to one; HMN_E_EMPTY: none does. A control group is its
+ *  (outermost) container in the same form, else its path, for instance "/user.slice". HMN_E_RANGE:
+ *  unknown text, or position is past the end. HMN_E_EMPTY: not known. HMN_E_BUFFER: too small.
+ *  @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_text(const hmn_snapshot *snapshot, uint32_t text, uint32_t position, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
 
-/* ---- report and format ----------------------------------------------------------------------------
+/* ---- report and format (provisional) --------------------------------------------------------------
  * Pure functions of snapshots. The decimal point is '.' in every locale. */
 
+/** Form of the lines for people. */
+enum { HMN_LINE_MB = 1 << 0 /* "MB" for MiB, as the Rust crate hypomnesis 0.2 writes them */ };
 enum {
     HMN_DELTA_HAS_MEMORY = 1 << 0,
     HMN_DELTA_HAS_DEVICE = 1 << 1,
@@ -1032,7 +1187,7 @@ typedef struct hmn_delta {
     hmn_flags notes;   /* HMN_NOTE_* */
     uint32_t backend;  /* HMN_BACKEND_* */
     uint32_t device_index;
-    uint32_t scope;      /* HMN_SCOPE_*: device_bytes is of this process or of the device */
+    uint32_t scope;      /* HMN_DELTA_SCOPE_*: device_bytes is of this process or of the device */
     uint32_t accounting; /* HMN_ACCOUNT_*: how device_bytes is accounted */
     uint32_t reserved0;
     int64_t memory_bytes; /* the caller's resident set */
@@ -1040,29 +1195,29 @@ typedef struct hmn_delta {
     uint64_t elapsed_ns;
     double energy_joules; /* of the whole device */
 } hmn_delta;
-/** Computes the change on a device (by its index) and on the host. HMN_E_NO_DEVICE: neither snapshot
+/** Computes the change on a device and on the host. HMN_E_NO_DEVICE: neither snapshot
  *  has the device. HMN_E_ARGUMENT: `after` was taken before `before`. HMN_E_EMPTY: the snapshots have
  *  nothing in common. @since 0.1 */
-HMN_FN(hmn_status) hmn_report_read(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, hmn_delta *out) HMN_NX;
-/** Writes the change as one line: "  label: RAM +100 MB  |  VRAM +500 MB [per-process]\n", in MiB;
- *  without the second part when a snapshot lacks it. HMN_E_EMPTY: a snapshot lacks host memory.
- *  HMN_E_ARGUMENT: label is NULL. @since 0.1 */
-HMN_FN(hmn_status) hmn_report_delta(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, const char *label, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+HMN_FN(hmn_status) hmn_delta_read(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, hmn_delta *out) HMN_NX;
+/** Writes the change as one line: "  label: RAM +100 MiB  |  VRAM +500 MiB [per-process]\n"; without
+ *  the second part when a snapshot lacks it. `flags` is HMN_LINE_*. HMN_E_EMPTY: a snapshot lacks host
+ *  memory. HMN_E_ARGUMENT: label is NULL. @since 0.1 */
+HMN_FN(hmn_status) hmn_report_delta(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, const char *label, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
 /** Writes both values and the change, one line for RAM and one for VRAM. Otherwise as
  *  hmn_report_delta. @since 0.1 */
-HMN_FN(hmn_status) hmn_report_before_after(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, const char *label, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+HMN_FN(hmn_status) hmn_report_before_after(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, const char *label, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
 
 /** Value in the line of a device. */
 enum { HMN_FORMAT_FREE = 1, HMN_FORMAT_TOTAL = 2, HMN_FORMAT_USED = 3 };
-/** Writes the device at position i as one line, for instance
- *  "  GPU 0: free 13284 MB / 16384 MB [name]\n", in MiB; `format` is HMN_FORMAT_*. HMN_E_RANGE: i is
- *  past the end, or unknown HMN_FORMAT_*. HMN_E_EMPTY: a value is not known. @since 0.1 */
-HMN_FN(hmn_status) hmn_format_device(const hmn_snapshot *snapshot, uint32_t i, uint32_t format, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+/** Writes a device as one line, for instance "  GPU 0: free 13284 MiB / 16384 MiB [name]\n"; `format`
+ *  is HMN_FORMAT_*, `flags` is HMN_LINE_*. HMN_E_NO_DEVICE: the snapshot does not have the device.
+ *  HMN_E_RANGE: unknown HMN_FORMAT_*. HMN_E_EMPTY: a value is not known. @since 0.1 */
+HMN_FN(hmn_status) hmn_format_device(const hmn_snapshot *snapshot, uint32_t device_index, uint32_t format, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
 /** Writes the whole snapshot as one JSON object; docs/schema has its JSON Schema. An unknown value is
- *  null. @since 0.1 */
-HMN_FN(hmn_status) hmn_format_json(const hmn_snapshot *snapshot, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
-/** Writes a human-readable size: whole MiB below 1 GiB ("512 MiB", rounded down), else GiB with one
- *  decimal ("8.2 GiB"). @since 0.1 */
+ *  null. flags: none yet. @since 0.1 */
+HMN_FN(hmn_status) hmn_format_json(const hmn_snapshot *snapshot, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+/** Writes a number of bytes for people: whole MiB below 1 GiB ("512 MiB", rounded down), else GiB with
+ *  one decimal ("8.2 GiB"). @since 0.1 */
 HMN_FN(hmn_status) hmn_format_bytes(uint64_t bytes, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
 
 /* ---- sampler -------------------------------------------------------------------------------------
@@ -1077,19 +1232,22 @@ enum { HMN_SAMPLER_OPTIONS_SIZE_V1 = 24 };
 typedef struct hmn_sampler_options {
     uint32_t struct_size;
     hmn_flags flags;              /* HMN_SAMPLER_*: PEAKS_ONLY */
-    uint32_t interval_ms;         /* between snapshots; 0 = 1000. An idle GPU that may sleep is read at
-                                   * most every 10 s; in between, values are the last ones, with
+    uint32_t interval_ms;         /* between snapshots; 0 = 1000; HMN_MS_UNLIMITED and
+                                   * HMN_MS_IMMEDIATE are HMN_E_RANGE. An idle GPU that may sleep is
+                                   * read less often; in between, values are the last ones, with
                                    * HMN_NOTE_STALE, their age and a diagnostic (HMN_E_ASLEEP) */
     uint32_t process_interval_ms; /* between snapshots with HMN_COLLECT_PROCESSES, which costs most;
                                    * 0 = 1000. Never more often than interval_ms. `collect` of the
-                                   * snapshots in between has no HMN_COLLECT_PROCESSES */
+                                   * snapshots in between has no HMN_COLLECT_PROCESSES.
+                                   * HMN_MS_IMMEDIATE: none are in between. HMN_MS_UNLIMITED:
+                                   * HMN_E_RANGE, leave out HMN_COLLECT_PROCESSES instead */
     uint32_t capacity;            /* snapshots kept until they are pulled; when full, the oldest is
-                                   * dropped; 0 = 64, at most 65536 */
+                                   * dropped; 0 = 64 */
     uint32_t reserved0;
 } hmn_sampler_options;
 
 /** State of a sampler; it only moves forward. */
-enum { HMN_SAMPLER_IDLE = 1, HMN_SAMPLER_RUNNING = 2, HMN_SAMPLER_STOPPED = 3 };
+enum { HMN_SAMPLER_STATE_IDLE = 1, HMN_SAMPLER_STATE_RUNNING = 2, HMN_SAMPLER_STATE_STOPPED = 3 };
 enum { HMN_SAMPLER_INFO_HAS_LAST = 1 << 0 /* last_status and last_monotonic_ns */ };
 enum { HMN_SAMPLER_INFO_SIZE_V1 = 64 };
 /** State and counters of a sampler. Result. @since 0.1 */
@@ -1097,14 +1255,14 @@ typedef struct hmn_sampler_info {
     uint32_t struct_size;
     hmn_flags present; /* HMN_SAMPLER_INFO_HAS_* */
     hmn_flags notes;            /* HMN_NOTE_* */
-    uint32_t state;             /* HMN_SAMPLER_*: IDLE, RUNNING, STOPPED */
+    uint32_t state;             /* HMN_SAMPLER_STATE_*: IDLE, RUNNING, STOPPED */
     uint32_t pending;           /* snapshots not yet pulled */
     hmn_status last_status;     /* of the last attempt */
     uint64_t taken_count;       /* snapshots taken */
     uint64_t dropped_count;     /* of these, dropped unread because the queue was full */
     uint64_t late_count;        /* scheduled times skipped because a snapshot took too long */
     uint64_t failed_count;      /* attempts without a snapshot */
-    uint64_t last_monotonic_ns; /* start of the last attempt, by the monotonic clock */
+    uint64_t last_monotonic_ns; /* start of the last attempt: hmn_monotonic_ns */
 } hmn_sampler_info;
 
 enum {
@@ -1127,13 +1285,13 @@ typedef struct hmn_peak {
     uint64_t used_bytes;          /* a device: of its main pool */
     uint64_t host_pool_bytes;     /* a device: used of its HMN_POOL_HOST */
     uint64_t host_resident_bytes; /* of a process: RSS */
-    uint64_t used_monotonic_ns;   /* when used_bytes was first reached */
+    uint64_t used_monotonic_ns;   /* start of the first snapshot with used_bytes */
 } hmn_peak;
 
 /** Creates a sampler. Calls no driver and starts no thread. `what` is collected each time; NULL or a
  *  `collect` of 0 means devices, pools and telemetry. An unknown device_index shows in failed_count
- *  and last_status. HMN_E_RANGE: capacity is above 65536. Otherwise as hmn_snapshot_take.
- *  *out is owned by the caller: hmn_sampler_destroy. @since 0.1 */
+ *  and last_status. HMN_E_RANGE: capacity is above the library's limit, or an
+ *  interval is none. Otherwise as hmn_snapshot_take. *out is owned by the caller: hmn_sampler_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_create(hmn_context *context, const hmn_sampler_options *options, const hmn_snapshot_options *what, hmn_sampler **out, hmn_error *error) HMN_NX;
 /** Stops and destroys a sampler. Never waits for a driver: a thread that hangs in one is abandoned,
  *  and what it needs stays valid until it returns. NULL is allowed. @since 0.1 */
@@ -1147,32 +1305,42 @@ HMN_FN(hmn_status) hmn_sampler_start(hmn_sampler *sampler, hmn_error *error) HMN
  *  the snapshot in progress, which is discarded. HMN_OK also when it was stopped before. HMN_E_STATE:
  *  it was never started. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_stop(hmn_sampler *sampler, hmn_error *error) HMN_NX;
-/** Pulls the oldest snapshot not yet pulled, waiting up to timeout_ms (0: not at all) for one.
+/** Pulls the oldest snapshot not yet pulled, waiting up to timeout_ms for one: 0 and
+ *  HMN_MS_IMMEDIATE do not wait, HMN_MS_UNLIMITED waits until one comes or none will.
  *  Several threads may wait; each snapshot goes to one of them.
  *  HMN_E_EMPTY: none yet. HMN_E_STATE: none will come: the sampler is not started, is stopped with all
  *  snapshots pulled, or keeps none (HMN_SAMPLER_PEAKS_ONLY).
  *  *out is owned by the caller: hmn_snapshot_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_next(hmn_sampler *sampler, uint32_t timeout_ms, hmn_snapshot **out, hmn_error *error) HMN_NX;
+/** Returns what an event loop waits for: a file descriptor to poll for reading (Linux, macOS), or the
+ *  HANDLE of an event (Windows). It is ready while hmn_sampler_next would return without waiting: a
+ *  snapshot is there, or none will come. Level-triggered; an edge-triggered wait pulls snapshots until
+ *  HMN_E_EMPTY. Created by the first call, closed on exec, and the sampler's: neither read, write, set
+ *  nor close it, and stop waiting for it before hmn_sampler_destroy, which closes it. A forked child has
+ *  a copy of the descriptor until it runs another program or exits, ready whenever the parent's is; this
+ *  call is HMN_E_FORKED there. On failure *out is -1. HMN_E_LIMIT: the system cannot create one.
+ *  @since 0.1 */
+HMN_FN(hmn_status) hmn_sampler_handle(hmn_sampler *sampler, int64_t *out, hmn_error *error) HMN_NX;
 /** Reads the state and counters of a sampler. @since 0.1 */
-HMN_FN(hmn_status) hmn_sampler_read(const hmn_sampler *sampler, hmn_sampler_info *out) HMN_NX;
+HMN_FN(hmn_status) hmn_sampler_read(const hmn_sampler *sampler, hmn_sampler_info *out, hmn_error *error) HMN_NX;
 /** Reads the main pool of a device from the latest snapshot; age_ns grows until the next one.
  *  Calls no driver, takes no lock, allocates nothing and does not wait: suitable for every frame.
  *  HMN_E_NO_DEVICE: no snapshot has a device of that index. HMN_E_EMPTY: there is no snapshot yet, or
  *  the latest has no such values. @since 0.1 */
-HMN_FN(hmn_status) hmn_sampler_latest_pool(const hmn_sampler *sampler, uint32_t device_index, hmn_pool *out) HMN_NX;
+HMN_FN(hmn_status) hmn_sampler_latest_pool(const hmn_sampler *sampler, uint32_t device_index, hmn_pool *out, hmn_error *error) HMN_NX;
 /** Reads load, temperature and power from the latest snapshot. Otherwise as hmn_sampler_latest_pool.
  *  @since 0.1 */
-HMN_FN(hmn_status) hmn_sampler_latest_telemetry(const hmn_sampler *sampler, uint32_t device_index, hmn_telemetry *out) HMN_NX;
+HMN_FN(hmn_status) hmn_sampler_latest_telemetry(const hmn_sampler *sampler, uint32_t device_index, hmn_telemetry *out, hmn_error *error) HMN_NX;
 /** Reads the peak of a process on a device: of the caller with HMN_COLLECT_SELF, of all processes with
- *  HMN_COLLECT_PROCESSES. A reused pid starts again. Exited processes are forgotten once more than
- *  65536 peaks are kept. HMN_E_RANGE: pid is 0. HMN_E_NO_DEVICE: as hmn_sampler_latest_pool.
+ *  HMN_COLLECT_PROCESSES. A reused pid starts again. Exited processes are forgotten once too
+ *  many peaks are kept. HMN_E_RANGE: pid is 0. HMN_E_NO_DEVICE: as hmn_sampler_latest_pool.
  *  HMN_E_NO_PROCESS: no snapshot has it on that device. @since 0.1 */
-HMN_FN(hmn_status) hmn_sampler_peak(const hmn_sampler *sampler, uint32_t device_index, uint32_t pid, hmn_peak *out) HMN_NX;
+HMN_FN(hmn_status) hmn_sampler_peak(const hmn_sampler *sampler, uint32_t device_index, uint32_t pid, hmn_peak *out, hmn_error *error) HMN_NX;
 /** Reads the peak of a device. HMN_E_NO_DEVICE: as hmn_sampler_latest_pool. HMN_E_EMPTY: no snapshot
  *  has its values. @since 0.1 */
-HMN_FN(hmn_status) hmn_sampler_peak_device(const hmn_sampler *sampler, uint32_t device_index, hmn_peak *out) HMN_NX;
+HMN_FN(hmn_status) hmn_sampler_peak_device(const hmn_sampler *sampler, uint32_t device_index, hmn_peak *out, hmn_error *error) HMN_NX;
 
-/* ---- estimate ------------------------------------------------------------------------------------
+/* ---- estimate (provisional) ----------------------------------------------------------------------
  * Memory that a model needs, before it is loaded: pure arithmetic, without a driver or a context.
  * Integers throughout; a result that does not fit 64 bits is HMN_E_OVERFLOW, never a wrapped number.
  * *out is 0 unless the call succeeds. */
@@ -1238,7 +1406,7 @@ typedef struct hmn_attention {
     uint64_t heads;    /* of the queries */
     uint64_t kv_heads; /* 0 = heads */
     uint64_t sequence; /* tokens */
-    uint64_t head_dim;
+    uint64_t head_dim; /* elements of one head's query, key or value */
 } hmn_attention;
 
 /** What layers cache of earlier tokens. */
@@ -1257,8 +1425,8 @@ typedef struct hmn_cache {
     uint32_t kind;           /* HMN_CACHE_* */
     uint32_t dtype;          /* HMN_DTYPE_*; this and the next three: as in hmn_packing. A row is one */
     uint32_t element_bits;   /* head's key or value, the latent vector, or the state of one layer */
-    uint32_t group_size;
-    uint32_t group_bits;
+    uint32_t group_size;     /* elements that share a scale */
+    uint32_t group_bits;     /* bits of a group in addition to its elements */
     uint32_t reserved0;
     uint64_t layers;         /* number of layers with this cache */
     uint64_t kv_heads;       /* full, window: heads with keys and values of their own */
@@ -1270,8 +1438,9 @@ typedef struct hmn_cache {
     uint64_t state_elements; /* state: of one layer, including its convolution */
 } hmn_cache;
 
-/** Computes the bytes of a tensor. Rank 0 is one element; a dimension of 0 gives 0 bytes. Elements
- *  smaller than a byte are packed, and the total is rounded up to bytes.
+/** Computes the bytes of a tensor. `shape` has `rank` dimensions and `dtype` is HMN_DTYPE_*: rank 0 is
+ *  one element; a dimension of 0 gives 0 bytes. Elements smaller than a byte are packed, and the total
+ *  is rounded up to bytes.
  *  HMN_E_RANGE: unknown HMN_DTYPE_*. HMN_E_ARGUMENT: shape is NULL and rank is not 0. HMN_E_OVERFLOW.
  *  @since 0.1 */
 HMN_FN(hmn_status) hmn_estimate_tensor(const uint64_t *shape, uint32_t rank, uint32_t dtype, uint64_t *out, hmn_error *error) HMN_NX;
@@ -1302,8 +1471,10 @@ HMN_FN(hmn_status) hmn_estimate_sum(const uint64_t *bytes, uint32_t count, uint6
  * Accounting of a program's own allocations against a limit. A tracker allocates no device memory; the
  * program reports what it allocates and releases. The limit holds at all times with any number of
  * threads: bytes that another thread is allocating or releasing count as allocated until its call
- * returns. A tracker has no lock and no thread, and stays usable in a forked child, which has a copy of
- * its own; bytes that other threads were allocating or releasing during the fork stay allocated there. */
+ * returns. A tracker has no thread and, on 64-bit processors, no lock: it stays usable in a forked child,
+ * which has a copy of its own; bytes that other threads were allocating or releasing during the fork stay
+ * allocated there. 32-bit processors cannot exchange limit and bytes at once, so a tracker takes a lock
+ * for a few instructions there; a child that is forked in these may not use the parent's trackers. */
 
 enum { HMN_TRACKER_OPTIONS_SIZE_V1 = 24 };
 /** Options of hmn_tracker_create. Input; NULL means every default. @since 0.1 */
@@ -1311,7 +1482,7 @@ typedef struct hmn_tracker_options {
     uint32_t struct_size;
     hmn_flags flags;       /* none yet */
     uint64_t limit_bytes;  /* 0 = none */
-    uint32_t tag_capacity; /* maximum number of tags; 0 = 64, at most 65536 */
+    uint32_t tag_capacity; /* maximum number of tags; 0 = 64 */
     uint32_t reserved0;
 } hmn_tracker_options;
 
@@ -1344,13 +1515,13 @@ typedef struct hmn_tag {
     uint32_t number;   /* of the tag */
     uint64_t allocated_bytes;
     uint64_t peak_bytes;
-    char name[64];
+    char name[64];     /* as passed to hmn_tracker_tag */
 } hmn_tag;
 
 /** Creates a tracker. With a context it is linked to a device, whose memory hmn_tracker_would_fit also
  *  checks; with NULL it only counts. Calls no driver; keeps what it needs of the context, which may be
  *  destroyed first. HMN_E_ARGUMENT: device_index without a context. HMN_E_RANGE: tag_capacity is above
- *  65536. *out is owned by the caller: hmn_tracker_destroy. @since 0.1 */
+ *  the library's limit. *out is owned by the caller: hmn_tracker_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_create(hmn_context *context, uint32_t device_index, const hmn_tracker_options *options, hmn_tracker **out, hmn_error *error) HMN_NX;
 /** Destroys a tracker. NULL is allowed. @since 0.1 */
 HMN_FN(void) hmn_tracker_destroy(hmn_tracker *tracker) HMN_NX;
@@ -1374,7 +1545,7 @@ HMN_FN(hmn_status) hmn_tracker_release_tagged(hmn_tracker *tracker, uint32_t tag
  *  linked device, the usable_bytes of its main pool. HMN_E_TIMEOUT: also when the device's values are stale. HMN_E_FORKED: linked, and
  *  created before fork(). If linked, otherwise as hmn_pool_read. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_would_fit(const hmn_tracker *tracker, uint64_t bytes, hmn_error *error) HMN_NX;
-/** Sets the limit; 0 = none. HMN_E_LIMIT: more than that is allocated, and nothing was changed.
+/** Sets limit_bytes; 0 = none. HMN_E_LIMIT: more than that is allocated, and nothing was changed.
  *  @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_set_limit(hmn_tracker *tracker, uint64_t limit_bytes, hmn_error *error) HMN_NX;
 /** Reads the limit and totals of a tracker. @since 0.1 */
@@ -1385,7 +1556,7 @@ HMN_FN(hmn_status) hmn_tracker_read_tag(const hmn_tracker *tracker, uint32_t tag
  *  counts as before or after the reset, and a peak may be from before. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_reset(hmn_tracker *tracker, hmn_error *error) HMN_NX;
 
-/* ---- spill ---------------------------------------------------------------------------------------
+/* ---- spill (provisional) -------------------------------------------------------------------------
  * Detection of device memory that spills: the device's memory is full, and data that belongs there is
  * in the host's RAM, which is slow and silent. An observation spills when one of two rules holds.
  * Shared: use of the device's memory is at or above the threshold, and the host memory that the device
@@ -1404,7 +1575,7 @@ enum { HMN_SPILL_OPTIONS_SIZE_V1 = 32 };
 typedef struct hmn_spill_options {
     uint32_t struct_size;
     hmn_flags flags;           /* none yet */
-    uint32_t episode_capacity; /* episodes kept before the oldest is dropped; 0 = 1024, at most 65536 */
+    uint32_t episode_capacity; /* episodes kept before the oldest is dropped; 0 = 1024 */
     uint32_t reserved0;
     uint64_t dedicated_threshold_bytes; /* 0 = limit / 100 * 85, whole bytes; none below 100 bytes */
     uint64_t growth_bytes;              /* 0 = 256 MiB */
@@ -1419,7 +1590,7 @@ enum { HMN_SPILL_SAMPLE_SIZE_V1 = 48 };
 typedef struct hmn_spill_sample {
     uint32_t struct_size;
     hmn_flags flags;          /* HMN_SPILL_SAMPLE_HAS_* */
-    uint64_t monotonic_ns;    /* time by the monotonic clock; 0 = now */
+    uint64_t monotonic_ns;    /* time of hmn_monotonic_ns; 0 = now */
     uint64_t dedicated_bytes; /* used device memory */
     uint64_t shared_bytes;    /* host RAM that the device uses */
     uint64_t limit_bytes;     /* size of the device's memory; zero without its flag */
@@ -1428,9 +1599,9 @@ typedef struct hmn_spill_sample {
 
 /** State of a detector, current and latched. */
 enum {
-    HMN_SPILL_MEASURABLE = 1 << 0, /* at least one observation had values */
-    HMN_SPILL_NOW = 1 << 1,        /* the last observation spilled */
-    HMN_SPILL_EVER = 1 << 2        /* any observation spilled */
+    HMN_SPILL_STATE_MEASURABLE = 1 << 0, /* at least one observation had values */
+    HMN_SPILL_STATE_NOW = 1 << 1,        /* the last observation spilled */
+    HMN_SPILL_STATE_EVER = 1 << 2        /* any observation spilled */
 };
 /** Rules that held. */
 enum { HMN_SPILL_BY_SHARED = 1 << 0, HMN_SPILL_BY_EVICTED = 1 << 1 };
@@ -1450,7 +1621,7 @@ typedef struct hmn_spill_info {
                         * message was cut */
     uint32_t backend;  /* HMN_BACKEND_*: of the last observation; 0: it was fed */
     uint32_t device_index;
-    hmn_flags state;   /* HMN_SPILL_*: MEASURABLE, NOW, EVER */
+    hmn_flags state;   /* HMN_SPILL_STATE_*: MEASURABLE, NOW, EVER */
     hmn_flags rules;   /* HMN_SPILL_BY_*: of the last observation */
     hmn_status status; /* HMN_OK, or why the last attempt gave no observation; HMN_E_EMPTY: none made */
     uint64_t observation_count;
@@ -1484,11 +1655,11 @@ typedef struct hmn_episode {
     hmn_flags present; /* HMN_EPISODE_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_*: HMN_NOTE_TRUNCATED: a label was cut */
     hmn_flags rules;   /* HMN_SPILL_BY_*: those that held */
-    uint64_t number;
+    uint64_t number; /* counts a detector's episodes from 0 */
     uint64_t observation_count;
     uint64_t peak_shared_bytes;
     uint64_t peak_evicted_bytes;
-    uint64_t start_monotonic_ns;
+    uint64_t start_monotonic_ns; /* of its first observation */
     uint64_t end_monotonic_ns; /* of the first observation after it */
     uint64_t duration_ns;      /* from its first observation to its last */
     char start_label[64];      /* of its first observation */
@@ -1498,8 +1669,8 @@ typedef struct hmn_episode {
 /** Creates a detector. Calls no driver. It keeps what it needs of the context, which may be destroyed
  *  first; with NULL it measures nothing itself. After a fork a detector with a context returns
  *  HMN_E_FORKED; one without stays usable, unless the parent was writing to it during the fork.
- *  HMN_E_RANGE: episode_capacity is above 65536. *out is owned by the caller: hmn_spill_destroy.
- *  @since 0.1 */
+ *  HMN_E_RANGE: episode_capacity is above the library's limit.
+ *  *out is owned by the caller: hmn_spill_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_spill_create(hmn_context *context, uint32_t device_index, const hmn_spill_options *options, hmn_spill **out, hmn_error *error) HMN_NX;
 /** Destroys a detector. Never waits for a driver. NULL is allowed. @since 0.1 */
 HMN_FN(void) hmn_spill_destroy(hmn_spill *spill) HMN_NX;
@@ -1514,14 +1685,14 @@ HMN_FN(hmn_status) hmn_spill_observe(hmn_spill *spill, const char *label, hmn_er
  *  processes. For samplers and recordings: calls no driver and needs no context. HMN_E_NO_DEVICE: the
  *  snapshot does not have the device. Otherwise as hmn_spill_observe. @since 0.1 */
 HMN_FN(hmn_status) hmn_spill_observe_snapshot(hmn_spill *spill, const hmn_snapshot *snapshot, const char *label, hmn_error *error) HMN_NX;
-/** Adds an observation from another source. HMN_E_ARGUMENT: sample is NULL, or limit_bytes or
- *  evicted_bytes is set without its flag. @since 0.1 */
+/** Adds an observation from another source; `label` as in hmn_spill_observe. HMN_E_ARGUMENT: sample is
+ *  NULL, or limit_bytes or evicted_bytes is set without its flag. @since 0.1 */
 HMN_FN(hmn_status) hmn_spill_feed(hmn_spill *spill, const hmn_spill_sample *sample, const char *label, hmn_error *error) HMN_NX;
 /** Reads the state and totals of a detector. @since 0.1 */
-HMN_FN(hmn_status) hmn_spill_read(const hmn_spill *spill, hmn_spill_info *out) HMN_NX;
+HMN_FN(hmn_status) hmn_spill_read(const hmn_spill *spill, hmn_spill_info *out, hmn_error *error) HMN_NX;
 /** Reads an episode by its number, from 0; numbers are never reused. HMN_E_RANGE: not started yet, or
  *  already dropped. @since 0.1 */
-HMN_FN(hmn_status) hmn_spill_episode(const hmn_spill *spill, uint64_t number, hmn_episode *out) HMN_NX;
+HMN_FN(hmn_status) hmn_spill_episode(const hmn_spill *spill, uint64_t number, hmn_episode *out, hmn_error *error) HMN_NX;
 
 #ifdef __cplusplus
 }

@@ -109,9 +109,9 @@ enum class note : hmn_flags {
 
 // Scope of a value.
 enum class scope_kind : std::uint32_t {
-  none = HMN_SCOPE_NONE,
-  process = HMN_SCOPE_PROCESS,
-  device = HMN_SCOPE_DEVICE
+  none = HMN_DELTA_SCOPE_NONE,
+  process = HMN_DELTA_SCOPE_PROCESS,
+  device = HMN_DELTA_SCOPE_DEVICE
 };
 
 // How bytes are accounted.
@@ -145,11 +145,29 @@ enum class vendor_id : std::uint32_t {
   intel = HMN_VENDOR_INTEL
 };
 
+// Why a value is missing. The statuses of a call give the same reasons, less precisely.
+enum class reason_id : std::uint32_t {
+  unknown = HMN_REASON_UNKNOWN,
+  unsupported = HMN_REASON_UNSUPPORTED,  // not supported by this device, driver or system
+  not_present = HMN_REASON_NOT_PRESENT,  // no such source, device or process
+  not_understood = HMN_REASON_NOT_UNDERSTOOD,  // present, in a form that this library does not know
+  // what is known has more than one meaning: it determines no value
+  ambiguous = HMN_REASON_AMBIGUOUS,
+  not_permitted = HMN_REASON_NOT_PERMITTED,  // the system or the driver refused
+  // a later reading has it: it is not read at every interval, or is the difference of two readings
+  not_yet = HMN_REASON_NOT_YET,
+  asleep = HMN_REASON_ASLEEP,  // a reading would wake the device, or keep it awake
+  lost = HMN_REASON_LOST,  // the device is gone
+  timed_out = HMN_REASON_TIMED_OUT,  // the driver did not answer within the deadline
+  failed = HMN_REASON_FAILED,  // a driver, a tool or the system returned an error
+  implausible = HMN_REASON_IMPLAUSIBLE,  // the driver returned a value that cannot be
+  limit = HMN_REASON_LIMIT  // a limit of this library, or of the host's memory, was reached
+};
+
 // Features that a library may be built with: hmn_feature.
 enum class feature_id : std::uint32_t {
   subprocess = HMN_FEATURE_SUBPROCESS,  // code that runs helper programs is compiled in
-  simulation = HMN_FEATURE_SIMULATION,  // path_kind::simulation works
-  backend = HMN_FEATURE_BACKEND  // 1000 + n: backend n is compiled in
+  simulation = HMN_FEATURE_SIMULATION  // path_kind::simulation works
 };
 
 // Options of a context.
@@ -160,7 +178,8 @@ enum class context_flag : hmn_flags {
   // start no threads: a driver may then block the caller, and a deadline is only checked between
   // driver calls
   no_threads = HMN_CONTEXT_NO_THREADS,
-  environment = HMN_CONTEXT_ENVIRONMENT,  // read the HMN_* variables now (never when set-user-id)
+  // read the HMN_* variables now, by getenv (never when set-user-id): see "Threads" above
+  environment = HMN_CONTEXT_ENVIRONMENT,
   trace = HMN_CONTEXT_TRACE,  // add each driver call to the snapshot's diagnostics
   record = HMN_CONTEXT_RECORD  // keep what the backends read: hmn_context_recording
 };
@@ -185,14 +204,14 @@ enum class path_kind : std::uint32_t {
 
 // State of a backend or a device.
 enum class run_state : std::uint32_t {
-  unknown = HMN_STATE_UNKNOWN,  // not tried yet
-  ready = HMN_STATE_READY,  // readable
-  asleep = HMN_STATE_ASLEEP,  // runtime suspended; only identity and totals are known
-  lost = HMN_STATE_LOST,  // was present and is gone
-  unreadable = HMN_STATE_UNREADABLE,  // present, and returns errors
-  hung = HMN_STATE_HUNG,  // a driver call has not returned
-  absent = HMN_STATE_ABSENT,  // not on this machine
-  off = HMN_STATE_OFF  // disabled by the context or not compiled in
+  unknown = HMN_RUN_STATE_UNKNOWN,  // not tried yet
+  ready = HMN_RUN_STATE_READY,  // readable
+  asleep = HMN_RUN_STATE_ASLEEP,  // runtime suspended; only identity and totals are known
+  lost = HMN_RUN_STATE_LOST,  // was present and is gone
+  unreadable = HMN_RUN_STATE_UNREADABLE,  // present, and returns errors
+  hung = HMN_RUN_STATE_HUNG,  // a driver call has not returned
+  absent = HMN_RUN_STATE_ABSENT,  // not on this machine
+  off = HMN_RUN_STATE_OFF  // disabled by the context or not compiled in
 };
 
 // Fields of process_memory.
@@ -206,7 +225,23 @@ enum class process_memory_field : hmn_flags {
   committed = HMN_PROCESS_MEMORY_HAS_COMMITTED,
   footprint = HMN_PROCESS_MEMORY_HAS_FOOTPRINT,
   peak_footprint = HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT,
-  peak_committed = HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED
+  peak_committed = HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED,
+  process_key = HMN_PROCESS_MEMORY_HAS_PROCESS_KEY
+};
+
+// Fields of system_memory.
+enum class system_memory_field : hmn_flags {
+  total = HMN_SYSTEM_MEMORY_HAS_TOTAL,
+  available = HMN_SYSTEM_MEMORY_HAS_AVAILABLE,
+  swap_total = HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL,
+  swap_free = HMN_SYSTEM_MEMORY_HAS_SWAP_FREE,
+  limit = HMN_SYSTEM_MEMORY_HAS_LIMIT,
+  limit_used = HMN_SYSTEM_MEMORY_HAS_LIMIT_USED,
+  commit_limit = HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT,
+  committed = HMN_SYSTEM_MEMORY_HAS_COMMITTED,
+  pressure = HMN_SYSTEM_MEMORY_HAS_PRESSURE,
+  stall = HMN_SYSTEM_MEMORY_HAS_STALL,
+  usable = HMN_SYSTEM_MEMORY_HAS_USABLE
 };
 
 // Memory pressure, as the system itself reports it.
@@ -219,11 +254,11 @@ enum class pressure_level : std::uint32_t {
 
 // Kind of a device.
 enum class device_kind : std::uint32_t {
-  unknown = HMN_KIND_UNKNOWN,
-  discrete = HMN_KIND_DISCRETE,
-  integrated = HMN_KIND_INTEGRATED,
-  partition = HMN_KIND_PARTITION,  // a MIG instance: a device of its own, with parent_index
-  virtual_gpu = HMN_KIND_VIRTUAL
+  unknown = HMN_DEVICE_KIND_UNKNOWN,
+  discrete = HMN_DEVICE_KIND_DISCRETE,
+  integrated = HMN_DEVICE_KIND_INTEGRATED,
+  partition = HMN_DEVICE_KIND_PARTITION,  // a MIG instance: a device of its own, with parent_index
+  virtual_gpu = HMN_DEVICE_KIND_VIRTUAL
 };
 
 // Kind of a device's memory.
@@ -233,6 +268,25 @@ enum class device_memory : std::uint32_t {
   unified = HMN_MEMORY_KIND_UNIFIED,  // allocated from the host's RAM (GB10, Jetson, Apple)
   // memory of its own that is also a NUMA node of the host (GH200)
   coherent = HMN_MEMORY_KIND_COHERENT
+};
+
+// Fields of device.
+enum class device_field : hmn_flags {
+  name = HMN_DEVICE_HAS_NAME,
+  uuid = HMN_DEVICE_HAS_UUID,
+  pci = HMN_DEVICE_HAS_PCI,
+  driver = HMN_DEVICE_HAS_DRIVER,
+  parent = HMN_DEVICE_HAS_PARENT,
+  pci_device = HMN_DEVICE_HAS_PCI_DEVICE,
+  pci_subsystem = HMN_DEVICE_HAS_PCI_SUBSYSTEM,
+  render_minor = HMN_DEVICE_HAS_RENDER_MINOR,
+  numa_node = HMN_DEVICE_HAS_NUMA_NODE,
+  instance = HMN_DEVICE_HAS_INSTANCE,  // gpu_instance and compute_instance
+  driver_index = HMN_DEVICE_HAS_DRIVER_INDEX,
+  os_id = HMN_DEVICE_HAS_OS_ID,
+  cuda_version = HMN_DEVICE_HAS_CUDA_VERSION,
+  compute_capability = HMN_DEVICE_HAS_COMPUTE_CAPABILITY,
+  architecture = HMN_DEVICE_HAS_ARCHITECTURE
 };
 
 // Kind of a memory pool; a device has at most one of each. An APU has pool_kind::vram and
@@ -265,7 +319,7 @@ enum class telemetry_field : hmn_flags {
   decoder_busy = HMN_TELEMETRY_HAS_DECODER_BUSY,
   temperature = HMN_TELEMETRY_HAS_TEMPERATURE,
   hotspot = HMN_TELEMETRY_HAS_HOTSPOT,
-  memory_temperature = HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE,
+  memory_temperature = HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE,  // memory_celsius
   power = HMN_TELEMETRY_HAS_POWER,
   power_limit = HMN_TELEMETRY_HAS_POWER_LIMIT,
   energy = HMN_TELEMETRY_HAS_ENERGY,
@@ -303,8 +357,8 @@ enum class metric_id : std::uint32_t {
   temperature = HMN_METRIC_TEMPERATURE,  // Celsius; instance: sensor_id
   // Celsius: where the device slows down; sensor_id
   temperature_limit = HMN_METRIC_TEMPERATURE_LIMIT,
-  fan_rpm = HMN_METRIC_FAN_RPM,  // RPM; instance: fan, from 0
-  fan_percent = HMN_METRIC_FAN_PERCENT,  // of the highest speed, may exceed 100; fan, from 0
+  fan_rpm = HMN_METRIC_FAN_RPM,  // RPM; instance: fan, from 1
+  fan_percent = HMN_METRIC_FAN_PERCENT,  // of the highest speed, may exceed 100; fan, from 1
   power_watts = HMN_METRIC_POWER_WATTS,  // W; instance: power_id
   energy_joules = HMN_METRIC_ENERGY_JOULES,  // J, counter: take differences; power_id
   clock_mhz = HMN_METRIC_CLOCK_MHZ,  // MHz; instance: clock_id
@@ -321,13 +375,8 @@ enum class metric_id : std::uint32_t {
   pcie_rx_bytes = HMN_METRIC_PCIE_RX_BYTES,  // count, counter: received by the device
   pcie_tx_bytes = HMN_METRIC_PCIE_TX_BYTES,  // count, counter: sent by the device
   pcie_replays = HMN_METRIC_PCIE_REPLAYS,  // count, counter: packets sent again
-  link_rx_bytes = HMN_METRIC_LINK_RX_BYTES,  // count, counter; link to other devices, from 0
-  link_tx_bytes = HMN_METRIC_LINK_TX_BYTES,  // count, counter; link to other devices, from 0
-  // count: held by a control group's processes; instance: from 1 in its snapshot
-  // (HMN_TEXT_METRIC_GROUP)
-  group_vram_bytes = HMN_METRIC_GROUP_VRAM_BYTES,
-  // count: the group's limit; the same instance
-  group_vram_limit_bytes = HMN_METRIC_GROUP_VRAM_LIMIT_BYTES
+  link_rx_bytes = HMN_METRIC_LINK_RX_BYTES,  // count, counter; link to other devices, from 1
+  link_tx_bytes = HMN_METRIC_LINK_TX_BYTES  // count, counter; link to other devices, from 1
 };
 
 // Engine of a device: instance of HMN_METRIC_ENGINE_*.
@@ -356,12 +405,12 @@ enum class sensor_id : std::uint32_t {
 
 // Kind of power: instance of metric_id::power_watts and metric_id::energy_joules.
 enum class power_id : std::uint32_t {
-  unknown = HMN_POWER_UNKNOWN,
-  average = HMN_POWER_AVERAGE,  // of the device, over window_ns where that is known
-  instant = HMN_POWER_INSTANT,  // of the device, now
-  package = HMN_POWER_PACKAGE,  // of the whole package, including a CPU
-  memory = HMN_POWER_MEMORY,
-  board = HMN_POWER_BOARD
+  unknown = HMN_POWER_READING_UNKNOWN,
+  average = HMN_POWER_READING_AVERAGE,  // of the device, over window_ns where that is known
+  instant = HMN_POWER_READING_INSTANT,  // of the device, now
+  package = HMN_POWER_READING_PACKAGE,  // of the whole package, including a CPU
+  memory = HMN_POWER_READING_MEMORY,
+  board = HMN_POWER_READING_BOARD
 };
 
 // Kind of power limit: instance of metric_id::power_limit_watts.
@@ -411,20 +460,50 @@ enum class remapped_id : std::uint32_t {
   failed = HMN_REMAPPED_FAILED  // 1: a row could not be replaced, 0: none
 };
 
+// Fields of metric.
+enum class metric_field : hmn_flags {
+  pid = HMN_METRIC_HAS_PID,
+  value = HMN_METRIC_HAS_VALUE,
+  count = HMN_METRIC_HAS_COUNT,
+  window = HMN_METRIC_HAS_WINDOW
+};
+
 // Kinds of work of a process on a device.
 enum class usage_kind : hmn_flags {
-  compute = HMN_USAGE_COMPUTE,
-  graphics = HMN_USAGE_GRAPHICS,
-  media = HMN_USAGE_MEDIA
+  compute = HMN_USAGE_KIND_COMPUTE,
+  graphics = HMN_USAGE_KIND_GRAPHICS,
+  media = HMN_USAGE_KIND_MEDIA
 };
 
 // State of a process' name.
 enum class name_status : std::uint32_t {
-  unknown = HMN_NAME_UNKNOWN,
-  resolved = HMN_NAME_RESOLVED,
-  exited = HMN_NAME_EXITED,  // listed by the driver, no longer by the system
-  protected_process = HMN_NAME_PROTECTED,  // not readable with the caller's permissions
-  kernel = HMN_NAME_KERNEL  // the kernel itself
+  unknown = HMN_NAME_STATE_UNKNOWN,
+  resolved = HMN_NAME_STATE_RESOLVED,
+  exited = HMN_NAME_STATE_EXITED,  // listed by the driver, no longer by the system
+  protected_process = HMN_NAME_STATE_PROTECTED,  // not readable with the caller's permissions
+  kernel = HMN_NAME_STATE_KERNEL  // the kernel itself
+};
+
+// Fields of usage.
+enum class usage_field : hmn_flags {
+  used = HMN_USAGE_HAS_USED,
+  resident = HMN_USAGE_HAS_RESIDENT,
+  committed = HMN_USAGE_HAS_COMMITTED,
+  allocated = HMN_USAGE_HAS_ALLOCATED,
+  shared = HMN_USAGE_HAS_SHARED,
+  purgeable = HMN_USAGE_HAS_PURGEABLE,
+  evicted = HMN_USAGE_HAS_EVICTED,
+  host_pool = HMN_USAGE_HAS_HOST_POOL,
+  host_resident = HMN_USAGE_HAS_HOST_RESIDENT,
+  budget = HMN_USAGE_HAS_BUDGET,
+  busy_ns = HMN_USAGE_HAS_BUSY_NS,
+  busy_percent = HMN_USAGE_HAS_BUSY_PERCENT,  // busy_percent and window_ns
+  start_time = HMN_USAGE_HAS_START_TIME,  // start_unix_ns
+  uid = HMN_USAGE_HAS_UID,
+  instance = HMN_USAGE_HAS_INSTANCE,  // gpu_instance and compute_instance
+  kinds = HMN_USAGE_HAS_KINDS,
+  peak_used = HMN_USAGE_HAS_PEAK_USED,
+  process_key = HMN_USAGE_HAS_PROCESS_KEY
 };
 
 // What a snapshot collects.
@@ -436,7 +515,13 @@ enum class part : hmn_flags {
   self = HMN_COLLECT_SELF,  // what the caller uses on each
   processes = HMN_COLLECT_PROCESSES,  // what every process uses on each
   telemetry = HMN_COLLECT_TELEMETRY,  // load, temperature, power
-  metrics = HMN_COLLECT_METRICS  // every metric that the sources report
+  metrics = HMN_COLLECT_METRICS,  // every metric that the sources report
+  groups = HMN_COLLECT_GROUPS  // what every control group uses on each
+};
+
+// Form of the lines for people.
+enum class line_flag : hmn_flags {
+  mb = HMN_LINE_MB  // "MB" for MiB, as the Rust crate hypomnesis 0.2 writes them
 };
 
 // Value in the line of a device.
@@ -454,9 +539,9 @@ enum class sampler_flag : hmn_flags {
 // State of a sampler; it only moves forward.
 enum class sampler_state : std::uint32_t {
   unknown = 0,
-  idle = HMN_SAMPLER_IDLE,
-  running = HMN_SAMPLER_RUNNING,
-  stopped = HMN_SAMPLER_STOPPED
+  idle = HMN_SAMPLER_STATE_IDLE,
+  running = HMN_SAMPLER_STATE_RUNNING,
+  stopped = HMN_SAMPLER_STATE_STOPPED
 };
 
 // Data type of an element.
@@ -500,9 +585,9 @@ enum class cache_kind : std::uint32_t {
 
 // State of a detector, current and latched.
 enum class spill_state : hmn_flags {
-  measurable = HMN_SPILL_MEASURABLE,  // at least one observation had values
-  now = HMN_SPILL_NOW,  // the last observation spilled
-  ever = HMN_SPILL_EVER  // any observation spilled
+  measurable = HMN_SPILL_STATE_MEASURABLE,  // at least one observation had values
+  now = HMN_SPILL_STATE_NOW,  // the last observation spilled
+  ever = HMN_SPILL_STATE_EVER  // any observation spilled
 };
 
 // Rules that held.
@@ -520,15 +605,25 @@ inline constexpr bool is_set_of_bits<context_flag> = true;
 template <>
 inline constexpr bool is_set_of_bits<process_memory_field> = true;
 template <>
+inline constexpr bool is_set_of_bits<system_memory_field> = true;
+template <>
+inline constexpr bool is_set_of_bits<device_field> = true;
+template <>
 inline constexpr bool is_set_of_bits<pool_field> = true;
 template <>
 inline constexpr bool is_set_of_bits<telemetry_field> = true;
 template <>
 inline constexpr bool is_set_of_bits<throttle_reason> = true;
 template <>
+inline constexpr bool is_set_of_bits<metric_field> = true;
+template <>
 inline constexpr bool is_set_of_bits<usage_kind> = true;
 template <>
+inline constexpr bool is_set_of_bits<usage_field> = true;
+template <>
 inline constexpr bool is_set_of_bits<part> = true;
+template <>
+inline constexpr bool is_set_of_bits<line_flag> = true;
 template <>
 inline constexpr bool is_set_of_bits<sampler_flag> = true;
 template <>
@@ -623,7 +718,7 @@ struct backend_info {
   run_state state{};
   status_code status{};  // status_code::ok, or why it is not usable
   domain native_domain{};
-  std::int32_t native_code = 0;
+  std::int32_t native_code = 0;  // as the system, driver or tool returned it
   std::optional<std::string> version;  // of the driver or tool
   std::string message;  // why it is not usable, and the remedy; "" when it is
 };
@@ -632,7 +727,7 @@ struct backend_info {
 struct process_memory {
   note notes{};
   backend_id backend{};
-  std::uint32_t pid = 0;
+  std::uint32_t pid = 0;  // in the proc tree in use
   // RSS: anonymous, file and shared pages (/proc/pid/statm)
   std::optional<std::uint64_t> resident_bytes;
   std::optional<std::uint64_t> peak_resident_bytes;  // highest RSS so far (VmHWM)
@@ -647,6 +742,7 @@ struct process_memory {
   std::optional<std::uint64_t> peak_footprint_bytes;
   // Windows: PeakPagefileUsage; absent elsewhere
   std::optional<std::uint64_t> peak_committed_bytes;
+  std::optional<std::uint64_t> process_key;  // as in usage
 };
 
 // hmn_system_memory: memory of the host and of this process' container, in bytes.
@@ -690,12 +786,15 @@ struct device {
   std::optional<std::uint32_t> gpu_instance;  // MIG
   std::optional<std::uint32_t> compute_instance;  // MIG
   std::optional<std::uint32_t> cuda_version;  // of the driver: 1000 * major + 10 * minor
+  // NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000
+  std::optional<std::uint32_t> compute_capability;
   std::optional<std::uint64_t> os_id;  // Windows: adapter LUID; macOS: registry id
-  std::optional<std::string> name;
+  std::optional<std::string> name;  // as the vendor writes it: "NVIDIA GeForce RTX 4090"
   std::optional<std::string> uuid;  // as the vendor writes it: "GPU-…", "MIG-…"
   // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
   std::optional<std::string> pci_bus_id;
   std::optional<std::string> driver_version;  // as the vendor writes it
+  std::optional<std::string> architecture;  // as the vendor names it: "Hopper", "gfx942"
 };
 
 // hmn_pool: one memory pool of a device, for the whole device, in bytes.
@@ -719,7 +818,7 @@ struct pool {
   std::optional<std::uint64_t> budget_bytes;  // what a policy grants this process
   // used, and owned by no visible process; only in snapshots that collect processes
   std::optional<std::uint64_t> unattributed_bytes;
-  std::uint64_t age_ns = 0;  // time since the driver was queried
+  std::uint64_t age_ns = 0;  // time since the driver's answer
 };
 
 // hmn_telemetry: load, temperature and power of a device.
@@ -750,7 +849,7 @@ struct telemetry {
   std::optional<std::uint64_t> pcie_rx_bytes;  // counter: take differences
   std::optional<std::uint64_t> pcie_tx_bytes;  // counter: take differences
   std::optional<std::uint64_t> window_ns;  // time over which the percentages are averaged
-  std::uint64_t age_ns = 0;  // time since the driver was queried
+  std::uint64_t age_ns = 0;  // time since the driver's answer
 };
 
 // hmn_metric: one number of a device, with its own source and age. Either value or count is
@@ -765,15 +864,14 @@ struct metric {
   std::optional<double> value;  // a reading
   std::optional<std::uint64_t> count;  // a counter or a whole number
   std::optional<std::uint64_t> window_ns;  // time over which value is averaged
-  std::uint64_t age_ns = 0;  // time since the driver was queried
-  std::optional<std::string> group;  // in a snapshot: its control group
+  std::uint64_t age_ns = 0;  // time since the driver's answer
 };
 
 // hmn_usage: memory of one process on one device: values of that process only, never of the device.
 struct usage {
   note notes{};  // note::foreign_pid: pid is not of the proc tree in use
   backend_id backend{};
-  std::uint32_t pid = 0;
+  std::uint32_t pid = 0;  // as the driver lists it: see hmn_usage_read
   std::uint32_t device_index = 0;
   std::optional<usage_kind> kinds;  // usage_kind::compute, usage_kind::graphics, usage_kind::media
   accounting_kind accounting{};  // what used_bytes counts
@@ -781,8 +879,7 @@ struct usage {
   std::optional<std::uint32_t> uid;  // effective user id
   std::optional<std::uint32_t> gpu_instance;  // MIG
   std::optional<std::uint32_t> compute_instance;  // MIG
-  // start time: identifies a process together with pid. Of an exited process: start of the driver's
-  // accounting
+  // start time, for people: see process_key. Of an exited process: start of the driver's accounting
   std::optional<std::uint64_t> start_unix_ns;
   std::optional<std::uint64_t> used_bytes;  // main value, accounted as `accounting`
   std::optional<std::uint64_t> resident_bytes;
@@ -799,13 +896,31 @@ struct usage {
   std::optional<std::uint64_t> busy_ns;  // counter: take differences
   std::optional<double> busy_percent;
   std::optional<std::uint64_t> window_ns;  // time over which busy_percent is averaged
-  std::uint64_t age_ns = 0;  // time since the driver was queried
+  std::uint64_t age_ns = 0;  // time since the driver's answer
   // highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never
   // sampled
   std::optional<std::uint64_t> peak_used_bytes;
+  // opaque: identifies the process in every context, whatever its pid was used for before and
+  // however the clock is set, among readers in one PID namespace. Absent for a process of another
+  // one, an exited process, and where the system does not identify its boot (a copied proc tree)
+  std::optional<std::uint64_t> process_key;
   std::optional<std::string> process_name;  // in a snapshot: command name
   std::optional<std::string> process_command;  // in a snapshot: command line
   std::optional<std::string> process_container;  // in a snapshot: id of the container
+};
+
+// hmn_group: memory of one device that one control group holds (a container, a session or a
+// service). No group of a snapshot contains another, so that used_bytes may be summed.
+struct group {
+  note notes{};
+  backend_id backend{};
+  std::uint32_t device_index = 0;
+  std::optional<std::uint64_t> used_bytes;  // VRAM held by the group's processes
+  // the lowest limit of the group and of those that contain it, which they may share with others;
+  // absent: none, or not readable
+  std::optional<std::uint64_t> limit_bytes;
+  std::uint64_t age_ns = 0;  // time since the kernel was queried
+  std::optional<std::string> name;  // in a snapshot: its container, else its path
 };
 
 // hmn_snapshot_info: counts, times and notes of a snapshot.
@@ -819,29 +934,33 @@ struct snapshot_info {
   // processes that the system did not let the caller read, or whose use of a device it did not
   std::uint32_t unreadable_process_count = 0;
   std::uint32_t metric_count = 0;
+  std::uint32_t group_count = 0;
   std::uint64_t unix_time_ns = 0;  // start time, since 1970
-  std::uint64_t monotonic_ns = 0;  // start time, by the monotonic clock
+  std::uint64_t monotonic_ns = 0;  // start time: hmn_monotonic_ns
   std::uint64_t duration_ns = 0;  // time it took
+  std::uint64_t device_generation = 0;  // as hmn_device_generation, of the context's last scan
 };
 
-// hmn_diagnostic: why a value is missing, and the remedy.
+// hmn_diagnostic: why a value is missing, and the remedy: without HMN_DIAGNOSTIC_HAS_FIELD and
+// HMN_DIAGNOSTIC_HAS_METRIC, why the whole subject is.
 struct diagnostic {
   note notes{};  // note::trace: not a fault, a recorded driver call
   backend_id backend{};
+  reason_id reason{};
   // status_code::unsupported: not supported by this device; status_code::no_device: this backend
   // certainly has no device; these two do not set note::partial in a snapshot
   status_code status{};
   domain native_domain{};
-  std::int32_t native_code = 0;
+  std::int32_t native_code = 0;  // as the system, driver or tool returned it
   part subject{};  // the bit concerned
-  // presence bits of that struct that are missing for this reason; with part::metrics the number of
-  // the metric
+  // presence bits of that struct that are missing for this reason
   std::optional<std::uint32_t> field;
+  std::optional<metric_id> metric;  // the metric that is missing for this reason
   std::optional<std::uint32_t> device_index;
   std::optional<std::uint32_t> pid;  // of the first, when several were merged
   std::uint32_t count = 0;  // number of equal diagnostics merged into this one
   std::optional<std::uint64_t> duration_ns;  // of a traced call
-  std::string message;
+  std::string message;  // a sentence that names the value and the remedy
 };
 
 // hmn_delta: change between two snapshots: after minus before.
@@ -868,8 +987,7 @@ struct sampler_info {
   std::uint64_t dropped_count = 0;  // of these, dropped unread because the queue was full
   std::uint64_t late_count = 0;  // scheduled times skipped because a snapshot took too long
   std::uint64_t failed_count = 0;  // attempts without a snapshot
-  // start of the last attempt, by the monotonic clock
-  std::optional<std::uint64_t> last_monotonic_ns;
+  std::optional<std::uint64_t> last_monotonic_ns;  // start of the last attempt: hmn_monotonic_ns
 };
 
 // hmn_peak: highest values in a sampler's snapshots since its start, each on its own: they may be
@@ -883,7 +1001,7 @@ struct peak {
   std::optional<std::uint64_t> used_bytes;  // a device: of its main pool
   std::optional<std::uint64_t> host_pool_bytes;  // a device: used of its pool_kind::host
   std::optional<std::uint64_t> host_resident_bytes;  // of a process: RSS
-  std::optional<std::uint64_t> used_monotonic_ns;  // when used_bytes was first reached
+  std::optional<std::uint64_t> used_monotonic_ns;  // start of the first snapshot with used_bytes
 };
 
 // hmn_tracker_info: limit and totals of a tracker: allocated_bytes is never above limit_bytes,
@@ -904,7 +1022,7 @@ struct tag {
   std::uint32_t number = 0;  // of the tag
   std::uint64_t allocated_bytes = 0;
   std::uint64_t peak_bytes = 0;
-  std::string name;
+  std::string name;  // as passed to hmn_tracker_tag
 };
 
 // hmn_spill_info: state and totals of a detector.
@@ -941,11 +1059,11 @@ struct spill_info {
 struct episode {
   note notes{};  // note::truncated: a label was cut
   spill_rule rules{};  // those that held
-  std::uint64_t number = 0;
+  std::uint64_t number = 0;  // counts a detector's episodes from 0
   std::uint64_t observation_count = 0;
   std::uint64_t peak_shared_bytes = 0;
   std::optional<std::uint64_t> peak_evicted_bytes;
-  std::uint64_t start_monotonic_ns = 0;
+  std::uint64_t start_monotonic_ns = 0;  // of its first observation
   std::optional<std::uint64_t> end_monotonic_ns;  // of the first observation after it
   std::uint64_t duration_ns = 0;  // from its first observation to its last
   std::string start_label;  // of its first observation
@@ -970,6 +1088,7 @@ struct snapshot_values {
   std::optional<system_memory> system;
   std::vector<snapshot_device> devices;
   std::vector<usage> usages;
+  std::vector<group> groups;
   std::vector<diagnostic> diagnostics;
 };
 
@@ -1007,6 +1126,17 @@ template <class Record, class Call>
 Record ask(Call call) {
   Record record = sized<Record>();
   perform([&](hmn_error* e) { return call(&record, e); });
+  return record;
+}
+
+// call(&record, &error) fills a C struct; nothing where there is none (HMN_E_EMPTY).
+template <class Record, class Call>
+std::optional<Record> ask_if_there(Call call) {
+  Record record = sized<Record>();
+  hmn_error e = sized<hmn_error>();
+  const hmn_status status = call(&record, &e);
+  if (status == HMN_E_EMPTY) return std::nullopt;
+  if (status != HMN_OK) throw failure(e);
   return record;
 }
 
@@ -1101,6 +1231,7 @@ inline process_memory value(const hmn_process_memory& r) {
   v.footprint_bytes = f.get(HMN_PROCESS_MEMORY_HAS_FOOTPRINT, &hmn_process_memory::footprint_bytes);
   v.peak_footprint_bytes = f.get(HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT, &hmn_process_memory::peak_footprint_bytes);
   v.peak_committed_bytes = f.get(HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED, &hmn_process_memory::peak_committed_bytes);
+  v.process_key = f.get(HMN_PROCESS_MEMORY_HAS_PROCESS_KEY, &hmn_process_memory::process_key);
   return v;
 }
 
@@ -1142,11 +1273,13 @@ inline device value(const hmn_device& r) {
   v.gpu_instance = f.get(HMN_DEVICE_HAS_INSTANCE, &hmn_device::gpu_instance);
   v.compute_instance = f.get(HMN_DEVICE_HAS_INSTANCE, &hmn_device::compute_instance);
   v.cuda_version = f.get(HMN_DEVICE_HAS_CUDA_VERSION, &hmn_device::cuda_version);
+  v.compute_capability = f.get(HMN_DEVICE_HAS_COMPUTE_CAPABILITY, &hmn_device::compute_capability);
   v.os_id = f.get(HMN_DEVICE_HAS_OS_ID, &hmn_device::os_id);
   v.name = f.get(HMN_DEVICE_HAS_NAME, &hmn_device::name);
   v.uuid = f.get(HMN_DEVICE_HAS_UUID, &hmn_device::uuid);
   v.pci_bus_id = f.get(HMN_DEVICE_HAS_PCI, &hmn_device::pci_bus_id);
   v.driver_version = f.get(HMN_DEVICE_HAS_DRIVER, &hmn_device::driver_version);
+  v.architecture = f.get(HMN_DEVICE_HAS_ARCHITECTURE, &hmn_device::architecture);
   return v;
 }
 
@@ -1247,6 +1380,19 @@ inline usage value(const hmn_usage& r) {
   v.window_ns = f.get(HMN_USAGE_HAS_BUSY_PERCENT, &hmn_usage::window_ns);
   v.age_ns = r.age_ns;
   v.peak_used_bytes = f.get(HMN_USAGE_HAS_PEAK_USED, &hmn_usage::peak_used_bytes);
+  v.process_key = f.get(HMN_USAGE_HAS_PROCESS_KEY, &hmn_usage::process_key);
+  return v;
+}
+
+inline group value(const hmn_group& r) {
+  const fields<hmn_group> f(r);
+  group v;
+  v.notes = static_cast<note>(r.notes);
+  v.backend = static_cast<backend_id>(r.backend);
+  v.device_index = r.device_index;
+  v.used_bytes = f.get(HMN_GROUP_HAS_USED, &hmn_group::used_bytes);
+  v.limit_bytes = f.get(HMN_GROUP_HAS_LIMIT, &hmn_group::limit_bytes);
+  v.age_ns = r.age_ns;
   return v;
 }
 
@@ -1260,9 +1406,11 @@ inline snapshot_info value(const hmn_snapshot_info& r) {
   v.diagnostic_count = r.diagnostic_count;
   v.unreadable_process_count = r.unreadable_process_count;
   v.metric_count = r.metric_count;
+  v.group_count = r.group_count;
   v.unix_time_ns = r.unix_time_ns;
   v.monotonic_ns = r.monotonic_ns;
   v.duration_ns = r.duration_ns;
+  v.device_generation = r.device_generation;
   return v;
 }
 
@@ -1271,11 +1419,13 @@ inline diagnostic value(const hmn_diagnostic& r) {
   diagnostic v;
   v.notes = static_cast<note>(r.notes);
   v.backend = static_cast<backend_id>(r.backend);
+  v.reason = static_cast<reason_id>(r.reason);
   v.status = static_cast<status_code>(r.status);
   v.native_domain = static_cast<domain>(r.native_domain);
   v.native_code = r.native_code;
   v.subject = static_cast<part>(r.subject);
   v.field = f.get(HMN_DIAGNOSTIC_HAS_FIELD, &hmn_diagnostic::field);
+  v.metric = f.named<metric_id>(HMN_DIAGNOSTIC_HAS_METRIC, &hmn_diagnostic::metric);
   v.device_index = f.get(HMN_DIAGNOSTIC_HAS_DEVICE, &hmn_diagnostic::device_index);
   v.pid = f.get(HMN_DIAGNOSTIC_HAS_PID, &hmn_diagnostic::pid);
   v.count = r.count;
@@ -1399,18 +1549,18 @@ inline episode value(const hmn_episode& r) {
   return v;
 }
 
-// text(which) gives a text of a metric in a snapshot.
-template <class Text>
-void add_texts(metric& v, Text text) {
-  v.group = text(HMN_TEXT_METRIC_GROUP);
-}
-
 // text(which) gives a text of a usage in a snapshot.
 template <class Text>
 void add_texts(usage& v, Text text) {
   v.process_name = text(HMN_TEXT_PROCESS_NAME);
   v.process_command = text(HMN_TEXT_PROCESS_COMMAND);
   v.process_container = text(HMN_TEXT_PROCESS_CONTAINER);
+}
+
+// text(which) gives a text of a group in a snapshot.
+template <class Text>
+void add_texts(group& v, Text text) {
+  v.name = text(HMN_TEXT_GROUP_NAME);
 }
 // end generated: copies
 // clang-format on
@@ -1469,6 +1619,15 @@ inline std::uint32_t milliseconds(std::chrono::milliseconds time) {
 // ---- the library
 // -----------------------------------------------------------------------------------------------
 
+// Times that options take besides numbers of milliseconds: no limit, and no time at all.
+inline constexpr std::chrono::milliseconds unlimited{HMN_MS_UNLIMITED};
+inline constexpr std::chrono::milliseconds immediate{HMN_MS_IMMEDIATE};
+
+// The time of the clock behind every monotonic_ns.
+inline std::uint64_t monotonic_ns() noexcept {
+  return hmn_monotonic_ns();
+}
+
 // The library's version: major * 1000000 + minor * 1000 + patch.
 inline std::uint32_t version_number() noexcept {
   return hmn_version_number();
@@ -1482,11 +1641,15 @@ inline bool has_feature(feature_id feature) noexcept {
 }
 // Whether a backend is compiled in.
 inline bool has_backend(backend_id backend) noexcept {
-  return hmn_feature(number(feature_id::backend) + number(backend)) != 0;
+  return hmn_backend_available(number(backend)) != 0;
 }
 // For instance "HMN_E_RANGE"; "HMN_E_?" for a number that the library does not know.
 inline std::string_view name(status_code status) noexcept {
   return hmn_status_name(number(status));
+}
+// For instance "not_permitted"; "unknown" for a number that the library does not know.
+inline std::string_view name(reason_id reason) noexcept {
+  return hmn_reason_name(number(reason));
 }
 // For instance "nvml"; "unknown" for a number that the library does not know.
 inline std::string_view name(backend_id backend) noexcept {
@@ -1527,10 +1690,10 @@ inline std::string format_bytes(std::uint64_t bytes) {
 // status range for a position past the end.
 class snapshot {
   template <class Record, class Function, class... Position>
-  auto look(Function function, Position... i) const {
+  auto look(Function function, Position... position) const {
     const std::shared_ptr<hmn_snapshot> held = native();
     return detail::value(
-        detail::look<Record>([&](Record* out) { return function(held.get(), i..., out); }));
+        detail::look<Record>([&](Record* out) { return function(held.get(), position..., out); }));
   }
   template <class Function, class... Words>
   std::optional<std::string> text(Function function, Words... words) const {
@@ -1580,71 +1743,80 @@ class snapshot {
     return look<hmn_system_memory>(&hmn_snapshot_system);
   }
 
-  hypomnesis::device device(std::uint32_t i) const {
-    return *look<hmn_device>(&hmn_snapshot_device, i);
+  hypomnesis::device device(std::uint32_t position) const {
+    return *look<hmn_device>(&hmn_snapshot_device, position);
   }
-  std::optional<hypomnesis::telemetry> telemetry(std::uint32_t i) const {
-    return look<hmn_telemetry>(&hmn_snapshot_telemetry, i);
+  std::optional<hypomnesis::telemetry> telemetry(std::uint32_t device_index) const {
+    return look<hmn_telemetry>(&hmn_snapshot_telemetry, device_index);
   }
-  std::optional<hypomnesis::usage> own_usage(std::uint32_t i) const {
-    return look<hmn_usage>(&hmn_snapshot_self, i);
+  std::optional<hypomnesis::usage> own_usage(std::uint32_t device_index) const {
+    return look<hmn_usage>(&hmn_snapshot_self, device_index);
   }
-  hypomnesis::pool pool(std::uint32_t i) const { return *look<hmn_pool>(&hmn_snapshot_pool, i); }
-  hypomnesis::usage usage(std::uint32_t i) const {
-    hypomnesis::usage found = *look<hmn_usage>(&hmn_snapshot_usage, i);
-    detail::add_texts(found, [&](std::uint32_t which) { return text(&hmn_snapshot_text, which, i); });
+  // The pool of a device by its kind; nothing where it has none.
+  std::optional<hypomnesis::pool> pool(std::uint32_t device_index, pool_kind kind) const {
+    return look<hmn_pool>(&hmn_snapshot_device_pool, device_index, number(kind));
+  }
+  hypomnesis::pool pool(std::uint32_t position) const { return *look<hmn_pool>(&hmn_snapshot_pool, position); }
+  hypomnesis::usage usage(std::uint32_t position) const {
+    hypomnesis::usage found = *look<hmn_usage>(&hmn_snapshot_usage, position);
+    detail::add_texts(found, [&](std::uint32_t which) { return text(&hmn_snapshot_text, which, position); });
     return found;
   }
-  hypomnesis::metric metric(std::uint32_t i) const {
-    hypomnesis::metric found = *look<hmn_metric>(&hmn_snapshot_metric, i);
-    detail::add_texts(found, [&](std::uint32_t which) { return text(&hmn_snapshot_text, which, i); });
+  hypomnesis::metric metric(std::uint32_t position) const {
+    return *look<hmn_metric>(&hmn_snapshot_metric, position);
+  }
+  hypomnesis::group group(std::uint32_t position) const {
+    hypomnesis::group found = *look<hmn_group>(&hmn_snapshot_group, position);
+    detail::add_texts(found, [&](std::uint32_t which) { return text(&hmn_snapshot_text, which, position); });
     return found;
   }
-  hypomnesis::diagnostic diagnostic(std::uint32_t i) const {
-    return *look<hmn_diagnostic>(&hmn_snapshot_diagnostic, i);
+  hypomnesis::diagnostic diagnostic(std::uint32_t position) const {
+    return *look<hmn_diagnostic>(&hmn_snapshot_diagnostic, position);
   }
-  // Why a value of a device, by its index, is missing. `field` is its presence bit, of metrics their
-  // number; 0: the subject as a whole. Nothing where the subject was not requested.
+  // Why a value of a device, by its index, is missing. `field` is its presence bit; 0: the subject as
+  // a whole. Nothing where the subject was not requested.
   std::optional<hypomnesis::diagnostic> reason(std::uint32_t device_index, part subject,
                                                std::uint32_t field = 0) const {
-    return look<hmn_diagnostic>(&hmn_snapshot_reason, device_index, number(subject), field);
+    return look<hmn_diagnostic>(&hmn_snapshot_reason, device_index, number(subject), field, 0U);
   }
-  // The name of the process of usage i; nothing where it is not known.
-  std::optional<std::string> process_name(std::uint32_t i) const {
-    return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_PROCESS_NAME}, i);
+  std::optional<hypomnesis::diagnostic> reason(std::uint32_t device_index, metric_id metric) const {
+    return look<hmn_diagnostic>(&hmn_snapshot_reason, device_index, number(part::metrics), 0U,
+                                number(metric));
+  }
+  // The name of the process of a usage; nothing where it is not known.
+  std::optional<std::string> process_name(std::uint32_t position) const {
+    return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_PROCESS_NAME}, position);
   }
   // Its command line, and "docker:<id>".
-  std::optional<std::string> process_command(std::uint32_t i) const {
-    return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_PROCESS_COMMAND}, i);
+  std::optional<std::string> process_command(std::uint32_t position) const {
+    return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_PROCESS_COMMAND}, position);
   }
-  std::optional<std::string> process_container(std::uint32_t i) const {
-    return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_PROCESS_CONTAINER}, i);
-  }
-
-  // The control group that metric i is of, "docker:<id>" or its path; nothing where it is of none.
-  std::optional<std::string> metric_group(std::uint32_t i) const {
-    return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_METRIC_GROUP}, i);
+  std::optional<std::string> process_container(std::uint32_t position) const {
+    return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_PROCESS_CONTAINER}, position);
   }
 
   std::vector<hypomnesis::device> devices() const {
     return all(info().device_count, &snapshot::device);
   }
-  std::vector<hypomnesis::pool> pools() const { return all(info().pool_count, &snapshot::pool); }
+  std::vector<hypomnesis::pool> pools() const { return all<hypomnesis::pool>(info().pool_count, &snapshot::pool); }
   std::vector<hypomnesis::usage> usages() const {
     return all(info().usage_count, &snapshot::usage);
   }
   std::vector<hypomnesis::metric> metrics() const {
     return all(info().metric_count, &snapshot::metric);
   }
+  std::vector<hypomnesis::group> groups() const { return all(info().group_count, &snapshot::group); }
   std::vector<hypomnesis::diagnostic> diagnostics() const {
     return all(info().diagnostic_count, &snapshot::diagnostic);
   }
   // Everything, copied.
   snapshot_values values() const {
-    snapshot_values whole{info(), memory(), system(), {}, usages(), diagnostics()};
+    snapshot_values whole{info(), memory(), system(), {}, usages(), groups(), diagnostics()};
     whole.devices.reserve(whole.info.device_count);
     for (std::uint32_t i = 0; i < whole.info.device_count; ++i) {
-      whole.devices.push_back({device(i), {}, telemetry(i), own_usage(i), {}});
+      hypomnesis::device one = device(i);
+      const std::uint32_t index = one.index;
+      whole.devices.push_back({std::move(one), {}, telemetry(index), own_usage(index), {}});
     }
     share(whole.devices, pools(), &snapshot_device::pools);
     share(whole.devices, metrics(), &snapshot_device::metrics);
@@ -1652,11 +1824,12 @@ class snapshot {
   }
 
   // The whole snapshot as one JSON object.
-  std::string json() const { return *text(&hmn_format_json); }
-  // The device at position i as one line; nothing where a value is not known.
-  std::optional<std::string> device_line(std::uint32_t i,
-                                         device_format format = device_format::free) const {
-    return text(&hmn_format_device, i, number(format));
+  std::string json() const { return *text(&hmn_format_json, hmn_flags{0}); }
+  // A device as one line; nothing where a value is not known.
+  std::optional<std::string> device_line(std::uint32_t device_index,
+                                         device_format format = device_format::free,
+                                         line_flag flags = {}) const {
+    return text(&hmn_format_device, device_index, number(format), number(flags));
   }
 
  private:
@@ -1670,18 +1843,19 @@ inline std::optional<delta> compare(const snapshot& before, const snapshot& afte
   const auto a = before.native();
   const auto b = after.native();
   return detail::value(detail::look<hmn_delta>(
-      [&](hmn_delta* out) { return hmn_report_read(a.get(), b.get(), device_index, out); }));
+      [&](hmn_delta* out) { return hmn_delta_read(a.get(), b.get(), device_index, out); }));
 }
 
 // The change as one line; nothing where host memory is missing on a side.
 inline std::optional<std::string> delta_line(const snapshot& before, const snapshot& after,
-                                             std::uint32_t device_index, std::string_view label) {
+                                             std::uint32_t device_index, std::string_view label,
+                                             line_flag flags = {}) {
   const auto a = before.native();
   const auto b = after.native();
   const std::string c_label = detail::terminated(label);
   return detail::text([&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
-    return hmn_report_delta(a.get(), b.get(), device_index, c_label.c_str(), buffer, capacity,
-                            needed);
+    return hmn_report_delta(a.get(), b.get(), device_index, c_label.c_str(), number(flags),
+                            buffer, capacity, needed);
   });
 }
 
@@ -1689,13 +1863,14 @@ inline std::optional<std::string> delta_line(const snapshot& before, const snaps
 // missing on a side.
 inline std::optional<std::string> before_after_lines(const snapshot& before, const snapshot& after,
                                                      std::uint32_t device_index,
-                                                     std::string_view label) {
+                                                     std::string_view label,
+                                                     line_flag flags = {}) {
   const auto a = before.native();
   const auto b = after.native();
   const std::string c_label = detail::terminated(label);
   return detail::text([&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
-    return hmn_report_before_after(a.get(), b.get(), device_index, c_label.c_str(), buffer,
-                                   capacity, needed);
+    return hmn_report_before_after(a.get(), b.get(), device_index, c_label.c_str(), number(flags),
+                                   buffer, capacity, needed);
   });
 }
 
@@ -1716,8 +1891,8 @@ class sampler {
   template <class Record, class Function, class... Words>
   auto look(Function function, Words... words) const {
     const std::shared_ptr<hmn_sampler> held = native();
-    return detail::value(
-        detail::look<Record>([&](Record* out) { return function(held.get(), words..., out); }));
+    return detail::value(detail::ask_if_there<Record>(
+        [&](Record* out, hmn_error* e) { return function(held.get(), words..., out, e); }));
   }
 
  public:
@@ -1759,6 +1934,14 @@ class sampler {
       default:
         throw detail::failure(e);
     }
+  }
+  // Ready whenever next(immediate) has an answer: a descriptor to poll, on Windows a HANDLE. It stays the
+  // sampler's.
+  std::int64_t handle() const {
+    const auto held = native();
+    std::int64_t made = -1;
+    detail::perform([&](hmn_error* e) { return hmn_sampler_handle(held.get(), &made, e); });
+    return made;
   }
   sampler_info info() const { return *look<hmn_sampler_info>(&hmn_sampler_read); }
   // The main pool as the latest snapshot has it, for every frame: no lock, no driver. Nothing where
@@ -2087,15 +2270,17 @@ class spill {
   }
   spill_info info() const {
     const auto held = native();
-    return *detail::value(detail::look<hmn_spill_info>(
-        [&](hmn_spill_info* out) { return hmn_spill_read(held.get(), out); }));
+    return *detail::value(detail::ask_if_there<hmn_spill_info>(
+        [&](hmn_spill_info* out, hmn_error* e) { return hmn_spill_read(held.get(), out, e); }));
   }
   // By its number, from 0. Throws error with status range where it has not begun yet, or was
   // dropped.
   hypomnesis::episode episode(std::uint64_t number) const {
     const auto held = native();
-    return *detail::value(detail::look<hmn_episode>(
-        [&](hmn_episode* out) { return hmn_spill_episode(held.get(), number, out); }));
+    return *detail::value(detail::ask_if_there<hmn_episode>(
+        [&](hmn_episode* out, hmn_error* e) {
+      return hmn_spill_episode(held.get(), number, out, e);
+    }));
   }
 
  private:
@@ -2175,9 +2360,14 @@ class context {
   // With context_flag::record: what the backends read so far, as a machine file.
   std::string recording() const {
     const auto held = native();
-    return *detail::text([&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
-      return hmn_context_recording(held.get(), buffer, capacity, needed);
-    });
+    hmn_error e = detail::sized<hmn_error>();
+    try {
+      return *detail::text([&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
+        return hmn_context_recording(held.get(), 0, buffer, capacity, needed, &e);
+      });
+    } catch (const error&) {
+      throw detail::failure(e);
+    }
   }
 
   // `fields` are those that are wanted; none: those that are cheap.
@@ -2188,19 +2378,27 @@ class context {
                                             process_memory_field fields = {}) const {
     return ask<hmn_process_memory>(&hmn_process_memory_read, pid, number(fields));
   }
-  hypomnesis::system_memory system_memory() const {
-    return ask<hmn_system_memory>(&hmn_system_memory_read);
+  hypomnesis::system_memory system_memory(system_memory_field fields = {}) const {
+    return ask<hmn_system_memory>(&hmn_system_memory_read, number(fields));
   }
 
-  // How many device indexes were given; looks for devices first.
+  // How many device indexes were given; looks for devices first. 0: there certainly is none; where
+  // none is known and a source failed, its failure is thrown.
   std::uint32_t device_count() const {
     const auto held = native();
     std::uint32_t count = 0;
     detail::perform([&](hmn_error* e) { return hmn_device_count(held.get(), &count, e); });
     return count;
   }
+  // A number that changes when a device is added, is gone or comes back; looks for devices first.
+  std::uint64_t device_generation() const {
+    const auto held = native();
+    std::uint64_t generation = 0;
+    detail::perform([&](hmn_error* e) { return hmn_device_generation(held.get(), &generation, e); });
+    return generation;
+  }
   // The index of the device that a key names: "uuid:GPU-…", "pci:0000:01:00.0", "render:128",
-  // "driver:0".
+  // "driver:nvidia:0".
   std::uint32_t find_device(std::string_view key) const {
     const auto held = native();
     const std::string c_key = detail::terminated(key);
@@ -2209,8 +2407,8 @@ class context {
         [&](hmn_error* e) { return hmn_device_find(held.get(), c_key.c_str(), &index, e); });
     return index;
   }
-  hypomnesis::device device(std::uint32_t device_index) const {
-    return ask<hmn_device>(&hmn_device_read, device_index);
+  hypomnesis::device device(std::uint32_t device_index, device_field fields = {}) const {
+    return ask<hmn_device>(&hmn_device_read, device_index, number(fields));
   }
   hypomnesis::pool pool(std::uint32_t device_index, pool_kind kind = pool_kind::main,
                         pool_field fields = {}) const {
@@ -2221,15 +2419,16 @@ class context {
   }
   // One number of the whole device; `instance` is a number(), as of sensor_id.
   hypomnesis::metric metric(std::uint32_t device_index, metric_id id,
-                            std::uint32_t instance = 0) const {
-    return ask<hmn_metric>(&hmn_metric_read, device_index, number(id), instance);
+                            std::uint32_t instance = 0, metric_field fields = {}) const {
+    return ask<hmn_metric>(&hmn_metric_read, device_index, number(id), instance, number(fields));
   }
   // What a process uses on a device; `pid` is as the driver counts it.
-  hypomnesis::usage usage(std::uint32_t device_index, std::uint32_t pid) const {
-    return ask<hmn_usage>(&hmn_usage_read, device_index, pid);
+  hypomnesis::usage usage(std::uint32_t device_index, std::uint32_t pid,
+                          usage_field fields = {}) const {
+    return ask<hmn_usage>(&hmn_usage_read, device_index, pid, number(fields));
   }
-  hypomnesis::usage own_usage(std::uint32_t device_index) const {
-    return ask<hmn_usage>(&hmn_usage_read_self, device_index);
+  hypomnesis::usage own_usage(std::uint32_t device_index, usage_field fields = {}) const {
+    return ask<hmn_usage>(&hmn_usage_read_self, device_index, number(fields));
   }
 
   // What could not be read is a diagnostic of the snapshot, and no error here.

@@ -11,18 +11,18 @@ WIDTH = 100
 
 # Enumerations whose name is not the header's word and _id; None: a class has another way for it.
 ENUMERATIONS = {
-    "status": "status_code", "note": "note", "scope": "scope_kind", "account": "accounting_kind",
-    "native": "domain", "context": "context_flag", "path": "path_kind", "state": "run_state",
-    "kind": "device_kind", "memory_kind": "device_memory", "pool": "pool_kind", "throttle": "throttle_reason",
-    "usage": "usage_kind", "name": "name_status", "pressure": "pressure_level", "collect": "part",
-    "sampler_flags": "sampler_flag", "sampler": "sampler_state", "cache": "cache_kind",
-    "attention": "attention_flag", "spill": "spill_state", "spill_by": "spill_rule",
-    "format": "device_format", "snapshot": None, "text": None}
+    "status": "status_code", "note": "note", "delta_scope": "scope_kind", "account": "accounting_kind",
+    "native": "domain", "context": "context_flag", "path": "path_kind", "run_state": "run_state",
+    "device_kind": "device_kind", "memory_kind": "device_memory", "pool": "pool_kind", "throttle": "throttle_reason",
+    "usage_kind": "usage_kind", "name_state": "name_status", "pressure": "pressure_level", "collect": "part",
+    "sampler": "sampler_flag", "sampler_state": "sampler_state", "cache": "cache_kind", "attention": "attention_flag",
+    "spill_state": "spill_state", "spill_by": "spill_rule", "format": "device_format", "line": "line_flag",
+    "power_reading": "power_id", "snapshot": None, "text": None}
 # Enumerators that C++ or a header of the system has another use for.
 MEMBERS = {
-    "HMN_NATIVE_ERRNO": "errno_code", "HMN_NATIVE_EXIT": "exit_code", "HMN_KIND_VIRTUAL": "virtual_gpu",
+    "HMN_NATIVE_ERRNO": "errno_code", "HMN_NATIVE_EXIT": "exit_code", "HMN_DEVICE_KIND_VIRTUAL": "virtual_gpu",
     "HMN_POWER_LIMIT_DEFAULT": "usual", "HMN_POWER_LIMIT_MIN": "lowest", "HMN_POWER_LIMIT_MAX": "highest",
-    "HMN_NAME_PROTECTED": "protected_process", "HMN_DTYPE_BOOL": "boolean",
+    "HMN_NAME_STATE_PROTECTED": "protected_process", "HMN_DTYPE_BOOL": "boolean",
     "HMN_PROCESS_MEMORY_HAS_VIRTUAL": "virtual_size", "HMN_PROCESS_MEMORY_HAS_PRIVATE": "private_set"}
 KEYWORDS = set("""alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const
     continue decltype default delete do double else enum explicit export extern false float for friend goto if
@@ -30,7 +30,7 @@ KEYWORDS = set("""alignas alignof and asm auto bitand bitor bool break case catc
     requires return short signed sizeof static struct switch template this throw true try typedef typeid typename
     union unsigned using virtual void volatile while xor errno""".split())
 # Enumerators that the header has not.
-ADDED = {"sampler": ["unknown = 0"]}
+ADDED = {"sampler_state": ["unknown = 0"]}
 # Records that are no struct here.
 CLASSES = ("error",)
 

@@ -12,17 +12,17 @@ MANAGED = "csharp/Hypomnesis"
 
 # Enumerations whose type is not called as in the header; None: methods have another way for it.
 ENUMERATIONS = {
-    "note": "Notes", "account": "Accounting", "native": "NativeDomain", "context": "ContextFlags", "path": "SourcePath",
-    "kind": "DeviceKind", "pool": "PoolKind", "throttle": "ThrottleReasons", "metric": "MetricId",
-    "power": "PowerReading", "remapped": "Remapping", "usage": "UsageKinds", "name": "NameState",
-    "snapshot": "SnapshotFlags", "format": "DeviceFormat", "sampler": "SamplerState",
-    "attention": "AttentionFlags", "cache": "CacheKind", "spill": "SpillStates", "spill_by": "SpillRules",
-    "text": None}
+    "note": "Notes", "account": "Accounting", "delta_scope": "Scope", "run_state": "State", "native": "NativeDomain",
+    "context": "ContextFlags", "path": "SourcePath", "device_kind": "DeviceKind", "pool": "PoolKind",
+    "throttle": "ThrottleReasons", "metric": "MetricId", "power_reading": "PowerReading", "remapped": "Remapping",
+    "usage_kind": "UsageKinds", "name_state": "NameState", "snapshot": "SnapshotFlags", "format": "DeviceFormat",
+    "line": "LineFlags", "sampler": "SamplerFlags", "sampler_state": "SamplerState", "attention": "AttentionFlags",
+    "cache": "CacheKind", "spill_state": "SpillStates", "spill_by": "SpillRules", "text": None}
 MEMBERS = {"HMN_NATIVE_HRESULT": "HResult", "HMN_NATIVE_NTSTATUS": "NtStatus"}
 # What 0 is called in an enumeration that has no such member; of bits it is None elsewhere.
 ZEROS = {"collect": ("Default", "Memory, devices, pools, self."),
          "process_memory_has": ("Cheap", "Those that are cheap: resident and virtual."),
-         "telemetry_has": ("Cheap", "All that are cheap."), "sampler": ("Unknown", "Not known.")}
+         "telemetry_has": ("Cheap", "All that are cheap."), "sampler_state": ("Unknown", "Not known.")}
 # All bits of an enumeration as one more member.
 EVERYTHING = {"collect": "Everything"}
 # Records with a hand-written part.

@@ -12,10 +12,11 @@ NOTICE = ("// SPDX-License-Identifier: MIT OR Apache-2.0",
 
 # Enumerations whose type is not called as in the header.
 ENUMERATIONS = {
-    "note": "Notes", "account": "Accounting", "native": "NativeDomain", "context": "ContextFlags", "pool": "PoolKind",
-    "metric": "MetricID", "power": "PowerReading", "remapped": "Remapping", "usage": "UsageKinds",
-    "name": "NameState", "snapshot": "SnapshotFlags", "sampler": "SamplerState", "attention": "AttentionFlags",
-    "cache": "CacheKind", "spill": "SpillStates", "spill_by": "SpillRules"}
+    "note": "Notes", "line": "LineFlags", "account": "Accounting", "native": "NativeDomain", "context": "ContextFlags",
+    "pool": "PoolKind", "metric": "MetricID", "power_reading": "PowerReading", "remapped": "Remapping",
+    "usage_kind": "UsageKinds", "name_state": "NameState", "snapshot": "SnapshotFlags", "sampler": "SamplerFlags",
+    "sampler_state": "SamplerState", "attention": "AttentionFlags", "cache": "CacheKind", "spill_state": "SpillStates",
+    "spill_by": "SpillRules"}
 # Words that Go does not write with one capital.
 CAPITALS = {word.lower(): word for word in
             "AMD AMDGPU CUDA DRM DXGI ECC GPU HRESULT ID KFD MHz NTSTATUS NUMA NVIDIA NVML OK OS PCI PCIe PDH PID RPM "

@@ -6,10 +6,11 @@ from .text import Words, camel, commented, notice, sentence, wrapped
 
 # Enumerations whose class is not called as in the header; None: an argument or a field has another way for it.
 ENUMERATIONS = {
-    "account": "Accounting", "native": "NativeDomain", "context": "ContextFlag", "path": "Place", "kind": "DeviceKind",
-    "pool": "PoolKind", "metric": "MetricId", "usage": "UsageKind", "name": "NameState", "snapshot": "SnapshotFlag",
-    "sampler_flags": "SamplerFlag", "sampler": "SamplerState", "cache": "CacheKind", "spill": "SpillState",
-    "spill_by": "SpillRule", "attention": None, "text": None}
+    "account": "Accounting", "delta_scope": "Scope", "run_state": "State", "power_reading": "Power", "line": "LineFlag",
+    "native": "NativeDomain", "context": "ContextFlag", "path": "Place", "device_kind": "DeviceKind",
+    "pool": "PoolKind", "metric": "MetricId", "usage_kind": "UsageKind", "name_state": "NameState",
+    "snapshot": "SnapshotFlag", "sampler": "SamplerFlag", "sampler_state": "SamplerState", "cache": "CacheKind",
+    "spill_state": "SpillState", "spill_by": "SpillRule", "attention": None, "text": None}
 # What a snapshot adds to a record, filled by a hand-written function that makes one.
 ADDED = {"device": """\
     # in a snapshot, as far as it collected them

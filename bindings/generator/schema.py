@@ -14,7 +14,7 @@ LISTS = {
     "snapshot": {"collect": "SUBJECTS", "backend": "SOURCES", "notes": "NOTES", "accounting": "ACCOUNTINGS",
                  "kind": "DEVICE_KINDS POOL_KINDS", "memory_kind": "MEMORY_KINDS", "state": "STATES",
                  "pressure": "PRESSURES", "throttle": "THROTTLES", "kinds": "USAGE_KINDS",
-                 "name_state": "NAME_STATES", "subject": "SUBJECTS"},
+                 "name_state": "NAME_STATES", "subject": "SUBJECTS", "reason": "REASONS"},
     "machine": {"accounting": "ACCOUNTINGS", "kind": "DEVICE_KINDS POOL_KINDS", "memory_kind": "MEMORY_KINDS",
                 "pressure": "PRESSURES", "throttle": "THROTTLES", "kinds": "USAGE_KINDS", "metric": "METRICS",
                 "name_state": "NAME_STATES"},

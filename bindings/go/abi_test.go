@@ -129,7 +129,7 @@ func TestABIConstants(t *testing.T) {
 var makers = map[string]interface{}{
 	"hmn_backend_info": newBackendInfo, "hmn_process_memory": newProcessMemory,
 	"hmn_system_memory": newSystemMemory, "hmn_device": newDevice, "hmn_pool": newPool,
-	"hmn_telemetry": newTelemetry, "hmn_metric": newMetric, "hmn_usage": newUsage, "hmn_snapshot_info": newSnapshotInfo,
+	"hmn_telemetry": newTelemetry, "hmn_metric": newMetric, "hmn_group": newGroup, "hmn_usage": newUsage, "hmn_snapshot_info": newSnapshotInfo,
 	"hmn_diagnostic": newDiagnostic, "hmn_delta": newDelta, "hmn_sampler_info": newSamplerInfo, "hmn_peak": newPeak,
 	"hmn_spill_info": newSpillInfo, "hmn_episode": newEpisode, "hmn_tracker_info": newTrackerInfo, "hmn_tag": newTag, "hmn_error": newError,
 }

@@ -72,13 +72,13 @@ const (
 	NoteDivided    Notes = 1 << 8 // devices: its memory is that of its partitions, which are devices of their own
 )
 
-// Scope: scope of a value.
-type Scope uint32
+// DeltaScope: scope of a value.
+type DeltaScope uint32
 
 const (
-	ScopeNone    Scope = 0
-	ScopeProcess Scope = 1
-	ScopeDevice  Scope = 2
+	DeltaScopeNone    DeltaScope = 0
+	DeltaScopeProcess DeltaScope = 1
+	DeltaScopeDevice  DeltaScope = 2
 )
 
 // Accounting: how bytes are accounted.
@@ -118,13 +118,31 @@ const (
 	VendorIntel    Vendor = 0x8086
 )
 
+// Reason: why a value is missing. The statuses of a call give the same reasons, less precisely.
+type Reason uint32
+
+const (
+	ReasonUnknown       Reason = 0
+	ReasonUnsupported   Reason = 1  // not supported by this device, driver or system
+	ReasonNotPresent    Reason = 2  // no such source, device or process
+	ReasonNotUnderstood Reason = 3  // present, in a form that this library does not know
+	ReasonAmbiguous     Reason = 4  // what is known has more than one meaning: it determines no value
+	ReasonNotPermitted  Reason = 5  // the system or the driver refused
+	ReasonNotYet        Reason = 6  // a later reading has it: it is not read at every interval, or is the difference of two readings
+	ReasonAsleep        Reason = 7  // a reading would wake the device, or keep it awake
+	ReasonLost          Reason = 8  // the device is gone
+	ReasonTimedOut      Reason = 9  // the driver did not answer within the deadline
+	ReasonFailed        Reason = 10 // a driver, a tool or the system returned an error
+	ReasonImplausible   Reason = 11 // the driver returned a value that cannot be
+	ReasonLimit         Reason = 12 // a limit of this library, or of the host's memory, was reached
+)
+
 // Feature: features that a library may be built with: hmn_feature.
 type Feature uint32
 
 const (
-	FeatureSubprocess Feature = 1    // code that runs helper programs is compiled in
-	FeatureSimulation Feature = 2    // PathSimulation works
-	FeatureBackend    Feature = 1000 // 1000 + n: backend n is compiled in
+	FeatureSubprocess Feature = 1 // code that runs helper programs is compiled in
+	FeatureSimulation Feature = 2 // PathSimulation works
 )
 
 // ContextFlags: options of a context.
@@ -134,7 +152,7 @@ const (
 	ContextNoSubprocess ContextFlags = 1 << 0 // never run a helper program (nvidia-smi, rocm-smi, amd-smi, macmon)
 	ContextWakeDevices  ContextFlags = 1 << 1 // wake sleeping GPUs to read them
 	ContextNoThreads    ContextFlags = 1 << 2 // start no threads: a driver may then block the caller, and a deadline is only checked between driver calls
-	ContextEnvironment  ContextFlags = 1 << 3 // read the HMN_* variables now (never when set-user-id)
+	ContextEnvironment  ContextFlags = 1 << 3 // read the HMN_* variables now, by getenv (never when set-user-id): see "Threads" above
 	ContextTrace        ContextFlags = 1 << 4 // add each driver call to the snapshot's diagnostics
 	ContextRecord       ContextFlags = 1 << 5 // keep what the backends read: hmn_context_recording
 )
@@ -156,18 +174,18 @@ const (
 	PathDev        Path = 10 // the device nodes, default "/dev" with the default sysfs tree, else none [HMN_DEV]
 )
 
-// State: state of a backend or a device.
-type State uint32
+// RunState: state of a backend or a device.
+type RunState uint32
 
 const (
-	StateUnknown    State = 0 // not tried yet
-	StateReady      State = 1 // readable
-	StateAsleep     State = 2 // runtime suspended; only identity and totals are known
-	StateLost       State = 3 // was present and is gone
-	StateUnreadable State = 4 // present, and returns errors
-	StateHung       State = 5 // a driver call has not returned
-	StateAbsent     State = 6 // not on this machine
-	StateOff        State = 7 // disabled by the context or not compiled in
+	RunStateUnknown    RunState = 0 // not tried yet
+	RunStateReady      RunState = 1 // readable
+	RunStateAsleep     RunState = 2 // runtime suspended; only identity and totals are known
+	RunStateLost       RunState = 3 // was present and is gone
+	RunStateUnreadable RunState = 4 // present, and returns errors
+	RunStateHung       RunState = 5 // a driver call has not returned
+	RunStateAbsent     RunState = 6 // not on this machine
+	RunStateOff        RunState = 7 // disabled by the context or not compiled in
 )
 
 // ProcessMemoryFields: fields of ProcessMemory.
@@ -184,6 +202,7 @@ const (
 	ProcessMemoryHasFootprint     ProcessMemoryFields = 1 << 7
 	ProcessMemoryHasPeakFootprint ProcessMemoryFields = 1 << 8
 	ProcessMemoryHasPeakCommitted ProcessMemoryFields = 1 << 9
+	ProcessMemoryHasProcessKey    ProcessMemoryFields = 1 << 10
 )
 
 // SystemMemoryFields: fields of SystemMemory.
@@ -213,15 +232,15 @@ const (
 	PressureCritical Pressure = 3 // the system kills processes next; never reported by Windows
 )
 
-// Kind: kind of a device.
-type Kind uint32
+// DeviceKind: kind of a device.
+type DeviceKind uint32
 
 const (
-	KindUnknown    Kind = 0
-	KindDiscrete   Kind = 1
-	KindIntegrated Kind = 2
-	KindPartition  Kind = 3 // a MIG instance: a device of its own, with ParentIndex
-	KindVirtual    Kind = 4
+	DeviceKindUnknown    DeviceKind = 0
+	DeviceKindDiscrete   DeviceKind = 1
+	DeviceKindIntegrated DeviceKind = 2
+	DeviceKindPartition  DeviceKind = 3 // a MIG instance: a device of its own, with ParentIndex
+	DeviceKindVirtual    DeviceKind = 4
 )
 
 // MemoryKind: kind of a device's memory.
@@ -238,19 +257,21 @@ const (
 type DeviceFields uint32
 
 const (
-	DeviceHasName         DeviceFields = 1 << 0
-	DeviceHasUUID         DeviceFields = 1 << 1
-	DeviceHasPCI          DeviceFields = 1 << 2
-	DeviceHasDriver       DeviceFields = 1 << 3
-	DeviceHasParent       DeviceFields = 1 << 4
-	DeviceHasPCIDevice    DeviceFields = 1 << 5
-	DeviceHasPCISubsystem DeviceFields = 1 << 6
-	DeviceHasRenderMinor  DeviceFields = 1 << 7
-	DeviceHasNUMANode     DeviceFields = 1 << 8
-	DeviceHasInstance     DeviceFields = 1 << 9 // GPUInstance and ComputeInstance
-	DeviceHasDriverIndex  DeviceFields = 1 << 10
-	DeviceHasOSID         DeviceFields = 1 << 11
-	DeviceHasCUDAVersion  DeviceFields = 1 << 12
+	DeviceHasName              DeviceFields = 1 << 0
+	DeviceHasUUID              DeviceFields = 1 << 1
+	DeviceHasPCI               DeviceFields = 1 << 2
+	DeviceHasDriver            DeviceFields = 1 << 3
+	DeviceHasParent            DeviceFields = 1 << 4
+	DeviceHasPCIDevice         DeviceFields = 1 << 5
+	DeviceHasPCISubsystem      DeviceFields = 1 << 6
+	DeviceHasRenderMinor       DeviceFields = 1 << 7
+	DeviceHasNUMANode          DeviceFields = 1 << 8
+	DeviceHasInstance          DeviceFields = 1 << 9 // GPUInstance and ComputeInstance
+	DeviceHasDriverIndex       DeviceFields = 1 << 10
+	DeviceHasOSID              DeviceFields = 1 << 11
+	DeviceHasCUDAVersion       DeviceFields = 1 << 12
+	DeviceHasComputeCapability DeviceFields = 1 << 13
+	DeviceHasArchitecture      DeviceFields = 1 << 14
 )
 
 // PoolKind: kind of a memory pool; a device has at most one of each. An APU has PoolVRAM and PoolHost, a
@@ -289,7 +310,7 @@ const (
 	TelemetryHasDecoderBusy       TelemetryFields = 1 << 3
 	TelemetryHasTemperature       TelemetryFields = 1 << 4
 	TelemetryHasHotspot           TelemetryFields = 1 << 5
-	TelemetryHasMemoryTemperature TelemetryFields = 1 << 6
+	TelemetryHasMemoryTemperature TelemetryFields = 1 << 6 // MemoryCelsius
 	TelemetryHasPower             TelemetryFields = 1 << 7
 	TelemetryHasPowerLimit        TelemetryFields = 1 << 8
 	TelemetryHasEnergy            TelemetryFields = 1 << 9
@@ -330,8 +351,8 @@ const (
 	MetricEngineCapacity      MetricID = 3  // count: number of engines; instance: Engine
 	MetricTemperature         MetricID = 20 // Celsius; instance: Sensor
 	MetricTemperatureLimit    MetricID = 21 // Celsius: where the device slows down; Sensor
-	MetricFanRPM              MetricID = 22 // RPM; instance: fan, from 0
-	MetricFanPercent          MetricID = 23 // of the highest speed, may exceed 100; fan, from 0
+	MetricFanRPM              MetricID = 22 // RPM; instance: fan, from 1
+	MetricFanPercent          MetricID = 23 // of the highest speed, may exceed 100; fan, from 1
 	MetricPowerWatts          MetricID = 24 // W; instance: PowerReading
 	MetricEnergyJoules        MetricID = 25 // J, counter: take differences; PowerReading
 	MetricClockMHz            MetricID = 26 // MHz; instance: Clock
@@ -347,10 +368,8 @@ const (
 	MetricPCIeRxBytes         MetricID = 60 // count, counter: received by the device
 	MetricPCIeTxBytes         MetricID = 61 // count, counter: sent by the device
 	MetricPCIeReplays         MetricID = 62 // count, counter: packets sent again
-	MetricLinkRxBytes         MetricID = 63 // count, counter; link to other devices, from 0
-	MetricLinkTxBytes         MetricID = 64 // count, counter; link to other devices, from 0
-	MetricGroupVRAMBytes      MetricID = 80 // count: held by a control group's processes; instance: from 1 in its snapshot (textMetricGroup)
-	MetricGroupVRAMLimitBytes MetricID = 81 // count: the group's limit; the same instance
+	MetricLinkRxBytes         MetricID = 63 // count, counter; link to other devices, from 1
+	MetricLinkTxBytes         MetricID = 64 // count, counter; link to other devices, from 1
 )
 
 // Engine: engine of a device: instance of HMN_METRIC_ENGINE_*.
@@ -385,12 +404,12 @@ const (
 type PowerReading uint32
 
 const (
-	PowerUnknown PowerReading = 0
-	PowerAverage PowerReading = 1 // of the device, over WindowNs where that is known
-	PowerInstant PowerReading = 2 // of the device, now
-	PowerPackage PowerReading = 3 // of the whole package, including a CPU
-	PowerMemory  PowerReading = 4
-	PowerBoard   PowerReading = 5
+	PowerReadingUnknown PowerReading = 0
+	PowerReadingAverage PowerReading = 1 // of the device, over WindowNs where that is known
+	PowerReadingInstant PowerReading = 2 // of the device, now
+	PowerReadingPackage PowerReading = 3 // of the whole package, including a CPU
+	PowerReadingMemory  PowerReading = 4
+	PowerReadingBoard   PowerReading = 5
 )
 
 // PowerLimit: kind of power limit: instance of MetricPowerLimitWatts.
@@ -464,20 +483,20 @@ const (
 type UsageKinds uint32
 
 const (
-	UsageCompute  UsageKinds = 1 << 0
-	UsageGraphics UsageKinds = 1 << 1
-	UsageMedia    UsageKinds = 1 << 2
+	UsageKindCompute  UsageKinds = 1 << 0
+	UsageKindGraphics UsageKinds = 1 << 1
+	UsageKindMedia    UsageKinds = 1 << 2
 )
 
 // NameState: state of a process' name.
 type NameState uint32
 
 const (
-	NameUnknown   NameState = 0
-	NameResolved  NameState = 1
-	NameExited    NameState = 2 // listed by the driver, no longer by the system
-	NameProtected NameState = 3 // not readable with the caller's permissions
-	NameKernel    NameState = 4 // the kernel itself
+	NameStateUnknown   NameState = 0
+	NameStateResolved  NameState = 1
+	NameStateExited    NameState = 2 // listed by the driver, no longer by the system
+	NameStateProtected NameState = 3 // not readable with the caller's permissions
+	NameStateKernel    NameState = 4 // the kernel itself
 )
 
 // UsageFields: fields of Usage.
@@ -496,11 +515,20 @@ const (
 	UsageHasBudget       UsageFields = 1 << 9
 	UsageHasBusyNs       UsageFields = 1 << 10
 	UsageHasBusyPercent  UsageFields = 1 << 11 // BusyPercent and WindowNs
-	UsageHasStartTime    UsageFields = 1 << 12
+	UsageHasStartTime    UsageFields = 1 << 12 // StartUnixNs
 	UsageHasUID          UsageFields = 1 << 13
 	UsageHasInstance     UsageFields = 1 << 14 // GPUInstance and ComputeInstance
 	UsageHasKinds        UsageFields = 1 << 15
 	UsageHasPeakUsed     UsageFields = 1 << 16
+	UsageHasProcessKey   UsageFields = 1 << 17
+)
+
+// GroupFields: fields of Group.
+type GroupFields uint32
+
+const (
+	GroupHasUsed  GroupFields = 1 << 0
+	GroupHasLimit GroupFields = 1 << 1
 )
 
 // Collect: what a snapshot collects.
@@ -515,6 +543,7 @@ const (
 	CollectProcesses Collect = 1 << 5 // what every process uses on each
 	CollectTelemetry Collect = 1 << 6 // load, temperature, power
 	CollectMetrics   Collect = 1 << 7 // every metric that the sources report
+	CollectGroups    Collect = 1 << 8 // what every control group uses on each
 )
 
 // SnapshotFlags: scope and cost of a snapshot.
@@ -524,6 +553,13 @@ const (
 	SnapshotOneDevice  SnapshotFlags = 1 << 0 // only the device DeviceIndex
 	SnapshotOneProcess SnapshotFlags = 1 << 1 // only the usage rows of pid
 	SnapshotSlow       SnapshotFlags = 1 << 2 // also metrics that take more than a few milliseconds; they are read last and delay nothing else
+)
+
+// LineFlags: form of the lines for people.
+type LineFlags uint32
+
+const (
+	LineMb LineFlags = 1 << 0 // "MB" for MiB, as the Rust crate hypomnesis 0.2 writes them
 )
 
 // Format: value in the line of a device.
@@ -546,9 +582,9 @@ const (
 type SamplerState uint32
 
 const (
-	SamplerIdle    SamplerState = 1
-	SamplerRunning SamplerState = 2
-	SamplerStopped SamplerState = 3
+	SamplerStateIdle    SamplerState = 1
+	SamplerStateRunning SamplerState = 2
+	SamplerStateStopped SamplerState = 3
 )
 
 // Dtype: data type of an element.
@@ -600,9 +636,9 @@ const (
 type SpillStates uint32
 
 const (
-	SpillMeasurable SpillStates = 1 << 0 // at least one observation had values
-	SpillNow        SpillStates = 1 << 1 // the last observation spilled
-	SpillEver       SpillStates = 1 << 2 // any observation spilled
+	SpillStateMeasurable SpillStates = 1 << 0 // at least one observation had values
+	SpillStateNow        SpillStates = 1 << 1 // the last observation spilled
+	SpillStateEver       SpillStates = 1 << 2 // any observation spilled
 )
 
 // SpillRules: rules that held.
@@ -620,12 +656,13 @@ const (
 	diagnosticHasDevice   uint32 = 1 << 0
 	diagnosticHasPID      uint32 = 1 << 1
 	diagnosticHasField    uint32 = 1 << 2
-	diagnosticHasDuration uint32 = 1 << 3
+	diagnosticHasMetric   uint32 = 1 << 3
+	diagnosticHasDuration uint32 = 1 << 4
 
 	textProcessName      uint32 = 1  // of usage i: command name
 	textProcessCommand   uint32 = 3  // of usage i: command line
 	textProcessContainer uint32 = 5  // of usage i: id of the container
-	textMetricGroup      uint32 = 64 // of metric i: its control group
+	textGroupName        uint32 = 64 // of group i: its container, else its path
 
 	deltaHasMemory uint32 = 1 << 0
 	deltaHasDevice uint32 = 1 << 1

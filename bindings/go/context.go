@@ -124,24 +124,33 @@ func (c *Context) OwnMemory(fields ProcessMemoryFields) (ProcessMemory, error) {
 	})
 }
 
-// SystemMemory reads the host's memory and the limit on this process.
-func (c *Context) SystemMemory() (SystemMemory, error) {
+// SystemMemory reads the host's memory and the limit on this process. fields select what is wanted; 0: all.
+func (c *Context) SystemMemory(fields SystemMemoryFields) (SystemMemory, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) SystemMemory {
-		return converted(native.SystemMemory(failure), newSystemMemory)
+		return converted(native.SystemMemory(uint32(fields), failure), newSystemMemory)
 	})
 }
 
 // DeviceCount is how many device indexes this context has given. It looks for devices first and never
-// shrinks: an index belongs to one device for the context's life. No device at all is 0 without an error.
-// ErrTimeout: a driver did not answer and nothing is known yet.
+// shrinks: an index belongs to one device for the context's life. 0 without an error: there certainly is
+// no device. Where none is known and a source failed, its error: ErrTimeout, ErrBackend (a driver or its
+// library is broken, or they do not match), ErrPermission, ErrNoSource (no machine file).
 func (c *Context) DeviceCount() (uint32, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) uint32 {
 		return native.DeviceCount(failure)
 	})
 }
 
+// DeviceGeneration is a number that changes when a device is added, is gone or comes back. It looks for
+// devices first; errors as those of DeviceCount.
+func (c *Context) DeviceGeneration() (uint64, error) {
+	return ask(c, func(native raw.Context, failure *raw.Error) uint64 {
+		return native.DeviceGeneration(failure)
+	})
+}
+
 // FindDevice is the index of the device that a key names: "uuid:GPU-…", "pci:0000:01:00.0",
-// "luid:<hex>", "render:<minor>", "driver:<the vendor's index>". ErrArgument: no such kind of key, or the
+// "luid:<hex>", "render:<minor>", "driver:<vendor>:<the vendor's index>". ErrArgument: no such kind of key, or the
 // value cannot be one. ErrNoDevice: nothing has it.
 func (c *Context) FindDevice(key string) (uint32, error) {
 	given, err := argument("key", key)
@@ -154,10 +163,10 @@ func (c *Context) FindDevice(key string) (uint32, error) {
 }
 
 // Device returns the identity of a device. One that is lost or asleep is no error, but reported by State. ErrNoDevice:
-// the index was never given.
-func (c *Context) Device(index uint32) (Device, error) {
+// the index was never given. fields select what is wanted; 0: all.
+func (c *Context) Device(index uint32, fields DeviceFields) (Device, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Device {
-		return converted(native.Device(index, failure), newDevice)
+		return converted(native.Device(index, uint32(fields), failure), newDevice)
 	})
 }
 
@@ -181,25 +190,26 @@ func (c *Context) Telemetry(index uint32, fields TelemetryFields) (Telemetry, er
 
 // Metric reads one number of the whole device, also one that takes long. ErrRange: no such MetricID.
 // ErrUnsupported: not supported by this device or driver. Other errors are those of
-// Pool.
-func (c *Context) Metric(index uint32, id MetricID, instance uint32) (Metric, error) {
+// Pool. fields select what is wanted; 0: all.
+func (c *Context) Metric(index uint32, id MetricID, instance uint32, fields MetricFields) (Metric, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Metric {
-		return converted(native.Metric(index, uint32(id), instance, failure), newMetric)
+		return converted(native.Metric(index, uint32(id), instance, uint32(fields), failure), newMetric)
 	})
 }
 
 // Usage reads what a process uses on a device; pid is as the driver counts it. ErrRange: pid is 0.
-// ErrNoProcess: the driver lists no such process on the device. Other errors are those of Pool.
-func (c *Context) Usage(index, pid uint32) (Usage, error) {
+// ErrNoProcess: the driver lists no such process on the device. Other errors are those of Pool. fields
+// select what is wanted; 0: all.
+func (c *Context) Usage(index, pid uint32, fields UsageFields) (Usage, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Usage {
-		return converted(native.Usage(index, pid, failure), newUsage)
+		return converted(native.Usage(index, pid, uint32(fields), failure), newUsage)
 	})
 }
 
 // OwnUsage reads what the calling process uses on a device. 0 bytes is reported only where the driver's list
-// can be trusted to hold the caller; else it is ErrNoSource.
-func (c *Context) OwnUsage(index uint32) (Usage, error) {
+// can be trusted to hold the caller; else it is ErrNoSource. fields select what is wanted; 0: all.
+func (c *Context) OwnUsage(index uint32, fields UsageFields) (Usage, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Usage {
-		return converted(native.OwnUsage(index, failure), newUsage)
+		return converted(native.OwnUsage(index, uint32(fields), failure), newUsage)
 	})
 }

@@ -17,7 +17,7 @@ func TestContextReadsEverything(t *testing.T) {
 	index, err := context.FindDevice("uuid:GPU-2")
 	wantError(t, "error", err, nil)
 	want(t, "index", index, 1)
-	device, err := context.Device(0)
+	device, err := context.Device(0, 0)
 	wantError(t, "error", err, nil)
 	want(t, "name", device.Name, Some("Größte Karte 猫"))
 	pool, err := context.Pool(0, PoolMain, 0)
@@ -26,10 +26,10 @@ func TestContextReadsEverything(t *testing.T) {
 	telemetry, err := context.Telemetry(0, TelemetryHasPower|TelemetryHasTemperature)
 	wantError(t, "error", err, nil)
 	want(t, "power", telemetry.PowerWatts, Some(20.25))
-	usage, err := context.Usage(0, 40)
+	usage, err := context.Usage(0, 40, 0)
 	wantError(t, "error", err, nil)
 	want(t, "used", usage.UsedBytes, Some(uint64(1<<48-1)))
-	own, err := context.OwnUsage(0)
+	own, err := context.OwnUsage(0, 0)
 	wantError(t, "error", err, nil)
 	want(t, "own", own.UsedBytes, Some(uint64(5<<20)))
 	memory, err := context.ProcessMemory(40, ProcessMemoryHasResident)
@@ -38,12 +38,12 @@ func TestContextReadsEverything(t *testing.T) {
 	memory, err = context.OwnMemory(0)
 	wantError(t, "error", err, nil)
 	want(t, "own resident", memory.ResidentBytes, Some(uint64(12<<20)))
-	system, err := context.SystemMemory()
+	system, err := context.SystemMemory(0)
 	wantError(t, "error", err, nil)
 	want(t, "available", system.AvailableBytes, Some(uint64(48<<30)))
 	backend, err := context.Backend(BackendSimulated)
 	wantError(t, "error", err, nil)
-	want(t, "state", backend.State, StateReady)
+	want(t, "state", backend.State, RunStateReady)
 }
 
 func TestContextRefuses(t *testing.T) {
@@ -59,9 +59,9 @@ func TestContextRefuses(t *testing.T) {
 	wantError(t, "no such key", err, ErrArgument)
 	_, err = context.FindDevice("uuid:GPU-1\x00")
 	wantError(t, "NUL", err, ErrArgument)
-	_, err = context.Usage(0, 0)
+	_, err = context.Usage(0, 0, 0)
 	wantError(t, "pid 0", err, ErrRange)
-	_, err = context.Usage(0, 4711)
+	_, err = context.Usage(0, 4711, 0)
 	wantError(t, "pid 4711", err, ErrNoProcess)
 	_, err = context.Pool(0, 77, 0)
 	wantError(t, "no such pool", err, ErrRange)
@@ -131,20 +131,20 @@ func calls(context *Context, snapshot *Snapshot) map[string]func() error {
 		"Backend":       func() error { _, err := context.Backend(BackendOS); return err },
 		"ProcessMemory": func() error { _, err := context.ProcessMemory(1, 0); return err },
 		"OwnMemory":     func() error { _, err := context.OwnMemory(0); return err },
-		"SystemMemory":  func() error { _, err := context.SystemMemory(); return err },
+		"SystemMemory":  func() error { _, err := context.SystemMemory(0); return err },
 		"DeviceCount":   func() error { _, err := context.DeviceCount(); return err },
 		"FindDevice":    func() error { _, err := context.FindDevice("uuid:a"); return err },
-		"Device":        func() error { _, err := context.Device(0); return err },
+		"Device":        func() error { _, err := context.Device(0, 0); return err },
 		"Pool":          func() error { _, err := context.Pool(0, PoolMain, 0); return err },
 		"Telemetry":     func() error { _, err := context.Telemetry(0, 0); return err },
-		"Usage":         func() error { _, err := context.Usage(0, 1); return err },
-		"OwnUsage":      func() error { _, err := context.OwnUsage(0); return err },
+		"Usage":         func() error { _, err := context.Usage(0, 1, 0); return err },
+		"OwnUsage":      func() error { _, err := context.OwnUsage(0, 0); return err },
 		"Take":          func() error { _, err := context.Take(nil); return err },
 		"JSON":          func() error { _, err := snapshot.JSON(); return err },
 		"DeltaSince":    func() error { _, err := snapshot.DeltaSince(snapshot, 0); return err },
-		"DeltaLine":     func() error { _, err := snapshot.DeltaLine(snapshot, 0, "x"); return err },
-		"BeforeAfter":   func() error { _, err := snapshot.BeforeAfterLines(snapshot, 0, "x"); return err },
-		"DeviceLine":    func() error { _, err := snapshot.DeviceLine(0, FormatFree); return err },
+		"DeltaLine":     func() error { _, err := snapshot.DeltaLine(snapshot, 0, "x", 0); return err },
+		"BeforeAfter":   func() error { _, err := snapshot.BeforeAfterLines(snapshot, 0, "x", 0); return err },
+		"DeviceLine":    func() error { _, err := snapshot.DeviceLine(0, FormatFree, 0); return err },
 	}
 }
 

@@ -22,10 +22,11 @@ func copySnapshot(native raw.Snapshot) (*Snapshot, error) {
 	s.diagnostics = copied(s.info.DiagnosticCount, native.Diagnostics, newDiagnostic, failure)
 	s.devices = copyDevices(native, s.info.DeviceCount, failure)
 	s.metrics = copied(s.info.MetricCount, native.Metrics, newMetric, failure)
-	copyTexts(native, s.metrics, textsOfMetric[:], failure)
 	share(s.devices, s.pools, s.metrics)
 	s.usages = copied(s.info.UsageCount, native.Usages, newUsage, failure)
 	copyTexts(native, s.usages, textsOfUsage[:], failure)
+	s.groups = copied(s.info.GroupCount, native.Groups, newGroup, failure)
+	copyTexts(native, s.groups, textsOfGroup[:], failure)
 	return checked(s, failure)
 }
 

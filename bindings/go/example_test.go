@@ -83,7 +83,7 @@ func ExampleContext_OwnMemory() {
 func ExampleError() {
 	context := simulated()
 	defer context.Close()
-	_, err := context.Usage(0, 99)
+	_, err := context.Usage(0, 99, 0)
 	var failure *hypomnesis.Error
 	if errors.As(err, &failure) {
 		fmt.Println(failure.Status, failure.Backend)
@@ -134,6 +134,6 @@ func ExampleSnapshot_DeltaSince() {
 	}
 	defer after.Close()
 	delta, err := after.DeltaSince(before, 0)
-	fmt.Println(delta.DeviceBytes, delta.Scope == hypomnesis.ScopeDevice, err)
+	fmt.Println(delta.DeviceBytes, delta.Scope == hypomnesis.DeltaScopeDevice, err)
 	// Output: 2147483648 true <nil>
 }

@@ -14,6 +14,24 @@ func VersionString() string {
 	return raw.Version_string()
 }
 
+// Unlimited and Immediate are times that options in milliseconds take besides numbers: no limit, and no time
+// at all.
+const (
+	Unlimited uint32 = 0xffffffff
+	Immediate uint32 = 0xfffffffe
+)
+
+// MonotonicNs is the time of the clock behind every MonotonicNs, in nanoseconds. It stops while the machine is
+// suspended on Linux and macOS, and counts on on Windows.
+func MonotonicNs() uint64 {
+	return raw.Monotonic_ns()
+}
+
+// HasBackend reports whether a backend is compiled in; false for one that the library does not know.
+func HasBackend(backend Backend) bool {
+	return raw.Backend_available(uint32(backend)) == 1
+}
+
 // HasFeature reports whether the library has a feature; false for one that it does not know.
 func HasFeature(feature Feature) bool {
 	return raw.Feature(uint32(feature)) == 1
@@ -28,6 +46,12 @@ func (s Status) String() string {
 // String is the backend's name, for instance "nvml"; "unknown" for one that the library does not know.
 func (b Backend) String() string {
 	return raw.Backend_name(uint32(b))
+}
+
+// String is the reason's name, for instance "not_permitted"; "unknown" for 0 and for one that the library
+// does not know.
+func (r Reason) String() string {
+	return raw.Reason_name(uint32(r))
 }
 
 // FormatBytes is a size for people: whole MiB below 1 GiB ("512 MiB", rounded down), else GiB with one

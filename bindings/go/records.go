@@ -64,8 +64,8 @@ type Error struct {
 	Notes        Notes        `json:"notes"`         // NoteTruncated: the message was cut
 	Backend      Backend      `json:"backend"`       // the one that failed; 0: this library
 	NativeDomain NativeDomain `json:"native_domain"` // domain of NativeCode
-	NativeCode   int32        `json:"native_code"`
-	Message      string       `json:"message"` // a sentence that names the value and the remedy; "" on StatusOK
+	NativeCode   int32        `json:"native_code"`   // as the system, driver or tool returned it
+	Message      string       `json:"message"`       // a sentence that names the value and the remedy; "" on StatusOK
 }
 
 func newError(from *raw.Error) *Error {
@@ -83,19 +83,19 @@ func newError(from *raw.Error) *Error {
 type BackendInfo struct {
 	Notes        Notes            `json:"notes"`
 	Backend      Backend          `json:"backend"`
-	State        State            `json:"state"`
+	State        RunState         `json:"state"`
 	Status       Status           `json:"status"` // StatusOK, or why it is not usable
 	NativeDomain NativeDomain     `json:"native_domain"`
-	NativeCode   int32            `json:"native_code"`
-	Version      Optional[string] `json:"version"` // of the driver or tool
-	Message      string           `json:"message"` // why it is not usable, and the remedy; "" when it is
+	NativeCode   int32            `json:"native_code"` // as the system, driver or tool returned it
+	Version      Optional[string] `json:"version"`     // of the driver or tool
+	Message      string           `json:"message"`     // why it is not usable, and the remedy; "" when it is
 }
 
 func newBackendInfo(from *raw.BackendInfo) BackendInfo {
 	return BackendInfo{
 		Notes:        Notes(from.Notes),
 		Backend:      Backend(from.Backend),
-		State:        State(from.State),
+		State:        RunState(from.State),
 		Status:       Status(from.Status),
 		NativeDomain: NativeDomain(from.NativeDomain),
 		NativeCode:   from.NativeCode,
@@ -108,7 +108,7 @@ func newBackendInfo(from *raw.BackendInfo) BackendInfo {
 type ProcessMemory struct {
 	Notes              Notes            `json:"notes"`
 	Backend            Backend          `json:"backend"`
-	PID                uint32           `json:"pid"`
+	PID                uint32           `json:"pid"`                  // in the proc tree in use
 	ResidentBytes      Optional[uint64] `json:"resident_bytes"`       // RSS: anonymous, file and shared pages (/proc/pid/statm)
 	PeakResidentBytes  Optional[uint64] `json:"peak_resident_bytes"`  // highest RSS so far (VmHWM)
 	VirtualBytes       Optional[uint64] `json:"virtual_bytes"`        // address space (/proc/pid/statm)
@@ -119,6 +119,7 @@ type ProcessMemory struct {
 	FootprintBytes     Optional[uint64] `json:"footprint_bytes"`      // macOS: phys_footprint; absent elsewhere
 	PeakFootprintBytes Optional[uint64] `json:"peak_footprint_bytes"` // macOS: highest phys_footprint so far; absent elsewhere
 	PeakCommittedBytes Optional[uint64] `json:"peak_committed_bytes"` // Windows: PeakPagefileUsage; absent elsewhere
+	ProcessKey         Optional[uint64] `json:"process_key"`          // as in Usage
 }
 
 func newProcessMemory(from *raw.ProcessMemory) ProcessMemory {
@@ -136,6 +137,7 @@ func newProcessMemory(from *raw.ProcessMemory) ProcessMemory {
 		FootprintBytes:     optional(from.Present, ProcessMemoryHasFootprint, from.FootprintBytes),
 		PeakFootprintBytes: optional(from.Present, ProcessMemoryHasPeakFootprint, from.PeakFootprintBytes),
 		PeakCommittedBytes: optional(from.Present, ProcessMemoryHasPeakCommitted, from.PeakCommittedBytes),
+		ProcessKey:         optional(from.Present, ProcessMemoryHasProcessKey, from.ProcessKey),
 	}
 }
 
@@ -176,52 +178,56 @@ func newSystemMemory(from *raw.SystemMemory) SystemMemory {
 
 // Device: identity of a device.
 type Device struct {
-	Notes           Notes            `json:"notes"`
-	Backend         Backend          `json:"backend"`
-	Index           uint32           `json:"index"` // in the context: never reused, never renumbered
-	Kind            Kind             `json:"kind"`
-	State           State            `json:"state"`
-	Vendor          Vendor           `json:"vendor"` // a PCI vendor id
-	MemoryKind      MemoryKind       `json:"memory_kind"`
-	ParentIndex     Optional[uint32] `json:"parent_index"`     // a partition's GPU
-	DriverIndex     Optional[uint32] `json:"driver_index"`     // index in the vendor's own tools
-	PCIDevice       Optional[uint32] `json:"pci_device"`       // PCI device id
-	PCISubsystem    Optional[uint32] `json:"pci_subsystem"`    // subsystem device id << 16 | subsystem vendor id
-	RenderMinor     Optional[uint32] `json:"render_minor"`     // N of /dev/dri/renderDN
-	NUMANode        Optional[uint32] `json:"numa_node"`        // the host's NUMA node that is the device's own memory
-	GPUInstance     Optional[uint32] `json:"gpu_instance"`     // MIG
-	ComputeInstance Optional[uint32] `json:"compute_instance"` // MIG
-	CUDAVersion     Optional[uint32] `json:"cuda_version"`     // of the driver: 1000 * major + 10 * minor
-	OSID            Optional[uint64] `json:"os_id"`            // Windows: adapter LUID; macOS: registry id
-	Name            Optional[string] `json:"name"`
-	UUID            Optional[string] `json:"uuid"`           // as the vendor writes it: "GPU-…", "MIG-…"
-	PCIBusID        Optional[string] `json:"pci_bus_id"`     // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
-	DriverVersion   Optional[string] `json:"driver_version"` // as the vendor writes it
+	Notes             Notes            `json:"notes"`
+	Backend           Backend          `json:"backend"`
+	Index             uint32           `json:"index"` // in the context: never reused, never renumbered
+	Kind              DeviceKind       `json:"kind"`
+	State             RunState         `json:"state"`
+	Vendor            Vendor           `json:"vendor"` // a PCI vendor id
+	MemoryKind        MemoryKind       `json:"memory_kind"`
+	ParentIndex       Optional[uint32] `json:"parent_index"`       // a partition's GPU
+	DriverIndex       Optional[uint32] `json:"driver_index"`       // index in the vendor's own tools
+	PCIDevice         Optional[uint32] `json:"pci_device"`         // PCI device id
+	PCISubsystem      Optional[uint32] `json:"pci_subsystem"`      // subsystem device id << 16 | subsystem vendor id
+	RenderMinor       Optional[uint32] `json:"render_minor"`       // N of /dev/dri/renderDN
+	NUMANode          Optional[uint32] `json:"numa_node"`          // the host's NUMA node that is the device's own memory
+	GPUInstance       Optional[uint32] `json:"gpu_instance"`       // MIG
+	ComputeInstance   Optional[uint32] `json:"compute_instance"`   // MIG
+	CUDAVersion       Optional[uint32] `json:"cuda_version"`       // of the driver: 1000 * major + 10 * minor
+	ComputeCapability Optional[uint32] `json:"compute_capability"` // NVIDIA: 1000 * major + 10 * minor, as CUDAVersion: 9.0 is 9000
+	OSID              Optional[uint64] `json:"os_id"`              // Windows: adapter LUID; macOS: registry id
+	Name              Optional[string] `json:"name"`               // as the vendor writes it: "NVIDIA GeForce RTX 4090"
+	UUID              Optional[string] `json:"uuid"`               // as the vendor writes it: "GPU-…", "MIG-…"
+	PCIBusID          Optional[string] `json:"pci_bus_id"`         // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
+	DriverVersion     Optional[string] `json:"driver_version"`     // as the vendor writes it
+	Architecture      Optional[string] `json:"architecture"`       // as the vendor names it: "Hopper", "gfx942"
 }
 
 func newDevice(from *raw.Device) Device {
 	return Device{
-		Notes:           Notes(from.Notes),
-		Backend:         Backend(from.Backend),
-		Index:           from.Index,
-		Kind:            Kind(from.Kind),
-		State:           State(from.State),
-		Vendor:          Vendor(from.Vendor),
-		MemoryKind:      MemoryKind(from.MemoryKind),
-		ParentIndex:     optional(from.Present, DeviceHasParent, from.ParentIndex),
-		DriverIndex:     optional(from.Present, DeviceHasDriverIndex, from.DriverIndex),
-		PCIDevice:       optional(from.Present, DeviceHasPCIDevice, from.PciDevice),
-		PCISubsystem:    optional(from.Present, DeviceHasPCISubsystem, from.PciSubsystem),
-		RenderMinor:     optional(from.Present, DeviceHasRenderMinor, from.RenderMinor),
-		NUMANode:        optional(from.Present, DeviceHasNUMANode, from.NumaNode),
-		GPUInstance:     optional(from.Present, DeviceHasInstance, from.GpuInstance),
-		ComputeInstance: optional(from.Present, DeviceHasInstance, from.ComputeInstance),
-		CUDAVersion:     optional(from.Present, DeviceHasCUDAVersion, from.CudaVersion),
-		OSID:            optional(from.Present, DeviceHasOSID, from.OsId),
-		Name:            optional(from.Present, DeviceHasName, text(from.Name[:])),
-		UUID:            optional(from.Present, DeviceHasUUID, text(from.Uuid[:])),
-		PCIBusID:        optional(from.Present, DeviceHasPCI, text(from.PciBusId[:])),
-		DriverVersion:   optional(from.Present, DeviceHasDriver, text(from.DriverVersion[:])),
+		Notes:             Notes(from.Notes),
+		Backend:           Backend(from.Backend),
+		Index:             from.Index,
+		Kind:              DeviceKind(from.Kind),
+		State:             RunState(from.State),
+		Vendor:            Vendor(from.Vendor),
+		MemoryKind:        MemoryKind(from.MemoryKind),
+		ParentIndex:       optional(from.Present, DeviceHasParent, from.ParentIndex),
+		DriverIndex:       optional(from.Present, DeviceHasDriverIndex, from.DriverIndex),
+		PCIDevice:         optional(from.Present, DeviceHasPCIDevice, from.PciDevice),
+		PCISubsystem:      optional(from.Present, DeviceHasPCISubsystem, from.PciSubsystem),
+		RenderMinor:       optional(from.Present, DeviceHasRenderMinor, from.RenderMinor),
+		NUMANode:          optional(from.Present, DeviceHasNUMANode, from.NumaNode),
+		GPUInstance:       optional(from.Present, DeviceHasInstance, from.GpuInstance),
+		ComputeInstance:   optional(from.Present, DeviceHasInstance, from.ComputeInstance),
+		CUDAVersion:       optional(from.Present, DeviceHasCUDAVersion, from.CudaVersion),
+		ComputeCapability: optional(from.Present, DeviceHasComputeCapability, from.ComputeCapability),
+		OSID:              optional(from.Present, DeviceHasOSID, from.OsId),
+		Name:              optional(from.Present, DeviceHasName, text(from.Name[:])),
+		UUID:              optional(from.Present, DeviceHasUUID, text(from.Uuid[:])),
+		PCIBusID:          optional(from.Present, DeviceHasPCI, text(from.PciBusId[:])),
+		DriverVersion:     optional(from.Present, DeviceHasDriver, text(from.DriverVersion[:])),
+		Architecture:      optional(from.Present, DeviceHasArchitecture, text(from.Architecture[:])),
 	}
 }
 
@@ -240,7 +246,7 @@ type Pool struct {
 	UsableBytes       Optional[uint64] `json:"usable_bytes"`       // best estimate of what can be allocated now: what is free, but no more than what is left of the budget, and of the host's usable memory where the pool is a part of it; all of it while the device sleeps. Absent if stale, and on a device that is divided into partitions
 	BudgetBytes       Optional[uint64] `json:"budget_bytes"`       // what a policy grants this process
 	UnattributedBytes Optional[uint64] `json:"unattributed_bytes"` // used, and owned by no visible process; only in snapshots that collect processes
-	AgeNs             uint64           `json:"age_ns"`             // time since the driver was queried
+	AgeNs             uint64           `json:"age_ns"`             // time since the driver's answer
 }
 
 func newPool(from *raw.Pool) Pool {
@@ -289,7 +295,7 @@ type Telemetry struct {
 	PCIeRxBytes        Optional[uint64]   `json:"pcie_rx_bytes"` // counter: take differences
 	PCIeTxBytes        Optional[uint64]   `json:"pcie_tx_bytes"` // counter: take differences
 	WindowNs           Optional[uint64]   `json:"window_ns"`     // time over which the percentages are averaged
-	AgeNs              uint64             `json:"age_ns"`        // time since the driver was queried
+	AgeNs              uint64             `json:"age_ns"`        // time since the driver's answer
 }
 
 func newTelemetry(from *raw.Telemetry) Telemetry {
@@ -334,8 +340,7 @@ type Metric struct {
 	Value       Optional[float64] `json:"value"`     // a reading
 	Count       Optional[uint64]  `json:"count"`     // a counter or a whole number
 	WindowNs    Optional[uint64]  `json:"window_ns"` // time over which value is averaged
-	AgeNs       uint64            `json:"age_ns"`    // time since the driver was queried
-	Group       Optional[string]  `json:"group"`     // in a snapshot: its control group
+	AgeNs       uint64            `json:"age_ns"`    // time since the driver's answer
 }
 
 func newMetric(from *raw.Metric) Metric {
@@ -353,23 +358,19 @@ func newMetric(from *raw.Metric) Metric {
 	}
 }
 
-var textsOfMetric = [...]textOf[Metric]{
-	{textMetricGroup, func(of *Metric) *Optional[string] { return &of.Group }},
-}
-
 // Usage: memory of one process on one device: values of that process only, never of the device.
 type Usage struct {
 	Notes             Notes                `json:"notes"` // NoteForeignPID: pid is not of the proc tree in use
 	Backend           Backend              `json:"backend"`
-	PID               uint32               `json:"pid"`
+	PID               uint32               `json:"pid"` // as the driver lists it: see hmn_usage_read
 	DeviceIndex       uint32               `json:"device_index"`
-	Kinds             Optional[UsageKinds] `json:"kinds"`      // UsageCompute, UsageGraphics, UsageMedia
+	Kinds             Optional[UsageKinds] `json:"kinds"`      // UsageKindCompute, UsageKindGraphics, UsageKindMedia
 	Accounting        Accounting           `json:"accounting"` // what UsedBytes counts
 	NameState         NameState            `json:"name_state"`
 	UID               Optional[uint32]     `json:"uid"`              // effective user id
 	GPUInstance       Optional[uint32]     `json:"gpu_instance"`     // MIG
 	ComputeInstance   Optional[uint32]     `json:"compute_instance"` // MIG
-	StartUnixNs       Optional[uint64]     `json:"start_unix_ns"`    // start time: identifies a process together with pid. Of an exited process: start of the driver's accounting
+	StartUnixNs       Optional[uint64]     `json:"start_unix_ns"`    // start time, for people: see ProcessKey. Of an exited process: start of the driver's accounting
 	UsedBytes         Optional[uint64]     `json:"used_bytes"`       // main value, accounted as Accounting
 	ResidentBytes     Optional[uint64]     `json:"resident_bytes"`
 	CommittedBytes    Optional[uint64]     `json:"committed_bytes"`
@@ -383,8 +384,9 @@ type Usage struct {
 	BusyNs            Optional[uint64]     `json:"busy_ns"` // counter: take differences
 	BusyPercent       Optional[float64]    `json:"busy_percent"`
 	WindowNs          Optional[uint64]     `json:"window_ns"`       // time over which BusyPercent is averaged
-	AgeNs             uint64               `json:"age_ns"`          // time since the driver was queried
+	AgeNs             uint64               `json:"age_ns"`          // time since the driver's answer
 	PeakUsedBytes     Optional[uint64]     `json:"peak_used_bytes"` // highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never sampled
+	ProcessKey        Optional[uint64]     `json:"process_key"`     // opaque: identifies the process in every context, whatever its pid was used for before and however the clock is set, among readers in one PID namespace. Absent for a process of another one, an exited process, and where the system does not identify its boot (a copied proc tree)
 	Name              Optional[string]     `json:"name"`            // in a snapshot: command name
 	Command           Optional[string]     `json:"command"`         // in a snapshot: command line
 	Container         Optional[string]     `json:"container"`       // in a snapshot: id of the container
@@ -418,6 +420,7 @@ func newUsage(from *raw.Usage) Usage {
 		WindowNs:          optional(from.Present, UsageHasBusyPercent, from.WindowNs),
 		AgeNs:             from.AgeNs,
 		PeakUsedBytes:     optional(from.Present, UsageHasPeakUsed, from.PeakUsedBytes),
+		ProcessKey:        optional(from.Present, UsageHasProcessKey, from.ProcessKey),
 	}
 }
 
@@ -425,6 +428,33 @@ var textsOfUsage = [...]textOf[Usage]{
 	{textProcessName, func(of *Usage) *Optional[string] { return &of.Name }},
 	{textProcessCommand, func(of *Usage) *Optional[string] { return &of.Command }},
 	{textProcessContainer, func(of *Usage) *Optional[string] { return &of.Container }},
+}
+
+// Group: memory of one device that one control group holds (a container, a session or a service). No group of
+// a snapshot contains another, so that UsedBytes may be summed.
+type Group struct {
+	Notes       Notes            `json:"notes"`
+	Backend     Backend          `json:"backend"`
+	DeviceIndex uint32           `json:"device_index"`
+	UsedBytes   Optional[uint64] `json:"used_bytes"`  // VRAM held by the group's processes
+	LimitBytes  Optional[uint64] `json:"limit_bytes"` // the lowest limit of the group and of those that contain it, which they may share with others; absent: none, or not readable
+	AgeNs       uint64           `json:"age_ns"`      // time since the kernel was queried
+	Name        Optional[string] `json:"name"`        // in a snapshot: its container, else its path
+}
+
+func newGroup(from *raw.Group) Group {
+	return Group{
+		Notes:       Notes(from.Notes),
+		Backend:     Backend(from.Backend),
+		DeviceIndex: from.DeviceIndex,
+		UsedBytes:   optional(from.Present, GroupHasUsed, from.UsedBytes),
+		LimitBytes:  optional(from.Present, GroupHasLimit, from.LimitBytes),
+		AgeNs:       from.AgeNs,
+	}
+}
+
+var textsOfGroup = [...]textOf[Group]{
+	{textGroupName, func(of *Group) *Optional[string] { return &of.Name }},
 }
 
 // SnapshotInfo: counts, times and notes of a snapshot.
@@ -437,9 +467,11 @@ type SnapshotInfo struct {
 	DiagnosticCount        uint32  `json:"diagnostic_count"`
 	UnreadableProcessCount uint32  `json:"unreadable_process_count"` // processes that the system did not let the caller read, or whose use of a device it did not
 	MetricCount            uint32  `json:"metric_count"`
-	UnixTimeNs             uint64  `json:"unix_time_ns"` // start time, since 1970
-	MonotonicNs            uint64  `json:"monotonic_ns"` // start time, by the monotonic clock
-	DurationNs             uint64  `json:"duration_ns"`  // time it took
+	GroupCount             uint32  `json:"group_count"`
+	UnixTimeNs             uint64  `json:"unix_time_ns"`      // start time, since 1970
+	MonotonicNs            uint64  `json:"monotonic_ns"`      // start time: hmn_monotonic_ns
+	DurationNs             uint64  `json:"duration_ns"`       // time it took
+	DeviceGeneration       uint64  `json:"device_generation"` // as hmn_device_generation, of the context's last scan
 }
 
 func newSnapshotInfo(from *raw.SnapshotInfo) SnapshotInfo {
@@ -452,37 +484,44 @@ func newSnapshotInfo(from *raw.SnapshotInfo) SnapshotInfo {
 		DiagnosticCount:        from.DiagnosticCount,
 		UnreadableProcessCount: from.UnreadableProcessCount,
 		MetricCount:            from.MetricCount,
+		GroupCount:             from.GroupCount,
 		UnixTimeNs:             from.UnixTimeNs,
 		MonotonicNs:            from.MonotonicNs,
 		DurationNs:             from.DurationNs,
+		DeviceGeneration:       from.DeviceGeneration,
 	}
 }
 
-// Diagnostic: why a value is missing, and the remedy.
+// Diagnostic: why a value is missing, and the remedy: without diagnosticHasField and diagnosticHasMetric, why
+// the whole subject is.
 type Diagnostic struct {
-	Notes        Notes            `json:"notes"` // NoteTrace: not a fault, a recorded driver call
-	Backend      Backend          `json:"backend"`
-	Status       Status           `json:"status"` // StatusUnsupported: not supported by this device; StatusNoDevice: this backend certainly has no device; these two do not set NotePartial in a snapshot
-	NativeDomain NativeDomain     `json:"native_domain"`
-	NativeCode   int32            `json:"native_code"`
-	Subject      Collect          `json:"subject"` // the bit concerned
-	Field        Optional[uint32] `json:"field"`   // presence bits of that struct that are missing for this reason; with CollectMetrics the number of the metric
-	DeviceIndex  Optional[uint32] `json:"device_index"`
-	PID          Optional[uint32] `json:"pid"`         // of the first, when several were merged
-	Count        uint32           `json:"count"`       // number of equal diagnostics merged into this one
-	DurationNs   Optional[uint64] `json:"duration_ns"` // of a traced call
-	Message      string           `json:"message"`
+	Notes        Notes              `json:"notes"` // NoteTrace: not a fault, a recorded driver call
+	Backend      Backend            `json:"backend"`
+	Reason       Reason             `json:"reason"`
+	Status       Status             `json:"status"` // StatusUnsupported: not supported by this device; StatusNoDevice: this backend certainly has no device; these two do not set NotePartial in a snapshot
+	NativeDomain NativeDomain       `json:"native_domain"`
+	NativeCode   int32              `json:"native_code"` // as the system, driver or tool returned it
+	Subject      Collect            `json:"subject"`     // the bit concerned
+	Field        Optional[uint32]   `json:"field"`       // presence bits of that struct that are missing for this reason
+	Metric       Optional[MetricID] `json:"metric"`      // the metric that is missing for this reason
+	DeviceIndex  Optional[uint32]   `json:"device_index"`
+	PID          Optional[uint32]   `json:"pid"`         // of the first, when several were merged
+	Count        uint32             `json:"count"`       // number of equal diagnostics merged into this one
+	DurationNs   Optional[uint64]   `json:"duration_ns"` // of a traced call
+	Message      string             `json:"message"`     // a sentence that names the value and the remedy
 }
 
 func newDiagnostic(from *raw.Diagnostic) Diagnostic {
 	return Diagnostic{
 		Notes:        Notes(from.Notes),
 		Backend:      Backend(from.Backend),
+		Reason:       Reason(from.Reason),
 		Status:       Status(from.Status),
 		NativeDomain: NativeDomain(from.NativeDomain),
 		NativeCode:   from.NativeCode,
 		Subject:      Collect(from.Subject),
 		Field:        optional(from.Present, diagnosticHasField, from.Field),
+		Metric:       optional(from.Present, diagnosticHasMetric, MetricID(from.Metric)),
 		DeviceIndex:  optional(from.Present, diagnosticHasDevice, from.DeviceIndex),
 		PID:          optional(from.Present, diagnosticHasPID, from.Pid),
 		Count:        from.Count,
@@ -496,7 +535,7 @@ type Delta struct {
 	Notes        Notes             `json:"notes"`
 	Backend      Backend           `json:"backend"`
 	DeviceIndex  uint32            `json:"device_index"`
-	Scope        Scope             `json:"scope"`        // DeviceBytes is of this process or of the device
+	Scope        DeltaScope        `json:"scope"`        // DeviceBytes is of this process or of the device
 	Accounting   Accounting        `json:"accounting"`   // how DeviceBytes is accounted
 	MemoryBytes  Optional[int64]   `json:"memory_bytes"` // the caller's resident set
 	DeviceBytes  Optional[int64]   `json:"device_bytes"` // of the caller when both snapshots have that, else of the device
@@ -509,7 +548,7 @@ func newDelta(from *raw.Delta) Delta {
 		Notes:        Notes(from.Notes),
 		Backend:      Backend(from.Backend),
 		DeviceIndex:  from.DeviceIndex,
-		Scope:        Scope(from.Scope),
+		Scope:        DeltaScope(from.Scope),
 		Accounting:   Accounting(from.Accounting),
 		MemoryBytes:  optional(from.Present, deltaHasMemory, from.MemoryBytes),
 		DeviceBytes:  optional(from.Present, deltaHasDevice, from.DeviceBytes),
@@ -521,14 +560,14 @@ func newDelta(from *raw.Delta) Delta {
 // SamplerInfo: state and counters of a sampler.
 type SamplerInfo struct {
 	Notes           Notes            `json:"notes"`
-	State           SamplerState     `json:"state"`             // SamplerIdle, SamplerRunning, SamplerStopped
+	State           SamplerState     `json:"state"`             // SamplerStateIdle, SamplerStateRunning, SamplerStateStopped
 	Pending         uint32           `json:"pending"`           // snapshots not yet pulled
 	LastStatus      Optional[Status] `json:"last_status"`       // of the last attempt
 	TakenCount      uint64           `json:"taken_count"`       // snapshots taken
 	DroppedCount    uint64           `json:"dropped_count"`     // of these, dropped unread because the queue was full
 	LateCount       uint64           `json:"late_count"`        // scheduled times skipped because a snapshot took too long
 	FailedCount     uint64           `json:"failed_count"`      // attempts without a snapshot
-	LastMonotonicNs Optional[uint64] `json:"last_monotonic_ns"` // start of the last attempt, by the monotonic clock
+	LastMonotonicNs Optional[uint64] `json:"last_monotonic_ns"` // start of the last attempt: hmn_monotonic_ns
 }
 
 func newSamplerInfo(from *raw.SamplerInfo) SamplerInfo {
@@ -556,7 +595,7 @@ type Peak struct {
 	UsedBytes         Optional[uint64] `json:"used_bytes"`          // a device: of its main pool
 	HostPoolBytes     Optional[uint64] `json:"host_pool_bytes"`     // a device: used of its PoolHost
 	HostResidentBytes Optional[uint64] `json:"host_resident_bytes"` // of a process: RSS
-	UsedMonotonicNs   Optional[uint64] `json:"used_monotonic_ns"`   // when UsedBytes was first reached
+	UsedMonotonicNs   Optional[uint64] `json:"used_monotonic_ns"`   // start of the first snapshot with UsedBytes
 }
 
 func newPeak(from *raw.Peak) Peak {
@@ -603,7 +642,7 @@ type Tag struct {
 	Number         uint32 `json:"number"` // of the tag
 	AllocatedBytes uint64 `json:"allocated_bytes"`
 	PeakBytes      uint64 `json:"peak_bytes"`
-	Name           string `json:"name"`
+	Name           string `json:"name"` // as passed to hmn_tracker_tag
 }
 
 func newTag(from *raw.Tag) Tag {
@@ -621,7 +660,7 @@ type SpillInfo struct {
 	Notes                Notes            `json:"notes"`   // of the last observation; NoteTruncated: FirstLabel or message was cut
 	Backend              Backend          `json:"backend"` // of the last observation; 0: it was fed
 	DeviceIndex          uint32           `json:"device_index"`
-	State                SpillStates      `json:"state"`  // SpillMeasurable, SpillNow, SpillEver
+	State                SpillStates      `json:"state"`  // SpillStateMeasurable, SpillStateNow, SpillStateEver
 	Rules                SpillRules       `json:"rules"`  // of the last observation
 	Status               Status           `json:"status"` // StatusOK, or why the last attempt gave no observation; StatusEmpty: none made
 	ObservationCount     uint64           `json:"observation_count"`
@@ -675,17 +714,17 @@ func newSpillInfo(from *raw.SpillInfo) SpillInfo {
 
 // Episode: consecutive observations that spilled.
 type Episode struct {
-	Notes            Notes            `json:"notes"` // NoteTruncated: a label was cut
-	Rules            SpillRules       `json:"rules"` // those that held
-	Number           uint64           `json:"number"`
+	Notes            Notes            `json:"notes"`  // NoteTruncated: a label was cut
+	Rules            SpillRules       `json:"rules"`  // those that held
+	Number           uint64           `json:"number"` // counts a detector's episodes from 0
 	ObservationCount uint64           `json:"observation_count"`
 	PeakSharedBytes  uint64           `json:"peak_shared_bytes"`
 	PeakEvictedBytes Optional[uint64] `json:"peak_evicted_bytes"`
-	StartMonotonicNs uint64           `json:"start_monotonic_ns"`
-	EndMonotonicNs   Optional[uint64] `json:"end_monotonic_ns"` // of the first observation after it
-	DurationNs       uint64           `json:"duration_ns"`      // from its first observation to its last
-	StartLabel       string           `json:"start_label"`      // of its first observation
-	EndLabel         Optional[string] `json:"end_label"`        // of the first observation after it
+	StartMonotonicNs uint64           `json:"start_monotonic_ns"` // of its first observation
+	EndMonotonicNs   Optional[uint64] `json:"end_monotonic_ns"`   // of the first observation after it
+	DurationNs       uint64           `json:"duration_ns"`        // from its first observation to its last
+	StartLabel       string           `json:"start_label"`        // of its first observation
+	EndLabel         Optional[string] `json:"end_label"`          // of the first observation after it
 }
 
 func newEpisode(from *raw.Episode) Episode {

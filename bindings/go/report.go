@@ -55,17 +55,24 @@ func (s *Snapshot) JSON() (string, error) {
 	})
 }
 
-// DeviceLine is the device at a position as one line, for instance
-// "  GPU 0: free 13284 MB / 16384 MB [name]\n", in MiB. ErrRange: past the end, or no such Format.
-// ErrEmpty: a value is not known.
-func (s *Snapshot) DeviceLine(i int, format Format) (string, error) {
-	if s != nil {
-		if _, err := at(s.devices, i); err != nil {
-			return "", err
-		}
+// DevicePool is a memory pool of a device; PoolMain is the pool that allocations come from. ErrNoDevice: the
+// snapshot does not have the device. ErrRange: no such PoolKind. ErrEmpty: the device has no such pool.
+func (s *Snapshot) DevicePool(deviceIndex uint32, kind PoolKind) (Pool, error) {
+	record, err := look(s, func(native raw.Snapshot, failure *raw.Error) *raw.Pool {
+		return native.DevicePool(deviceIndex, uint32(kind), failure)
+	})
+	if err == nil && record == nil {
+		err = refusal(StatusEmpty, "the device has no such pool")
 	}
+	return converted(record, newPool), err
+}
+
+// DeviceLine is a device as one line, for instance "  GPU 0: free 13284 MiB / 16384 MiB [name]\n".
+// ErrNoDevice: the snapshot does not have the device. ErrRange: no such Format. ErrEmpty: a value is not
+// known.
+func (s *Snapshot) DeviceLine(deviceIndex uint32, format Format, flags LineFlags) (string, error) {
 	return line(look(s, func(native raw.Snapshot, failure *raw.Error) string {
-		return native.DeviceLine(uint32(i), uint32(format), failure)
+		return native.DeviceLine(deviceIndex, uint32(format), uint32(flags), failure)
 	}))
 }
 
@@ -82,26 +89,26 @@ func (s *Snapshot) DeltaSince(before *Snapshot, deviceIndex uint32) (Delta, erro
 	return converted(record, newDelta), err
 }
 
-// DeltaLine is the change as one line: "  label: RAM +100 MB  |  VRAM +500 MB [per-process]\n", in MiB;
-// without the second part when a side does not know it. ErrEmpty: host memory is missing on a side.
-func (s *Snapshot) DeltaLine(before *Snapshot, deviceIndex uint32, label string) (string, error) {
+// DeltaLine is the change as one line: "  label: RAM +100 MiB  |  VRAM +500 MiB [per-process]\n"; without the second part when a side does not know it. ErrEmpty: host memory is missing on a side.
+func (s *Snapshot) DeltaLine(before *Snapshot, deviceIndex uint32, label string, flags LineFlags) (string, error) {
 	given, err := argument("label", label)
 	if err != nil {
 		return "", err
 	}
 	return line(between(before, s, func(before, after raw.Snapshot, failure *raw.Error) string {
-		return after.DeltaLine(before, deviceIndex, given, failure)
+		return after.DeltaLine(before, deviceIndex, given, uint32(flags), failure)
 	}))
 }
 
 // BeforeAfterLines are both values and the change, one line for RAM and one for VRAM. Errors are those of
 // DeltaLine.
-func (s *Snapshot) BeforeAfterLines(before *Snapshot, deviceIndex uint32, label string) (string, error) {
+func (s *Snapshot) BeforeAfterLines(before *Snapshot, deviceIndex uint32, label string,
+	flags LineFlags) (string, error) {
 	given, err := argument("label", label)
 	if err != nil {
 		return "", err
 	}
 	return line(between(before, s, func(before, after raw.Snapshot, failure *raw.Error) string {
-		return after.BeforeAfterLines(before, deviceIndex, given, failure)
+		return after.BeforeAfterLines(before, deviceIndex, given, uint32(flags), failure)
 	}))
 }

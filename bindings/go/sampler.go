@@ -103,6 +103,14 @@ func (s *Sampler) Next(timeoutMs uint32) (*Snapshot, error) {
 	return newSnapshot(native)
 }
 
+// Handle is what an event loop waits for: a descriptor to poll, on Windows a HANDLE, ready whenever Next would
+// not wait. It stays the sampler's. ErrLimit: the system cannot create one.
+func (s *Sampler) Handle() (int64, error) {
+	return askSampler(s, func(native raw.Sampler, failure *raw.Error) int64 {
+		return native.Handle(failure)
+	})
+}
+
 // Info returns the status of the sampler.
 func (s *Sampler) Info() (SamplerInfo, error) {
 	return askSampler(s, func(native raw.Sampler, failure *raw.Error) SamplerInfo {

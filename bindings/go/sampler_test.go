@@ -43,7 +43,7 @@ func TestSamplerGivesSnapshotsLatestFiguresAndPeaks(t *testing.T) {
 		t.Errorf("the peak is %v, %v", used, err)
 	}
 	info, err := sampler.Info()
-	if err != nil || info.State != SamplerRunning || info.TakenCount != 1 || info.LastStatus != Some(StatusOK) {
+	if err != nil || info.State != SamplerStateRunning || info.TakenCount != 1 || info.LastStatus != Some(StatusOK) {
 		t.Errorf("the sampler reports %+v, %v", info, err)
 	}
 	if _, err := sampler.Next(0); !isError(err, ErrEmpty) {

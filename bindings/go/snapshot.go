@@ -32,6 +32,7 @@ type Snapshot struct {
 	usages      []Usage
 	diagnostics []Diagnostic
 	metrics     []Metric
+	groups      []Group
 }
 
 // SnapshotDevice is a device with what a snapshot holds of it.
@@ -140,6 +141,14 @@ func (s *Snapshot) Metrics() []Metric {
 	return clone(s.metrics)
 }
 
+// Groups are what control groups hold, by device index, in memory of the caller's own.
+func (s *Snapshot) Groups() []Group {
+	if s == nil {
+		return nil
+	}
+	return clone(s.groups)
+}
+
 // Diagnostics are the reasons why something is missing, in memory of the caller's own.
 func (s *Snapshot) Diagnostics() []Diagnostic {
 	if s == nil {
@@ -182,6 +191,14 @@ func (s *Snapshot) Metric(i int) (Metric, error) {
 	return at(s.metrics, i)
 }
 
+// Group is the control group at a position of Groups. ErrRange: past the end.
+func (s *Snapshot) Group(i int) (Group, error) {
+	if s == nil {
+		return Group{}, ErrClosed
+	}
+	return at(s.groups, i)
+}
+
 // Diagnostic is the diagnostic at a position of Diagnostics. ErrRange: past the end.
 func (s *Snapshot) Diagnostic(i int) (Diagnostic, error) {
 	if s == nil {
@@ -191,11 +208,12 @@ func (s *Snapshot) Diagnostic(i int) (Diagnostic, error) {
 }
 
 // Reason is why a value of a device, by its index, is missing. The field is the presence bit of the value,
-// of metrics their number; 0: the subject as a whole. ErrNoDevice: the snapshot does not have the device.
-// ErrRange: the subject is not one bit of Collect. ErrEmpty: it was not requested.
-func (s *Snapshot) Reason(deviceIndex uint32, subject Collect, field uint32) (Diagnostic, error) {
+// the metric one of CollectMetrics; both 0: the subject as a whole. ErrNoDevice: the snapshot does not have
+// the device. ErrRange: the subject is not one bit of Collect. ErrArgument: a field of metrics, or a metric
+// of another subject. ErrEmpty: the subject was not requested.
+func (s *Snapshot) Reason(deviceIndex uint32, subject Collect, field uint32, metric MetricID) (Diagnostic, error) {
 	record, err := look(s, func(native raw.Snapshot, failure *raw.Error) *raw.Diagnostic {
-		return native.Reason(deviceIndex, uint32(subject), field, failure)
+		return native.Reason(deviceIndex, uint32(subject), field, uint32(metric), failure)
 	})
 	if err == nil && record == nil {
 		err = refusal(StatusEmpty, "the subject was not requested")

@@ -40,7 +40,7 @@ func TestSpillOfADevice(t *testing.T) {
 		}
 	}
 	info := spillInfo(t, spill)
-	if info.State != SpillMeasurable|SpillEver || info.EpisodeCount != 1 || info.FirstLabel != Some("step 1") ||
+	if info.State != SpillStateMeasurable|SpillStateEver || info.EpisodeCount != 1 || info.FirstLabel != Some("step 1") ||
 		info.BaselineSharedBytes != Some(128*mib) || info.PeakSharedBytes != Some(384*mib) ||
 		info.EvictedBytes != (Optional[uint64]{}) {
 		t.Errorf("the detector reports %+v", info)

@@ -59,7 +59,7 @@ func cycle(t *testing.T, path string, i int) {
 	if i%4 < 2 {
 		return
 	}
-	if _, err := second.DeltaLine(first, 0, "x"); err != nil {
+	if _, err := second.DeltaLine(first, 0, "x", 0); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -92,14 +92,11 @@ static hmn_status hmn_lua_copy_texts(lua_State *L, const hmn_snapshot *snapshot,
 static int hmn_lua_copy_metrics(lua_State *L, const hmn_snapshot *snapshot, uint32_t index, uint32_t *next,
                                 uint32_t count, int all) {
   hmn_metric row;
-  hmn_status status;
   int own = 0;
   for (; *next < count; ++*next) {
     HMN_LUA_ROW(row, hmn_snapshot_metric(snapshot, *next, &row));
     if (row.device_index > index) break;
     hmn_lua_push_hmn_metric(L, &row);
-    if ((status = hmn_lua_copy_texts(L, snapshot, hmn_metric_texts, *next)) != HMN_OK)
-      return hmn_lua_refuse(L, status);
     if (row.device_index == index) {
       lua_pushvalue(L, -1);
       lua_rawseti(L, -3, ++own);
@@ -120,8 +117,8 @@ static int hmn_lua_copy_devices(lua_State *L, const hmn_snapshot *snapshot, cons
     int failed;
     HMN_LUA_ROW(row, hmn_snapshot_device(snapshot, i, &row));
     hmn_lua_push_hmn_device(L, &row);
-    HMN_LUA_PART(hmn_telemetry, "telemetry", hmn_snapshot_telemetry(snapshot, i, &part));
-    HMN_LUA_PART(hmn_usage, "own_usage", hmn_snapshot_self(snapshot, i, &part));
+    HMN_LUA_PART(hmn_telemetry, "telemetry", hmn_snapshot_telemetry(snapshot, row.index, &part));
+    HMN_LUA_PART(hmn_usage, "own_usage", hmn_snapshot_self(snapshot, row.index, &part));
     lua_createtable(L, 1, 0);
     failed = hmn_lua_copy_pools(L, snapshot, row.index, &next_pool, info->pool_count, all);
     if (failed) return failed;
@@ -153,6 +150,21 @@ static int hmn_lua_copy_processes(lua_State *L, const hmn_snapshot *snapshot, ui
   return 0;
 }
 
+static int hmn_lua_copy_groups(lua_State *L, const hmn_snapshot *snapshot, uint32_t count) {
+  hmn_group row;
+  uint32_t i;
+  lua_createtable(L, (int)count, 0);
+  for (i = 0; i < count; ++i) {
+    hmn_status status;
+    HMN_LUA_ROW(row, hmn_snapshot_group(snapshot, i, &row));
+    hmn_lua_push_hmn_group(L, &row);
+    if ((status = hmn_lua_copy_texts(L, snapshot, hmn_group_texts, i)) != HMN_OK) return hmn_lua_refuse(L, status);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  lua_setfield(L, -2, "groups");
+  return 0;
+}
+
 static int hmn_lua_copy_diagnostics(lua_State *L, const hmn_snapshot *snapshot, uint32_t count) {
   hmn_diagnostic row;
   uint32_t i;
@@ -171,10 +183,11 @@ static int hmn_lua_copy(lua_State *L) {
   hmn_snapshot_info info;
   int failed;
   HMN_LUA_ROW(info, hmn_snapshot_read(snapshot, &info));
-  lua_createtable(L, 0, 9);
+  lua_createtable(L, 0, 10);
   if ((failed = hmn_lua_copy_parts(L, snapshot)) != 0 ||
       (failed = hmn_lua_copy_devices(L, snapshot, &info)) != 0 ||
       (failed = hmn_lua_copy_processes(L, snapshot, info.usage_count)) != 0 ||
+      (failed = hmn_lua_copy_groups(L, snapshot, info.group_count)) != 0 ||
       (failed = hmn_lua_copy_diagnostics(L, snapshot, info.diagnostic_count)) != 0)
     return failed;
   return 1;

@@ -69,6 +69,7 @@ HMN_GO_RECORD(hmn_pool, Pool)
 HMN_GO_RECORD(hmn_telemetry, Telemetry)
 HMN_GO_RECORD(hmn_metric, Metric)
 HMN_GO_RECORD(hmn_usage, Usage)
+HMN_GO_RECORD(hmn_group, Group)
 HMN_GO_RECORD(hmn_snapshot_info, SnapshotInfo)
 HMN_GO_RECORD(hmn_diagnostic, Diagnostic)
 HMN_GO_RECORD(hmn_delta, Delta)
@@ -98,11 +99,25 @@ HMN_GO_RECORD(hmn_episode, Episode)
 }
 %enddef
 HMN_GO_LIST(hmn_device, devices, hmn_snapshot_device)
-HMN_GO_LIST(hmn_telemetry, telemetries, hmn_snapshot_telemetry)
-HMN_GO_LIST(hmn_usage, own_usages, hmn_snapshot_self)
+// Those of the device at a position, or nothing.
+%{
+static hmn_status hmn_go_telemetry(const hmn_snapshot *snapshot, uint32_t position, hmn_telemetry *out) {
+  hmn_device device = {sizeof device};
+  const hmn_status status = hmn_snapshot_device(snapshot, position, &device);
+  return status == HMN_OK ? hmn_snapshot_telemetry(snapshot, device.index, out) : status;
+}
+static hmn_status hmn_go_own_usage(const hmn_snapshot *snapshot, uint32_t position, hmn_usage *out) {
+  hmn_device device = {sizeof device};
+  const hmn_status status = hmn_snapshot_device(snapshot, position, &device);
+  return status == HMN_OK ? hmn_snapshot_self(snapshot, device.index, out) : status;
+}
+%}
+HMN_GO_LIST(hmn_telemetry, telemetries, hmn_go_telemetry)
+HMN_GO_LIST(hmn_usage, own_usages, hmn_go_own_usage)
 HMN_GO_LIST(hmn_pool, pools, hmn_snapshot_pool)
 HMN_GO_LIST(hmn_usage, usages, hmn_snapshot_usage)
 HMN_GO_LIST(hmn_metric, metrics, hmn_snapshot_metric)
+HMN_GO_LIST(hmn_group, groups, hmn_snapshot_group)
 HMN_GO_LIST(hmn_diagnostic, diagnostics, hmn_snapshot_diagnostic)
 
 %extend Snapshot {

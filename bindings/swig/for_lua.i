@@ -296,7 +296,7 @@ static int hmn_lua_close(lua_State *L) {
 %typemap(in) const char *value %{
   $1 = lua_isnoneornil(L, $input) ? NULL : ($1_ltype)hmn_lua_to_text(L, $input, "$1_name");
 %}
-%typemap(out) uint32_t %{ HMN_LUA_PUSH($1); SWIG_arg++; %}
+%typemap(out) uint32_t, int64_t %{ HMN_LUA_PUSH($1); SWIG_arg++; %}
 %typemap(out) uint64_t %{
   if ($1 > HMN_LUA_MOST) return hmn_lua_too_large(L, $1);
   HMN_LUA_PUSH($1);

@@ -137,8 +137,10 @@ static void hmn_raise(const hmn_error *error) {
 %nothread hmn_version_number;
 %nothread hmn_version_string;
 %nothread hmn_feature;
+%nothread hmn_monotonic_ns;
 %nothread hmn_status_name;
 %nothread hmn_backend_name;
+%nothread hmn_reason_name;
 %nothread hmn_metric_name;
 %nothread hmn_metric_unit;
 %nothread hmn_metric_instance_name;
@@ -156,6 +158,7 @@ static void hmn_raise(const hmn_error *error) {
 %nothread Snapshot::pool;
 %nothread Snapshot::usage;
 %nothread Snapshot::metric;
+%nothread Snapshot::group;
 %nothread Snapshot::diagnostic;
 %nothread Snapshot::text;
 %nothread Snapshot::device_line;

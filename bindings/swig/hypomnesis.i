@@ -83,7 +83,20 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     return out; \
   } while (0)
 
-/* The same of a snapshot; what it does not hold is NULL without an error. */
+/* The same; what is not there (HMN_E_EMPTY) is NULL without an error. */
+#define HMN_ASK_IF_THERE(record, CALL) \
+  do { \
+    record *out = (record *)hmn_record(sizeof(record), error); \
+    const hmn_status status = out ? (CALL) : HMN_E_EMPTY; \
+    if (status != HMN_OK) { \
+      if (out && status == HMN_E_EMPTY) error->status = HMN_OK; \
+      free(out); \
+      out = NULL; \
+    } \
+    return out; \
+  } while (0)
+
+/* The same of a snapshot, whose functions take no error. */
 #define HMN_LOOK(record, CALL) \
   do { \
     record *out = (record *)hmn_record(sizeof(record), error); \
@@ -103,7 +116,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     uint32_t needed = 0, capacity = 0; \
     char *buffer = NULL; \
     hmn_status status = (CALL); \
-    error->status = HMN_OK; \
+    if (status == HMN_OK) error->status = HMN_OK; \
     if (status == HMN_OK && (buffer = hmn_buffer(needed, error))) { \
       capacity = needed; \
       status = (CALL); \
@@ -112,7 +125,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
         buffer = NULL; \
       } \
     } \
-    if (status != HMN_E_EMPTY) hmn_describe(error, status); \
+    if (status != HMN_E_EMPTY && status != error->status) hmn_describe(error, status); \
     return buffer; \
   } while (0)
 %}

@@ -41,6 +41,7 @@ HMN_OPTIONAL(hmn_process_memory, u64, committed_bytes, HMN_PROCESS_MEMORY_HAS_CO
 HMN_OPTIONAL(hmn_process_memory, u64, footprint_bytes, HMN_PROCESS_MEMORY_HAS_FOOTPRINT)
 HMN_OPTIONAL(hmn_process_memory, u64, peak_footprint_bytes, HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT)
 HMN_OPTIONAL(hmn_process_memory, u64, peak_committed_bytes, HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED)
+HMN_OPTIONAL(hmn_process_memory, u64, process_key, HMN_PROCESS_MEMORY_HAS_PROCESS_KEY)
 
 HMN_RECORD(hmn_system_memory)
 typedef struct {
@@ -80,11 +81,13 @@ HMN_OPTIONAL(hmn_device, u32, numa_node, HMN_DEVICE_HAS_NUMA_NODE)
 HMN_OPTIONAL(hmn_device, u32, gpu_instance, HMN_DEVICE_HAS_INSTANCE)
 HMN_OPTIONAL(hmn_device, u32, compute_instance, HMN_DEVICE_HAS_INSTANCE)
 HMN_OPTIONAL(hmn_device, u32, cuda_version, HMN_DEVICE_HAS_CUDA_VERSION)
+HMN_OPTIONAL(hmn_device, u32, compute_capability, HMN_DEVICE_HAS_COMPUTE_CAPABILITY)
 HMN_OPTIONAL(hmn_device, u64, os_id, HMN_DEVICE_HAS_OS_ID)
 HMN_OPTIONAL(hmn_device, text, name, HMN_DEVICE_HAS_NAME)
 HMN_OPTIONAL(hmn_device, text, uuid, HMN_DEVICE_HAS_UUID)
 HMN_OPTIONAL(hmn_device, text, pci_bus_id, HMN_DEVICE_HAS_PCI)
 HMN_OPTIONAL(hmn_device, text, driver_version, HMN_DEVICE_HAS_DRIVER)
+HMN_OPTIONAL(hmn_device, text, architecture, HMN_DEVICE_HAS_ARCHITECTURE)
 
 HMN_RECORD(hmn_pool)
 typedef struct {
@@ -181,6 +184,18 @@ HMN_OPTIONAL(hmn_usage, u64, busy_ns, HMN_USAGE_HAS_BUSY_NS)
 HMN_OPTIONAL(hmn_usage, f64, busy_percent, HMN_USAGE_HAS_BUSY_PERCENT)
 HMN_OPTIONAL(hmn_usage, u64, window_ns, HMN_USAGE_HAS_BUSY_PERCENT)
 HMN_OPTIONAL(hmn_usage, u64, peak_used_bytes, HMN_USAGE_HAS_PEAK_USED)
+HMN_OPTIONAL(hmn_usage, u64, process_key, HMN_USAGE_HAS_PROCESS_KEY)
+
+HMN_RECORD(hmn_group)
+typedef struct {
+  hmn_flags present;
+  hmn_flags notes;
+  uint32_t backend;
+  uint32_t device_index;
+  uint64_t age_ns;
+} hmn_group;
+HMN_OPTIONAL(hmn_group, u64, used_bytes, HMN_GROUP_HAS_USED)
+HMN_OPTIONAL(hmn_group, u64, limit_bytes, HMN_GROUP_HAS_LIMIT)
 
 HMN_RECORD(hmn_snapshot_info)
 typedef struct {
@@ -193,9 +208,11 @@ typedef struct {
   uint32_t diagnostic_count;
   uint32_t unreadable_process_count;
   uint32_t metric_count;
+  uint32_t group_count;
   uint64_t unix_time_ns;
   uint64_t monotonic_ns;
   uint64_t duration_ns;
+  uint64_t device_generation;
 } hmn_snapshot_info;
 
 HMN_RECORD(hmn_diagnostic)
@@ -203,6 +220,7 @@ typedef struct {
   hmn_flags present;
   hmn_flags notes;
   uint32_t backend;
+  uint32_t reason;
   hmn_status status;
   uint32_t native_domain;
   int32_t native_code;
@@ -211,6 +229,7 @@ typedef struct {
   char message[256];
 } hmn_diagnostic;
 HMN_OPTIONAL(hmn_diagnostic, u32, field, HMN_DIAGNOSTIC_HAS_FIELD)
+HMN_OPTIONAL(hmn_diagnostic, u32, metric, HMN_DIAGNOSTIC_HAS_METRIC)
 HMN_OPTIONAL(hmn_diagnostic, u32, device_index, HMN_DIAGNOSTIC_HAS_DEVICE)
 HMN_OPTIONAL(hmn_diagnostic, u32, pid, HMN_DIAGNOSTIC_HAS_PID)
 HMN_OPTIONAL(hmn_diagnostic, u64, duration_ns, HMN_DIAGNOSTIC_HAS_DURATION)

@@ -56,6 +56,8 @@ static void hmn_lua_push_hmn_process_memory(lua_State *L, const hmn_process_memo
     HMN_LUA_FIELD(u64, peak_footprint_bytes);
   if (record->present & HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED)
     HMN_LUA_FIELD(u64, peak_committed_bytes);
+  if (record->present & HMN_PROCESS_MEMORY_HAS_PROCESS_KEY)
+    HMN_LUA_FIELD(u64, process_key);
 }
 %}
 HMN_LUA_RECORD(hmn_process_memory)
@@ -119,6 +121,8 @@ static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
     HMN_LUA_FIELD(u32, compute_instance);
   if (record->present & HMN_DEVICE_HAS_CUDA_VERSION)
     HMN_LUA_FIELD(u32, cuda_version);
+  if (record->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY)
+    HMN_LUA_FIELD(u32, compute_capability);
   if (record->present & HMN_DEVICE_HAS_OS_ID)
     HMN_LUA_FIELD(u64, os_id);
   if (record->present & HMN_DEVICE_HAS_NAME)
@@ -129,6 +133,8 @@ static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
     HMN_LUA_FIELD(text, pci_bus_id);
   if (record->present & HMN_DEVICE_HAS_DRIVER)
     HMN_LUA_FIELD(text, driver_version);
+  if (record->present & HMN_DEVICE_HAS_ARCHITECTURE)
+    HMN_LUA_FIELD(text, architecture);
 }
 %}
 HMN_LUA_RECORD(hmn_device)
@@ -217,7 +223,7 @@ HMN_LUA_RECORD(hmn_telemetry)
 
 %{
 static void hmn_lua_push_hmn_metric(lua_State *L, const hmn_metric *record) {
-  lua_createtable(L, 0, 7 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 6 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, device_index);
@@ -233,10 +239,6 @@ static void hmn_lua_push_hmn_metric(lua_State *L, const hmn_metric *record) {
     HMN_LUA_FIELD(u64, window_ns);
   HMN_LUA_FIELD(u64, age_ns);
 }
-static const hmn_lua_text hmn_metric_texts[] = {
-  {HMN_TEXT_METRIC_GROUP, "group"},
-  {0, NULL},
-};
 %}
 HMN_LUA_RECORD(hmn_metric)
 
@@ -288,6 +290,8 @@ static void hmn_lua_push_hmn_usage(lua_State *L, const hmn_usage *record) {
   HMN_LUA_FIELD(u64, age_ns);
   if (record->present & HMN_USAGE_HAS_PEAK_USED)
     HMN_LUA_FIELD(u64, peak_used_bytes);
+  if (record->present & HMN_USAGE_HAS_PROCESS_KEY)
+    HMN_LUA_FIELD(u64, process_key);
 }
 static const hmn_lua_text hmn_usage_texts[] = {
   {HMN_TEXT_PROCESS_NAME, "name"},
@@ -299,8 +303,27 @@ static const hmn_lua_text hmn_usage_texts[] = {
 HMN_LUA_RECORD(hmn_usage)
 
 %{
+static void hmn_lua_push_hmn_group(lua_State *L, const hmn_group *record) {
+  lua_createtable(L, 0, 5 + hmn_lua_count(record->present));
+  HMN_LUA_FIELD(u32, notes);
+  HMN_LUA_FIELD(u32, backend);
+  HMN_LUA_FIELD(u32, device_index);
+  if (record->present & HMN_GROUP_HAS_USED)
+    HMN_LUA_FIELD(u64, used_bytes);
+  if (record->present & HMN_GROUP_HAS_LIMIT)
+    HMN_LUA_FIELD(u64, limit_bytes);
+  HMN_LUA_FIELD(u64, age_ns);
+}
+static const hmn_lua_text hmn_group_texts[] = {
+  {HMN_TEXT_GROUP_NAME, "name"},
+  {0, NULL},
+};
+%}
+HMN_LUA_RECORD(hmn_group)
+
+%{
 static void hmn_lua_push_hmn_snapshot_info(lua_State *L, const hmn_snapshot_info *record) {
-  lua_createtable(L, 0, 11);
+  lua_createtable(L, 0, 13);
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, collect);
   HMN_LUA_FIELD(u32, device_count);
@@ -309,24 +332,29 @@ static void hmn_lua_push_hmn_snapshot_info(lua_State *L, const hmn_snapshot_info
   HMN_LUA_FIELD(u32, diagnostic_count);
   HMN_LUA_FIELD(u32, unreadable_process_count);
   HMN_LUA_FIELD(u32, metric_count);
+  HMN_LUA_FIELD(u32, group_count);
   HMN_LUA_FIELD(u64, unix_time_ns);
   HMN_LUA_FIELD(u64, monotonic_ns);
   HMN_LUA_FIELD(u64, duration_ns);
+  HMN_LUA_FIELD(u64, device_generation);
 }
 %}
 HMN_LUA_RECORD(hmn_snapshot_info)
 
 %{
 static void hmn_lua_push_hmn_diagnostic(lua_State *L, const hmn_diagnostic *record) {
-  lua_createtable(L, 0, 8 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 9 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
+  HMN_LUA_FIELD(u32, reason);
   HMN_LUA_FIELD(i32, status);
   HMN_LUA_FIELD(u32, native_domain);
   HMN_LUA_FIELD(i32, native_code);
   HMN_LUA_FIELD(u32, subject);
   if (record->present & HMN_DIAGNOSTIC_HAS_FIELD)
     HMN_LUA_FIELD(u32, field);
+  if (record->present & HMN_DIAGNOSTIC_HAS_METRIC)
+    HMN_LUA_FIELD(u32, metric);
   if (record->present & HMN_DIAGNOSTIC_HAS_DEVICE)
     HMN_LUA_FIELD(u32, device_index);
   if (record->present & HMN_DIAGNOSTIC_HAS_PID)

@@ -35,6 +35,11 @@ typedef struct {
 %extend Sampler {
   ~Sampler() { hmn_sampler_destroy($self); }
 
+  int64_t handle(hmn_error *error) {
+    int64_t made = -1;
+    hmn_sampler_handle($self, &made, error);
+    return made;
+  }
   void start(hmn_error *error) { hmn_sampler_start($self, error); }
   void stop(hmn_error *error) { hmn_sampler_stop($self, error); }
   Snapshot *next(uint32_t timeout_ms, hmn_error *error) {
@@ -43,18 +48,18 @@ typedef struct {
     return pulled;
   }
   hmn_sampler_info *info(hmn_error *error) {
-    HMN_LOOK(hmn_sampler_info, hmn_sampler_read($self, out));
+    HMN_ASK_IF_THERE(hmn_sampler_info, hmn_sampler_read($self, out, error));
   }
   hmn_pool *latest_pool(uint32_t device_index, hmn_error *error) {
-    HMN_LOOK(hmn_pool, hmn_sampler_latest_pool($self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_sampler_latest_pool($self, device_index, out, error));
   }
   hmn_telemetry *latest_telemetry(uint32_t device_index, hmn_error *error) {
-    HMN_LOOK(hmn_telemetry, hmn_sampler_latest_telemetry($self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_telemetry, hmn_sampler_latest_telemetry($self, device_index, out, error));
   }
   hmn_peak *peak(uint32_t device_index, uint32_t pid, hmn_error *error) {
-    HMN_LOOK(hmn_peak, hmn_sampler_peak($self, device_index, pid, out));
+    HMN_ASK_IF_THERE(hmn_peak, hmn_sampler_peak($self, device_index, pid, out, error));
   }
   hmn_peak *device_peak(uint32_t device_index, hmn_error *error) {
-    HMN_LOOK(hmn_peak, hmn_sampler_peak_device($self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_peak, hmn_sampler_peak_device($self, device_index, out, error));
   }
 }

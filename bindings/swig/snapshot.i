@@ -9,9 +9,11 @@ typedef struct {
 %newobject Snapshot::device;
 %newobject Snapshot::telemetry;
 %newobject Snapshot::own_usage;
+%newobject Snapshot::device_pool;
 %newobject Snapshot::pool;
 %newobject Snapshot::usage;
 %newobject Snapshot::metric;
+%newobject Snapshot::group;
 %newobject Snapshot::diagnostic;
 %newobject Snapshot::reason;
 %newobject Snapshot::text;
@@ -33,49 +35,57 @@ typedef struct {
   hmn_system_memory *system(hmn_error *error) {
     HMN_LOOK(hmn_system_memory, hmn_snapshot_system($self, out));
   }
-  hmn_device *device(uint32_t i, hmn_error *error) {
-    HMN_LOOK(hmn_device, hmn_snapshot_device($self, i, out));
+  hmn_device *device(uint32_t position, hmn_error *error) {
+    HMN_LOOK(hmn_device, hmn_snapshot_device($self, position, out));
   }
-  hmn_telemetry *telemetry(uint32_t i, hmn_error *error) {
-    HMN_LOOK(hmn_telemetry, hmn_snapshot_telemetry($self, i, out));
+  hmn_telemetry *telemetry(uint32_t device_index, hmn_error *error) {
+    HMN_LOOK(hmn_telemetry, hmn_snapshot_telemetry($self, device_index, out));
   }
-  hmn_usage *own_usage(uint32_t i, hmn_error *error) {
-    HMN_LOOK(hmn_usage, hmn_snapshot_self($self, i, out));
+  hmn_usage *own_usage(uint32_t device_index, hmn_error *error) {
+    HMN_LOOK(hmn_usage, hmn_snapshot_self($self, device_index, out));
   }
-  hmn_pool *pool(uint32_t i, hmn_error *error) {
-    HMN_LOOK(hmn_pool, hmn_snapshot_pool($self, i, out));
+  hmn_pool *device_pool(uint32_t device_index, uint32_t kind, hmn_error *error) {
+    HMN_LOOK(hmn_pool, hmn_snapshot_device_pool($self, device_index, kind, out));
   }
-  hmn_usage *usage(uint32_t i, hmn_error *error) {
-    HMN_LOOK(hmn_usage, hmn_snapshot_usage($self, i, out));
+  hmn_pool *pool(uint32_t position, hmn_error *error) {
+    HMN_LOOK(hmn_pool, hmn_snapshot_pool($self, position, out));
   }
-  hmn_metric *metric(uint32_t i, hmn_error *error) {
-    HMN_LOOK(hmn_metric, hmn_snapshot_metric($self, i, out));
+  hmn_usage *usage(uint32_t position, hmn_error *error) {
+    HMN_LOOK(hmn_usage, hmn_snapshot_usage($self, position, out));
   }
-  hmn_diagnostic *diagnostic(uint32_t i, hmn_error *error) {
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic($self, i, out));
+  hmn_metric *metric(uint32_t position, hmn_error *error) {
+    HMN_LOOK(hmn_metric, hmn_snapshot_metric($self, position, out));
   }
-  hmn_diagnostic *reason(uint32_t device_index, uint32_t subject, uint32_t field, hmn_error *error) {
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason($self, device_index, subject, field, out));
+  hmn_group *group(uint32_t position, hmn_error *error) {
+    HMN_LOOK(hmn_group, hmn_snapshot_group($self, position, out));
   }
-  char *text(uint32_t text, uint32_t i, hmn_error *error) {
-    HMN_TEXT(hmn_snapshot_text($self, text, i, buffer, capacity, &needed));
+  hmn_diagnostic *diagnostic(uint32_t position, hmn_error *error) {
+    HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic($self, position, out));
   }
-  char *device_line(uint32_t i, uint32_t format, hmn_error *error) {
-    HMN_TEXT(hmn_format_device($self, i, format, buffer, capacity, &needed));
+  hmn_diagnostic *reason(uint32_t device_index, uint32_t subject, uint32_t field, uint32_t metric,
+                         hmn_error *error) {
+    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason($self, device_index, subject, field, metric, out));
+  }
+  char *text(uint32_t text, uint32_t position, hmn_error *error) {
+    HMN_TEXT(hmn_snapshot_text($self, text, position, buffer, capacity, &needed));
+  }
+  char *device_line(uint32_t device_index, uint32_t format, hmn_flags flags, hmn_error *error) {
+    HMN_TEXT(hmn_format_device($self, device_index, format, flags, buffer, capacity, &needed));
   }
   char *json(hmn_error *error) {
-    HMN_TEXT(hmn_format_json($self, buffer, capacity, &needed));
+    HMN_TEXT(hmn_format_json($self, 0, buffer, capacity, &needed));
   }
   hmn_delta *delta_since(const Snapshot *before, uint32_t device_index, hmn_error *error) {
-    HMN_LOOK(hmn_delta, hmn_report_read(before, $self, device_index, out));
+    HMN_LOOK(hmn_delta, hmn_delta_read(before, $self, device_index, out));
   }
   char *delta_line(const Snapshot *before, uint32_t device_index, const char *label,
-                   hmn_error *error) {
-    HMN_TEXT(hmn_report_delta(before, $self, device_index, label, buffer, capacity, &needed));
+                   hmn_flags flags, hmn_error *error) {
+    HMN_TEXT(
+        hmn_report_delta(before, $self, device_index, label, flags, buffer, capacity, &needed));
   }
   char *before_after_lines(const Snapshot *before, uint32_t device_index, const char *label,
-                           hmn_error *error) {
-    HMN_TEXT(
-        hmn_report_before_after(before, $self, device_index, label, buffer, capacity, &needed));
+                           hmn_flags flags, hmn_error *error) {
+    HMN_TEXT(hmn_report_before_after(before, $self, device_index, label, flags, buffer, capacity,
+                                     &needed));
   }
 }

@@ -54,9 +54,9 @@ Spill *lone_spill(uint32_t device_index, uint32_t episode_capacity, uint64_t ded
     hmn_spill_feed($self, &sample, label, error);
   }
   hmn_spill_info *info(hmn_error *error) {
-    HMN_LOOK(hmn_spill_info, hmn_spill_read($self, out));
+    HMN_ASK_IF_THERE(hmn_spill_info, hmn_spill_read($self, out, error));
   }
   hmn_episode *episode(uint64_t number, hmn_error *error) {
-    HMN_LOOK(hmn_episode, hmn_spill_episode($self, number, out));
+    HMN_ASK_IF_THERE(hmn_episode, hmn_spill_episode($self, number, out, error));
   }
 }

@@ -32,6 +32,7 @@ static const hmn_value hmn_process_memory_values[] = {
   {HMN_VALUE_u64, offsetof(hmn_process_memory, footprint_bytes), HMN_PROCESS_MEMORY_HAS_FOOTPRINT},
   {HMN_VALUE_u64, offsetof(hmn_process_memory, peak_footprint_bytes), HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT},
   {HMN_VALUE_u64, offsetof(hmn_process_memory, peak_committed_bytes), HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED},
+  {HMN_VALUE_u64, offsetof(hmn_process_memory, process_key), HMN_PROCESS_MEMORY_HAS_PROCESS_KEY},
   {HMN_VALUE_end, 0, 0},
 };
 %}
@@ -75,11 +76,13 @@ static const hmn_value hmn_device_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_device, gpu_instance), HMN_DEVICE_HAS_INSTANCE},
   {HMN_VALUE_u32, offsetof(hmn_device, compute_instance), HMN_DEVICE_HAS_INSTANCE},
   {HMN_VALUE_u32, offsetof(hmn_device, cuda_version), HMN_DEVICE_HAS_CUDA_VERSION},
+  {HMN_VALUE_u32, offsetof(hmn_device, compute_capability), HMN_DEVICE_HAS_COMPUTE_CAPABILITY},
   {HMN_VALUE_u64, offsetof(hmn_device, os_id), HMN_DEVICE_HAS_OS_ID},
   {HMN_VALUE_text, offsetof(hmn_device, name), HMN_DEVICE_HAS_NAME},
   {HMN_VALUE_text, offsetof(hmn_device, uuid), HMN_DEVICE_HAS_UUID},
   {HMN_VALUE_text, offsetof(hmn_device, pci_bus_id), HMN_DEVICE_HAS_PCI},
   {HMN_VALUE_text, offsetof(hmn_device, driver_version), HMN_DEVICE_HAS_DRIVER},
+  {HMN_VALUE_text, offsetof(hmn_device, architecture), HMN_DEVICE_HAS_ARCHITECTURE},
   {HMN_VALUE_end, 0, 0},
 };
 %}
@@ -184,6 +187,20 @@ static const hmn_value hmn_usage_values[] = {
   {HMN_VALUE_u64, offsetof(hmn_usage, window_ns), HMN_USAGE_HAS_BUSY_PERCENT},
   {HMN_VALUE_u64, offsetof(hmn_usage, age_ns), 0},
   {HMN_VALUE_u64, offsetof(hmn_usage, peak_used_bytes), HMN_USAGE_HAS_PEAK_USED},
+  {HMN_VALUE_u64, offsetof(hmn_usage, process_key), HMN_USAGE_HAS_PROCESS_KEY},
+  {HMN_VALUE_end, 0, 0},
+};
+%}
+
+HMN_VALUES(hmn_group)
+%{
+static const hmn_value hmn_group_values[] = {
+  {HMN_VALUE_u32, offsetof(hmn_group, notes), 0},
+  {HMN_VALUE_u32, offsetof(hmn_group, backend), 0},
+  {HMN_VALUE_u32, offsetof(hmn_group, device_index), 0},
+  {HMN_VALUE_u64, offsetof(hmn_group, used_bytes), HMN_GROUP_HAS_USED},
+  {HMN_VALUE_u64, offsetof(hmn_group, limit_bytes), HMN_GROUP_HAS_LIMIT},
+  {HMN_VALUE_u64, offsetof(hmn_group, age_ns), 0},
   {HMN_VALUE_end, 0, 0},
 };
 %}
@@ -199,9 +216,11 @@ static const hmn_value hmn_snapshot_info_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_snapshot_info, diagnostic_count), 0},
   {HMN_VALUE_u32, offsetof(hmn_snapshot_info, unreadable_process_count), 0},
   {HMN_VALUE_u32, offsetof(hmn_snapshot_info, metric_count), 0},
+  {HMN_VALUE_u32, offsetof(hmn_snapshot_info, group_count), 0},
   {HMN_VALUE_u64, offsetof(hmn_snapshot_info, unix_time_ns), 0},
   {HMN_VALUE_u64, offsetof(hmn_snapshot_info, monotonic_ns), 0},
   {HMN_VALUE_u64, offsetof(hmn_snapshot_info, duration_ns), 0},
+  {HMN_VALUE_u64, offsetof(hmn_snapshot_info, device_generation), 0},
   {HMN_VALUE_end, 0, 0},
 };
 %}
@@ -211,11 +230,13 @@ HMN_VALUES(hmn_diagnostic)
 static const hmn_value hmn_diagnostic_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, notes), 0},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, backend), 0},
+  {HMN_VALUE_u32, offsetof(hmn_diagnostic, reason), 0},
   {HMN_VALUE_i32, offsetof(hmn_diagnostic, status), 0},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, native_domain), 0},
   {HMN_VALUE_i32, offsetof(hmn_diagnostic, native_code), 0},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, subject), 0},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, field), HMN_DIAGNOSTIC_HAS_FIELD},
+  {HMN_VALUE_u32, offsetof(hmn_diagnostic, metric), HMN_DIAGNOSTIC_HAS_METRIC},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, device_index), HMN_DIAGNOSTIC_HAS_DEVICE},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, pid), HMN_DIAGNOSTIC_HAS_PID},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, count), 0},

@@ -5,7 +5,8 @@ set(HMN_SYSTEM_HARDENING -fstack-protector-strong -fstack-clash-protection -fcf-
 set(HMN_SYSTEM_FORTIFY ON)
 set(HMN_SYSTEM_LINK_OPTIONS
   -Wl,-z,relro -Wl,-z,now -Wl,--as-needed -Wl,--gc-sections -Wl,--build-id=sha1)
-set(HMN_SYSTEM_DEFINITIONS "")
+# On 32-bit systems too.
+set(HMN_SYSTEM_DEFINITIONS _FILE_OFFSET_BITS=64 _TIME_BITS=64)
 set(HMN_SYSTEM_ORIGIN "$ORIGIN")
 
 # hmn_link_as_shipped(<target> <version script>): links a shared object that is installed.

@@ -10,15 +10,15 @@ enum { MIB = 1 << 20, WORK_BYTES = 64 * MIB };
 static char* lines_of(const hmn_snapshot* before, const hmn_snapshot* after) {
   uint32_t size = 0;
   char* text;
-  if (hmn_report_before_after(before, after, 0, "work", NULL, 0, &size) != HMN_OK) return NULL;
+  if (hmn_report_before_after(before, after, 0, "work", 0, NULL, 0, &size) != HMN_OK) return NULL;
   text = malloc(size);
-  if (text) hmn_report_before_after(before, after, 0, "work", text, size, NULL);
+  if (text) hmn_report_before_after(before, after, 0, "work", 0, text, size, NULL);
   return text;
 }
 
 static int print_change(const hmn_snapshot* before, const hmn_snapshot* after) {
-  hmn_process_memory a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
-  hmn_snapshot_info info = {.struct_size = sizeof info};
+  hmn_process_memory a = HMN_INIT(hmn_process_memory), b = HMN_INIT(hmn_process_memory);
+  hmn_snapshot_info info = HMN_INIT(hmn_snapshot_info);
   char* text;
   hmn_snapshot_read(after, &info);
   text = info.device_count > 0 ? lines_of(before, after) : NULL;
@@ -44,12 +44,13 @@ static void touch(volatile char* bytes) {
 
 int main(void) {
   hmn_context* context = NULL;
-  hmn_context_options options = {.struct_size = sizeof options, .flags = HMN_CONTEXT_ENVIRONMENT};
+  hmn_context_options options = HMN_INIT(hmn_context_options);
   hmn_snapshot *before = NULL, *after = NULL;
-  hmn_error error = {.struct_size = sizeof error};
+  hmn_error error = HMN_INIT(hmn_error);
   char* work = malloc(WORK_BYTES);
   int status = EXIT_FAILURE;
 
+  options.flags = HMN_CONTEXT_ENVIRONMENT;
   if (work && hmn_context_create(&options, &context, &error) == HMN_OK &&
       hmn_snapshot_take(context, NULL, &before, &error) == HMN_OK) {
     touch(work);

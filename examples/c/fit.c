@@ -47,11 +47,12 @@ static int fits(hmn_context* context, uint32_t index, uint64_t bytes) {
 
 int main(int argc, char** argv) {
   hmn_context* context = NULL;
-  hmn_context_options options = {.struct_size = sizeof options, .flags = HMN_CONTEXT_ENVIRONMENT};
-  hmn_error error = {.struct_size = sizeof error};
+  hmn_context_options options = HMN_INIT(hmn_context_options);
+  hmn_error error = HMN_INIT(hmn_error);
   uint32_t dtype, count = 0, found = 0;
   uint64_t bytes;
 
+  options.flags = HMN_CONTEXT_ENVIRONMENT;
   if (argc != 3) {
     fputs("usage: fit DTYPE TOKENS, for instance fit bf16 8192\n", stderr);
     return WRONG_USAGE;

@@ -19,15 +19,15 @@ static uint64_t bytes_of(const char* text) {
 
 /* Bytes that can be allocated on the device now; whether they are known. */
 static int free_of(hmn_context* context, uint32_t index, uint64_t* bytes) {
-  hmn_pool pool = {.struct_size = sizeof pool};
+  hmn_pool pool = HMN_INIT(hmn_pool);
   if (hmn_pool_read(context, index, HMN_POOL_MAIN, 0, &pool, NULL) != HMN_OK) return 0;
   *bytes = pool.usable_bytes;
   return (pool.present & HMN_POOL_HAS_USABLE) != 0;
 }
 
 static void print_device(hmn_context* context, uint32_t index) {
-  hmn_device device = {.struct_size = sizeof device};
-  hmn_device_read(context, index, &device, NULL);
+  hmn_device device = HMN_INIT(hmn_device);
+  hmn_device_read(context, index, 0, &device, NULL);
   printf("GPU %u", index);
   if (device.present & HMN_DEVICE_HAS_NAME) printf(" [%s]", device.name);
 }
@@ -56,12 +56,13 @@ static uint32_t find_device(hmn_context* context, uint32_t count, uint64_t wante
 
 int main(int argc, char** argv) {
   hmn_context* context = NULL;
-  hmn_context_options options = {.struct_size = sizeof options, .flags = HMN_CONTEXT_ENVIRONMENT};
-  hmn_error error = {.struct_size = sizeof error};
+  hmn_context_options options = HMN_INIT(hmn_context_options);
+  hmn_error error = HMN_INIT(hmn_error);
   const uint64_t wanted = argc == 2 ? bytes_of(argv[1]) : 0;
   uint32_t count, best;
   char text[32];
 
+  options.flags = HMN_CONTEXT_ENVIRONMENT;
   if (wanted == 0) {
     fputs("usage: free_memory SIZE, for instance 8GiB\n", stderr);
     return WRONG_USAGE;

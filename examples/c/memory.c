@@ -15,11 +15,12 @@ static void say(const char* what, int is_known, uint64_t bytes) {
 
 int main(void) {
   hmn_context* context;
-  hmn_context_options options = {.struct_size = sizeof options, .flags = HMN_CONTEXT_ENVIRONMENT};
-  hmn_process_memory own = {.struct_size = sizeof own};
-  hmn_system_memory host = {.struct_size = sizeof host};
-  hmn_error error = {.struct_size = sizeof error};
+  hmn_context_options options = HMN_INIT(hmn_context_options);
+  hmn_process_memory own = HMN_INIT(hmn_process_memory);
+  hmn_system_memory host = HMN_INIT(hmn_system_memory);
+  hmn_error error = HMN_INIT(hmn_error);
 
+  options.flags = HMN_CONTEXT_ENVIRONMENT;
   if (hmn_context_create(&options, &context, &error) != HMN_OK) {
     fprintf(stderr, "%s\n", error.message);
     return EXIT_FAILURE;
@@ -27,7 +28,7 @@ int main(void) {
   /* A failed reading leaves the struct zero, including the bits in `present`. */
   if (hmn_process_memory_read_self(context, 0, &own, &error) != HMN_OK)
     fprintf(stderr, "%s\n", error.message);
-  if (hmn_system_memory_read(context, &host, &error) != HMN_OK)
+  if (hmn_system_memory_read(context, 0, &host, &error) != HMN_OK)
     fprintf(stderr, "%s\n", error.message);
   say("resident", own.present & HMN_PROCESS_MEMORY_HAS_RESIDENT, own.resident_bytes);
   say("available", host.present & HMN_SYSTEM_MEMORY_HAS_AVAILABLE, host.available_bytes);

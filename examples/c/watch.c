@@ -15,7 +15,7 @@ static void say(const char* what, uint64_t bytes) {
 }
 
 static void observe(const hmn_snapshot* snapshot, const char* label, hmn_spill** spills) {
-  hmn_device device = {.struct_size = sizeof device};
+  hmn_device device = HMN_INIT(hmn_device);
   for (uint32_t i = 0; hmn_snapshot_device(snapshot, i, &device) == HMN_OK; i++) {
     if (device.index >= DEVICES) continue;
     if (!spills[device.index])
@@ -28,9 +28,9 @@ static void observe(const hmn_snapshot* snapshot, const char* label, hmn_spill**
 /* One line. Reads all processes, because some drivers report evicted memory per process. */
 static hmn_status sample(hmn_context* context, uint32_t pid, uint32_t number, hmn_spill** spills,
                          hmn_error* error) {
-  hmn_snapshot_options what = {.struct_size = sizeof what};
-  hmn_process_memory host = {.struct_size = sizeof host};
-  hmn_usage use = {.struct_size = sizeof use};
+  hmn_snapshot_options what = HMN_INIT(hmn_snapshot_options);
+  hmn_process_memory host = HMN_INIT(hmn_process_memory);
+  hmn_usage use = HMN_INIT(hmn_usage);
   hmn_snapshot* snapshot;
   char text[32];
   hmn_status status = hmn_process_memory_read(context, pid, 0, &host, error);
@@ -52,12 +52,12 @@ static hmn_status sample(hmn_context* context, uint32_t pid, uint32_t number, hm
 }
 
 static void print_spill(const hmn_spill* spill) {
-  hmn_spill_info info = {.struct_size = sizeof info};
+  hmn_spill_info info = HMN_INIT(hmn_spill_info);
 
-  if (hmn_spill_read(spill, &info) != HMN_OK) return;
-  if (info.state & HMN_SPILL_EVER)
+  if (hmn_spill_read(spill, &info, NULL) != HMN_OK) return;
+  if (info.state & HMN_SPILL_STATE_EVER)
     printf("GPU %" PRIu32 ": spilled, first in %s\n", info.device_index, info.first_label);
-  else if (info.state & HMN_SPILL_MEASURABLE)
+  else if (info.state & HMN_SPILL_STATE_MEASURABLE)
     printf("GPU %" PRIu32 ": did not spill\n", info.device_index);
   else
     printf("GPU %" PRIu32 ": not known whether it spilled\n", info.device_index);
@@ -66,13 +66,14 @@ static void print_spill(const hmn_spill* spill) {
 int main(int argc, char** argv) {
   const uint32_t pid = argc == 2 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
   const struct timespec pause = {.tv_nsec = 200000000};
-  hmn_context_options options = {.struct_size = sizeof options, .flags = HMN_CONTEXT_ENVIRONMENT};
-  hmn_error error = {.struct_size = sizeof error};
+  hmn_context_options options = HMN_INIT(hmn_context_options);
+  hmn_error error = HMN_INIT(hmn_error);
   hmn_spill* spills[DEVICES] = {NULL};
   hmn_context* context;
   hmn_status status;
   uint32_t samples = 0;
 
+  options.flags = HMN_CONTEXT_ENVIRONMENT;
   if (pid == 0) {
     fputs("usage: watch PID\n", stderr);
     return 2;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <hypomnesis.h>
 
+#include "api/convert.hpp"
 #include "api/guard.hpp"
 #include "core/environment.hpp"
 #include "model/compose.hpp"
@@ -21,10 +22,6 @@ result<void> check_options(const hmn_context_options& o) {
   return (o.flags & HMN_CONTEXT_RECORD) != 0 ? require(source::simulated) : result<void>();
 }
 
-void set_ms(std::uint64_t& to, std::uint32_t ms) {
-  if (ms != 0) to = ms * platform::ns_per_ms;
-}
-
 settings settings_from(const hmn_context_options& o) {
   settings s;
   s.no_subprocess = (o.flags & HMN_CONTEXT_NO_SUBPROCESS) != 0;
@@ -33,17 +30,17 @@ settings settings_from(const hmn_context_options& o) {
   s.trace = (o.flags & HMN_CONTEXT_TRACE) != 0;
   s.record = (o.flags & HMN_CONTEXT_RECORD) != 0;
   s.sources_off = o.backends_off;
-  set_ms(s.idle_close_ns, o.idle_close_ms);
-  set_ms(s.rescan_ns, o.rescan_ms);
+  s.idle_close_ns = ns_from(o.idle_close_ms, s.idle_close_ns);
+  s.rescan_ns = ns_from(o.rescan_ms, s.rescan_ns);
   return s;
 }
 
 limits limits_from(const hmn_context_options& o) {
   limits l;
-  set_ms(l.deadline_ns, o.deadline_ms);
-  set_ms(l.open_deadline_ns, o.open_deadline_ms);
-  set_ms(l.stale_ns, o.stale_ms);
-  set_ms(l.max_age_ns, o.max_age_ms);
+  l.deadline_ns = ns_from(o.deadline_ms, l.deadline_ns);
+  l.open_deadline_ns = ns_from(o.open_deadline_ms, l.open_deadline_ns);
+  l.stale_ns = ns_from(o.stale_ms, l.stale_ns);
+  l.max_age_ns = ns_from(o.max_age_ms, l.max_age_ns);
   return l;
 }
 
@@ -115,11 +112,12 @@ hmn_status hmn_context_backend(hmn_context* handle, uint32_t backend, hmn_backen
   });
 }
 
-hmn_status hmn_context_recording(hmn_context* handle, char* buffer, uint32_t capacity,
-                                 uint32_t* needed) noexcept {
-  return write_text({buffer, capacity, needed}, [&]() -> result<std::string> {
-    if (result<void> ok = check_context(handle); !ok) return std::move(ok.why());
-    return object(handle).recording();
+hmn_status hmn_context_recording(hmn_context* handle, hmn_flags flags, char* buffer,
+                                 uint32_t capacity, uint32_t* needed, hmn_error* error) noexcept {
+  return write_text({buffer, capacity, needed}, error, [&](std::string& text) -> result<void> {
+    if (result<void> ok = check_context(handle); !ok) return ok;
+    if (result<void> ok = check_flags(flags); !ok) return ok;
+    return object(handle).recording(text);
   });
 }
 

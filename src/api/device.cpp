@@ -7,15 +7,29 @@
 using namespace hmn;
 using namespace hmn::api;
 
-hmn_status hmn_device_count(hmn_context* handle, uint32_t* out, hmn_error* error) noexcept {
+namespace {
+
+// Returns a number that a scan finds.
+template <class T>
+hmn_status scan(hmn_context* handle, T device_listing::*number, T* out, hmn_error* error) noexcept {
   clear_out(out);
-  return with_context(handle, error, [&](context& c) -> result<void> {
+  device_listing found;
+  const hmn_status said = with_context(handle, error, [&](context& c) -> result<void> {
     if (out == nullptr) return null_argument("out is NULL");
-    const result<std::uint32_t> count = c.device_count();
-    if (!count) return count.why();
-    *out = *count;
-    return {};
+    return c.list_devices(found);
   });
+  if (said == HMN_OK) *out = found.*number;
+  return said;
+}
+
+}  // namespace
+
+hmn_status hmn_device_count(hmn_context* handle, uint32_t* out, hmn_error* error) noexcept {
+  return scan(handle, &device_listing::count, out, error);
+}
+
+hmn_status hmn_device_generation(hmn_context* handle, uint64_t* out, hmn_error* error) noexcept {
+  return scan(handle, &device_listing::generation, out, error);
 }
 
 hmn_status hmn_device_find(hmn_context* handle, const char* key, uint32_t* out,
@@ -31,12 +45,13 @@ hmn_status hmn_device_find(hmn_context* handle, const char* key, uint32_t* out,
   });
 }
 
-hmn_status hmn_device_read(hmn_context* handle, uint32_t device_index, hmn_device* out,
-                           hmn_error* error) noexcept {
+hmn_status hmn_device_read(hmn_context* handle, uint32_t device_index, hmn_flags fields,
+                           hmn_device* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_device& full) -> result<void> {
+    if (result<void> ok = check_fields(fields, out); !ok) return ok;
     const result<device> d = c.identity(device_index);
     if (!d) return d.why();
-    copy_out(*d, full);
+    copy_requested(*d, fields, full);
     return {};
   });
 }

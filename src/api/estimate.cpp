@@ -20,7 +20,7 @@ constexpr std::uint32_t most_element_bits = 64;
 class verdict {
  public:
   bool refuse(status code, const char* field, std::uint64_t value, const char* why) {
-    said_ = failure{code, source::none, {}, {field, ": ", value, why}};
+    said_ = failed(code, {field, ": ", value, why});
     return false;
   }
   bool refuse_null(const char* what) {
@@ -36,7 +36,7 @@ class verdict {
   }
   result<void> said(const std::optional<std::uint64_t>& bytes, std::uint64_t& out) {
     if (!said_) return std::move(said_);
-    if (!bytes) return failure{status::overflow, source::none, {}, "the result is 2^64 or more"};
+    if (!bytes) return failed(status::overflow, "the result is 2^64 or more");
     out = *bytes;
     return {};
   }

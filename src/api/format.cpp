@@ -3,27 +3,28 @@
 
 #include <hypomnesis.h>
 
+#include "api/convert.hpp"
 #include "api/guard.hpp"
 #include "core/json.hpp"
 #include "model/compose.hpp"
 
 namespace hmn::api {
+
+std::string_view unit_from(hmn_flags flags) noexcept {
+  return (flags & HMN_LINE_MB) != 0 ? "MB" : "MiB";
+}
+
 namespace {
 
-result<std::string> device_line(const hmn_snapshot* handle, std::uint32_t i, std::uint32_t format) {
+result<void> device_line(std::string& text, const hmn_snapshot* handle, std::uint32_t index,
+                         std::uint32_t format, hmn_flags flags) {
   if (handle == nullptr) return null_argument("snapshot is NULL");
-  const snapshot& s = object(handle);
-  if (i >= s.devices.size()) {
-    return failed(status::range, {i, " is past the end: ", s.devices.size(), " devices"});
-  }
   if (format < HMN_FORMAT_FREE || format > HMN_FORMAT_USED) {
     return failed(status::range, {format, " is no HMN_FORMAT_*"});
   }
-  std::string line;
-  if (result<void> ok = append_device(line, s, i, static_cast<device_format>(format)); !ok) {
-    return std::move(ok.why());
-  }
-  return line;
+  if (result<void> ok = check_flags(flags, HMN_LINE_MB); !ok) return ok;
+  return append_device(text, object(handle), index, static_cast<device_format>(format),
+                       unit_from(flags));
 }
 
 }  // namespace
@@ -32,26 +33,28 @@ result<std::string> device_line(const hmn_snapshot* handle, std::uint32_t i, std
 using namespace hmn;
 using namespace hmn::api;
 
-hmn_status hmn_format_device(const hmn_snapshot* handle, uint32_t i, uint32_t format, char* buffer,
-                             uint32_t capacity, uint32_t* needed) noexcept {
-  return write_text({buffer, capacity, needed}, [&] { return device_line(handle, i, format); });
+hmn_status hmn_format_device(const hmn_snapshot* handle, uint32_t device_index, uint32_t format,
+                             hmn_flags flags, char* buffer, uint32_t capacity,
+                             uint32_t* needed) noexcept {
+  return write_text({buffer, capacity, needed}, nullptr, [&](std::string& text) {
+    return device_line(text, handle, device_index, format, flags);
+  });
 }
 
-hmn_status hmn_format_json(const hmn_snapshot* handle, char* buffer, uint32_t capacity,
-                           uint32_t* needed) noexcept {
-  return write_text({buffer, capacity, needed}, [&]() -> result<std::string> {
+hmn_status hmn_format_json(const hmn_snapshot* handle, hmn_flags flags, char* buffer,
+                           uint32_t capacity, uint32_t* needed) noexcept {
+  return write_text({buffer, capacity, needed}, nullptr, [&](std::string& text) -> result<void> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
-    std::string text;
+    if (result<void> ok = check_flags(flags); !ok) return ok;
     append_json(text, object(handle));
-    return text;
+    return {};
   });
 }
 
 hmn_status hmn_format_bytes(uint64_t bytes, char* buffer, uint32_t capacity,
                             uint32_t* needed) noexcept {
-  return write_text({buffer, capacity, needed}, [&]() -> result<std::string> {
-    std::string text;
+  return write_text({buffer, capacity, needed}, nullptr, [&](std::string& text) -> result<void> {
     append_bytes(text, bytes);
-    return text;
+    return {};
   });
 }

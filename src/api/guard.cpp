@@ -6,6 +6,10 @@
 
 namespace hmn::api {
 
+failure null_argument(const char* message) noexcept {
+  return failed(status::argument, message);
+}
+
 void clear_error(hmn_error* error) noexcept {
   if (error != nullptr) sized_out::of(error).clear();
 }
@@ -22,13 +26,26 @@ void write_error(hmn_error* error, const failure& why) noexcept {
   sized_out::of(error).write(&full);
 }
 
+namespace {
+
+result<void> check_bits(hmn_flags given, hmn_flags known, const char* refused) {
+  const hmn_flags unknown = given & ~known;
+  if (unknown == 0) return {};
+  return failed(status::unknown_flag, {refused, hex(unknown)});
+}
+
+}  // namespace
+
 result<void> check_fields(hmn_flags fields, hmn_flags known) {
-  if ((fields & ~known) == 0) return {};
-  return failed(status::unknown_flag, {"fields: unknown bits 0x", hex(fields & ~known)});
+  return check_bits(fields, known, "fields: bits unknown, or past struct_size: 0x");
+}
+
+result<void> check_flags(hmn_flags flags, hmn_flags known) {
+  return check_bits(flags, known, "flags: unknown bits 0x");
 }
 
 hmn_status refuse(hmn_error* error, status code, const char* message) noexcept {
-  write_error(error, {code, source::none, {}, message});
+  write_error(error, failed(code, message));
   return static_cast<hmn_status>(code);
 }
 
@@ -72,34 +89,39 @@ hmn_status fill_sized(const hmn_snapshot* handle, const sized_out& out, const vo
 }
 
 hmn_status fill_sized(const hmn_sampler* handle, const sized_out& out, const void* full,
-                      function_ref<result<void>(const sampler&)> read) noexcept {
-  return fill_sized(out, full, nullptr, [&]() -> result<void> {
+                      hmn_error* error, function_ref<result<void>(const sampler&)> read) noexcept {
+  return fill_sized(out, full, error, [&]() -> result<void> {
     if (result<void> ok = check_sampler(handle); !ok) return ok;
     return read(object(handle));
   });
 }
 
-hmn_status write_text(const text_out& out, function_ref<result<std::string>()> make) noexcept {
-  return guarded(nullptr, [&]() -> result<void> {
+hmn_status write_text(const text_out& out, hmn_error* error,
+                      function_ref<result<void>(std::string&)> make) noexcept {
+  return guarded(error, [&]() -> result<void> {
     out.clear();
     if (out.buffer == nullptr && out.capacity != 0) {
       return null_argument("buffer is NULL and capacity is not 0");
     }
-    const result<std::string> made = make();
-    return made ? out.write(*made) : result<void>(made.why());
+    std::string text;
+    if (result<void> ok = make(text); !ok) return ok;
+    return out.write(text);
   });
 }
 
+result<void> check_usable(bool exists, bool is_forked, const char* noun) {
+  if (!exists) return failed(status::argument, {noun, " is NULL"});
+  if (!is_forked) return {};
+  return failed(status::forked,
+                {"the ", noun, " was made before this process was forked: make a new one"});
+}
+
 result<void> check_context(hmn_context* handle) {
-  if (handle == nullptr) return null_argument("context is NULL");
-  if (!object(handle).is_forked()) return {};
-  return forked("the context was made before this process was forked: make a new one");
+  return check_usable(handle, "context");
 }
 
 result<void> check_sampler(const hmn_sampler* handle) {
-  if (handle == nullptr) return null_argument("sampler is NULL");
-  if (!object(handle).is_forked()) return {};
-  return forked("the sampler was made before this process was forked: make a new one");
+  return check_usable(handle, "sampler");
 }
 
 void copy_text(char (&to)[message_text::capacity + 1], const message_text& from,

@@ -16,6 +16,7 @@
 #include "api/handle.hpp"
 #include "api/sized.hpp"
 #include "model/function_ref.hpp"
+#include "model/record.hpp"
 #include "platform/thread.hpp"
 
 namespace hmn::api {
@@ -23,15 +24,24 @@ namespace hmn::api {
 void write_error(hmn_error* error, const failure& why) noexcept;
 void clear_error(hmn_error* error) noexcept;
 
-inline failure null_argument(const char* message) {
-  return {status::argument, source::none, {}, message};
-}
-inline failure forked(const char* message) {
-  return {status::forked, source::none, {}, message};
+failure null_argument(const char* message) noexcept;
+
+// Checks `fields` of a direct reading, which has no bits of fields past the caller's struct.
+result<void> check_fields(hmn_flags fields, hmn_flags known);
+template <class T>
+result<void> check_fields(hmn_flags fields, const T* out, hmn_flags known = all_fields<T>) {
+  return check_fields(fields, out->struct_size < sizeof(T) ? known & ~appended<T> : known);
 }
 
-// Checks `fields` of a direct reading.
-result<void> check_fields(hmn_flags fields, hmn_flags known);
+// Copies a record of which `fields` were requested.
+template <class Record, class T>
+void copy_requested(const Record& r, hmn_flags fields, T& full) noexcept {
+  copy_out(r, full);
+  if ((fields & ~full.present) != 0) full.notes |= HMN_NOTE_PARTIAL;
+}
+
+// Checks the `flags` of a function, of which some may have none yet.
+result<void> check_flags(hmn_flags flags, hmn_flags known = 0);
 
 hmn_status refuse(hmn_error* error, status code, const char* message) noexcept;
 
@@ -60,13 +70,17 @@ hmn_status guarded_here(hmn_error* error, Body&& body) noexcept {
 // Runs `body` through a pointer, for smaller code.
 hmn_status guarded(hmn_error* error, function_ref<result<void>()> body) noexcept;
 
-// Checks that the context exists and belongs to this process.
+// Checks that an object exists and belongs to this process; `noun` names it.
+result<void> check_usable(bool exists, bool is_forked, const char* noun);
+template <class Handle>
+result<void> check_usable(Handle* handle, const char* noun) {
+  return check_usable(handle != nullptr, handle != nullptr && object(handle).is_forked(), noun);
+}
 result<void> check_context(hmn_context* handle);
 
 hmn_status with_context(hmn_context* handle, hmn_error* error,
                         function_ref<result<void>(context&)> body) noexcept;
 
-// Checks that the sampler exists and belongs to this process.
 result<void> check_sampler(const hmn_sampler* handle);
 
 // Destroys the object of a handle, which may be NULL.
@@ -87,7 +101,7 @@ hmn_status fill_sized(hmn_context* handle, const sized_out& out, const void* ful
 hmn_status fill_sized(const hmn_snapshot* handle, const sized_out& out, const void* full,
                       function_ref<result<void>(const snapshot&)> read) noexcept;
 hmn_status fill_sized(const hmn_sampler* handle, const sized_out& out, const void* full,
-                      function_ref<result<void>(const sampler&)> read) noexcept;
+                      hmn_error* error, function_ref<result<void>(const sampler&)> read) noexcept;
 
 // Call `read` with a zeroed struct to fill.
 template <class T, class Read>
@@ -111,9 +125,9 @@ hmn_status fill_from(const hmn_snapshot* handle, T* out, Read&& read) noexcept {
 }
 
 template <class T, class Read>
-hmn_status fill_from(const hmn_sampler* handle, T* out, Read&& read) noexcept {
+hmn_status fill_from(const hmn_sampler* handle, T* out, hmn_error* error, Read&& read) noexcept {
   T full{};
-  return fill_sized(handle, sized_out::of(out), &full,
+  return fill_sized(handle, sized_out::of(out), &full, error,
                     [&](const sampler& s) { return read(s, full); });
 }
 
@@ -133,8 +147,9 @@ struct text_out {
   [[nodiscard]] result<void> write(std::string_view text) const;
 };
 
-// Writes the text that `make` returns, or nothing on failure.
-hmn_status write_text(const text_out& out, function_ref<result<std::string>()> make) noexcept;
+// Writes the text that `make` appends to an empty one, or nothing on failure.
+hmn_status write_text(const text_out& out, hmn_error* error,
+                      function_ref<result<void>(std::string&)> make) noexcept;
 
 template <std::size_t N, std::size_t M>
 void copy_text(char (&to)[N], const text<M>& from, hmn_flags& notes) noexcept {

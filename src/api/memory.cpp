@@ -26,25 +26,15 @@ void copy_fields(const process_memory& m, hmn_process_memory& out) noexcept {
 #undef HMN_FILL
 }
 
-// Drops fields beyond the caller's struct, which are unknown to its version.
-result<std::uint32_t> fields_from(hmn_flags fields, std::uint32_t struct_size) {
-  const hmn_flags past =
-      struct_size < HMN_PROCESS_MEMORY_SIZE_V2 ? appended<hmn_process_memory> : 0;
-  const hmn_flags unknown = fields & (~process_memory_field::all | past);
-  if (unknown == 0) return fields != 0 ? fields : process_memory_field::cheap;
-  return failed(status::unknown_flag,
-                {"fields: bits unknown, or past struct_size: 0x", hex(unknown)});
-}
-
 template <class Read>
-result<void> read_fields(hmn_flags fields, std::uint32_t struct_size, hmn_process_memory& out,
+result<void> read_fields(hmn_flags fields, const hmn_process_memory* out, hmn_process_memory& full,
                          Read&& read) {
-  const result<std::uint32_t> wanted = fields_from(fields, struct_size);
-  if (!wanted) return wanted.why();
+  if (result<void> ok = check_fields(fields, out); !ok) return ok;
+  const hmn_flags wanted = fields != 0 ? fields : process_memory_field::cheap;
   process_memory m;
-  if (result<void> ok = read(*wanted, m); !ok) return ok;
-  copy_fields(m, out);
-  if ((*wanted & ~out.present) != 0) out.notes |= HMN_NOTE_PARTIAL;
+  if (result<void> ok = read(wanted, m); !ok) return ok;
+  copy_fields(m, full);
+  if ((wanted & ~full.present) != 0) full.notes |= HMN_NOTE_PARTIAL;
   return {};
 }
 
@@ -58,7 +48,7 @@ hmn_status hmn_process_memory_read(hmn_context* handle, uint32_t pid, hmn_flags 
                                    hmn_process_memory* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_process_memory& full) -> result<void> {
     if (pid == 0) return failed(status::range, "pid 0 is no process");
-    return read_fields(fields, out->struct_size, full,
+    return read_fields(fields, out, full,
                        [&](std::uint32_t f, process_memory& m) { return c.memory(pid, f, m); });
   });
 }
@@ -75,18 +65,19 @@ hmn_status hmn_process_memory_read_self(hmn_context* handle, hmn_flags fields,
       return object(handle).own_memory(f, m);
     };
     hmn_process_memory full{};
-    if (result<void> ok = read_fields(fields, out->struct_size, full, read); !ok) return ok;
+    if (result<void> ok = read_fields(fields, out, full, read); !ok) return ok;
     answer.write(&full);
     return {};
   });
 }
 
-hmn_status hmn_system_memory_read(hmn_context* handle, hmn_system_memory* out,
+hmn_status hmn_system_memory_read(hmn_context* handle, hmn_flags fields, hmn_system_memory* out,
                                   hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_system_memory& full) -> result<void> {
+    if (result<void> ok = check_fields(fields, out); !ok) return ok;
     system_memory m;
     if (result<void> ok = c.system(m); !ok) return ok;
-    copy_out(m, full);
+    copy_requested(m, fields, full);
     return {};
   });
 }

@@ -3,6 +3,7 @@
 
 #include <hypomnesis.h>
 
+#include "api/convert.hpp"
 #include "api/guard.hpp"
 
 namespace hmn::api {
@@ -26,18 +27,16 @@ void copy_delta(const delta& d, hmn_delta& out) {
 }
 
 using append_report = result<void> (*)(std::string&, const snapshot&, const snapshot&,
-                                       std::uint32_t, std::string_view);
+                                       std::uint32_t, std::string_view, std::string_view);
 
 hmn_status write_report(const hmn_snapshot* before, const hmn_snapshot* after, std::uint32_t index,
-                        const char* label, const text_out& out, append_report append) noexcept {
-  return write_text(out, [&]() -> result<std::string> {
-    if (result<void> ok = check_pair(before, after); !ok) return std::move(ok.why());
+                        const char* label, hmn_flags flags, const text_out& out,
+                        append_report append) noexcept {
+  return write_text(out, nullptr, [&](std::string& text) -> result<void> {
+    if (result<void> ok = check_pair(before, after); !ok) return ok;
     if (label == nullptr) return null_argument("label is NULL");
-    std::string text;
-    if (result<void> ok = append(text, object(before), object(after), index, label); !ok) {
-      return std::move(ok.why());
-    }
-    return text;
+    if (result<void> ok = check_flags(flags, HMN_LINE_MB); !ok) return ok;
+    return append(text, object(before), object(after), index, label, unit_from(flags));
   });
 }
 
@@ -47,8 +46,8 @@ hmn_status write_report(const hmn_snapshot* before, const hmn_snapshot* after, s
 using namespace hmn;
 using namespace hmn::api;
 
-hmn_status hmn_report_read(const hmn_snapshot* before, const hmn_snapshot* after,
-                           uint32_t device_index, hmn_delta* out) noexcept {
+hmn_status hmn_delta_read(const hmn_snapshot* before, const hmn_snapshot* after,
+                          uint32_t device_index, hmn_delta* out) noexcept {
   return fill(out, nullptr, [&](hmn_delta& full) -> result<void> {
     if (result<void> ok = check_pair(before, after); !ok) return ok;
     const result<delta> d = compare(object(before), object(after), device_index);
@@ -59,14 +58,15 @@ hmn_status hmn_report_read(const hmn_snapshot* before, const hmn_snapshot* after
 }
 
 hmn_status hmn_report_delta(const hmn_snapshot* before, const hmn_snapshot* after,
-                            uint32_t device_index, const char* label, char* buffer,
+                            uint32_t device_index, const char* label, hmn_flags flags, char* buffer,
                             uint32_t capacity, uint32_t* needed) noexcept {
-  return write_report(before, after, device_index, label, {buffer, capacity, needed}, append_delta);
+  return write_report(before, after, device_index, label, flags, {buffer, capacity, needed},
+                      append_delta);
 }
 
 hmn_status hmn_report_before_after(const hmn_snapshot* before, const hmn_snapshot* after,
-                                   uint32_t device_index, const char* label, char* buffer,
-                                   uint32_t capacity, uint32_t* needed) noexcept {
-  return write_report(before, after, device_index, label, {buffer, capacity, needed},
+                                   uint32_t device_index, const char* label, hmn_flags flags,
+                                   char* buffer, uint32_t capacity, uint32_t* needed) noexcept {
+  return write_report(before, after, device_index, label, flags, {buffer, capacity, needed},
                       append_before_after);
 }

@@ -10,14 +10,9 @@ namespace hmn::api {
 namespace {
 
 constexpr hmn_flags usual_values = subject::devices | subject::pools | subject::telemetry;
-constexpr std::uint32_t usual_interval_ms = 1000;
+constexpr std::uint64_t usual_interval_ns = platform::ns_per_second;
 constexpr std::uint32_t usual_capacity = 64;
 constexpr std::uint32_t largest_capacity = 65536;
-
-template <class T>
-constexpr T given_or(T given, T usual) noexcept {
-  return given != 0 ? given : usual;
-}
 
 result<sampling> sampling_from(const hmn_sampler_options* options) {
   const result<hmn_sampler_options> o = read_input(options);
@@ -31,10 +26,18 @@ result<sampling> sampling_from(const hmn_sampler_options* options) {
                   {"options->capacity: ", o->capacity, " is above ", largest_capacity});
   }
   sampling how;
-  how.interval_ns = given_or(o->interval_ms, usual_interval_ms) * platform::ns_per_ms;
-  how.process_interval_ns =
-      given_or(o->process_interval_ms, usual_interval_ms) * platform::ns_per_ms;
-  how.capacity = given_or(o->capacity, usual_capacity);
+  if (o->interval_ms == HMN_MS_UNLIMITED || o->interval_ms == HMN_MS_IMMEDIATE) {
+    return failed(status::range,
+                  "options->interval_ms: expected an interval, not HMN_MS_UNLIMITED or "
+                  "HMN_MS_IMMEDIATE");
+  }
+  if (o->process_interval_ms == HMN_MS_UNLIMITED) {
+    return failed(status::range,
+                  "options->process_interval_ms: expected an interval, not HMN_MS_UNLIMITED");
+  }
+  how.interval_ns = ns_from(o->interval_ms, usual_interval_ns);
+  how.process_interval_ns = ns_from(o->process_interval_ms, usual_interval_ns);
+  how.capacity = o->capacity != 0 ? o->capacity : usual_capacity;
   how.peaks_only = (o->flags & HMN_SAMPLER_PEAKS_ONLY) != 0;
   return how;
 }
@@ -63,12 +66,15 @@ void copy_peak(const peak& p, hmn_peak& out) {
 }
 
 failure no_such_device(std::uint32_t index) {
-  return {
-      status::no_device, source::none, {}, {"no snapshot of the sampler has had a device ", index}};
+  return failed(status::no_device, {"no snapshot of the sampler has had a device ", index});
 }
 
 failure none_yet() {
-  return {status::empty, source::none, {}, "the sampler has no such values"};
+  return failed(status::empty, "the sampler has no such values");
+}
+
+failure none_of(latest_board::answer said, std::uint32_t index) {
+  return said == latest_board::answer::no_device ? no_such_device(index) : none_yet();
 }
 
 // Reads a value of the latest snapshot by one of latest_board's functions.
@@ -76,20 +82,14 @@ template <class T>
 using look = latest_board::answer (latest_board::*)(std::uint32_t, T&) const noexcept;
 
 template <class T, class Out>
-hmn_status latest_of(const hmn_sampler* handle, std::uint32_t index, Out* out,
+hmn_status latest_of(const hmn_sampler* handle, std::uint32_t index, Out* out, hmn_error* error,
                      look<T> at) noexcept {
-  return fill_from(handle, out, [&](const sampler& s, Out& full) -> result<void> {
+  return fill_from(handle, out, error, [&](const sampler& s, Out& full) -> result<void> {
     T found;
-    switch ((s.latest().*at)(index, found)) {
-      case latest_board::answer::here:
-        copy_out(found, full);
-        return {};
-      case latest_board::answer::no_device:
-        return no_such_device(index);
-      case latest_board::answer::none:
-        break;
-    }
-    return none_yet();
+    const latest_board::answer said = (s.latest().*at)(index, found);
+    if (said != latest_board::answer::here) return none_of(said, index);
+    copy_out(found, full);
+    return {};
   });
 }
 
@@ -139,33 +139,46 @@ hmn_status hmn_sampler_next(hmn_sampler* handle, uint32_t timeout_ms, hmn_snapsh
   clear_out(out);
   return with_sampler(handle, error, [&](sampler& s) -> result<void> {
     if (out == nullptr) return null_argument("out is NULL");
-    result<std::unique_ptr<snapshot>> next = s.next(timeout_ms * platform::ns_per_ms);
-    if (!next) return std::move(next.why());
+    result<std::unique_ptr<snapshot>> next = s.next(ns_from(timeout_ms, std::uint64_t{0}));
+    if (!next) return next.why();
     *out = handle_of(std::move(*next));
     return {};
   });
 }
 
-hmn_status hmn_sampler_read(const hmn_sampler* handle, hmn_sampler_info* out) noexcept {
-  return fill_from(handle, out, [](const sampler& s, hmn_sampler_info& full) -> result<void> {
-    copy_info(s.report(), full);
+hmn_status hmn_sampler_handle(hmn_sampler* handle, int64_t* out, hmn_error* error) noexcept {
+  if (out != nullptr) *out = -1;
+  return with_sampler(handle, error, [&](sampler& s) -> result<void> {
+    if (out == nullptr) return null_argument("out is NULL");
+    const result<std::int64_t> made = s.handle();
+    if (!made) return made.why();
+    *out = *made;
     return {};
   });
 }
 
-hmn_status hmn_sampler_latest_pool(const hmn_sampler* handle, uint32_t device_index,
-                                   hmn_pool* out) noexcept {
-  return latest_of<pool>(handle, device_index, out, &latest_board::main_pool);
+hmn_status hmn_sampler_read(const hmn_sampler* handle, hmn_sampler_info* out,
+                            hmn_error* error) noexcept {
+  return fill_from(handle, out, error,
+                   [](const sampler& s, hmn_sampler_info& full) -> result<void> {
+                     copy_info(s.report(), full);
+                     return {};
+                   });
+}
+
+hmn_status hmn_sampler_latest_pool(const hmn_sampler* handle, uint32_t device_index, hmn_pool* out,
+                                   hmn_error* error) noexcept {
+  return latest_of<pool>(handle, device_index, out, error, &latest_board::main_pool);
 }
 
 hmn_status hmn_sampler_latest_telemetry(const hmn_sampler* handle, uint32_t device_index,
-                                        hmn_telemetry* out) noexcept {
-  return latest_of<telemetry>(handle, device_index, out, &latest_board::telemetry);
+                                        hmn_telemetry* out, hmn_error* error) noexcept {
+  return latest_of<telemetry>(handle, device_index, out, error, &latest_board::telemetry);
 }
 
 hmn_status hmn_sampler_peak(const hmn_sampler* handle, uint32_t device_index, uint32_t pid,
-                            hmn_peak* out) noexcept {
-  return fill_from(handle, out, [&](const sampler& s, hmn_peak& full) -> result<void> {
+                            hmn_peak* out, hmn_error* error) noexcept {
+  return fill_from(handle, out, error, [&](const sampler& s, hmn_peak& full) -> result<void> {
     if (pid == 0) return failed(status::range, "pid 0 is no process");
     std::optional<peak> found;
     if (!s.find_peak(device_index, pid, found)) return no_such_device(device_index);
@@ -178,9 +191,9 @@ hmn_status hmn_sampler_peak(const hmn_sampler* handle, uint32_t device_index, ui
   });
 }
 
-hmn_status hmn_sampler_peak_device(const hmn_sampler* handle, uint32_t device_index,
-                                   hmn_peak* out) noexcept {
-  return fill_from(handle, out, [&](const sampler& s, hmn_peak& full) -> result<void> {
+hmn_status hmn_sampler_peak_device(const hmn_sampler* handle, uint32_t device_index, hmn_peak* out,
+                                   hmn_error* error) noexcept {
+  return fill_from(handle, out, error, [&](const sampler& s, hmn_peak& full) -> result<void> {
     std::optional<peak> found;
     if (!s.find_peak(device_index, 0, found)) return no_such_device(device_index);
     if (!found->used && !found->host_pool) return none_yet();

@@ -44,6 +44,8 @@ inline constexpr std::uint32_t size_v1<hmn_metric> = HMN_METRIC_SIZE_V1;
 template <>
 inline constexpr std::uint32_t size_v1<hmn_usage> = HMN_USAGE_SIZE_V1;
 template <>
+inline constexpr std::uint32_t size_v1<hmn_group> = HMN_GROUP_SIZE_V1;
+template <>
 inline constexpr std::uint32_t size_v1<hmn_snapshot_options> = HMN_SNAPSHOT_OPTIONS_SIZE_V1;
 template <>
 inline constexpr std::uint32_t size_v1<hmn_snapshot_info> = HMN_SNAPSHOT_INFO_SIZE_V1;
@@ -78,27 +80,40 @@ inline constexpr std::uint32_t size_v1<hmn_spill_info> = HMN_SPILL_INFO_SIZE_V1;
 template <>
 inline constexpr std::uint32_t size_v1<hmn_episode> = HMN_EPISODE_SIZE_V1;
 
-// Presence bits of the fields past a struct's first size.
+// Presence bits of a struct's fields.
+template <class T>
+inline constexpr hmn_flags all_fields = 0;
+// Those of the fields past its first size.
 template <class T>
 inline constexpr hmn_flags appended = 0;
+#define HMN_ANY(member, c_member, bit, ...) \
+  | hmn_flags {                             \
+    bit                                     \
+  }
 #define HMN_PAST_V1(member, c_member, bit, ...) \
   | (offsetof(outside, c_member) < size_v1<outside> ? hmn_flags{0} : hmn_flags{bit})
-#define HMN_APPENDED(c_struct, ...)                                     \
+#define HMN_FIELDS_OF(c_struct, any, past)                              \
+  template <>                                                           \
+  inline constexpr hmn_flags all_fields<c_struct> = hmn_flags{0} any;   \
   template <>                                                           \
   inline constexpr hmn_flags appended<c_struct> = [] {                  \
     using outside = c_struct;                                           \
     static_assert(offsetof(outside, present) == sizeof(std::uint32_t)); \
-    return hmn_flags{0} __VA_ARGS__;                                    \
+    return hmn_flags{0} past;                                           \
   }();
-HMN_APPENDED(hmn_process_memory, HMN_PROCESS_MEMORY_FIELDS(HMN_PAST_V1))
-HMN_APPENDED(hmn_system_memory, HMN_SYSTEM_MEMORY_FIELDS(HMN_PAST_V1))
-HMN_APPENDED(hmn_device, HMN_DEVICE_FIELDS(HMN_PAST_V1))
-HMN_APPENDED(hmn_pool, HMN_POOL_FIELDS(HMN_PAST_V1))
-HMN_APPENDED(hmn_telemetry, HMN_TELEMETRY_FIELDS(HMN_PAST_V1))
-HMN_APPENDED(hmn_metric, HMN_METRIC_FIELDS(HMN_PAST_V1))
-HMN_APPENDED(hmn_usage, HMN_USAGE_FIELDS(HMN_PAST_V1, HMN_NOTHING))
-#undef HMN_APPENDED
+#define HMN_FIELDS_IN(c_struct, table) HMN_FIELDS_OF(c_struct, table(HMN_ANY), table(HMN_PAST_V1))
+HMN_FIELDS_IN(hmn_process_memory, HMN_PROCESS_MEMORY_FIELDS)
+HMN_FIELDS_IN(hmn_system_memory, HMN_SYSTEM_MEMORY_FIELDS)
+HMN_FIELDS_IN(hmn_device, HMN_DEVICE_FIELDS)
+HMN_FIELDS_IN(hmn_pool, HMN_POOL_FIELDS)
+HMN_FIELDS_IN(hmn_telemetry, HMN_TELEMETRY_FIELDS)
+HMN_FIELDS_IN(hmn_metric, HMN_METRIC_FIELDS)
+HMN_FIELDS_OF(hmn_usage, HMN_USAGE_FIELDS(HMN_ANY, HMN_NOTHING),
+              HMN_USAGE_FIELDS(HMN_PAST_V1, HMN_NOTHING))
+#undef HMN_FIELDS_IN
+#undef HMN_FIELDS_OF
 #undef HMN_PAST_V1
+#undef HMN_ANY
 
 template <class T>
 constexpr bool has_grown = sizeof(T) != size_v1<T>;
@@ -156,7 +171,7 @@ template <class T>
 result<T> read_input(const T* options) {
   T full{};
   if (result<void> ok = read_sized(options, size_v1<T>, &full, sizeof(T)); !ok) {
-    return std::move(ok.why());
+    return ok.why();
   }
   full.struct_size = sizeof(T);
   return full;

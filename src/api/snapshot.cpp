@@ -15,12 +15,12 @@ namespace {
 constexpr std::uint32_t collected_by_default =
     subject::memory | subject::devices | subject::pools | subject::self;
 
-failure past_end(std::uint32_t i, std::size_t count) {
-  return {status::range, source::none, {}, {i, " is past the end: ", count, " entries"}};
+failure past_end(std::uint32_t position, std::size_t count) {
+  return failed(status::range, {position, " is past the end: ", count, " entries"});
 }
 
 failure nothing() {
-  return {status::empty, source::none, {}, "it is not there"};  // no allocation: frequent
+  return failed(status::empty, "it is not there");  // no allocation: frequent
 }
 
 // Returns nullptr for an unknown text of a process.
@@ -37,7 +37,7 @@ const std::string usage::*process_text(std::uint32_t text) noexcept {
   }
 }
 
-// Copies a record that may be missing, as those of a snapshot may.
+// Copies a record that may be missing.
 template <class Record, class T>
 result<void> copy_known(const std::optional<Record>& r, T& full) {
   if (!r) return nothing();
@@ -45,24 +45,33 @@ result<void> copy_known(const std::optional<Record>& r, T& full) {
   return {};
 }
 
-// Implements a list function: copies entry i of `list` by `copy`.
+// Copies a record of a device that may be missing.
+template <class T, class Record>
+hmn_status of_device(const hmn_snapshot* handle, std::uint32_t index,
+                     std::optional<Record> snapshot_device::*part, T* out) noexcept {
+  return fill_from(handle, out, [&](const snapshot& s, T& full) -> result<void> {
+    const snapshot_device* const d = s.device_by_index(index);
+    if (d == nullptr) return snapshot::no_device(index);
+    return copy_known(d->*part, full);
+  });
+}
+
+// Implements a list function: copies an entry of `list` by `copy`.
 template <class T, class List, class Copy>
-hmn_status entry(const hmn_snapshot* handle, List snapshot::*list, std::uint32_t i, T* out,
+hmn_status entry(const hmn_snapshot* handle, List snapshot::*list, std::uint32_t position, T* out,
                  Copy&& copy) noexcept {
   return fill_from(handle, out, [&](const snapshot& s, T& full) -> result<void> {
     const List& entries = s.*list;
-    if (i >= entries.size()) return past_end(i, entries.size());
-    return copy(entries[i], full);
+    if (position >= entries.size()) return past_end(position, entries.size());
+    copy(entries[position], full);
+    return {};
   });
 }
 
 template <class T, class Record>
-hmn_status entry(const hmn_snapshot* handle, std::vector<Record> snapshot::*list, std::uint32_t i,
-                 T* out) noexcept {
-  return entry(handle, list, i, out, [](const Record& r, T& full) -> result<void> {
-    copy_out(r, full);
-    return {};
-  });
+hmn_status entry(const hmn_snapshot* handle, std::vector<Record> snapshot::*list,
+                 std::uint32_t position, T* out) noexcept {
+  return entry(handle, list, position, out, [](const Record& r, T& full) { copy_out(r, full); });
 }
 
 }  // namespace
@@ -81,7 +90,7 @@ result<snapshot_request> request_from(const hmn_snapshot_options* options,
   snapshot_request r;
   r.collect = o.collect != 0 ? o.collect : default_collect;
   r.slow = (o.flags & HMN_SNAPSHOT_SLOW) != 0;
-  r.deadline_ns = o.deadline_ms * platform::ns_per_ms;
+  r.deadline_ns = ns_from(o.deadline_ms, r.deadline_ns);
   if ((o.flags & HMN_SNAPSHOT_ONE_DEVICE) != 0) {
     r.device_index = o.device_index;
   } else if (o.device_index != 0) {
@@ -100,14 +109,20 @@ void copy_diagnostic(const snapshot_diagnostic& from, hmn_diagnostic& out) {
   const diagnostic& d = from.value;
   out.notes = d.notes;
   out.backend = static_cast<std::uint32_t>(d.why.from);
+  out.reason = static_cast<std::uint32_t>(reason_for(d.why));
   out.status = static_cast<hmn_status>(d.why.code);
   out.native_domain = static_cast<std::uint32_t>(d.why.native.domain);
   out.native_code = d.why.native.code;
   out.subject = d.about;
-  out.field = d.field;
   out.count = from.count;
   hmn_flags& has = out.present;
-  if (d.field != 0) has |= HMN_DIAGNOSTIC_HAS_FIELD;
+  if (d.about == subject::metrics) {
+    out.metric = d.field;
+    if (d.field != 0) has |= HMN_DIAGNOSTIC_HAS_METRIC;
+  } else {
+    out.field = d.field;
+    if (d.field != 0) has |= HMN_DIAGNOSTIC_HAS_FIELD;
+  }
   give(has, HMN_DIAGNOSTIC_HAS_DEVICE, out.device_index, from.device_index);
   give(has, HMN_DIAGNOSTIC_HAS_PID, out.pid, d.pid);
   give(has, HMN_DIAGNOSTIC_HAS_DURATION, out.duration_ns, d.duration_ns);
@@ -123,10 +138,12 @@ void copy_info(const snapshot& s, hmn_snapshot_info& out) {
   out.pool_count = static_cast<std::uint32_t>(s.pools.size());
   out.usage_count = static_cast<std::uint32_t>(s.usages.size());
   out.metric_count = static_cast<std::uint32_t>(s.metrics.size());
+  out.group_count = static_cast<std::uint32_t>(s.groups.size());
   out.diagnostic_count = static_cast<std::uint32_t>(s.diagnostics.size());
   out.unreadable_process_count = s.unreadable_processes;
   out.unix_time_ns = s.unix_time_ns;
   out.monotonic_ns = s.monotonic_ns;
+  out.device_generation = s.device_generation;
   out.duration_ns = s.duration_ns;
 }
 
@@ -144,7 +161,7 @@ hmn_status hmn_snapshot_take(hmn_context* handle, const hmn_snapshot_options* op
     const result<snapshot_request> request = request_from(options, collected_by_default);
     if (!request) return request.why();
     result<std::unique_ptr<snapshot>> taken = c.take(*request);
-    if (!taken) return std::move(taken.why());
+    if (!taken) return taken.why();
     *out = handle_of(std::move(*taken));
     return {};
   });
@@ -173,82 +190,91 @@ hmn_status hmn_snapshot_system(const hmn_snapshot* handle, hmn_system_memory* ou
   });
 }
 
-hmn_status hmn_snapshot_device(const hmn_snapshot* handle, uint32_t i, hmn_device* out) noexcept {
-  return entry(handle, &snapshot::devices, i, out,
-               [](const snapshot_device& d, hmn_device& full) -> result<void> {
-                 copy_out(d.identity, full);
-                 return {};
-               });
+hmn_status hmn_snapshot_device(const hmn_snapshot* handle, uint32_t position,
+                               hmn_device* out) noexcept {
+  return entry(handle, &snapshot::devices, position, out,
+               [](const snapshot_device& d, hmn_device& full) { copy_out(d.identity, full); });
 }
 
-hmn_status hmn_snapshot_telemetry(const hmn_snapshot* handle, uint32_t i,
+hmn_status hmn_snapshot_telemetry(const hmn_snapshot* handle, uint32_t device_index,
                                   hmn_telemetry* out) noexcept {
-  return entry(
-      handle, &snapshot::devices, i, out,
-      [](const snapshot_device& d, hmn_telemetry& full) { return copy_known(d.telemetry, full); });
+  return of_device(handle, device_index, &snapshot_device::telemetry, out);
 }
 
-hmn_status hmn_snapshot_self(const hmn_snapshot* handle, uint32_t i, hmn_usage* out) noexcept {
-  return entry(handle, &snapshot::devices, i, out,
-               [](const snapshot_device& d, hmn_usage& full) { return copy_known(d.self, full); });
+hmn_status hmn_snapshot_self(const hmn_snapshot* handle, uint32_t device_index,
+                             hmn_usage* out) noexcept {
+  return of_device(handle, device_index, &snapshot_device::self, out);
 }
 
-hmn_status hmn_snapshot_pool(const hmn_snapshot* handle, uint32_t i, hmn_pool* out) noexcept {
-  return entry(handle, &snapshot::pools, i, out);
+hmn_status hmn_snapshot_device_pool(const hmn_snapshot* handle, uint32_t device_index,
+                                    uint32_t kind, hmn_pool* out) noexcept {
+  return fill_from(handle, out, [&](const snapshot& s, hmn_pool& full) -> result<void> {
+    if (result<void> ok = check_pool_kind(kind); !ok) return ok;
+    if (s.device_by_index(device_index) == nullptr) return snapshot::no_device(device_index);
+    const pool* const found = s.find_pool(device_index, static_cast<pool_kind>(kind));
+    if (found == nullptr) return nothing();
+    copy_out(*found, full);
+    return {};
+  });
 }
 
-hmn_status hmn_snapshot_usage(const hmn_snapshot* handle, uint32_t i, hmn_usage* out) noexcept {
-  return entry(handle, &snapshot::usages, i, out);
+hmn_status hmn_snapshot_pool(const hmn_snapshot* handle, uint32_t position,
+                             hmn_pool* out) noexcept {
+  return entry(handle, &snapshot::pools, position, out);
 }
 
-hmn_status hmn_snapshot_metric(const hmn_snapshot* handle, uint32_t i, hmn_metric* out) noexcept {
-  return entry(handle, &snapshot::metrics, i, out);
+hmn_status hmn_snapshot_usage(const hmn_snapshot* handle, uint32_t position,
+                              hmn_usage* out) noexcept {
+  return entry(handle, &snapshot::usages, position, out);
 }
 
-hmn_status hmn_snapshot_diagnostic(const hmn_snapshot* handle, uint32_t i,
+hmn_status hmn_snapshot_metric(const hmn_snapshot* handle, uint32_t position,
+                               hmn_metric* out) noexcept {
+  return entry(handle, &snapshot::metrics, position, out);
+}
+
+hmn_status hmn_snapshot_group(const hmn_snapshot* handle, uint32_t position,
+                              hmn_group* out) noexcept {
+  return entry(handle, &snapshot::groups, position, out);
+}
+
+hmn_status hmn_snapshot_diagnostic(const hmn_snapshot* handle, uint32_t position,
                                    hmn_diagnostic* out) noexcept {
-  return entry(handle, &snapshot::diagnostics, i, out,
-               [](const snapshot_diagnostic& d, hmn_diagnostic& full) -> result<void> {
-                 copy_diagnostic(d, full);
-                 return {};
-               });
+  return entry(
+      handle, &snapshot::diagnostics, position, out,
+      [](const snapshot_diagnostic& d, hmn_diagnostic& full) { copy_diagnostic(d, full); });
 }
 
 hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, uint32_t device_index,
-                               hmn_flags subject_bit, hmn_flags field,
+                               hmn_flags subject_bit, hmn_flags field, uint32_t metric,
                                hmn_diagnostic* out) noexcept {
   return fill_from(handle, out, [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
     if (!std::has_single_bit(subject_bit) || (subject_bit & ~subject::all) != 0) {
       return failed(status::range, {"0x", hex(subject_bit), " is not one of HMN_COLLECT_*"});
     }
-    if ((s.collect & subject_bit) == 0) return nothing();
-    const snapshot_device* const d = s.device_by_index(device_index);
-    if (d == nullptr) {
-      return failed(status::no_device, {"the snapshot has no device ", device_index});
+    if ((subject_bit == subject::metrics ? field : metric) != 0) {
+      return failed(status::argument, "a metric belongs to HMN_COLLECT_METRICS, a field to others");
     }
-    copy_diagnostic(reason_for(s, subject_bit, d->identity, field), full);
+    if (((s.collect | s.postponed) & subject_bit) == 0) return nothing();
+    const snapshot_device* const d = s.device_by_index(device_index);
+    if (d == nullptr) return snapshot::no_device(device_index);
+    copy_diagnostic(reason_for(s, subject_bit, d->identity, field | metric), full);
     return {};
   });
 }
 
-hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t i, char* buffer,
-                             uint32_t capacity, uint32_t* needed) noexcept {
-  return write_text({buffer, capacity, needed}, [&]() -> result<std::string> {
+hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t position,
+                             char* buffer, uint32_t capacity, uint32_t* needed) noexcept {
+  return write_text({buffer, capacity, needed}, nullptr, [&](std::string& found) -> result<void> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
-    const std::string usage::*const part = process_text(text);
     const snapshot& s = object(handle);
-    if (text == HMN_TEXT_METRIC_GROUP) {
-      if (i >= s.metrics.size()) return past_end(i, s.metrics.size());
-      const std::string* const group = s.group_of(s.metrics[i]);
-      if (group == nullptr) return nothing();
-      return *group;
-    }
-    if (part == nullptr) {
-      return failed(status::range, {text, " is no HMN_TEXT_*"});
-    }
-    if (i >= s.usages.size()) return past_end(i, s.usages.size());
-    const std::string& found = s.usages[i].*part;
-    if (found.empty()) return nothing();
-    return found;
+    const std::string usage::*const part = process_text(text);
+    const bool is_group = text == HMN_TEXT_GROUP_NAME;
+    if (part == nullptr && !is_group) return failed(status::range, {text, " is no HMN_TEXT_*"});
+    const std::size_t count = is_group ? s.groups.size() : s.usages.size();
+    if (position >= count) return past_end(position, count);
+    found = is_group ? s.groups[position].name : s.usages[position].*part;
+    if (found.empty() && !is_group) return nothing();
+    return {};
   });
 }

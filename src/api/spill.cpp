@@ -50,9 +50,7 @@ result<spill_sample> sample_from(const hmn_spill_sample* given) {
 }
 
 result<void> check_spill(const hmn_spill* handle) {
-  if (handle == nullptr) return null_argument("spill is NULL");
-  if (!object(handle).is_forked()) return {};
-  return forked("the detector was made before this process was forked: make a new one");
+  return check_usable(handle, "spill detector");
 }
 
 hmn_status with_spill(hmn_spill* handle, hmn_error* error,
@@ -68,9 +66,9 @@ std::string_view text_of(const char* label) noexcept {
 }
 
 void give_totals(const spill_totals& t, hmn_spill_info& out) {
-  out.state = (t.observations != 0 ? hmn_flags{HMN_SPILL_MEASURABLE} : 0U) |
-              (t.rules != 0 ? hmn_flags{HMN_SPILL_NOW} : 0U) |
-              (t.episodes != 0 ? hmn_flags{HMN_SPILL_EVER} : 0U);
+  out.state = (t.observations != 0 ? hmn_flags{HMN_SPILL_STATE_MEASURABLE} : 0U) |
+              (t.rules != 0 ? hmn_flags{HMN_SPILL_STATE_NOW} : 0U) |
+              (t.episodes != 0 ? hmn_flags{HMN_SPILL_STATE_EVER} : 0U);
   out.rules = t.rules;
   out.observation_count = t.observations;
   out.episode_count = t.episodes;
@@ -168,16 +166,17 @@ hmn_status hmn_spill_feed(hmn_spill* handle, const hmn_spill_sample* sample, con
   });
 }
 
-hmn_status hmn_spill_read(const hmn_spill* handle, hmn_spill_info* out) noexcept {
-  return fill(out, nullptr, [&](hmn_spill_info& full) -> result<void> {
+hmn_status hmn_spill_read(const hmn_spill* handle, hmn_spill_info* out, hmn_error* error) noexcept {
+  return fill(out, error, [&](hmn_spill_info& full) -> result<void> {
     if (result<void> ok = check_spill(handle); !ok) return ok;
     copy_info(object(handle), full);
     return {};
   });
 }
 
-hmn_status hmn_spill_episode(const hmn_spill* handle, uint64_t number, hmn_episode* out) noexcept {
-  return fill(out, nullptr, [&](hmn_episode& full) -> result<void> {
+hmn_status hmn_spill_episode(const hmn_spill* handle, uint64_t number, hmn_episode* out,
+                             hmn_error* error) noexcept {
+  return fill(out, error, [&](hmn_episode& full) -> result<void> {
     if (result<void> ok = check_spill(handle); !ok) return ok;
     const std::optional<hmn::spill_episode> found = object(handle).episode(number);
     if (!found) {

@@ -10,12 +10,11 @@ using namespace hmn::api;
 hmn_status hmn_telemetry_read(hmn_context* handle, uint32_t device_index, hmn_flags fields,
                               hmn_telemetry* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_telemetry& full) -> result<void> {
-    if (result<void> ok = check_fields(fields, telemetry_field::all); !ok) return ok;
+    if (result<void> ok = check_fields(fields, out); !ok) return ok;
     const result<telemetry> t =
         c.telemetry(device_index, fields != 0 ? fields : telemetry_field::all);
     if (!t) return t.why();
-    copy_out(*t, full);
-    if ((fields & ~full.present) != 0) full.notes |= HMN_NOTE_PARTIAL;
+    copy_requested(*t, fields, full);
     return {};
   });
 }

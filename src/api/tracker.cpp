@@ -15,7 +15,7 @@ constexpr std::uint32_t most_tags = 65536;
 using tag_name = text<tracker::longest_name + 1>;
 
 failure refused(status code, const char* what, std::uint64_t number) {
-  return {code, source::none, {}, {what, number}};
+  return failed(code, {what, number});
 }
 
 constexpr std::uint64_t limit_of(std::uint64_t bytes) noexcept {
@@ -37,8 +37,7 @@ result<void> read_options(const hmn_tracker_options* options, hmn_tracker_option
 }
 
 result<void> check_tracker(const hmn_tracker* handle) {
-  if (handle == nullptr) return null_argument("tracker is NULL");
-  return {};
+  return check_usable(handle != nullptr, false, "tracker");
 }
 
 failure no_such_tag(std::uint32_t tag) {
@@ -151,7 +150,7 @@ hmn_status hmn_tracker_tag(hmn_tracker* handle, const char* name, uint32_t* out,
       return null_argument("name is empty, longer than 63 bytes or no UTF-8");
     }
     result<std::uint32_t> tag = t.tag(kept.view());
-    if (!tag) return std::move(tag.why());
+    if (!tag) return tag.why();
     *out = *tag;
     return {};
   });

@@ -7,27 +7,25 @@
 using namespace hmn;
 using namespace hmn::api;
 
-hmn_status hmn_usage_read(hmn_context* handle, uint32_t device_index, uint32_t pid, hmn_usage* out,
-                          hmn_error* error) noexcept {
+hmn_status hmn_usage_read(hmn_context* handle, uint32_t device_index, uint32_t pid,
+                          hmn_flags fields, hmn_usage* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_usage& full) -> result<void> {
+    if (result<void> ok = check_fields(fields, out); !ok) return ok;
     if (pid == 0) return failed(status::range, "pid 0 is no process");
     const result<usage> u = c.process(device_index, pid);
     if (!u) return u.why();
-    if (u->counted_since_ns && out->struct_size < HMN_USAGE_SIZE_V2) {
-      return failure{
-          status::no_process, u->from, {}, "the driver lists no such process on this device"};
-    }
-    copy_out(*u, full);
+    copy_requested(*u, fields, full);
     return {};
   });
 }
 
-hmn_status hmn_usage_read_self(hmn_context* handle, uint32_t device_index, hmn_usage* out,
-                               hmn_error* error) noexcept {
+hmn_status hmn_usage_read_self(hmn_context* handle, uint32_t device_index, hmn_flags fields,
+                               hmn_usage* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_usage& full) -> result<void> {
+    if (result<void> ok = check_fields(fields, out); !ok) return ok;
     const result<usage> u = c.own_usage(device_index);
     if (!u) return u.why();
-    copy_out(*u, full);
+    copy_requested(*u, fields, full);
     return {};
   });
 }

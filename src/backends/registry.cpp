@@ -31,14 +31,17 @@ std::unique_ptr<host_source> make_host(const settings& s) {
   return host;
 }
 
+[[maybe_unused]] void add(source_list& list, std::unique_ptr<device_source> made,
+                          std::uint64_t fallback_for) {
+  if (made) list.devices.push_back({std::move(made), fallback_for});
+}
+
 source_list make_real(const settings& s) {
   source_list list;
   list.host = make_host(s);
-#define HMN_ADD(name, with, when, fallback_for)                                                    \
-  if constexpr (HMN_WITH_##with != 0) {                                                            \
-    if (is_wanted(source::name, made::when, s)) {                                                  \
-      if (auto device = make_##name(s)) list.devices.push_back({std::move(device), fallback_for}); \
-    }                                                                                              \
+#define HMN_ADD(name, with, when, fallback_for)                                          \
+  if constexpr (HMN_WITH_##with != 0) {                                                  \
+    if (is_wanted(source::name, made::when, s)) add(list, make_##name(s), fallback_for); \
   }
   HMN_DEVICE_SOURCES(HMN_ADD)
 #undef HMN_ADD

@@ -35,7 +35,7 @@ struct row_sum {
 };
 
 failure unknown(const pool& p, const char* why) {
-  return {status::unsupported, p.from, {}, why};
+  return {status::unsupported, p.from, {}, why, reason::ambiguous};
 }
 
 failure shared_by_several(const pool& p, const row_sum& sum) {
@@ -43,7 +43,8 @@ failure shared_by_several(const pool& p, const row_sum& sum) {
           p.from,
           {},
           {"processes share memory: ", *p.used - std::min(*p.used, sum.at_most), " to ",
-           *p.used - sum.at_least(), " bytes are used by none that can be seen"}};
+           *p.used - sum.at_least(), " bytes are used by none that can be seen"},
+          reason::ambiguous};
 }
 
 std::optional<failure> attribute(std::span<const usage> rows, pool& p) {

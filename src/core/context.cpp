@@ -76,6 +76,13 @@ bool is_of_this_process(const failure& why) {
   return why.code == status::no_memory || why.code == status::limit || why.code == status::internal;
 }
 
+// Returns whether the failure proves that the source has no device: its driver or tool is absent. A
+// file that was named and could not be found (an errno) proves nothing.
+bool is_absence(const failure& why) {
+  return why.code == status::no_device ||
+         (why.code == status::no_source && why.native.domain != native_domain::error_number);
+}
+
 }  // namespace
 
 context::context(const settings& s, const limits& l)
@@ -145,13 +152,13 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
     if (answered) continue;
     if (conclusive && is_no_news(*from, index)) continue;
     if (!listed) note_refusal(*from, answered.why(), q.list ? std::nullopt : index);
-    out.push_back({from->id(), std::move(answered.why()), conclusive});
+    out.push_back({from->id(), answered.why(), conclusive});
   }
   return out;
 }
 
-deadline context::new_deadline(std::uint64_t deadline_ns) const {
-  return {platform::monotonic_ns(), deadline_ns != 0 ? deadline_ns : limits_.deadline_ns,
+deadline context::new_deadline(std::optional<std::uint64_t> deadline_ns) const {
+  return {platform::monotonic_ns(), deadline_ns.value_or(limits_.deadline_ns),
           limits_.open_deadline_ns};
 }
 
@@ -231,7 +238,7 @@ result<void> context::rescan(deadline& d, refusals* refused_by) {
   const std::lock_guard lock(table_mutex_);
   for (const refusal& r : refused) {
     if (is_of_this_process(r.why)) return r.why;
-    if (table_.count() == 0 && r.why.code == status::timeout) return r.why;
+    if (table_.count() == 0 && !is_absence(r.why)) return r.why;
   }
   if (refused_by != nullptr) *refused_by = std::move(refused);
   return {};
@@ -266,11 +273,12 @@ result<void> context::know(std::uint32_t index, deadline& d) {
   return index < count() ? result<void>() : no_device(index, count(), refused);
 }
 
-result<std::uint32_t> context::device_count() {
+result<void> context::list_devices(device_listing& out) {
   deadline d = new_deadline();
-  if (result<void> ok = rescan(d); !ok) return ok.why();
+  if (result<void> ok = rescan(d); !ok) return ok;
   const std::lock_guard lock(table_mutex_);
-  return table_.count();
+  out = {table_.count(), table_.generation()};
+  return {};
 }
 
 result<std::uint32_t> context::find(std::string_view text) {
@@ -311,9 +319,14 @@ result<void> context::system(system_memory& out) {
   return read_system(*host_, out, drop_silently);
 }
 
-result<std::string> context::recording() {
+result<void> context::recording(std::string& out) {
   start();
-  if (recorder_) return recorder_->text();
+  if (recorder_) {
+    result<std::string> made = recorder_->text();
+    if (!made) return made.why();
+    out = std::move(*made);
+    return {};
+  }
   const char* const why = settings_.record ? "a simulated machine is not recorded"
                                            : "the context does not record: HMN_CONTEXT_RECORD";
   return failed(status::state, why);

@@ -31,12 +31,19 @@ enum class path_kind : std::uint32_t {
 };
 
 struct snapshot_request {
-  std::uint32_t collect = 0;  // subject bits
+  std::uint32_t collect = 0;    // subject bits
+  std::uint32_t postponed = 0;  // subjects that a later request has
   std::optional<std::uint32_t> device_index;
   std::optional<std::uint32_t> pid;
-  bool slow = false;                // includes slow metrics
-  bool without_hosts_part = false;  // skips the process details that the host provides
-  std::uint64_t deadline_ns = 0;    // 0: the context's
+  bool slow = false;                         // includes slow metrics
+  bool without_hosts_part = false;           // skips the process details that the host provides
+  std::optional<std::uint64_t> deadline_ns;  // none: the context's
+};
+
+// What a list of the devices tells about them all.
+struct device_listing {
+  std::uint32_t count = 0;
+  std::uint64_t generation = 0;
 };
 
 // Measurement sources, opened once and kept. Safe for concurrent use by any number of threads.
@@ -55,13 +62,13 @@ class context {
   result<source_state> backend(source which);
 
   // Returns the readings so far as a machine file.
-  result<std::string> recording();
+  result<void> recording(std::string& out);
 
   result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out);
   result<void> own_memory(std::uint32_t fields, process_memory& out);
   result<void> system(system_memory& out);
 
-  result<std::uint32_t> device_count();
+  result<void> list_devices(device_listing& out);
   result<std::uint32_t> find(std::string_view key);
   result<device> identity(std::uint32_t index);
   // Takes pool_field bits in `fields`.
@@ -87,7 +94,7 @@ class context {
   using refusals = std::vector<refusal>;
 
   void start();
-  [[nodiscard]] deadline new_deadline(std::uint64_t deadline_ns = 0) const;
+  [[nodiscard]] deadline new_deadline(std::optional<std::uint64_t> deadline_ns = {}) const;
   [[nodiscard]] plan new_plan() const;
   result<void> rescan(deadline& d, refusals* refused_by = nullptr);
   static failure no_device(std::uint32_t index, std::uint32_t count, const refusals& refused);

@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "model/compose.hpp"
+#include "model/device.hpp"
 #include "model/scan.hpp"
 #include "model/text.hpp"
+#include "model/words.hpp"
 
 namespace hmn {
 namespace {
@@ -17,7 +19,7 @@ char lower(char c) noexcept {
 failure bad_key(std::string_view text, std::string_view expected) {
   std::string shown;
   append_utf8(shown, text.substr(0, 120));
-  return {status::argument, source::none, {}, {"device key \"", shown, "\": ", expected}};
+  return failed(status::argument, {"device key \"", shown, "\": ", expected});
 }
 
 // Parses a PCI address whose domain is optional.
@@ -53,9 +55,19 @@ result<device_key> parse_device_key(std::string_view text) {
   if (kind == "luid") {
     key.what = device_key::kind::luid;
     number = parse_luid(value);
-  } else if (kind == "render" || kind == "driver") {
-    key.what = kind == "render" ? device_key::kind::render : device_key::kind::driver;
+  } else if (kind == "render") {
+    key.what = device_key::kind::render;
     number = scan::number<std::uint32_t>(value);
+  } else if (kind == "driver") {
+    const std::size_t end = value.find(':');
+    const auto named = number_of(words::vendors(), value.substr(0, end));
+    if (!named || *named == static_cast<std::int32_t>(vendor::unknown) ||
+        end == std::string_view::npos) {
+      return bad_key(text, "expected the vendor and its index, such as driver:nvidia:0");
+    }
+    key.what = device_key::kind::driver;
+    key.vendor = static_cast<std::uint32_t>(*named);
+    number = scan::number<std::uint32_t>(value.substr(end + 1));
   } else {
     return bad_key(text, "expected uuid:, pci:, luid:, render: or driver: and a value");
   }

@@ -16,6 +16,7 @@ struct device_key {
   kind what = kind::uuid;
   std::string_view uuid;
   pci_address pci;
+  std::uint32_t vendor = 0;  // driver: whose numbering it is
   std::uint64_t number = 0;  // luid, render, driver
 };
 

@@ -76,6 +76,19 @@ device_table::entry* device_table::match_by_ids(source from, const device& d,
   return found;
 }
 
+// Compares only when called: within a scan a device may be lost to one source and found by the
+// next.
+std::uint64_t device_table::generation() noexcept {
+  bool is_changed = false;
+  for (entry& e : entries_) {
+    const bool is_present = e.view.state != state::lost;
+    is_changed |= e.was_present != is_present;
+    e.was_present = is_present;
+  }
+  if (is_changed) ++generation_;
+  return generation_;
+}
+
 // Stores the identity as `from` lists it; the source with the lower number is preferred.
 void device_table::refresh(entry& e, source from, const device& d) {
   auto at = e.seen_by.begin();
@@ -205,7 +218,8 @@ std::optional<std::uint32_t> device_table::find(const device_key& key) const {
       case device_key::kind::render:
         return d.render_minor == static_cast<std::uint32_t>(key.number);
       case device_key::kind::driver:
-        return !is_partition(d) && d.driver_index == static_cast<std::uint32_t>(key.number);
+        return !is_partition(d) && d.vendor == key.vendor &&
+               d.driver_index == static_cast<std::uint32_t>(key.number);
     }
     return false;
   };

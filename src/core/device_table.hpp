@@ -21,6 +21,9 @@ class device_table {
   }
   [[nodiscard]] const device& at(std::uint32_t index) const { return entries_[index].view; }
 
+  // Counts changes of which devices are present, as of the previous call; 0: no device yet.
+  std::uint64_t generation() noexcept;
+
   // Merges the current device list of a source. Known devices are refreshed and new ones numbered;
   // devices missing from the list are lost unless another source still lists them.
   void update(source from, std::span<const device* const> listed);
@@ -43,6 +46,7 @@ class device_table {
   struct entry {
     device view;
     std::vector<reference> seen_by;  // the best source first
+    std::optional<bool> was_present;
   };
 
   [[nodiscard]] entry* match(source from, const device& d);
@@ -57,6 +61,7 @@ class device_table {
   void note_divided();
 
   std::vector<entry> entries_;
+  std::uint64_t generation_ = 0;
 };
 
 }  // namespace hmn

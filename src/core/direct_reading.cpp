@@ -56,7 +56,10 @@ result<void> context::read(std::uint32_t index, std::uint32_t subject_bit, const
     return !is_complete(out, p, wanted);
   };
   refusals refused = ask(p, index, d, visit);
-  if ((out.answered & subject_bit) != 0) return {};
+  if ((out.answered & subject_bit) != 0) {
+    end_reading(out, platform::monotonic_ns());
+    return {};
+  }
   if (!refused.empty()) return most_specific(refused);
   std::optional<failure>& missing = out.missing_of(subject_bit);
   if (!missing) {
@@ -74,7 +77,7 @@ result<pool> context::pool(std::uint32_t index, pool_kind kind, std::uint32_t fi
   p.pools = true;
   merged_device d;
   if (result<void> ok = read(index, subject::pools, p, {kind, fields, nullptr}, d); !ok) {
-    return std::move(ok.why());
+    return ok.why();
   }
   constexpr std::uint32_t needs_host = pool_field::total | pool_field::usable | pool_field::budget;
   if ((fields & needs_host) != 0) set_usable(d, kind);
@@ -103,7 +106,7 @@ result<telemetry> context::telemetry(std::uint32_t index, std::uint32_t fields) 
   plan p = new_plan();
   p.telemetry = fields;
   merged_device d;
-  if (result<void> ok = read(index, subject::telemetry, p, {}, d); !ok) return std::move(ok.why());
+  if (result<void> ok = read(index, subject::telemetry, p, {}, d); !ok) return ok.why();
   return *d.telemetry;
 }
 
@@ -139,7 +142,7 @@ result<usage> context::process(std::uint32_t index, std::uint32_t pid) {
   plan p = new_plan();
   p.pid = pid;
   merged_device d;
-  if (result<void> ok = read(index, subject::processes, p, {}, d); !ok) return std::move(ok.why());
+  if (result<void> ok = read(index, subject::processes, p, {}, d); !ok) return ok.why();
   usage& row = *d.process;
   if (row.pid != pid) return answered_too_late(row.from);
   if ((row.notes & note::foreign_pid) == 0) host_->describe(row);
@@ -157,7 +160,7 @@ result<usage> context::own_usage(std::uint32_t index) {
   plan p = new_plan();
   p.self = true;
   merged_device d;
-  if (result<void> ok = read(index, subject::self, p, {}, d); !ok) return std::move(ok.why());
+  if (result<void> ok = read(index, subject::self, p, {}, d); !ok) return ok.why();
   return std::move(*d.self);
 }
 

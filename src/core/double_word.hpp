@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #if !defined(__x86_64__) && !defined(__aarch64__)
-#include <atomic>
+#include <mutex>
 #endif
 
 namespace hmn {
@@ -61,18 +61,28 @@ class double_word {
 
 #else
 
-// Fallback to the compiler's implementation, which may use libatomic's lock.
+// The same under a lock, where no instruction exchanges 16 bytes.
 class double_word {
  public:
   explicit double_word(two_words value) noexcept : value_(value) {}
 
-  [[nodiscard]] two_words guess() const noexcept { return value_.load(); }
+  [[nodiscard]] two_words guess() const noexcept {
+    const std::scoped_lock held(lock_);
+    return value_;
+  }
   bool compare_exchange(two_words& expected, two_words to) noexcept {
-    return value_.compare_exchange_strong(expected, to);
+    const std::scoped_lock held(lock_);
+    if (value_ == expected) {
+      value_ = to;
+      return true;
+    }
+    expected = value_;
+    return false;
   }
 
  private:
-  std::atomic<two_words> value_;
+  mutable std::mutex lock_;
+  two_words value_;
 };
 
 #endif

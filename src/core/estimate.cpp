@@ -7,44 +7,66 @@
 namespace hmn::estimate {
 namespace {
 
-__extension__ using wide = unsigned __int128;
-
-std::optional<std::uint64_t> narrow(wide bytes) {
-  if (bytes > UINT64_MAX) return std::nullopt;
-  return static_cast<std::uint64_t>(bytes);
-}
-
-// Number of bits that records overflow.
+// Bits, as whole bytes and the rest, so that any result of 64 bits is exact without 128-bit
+// numbers, which 32-bit compilers lack. Remembers overflow.
 class bit_count {
  public:
-  void add(wide bits, std::span<const std::uint64_t> factors) noexcept {
-    // A zero factor makes the product 0 even if the others overflow.
-    if (bits == 0 || std::ranges::find(factors, 0) != factors.end()) return;
-    for (const std::uint64_t f : factors) {
-      if (__builtin_mul_overflow(bits, wide{f}, &bits)) over_ = true;
-    }
-    if (__builtin_add_overflow(total_, bits, &total_)) over_ = true;
+  constexpr bit_count() = default;
+  explicit constexpr bit_count(std::uint64_t bits) noexcept : bytes_(bits / 8), rest_(bits % 8) {}
+
+  bit_count& operator+=(const bit_count& more) noexcept {
+    rest_ += more.rest_;
+    add_bytes(more.bytes_);
+    add_bytes(rest_ / 8);
+    rest_ %= 8;
+    over_ |= more.over_;
+    return *this;
   }
-  void add(wide bits, std::initializer_list<std::uint64_t> factors) noexcept {
+
+  bit_count& operator*=(std::uint64_t factor) noexcept {
+    const std::uint64_t parts = factor % 8 * rest_;
+    over_ |= __builtin_mul_overflow(bytes_, factor, &bytes_);
+    add_bytes(factor / 8 * rest_);
+    add_bytes(parts / 8);
+    rest_ = parts % 8;
+    return *this;
+  }
+
+  // Adds the product. A zero factor makes it 0 even if the others overflow.
+  void add(bit_count bits, std::span<const std::uint64_t> factors) noexcept {
+    if (std::ranges::find(factors, 0) != factors.end()) return;
+    for (const std::uint64_t f : factors) bits *= f;
+    *this += bits;
+  }
+  void add(bit_count bits, std::initializer_list<std::uint64_t> factors) noexcept {
     add(bits, std::span(factors.begin(), factors.size()));
   }
 
-  [[nodiscard]] std::optional<std::uint64_t> bytes() const {
-    if (over_) return std::nullopt;
-    return narrow(total_ / 8 + (total_ % 8 != 0 ? 1 : 0));
+  // Rounds up.
+  [[nodiscard]] std::optional<std::uint64_t> bytes() noexcept {
+    add_bytes(rest_ != 0 ? 1 : 0);
+    return over_ ? std::nullopt : std::optional(bytes_);
   }
 
  private:
-  wide total_ = 0;
+  void add_bytes(std::uint64_t more) noexcept {
+    over_ |= __builtin_add_overflow(bytes_, more, &bytes_);
+  }
+
+  std::uint64_t bytes_ = 0;
+  std::uint64_t rest_ = 0;  // bits, below 8
   bool over_ = false;
 };
 
-// Returns less than 2^97.
-wide row_bits(std::uint64_t elements, const packing& p) noexcept {
-  const wide bits = wide{elements} * p.element_bits;
-  if (p.group_size == 0) return bits;
-  const wide groups = (wide{elements} + p.group_size - 1) / p.group_size;
-  return bits + groups * p.group_bits;
+std::uint64_t round_up_div(std::uint64_t number, std::uint64_t by) noexcept {
+  return number / by + (number % by != 0 ? 1 : 0);
+}
+
+bit_count row_bits(std::uint64_t elements, const packing& p) noexcept {
+  bit_count bits;
+  bits.add(bit_count(p.element_bits), {elements});
+  if (p.group_size != 0) bits.add(bit_count(p.group_bits), {round_up_div(elements, p.group_size)});
+  return bits;
 }
 
 // Returns the tokens of a sequence that a layer keeps.
@@ -65,9 +87,9 @@ std::optional<std::uint64_t> tensor_bytes(std::span<const std::uint64_t> shape, 
 
 std::optional<std::uint64_t> attention_bytes(const attention& a) {
   bit_count all;
-  all.add(a.element_bits, {2, a.batch, a.heads, a.sequence, a.head_dim});
-  all.add(a.element_bits, {2, a.batch, a.kv_heads, a.sequence, a.head_dim});
-  if (!a.fused) all.add(a.element_bits, {a.batch, a.heads, a.sequence, a.sequence});
+  all.add(bit_count(a.element_bits), {2, a.batch, a.heads, a.sequence, a.head_dim});
+  all.add(bit_count(a.element_bits), {2, a.batch, a.kv_heads, a.sequence, a.head_dim});
+  if (!a.fused) all.add(bit_count(a.element_bits), {a.batch, a.heads, a.sequence, a.sequence});
   return all.bytes();
 }
 
@@ -79,20 +101,24 @@ std::optional<std::uint64_t> cache_bytes(const cache& c, std::uint64_t sequence,
   } else if (c.kind == cache_kind::latent) {
     all.add(row_bits(c.latent_dim, c.elements), {c.layers, sequence, sequences});
   } else {
-    const wide token = row_bits(c.key_dim, c.elements) + row_bits(c.value_dim, c.elements);
+    bit_count token = row_bits(c.key_dim, c.elements);
+    token += row_bits(c.value_dim, c.elements);
     all.add(token, {c.kv_heads, c.layers, kept(c, sequence), sequences});
   }
   return all.bytes();
 }
 
 std::optional<std::uint64_t> with_overhead(std::uint64_t bytes, std::uint32_t per_thousand) {
-  return narrow((wide{bytes} * per_thousand + 999) / 1000);
+  bit_count all;
+  all.add(bit_count(8), {bytes / 1000, per_thousand});
+  all.add(bit_count(8), {round_up_div(bytes % 1000 * per_thousand, 1000)});
+  return all.bytes();
 }
 
 std::optional<std::uint64_t> sum(std::span<const std::uint64_t> bytes) {
-  wide total = 0;
-  for (const std::uint64_t b : bytes) total += b;
-  return narrow(total);
+  bit_count all;
+  for (const std::uint64_t b : bytes) all.add(bit_count(8), {b});
+  return all.bytes();
 }
 
 }  // namespace hmn::estimate

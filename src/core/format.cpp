@@ -30,11 +30,6 @@ std::optional<labelled_field> field_of(device_format what) {
   return {};
 }
 
-void append_megabytes(std::string& out, std::uint64_t bytes) {
-  append_rounded(out, mebibytes(bytes), 0);
-  out += " MB";
-}
-
 }  // namespace
 
 void append_rounded(std::string& out, double value, int decimals, sign s) {
@@ -49,6 +44,12 @@ double mebibytes(std::uint64_t bytes) noexcept {
   return static_cast<double>(bytes) / static_cast<double>(mib);
 }
 
+void append_mebibytes(std::string& out, std::uint64_t bytes, std::string_view unit) {
+  append_rounded(out, mebibytes(bytes), 0);
+  out += ' ';
+  out += unit;
+}
+
 void append_bytes(std::string& out, std::uint64_t bytes) {
   if (bytes < gib) {
     out += std::to_string(bytes / mib);
@@ -59,14 +60,13 @@ void append_bytes(std::string& out, std::uint64_t bytes) {
   out += " GiB";
 }
 
-result<void> append_device(std::string& out, const snapshot& s, std::size_t i, device_format what) {
+result<void> append_device(std::string& out, const snapshot& s, std::uint32_t index,
+                           device_format what, std::string_view unit) {
   const std::optional<labelled_field> shown = field_of(what);
   if (!shown) return failed(status::range, "no such format of a device");
-  if (i >= s.devices.size()) {
-    return failed(status::range, std::to_string(i) + " is past the end: " +
-                                     std::to_string(s.devices.size()) + " devices");
-  }
-  const device& who = s.devices[i].identity;
+  const snapshot_device* const found = s.device_by_index(index);
+  if (found == nullptr) return snapshot::no_device(index);
+  const device& who = found->identity;
   const pool* main = s.main_pool(who.index);
   const bool needs_total = what == device_format::free;
   if (main == nullptr || !(main->*shown->member) || (needs_total && !main->total)) {
@@ -75,10 +75,10 @@ result<void> append_device(std::string& out, const snapshot& s, std::size_t i, d
   out += "  GPU " + std::to_string(who.index) + ": ";
   out += shown->word;
   out += ' ';
-  append_megabytes(out, *(main->*shown->member));
+  append_mebibytes(out, *(main->*shown->member), unit);
   if (needs_total) {
     out += " / ";
-    append_megabytes(out, *main->total);
+    append_mebibytes(out, *main->total, unit);
   }
   if (!who.name.empty()) {
     out += " [";

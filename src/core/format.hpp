@@ -26,10 +26,14 @@ void append_rounded(std::string& out, double value, int decimals, sign s = sign:
 
 double mebibytes(std::uint64_t bytes) noexcept;
 
+// Appends "512 MiB"; `unit` is the word for MiB.
+void append_mebibytes(std::string& out, std::uint64_t bytes, std::string_view unit);
+
 // Appends "512 MiB", rounded down, below 1 GiB; "8.2 GiB" above.
 void append_bytes(std::string& out, std::uint64_t bytes);
 
-// Appends "  GPU 0: free 13284 MB / 16384 MB [name]\n", in MiB, for the device at position i.
-result<void> append_device(std::string& out, const snapshot& s, std::size_t i, device_format what);
+// Appends "  GPU 0: free 13284 MiB / 16384 MiB [name]\n"; `unit` is the word for MiB.
+result<void> append_device(std::string& out, const snapshot& s, std::uint32_t index,
+                           device_format what, std::string_view unit);
 
 }  // namespace hmn

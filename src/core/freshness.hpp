@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "core/answer.hpp"
 #include "core/limits.hpp"
@@ -26,36 +28,43 @@ inline std::uint64_t shared_since(const limits& l, std::uint64_t now) noexcept {
 // Returns whether every part of the plan was tried for the device at or after `since`.
 bool is_answered(const device_answer& d, const plan& p, std::uint64_t since) noexcept;
 
-inline void mark_stale(hmn::pools& all) noexcept {
-  for (pool& p : all.all()) p.notes |= note::stale;
+// Calls `visit` for each record of a part.
+template <class Visit>
+void each_record(hmn::pools& all, Visit&& visit) {
+  for (pool& p : all.all()) visit(p);
 }
-template <class T>
-void mark_stale(T& record) noexcept {
-  record.notes |= note::stale;
+template <class T, class Visit>
+void each_record(std::vector<T>& records, Visit&& visit) {
+  for (T& r : records) visit(r);
 }
-template <class T>
-void mark_stale(std::vector<T>& records) noexcept {
-  for (T& r : records) mark_stale(r);
+template <class T, class Visit>
+void each_record(std::optional<T>& record, Visit&& visit) {
+  if (record) visit(*record);
+}
+template <class T, class Visit>
+void each_record(T& record, Visit&& visit) {
+  visit(record);
 }
 
-inline void set_age(hmn::pools& all, std::uint64_t age_ns) noexcept {
-  for (pool& p : all.all()) p.age_ns = age_ns;
+// Age of a value at time 0 of the clock, modulo 2^64: the older, the larger. Records have it until
+// their reading ends, so that all ages count to one moment.
+constexpr std::uint64_t age_at_zero(std::uint64_t taken_ns) noexcept {
+  return 0 - taken_ns;
 }
-template <class T>
-void set_age(T& record, std::uint64_t age_ns) noexcept {
-  record.age_ns = age_ns;
-}
-template <class T>
-void set_age(std::vector<T>& records, std::uint64_t age_ns) noexcept {
-  for (T& r : records) set_age(r, age_ns);
+
+// Completes the ages of a part when its reading ends.
+template <class Part>
+void end_reading(Part& part, std::uint64_t now_ns) {
+  each_record(part, [now_ns](auto& r) { r.age_ns += now_ns; });
 }
 
 inline failure answered_too_late(source from) noexcept {
   return {status::timeout, from, {}, "the driver did not answer within the deadline"};
 }
 
-// Copies a part of a device for this reading, with its age: the value just read; else, marked
-// stale, an earlier one in place of a late or unrequested answer; else the reason for its absence.
+// Copies a part of a device for this reading, with its age at zero: the value just read; else,
+// marked stale, an earlier one in place of a late or unrequested answer; else the reason for its
+// absence.
 template <class T>
 result<void> read_part(const part<T>& p, const moment& m, const limits& l, source from, T& out) {
   const std::uint64_t now = platform::monotonic_ns();
@@ -69,8 +78,10 @@ result<void> read_part(const part<T>& p, const moment& m, const limits& l, sourc
     }
   }
   out = p.value;
-  set_age(out, now - p.taken_ns);
-  if (!is_fresh) mark_stale(out);
+  each_record(out, [&](auto& r) {
+    r.age_ns = age_at_zero(p.taken_ns);
+    if (!is_fresh) r.notes |= note::stale;
+  });
   return {};
 }
 

@@ -83,15 +83,13 @@ void write(json_writer& w, const Record& r) {
   w.close('}');
 }
 
-void write(json_writer& w, const metric& m, const snapshot& of) {
+void write(json_writer& w, const metric& m) {
   const auto id = static_cast<std::uint32_t>(m.id);
   const metric_words* const words = words_of_metric(id);
-  const std::string* const group = of.group_of(m);
   w.open('{');
   w.word_member("name", words != nullptr ? words->name : "unknown");
   w.member("instance", m.instance);
-  w.text_member("instance_name",
-                group != nullptr ? std::string_view(*group) : instance_name(id, m.instance));
+  w.text_member("instance_name", instance_name(id, m.instance));
   w.text_member("unit", words != nullptr ? words->unit : "");
   write_members(w, m);
   w.close('}');
@@ -103,7 +101,7 @@ void write_metrics(json_writer& w, const snapshot& of, std::uint32_t device_inde
   if ((of.collect & subject::metrics) == 0) return w.null();
   w.open('[');
   for (const metric& m : of.metrics) {
-    if (m.device_index == device_index) write(w, m, of);
+    if (m.device_index == device_index) write(w, m);
   }
   w.close(']');
 }
@@ -142,30 +140,33 @@ field_list fields_of_subject(std::uint32_t subject_bit) {
       return fields_of<usage>();
     case subject::telemetry:
       return fields_of<telemetry>();
+    case subject::groups:
+      return fields_of<group>();
     default:
       return {};
   }
 }
 
-// Writes the names of the affected fields, one for each bit; for metrics the one metric.
+// Writes the names of the affected fields, one for each bit, and of the affected metric.
 void write_fields(json_writer& w, const diagnostic& d) {
   w.key("fields");
   w.open('[');
-  if (d.about == subject::metrics) {
-    if (const metric_words* const words = words_of_metric(d.field)) w.word(words->name);
-  }
   const field_list fields = fields_of_subject(d.about);
   for (std::uint32_t bit = 1; bit != 0; bit <<= 1) {
     const auto named = std::ranges::find(fields, bit, &field::bit);
     if ((d.field & bit) != 0 && named != fields.end()) w.word(named->key);
   }
   w.close(']');
+  const metric_words* const metric =
+      d.about == subject::metrics ? words_of_metric(d.field) : nullptr;
+  w.text_member("metric", metric != nullptr ? metric->name.view() : "");
 }
 
 void write(json_writer& w, const snapshot_diagnostic& listed) {
   const diagnostic& d = listed.value;
   const native_code& native = d.why.native;
   w.open('{');
+  w.word_member("reason", word_or_unknown(words::reasons(), static_cast<int>(reason_for(d.why))));
   w.word_member("status", status_name(static_cast<std::int32_t>(d.why.code)));
   w.word_member("backend", word_or_unknown(words::sources(), static_cast<int>(d.why.from)));
   w.key("notes");
@@ -199,7 +200,7 @@ std::size_t likely_size(const snapshot& s) {
   constexpr std::size_t of_entry = 640;
   constexpr std::size_t of_metric = 224;
   return head + s.devices.size() * of_device + s.metrics.size() * of_metric +
-         (s.pools.size() + s.usages.size() + s.diagnostics.size()) * of_entry;
+         (s.pools.size() + s.usages.size() + s.groups.size() + s.diagnostics.size()) * of_entry;
 }
 
 }  // namespace
@@ -224,6 +225,7 @@ void append_json(std::string& out, const snapshot& s) {
   w.close(']');
   write_list(w, "pools", s.pools);
   write_list(w, "usages", s.usages);
+  write_list(w, "groups", s.groups);
   write_list(w, "diagnostics", s.diagnostics);
   w.close('}');
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "platform/clock.hpp"
 
 namespace hmn {
 
-// Time limits of readings and ages of cached answers.
+// Time limits of readings and ages of cached answers. A deadline of 0 does not wait.
 struct limits {
   std::uint64_t deadline_ns = 1000 * platform::ns_per_ms;
   std::uint64_t open_deadline_ns = 10'000 * platform::ns_per_ms;
@@ -20,23 +21,36 @@ struct limits {
 class deadline {
  public:
   deadline(std::uint64_t now, std::uint64_t deadline_ns, std::uint64_t open_deadline_ns) noexcept
-      : until_(now + deadline_ns), for_next_(deadline_ns / 2), open_left_(open_deadline_ns) {}
+      : until_(platform::later(now, deadline_ns)),
+        for_next_(until_ != platform::no_deadline ? deadline_ns / 2 : 0),
+        open_left_(deadline_ns != 0 ? open_deadline_ns : 0),
+        waits_(deadline_ns != 0) {}
 
+  // Returns when the caller stops waiting.
   [[nodiscard]] std::uint64_t until() const noexcept {
     return has_next_ ? until_ - for_next_ : until_;
   }
+  // Returns when the source stops: one that no caller waits for has the default time, so that a
+  // later call gets its answer.
+  [[nodiscard]] std::uint64_t source_until() const noexcept {
+    return waits_ ? until() : platform::later(until_, limits().deadline_ns);
+  }
   // Reserves half of the time for the next source in case this one hangs.
   void leave_for_next(bool has_next) noexcept { has_next_ = has_next; }
-  [[nodiscard]] std::uint64_t open_left() const noexcept { return open_left_; }
+  // Returns when an opening that began at `since_ns` is no longer waited for.
+  [[nodiscard]] std::uint64_t open_until(std::uint64_t since_ns) const noexcept {
+    return platform::later(since_ns, open_left_);
+  }
   void charge_opening(std::uint64_t spent) noexcept {
-    open_left_ = spent < open_left_ ? open_left_ - spent : 0;
-    until_ += spent;
+    if (open_left_ != platform::no_deadline) open_left_ -= std::min(spent, open_left_);
+    if (waits_) until_ = platform::later(until_, spent);
   }
 
  private:
   std::uint64_t until_;
   std::uint64_t for_next_;
   std::uint64_t open_left_;
+  bool waits_;
   bool has_next_ = false;
 };
 

@@ -30,7 +30,7 @@ bool read(merged_device& into, std::uint32_t subject_bit, const part<T>& from, s
     return true;
   }
   std::optional<failure>& missing = into.missing_of(subject_bit);
-  if (!missing) missing = std::move(ok.why());
+  if (!missing) missing = ok.why();
   return false;
 }
 
@@ -170,6 +170,14 @@ bool is_complete(const merged_device& d, const plan& p, const selection& wanted)
   return (!p.pools || has_pool(d.pools, wanted)) && (!p.self || (d.found & subject::self) != 0) &&
          (p.pid == 0 || d.process) && (p.telemetry & ~has_telemetry) == 0 && !p.processes &&
          (!p.metrics || has_metric(d.metrics, wanted.number));
+}
+
+void end_reading(merged_device& d, std::uint64_t now_ns) {
+  end_reading(d.pools, now_ns);
+  end_reading(d.telemetry, now_ns);
+  end_reading(d.self, now_ns);
+  end_reading(d.process, now_ns);
+  end_reading(d.metrics, now_ns);
 }
 
 void drop_found(merged_device& d) noexcept {

@@ -39,6 +39,9 @@ struct merged_device {
   }
 };
 
+// Completes the ages of a device's records.
+void end_reading(merged_device& d, std::uint64_t now_ns);
+
 // Adds a source's answer for the device. The subject of a single process is `processes`.
 void merge(merged_device& into, const device_answer& from, const plan& p, const moment& m,
            const limits& l);

@@ -66,7 +66,7 @@ void settle(part<T>& p, const device_source& from, result<void> outcome) {
   if (outcome) {
     p.succeeded(monotonic_ns());
   } else {
-    p.failed(monotonic_ns(), std::move(outcome.why()), from.rests());
+    p.failed(monotonic_ns(), outcome.why(), from.rests());
   }
 }
 
@@ -130,12 +130,12 @@ bool is_meant(const plan& p, const device_answer& d) {
 
 void serve(device_source& from, const plan& p, source_answer& out, reading& r, progress done) {
   if (result<void> ready = from.prepare(r); !ready && ready.why().code != status::asleep) {
-    out.refused = std::move(ready.why());
+    out.refused = ready.why();
     return;
   }
   if (p.list) {
     if (result<void> ok = list(from, out, r); !ok) {
-      out.refused = std::move(ok.why());
+      out.refused = ok.why();
       return;
     }
     done(nullptr);

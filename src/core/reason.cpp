@@ -56,6 +56,17 @@ const snapshot_diagnostic* find_reason(const snapshot& from, std::uint32_t about
 
 snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const device& of,
                                std::uint32_t field) {
+  if ((from.postponed & about) != 0) {
+    return {{failed(status::empty, "not read at this interval of the sampler"),
+             0,
+             about,
+             field,
+             {},
+             {},
+             {}},
+            of.index,
+            1};
+  }
   const snapshot_diagnostic* const known = find_reason(from, about, of, field);
   const bool is_direct = known != nullptr && relevance(*known, about, of, field) >= of_this_subject;
   const bool has_state = of.state != state::ready && of.state != state::unknown;

@@ -113,7 +113,7 @@ result<void> check(const snapshot& before, const snapshot& after, std::uint32_t 
 }
 
 failure no_memory_known() {
-  return {status::empty, source::none, {}, "a snapshot does not know the caller's resident set"};
+  return failed(status::empty, "a snapshot does not know the caller's resident set");
 }
 
 void append_head(std::string& out, std::string_view label, std::string_view what) {
@@ -124,17 +124,18 @@ void append_head(std::string& out, std::string_view label, std::string_view what
   out += ' ';
 }
 
-void append_change(std::string& out, const byte_pair& p) {
+void append_change(std::string& out, const byte_pair& p, std::string_view unit) {
   append_rounded(out, mebibytes(p.after) - mebibytes(p.before), 0, sign::always);
-  out += " MB";
+  out += ' ';
+  out += unit;
 }
 
-void append_both(std::string& out, const byte_pair& p) {
-  append_rounded(out, mebibytes(p.before), 0);
-  out += " MB → ";
-  append_rounded(out, mebibytes(p.after), 0);
-  out += " MB (";
-  append_change(out, p);
+void append_both(std::string& out, const byte_pair& p, std::string_view unit) {
+  append_mebibytes(out, p.before, unit);
+  out += " → ";
+  append_mebibytes(out, p.after, unit);
+  out += " (";
+  append_change(out, p, unit);
 }
 
 std::string_view qualifier(scope s) {
@@ -142,14 +143,13 @@ std::string_view qualifier(scope s) {
 }
 
 void append_device_line(std::string& out, const device_change& c, const snapshot& after,
-                        std::uint32_t index, std::string_view label) {
+                        std::uint32_t index, std::string_view label, std::string_view unit) {
   append_head(out, label, "VRAM");
-  append_both(out, c.bytes);
+  append_both(out, c.bytes, unit);
   const pool* main = after.main_pool(index);
   if (main != nullptr && main->total) {
     out += " / ";
-    append_rounded(out, mebibytes(*main->total), 0);
-    out += " MB";
+    append_mebibytes(out, *main->total, unit);
   }
   out += ')';
   out += qualifier(c.scope);
@@ -165,7 +165,7 @@ void append_device_line(std::string& out, const device_change& c, const snapshot
 }  // namespace
 
 result<delta> compare(const snapshot& before, const snapshot& after, std::uint32_t device_index) {
-  if (result<void> ok = check(before, after, device_index); !ok) return std::move(ok.why());
+  if (result<void> ok = check(before, after, device_index); !ok) return ok.why();
   delta out;
   out.device_index = device_index;
   out.elapsed_ns = after.monotonic_ns - before.monotonic_ns;
@@ -194,15 +194,16 @@ result<delta> compare(const snapshot& before, const snapshot& after, std::uint32
 }
 
 result<void> append_delta(std::string& out, const snapshot& before, const snapshot& after,
-                          std::uint32_t device_index, std::string_view label) {
+                          std::uint32_t device_index, std::string_view label,
+                          std::string_view unit) {
   const std::optional<byte_pair> memory = memory_of(before, after);
   if (!memory) return no_memory_known();
   append_head(out, label, "RAM");
-  append_change(out, *memory);
+  append_change(out, *memory, unit);
   const device_change c = change_of(before, after, device_index);
   if (c.scope != scope::none) {
     out += "  |  VRAM ";
-    append_change(out, c.bytes);
+    append_change(out, c.bytes, unit);
     out += qualifier(c.scope);
   }
   out += '\n';
@@ -210,14 +211,15 @@ result<void> append_delta(std::string& out, const snapshot& before, const snapsh
 }
 
 result<void> append_before_after(std::string& out, const snapshot& before, const snapshot& after,
-                                 std::uint32_t device_index, std::string_view label) {
+                                 std::uint32_t device_index, std::string_view label,
+                                 std::string_view unit) {
   const std::optional<byte_pair> memory = memory_of(before, after);
   if (!memory) return no_memory_known();
   append_head(out, label, "RAM");
-  append_both(out, *memory);
+  append_both(out, *memory, unit);
   out += ")\n";
   const device_change c = change_of(before, after, device_index);
-  if (c.scope != scope::none) append_device_line(out, c, after, device_index, label);
+  if (c.scope != scope::none) append_device_line(out, c, after, device_index, label, unit);
   return {};
 }
 

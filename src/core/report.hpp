@@ -12,11 +12,11 @@
 
 namespace hmn {
 
-// HMN_SCOPE_* of the C interface; src/api asserts it.
+// HMN_DELTA_SCOPE_* of the C interface; src/api asserts it.
 enum class scope : std::uint32_t {
-  none = HMN_SCOPE_NONE,
-  process = HMN_SCOPE_PROCESS,
-  device = HMN_SCOPE_DEVICE,
+  none = HMN_DELTA_SCOPE_NONE,
+  process = HMN_DELTA_SCOPE_PROCESS,
+  device = HMN_DELTA_SCOPE_DEVICE,
 };
 
 // Change: after minus before.
@@ -34,12 +34,14 @@ struct delta {
 
 result<delta> compare(const snapshot& before, const snapshot& after, std::uint32_t device_index);
 
-// Appends "  label: RAM +100 MB  |  VRAM +500 MB [per-process]\n".
+// Appends "  label: RAM +100 MiB  |  VRAM +500 MiB [per-process]\n"; `unit` is the word for MiB.
 result<void> append_delta(std::string& out, const snapshot& before, const snapshot& after,
-                          std::uint32_t device_index, std::string_view label);
+                          std::uint32_t device_index, std::string_view label,
+                          std::string_view unit);
 
 // Appends one such line with both values for RAM, and one for VRAM.
 result<void> append_before_after(std::string& out, const snapshot& before, const snapshot& after,
-                                 std::uint32_t device_index, std::string_view label);
+                                 std::uint32_t device_index, std::string_view label,
+                                 std::string_view unit);
 
 }  // namespace hmn

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/sampler.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <new>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "core/schedule.hpp"
 #include "core/snapshot_ring.hpp"
 #include "platform/mutex.hpp"
+#include "platform/ready_event.hpp"
 #include "platform/thread.hpp"
 #include "platform/wait.hpp"
 
@@ -15,7 +17,7 @@ namespace hmn {
 namespace {
 
 failure at_wrong_moment(const char* message) {
-  return {status::state, source::none, {}, message};
+  return failed(status::state, message);
 }
 
 }  // namespace
@@ -26,10 +28,12 @@ struct sampler::core {
 
   void run() noexcept {
     schedule slots(platform::monotonic_ns(), how.interval_ns);
-    every_nth with_processes((how.process_interval_ns + how.interval_ns - 1) / how.interval_ns);
+    const std::uint64_t between = std::max(how.process_interval_ns, how.interval_ns);
+    every_nth with_processes((between + how.interval_ns - 1) / how.interval_ns);
     while (platform::wait_on(quit, 0, slots.due_ns()) == platform::wake::timed_out) {
       snapshot_request now = what;
       if (!with_processes.takes(slots.slot())) {
+        now.postponed = now.collect & subject::processes;
         now.collect = (now.collect & ~subject::processes) | subject::devices;
       }
       sample(now);
@@ -70,8 +74,14 @@ struct sampler::core {
       if (how.peaks_only) return;
       dropped = kept.push(std::move(fresh));
       if (dropped) ++reported.dropped;
+      show_ready();
     }
     announce();
+  }
+
+  // Shows in the event whether next() returns without waiting. The caller holds the mutex.
+  void show_ready() noexcept {
+    ready.set(how.peaks_only || kept.size() != 0 || reported.state != sampler_state::running);
   }
 
   // Wakes the callers that wait in next().
@@ -96,6 +106,7 @@ struct sampler::core {
   snapshot_ring kept;
   peaks highest;
   sampler_report reported;
+  platform::ready_event ready;
 };
 
 sampler::sampler(std::shared_ptr<context> from, const sampling& how, const snapshot_request& what)
@@ -110,6 +121,7 @@ sampler::~sampler() {
   {
     const std::lock_guard lock(core_->mutex);
     core_->reported.state = sampler_state::stopped;
+    core_->ready.close();
   }
   core_->stop();
 }
@@ -141,6 +153,7 @@ result<void> sampler::start() {
   }
   static_cast<void>(held.release());
   core_->reported.state = sampler_state::running;
+  core_->show_ready();
   return {};
 }
 
@@ -151,6 +164,7 @@ result<void> sampler::stop() {
       return at_wrong_moment("the sampler was never started");
     }
     core_->reported.state = sampler_state::stopped;
+    core_->show_ready();
   }
   core_->stop();
   return {};
@@ -160,12 +174,15 @@ result<std::unique_ptr<snapshot>> sampler::next(std::uint64_t timeout_ns) {
   if (core_->how.peaks_only) {
     return at_wrong_moment("the sampler keeps no snapshots: HMN_SAMPLER_PEAKS_ONLY");
   }
-  const std::uint64_t until = platform::monotonic_ns() + timeout_ns;
+  const std::uint64_t until = platform::later(platform::monotonic_ns(), timeout_ns);
   for (;;) {
     const std::uint32_t seen = core_->changes.load(std::memory_order_acquire);
     {
       const std::lock_guard lock(core_->mutex);
-      if (std::unique_ptr<snapshot> oldest = core_->kept.pop()) return oldest;
+      if (std::unique_ptr<snapshot> oldest = core_->kept.pop()) {
+        core_->show_ready();
+        return oldest;
+      }
       if (core_->reported.state == sampler_state::idle) {
         return at_wrong_moment("the sampler was not started");
       }
@@ -178,6 +195,20 @@ result<std::unique_ptr<snapshot>> sampler::next(std::uint64_t timeout_ns) {
       return failed(status::empty, "no snapshot has come within the timeout");
     }
   }
+}
+
+result<std::int64_t> sampler::handle() {
+  const std::lock_guard lock(core_->mutex);
+  if (!core_->ready.exists()) {
+    if (const int error = core_->ready.create(); error != 0) {
+      return failure{status::limit,
+                     source::none,
+                     {native_domain::error_number, error},
+                     "the system cannot create a handle to wait for"};
+    }
+    core_->show_ready();
+  }
+  return core_->ready.native();
 }
 
 sampler_report sampler::report() const {

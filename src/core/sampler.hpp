@@ -20,9 +20,9 @@ struct sampling {
 
 // HMN_SAMPLER_* of the C interface; src/api asserts it.
 enum class sampler_state : std::uint32_t {
-  idle = HMN_SAMPLER_IDLE,
-  running = HMN_SAMPLER_RUNNING,
-  stopped = HMN_SAMPLER_STOPPED,
+  idle = HMN_SAMPLER_STATE_IDLE,
+  running = HMN_SAMPLER_STATE_RUNNING,
+  stopped = HMN_SAMPLER_STATE_STOPPED,
 };
 
 struct sampler_report {
@@ -51,6 +51,8 @@ class sampler {
   result<void> start();
   result<void> stop();
   result<std::unique_ptr<snapshot>> next(std::uint64_t timeout_ns);
+  // Returns a descriptor or handle that is ready whenever next() would not wait.
+  result<std::int64_t> handle();
   [[nodiscard]] sampler_report report() const;
 
   [[nodiscard]] const latest_board& latest() const noexcept;

@@ -8,6 +8,7 @@
 
 #include "model/device.hpp"
 #include "model/diagnostic.hpp"
+#include "model/group_memory.hpp"
 #include "model/host_memory.hpp"
 #include "model/metric.hpp"
 #include "model/pool.hpp"
@@ -30,44 +31,31 @@ struct snapshot_diagnostic {
 
 // Requested values at one time; immutable once built.
 struct snapshot {
-  std::uint32_t collect = 0;  // subject bits
+  std::uint32_t collect = 0;    // subject bits
+  std::uint32_t postponed = 0;  // subjects that a later snapshot of the sampler has
   std::uint32_t notes = 0;
   std::uint32_t unreadable_processes = 0;
   std::uint64_t unix_time_ns = 0;
   std::uint64_t monotonic_ns = 0;
   std::uint64_t duration_ns = 0;
+  std::uint64_t device_generation = 0;
   std::optional<process_memory> memory;
   std::optional<system_memory> system;
   std::vector<snapshot_device> devices;  // by index
   std::vector<pool> pools;               // by device index, main pool first
   std::vector<usage> usages;             // by device index, then pid
   std::vector<metric> metrics;           // by device index
-  std::vector<std::string> groups;       // by instance of the per-group metrics, from 1
+  std::vector<group> groups;             // by device index
   std::vector<snapshot_diagnostic> diagnostics;
 
-  // Returns the control group of a metric; nullptr if it has none.
-  [[nodiscard]] const std::string* group_of(const metric& m) const noexcept {
-    const bool is_of_one =
-        m.id == metric_id::group_vram_bytes || m.id == metric_id::group_vram_limit_bytes;
-    return is_of_one && m.instance - 1 < groups.size() ? &groups[m.instance - 1] : nullptr;
-  }
-  [[nodiscard]] snapshot_device* device_by_index(std::uint32_t index) noexcept {
-    for (snapshot_device& d : devices) {
-      if (d.identity.index == index) return &d;
-    }
-    return nullptr;
-  }
+  [[nodiscard]] snapshot_device* device_by_index(std::uint32_t index) noexcept;
   [[nodiscard]] const snapshot_device* device_by_index(std::uint32_t index) const noexcept {
     return const_cast<snapshot*>(this)->device_by_index(index);
   }
+  // Failure of a caller that asks for an index that the snapshot does not have.
+  [[nodiscard]] static failure no_device(std::uint32_t index) noexcept;
   // Finds the pool that allocations come from for `kind` main.
-  [[nodiscard]] const pool* find_pool(std::uint32_t index, pool_kind kind) const noexcept {
-    for (const pool& p : pools) {
-      const bool is_kind = kind == pool_kind::main ? p.is_main : p.kind == kind;
-      if (p.device_index == index && is_kind) return &p;
-    }
-    return nullptr;
-  }
+  [[nodiscard]] const pool* find_pool(std::uint32_t index, pool_kind kind) const noexcept;
   [[nodiscard]] const pool* main_pool(std::uint32_t index) const noexcept {
     return find_pool(index, pool_kind::main);
   }

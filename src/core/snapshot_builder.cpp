@@ -37,6 +37,7 @@ bool was_reached(const device_answer& d, plan p, const moment& m) {
 snapshot_builder::snapshot_builder(context& from, const snapshot_request& request)
     : from_(from), request_(request), plan_(from.new_plan()), out_(std::make_unique<snapshot>()) {
   out_->collect = request.collect;
+  out_->postponed = request.postponed;
   if (wants(of_devices)) out_->collect |= subject::devices;
   plan_.list = wants(of_devices);
   plan_.pools = wants(subject::pools);
@@ -67,7 +68,7 @@ void snapshot_builder::add_host() {
     if (result<void> ok = from_.host_->own_memory(process_memory_field::cheap, own)) {
       out_->memory = own;
     } else {
-      add_diagnostic({std::move(ok.why()), 0, subject::memory, 0, {}, {}, {}}, {});
+      add_diagnostic({ok.why(), 0, subject::memory, 0, {}, {}, {}}, {});
     }
   }
   if (!wants(subject::system)) return;
@@ -78,7 +79,7 @@ void snapshot_builder::add_host() {
   if (result<void> ok = read_system(*from_.host_, system, dropped)) {
     out_->system = system;
   } else {
-    add_diagnostic({std::move(ok.why()), 0, subject::system, 0, {}, {}, {}}, {});
+    add_diagnostic({ok.why(), 0, subject::system, 0, {}, {}, {}}, {});
   }
 }
 
@@ -95,7 +96,7 @@ result<void> snapshot_builder::add_devices() {
   add_missing();
   add_known_devices();
   add_refusals(refused);
-  if (plan_.metrics) add_groups();
+  if (wants(subject::groups)) add_groups();
   settle();
   if (plan_.processes && !request_.without_hosts_part) describe_processes();
   return {};
@@ -190,21 +191,17 @@ void snapshot_builder::add_groups() {
   if (merged_.empty()) return;
   group_memory all;
   if (result<void> ok = from_.host_->groups(all); !ok) {
-    const auto about = static_cast<std::uint32_t>(metric_id::group_vram_bytes);
-    add_diagnostic({std::move(ok.why()), 0, subject::metrics, about, {}, {}, {}}, {});
+    add_diagnostic({ok.why(), 0, subject::groups, 0, {}, {}, {}}, {});
   }
-  out_->groups = std::move(all.names);
-  for (const group_memory::part& p : all.parts) {
-    for (merged_device& d : merged_) {
-      const device& card = d.identity;
-      if (card.parent_index || card.state == state::lost) continue;
-      if (parse_pci_address(card.pci_bus_id.view()) != p.device) continue;
-      const auto add = [&](metric_id id, std::uint64_t bytes) {
-        d.metrics.push_back(counted(source::dmem, id, p.group + 1, bytes));
-        d.metrics.back().device_index = card.index;
-      };
-      add(metric_id::group_vram_bytes, p.used);
-      if (p.limit) add(metric_id::group_vram_limit_bytes, *p.limit);
+  const std::uint64_t age_ns = age_at_zero(platform::monotonic_ns());
+  for (const merged_device& d : merged_) {
+    const device& card = d.identity;
+    if (card.parent_index || card.state == state::lost) continue;
+    const auto address = parse_pci_address(card.pci_bus_id.view());
+    for (const group_memory::part& p : all.parts) {
+      if (p.device != address) continue;
+      out_->groups.push_back(
+          {card.index, all.names[p.group], all.from, 0, p.used, p.limit, age_ns});
     }
   }
 }
@@ -300,6 +297,7 @@ void snapshot_builder::describe_processes() {
       row.name = other.name;
     }
     if (!row.start_unix_ns) row.start_unix_ns = other.start_unix_ns;
+    if (!row.process_key) row.process_key = other.process_key;
     if (!row.uid) row.uid = other.uid;
     if (!row.host_resident) row.host_resident = other.host_resident;
     if (row.command.empty()) row.command = other.command;
@@ -310,7 +308,20 @@ void snapshot_builder::describe_processes() {
 void snapshot_builder::finish() {
   drop_what_was_found();
   note_what_is_partial();
-  out_->duration_ns = platform::monotonic_ns() - out_->monotonic_ns;
+  {
+    const std::lock_guard lock(from_.table_mutex_);
+    out_->device_generation = from_.table_.generation();
+  }
+  const std::uint64_t now = platform::monotonic_ns();
+  out_->duration_ns = now - out_->monotonic_ns;
+  end_reading(out_->pools, now);
+  end_reading(out_->usages, now);
+  end_reading(out_->metrics, now);
+  end_reading(out_->groups, now);
+  for (snapshot_device& d : out_->devices) {
+    end_reading(d.telemetry, now);
+    end_reading(d.self, now);
+  }
 }
 
 result<std::unique_ptr<snapshot>> context::take(const snapshot_request& request) {

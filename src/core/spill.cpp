@@ -59,7 +59,7 @@ result<void> spill::observe(std::string_view label) {
   if (taken) return observe(**taken, label);
   const hold lock(*this);
   ++skipped_;
-  why_ = std::move(taken.why());
+  why_ = taken.why();
   return why_;
 }
 

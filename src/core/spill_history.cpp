@@ -52,7 +52,7 @@ void spill_history::open(const spill_sample& s, const spill_label& label) {
   if (kept_.size() < by_.capacity) {
     kept_.push_back(fresh);
   } else {
-    kept_[all_.episodes % by_.capacity] = fresh;
+    kept_[place_of(all_.episodes)] = fresh;
   }
   if (all_.episodes++ == 0) all_.first_label = label;
 }
@@ -88,7 +88,7 @@ void spill_history::add(const spill_sample& s, const spill_label& label) {
 
 const spill_episode* spill_history::episode(std::uint64_t number) const noexcept {
   if (number >= all_.episodes || number < first_kept()) return nullptr;
-  return &kept_[number % by_.capacity];
+  return &kept_[place_of(number)];
 }
 
 }  // namespace hmn

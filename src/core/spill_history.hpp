@@ -84,7 +84,10 @@ class spill_history {
   void note(const spill_sample& s);
   void open(const spill_sample& s, const spill_label& label);
   void extend(const spill_sample& s);
-  spill_episode& last() noexcept { return kept_[(all_.episodes - 1) % by_.capacity]; }
+  [[nodiscard]] std::size_t place_of(std::uint64_t number) const noexcept {
+    return static_cast<std::size_t>(number % by_.capacity);
+  }
+  spill_episode& last() noexcept { return kept_[place_of(all_.episodes - 1)]; }
 
   spill_thresholds by_;
   spill_totals all_;

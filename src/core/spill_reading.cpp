@@ -119,9 +119,7 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
 
 spill_reading spill_reading_of(const snapshot& from, std::uint32_t index) {
   const snapshot_device* const found = from.device_by_index(index);
-  if (found == nullptr) {
-    return {failed(status::no_device, {"the snapshot has no device ", index})};
-  }
+  if (found == nullptr) return {snapshot::no_device(index)};
   const device& who = found->identity;
   const pool* const main = from.main_pool(index);
   if (main == nullptr) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -62,7 +63,7 @@ class tracker {
 
   // Reading raises a pending peak. Both are in one cache line, as two take three times as long.
   using budget = limited_account<double_word, word>;
-  alignas(sizeof(budget)) mutable budget budget_;
+  alignas(std::bit_ceil(sizeof(budget))) mutable budget budget_;
   word refused_{0};
   std::uint32_t tag_capacity_;
   std::uint32_t device_index_;

@@ -130,7 +130,7 @@ struct worker::shared_state final : reading {
     enter(phase::opening);
   }
   void opened() noexcept override {
-    until += platform::monotonic_ns() - opening_since;
+    until = platform::later(until, platform::monotonic_ns() - opening_since);
     enter(phase::working);
   }
 
@@ -156,8 +156,9 @@ struct worker::shared_state final : reading {
 
   // Sleeps until work is posted; closes a source that must not stay open in the meantime.
   bool wait_for_work() {
-    std::uint64_t limit =
-        closes_when_idle ? platform::monotonic_ns() + idle_close_ns : platform::no_deadline;
+    std::uint64_t limit = closes_when_idle
+                              ? platform::later(platform::monotonic_ns(), idle_close_ns)
+                              : platform::no_deadline;
     for (;;) {
       const std::uint32_t seen = state.load(std::memory_order_acquire);
       if ((seen & quit_bit) != 0) return false;
@@ -260,7 +261,7 @@ bool worker::is_present(std::uint64_t now) {
   if (absent_since_ns_ != 0 && now - absent_since_ns_ < recheck_ns) return false;
   result<void> present = shared_->from->probe();
   absent_since_ns_ = present ? 0 : now;
-  if (!present) shared_->known.refuse(std::move(present.why()));
+  if (!present) shared_->known.refuse(present.why());
   return static_cast<bool>(present);
 }
 
@@ -313,7 +314,7 @@ worker::outcome worker::post(const plan& p, deadline& d) {
   if (!is_idle()) return outcome::busy;
   if (is_threaded_ && !start_thread()) return outcome::no_thread;
   shared_->request = p;
-  shared_->until = d.until();
+  shared_->until = d.source_until();
   if (!is_threaded_) {
     shared_->carry_out();
     shared_->enter(idle);
@@ -337,7 +338,7 @@ worker::outcome worker::wait(std::uint32_t word, deadline& d) {
       opening_since = 0;
     }
     if (phase_of(seen) == idle) return outcome::done;
-    const std::uint64_t limit = opening_since != 0 ? opening_since + d.open_left() : d.until();
+    const std::uint64_t limit = opening_since != 0 ? d.open_until(opening_since) : d.until();
     word = seen;
     if (platform::wait_on(shared_->state, word, limit) == platform::wake::timed_out && !is_idle()) {
       if (opening_since != 0) d.charge_opening(platform::monotonic_ns() - opening_since);

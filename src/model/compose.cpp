@@ -12,7 +12,8 @@ void piece::set_number(std::uint64_t size, int base, bool negative, unsigned wid
   const auto count = static_cast<unsigned>(end - raw.data());
   char* out = digits_.data();
   if (negative) *out++ = '-';
-  if (width > count) out = std::fill_n(out, std::min(width, 16U) - std::min(count, 16U), '0');
+  const unsigned filled = std::min(width, 16U);
+  if (filled > count) out = std::fill_n(out, filled - count, '0');
   out = std::copy(raw.data(), end, out);
   length_ = static_cast<std::uint8_t>(out - digits_.data());
 }

@@ -13,7 +13,7 @@ namespace hmn {
 
 namespace subject {
 HMN_SUBJECTS(HMN_CONSTANT)
-inline constexpr std::uint32_t all = HMN_COLLECT_METRICS * 2 - 1;
+inline constexpr std::uint32_t all = HMN_COLLECT_GROUPS * 2 - 1;
 }  // namespace subject
 
 // Reason why something is missing.

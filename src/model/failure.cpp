@@ -3,6 +3,35 @@
 
 namespace hmn {
 
+reason reason_for(const failure& why) noexcept {
+  if (why.stated != reason::unknown) return why.stated;
+  switch (why.code) {
+    case status::ok:
+      return reason::unknown;
+    case status::unsupported:
+      return reason::unsupported;
+    case status::no_source:
+    case status::no_device:
+    case status::no_process:
+      return reason::not_present;
+    case status::permission:
+      return reason::not_permitted;
+    case status::empty:
+      return reason::not_yet;
+    case status::asleep:
+      return reason::asleep;
+    case status::device_lost:
+      return reason::lost;
+    case status::timeout:
+      return reason::timed_out;
+    case status::no_memory:
+    case status::limit:
+      return reason::limit;
+    default:
+      return reason::failed;
+  }
+}
+
 failure failure_of::operator()(status code, const message_text& message,
                                std::int32_t native) const {
   failure made{code, from, {}, message};

@@ -27,29 +27,48 @@ struct native_code {
   std::int32_t code = 0;
 };
 
+enum class reason : std::uint32_t { HMN_REASONS(HMN_ENUMERATOR) };
+
 // Failure: a sentence that names the value and suggests what can be done.
 struct failure {
   status code = status::internal;
   source from = source::none;
   native_code native;
   message_text message;
+  reason stated = reason::unknown;  // unknown: follows from the status
 };
+
+// Returns why a value is missing.
+reason reason_for(const failure& why) noexcept;
+
+// States a reason that does not follow from the status.
+inline failure with_reason(reason stated, failure why) {
+  why.stated = stated;
+  return why;
+}
 
 template <class T>
 class [[nodiscard]] result {
  public:
   result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-  result(failure why) : state_(std::in_place_index<1>, std::move(why)) {}
+  result(const failure& why) : state_(std::in_place_index<1>, why) {}
 
   explicit operator bool() const noexcept { return state_.index() == 0; }
-  T& operator*() noexcept { return *std::get_if<0>(&state_); }
-  const T& operator*() const noexcept { return *std::get_if<0>(&state_); }
-  T* operator->() noexcept { return std::get_if<0>(&state_); }
-  const T* operator->() const noexcept { return std::get_if<0>(&state_); }
-  failure& why() noexcept { return *std::get_if<1>(&state_); }
-  const failure& why() const noexcept { return *std::get_if<1>(&state_); }
+  T& operator*() noexcept { return known(std::get_if<0>(&state_)); }
+  const T& operator*() const noexcept { return known(std::get_if<0>(&state_)); }
+  T* operator->() noexcept { return &**this; }
+  const T* operator->() const noexcept { return &**this; }
+  failure& why() noexcept { return known(std::get_if<1>(&state_)); }
+  const failure& why() const noexcept { return known(std::get_if<1>(&state_)); }
 
  private:
+  // Keeps the compiler from writing a path for the other alternative.
+  template <class U>
+  static U& known(U* alternative) noexcept {
+    if (alternative == nullptr) __builtin_unreachable();
+    return *alternative;
+  }
+
   std::variant<T, failure> state_;
 };
 
@@ -57,7 +76,7 @@ template <>
 class [[nodiscard]] result<void> {
  public:
   result() = default;
-  result(failure why) : why_(std::move(why)) {}
+  result(const failure& why) : why_(why) {}
 
   explicit operator bool() const noexcept { return !why_.has_value(); }
   failure& why() noexcept { return *why_; }

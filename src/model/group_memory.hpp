@@ -6,9 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "model/failure.hpp"
 #include "model/pci_address.hpp"
+#include "model/tables.hpp"
 
 namespace hmn {
+
+// Memory of one device that one control group holds.
+struct group {
+#define HMN_TEXT(member) std::string member;
+  HMN_GROUP_FIELDS(HMN_MEMBER, HMN_TEXT)
+#undef HMN_TEXT
+};
 
 // VRAM held by control groups. No group contains another, so that the values may be summed.
 struct group_memory {
@@ -19,6 +28,7 @@ struct group_memory {
     std::optional<std::uint64_t> limit;  // the tightest limit of the group and its ancestors
   };
 
+  source from = source::dmem;
   std::vector<std::string> names;  // "docker:1c8f…" for a container, else the group's path
   std::vector<part> parts;
 };

@@ -13,7 +13,7 @@ namespace hmn {
 enum class metric_id : std::uint32_t { unknown = HMN_METRIC_UNKNOWN, HMN_METRICS(HMN_METRIC_ID) };
 #undef HMN_METRIC_ID
 
-// Instances of metrics. 0 is the whole device, or not reported.
+// Instances of metrics. 0 is the whole device, or not reported; fans and links count from 1.
 namespace which {
 namespace engine {
 HMN_ENGINES(HMN_CONSTANT)

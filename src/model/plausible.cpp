@@ -158,7 +158,8 @@ failure implausible(source from, std::string_view name, double value, const rang
           {},
           {"the driver reported ", name, " ", number(value, reported),
            is_below ? ", below " : ", above ", of,
-           number(is_below ? possible.least : possible.most, limit), ": implausible"}};
+           number(is_below ? possible.least : possible.most, limit), ": implausible"},
+          reason::implausible};
 }
 
 struct whole {

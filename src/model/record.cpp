@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "model/device.hpp"
+#include "model/group_memory.hpp"
 #include "model/host_memory.hpp"
 #include "model/metric.hpp"
 #include "model/pool.hpp"
@@ -144,6 +145,7 @@ HMN_FIELDS_OF(pool, HMN_POOL_FIELDS(HMN_FIELD))
 HMN_FIELDS_OF(telemetry, HMN_TELEMETRY_FIELDS(HMN_FIELD))
 HMN_FIELDS_OF(metric, HMN_METRIC_FIELDS(HMN_FIELD))
 HMN_FIELDS_OF(usage, HMN_USAGE_FIELDS(HMN_FIELD, HMN_TEXT_FIELD))
+HMN_FIELDS_OF(group, HMN_GROUP_FIELDS(HMN_FIELD, HMN_TEXT_FIELD))
 #undef HMN_FIELDS_OF
 #undef HMN_TEXT_FIELD
 #undef HMN_FIELD

@@ -71,6 +71,7 @@ struct pool;
 struct telemetry;
 struct metric;
 struct usage;
+struct group;
 
 // Fields of a record, in the order of the JSON document.
 template <class Record>
@@ -89,6 +90,8 @@ template <>
 field_list fields_of<metric>() noexcept;
 template <>
 field_list fields_of<usage>() noexcept;
+template <>
+field_list fields_of<group>() noexcept;
 
 // Returns the words of an enumerated field; empty for numbers and texts.
 word_list words_for(unit u) noexcept;

@@ -25,6 +25,7 @@ word_list sources() noexcept;
 word_list native_domains() noexcept;
 word_list notes() noexcept;
 word_list subjects() noexcept;
+word_list reasons() noexcept;
 word_list accountings() noexcept;
 word_list device_kinds() noexcept;
 word_list memory_kinds() noexcept;

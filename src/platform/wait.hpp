@@ -4,11 +4,11 @@
 #include <atomic>
 #include <cstdint>
 
+#include "platform/clock.hpp"
+
 namespace hmn::platform {
 
 enum class wake { changed, timed_out };
-
-inline constexpr uint64_t no_deadline = UINT64_MAX;
 
 // Sleeps until word differs from expected (acquire) or until the monotonic deadline.
 wake wait_on(std::atomic<uint32_t>& word, uint32_t expected, uint64_t deadline_ns) noexcept;

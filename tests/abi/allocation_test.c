@@ -62,7 +62,7 @@ static void reading_another_process_allocates_nothing(void** state) {
 #ifdef HMN_TEST_NVML
 static void reading_who_a_device_is_allocates_nothing(void** state) {
   NEW(hmn_device, device);
-  assert_allocates_nothing(hmn_device_read(*state, 0, &device, NULL));
+  assert_allocates_nothing(hmn_device_read(*state, 0, 0, &device, NULL));
 }
 
 static void reading_a_pool_allocates_nothing(void** state) {
@@ -79,12 +79,12 @@ static void reading_telemetry_allocates_nothing(void** state) {
 
 static void reading_another_process_on_a_device_allocates_nothing(void** state) {
   NEW(hmn_usage, usage);
-  assert_allocates_nothing(hmn_usage_read(*state, 0, 4242, &usage, NULL));
+  assert_allocates_nothing(hmn_usage_read(*state, 0, 4242, 0, &usage, NULL));
 }
 
 static void reading_own_use_of_a_device_allocates_nothing(void** state) {
   NEW(hmn_usage, usage);
-  assert_allocates_nothing(hmn_usage_read_self(*state, 0, &usage, NULL));
+  assert_allocates_nothing(hmn_usage_read_self(*state, 0, 0, &usage, NULL));
 }
 #endif
 

@@ -154,7 +154,7 @@ static void the_operating_system_is_ready(void** state) {
   (void)state;
   hmn_context* context = fresh();
   const hmn_backend_info info = backend_of(context, HMN_BACKEND_OS);
-  assert_int_equal(info.state, HMN_STATE_READY);
+  assert_int_equal(info.state, HMN_RUN_STATE_READY);
   assert_status(info.status, HMN_OK);
   assert_string_equal(info.message, "");
   hmn_context_destroy(context);
@@ -165,7 +165,7 @@ static void a_simulated_machine_is_ready_and_says_its_version(void** state) {
   hmn_context* context = NULL;
   assert_status(open_machine("everything.json", 0, &context), HMN_OK);
   const hmn_backend_info info = backend_of(context, HMN_BACKEND_SIMULATED);
-  assert_int_equal(info.state, HMN_STATE_READY);
+  assert_int_equal(info.state, HMN_RUN_STATE_READY);
   assert_status(info.status, HMN_OK);
   assert_string_equal(info.version, "simulated 1.0");
   hmn_context_destroy(context);
@@ -178,9 +178,9 @@ static void a_backend_that_is_switched_off_is_off(void** state) {
   options.backends_off = UINT64_C(1) << HMN_BACKEND_NVML | UINT64_C(1) << HMN_BACKEND_NVIDIA_SMI;
   hmn_context* context = NULL;
   assert_answers(hmn_context_create(&options, &context, &error), HMN_OK);
-  assert_int_equal(backend_of(context, HMN_BACKEND_NVML).state, HMN_STATE_OFF);
-  assert_int_equal(backend_of(context, HMN_BACKEND_NVIDIA_SMI).state, HMN_STATE_OFF);
-  assert_int_equal(backend_of(context, HMN_BACKEND_SIMULATED).state, HMN_STATE_OFF);
+  assert_int_equal(backend_of(context, HMN_BACKEND_NVML).state, HMN_RUN_STATE_OFF);
+  assert_int_equal(backend_of(context, HMN_BACKEND_NVIDIA_SMI).state, HMN_RUN_STATE_OFF);
+  assert_int_equal(backend_of(context, HMN_BACKEND_SIMULATED).state, HMN_RUN_STATE_OFF);
   assert_int_equal(count_of(context), 0);
   hmn_context_destroy(context);
 }
@@ -195,7 +195,7 @@ static void a_machine_that_is_switched_off_replaces_nothing(void** state) {
   assert_answers(
       hmn_context_set_path(context, HMN_PATH_SIMULATION, HMN_TEST_ROOT "/nowhere.json", &error),
       HMN_OK);
-  assert_int_equal(backend_of(context, HMN_BACKEND_SIMULATED).state, HMN_STATE_OFF);
+  assert_int_equal(backend_of(context, HMN_BACKEND_SIMULATED).state, HMN_RUN_STATE_OFF);
   assert_int_equal(count_of(context), 0);
   NEW(hmn_process_memory, memory);
   assert_answers(hmn_process_memory_read_self(context, 0, &memory, &error), HMN_OK);
@@ -211,7 +211,7 @@ static void a_vendor_library_that_is_not_there_is_absent(void** state) {
                                       HMN_TEST_ROOT "/nowhere/libnvidia-ml.so.1", &error),
                  HMN_OK);
   const hmn_backend_info info = backend_of(context, HMN_BACKEND_NVML);
-  assert_int_equal(info.state, HMN_STATE_ABSENT);
+  assert_int_equal(info.state, HMN_RUN_STATE_ABSENT);
   assert_status(info.status, HMN_E_NO_SOURCE);
   assert_true(strlen(info.message) > 8);
   hmn_context_destroy(context);
@@ -222,7 +222,7 @@ static void a_machine_file_that_makes_no_sense_is_reported_where(void** state) {
   machine m;
   machine_make(&m, "{\"devices\": [{\"name\": 7}]}", NULL);
   const hmn_backend_info info = backend_of(m.context, HMN_BACKEND_SIMULATED);
-  assert_int_equal(info.state, HMN_STATE_UNREADABLE);
+  assert_int_equal(info.state, HMN_RUN_STATE_UNREADABLE);
   assert_status(info.status, HMN_E_BACKEND);
   assert_non_null(strstr(info.message, "/devices/0/name"));
   machine_end(&m);
@@ -236,7 +236,7 @@ static void a_machine_file_that_is_not_there_is_no_source(void** state) {
                                       HMN_TEST_ROOT "/nowhere/machine.json", &error),
                  HMN_OK);
   const hmn_backend_info info = backend_of(context, HMN_BACKEND_SIMULATED);
-  assert_int_equal(info.state, HMN_STATE_ABSENT);
+  assert_int_equal(info.state, HMN_RUN_STATE_ABSENT);
   assert_status(info.status, HMN_E_NO_SOURCE);
   hmn_context_destroy(context);
 }
@@ -260,7 +260,7 @@ static void the_environment_is_read_only_when_asked_for(void** state) {
   hmn_context_destroy(context);
   environment_set("HMN_SIMULATION", "not absolute");
   assert_status(create_from_environment(0, &context), HMN_OK);
-  assert_int_equal(backend_of(context, HMN_BACKEND_SIMULATED).state, HMN_STATE_OFF);
+  assert_int_equal(backend_of(context, HMN_BACKEND_SIMULATED).state, HMN_RUN_STATE_OFF);
   hmn_context_destroy(context);
   environment_set("HMN_SIMULATION", NULL);
   machine_end(&m);
@@ -318,7 +318,7 @@ static void a_driver_is_touched_by_the_first_reading_of_a_device(void** state) {
   NEW(hmn_process_memory, memory);
   NEW(hmn_system_memory, host);
   assert_answers(hmn_process_memory_read_self(context, 63, &memory, &error), HMN_OK);
-  assert_answers(hmn_system_memory_read(context, &host, &error), HMN_OK);
+  assert_answers(hmn_system_memory_read(context, 0, &host, &error), HMN_OK);
   assert_false(image_is_loaded(HMN_TEST_NVML));
   assert_int_equal(count_of(context), 1);
   assert_true(image_is_loaded(HMN_TEST_NVML));
@@ -332,7 +332,7 @@ static void contexts_do_not_share_what_they_were_reported(void** state) {
   hmn_context* other = fresh();
   assert_answers(hmn_context_set_path(other, HMN_PATH_SIMULATION, HMN_TEST_ROOT "/nowhere", &error),
                  HMN_OK);
-  assert_int_equal(backend_of(other, HMN_BACKEND_SIMULATED).state, HMN_STATE_ABSENT);
+  assert_int_equal(backend_of(other, HMN_BACKEND_SIMULATED).state, HMN_RUN_STATE_ABSENT);
   assert_int_equal(count_of(m.context), 1);
   hmn_context_destroy(other);
   assert_int_equal(count_of(m.context), 1);

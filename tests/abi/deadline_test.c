@@ -116,7 +116,7 @@ static void a_hung_driver_blocks_no_other_source(void** state) {
   assert_at_once(AT_ONCE,
                  assert_status(hmn_process_memory_read_self(m.context, 0, &memory, NULL), HMN_OK));
   assert_at_once(AT_ONCE,
-                 assert_status(hmn_system_memory_read(m.context, &system_memory, NULL), HMN_OK));
+                 assert_status(hmn_system_memory_read(m.context, 0, &system_memory, NULL), HMN_OK));
   machine_go(&m);
   machine_end(&m);
 }
@@ -260,8 +260,8 @@ static void a_device_whose_driver_hangs_is_reported_so(void** state) {
   hmn_pool pool;
   assert_status(read_pool(&m, &pool), HMN_OK);
   NEW(hmn_device, device);
-  assert_status(hmn_device_read(m.context, 0, &device, NULL), HMN_OK);
-  assert_int_equal(device.state, HMN_STATE_HUNG);
+  assert_status(hmn_device_read(m.context, 0, 0, &device, NULL), HMN_OK);
+  assert_int_equal(device.state, HMN_RUN_STATE_HUNG);
   assert_string_equal(device.name, "GPU");
   machine_go(&m);
   machine_end(&m);

@@ -10,7 +10,7 @@ enum { UNIFIED = 1, WITH_INSTANCE = 2, ASLEEP = 3, LOST = 4, INSTANCE = 5, COUNT
 
 static hmn_device device_at(hmn_context* context, uint32_t index) {
   NEW(hmn_device, device);
-  assert_answers(hmn_device_read(context, index, &device, &error), HMN_OK);
+  assert_answers(hmn_device_read(context, index, 0, &device, &error), HMN_OK);
   assert_int_equal(device.index, index);
   assert_text(device.name, sizeof device.name);
   assert_text(device.uuid, sizeof device.uuid);
@@ -38,11 +38,12 @@ static void a_device_says_who_it_is(void** state) {
   const hmn_flags known =
       HMN_DEVICE_HAS_NAME | HMN_DEVICE_HAS_UUID | HMN_DEVICE_HAS_PCI | HMN_DEVICE_HAS_DRIVER |
       HMN_DEVICE_HAS_PCI_DEVICE | HMN_DEVICE_HAS_PCI_SUBSYSTEM | HMN_DEVICE_HAS_RENDER_MINOR |
-      HMN_DEVICE_HAS_DRIVER_INDEX | HMN_DEVICE_HAS_OS_ID | HMN_DEVICE_HAS_CUDA_VERSION;
+      HMN_DEVICE_HAS_DRIVER_INDEX | HMN_DEVICE_HAS_OS_ID | HMN_DEVICE_HAS_CUDA_VERSION |
+      HMN_DEVICE_HAS_COMPUTE_CAPABILITY | HMN_DEVICE_HAS_ARCHITECTURE;
   assert_int_equal(device.present, known);
   assert_int_equal(device.backend, HMN_BACKEND_SIMULATED);
-  assert_int_equal(device.kind, HMN_KIND_DISCRETE);
-  assert_int_equal(device.state, HMN_STATE_READY);
+  assert_int_equal(device.kind, HMN_DEVICE_KIND_DISCRETE);
+  assert_int_equal(device.state, HMN_RUN_STATE_READY);
   assert_int_equal(device.vendor, HMN_VENDOR_NVIDIA);
   assert_int_equal(device.memory_kind, HMN_MEMORY_KIND_DEDICATED);
   assert_string_equal(device.name,
@@ -56,6 +57,8 @@ static void a_device_says_who_it_is(void** state) {
   assert_int_equal(device.render_minor, 128);
   assert_int_equal(device.driver_index, 0);
   assert_int_equal(device.cuda_version, 12040);
+  assert_int_equal(device.compute_capability, 8090);
+  assert_string_equal(device.architecture, "Ada");
   assert_int_equal(device.os_id, UINT64_C(123456789012345678));
 }
 
@@ -78,19 +81,19 @@ static void a_text_field_is_zero_behind_its_end(void** state) {
 static void a_device_that_allocates_from_host_ram_is_unified(void** state) {
   const hmn_device device = device_at(context_of(state), UNIFIED);
   assert_int_equal(device.memory_kind, HMN_MEMORY_KIND_UNIFIED);
-  assert_int_equal(device.kind, HMN_KIND_INTEGRATED);
+  assert_int_equal(device.kind, HMN_DEVICE_KIND_INTEGRATED);
 }
 
 /* A device that is lost or asleep is HMN_OK, reported by state. */
 static void a_device_that_is_lost_or_asleep_is_reported_by_state(void** state) {
-  assert_int_equal(device_at(context_of(state), ASLEEP).state, HMN_STATE_ASLEEP);
-  assert_int_equal(device_at(context_of(state), LOST).state, HMN_STATE_LOST);
+  assert_int_equal(device_at(context_of(state), ASLEEP).state, HMN_RUN_STATE_ASLEEP);
+  assert_int_equal(device_at(context_of(state), LOST).state, HMN_RUN_STATE_LOST);
 }
 
 /* NVIDIA's come first in the driver's order, then partitions. */
 static void an_instance_is_a_device_with_a_parent(void** state) {
   const hmn_device device = device_at(context_of(state), INSTANCE);
-  assert_int_equal(device.kind, HMN_KIND_PARTITION);
+  assert_int_equal(device.kind, HMN_DEVICE_KIND_PARTITION);
   const hmn_flags known = HMN_DEVICE_HAS_PARENT | HMN_DEVICE_HAS_INSTANCE;
   assert_int_equal(device.present & known, known);
   assert_int_equal(device.parent_index, WITH_INSTANCE);
@@ -103,7 +106,7 @@ static void an_index_that_was_never_given_is_no_device(void** state) {
   const uint32_t indexes[] = {COUNT, 999, INT32_MAX, UINT32_MAX};
   for (size_t i = 0; i < 4; ++i) {
     NEW(hmn_device, device);
-    assert_answers(hmn_device_read(context_of(state), indexes[i], &device, &error),
+    assert_answers(hmn_device_read(context_of(state), indexes[i], 0, &device, &error),
                    HMN_E_NO_DEVICE);
   }
 }
@@ -121,8 +124,8 @@ static void a_device_is_found_by_each_of_its_keys(void** state) {
   assert_int_equal(index_of(context, "uuid:GPU-66666666-7777-8888-9999-000000000000"), UNIFIED);
   assert_int_equal(index_of(context, "uuid:MIG-11111111-2222-3333-4444-555555555555"), INSTANCE);
   assert_int_equal(index_of(context, "render:128"), 0);
-  assert_int_equal(index_of(context, "driver:0"), 0);
-  assert_int_equal(index_of(context, "driver:3"), ASLEEP);
+  assert_int_equal(index_of(context, "driver:nvidia:0"), 0);
+  assert_int_equal(index_of(context, "driver:nvidia:3"), ASLEEP);
   assert_int_equal(index_of(context, "luid:1b69b4ba630f34e"), 0);
 }
 
@@ -143,8 +146,8 @@ static void a_key_that_nothing_has_is_no_device(void** state) {
                         "pci:0001:01:00.0",
                         "luid:1",
                         "render:129",
-                        "driver:5",
-                        "driver:4294967295"};
+                        "driver:nvidia:5",
+                        "driver:nvidia:4294967295"};
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; ++i) {
     uint32_t index = 7;
     print_message("  %s\n", keys[i]);
@@ -172,11 +175,11 @@ static void a_key_that_cannot_be_one_is_an_argument_error(void** state) {
                         "render:",
                         "render:-1",
                         "render:1x",
-                        "driver:",
-                        "driver:-1",
-                        "driver: 1",
-                        "driver:4294967296",
-                        "driver:1.0",
+                        "driver:nvidia:",
+                        "driver:nvidia:-1",
+                        "driver:nvidia: 1",
+                        "driver:nvidia:4294967296",
+                        "driver:nvidia:1.0",
                         "UUID:GPU-1",
                         " uuid:GPU-1",
                         ":",
@@ -207,10 +210,38 @@ static void no_device_at_all_is_a_count_of_0(void** state) {
   machine_make(&m, "{\"devices\": []}", NULL);
   assert_int_equal(count_of(m.context), 0);
   NEW(hmn_device, device);
-  assert_answers(hmn_device_read(m.context, 0, &device, &error), HMN_E_NO_DEVICE);
+  assert_answers(hmn_device_read(m.context, 0, 0, &device, &error), HMN_E_NO_DEVICE);
   NEW(hmn_pool, pool);
   assert_answers(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, 0, &pool, &error), HMN_E_NO_DEVICE);
   machine_end(&m);
+}
+
+/* What could be there but could not be read is no count of 0. */
+static void what_hides_devices_is_no_count_of_0(void** state) {
+  (void)state;
+#define FAILS(status) "{\"failures\": [{\"call\": \"open\", \"status\": \"" status "\"}]}"
+  const struct {
+    const char* json;
+    hmn_status expected;
+  } machines[] = {
+      {"{\"devices\": [{\"name\": 7}]}", HMN_E_BACKEND},
+      {"{", HMN_E_BACKEND},
+      {FAILS("backend"), HMN_E_BACKEND},
+      {FAILS("permission"), HMN_E_PERMISSION},
+      {FAILS("timeout"), HMN_E_TIMEOUT},
+      {FAILS("no_source"), HMN_OK},
+      {FAILS("no_device"), HMN_OK},
+  };
+  for (size_t i = 0; i < sizeof machines / sizeof machines[0]; ++i) {
+    print_message("  %s\n", machines[i].json);
+    machine m;
+    machine_make(&m, machines[i].json, NULL);
+    uint32_t count = 7;
+    assert_answers(hmn_device_count(m.context, &count, &error), machines[i].expected);
+    assert_int_equal(count, 0);
+    machine_end(&m);
+  }
+#undef FAILS
 }
 
 #define GPU(name) "{\"name\": \"" name "\", \"uuid\": \"" name "\"}"
@@ -222,13 +253,13 @@ static const char comes_and_goes[] =
 
 static void assert_named(hmn_context* context, uint32_t index, const char* name, uint32_t state) {
   NEW(hmn_device, device);
-  assert_status(hmn_device_read(context, index, &device, NULL), HMN_OK);
+  assert_status(hmn_device_read(context, index, 0, &device, NULL), HMN_OK);
   assert_string_equal(device.name, name);
   assert_int_equal(device.state, state);
 }
 
 /* An index belongs to one device for the context's life; a device that is gone keeps its index with
- * state HMN_STATE_LOST; later arrivals are appended; the count never shrinks. */
+ * state HMN_RUN_STATE_LOST; later arrivals are appended; the count never shrinks. */
 static void an_index_belongs_to_one_device_for_the_contexts_life(void** state) {
   (void)state;
   machine m;
@@ -236,13 +267,76 @@ static void an_index_belongs_to_one_device_for_the_contexts_life(void** state) {
   assert_int_equal(count_of(m.context), 2); /* A B */
   assert_int_equal(count_of(m.context), 2); /* B */
   NEW(hmn_device, device);
-  assert_status(hmn_device_read(m.context, 0, &device, NULL), HMN_OK); /* C B */
+  assert_status(hmn_device_read(m.context, 0, 0, &device, NULL), HMN_OK); /* C B */
   assert_string_equal(device.name, "A");
-  assert_int_equal(device.state, HMN_STATE_LOST);
+  assert_int_equal(device.state, HMN_RUN_STATE_LOST);
   assert_int_equal(count_of(m.context), 3); /* A C B */
-  assert_named(m.context, 0, "A", HMN_STATE_READY);
-  assert_named(m.context, 1, "B", HMN_STATE_READY);
-  assert_named(m.context, 2, "C", HMN_STATE_READY);
+  assert_named(m.context, 0, "A", HMN_RUN_STATE_READY);
+  assert_named(m.context, 1, "B", HMN_RUN_STATE_READY);
+  assert_named(m.context, 2, "C", HMN_RUN_STATE_READY);
+  machine_end(&m);
+}
+
+static uint64_t generation_of(hmn_context* context) {
+  uint64_t generation = 0;
+  assert_answers(hmn_device_generation(context, &generation, &error), HMN_OK);
+  return generation;
+}
+
+static uint64_t generation_in_snapshot(hmn_context* context) {
+  hmn_snapshot* snapshot = NULL;
+  assert_answers(hmn_snapshot_take(context, NULL, &snapshot, &error), HMN_OK);
+  NEW(hmn_snapshot_info, info);
+  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  hmn_snapshot_destroy(snapshot);
+  return info.device_generation;
+}
+
+/* The number changes when a device is added, is gone or comes back, and only then. */
+static void the_generation_changes_with_the_list(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, comes_and_goes, NULL);
+  const uint64_t first = generation_of(m.context); /* A B */
+  assert_int_not_equal(first, 0);
+  const uint64_t gone = generation_of(m.context); /* B */
+  assert_int_not_equal(gone, first);
+  const uint64_t added = generation_in_snapshot(m.context); /* C B */
+  assert_int_not_equal(added, gone);
+  const uint64_t back = generation_of(m.context); /* A C B */
+  assert_int_not_equal(back, added);
+  assert_int_equal(generation_of(m.context), back);
+  assert_int_equal(generation_in_snapshot(m.context), back);
+  machine_end(&m);
+}
+
+static void the_generation_is_0_until_a_device_is_seen(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m,
+               "{\"devices\": [], \"changes\": [{\"at_reading\": 2, \"patch\": [{\"op\": \"add\", "
+               "\"path\": \"/devices/0\", \"value\": " GPU("A") "}]}]}",
+               NULL);
+  assert_int_equal(generation_of(m.context), 0);
+  assert_int_not_equal(generation_in_snapshot(m.context), 0);
+  machine_end(&m);
+}
+
+/* What is asleep, or answers with errors, is present. */
+static void the_generation_does_not_change_with_sleep_or_errors(void** state) {
+  (void)state;
+  machine m;
+  machine_make(
+      &m,
+      "{\"devices\": [" GPU("A") "], \"changes\": ["
+      "{\"at_reading\": 2, \"patch\": [{\"op\": \"add\", \"path\": \"/devices/0/state\", "
+      "\"value\": \"asleep\"}]}, {\"at_reading\": 3, \"patch\": [{\"op\": \"add\", "
+      "\"path\": \"/devices/0/state\", \"value\": \"unreadable\"}]}]}",
+      NULL);
+  const uint64_t ready = generation_of(m.context);
+  assert_int_equal(generation_of(m.context), ready);
+  assert_named(m.context, 0, "A", HMN_RUN_STATE_UNREADABLE);
+  assert_int_equal(generation_in_snapshot(m.context), ready);
   machine_end(&m);
 }
 
@@ -286,7 +380,11 @@ int main(void) {
       cmocka_unit_test(a_key_that_cannot_be_one_is_an_argument_error),
       cmocka_unit_test(a_key_of_any_bytes_makes_a_message_of_utf8),
       cmocka_unit_test(no_device_at_all_is_a_count_of_0),
+      cmocka_unit_test(what_hides_devices_is_no_count_of_0),
       cmocka_unit_test(an_index_belongs_to_one_device_for_the_contexts_life),
+      cmocka_unit_test(the_generation_changes_with_the_list),
+      cmocka_unit_test(the_generation_is_0_until_a_device_is_seen),
+      cmocka_unit_test(the_generation_does_not_change_with_sleep_or_errors),
       cmocka_unit_test(a_name_that_is_too_long_is_cut_at_a_code_point_and_reported),
       cmocka_unit_test(a_sleeping_device_is_not_woken_unless_asked),
   };

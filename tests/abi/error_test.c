@@ -77,7 +77,7 @@ static void the_sentence_names_the_value(void** state) {
   hmn_process_memory_read(context_of(state), 471600, 0, &memory, &error);
   assert_non_null(strstr(error.message, "471600"));
   NEW(hmn_usage, usage);
-  hmn_usage_read(context_of(state), 0, 471700, &usage, &error);
+  hmn_usage_read(context_of(state), 0, 471700, 0, &usage, &error);
   assert_non_null(strstr(error.message, "471700"));
 }
 

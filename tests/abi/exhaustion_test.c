@@ -12,7 +12,7 @@ static const long patterns[] = {ONCE, FROM_THEN_ON};
 
 static hmn_sampler_info info_of(const hmn_sampler* sampler) {
   NEW(hmn_sampler_info, info);
-  assert_status(hmn_sampler_read(sampler, &info), HMN_OK);
+  assert_status(hmn_sampler_read(sampler, &info, NULL), HMN_OK);
   return info;
 }
 
@@ -76,10 +76,10 @@ static void assert_serves(hmn_sampler* sampler) {
   NEW(hmn_pool, pool);
   NEW(hmn_telemetry, telemetry);
   NEW(hmn_peak, peak);
-  assert_status(hmn_sampler_latest_pool(sampler, 0, &pool), HMN_OK);
-  assert_status(hmn_sampler_latest_telemetry(sampler, 0, &telemetry), HMN_OK);
-  assert_status(hmn_sampler_peak_device(sampler, 0, &peak), HMN_OK);
-  assert_status(hmn_sampler_peak(sampler, 0, 4242, &peak), HMN_OK);
+  assert_status(hmn_sampler_latest_pool(sampler, 0, &pool, NULL), HMN_OK);
+  assert_status(hmn_sampler_latest_telemetry(sampler, 0, &telemetry, NULL), HMN_OK);
+  assert_status(hmn_sampler_peak_device(sampler, 0, &peak, NULL), HMN_OK);
+  assert_status(hmn_sampler_peak(sampler, 0, 4242, &peak, NULL), HMN_OK);
   hmn_snapshot* snapshot = NULL;
   assert_status(hmn_sampler_next(sampler, PATIENT_MS, &snapshot, NULL), HMN_OK);
   hmn_snapshot_destroy(snapshot);
@@ -100,7 +100,7 @@ static long life(void* of, long skip, long times) {
   if (started != HMN_OK) {
     assert_exhausted(started);
     assert_true(refused != 0);
-    assert_int_equal(info.state, HMN_SAMPLER_IDLE);
+    assert_int_equal(info.state, HMN_SAMPLER_STATE_IDLE);
     assert_status(hmn_sampler_start(sampler, NULL), HMN_OK);
   } else if (info.last_status != HMN_OK) {
     assert_exhausted(info.last_status);

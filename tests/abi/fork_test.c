@@ -26,6 +26,9 @@ static void every_call_of_context_and_sampler_is_forked(void* argument) {
   snapshot = f->before;
   CHECK_STATUS(hmn_sampler_next(f->sampler, 1, &snapshot, NULL), HMN_E_FORKED);
   CHECK(snapshot == NULL);
+  int64_t handle = 0;
+  CHECK_STATUS(hmn_sampler_handle(f->sampler, &handle, NULL), HMN_E_FORKED);
+  CHECK(handle == -1);
   CHECK_STATUS(hmn_sampler_start(f->sampler, NULL), HMN_E_FORKED);
   CHECK_STATUS(hmn_sampler_stop(f->sampler, NULL), HMN_E_FORKED);
   hmn_sampler* sampler = f->sampler;
@@ -245,10 +248,10 @@ static void reads_detectors(void* argument) {
   NEW(hmn_spill_info, info);
   NEW(hmn_episode, episode);
   CHECK_STATUS(hmn_spill_observe(both->of_context, "", NULL), HMN_E_FORKED);
-  CHECK_STATUS(hmn_spill_read(both->of_context, &info), HMN_E_FORKED);
-  CHECK_STATUS(hmn_spill_episode(both->of_context, 0, &episode), HMN_E_FORKED);
-  CHECK_STATUS(hmn_spill_read(both->alone, &info), HMN_OK);
-  CHECK_STATUS(hmn_spill_episode(both->alone, 0, &episode), HMN_OK);
+  CHECK_STATUS(hmn_spill_read(both->of_context, &info, NULL), HMN_E_FORKED);
+  CHECK_STATUS(hmn_spill_episode(both->of_context, 0, &episode, NULL), HMN_E_FORKED);
+  CHECK_STATUS(hmn_spill_read(both->alone, &info, NULL), HMN_OK);
+  CHECK_STATUS(hmn_spill_episode(both->alone, 0, &episode, NULL), HMN_OK);
   hmn_spill_destroy(both->of_context);
   hmn_spill_destroy(both->alone);
 }
@@ -283,7 +286,7 @@ static void feeds(void* detector) {
 
 static void reads_or_is_reported(void* argument) {
   NEW(hmn_spill_info, info);
-  const hmn_status status = hmn_spill_read(argument, &info);
+  const hmn_status status = hmn_spill_read(argument, &info, NULL);
   CHECK(status == HMN_OK || status == HMN_E_FORKED);
   CHECK(status != HMN_OK || info.episode_count <= info.observation_count);
 }

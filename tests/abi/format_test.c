@@ -32,12 +32,24 @@ static int teardown(void** state) {
   return 0;
 }
 
-static void assert_line(const fixture* f, uint32_t i, uint32_t format, const char* expected) {
+static void assert_line_of(const fixture* f, uint32_t i, uint32_t format, hmn_flags flags,
+                           const char* expected) {
   char text[256];
   uint32_t needed = 0;
-  assert_status(hmn_format_device(f->after, i, format, text, sizeof text, &needed), HMN_OK);
+  assert_status(hmn_format_device(f->after, i, format, flags, text, sizeof text, &needed), HMN_OK);
   assert_string_equal(text, expected);
   assert_int_equal(needed, strlen(expected) + 1);
+}
+
+static void a_line_names_the_unit_it_counts_in(void** state) {
+  assert_line_of(*state, 0, HMN_FORMAT_FREE, 0,
+                 "  GPU 0: free 13284 MiB / 16384 MiB [NVIDIA Test GPU]\n");
+  assert_line_of(*state, 1, HMN_FORMAT_TOTAL, 0, "  GPU 1: total 8192 MiB\n");
+}
+
+/* The predecessor's line. */
+static void assert_line(const fixture* f, uint32_t i, uint32_t format, const char* expected) {
+  assert_line_of(f, i, format, HMN_LINE_MB, expected);
 }
 
 /* HV39, HV42, HV43. */
@@ -66,25 +78,30 @@ static void a_value_that_is_not_known_is_empty(void** state) {
   const fixture* f = *state;
   char text[64];
   for (uint32_t format = HMN_FORMAT_FREE; format <= HMN_FORMAT_USED; ++format) {
-    assert_status(hmn_format_device(f->after, 4, format, text, sizeof text, NULL), HMN_E_EMPTY);
+    assert_status(hmn_format_device(f->after, 4, format, 0, text, sizeof text, NULL), HMN_E_EMPTY);
   }
-  assert_status(hmn_format_device(f->after, 5, HMN_FORMAT_FREE, text, sizeof text, NULL),
+  assert_status(hmn_format_device(f->after, 5, HMN_FORMAT_FREE, 0, text, sizeof text, NULL),
                 HMN_E_EMPTY);
-  assert_status(hmn_format_device(f->after, 5, HMN_FORMAT_TOTAL, text, sizeof text, NULL),
+  assert_status(hmn_format_device(f->after, 5, HMN_FORMAT_TOTAL, 0, text, sizeof text, NULL),
                 HMN_E_EMPTY);
 }
 
-static void a_position_or_format_that_is_not_there_is_out_of_range(void** state) {
+static void an_unknown_device_format_or_flag_is_refused(void** state) {
   const fixture* f = *state;
   char text[64];
-  assert_status(hmn_format_device(f->after, 6, HMN_FORMAT_FREE, text, sizeof text, NULL),
-                HMN_E_RANGE);
-  assert_status(hmn_format_device(f->after, UINT32_MAX, HMN_FORMAT_FREE, text, sizeof text, NULL),
-                HMN_E_RANGE);
+  assert_status(hmn_format_device(f->after, 6, HMN_FORMAT_FREE, 0, text, sizeof text, NULL),
+                HMN_E_NO_DEVICE);
+  assert_status(
+      hmn_format_device(f->after, UINT32_MAX, HMN_FORMAT_FREE, 0, text, sizeof text, NULL),
+      HMN_E_NO_DEVICE);
   const uint32_t formats[] = {0, 4, UINT32_MAX};
   for (size_t i = 0; i < 3; ++i) {
-    assert_status(hmn_format_device(f->after, 0, formats[i], text, sizeof text, NULL), HMN_E_RANGE);
+    assert_status(hmn_format_device(f->after, 0, formats[i], 0, text, sizeof text, NULL),
+                  HMN_E_RANGE);
   }
+  assert_status(hmn_format_device(f->after, 0, HMN_FORMAT_FREE, 2, text, sizeof text, NULL),
+                HMN_E_UNKNOWN_FLAG);
+  assert_status(hmn_format_json(f->after, 1, NULL, 0, NULL), HMN_E_UNKNOWN_FLAG);
 }
 
 /* HV52 to HV54. */
@@ -189,7 +206,7 @@ static void json_is_one_object_on_one_line(void** state) {
   const fixture* f = *state;
   static char text[65536];
   uint32_t needed = 0;
-  assert_status(hmn_format_json(f->after, text, sizeof text, &needed), HMN_OK);
+  assert_status(hmn_format_json(f->after, 0, text, sizeof text, &needed), HMN_OK);
   assert_int_equal(text[0], '{');
   const char* end = strrchr(text, '}');
   assert_non_null(end);
@@ -201,7 +218,7 @@ static void json_is_one_object_on_one_line(void** state) {
 static void json_reports_zero_from_unknown(void** state) {
   const fixture* f = *state;
   static char text[65536];
-  assert_status(hmn_format_json(f->after, text, sizeof text, NULL), HMN_OK);
+  assert_status(hmn_format_json(f->after, 0, text, sizeof text, NULL), HMN_OK);
   assert_non_null(strstr(text, "\"free_bytes\":0"));
   assert_non_null(strstr(text, "\"total_bytes\":null"));
   assert_non_null(strstr(text, "\"total_bytes\":17179869184"));
@@ -215,7 +232,7 @@ static void json_escapes_what_it_must(void** state) {
                NULL);
   hmn_snapshot* s = take_everything(m.context);
   static char text[65536];
-  assert_status(hmn_format_json(s, text, sizeof text, NULL), HMN_OK);
+  assert_status(hmn_format_json(s, 0, text, sizeof text, NULL), HMN_OK);
   assert_non_null(strstr(text, "quote \\\" back \\\\ tab \\t esc \\u001b \xC3\xA9"));
   hmn_snapshot_destroy(s);
   machine_end(&m);
@@ -224,18 +241,19 @@ static void json_escapes_what_it_must(void** state) {
 static void a_snapshot_has_one_rendering(void** state) {
   const fixture* f = *state;
   static char first[65536], second[65536];
-  assert_status(hmn_format_json(f->after, first, sizeof first, NULL), HMN_OK);
-  assert_status(hmn_format_json(f->after, second, sizeof second, NULL), HMN_OK);
+  assert_status(hmn_format_json(f->after, 0, first, sizeof first, NULL), HMN_OK);
+  assert_status(hmn_format_json(f->after, 0, second, sizeof second, NULL), HMN_OK);
   assert_string_equal(first, second);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_device_is_one_line),
+      cmocka_unit_test(a_line_names_the_unit_it_counts_in),
       cmocka_unit_test(a_device_without_a_name_has_no_brackets),
       cmocka_unit_test(nothing_free_and_nothing_used_are_0_mb),
       cmocka_unit_test(a_value_that_is_not_known_is_empty),
-      cmocka_unit_test(a_position_or_format_that_is_not_there_is_out_of_range),
+      cmocka_unit_test(an_unknown_device_format_or_flag_is_refused),
       cmocka_unit_test(a_size_is_whole_mib_below_1_gib_and_one_decimal_above),
       cmocka_unit_test(asking_for_the_size_gives_the_size),
       cmocka_unit_test(a_buffer_that_is_too_small_is_reported_how_large_it_must_be),

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "support/clock.h"
 #include "support/suite.h"
 
 static void the_version_is_that_of_the_header(void** state) {
@@ -79,6 +80,19 @@ static void a_backend_that_it_does_not_know_is_unknown(void** state) {
   }
 }
 
+static void each_reason_has_a_name_of_its_own(void** state) {
+  (void)state;
+  assert_string_equal(hmn_reason_name(HMN_REASON_UNKNOWN), "unknown");
+  assert_string_equal(hmn_reason_name(HMN_REASON_NOT_PERMITTED), "not_permitted");
+  for (uint32_t i = HMN_REASON_UNKNOWN; i <= HMN_REASON_LIMIT; ++i) {
+    for (uint32_t j = HMN_REASON_UNKNOWN; j < i; ++j) {
+      assert_string_not_equal(hmn_reason_name(i), hmn_reason_name(j));
+    }
+  }
+  assert_string_equal(hmn_reason_name(HMN_REASON_LIMIT + 1), "unknown");
+  assert_string_equal(hmn_reason_name(UINT32_MAX), "unknown");
+}
+
 static void names_are_static(void** state) {
   (void)state;
   assert_ptr_equal(hmn_status_name(HMN_E_RANGE), hmn_status_name(HMN_E_RANGE));
@@ -88,23 +102,23 @@ static void names_are_static(void** state) {
 
 static void a_feature_is_yes_or_no(void** state) {
   (void)state;
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_OS), 1);
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_NVML), HMN_WITH_NVML);
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_NVIDIA_SMI), HMN_WITH_NVIDIA_SMI);
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_AMD_SMI), HMN_WITH_AMD_SMI);
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_ROCM_SMI), HMN_WITH_ROCM_SMI);
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_DRM), HMN_WITH_DRM);
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_AMDGPU), HMN_WITH_AMDGPU);
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_KFD), HMN_WITH_KFD);
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_I915), HMN_WITH_I915);
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_XE), HMN_WITH_XE);
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_DMEM), HMN_WITH_DMEM);
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_DXGI), HMN_WITH_DXGI);
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_PDH), HMN_WITH_PDH);
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_METAL), HMN_WITH_METAL);
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_MACMON), HMN_WITH_MACMON);
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_TEGRA), HMN_WITH_TEGRA);
-  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_SIMULATED), HMN_WITH_SIMULATED);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_OS), 1);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_NVML), HMN_WITH_NVML);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_NVIDIA_SMI), HMN_WITH_NVIDIA_SMI);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_AMD_SMI), HMN_WITH_AMD_SMI);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_ROCM_SMI), HMN_WITH_ROCM_SMI);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_DRM), HMN_WITH_DRM);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_AMDGPU), HMN_WITH_AMDGPU);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_KFD), HMN_WITH_KFD);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_I915), HMN_WITH_I915);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_XE), HMN_WITH_XE);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_DMEM), HMN_WITH_DMEM);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_DXGI), HMN_WITH_DXGI);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_PDH), HMN_WITH_PDH);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_METAL), HMN_WITH_METAL);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_MACMON), HMN_WITH_MACMON);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_TEGRA), HMN_WITH_TEGRA);
+  assert_int_equal(hmn_backend_available(HMN_BACKEND_SIMULATED), HMN_WITH_SIMULATED);
   assert_int_equal(hmn_feature(HMN_FEATURE_SIMULATION), HMN_WITH_SIMULATED);
   assert_int_equal(hmn_feature(HMN_FEATURE_SUBPROCESS), HMN_WITH_SUBPROCESS);
 }
@@ -117,6 +131,35 @@ static void a_feature_that_it_does_not_know_is_no(void** state) {
   }
 }
 
+static uint64_t end_of(const hmn_snapshot_info* info) {
+  return info->monotonic_ns + info->duration_ns;
+}
+
+static void the_clock_is_that_of_snapshots(void** state) {
+  (void)state;
+  hmn_context* context = NULL;
+  hmn_snapshot* snapshot = NULL;
+  NEW(hmn_snapshot_options, options);
+  NEW(hmn_snapshot_info, info);
+  options.collect = HMN_COLLECT_MEMORY;
+  assert_int_equal(hmn_context_create(NULL, &context, NULL), HMN_OK);
+  const uint64_t before = hmn_monotonic_ns();
+  assert_int_equal(hmn_snapshot_take(context, &options, &snapshot, NULL), HMN_OK);
+  const uint64_t after = hmn_monotonic_ns();
+  assert_int_equal(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_true(before > 0 && before <= info.monotonic_ns && end_of(&info) <= after);
+  hmn_snapshot_destroy(snapshot);
+  hmn_context_destroy(context);
+}
+
+/* Between two readings of the same clock of the system. */
+static void the_clock_is_the_one_that_the_header_names(void** state) {
+  (void)state;
+  const uint64_t before = now_ns();
+  const uint64_t read = hmn_monotonic_ns();
+  assert_true(before <= read && read <= now_ns());
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_version_is_that_of_the_header),
@@ -124,9 +167,12 @@ int main(void) {
       cmocka_unit_test(an_unknown_status_has_a_name_too),
       cmocka_unit_test(each_backend_has_a_name_of_its_own),
       cmocka_unit_test(a_backend_that_it_does_not_know_is_unknown),
+      cmocka_unit_test(each_reason_has_a_name_of_its_own),
       cmocka_unit_test(names_are_static),
       cmocka_unit_test(a_feature_is_yes_or_no),
       cmocka_unit_test(a_feature_that_it_does_not_know_is_no),
+      cmocka_unit_test(the_clock_is_that_of_snapshots),
+      cmocka_unit_test(the_clock_is_the_one_that_the_header_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,9 +28,9 @@ static void a_size_has_a_decimal_point(void** state) {
 static void json_numbers_have_a_decimal_point(void** state) {
   const fixture* f = *state;
   uint32_t needed = 0;
-  assert_status(hmn_format_json(f->after, NULL, 0, &needed), HMN_OK);
+  assert_status(hmn_format_json(f->after, 0, NULL, 0, &needed), HMN_OK);
   char* text = malloc(needed);
-  assert_status(hmn_format_json(f->after, text, needed, NULL), HMN_OK);
+  assert_status(hmn_format_json(f->after, 0, text, needed, NULL), HMN_OK);
   assert_non_null(strstr(text, "\"power_watts\":123.5"));
   free(text);
 }

@@ -17,7 +17,7 @@ static hmn_context* context_of(void** state) {
 static void a_reading_is_a_value_with_its_source(void** state) {
   NEW(hmn_metric, m);
   assert_answers(
-      hmn_metric_read(context_of(state), 0, HMN_METRIC_TEMPERATURE, HMN_SENSOR_CORE, &m, &error),
+      hmn_metric_read(context_of(state), 0, HMN_METRIC_TEMPERATURE, HMN_SENSOR_CORE, 0, &m, &error),
       HMN_OK);
   assert_int_equal(m.present, HMN_METRIC_HAS_VALUE | HMN_METRIC_HAS_WINDOW);
   assert_int_equal(m.backend, HMN_BACKEND_SIMULATED);
@@ -29,7 +29,7 @@ static void a_reading_is_a_value_with_its_source(void** state) {
 
 static void a_count_is_whole(void** state) {
   NEW(hmn_metric, m);
-  assert_answers(hmn_metric_read(context_of(state), 0, HMN_METRIC_PCIE_REPLAYS, 0, &m, &error),
+  assert_answers(hmn_metric_read(context_of(state), 0, HMN_METRIC_PCIE_REPLAYS, 0, 0, &m, &error),
                  HMN_OK);
   assert_int_equal(m.present, HMN_METRIC_HAS_COUNT);
   assert_true(m.count == 3 && m.value == 0);
@@ -39,7 +39,7 @@ static void a_number_that_is_no_metric_is_out_of_range(void** state) {
   const uint32_t none[] = {0, 19, 39, 99, UINT32_MAX};
   for (size_t i = 0; i < sizeof none / sizeof none[0]; ++i) {
     NEW(hmn_metric, m);
-    assert_answers(hmn_metric_read(context_of(state), 0, none[i], 0, &m, &error), HMN_E_RANGE);
+    assert_answers(hmn_metric_read(context_of(state), 0, none[i], 0, 0, &m, &error), HMN_E_RANGE);
     assert_string_equal(hmn_metric_name(none[i]), "unknown");
     assert_string_equal(hmn_metric_unit(none[i]), "");
     assert_string_equal(hmn_metric_instance_name(none[i], 1), "");
@@ -49,24 +49,29 @@ static void a_number_that_is_no_metric_is_out_of_range(void** state) {
 static void what_the_device_does_not_report_is_unsupported(void** state) {
   hmn_context* context = context_of(state);
   NEW(hmn_metric, m);
-  assert_answers(hmn_metric_read(context, 0, HMN_METRIC_VOLTAGE, 0, &m, &error), HMN_E_UNSUPPORTED);
-  assert_answers(hmn_metric_read(context, 0, HMN_METRIC_TEMPERATURE, HMN_SENSOR_BOARD, &m, &error),
+  assert_answers(hmn_metric_read(context, 0, HMN_METRIC_VOLTAGE, 0, 0, &m, &error),
                  HMN_E_UNSUPPORTED);
+  assert_answers(
+      hmn_metric_read(context, 0, HMN_METRIC_TEMPERATURE, HMN_SENSOR_BOARD, 0, &m, &error),
+      HMN_E_UNSUPPORTED);
   /* a process' part is not the device's */
   assert_answers(
-      hmn_metric_read(context, 0, HMN_METRIC_ENGINE_BUSY_NS, HMN_ENGINE_COPY, &m, &error),
+      hmn_metric_read(context, 0, HMN_METRIC_ENGINE_BUSY_NS, HMN_ENGINE_COPY, 0, &m, &error),
       HMN_E_UNSUPPORTED);
-  assert_answers(hmn_metric_read(context, 0, HMN_METRIC_FAN_RPM, 0, &m, &error), HMN_E_PERMISSION);
-  assert_answers(hmn_metric_read(context, UNIFIED, HMN_METRIC_FAN_RPM, 0, &m, &error),
+  assert_answers(hmn_metric_read(context, 0, HMN_METRIC_FAN_RPM, 0, 0, &m, &error),
+                 HMN_E_PERMISSION);
+  assert_answers(hmn_metric_read(context, UNIFIED, HMN_METRIC_FAN_RPM, 0, 0, &m, &error),
                  HMN_E_UNSUPPORTED);
 }
 
 static void as_hmn_pool_read_otherwise(void** state) {
   hmn_context* context = context_of(state);
   NEW(hmn_metric, m);
-  assert_answers(hmn_metric_read(context, 6, HMN_METRIC_VOLTAGE, 0, &m, &error), HMN_E_NO_DEVICE);
-  assert_answers(hmn_metric_read(context, ASLEEP, HMN_METRIC_VOLTAGE, 0, &m, &error), HMN_E_ASLEEP);
-  assert_answers(hmn_metric_read(context, LOST, HMN_METRIC_VOLTAGE, 0, &m, &error),
+  assert_answers(hmn_metric_read(context, 6, HMN_METRIC_VOLTAGE, 0, 0, &m, &error),
+                 HMN_E_NO_DEVICE);
+  assert_answers(hmn_metric_read(context, ASLEEP, HMN_METRIC_VOLTAGE, 0, 0, &m, &error),
+                 HMN_E_ASLEEP);
+  assert_answers(hmn_metric_read(context, LOST, HMN_METRIC_VOLTAGE, 0, 0, &m, &error),
                  HMN_E_DEVICE_LOST);
 }
 

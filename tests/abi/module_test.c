@@ -27,8 +27,9 @@ typedef struct installed {
   hmn_status (*backend)(hmn_context*, uint32_t, hmn_backend_info*, hmn_error*);
   hmn_status (*own_memory)(hmn_context*, hmn_flags, hmn_process_memory*, hmn_error*);
   hmn_status (*count)(hmn_context*, uint32_t*, hmn_error*);
-  hmn_status (*recording)(hmn_context*, char*, uint32_t, uint32_t*);
+  hmn_status (*recording)(hmn_context*, hmn_flags, char*, uint32_t, uint32_t*, hmn_error*);
   uint32_t (*feature)(uint32_t);
+  uint32_t (*backend_available)(uint32_t);
   void (*destroy)(hmn_context*);
 } installed;
 
@@ -71,6 +72,7 @@ static void load(installed* i, const char* path) {
   look_up(library, "hmn_device_count", &i->count);
   look_up(library, "hmn_context_recording", &i->recording);
   look_up(library, "hmn_feature", &i->feature);
+  look_up(library, "hmn_backend_available", &i->backend_available);
   look_up(library, "hmn_context_destroy", &i->destroy);
 }
 
@@ -153,13 +155,13 @@ static void without_it_what_is_real_works(void** state) {
   install_and_load(&i, NULL);
   const char* const words[] = {"missing", i.module, NULL};
   assert_int_equal(i.feature(HMN_FEATURE_SIMULATION), 0);
-  assert_int_equal(i.feature(HMN_FEATURE_BACKEND + HMN_BACKEND_SIMULATED), 0);
-  assert_int_equal(i.feature(HMN_FEATURE_BACKEND + HMN_BACKEND_OS), 1);
+  assert_int_equal(i.backend_available(HMN_BACKEND_SIMULATED), 0);
+  assert_int_equal(i.backend_available(HMN_BACKEND_OS), 1);
   assert_refuses(&i, words);
   hmn_context* const context = context_of(&i);
   NEW(hmn_backend_info, info);
   assert_answers(i.backend(context, HMN_BACKEND_SIMULATED, &info, &error), HMN_OK);
-  assert_int_equal(info.state, HMN_STATE_OFF);
+  assert_int_equal(info.state, HMN_RUN_STATE_OFF);
   assert_status(info.status, HMN_E_UNSUPPORTED);
   assert_non_null(strstr(info.message, i.module));
   i.destroy(context);
@@ -240,10 +242,10 @@ static void two_libraries_may_share_it(void** state) {
   read_one(&one, first, HMN_PROCESS_MEMORY_HAS_RESIDENT);
   read_one(&other, second, HMN_PROCESS_MEMORY_HAS_RESIDENT);
   read_one(&one, first, HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT);
-  assert_status(one.recording(first, text, sizeof text, &needed), HMN_OK);
+  assert_status(one.recording(first, 0, text, sizeof text, &needed, NULL), HMN_OK);
   assert_non_null(strstr(text, "/statm\""));
   assert_non_null(strstr(text, "/status\""));
-  assert_status(other.recording(second, text, sizeof text, &needed), HMN_OK);
+  assert_status(other.recording(second, 0, text, sizeof text, &needed, NULL), HMN_OK);
   assert_non_null(strstr(text, "/statm\""));
   assert_null(strstr(text, "/status\""));
   one.destroy(first);

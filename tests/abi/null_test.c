@@ -18,15 +18,16 @@ static void a_null_out_is_an_argument_error(void** state) {
   assert_refuses_null(hmn_context_backend(context, HMN_BACKEND_OS, NULL, &error));
   assert_refuses_null(hmn_process_memory_read(context, 1, 0, NULL, &error));
   assert_refuses_null(hmn_process_memory_read_self(context, 0, NULL, &error));
-  assert_refuses_null(hmn_system_memory_read(context, NULL, &error));
+  assert_refuses_null(hmn_system_memory_read(context, 0, NULL, &error));
   assert_refuses_null(hmn_device_count(context, NULL, &error));
-  assert_refuses_null(hmn_device_find(context, "driver:0", NULL, &error));
-  assert_refuses_null(hmn_device_read(context, 0, NULL, &error));
+  assert_refuses_null(hmn_device_generation(context, NULL, &error));
+  assert_refuses_null(hmn_device_find(context, "driver:nvidia:0", NULL, &error));
+  assert_refuses_null(hmn_device_read(context, 0, 0, NULL, &error));
   assert_refuses_null(hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, NULL, &error));
   assert_refuses_null(hmn_telemetry_read(context, 0, 0, NULL, &error));
-  assert_refuses_null(hmn_metric_read(context, 0, HMN_METRIC_TEMPERATURE, 0, NULL, &error));
-  assert_refuses_null(hmn_usage_read(context, 0, 1, NULL, &error));
-  assert_refuses_null(hmn_usage_read_self(context, 0, NULL, &error));
+  assert_refuses_null(hmn_metric_read(context, 0, HMN_METRIC_TEMPERATURE, 0, 0, NULL, &error));
+  assert_refuses_null(hmn_usage_read(context, 0, 1, 0, NULL, &error));
+  assert_refuses_null(hmn_usage_read_self(context, 0, 0, NULL, &error));
   assert_refuses_null(hmn_snapshot_take(context, NULL, NULL, &error));
   assert_refuses_null(hmn_sampler_create(context, NULL, NULL, NULL, &error));
 }
@@ -34,11 +35,12 @@ static void a_null_out_is_an_argument_error(void** state) {
 static void a_null_out_of_a_sampler_is_an_argument_error(void** state) {
   hmn_sampler* sampler = ((fixture*)*state)->sampler;
   assert_refuses_null(hmn_sampler_next(sampler, 0, NULL, &error));
-  assert_status(hmn_sampler_read(sampler, NULL), HMN_E_ARGUMENT);
-  assert_status(hmn_sampler_latest_pool(sampler, 0, NULL), HMN_E_ARGUMENT);
-  assert_status(hmn_sampler_latest_telemetry(sampler, 0, NULL), HMN_E_ARGUMENT);
-  assert_status(hmn_sampler_peak(sampler, 0, 1, NULL), HMN_E_ARGUMENT);
-  assert_status(hmn_sampler_peak_device(sampler, 0, NULL), HMN_E_ARGUMENT);
+  assert_refuses_null(hmn_sampler_handle(sampler, NULL, &error));
+  assert_status(hmn_sampler_read(sampler, NULL, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_sampler_latest_pool(sampler, 0, NULL, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_sampler_latest_telemetry(sampler, 0, NULL, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_sampler_peak(sampler, 0, 1, NULL, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_sampler_peak_device(sampler, 0, NULL, NULL), HMN_E_ARGUMENT);
 }
 
 static void a_null_sampler_is_an_argument_error(void** state) {
@@ -58,8 +60,8 @@ static void a_null_of_a_spill_detector_is_an_argument_error(void** state) {
   assert_answers(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
   assert_refuses_null(hmn_spill_observe_snapshot(spill, NULL, "", &error));
   assert_refuses_null(hmn_spill_feed(spill, NULL, "", &error));
-  assert_status(hmn_spill_read(spill, NULL), HMN_E_ARGUMENT);
-  assert_status(hmn_spill_episode(spill, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_spill_read(spill, NULL, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_spill_episode(spill, 0, NULL, NULL), HMN_E_ARGUMENT);
   assert_answers(hmn_spill_feed(spill, &sample, NULL, &error), HMN_OK);
   hmn_spill_destroy(spill);
   hmn_spill_destroy(NULL);
@@ -120,12 +122,14 @@ static void a_null_struct_of_a_snapshot_is_an_argument_error(void** state) {
   assert_status(hmn_snapshot_device(f->after, 0, NULL), HMN_E_ARGUMENT);
   assert_status(hmn_snapshot_telemetry(f->after, 0, NULL), HMN_E_ARGUMENT);
   assert_status(hmn_snapshot_self(f->after, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_device_pool(f->after, 0, HMN_POOL_MAIN, NULL), HMN_E_ARGUMENT);
   assert_status(hmn_snapshot_pool(f->after, 0, NULL), HMN_E_ARGUMENT);
   assert_status(hmn_snapshot_usage(f->after, 0, NULL), HMN_E_ARGUMENT);
   assert_status(hmn_snapshot_diagnostic(f->after, 0, NULL), HMN_E_ARGUMENT);
-  assert_status(hmn_snapshot_reason(f->after, 0, HMN_COLLECT_POOLS, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_reason(f->after, 0, HMN_COLLECT_POOLS, 0, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_group(f->after, 0, NULL), HMN_E_ARGUMENT);
   assert_status(hmn_snapshot_metric(f->after, 0, NULL), HMN_E_ARGUMENT);
-  assert_status(hmn_report_read(f->before, f->after, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_delta_read(f->before, f->after, 0, NULL), HMN_E_ARGUMENT);
 }
 
 static void a_null_handle_is_an_argument_error_and_leaves_a_zero_result(void** state) {
@@ -149,7 +153,7 @@ static void a_count_or_handle_that_was_not_had_is_zero(void** state) {
   assert_refuses_null(hmn_device_count(NULL, &number, &error));
   assert_int_equal(number, 0);
   number = 7;
-  assert_refuses_null(hmn_device_find(NULL, "driver:0", &number, &error));
+  assert_refuses_null(hmn_device_find(NULL, "driver:nvidia:0", &number, &error));
   assert_int_equal(number, 0);
   number = 7;
   assert_refuses_null(hmn_device_find(f->context, NULL, &number, &error));
@@ -201,11 +205,11 @@ static void either_snapshot_of_a_report_must_be_there(void** state) {
     NEW(hmn_delta, delta);
     char text[64];
     uint32_t needed = 9;
-    assert_status(hmn_report_read(sides[i][0], sides[i][1], 0, &delta), HMN_E_ARGUMENT);
-    assert_status(hmn_report_delta(sides[i][0], sides[i][1], 0, "a", text, sizeof text, &needed),
+    assert_status(hmn_delta_read(sides[i][0], sides[i][1], 0, &delta), HMN_E_ARGUMENT);
+    assert_status(hmn_report_delta(sides[i][0], sides[i][1], 0, "a", 0, text, sizeof text, &needed),
                   HMN_E_ARGUMENT);
     assert_status(
-        hmn_report_before_after(sides[i][0], sides[i][1], 0, "a", text, sizeof text, &needed),
+        hmn_report_before_after(sides[i][0], sides[i][1], 0, "a", 0, text, sizeof text, &needed),
         HMN_E_ARGUMENT);
   }
 }
@@ -214,10 +218,11 @@ static void a_report_must_have_a_label(void** state) {
   const fixture* f = *state;
   char text[256];
   uint32_t needed = 0;
-  assert_status(hmn_report_delta(f->before, f->after, 0, NULL, text, sizeof text, &needed),
+  assert_status(hmn_report_delta(f->before, f->after, 0, NULL, 0, text, sizeof text, &needed),
                 HMN_E_ARGUMENT);
-  assert_status(hmn_report_before_after(f->before, f->after, 0, NULL, text, sizeof text, &needed),
-                HMN_E_ARGUMENT);
+  assert_status(
+      hmn_report_before_after(f->before, f->after, 0, NULL, 0, text, sizeof text, &needed),
+      HMN_E_ARGUMENT);
 }
 
 static void text_of_a_null_snapshot_is_an_argument_error(void** state) {
@@ -226,10 +231,10 @@ static void text_of_a_null_snapshot_is_an_argument_error(void** state) {
   uint32_t needed = 9;
   assert_status(hmn_snapshot_text(NULL, HMN_TEXT_PROCESS_NAME, 0, text, sizeof text, &needed),
                 HMN_E_ARGUMENT);
-  assert_status(hmn_format_device(NULL, 0, HMN_FORMAT_FREE, text, sizeof text, &needed),
+  assert_status(hmn_format_device(NULL, 0, HMN_FORMAT_FREE, 0, text, sizeof text, &needed),
                 HMN_E_ARGUMENT);
-  assert_status(hmn_context_recording(NULL, text, sizeof text, &needed), HMN_E_ARGUMENT);
-  assert_status(hmn_format_json(NULL, text, sizeof text, &needed), HMN_E_ARGUMENT);
+  assert_status(hmn_context_recording(NULL, 0, text, sizeof text, &needed, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_format_json(NULL, 0, text, sizeof text, &needed), HMN_E_ARGUMENT);
 }
 
 static void a_null_buffer_with_a_capacity_is_an_argument_error(void** state) {

@@ -144,7 +144,7 @@ static void options_of_a_sampler_are_checked(void** state) {
     assert_status(sample_with(f->context, &options), HMN_E_STRUCT_SIZE);
   }
   NEW(hmn_sampler_options, largest);
-  largest.interval_ms = largest.process_interval_ms = UINT32_MAX;
+  largest.interval_ms = largest.process_interval_ms = UINT32_MAX - 2; /* before HMN_MS_* */
   largest.capacity = 65536;
   assert_status(sample_with(f->context, &largest), HMN_OK);
   ++largest.capacity;
@@ -228,7 +228,7 @@ static void a_field_bit_that_the_library_does_not_know_is_refused(void** state) 
     NEW(hmn_process_memory, memory);
     NEW(hmn_telemetry, telemetry);
     NEW(hmn_error, error);
-    if (bit >= 10) {
+    if (bit >= 11) {
       const hmn_status self = hmn_process_memory_read_self(f->context, 1u << bit, &memory, &error);
       assert_status(self, HMN_E_UNKNOWN_FLAG);
       assert_reported(&error, HMN_E_UNKNOWN_FLAG);

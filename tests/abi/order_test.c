@@ -44,12 +44,12 @@ static void use(const handles* h) {
     }
     if (h->snapshots[i] != NULL) {
       assert_status(hmn_snapshot_pool(h->snapshots[i], 0, &pool), HMN_OK);
-      assert_status(hmn_format_json(h->snapshots[i], NULL, 0, NULL), HMN_OK);
+      assert_status(hmn_format_json(h->snapshots[i], 0, NULL, 0, NULL), HMN_OK);
     }
   }
   NEW(hmn_pool, latest);
   if (h->sampler == NULL) return;
-  assert_status(hmn_sampler_latest_pool(h->sampler, 0, &latest), HMN_OK);
+  assert_status(hmn_sampler_latest_pool(h->sampler, 0, &latest, NULL), HMN_OK);
 }
 
 /* The next order by the alphabet; 0: that was the last. */

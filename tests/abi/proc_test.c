@@ -163,7 +163,7 @@ static void without_meminfo_there_is_no_source(void** state) {
   assert_int_equal(tree_make(&proc), 0);
   hmn_context* context = context_of(&proc);
   NEW(hmn_system_memory, memory);
-  assert_answers(hmn_system_memory_read(context, &memory, &error), HMN_E_NO_SOURCE);
+  assert_answers(hmn_system_memory_read(context, 0, &memory, &error), HMN_E_NO_SOURCE);
   hmn_context_destroy(context);
   tree_remove(&proc);
 }
@@ -180,7 +180,7 @@ static void meminfo_without_available_is_estimated(void** state) {
       "kB\nSwapFree:  3000 kB\n");
   hmn_context* context = context_of(&proc);
   NEW(hmn_system_memory, memory);
-  assert_answers(hmn_system_memory_read(context, &memory, &error), HMN_OK);
+  assert_answers(hmn_system_memory_read(context, 0, &memory, &error), HMN_OK);
   assert_int_equal(memory.total_bytes, 8000000ull * 1024);
   assert_int_equal(memory.swap_total_bytes, 4000 * 1024);
   assert_int_equal(memory.swap_free_bytes, 3000 * 1024);

@@ -6,9 +6,10 @@
 #include "support/machine.h"
 
 #define POOL "\"pools\": [{\"kind\": \"vram\", \"total\": \"1GiB\", \"used\": 0}]"
-#define FAILS(call, status)                                                                \
-  "\"failures\": [{\"call\": \"" call "\", \"status\": \"" status "\", \"message\": \"as " \
-                                                                  "given\"}]"
+#define FAILS(call, status)                                       \
+  "\"failures\": [{\"call\": \"" call "\", \"status\": \"" status \
+  "\", \"message\": \"as "                                        \
+  "given\"}]"
 
 static hmn_snapshot* all_of(const machine* m, hmn_flags collect) {
   NEW(hmn_snapshot_options, options);
@@ -18,18 +19,81 @@ static hmn_snapshot* all_of(const machine* m, hmn_flags collect) {
   return s;
 }
 
-static hmn_diagnostic reason_of(const char* json, hmn_flags subject, hmn_flags field) {
+static hmn_diagnostic reason_for(const char* json, hmn_flags subject, hmn_flags field,
+                                 uint32_t metric) {
   machine m;
   machine_make(&m, json, NULL);
   hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS);
   NEW(hmn_diagnostic, reason);
-  assert_status(hmn_snapshot_reason(s, 0, subject, field, &reason), HMN_OK);
+  assert_status(hmn_snapshot_reason(s, 0, subject, field, metric, &reason), HMN_OK);
   hmn_snapshot_destroy(s);
   machine_end(&m);
   assert_true((reason.present & HMN_DIAGNOSTIC_HAS_DEVICE) != 0);
   assert_int_equal(reason.device_index, 0);
   assert_true(reason.message[0] != 0);
   return reason;
+}
+
+static hmn_diagnostic reason_of(const char* json, hmn_flags subject, hmn_flags field) {
+  return reason_for(json, subject, field, 0);
+}
+
+static void the_reason_follows_from_the_status(void** state) {
+  (void)state;
+  const struct {
+    const char* status;
+    uint32_t reason;
+  } rows[] = {{"unsupported", HMN_REASON_UNSUPPORTED},
+              {"no_source", HMN_REASON_NOT_PRESENT},
+              {"no_device", HMN_REASON_NOT_PRESENT},
+              {"no_process", HMN_REASON_NOT_PRESENT},
+              {"permission", HMN_REASON_NOT_PERMITTED},
+              {"timeout", HMN_REASON_TIMED_OUT},
+              {"device_lost", HMN_REASON_LOST},
+              {"backend", HMN_REASON_FAILED},
+              {"asleep", HMN_REASON_ASLEEP},
+              {"limit", HMN_REASON_LIMIT},
+              {"no_memory", HMN_REASON_LIMIT}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+    char json[512];
+    (void)snprintf(json, sizeof json,
+                   "{\"devices\": [{\"name\": \"GPU\", " POOL
+                   ", \"failures\": [{\"call\": "
+                   "\"telemetry\", \"status\": \"%s\", \"message\": \"as given\"}]}]}",
+                   rows[i].status);
+    const hmn_diagnostic reason = reason_of(json, HMN_COLLECT_TELEMETRY, 0);
+    assert_string_equal(reason.message, "as given");
+    assert_int_equal(reason.reason, rows[i].reason);
+  }
+}
+
+static void a_value_that_cannot_be_is_implausible(void** state) {
+  (void)state;
+  const hmn_diagnostic reason =
+      reason_of("{\"devices\": [{\"name\": \"GPU\", " POOL
+                ", \"telemetry\": {\"temperature_celsius\": 512, \"power_watts\": 1}}]}",
+                HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_TEMPERATURE);
+  assert_int_equal(reason.reason, HMN_REASON_IMPLAUSIBLE);
+  assert_int_equal(reason.status, HMN_E_BACKEND);
+}
+
+/* Two processes of 600 MiB that share memory, on a device of which 1 GiB is used. */
+static void what_has_two_meanings_is_ambiguous(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m,
+               "{\"devices\": [{\"name\": \"GPU\", \"pools\": [{\"kind\": \"vram\", \"total\": "
+               "\"4GiB\", \"used\": \"1GiB\"}], \"processes\": [{\"pid\": 7, \"used\": "
+               "\"600MiB\", \"shared\": \"300MiB\"}, {\"pid\": 8, \"used\": \"600MiB\", "
+               "\"shared\": \"300MiB\"}]}]}",
+               NULL);
+  hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
+  NEW(hmn_diagnostic, reason);
+  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, HMN_POOL_HAS_UNATTRIBUTED, 0, &reason),
+                HMN_OK);
+  assert_int_equal(reason.reason, HMN_REASON_AMBIGUOUS);
+  hmn_snapshot_destroy(s);
+  machine_end(&m);
 }
 
 static void a_failed_call_is_the_reason_for_its_subject(void** state) {
@@ -58,10 +122,15 @@ static void a_metric_has_its_own(void** state) {
   const char* const json =
       "{\"devices\": [{\"name\": \"GPU\", \"metrics\": [{\"metric\": \"fan_rpm\", \"missing\": "
       "{\"status\": \"permission\", \"message\": \"only root\"}}]}]}";
-  assert_string_equal(reason_of(json, HMN_COLLECT_METRICS, HMN_METRIC_FAN_RPM).message,
-                      "only root");
-  assert_int_equal(reason_of(json, HMN_COLLECT_METRICS, HMN_METRIC_CLOCK_MHZ).status,
-                   HMN_E_UNSUPPORTED);
+  const hmn_diagnostic known = reason_for(json, HMN_COLLECT_METRICS, 0, HMN_METRIC_FAN_RPM);
+  assert_string_equal(known.message, "only root");
+  assert_int_equal(known.reason, HMN_REASON_NOT_PERMITTED);
+  assert_int_equal(known.present, HMN_DIAGNOSTIC_HAS_DEVICE | HMN_DIAGNOSTIC_HAS_METRIC);
+  assert_int_equal(known.metric, HMN_METRIC_FAN_RPM);
+  assert_int_equal(known.field, 0);
+  const hmn_diagnostic other = reason_for(json, HMN_COLLECT_METRICS, 0, HMN_METRIC_CLOCK_MHZ);
+  assert_int_equal(other.reason, HMN_REASON_UNSUPPORTED);
+  assert_int_equal(other.metric, HMN_METRIC_CLOCK_MHZ);
 }
 
 static void a_device_that_cannot_be_read_is_the_reason_for_everything(void** state) {
@@ -69,14 +138,21 @@ static void a_device_that_cannot_be_read_is_the_reason_for_everything(void** sta
   const struct {
     const char* json;
     hmn_status status;
-  } states[] = {
-      {"{\"devices\": [{\"name\": \"GPU\", \"state\": \"asleep\", " POOL "}]}", HMN_E_ASLEEP},
-      {"{\"devices\": [{\"name\": \"GPU\", \"state\": \"lost\", " POOL "}]}", HMN_E_DEVICE_LOST},
-      {"{\"devices\": [{\"name\": \"GPU\", \"state\": \"unreadable\", " POOL "}]}", HMN_E_BACKEND}};
+    uint32_t reason;
+  } states[] = {{"{\"devices\": [{\"name\": \"GPU\", \"state\": \"asleep\", " POOL "}]}",
+                 HMN_E_ASLEEP, HMN_REASON_ASLEEP},
+                {"{\"devices\": [{\"name\": \"GPU\", \"state\": \"lost\", " POOL "}]}",
+                 HMN_E_DEVICE_LOST, HMN_REASON_LOST},
+                {"{\"devices\": [{\"name\": \"GPU\", \"state\": \"unreadable\", " POOL "}]}",
+                 HMN_E_BACKEND, HMN_REASON_FAILED}};
   for (size_t i = 0; i < sizeof states / sizeof states[0]; ++i) {
     const hmn_flags subjects[] = {HMN_COLLECT_POOLS, HMN_COLLECT_TELEMETRY, HMN_COLLECT_METRICS};
     for (size_t j = 0; j < 3; ++j) {
-      assert_int_equal(reason_of(states[i].json, subjects[j], 1).status, states[i].status);
+      const uint32_t is_metric = subjects[j] == HMN_COLLECT_METRICS;
+      const hmn_diagnostic found =
+          reason_for(states[i].json, subjects[j], 1 - is_metric, is_metric);
+      assert_int_equal(found.status, states[i].status);
+      assert_int_equal(found.reason, states[i].reason);
     }
   }
 }
@@ -99,12 +175,16 @@ static void a_question_without_sense_is_refused(void** state) {
   NEW(hmn_diagnostic, reason);
   const hmn_flags senseless[] = {0, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY, 1U << 31};
   for (size_t i = 0; i < 3; ++i) {
-    assert_status(hmn_snapshot_reason(s, 0, senseless[i], 0, &reason), HMN_E_RANGE);
+    assert_status(hmn_snapshot_reason(s, 0, senseless[i], 0, 0, &reason), HMN_E_RANGE);
   }
-  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_TELEMETRY, 0, &reason), HMN_E_EMPTY);
-  assert_status(hmn_snapshot_reason(s, 1, HMN_COLLECT_POOLS, 0, &reason), HMN_E_NO_DEVICE);
-  assert_status(hmn_snapshot_reason(NULL, 0, HMN_COLLECT_POOLS, 0, &reason), HMN_E_ARGUMENT);
-  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_TELEMETRY, 0, 0, &reason), HMN_E_EMPTY);
+  assert_status(hmn_snapshot_reason(s, 1, HMN_COLLECT_POOLS, 0, 0, &reason), HMN_E_NO_DEVICE);
+  assert_status(hmn_snapshot_reason(NULL, 0, HMN_COLLECT_POOLS, 0, 0, &reason), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, HMN_METRIC_FAN_RPM, &reason),
+                HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_METRICS, 1, HMN_METRIC_FAN_RPM, &reason),
+                HMN_E_ARGUMENT);
   hmn_snapshot_destroy(s);
   machine_end(&m);
 }
@@ -113,6 +193,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_failed_call_is_the_reason_for_its_subject),
       cmocka_unit_test(a_failed_call_is_no_reason_for_another_subject),
+      cmocka_unit_test(the_reason_follows_from_the_status),
+      cmocka_unit_test(a_value_that_cannot_be_is_implausible),
+      cmocka_unit_test(what_has_two_meanings_is_ambiguous),
       cmocka_unit_test(a_metric_has_its_own),
       cmocka_unit_test(a_device_that_cannot_be_read_is_the_reason_for_everything),
       cmocka_unit_test(memory_that_is_not_usable_has_its_own),

@@ -72,7 +72,7 @@ static long record(void* of, long skip, long times) {
   const long refused = allocator_allow();
   if (taken != HMN_OK) assert_exhausted(taken);
   if (refused != 0) assert_status(take(context), HMN_OK);
-  const hmn_status status = hmn_context_recording(context, r->text, TEXT, &needed);
+  const hmn_status status = hmn_context_recording(context, 0, r->text, TEXT, &needed, NULL);
   if (status == HMN_OK) {
     assert_string_equal(r->text, r->whole);
   } else {
@@ -93,7 +93,7 @@ static void recordings_are_whole_or_refused(void** state) {
   make_files(&r.files);
   hmn_context* context = open_files(&r.files);
   assert_status(take(context), HMN_OK);
-  assert_status(hmn_context_recording(context, r.whole, TEXT, &needed), HMN_OK);
+  assert_status(hmn_context_recording(context, 0, r.whole, TEXT, &needed, NULL), HMN_OK);
   hmn_context_destroy(context);
   assert_non_null(strstr(r.whole, "renderD128"));
   long refused = 1;
@@ -120,7 +120,7 @@ static void texts_of_recordings_without_memory(void** state) {
     assert_in_range(skip, 0, MOST);
     const long before = allocator_live();
     allocator_refuse(skip, ONCE);
-    const hmn_status status = hmn_context_recording(context, text, TEXT, &needed);
+    const hmn_status status = hmn_context_recording(context, 0, text, TEXT, &needed, NULL);
     refused = allocator_allow();
     assert_status(status, refused != 0 ? HMN_E_NO_MEMORY : HMN_OK);
     if (refused != 0) assert_int_equal(needed, 0);

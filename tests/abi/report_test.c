@@ -60,16 +60,18 @@ static void end(pair* p) {
 static void assert_delta(const pair* p, const char* label, const char* expected) {
   char text[256];
   uint32_t needed = 0;
-  assert_status(hmn_report_delta(p->before, p->after, 0, label, text, sizeof text, &needed),
-                HMN_OK);
+  assert_status(
+      hmn_report_delta(p->before, p->after, 0, label, HMN_LINE_MB, text, sizeof text, &needed),
+      HMN_OK);
   assert_string_equal(text, expected);
   assert_int_equal(needed, strlen(expected) + 1);
 }
 
 static void assert_both(const pair* p, const char* label, const char* expected) {
   char text[256];
-  assert_status(hmn_report_before_after(p->before, p->after, 0, label, text, sizeof text, NULL),
-                HMN_OK);
+  assert_status(
+      hmn_report_before_after(p->before, p->after, 0, label, HMN_LINE_MB, text, sizeof text, NULL),
+      HMN_OK);
   assert_string_equal(text, expected);
 }
 
@@ -82,6 +84,24 @@ static void the_change_of_the_callers_use_is_per_process(void** state) {
               "  model_load: RAM 100 MB \xE2\x86\x92 200 MB (+100 MB)\n"
               "  model_load: VRAM 500 MB \xE2\x86\x92 1000 MB (+500 MB / 16384 MB) [per-process] "
               "[NVIDIA Test GPU]\n");
+  end(&p);
+}
+
+static void a_line_names_the_unit_it_counts_in(void** state) {
+  (void)state;
+  pair p = make(own_use_grows);
+  char text[256];
+  assert_status(hmn_report_delta(p.before, p.after, 0, "alloc", 0, text, sizeof text, NULL),
+                HMN_OK);
+  assert_string_equal(text, "  alloc: RAM +100 MiB  |  VRAM +500 MiB [per-process]\n");
+  assert_status(hmn_report_before_after(p.before, p.after, 0, "load", 0, text, sizeof text, NULL),
+                HMN_OK);
+  assert_string_equal(text,
+                      "  load: RAM 100 MiB \xE2\x86\x92 200 MiB (+100 MiB)\n"
+                      "  load: VRAM 500 MiB \xE2\x86\x92 1000 MiB (+500 MiB / 16384 MiB) "
+                      "[per-process] [NVIDIA Test GPU]\n");
+  assert_status(hmn_report_delta(p.before, p.after, 0, "alloc", 2, text, sizeof text, NULL),
+                HMN_E_UNKNOWN_FLAG);
   end(&p);
 }
 
@@ -106,10 +126,10 @@ static void the_numbers_of_a_change_are_after_minus_before(void** state) {
   (void)state;
   pair p = make(own_use_grows);
   NEW(hmn_delta, d);
-  assert_status(hmn_report_read(p.before, p.after, 0, &d), HMN_OK);
+  assert_status(hmn_delta_read(p.before, p.after, 0, &d), HMN_OK);
   assert_int_equal(d.present, HMN_DELTA_HAS_MEMORY | HMN_DELTA_HAS_DEVICE | HMN_DELTA_HAS_ENERGY);
   assert_int_equal(d.device_index, 0);
-  assert_int_equal(d.scope, HMN_SCOPE_PROCESS);
+  assert_int_equal(d.scope, HMN_DELTA_SCOPE_PROCESS);
   assert_int_equal(d.accounting, HMN_ACCOUNT_ALLOCATED);
   assert_int_equal(d.backend, HMN_BACKEND_SIMULATED);
   assert_true(d.memory_bytes == 100 * 1024 * 1024 && d.device_bytes == 500 * 1024 * 1024);
@@ -126,10 +146,10 @@ static void a_fall_is_negative(void** state) {
   (void)state;
   pair p = make(memory_alone);
   NEW(hmn_delta, d);
-  assert_status(hmn_report_read(p.before, p.after, 0, &d), HMN_OK);
+  assert_status(hmn_delta_read(p.before, p.after, 0, &d), HMN_OK);
   assert_int_equal(d.present, HMN_DELTA_HAS_MEMORY);
   assert_true(d.memory_bytes == -30 * 1024 * 1024);
-  assert_true(d.device_bytes == 0 && d.scope == HMN_SCOPE_NONE);
+  assert_true(d.device_bytes == 0 && d.scope == HMN_DELTA_SCOPE_NONE);
   end(&p);
 }
 
@@ -138,7 +158,7 @@ static void snapshots_in_the_wrong_order_are_refused(void** state) {
   (void)state;
   pair p = make(own_use_grows);
   NEW(hmn_delta, d);
-  assert_status(hmn_report_read(p.after, p.before, 0, &d), HMN_E_ARGUMENT);
+  assert_status(hmn_delta_read(p.after, p.before, 0, &d), HMN_E_ARGUMENT);
   end(&p);
 }
 
@@ -147,7 +167,7 @@ static void a_device_that_neither_has_is_no_device(void** state) {
   (void)state;
   pair p = make(own_use_grows);
   NEW(hmn_delta, d);
-  assert_status(hmn_report_read(p.before, p.after, 2, &d), HMN_E_NO_DEVICE);
+  assert_status(hmn_delta_read(p.before, p.after, 2, &d), HMN_E_NO_DEVICE);
   end(&p);
 }
 
@@ -180,9 +200,10 @@ static void without_host_memory_there_is_no_line(void** state) {
       "\"backend\"}]}");
   NEW(hmn_delta, d);
   char text[64];
-  assert_status(hmn_report_read(p.before, p.after, 0, &d), HMN_E_EMPTY);
-  assert_status(hmn_report_delta(p.before, p.after, 0, "a", text, sizeof text, NULL), HMN_E_EMPTY);
-  assert_status(hmn_report_before_after(p.before, p.after, 0, "a", text, sizeof text, NULL),
+  assert_status(hmn_delta_read(p.before, p.after, 0, &d), HMN_E_EMPTY);
+  assert_status(hmn_report_delta(p.before, p.after, 0, "a", 0, text, sizeof text, NULL),
+                HMN_E_EMPTY);
+  assert_status(hmn_report_before_after(p.before, p.after, 0, "a", 0, text, sizeof text, NULL),
                 HMN_E_EMPTY);
   end(&p);
 }
@@ -194,7 +215,7 @@ static void a_change_that_does_not_fit_is_an_overflow(void** state) {
       "[{\"at_reading\": 2, \"patch\": [{\"op\": \"replace\", \"path\": \"/host/self/resident\", "
       "\"value\": 18446744073709551615}]}]}");
   NEW(hmn_delta, d);
-  assert_status(hmn_report_read(p.before, p.after, 0, &d), HMN_E_OVERFLOW);
+  assert_status(hmn_delta_read(p.before, p.after, 0, &d), HMN_E_OVERFLOW);
   end(&p);
 }
 
@@ -202,7 +223,7 @@ static void a_snapshot_compared_with_itself_has_not_changed(void** state) {
   (void)state;
   pair p = make(own_use_grows);
   NEW(hmn_delta, d);
-  assert_status(hmn_report_read(p.before, p.before, 0, &d), HMN_OK);
+  assert_status(hmn_delta_read(p.before, p.before, 0, &d), HMN_OK);
   assert_true(d.memory_bytes == 0 && d.device_bytes == 0 && d.elapsed_ns == 0 &&
               d.energy_joules == 0);
   end(&p);
@@ -214,7 +235,8 @@ static void a_label_of_any_bytes_gives_a_line_of_utf8(void** state) {
   pair p = make(memory_alone);
   char text[256];
   assert_status(
-      hmn_report_delta(p.before, p.after, 0, "bad \xFF\xC3( end", text, sizeof text, NULL), HMN_OK);
+      hmn_report_delta(p.before, p.after, 0, "bad \xFF\xC3( end", 0, text, sizeof text, NULL),
+      HMN_OK);
   assert_text(text, sizeof text);
   assert_non_null(strstr(text, "bad \xEF\xBF\xBD"));
   end(&p);
@@ -223,6 +245,7 @@ static void a_label_of_any_bytes_gives_a_line_of_utf8(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_change_of_the_callers_use_is_per_process),
+      cmocka_unit_test(a_line_names_the_unit_it_counts_in),
       cmocka_unit_test(the_change_of_the_devices_use_is_device_wide),
       cmocka_unit_test(without_vram_there_is_the_ram_alone),
       cmocka_unit_test(the_numbers_of_a_change_are_after_minus_before),

@@ -52,7 +52,7 @@ static hmn_sampler* make_running(hmn_context* context, const hmn_sampler_options
 
 static hmn_sampler_info info_of(const hmn_sampler* sampler) {
   NEW(hmn_sampler_info, info);
-  assert_status(hmn_sampler_read(sampler, &info), HMN_OK);
+  assert_status(hmn_sampler_read(sampler, &info, NULL), HMN_OK);
   return info;
 }
 
@@ -84,26 +84,26 @@ static void a_life_has_one_way(void** state) {
   machine_make(&m, is_steady, NULL);
   hmn_sampler* sampler = make(m.context, NULL, 0);
   hmn_snapshot* none = NULL;
-  assert_int_equal(info_of(sampler).state, HMN_SAMPLER_IDLE);
+  assert_int_equal(info_of(sampler).state, HMN_SAMPLER_STATE_IDLE);
   assert_int_equal(info_of(sampler).present, 0);
   assert_answers(hmn_sampler_next(sampler, PATIENT_MS, &none, &error), HMN_E_STATE);
   assert_answers(hmn_sampler_stop(sampler, &error), HMN_E_STATE);
   NEW(hmn_pool, pool);
-  assert_status(hmn_sampler_latest_pool(sampler, 0, &pool), HMN_E_EMPTY);
+  assert_status(hmn_sampler_latest_pool(sampler, 0, &pool, NULL), HMN_E_EMPTY);
 
   assert_answers(hmn_sampler_start(sampler, &error), HMN_OK);
   assert_answers(hmn_sampler_start(sampler, &error), HMN_E_STATE);
-  assert_int_equal(info_of(sampler).state, HMN_SAMPLER_RUNNING);
+  assert_int_equal(info_of(sampler).state, HMN_SAMPLER_STATE_RUNNING);
   wait_until(info_of(sampler).pending == 1);
 
   assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
   assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
   assert_answers(hmn_sampler_start(sampler, &error), HMN_E_STATE);
-  assert_int_equal(info_of(sampler).state, HMN_SAMPLER_STOPPED);
+  assert_int_equal(info_of(sampler).state, HMN_SAMPLER_STATE_STOPPED);
   hmn_snapshot_destroy(pull(sampler));
   assert_answers(hmn_sampler_next(sampler, PATIENT_MS, &none, &error), HMN_E_STATE);
   assert_null(none);
-  assert_status(hmn_sampler_latest_pool(sampler, 0, &pool), HMN_OK);
+  assert_status(hmn_sampler_latest_pool(sampler, 0, &pool, NULL), HMN_OK);
   hmn_sampler_destroy(sampler);
   machine_end(&m);
 }
@@ -291,7 +291,7 @@ static void stop_and_destroy_wait_for_no_driver(void** state) {
 
 static int shows_pool(const hmn_sampler* sampler, hmn_flags note) {
   NEW(hmn_pool, pool);
-  return hmn_sampler_latest_pool(sampler, 0, &pool) == HMN_OK && pool.used_bytes == 3 * GIB &&
+  return hmn_sampler_latest_pool(sampler, 0, &pool, NULL) == HMN_OK && pool.used_bytes == 3 * GIB &&
          (pool.notes & HMN_NOTE_STALE) == note;
 }
 
@@ -329,17 +329,18 @@ static void the_latest_values_age_and_give_way(void** state) {
   assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
   NEW(hmn_pool, pool);
   NEW(hmn_telemetry, telemetry);
-  assert_status(hmn_sampler_latest_pool(sampler, 0, &pool), HMN_OK);
+  assert_status(hmn_sampler_latest_pool(sampler, 0, &pool, NULL), HMN_OK);
   assert_int_equal(pool.used_bytes, 5 * GIB);
   assert_int_equal(pool.is_main, 1);
-  assert_status(hmn_sampler_latest_telemetry(sampler, 0, &telemetry), HMN_OK);
+  assert_status(hmn_sampler_latest_telemetry(sampler, 0, &telemetry, NULL), HMN_OK);
   assert_true(telemetry.gpu_busy_percent == 64.25);
   const uint64_t age = pool.age_ns;
   sleep_ms(10);
-  assert_status(hmn_sampler_latest_pool(sampler, 0, &pool), HMN_OK);
+  assert_status(hmn_sampler_latest_pool(sampler, 0, &pool, NULL), HMN_OK);
   assert_true(pool.age_ns >= age + 9000000u);
-  assert_status(hmn_sampler_latest_pool(sampler, 1, &pool), HMN_E_NO_DEVICE);
-  assert_status(hmn_sampler_latest_telemetry(sampler, UINT32_MAX, &telemetry), HMN_E_NO_DEVICE);
+  assert_status(hmn_sampler_latest_pool(sampler, 1, &pool, NULL), HMN_E_NO_DEVICE);
+  assert_status(hmn_sampler_latest_telemetry(sampler, UINT32_MAX, &telemetry, NULL),
+                HMN_E_NO_DEVICE);
   hmn_sampler_destroy(sampler);
   machine_end(&m);
 }
@@ -354,9 +355,9 @@ static void values_that_were_lost_are_not_shown_on(void** state) {
   NEW(hmn_pool, pool);
   NEW(hmn_telemetry, telemetry);
   NEW(hmn_peak, peak);
-  assert_status(hmn_sampler_latest_pool(sampler, 0, &pool), HMN_E_EMPTY);
-  assert_status(hmn_sampler_latest_telemetry(sampler, 0, &telemetry), HMN_E_EMPTY);
-  assert_status(hmn_sampler_peak_device(sampler, 0, &peak), HMN_OK);
+  assert_status(hmn_sampler_latest_pool(sampler, 0, &pool, NULL), HMN_E_EMPTY);
+  assert_status(hmn_sampler_latest_telemetry(sampler, 0, &telemetry, NULL), HMN_E_EMPTY);
+  assert_status(hmn_sampler_peak_device(sampler, 0, &peak, NULL), HMN_OK);
   assert_int_equal(peak.used_bytes, 3 * GIB);
   hmn_sampler_destroy(sampler);
   machine_end(&m);
@@ -370,8 +371,8 @@ static void what_was_not_asked_for_is_not_there(void** state) {
   hmn_snapshot_destroy(pull(sampler));
   NEW(hmn_pool, pool);
   NEW(hmn_telemetry, telemetry);
-  assert_status(hmn_sampler_latest_pool(sampler, 0, &pool), HMN_OK);
-  assert_status(hmn_sampler_latest_telemetry(sampler, 0, &telemetry), HMN_E_EMPTY);
+  assert_status(hmn_sampler_latest_pool(sampler, 0, &pool, NULL), HMN_OK);
+  assert_status(hmn_sampler_latest_telemetry(sampler, 0, &telemetry, NULL), HMN_E_EMPTY);
   hmn_sampler_destroy(sampler);
   machine_end(&m);
 }
@@ -390,16 +391,16 @@ static void a_peak_stays_when_the_value_falls(void** state) {
   assert_int_equal(info_of(sampler).dropped_count, 0);
   NEW(hmn_pool, pool);
   NEW(hmn_peak, peak);
-  assert_status(hmn_sampler_latest_pool(sampler, 0, &pool), HMN_OK);
+  assert_status(hmn_sampler_latest_pool(sampler, 0, &pool, NULL), HMN_OK);
   assert_int_equal(pool.used_bytes, 5 * GIB);
-  assert_status(hmn_sampler_peak_device(sampler, 0, &peak), HMN_OK);
+  assert_status(hmn_sampler_peak_device(sampler, 0, &peak, NULL), HMN_OK);
   assert_int_equal(peak.present, HMN_PEAK_HAS_USED);
   assert_int_equal(peak.used_bytes, 9 * GIB);
   assert_int_equal(peak.pid, 0);
   assert_int_equal(peak.accounting, pool.accounting);
   assert_int_equal(peak.backend, HMN_BACKEND_SIMULATED);
   assert_true(peak.used_monotonic_ns < info_of(sampler).last_monotonic_ns);
-  assert_status(hmn_sampler_peak_device(sampler, 1, &peak), HMN_E_NO_DEVICE);
+  assert_status(hmn_sampler_peak_device(sampler, 1, &peak, NULL), HMN_E_NO_DEVICE);
   hmn_sampler_destroy(sampler);
   machine_end(&m);
 }
@@ -428,10 +429,10 @@ static hmn_peak trainers_peak(const char* json) {
   hmn_sampler* sampler = make_running(m.context, &options, HMN_COLLECT_PROCESSES);
   wait_until(info_of(sampler).taken_count >= 4);
   NEW(hmn_peak, peak);
-  assert_status(hmn_sampler_peak(sampler, 0, NAMED_PID + 1, &peak), HMN_E_NO_PROCESS);
-  assert_status(hmn_sampler_peak(sampler, 1, NAMED_PID, &peak), HMN_E_NO_DEVICE);
-  assert_status(hmn_sampler_peak(sampler, 0, 0, &peak), HMN_E_RANGE);
-  assert_status(hmn_sampler_peak(sampler, 0, NAMED_PID, &peak), HMN_OK);
+  assert_status(hmn_sampler_peak(sampler, 0, NAMED_PID + 1, &peak, NULL), HMN_E_NO_PROCESS);
+  assert_status(hmn_sampler_peak(sampler, 1, NAMED_PID, &peak, NULL), HMN_E_NO_DEVICE);
+  assert_status(hmn_sampler_peak(sampler, 0, 0, &peak, NULL), HMN_E_RANGE);
+  assert_status(hmn_sampler_peak(sampler, 0, NAMED_PID, &peak, NULL), HMN_OK);
   hmn_sampler_destroy(sampler);
   machine_end(&m);
   return peak;
@@ -465,9 +466,18 @@ static void processes_have_an_interval_of_their_own(void** state) {
   assert_int_equal(first.collect & HMN_COLLECT_PROCESSES, HMN_COLLECT_PROCESSES);
   assert_int_equal(first.usage_count, 1);
   for (int i = 0; i < 5; ++i) {
-    const hmn_snapshot_info between = pull_info(sampler);
-    assert_int_equal(between.collect, HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS);
-    assert_int_equal(between.usage_count, 0);
+    hmn_snapshot* between = pull(sampler);
+    NEW(hmn_snapshot_info, info);
+    assert_status(hmn_snapshot_read(between, &info), HMN_OK);
+    assert_int_equal(info.collect, HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS);
+    assert_int_equal(info.usage_count, 0);
+    assert_int_equal(info.notes & HMN_NOTE_PARTIAL, 0);
+    NEW(hmn_diagnostic, why);
+    assert_status(hmn_snapshot_reason(between, 0, HMN_COLLECT_PROCESSES, 0, 0, &why), HMN_OK);
+    assert_int_equal(why.reason, HMN_REASON_NOT_YET);
+    assert_int_equal(why.status, HMN_E_EMPTY);
+    assert_status(hmn_snapshot_reason(between, 0, HMN_COLLECT_METRICS, 0, 0, &why), HMN_E_EMPTY);
+    hmn_snapshot_destroy(between);
   }
   hmn_sampler_destroy(sampler);
   machine_end(&m);
@@ -511,7 +521,7 @@ static void without_threads_there_is_no_sampling(void** state) {
   assert_status(open_machine("everything.json", HMN_CONTEXT_NO_THREADS, &context), HMN_OK);
   hmn_sampler* sampler = make(context, NULL, 0);
   assert_answers(hmn_sampler_start(sampler, &error), HMN_E_UNSUPPORTED);
-  assert_int_equal(info_of(sampler).state, HMN_SAMPLER_IDLE);
+  assert_int_equal(info_of(sampler).state, HMN_SAMPLER_STATE_IDLE);
   hmn_sampler_destroy(sampler);
   hmn_context_destroy(context);
 }

@@ -47,83 +47,6 @@ static void every_byte_up_to_struct_size_is_written_and_none_past_it(void** stat
   free(g);
 }
 
-/* On a machine that has all of the values which were appended. */
-static void a_caller_of_the_first_version_is_reported_of_none_that_came_later(void** state) {
-  hmn_context* context = ((fixture*)*state)->context;
-  const hmn_flags appended =
-      HMN_SYSTEM_MEMORY_HAS_PRESSURE | HMN_SYSTEM_MEMORY_HAS_STALL | HMN_SYSTEM_MEMORY_HAS_USABLE;
-  const hmn_flags peaks =
-      HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT | HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED;
-  const struct {
-    uint32_t size;
-    hmn_flags has;
-  } host[] = {{HMN_SYSTEM_MEMORY_SIZE_V1, 0},
-              {HMN_SYSTEM_MEMORY_SIZE_V1 + 8, 0}, /* holds one of the three */
-              {HMN_SYSTEM_MEMORY_SIZE_V2, appended},
-              {past_any_version, appended}},
-    one[] = {{HMN_USAGE_SIZE_V1, 0},
-             {HMN_USAGE_SIZE_V2, HMN_USAGE_HAS_PEAK_USED},
-             {past_any_version, HMN_USAGE_HAS_PEAK_USED}},
-    of_self[] = {{HMN_PROCESS_MEMORY_SIZE_V2, peaks}, {past_any_version, peaks}};
-  guarded* g = guard_new();
-  for (size_t i = 0; i < sizeof host / sizeof host[0]; ++i) {
-    hmn_system_memory* reported = guard_arm(g, host[i].size);
-    assert_status(hmn_system_memory_read(context, reported, NULL), HMN_OK);
-    assert_untouched_from(g, host[i].size);
-    assert_int_equal(reported->present & appended, host[i].has);
-    assert_true((reported->present & HMN_SYSTEM_MEMORY_HAS_LIMIT_USED) != 0);
-    if (host[i].has == 0) continue;
-    assert_int_equal(reported->pressure, HMN_PRESSURE_WARNING);
-    assert_true(reported->stall_percent == 12.25);
-  }
-  for (size_t i = 0; i < sizeof one / sizeof one[0]; ++i) {
-    hmn_usage* reported = guard_arm(g, one[i].size);
-    assert_status(hmn_usage_read(context, 0, 4242, reported, NULL), HMN_OK);
-    assert_untouched_from(g, one[i].size);
-    assert_int_equal(reported->present & HMN_USAGE_HAS_PEAK_USED, one[i].has);
-    assert_int_equal(reported->used_bytes, (uint64_t)2 << 30);
-    if (one[i].has != 0) assert_int_equal(reported->peak_used_bytes, (uint64_t)3 << 30);
-  }
-  for (size_t i = 0; i < sizeof of_self / sizeof of_self[0]; ++i) {
-    hmn_process_memory* reported = guard_arm(g, of_self[i].size);
-    assert_status(hmn_process_memory_read_self(context, peaks, reported, NULL), HMN_OK);
-    assert_untouched_from(g, of_self[i].size);
-    assert_int_equal(reported->present, of_self[i].has);
-    assert_int_equal(reported->peak_footprint_bytes, (uint64_t)320 << 20);
-    assert_int_equal(reported->peak_committed_bytes, (uint64_t)330 << 20);
-  }
-  free(g);
-}
-
-/* As the library of that version did, which knew no such bits. */
-static void a_field_past_the_callers_struct_is_an_unknown_flag(void** state) {
-  hmn_context* context = ((fixture*)*state)->context;
-  const hmn_flags known = HMN_PROCESS_MEMORY_HAS_FOOTPRINT * 2 - 1;
-  const hmn_flags later[] = {HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT,
-                             HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED};
-  const uint32_t sizes[] = {HMN_PROCESS_MEMORY_SIZE_V1,
-                            HMN_PROCESS_MEMORY_SIZE_V1 + 8}; /* holds one of the two */
-  guarded* g = guard_new();
-  for (size_t i = 0; i < 2; ++i) {
-    for (size_t j = 0; j < 2; ++j) {
-      assert_answers(
-          hmn_process_memory_read_self(context, known | later[j], guard_arm(g, sizes[i]), &error),
-          HMN_E_UNKNOWN_FLAG);
-      assert_cleared(g, sizes[i]);
-      assert_answers(
-          hmn_process_memory_read(context, 4242, later[j], guard_arm(g, sizes[i]), &error),
-          HMN_E_UNKNOWN_FLAG);
-      assert_cleared(g, sizes[i]);
-    }
-    hmn_process_memory* reported = guard_arm(g, sizes[i]);
-    assert_answers(hmn_process_memory_read_self(context, known, reported, &error), HMN_OK);
-    assert_untouched_from(g, sizes[i]);
-    assert_int_equal(reported->present & ~known, 0);
-    assert_int_equal(reported->resident_bytes, (uint64_t)300 << 20);
-  }
-  free(g);
-}
-
 static void a_failed_call_leaves_zeros_up_to_struct_size(void** state) {
   hmn_context* context = ((fixture*)*state)->context;
   const uint32_t sizes[] = {HMN_POOL_SIZE_V1, HMN_POOL_SIZE_V1 + 8, past_any_version};
@@ -194,14 +117,15 @@ static void a_struct_ends_with_its_newest_version(void** state) {
   (void)state;
   assert_int_equal(sizeof(hmn_error), HMN_ERROR_SIZE_V1);
   assert_int_equal(sizeof(hmn_backend_info), HMN_BACKEND_INFO_SIZE_V1);
-  assert_int_equal(sizeof(hmn_process_memory), HMN_PROCESS_MEMORY_SIZE_V2);
-  assert_int_equal(sizeof(hmn_system_memory), HMN_SYSTEM_MEMORY_SIZE_V2);
+  assert_int_equal(sizeof(hmn_process_memory), HMN_PROCESS_MEMORY_SIZE_V1);
+  assert_int_equal(sizeof(hmn_system_memory), HMN_SYSTEM_MEMORY_SIZE_V1);
   assert_int_equal(sizeof(hmn_device), HMN_DEVICE_SIZE_V1);
   assert_int_equal(sizeof(hmn_pool), HMN_POOL_SIZE_V1);
   assert_int_equal(sizeof(hmn_telemetry), HMN_TELEMETRY_SIZE_V1);
   assert_int_equal(sizeof(hmn_metric), HMN_METRIC_SIZE_V1);
-  assert_int_equal(sizeof(hmn_usage), HMN_USAGE_SIZE_V2);
+  assert_int_equal(sizeof(hmn_usage), HMN_USAGE_SIZE_V1);
   assert_int_equal(sizeof(hmn_snapshot_info), HMN_SNAPSHOT_INFO_SIZE_V1);
+  assert_int_equal(sizeof(hmn_group), HMN_GROUP_SIZE_V1);
   assert_int_equal(sizeof(hmn_diagnostic), HMN_DIAGNOSTIC_SIZE_V1);
   assert_int_equal(sizeof(hmn_delta), HMN_DELTA_SIZE_V1);
 }
@@ -210,8 +134,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_struct_size_that_cannot_be_filled_is_refused_and_nothing_is_written),
       cmocka_unit_test(every_byte_up_to_struct_size_is_written_and_none_past_it),
-      cmocka_unit_test(a_caller_of_the_first_version_is_reported_of_none_that_came_later),
-      cmocka_unit_test(a_field_past_the_callers_struct_is_an_unknown_flag),
       cmocka_unit_test(a_failed_call_leaves_zeros_up_to_struct_size),
       cmocka_unit_test(a_wrong_error_size_refuses_the_whole_call_before_anything_is_done),
       cmocka_unit_test(create_and_set_path_look_at_the_error_size_too),

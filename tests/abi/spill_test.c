@@ -51,7 +51,7 @@ static hmn_spill* fed(const char* pattern) {
 
 static hmn_spill_info info_of(const hmn_spill* of) {
   NEW(hmn_spill_info, info);
-  assert_status(hmn_spill_read(of, &info), HMN_OK);
+  assert_status(hmn_spill_read(of, &info, NULL), HMN_OK);
   return info;
 }
 
@@ -63,7 +63,7 @@ static hmn_spill_info ended(hmn_spill* of) {
 
 static hmn_episode episode_of(const hmn_spill* of, uint64_t number) {
   NEW(hmn_episode, episode);
-  assert_status(hmn_spill_episode(of, number, &episode), HMN_OK);
+  assert_status(hmn_spill_episode(of, number, &episode, NULL), HMN_OK);
   assert_int_equal(episode.number, number);
   return episode;
 }
@@ -84,7 +84,7 @@ static void hv83_flicker_is_three_episodes(void** state) {
   assert_int_equal(last.rules, HMN_SPILL_BY_SHARED);
   const hmn_spill_info info = ended(s);
   assert_int_equal(info.episode_count, 3);
-  assert_int_equal(info.state, HMN_SPILL_MEASURABLE | HMN_SPILL_EVER);
+  assert_int_equal(info.state, HMN_SPILL_STATE_MEASURABLE | HMN_SPILL_STATE_EVER);
   assert_int_equal(info.rules, 0);
   assert_string_equal(info.first_label, "t1");
 }
@@ -116,13 +116,14 @@ static void hv86_an_open_episode_has_no_end(void** state) {
   assert_int_equal(open.duration_ns, SECOND);
   const hmn_spill_info info = ended(s);
   assert_int_equal(info.episode_count, 1);
-  assert_int_equal(info.state, HMN_SPILL_MEASURABLE | HMN_SPILL_NOW | HMN_SPILL_EVER);
+  assert_int_equal(info.state,
+                   HMN_SPILL_STATE_MEASURABLE | HMN_SPILL_STATE_NOW | HMN_SPILL_STATE_EVER);
   assert_int_equal(info.rules, HMN_SPILL_BY_SHARED);
 }
 
 static void hv87_latched_survives_recovery(void** state) {
   (void)state;
-  assert_int_equal(ended(fed("RSR")).state, HMN_SPILL_MEASURABLE | HMN_SPILL_EVER);
+  assert_int_equal(ended(fed("RSR")).state, HMN_SPILL_STATE_MEASURABLE | HMN_SPILL_STATE_EVER);
 }
 
 static void hv88_the_first_observation_is_the_baseline(void** state) {
@@ -268,10 +269,10 @@ static void the_oldest_episodes_are_dropped_and_still_counted(void** state) {
   hmn_spill* s = make(&options);
   feed_all(s, "RSSSRSRSRSR");
   NEW(hmn_episode, none);
-  assert_status(hmn_spill_episode(s, 0, &none), HMN_E_RANGE);
-  assert_status(hmn_spill_episode(s, 1, &none), HMN_E_RANGE);
-  assert_status(hmn_spill_episode(s, 4, &none), HMN_E_RANGE);
-  assert_status(hmn_spill_episode(s, UINT64_MAX, &none), HMN_E_RANGE);
+  assert_status(hmn_spill_episode(s, 0, &none, NULL), HMN_E_RANGE);
+  assert_status(hmn_spill_episode(s, 1, &none, NULL), HMN_E_RANGE);
+  assert_status(hmn_spill_episode(s, 4, &none, NULL), HMN_E_RANGE);
+  assert_status(hmn_spill_episode(s, UINT64_MAX, &none, NULL), HMN_E_RANGE);
   assert_string_equal(episode_of(s, 2).start_label, "t7");
   assert_string_equal(episode_of(s, 3).start_label, "t9");
   const hmn_spill_info info = ended(s);
@@ -405,7 +406,8 @@ static void evicted_memory_of_processes_is_added_up(void** state) {
   machine_end(&m);
 }
 
-/* As i915 reports it: no pool of host memory, buffers that are not resident or in the host's RAM. */
+/* As i915 reports it: no pool of host memory, buffers that are not resident or in the host's RAM.
+ */
 static const char reports_by_process[] =
     "{\"devices\": [{\"vendor\": \"intel\", \"pools\": [" VRAM("15GiB") "], \"processes\": ["
     ROW("7", "\"host_pool\": \"64MiB\", \"committed\": \"2GiB\", \"resident\": \"2GiB\"")
@@ -538,7 +540,7 @@ static void feeds(void* argument) {
     const hmn_spill_sample s = i % 2 ? sample(saturated, spilled) : sample(relaxed, baseline);
     hmn_spill_feed(to, &s, "", NULL);
     NEW(hmn_spill_info, info);
-    hmn_spill_read(to, &info);
+    hmn_spill_read(to, &info, NULL);
   }
 }
 

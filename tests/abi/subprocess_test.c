@@ -193,7 +193,7 @@ static void without_subprocesses_the_tool_is_not_run(void** state) {
   assert_int_equal(count, 0);
   NEW(hmn_backend_info, info);
   assert_answers(hmn_context_backend(t.context, HMN_BACKEND_NVIDIA_SMI, &info, &error), HMN_OK);
-  assert_int_equal(info.state, HMN_STATE_OFF);
+  assert_int_equal(info.state, HMN_RUN_STATE_OFF);
   assert_false(was_run(&t));
   end(&t);
 }

@@ -15,7 +15,7 @@ else()
   set(test_root "")
   set(test_drive "")
 endif()
-foreach(service child clock environment image last_error memory thread tree)
+foreach(service child clock environment event image last_error memory thread tree)
   target_sources(hmn_abi_support PRIVATE ${support}/${service}.c)
 endforeach()
 target_link_libraries(hmn_abi_support PUBLIC hypomnesis hmn_flags hmn_cmocka Threads::Threads)
@@ -26,7 +26,7 @@ target_compile_definitions(hmn_abi_support PUBLIC
   HMN_TEST_LIBRARY="$<TARGET_FILE:hypomnesis>"
   HMN_TEST_DLL="$<TARGET_FILE_NAME:hypomnesis>"
   ${hmn_switches}
-  HMN_TEST_EMULATED=$<BOOL:${CMAKE_CROSSCOMPILING}>)
+  HMN_TEST_EMULATED=$<BOOL:${CMAKE_CROSSCOMPILING_EMULATOR}>)
 
 # hmn_abi_suite(<noun> [<argument of hmn_add_suite>...]): <noun>_test.c becomes suite abi.<noun>.
 function(hmn_abi_suite noun)
@@ -96,14 +96,30 @@ endforeach()
 
 # These need a machine with devices.
 if(HMN_BACKEND_SIMULATED)
-  foreach(noun null sizes options order process deadline device pool telemetry metric usage
-      snapshot report reason format error spill threads tracker usable descriptors signals)
+  foreach(noun null sizes options order process deadline times handle device pool telemetry metric usage
+      snapshot group report reason format error spill threads tracker usable descriptors signals)
     hmn_abi_suite(${noun})
   endforeach()
   hmn_abi_suite(sampler)
   hmn_abi_with_nvml(sampler)
   hmn_abi_suite(context ENVIRONMENT FAKE_NVML_SCENARIO=${nvml_scenario})
   hmn_abi_with_nvml(context)
+  # hmn_abi_loop_suite(<noun> <module of pkg-config>): the loop of a library that may be missing.
+  function(hmn_abi_loop_suite noun module)
+    find_package(PkgConfig QUIET)
+    if(PKG_CONFIG_FOUND)
+      pkg_check_modules(HMN_LOOP_${noun} QUIET IMPORTED_TARGET ${module})
+    endif()
+    if(NOT HMN_LOOP_${noun}_FOUND)
+      hmn_add_suite(abi.${noun}
+        COMMAND sh -c "echo 'skipped: abi.${noun}: pkg-config does not find ${module}'; exit 77")
+      return()
+    endif()
+    hmn_abi_suite(${noun})
+    target_link_libraries(abi_${noun}_test PRIVATE PkgConfig::HMN_LOOP_${noun})
+  endfunction()
+  hmn_abi_loop_suite(glib glib-2.0)
+  hmn_abi_loop_suite(libuv libuv)
   hmn_abi_suite(fork ENVIRONMENT TSAN_OPTIONS=halt_on_error=1:die_after_fork=0)
 
   # The locale is made next to the build, never installed.

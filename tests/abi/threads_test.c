@@ -99,7 +99,7 @@ static void reading_host_memory_starts_no_thread(void** state) {
   NEW(hmn_system_memory, system_memory);
   assert_answers(hmn_process_memory_read_self(context, 63, &memory, &error), HMN_OK);
   assert_answers(hmn_process_memory_read(context, own_pid(), 63, &memory, &error), HMN_OK);
-  assert_answers(hmn_system_memory_read(context, &system_memory, &error), HMN_OK);
+  assert_answers(hmn_system_memory_read(context, 0, &system_memory, &error), HMN_OK);
   assert_int_equal(thread_count(), before);
   hmn_context_destroy(context);
 }

@@ -101,7 +101,7 @@ static void nothing_is_usable_where_free_memory_is_not_reported(void** state) {
 
 static bool is_divided(const machine* m, uint32_t index) {
   NEW(hmn_device, device);
-  assert_status(hmn_device_read(m->context, index, &device, NULL), HMN_OK);
+  assert_status(hmn_device_read(m->context, index, 0, &device, NULL), HMN_OK);
   return (device.notes & HMN_NOTE_DIVIDED) != 0;
 }
 
@@ -135,7 +135,7 @@ static void the_host_has_what_is_available_within_its_limit(void** state) {
     machine m;
     machine_make(&m, hosts[i].json, NULL);
     NEW(hmn_system_memory, memory);
-    assert_answers(hmn_system_memory_read(m.context, &memory, &error), HMN_OK);
+    assert_answers(hmn_system_memory_read(m.context, 0, &memory, &error), HMN_OK);
     assert_true((memory.present & HMN_SYSTEM_MEMORY_HAS_USABLE) != 0);
     assert_int_equal(memory.usable_bytes, hosts[i].usable * gib);
     machine_end(&m);
@@ -143,7 +143,7 @@ static void the_host_has_what_is_available_within_its_limit(void** state) {
   machine m;
   machine_make(&m, HOST("\"total\": \"64GiB\", \"limit\": \"8GiB\"") "]}", NULL);
   NEW(hmn_system_memory, memory);
-  assert_answers(hmn_system_memory_read(m.context, &memory, &error), HMN_OK);
+  assert_answers(hmn_system_memory_read(m.context, 0, &memory, &error), HMN_OK);
   assert_int_equal(memory.present & HMN_SYSTEM_MEMORY_HAS_USABLE, 0);
   machine_end(&m);
 }

@@ -43,7 +43,7 @@ static void system_memory(benchmark::State& state) {
   hmn_system_memory memory = {};
   memory.struct_size = sizeof memory;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(hmn_system_memory_read(context, &memory, nullptr));
+    benchmark::DoNotOptimize(hmn_system_memory_read(context, 0, &memory, nullptr));
   }
   hmn_context_destroy(context);
 }

@@ -51,7 +51,8 @@ static void latest_pool(benchmark::State& state) {
   hmn_sampler* sampler = start(machine.context(), 10);
   hmn_pool pool = {};
   pool.struct_size = sizeof pool;
-  for (auto _ : state) benchmark::DoNotOptimize(hmn_sampler_latest_pool(sampler, 0, &pool));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(hmn_sampler_latest_pool(sampler, 0, &pool, nullptr));
   if ((pool.present & HMN_POOL_HAS_USED) == 0) state.SkipWithError("nothing was read");
   hmn_sampler_destroy(sampler);
 }
@@ -62,7 +63,8 @@ static void latest_telemetry(benchmark::State& state) {
   hmn_sampler* sampler = start(machine.context(), 10);
   hmn_telemetry load = {};
   load.struct_size = sizeof load;
-  for (auto _ : state) benchmark::DoNotOptimize(hmn_sampler_latest_telemetry(sampler, 0, &load));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(hmn_sampler_latest_telemetry(sampler, 0, &load, nullptr));
   if (load.present == 0) state.SkipWithError("nothing was read");
   hmn_sampler_destroy(sampler);
 }
@@ -74,7 +76,8 @@ static void latest_pool_beside_a_writer(benchmark::State& state) {
   hmn_sampler* sampler = start(machine.context(), 1);
   hmn_pool pool = {};
   pool.struct_size = sizeof pool;
-  for (auto _ : state) benchmark::DoNotOptimize(hmn_sampler_latest_pool(sampler, 0, &pool));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(hmn_sampler_latest_pool(sampler, 0, &pool, nullptr));
   hmn_sampler_destroy(sampler);
 }
 BENCHMARK(latest_pool_beside_a_writer);
@@ -95,7 +98,7 @@ static void sampler_at_10_hz(benchmark::State& state) {
   state.counters["core_percent"] = 100 * used / passed;
   hmn_sampler_info info = {};
   info.struct_size = sizeof info;
-  hmn_sampler_read(sampler, &info);
+  hmn_sampler_read(sampler, &info, nullptr);
   if (info.taken_count < 15) state.SkipWithError("it did not keep its schedule");
   hmn_sampler_destroy(sampler);
 }

@@ -176,9 +176,9 @@ double core_of_a_sampler() {
     used = 100 * (ms_used(CLOCK_PROCESS_CPUTIME_ID) - begun) / (ms_used(CLOCK_MONOTONIC) - since);
     hmn_telemetry load = {};
     load.struct_size = sizeof load;
-    const bool is_read = hmn_sampler_latest_telemetry(sampler, 0, &load) == HMN_OK &&
+    const bool is_read = hmn_sampler_latest_telemetry(sampler, 0, &load, nullptr) == HMN_OK &&
                          (load.present & HMN_TELEMETRY_HAS_GPU_BUSY) != 0;
-    hmn_sampler_read(sampler, &info);
+    hmn_sampler_read(sampler, &info, nullptr);
     if (!is_read || info.taken_count < 15) used = -1;
   }
   hmn_sampler_destroy(sampler);

@@ -48,6 +48,7 @@ RECORDS = {
     "memory": "process_memory", "system_memory": "system_memory", "system": "system_memory",
     "device": "device", "snapshot_device": "device", "pool": "pool", "snapshot_pool": "pool",
     "telemetry": "telemetry", "snapshot_telemetry": "telemetry", "metric": "metric", "snapshot_metric": "metric",
+    "snapshot_group": "group",
     "usage": "usage", "own_usage": "usage",
     "self": "usage", "snapshot_usage": "usage", "info": "snapshot_info", "diagnostic": "diagnostic",
     "reason": "diagnostic",
@@ -55,7 +56,7 @@ RECORDS = {
     "sample_telemetry": "telemetry", "sample_peak": "peak", "sample_device_peak": "peak",
     "track_info": "tracker_info", "track_read_tag": "tag",
     "spill_info": "spill_info", "spill_episode": "episode"}
-ANY_TIME = ("age_ns", "unix_time_ns", "monotonic_ns", "duration_ns", "elapsed_ns")
+ANY_COUNT = ("age_ns", "unix_time_ns", "monotonic_ns", "duration_ns", "elapsed_ns", "device_generation")
 UNSEEN = ("struct_size", "present", "reserved0")
 SIMULATED = 16
 NOW_NS = 1 << 60  # less than any time since 1970 that is reported
@@ -157,11 +158,11 @@ class Judge:
 
     def unnamed(self, what, field, answer):
         """A field that the case does not name."""
-        if field["name"] in ANY_TIME and field["present"] is None:
+        if field["name"] in ANY_COUNT and field["present"] is None:
             if answer is INEXACT and field["name"] == "unix_time_ns":
                 yield from self.value(what, NOW_NS, answer)
             elif not isinstance(answer, int) or answer < 0:
-                yield f"{what} is {answer!r}, not a time"
+                yield f"{what} is {answer!r}, not a count"
         elif field["present"]:
             if answer is not None:
                 yield f"{what} is {answer!r}, and not absent"

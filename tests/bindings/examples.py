@@ -39,8 +39,8 @@ CASES = [
      "no GPU has 1.0 GiB free\n"),
     ("free_memory", ["1GiB"], MACHINES / "no_gpu.json", 1, "no GPU has 1.0 GiB free\n"),
     ("before_after", [], MACHINES / "changes.json", 0,
-     "  work: RAM 12 MB → 112 MB (+100 MB)\n"
-     "  work: VRAM 100 MB → 600 MB (+500 MB / 16384 MB) [per-process] [Changing GPU]\n"),
+     "  work: RAM 12 MiB → 112 MiB (+100 MiB)\n"
+     "  work: VRAM 100 MiB → 600 MiB (+500 MiB / 16384 MiB) [per-process] [Changing GPU]\n"),
     ("before_after", [], MACHINES / "no_gpu.json", 0, "RAM +64 MiB or more\n"),
     # 8030261248 parameters of 4 and of 16 bits; 2 * 32 * 8 * 128 * 2 = 131072 bytes for each token.
     ("fit", ["i4", "8192"], EXAMPLES / "workstation.json", 0,

@@ -14,7 +14,7 @@ from generator.model import Model  # noqa: E402
 HEADER = (ROOT / "include/hypomnesis.h").read_text(encoding="utf-8")
 LAST_BIT = "    HMN_POOL_HAS_UNATTRIBUTED = 1 << 6\n"
 POOL = "} hmn_pool;"
-LAST_STATE = "    HMN_STATE_UNKNOWN = 0,"
+LAST_STATE = "    HMN_RUN_STATE_UNKNOWN = 0,"
 LAST_METRIC = "    HMN_METRIC_UNKNOWN = 0,"
 LAST_TEXT = "    HMN_TEXT_PROCESS_NAME = 1,"
 NEW_BIT = LAST_BIT.replace("6\n", "6,\n    HMN_POOL_HAS_PINNED = 1 << 7\n")
@@ -61,12 +61,12 @@ REACHED = [
         "go/constants.go": ["MetricNoiseDb", "// dB; instance: Sensor"],
         "python/hypomnesis/_constants.py": ["    NOISE_DB = raw.METRIC_NOISE_DB  # dB; instance: Sensor"],
         "lua/hypomnesis/generated/constants.lua": ["  METRIC_NOISE_DB = 99,"]}),
-    ("an enumerator", [(LAST_STATE, LAST_STATE + "\n    HMN_STATE_BUSY = 9, /* at work */")], {
-        "cpp/hypomnesis.hpp": ["  busy = HMN_STATE_BUSY,  // at work"],
-        "csharp/Hypomnesis/Generated/Constants.cs": ["Busy = Raw.STATE_BUSY,"],
+    ("an enumerator", [(LAST_STATE, LAST_STATE + "\n    HMN_RUN_STATE_BUSY = 9, /* at work */")], {
+        "cpp/hypomnesis.hpp": ["  busy = HMN_RUN_STATE_BUSY,  // at work"],
+        "csharp/Hypomnesis/Generated/Constants.cs": ["Busy = Raw.RUN_STATE_BUSY,"],
         "go/constants.go": ["StateBusy"],
-        "python/hypomnesis/_constants.py": ["    BUSY = raw.STATE_BUSY  # at work"],
-        "lua/hypomnesis/generated/constants.lua": ["  STATE_BUSY = 9,"]}),
+        "python/hypomnesis/_constants.py": ["    BUSY = raw.RUN_STATE_BUSY  # at work"],
+        "lua/hypomnesis/generated/constants.lua": ["  RUN_STATE_BUSY = 9,"]}),
     ("a text", [(LAST_TEXT, "    HMN_TEXT_PROCESS_USER = 7, /* of usage i: its user */\n" + LAST_TEXT)], {
         "cpp/hypomnesis.hpp": ["process_user;  // in a snapshot: its user",
                                "v.process_user = text(HMN_TEXT_PROCESS_USER);"],
@@ -82,7 +82,7 @@ STOPPED = [
     ([(POOL, "    uint32_t mood; /* HMN_MOOD_* */\n" + POOL)], "the comment of mood names HMN_MOOD_*"),
     ([(LAST_BIT, NEW_BIT)], "HMN_POOL_HAS_PINNED names no field of hmn_pool: name the bit like its field"),
     ([(LAST_TEXT, "    HMN_TEXT_MOTTO = 7, /* its motto */\n" + LAST_TEXT)], "begin the comment of HMN_TEXT_MOTTO"),
-    ([(LAST_STATE, LAST_STATE + "\n    HMN_STATE_NEW = 9,")], "HMN_STATE_NEW would be called new, a keyword of C++"),
+    ([(LAST_STATE, LAST_STATE + "\n    HMN_RUN_STATE_NEW = 9,")], "HMN_RUN_STATE_NEW would be called new, a keyword of C++"),
     ([(POOL, POOL + "\nenum { HMN_POOL_COLD = 1, HMN_POOL_WARM = 2 };")], "two enumerations in hypomnesis.h begin with"),
 ]
 

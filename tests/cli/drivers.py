@@ -131,7 +131,7 @@ class Nvml(Machines):
         self.assertEqual((result.code, result.err), (0, ""))
         first, *lines = [" ".join(line.split()) for line in result.out.splitlines()]
         self.assertEqual(first, "GPU 0 [NVIDIA L40S]")
-        for line in ("fan_percent 0 31 % - nvml", "fan_percent 1 33 % - nvml",
+        for line in ("fan_percent 1 31 % - nvml", "fan_percent 2 33 % - nvml",
                      "temperature core 45 C - nvml", "engine_percent encode 7 % 167 ms nvml"):
             self.assertIn(line, lines)
         failed = [line for line in lines if line.startswith("temperature_limit")]

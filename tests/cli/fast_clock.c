@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Preloaded: time does not pass while a program waits for it, it jumps to what is waited for. A day
- * of waiting takes as long as the work in it. Waits for a word to change are left alone, since their
- * ends lie a day ahead of the kernel's clock and what they wait for comes first, but for those of a
- * sampler for its next slot (the word is 0): there time jumps once another thread rests, which waits
- * for many hours and has seen all that was announced to it. Nothing is sampled faster than pulled. */
+ * of waiting takes as long as the work in it. Waits for a word to change are left alone, since
+ * their ends lie a day ahead of the kernel's clock and what they wait for comes first, but for
+ * those of a sampler for its next slot (the word is 0): there time jumps once another thread rests,
+ * which waits for many hours, or as the program's first thread without an end, and has seen all
+ * that was announced to it. Nothing is sampled faster than pulled. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -110,26 +111,36 @@ static long real_syscall(long number, const long* with) {
   return ((long (*)(long, ...))next)(number, with[0], with[1], with[2], with[3], with[4], with[5]);
 }
 
+static long rest(const long* with) {
+  atomic_store(&seen_at_rest, (uint32_t)with[2]);
+  atomic_store(&rests_on, (word)with[0]);
+  const long result = real_syscall(SYS_futex, with);
+  const int error = errno;
+  atomic_store(&rests_on, NULL);
+  errno = error;
+  return result;
+}
+
+/* Threads of the library that have nothing to do wait without an end, too. */
+static int is_of_the_program(void) {
+  const long none[6] = {0};
+  return real_syscall(SYS_gettid, none) == real_syscall(SYS_getpid, none);
+}
+
 long syscall(long number, ...) {
   long with[6];
   va_list list;
   va_start(list, number);
   for (int i = 0; i < 6; ++i) with[i] = va_arg(list, long);
   va_end(list);
-  if (number != SYS_futex || (with[1] & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET || with[3] == 0)
+  if (number != SYS_futex || (with[1] & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
     return real_syscall(number, with);
+  if (with[3] == 0) return is_of_the_program() ? rest(with) : real_syscall(number, with);
   const word at = (word)with[0];
   const uint32_t expected = (uint32_t)with[2];
   const int64_t left_ns = left_until((const struct timespec*)with[3]);
   if (left_ns <= 0) return errno = atomic_load(at) == expected ? ETIMEDOUT : EAGAIN, -1;
   if (left_ns > 2 * SECOND && left_ns < 2 * HOUR && expected == 0)
     return jump_when_all_is_seen(at, left_ns);
-  if (left_ns < 36 * HOUR) return real_syscall(number, with);
-  atomic_store(&seen_at_rest, expected);
-  atomic_store(&rests_on, at);
-  const long result = real_syscall(number, with);
-  const int error = errno;
-  atomic_store(&rests_on, NULL);
-  errno = error;
-  return result;
+  return left_ns < 36 * HOUR ? real_syscall(number, with) : rest(with);
 }

@@ -64,7 +64,8 @@ class Metrics(Machines):
                 ({"metric": "pcie_rx_bytes", "count": 2**64 - 1}, ["pcie_rx_bytes", "-", f"{2**64 - 1} B"]),
                 ({"metric": "ecc_uncorrected", "instance": "since_load", "count": 0},
                  ["ecc_uncorrected", "since_load", "0"]),
-                ({"metric": "link_tx_bytes", "instance": 0, "count": 5}, ["link_tx_bytes", "0", "5 B"]),
+                ({"metric": "link_tx_bytes", "instance": 1, "count": 5}, ["link_tx_bytes", "1", "5 B"]),
+                ({"metric": "fan_rpm", "value": 900}, ["fan_rpm", "-", "900 RPM"]),
                 ({"metric": "throttle_ns", "instance": "power", "count": 81234000000},
                  ["throttle_ns", "power", "81234000000 ns"])):
             self.assertEqual(self.row(**metric), [*shown, "-", "simulated"])
@@ -80,8 +81,8 @@ class Metrics(Machines):
         self.assertEqual(self.row(**metric, notes=["estimated"])[2], "~9 B")
 
     def test_what_fails_stands_below_the_table_with_its_reason(self):
-        titles, row, *below = self.lines([DENIED, {"metric": "fan_percent", "instance": 0, "value": 40}])
-        self.assertEqual((cells(titles), cells(row)[:3]), (TITLES, ["fan_percent", "0", "40 %"]))
+        titles, row, *below = self.lines([DENIED, {"metric": "fan_percent", "instance": 1, "value": 40}])
+        self.assertEqual((cells(titles), cells(row)[:3]), (TITLES, ["fan_percent", "1", "40 %"]))
         self.assertEqual(below, ["voltage: unknown: root only"])
 
     def test_what_the_card_does_not_have_is_counted_and_reported_on_request(self):

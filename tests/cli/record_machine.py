@@ -131,22 +131,20 @@ class Groups(Tree):
 
     def groups(self, result):
         self.assertEqual(result.code, 0, result.err)
-        return [(row["metric"], row["instance_name"], row["count"], row["backend"])
-                for row in strict_json(result.out) if row["metric"].startswith("group_")]
+        return [(row["group"], row["used_bytes"], row["limit_bytes"], row["backend"])
+                for row in strict_json(result.out) if "group" in row]
 
     def test_each_container_and_each_other_group(self):
         container, other = f"docker:{CONTAINER}", f"/user.slice/{USER}.scope/editor.scope"
         result = run("metrics", "--json", env=environment(**self.env))
-        self.assertCountEqual(self.groups(result), [
-            ("group_vram_bytes", container, 3 << 20, "dmem"),
-            ("group_vram_limit_bytes", container, 64 << 20, "dmem"),
-            ("group_vram_bytes", other, 2 << 20, "dmem")])
+        self.assertCountEqual(self.groups(result), [(container, 3 << 20, 64 << 20, "dmem"),
+                                                    (other, 2 << 20, None, "dmem")])
         table = [line.split() for line in run("metrics", env=environment(**self.env)).out.splitlines()]
-        self.assertIn(["group_vram_bytes", other, str(2 << 20), "B", "-", "dmem"], table)
+        self.assertIn([other, str(2 << 20), "B", "-", "dmem"], table)
+        self.assertIn([container, str(3 << 20), "B", str(64 << 20), "B", "dmem"], table)
         snapshot = strict_json(run("snapshot", env=environment(**self.env)).out)
-        named = {metric["instance_name"]: metric["count"] for metric in snapshot["devices"][0]["metrics"]
-                 if metric["name"] == "group_vram_bytes"}
-        self.assertEqual(named, {container: 3 << 20, other: 2 << 20})
+        self.assertEqual({group["name"]: group["used_bytes"] for group in snapshot["groups"]},
+                         {container: 3 << 20, other: 2 << 20})
 
     def test_they_are_recorded_without_names(self):
         file = self.kept()
@@ -156,9 +154,8 @@ class Groups(Tree):
         self.lose()
         shutil.rmtree(self.folder / "cgroup")
         rows = self.groups(run("metrics", "--json", "--machine", file))
-        self.assertCountEqual([(metric, count) for metric, _, count, _ in rows], [
-            ("group_vram_bytes", 3 << 20), ("group_vram_limit_bytes", 64 << 20), ("group_vram_bytes", 2 << 20)])
-        self.assertEqual(sum(name.startswith("docker:") for _, name, _, _ in rows), 2)
+        self.assertCountEqual([row[1:3] for row in rows], [(3 << 20, 64 << 20), (2 << 20, None)])
+        self.assertEqual(sum(name.startswith("docker:") for name, *_ in rows), 1)
 
 
 class Kept(Tree):

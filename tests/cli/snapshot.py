@@ -15,7 +15,7 @@ class Snapshot(Machines):
     def test_it_asks_for_everything(self):
         whole = strict_json(run("snapshot").out)
         self.assertEqual(whole["collect"], ["memory", "system", "devices", "pools", "self",
-                                            "processes", "telemetry", "metrics"])
+                                            "processes", "telemetry", "metrics", "groups"])
         self.assertGreater(whole["memory"]["resident_bytes"], 0)
         self.assertGreater(whole["system"]["total_bytes"], 0)
 

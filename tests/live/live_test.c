@@ -119,7 +119,7 @@ static void hold_number(const char* uuid, const char* field, int has, double got
 static hmn_status own_use(hmn_context* context, uint32_t device, double* bytes) {
   hmn_usage usage = {.struct_size = sizeof usage};
   hmn_error error = {.struct_size = sizeof error};
-  const hmn_status said = hmn_usage_read_self(context, device, &usage, &error);
+  const hmn_status said = hmn_usage_read_self(context, device, 0, &usage, &error);
   *bytes = (double)usage.used_bytes;
   if (said != HMN_OK) printf("own use: %s: %s\n", hmn_status_name(said), error.message);
   if (said == HMN_OK && (usage.present & HMN_USAGE_HAS_USED) == 0) return HMN_E_EMPTY;
@@ -154,7 +154,7 @@ static void hold_device(hmn_context* context, uint32_t index, int with_nvml) {
   hmn_telemetry telemetry = {.struct_size = sizeof telemetry};
   hmn_error error = {.struct_size = sizeof error};
   char answer[256];
-  if (hmn_device_read(context, index, &device, &error) != HMN_OK) {
+  if (hmn_device_read(context, index, 0, &device, &error) != HMN_OK) {
     printf("FAILED: %s\n", error.message);
     ++failed;
     return;

@@ -16,7 +16,8 @@ CHILDREN = tuple(f"platform/{noun}.cpp" for noun in
                  ("posix/subprocess", "posix/spawned_child", "linux/supervisor", "linux/supervised_child"))
 
 # macOS has no call that makes such a descriptor at once.
-IN_TWO_STEPS = ("platform/macos/run_child.cpp", "platform/macos/redirect.cpp")
+IN_TWO_STEPS = ("platform/macos/run_child.cpp", "platform/macos/redirect.cpp",
+                "platform/macos/event_ends.cpp")
 
 CLI_SPAWN = ("cli/system/posix/spawn.cpp",)
 

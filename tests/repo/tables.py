@@ -6,7 +6,7 @@ import tree
 
 # Of these enumerations measurements use none: they are of calls, options and other results.
 ELSEWHERE = ("HMN_ATTENTION", "HMN_CACHE", "HMN_CONTEXT", "HMN_DELTA", "HMN_DIAGNOSTIC", "HMN_DTYPE", "HMN_EPISODE",
-             "HMN_FEATURE", "HMN_FORMAT", "HMN_PATH", "HMN_PEAK", "HMN_SAMPLER", "HMN_SCOPE", "HMN_SNAPSHOT",
+             "HMN_FEATURE", "HMN_FORMAT", "HMN_LINE", "HMN_PATH", "HMN_PEAK", "HMN_SAMPLER", "HMN_SNAPSHOT",
              "HMN_SPILL", "HMN_TEXT", "HMN_TRACKER", "HMN_BACKEND_INFO")
 RECORDS = ("PROCESS_MEMORY", "SYSTEM_MEMORY", "DEVICE", "POOL", "TELEMETRY", "METRIC", "USAGE")
 PRESENCE = re.compile(r"HMN_(%s)_HAS_\w+$" % "|".join(RECORDS))
@@ -46,20 +46,20 @@ def violations(root):
 
 
 CLEAN = {
-    "include/hypomnesis.h": "enum { HMN_STATE_UNKNOWN = 0, HMN_STATE_READY = 1 };\nenum { HMN_POOL_SIZE_V1 = 96 };\n"
+    "include/hypomnesis.h": "enum { HMN_RUN_STATE_UNKNOWN = 0, HMN_RUN_STATE_READY = 1 };\nenum { HMN_POOL_SIZE_V1 = 96 };\n"
                             "enum { HMN_METRIC_UNKNOWN = 0, HMN_METRIC_VOLTAGE = 28 };\n"
                             "enum { HMN_POOL_HAS_FREE = 1 << 1 };\nenum { HMN_PATH_PROC = 1 };\n",
-    "src/model/enums.def": '#define HMN_STATES(X) \\\n  X(unknown, HMN_STATE_UNKNOWN, "") \\\n  X(ready, HMN_STATE_READY, "")\n',
+    "src/model/enums.def": '#define HMN_STATES(X) \\\n  X(unknown, HMN_RUN_STATE_UNKNOWN, "") \\\n  X(ready, HMN_RUN_STATE_READY, "")\n',
     "src/model/metrics.def": '#define HMN_METRICS(X) \\\n  X(voltage, VOLTAGE, "V", rails)\n',
     "src/model/fields.def": "#define HMN_POOL_FIELDS(X) \\\n  X(kind, kind, 0, pool_kind) \\\n"
                             "  X(free, free_bytes, HMN_POOL_HAS_FREE, std::optional<std::uint64_t>)\n",
 }
 PLANTED = [
-    ({"src/model/enums.def": 'X(unknown, HMN_STATE_UNKNOWN, "")\n'}, "HMN_STATE_READY of the header has no row in src/model/enums"),
-    ({"src/model/enums.def": 'X(a, HMN_STATE_UNKNOWN, "")\nX(b, HMN_STATE_READY, "")\nX(c, HMN_STATE_GONE, "")\n'},
+    ({"src/model/enums.def": 'X(unknown, HMN_RUN_STATE_UNKNOWN, "")\n'}, "HMN_RUN_STATE_READY of the header has no row in src/model/enums"),
+    ({"src/model/enums.def": 'X(a, HMN_RUN_STATE_UNKNOWN, "")\nX(b, HMN_RUN_STATE_READY, "")\nX(c, HMN_STATE_GONE, "")\n'},
      "HMN_STATE_GONE is not in the header"),
-    ({"src/model/enums.def": 'X(a, HMN_STATE_UNKNOWN, "")\nX(b, HMN_STATE_READY, "")\nX(c, HMN_STATE_READY, "")\n'},
-     "HMN_STATE_READY has two rows"),
+    ({"src/model/enums.def": 'X(a, HMN_RUN_STATE_UNKNOWN, "")\nX(b, HMN_RUN_STATE_READY, "")\nX(c, HMN_RUN_STATE_READY, "")\n'},
+     "HMN_RUN_STATE_READY has two rows"),
     ({"src/model/metrics.def": ""}, "HMN_METRIC_VOLTAGE of the header has no row in src/model/metrics"),
     ({"src/model/fields.def": ""}, "HMN_POOL_HAS_FREE of the header has no row in src/model/fields"),
 ]

@@ -100,18 +100,20 @@ public sealed class Context : IDisposable
     }
 
     /// <summary>The host's memory and the limit on this process.</summary>
+    /// <param name="fields">The values that are wanted; <see cref="SystemMemoryFields.None"/>: all.</param>
     /// <exception cref="HypomnesisException"><see cref="Status.NoSource"/>,
     /// <see cref="Status.Permission"/> or <see cref="Status.Backend"/>.</exception>
-    public SystemMemory ReadSystemMemory()
+    public SystemMemory ReadSystemMemory(SystemMemoryFields fields = SystemMemoryFields.None)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_system_memory(Open, ref error), ref error, SystemMemory.From);
+        return Native.Ask(Raw.Context_system_memory(Open, (uint)fields, ref error), ref error, SystemMemory.From);
     }
 
     /// <summary>How many device indexes this context has given. Looks for devices first; never
-    /// shrinks. 0 when there is none.</summary>
-    /// <exception cref="HypomnesisException"><see cref="Status.Timeout"/>: a driver did not answer and
-    /// nothing is known yet.</exception>
+    /// shrinks. 0: there certainly is none.</summary>
+    /// <exception cref="HypomnesisException">No device is known and a source failed: <see cref="Status.Timeout"/>,
+    /// <see cref="Status.Backend"/> (a driver or its library is broken, or they do not match),
+    /// <see cref="Status.Permission"/>, <see cref="Status.NoSource"/> (no machine file).</exception>
     public uint CountDevices()
     {
         var error = Native.NewError();
@@ -120,8 +122,19 @@ public sealed class Context : IDisposable
         return count;
     }
 
+    /// <summary>A number that changes when a device is added, is gone or comes back. Looks for devices
+    /// first.</summary>
+    /// <exception cref="HypomnesisException">As of <see cref="CountDevices"/>.</exception>
+    public ulong ReadDeviceGeneration()
+    {
+        var error = Native.NewError();
+        var generation = Raw.Context_device_generation(Open, ref error);
+        HypomnesisException.ThrowOn(ref error);
+        return generation;
+    }
+
     /// <summary>The index of the device that a key names: "uuid:GPU-…", "pci:0000:01:00.0", "luid:…",
-    /// "render:128", "driver:0". Looks for devices first.</summary>
+    /// "render:128", "driver:nvidia:0". Looks for devices first.</summary>
     /// <param name="key">The key.</param>
     /// <exception cref="ArgumentException">There is no such kind of key, or the value cannot be
     /// one.</exception>
@@ -149,12 +162,13 @@ public sealed class Context : IDisposable
 
     /// <summary>Identity of a device. One that is lost or asleep is reported by <see cref="Device.State"/>.</summary>
     /// <param name="deviceIndex">The device's index.</param>
+    /// <param name="fields">The values that are wanted; <see cref="DeviceFields.None"/>: all.</param>
     /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: the index was never
     /// given.</exception>
-    public Device ReadDevice(uint deviceIndex)
+    public Device ReadDevice(uint deviceIndex, DeviceFields fields = DeviceFields.None)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_device(Open, deviceIndex, ref error), ref error, Device.From);
+        return Native.Ask(Raw.Context_device(Open, deviceIndex, (uint)fields, ref error), ref error, Device.From);
     }
 
     /// <summary>Memory of a device.</summary>
@@ -196,31 +210,33 @@ public sealed class Context : IDisposable
     public Metric ReadMetric(uint deviceIndex, MetricId metric, uint instance = 0)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_metric(Open, deviceIndex, (uint)metric, instance, ref error), ref error,
+        return Native.Ask(Raw.Context_metric(Open, deviceIndex, (uint)metric, instance, 0, ref error), ref error,
             Metric.From);
     }
 
     /// <summary>What a process uses on a device.</summary>
     /// <param name="deviceIndex">The device's index.</param>
     /// <param name="pid">The process, as the driver counts it.</param>
+    /// <param name="fields">The values that are wanted; <see cref="UsageFields.None"/>: all.</param>
     /// <exception cref="HypomnesisRangeException"><paramref name="pid"/> is 0.</exception>
     /// <exception cref="HypomnesisException"><see cref="Status.NoProcess"/>: the driver lists no such
     /// process on the device; otherwise as for <see cref="ReadPool"/>.</exception>
-    public Usage ReadUsage(uint deviceIndex, uint pid)
+    public Usage ReadUsage(uint deviceIndex, uint pid, UsageFields fields = UsageFields.None)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_usage(Open, deviceIndex, pid, ref error), ref error, Usage.From);
+        return Native.Ask(Raw.Context_usage(Open, deviceIndex, pid, (uint)fields, ref error), ref error, Usage.From);
     }
 
     /// <summary>What the calling process uses on a device. 0 bytes is reported only where the driver's list can
     /// be trusted to hold the caller.</summary>
     /// <param name="deviceIndex">The device's index.</param>
+    /// <param name="fields">The values that are wanted; <see cref="UsageFields.None"/>: all.</param>
     /// <exception cref="HypomnesisException"><see cref="Status.NoSource"/>: the list cannot be trusted;
     /// otherwise as for <see cref="ReadPool"/>.</exception>
-    public Usage ReadOwnUsage(uint deviceIndex)
+    public Usage ReadOwnUsage(uint deviceIndex, UsageFields fields = UsageFields.None)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_own_usage(Open, deviceIndex, ref error), ref error, Usage.From);
+        return Native.Ask(Raw.Context_own_usage(Open, deviceIndex, (uint)fields, ref error), ref error, Usage.From);
     }
 
     /// <summary>Takes a snapshot. What could not be read is one of its diagnostics, not an

@@ -28,6 +28,17 @@ public static class Library
         }
     }
 
+    /// <summary>Time of the clock behind every <c>MonotonicNs</c>, in nanoseconds. It stops while the machine is
+    /// suspended on Linux and macOS, and counts on on Windows.</summary>
+    public static ulong MonotonicNs
+    {
+        get
+        {
+            Libraries.Ensure();
+            return Raw.monotonic_ns();
+        }
+    }
+
     /// <summary>Whether the library has a feature; false for a number that it does not know.</summary>
     /// <param name="feature">The feature.</param>
     public static bool Has(Feature feature)
@@ -38,7 +49,11 @@ public static class Library
 
     /// <summary>Whether a backend is compiled in.</summary>
     /// <param name="backend">The backend.</param>
-    public static bool Has(Backend backend) => Has(Feature.Backend + (uint)backend);
+    public static bool Has(Backend backend)
+    {
+        Libraries.Ensure();
+        return Raw.backend_available((uint)backend) != 0;
+    }
 
     /// <summary>A status' name in C, for instance "HMN_E_RANGE"; "HMN_E_?" for an unknown one.</summary>
     /// <param name="status">The status.</param>
@@ -54,6 +69,15 @@ public static class Library
     {
         Libraries.Ensure();
         return Raw.backend_name((uint)backend);
+    }
+
+    /// <summary>A reason's name, for instance "not_permitted"; "unknown" for a number it does not
+    /// know.</summary>
+    /// <param name="reason">The reason.</param>
+    public static string NameOf(Reason reason)
+    {
+        Libraries.Ensure();
+        return Raw.reason_name((uint)reason);
     }
 
     /// <summary>A metric's name, for instance "temperature"; "unknown" for a number it does not

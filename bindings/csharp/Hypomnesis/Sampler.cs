@@ -50,6 +50,18 @@ public sealed class Sampler : IDisposable, IEnumerable<Snapshot>
         return new Snapshot(pulled);
     }
 
+    /// <summary>What an event loop waits for: a descriptor to poll, on Windows a HANDLE, ready whenever
+    /// <see cref="Next"/> would not wait. It stays the sampler's.</summary>
+    /// <exception cref="HypomnesisException"><see cref="Status.Limit"/>: the system cannot create
+    /// one.</exception>
+    public long GetHandle()
+    {
+        var error = Native.NewError();
+        var handle = Raw.Sampler_handle(Open, ref error);
+        HypomnesisException.ThrowOn(ref error);
+        return handle;
+    }
+
     /// <summary>Status of the sampler.</summary>
     public SamplerInfo ReadInfo()
     {

@@ -26,6 +26,7 @@ public sealed class Snapshot : IDisposable
             Metrics = Native.List(Info.MetricCount, reader.Metric);
             Devices = reader.Devices(Info.DeviceCount, Pools, Metrics);
             Usages = Native.List(Info.UsageCount, reader.Usage);
+            Groups = Native.List(Info.GroupCount, reader.Group);
             Diagnostics = Native.List(Info.DiagnosticCount, reader.Diagnostic);
         }
         catch
@@ -57,6 +58,9 @@ public sealed class Snapshot : IDisposable
     /// <summary>Each single number that the sources report, by device index.</summary>
     public IReadOnlyList<Metric> Metrics { get; }
 
+    /// <summary>What each control group holds of each device, by device index.</summary>
+    public IReadOnlyList<Group> Groups { get; }
+
     /// <summary>Why something is missing.</summary>
     public IReadOnlyList<Diagnostic> Diagnostics { get; }
 
@@ -77,16 +81,30 @@ public sealed class Snapshot : IDisposable
         return text;
     }
 
-    /// <summary>A device as one line, for instance "  GPU 0: free 13284 MB / 16384 MB [name]\n", in MiB; null
-    /// when a value is not known.</summary>
-    /// <param name="position">The position in <see cref="Devices"/>.</param>
-    /// <param name="format">Which values.</param>
-    /// <exception cref="HypomnesisRangeException">The position is past the end, or there is no such
-    /// format.</exception>
-    public string? DeviceLine(uint position, DeviceFormat format)
+    /// <summary>Memory of a device; null when it has no such pool.</summary>
+    /// <param name="deviceIndex">The device's index.</param>
+    /// <param name="kind">Which memory.</param>
+    /// <exception cref="HypomnesisRangeException">There is no such kind.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: the snapshot does not have the
+    /// device.</exception>
+    public Pool? PoolOf(uint deviceIndex, PoolKind kind = PoolKind.Main)
     {
         var error = Native.NewError();
-        var text = Raw.Snapshot_device_line(Open, position, (uint)format, ref error);
+        return Native.Take(Raw.Snapshot_device_pool(Open, deviceIndex, (uint)kind, ref error), ref error, Pool.From);
+    }
+
+    /// <summary>A device as one line, for instance "  GPU 0: free 13284 MiB / 16384 MiB [name]\n"; null when a
+    /// value is not known.</summary>
+    /// <param name="deviceIndex">The device's index.</param>
+    /// <param name="format">Which values.</param>
+    /// <param name="flags">The form of the line.</param>
+    /// <exception cref="HypomnesisRangeException">There is no such format.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: the snapshot does not have the
+    /// device.</exception>
+    public string? DeviceLine(uint deviceIndex, DeviceFormat format, LineFlags flags = LineFlags.None)
+    {
+        var error = Native.NewError();
+        var text = Raw.Snapshot_device_line(Open, deviceIndex, (uint)format, (uint)flags, ref error);
         HypomnesisException.ThrowOn(ref error);
         return text;
     }
@@ -94,14 +112,18 @@ public sealed class Snapshot : IDisposable
     /// <summary>Why a value of a device is missing; null when the subject was not requested.</summary>
     /// <param name="deviceIndex">The device's index.</param>
     /// <param name="subject">One bit: what the value belongs to.</param>
-    /// <param name="field">The presence bit of the value, of metrics their number; 0: the subject as a
-    /// whole.</param>
+    /// <param name="field">The presence bit of the value; 0: the subject as a whole.</param>
+    /// <param name="metric">The metric, of <see cref="Collect.Metrics"/>.</param>
     /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: the snapshot does not have the
     /// device. <see cref="Status.Range"/>: not one bit.</exception>
-    public Diagnostic? Reason(uint deviceIndex, Collect subject, uint field = 0)
+    /// <exception cref="HypomnesisArgumentException">A field of metrics, or a metric of another
+    /// subject.</exception>
+    public Diagnostic? Reason(uint deviceIndex, Collect subject, uint field = 0,
+        MetricId metric = MetricId.Unknown)
     {
         var error = Native.NewError();
-        return Native.Take(Raw.Snapshot_reason(Open, deviceIndex, (uint)subject, field, ref error), ref error,
+        return Native.Take(
+            Raw.Snapshot_reason(Open, deviceIndex, (uint)subject, field, (uint)metric, ref error), ref error,
             Diagnostic.From);
     }
 
@@ -120,20 +142,21 @@ public sealed class Snapshot : IDisposable
             Delta.From);
     }
 
-    /// <summary>The change as one line: "  label: RAM +100 MB  |  VRAM +500 MB [per-process]\n", in MiB,
+    /// <summary>The change as one line: "  label: RAM +100 MiB  |  VRAM +500 MiB [per-process]\n",
     /// without the second part when a side does not know it; null when host memory is missing on a
     /// side.</summary>
     /// <param name="before">The earlier snapshot.</param>
     /// <param name="deviceIndex">The device's index.</param>
     /// <param name="label">What the line begins with.</param>
+    /// <param name="flags">The form of the line.</param>
     /// <exception cref="ArgumentException">As for <see cref="DeltaSince"/>.</exception>
     /// <exception cref="HypomnesisException">As for <see cref="DeltaSince"/>.</exception>
-    public string? DeltaLine(Snapshot before, uint deviceIndex, string label)
+    public string? DeltaLine(Snapshot before, uint deviceIndex, string label, LineFlags flags = LineFlags.None)
     {
         if (label is null)
             throw new ArgumentNullException(nameof(label));
         var error = Native.NewError();
-        var text = Raw.Snapshot_delta_line(Open, OpenOf(before), deviceIndex, label, ref error);
+        var text = Raw.Snapshot_delta_line(Open, OpenOf(before), deviceIndex, label, (uint)flags, ref error);
         HypomnesisException.ThrowOn(ref error);
         return text;
     }
@@ -143,14 +166,16 @@ public sealed class Snapshot : IDisposable
     /// <param name="before">The earlier snapshot.</param>
     /// <param name="deviceIndex">The device's index.</param>
     /// <param name="label">What the lines begin with.</param>
+    /// <param name="flags">The form of the lines.</param>
     /// <exception cref="ArgumentException">As for <see cref="DeltaSince"/>.</exception>
     /// <exception cref="HypomnesisException">As for <see cref="DeltaSince"/>.</exception>
-    public string? BeforeAfterLines(Snapshot before, uint deviceIndex, string label)
+    public string? BeforeAfterLines(Snapshot before, uint deviceIndex, string label,
+        LineFlags flags = LineFlags.None)
     {
         if (label is null)
             throw new ArgumentNullException(nameof(label));
         var error = Native.NewError();
-        var text = Raw.Snapshot_before_after_lines(Open, OpenOf(before), deviceIndex, label, ref error);
+        var text = Raw.Snapshot_before_after_lines(Open, OpenOf(before), deviceIndex, label, (uint)flags, ref error);
         HypomnesisException.ThrowOn(ref error);
         return text;
     }

@@ -2789,7 +2789,20 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     return out; \
   } while (0)
 
-/* The same of a snapshot; what it does not hold is NULL without an error. */
+/* The same; what is not there (HMN_E_EMPTY) is NULL without an error. */
+#define HMN_ASK_IF_THERE(record, CALL) \
+  do { \
+    record *out = (record *)hmn_record(sizeof(record), error); \
+    const hmn_status status = out ? (CALL) : HMN_E_EMPTY; \
+    if (status != HMN_OK) { \
+      if (out && status == HMN_E_EMPTY) error->status = HMN_OK; \
+      free(out); \
+      out = NULL; \
+    } \
+    return out; \
+  } while (0)
+
+/* The same of a snapshot, whose functions take no error. */
 #define HMN_LOOK(record, CALL) \
   do { \
     record *out = (record *)hmn_record(sizeof(record), error); \
@@ -2809,7 +2822,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     uint32_t needed = 0, capacity = 0; \
     char *buffer = NULL; \
     hmn_status status = (CALL); \
-    error->status = HMN_OK; \
+    if (status == HMN_OK) error->status = HMN_OK; \
     if (status == HMN_OK && (buffer = hmn_buffer(needed, error))) { \
       capacity = needed; \
       status = (CALL); \
@@ -2818,7 +2831,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
         buffer = NULL; \
       } \
     } \
-    if (status != HMN_E_EMPTY) hmn_describe(error, status); \
+    if (status != HMN_E_EMPTY && status != error->status) hmn_describe(error, status); \
     return buffer; \
   } while (0)
 
@@ -3140,6 +3153,8 @@ static void hmn_lua_push_hmn_process_memory(lua_State *L, const hmn_process_memo
     HMN_LUA_FIELD(u64, peak_footprint_bytes);
   if (record->present & HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED)
     HMN_LUA_FIELD(u64, peak_committed_bytes);
+  if (record->present & HMN_PROCESS_MEMORY_HAS_PROCESS_KEY)
+    HMN_LUA_FIELD(u64, process_key);
 }
 
 
@@ -3199,6 +3214,8 @@ static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
     HMN_LUA_FIELD(u32, compute_instance);
   if (record->present & HMN_DEVICE_HAS_CUDA_VERSION)
     HMN_LUA_FIELD(u32, cuda_version);
+  if (record->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY)
+    HMN_LUA_FIELD(u32, compute_capability);
   if (record->present & HMN_DEVICE_HAS_OS_ID)
     HMN_LUA_FIELD(u64, os_id);
   if (record->present & HMN_DEVICE_HAS_NAME)
@@ -3209,6 +3226,8 @@ static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
     HMN_LUA_FIELD(text, pci_bus_id);
   if (record->present & HMN_DEVICE_HAS_DRIVER)
     HMN_LUA_FIELD(text, driver_version);
+  if (record->present & HMN_DEVICE_HAS_ARCHITECTURE)
+    HMN_LUA_FIELD(text, architecture);
 }
 
 
@@ -3291,7 +3310,7 @@ static void hmn_lua_push_hmn_telemetry(lua_State *L, const hmn_telemetry *record
 
 
 static void hmn_lua_push_hmn_metric(lua_State *L, const hmn_metric *record) {
-  lua_createtable(L, 0, 7 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 6 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, device_index);
@@ -3307,10 +3326,6 @@ static void hmn_lua_push_hmn_metric(lua_State *L, const hmn_metric *record) {
     HMN_LUA_FIELD(u64, window_ns);
   HMN_LUA_FIELD(u64, age_ns);
 }
-static const hmn_lua_text hmn_metric_texts[] = {
-  {HMN_TEXT_METRIC_GROUP, "group"},
-  {0, NULL},
-};
 
 
 static void hmn_lua_push_hmn_usage(lua_State *L, const hmn_usage *record) {
@@ -3360,6 +3375,8 @@ static void hmn_lua_push_hmn_usage(lua_State *L, const hmn_usage *record) {
   HMN_LUA_FIELD(u64, age_ns);
   if (record->present & HMN_USAGE_HAS_PEAK_USED)
     HMN_LUA_FIELD(u64, peak_used_bytes);
+  if (record->present & HMN_USAGE_HAS_PROCESS_KEY)
+    HMN_LUA_FIELD(u64, process_key);
 }
 static const hmn_lua_text hmn_usage_texts[] = {
   {HMN_TEXT_PROCESS_NAME, "name"},
@@ -3369,8 +3386,25 @@ static const hmn_lua_text hmn_usage_texts[] = {
 };
 
 
+static void hmn_lua_push_hmn_group(lua_State *L, const hmn_group *record) {
+  lua_createtable(L, 0, 5 + hmn_lua_count(record->present));
+  HMN_LUA_FIELD(u32, notes);
+  HMN_LUA_FIELD(u32, backend);
+  HMN_LUA_FIELD(u32, device_index);
+  if (record->present & HMN_GROUP_HAS_USED)
+    HMN_LUA_FIELD(u64, used_bytes);
+  if (record->present & HMN_GROUP_HAS_LIMIT)
+    HMN_LUA_FIELD(u64, limit_bytes);
+  HMN_LUA_FIELD(u64, age_ns);
+}
+static const hmn_lua_text hmn_group_texts[] = {
+  {HMN_TEXT_GROUP_NAME, "name"},
+  {0, NULL},
+};
+
+
 static void hmn_lua_push_hmn_snapshot_info(lua_State *L, const hmn_snapshot_info *record) {
-  lua_createtable(L, 0, 11);
+  lua_createtable(L, 0, 13);
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, collect);
   HMN_LUA_FIELD(u32, device_count);
@@ -3379,22 +3413,27 @@ static void hmn_lua_push_hmn_snapshot_info(lua_State *L, const hmn_snapshot_info
   HMN_LUA_FIELD(u32, diagnostic_count);
   HMN_LUA_FIELD(u32, unreadable_process_count);
   HMN_LUA_FIELD(u32, metric_count);
+  HMN_LUA_FIELD(u32, group_count);
   HMN_LUA_FIELD(u64, unix_time_ns);
   HMN_LUA_FIELD(u64, monotonic_ns);
   HMN_LUA_FIELD(u64, duration_ns);
+  HMN_LUA_FIELD(u64, device_generation);
 }
 
 
 static void hmn_lua_push_hmn_diagnostic(lua_State *L, const hmn_diagnostic *record) {
-  lua_createtable(L, 0, 8 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 9 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
+  HMN_LUA_FIELD(u32, reason);
   HMN_LUA_FIELD(i32, status);
   HMN_LUA_FIELD(u32, native_domain);
   HMN_LUA_FIELD(i32, native_code);
   HMN_LUA_FIELD(u32, subject);
   if (record->present & HMN_DIAGNOSTIC_HAS_FIELD)
     HMN_LUA_FIELD(u32, field);
+  if (record->present & HMN_DIAGNOSTIC_HAS_METRIC)
+    HMN_LUA_FIELD(u32, metric);
   if (record->present & HMN_DIAGNOSTIC_HAS_DEVICE)
     HMN_LUA_FIELD(u32, device_index);
   if (record->present & HMN_DIAGNOSTIC_HAS_PID)
@@ -3631,14 +3670,11 @@ static hmn_status hmn_lua_copy_texts(lua_State *L, const hmn_snapshot *snapshot,
 static int hmn_lua_copy_metrics(lua_State *L, const hmn_snapshot *snapshot, uint32_t index, uint32_t *next,
                                 uint32_t count, int all) {
   hmn_metric row;
-  hmn_status status;
   int own = 0;
   for (; *next < count; ++*next) {
     HMN_LUA_ROW(row, hmn_snapshot_metric(snapshot, *next, &row));
     if (row.device_index > index) break;
     hmn_lua_push_hmn_metric(L, &row);
-    if ((status = hmn_lua_copy_texts(L, snapshot, hmn_metric_texts, *next)) != HMN_OK)
-      return hmn_lua_refuse(L, status);
     if (row.device_index == index) {
       lua_pushvalue(L, -1);
       lua_rawseti(L, -3, ++own);
@@ -3659,8 +3695,8 @@ static int hmn_lua_copy_devices(lua_State *L, const hmn_snapshot *snapshot, cons
     int failed;
     HMN_LUA_ROW(row, hmn_snapshot_device(snapshot, i, &row));
     hmn_lua_push_hmn_device(L, &row);
-    HMN_LUA_PART(hmn_telemetry, "telemetry", hmn_snapshot_telemetry(snapshot, i, &part));
-    HMN_LUA_PART(hmn_usage, "own_usage", hmn_snapshot_self(snapshot, i, &part));
+    HMN_LUA_PART(hmn_telemetry, "telemetry", hmn_snapshot_telemetry(snapshot, row.index, &part));
+    HMN_LUA_PART(hmn_usage, "own_usage", hmn_snapshot_self(snapshot, row.index, &part));
     lua_createtable(L, 1, 0);
     failed = hmn_lua_copy_pools(L, snapshot, row.index, &next_pool, info->pool_count, all);
     if (failed) return failed;
@@ -3692,6 +3728,21 @@ static int hmn_lua_copy_processes(lua_State *L, const hmn_snapshot *snapshot, ui
   return 0;
 }
 
+static int hmn_lua_copy_groups(lua_State *L, const hmn_snapshot *snapshot, uint32_t count) {
+  hmn_group row;
+  uint32_t i;
+  lua_createtable(L, (int)count, 0);
+  for (i = 0; i < count; ++i) {
+    hmn_status status;
+    HMN_LUA_ROW(row, hmn_snapshot_group(snapshot, i, &row));
+    hmn_lua_push_hmn_group(L, &row);
+    if ((status = hmn_lua_copy_texts(L, snapshot, hmn_group_texts, i)) != HMN_OK) return hmn_lua_refuse(L, status);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  lua_setfield(L, -2, "groups");
+  return 0;
+}
+
 static int hmn_lua_copy_diagnostics(lua_State *L, const hmn_snapshot *snapshot, uint32_t count) {
   hmn_diagnostic row;
   uint32_t i;
@@ -3710,10 +3761,11 @@ static int hmn_lua_copy(lua_State *L) {
   hmn_snapshot_info info;
   int failed;
   HMN_LUA_ROW(info, hmn_snapshot_read(snapshot, &info));
-  lua_createtable(L, 0, 9);
+  lua_createtable(L, 0, 10);
   if ((failed = hmn_lua_copy_parts(L, snapshot)) != 0 ||
       (failed = hmn_lua_copy_devices(L, snapshot, &info)) != 0 ||
       (failed = hmn_lua_copy_processes(L, snapshot, info.usage_count)) != 0 ||
+      (failed = hmn_lua_copy_groups(L, snapshot, info.group_count)) != 0 ||
       (failed = hmn_lua_copy_diagnostics(L, snapshot, info.diagnostic_count)) != 0)
     return failed;
   return 1;
@@ -3735,6 +3787,7 @@ uint32_t size_of(const char *name) {
   HMN_SIZE(hmn_diagnostic);
   HMN_SIZE(hmn_episode);
   HMN_SIZE(hmn_error);
+  HMN_SIZE(hmn_group);
   HMN_SIZE(hmn_metric);
   HMN_SIZE(hmn_packing);
   HMN_SIZE(hmn_peak);
@@ -3787,7 +3840,7 @@ SWIGINTERN hmn_backend_info *Context_backend(Context *self,uint32_t backend,hmn_
     HMN_ASK(hmn_backend_info, hmn_context_backend(self, backend, out, error));
   }
 SWIGINTERN char *Context_recording(Context *self,hmn_error *error){
-    HMN_TEXT(hmn_context_recording(self, buffer, capacity, &needed));
+    HMN_TEXT(hmn_context_recording(self, 0, buffer, capacity, &needed, error));
   }
 SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read(self, pid, fields, out, error));
@@ -3795,21 +3848,26 @@ SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid
 SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read_self(self, fields, out, error));
   }
-SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_error *error){
-    HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, out, error));
+SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, fields, out, error));
   }
 SWIGINTERN uint32_t Context_device_count(Context *self,hmn_error *error){
     uint32_t count = 0;
     hmn_device_count(self, &count, error);
     return count;
   }
+SWIGINTERN uint64_t Context_device_generation(Context *self,hmn_error *error){
+    uint64_t generation = 0;
+    hmn_device_generation(self, &generation, error);
+    return generation;
+  }
 SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error *error){
     uint32_t index = 0;
     hmn_device_find(self, key, &index, error);
     return index;
   }
-SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_error *error){
-    HMN_ASK(hmn_device, hmn_device_read(self, device_index, out, error));
+SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_device, hmn_device_read(self, device_index, fields, out, error));
   }
 SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, fields, out, error));
@@ -3817,14 +3875,14 @@ SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t k
 SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
   }
-SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_error *error){
-    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, out, error));
+SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, fields, out, error));
   }
-SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_error *error){
-    HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, out, error));
+SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, fields, out, error));
   }
-SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_error *error){
-    HMN_ASK(hmn_usage, hmn_usage_read_self(self, device_index, out, error));
+SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_usage, hmn_usage_read_self(self, device_index, fields, out, error));
   }
 SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
     hmn_snapshot_options options = {sizeof options};
@@ -3880,50 +3938,62 @@ SWIGINTERN hmn_process_memory *Snapshot_memory(Snapshot *self,hmn_error *error){
 SWIGINTERN hmn_system_memory *Snapshot_system(Snapshot *self,hmn_error *error){
     HMN_LOOK(hmn_system_memory, hmn_snapshot_system(self, out));
   }
-SWIGINTERN hmn_device *Snapshot_device(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_device, hmn_snapshot_device(self, i, out));
+SWIGINTERN hmn_device *Snapshot_device(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_device, hmn_snapshot_device(self, position, out));
   }
-SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_telemetry, hmn_snapshot_telemetry(self, i, out));
+SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_telemetry, hmn_snapshot_telemetry(self, device_index, out));
   }
-SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_usage, hmn_snapshot_self(self, i, out));
+SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_usage, hmn_snapshot_self(self, device_index, out));
   }
-SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_pool, hmn_snapshot_pool(self, i, out));
+SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,hmn_error *error){
+    HMN_LOOK(hmn_pool, hmn_snapshot_device_pool(self, device_index, kind, out));
   }
-SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_usage, hmn_snapshot_usage(self, i, out));
+SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_pool, hmn_snapshot_pool(self, position, out));
   }
-SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_metric, hmn_snapshot_metric(self, i, out));
+SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_usage, hmn_snapshot_usage(self, position, out));
   }
-SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, i, out));
+SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_metric, hmn_snapshot_metric(self, position, out));
   }
-SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,hmn_error *error){
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, out));
+SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_group, hmn_snapshot_group(self, position, out));
   }
-SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t i,hmn_error *error){
-    HMN_TEXT(hmn_snapshot_text(self, text, i, buffer, capacity, &needed));
+SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, position, out));
   }
-SWIGINTERN char *Snapshot_device_line(Snapshot *self,uint32_t i,uint32_t format,hmn_error *error){
-    HMN_TEXT(hmn_format_device(self, i, format, buffer, capacity, &needed));
+SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,uint32_t metric,hmn_error *error){
+    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out));
+  }
+SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
+    HMN_TEXT(hmn_snapshot_text(self, text, position, buffer, capacity, &needed));
+  }
+SWIGINTERN char *Snapshot_device_line(Snapshot *self,uint32_t device_index,uint32_t format,hmn_flags flags,hmn_error *error){
+    HMN_TEXT(hmn_format_device(self, device_index, format, flags, buffer, capacity, &needed));
   }
 SWIGINTERN char *Snapshot_json(Snapshot *self,hmn_error *error){
-    HMN_TEXT(hmn_format_json(self, buffer, capacity, &needed));
+    HMN_TEXT(hmn_format_json(self, 0, buffer, capacity, &needed));
   }
 SWIGINTERN hmn_delta *Snapshot_delta_since(Snapshot *self,Snapshot const *before,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_delta, hmn_report_read(before, self, device_index, out));
+    HMN_LOOK(hmn_delta, hmn_delta_read(before, self, device_index, out));
   }
-SWIGINTERN char *Snapshot_delta_line(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_error *error){
-    HMN_TEXT(hmn_report_delta(before, self, device_index, label, buffer, capacity, &needed));
-  }
-SWIGINTERN char *Snapshot_before_after_lines(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_error *error){
+SWIGINTERN char *Snapshot_delta_line(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_flags flags,hmn_error *error){
     HMN_TEXT(
-        hmn_report_before_after(before, self, device_index, label, buffer, capacity, &needed));
+        hmn_report_delta(before, self, device_index, label, flags, buffer, capacity, &needed));
+  }
+SWIGINTERN char *Snapshot_before_after_lines(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_flags flags,hmn_error *error){
+    HMN_TEXT(hmn_report_before_after(before, self, device_index, label, flags, buffer, capacity,
+                                     &needed));
   }
 SWIGINTERN void delete_Sampler(Sampler *self){ hmn_sampler_destroy(self); }
+SWIGINTERN int64_t Sampler_handle(Sampler *self,hmn_error *error){
+    int64_t made = -1;
+    hmn_sampler_handle(self, &made, error);
+    return made;
+  }
 SWIGINTERN void Sampler_start(Sampler *self,hmn_error *error){ hmn_sampler_start(self, error); }
 SWIGINTERN void Sampler_stop(Sampler *self,hmn_error *error){ hmn_sampler_stop(self, error); }
 SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint32_t timeout_ms,hmn_error *error){
@@ -3932,19 +4002,19 @@ SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint32_t timeout_ms,hmn_error *e
     return pulled;
   }
 SWIGINTERN hmn_sampler_info *Sampler_info(Sampler *self,hmn_error *error){
-    HMN_LOOK(hmn_sampler_info, hmn_sampler_read(self, out));
+    HMN_ASK_IF_THERE(hmn_sampler_info, hmn_sampler_read(self, out, error));
   }
 SWIGINTERN hmn_pool *Sampler_latest_pool(Sampler *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_pool, hmn_sampler_latest_pool(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_sampler_latest_pool(self, device_index, out, error));
   }
 SWIGINTERN hmn_telemetry *Sampler_latest_telemetry(Sampler *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_telemetry, hmn_sampler_latest_telemetry(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_telemetry, hmn_sampler_latest_telemetry(self, device_index, out, error));
   }
 SWIGINTERN hmn_peak *Sampler_peak(Sampler *self,uint32_t device_index,uint32_t pid,hmn_error *error){
-    HMN_LOOK(hmn_peak, hmn_sampler_peak(self, device_index, pid, out));
+    HMN_ASK_IF_THERE(hmn_peak, hmn_sampler_peak(self, device_index, pid, out, error));
   }
 SWIGINTERN hmn_peak *Sampler_device_peak(Sampler *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_peak, hmn_sampler_peak_device(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_peak, hmn_sampler_peak_device(self, device_index, out, error));
   }
 
 uint32_t dtype_from_name(const char *name, hmn_error *error) {
@@ -4068,10 +4138,10 @@ SWIGINTERN void Spill_feed(Spill *self,hmn_flags flags,uint64_t monotonic_ns,uin
     hmn_spill_feed(self, &sample, label, error);
   }
 SWIGINTERN hmn_spill_info *Spill_info(Spill *self,hmn_error *error){
-    HMN_LOOK(hmn_spill_info, hmn_spill_read(self, out));
+    HMN_ASK_IF_THERE(hmn_spill_info, hmn_spill_read(self, out, error));
   }
 SWIGINTERN hmn_episode *Spill_episode(Spill *self,uint64_t number,hmn_error *error){
-    HMN_LOOK(hmn_episode, hmn_spill_episode(self, number, out));
+    HMN_ASK_IF_THERE(hmn_episode, hmn_spill_episode(self, number, out, error));
   }
 
 /* Without a context: it is fed, or observes snapshots. */
@@ -4136,6 +4206,42 @@ static int _wrap_feature(lua_State* L) {
 }
 
 
+static int _wrap_backend_available(lua_State* L) {
+  int SWIG_arg = 0;
+  uint32_t arg1 ;
+  uint32_t result;
+  
+  SWIG_check_num_args("hmn_backend_available",1,1)
+  arg1 = hmn_lua_to_u32(L, 1, "backend"); 
+  result = (uint32_t)hmn_backend_available(arg1);
+  HMN_LUA_PUSH(result); SWIG_arg++; 
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_monotonic_ns(lua_State* L) {
+  int SWIG_arg = 0;
+  uint64_t result;
+  
+  SWIG_check_num_args("hmn_monotonic_ns",0,0)
+  result = (uint64_t)hmn_monotonic_ns();
+  
+  if (result > HMN_LUA_MOST) return hmn_lua_too_large(L, result);
+  HMN_LUA_PUSH(result);
+  SWIG_arg++;
+  
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_status_name(lua_State* L) {
   int SWIG_arg = 0;
   hmn_status arg1 ;
@@ -4161,6 +4267,23 @@ static int _wrap_backend_name(lua_State* L) {
   SWIG_check_num_args("hmn_backend_name",1,1)
   arg1 = hmn_lua_to_u32(L, 1, "backend"); 
   result = (char *)hmn_backend_name(arg1);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_reason_name(lua_State* L) {
+  int SWIG_arg = 0;
+  uint32_t arg1 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("hmn_reason_name",1,1)
+  arg1 = hmn_lua_to_u32(L, 1, "reason"); 
+  result = (char *)hmn_reason_name(arg1);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
   
@@ -4476,18 +4599,20 @@ static int _wrap_HypomnesisContext_own_memory(lua_State* L) {
 static int _wrap_HypomnesisContext_system_memory(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error record2 ;
+  hmn_flags arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error record3 ;
   hmn_system_memory *result = 0 ;
   
   {
-    memset(&record2, 0, sizeof record2);
-    record2.struct_size = sizeof record2;
-    arg2 = &record2;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
-  SWIG_check_num_args("Context::system_memory",1,1)
+  SWIG_check_num_args("Context::system_memory",2,2)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
-  result = (hmn_system_memory *)Context_system_memory(arg1,arg2);
+  arg2 = hmn_lua_to_u32(L, 2, "fields"); 
+  result = (hmn_system_memory *)Context_system_memory(arg1,arg2,arg3);
   
   if (result) hmn_lua_push_hmn_system_memory(L, result);
   else lua_pushnil(L);
@@ -4495,7 +4620,7 @@ static int _wrap_HypomnesisContext_system_memory(lua_State* L) {
   SWIG_arg++;
   
   {
-    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
   }
   return SWIG_arg;
   
@@ -4521,6 +4646,37 @@ static int _wrap_HypomnesisContext_device_count(lua_State* L) {
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   result = (uint32_t)Context_device_count(arg1,arg2);
   HMN_LUA_PUSH(result); SWIG_arg++; 
+  {
+    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisContext_device_generation(lua_State* L) {
+  int SWIG_arg = 0;
+  Context *arg1 = (Context *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_error record2 ;
+  uint64_t result;
+  
+  {
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
+  }
+  SWIG_check_num_args("Context::device_generation",1,1)
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
+  result = (uint64_t)Context_device_generation(arg1,arg2);
+  
+  if (result > HMN_LUA_MOST) return hmn_lua_too_large(L, result);
+  HMN_LUA_PUSH(result);
+  SWIG_arg++;
+  
   {
     if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
   }
@@ -4565,19 +4721,21 @@ static int _wrap_HypomnesisContext_device(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error record3 ;
+  hmn_flags arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_error record4 ;
   hmn_device *result = 0 ;
   
   {
-    memset(&record3, 0, sizeof record3);
-    record3.struct_size = sizeof record3;
-    arg3 = &record3;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
-  SWIG_check_num_args("Context::device",2,2)
+  SWIG_check_num_args("Context::device",3,3)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
-  result = (hmn_device *)Context_device(arg1,arg2,arg3);
+  arg3 = hmn_lua_to_u32(L, 3, "fields"); 
+  result = (hmn_device *)Context_device(arg1,arg2,arg3,arg4);
   
   if (result) hmn_lua_push_hmn_device(L, result);
   else lua_pushnil(L);
@@ -4585,7 +4743,7 @@ static int _wrap_HypomnesisContext_device(lua_State* L) {
   SWIG_arg++;
   
   {
-    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+    if (arg4->status != HMN_OK) return hmn_lua_failure(L, arg4);
   }
   return SWIG_arg;
   
@@ -4675,23 +4833,63 @@ static int _wrap_HypomnesisContext_metric(lua_State* L) {
   uint32_t arg2 ;
   uint32_t arg3 ;
   uint32_t arg4 ;
+  hmn_flags arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
+  hmn_error record6 ;
+  hmn_metric *result = 0 ;
+  
+  {
+    memset(&record6, 0, sizeof record6);
+    record6.struct_size = sizeof record6;
+    arg6 = &record6;
+  }
+  SWIG_check_num_args("Context::metric",5,5)
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
+  arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
+  arg3 = hmn_lua_to_u32(L, 3, "metric"); 
+  arg4 = hmn_lua_to_u32(L, 4, "instance"); 
+  arg5 = hmn_lua_to_u32(L, 5, "fields"); 
+  result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5,arg6);
+  
+  if (result) hmn_lua_push_hmn_metric(L, result);
+  else lua_pushnil(L);
+  free(result);
+  SWIG_arg++;
+  
+  {
+    if (arg6->status != HMN_OK) return hmn_lua_failure(L, arg6);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisContext_usage(lua_State* L) {
+  int SWIG_arg = 0;
+  Context *arg1 = (Context *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  hmn_flags arg4 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
   hmn_error record5 ;
-  hmn_metric *result = 0 ;
+  hmn_usage *result = 0 ;
   
   {
     memset(&record5, 0, sizeof record5);
     record5.struct_size = sizeof record5;
     arg5 = &record5;
   }
-  SWIG_check_num_args("Context::metric",4,4)
+  SWIG_check_num_args("Context::usage",4,4)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
-  arg3 = hmn_lua_to_u32(L, 3, "metric"); 
-  arg4 = hmn_lua_to_u32(L, 4, "instance"); 
-  result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5);
+  arg3 = hmn_lua_to_u32(L, 3, "pid"); 
+  arg4 = hmn_lua_to_u32(L, 4, "fields"); 
+  result = (hmn_usage *)Context_usage(arg1,arg2,arg3,arg4,arg5);
   
-  if (result) hmn_lua_push_hmn_metric(L, result);
+  if (result) hmn_lua_push_hmn_usage(L, result);
   else lua_pushnil(L);
   free(result);
   SWIG_arg++;
@@ -4707,11 +4905,11 @@ static int _wrap_HypomnesisContext_metric(lua_State* L) {
 }
 
 
-static int _wrap_HypomnesisContext_usage(lua_State* L) {
+static int _wrap_HypomnesisContext_own_usage(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  uint32_t arg3 ;
+  hmn_flags arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_error record4 ;
   hmn_usage *result = 0 ;
@@ -4721,11 +4919,11 @@ static int _wrap_HypomnesisContext_usage(lua_State* L) {
     record4.struct_size = sizeof record4;
     arg4 = &record4;
   }
-  SWIG_check_num_args("Context::usage",3,3)
+  SWIG_check_num_args("Context::own_usage",3,3)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
-  arg3 = hmn_lua_to_u32(L, 3, "pid"); 
-  result = (hmn_usage *)Context_usage(arg1,arg2,arg3,arg4);
+  arg3 = hmn_lua_to_u32(L, 3, "fields"); 
+  result = (hmn_usage *)Context_own_usage(arg1,arg2,arg3,arg4);
   
   if (result) hmn_lua_push_hmn_usage(L, result);
   else lua_pushnil(L);
@@ -4734,40 +4932,6 @@ static int _wrap_HypomnesisContext_usage(lua_State* L) {
   
   {
     if (arg4->status != HMN_OK) return hmn_lua_failure(L, arg4);
-  }
-  return SWIG_arg;
-  
-  fail: SWIGUNUSED;
-  lua_error(L);
-  return 0;
-}
-
-
-static int _wrap_HypomnesisContext_own_usage(lua_State* L) {
-  int SWIG_arg = 0;
-  Context *arg1 = (Context *) 0 ;
-  uint32_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error record3 ;
-  hmn_usage *result = 0 ;
-  
-  {
-    memset(&record3, 0, sizeof record3);
-    record3.struct_size = sizeof record3;
-    arg3 = &record3;
-  }
-  SWIG_check_num_args("Context::own_usage",2,2)
-  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
-  arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
-  result = (hmn_usage *)Context_own_usage(arg1,arg2,arg3);
-  
-  if (result) hmn_lua_push_hmn_usage(L, result);
-  else lua_pushnil(L);
-  free(result);
-  SWIG_arg++;
-  
-  {
-    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
   }
   return SWIG_arg;
   
@@ -4950,6 +5114,7 @@ static swig_lua_method swig_HypomnesisContext_methods[]= {
     { "own_memory", _wrap_HypomnesisContext_own_memory},
     { "system_memory", _wrap_HypomnesisContext_system_memory},
     { "device_count", _wrap_HypomnesisContext_device_count},
+    { "device_generation", _wrap_HypomnesisContext_device_generation},
     { "find_device", _wrap_HypomnesisContext_find_device},
     { "device", _wrap_HypomnesisContext_device},
     { "pool", _wrap_HypomnesisContext_pool},
@@ -5111,7 +5276,7 @@ static int _wrap_HypomnesisSnapshot_device(lua_State* L) {
   
   arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
-  arg2 = hmn_lua_to_u32(L, 2, "i"); 
+  arg2 = hmn_lua_to_u32(L, 2, "position"); 
   result = (hmn_device *)Snapshot_device(arg1,arg2,arg3);
   
   if (result) hmn_lua_push_hmn_device(L, result);
@@ -5147,7 +5312,7 @@ static int _wrap_HypomnesisSnapshot_telemetry(lua_State* L) {
   
   arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
-  arg2 = hmn_lua_to_u32(L, 2, "i"); 
+  arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   result = (hmn_telemetry *)Snapshot_telemetry(arg1,arg2,arg3);
   
   if (result) hmn_lua_push_hmn_telemetry(L, result);
@@ -5183,7 +5348,7 @@ static int _wrap_HypomnesisSnapshot_own_usage(lua_State* L) {
   
   arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
-  arg2 = hmn_lua_to_u32(L, 2, "i"); 
+  arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   result = (hmn_usage *)Snapshot_own_usage(arg1,arg2,arg3);
   
   if (result) hmn_lua_push_hmn_usage(L, result);
@@ -5193,6 +5358,44 @@ static int _wrap_HypomnesisSnapshot_own_usage(lua_State* L) {
   
   {
     if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisSnapshot_device_pool(lua_State* L) {
+  int SWIG_arg = 0;
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_error record4 ;
+  hmn_pool *result = 0 ;
+  
+  {
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
+  }
+  SWIG_check_num_args("Snapshot::device_pool",3,3)
+  
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
+  
+  arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
+  arg3 = hmn_lua_to_u32(L, 3, "kind"); 
+  result = (hmn_pool *)Snapshot_device_pool(arg1,arg2,arg3,arg4);
+  
+  if (result) hmn_lua_push_hmn_pool(L, result);
+  else lua_pushnil(L);
+  free(result);
+  SWIG_arg++;
+  
+  {
+    if (arg4->status != HMN_OK) return hmn_lua_failure(L, arg4);
   }
   return SWIG_arg;
   
@@ -5219,7 +5422,7 @@ static int _wrap_HypomnesisSnapshot_pool(lua_State* L) {
   
   arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
-  arg2 = hmn_lua_to_u32(L, 2, "i"); 
+  arg2 = hmn_lua_to_u32(L, 2, "position"); 
   result = (hmn_pool *)Snapshot_pool(arg1,arg2,arg3);
   
   if (result) hmn_lua_push_hmn_pool(L, result);
@@ -5255,7 +5458,7 @@ static int _wrap_HypomnesisSnapshot_usage(lua_State* L) {
   
   arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
-  arg2 = hmn_lua_to_u32(L, 2, "i"); 
+  arg2 = hmn_lua_to_u32(L, 2, "position"); 
   result = (hmn_usage *)Snapshot_usage(arg1,arg2,arg3);
   
   if (result) hmn_lua_push_hmn_usage(L, result);
@@ -5291,10 +5494,46 @@ static int _wrap_HypomnesisSnapshot_metric(lua_State* L) {
   
   arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
-  arg2 = hmn_lua_to_u32(L, 2, "i"); 
+  arg2 = hmn_lua_to_u32(L, 2, "position"); 
   result = (hmn_metric *)Snapshot_metric(arg1,arg2,arg3);
   
   if (result) hmn_lua_push_hmn_metric(L, result);
+  else lua_pushnil(L);
+  free(result);
+  SWIG_arg++;
+  
+  {
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisSnapshot_group(lua_State* L) {
+  int SWIG_arg = 0;
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error record3 ;
+  hmn_group *result = 0 ;
+  
+  {
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
+  }
+  SWIG_check_num_args("Snapshot::group",2,2)
+  
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
+  
+  arg2 = hmn_lua_to_u32(L, 2, "position"); 
+  result = (hmn_group *)Snapshot_group(arg1,arg2,arg3);
+  
+  if (result) hmn_lua_push_hmn_group(L, result);
   else lua_pushnil(L);
   free(result);
   SWIG_arg++;
@@ -5327,7 +5566,7 @@ static int _wrap_HypomnesisSnapshot_diagnostic(lua_State* L) {
   
   arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
-  arg2 = hmn_lua_to_u32(L, 2, "i"); 
+  arg2 = hmn_lua_to_u32(L, 2, "position"); 
   result = (hmn_diagnostic *)Snapshot_diagnostic(arg1,arg2,arg3);
   
   if (result) hmn_lua_push_hmn_diagnostic(L, result);
@@ -5352,23 +5591,25 @@ static int _wrap_HypomnesisSnapshot_reason(lua_State* L) {
   uint32_t arg2 ;
   uint32_t arg3 ;
   uint32_t arg4 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
-  hmn_error record5 ;
+  uint32_t arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
+  hmn_error record6 ;
   hmn_diagnostic *result = 0 ;
   
   {
-    memset(&record5, 0, sizeof record5);
-    record5.struct_size = sizeof record5;
-    arg5 = &record5;
+    memset(&record6, 0, sizeof record6);
+    record6.struct_size = sizeof record6;
+    arg6 = &record6;
   }
-  SWIG_check_num_args("Snapshot::reason",4,4)
+  SWIG_check_num_args("Snapshot::reason",5,5)
   
   arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   arg3 = hmn_lua_to_u32(L, 3, "subject"); 
   arg4 = hmn_lua_to_u32(L, 4, "field"); 
-  result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5);
+  arg5 = hmn_lua_to_u32(L, 5, "metric"); 
+  result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5,arg6);
   
   if (result) hmn_lua_push_hmn_diagnostic(L, result);
   else lua_pushnil(L);
@@ -5376,7 +5617,7 @@ static int _wrap_HypomnesisSnapshot_reason(lua_State* L) {
   SWIG_arg++;
   
   {
-    if (arg5->status != HMN_OK) return hmn_lua_failure(L, arg5);
+    if (arg6->status != HMN_OK) return hmn_lua_failure(L, arg6);
   }
   return SWIG_arg;
   
@@ -5405,7 +5646,7 @@ static int _wrap_HypomnesisSnapshot_text(lua_State* L) {
   arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   arg2 = hmn_lua_to_u32(L, 2, "text"); 
-  arg3 = hmn_lua_to_u32(L, 3, "i"); 
+  arg3 = hmn_lua_to_u32(L, 3, "position"); 
   result = (char *)Snapshot_text(arg1,arg2,arg3,arg4);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   {
@@ -5425,25 +5666,27 @@ static int _wrap_HypomnesisSnapshot_device_line(lua_State* L) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_error *arg4 = (hmn_error *) 0 ;
-  hmn_error record4 ;
+  hmn_flags arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_error record5 ;
   char *result = 0 ;
   
   {
-    memset(&record4, 0, sizeof record4);
-    record4.struct_size = sizeof record4;
-    arg4 = &record4;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
-  SWIG_check_num_args("Snapshot::device_line",3,3)
+  SWIG_check_num_args("Snapshot::device_line",4,4)
   
   arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
-  arg2 = hmn_lua_to_u32(L, 2, "i"); 
+  arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   arg3 = hmn_lua_to_u32(L, 3, "format"); 
-  result = (char *)Snapshot_device_line(arg1,arg2,arg3,arg4);
+  arg4 = hmn_lua_to_u32(L, 4, "flags"); 
+  result = (char *)Snapshot_device_line(arg1,arg2,arg3,arg4,arg5);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   {
-    if (arg4->status != HMN_OK) return hmn_lua_failure(L, arg4);
+    if (arg5->status != HMN_OK) return hmn_lua_failure(L, arg5);
   }
   free(result);
   return SWIG_arg;
@@ -5530,16 +5773,17 @@ static int _wrap_HypomnesisSnapshot_delta_line(lua_State* L) {
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
   char *arg4 = (char *) 0 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
-  hmn_error record5 ;
+  hmn_flags arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
+  hmn_error record6 ;
   char *result = 0 ;
   
   {
-    memset(&record5, 0, sizeof record5);
-    record5.struct_size = sizeof record5;
-    arg5 = &record5;
+    memset(&record6, 0, sizeof record6);
+    record6.struct_size = sizeof record6;
+    arg6 = &record6;
   }
-  SWIG_check_num_args("Snapshot::delta_line",4,4)
+  SWIG_check_num_args("Snapshot::delta_line",5,5)
   
   arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
@@ -5548,10 +5792,11 @@ static int _wrap_HypomnesisSnapshot_delta_line(lua_State* L) {
   
   arg3 = hmn_lua_to_u32(L, 3, "device_index"); 
   arg4 = (char *)hmn_lua_to_text(L, 4, "label"); 
-  result = (char *)Snapshot_delta_line(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5);
+  arg5 = hmn_lua_to_u32(L, 5, "flags"); 
+  result = (char *)Snapshot_delta_line(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5,arg6);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   {
-    if (arg5->status != HMN_OK) return hmn_lua_failure(L, arg5);
+    if (arg6->status != HMN_OK) return hmn_lua_failure(L, arg6);
   }
   free(result);
   return SWIG_arg;
@@ -5568,16 +5813,17 @@ static int _wrap_HypomnesisSnapshot_before_after_lines(lua_State* L) {
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
   char *arg4 = (char *) 0 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
-  hmn_error record5 ;
+  hmn_flags arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
+  hmn_error record6 ;
   char *result = 0 ;
   
   {
-    memset(&record5, 0, sizeof record5);
-    record5.struct_size = sizeof record5;
-    arg5 = &record5;
+    memset(&record6, 0, sizeof record6);
+    record6.struct_size = sizeof record6;
+    arg6 = &record6;
   }
-  SWIG_check_num_args("Snapshot::before_after_lines",4,4)
+  SWIG_check_num_args("Snapshot::before_after_lines",5,5)
   
   arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
@@ -5586,10 +5832,11 @@ static int _wrap_HypomnesisSnapshot_before_after_lines(lua_State* L) {
   
   arg3 = hmn_lua_to_u32(L, 3, "device_index"); 
   arg4 = (char *)hmn_lua_to_text(L, 4, "label"); 
-  result = (char *)Snapshot_before_after_lines(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5);
+  arg5 = hmn_lua_to_u32(L, 5, "flags"); 
+  result = (char *)Snapshot_before_after_lines(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5,arg6);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   {
-    if (arg5->status != HMN_OK) return hmn_lua_failure(L, arg5);
+    if (arg6->status != HMN_OK) return hmn_lua_failure(L, arg6);
   }
   free(result);
   return SWIG_arg;
@@ -5614,9 +5861,11 @@ static swig_lua_method swig_HypomnesisSnapshot_methods[]= {
     { "device", _wrap_HypomnesisSnapshot_device},
     { "telemetry", _wrap_HypomnesisSnapshot_telemetry},
     { "own_usage", _wrap_HypomnesisSnapshot_own_usage},
+    { "device_pool", _wrap_HypomnesisSnapshot_device_pool},
     { "pool", _wrap_HypomnesisSnapshot_pool},
     { "usage", _wrap_HypomnesisSnapshot_usage},
     { "metric", _wrap_HypomnesisSnapshot_metric},
+    { "group", _wrap_HypomnesisSnapshot_group},
     { "diagnostic", _wrap_HypomnesisSnapshot_diagnostic},
     { "reason", _wrap_HypomnesisSnapshot_reason},
     { "text", _wrap_HypomnesisSnapshot_text},
@@ -5655,6 +5904,33 @@ static swig_lua_namespace swig_HypomnesisSnapshot_Sf_SwigStatic = {
 static swig_lua_class *swig_HypomnesisSnapshot_bases[] = {0};
 static const char *swig_HypomnesisSnapshot_base_names[] = {0};
 static swig_lua_class _wrap_class_HypomnesisSnapshot = { "HypomnesisSnapshot", "HypomnesisSnapshot", &SWIGTYPE_p_Snapshot,0, swig_delete_HypomnesisSnapshot, swig_HypomnesisSnapshot_methods, swig_HypomnesisSnapshot_attributes, &swig_HypomnesisSnapshot_Sf_SwigStatic, swig_HypomnesisSnapshot_meta, swig_HypomnesisSnapshot_bases, swig_HypomnesisSnapshot_base_names };
+
+static int _wrap_HypomnesisSampler_handle(lua_State* L) {
+  int SWIG_arg = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_error record2 ;
+  int64_t result;
+  
+  {
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
+  }
+  SWIG_check_num_args("Sampler::handle",1,1)
+  arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
+  result = (int64_t)Sampler_handle(arg1,arg2);
+  HMN_LUA_PUSH(result); SWIG_arg++; 
+  {
+    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
 
 static int _wrap_HypomnesisSampler_start(lua_State* L) {
   int SWIG_arg = 0;
@@ -5915,6 +6191,7 @@ static swig_lua_attribute swig_HypomnesisSampler_attributes[] = {
     {0,0,0}
 };
 static swig_lua_method swig_HypomnesisSampler_methods[]= {
+    { "handle", _wrap_HypomnesisSampler_handle},
     { "start", _wrap_HypomnesisSampler_start},
     { "stop", _wrap_HypomnesisSampler_stop},
     { "next", _wrap_HypomnesisSampler_next},
@@ -6880,9 +7157,9 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("NOTE_PARTIAL", HMN_NOTE_PARTIAL)},
     {SWIG_LUA_CONSTTAB_INT("NOTE_TRACE", HMN_NOTE_TRACE)},
     {SWIG_LUA_CONSTTAB_INT("NOTE_DIVIDED", HMN_NOTE_DIVIDED)},
-    {SWIG_LUA_CONSTTAB_INT("SCOPE_NONE", HMN_SCOPE_NONE)},
-    {SWIG_LUA_CONSTTAB_INT("SCOPE_PROCESS", HMN_SCOPE_PROCESS)},
-    {SWIG_LUA_CONSTTAB_INT("SCOPE_DEVICE", HMN_SCOPE_DEVICE)},
+    {SWIG_LUA_CONSTTAB_INT("DELTA_SCOPE_NONE", HMN_DELTA_SCOPE_NONE)},
+    {SWIG_LUA_CONSTTAB_INT("DELTA_SCOPE_PROCESS", HMN_DELTA_SCOPE_PROCESS)},
+    {SWIG_LUA_CONSTTAB_INT("DELTA_SCOPE_DEVICE", HMN_DELTA_SCOPE_DEVICE)},
     {SWIG_LUA_CONSTTAB_INT("ACCOUNT_NONE", HMN_ACCOUNT_NONE)},
     {SWIG_LUA_CONSTTAB_INT("ACCOUNT_RESIDENT", HMN_ACCOUNT_RESIDENT)},
     {SWIG_LUA_CONSTTAB_INT("ACCOUNT_COMMITTED", HMN_ACCOUNT_COMMITTED)},
@@ -6902,10 +7179,22 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("VENDOR_NVIDIA", HMN_VENDOR_NVIDIA)},
     {SWIG_LUA_CONSTTAB_INT("VENDOR_QUALCOMM", HMN_VENDOR_QUALCOMM)},
     {SWIG_LUA_CONSTTAB_INT("VENDOR_INTEL", HMN_VENDOR_INTEL)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_UNKNOWN", HMN_REASON_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_UNSUPPORTED", HMN_REASON_UNSUPPORTED)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_NOT_PRESENT", HMN_REASON_NOT_PRESENT)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_NOT_UNDERSTOOD", HMN_REASON_NOT_UNDERSTOOD)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_AMBIGUOUS", HMN_REASON_AMBIGUOUS)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_NOT_PERMITTED", HMN_REASON_NOT_PERMITTED)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_NOT_YET", HMN_REASON_NOT_YET)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_ASLEEP", HMN_REASON_ASLEEP)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_LOST", HMN_REASON_LOST)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_TIMED_OUT", HMN_REASON_TIMED_OUT)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_FAILED", HMN_REASON_FAILED)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_IMPLAUSIBLE", HMN_REASON_IMPLAUSIBLE)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_LIMIT", HMN_REASON_LIMIT)},
     {SWIG_LUA_CONSTTAB_INT("ERROR_SIZE_V1", HMN_ERROR_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("FEATURE_SUBPROCESS", HMN_FEATURE_SUBPROCESS)},
     {SWIG_LUA_CONSTTAB_INT("FEATURE_SIMULATION", HMN_FEATURE_SIMULATION)},
-    {SWIG_LUA_CONSTTAB_INT("FEATURE_BACKEND", HMN_FEATURE_BACKEND)},
     {SWIG_LUA_CONSTTAB_INT("CONTEXT_NO_SUBPROCESS", HMN_CONTEXT_NO_SUBPROCESS)},
     {SWIG_LUA_CONSTTAB_INT("CONTEXT_WAKE_DEVICES", HMN_CONTEXT_WAKE_DEVICES)},
     {SWIG_LUA_CONSTTAB_INT("CONTEXT_NO_THREADS", HMN_CONTEXT_NO_THREADS)},
@@ -6923,14 +7212,14 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("PATH_CGROUP", HMN_PATH_CGROUP)},
     {SWIG_LUA_CONSTTAB_INT("PATH_AMD_SMI", HMN_PATH_AMD_SMI)},
     {SWIG_LUA_CONSTTAB_INT("PATH_DEV", HMN_PATH_DEV)},
-    {SWIG_LUA_CONSTTAB_INT("STATE_UNKNOWN", HMN_STATE_UNKNOWN)},
-    {SWIG_LUA_CONSTTAB_INT("STATE_READY", HMN_STATE_READY)},
-    {SWIG_LUA_CONSTTAB_INT("STATE_ASLEEP", HMN_STATE_ASLEEP)},
-    {SWIG_LUA_CONSTTAB_INT("STATE_LOST", HMN_STATE_LOST)},
-    {SWIG_LUA_CONSTTAB_INT("STATE_UNREADABLE", HMN_STATE_UNREADABLE)},
-    {SWIG_LUA_CONSTTAB_INT("STATE_HUNG", HMN_STATE_HUNG)},
-    {SWIG_LUA_CONSTTAB_INT("STATE_ABSENT", HMN_STATE_ABSENT)},
-    {SWIG_LUA_CONSTTAB_INT("STATE_OFF", HMN_STATE_OFF)},
+    {SWIG_LUA_CONSTTAB_INT("RUN_STATE_UNKNOWN", HMN_RUN_STATE_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("RUN_STATE_READY", HMN_RUN_STATE_READY)},
+    {SWIG_LUA_CONSTTAB_INT("RUN_STATE_ASLEEP", HMN_RUN_STATE_ASLEEP)},
+    {SWIG_LUA_CONSTTAB_INT("RUN_STATE_LOST", HMN_RUN_STATE_LOST)},
+    {SWIG_LUA_CONSTTAB_INT("RUN_STATE_UNREADABLE", HMN_RUN_STATE_UNREADABLE)},
+    {SWIG_LUA_CONSTTAB_INT("RUN_STATE_HUNG", HMN_RUN_STATE_HUNG)},
+    {SWIG_LUA_CONSTTAB_INT("RUN_STATE_ABSENT", HMN_RUN_STATE_ABSENT)},
+    {SWIG_LUA_CONSTTAB_INT("RUN_STATE_OFF", HMN_RUN_STATE_OFF)},
     {SWIG_LUA_CONSTTAB_INT("BACKEND_INFO_HAS_VERSION", HMN_BACKEND_INFO_HAS_VERSION)},
     {SWIG_LUA_CONSTTAB_INT("BACKEND_INFO_SIZE_V1", HMN_BACKEND_INFO_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_HAS_RESIDENT", HMN_PROCESS_MEMORY_HAS_RESIDENT)},
@@ -6943,8 +7232,8 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_HAS_FOOTPRINT", HMN_PROCESS_MEMORY_HAS_FOOTPRINT)},
     {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_HAS_PEAK_FOOTPRINT", HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT)},
     {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_HAS_PEAK_COMMITTED", HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED)},
+    {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_HAS_PROCESS_KEY", HMN_PROCESS_MEMORY_HAS_PROCESS_KEY)},
     {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_SIZE_V1", HMN_PROCESS_MEMORY_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_SIZE_V2", HMN_PROCESS_MEMORY_SIZE_V2)},
     {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_TOTAL", HMN_SYSTEM_MEMORY_HAS_TOTAL)},
     {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_AVAILABLE", HMN_SYSTEM_MEMORY_HAS_AVAILABLE)},
     {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_SWAP_TOTAL", HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL)},
@@ -6961,12 +7250,11 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("PRESSURE_WARNING", HMN_PRESSURE_WARNING)},
     {SWIG_LUA_CONSTTAB_INT("PRESSURE_CRITICAL", HMN_PRESSURE_CRITICAL)},
     {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_SIZE_V1", HMN_SYSTEM_MEMORY_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_SIZE_V2", HMN_SYSTEM_MEMORY_SIZE_V2)},
-    {SWIG_LUA_CONSTTAB_INT("KIND_UNKNOWN", HMN_KIND_UNKNOWN)},
-    {SWIG_LUA_CONSTTAB_INT("KIND_DISCRETE", HMN_KIND_DISCRETE)},
-    {SWIG_LUA_CONSTTAB_INT("KIND_INTEGRATED", HMN_KIND_INTEGRATED)},
-    {SWIG_LUA_CONSTTAB_INT("KIND_PARTITION", HMN_KIND_PARTITION)},
-    {SWIG_LUA_CONSTTAB_INT("KIND_VIRTUAL", HMN_KIND_VIRTUAL)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_KIND_UNKNOWN", HMN_DEVICE_KIND_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_KIND_DISCRETE", HMN_DEVICE_KIND_DISCRETE)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_KIND_INTEGRATED", HMN_DEVICE_KIND_INTEGRATED)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_KIND_PARTITION", HMN_DEVICE_KIND_PARTITION)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_KIND_VIRTUAL", HMN_DEVICE_KIND_VIRTUAL)},
     {SWIG_LUA_CONSTTAB_INT("MEMORY_KIND_UNKNOWN", HMN_MEMORY_KIND_UNKNOWN)},
     {SWIG_LUA_CONSTTAB_INT("MEMORY_KIND_DEDICATED", HMN_MEMORY_KIND_DEDICATED)},
     {SWIG_LUA_CONSTTAB_INT("MEMORY_KIND_UNIFIED", HMN_MEMORY_KIND_UNIFIED)},
@@ -6984,6 +7272,8 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_DRIVER_INDEX", HMN_DEVICE_HAS_DRIVER_INDEX)},
     {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_OS_ID", HMN_DEVICE_HAS_OS_ID)},
     {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_CUDA_VERSION", HMN_DEVICE_HAS_CUDA_VERSION)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_COMPUTE_CAPABILITY", HMN_DEVICE_HAS_COMPUTE_CAPABILITY)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_ARCHITECTURE", HMN_DEVICE_HAS_ARCHITECTURE)},
     {SWIG_LUA_CONSTTAB_INT("DEVICE_SIZE_V1", HMN_DEVICE_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("POOL_MAIN", HMN_POOL_MAIN)},
     {SWIG_LUA_CONSTTAB_INT("POOL_VRAM", HMN_POOL_VRAM)},
@@ -7052,8 +7342,6 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("METRIC_PCIE_REPLAYS", HMN_METRIC_PCIE_REPLAYS)},
     {SWIG_LUA_CONSTTAB_INT("METRIC_LINK_RX_BYTES", HMN_METRIC_LINK_RX_BYTES)},
     {SWIG_LUA_CONSTTAB_INT("METRIC_LINK_TX_BYTES", HMN_METRIC_LINK_TX_BYTES)},
-    {SWIG_LUA_CONSTTAB_INT("METRIC_GROUP_VRAM_BYTES", HMN_METRIC_GROUP_VRAM_BYTES)},
-    {SWIG_LUA_CONSTTAB_INT("METRIC_GROUP_VRAM_LIMIT_BYTES", HMN_METRIC_GROUP_VRAM_LIMIT_BYTES)},
     {SWIG_LUA_CONSTTAB_INT("ENGINE_UNKNOWN", HMN_ENGINE_UNKNOWN)},
     {SWIG_LUA_CONSTTAB_INT("ENGINE_GRAPHICS", HMN_ENGINE_GRAPHICS)},
     {SWIG_LUA_CONSTTAB_INT("ENGINE_COMPUTE", HMN_ENGINE_COMPUTE)},
@@ -7070,12 +7358,12 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("SENSOR_PACKAGE", HMN_SENSOR_PACKAGE)},
     {SWIG_LUA_CONSTTAB_INT("SENSOR_BOARD", HMN_SENSOR_BOARD)},
     {SWIG_LUA_CONSTTAB_INT("SENSOR_REGULATOR", HMN_SENSOR_REGULATOR)},
-    {SWIG_LUA_CONSTTAB_INT("POWER_UNKNOWN", HMN_POWER_UNKNOWN)},
-    {SWIG_LUA_CONSTTAB_INT("POWER_AVERAGE", HMN_POWER_AVERAGE)},
-    {SWIG_LUA_CONSTTAB_INT("POWER_INSTANT", HMN_POWER_INSTANT)},
-    {SWIG_LUA_CONSTTAB_INT("POWER_PACKAGE", HMN_POWER_PACKAGE)},
-    {SWIG_LUA_CONSTTAB_INT("POWER_MEMORY", HMN_POWER_MEMORY)},
-    {SWIG_LUA_CONSTTAB_INT("POWER_BOARD", HMN_POWER_BOARD)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_READING_UNKNOWN", HMN_POWER_READING_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_READING_AVERAGE", HMN_POWER_READING_AVERAGE)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_READING_INSTANT", HMN_POWER_READING_INSTANT)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_READING_PACKAGE", HMN_POWER_READING_PACKAGE)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_READING_MEMORY", HMN_POWER_READING_MEMORY)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_READING_BOARD", HMN_POWER_READING_BOARD)},
     {SWIG_LUA_CONSTTAB_INT("POWER_LIMIT_UNKNOWN", HMN_POWER_LIMIT_UNKNOWN)},
     {SWIG_LUA_CONSTTAB_INT("POWER_LIMIT_CURRENT", HMN_POWER_LIMIT_CURRENT)},
     {SWIG_LUA_CONSTTAB_INT("POWER_LIMIT_DEFAULT", HMN_POWER_LIMIT_DEFAULT)},
@@ -7108,14 +7396,14 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("METRIC_HAS_COUNT", HMN_METRIC_HAS_COUNT)},
     {SWIG_LUA_CONSTTAB_INT("METRIC_HAS_WINDOW", HMN_METRIC_HAS_WINDOW)},
     {SWIG_LUA_CONSTTAB_INT("METRIC_SIZE_V1", HMN_METRIC_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_COMPUTE", HMN_USAGE_COMPUTE)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_GRAPHICS", HMN_USAGE_GRAPHICS)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_MEDIA", HMN_USAGE_MEDIA)},
-    {SWIG_LUA_CONSTTAB_INT("NAME_UNKNOWN", HMN_NAME_UNKNOWN)},
-    {SWIG_LUA_CONSTTAB_INT("NAME_RESOLVED", HMN_NAME_RESOLVED)},
-    {SWIG_LUA_CONSTTAB_INT("NAME_EXITED", HMN_NAME_EXITED)},
-    {SWIG_LUA_CONSTTAB_INT("NAME_PROTECTED", HMN_NAME_PROTECTED)},
-    {SWIG_LUA_CONSTTAB_INT("NAME_KERNEL", HMN_NAME_KERNEL)},
+    {SWIG_LUA_CONSTTAB_INT("USAGE_KIND_COMPUTE", HMN_USAGE_KIND_COMPUTE)},
+    {SWIG_LUA_CONSTTAB_INT("USAGE_KIND_GRAPHICS", HMN_USAGE_KIND_GRAPHICS)},
+    {SWIG_LUA_CONSTTAB_INT("USAGE_KIND_MEDIA", HMN_USAGE_KIND_MEDIA)},
+    {SWIG_LUA_CONSTTAB_INT("NAME_STATE_UNKNOWN", HMN_NAME_STATE_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("NAME_STATE_RESOLVED", HMN_NAME_STATE_RESOLVED)},
+    {SWIG_LUA_CONSTTAB_INT("NAME_STATE_EXITED", HMN_NAME_STATE_EXITED)},
+    {SWIG_LUA_CONSTTAB_INT("NAME_STATE_PROTECTED", HMN_NAME_STATE_PROTECTED)},
+    {SWIG_LUA_CONSTTAB_INT("NAME_STATE_KERNEL", HMN_NAME_STATE_KERNEL)},
     {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_USED", HMN_USAGE_HAS_USED)},
     {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_RESIDENT", HMN_USAGE_HAS_RESIDENT)},
     {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_COMMITTED", HMN_USAGE_HAS_COMMITTED)},
@@ -7133,8 +7421,11 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_INSTANCE", HMN_USAGE_HAS_INSTANCE)},
     {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_KINDS", HMN_USAGE_HAS_KINDS)},
     {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_PEAK_USED", HMN_USAGE_HAS_PEAK_USED)},
+    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_PROCESS_KEY", HMN_USAGE_HAS_PROCESS_KEY)},
     {SWIG_LUA_CONSTTAB_INT("USAGE_SIZE_V1", HMN_USAGE_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_SIZE_V2", HMN_USAGE_SIZE_V2)},
+    {SWIG_LUA_CONSTTAB_INT("GROUP_HAS_USED", HMN_GROUP_HAS_USED)},
+    {SWIG_LUA_CONSTTAB_INT("GROUP_HAS_LIMIT", HMN_GROUP_HAS_LIMIT)},
+    {SWIG_LUA_CONSTTAB_INT("GROUP_SIZE_V1", HMN_GROUP_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("COLLECT_MEMORY", HMN_COLLECT_MEMORY)},
     {SWIG_LUA_CONSTTAB_INT("COLLECT_SYSTEM", HMN_COLLECT_SYSTEM)},
     {SWIG_LUA_CONSTTAB_INT("COLLECT_DEVICES", HMN_COLLECT_DEVICES)},
@@ -7143,6 +7434,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("COLLECT_PROCESSES", HMN_COLLECT_PROCESSES)},
     {SWIG_LUA_CONSTTAB_INT("COLLECT_TELEMETRY", HMN_COLLECT_TELEMETRY)},
     {SWIG_LUA_CONSTTAB_INT("COLLECT_METRICS", HMN_COLLECT_METRICS)},
+    {SWIG_LUA_CONSTTAB_INT("COLLECT_GROUPS", HMN_COLLECT_GROUPS)},
     {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_ONE_DEVICE", HMN_SNAPSHOT_ONE_DEVICE)},
     {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_ONE_PROCESS", HMN_SNAPSHOT_ONE_PROCESS)},
     {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_SLOW", HMN_SNAPSHOT_SLOW)},
@@ -7151,12 +7443,14 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("DIAGNOSTIC_HAS_DEVICE", HMN_DIAGNOSTIC_HAS_DEVICE)},
     {SWIG_LUA_CONSTTAB_INT("DIAGNOSTIC_HAS_PID", HMN_DIAGNOSTIC_HAS_PID)},
     {SWIG_LUA_CONSTTAB_INT("DIAGNOSTIC_HAS_FIELD", HMN_DIAGNOSTIC_HAS_FIELD)},
+    {SWIG_LUA_CONSTTAB_INT("DIAGNOSTIC_HAS_METRIC", HMN_DIAGNOSTIC_HAS_METRIC)},
     {SWIG_LUA_CONSTTAB_INT("DIAGNOSTIC_HAS_DURATION", HMN_DIAGNOSTIC_HAS_DURATION)},
     {SWIG_LUA_CONSTTAB_INT("DIAGNOSTIC_SIZE_V1", HMN_DIAGNOSTIC_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("TEXT_PROCESS_NAME", HMN_TEXT_PROCESS_NAME)},
     {SWIG_LUA_CONSTTAB_INT("TEXT_PROCESS_COMMAND", HMN_TEXT_PROCESS_COMMAND)},
     {SWIG_LUA_CONSTTAB_INT("TEXT_PROCESS_CONTAINER", HMN_TEXT_PROCESS_CONTAINER)},
-    {SWIG_LUA_CONSTTAB_INT("TEXT_METRIC_GROUP", HMN_TEXT_METRIC_GROUP)},
+    {SWIG_LUA_CONSTTAB_INT("TEXT_GROUP_NAME", HMN_TEXT_GROUP_NAME)},
+    {SWIG_LUA_CONSTTAB_INT("LINE_MB", HMN_LINE_MB)},
     {SWIG_LUA_CONSTTAB_INT("DELTA_HAS_MEMORY", HMN_DELTA_HAS_MEMORY)},
     {SWIG_LUA_CONSTTAB_INT("DELTA_HAS_DEVICE", HMN_DELTA_HAS_DEVICE)},
     {SWIG_LUA_CONSTTAB_INT("DELTA_HAS_ENERGY", HMN_DELTA_HAS_ENERGY)},
@@ -7166,9 +7460,9 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("FORMAT_USED", HMN_FORMAT_USED)},
     {SWIG_LUA_CONSTTAB_INT("SAMPLER_PEAKS_ONLY", HMN_SAMPLER_PEAKS_ONLY)},
     {SWIG_LUA_CONSTTAB_INT("SAMPLER_OPTIONS_SIZE_V1", HMN_SAMPLER_OPTIONS_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("SAMPLER_IDLE", HMN_SAMPLER_IDLE)},
-    {SWIG_LUA_CONSTTAB_INT("SAMPLER_RUNNING", HMN_SAMPLER_RUNNING)},
-    {SWIG_LUA_CONSTTAB_INT("SAMPLER_STOPPED", HMN_SAMPLER_STOPPED)},
+    {SWIG_LUA_CONSTTAB_INT("SAMPLER_STATE_IDLE", HMN_SAMPLER_STATE_IDLE)},
+    {SWIG_LUA_CONSTTAB_INT("SAMPLER_STATE_RUNNING", HMN_SAMPLER_STATE_RUNNING)},
+    {SWIG_LUA_CONSTTAB_INT("SAMPLER_STATE_STOPPED", HMN_SAMPLER_STATE_STOPPED)},
     {SWIG_LUA_CONSTTAB_INT("SAMPLER_INFO_HAS_LAST", HMN_SAMPLER_INFO_HAS_LAST)},
     {SWIG_LUA_CONSTTAB_INT("SAMPLER_INFO_SIZE_V1", HMN_SAMPLER_INFO_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("PEAK_HAS_USED", HMN_PEAK_HAS_USED)},
@@ -7214,9 +7508,9 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("SPILL_SAMPLE_HAS_LIMIT", HMN_SPILL_SAMPLE_HAS_LIMIT)},
     {SWIG_LUA_CONSTTAB_INT("SPILL_SAMPLE_HAS_EVICTED", HMN_SPILL_SAMPLE_HAS_EVICTED)},
     {SWIG_LUA_CONSTTAB_INT("SPILL_SAMPLE_SIZE_V1", HMN_SPILL_SAMPLE_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("SPILL_MEASURABLE", HMN_SPILL_MEASURABLE)},
-    {SWIG_LUA_CONSTTAB_INT("SPILL_NOW", HMN_SPILL_NOW)},
-    {SWIG_LUA_CONSTTAB_INT("SPILL_EVER", HMN_SPILL_EVER)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_STATE_MEASURABLE", HMN_SPILL_STATE_MEASURABLE)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_STATE_NOW", HMN_SPILL_STATE_NOW)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_STATE_EVER", HMN_SPILL_STATE_EVER)},
     {SWIG_LUA_CONSTTAB_INT("SPILL_BY_SHARED", HMN_SPILL_BY_SHARED)},
     {SWIG_LUA_CONSTTAB_INT("SPILL_BY_EVICTED", HMN_SPILL_BY_EVICTED)},
     {SWIG_LUA_CONSTTAB_INT("SPILL_INFO_HAS_LIMIT", HMN_SPILL_INFO_HAS_LIMIT)},
@@ -7238,8 +7532,11 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "version_number", _wrap_version_number},
     { "version_string", _wrap_version_string},
     { "feature", _wrap_feature},
+    { "backend_available", _wrap_backend_available},
+    { "monotonic_ns", _wrap_monotonic_ns},
     { "status_name", _wrap_status_name},
     { "backend_name", _wrap_backend_name},
+    { "reason_name", _wrap_reason_name},
     { "metric_name", _wrap_metric_name},
     { "metric_unit", _wrap_metric_unit},
     { "metric_instance_name", _wrap_metric_instance_name},

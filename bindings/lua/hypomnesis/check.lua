@@ -71,13 +71,6 @@ function check.whole(value, name, level)
   return value
 end
 
--- A position in a list, from 1; the C interface counts from 0.
-function check.position(value, name, level)
-  local found = whole(value, MOST_U32)
-  if not found or found < 1 then refuse(value, name, "position from 1 to 4294967295", level) end
-  return tonumber(found) - 1
-end
-
 function check.text(value, name, level)
   if type(value) ~= "string" then refuse(value, name, "string", level) end
   if value:find("\0", 1, true) then refuse(value, name, "string without zero bytes", level) end

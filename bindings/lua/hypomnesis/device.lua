@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
 -- Who the devices are.
 local check = require "hypomnesis.check"
+local constants = require "hypomnesis.generated.constants"
 local handle = require "hypomnesis.handle"
 local Context = require "hypomnesis.context"
 
@@ -11,13 +12,20 @@ local Context = require "hypomnesis.context"
 ---@field own_usage hypomnesis.Usage? in snapshots that collect it: what this process uses on it
 
 ---How many device indexes this context has given. Looks for devices first; never shrinks.
----@return integer? count nil, message, status and detail when no driver answered
+---0: there certainly is no device.
+---@return integer? count nil, message, status and detail when none is known and a source failed
 function Context:device_count()
   return handle.native(self, Context):device_count()
 end
 
+---A number that changes when a device is added, is gone or comes back. Looks for devices first.
+---@return integer? generation nil, message, status and detail as of device_count
+function Context:device_generation()
+  return handle.native(self, Context):device_generation()
+end
+
 ---The index of the device that a key names.
----@param key string "uuid:GPU-…", "pci:0000:01:00.0", "luid:<hex>", "render:<minor>", "driver:<index>"
+---@param key string "uuid:GPU-…", "pci:0000:01:00.0", "luid:<hex>", "render:<minor>", "driver:nvidia:<index>"
 ---@return integer? index nil, message, status and detail when nothing has the key
 function Context:find_device(key)
   return handle.native(self, Context):find_device(check.text(key, "key"))
@@ -25,9 +33,11 @@ end
 
 ---Identity of a device. One that is lost or asleep is no failure: see its state.
 ---@param device_index integer from 0
+---@param fields integer|string[]? DEVICE_HAS_* bits or their names; nil: all
 ---@return hypomnesis.Device? device nil, message, status and detail when the index was never given
-function Context:device(device_index)
-  return handle.native(self, Context):device(check.u32(device_index, "device_index"))
+function Context:device(device_index, fields)
+  return handle.native(self, Context):device(check.u32(device_index, "device_index"),
+    check.bits(fields, "fields", constants, "DEVICE_HAS_"))
 end
 
 return Context

@@ -31,9 +31,17 @@ end
 
 local last_error = new_record "hmn_error"
 local count = ffi.new "uint32_t[1]"
+local event = ffi.new "int64_t[1]"
 
 local function failure(status)
   return nil, ffi.string(last_error.message), status, copy.hmn_error(last_error)
+end
+
+local total = ffi.new "uint64_t[1]"
+
+local function counted(status)
+  if status ~= OK then return failure(status) end
+  return unsigned(total[0])
 end
 
 -- Functions of snapshots return a status alone.
@@ -53,9 +61,12 @@ local raw = {}
 
 function raw.version_number() return C.hmn_version_number() end
 function raw.version_string() return ffi.string(C.hmn_version_string()) end
+function raw.monotonic_ns() return unsigned(C.hmn_monotonic_ns()) end
 function raw.feature(feature) return C.hmn_feature(feature) end
+function raw.backend_available(backend) return C.hmn_backend_available(backend) end
 function raw.status_name(status) return ffi.string(C.hmn_status_name(status)) end
 function raw.backend_name(backend) return ffi.string(C.hmn_backend_name(backend)) end
+function raw.reason_name(reason) return ffi.string(C.hmn_reason_name(reason)) end
 function raw.metric_name(metric) return ffi.string(C.hmn_metric_name(metric)) end
 function raw.metric_unit(metric) return ffi.string(C.hmn_metric_unit(metric)) end
 function raw.metric_instance_name(metric, instance) return ffi.string(C.hmn_metric_instance_name(metric, instance)) end
@@ -118,6 +129,7 @@ local pool = new_record "hmn_pool"
 local telemetry = new_record "hmn_telemetry"
 local metric = new_record "hmn_metric"
 local usage = new_record "hmn_usage"
+local group = new_record "hmn_group"
 local snapshot_info = new_record "hmn_snapshot_info"
 local diagnostic = new_record "hmn_diagnostic"
 local delta = new_record "hmn_delta"
@@ -134,7 +146,9 @@ function Context:backend(number)
 end
 
 function Context:recording()
-  return text(function(...) return C.hmn_context_recording(self.native, ...) end)
+  return text(function(buffer, capacity, needed)
+    return C.hmn_context_recording(self.native, 0, buffer, capacity, needed, last_error)
+  end)
 end
 
 function Context:process_memory(pid, fields)
@@ -149,8 +163,8 @@ function Context:own_memory(fields)
   return copy.hmn_process_memory(process_memory)
 end
 
-function Context:system_memory()
-  local status = C.hmn_system_memory_read(self.native, system_memory, last_error)
+function Context:system_memory(fields)
+  local status = C.hmn_system_memory_read(self.native, fields, system_memory, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_system_memory(system_memory)
 end
@@ -161,14 +175,18 @@ function Context:device_count()
   return count[0]
 end
 
+function Context:device_generation()
+  return counted(C.hmn_device_generation(self.native, total, last_error))
+end
+
 function Context:find_device(key)
   local status = C.hmn_device_find(self.native, key, count, last_error)
   if status ~= OK then return failure(status) end
   return count[0]
 end
 
-function Context:device(index)
-  local status = C.hmn_device_read(self.native, index, device, last_error)
+function Context:device(index, fields)
+  local status = C.hmn_device_read(self.native, index, fields, device, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_device(device)
 end
@@ -185,20 +203,20 @@ function Context:telemetry(index, fields)
   return copy.hmn_telemetry(telemetry)
 end
 
-function Context:metric(index, id, instance)
-  local status = C.hmn_metric_read(self.native, index, id, instance, metric, last_error)
+function Context:metric(index, id, instance, fields)
+  local status = C.hmn_metric_read(self.native, index, id, instance, fields, metric, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_metric(metric)
 end
 
-function Context:usage(index, pid)
-  local status = C.hmn_usage_read(self.native, index, pid, usage, last_error)
+function Context:usage(index, pid, fields)
+  local status = C.hmn_usage_read(self.native, index, pid, fields, usage, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_usage(usage)
 end
 
-function Context:own_usage(index)
-  local status = C.hmn_usage_read_self(self.native, index, usage, last_error)
+function Context:own_usage(index, fields)
+  local status = C.hmn_usage_read_self(self.native, index, fields, usage, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_usage(usage)
 end
@@ -225,13 +243,13 @@ local function system_of(native)
   return status == OK and copy.hmn_system_memory(system_memory) or nil
 end
 
-local function telemetry_of(native, i)
-  local status = C.hmn_snapshot_telemetry(native, i, telemetry)
+local function telemetry_of(native, device_index)
+  local status = C.hmn_snapshot_telemetry(native, device_index, telemetry)
   return status == OK and copy.hmn_telemetry(telemetry) or nil
 end
 
-local function own_usage_of(native, i)
-  local status = C.hmn_snapshot_self(native, i, usage)
+local function own_usage_of(native, device_index)
+  local status = C.hmn_snapshot_self(native, device_index, usage)
   return status == OK and copy.hmn_usage(usage) or nil
 end
 
@@ -256,7 +274,7 @@ local function devices_of(native, number)
   for i = 1, number do
     C.hmn_snapshot_device(native, i - 1, device)
     local found = copy.hmn_device(device)
-    found.telemetry, found.own_usage = telemetry_of(native, i - 1), own_usage_of(native, i - 1)
+    found.telemetry, found.own_usage = telemetry_of(native, found.index), own_usage_of(native, found.index)
     found.pools, found.metrics = {}, {}
     devices[i] = found
   end
@@ -287,7 +305,7 @@ local function metrics_of(native, number)
   local metrics = {}
   for i = 1, number do
     C.hmn_snapshot_metric(native, i - 1, metric)
-    metrics[i] = add_texts(native, copy.hmn_metric(metric), copy.hmn_metric_texts, i - 1)
+    metrics[i] = copy.hmn_metric(metric)
   end
   return metrics
 end
@@ -299,6 +317,15 @@ local function processes_of(native, number)
     processes[i] = add_texts(native, copy.hmn_usage(usage), copy.hmn_usage_texts, i - 1)
   end
   return processes
+end
+
+local function groups_of(native, number)
+  local groups = {}
+  for i = 1, number do
+    C.hmn_snapshot_group(native, i - 1, group)
+    groups[i] = add_texts(native, copy.hmn_group(group), copy.hmn_group_texts, i - 1)
+  end
+  return groups
 end
 
 local function diagnostics_of(native, number)
@@ -325,36 +352,45 @@ function raw.copy(handle)
     pools = share(pools_of(native, info.pool_count), devices, "pools"),
     metrics = share(metrics_of(native, info.metric_count), devices, "metrics"),
     processes = processes_of(native, info.usage_count),
+    groups = groups_of(native, info.group_count),
     diagnostics = diagnostics_of(native, info.diagnostic_count),
   }
 end
 
-function Snapshot:device_line(i, format)
-  return text(function(...) return C.hmn_format_device(self.native, i, format, ...) end)
+function Snapshot:device_pool(device_index, kind)
+  local status = C.hmn_snapshot_device_pool(self.native, device_index, kind, pool)
+  if status == OK then return copy.hmn_pool(pool) end
+  if status ~= EMPTY then return named_failure(status) end
+end
+
+function Snapshot:device_line(device_index, format, flags)
+  return text(function(...) return C.hmn_format_device(self.native, device_index, format, flags, ...) end)
 end
 
 function Snapshot:json()
-  return text(function(...) return C.hmn_format_json(self.native, ...) end)
+  return text(function(...) return C.hmn_format_json(self.native, 0, ...) end)
 end
 
-function Snapshot:reason(device_index, subject, field)
-  local status = C.hmn_snapshot_reason(self.native, device_index, subject, field, diagnostic)
+function Snapshot:reason(device_index, subject, field, metric)
+  local status = C.hmn_snapshot_reason(self.native, device_index, subject, field, metric, diagnostic)
   if status == OK then return copy.hmn_diagnostic(diagnostic) end
   if status ~= EMPTY then return named_failure(status) end
 end
 
 function Snapshot:delta_since(before, device_index)
-  local status = C.hmn_report_read(before.native, self.native, device_index, delta)
+  local status = C.hmn_delta_read(before.native, self.native, device_index, delta)
   if status == OK then return copy.hmn_delta(delta) end
   if status ~= EMPTY then return named_failure(status) end
 end
 
-function Snapshot:delta_line(before, device_index, label)
-  return text(function(...) return C.hmn_report_delta(before.native, self.native, device_index, label, ...) end)
+function Snapshot:delta_line(before, device_index, label, flags)
+  return text(function(...) return C.hmn_report_delta(before.native, self.native, device_index, label, flags, ...) end)
 end
 
-function Snapshot:before_after_lines(before, device_index, label)
-  return text(function(...) return C.hmn_report_before_after(before.native, self.native, device_index, label, ...) end)
+function Snapshot:before_after_lines(before, device_index, label, flags)
+  return text(function(...)
+    return C.hmn_report_before_after(before.native, self.native, device_index, label, flags, ...)
+  end)
 end
 
 -- ---- sampler ----
@@ -390,34 +426,40 @@ function Sampler:next(timeout_ms)
   return setmetatable({native = ffi.gc(snapshots[0], C.hmn_snapshot_destroy), destroy = C.hmn_snapshot_destroy}, Snapshot)
 end
 
+function Sampler:handle()
+  local status = C.hmn_sampler_handle(self.native, event, last_error)
+  if status ~= OK then return failure(status) end
+  return signed(event[0])
+end
+
 function Sampler:info()
-  local status = C.hmn_sampler_read(self.native, sampler_info)
-  if status ~= OK then return named_failure(status) end
+  local status = C.hmn_sampler_read(self.native, sampler_info, last_error)
+  if status ~= OK then return failure(status) end
   return copy.hmn_sampler_info(sampler_info)
 end
 
 function Sampler:latest_pool(device_index)
-  local status = C.hmn_sampler_latest_pool(self.native, device_index, pool)
+  local status = C.hmn_sampler_latest_pool(self.native, device_index, pool, last_error)
   if status == OK then return copy.hmn_pool(pool) end
-  if status ~= EMPTY then return named_failure(status) end
+  if status ~= EMPTY then return failure(status) end
 end
 
 function Sampler:latest_telemetry(device_index)
-  local status = C.hmn_sampler_latest_telemetry(self.native, device_index, telemetry)
+  local status = C.hmn_sampler_latest_telemetry(self.native, device_index, telemetry, last_error)
   if status == OK then return copy.hmn_telemetry(telemetry) end
-  if status ~= EMPTY then return named_failure(status) end
+  if status ~= EMPTY then return failure(status) end
 end
 
 function Sampler:peak(device_index, pid)
-  local status = C.hmn_sampler_peak(self.native, device_index, pid, peak)
-  if status ~= OK then return named_failure(status) end
+  local status = C.hmn_sampler_peak(self.native, device_index, pid, peak, last_error)
+  if status ~= OK then return failure(status) end
   return copy.hmn_peak(peak)
 end
 
 function Sampler:device_peak(device_index)
-  local status = C.hmn_sampler_peak_device(self.native, device_index, peak)
+  local status = C.hmn_sampler_peak_device(self.native, device_index, peak, last_error)
   if status == OK then return copy.hmn_peak(peak) end
-  if status ~= EMPTY then return named_failure(status) end
+  if status ~= EMPTY then return failure(status) end
 end
 
 -- ---- spill ----
@@ -458,26 +500,20 @@ function Spill:feed(flags, monotonic_ns, dedicated_bytes, shared_bytes, limit_by
 end
 
 function Spill:info()
-  local status = C.hmn_spill_read(self.native, spill_info)
-  if status ~= OK then return named_failure(status) end
+  local status = C.hmn_spill_read(self.native, spill_info, last_error)
+  if status ~= OK then return failure(status) end
   return copy.hmn_spill_info(spill_info)
 end
 
 function Spill:episode(number)
-  local status = C.hmn_spill_episode(self.native, number, episode)
-  if status ~= OK then return named_failure(status) end
+  local status = C.hmn_spill_episode(self.native, number, episode, last_error)
+  if status ~= OK then return failure(status) end
   return copy.hmn_episode(episode)
 end
 
 -- ---- estimate ----
 
-local total = ffi.new "uint64_t[1]"
 local packing, attention, cache = new_record "hmn_packing", new_record "hmn_attention", new_record "hmn_cache"
-
-local function counted(status)
-  if status ~= OK then return failure(status) end
-  return unsigned(total[0])
-end
 
 local function list_of(numbers) return ffi.new("uint64_t[?]", #numbers + 1, numbers), #numbers end
 

@@ -15,12 +15,15 @@ function Snapshot:json()
 end
 
 ---A device as one line, in MiB.
----@param position integer in the list `devices`, from 1
+---@param device_index integer from 0
 ---@param form integer|string FORMAT_* or its name: "free", "total", "used"
----@return string? line nil when a value is not known; nil, message, status and detail past the end
-function Snapshot:device_line(position, form)
+---@param flags integer|string[]? LINE_* bits or their names
+---@return string? line nil when a value is not known; nil, message, status and detail when the snapshot does not have
+---the device
+function Snapshot:device_line(device_index, form, flags)
   local native = handle.native(self, Snapshot)
-  return native:device_line(check.position(position, "position"), check.named(form, "form", constants, "FORMAT_"))
+  return native:device_line(check.u32(device_index, "device_index"), check.named(form, "form", constants, "FORMAT_"),
+    check.bits(flags, "flags", constants, "LINE_"))
 end
 
 ---A size for people: "512 MiB", "8.2 GiB".

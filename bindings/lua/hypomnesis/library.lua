@@ -14,6 +14,20 @@ library.version_number = raw.version_number
 ---@return string
 library.version_string = raw.version_string
 
+---Times that options in milliseconds take besides numbers: no limit, and no time at all.
+library.MS_UNLIMITED, library.MS_IMMEDIATE = 4294967295, 4294967294
+
+---The time of the clock behind every monotonic_ns, in nanoseconds.
+---@return integer
+library.monotonic_ns = raw.monotonic_ns
+
+---Whether a backend is compiled in.
+---@param backend integer|string BACKEND_* or its name: "nvml"
+---@return boolean
+function library.backend_available(backend)
+  return raw.backend_available(check.named(backend, "backend", constants, "BACKEND_")) == 1
+end
+
 ---Whether the library has a feature.
 ---@param feature integer|string FEATURE_* or its name: "subprocess", "simulation"
 ---@return boolean
@@ -33,6 +47,13 @@ end
 ---@return string
 function library.backend_name(backend)
   return raw.backend_name(check.u32(backend, "backend"))
+end
+
+---The name of a reason: "not_permitted"; "unknown" for 0 and for a number that the library does not know.
+---@param reason integer
+---@return string
+function library.reason_name(reason)
+  return raw.reason_name(check.u32(reason, "reason"))
 end
 
 ---A metric's name: "temperature"; "unknown" for a number that the library does not know.

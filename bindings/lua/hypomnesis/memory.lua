@@ -22,9 +22,10 @@ function Context:own_memory(fields)
 end
 
 ---The host's memory and the limit on this process.
+---@param fields integer|string[]? SYSTEM_MEMORY_HAS_* bits or their names; nil: all
 ---@return hypomnesis.SystemMemory? memory nil, message, status and detail when it cannot be read
-function Context:system_memory()
-  return handle.native(self, Context):system_memory()
+function Context:system_memory(fields)
+  return handle.native(self, Context):system_memory(check.bits(fields, "fields", constants, "SYSTEM_MEMORY_HAS_"))
 end
 
 return Context

@@ -5,16 +5,29 @@ local constants = require "hypomnesis.generated.constants"
 local handle = require "hypomnesis.handle"
 local Snapshot = require "hypomnesis.snapshot"
 
+---Memory of a device.
+---@param device_index integer from 0
+---@param kind integer|string? POOL_* or its name: "vram"; nil: the pool that allocations come from
+---@return hypomnesis.Pool? pool nil when the device has no such pool; nil, message, status and detail when the snapshot
+---does not have the device
+function Snapshot:pool(device_index, kind)
+  local native = handle.native(self, Snapshot)
+  return native:device_pool(check.u32(device_index, "device_index"),
+    kind == nil and 0 or check.named(kind, "kind", constants, "POOL_"))
+end
+
 ---Why a value of a device is missing.
 ---@param device_index integer from 0
 ---@param subject string|integer what it belongs to: a name as in `collect`, or a COLLECT_* bit
----@param field integer? its presence bit, of metrics their number; nil: the subject as a whole
+---@param field integer? its presence bit; nil: the subject as a whole
+---@param metric integer|string? of "metrics": METRIC_* or its name
 ---@return hypomnesis.Diagnostic? reason nil when the subject was not requested; nil, message, status and detail when
 ---the snapshot does not have the device, or the subject is not one bit
-function Snapshot:reason(device_index, subject, field)
+function Snapshot:reason(device_index, subject, field, metric)
   local native = handle.native(self, Snapshot)
   subject = check.bits(type(subject) == "string" and {subject} or subject, "subject", constants, "COLLECT_")
-  return native:reason(check.u32(device_index, "device_index"), subject, check.u32_or_0(field, "field"))
+  metric = metric and check.named(metric, "metric", constants, "METRIC_") or 0
+  return native:reason(check.u32(device_index, "device_index"), subject, check.u32_or_0(field, "field"), metric)
 end
 
 ---What changed since `before` on a device and on the host.
@@ -31,20 +44,24 @@ end
 ---@param before hypomnesis.Snapshot
 ---@param device_index integer from 0
 ---@param label string
+---@param flags integer|string[]? LINE_* bits or their names
 ---@return string? line nil when host memory is missing on a side; else as delta_since
-function Snapshot:delta_line(before, device_index, label)
+function Snapshot:delta_line(before, device_index, label, flags)
   local native, earlier = handle.native(self, Snapshot), handle.native(before, Snapshot, "before")
-  return native:delta_line(earlier, check.u32(device_index, "device_index"), check.text(label, "label"))
+  return native:delta_line(earlier, check.u32(device_index, "device_index"), check.text(label, "label"),
+    check.bits(flags, "flags", constants, "LINE_"))
 end
 
 ---Both values and the change, one line for RAM and one for VRAM.
 ---@param before hypomnesis.Snapshot
 ---@param device_index integer from 0
 ---@param label string
+---@param flags integer|string[]? LINE_* bits or their names
 ---@return string? lines as delta_line
-function Snapshot:before_after_lines(before, device_index, label)
+function Snapshot:before_after_lines(before, device_index, label, flags)
   local native, earlier = handle.native(self, Snapshot), handle.native(before, Snapshot, "before")
-  return native:before_after_lines(earlier, check.u32(device_index, "device_index"), check.text(label, "label"))
+  return native:before_after_lines(earlier, check.u32(device_index, "device_index"), check.text(label, "label"),
+    check.bits(flags, "flags", constants, "LINE_"))
 end
 
 return Snapshot

@@ -3,6 +3,7 @@
 local check = require "hypomnesis.check"
 local constants = require "hypomnesis.generated.constants"
 local handle = require "hypomnesis.handle"
+local library = require "hypomnesis.library"
 local Context = require "hypomnesis.context"
 local Snapshot = require "hypomnesis.snapshot"
 
@@ -66,11 +67,18 @@ end
 ---@param timeout_ms integer? how long to wait for each; nil is as long as it takes
 function Sampler:snapshots(timeout_ms)
   handle.native(self, Sampler)
-  timeout_ms = timeout_ms == nil and 4294967295 or check.u32(timeout_ms, "timeout_ms")
+  timeout_ms = timeout_ms == nil and library.MS_UNLIMITED or check.u32(timeout_ms, "timeout_ms")
   return function()
     local pulled = self:next(timeout_ms)
     return pulled
   end
+end
+
+---What an event loop waits for: a descriptor to poll, on Windows a HANDLE, ready whenever next(0) has an answer. It stays
+---the sampler's.
+---@return integer? handle nil, message, status and detail when the system cannot create one
+function Sampler:handle()
+  return handle.native(self, Sampler):handle()
 end
 
 ---Status of the sampler.

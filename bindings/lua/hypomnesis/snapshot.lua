@@ -16,6 +16,7 @@ local Context = require "hypomnesis.context"
 ---@field pools hypomnesis.Pool[] those of all devices, by device index
 ---@field processes hypomnesis.Usage[] by device index, then pid
 ---@field metrics hypomnesis.Metric[] by device index
+---@field groups hypomnesis.Group[] what control groups hold, by device index
 ---@field diagnostics hypomnesis.Diagnostic[] why something is missing
 local Snapshot = handle.class "hypomnesis.Snapshot"
 
@@ -29,7 +30,7 @@ local List = {
   end,
 }
 
-local LISTS = {"devices", "pools", "processes", "metrics", "diagnostics"}
+local LISTS = {"devices", "pools", "processes", "metrics", "groups", "diagnostics"}
 local KNOWN = {flags = true, collect = true, device_index = true, pid = true, deadline_ms = true, slow = true}
 
 -- The tables of a native snapshot, which they own from then on.
@@ -45,8 +46,9 @@ function Snapshot.copied(taken)
 end
 
 ---Takes a snapshot and copies it. What could not be read is nil, and one of its diagnostics.
----@param options table? collect: names ("memory", "system", "devices", "pools", "self", "processes", "telemetry", "metrics") or
----COLLECT_* bits; device_index: of that device alone; pid: usage of that process alone; deadline_ms; slow: also
+---@param options table? collect: names ("memory", "system", "devices", "pools", "self", "processes", "telemetry",
+---"metrics", "groups") or COLLECT_* bits; device_index: of that device alone; pid: usage of that process alone;
+---deadline_ms; slow: also
 ---metrics that take more than a few milliseconds; flags:
 ---SNAPSHOT_* bits, when they shall not follow from device_index and pid
 ---@return hypomnesis.Snapshot? snapshot nil, message, status and detail when it cannot be taken

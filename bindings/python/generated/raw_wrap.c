@@ -3866,7 +3866,20 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     return out; \
   } while (0)
 
-/* The same of a snapshot; what it does not hold is NULL without an error. */
+/* The same; what is not there (HMN_E_EMPTY) is NULL without an error. */
+#define HMN_ASK_IF_THERE(record, CALL) \
+  do { \
+    record *out = (record *)hmn_record(sizeof(record), error); \
+    const hmn_status status = out ? (CALL) : HMN_E_EMPTY; \
+    if (status != HMN_OK) { \
+      if (out && status == HMN_E_EMPTY) error->status = HMN_OK; \
+      free(out); \
+      out = NULL; \
+    } \
+    return out; \
+  } while (0)
+
+/* The same of a snapshot, whose functions take no error. */
 #define HMN_LOOK(record, CALL) \
   do { \
     record *out = (record *)hmn_record(sizeof(record), error); \
@@ -3886,7 +3899,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     uint32_t needed = 0, capacity = 0; \
     char *buffer = NULL; \
     hmn_status status = (CALL); \
-    error->status = HMN_OK; \
+    if (status == HMN_OK) error->status = HMN_OK; \
     if (status == HMN_OK && (buffer = hmn_buffer(needed, error))) { \
       capacity = needed; \
       status = (CALL); \
@@ -3895,7 +3908,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
         buffer = NULL; \
       } \
     } \
-    if (status != HMN_E_EMPTY) hmn_describe(error, status); \
+    if (status != HMN_E_EMPTY && status != error->status) hmn_describe(error, status); \
     return buffer; \
   } while (0)
 
@@ -4087,6 +4100,7 @@ static const hmn_value hmn_process_memory_values[] = {
   {HMN_VALUE_u64, offsetof(hmn_process_memory, footprint_bytes), HMN_PROCESS_MEMORY_HAS_FOOTPRINT},
   {HMN_VALUE_u64, offsetof(hmn_process_memory, peak_footprint_bytes), HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT},
   {HMN_VALUE_u64, offsetof(hmn_process_memory, peak_committed_bytes), HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED},
+  {HMN_VALUE_u64, offsetof(hmn_process_memory, process_key), HMN_PROCESS_MEMORY_HAS_PROCESS_KEY},
   {HMN_VALUE_end, 0, 0},
 };
 
@@ -4126,11 +4140,13 @@ static const hmn_value hmn_device_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_device, gpu_instance), HMN_DEVICE_HAS_INSTANCE},
   {HMN_VALUE_u32, offsetof(hmn_device, compute_instance), HMN_DEVICE_HAS_INSTANCE},
   {HMN_VALUE_u32, offsetof(hmn_device, cuda_version), HMN_DEVICE_HAS_CUDA_VERSION},
+  {HMN_VALUE_u32, offsetof(hmn_device, compute_capability), HMN_DEVICE_HAS_COMPUTE_CAPABILITY},
   {HMN_VALUE_u64, offsetof(hmn_device, os_id), HMN_DEVICE_HAS_OS_ID},
   {HMN_VALUE_text, offsetof(hmn_device, name), HMN_DEVICE_HAS_NAME},
   {HMN_VALUE_text, offsetof(hmn_device, uuid), HMN_DEVICE_HAS_UUID},
   {HMN_VALUE_text, offsetof(hmn_device, pci_bus_id), HMN_DEVICE_HAS_PCI},
   {HMN_VALUE_text, offsetof(hmn_device, driver_version), HMN_DEVICE_HAS_DRIVER},
+  {HMN_VALUE_text, offsetof(hmn_device, architecture), HMN_DEVICE_HAS_ARCHITECTURE},
   {HMN_VALUE_end, 0, 0},
 };
 
@@ -4227,6 +4243,18 @@ static const hmn_value hmn_usage_values[] = {
   {HMN_VALUE_u64, offsetof(hmn_usage, window_ns), HMN_USAGE_HAS_BUSY_PERCENT},
   {HMN_VALUE_u64, offsetof(hmn_usage, age_ns), 0},
   {HMN_VALUE_u64, offsetof(hmn_usage, peak_used_bytes), HMN_USAGE_HAS_PEAK_USED},
+  {HMN_VALUE_u64, offsetof(hmn_usage, process_key), HMN_USAGE_HAS_PROCESS_KEY},
+  {HMN_VALUE_end, 0, 0},
+};
+
+
+static const hmn_value hmn_group_values[] = {
+  {HMN_VALUE_u32, offsetof(hmn_group, notes), 0},
+  {HMN_VALUE_u32, offsetof(hmn_group, backend), 0},
+  {HMN_VALUE_u32, offsetof(hmn_group, device_index), 0},
+  {HMN_VALUE_u64, offsetof(hmn_group, used_bytes), HMN_GROUP_HAS_USED},
+  {HMN_VALUE_u64, offsetof(hmn_group, limit_bytes), HMN_GROUP_HAS_LIMIT},
+  {HMN_VALUE_u64, offsetof(hmn_group, age_ns), 0},
   {HMN_VALUE_end, 0, 0},
 };
 
@@ -4240,9 +4268,11 @@ static const hmn_value hmn_snapshot_info_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_snapshot_info, diagnostic_count), 0},
   {HMN_VALUE_u32, offsetof(hmn_snapshot_info, unreadable_process_count), 0},
   {HMN_VALUE_u32, offsetof(hmn_snapshot_info, metric_count), 0},
+  {HMN_VALUE_u32, offsetof(hmn_snapshot_info, group_count), 0},
   {HMN_VALUE_u64, offsetof(hmn_snapshot_info, unix_time_ns), 0},
   {HMN_VALUE_u64, offsetof(hmn_snapshot_info, monotonic_ns), 0},
   {HMN_VALUE_u64, offsetof(hmn_snapshot_info, duration_ns), 0},
+  {HMN_VALUE_u64, offsetof(hmn_snapshot_info, device_generation), 0},
   {HMN_VALUE_end, 0, 0},
 };
 
@@ -4250,11 +4280,13 @@ static const hmn_value hmn_snapshot_info_values[] = {
 static const hmn_value hmn_diagnostic_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, notes), 0},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, backend), 0},
+  {HMN_VALUE_u32, offsetof(hmn_diagnostic, reason), 0},
   {HMN_VALUE_i32, offsetof(hmn_diagnostic, status), 0},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, native_domain), 0},
   {HMN_VALUE_i32, offsetof(hmn_diagnostic, native_code), 0},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, subject), 0},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, field), HMN_DIAGNOSTIC_HAS_FIELD},
+  {HMN_VALUE_u32, offsetof(hmn_diagnostic, metric), HMN_DIAGNOSTIC_HAS_METRIC},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, device_index), HMN_DIAGNOSTIC_HAS_DEVICE},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, pid), HMN_DIAGNOSTIC_HAS_PID},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, count), 0},
@@ -4536,6 +4568,21 @@ SWIG_AsVal_unsigned_SS_int (PyObject * obj, unsigned int *val)
 }
 
 
+#if defined(LLONG_MAX) && !defined(SWIG_LONG_LONG_AVAILABLE)
+#  define SWIG_LONG_LONG_AVAILABLE
+#endif
+
+
+#ifdef SWIG_LONG_LONG_AVAILABLE
+SWIGINTERNINLINE PyObject* 
+SWIG_From_unsigned_SS_long_SS_long  (unsigned long long value)
+{
+  return (value > LONG_MAX) ?
+    PyLong_FromUnsignedLongLong(value) : PyInt_FromLong((long)(value));
+}
+#endif
+
+
 SWIGINTERN int
 SWIG_AsVal_long (PyObject *obj, long* val)
 {
@@ -4610,6 +4657,7 @@ uint32_t size_of(const char *name) {
   HMN_SIZE(hmn_diagnostic);
   HMN_SIZE(hmn_episode);
   HMN_SIZE(hmn_error);
+  HMN_SIZE(hmn_group);
   HMN_SIZE(hmn_metric);
   HMN_SIZE(hmn_packing);
   HMN_SIZE(hmn_peak);
@@ -4631,11 +4679,6 @@ uint32_t size_of(const char *name) {
 #undef HMN_SIZE
   return 0;
 }
-
-
-#if defined(LLONG_MAX) && !defined(SWIG_LONG_LONG_AVAILABLE)
-#  define SWIG_LONG_LONG_AVAILABLE
-#endif
 
 
 #ifdef SWIG_LONG_LONG_AVAILABLE
@@ -4812,7 +4855,7 @@ SWIGINTERN hmn_backend_info *Context_backend(Context *self,uint32_t backend,hmn_
     HMN_ASK(hmn_backend_info, hmn_context_backend(self, backend, out, error));
   }
 SWIGINTERN char *Context_recording(Context *self,hmn_error *error){
-    HMN_TEXT(hmn_context_recording(self, buffer, capacity, &needed));
+    HMN_TEXT(hmn_context_recording(self, 0, buffer, capacity, &needed, error));
   }
 SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read(self, pid, fields, out, error));
@@ -4820,21 +4863,26 @@ SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid
 SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read_self(self, fields, out, error));
   }
-SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_error *error){
-    HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, out, error));
+SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, fields, out, error));
   }
 SWIGINTERN uint32_t Context_device_count(Context *self,hmn_error *error){
     uint32_t count = 0;
     hmn_device_count(self, &count, error);
     return count;
   }
+SWIGINTERN uint64_t Context_device_generation(Context *self,hmn_error *error){
+    uint64_t generation = 0;
+    hmn_device_generation(self, &generation, error);
+    return generation;
+  }
 SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error *error){
     uint32_t index = 0;
     hmn_device_find(self, key, &index, error);
     return index;
   }
-SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_error *error){
-    HMN_ASK(hmn_device, hmn_device_read(self, device_index, out, error));
+SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_device, hmn_device_read(self, device_index, fields, out, error));
   }
 SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, fields, out, error));
@@ -4842,14 +4890,14 @@ SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t k
 SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
   }
-SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_error *error){
-    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, out, error));
+SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, fields, out, error));
   }
-SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_error *error){
-    HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, out, error));
+SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, fields, out, error));
   }
-SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_error *error){
-    HMN_ASK(hmn_usage, hmn_usage_read_self(self, device_index, out, error));
+SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_usage, hmn_usage_read_self(self, device_index, fields, out, error));
   }
 SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
     hmn_snapshot_options options = {sizeof options};
@@ -4905,50 +4953,72 @@ SWIGINTERN hmn_process_memory *Snapshot_memory(Snapshot *self,hmn_error *error){
 SWIGINTERN hmn_system_memory *Snapshot_system(Snapshot *self,hmn_error *error){
     HMN_LOOK(hmn_system_memory, hmn_snapshot_system(self, out));
   }
-SWIGINTERN hmn_device *Snapshot_device(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_device, hmn_snapshot_device(self, i, out));
+SWIGINTERN hmn_device *Snapshot_device(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_device, hmn_snapshot_device(self, position, out));
   }
-SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_telemetry, hmn_snapshot_telemetry(self, i, out));
+SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_telemetry, hmn_snapshot_telemetry(self, device_index, out));
   }
-SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_usage, hmn_snapshot_self(self, i, out));
+SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_usage, hmn_snapshot_self(self, device_index, out));
   }
-SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_pool, hmn_snapshot_pool(self, i, out));
+SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,hmn_error *error){
+    HMN_LOOK(hmn_pool, hmn_snapshot_device_pool(self, device_index, kind, out));
   }
-SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_usage, hmn_snapshot_usage(self, i, out));
+SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_pool, hmn_snapshot_pool(self, position, out));
   }
-SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_metric, hmn_snapshot_metric(self, i, out));
+SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_usage, hmn_snapshot_usage(self, position, out));
   }
-SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, i, out));
+SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_metric, hmn_snapshot_metric(self, position, out));
   }
-SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,hmn_error *error){
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, out));
+SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_group, hmn_snapshot_group(self, position, out));
   }
-SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t i,hmn_error *error){
-    HMN_TEXT(hmn_snapshot_text(self, text, i, buffer, capacity, &needed));
+SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, position, out));
   }
-SWIGINTERN char *Snapshot_device_line(Snapshot *self,uint32_t i,uint32_t format,hmn_error *error){
-    HMN_TEXT(hmn_format_device(self, i, format, buffer, capacity, &needed));
+SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,uint32_t metric,hmn_error *error){
+    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out));
+  }
+SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
+    HMN_TEXT(hmn_snapshot_text(self, text, position, buffer, capacity, &needed));
+  }
+SWIGINTERN char *Snapshot_device_line(Snapshot *self,uint32_t device_index,uint32_t format,hmn_flags flags,hmn_error *error){
+    HMN_TEXT(hmn_format_device(self, device_index, format, flags, buffer, capacity, &needed));
   }
 SWIGINTERN char *Snapshot_json(Snapshot *self,hmn_error *error){
-    HMN_TEXT(hmn_format_json(self, buffer, capacity, &needed));
+    HMN_TEXT(hmn_format_json(self, 0, buffer, capacity, &needed));
   }
 SWIGINTERN hmn_delta *Snapshot_delta_since(Snapshot *self,Snapshot const *before,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_delta, hmn_report_read(before, self, device_index, out));
+    HMN_LOOK(hmn_delta, hmn_delta_read(before, self, device_index, out));
   }
-SWIGINTERN char *Snapshot_delta_line(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_error *error){
-    HMN_TEXT(hmn_report_delta(before, self, device_index, label, buffer, capacity, &needed));
-  }
-SWIGINTERN char *Snapshot_before_after_lines(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_error *error){
+SWIGINTERN char *Snapshot_delta_line(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_flags flags,hmn_error *error){
     HMN_TEXT(
-        hmn_report_before_after(before, self, device_index, label, buffer, capacity, &needed));
+        hmn_report_delta(before, self, device_index, label, flags, buffer, capacity, &needed));
+  }
+SWIGINTERN char *Snapshot_before_after_lines(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_flags flags,hmn_error *error){
+    HMN_TEXT(hmn_report_before_after(before, self, device_index, label, flags, buffer, capacity,
+                                     &needed));
   }
 SWIGINTERN void delete_Sampler(Sampler *self){ hmn_sampler_destroy(self); }
+SWIGINTERN int64_t Sampler_handle(Sampler *self,hmn_error *error){
+    int64_t made = -1;
+    hmn_sampler_handle(self, &made, error);
+    return made;
+  }
+
+#ifdef SWIG_LONG_LONG_AVAILABLE
+SWIGINTERNINLINE PyObject* 
+SWIG_From_long_SS_long  (long long value)
+{
+  return ((value < LONG_MIN) || (value > LONG_MAX)) ?
+    PyLong_FromLongLong(value) : PyInt_FromLong((long)(value));
+}
+#endif
+
 SWIGINTERN void Sampler_start(Sampler *self,hmn_error *error){ hmn_sampler_start(self, error); }
 SWIGINTERN void Sampler_stop(Sampler *self,hmn_error *error){ hmn_sampler_stop(self, error); }
 SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint32_t timeout_ms,hmn_error *error){
@@ -4957,19 +5027,19 @@ SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint32_t timeout_ms,hmn_error *e
     return pulled;
   }
 SWIGINTERN hmn_sampler_info *Sampler_info(Sampler *self,hmn_error *error){
-    HMN_LOOK(hmn_sampler_info, hmn_sampler_read(self, out));
+    HMN_ASK_IF_THERE(hmn_sampler_info, hmn_sampler_read(self, out, error));
   }
 SWIGINTERN hmn_pool *Sampler_latest_pool(Sampler *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_pool, hmn_sampler_latest_pool(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_sampler_latest_pool(self, device_index, out, error));
   }
 SWIGINTERN hmn_telemetry *Sampler_latest_telemetry(Sampler *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_telemetry, hmn_sampler_latest_telemetry(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_telemetry, hmn_sampler_latest_telemetry(self, device_index, out, error));
   }
 SWIGINTERN hmn_peak *Sampler_peak(Sampler *self,uint32_t device_index,uint32_t pid,hmn_error *error){
-    HMN_LOOK(hmn_peak, hmn_sampler_peak(self, device_index, pid, out));
+    HMN_ASK_IF_THERE(hmn_peak, hmn_sampler_peak(self, device_index, pid, out, error));
   }
 SWIGINTERN hmn_peak *Sampler_device_peak(Sampler *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_peak, hmn_sampler_peak_device(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_peak, hmn_sampler_peak_device(self, device_index, out, error));
   }
 
 uint32_t dtype_from_name(const char *name, hmn_error *error) {
@@ -5040,16 +5110,6 @@ uint64_t estimate_sum(const hmn_u64 *list, uint32_t count, hmn_error *error) {
   return bytes;
 }
 
-
-#ifdef SWIG_LONG_LONG_AVAILABLE
-SWIGINTERNINLINE PyObject* 
-SWIG_From_unsigned_SS_long_SS_long  (unsigned long long value)
-{
-  return (value > LONG_MAX) ?
-    PyLong_FromUnsignedLongLong(value) : PyInt_FromLong((long)(value));
-}
-#endif
-
 SWIGINTERN Tracker *new_Tracker(uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
     hmn_tracker_options options = {sizeof options};
     hmn_tracker *made = NULL;
@@ -5103,10 +5163,10 @@ SWIGINTERN void Spill_feed(Spill *self,hmn_flags flags,uint64_t monotonic_ns,uin
     hmn_spill_feed(self, &sample, label, error);
   }
 SWIGINTERN hmn_spill_info *Spill_info(Spill *self,hmn_error *error){
-    HMN_LOOK(hmn_spill_info, hmn_spill_read(self, out));
+    HMN_ASK_IF_THERE(hmn_spill_info, hmn_spill_read(self, out, error));
   }
 SWIGINTERN hmn_episode *Spill_episode(Spill *self,uint64_t number,hmn_error *error){
-    HMN_LOOK(hmn_episode, hmn_spill_episode(self, number, out));
+    HMN_ASK_IF_THERE(hmn_episode, hmn_spill_episode(self, number, out, error));
   }
 
 /* Without a context: it is fed, or observes snapshots. */
@@ -5228,6 +5288,48 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_backend_available(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  uint32_t arg1 ;
+  unsigned int val1 ;
+  int ecode1 = 0 ;
+  PyObject *swig_obj[1] ;
+  uint32_t result;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
+  if (!SWIG_IsOK(ecode1)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "backend_available" "', argument " "1"" of type '" "uint32_t""'");
+  } 
+  arg1 = (uint32_t)(val1);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    result = (uint32_t)hmn_backend_available(arg1);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  resultobj = SWIG_From_unsigned_SS_int((unsigned int)(result));
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_monotonic_ns(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  uint64_t result;
+  
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "monotonic_ns", 0, 0, 0)) SWIG_fail;
+  result = (uint64_t)hmn_monotonic_ns();
+  resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_status_name(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   hmn_status arg1 ;
@@ -5269,6 +5371,30 @@ SWIGINTERN PyObject *_wrap_backend_name(PyObject *self, PyObject *args) {
   } 
   arg1 = (uint32_t)(val1);
   result = (char *)hmn_backend_name(arg1);
+  resultobj = SWIG_FromCharPtr((const char *)result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_reason_name(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  uint32_t arg1 ;
+  unsigned int val1 ;
+  int ecode1 = 0 ;
+  PyObject *swig_obj[1] ;
+  char *result = 0 ;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
+  if (!SWIG_IsOK(ecode1)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "reason_name" "', argument " "1"" of type '" "uint32_t""'");
+  } 
+  arg1 = (uint32_t)(val1);
+  result = (char *)hmn_reason_name(arg1);
   resultobj = SWIG_FromCharPtr((const char *)result);
   return resultobj;
 fail:
@@ -5825,36 +5951,46 @@ fail:
 SWIGINTERN PyObject *_wrap_Context_system_memory(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_flags arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error record2 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  hmn_error record3 ;
+  PyObject *swig_obj[2] ;
   hmn_system_memory *result = 0 ;
   
   {
-    memset(&record2, 0, sizeof record2);
-    record2.struct_size = sizeof record2;
-    arg2 = &record2;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "Context_system_memory", 0, 0, 0)) SWIG_fail;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
   res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
   if (!SWIG_IsOK(res1)) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_system_memory" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_system_memory" "', argument " "2"" of type '" "hmn_flags""'");
+  } 
+  arg2 = (hmn_flags)(val2);
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (hmn_system_memory *)Context_system_memory(arg1,arg2);
+    result = (hmn_system_memory *)Context_system_memory(arg1,arg2,arg3);
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   {
     resultobj = hmn_values_of(hmn_system_memory_values, result); 
   }
   {
-    if (arg2->status != HMN_OK) {
+    if (arg3->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg2);
+      hmn_raise(arg3);
       SWIG_fail;
     }
   }
@@ -5892,6 +6028,46 @@ SWIGINTERN PyObject *_wrap_Context_device_count(PyObject *self, PyObject *args) 
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   resultobj = SWIG_From_unsigned_SS_int((unsigned int)(result));
+  {
+    if (arg2->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg2);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Context_device_generation(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Context *arg1 = (Context *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  hmn_error record2 ;
+  uint64_t result;
+  
+  {
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Context_device_generation", 0, 0, 0)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_device_generation" "', argument " "1"" of type '" "Context *""'"); 
+  }
+  arg1 = (Context *)(argp1);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    result = (uint64_t)Context_device_generation(arg1,arg2);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
   {
     if (arg2->status != HMN_OK) {
       Py_CLEAR(resultobj);
@@ -5968,23 +6144,25 @@ SWIGINTERN PyObject *_wrap_Context_device(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_flags arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error record3 ;
-  PyObject *swig_obj[2] ;
+  unsigned int val3 ;
+  int ecode3 = 0 ;
+  hmn_error record4 ;
+  PyObject *swig_obj[3] ;
   hmn_device *result = 0 ;
   
   {
-    memset(&record3, 0, sizeof record3);
-    record3.struct_size = sizeof record3;
-    arg3 = &record3;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   (void)self;
-  if (!args) SWIG_fail;
-  swig_obj[0] = args;
+  if (!SWIG_Python_UnpackTuple(args, "Context_device", 2, 2, swig_obj)) SWIG_fail;
   res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
   if (!SWIG_IsOK(res1)) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_device" "', argument " "1"" of type '" "Context *""'"); 
@@ -5995,18 +6173,23 @@ SWIGINTERN PyObject *_wrap_Context_device(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_device" "', argument " "2"" of type '" "uint32_t""'");
   } 
   arg2 = (uint32_t)(val2);
+  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_device" "', argument " "3"" of type '" "hmn_flags""'");
+  } 
+  arg3 = (hmn_flags)(val3);
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (hmn_device *)Context_device(arg1,arg2,arg3);
+    result = (hmn_device *)Context_device(arg1,arg2,arg3,arg4);
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   {
     resultobj = hmn_values_of(hmn_device_values, result); 
   }
   {
-    if (arg3->status != HMN_OK) {
+    if (arg4->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg3);
+      hmn_raise(arg4);
       SWIG_fail;
     }
   }
@@ -6151,7 +6334,8 @@ SWIGINTERN PyObject *_wrap_Context_metric(PyObject *self, PyObject *args) {
   uint32_t arg2 ;
   uint32_t arg3 ;
   uint32_t arg4 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_flags arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
   unsigned int val2 ;
@@ -6160,17 +6344,19 @@ SWIGINTERN PyObject *_wrap_Context_metric(PyObject *self, PyObject *args) {
   int ecode3 = 0 ;
   unsigned int val4 ;
   int ecode4 = 0 ;
-  hmn_error record5 ;
-  PyObject *swig_obj[4] ;
+  unsigned int val5 ;
+  int ecode5 = 0 ;
+  hmn_error record6 ;
+  PyObject *swig_obj[5] ;
   hmn_metric *result = 0 ;
   
   {
-    memset(&record5, 0, sizeof record5);
-    record5.struct_size = sizeof record5;
-    arg5 = &record5;
+    memset(&record6, 0, sizeof record6);
+    record6.struct_size = sizeof record6;
+    arg6 = &record6;
   }
   (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "Context_metric", 3, 3, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "Context_metric", 4, 4, swig_obj)) SWIG_fail;
   res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
   if (!SWIG_IsOK(res1)) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_metric" "', argument " "1"" of type '" "Context *""'"); 
@@ -6191,18 +6377,23 @@ SWIGINTERN PyObject *_wrap_Context_metric(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Context_metric" "', argument " "4"" of type '" "uint32_t""'");
   } 
   arg4 = (uint32_t)(val4);
+  ecode5 = SWIG_AsVal_unsigned_SS_int(swig_obj[3], &val5);
+  if (!SWIG_IsOK(ecode5)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "Context_metric" "', argument " "5"" of type '" "hmn_flags""'");
+  } 
+  arg5 = (hmn_flags)(val5);
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5);
+    result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5,arg6);
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   {
     resultobj = hmn_values_of(hmn_metric_values, result); 
   }
   {
-    if (arg5->status != HMN_OK) {
+    if (arg6->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg5);
+      hmn_raise(arg6);
       SWIG_fail;
     }
   }
@@ -6218,6 +6409,74 @@ SWIGINTERN PyObject *_wrap_Context_usage(PyObject *self, PyObject *args) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
+  hmn_flags arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  unsigned int val3 ;
+  int ecode3 = 0 ;
+  unsigned int val4 ;
+  int ecode4 = 0 ;
+  hmn_error record5 ;
+  PyObject *swig_obj[4] ;
+  hmn_usage *result = 0 ;
+  
+  {
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Context_usage", 3, 3, swig_obj)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_usage" "', argument " "1"" of type '" "Context *""'"); 
+  }
+  arg1 = (Context *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_usage" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_usage" "', argument " "3"" of type '" "uint32_t""'");
+  } 
+  arg3 = (uint32_t)(val3);
+  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Context_usage" "', argument " "4"" of type '" "hmn_flags""'");
+  } 
+  arg4 = (hmn_flags)(val4);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    result = (hmn_usage *)Context_usage(arg1,arg2,arg3,arg4,arg5);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  {
+    resultobj = hmn_values_of(hmn_usage_values, result); 
+  }
+  {
+    if (arg5->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg5);
+      SWIG_fail;
+    }
+  }
+  free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Context_own_usage(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Context *arg1 = (Context *) 0 ;
+  uint32_t arg2 ;
+  hmn_flags arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
@@ -6235,65 +6494,7 @@ SWIGINTERN PyObject *_wrap_Context_usage(PyObject *self, PyObject *args) {
     arg4 = &record4;
   }
   (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "Context_usage", 2, 2, swig_obj)) SWIG_fail;
-  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
-  if (!SWIG_IsOK(res1)) {
-    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_usage" "', argument " "1"" of type '" "Context *""'"); 
-  }
-  arg1 = (Context *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_usage" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_usage" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
-  {
-    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (hmn_usage *)Context_usage(arg1,arg2,arg3,arg4);
-    SWIG_PYTHON_THREAD_END_ALLOW;
-  }
-  {
-    resultobj = hmn_values_of(hmn_usage_values, result); 
-  }
-  {
-    if (arg4->status != HMN_OK) {
-      Py_CLEAR(resultobj);
-      hmn_raise(arg4);
-      SWIG_fail;
-    }
-  }
-  free(result);
-  return resultobj;
-fail:
-  return NULL;
-}
-
-
-SWIGINTERN PyObject *_wrap_Context_own_usage(PyObject *self, PyObject *args) {
-  PyObject *resultobj = 0;
-  Context *arg1 = (Context *) 0 ;
-  uint32_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
-  void *argp1 = 0 ;
-  int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  hmn_error record3 ;
-  PyObject *swig_obj[2] ;
-  hmn_usage *result = 0 ;
-  
-  {
-    memset(&record3, 0, sizeof record3);
-    record3.struct_size = sizeof record3;
-    arg3 = &record3;
-  }
-  (void)self;
-  if (!args) SWIG_fail;
-  swig_obj[0] = args;
+  if (!SWIG_Python_UnpackTuple(args, "Context_own_usage", 2, 2, swig_obj)) SWIG_fail;
   res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
   if (!SWIG_IsOK(res1)) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_own_usage" "', argument " "1"" of type '" "Context *""'"); 
@@ -6304,18 +6505,23 @@ SWIGINTERN PyObject *_wrap_Context_own_usage(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_own_usage" "', argument " "2"" of type '" "uint32_t""'");
   } 
   arg2 = (uint32_t)(val2);
+  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_own_usage" "', argument " "3"" of type '" "hmn_flags""'");
+  } 
+  arg3 = (hmn_flags)(val3);
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (hmn_usage *)Context_own_usage(arg1,arg2,arg3);
+    result = (hmn_usage *)Context_own_usage(arg1,arg2,arg3,arg4);
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   {
     resultobj = hmn_values_of(hmn_usage_values, result); 
   }
   {
-    if (arg3->status != HMN_OK) {
+    if (arg4->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg3);
+      hmn_raise(arg4);
       SWIG_fail;
     }
   }
@@ -6937,6 +7143,66 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_Snapshot_device_pool(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  unsigned int val3 ;
+  int ecode3 = 0 ;
+  hmn_error record4 ;
+  PyObject *swig_obj[3] ;
+  hmn_pool *result = 0 ;
+  
+  {
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Snapshot_device_pool", 2, 2, swig_obj)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Snapshot, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_device_pool" "', argument " "1"" of type '" "Snapshot *""'"); 
+  }
+  arg1 = (Snapshot *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Snapshot_device_pool" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Snapshot_device_pool" "', argument " "3"" of type '" "uint32_t""'");
+  } 
+  arg3 = (uint32_t)(val3);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    result = (hmn_pool *)Snapshot_device_pool(arg1,arg2,arg3,arg4);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  {
+    resultobj = hmn_values_of(hmn_pool_values, result); 
+  }
+  {
+    if (arg4->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg4);
+      SWIG_fail;
+    }
+  }
+  free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_Snapshot_pool(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   Snapshot *arg1 = (Snapshot *) 0 ;
@@ -7084,6 +7350,55 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_Snapshot_group(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  hmn_error record3 ;
+  PyObject *swig_obj[2] ;
+  hmn_group *result = 0 ;
+  
+  {
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
+  }
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Snapshot, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_group" "', argument " "1"" of type '" "Snapshot *""'"); 
+  }
+  arg1 = (Snapshot *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Snapshot_group" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  result = (hmn_group *)Snapshot_group(arg1,arg2,arg3);
+  {
+    resultobj = hmn_values_of(hmn_group_values, result); 
+  }
+  {
+    if (arg3->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg3);
+      SWIG_fail;
+    }
+  }
+  free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_Snapshot_diagnostic(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   Snapshot *arg1 = (Snapshot *) 0 ;
@@ -7139,7 +7454,8 @@ SWIGINTERN PyObject *_wrap_Snapshot_reason(PyObject *self, PyObject *args) {
   uint32_t arg2 ;
   uint32_t arg3 ;
   uint32_t arg4 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  uint32_t arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
   unsigned int val2 ;
@@ -7148,17 +7464,19 @@ SWIGINTERN PyObject *_wrap_Snapshot_reason(PyObject *self, PyObject *args) {
   int ecode3 = 0 ;
   unsigned int val4 ;
   int ecode4 = 0 ;
-  hmn_error record5 ;
-  PyObject *swig_obj[4] ;
+  unsigned int val5 ;
+  int ecode5 = 0 ;
+  hmn_error record6 ;
+  PyObject *swig_obj[5] ;
   hmn_diagnostic *result = 0 ;
   
   {
-    memset(&record5, 0, sizeof record5);
-    record5.struct_size = sizeof record5;
-    arg5 = &record5;
+    memset(&record6, 0, sizeof record6);
+    record6.struct_size = sizeof record6;
+    arg6 = &record6;
   }
   (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "Snapshot_reason", 3, 3, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "Snapshot_reason", 4, 4, swig_obj)) SWIG_fail;
   res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Snapshot, 0 |  0 );
   if (!SWIG_IsOK(res1)) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_reason" "', argument " "1"" of type '" "Snapshot *""'"); 
@@ -7179,18 +7497,23 @@ SWIGINTERN PyObject *_wrap_Snapshot_reason(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Snapshot_reason" "', argument " "4"" of type '" "uint32_t""'");
   } 
   arg4 = (uint32_t)(val4);
+  ecode5 = SWIG_AsVal_unsigned_SS_int(swig_obj[3], &val5);
+  if (!SWIG_IsOK(ecode5)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "Snapshot_reason" "', argument " "5"" of type '" "uint32_t""'");
+  } 
+  arg5 = (uint32_t)(val5);
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5);
+    result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5,arg6);
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   {
     resultobj = hmn_values_of(hmn_diagnostic_values, result); 
   }
   {
-    if (arg5->status != HMN_OK) {
+    if (arg6->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg5);
+      hmn_raise(arg6);
       SWIG_fail;
     }
   }
@@ -7260,24 +7583,27 @@ SWIGINTERN PyObject *_wrap_Snapshot_device_line(PyObject *self, PyObject *args) 
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_flags arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
   unsigned int val3 ;
   int ecode3 = 0 ;
-  hmn_error record4 ;
-  PyObject *swig_obj[3] ;
+  unsigned int val4 ;
+  int ecode4 = 0 ;
+  hmn_error record5 ;
+  PyObject *swig_obj[4] ;
   char *result = 0 ;
   
   {
-    memset(&record4, 0, sizeof record4);
-    record4.struct_size = sizeof record4;
-    arg4 = &record4;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
   (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "Snapshot_device_line", 2, 2, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "Snapshot_device_line", 3, 3, swig_obj)) SWIG_fail;
   res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Snapshot, 0 |  0 );
   if (!SWIG_IsOK(res1)) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_device_line" "', argument " "1"" of type '" "Snapshot *""'"); 
@@ -7293,12 +7619,17 @@ SWIGINTERN PyObject *_wrap_Snapshot_device_line(PyObject *self, PyObject *args) 
     SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Snapshot_device_line" "', argument " "3"" of type '" "uint32_t""'");
   } 
   arg3 = (uint32_t)(val3);
-  result = (char *)Snapshot_device_line(arg1,arg2,arg3,arg4);
+  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Snapshot_device_line" "', argument " "4"" of type '" "hmn_flags""'");
+  } 
+  arg4 = (hmn_flags)(val4);
+  result = (char *)Snapshot_device_line(arg1,arg2,arg3,arg4,arg5);
   resultobj = SWIG_FromCharPtr((const char *)result);
   {
-    if (arg4->status != HMN_OK) {
+    if (arg5->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg4);
+      hmn_raise(arg5);
       SWIG_fail;
     }
   }
@@ -7412,24 +7743,27 @@ SWIGINTERN PyObject *_wrap_Snapshot_delta_line(PyObject *self, PyObject *args) {
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
   char *arg4 = (char *) 0 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_flags arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
   void *argp2 = 0 ;
   int res2 = 0 ;
   unsigned int val3 ;
   int ecode3 = 0 ;
-  hmn_error record5 ;
-  PyObject *swig_obj[4] ;
+  unsigned int val5 ;
+  int ecode5 = 0 ;
+  hmn_error record6 ;
+  PyObject *swig_obj[5] ;
   char *result = 0 ;
   
   {
-    memset(&record5, 0, sizeof record5);
-    record5.struct_size = sizeof record5;
-    arg5 = &record5;
+    memset(&record6, 0, sizeof record6);
+    record6.struct_size = sizeof record6;
+    arg6 = &record6;
   }
   (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "Snapshot_delta_line", 3, 3, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "Snapshot_delta_line", 4, 4, swig_obj)) SWIG_fail;
   res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Snapshot, 0 |  0 );
   if (!SWIG_IsOK(res1)) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_delta_line" "', argument " "1"" of type '" "Snapshot *""'"); 
@@ -7461,12 +7795,17 @@ SWIGINTERN PyObject *_wrap_Snapshot_delta_line(PyObject *self, PyObject *args) {
     }
     arg4 = (char *)text;
   }
-  result = (char *)Snapshot_delta_line(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5);
+  ecode5 = SWIG_AsVal_unsigned_SS_int(swig_obj[3], &val5);
+  if (!SWIG_IsOK(ecode5)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "Snapshot_delta_line" "', argument " "5"" of type '" "hmn_flags""'");
+  } 
+  arg5 = (hmn_flags)(val5);
+  result = (char *)Snapshot_delta_line(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5,arg6);
   resultobj = SWIG_FromCharPtr((const char *)result);
   {
-    if (arg5->status != HMN_OK) {
+    if (arg6->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg5);
+      hmn_raise(arg6);
       SWIG_fail;
     }
   }
@@ -7483,24 +7822,27 @@ SWIGINTERN PyObject *_wrap_Snapshot_before_after_lines(PyObject *self, PyObject 
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
   char *arg4 = (char *) 0 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_flags arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
   void *argp2 = 0 ;
   int res2 = 0 ;
   unsigned int val3 ;
   int ecode3 = 0 ;
-  hmn_error record5 ;
-  PyObject *swig_obj[4] ;
+  unsigned int val5 ;
+  int ecode5 = 0 ;
+  hmn_error record6 ;
+  PyObject *swig_obj[5] ;
   char *result = 0 ;
   
   {
-    memset(&record5, 0, sizeof record5);
-    record5.struct_size = sizeof record5;
-    arg5 = &record5;
+    memset(&record6, 0, sizeof record6);
+    record6.struct_size = sizeof record6;
+    arg6 = &record6;
   }
   (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "Snapshot_before_after_lines", 3, 3, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "Snapshot_before_after_lines", 4, 4, swig_obj)) SWIG_fail;
   res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Snapshot, 0 |  0 );
   if (!SWIG_IsOK(res1)) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_before_after_lines" "', argument " "1"" of type '" "Snapshot *""'"); 
@@ -7532,12 +7874,17 @@ SWIGINTERN PyObject *_wrap_Snapshot_before_after_lines(PyObject *self, PyObject 
     }
     arg4 = (char *)text;
   }
-  result = (char *)Snapshot_before_after_lines(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5);
+  ecode5 = SWIG_AsVal_unsigned_SS_int(swig_obj[3], &val5);
+  if (!SWIG_IsOK(ecode5)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "Snapshot_before_after_lines" "', argument " "5"" of type '" "hmn_flags""'");
+  } 
+  arg5 = (hmn_flags)(val5);
+  result = (char *)Snapshot_before_after_lines(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5,arg6);
   resultobj = SWIG_FromCharPtr((const char *)result);
   {
-    if (arg5->status != HMN_OK) {
+    if (arg6->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg5);
+      hmn_raise(arg6);
       SWIG_fail;
     }
   }
@@ -7569,6 +7916,46 @@ SWIGINTERN PyObject *_wrap_delete_Sampler(PyObject *self, PyObject *args) {
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   resultobj = SWIG_Py_Void();
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Sampler_handle(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  hmn_error record2 ;
+  int64_t result;
+  
+  {
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Sampler_handle", 0, 0, 0)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Sampler, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Sampler_handle" "', argument " "1"" of type '" "Sampler *""'"); 
+  }
+  arg1 = (Sampler *)(argp1);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    result = (int64_t)Sampler_handle(arg1,arg2);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  resultobj = SWIG_From_long_SS_long((long long)(result));
+  {
+    if (arg2->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg2);
+      SWIG_fail;
+    }
+  }
   return resultobj;
 fail:
   return NULL;
@@ -9356,8 +9743,11 @@ static PyMethodDef SwigMethods[] = {
 	 { "version_number", _wrap_version_number, METH_NOARGS, NULL},
 	 { "version_string", _wrap_version_string, METH_NOARGS, NULL},
 	 { "feature", _wrap_feature, METH_O, NULL},
+	 { "backend_available", _wrap_backend_available, METH_O, NULL},
+	 { "monotonic_ns", _wrap_monotonic_ns, METH_NOARGS, NULL},
 	 { "status_name", _wrap_status_name, METH_O, NULL},
 	 { "backend_name", _wrap_backend_name, METH_O, NULL},
+	 { "reason_name", _wrap_reason_name, METH_O, NULL},
 	 { "metric_name", _wrap_metric_name, METH_O, NULL},
 	 { "metric_unit", _wrap_metric_unit, METH_O, NULL},
 	 { "metric_instance_name", _wrap_metric_instance_name, METH_VARARGS, NULL},
@@ -9402,15 +9792,16 @@ SWIGINTERN PyMethodDef SwigPyBuiltin__Context_methods[] = {
   { "recording", _wrap_Context_recording, METH_NOARGS, "" },
   { "process_memory", _wrap_Context_process_memory, METH_VARARGS, "" },
   { "own_memory", _wrap_Context_own_memory, METH_O, "" },
-  { "system_memory", _wrap_Context_system_memory, METH_NOARGS, "" },
+  { "system_memory", _wrap_Context_system_memory, METH_O, "" },
   { "device_count", _wrap_Context_device_count, METH_NOARGS, "" },
+  { "device_generation", _wrap_Context_device_generation, METH_NOARGS, "" },
   { "find_device", _wrap_Context_find_device, METH_O, "" },
-  { "device", _wrap_Context_device, METH_O, "" },
+  { "device", _wrap_Context_device, METH_VARARGS, "" },
   { "pool", _wrap_Context_pool, METH_VARARGS, "" },
   { "telemetry", _wrap_Context_telemetry, METH_VARARGS, "" },
   { "metric", _wrap_Context_metric, METH_VARARGS, "" },
   { "usage", _wrap_Context_usage, METH_VARARGS, "" },
-  { "own_usage", _wrap_Context_own_usage, METH_O, "" },
+  { "own_usage", _wrap_Context_own_usage, METH_VARARGS, "" },
   { "take", _wrap_Context_take, METH_VARARGS, "" },
   { "sampler", _wrap_Context_sampler, METH_VARARGS, "" },
   { "tracker", _wrap_Context_tracker, METH_VARARGS, "" },
@@ -9649,9 +10040,11 @@ SWIGINTERN PyMethodDef SwigPyBuiltin__Snapshot_methods[] = {
   { "device", _wrap_Snapshot_device, METH_O, "" },
   { "telemetry", _wrap_Snapshot_telemetry, METH_O, "" },
   { "own_usage", _wrap_Snapshot_own_usage, METH_O, "" },
+  { "device_pool", _wrap_Snapshot_device_pool, METH_VARARGS, "" },
   { "pool", _wrap_Snapshot_pool, METH_O, "" },
   { "usage", _wrap_Snapshot_usage, METH_O, "" },
   { "metric", _wrap_Snapshot_metric, METH_O, "" },
+  { "group", _wrap_Snapshot_group, METH_O, "" },
   { "diagnostic", _wrap_Snapshot_diagnostic, METH_O, "" },
   { "reason", _wrap_Snapshot_reason, METH_VARARGS, "" },
   { "text", _wrap_Snapshot_text, METH_VARARGS, "" },
@@ -9888,6 +10281,7 @@ SwigPyBuiltin__Sampler_richcompare(PyObject *self, PyObject *other, int op) {
 }
 
 SWIGINTERN PyMethodDef SwigPyBuiltin__Sampler_methods[] = {
+  { "handle", _wrap_Sampler_handle, METH_NOARGS, "" },
   { "start", _wrap_Sampler_start, METH_NOARGS, "" },
   { "stop", _wrap_Sampler_stop, METH_NOARGS, "" },
   { "next", _wrap_Sampler_next, METH_O, "" },
@@ -11166,9 +11560,9 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NOTE_PARTIAL",SWIG_From_int((int)(HMN_NOTE_PARTIAL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NOTE_TRACE",SWIG_From_int((int)(HMN_NOTE_TRACE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NOTE_DIVIDED",SWIG_From_int((int)(HMN_NOTE_DIVIDED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SCOPE_NONE",SWIG_From_int((int)(HMN_SCOPE_NONE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SCOPE_PROCESS",SWIG_From_int((int)(HMN_SCOPE_PROCESS)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SCOPE_DEVICE",SWIG_From_int((int)(HMN_SCOPE_DEVICE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_SCOPE_NONE",SWIG_From_int((int)(HMN_DELTA_SCOPE_NONE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_SCOPE_PROCESS",SWIG_From_int((int)(HMN_DELTA_SCOPE_PROCESS)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_SCOPE_DEVICE",SWIG_From_int((int)(HMN_DELTA_SCOPE_DEVICE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ACCOUNT_NONE",SWIG_From_int((int)(HMN_ACCOUNT_NONE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ACCOUNT_RESIDENT",SWIG_From_int((int)(HMN_ACCOUNT_RESIDENT)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ACCOUNT_COMMITTED",SWIG_From_int((int)(HMN_ACCOUNT_COMMITTED)));
@@ -11188,10 +11582,22 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "VENDOR_NVIDIA",SWIG_From_int((int)(HMN_VENDOR_NVIDIA)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "VENDOR_QUALCOMM",SWIG_From_int((int)(HMN_VENDOR_QUALCOMM)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "VENDOR_INTEL",SWIG_From_int((int)(HMN_VENDOR_INTEL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REASON_UNKNOWN",SWIG_From_int((int)(HMN_REASON_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REASON_UNSUPPORTED",SWIG_From_int((int)(HMN_REASON_UNSUPPORTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REASON_NOT_PRESENT",SWIG_From_int((int)(HMN_REASON_NOT_PRESENT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REASON_NOT_UNDERSTOOD",SWIG_From_int((int)(HMN_REASON_NOT_UNDERSTOOD)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REASON_AMBIGUOUS",SWIG_From_int((int)(HMN_REASON_AMBIGUOUS)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REASON_NOT_PERMITTED",SWIG_From_int((int)(HMN_REASON_NOT_PERMITTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REASON_NOT_YET",SWIG_From_int((int)(HMN_REASON_NOT_YET)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REASON_ASLEEP",SWIG_From_int((int)(HMN_REASON_ASLEEP)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REASON_LOST",SWIG_From_int((int)(HMN_REASON_LOST)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REASON_TIMED_OUT",SWIG_From_int((int)(HMN_REASON_TIMED_OUT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REASON_FAILED",SWIG_From_int((int)(HMN_REASON_FAILED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REASON_IMPLAUSIBLE",SWIG_From_int((int)(HMN_REASON_IMPLAUSIBLE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REASON_LIMIT",SWIG_From_int((int)(HMN_REASON_LIMIT)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ERROR_SIZE_V1",SWIG_From_int((int)(HMN_ERROR_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "FEATURE_SUBPROCESS",SWIG_From_int((int)(HMN_FEATURE_SUBPROCESS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "FEATURE_SIMULATION",SWIG_From_int((int)(HMN_FEATURE_SIMULATION)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "FEATURE_BACKEND",SWIG_From_int((int)(HMN_FEATURE_BACKEND)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CONTEXT_NO_SUBPROCESS",SWIG_From_int((int)(HMN_CONTEXT_NO_SUBPROCESS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CONTEXT_WAKE_DEVICES",SWIG_From_int((int)(HMN_CONTEXT_WAKE_DEVICES)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CONTEXT_NO_THREADS",SWIG_From_int((int)(HMN_CONTEXT_NO_THREADS)));
@@ -11209,14 +11615,14 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_CGROUP",SWIG_From_int((int)(HMN_PATH_CGROUP)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_AMD_SMI",SWIG_From_int((int)(HMN_PATH_AMD_SMI)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_DEV",SWIG_From_int((int)(HMN_PATH_DEV)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "STATE_UNKNOWN",SWIG_From_int((int)(HMN_STATE_UNKNOWN)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "STATE_READY",SWIG_From_int((int)(HMN_STATE_READY)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "STATE_ASLEEP",SWIG_From_int((int)(HMN_STATE_ASLEEP)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "STATE_LOST",SWIG_From_int((int)(HMN_STATE_LOST)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "STATE_UNREADABLE",SWIG_From_int((int)(HMN_STATE_UNREADABLE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "STATE_HUNG",SWIG_From_int((int)(HMN_STATE_HUNG)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "STATE_ABSENT",SWIG_From_int((int)(HMN_STATE_ABSENT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "STATE_OFF",SWIG_From_int((int)(HMN_STATE_OFF)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "RUN_STATE_UNKNOWN",SWIG_From_int((int)(HMN_RUN_STATE_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "RUN_STATE_READY",SWIG_From_int((int)(HMN_RUN_STATE_READY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "RUN_STATE_ASLEEP",SWIG_From_int((int)(HMN_RUN_STATE_ASLEEP)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "RUN_STATE_LOST",SWIG_From_int((int)(HMN_RUN_STATE_LOST)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "RUN_STATE_UNREADABLE",SWIG_From_int((int)(HMN_RUN_STATE_UNREADABLE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "RUN_STATE_HUNG",SWIG_From_int((int)(HMN_RUN_STATE_HUNG)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "RUN_STATE_ABSENT",SWIG_From_int((int)(HMN_RUN_STATE_ABSENT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "RUN_STATE_OFF",SWIG_From_int((int)(HMN_RUN_STATE_OFF)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_INFO_HAS_VERSION",SWIG_From_int((int)(HMN_BACKEND_INFO_HAS_VERSION)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_INFO_SIZE_V1",SWIG_From_int((int)(HMN_BACKEND_INFO_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_RESIDENT",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_RESIDENT)));
@@ -11229,8 +11635,8 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_FOOTPRINT",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_FOOTPRINT)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PEAK_FOOTPRINT",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PEAK_COMMITTED",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PROCESS_KEY",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_PROCESS_KEY)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_SIZE_V1",SWIG_From_int((int)(HMN_PROCESS_MEMORY_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_SIZE_V2",SWIG_From_int((int)(HMN_PROCESS_MEMORY_SIZE_V2)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_TOTAL",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_TOTAL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_AVAILABLE",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_AVAILABLE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_SWAP_TOTAL",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL)));
@@ -11247,12 +11653,11 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PRESSURE_WARNING",SWIG_From_int((int)(HMN_PRESSURE_WARNING)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PRESSURE_CRITICAL",SWIG_From_int((int)(HMN_PRESSURE_CRITICAL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_SIZE_V1",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_SIZE_V2",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_SIZE_V2)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "KIND_UNKNOWN",SWIG_From_int((int)(HMN_KIND_UNKNOWN)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "KIND_DISCRETE",SWIG_From_int((int)(HMN_KIND_DISCRETE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "KIND_INTEGRATED",SWIG_From_int((int)(HMN_KIND_INTEGRATED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "KIND_PARTITION",SWIG_From_int((int)(HMN_KIND_PARTITION)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "KIND_VIRTUAL",SWIG_From_int((int)(HMN_KIND_VIRTUAL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_KIND_UNKNOWN",SWIG_From_int((int)(HMN_DEVICE_KIND_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_KIND_DISCRETE",SWIG_From_int((int)(HMN_DEVICE_KIND_DISCRETE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_KIND_INTEGRATED",SWIG_From_int((int)(HMN_DEVICE_KIND_INTEGRATED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_KIND_PARTITION",SWIG_From_int((int)(HMN_DEVICE_KIND_PARTITION)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_KIND_VIRTUAL",SWIG_From_int((int)(HMN_DEVICE_KIND_VIRTUAL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "MEMORY_KIND_UNKNOWN",SWIG_From_int((int)(HMN_MEMORY_KIND_UNKNOWN)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "MEMORY_KIND_DEDICATED",SWIG_From_int((int)(HMN_MEMORY_KIND_DEDICATED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "MEMORY_KIND_UNIFIED",SWIG_From_int((int)(HMN_MEMORY_KIND_UNIFIED)));
@@ -11270,6 +11675,8 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_DRIVER_INDEX",SWIG_From_int((int)(HMN_DEVICE_HAS_DRIVER_INDEX)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_OS_ID",SWIG_From_int((int)(HMN_DEVICE_HAS_OS_ID)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_CUDA_VERSION",SWIG_From_int((int)(HMN_DEVICE_HAS_CUDA_VERSION)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_COMPUTE_CAPABILITY",SWIG_From_int((int)(HMN_DEVICE_HAS_COMPUTE_CAPABILITY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_ARCHITECTURE",SWIG_From_int((int)(HMN_DEVICE_HAS_ARCHITECTURE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_SIZE_V1",SWIG_From_int((int)(HMN_DEVICE_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_MAIN",SWIG_From_int((int)(HMN_POOL_MAIN)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_VRAM",SWIG_From_int((int)(HMN_POOL_VRAM)));
@@ -11338,8 +11745,6 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_PCIE_REPLAYS",SWIG_From_int((int)(HMN_METRIC_PCIE_REPLAYS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_LINK_RX_BYTES",SWIG_From_int((int)(HMN_METRIC_LINK_RX_BYTES)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_LINK_TX_BYTES",SWIG_From_int((int)(HMN_METRIC_LINK_TX_BYTES)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_GROUP_VRAM_BYTES",SWIG_From_int((int)(HMN_METRIC_GROUP_VRAM_BYTES)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_GROUP_VRAM_LIMIT_BYTES",SWIG_From_int((int)(HMN_METRIC_GROUP_VRAM_LIMIT_BYTES)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ENGINE_UNKNOWN",SWIG_From_int((int)(HMN_ENGINE_UNKNOWN)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ENGINE_GRAPHICS",SWIG_From_int((int)(HMN_ENGINE_GRAPHICS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ENGINE_COMPUTE",SWIG_From_int((int)(HMN_ENGINE_COMPUTE)));
@@ -11356,12 +11761,12 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SENSOR_PACKAGE",SWIG_From_int((int)(HMN_SENSOR_PACKAGE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SENSOR_BOARD",SWIG_From_int((int)(HMN_SENSOR_BOARD)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SENSOR_REGULATOR",SWIG_From_int((int)(HMN_SENSOR_REGULATOR)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_UNKNOWN",SWIG_From_int((int)(HMN_POWER_UNKNOWN)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_AVERAGE",SWIG_From_int((int)(HMN_POWER_AVERAGE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_INSTANT",SWIG_From_int((int)(HMN_POWER_INSTANT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_PACKAGE",SWIG_From_int((int)(HMN_POWER_PACKAGE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_MEMORY",SWIG_From_int((int)(HMN_POWER_MEMORY)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_BOARD",SWIG_From_int((int)(HMN_POWER_BOARD)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_READING_UNKNOWN",SWIG_From_int((int)(HMN_POWER_READING_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_READING_AVERAGE",SWIG_From_int((int)(HMN_POWER_READING_AVERAGE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_READING_INSTANT",SWIG_From_int((int)(HMN_POWER_READING_INSTANT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_READING_PACKAGE",SWIG_From_int((int)(HMN_POWER_READING_PACKAGE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_READING_MEMORY",SWIG_From_int((int)(HMN_POWER_READING_MEMORY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_READING_BOARD",SWIG_From_int((int)(HMN_POWER_READING_BOARD)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_LIMIT_UNKNOWN",SWIG_From_int((int)(HMN_POWER_LIMIT_UNKNOWN)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_LIMIT_CURRENT",SWIG_From_int((int)(HMN_POWER_LIMIT_CURRENT)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_LIMIT_DEFAULT",SWIG_From_int((int)(HMN_POWER_LIMIT_DEFAULT)));
@@ -11394,14 +11799,14 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_COUNT",SWIG_From_int((int)(HMN_METRIC_HAS_COUNT)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_WINDOW",SWIG_From_int((int)(HMN_METRIC_HAS_WINDOW)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_SIZE_V1",SWIG_From_int((int)(HMN_METRIC_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_COMPUTE",SWIG_From_int((int)(HMN_USAGE_COMPUTE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_GRAPHICS",SWIG_From_int((int)(HMN_USAGE_GRAPHICS)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_MEDIA",SWIG_From_int((int)(HMN_USAGE_MEDIA)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NAME_UNKNOWN",SWIG_From_int((int)(HMN_NAME_UNKNOWN)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NAME_RESOLVED",SWIG_From_int((int)(HMN_NAME_RESOLVED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NAME_EXITED",SWIG_From_int((int)(HMN_NAME_EXITED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NAME_PROTECTED",SWIG_From_int((int)(HMN_NAME_PROTECTED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NAME_KERNEL",SWIG_From_int((int)(HMN_NAME_KERNEL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_KIND_COMPUTE",SWIG_From_int((int)(HMN_USAGE_KIND_COMPUTE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_KIND_GRAPHICS",SWIG_From_int((int)(HMN_USAGE_KIND_GRAPHICS)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_KIND_MEDIA",SWIG_From_int((int)(HMN_USAGE_KIND_MEDIA)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NAME_STATE_UNKNOWN",SWIG_From_int((int)(HMN_NAME_STATE_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NAME_STATE_RESOLVED",SWIG_From_int((int)(HMN_NAME_STATE_RESOLVED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NAME_STATE_EXITED",SWIG_From_int((int)(HMN_NAME_STATE_EXITED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NAME_STATE_PROTECTED",SWIG_From_int((int)(HMN_NAME_STATE_PROTECTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NAME_STATE_KERNEL",SWIG_From_int((int)(HMN_NAME_STATE_KERNEL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_USED",SWIG_From_int((int)(HMN_USAGE_HAS_USED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_RESIDENT",SWIG_From_int((int)(HMN_USAGE_HAS_RESIDENT)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_COMMITTED",SWIG_From_int((int)(HMN_USAGE_HAS_COMMITTED)));
@@ -11419,8 +11824,11 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_INSTANCE",SWIG_From_int((int)(HMN_USAGE_HAS_INSTANCE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_KINDS",SWIG_From_int((int)(HMN_USAGE_HAS_KINDS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_PEAK_USED",SWIG_From_int((int)(HMN_USAGE_HAS_PEAK_USED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_PROCESS_KEY",SWIG_From_int((int)(HMN_USAGE_HAS_PROCESS_KEY)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_SIZE_V1",SWIG_From_int((int)(HMN_USAGE_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_SIZE_V2",SWIG_From_int((int)(HMN_USAGE_SIZE_V2)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "GROUP_HAS_USED",SWIG_From_int((int)(HMN_GROUP_HAS_USED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "GROUP_HAS_LIMIT",SWIG_From_int((int)(HMN_GROUP_HAS_LIMIT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "GROUP_SIZE_V1",SWIG_From_int((int)(HMN_GROUP_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "COLLECT_MEMORY",SWIG_From_int((int)(HMN_COLLECT_MEMORY)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "COLLECT_SYSTEM",SWIG_From_int((int)(HMN_COLLECT_SYSTEM)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "COLLECT_DEVICES",SWIG_From_int((int)(HMN_COLLECT_DEVICES)));
@@ -11429,6 +11837,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "COLLECT_PROCESSES",SWIG_From_int((int)(HMN_COLLECT_PROCESSES)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "COLLECT_TELEMETRY",SWIG_From_int((int)(HMN_COLLECT_TELEMETRY)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "COLLECT_METRICS",SWIG_From_int((int)(HMN_COLLECT_METRICS)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "COLLECT_GROUPS",SWIG_From_int((int)(HMN_COLLECT_GROUPS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_ONE_DEVICE",SWIG_From_int((int)(HMN_SNAPSHOT_ONE_DEVICE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_ONE_PROCESS",SWIG_From_int((int)(HMN_SNAPSHOT_ONE_PROCESS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_SLOW",SWIG_From_int((int)(HMN_SNAPSHOT_SLOW)));
@@ -11437,12 +11846,14 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_DEVICE",SWIG_From_int((int)(HMN_DIAGNOSTIC_HAS_DEVICE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_PID",SWIG_From_int((int)(HMN_DIAGNOSTIC_HAS_PID)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_FIELD",SWIG_From_int((int)(HMN_DIAGNOSTIC_HAS_FIELD)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_METRIC",SWIG_From_int((int)(HMN_DIAGNOSTIC_HAS_METRIC)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_DURATION",SWIG_From_int((int)(HMN_DIAGNOSTIC_HAS_DURATION)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_SIZE_V1",SWIG_From_int((int)(HMN_DIAGNOSTIC_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_PROCESS_NAME",SWIG_From_int((int)(HMN_TEXT_PROCESS_NAME)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_PROCESS_COMMAND",SWIG_From_int((int)(HMN_TEXT_PROCESS_COMMAND)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_PROCESS_CONTAINER",SWIG_From_int((int)(HMN_TEXT_PROCESS_CONTAINER)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_METRIC_GROUP",SWIG_From_int((int)(HMN_TEXT_METRIC_GROUP)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_GROUP_NAME",SWIG_From_int((int)(HMN_TEXT_GROUP_NAME)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "LINE_MB",SWIG_From_int((int)(HMN_LINE_MB)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_MEMORY",SWIG_From_int((int)(HMN_DELTA_HAS_MEMORY)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_DEVICE",SWIG_From_int((int)(HMN_DELTA_HAS_DEVICE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_ENERGY",SWIG_From_int((int)(HMN_DELTA_HAS_ENERGY)));
@@ -11452,9 +11863,9 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "FORMAT_USED",SWIG_From_int((int)(HMN_FORMAT_USED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_PEAKS_ONLY",SWIG_From_int((int)(HMN_SAMPLER_PEAKS_ONLY)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_OPTIONS_SIZE_V1",SWIG_From_int((int)(HMN_SAMPLER_OPTIONS_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_IDLE",SWIG_From_int((int)(HMN_SAMPLER_IDLE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_RUNNING",SWIG_From_int((int)(HMN_SAMPLER_RUNNING)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_STOPPED",SWIG_From_int((int)(HMN_SAMPLER_STOPPED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_STATE_IDLE",SWIG_From_int((int)(HMN_SAMPLER_STATE_IDLE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_STATE_RUNNING",SWIG_From_int((int)(HMN_SAMPLER_STATE_RUNNING)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_STATE_STOPPED",SWIG_From_int((int)(HMN_SAMPLER_STATE_STOPPED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_INFO_HAS_LAST",SWIG_From_int((int)(HMN_SAMPLER_INFO_HAS_LAST)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_INFO_SIZE_V1",SWIG_From_int((int)(HMN_SAMPLER_INFO_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PEAK_HAS_USED",SWIG_From_int((int)(HMN_PEAK_HAS_USED)));
@@ -11500,9 +11911,9 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_SAMPLE_HAS_LIMIT",SWIG_From_int((int)(HMN_SPILL_SAMPLE_HAS_LIMIT)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_SAMPLE_HAS_EVICTED",SWIG_From_int((int)(HMN_SPILL_SAMPLE_HAS_EVICTED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_SAMPLE_SIZE_V1",SWIG_From_int((int)(HMN_SPILL_SAMPLE_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_MEASURABLE",SWIG_From_int((int)(HMN_SPILL_MEASURABLE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_NOW",SWIG_From_int((int)(HMN_SPILL_NOW)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_EVER",SWIG_From_int((int)(HMN_SPILL_EVER)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_STATE_MEASURABLE",SWIG_From_int((int)(HMN_SPILL_STATE_MEASURABLE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_STATE_NOW",SWIG_From_int((int)(HMN_SPILL_STATE_NOW)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_STATE_EVER",SWIG_From_int((int)(HMN_SPILL_STATE_EVER)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_BY_SHARED",SWIG_From_int((int)(HMN_SPILL_BY_SHARED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_BY_EVICTED",SWIG_From_int((int)(HMN_SPILL_BY_EVICTED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_HAS_LIMIT",SWIG_From_int((int)(HMN_SPILL_INFO_HAS_LIMIT)));

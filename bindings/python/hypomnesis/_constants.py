@@ -19,6 +19,8 @@ __all__ = [
     "Era",
     "Feature",
     "Format",
+    "GroupField",
+    "LineFlag",
     "MemoryKind",
     "MetricId",
     "NameState",
@@ -32,6 +34,7 @@ __all__ = [
     "Pressure",
     "ProcessMemoryField",
     "Rail",
+    "Reason",
     "Remapped",
     "SamplerFlag",
     "SamplerState",
@@ -119,9 +122,9 @@ class Note(IntFlag):
 class Scope(IntEnum):
     """Scope of a value."""
 
-    NONE = raw.SCOPE_NONE
-    PROCESS = raw.SCOPE_PROCESS
-    DEVICE = raw.SCOPE_DEVICE
+    NONE = raw.DELTA_SCOPE_NONE
+    PROCESS = raw.DELTA_SCOPE_PROCESS
+    DEVICE = raw.DELTA_SCOPE_DEVICE
 
 
 class Accounting(IntEnum):
@@ -158,12 +161,30 @@ class Vendor(IntEnum):
     INTEL = raw.VENDOR_INTEL
 
 
+class Reason(IntEnum):
+    """Why a value is missing. The statuses of a call give the same reasons, less precisely."""
+
+    UNKNOWN = raw.REASON_UNKNOWN
+    UNSUPPORTED = raw.REASON_UNSUPPORTED  # not supported by this device, driver or system
+    NOT_PRESENT = raw.REASON_NOT_PRESENT  # no such source, device or process
+    NOT_UNDERSTOOD = raw.REASON_NOT_UNDERSTOOD  # present, in a form that this library does not know
+    AMBIGUOUS = raw.REASON_AMBIGUOUS  # what is known has more than one meaning: it determines no value
+    NOT_PERMITTED = raw.REASON_NOT_PERMITTED  # the system or the driver refused
+    # a later reading has it: it is not read at every interval, or is the difference of two readings
+    NOT_YET = raw.REASON_NOT_YET
+    ASLEEP = raw.REASON_ASLEEP  # a reading would wake the device, or keep it awake
+    LOST = raw.REASON_LOST  # the device is gone
+    TIMED_OUT = raw.REASON_TIMED_OUT  # the driver did not answer within the deadline
+    FAILED = raw.REASON_FAILED  # a driver, a tool or the system returned an error
+    IMPLAUSIBLE = raw.REASON_IMPLAUSIBLE  # the driver returned a value that cannot be
+    LIMIT = raw.REASON_LIMIT  # a limit of this library, or of the host's memory, was reached
+
+
 class Feature(IntEnum):
     """Features that a library may be built with: hmn_feature."""
 
     SUBPROCESS = raw.FEATURE_SUBPROCESS  # code that runs helper programs is compiled in
     SIMULATION = raw.FEATURE_SIMULATION  # Place.SIMULATION works
-    BACKEND = raw.FEATURE_BACKEND  # 1000 + n: backend n is compiled in
 
 
 class ContextFlag(IntFlag):
@@ -175,7 +196,8 @@ class ContextFlag(IntFlag):
     # start no threads: a driver may then block the caller, and a deadline is only checked between driver
     # calls
     NO_THREADS = raw.CONTEXT_NO_THREADS
-    ENVIRONMENT = raw.CONTEXT_ENVIRONMENT  # read the HMN_* variables now (never when set-user-id)
+    # read the HMN_* variables now, by getenv (never when set-user-id): see "Threads" above
+    ENVIRONMENT = raw.CONTEXT_ENVIRONMENT
     TRACE = raw.CONTEXT_TRACE  # add each driver call to the snapshot's diagnostics
     RECORD = raw.CONTEXT_RECORD  # keep what the backends read: hmn_context_recording
 
@@ -201,14 +223,14 @@ class Place(IntEnum):
 class State(IntEnum):
     """State of a backend or a device."""
 
-    UNKNOWN = raw.STATE_UNKNOWN  # not tried yet
-    READY = raw.STATE_READY  # readable
-    ASLEEP = raw.STATE_ASLEEP  # runtime suspended; only identity and totals are known
-    LOST = raw.STATE_LOST  # was present and is gone
-    UNREADABLE = raw.STATE_UNREADABLE  # present, and returns errors
-    HUNG = raw.STATE_HUNG  # a driver call has not returned
-    ABSENT = raw.STATE_ABSENT  # not on this machine
-    OFF = raw.STATE_OFF  # disabled by the context or not compiled in
+    UNKNOWN = raw.RUN_STATE_UNKNOWN  # not tried yet
+    READY = raw.RUN_STATE_READY  # readable
+    ASLEEP = raw.RUN_STATE_ASLEEP  # runtime suspended; only identity and totals are known
+    LOST = raw.RUN_STATE_LOST  # was present and is gone
+    UNREADABLE = raw.RUN_STATE_UNREADABLE  # present, and returns errors
+    HUNG = raw.RUN_STATE_HUNG  # a driver call has not returned
+    ABSENT = raw.RUN_STATE_ABSENT  # not on this machine
+    OFF = raw.RUN_STATE_OFF  # disabled by the context or not compiled in
 
 
 class ProcessMemoryField(IntFlag):
@@ -224,6 +246,7 @@ class ProcessMemoryField(IntFlag):
     FOOTPRINT = raw.PROCESS_MEMORY_HAS_FOOTPRINT
     PEAK_FOOTPRINT = raw.PROCESS_MEMORY_HAS_PEAK_FOOTPRINT
     PEAK_COMMITTED = raw.PROCESS_MEMORY_HAS_PEAK_COMMITTED
+    PROCESS_KEY = raw.PROCESS_MEMORY_HAS_PROCESS_KEY
 
 
 class SystemMemoryField(IntFlag):
@@ -254,11 +277,11 @@ class Pressure(IntEnum):
 class DeviceKind(IntEnum):
     """Kind of a device."""
 
-    UNKNOWN = raw.KIND_UNKNOWN
-    DISCRETE = raw.KIND_DISCRETE
-    INTEGRATED = raw.KIND_INTEGRATED
-    PARTITION = raw.KIND_PARTITION  # a MIG instance: a device of its own, with parent_index
-    VIRTUAL = raw.KIND_VIRTUAL
+    UNKNOWN = raw.DEVICE_KIND_UNKNOWN
+    DISCRETE = raw.DEVICE_KIND_DISCRETE
+    INTEGRATED = raw.DEVICE_KIND_INTEGRATED
+    PARTITION = raw.DEVICE_KIND_PARTITION  # a MIG instance: a device of its own, with parent_index
+    VIRTUAL = raw.DEVICE_KIND_VIRTUAL
 
 
 class MemoryKind(IntEnum):
@@ -286,6 +309,8 @@ class DeviceField(IntFlag):
     DRIVER_INDEX = raw.DEVICE_HAS_DRIVER_INDEX
     OS_ID = raw.DEVICE_HAS_OS_ID
     CUDA_VERSION = raw.DEVICE_HAS_CUDA_VERSION
+    COMPUTE_CAPABILITY = raw.DEVICE_HAS_COMPUTE_CAPABILITY
+    ARCHITECTURE = raw.DEVICE_HAS_ARCHITECTURE
 
 
 class PoolKind(IntEnum):
@@ -321,7 +346,7 @@ class TelemetryField(IntFlag):
     DECODER_BUSY = raw.TELEMETRY_HAS_DECODER_BUSY
     TEMPERATURE = raw.TELEMETRY_HAS_TEMPERATURE
     HOTSPOT = raw.TELEMETRY_HAS_HOTSPOT
-    MEMORY_TEMPERATURE = raw.TELEMETRY_HAS_MEMORY_TEMPERATURE
+    MEMORY_TEMPERATURE = raw.TELEMETRY_HAS_MEMORY_TEMPERATURE  # memory_celsius
     POWER = raw.TELEMETRY_HAS_POWER
     POWER_LIMIT = raw.TELEMETRY_HAS_POWER_LIMIT
     ENERGY = raw.TELEMETRY_HAS_ENERGY
@@ -360,8 +385,8 @@ class MetricId(IntEnum):
     ENGINE_CAPACITY = raw.METRIC_ENGINE_CAPACITY  # count: number of engines; instance: Engine
     TEMPERATURE = raw.METRIC_TEMPERATURE  # Celsius; instance: Sensor
     TEMPERATURE_LIMIT = raw.METRIC_TEMPERATURE_LIMIT  # Celsius: where the device slows down; Sensor
-    FAN_RPM = raw.METRIC_FAN_RPM  # RPM; instance: fan, from 0
-    FAN_PERCENT = raw.METRIC_FAN_PERCENT  # of the highest speed, may exceed 100; fan, from 0
+    FAN_RPM = raw.METRIC_FAN_RPM  # RPM; instance: fan, from 1
+    FAN_PERCENT = raw.METRIC_FAN_PERCENT  # of the highest speed, may exceed 100; fan, from 1
     POWER_WATTS = raw.METRIC_POWER_WATTS  # W; instance: Power
     ENERGY_JOULES = raw.METRIC_ENERGY_JOULES  # J, counter: take differences; Power
     CLOCK_MHZ = raw.METRIC_CLOCK_MHZ  # MHz; instance: Clock
@@ -377,11 +402,8 @@ class MetricId(IntEnum):
     PCIE_RX_BYTES = raw.METRIC_PCIE_RX_BYTES  # count, counter: received by the device
     PCIE_TX_BYTES = raw.METRIC_PCIE_TX_BYTES  # count, counter: sent by the device
     PCIE_REPLAYS = raw.METRIC_PCIE_REPLAYS  # count, counter: packets sent again
-    LINK_RX_BYTES = raw.METRIC_LINK_RX_BYTES  # count, counter; link to other devices, from 0
-    LINK_TX_BYTES = raw.METRIC_LINK_TX_BYTES  # count, counter; link to other devices, from 0
-    # count: held by a control group's processes; instance: from 1 in its snapshot (HMN_TEXT_METRIC_GROUP)
-    GROUP_VRAM_BYTES = raw.METRIC_GROUP_VRAM_BYTES
-    GROUP_VRAM_LIMIT_BYTES = raw.METRIC_GROUP_VRAM_LIMIT_BYTES  # count: the group's limit; the same instance
+    LINK_RX_BYTES = raw.METRIC_LINK_RX_BYTES  # count, counter; link to other devices, from 1
+    LINK_TX_BYTES = raw.METRIC_LINK_TX_BYTES  # count, counter; link to other devices, from 1
 
 
 class Engine(IntEnum):
@@ -413,12 +435,12 @@ class Sensor(IntEnum):
 class Power(IntEnum):
     """Kind of power: instance of MetricId.POWER_WATTS and MetricId.ENERGY_JOULES."""
 
-    UNKNOWN = raw.POWER_UNKNOWN
-    AVERAGE = raw.POWER_AVERAGE  # of the device, over window_ns where that is known
-    INSTANT = raw.POWER_INSTANT  # of the device, now
-    PACKAGE = raw.POWER_PACKAGE  # of the whole package, including a CPU
-    MEMORY = raw.POWER_MEMORY
-    BOARD = raw.POWER_BOARD
+    UNKNOWN = raw.POWER_READING_UNKNOWN
+    AVERAGE = raw.POWER_READING_AVERAGE  # of the device, over window_ns where that is known
+    INSTANT = raw.POWER_READING_INSTANT  # of the device, now
+    PACKAGE = raw.POWER_READING_PACKAGE  # of the whole package, including a CPU
+    MEMORY = raw.POWER_READING_MEMORY
+    BOARD = raw.POWER_READING_BOARD
 
 
 class PowerLimit(IntEnum):
@@ -476,19 +498,19 @@ class Remapped(IntEnum):
 class UsageKind(IntFlag):
     """Kinds of work of a process on a device."""
 
-    COMPUTE = raw.USAGE_COMPUTE
-    GRAPHICS = raw.USAGE_GRAPHICS
-    MEDIA = raw.USAGE_MEDIA
+    COMPUTE = raw.USAGE_KIND_COMPUTE
+    GRAPHICS = raw.USAGE_KIND_GRAPHICS
+    MEDIA = raw.USAGE_KIND_MEDIA
 
 
 class NameState(IntEnum):
     """State of a process' name."""
 
-    UNKNOWN = raw.NAME_UNKNOWN
-    RESOLVED = raw.NAME_RESOLVED
-    EXITED = raw.NAME_EXITED  # listed by the driver, no longer by the system
-    PROTECTED = raw.NAME_PROTECTED  # not readable with the caller's permissions
-    KERNEL = raw.NAME_KERNEL  # the kernel itself
+    UNKNOWN = raw.NAME_STATE_UNKNOWN
+    RESOLVED = raw.NAME_STATE_RESOLVED
+    EXITED = raw.NAME_STATE_EXITED  # listed by the driver, no longer by the system
+    PROTECTED = raw.NAME_STATE_PROTECTED  # not readable with the caller's permissions
+    KERNEL = raw.NAME_STATE_KERNEL  # the kernel itself
 
 
 class UsageField(IntFlag):
@@ -506,11 +528,19 @@ class UsageField(IntFlag):
     BUDGET = raw.USAGE_HAS_BUDGET
     BUSY_NS = raw.USAGE_HAS_BUSY_NS
     BUSY_PERCENT = raw.USAGE_HAS_BUSY_PERCENT  # busy_percent and window_ns
-    START_TIME = raw.USAGE_HAS_START_TIME
+    START_TIME = raw.USAGE_HAS_START_TIME  # start_unix_ns
     UID = raw.USAGE_HAS_UID
     INSTANCE = raw.USAGE_HAS_INSTANCE  # gpu_instance and compute_instance
     KINDS = raw.USAGE_HAS_KINDS
     PEAK_USED = raw.USAGE_HAS_PEAK_USED
+    PROCESS_KEY = raw.USAGE_HAS_PROCESS_KEY
+
+
+class GroupField(IntFlag):
+    """Fields of a Group, as a Diagnostic names them."""
+
+    USED = raw.GROUP_HAS_USED
+    LIMIT = raw.GROUP_HAS_LIMIT
 
 
 class Collect(IntFlag):
@@ -524,6 +554,7 @@ class Collect(IntFlag):
     PROCESSES = raw.COLLECT_PROCESSES  # what every process uses on each
     TELEMETRY = raw.COLLECT_TELEMETRY  # load, temperature, power
     METRICS = raw.COLLECT_METRICS  # every metric that the sources report
+    GROUPS = raw.COLLECT_GROUPS  # what every control group uses on each
 
 
 class SnapshotFlag(IntFlag):
@@ -533,6 +564,12 @@ class SnapshotFlag(IntFlag):
     ONE_PROCESS = raw.SNAPSHOT_ONE_PROCESS  # only the usage rows of pid
     # also metrics that take more than a few milliseconds; they are read last and delay nothing else
     SLOW = raw.SNAPSHOT_SLOW
+
+
+class LineFlag(IntFlag):
+    """Form of the lines for people."""
+
+    MB = raw.LINE_MB  # "MB" for MiB, as the Rust crate hypomnesis 0.2 writes them
 
 
 class Format(IntEnum):
@@ -552,9 +589,9 @@ class SamplerFlag(IntFlag):
 class SamplerState(IntEnum):
     """State of a sampler; it only moves forward."""
 
-    IDLE = raw.SAMPLER_IDLE
-    RUNNING = raw.SAMPLER_RUNNING
-    STOPPED = raw.SAMPLER_STOPPED
+    IDLE = raw.SAMPLER_STATE_IDLE
+    RUNNING = raw.SAMPLER_STATE_RUNNING
+    STOPPED = raw.SAMPLER_STATE_STOPPED
 
 
 class Dtype(IntEnum):
@@ -596,9 +633,9 @@ class CacheKind(IntEnum):
 class SpillState(IntFlag):
     """State of a detector, current and latched."""
 
-    MEASURABLE = raw.SPILL_MEASURABLE  # at least one observation had values
-    NOW = raw.SPILL_NOW  # the last observation spilled
-    EVER = raw.SPILL_EVER  # any observation spilled
+    MEASURABLE = raw.SPILL_STATE_MEASURABLE  # at least one observation had values
+    NOW = raw.SPILL_STATE_NOW  # the last observation spilled
+    EVER = raw.SPILL_STATE_EVER  # any observation spilled
 
 
 class SpillRule(IntFlag):

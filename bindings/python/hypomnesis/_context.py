@@ -106,31 +106,40 @@ class Context:
         """Host memory of this process. `fields`: ProcessMemoryField bits; 0: the cheap ones."""
         return make_process_memory(self._ask(lambda native: native.own_memory(fields)))
 
-    def system_memory(self) -> SystemMemory:
-        """The host's memory and the limit on this process."""
-        return make_system_memory(self._ask(lambda native: native.system_memory()))
+    def system_memory(self, fields: int = 0) -> SystemMemory:
+        """The host's memory and the limit on this process. `fields`: SystemMemoryField bits; 0: all."""
+        return make_system_memory(self._ask(lambda native: native.system_memory(fields)))
 
     def device_count(self) -> int:
         """How many device indexes this context has given. Looks for devices first; never shrinks.
 
-        No device at all is 0.
+        0: there certainly is no device. Where none is known and a source failed (a driver that does not
+        match, a broken library), its error is raised.
         """
         return self._ask(lambda native: native.device_count())
 
+    def device_generation(self) -> int:
+        """A number that changes when a device is added, is gone or comes back. Looks for devices first.
+
+        Raises as `device_count` does.
+        """
+        return self._ask(lambda native: native.device_generation())
+
     def find_device(self, key: str) -> int:
         """The index of the device that a key names: "uuid:GPU-…", "pci:0000:01:00.0", "luid:<hex>",
-        "render:<minor>" or "driver:<the vendor's index>".
+        "render:<minor>" or "driver:<vendor>:<the vendor's index>".
 
         ArgumentError: no such kind of key. NoDeviceError: nothing has it.
         """
         return self._ask(lambda native: native.find_device(key))
 
-    def device(self, device_index: int) -> Device:
-        """Identity of a device. One that is lost or asleep is reported by ``state``.
+    def device(self, device_index: int, fields: int = 0) -> Device:
+        """Identity of a device. One that is lost or asleep is reported by ``state``. `fields`: DeviceField bits;
+        0: all.
 
         NoDeviceError: the index was never given.
         """
-        return make_device(self._ask(lambda native: native.device(device_index)))
+        return make_device(self._ask(lambda native: native.device(device_index, fields)))
 
     def devices(self) -> tuple[Device, ...]:
         """Who all devices are, by index."""
@@ -147,23 +156,24 @@ class Context:
         """Load, temperature and power. `fields`: TelemetryField bits; 0: all that are cheap."""
         return make_telemetry(self._ask(lambda native: native.telemetry(device_index, fields)))
 
-    def metric(self, device_index: int, metric: int, instance: int = 0) -> Metric:
-        """One number of the whole device: MetricId, and which one of several.
+    def metric(self, device_index: int, metric: int, instance: int = 0, fields: int = 0) -> Metric:
+        """One number of the whole device: MetricId, and which one of several. `fields`: METRIC_HAS bits; 0: all.
 
         UnsupportedError: not supported by this device or driver.
         """
-        return make_metric(self._ask(lambda native: native.metric(device_index, metric, instance)))
+        return make_metric(self._ask(lambda native: native.metric(device_index, metric, instance, fields)))
 
-    def usage(self, device_index: int, pid: int) -> Usage:
-        """What a process uses on a device; `pid` is as the driver counts it.
+    def usage(self, device_index: int, pid: int, fields: int = 0) -> Usage:
+        """What a process uses on a device; `pid` is as the driver counts it. `fields`: UsageField bits; 0: all.
 
         NoProcessError: the driver lists no such process on the device.
         """
-        return make_usage(self._ask(lambda native: native.usage(device_index, pid)))
+        return make_usage(self._ask(lambda native: native.usage(device_index, pid, fields)))
 
-    def own_usage(self, device_index: int) -> Usage:
-        """What this process uses on a device; 0 bytes is reported only where the driver can know."""
-        return make_usage(self._ask(lambda native: native.own_usage(device_index)))
+    def own_usage(self, device_index: int, fields: int = 0) -> Usage:
+        """What this process uses on a device; 0 bytes is reported only where the driver can know. `fields`:
+        UsageField bits; 0: all."""
+        return make_usage(self._ask(lambda native: native.own_usage(device_index, fields)))
 
     def snapshot(self, collect: int = 0, *, device_index: int | None = None,
                  pid: int | None = None, deadline_ms: int = 0) -> Snapshot:

@@ -15,19 +15,39 @@ def version_number() -> int:
     return raw.version_number()
 
 
+# Times that options in milliseconds take besides numbers: no limit, and no time at all.
+MS_UNLIMITED = 0xFFFFFFFF
+MS_IMMEDIATE = 0xFFFFFFFE
+
+
+def monotonic_ns() -> int:
+    """The time of the clock behind every monotonic_ns, in nanoseconds."""
+    return raw.monotonic_ns()
+
+
 def library_path() -> str | None:
     """The file that the native library was loaded from, where the system reports it."""
     return raw.library_path()
 
 
 def feature(number: int) -> bool:
-    """Whether the library has a feature: a Feature, or Feature.BACKEND + a Backend."""
+    """Whether the library has a feature: a Feature."""
     return raw.feature(number) == 1
+
+
+def backend_available(number: int) -> bool:
+    """Whether a backend is compiled in: a Backend."""
+    return raw.backend_available(number) == 1
 
 
 def backend_name(backend: int) -> str:
     """A backend's name, for instance "nvml"; "none" for 0, "unknown" for an unknown number."""
     return raw.backend_name(backend)
+
+
+def reason_name(reason: int) -> str:
+    """A reason's name, for instance "not_permitted"; "unknown" for 0 and for an unknown number."""
+    return raw.reason_name(reason)
 
 
 def metric_name(metric: int) -> str:

@@ -19,7 +19,7 @@ class BackendInfo:
     state: int  # State
     status: int  # Status: Status.Status.OK, or why it is not usable
     native_domain: int  # NativeDomain
-    native_code: int
+    native_code: int  # as the system, driver or tool returned it
     version: str | None  # of the driver or tool
     message: str  # why it is not usable, and the remedy; "" when it is
 
@@ -33,7 +33,7 @@ class ProcessMemory:
 
     notes: int  # Note
     backend: int  # Backend
-    pid: int
+    pid: int  # in the proc tree in use
     resident_bytes: int | None  # RSS: anonymous, file and shared pages (/proc/pid/statm)
     peak_resident_bytes: int | None  # highest RSS so far (VmHWM)
     virtual_bytes: int | None  # address space (/proc/pid/statm)
@@ -44,6 +44,7 @@ class ProcessMemory:
     footprint_bytes: int | None  # macOS: phys_footprint; absent elsewhere
     peak_footprint_bytes: int | None  # macOS: highest phys_footprint so far; absent elsewhere
     peak_committed_bytes: int | None  # Windows: PeakPagefileUsage; absent elsewhere
+    process_key: int | None  # as in Usage
 
 
 make_process_memory = maker(ProcessMemory)
@@ -95,11 +96,13 @@ class Device:
     gpu_instance: int | None  # MIG
     compute_instance: int | None  # MIG
     cuda_version: int | None  # of the driver: 1000 * major + 10 * minor
+    compute_capability: int | None  # NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000
     os_id: int | None  # Windows: adapter LUID; macOS: registry id
-    name: str | None
+    name: str | None  # as the vendor writes it: "NVIDIA GeForce RTX 4090"
     uuid: str | None  # as the vendor writes it: "GPU-…", "MIG-…"
     pci_bus_id: str | None  # "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
     driver_version: str | None  # as the vendor writes it
+    architecture: str | None  # as the vendor names it: "Hopper", "gfx942"
     # in a snapshot, as far as it collected them
     pools: tuple[Pool, ...] = ()  # the main pool first
     telemetry: Telemetry | None = None
@@ -135,7 +138,7 @@ class Pool:
     budget_bytes: int | None  # what a policy grants this process
     # used, and owned by no visible process; only in snapshots that collect processes
     unattributed_bytes: int | None
-    age_ns: int  # time since the driver was queried
+    age_ns: int  # time since the driver's answer
 
 
 make_pool = maker(Pool)
@@ -171,7 +174,7 @@ class Telemetry:
     pcie_rx_bytes: int | None  # counter: take differences
     pcie_tx_bytes: int | None  # counter: take differences
     window_ns: int | None  # time over which the percentages are averaged
-    age_ns: int  # time since the driver was queried
+    age_ns: int  # time since the driver's answer
 
 
 make_telemetry = maker(Telemetry)
@@ -191,16 +194,10 @@ class Metric:
     value: float | None  # a reading
     count: int | None  # a counter or a whole number
     window_ns: int | None  # time over which value is averaged
-    age_ns: int  # time since the driver was queried
-    group: str | None = None  # in a snapshot: its control group
+    age_ns: int  # time since the driver's answer
 
 
-METRIC_TEXTS = (raw.TEXT_METRIC_GROUP,)
-_make_metric = maker(Metric)
-
-
-def make_metric(values: tuple[Any, ...], texts: tuple[str | None, ...] = (None,)) -> Metric:
-    return _make_metric((*values, *texts))
+make_metric = maker(Metric)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +207,7 @@ class Usage:
 
     notes: int  # Note; Note.Note.FOREIGN_PID: pid is not of the proc tree in use
     backend: int  # Backend
-    pid: int
+    pid: int  # as the driver lists it: see hmn_usage_read
     device_index: int
     kinds: int | None  # UsageKind: UsageKind.COMPUTE, UsageKind.GRAPHICS, UsageKind.MEDIA
     accounting: int  # Accounting: what used_bytes counts
@@ -218,8 +215,7 @@ class Usage:
     uid: int | None  # effective user id
     gpu_instance: int | None  # MIG
     compute_instance: int | None  # MIG
-    # start time: identifies a process together with pid. Of an exited process: start of the driver's
-    # accounting
+    # start time, for people: see process_key. Of an exited process: start of the driver's accounting
     start_unix_ns: int | None
     used_bytes: int | None  # main value, accounted as `accounting`
     resident_bytes: int | None
@@ -234,9 +230,13 @@ class Usage:
     busy_ns: int | None  # counter: take differences
     busy_percent: float | None
     window_ns: int | None  # time over which busy_percent is averaged
-    age_ns: int  # time since the driver was queried
+    age_ns: int  # time since the driver's answer
     # highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never sampled
     peak_used_bytes: int | None
+    # opaque: identifies the process in every context, whatever its pid was used for before and however the
+    # clock is set, among readers in one PID namespace. Absent for a process of another one, an exited
+    # process, and where the system does not identify its boot (a copied proc tree)
+    process_key: int | None
     process_name: str | None = None  # in a snapshot: command name
     process_command: str | None = None  # in a snapshot: command line
     process_container: str | None = None  # in a snapshot: id of the container
@@ -248,6 +248,30 @@ _make_usage = maker(Usage)
 
 def make_usage(values: tuple[Any, ...], texts: tuple[str | None, ...] = (None, None, None)) -> Usage:
     return _make_usage((*values, *texts))
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Memory of one device that one control group holds (a container, a session or a service). No group of a
+    snapshot contains another, so that used_bytes may be summed. None: not known."""
+
+    notes: int  # Note
+    backend: int  # Backend
+    device_index: int
+    used_bytes: int | None  # VRAM held by the group's processes
+    # the lowest limit of the group and of those that contain it, which they may share with others; absent:
+    # none, or not readable
+    limit_bytes: int | None
+    age_ns: int  # time since the kernel was queried
+    name: str | None = None  # in a snapshot: its container, else its path
+
+
+GROUP_TEXTS = (raw.TEXT_GROUP_NAME,)
+_make_group = maker(Group)
+
+
+def make_group(values: tuple[Any, ...], texts: tuple[str | None, ...] = (None,)) -> Group:
+    return _make_group((*values, *texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +287,11 @@ class SnapshotInfo:
     # processes that the system did not let the caller read, or whose use of a device it did not
     unreadable_process_count: int
     metric_count: int
+    group_count: int
     unix_time_ns: int  # start time, since 1970
-    monotonic_ns: int  # start time, by the monotonic clock
+    monotonic_ns: int  # start time: hmn_monotonic_ns
     duration_ns: int  # time it took
+    device_generation: int  # as hmn_device_generation, of the context's last scan
 
 
 make_snapshot_info = maker(SnapshotInfo)
@@ -273,24 +299,25 @@ make_snapshot_info = maker(SnapshotInfo)
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """Why a value is missing, and the remedy. None: not known."""
+    """Why a value is missing, and the remedy: without HMN_DIAGNOSTIC_HAS_FIELD and HMN_DIAGNOSTIC_HAS_METRIC,
+    why the whole subject is. None: not known."""
 
     notes: int  # Note; Note.Note.TRACE: not a fault, a recorded driver call
     backend: int  # Backend
+    reason: int  # Reason
     # Status; Status.Status.UNSUPPORTED: not supported by this device; Status.Status.NO_DEVICE: this backend
     # certainly has no device; these two do not set Note.PARTIAL in a snapshot
     status: int
     native_domain: int  # NativeDomain
-    native_code: int
+    native_code: int  # as the system, driver or tool returned it
     subject: int  # the bit concerned
-    # presence bits of that struct that are missing for this reason; with Collect.METRICS the number of the
-    # metric
-    field: int | None
+    field: int | None  # presence bits of that struct that are missing for this reason
+    metric: int | None  # the metric that is missing for this reason
     device_index: int | None
     pid: int | None  # of the first, when several were merged
     count: int  # number of equal diagnostics merged into this one
     duration_ns: int | None  # of a traced call
-    message: str
+    message: str  # a sentence that names the value and the remedy
 
 
 make_diagnostic = maker(Diagnostic)
@@ -326,7 +353,7 @@ class SamplerInfo:
     dropped_count: int  # of these, dropped unread because the queue was full
     late_count: int  # scheduled times skipped because a snapshot took too long
     failed_count: int  # attempts without a snapshot
-    last_monotonic_ns: int | None  # start of the last attempt, by the monotonic clock
+    last_monotonic_ns: int | None  # start of the last attempt: hmn_monotonic_ns
 
 
 make_sampler_info = maker(SamplerInfo)
@@ -345,7 +372,7 @@ class Peak:
     used_bytes: int | None  # a device: of its main pool
     host_pool_bytes: int | None  # a device: used of its PoolKind.HOST
     host_resident_bytes: int | None  # of a process: RSS
-    used_monotonic_ns: int | None  # when used_bytes was first reached
+    used_monotonic_ns: int | None  # start of the first snapshot with used_bytes
 
 
 make_peak = maker(Peak)
@@ -376,7 +403,7 @@ class Tag:
     number: int  # of the tag
     allocated_bytes: int
     peak_bytes: int
-    name: str
+    name: str  # as passed to hmn_tracker_tag
 
 
 make_tag = maker(Tag)
@@ -422,11 +449,11 @@ class Episode:
 
     notes: int  # Note; Note.Note.TRUNCATED: a label was cut
     rules: int  # SpillRule: those that held
-    number: int
+    number: int  # counts a detector's episodes from 0
     observation_count: int
     peak_shared_bytes: int
     peak_evicted_bytes: int | None
-    start_monotonic_ns: int
+    start_monotonic_ns: int  # of its first observation
     end_monotonic_ns: int | None  # of the first observation after it
     duration_ns: int  # from its first observation to its last
     start_label: str  # of its first observation

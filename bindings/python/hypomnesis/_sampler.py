@@ -54,6 +54,11 @@ class Sampler:
         except EmptyError:
             return None
 
+    def handle(self) -> int:
+        """What an event loop waits for: a descriptor to poll, on Windows a HANDLE, ready whenever
+        next(0) has an answer. It stays the sampler's: do not close it."""
+        return self._handle.use().handle()
+
     def info(self) -> SamplerInfo:
         """Status of the sampler."""
         return make_sampler_info(self._handle.use().info())

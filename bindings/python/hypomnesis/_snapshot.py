@@ -6,12 +6,12 @@ from collections import defaultdict
 from dataclasses import dataclass, field, fields
 from types import TracebackType
 
-from ._constants import Format
+from ._constants import Format, PoolKind
 from ._device import make_device
 from ._handle import Handle
 from ._native import raw
-from ._records import (METRIC_TEXTS, USAGE_TEXTS, Delta, Device, Diagnostic, Metric, Pool, ProcessMemory,
-                       SnapshotInfo, SystemMemory, Telemetry, Usage, make_delta, make_diagnostic,
+from ._records import (GROUP_TEXTS, USAGE_TEXTS, Delta, Device, Diagnostic, Group, Metric, Pool, ProcessMemory,
+                       SnapshotInfo, SystemMemory, Telemetry, Usage, make_delta, make_diagnostic, make_group,
                        make_metric, make_pool, make_process_memory, make_snapshot_info,
                        make_system_memory, make_telemetry, make_usage)
 
@@ -32,27 +32,38 @@ class Snapshot:
     usages: tuple[Usage, ...]  # of all devices: by device index, then pid
     diagnostics: tuple[Diagnostic, ...]  # why something is missing
     metrics: tuple[Metric, ...]  # of all devices: by device index
+    groups: tuple[Group, ...]  # what control groups hold: by device index
     _handle: Handle[raw.Snapshot] = field(repr=False)
 
     def json(self) -> str:
         """The whole snapshot as one JSON object; numbers are numbers, what is unknown is null."""
         return self._handle.use().json()
 
-    def device_line(self, i: int, format: int = Format.FREE) -> str | None:
-        """The device at position i as one line, in MiB: "  GPU 0: free 13284 MB / 16384 MB [name]".
+    def pool(self, device_index: int, kind: int = PoolKind.MAIN) -> Pool | None:
+        """Memory of a device, by its index; None when it has no such pool.
 
-        None when the value is not known. RangeError: i is past the end, or no such Format.
+        NoDeviceError: the snapshot does not have the device. RangeError: no such PoolKind.
         """
-        return self._handle.use().device_line(i, format)
+        values = self._handle.use().device_pool(device_index, kind)
+        return None if values is None else make_pool(values)
 
-    def reason(self, device_index: int, subject: int, field: int = 0) -> Diagnostic | None:
+    def device_line(self, device_index: int, format: int = Format.FREE, flags: int = 0) -> str | None:
+        """A device, by its index, as one line: "  GPU 0: free 13284 MiB / 16384 MiB [name]". `flags`: LineFlag.
+
+        None when the value is not known. NoDeviceError: the snapshot does not have the device. RangeError: no
+        such Format.
+        """
+        return self._handle.use().device_line(device_index, format, flags)
+
+    def reason(self, device_index: int, subject: int, field: int = 0, metric: int = 0) -> Diagnostic | None:
         """Why a value of a device, by its index, is missing.
 
-        `subject` is a bit of Collect, `field` the presence bit of the value, of metrics their number; 0: the
-        subject as a whole. None when the subject was not requested. NoDeviceError: the snapshot does not have
-        the device. RangeError: not one bit of Collect.
+        `subject` is a bit of Collect, `field` the presence bit of the value, `metric` with Collect.METRICS a
+        MetricId; both 0: the subject as a whole. None when the subject was not requested. NoDeviceError: the
+        snapshot does not have the device. RangeError: not one bit of Collect. ArgumentError: a field of
+        metrics, or a metric of another subject.
         """
-        values = self._handle.use().reason(device_index, subject, field)
+        values = self._handle.use().reason(device_index, subject, field, metric)
         return None if values is None else make_diagnostic(values)
 
     def delta_since(self, before: Snapshot, device_index: int) -> Delta | None:
@@ -64,13 +75,14 @@ class Snapshot:
         values = self._handle.use().delta_since(before._handle.use(), device_index)
         return None if values is None else make_delta(values)
 
-    def delta_line(self, before: Snapshot, device_index: int, label: str) -> str | None:
-        """The change as one line, in MiB; None when host memory is missing on a side."""
-        return self._handle.use().delta_line(before._handle.use(), device_index, label)
+    def delta_line(self, before: Snapshot, device_index: int, label: str, flags: int = 0) -> str | None:
+        """The change as one line, in MiB; None when host memory is missing on a side. `flags`: LineFlag."""
+        return self._handle.use().delta_line(before._handle.use(), device_index, label, flags)
 
-    def before_after_lines(self, before: Snapshot, device_index: int, label: str) -> str | None:
+    def before_after_lines(self, before: Snapshot, device_index: int, label: str,
+                           flags: int = 0) -> str | None:
         """Both values and the change, one line for RAM and one for VRAM; None as in delta_line."""
-        return self._handle.use().before_after_lines(before._handle.use(), device_index, label)
+        return self._handle.use().before_after_lines(before._handle.use(), device_index, label, flags)
 
     @property
     def closed(self) -> bool:
@@ -98,8 +110,9 @@ def make_snapshot(native: raw.Snapshot) -> Snapshot:
     pools = tuple([make_pool(native.pool(i)) for i in range(info.pool_count)])
     usages = tuple([make_usage(native.usage(i), tuple([native.text(which, i) for which in USAGE_TEXTS]))
                     for i in range(info.usage_count)])
-    metrics = tuple([make_metric(native.metric(i), tuple([native.text(which, i) for which in METRIC_TEXTS]))
-                     for i in range(info.metric_count)])
+    metrics = tuple([make_metric(native.metric(i)) for i in range(info.metric_count)])
+    groups = tuple([make_group(native.group(i), tuple([native.text(which, i) for which in GROUP_TEXTS]))
+                    for i in range(info.group_count)])
     memory, system = native.memory(), native.system()
     return Snapshot(
         info,
@@ -110,6 +123,7 @@ def make_snapshot(native: raw.Snapshot) -> Snapshot:
         usages,
         tuple([make_diagnostic(native.diagnostic(i)) for i in range(info.diagnostic_count)]),
         metrics,
+        groups,
         Handle(native, "snapshot"))
 
 
@@ -128,8 +142,8 @@ def _devices(native: raw.Snapshot, count: int, pools: tuple[Pool, ...],
     for i in range(count):
         values = native.device(i)
         index = values[_INDEX]
-        made.append(make_device(values, tuple(pools_of[index]), _telemetry(native.telemetry(i)),
-                                _usage(native.own_usage(i)), tuple(usages_of[index]),
+        made.append(make_device(values, tuple(pools_of[index]), _telemetry(native.telemetry(index)),
+                                _usage(native.own_usage(index)), tuple(usages_of[index]),
                                 tuple(metrics_of[index])))
     return tuple(made)
 

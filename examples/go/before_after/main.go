@@ -52,7 +52,7 @@ func run() error {
 		fmt.Println(withoutDevice(before, after))
 		return nil
 	}
-	text, err := after.BeforeAfterLines(before, 0, "work")
+	text, err := after.BeforeAfterLines(before, 0, "work", 0)
 	fmt.Print(text)
 	return err
 }

@@ -27,7 +27,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	system, err := context.SystemMemory()
+	system, err := context.SystemMemory(0)
 	if err != nil {
 		return err
 	}

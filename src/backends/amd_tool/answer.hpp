@@ -44,6 +44,7 @@ struct process_row {
   std::optional<std::uint64_t> used;
   std::optional<std::uint64_t> host;
   std::string_view flaw;  // why `used` is absent
+  reason stated = reason::unknown;
   bool is_estimated = false;
   text<64> name;  // empty: unknown
 };

@@ -89,6 +89,7 @@ void check_repeated(process_row& row, std::span<const process_row> rows) {
   }
   if (others != 0 && alike == others && row.used) {
     row.flaw = "it prints the same for each card, which may be the sum of all";
+    row.stated = reason::ambiguous;
   }
 }
 

@@ -76,8 +76,8 @@ constexpr metric_field metric_fields[] = {
     {field::core_voltage, metric_id::voltage, which::rail::core},
     {field::soc_voltage, metric_id::voltage, which::rail::soc},
     {field::memory_voltage, metric_id::voltage, which::rail::memory},
-    {field::fan_percent, metric_id::fan_percent, 0},
-    {field::fan_rpm, metric_id::fan_rpm, 0},
+    {field::fan_percent, metric_id::fan_percent, 1},
+    {field::fan_rpm, metric_id::fan_rpm, 1},
 };
 
 }  // namespace

@@ -105,7 +105,7 @@ void amd_source::adopt_card(std::size_t at, reading& r) {
 
 result<const card*> amd_source::card_of(slot number, reading& r) {
   result<std::size_t> at = row_of(number, r);
-  if (!at) return std::move(at.why());
+  if (!at) return at.why();
   return &now_.cards[*at];
 }
 

@@ -15,7 +15,7 @@ result<void> amd_source::load_processes(reading& r) {
 
 result<const card*> amd_source::card_with_processes(slot number, reading& r) {
   if (const auto found = card_of(number, r); !found) return found;
-  if (result<void> loaded = load_processes(r); !loaded) return std::move(loaded.why());
+  if (result<void> loaded = load_processes(r); !loaded) return loaded.why();
   return card_of(number, r);
 }
 
@@ -36,15 +36,19 @@ usage amd_source::usage_of(const process_row& row, const card& c, slot number, r
   u.host_pool = row.host;
   if (row.is_estimated) u.notes |= note::estimated;
   std::string_view flaw = row.flaw;
+  reason stated = row.stated;
   const field_amount& total = c[field::vram_total];
   if (u.used && total.has_value() && *u.used > total.whole) {
     u.used.reset();
     flaw = "it prints more memory than the GPU has";
+    stated = reason::implausible;
   }
   if (!u.used) {
     if (flaw.empty()) flaw = "it prints no value";
-    diagnose_use(fail(flaw.find("rights") != flaw.npos ? status::permission : status::unsupported,
-                      {d_.tool.name, " does not report the memory of this process: ", flaw}),
+    const bool is_refused = flaw.find("rights") != flaw.npos;
+    diagnose_use(with_reason(stated, fail(is_refused ? status::permission : status::unsupported,
+                                          {d_.tool.name,
+                                           " does not report the memory of this process: ", flaw})),
                  row.pid, number, r);
   }
   // Prefer the host's program name: rocm-smi prints it in lower case.

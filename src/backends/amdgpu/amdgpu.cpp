@@ -108,6 +108,7 @@ void amdgpu_driver::identify(visit& v, device& who) {
   if (k.kind == device_kind::discrete) who.memory_kind = memory_kind::dedicated;
   if (!k.is_named) k.is_named = read_name(v.of(), k.name);
   who.name = k.name;
+  if (const auto node = node_of(v.of())) who.architecture = architecture_of(node->gfx_target);
   fill_identity(v, who);
 }
 
@@ -121,6 +122,7 @@ void amdgpu_driver::identify_part(visit& v, device& who) {
   if (!k.is_named) k.is_named = read_name(*whole, k.name);
   who.parent = whole->number;
   who.name = k.name;
+  who.architecture = architecture_of(node->gfx_target);
   who.pci_device = whole->pci_device;
   who.pci_subsystem = whole->pci_subsystem;
 }

@@ -45,6 +45,15 @@ text<32> address_of(const drm::compute_node& n, bool with_function) noexcept {
 
 }  // namespace
 
+// The minor number and the stepping are one hexadecimal digit each:
+// https://llvm.org/docs/AMDGPUUsage.html#processors
+text<32> architecture_of(std::uint32_t gfx_target) noexcept {
+  if (gfx_target == 0) return {};
+  std::array<char, 32> buffer;
+  return text<32>(compose_in(buffer, {"gfx", gfx_target / 10000, hex(gfx_target / 100 % 100, 1),
+                                      hex(gfx_target % 100, 1)}));
+}
+
 text<96> uuid_of(std::string_view unique_id) noexcept {
   const auto id = scan::number(unique_id, 16);
   std::array<char, 32> buffer;

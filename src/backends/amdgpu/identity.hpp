@@ -35,6 +35,9 @@ bool read_name(const drm::card& c, text<256>& name);
 // Returns the card of which `part` is a partition; nullptr if it is not here.
 const drm::card* whole_of(const drm::compute_node& part, std::span<const drm::card> all) noexcept;
 
+// Returns the name of KFD's gfx_target_version as the compiler writes it, "gfx90a"; empty for 0.
+text<32> architecture_of(std::uint32_t gfx_target) noexcept;
+
 // Fills uuid, driver version and NUMA node.
 void fill_identity(const drm::visit& v, device& who);
 

@@ -26,6 +26,7 @@ void adopt_identity(device& known, device fresh) {
   keep_known(fresh.pci_bus_id, known.pci_bus_id);
   keep_known(fresh.driver_version, known.driver_version);
   keep_known(fresh.driver_index, known.driver_index);
+  keep_known(fresh.compute_capability, known.compute_capability);
   keep_known(fresh.pci_device, known.pci_device);
   keep_known(fresh.pci_subsystem, known.pci_subsystem);
   keep_known(fresh.kind, known.kind);
@@ -129,7 +130,7 @@ tool_source::known_gpu* tool_source::adopt(const device& who, std::optional<std:
 result<std::size_t> tool_source::row_of(slot number, reading& r) {
   if (number >= known_.size()) return never_listed();
   if (is_asleep()) return why_asleep();
-  if (result<void> loaded = load(r); !loaded) return std::move(loaded.why());
+  if (result<void> loaded = load(r); !loaded) return loaded.why();
   if (known_[number].row) return *known_[number].row;
   return fail(status::device_lost, {d_.name, " does not list this GPU any more"});
 }
@@ -160,7 +161,8 @@ void tool_source::diagnose(failure why, std::uint32_t about, std::uint32_t field
 void tool_source::diagnose(const std::vector<missing>& gone, std::uint32_t about, slot number,
                            reading& r) const {
   for (const missing& m : gone) {
-    if (m.fields != 0) diagnose(fail(m.code, m.message), about, m.fields, number, r);
+    if (m.fields == 0) continue;
+    diagnose(with_reason(m.stated, fail(m.code, m.message)), about, m.fields, number, r);
   }
 }
 

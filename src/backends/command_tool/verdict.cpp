@@ -26,13 +26,13 @@ native_code exit_of(const platform::outcome& o) noexcept {
 }
 
 void add_missing(std::vector<missing>& to, std::uint32_t fields, status code,
-                 const message_text& message) {
+                 const message_text& message, reason stated) {
   for (missing& m : to) {
     if (m.code != code || m.message != message) continue;
     m.fields |= fields;
     return;
   }
-  to.push_back({fields, code, message});
+  to.push_back({fields, code, message, stated});
 }
 
 std::optional<failure> verdict::why_not_run(std::string_view path) const {

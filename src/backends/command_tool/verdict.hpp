@@ -37,10 +37,11 @@ struct missing {
   std::uint32_t fields = 0;
   status code = status::unsupported;
   message_text message;
+  reason stated = reason::unknown;
 };
 
 void add_missing(std::vector<missing>& to, std::uint32_t fields, status code,
-                 const message_text& message);
+                 const message_text& message, reason stated = reason::unknown);
 
 class verdict {
  public:

@@ -110,7 +110,8 @@ failure unreadable(source from, int error, std::string_view folder, std::string_
   return {error == no_number ? status::backend : status_of(error),
           from,
           native,
-          {folder, "/", name, reason_of(error)}};
+          {folder, "/", name, reason_of(error)},
+          error == no_number ? reason::not_understood : reason::unknown};
 }
 
 }  // namespace hmn::drm

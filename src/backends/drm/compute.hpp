@@ -18,7 +18,8 @@ struct compute_node {
   std::uint32_t gpu_id = 0;  // KFD's id, never 0
   std::uint32_t render_minor = 0;
   std::uint32_t domain = 0;
-  std::uint32_t location = 0;  // bus, device and function; for a partition also its number
+  std::uint32_t location = 0;    // bus, device and function; for a partition also its number
+  std::uint32_t gfx_target = 0;  // 10000 * major + 100 * minor + stepping; 0: unknown
   std::optional<std::uint64_t> memory;
 };
 

@@ -172,8 +172,11 @@ inline failure why_not_counted(const card& c) {
 }
 
 inline failure needs_two_readings(const card& c) {
-  return {
-      status::unsupported, c.by->from(), {}, "load is the difference of two readings: read again"};
+  return {status::unsupported,
+          c.by->from(),
+          {},
+          "load is the difference of two readings: read again",
+          reason::not_yet};
 }
 
 }  // namespace hmn::drm

@@ -114,10 +114,10 @@ constexpr number_file of_chip[] = {
     {metric_id::energy_joules, 0, joules, "energy1_input"},
 };
 constexpr number_file of_fan[] = {
-    {metric_id::fan_percent, 0, duty_of_255, "pwm1"},
-    {metric_id::fan_rpm, 0, turns, "fan1_input"},
+    {metric_id::fan_percent, 1, duty_of_255, "pwm1"},
+    {metric_id::fan_rpm, 1, turns, "fan1_input"},
 };
-constexpr number_file of_nouveaus_fan[] = {{metric_id::fan_percent, 0, duty_percent, "pwm1"}};
+constexpr number_file of_nouveaus_fan[] = {{metric_id::fan_percent, 1, duty_percent, "pwm1"}};
 constexpr number_file of_clock[] = {
     {metric_id::clock_mhz, which::clock::core, megahertz, "cur_freq"},
     {metric_id::clock_limit_mhz, which::clock::core, megahertz, "max_freq"},
@@ -221,7 +221,7 @@ result<void> generic_driver::memory(visit& v, pools& out) {
     v.diagnose(fail(status::unsupported, "no client of the device reports its memory"),
                subject::pools, pool_field::used);
   } else {
-    v.diagnose(std::move(all.why()), subject::pools, pool_field::used);
+    v.diagnose(all.why(), subject::pools, pool_field::used);
   }
   out.add(p);
   return {};

@@ -249,14 +249,14 @@ result<void> card_visit::walk() {
 }
 
 result<card_use> card_visit::clients() {
-  if (result<void> ok = walk(); !ok) return std::move(ok.why());
+  if (result<void> ok = walk(); !ok) return ok.why();
   card_use use = use_of(in_.now_, of_.number);
   use.is_partial = use.is_partial || !in_.seen_.is_complete();
   return use;
 }
 
 result<card_load> card_visit::load() {
-  if (result<void> ok = walk(); !ok) return std::move(ok.why());
+  if (result<void> ok = walk(); !ok) return ok.why();
   loads_of(in_.now_, in_.before_, of_.number, in_.loads_);
   if (in_.loads_.empty()) return why_no_load();
   return card_load{in_.loads_, in_.now_.taken_ns - in_.before_.taken_ns, !in_.seen_.is_complete()};

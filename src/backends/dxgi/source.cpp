@@ -140,7 +140,7 @@ result<void> dxgi_source::memory(slot number, pools& out, reading& r) {
   if (!a) return a.why();
   result<own_memory> own = own_memory_of(**a);
   if (!own) {
-    if (own.why().code == status::device_lost) return std::move(own.why());
+    if (own.why().code == status::device_lost) return own.why();
     diagnose(r, number, subject::pools, budget_field, own.why());
   }
   std::optional<wddm::adapter_memory> in_use;
@@ -149,7 +149,7 @@ result<void> dxgi_source::memory(slot number, pools& out, reading& r) {
     if (!reported->dedicated.bytes())
       diagnose(r, number, subject::pools, in_use_fields, not_counted());
   } else {
-    diagnose(r, number, subject::pools, in_use_fields, std::move(reported.why()));
+    diagnose(r, number, subject::pools, in_use_fields, reported.why());
   }
   add_pools(**a, own ? std::optional(*own) : std::nullopt, in_use ? &*in_use : nullptr, out);
   return {};
@@ -158,7 +158,7 @@ result<void> dxgi_source::memory(slot number, pools& out, reading& r) {
 result<wddm::loads> dxgi_source::loads_of(const adapter& a) {
   if (!counters_) return no_counters();
   wddm::loads out;
-  if (result<void> ok = counters_->load(a.id, out); !ok) return std::move(ok.why());
+  if (result<void> ok = counters_->load(a.id, out); !ok) return ok.why();
   return out;
 }
 

@@ -81,7 +81,10 @@ result<memory_regions> intel_driver::ask(drm::visit& v) const {
     return fail(status_of(got.error), {path, reason_of(got.error)}, got.error);
   }
   const auto reported = d_.parse(std::span(buffer).first(got.value));
-  if (!reported) return fail(status::backend, {path, " answers without a memory region"});
+  if (!reported) {
+    return with_reason(reason::not_understood,
+                       fail(status::backend, {path, " answers without a memory region"}));
+  }
   return *reported;
 }
 
@@ -109,7 +112,7 @@ result<memory_regions> intel_driver::regions(drm::visit& v, known_card& k) const
 void intel_driver::add_clients(drm::visit& v, pool& p) const {
   if (p.used || v.is_asleep()) return;
   result<drm::card_use> all = v.clients();
-  if (!all) return v.diagnose(std::move(all.why()), subject::pools, pool_field::used);
+  if (!all) return v.diagnose(all.why(), subject::pools, pool_field::used);
   const bool is_host = p.kind == pool_kind::host;
   p.used = is_host ? all->sum.host_pool : all->sum.used();
   if (!p.used) return;

@@ -17,10 +17,16 @@ namespace {
 using namespace telemetry_field;
 using drm::sensors;
 
-constexpr std::string_view needs_another =
-    "power is the difference of two readings of energy: read again";
 constexpr std::string_view does_not_count =
     "the card's energy counter stands at 0: it does not count";
+
+failure needs_another(source from) {
+  return {status::unsupported,
+          from,
+          {},
+          "power is the difference of two readings of energy: read again",
+          reason::not_yet};
+}
 
 void give(sensors& s, std::uint32_t field, std::optional<double> from, std::optional<double>& to) {
   if (from && s.wants(field)) s.found(field, to, *from);
@@ -72,7 +78,7 @@ void take_load(drm::visit& v, sensors& s, hmn::telemetry& out) {
 std::uint32_t instance_of(const reading_of_chip& r) noexcept {
   switch (r.what) {
     case quantity::fan:
-      return r.number == 0 ? 0 : r.number - 1;
+      return r.number;
     case quantity::temperature:
       return r.where == place::memory ? which::sensor::memory : which::sensor::package;
     case quantity::voltage:
@@ -180,7 +186,7 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
     if (average) {
       give(s, power_watts, average->watts, out.power_watts);
     } else {
-      s.refuse(power_watts, fail(status::unsupported, std::string(needs_another)));
+      s.refuse(power_watts, needs_another(d_.from));
     }
   } else if (has.does_not_count()) {
     s.refuse(energy_joules | power_watts, fail(status::unsupported, std::string(does_not_count)));
@@ -231,7 +237,7 @@ void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
       all.miss(id, fail(status::unsupported, std::string(does_not_count)));
     }
   } else if (has.energy() != nullptr) {
-    all.miss(metric_id::power_watts, fail(status::unsupported, std::string(needs_another)));
+    all.miss(metric_id::power_watts, needs_another(d_.from));
   }
   std::vector<gt> gts;
   all.miss_file(metric_id::clock_mhz, d_.find_gts(c, gts), c.folder.view(), "gt*");

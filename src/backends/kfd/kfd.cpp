@@ -104,7 +104,8 @@ void kfd_driver::add_foreign(drm::visit& v, std::vector<usage>& rows) const {
               {},
               {uses_.size(), " compute processes use ", sum,
                " bytes of this device, and are listed by pids of the host: they cannot be "
-               "matched with those shown; run in the host's PID namespace"}},
+               "matched with those shown; run in the host's PID namespace"},
+              reason::ambiguous},
              subject::processes, 0);
 }
 

@@ -62,6 +62,7 @@ bool parse_node(std::string_view properties, drm::compute_node& into) noexcept {
   into.location = *location;
   // Older kernels do not report it: there is one domain then.
   into.domain = small(property(properties, "domain")).value_or(0);
+  into.gfx_target = small(property(properties, "gfx_target_version")).value_or(0);
   return true;
 }
 

@@ -42,6 +42,13 @@ int read_record(const kernel& k, std::uint32_t pid, process_record& out) noexcep
   return size == sizeof out && out.pid == static_cast<int>(pid) ? 0 : EIO;
 }
 
+std::optional<std::uint64_t> start_unix_ns(const process_record& of) noexcept {
+  constexpr std::uint64_t ns_per_second = 1'000'000'000;
+  if (of.start_seconds <= 0) return std::nullopt;
+  return static_cast<std::uint64_t>(of.start_seconds) * ns_per_second +
+         static_cast<std::uint64_t>(std::max(of.start_microseconds, 0)) * 1000;
+}
+
 bool is_forked_only(const kernel& k, std::uint32_t own_pid) noexcept {
   process_record own;
   return read_record(k, own_pid, own) == 0 && (own.accounting_flags & forked_only) != 0;

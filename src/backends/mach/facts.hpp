@@ -19,6 +19,7 @@ failure of_kernel(source from, std::string_view call, kern_return code);
 
 // Returns errno; 0: the record is valid.
 int read_record(const kernel& k, std::uint32_t pid, process_record& out) noexcept;
+std::optional<std::uint64_t> start_unix_ns(const process_record& of) noexcept;
 // Whether the caller has not called exec since its fork: Apple's frameworks kill such a process.
 bool is_forked_only(const kernel& k, std::uint32_t own_pid) noexcept;
 

@@ -170,7 +170,7 @@ result<void> macmon_source::ask(reading& r) {
 
 result<const sample*> macmon_source::find(slot number, reading& r) {
   if (number != only) return fail(status::no_device, "macmon reports one GPU only");
-  if (result<void> loaded = load(r); !loaded) return std::move(loaded.why());
+  if (result<void> loaded = load(r); !loaded) return loaded.why();
   return &*now_;
 }
 
@@ -253,8 +253,8 @@ result<void> macmon_source::metrics(slot number, bool, std::vector<metric>& out,
   }
   for (std::size_t i = 0; i < s.fans.size(); ++i) {
     if (!s.fans[i]) continue;
-    out.push_back(
-        measured(source::macmon, metric_id::fan_rpm, static_cast<std::uint32_t>(i), *s.fans[i]));
+    const auto instance = static_cast<std::uint32_t>(i) + 1;
+    out.push_back(measured(source::macmon, metric_id::fan_rpm, instance, *s.fans[i]));
   }
   return {};
 }

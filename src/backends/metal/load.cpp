@@ -139,8 +139,8 @@ bool load(hid_sensors& f) {
 
 result<frameworks> load_frameworks() {
   frameworks all{};
-  if (result<void> loaded = load(all.core); !loaded) return std::move(loaded.why());
-  if (result<void> loaded = load(all.registry); !loaded) return std::move(loaded.why());
+  if (result<void> loaded = load(all.core); !loaded) return loaded.why();
+  if (result<void> loaded = load(all.registry); !loaded) return loaded.why();
   all.has_metal = load(all.metal);
   all.has_report = load(all.report);
   all.has_sensors = load(all.sensors);

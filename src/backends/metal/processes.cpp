@@ -93,10 +93,13 @@ result<std::uint64_t> graphics_ledger::used_by(std::uint32_t pid) {
     return mach::why_not(source::metal, pid, "the graphics memory", errno);
   }
   if (length <= static_cast<int>(*place)) {
-    return fail(status::backend, "the kernel gave a ledger that is too short");
+    return with_reason(reason::not_understood,
+                       fail(status::backend, "the kernel gave a ledger that is too short"));
   }
   if (entries[*place].balance < 0) {
-    return fail(status::backend, {"the kernel counts less than nothing for process ", pid});
+    return with_reason(
+        reason::implausible,
+        fail(status::backend, {"the kernel counts less than nothing for process ", pid}));
   }
   return static_cast<std::uint64_t>(entries[*place].balance);
 }
@@ -119,8 +122,10 @@ result<std::vector<int>> graphics_ledger::processes() const {
 
 result<void> metal_source::can_attribute() const {
   if (accelerators_.size() == 1) return {};
-  return fail(status::unsupported,
-              "macOS counts a process' graphics memory, not of which of several GPUs it is");
+  return with_reason(
+      reason::ambiguous,
+      fail(status::unsupported,
+           "macOS counts a process' graphics memory, not of which of several GPUs it is"));
 }
 
 result<void> metal_source::processes(slot number, std::vector<usage>& out, reading& r) {

@@ -37,7 +37,7 @@ result<void> metal_source::open(reading& r) {
     }
   }
   r.opened();
-  if (!loaded) return std::move(loaded.why());
+  if (!loaded) return loaded.why();
   return {};
 }
 
@@ -51,7 +51,7 @@ result<void> metal_source::prepare(reading& r) {
     if (found) {
       accelerators_ = std::move(*found);
     } else {
-      ready = std::move(found.why());
+      ready = found.why();
     }
   }
   settle(ready);

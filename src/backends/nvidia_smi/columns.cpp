@@ -18,6 +18,7 @@ constexpr std::array<spellings, gpu_count> gpu_columns = {{
     {{"pci.device_id"}},
     {{"pci.sub_device_id"}},
     {{"driver_version"}},
+    {{"compute_cap"}},
     {{"mig.mode.current"}},
     {{"addressing_mode"}},
     {{"memory.total"}},

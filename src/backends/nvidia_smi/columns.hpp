@@ -23,6 +23,7 @@ enum class gpu_column : std::size_t {
   pci_device,
   pci_subsystem,
   driver_version,
+  compute_capability,
   mig_mode,
   addressing_mode,
   memory_total,

@@ -59,6 +59,15 @@ std::optional<std::uint32_t> pci_subsystem_of(const gpu_row& row) {
   return static_cast<std::uint32_t>(*id.value);
 }
 
+// Parses "8.9".
+std::optional<std::uint32_t> compute_capability_of(const gpu_row& row) {
+  std::string_view rest = row.known(gpu_column::compute_capability);
+  const auto major = scan::number<std::uint16_t>(scan::take_until(rest, '.'));
+  const auto minor = scan::number<std::uint16_t>(rest);
+  if (!major || !minor) return std::nullopt;
+  return 1000U * *major + 10U * *minor;
+}
+
 }  // namespace
 
 device identity_of(const gpu_row& row) {
@@ -71,6 +80,7 @@ device identity_of(const gpu_row& row) {
   d.driver_index = scan::number<std::uint32_t>(row[gpu_column::index].text);
   d.pci_device = pci_device_of(row);
   d.pci_subsystem = pci_subsystem_of(row);
+  d.compute_capability = compute_capability_of(row);
   d.name.assign(row.known(gpu_column::name));
   d.uuid.assign(row.known(gpu_column::uuid));
   d.pci_bus_id = normal_pci_address(row[gpu_column::pci_bus_id].text);

@@ -86,7 +86,7 @@ bool smi_source::is_of(const app_row& row, slot number) const {
 
 result<std::vector<usage>> smi_source::rows_of(slot number, std::uint32_t pid, reading& r) {
   if (number >= known_.size()) return never_listed();
-  if (result<void> loaded = load_apps(r); !loaded) return std::move(loaded.why());
+  if (result<void> loaded = load_apps(r); !loaded) return loaded.why();
   const std::vector<app_row>& all = apps_.rows;
   std::vector<std::uint32_t> mine;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
@@ -112,19 +112,21 @@ result<std::vector<usage>> smi_source::rows_of(slot number, std::uint32_t pid, r
 void smi_source::check_use(usage& row, status why, slot number, reading& r) const {
   std::string_view message = why_no_use(why);
   const auto total = known_[number].total;
+  auto stated = reason::unknown;
   if (row.used && total && *row.used > *total) {
     row.used.reset();
     why = status::backend;
+    stated = reason::implausible;
     message = "nvidia-smi prints more memory for this process than the GPU has";
   }
   if (row.used) return;
-  diagnose_use(fail(why == status::ok ? status::backend : why, std::string(message)), row.pid,
-               number, r);
+  if (why == status::ok) why = status::backend;
+  diagnose_use(with_reason(stated, fail(why, std::string(message))), row.pid, number, r);
 }
 
 result<void> smi_source::processes(slot number, std::vector<usage>& out, reading& r) {
   auto rows = rows_of(number, 0, r);
-  if (!rows) return std::move(rows.why());
+  if (!rows) return rows.why();
   const bool is_initial = is_in_initial_pid_namespace();
   const bool is_foreign = !is_initial && procfs::why_foreign(proc_root_);
   for (usage& row : *rows) {
@@ -137,7 +139,7 @@ result<void> smi_source::processes(slot number, std::vector<usage>& out, reading
 result<void> smi_source::process(slot number, std::uint32_t pid, bool self, usage& out,
                                  reading& r) {
   auto rows = rows_of(number, pid, r);
-  if (!rows) return std::move(rows.why());
+  if (!rows) return rows.why();
   if (!rows->empty()) {
     out = std::move(rows->front());
     return {};

@@ -23,9 +23,11 @@ result<void> smi_source::ask(reading& r) {
   std::size_t again = 0;
   for (std::size_t i = 0; i < gpus_.rows.size(); ++i) again += adopt_row(i, r) ? 0 : 1;
   if (again != 0) {
-    diagnose(fail(status::backend, {again,
-                                    " row(s) of nvidia-smi are of a GPU that it lists twice, "
-                                    "or of none that anything identifies"}),
+    diagnose(with_reason(
+                 reason::ambiguous,
+                 fail(status::backend, {again,
+                                        " row(s) of nvidia-smi are of a GPU that it lists twice, "
+                                        "or of none that anything identifies"})),
              subject::devices, 0, {}, r);
   }
   report(gpus_.problems, subject::devices, r);
@@ -69,7 +71,7 @@ result<const gpu_row*> smi_source::gpu_of(slot number, reading& r) {
       if (!p.bus_id.empty() && p.bus_id == known_[number].who.pci_bus_id) return p.why;
     }
   }
-  return std::move(at.why());
+  return at.why();
 }
 
 result<void> smi_source::memory(slot number, pools& out, reading& r) {

@@ -50,7 +50,8 @@ void check(pool& p, std::vector<missing>& gone) {
   if (!p.reserved || !p.free || !p.used || adds_up(p)) return;
   p.reserved.reset();
   add_missing(gone, pool_field::reserved, status::backend,
-              "nvidia-smi's reserved, free and used memory do not add up to the total");
+              "nvidia-smi's reserved, free and used memory do not add up to the total",
+              reason::implausible);
 }
 
 failure no_total(const missing& why) {

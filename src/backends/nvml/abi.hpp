@@ -191,20 +191,36 @@ inline constexpr std::uint32_t memory_v2_version = struct_version(sizeof(memory_
 inline constexpr std::uint32_t addressing_version = struct_version(sizeof(addressing_mode), 1);
 inline constexpr std::uint32_t temperature_version = struct_version(sizeof(temperature_v1), 1);
 
+// i386 aligns 8-byte numbers to 4 bytes: its structs have no gap behind a single 4-byte member, and
+// the versions that contain a size differ too. All other systems share one layout.
+struct number_behind_four {
+  std::uint32_t four;
+  std::uint64_t number;
+};
+inline constexpr std::size_t padding = offsetof(number_behind_four, number) - 4;
+
+static_assert(padding == 4 || (padding == 0 && sizeof(void*) == 4));
 static_assert(sizeof(code) == 4);
 static_assert(sizeof(memory_v1) == 24 && offsetof(memory_v1, used) == 16);
-static_assert(sizeof(memory_v2) == 40 && offsetof(memory_v2, total) == 8);
-static_assert(offsetof(memory_v2, reserved) == 16 && offsetof(memory_v2, free) == 24);
-static_assert(offsetof(memory_v2, used) == 32 && memory_v2_version == 0x02000028U);
+static_assert(sizeof(memory_v2) == 36 + padding && offsetof(memory_v2, total) == 4 + padding);
+static_assert(offsetof(memory_v2, reserved) == 12 + padding &&
+              offsetof(memory_v2, free) == 20 + padding);
+static_assert(offsetof(memory_v2, used) == 28 + padding &&
+              memory_v2_version == 0x02000024U + padding);
 static_assert(sizeof(bar1_memory) == 24);
-static_assert(sizeof(process_v1) == 16 && offsetof(process_v1, used) == 8);
-static_assert(sizeof(process_v2) == 24 && offsetof(process_v2, gpu_instance) == 16);
-static_assert(offsetof(process_v2, compute_instance) == 20);
-static_assert(sizeof(process_detail) == 32 && offsetof(process_detail, protected_used) == 24);
+static_assert(sizeof(process_v1) == 12 + padding && offsetof(process_v1, used) == 4 + padding);
+static_assert(sizeof(process_v2) == 20 + padding &&
+              offsetof(process_v2, gpu_instance) == 12 + padding);
+static_assert(offsetof(process_v2, compute_instance) == 16 + padding);
+static_assert(sizeof(process_detail) == 28 + padding);
+static_assert(offsetof(process_detail, protected_used) == 20 + padding);
 static_assert(sizeof(utilization) == 8);
-static_assert(sizeof(process_sample) == 32 && offsetof(process_sample, time_us) == 8);
-static_assert(offsetof(process_sample, sm) == 16 && offsetof(process_sample, decoder) == 28);
-static_assert(sizeof(accounting_stats) == 56 && offsetof(accounting_stats, most_memory) == 8);
+static_assert(sizeof(process_sample) == 28 + padding &&
+              offsetof(process_sample, time_us) == 4 + padding);
+static_assert(offsetof(process_sample, sm) == 12 + padding);
+static_assert(offsetof(process_sample, decoder) == 24 + padding);
+static_assert(sizeof(accounting_stats) == 56);
+static_assert(offsetof(accounting_stats, most_memory) == 8);
 static_assert(offsetof(accounting_stats, start_us) == 24);
 static_assert(offsetof(accounting_stats, is_running) == 32);
 static_assert(sizeof(pci_info) == 68 && offsetof(pci_info, domain) == 16);
@@ -212,7 +228,7 @@ static_assert(offsetof(pci_info, device_id) == 28 && offsetof(pci_info, bus_id) 
 static_assert(sizeof(c2c_mode) == 4 && sizeof(addressing_mode) == 8);
 static_assert(sizeof(temperature_v1) == 12);
 static_assert(sizeof(field_value) == 40 && offsetof(field_value, type) == 24);
-static_assert(sizeof(event_data) == 32 && offsetof(event_data, data) == 16);
 static_assert(offsetof(field_value, result) == 28 && offsetof(field_value, bits) == 32);
+static_assert(sizeof(event_data) == 28 + padding && offsetof(event_data, data) == 12 + padding);
 
 }  // namespace hmn::nvml

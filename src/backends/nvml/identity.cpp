@@ -71,6 +71,23 @@ code read_pci(const topic& t, const session& s, handle h, known_device& out) {
   return c;
 }
 
+void read_architecture(const topic& t, const session& s, handle h, known_device& out) {
+  int major = 0;
+  int minor = 0;
+  const auto& capability = s.fn.compute_capability;
+  code c = call(t, capability, h, &major, &minor);
+  if (c == success && (major < 1 || major > 999 || minor < 0 || minor > 99)) c = not_supported;
+  note_gap(out, c, capability.name(), device_field::compute_capability);
+  if (c == success) {
+    out.identity.compute_capability = static_cast<std::uint32_t>(1000 * major + 10 * minor);
+  }
+  unsigned number = 0;
+  c = call(t, s.fn.architecture, h, &number);
+  out.identity.architecture.assign(architecture_name(number));
+  if (c == success && out.identity.architecture.empty()) c = not_supported;
+  note_gap(out, c, s.fn.architecture.name(), device_field::architecture);
+}
+
 void read_instance(const topic& t, const session& s, handle h, known_device& out) {
   mig_instance instance;
   const number_call* asked = &s.fn.gpu_instance;
@@ -115,6 +132,13 @@ code classify_memory(const topic& t, session& s, const settings& paths, known_de
 
 }  // namespace
 
+std::string_view architecture_name(unsigned number) noexcept {
+  constexpr std::string_view names[] = {"Kepler", "Maxwell", "Pascal", "Volta",    "Turing",
+                                        "Ampere", "Ada",     "Hopper", "Blackwell"};
+  constexpr unsigned first = 2;
+  return number - first < std::size(names) ? names[number - first] : std::string_view();
+}
+
 gpu_information parse_information(std::string_view text) noexcept {
   gpu_information found;
   while (!text.empty()) {
@@ -150,6 +174,7 @@ code read_identity(const topic& t, session& s, const settings& paths, handle h, 
   if (ends_list(no_uuid)) return no_uuid;
   if (const code c = read_pci(t, s, h, out); ends_list(c)) return c;
   if (out.address) out.identity.render_minor = render_minor(paths.sys_root, *out.address);
+  read_architecture(t, s, h, out);
   const code c = classify_memory(t, s, paths, out);
   if (c == reset_required) out.refusal = c;
   out.mig_capable = static_cast<bool>(s.fn.mig_mode);
@@ -164,6 +189,8 @@ code read_instance_identity(const topic& t, session& s, const known_device& pare
   device& d = out.identity;
   d.kind = device_kind::partition;
   d.parent = parent.identity.number;
+  d.compute_capability = parent.identity.compute_capability;
+  d.architecture = parent.identity.architecture;
   out.traits = parent.traits;
   if (const code c = read_name(t, s, h, out); ends_list(c)) return c;
   note_gap(out, read_uuid(t, s, h, d.uuid), s.fn.uuid.name(), device_field::uuid);

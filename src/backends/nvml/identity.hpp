@@ -28,6 +28,9 @@ gpu_information parse_information(std::string_view text) noexcept;
 // Returns the driver version in `version`, of the proprietary or the open kernel module.
 std::string_view parse_driver_version(std::string_view text) noexcept;
 
+// Returns the name of an NVML_DEVICE_ARCH_* (nvml.h); empty for one that is unknown or not in it.
+std::string_view architecture_name(unsigned number) noexcept;
+
 // Fills everything but number, driver_index and state. Returns the code that ends it early
 // (gpu_is_lost, uninitialized), else success: other missing values are listed in out.gaps.
 code read_identity(const topic& t, session& s, const settings& paths, handle h, known_device& out);

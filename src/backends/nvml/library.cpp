@@ -22,7 +22,7 @@ void named_symbol::find(const platform::library& from) noexcept {
 void symbols::find(const platform::library& from) noexcept {
   const auto each = [&](auto&... all) { (all.find(from), ...); };
   each(init_with_flags, init, shutdown, driver_version, cuda_version_v2, cuda_version);
-  each(count, by_index, name, uuid, pci, virtualization);
+  each(count, by_index, name, uuid, pci, virtualization, architecture, compute_capability);
   each(memory_v2, memory_v1, bar1, numa_node, c2c, addressing);
   each(compute, mps, graphics);
   each(mig_mode, mig_count, mig_by_index, gpu_instance, compute_instance);
@@ -35,9 +35,9 @@ void symbols::find(const platform::library& from) noexcept {
 
 namespace {
 
-failure not_opened(std::string loader_text, const std::string& help) {
-  if (!help.empty()) loader_text = compose({loader_text, ": ", help});
-  return fail(status::no_source, std::move(loader_text));
+failure not_opened(const platform::library::open_result& tried, const std::string& help) {
+  return fail(tried.is_missing ? status::no_source : status::backend,
+              {tried.error_text, help.empty() ? "" : ": ", help});
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ result<platform::library> open_library(const settings& s) {
   if (!s.nvml_path.empty()) {
     auto chosen = platform::library::open(s.nvml_path.c_str());
     if (chosen) return std::move(chosen.value);
-    return not_opened(std::move(chosen.error_text), {});
+    return not_opened(chosen, {});
   }
   const auto places = library_places();
   auto found = platform::library::open(places.front());
@@ -55,7 +55,7 @@ result<platform::library> open_library(const settings& s) {
     if (platform::exists(path)) found = platform::library::open(path);
   }
   if (found) return std::move(found.value);
-  return not_opened(std::move(found.error_text), advice(s.sys_root));
+  return not_opened(found, found.is_missing ? advice(s.sys_root) : "");
 }
 
 }  // namespace hmn::nvml

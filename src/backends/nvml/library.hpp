@@ -58,6 +58,8 @@ struct symbols {
   function<code(handle, pci_info*)> pci{
       {"nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2", "nvmlDeviceGetPciInfo"}};
   number_call virtualization{{"nvmlDeviceGetVirtualizationMode"}};
+  number_call architecture{{"nvmlDeviceGetArchitecture"}};
+  function<code(handle, int*, int*)> compute_capability{{"nvmlDeviceGetCudaComputeCapability"}};
 
   function<code(handle, memory_v2*)> memory_v2{{"nvmlDeviceGetMemoryInfo_v2"}};
   function<code(handle, memory_v1*)> memory_v1{{"nvmlDeviceGetMemoryInfo"}};

@@ -55,8 +55,10 @@ constexpr std::array thresholds_known{
 constexpr std::array ecc_ids{metric_id::ecc_corrected, metric_id::ecc_uncorrected};
 constexpr std::array ecc_eras{era::since_load, era::lifetime};
 
+// An unsigned long of Windows and of 32-bit Linux has 4 bytes.
 bool is_small(const field_value& v) noexcept {
-  return v.type == field_unsigned_int || v.type == field_signed_int;
+  return v.type == field_unsigned_int || v.type == field_signed_int ||
+         (v.type == field_unsigned_long && sizeof(unsigned long) == 4);
 }
 
 }  // namespace
@@ -97,8 +99,9 @@ bool metric_reader::take(code c, const char* from, metric_id id) {
 
 void metric_reader::refuse(const char* from, metric_id id) {
   if (!t_.wants()) return;
-  t_.diagnose(fail(status::backend, {from, ": a value that cannot be"}),
-              static_cast<std::uint32_t>(id));
+  t_.diagnose(
+      with_reason(reason::implausible, fail(status::backend, {from, ": a value that cannot be"})),
+      static_cast<std::uint32_t>(id));
 }
 
 metric* metric_reader::add(metric_id id, std::uint32_t instance, double value) {
@@ -211,7 +214,7 @@ void metric_reader::read_fans() {
   unsigned fans = 0;
   if (!take(ask(s_.fn.fan_count, &fans), s_.fn.fan_count.name(), metric_id::fan_percent)) return;
   for (unsigned n = 0; n < std::min(fans, most_fans); ++n) {
-    indexed(s_.fn.fan_of, n, metric_id::fan_percent, n);
+    indexed(s_.fn.fan_of, n, metric_id::fan_percent, n + 1);
   }
 }
 
@@ -317,7 +320,7 @@ void metric_reader::read_links() {
     }
     c = ask(s_.fn.fields, static_cast<int>(reported.size()), reported.data());
     for (std::size_t n = 0; n < rows.size(); ++n) {
-      if (take(c, s_.fn.fields.name(), rows[n].id)) take_field(rows[n], reported[n], link);
+      if (take(c, s_.fn.fields.name(), rows[n].id)) take_field(rows[n], reported[n], link + 1);
     }
   }
 }

@@ -33,7 +33,7 @@ const failure* session::recent_refusal() const noexcept {
 result<void> session::open(const topic& t, std::size_t expected) {
   auto done = load();
   if (done) done = initialise(t, expected);
-  if (!done) return refuse(std::move(done.why()));
+  if (!done) return refuse(done.why());
   begin();
   read_versions(t);
   return {};
@@ -42,11 +42,11 @@ result<void> session::open(const topic& t, std::size_t expected) {
 result<void> session::load() {
   if (library_) return {};
   auto opened = open_library(settings_);
-  if (!opened) return std::move(opened.why());
+  if (!opened) return opened.why();
   library_ = std::move(*opened);
   fn.find(library_);
   if (fn.init || fn.init_with_flags) return {};
-  return fail(status::no_source, "the NVML library has no nvmlInit: it is not NVIDIA's");
+  return fail(status::backend, "the NVML library has no nvmlInit: it is not NVIDIA's");
 }
 
 result<void> session::initialise(const topic& t, std::size_t expected) {

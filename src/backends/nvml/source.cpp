@@ -35,8 +35,9 @@ failure left_alone() {
 }
 
 failure values_disagree(const char* from) {
-  return fail(status::backend,
-              {from, ": its values do not add up to the total; they are left out"});
+  return with_reason(
+      reason::implausible,
+      fail(status::backend, {from, ": its values do not add up to the total; they are left out"}));
 }
 
 }  // namespace
@@ -157,7 +158,7 @@ result<void> nvml_source::devices(std::vector<device>& out, reading& r) {
 result<void> nvml_source::with_device(const topic& t, slot number, device_call ask) {
   for (int attempt = 0;; ++attempt) {
     auto found = reach(t, number);
-    if (!found) return std::move(found.why());
+    if (!found) return found.why();
     std::optional<failure> why;
     const code c = ask(**found, why);
     note_answer(**found, c);
@@ -176,7 +177,7 @@ result<known_device*> nvml_source::reach(const topic& t, slot number) {
     return why_ ? *why_ : failure_for(uninitialized, "NVML");
   }
   if (!device_list_.knows(session_)) {
-    if (auto done = list({t.r, subject::devices, {}, {}}); !done) return std::move(done.why());
+    if (auto done = list({t.r, subject::devices, {}, {}}); !done) return done.why();
   }
   known_device* const of = device_list_.find(number);
   if (of == nullptr) return fail(status::no_device, "NVML never listed this device");
@@ -272,7 +273,7 @@ result<void> nvml_source::telemetry(slot number, std::uint32_t fields, hmn::tele
   return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
     telemetry_reader reader(t, session_, of, fields, out);
     auto done = reader.read();
-    if (!done) why = std::move(done.why());
+    if (!done) why = done.why();
     return reader.ended_by();
   });
 }

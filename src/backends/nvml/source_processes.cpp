@@ -39,7 +39,8 @@ void say_off(const topic& t) {
 void refuse(const topic& t, std::uint32_t pid, status why, const char* message) {
   if (!t.wants()) return;
   const topic about{t.r, t.about, t.device, pid};
-  about.diagnose(fail(why, message), peak_field);
+  const auto stated = why == status::backend ? reason::implausible : reason::unknown;
+  about.diagnose(with_reason(stated, fail(why, message)), peak_field);
 }
 
 // Ended processes come first in the driver's search: a record of a listed process may be about its
@@ -200,9 +201,11 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
     const bool is_kept = trust_.in_initial_namespace() && find_account(t, session_, of, pid, out);
     if (!is_kept) why = fail(status::no_process, "the driver lists no such process on this device");
   } else {
-    why = fail(status::no_source,
-               "the driver lists processes of another PID namespace, in which this one cannot be "
-               "found; run in the host's PID namespace, as with 'docker run --pid=host'");
+    why = with_reason(
+        reason::ambiguous,
+        fail(status::no_source,
+             "the driver lists processes of another PID namespace, in which this one cannot be "
+             "found; run in the host's PID namespace, as with 'docker run --pid=host'"));
   }
   return failed;
 }

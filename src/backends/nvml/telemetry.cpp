@@ -82,7 +82,9 @@ void telemetry_reader::refuse(status s, const char* from, const char* why, std::
     first_code_ = s == status::unsupported ? not_supported : unknown;
     first_from_ = from;
   }
-  if (t_.wants()) t_.diagnose(fail(s, {from, ": ", why}), fields_ & bits);
+  if (!t_.wants()) return;
+  const auto stated = s == status::backend ? hmn::reason::implausible : hmn::reason::unknown;
+  t_.diagnose(with_reason(stated, fail(s, {from, ": ", why})), fields_ & bits);
 }
 
 void telemetry_reader::percent(unsigned reported, std::uint32_t bit, std::optional<double>& out) {

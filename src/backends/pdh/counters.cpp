@@ -55,7 +55,7 @@ result<void> pdh_counters::find() {
   auto opened = platform::library::open("pdh.dll");
   if (!opened) return failure{status::no_source, source::pdh, {}, opened.error_text};
   auto found = find_functions(opened.value);
-  if (!found) return std::move(found.why());
+  if (!found) return found.why();
   fn_ = *found;
   library_ = std::move(opened.value);
   return {};
@@ -72,7 +72,7 @@ result<void> pdh_counters::collect(object& of) {
     result<void> done = collect_afresh(of);
     of.is_fresh = true;
     of.why.reset();
-    if (!done) of.why = std::move(done.why());
+    if (!done) of.why = done.why();
     has_served_ = has_served_ || !of.why;
     why_ = of.why;
   }
@@ -81,11 +81,11 @@ result<void> pdh_counters::collect(object& of) {
 }
 
 result<wddm::adapter_memory> pdh_counters::memory(wddm::luid adapter) {
-  if (result<void> ok = collect(adapters_); !ok) return std::move(ok.why());
+  if (result<void> ok = collect(adapters_); !ok) return ok.why();
   wddm::adapter_memory out;
   wddm::segment_sum* const sums[] = {&out.dedicated, &out.shared};
   for (std::size_t i = 0; i < std::size(sums); ++i) {
-    if (result<void> ok = adapters_.of.read(i, rows_); !ok) return std::move(ok.why());
+    if (result<void> ok = adapters_.of.read(i, rows_); !ok) return ok.why();
     add_up(rows_, adapter, *sums[i]);
   }
   return out;

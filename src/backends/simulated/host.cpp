@@ -56,6 +56,7 @@ void fill(usage& row, const usage& facts) {
   }
   if (!row.uid) row.uid = facts.uid;
   if (!row.start_unix_ns) row.start_unix_ns = facts.start_unix_ns;
+  if (!row.process_key) row.process_key = facts.process_key;
   if (!row.host_resident) row.host_resident = facts.host_resident;
 }
 
@@ -104,6 +105,21 @@ result<void> host::system(system_memory& out) {
   }
   if (m.real_host) return real_->system(out);
   return undescribed("the host's memory", "\"host\": {\"system\": {\"total\": …}}");
+}
+
+result<void> host::groups(group_memory& out) {
+  const result<view> v = file_->latest();
+  if (!v) return v.why();
+  out.from = source::simulated;
+  for (const described_device& d : v->now->devices) {
+    for (const group& g : d.groups) {
+      const auto number = static_cast<std::uint32_t>(out.names.size());
+      out.names.push_back(g.name);
+      out.parts.push_back(
+          {number, *parse_pci_address(d.identity.pci_bus_id.view()), *g.used, g.limit});
+    }
+  }
+  return {};
 }
 
 void host::describe(usage& row) {

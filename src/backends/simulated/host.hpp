@@ -18,6 +18,7 @@ class host final : public host_source {
   result<void> system(system_memory& out) override;
   void describe(usage& row) override;
   void describe_texts(usage& row) override;
+  result<void> groups(group_memory& out) override;
 
  private:
   void describe(usage& row, void (*fill_from)(usage&, const usage&),

@@ -10,6 +10,7 @@
 
 #include "model/device.hpp"
 #include "model/failure.hpp"
+#include "model/group_memory.hpp"
 #include "model/host_memory.hpp"
 #include "model/metric.hpp"
 #include "model/pool.hpp"
@@ -84,6 +85,7 @@ struct described_device {
   std::optional<hmn::telemetry> load;
   std::vector<described_row> rows;
   std::vector<described_metric> metrics;
+  std::vector<group> groups;
   hmn::simulated::conduct conduct;
 };
 

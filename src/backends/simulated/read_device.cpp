@@ -42,6 +42,7 @@ class device_reader {
     d_.memory = read_pools(o_);
     d_.load = read_telemetry(o_);
     read_metrics();
+    if (parent_ == nullptr) read_groups();
     read_rows();
     read_kinds();
     who.notes = read_notes(o_) | (was_cut() ? note::truncated : 0);
@@ -56,6 +57,8 @@ class device_reader {
     d_.identity.vendor = parent_->identity.vendor;
     d_.identity.driver_version = parent_->identity.driver_version;
     d_.identity.cuda_version = parent_->identity.cuda_version;
+    d_.identity.compute_capability = parent_->identity.compute_capability;
+    d_.identity.architecture = parent_->identity.architecture;
   }
 
   void read_names() {
@@ -63,6 +66,7 @@ class device_reader {
     who.name.assign(o_.text("name").value_or(""));
     who.uuid.assign(o_.text("uuid").value_or(""));
     if (const auto version = o_.text("driver_version")) who.driver_version.assign(*version);
+    if (const auto name = o_.text("architecture")) who.architecture.assign(*name);
     const std::optional<std::string_view> bus = o_.text("pci_bus_id");
     if (bus && !is_pci_bus_id(*bus)) {
       o_.found().refuse(place(o_.at(), "pci_bus_id"), *o_.get("pci_bus_id"),
@@ -92,6 +96,7 @@ class device_reader {
     who.render_minor = o_.whole32("render_minor");
     who.numa_node = o_.whole32("numa_node");
     if (const auto version = o_.whole32("cuda_version")) who.cuda_version = version;
+    if (const auto version = o_.whole32("compute_capability")) who.compute_capability = version;
     id32("pci_device", most16, who.pci_device);
     id32("pci_subsystem", most32, who.pci_subsystem);
     who.os_id = o_.id("os_id", most64);
@@ -116,6 +121,21 @@ class device_reader {
         }
       }
       d_.metrics.push_back(std::move(m));
+    });
+  }
+
+  void read_groups() {
+    o_.each("groups", [&](const json::value& v, const place& at) {
+      object_reader o(v, at, o_.found());
+      group& g = d_.groups.emplace_back();
+      g.name = o.text("name").value_or("");
+      g.used = o.bytes("used");
+      g.limit = o.bytes("limit");
+      o.finish();
+      if (g.name.empty() || !g.used) o_.found().add(at, "a group needs a \"name\" and \"used\"");
+      if (d_.identity.pci_bus_id.empty()) {
+        o_.found().add(at, "groups are of a device with a \"pci_bus_id\"");
+      }
     });
   }
 
@@ -153,7 +173,8 @@ class device_reader {
 
   [[nodiscard]] bool was_cut() const {
     const device& who = d_.identity;
-    return who.name.was_cut() || who.uuid.was_cut() || who.driver_version.was_cut();
+    return who.name.was_cut() || who.uuid.was_cut() || who.driver_version.was_cut() ||
+           who.architecture.was_cut();
   }
 
   std::string key_at(std::size_t position) {

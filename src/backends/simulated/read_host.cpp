@@ -16,6 +16,7 @@ described_process read_process(object_reader& o) {
   p.memory.notes = read_notes(o);
   read_facts(o, p.facts);
   p.facts.host_resident = p.memory.resident;
+  p.facts.process_key = p.memory.process_key;
   return p;
 }
 

@@ -51,6 +51,8 @@ void write_identity(json_text& to, neutral& by, const device& d) {
   to.known("render_minor", d.render_minor);
   to.known("numa_node", d.numa_node);
   to.known("cuda_version", d.cuda_version);
+  to.known("compute_capability", d.compute_capability);
+  text("architecture", d.architecture.view());
   to.known("os_id", d.os_id);
   write_instance(to, d.instance);
   to.one_word("kind", device_kind_words, static_cast<std::uint32_t>(d.kind));

@@ -153,10 +153,9 @@ result<void> tegra_source::memory(slot number, pools& out, reading& r) {
     p.used = clients->total;
     p.accounting = accounting::allocated;
   } else {
-    diagnose(r,
-             clients ? fail(status::backend, "nvmap's list of clients has no total")
-                     : std::move(clients.why()),
-             subject::pools, pool_field::used);
+    diagnose(
+        r, clients ? fail(status::backend, "nvmap's list of clients has no total") : clients.why(),
+        subject::pools, pool_field::used);
   }
   out.add(p);
   return {};

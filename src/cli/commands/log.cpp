@@ -212,10 +212,10 @@ std::string lines_of(const session& in, const hypomnesis::snapshot& snapshot, lo
                      const style& as) {
   const auto info = snapshot.info();
   std::string lines;
-  std::uint32_t position = 0;
   for (auto& each : gpus_of(in, snapshot)) {
+    auto telemetry = snapshot.telemetry(each.device.index);
     const log_sample sample{info.unix_time_ns, info.monotonic_ns, std::move(each),
-                            snapshot.telemetry(position++), &snapshot};
+                            std::move(telemetry), &snapshot};
     if (form == log_form::json)
       lines += log_json(sample);
     else if (form == log_form::csv)

@@ -36,21 +36,14 @@ struct gpu_metrics {
   gpu on;
   std::vector<hypomnesis::metric> metrics;
   std::vector<hypomnesis::diagnostic> missing;  // of its metrics only
+  std::vector<hypomnesis::group> groups;
 };
 
 using align = table::align;
 
-// Returns whether instance 0 is the first one, not the whole device.
-bool is_counted_from_0(metric_id metric) {
-  return metric == metric_id::fan_rpm || metric == metric_id::fan_percent ||
-         metric == metric_id::link_rx_bytes || metric == metric_id::link_tx_bytes;
-}
-
-std::string instance_text(const hypomnesis::metric& of, const style& as) {
-  if (of.group) return escape_for_text(*of.group, as.ascii_only);
+std::string instance_text(const hypomnesis::metric& of) {
   std::string text(hypomnesis::instance_name(of.id, of.instance));
-  if (text.empty() && (of.instance != 0 || is_counted_from_0(of.id)))
-    text = fmt::to_string(of.instance);
+  if (text.empty() && of.instance != 0) text = fmt::to_string(of.instance);
   if (of.pid) text += fmt::format("{}pid {}", text.empty() ? "" : " of ", *of.pid);
   return text.empty() ? "-" : text;
 }
@@ -89,19 +82,14 @@ std::string window_text(const hypomnesis::metric& of) {
   return "0 ns";
 }
 
-std::string source_text(const hypomnesis::metric& of) {
+template <class Record>
+std::string source_text(const Record& of) {
   return std::string(or_unknown(source_word(of.backend))) + staleness(of.notes, of.age_ns);
-}
-
-// Returns the missing metric; its instance is not reported.
-std::optional<metric_id> missing_metric(const hypomnesis::diagnostic& of) {
-  return of.field ? std::optional(static_cast<metric_id>(*of.field)) : std::nullopt;
 }
 
 std::string missing_line(const hypomnesis::diagnostic& of, const style& as) {
   const auto more = of.count > 1 ? fmt::format(" (and {} more like it)", of.count - 1) : "";
-  const auto id = missing_metric(of);
-  return fmt::format("{}: unknown: {}{}\n", id ? hypomnesis::name(*id) : "metrics",
+  return fmt::format("{}: unknown: {}{}\n", of.metric ? hypomnesis::name(*of.metric) : "metrics",
                      escape_for_text(of.message, as.ascii_only), more);
 }
 
@@ -152,8 +140,7 @@ std::optional<std::string_view> unless_empty(std::string_view text) {
 void write_metric(const hypomnesis::metric& of, json_object& out) {
   out.add("metric", hypomnesis::name(of.id))
       .add("instance", of.instance)
-      .add("instance_name", of.group ? std::optional<std::string_view>(*of.group)
-                                     : unless_empty(hypomnesis::instance_name(of.id, of.instance)))
+      .add("instance_name", unless_empty(hypomnesis::instance_name(of.id, of.instance)))
       .add("unit", unless_empty(hypomnesis::unit(of.id)))
       .add("pid", of.pid)
       .add("value", of.value)
@@ -167,7 +154,7 @@ void write_metric(const hypomnesis::metric& of, json_object& out) {
 }
 
 void write_missing(const hypomnesis::diagnostic& of, json_object& out) {
-  const auto id = missing_metric(of);
+  const auto id = of.metric;
   out.add("metric", id ? std::optional(hypomnesis::name(*id)) : std::nullopt);
   for (const char* key : {"instance", "instance_name"}) out.add_null(key);
   out.add("unit", id ? unless_empty(hypomnesis::unit(*id)) : std::nullopt);
@@ -179,9 +166,32 @@ void write_missing(const hypomnesis::diagnostic& of, json_object& out) {
       .add("reason", of.message);
 }
 
+void write_group(const hypomnesis::group& of, json_object& out) {
+  out.add("group", of.name)
+      .add("used_bytes", of.used_bytes)
+      .add("limit_bytes", of.limit_bytes)
+      .add("backend", source_word(of.backend))
+      .add("age_ns", of.age_ns)
+      .add("notes", note_words(of.notes));
+}
+
 // Includes diagnostics of a device that returns no data at all, which also cover its metrics.
 bool is_of_metrics(const hypomnesis::diagnostic& diagnostic) noexcept {
   return diagnostic.subject == part::metrics && diagnostic.device_index;
+}
+
+std::string group_table(const gpu_metrics& of, const style& as) {
+  if (of.groups.empty()) return {};
+  const auto bytes = [](const std::optional<std::uint64_t>& n, const char* none) {
+    return n ? fmt::format("{} B", *n) : none;
+  };
+  table rows({{"CONTROL GROUP"}, {"VRAM", align::right}, {"LIMIT", align::right}, {"SOURCE"}});
+  for (const auto& each : of.groups)
+    rows.add({{escape_for_text(each.name.value_or("?"), as.ascii_only)},
+              {bytes(each.used_bytes, "?")},
+              {bytes(each.limit_bytes, "-")},
+              {source_text(each)}});
+  return rows.text(as);
 }
 
 std::string metric_table(const gpu_metrics& of, bool with_unsupported, const style& as) {
@@ -191,13 +201,13 @@ std::string metric_table(const gpu_metrics& of, bool with_unsupported, const sty
         {{"METRIC"}, {"INSTANCE"}, {"VALUE", align::right}, {"WINDOW", align::right}, {"SOURCE"}});
     for (const auto& each : of.metrics)
       rows.add({{std::string(hypomnesis::name(each.id))},
-                {instance_text(each, as)},
+                {instance_text(each)},
                 {value_text(each)},
                 {window_text(each)},
                 {source_text(each)}});
     text += rows.text(as);
   }
-  return text + missing_text(of, with_unsupported, as);
+  return text + missing_text(of, with_unsupported, as) + group_table(of, as);
 }
 
 std::string metric_json(const std::vector<gpu_metrics>& all) {
@@ -205,13 +215,14 @@ std::string metric_json(const std::vector<gpu_metrics>& all) {
   for (const auto& of : all) {
     for (const auto& each : of.metrics) write_metric(each, begin(objects, of.on.device));
     for (const auto& each : of.missing) write_missing(each, begin(objects, of.on.device));
+    for (const auto& each : of.groups) write_group(each, begin(objects, of.on.device));
   }
   return json_document(objects);
 }
 
 expected<hypomnesis::snapshot_options> metrics_to_read(const session& in, const options& asked) {
   hypomnesis::snapshot_options what;
-  what.collect = part::devices | part::metrics;
+  what.collect = part::devices | part::metrics | part::groups;
   what.slow = asked.slow;
   if (!asked.device) return what;
   const waiting_notice notice;
@@ -220,7 +231,7 @@ expected<hypomnesis::snapshot_options> metrics_to_read(const session& in, const 
 
 std::vector<gpu_metrics> metrics_of(const session& in, const hypomnesis::snapshot& snapshot) {
   std::vector<gpu_metrics> all;
-  for (auto& each : gpus_of(in, snapshot)) all.push_back({std::move(each), {}, {}});
+  for (auto& each : gpus_of(in, snapshot)) all.push_back({std::move(each), {}, {}, {}});
   const auto of = [&all](device_index index) {
     return std::find_if(all.begin(), all.end(),
                         [index](const auto& each) { return each.on.device.index == index; });
@@ -228,6 +239,9 @@ std::vector<gpu_metrics> metrics_of(const session& in, const hypomnesis::snapsho
   for (auto& each : snapshot.metrics())
     if (const auto found = of(each.device_index); found != all.end())
       found->metrics.push_back(std::move(each));
+  for (auto& each : snapshot.groups())
+    if (const auto found = of(each.device_index); found != all.end())
+      found->groups.push_back(std::move(each));
   for (const auto& each : snapshot.diagnostics()) {
     if (is_trace(each) || !is_of_metrics(each)) continue;
     if (const auto found = of(*each.device_index); found != all.end())

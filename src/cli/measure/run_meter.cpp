@@ -26,9 +26,8 @@ constexpr memory_field proportional{hypomnesis::process_memory_field::proportion
 
 std::optional<hypomnesis::telemetry> telemetry_of(const hypomnesis::snapshot& snapshot,
                                                   std::uint32_t index) {
-  const auto devices = snapshot.devices();
-  for (std::uint32_t i = 0; i < devices.size(); ++i)
-    if (devices[i].index == index) return snapshot.telemetry(i);
+  for (const auto& each : snapshot.devices())
+    if (each.index == index) return snapshot.telemetry(index);
   return std::nullopt;
 }
 

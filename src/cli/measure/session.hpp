@@ -30,10 +30,10 @@ struct session_settings {
   std::uint32_t deadline_ms = 0;  // of one reading; 0: the timeout
 };
 
-constexpr auto everything = hypomnesis::part::memory | hypomnesis::part::system |
-                            hypomnesis::part::devices | hypomnesis::part::pools |
-                            hypomnesis::part::self | hypomnesis::part::processes |
-                            hypomnesis::part::telemetry | hypomnesis::part::metrics;
+constexpr auto everything =
+    hypomnesis::part::memory | hypomnesis::part::system | hypomnesis::part::devices |
+    hypomnesis::part::pools | hypomnesis::part::self | hypomnesis::part::processes |
+    hypomnesis::part::telemetry | hypomnesis::part::metrics | hypomnesis::part::groups;
 
 // Use of the library in one run of the command. Failures throw hypomnesis::error, except for wrong
 // arguments of the user.

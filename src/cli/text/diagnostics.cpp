@@ -64,9 +64,8 @@ bool hides_devices(const hypomnesis::diagnostic& diagnostic) noexcept {
 
 std::string field_words(const hypomnesis::diagnostic& of) {
   std::string list;
+  if (of.metric) return std::string(hypomnesis::name(*of.metric));
   if (!of.field) return list;
-  if (of.subject == hypomnesis::part::metrics)
-    return std::string(hypomnesis::name(static_cast<hypomnesis::metric_id>(*of.field)));
   for (const auto& each : named_fields(number(of.subject))) {
     if (each.words.empty() || (*of.field & each.bit) == 0) continue;
     list.append(list.empty() ? "" : ", ").append(each.words.view());

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 namespace hmn::cli {
 namespace {
@@ -65,17 +64,16 @@ expected<std::uint64_t> parse_size_argument(std::string_view text) {
   std::uint64_t low = 0;
   if (!is_number(whole, high) || (!decimals.empty() && !is_number(decimals, low)))
     return not_a_size(text, whole.size() > 18 ? "is too large a number" : wanted);
-  // Holds 2^64 * 10^6 * 2^40.
-  __extension__ using wide = unsigned __int128;
-  wide scale = 1;
+  std::uint64_t scale = 1;
   for (std::size_t i = 0; i < decimals.size(); ++i) scale *= 10;
-  const wide scaled = (wide{high} * scale + low) * found->bytes;
-  // Round up, so that the memory suffices.
-  const wide bytes = (scaled + scale - 1) / scale;
-  if (bytes > std::numeric_limits<std::uint64_t>::max())
+  // Below 10^6 * 2^40. Rounded up, so that the memory suffices.
+  const std::uint64_t part = (low * found->bytes + scale - 1) / scale;
+  std::uint64_t bytes = 0;
+  if (__builtin_mul_overflow(high, found->bytes, &bytes) ||
+      __builtin_add_overflow(bytes, part, &bytes))
     return not_a_size(text, "is too large a number");
   if (bytes == 0) return not_a_size(text, "must be greater than zero");
-  return static_cast<std::uint64_t>(bytes);
+  return bytes;
 }
 
 }  // namespace hmn::cli

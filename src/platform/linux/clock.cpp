@@ -3,7 +3,6 @@
 
 #include <time.h>
 
-#include <algorithm>
 #include <cerrno>
 
 namespace hmn::platform {
@@ -26,8 +25,7 @@ uint64_t unix_ns() noexcept {
 }
 
 void sleep_ns(uint64_t duration) noexcept {
-  const uint64_t now = monotonic_ns();
-  const uint64_t until = now + std::min(duration, UINT64_MAX - now);
+  const uint64_t until = later(monotonic_ns(), duration);
   timespec end{};
   end.tv_sec = static_cast<time_t>(until / ns_per_second);
   end.tv_nsec = static_cast<long>(until % ns_per_second);

@@ -14,7 +14,7 @@ constexpr uint64_t longest_sleep = uint64_t{86400} * ns_per_second;
 
 }  // namespace
 
-// Stops while the machine sleeps, as Linux's CLOCK_MONOTONIC does and macOS's does not.
+// Stops while the machine is suspended, as Linux's CLOCK_MONOTONIC does and macOS's does not.
 uint64_t monotonic_ns() noexcept {
   return clock_gettime_nsec_np(CLOCK_UPTIME_RAW);
 }

@@ -13,6 +13,8 @@ int open_for_reading(int at, const char* name) noexcept;
 errno_or<size_t> read_full(int from, std::span<char> buffer) noexcept;
 errno_or<size_t> read_small_at(int at, const char* name, std::span<char> buffer) noexcept;
 errno_or<size_t> read_link_at(int at, const char* name, std::span<char> buffer) noexcept;
+// Returns whether a descriptor is still that of the file.
+bool is_same_file(int number, uint64_t device, uint64_t inode) noexcept;
 
 // System-specific parts of file.hpp.
 errno_or<file_status> status_at(int at, const char* name) noexcept;

@@ -12,13 +12,14 @@
 #include "platform/stand_in.hpp"
 
 namespace hmn::platform {
-namespace {
 
 bool is_same_file(int number, uint64_t device, uint64_t inode) noexcept {
   struct stat found;
   return number >= 0 && fstat(number, &found) == 0 &&
          static_cast<uint64_t>(found.st_dev) == device && found.st_ino == inode;
 }
+
+namespace {
 
 errno_or<size_t> read_once(int from, std::span<char> buffer) noexcept {
   for (;;) {

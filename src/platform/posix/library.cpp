@@ -6,7 +6,20 @@
 #include <cerrno>
 #include <utility>
 
+#include "platform/real_file.hpp"
+
 namespace hmn::platform {
+namespace {
+
+// The loader's text has a name that it did not find as it was given, and the path of a file that it
+// found and cannot load; a text may be translated.
+bool is_missing(const char* name, std::string_view error_text) {
+  if (std::string_view(name).find('/') != std::string_view::npos) return !real::exists(name);
+  const std::size_t at = error_text.find(name);
+  return at != error_text.npos && (at == 0 || error_text[at - 1] == ' ');
+}
+
+}  // namespace
 
 library::open_result library::open(const char* name_or_path) {
   open_result result;
@@ -21,6 +34,7 @@ library::open_result library::open(const char* name_or_path) {
     result.lacked_memory = errno == ENOMEM;  // the message then names many other causes
     const char* text = dlerror();
     result.error_text = text != nullptr ? text : "the loader gave no reason";
+    result.is_missing = is_missing(name_or_path, result.error_text);
   }
   return result;
 }

@@ -33,7 +33,7 @@ uint64_t unix_ns() noexcept {
 void sleep_ns(uint64_t duration) noexcept {
   constexpr uint64_t longest = 1'000'000'000;  // milliseconds, below INFINITE
   const uint64_t start = monotonic_ns();
-  const uint64_t until = start + std::min(duration, UINT64_MAX - start);
+  const uint64_t until = later(start, duration);
   for (uint64_t now = start; now < until; now = monotonic_ns()) {
     const uint64_t left = until - now;
     Sleep(static_cast<DWORD>(std::min(left / ns_per_ms + (left % ns_per_ms != 0), longest)));

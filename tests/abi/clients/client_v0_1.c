@@ -64,9 +64,9 @@ static void read_host(hmn_context* context) {
   RECORD(hmn_error, error);
   OK(memory, hmn_process_memory_read_self(context, 0, &memory.it, &error.it));
   check(&error, sizeof error, sizeof error.it, "hmn_error");
-  KNOWN(memory, 255);
+  KNOWN(memory, (1 << 11) - 1);
   OK(memory, hmn_process_memory_read(context, 4242, 0, &memory.it, NULL));
-  OK(host, hmn_system_memory_read(context, &host.it, NULL));
+  OK(host, hmn_system_memory_read(context, 0, &host.it, NULL));
   KNOWN(host, (1 << 11) - 1);
 }
 
@@ -77,19 +77,19 @@ static void read_devices(hmn_context* context) {
   RECORD(hmn_usage, usage);
   RECORD(hmn_backend_info, backend);
   RECORD(hmn_metric, metric);
-  OK(device, hmn_device_read(context, 0, &device.it, NULL));
-  KNOWN(device, (1 << 13) - 1);
+  OK(device, hmn_device_read(context, 0, 0, &device.it, NULL));
+  KNOWN(device, (1 << 15) - 1);
   OK(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool.it, NULL));
   KNOWN(pool, 127);
   OK(telemetry, hmn_telemetry_read(context, 0, 0, &telemetry.it, NULL));
   KNOWN(telemetry, (1 << 21) - 1);
   OK(metric,
-     hmn_metric_read(context, 0, HMN_METRIC_TEMPERATURE, HMN_SENSOR_CORE, &metric.it, NULL));
+     hmn_metric_read(context, 0, HMN_METRIC_TEMPERATURE, HMN_SENSOR_CORE, 0, &metric.it, NULL));
   KNOWN(metric, 15);
-  OK(usage, hmn_usage_read(context, 0, 4242, &usage.it, NULL));
-  KNOWN(usage, (1 << 17) - 1);
-  OK(usage, hmn_usage_read_self(context, 0, &usage.it, NULL));
-  IS(hmn_context_recording(context, NULL, 0, NULL) == HMN_E_STATE);
+  OK(usage, hmn_usage_read(context, 0, 4242, 0, &usage.it, NULL));
+  KNOWN(usage, (1 << 18) - 1);
+  OK(usage, hmn_usage_read_self(context, 0, 0, &usage.it, NULL));
+  IS(hmn_context_recording(context, 0, NULL, 0, NULL, NULL) == HMN_E_STATE);
   OK(backend, hmn_context_backend(context, HMN_BACKEND_SIMULATED, &backend.it, NULL));
   KNOWN(backend, 1);
   REFUSED(pool, hmn_pool_read(context, 999, HMN_POOL_MAIN, 0, &pool.it, NULL), HMN_E_NO_DEVICE);
@@ -99,10 +99,12 @@ static void look_around(hmn_context* context) {
   uint32_t count = 0;
   uint32_t index = 99;
   IS(hmn_device_count(context, &count, NULL) == HMN_OK && count > 0);
+  uint64_t generation = 0;
+  IS(hmn_device_generation(context, &generation, NULL) == HMN_OK && generation > 0);
   IS(hmn_device_find(context, "pci:0000:01:00.0", &index, NULL) == HMN_OK && index == 0);
   RECORD(hmn_device, device);
   RECORD(hmn_pool, pool);
-  OK(device, hmn_device_read(context, 0, &device.it, NULL));
+  OK(device, hmn_device_read(context, 0, 0, &device.it, NULL));
   IS(strcmp(device.it.uuid, "GPU-11111111-2222-3333-4444-555555555555") == 0);
   OK(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool.it, NULL));
   IS(pool.it.used_bytes == (uint64_t)3072 * 1024 * 1024);
@@ -112,7 +114,7 @@ static void look_around(hmn_context* context) {
 static hmn_snapshot* take(hmn_context* context) {
   RECORD(hmn_snapshot_options, options);
   memset(&options.it.flags, 0, sizeof options.it - sizeof options.it.struct_size);
-  options.it.collect = 255;
+  options.it.collect = 511;
   hmn_snapshot* snapshot = NULL;
   OK(options, hmn_snapshot_take(context, &options.it, &snapshot, NULL));
   return snapshot;
@@ -128,6 +130,7 @@ static void read_snapshot(const hmn_snapshot* s) {
   RECORD(hmn_pool, pool);
   RECORD(hmn_diagnostic, diagnostic);
   RECORD(hmn_metric, metric);
+  RECORD(hmn_group, group);
   OK(info, hmn_snapshot_read(s, &info.it));
   OK(memory, hmn_snapshot_memory(s, &memory.it));
   OK(host, hmn_snapshot_system(s, &host.it));
@@ -135,19 +138,24 @@ static void read_snapshot(const hmn_snapshot* s) {
   OK(telemetry, hmn_snapshot_telemetry(s, 0, &telemetry.it));
   OK(usage, hmn_snapshot_self(s, 0, &usage.it));
   OK(pool, hmn_snapshot_pool(s, 0, &pool.it));
+  OK(pool, hmn_snapshot_device_pool(s, 0, HMN_POOL_MAIN, &pool.it));
   OK(usage, hmn_snapshot_usage(s, 0, &usage.it));
   OK(metric, hmn_snapshot_metric(s, 0, &metric.it));
   OK(diagnostic, hmn_snapshot_diagnostic(s, 0, &diagnostic.it));
-  KNOWN(diagnostic, 15);
-  OK(diagnostic, hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, &diagnostic.it));
+  KNOWN(diagnostic, 31);
+  OK(diagnostic, hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, 0, &diagnostic.it));
+  OK(group, hmn_snapshot_group(s, 0, &group.it));
+  KNOWN(group, 3);
 }
 
 static void sample(hmn_context* context) {
   RECORD(hmn_sampler_options, options);
   memset(&options.it.flags, 0, sizeof options.it - sizeof options.it.struct_size);
   hmn_sampler* sampler = NULL;
+  int64_t handle = -1;
   hmn_snapshot* first = NULL;
   OK(options, hmn_sampler_create(context, &options.it, NULL, &sampler, NULL));
+  IS(hmn_sampler_handle(sampler, &handle, NULL) == HMN_OK && handle >= 0);
   IS(hmn_sampler_start(sampler, NULL) == HMN_OK);
   IS(hmn_sampler_next(sampler, 60000, &first, NULL) == HMN_OK);
   IS(hmn_sampler_stop(sampler, NULL) == HMN_OK);
@@ -156,13 +164,13 @@ static void sample(hmn_context* context) {
   RECORD(hmn_pool, pool);
   RECORD(hmn_telemetry, telemetry);
   RECORD(hmn_peak, peak);
-  OK(info, hmn_sampler_read(sampler, &info.it));
+  OK(info, hmn_sampler_read(sampler, &info.it, NULL));
   KNOWN(info, 1);
-  OK(pool, hmn_sampler_latest_pool(sampler, 0, &pool.it));
-  OK(telemetry, hmn_sampler_latest_telemetry(sampler, 0, &telemetry.it));
-  OK(peak, hmn_sampler_peak_device(sampler, 0, &peak.it));
+  OK(pool, hmn_sampler_latest_pool(sampler, 0, &pool.it, NULL));
+  OK(telemetry, hmn_sampler_latest_telemetry(sampler, 0, &telemetry.it, NULL));
+  OK(peak, hmn_sampler_peak_device(sampler, 0, &peak.it, NULL));
   KNOWN(peak, 7);
-  REFUSED(peak, hmn_sampler_peak(sampler, 0, 4242, &peak.it), HMN_E_NO_PROCESS);
+  REFUSED(peak, hmn_sampler_peak(sampler, 0, 4242, &peak.it, NULL), HMN_E_NO_PROCESS);
   hmn_sampler_destroy(sampler);
 }
 
@@ -181,12 +189,12 @@ static void detect(hmn_context* context, const hmn_snapshot* taken) {
   OK(sample, hmn_spill_feed(spill, &sample.it, "full", NULL));
   RECORD(hmn_spill_info, info);
   RECORD(hmn_episode, episode);
-  OK(info, hmn_spill_read(spill, &info.it));
+  OK(info, hmn_spill_read(spill, &info.it, NULL));
   KNOWN(info, 31);
-  IS((info.it.state & HMN_SPILL_NOW) != 0 && info.it.rules == HMN_SPILL_BY_EVICTED);
-  OK(episode, hmn_spill_episode(spill, 0, &episode.it));
+  IS((info.it.state & HMN_SPILL_STATE_NOW) != 0 && info.it.rules == HMN_SPILL_BY_EVICTED);
+  OK(episode, hmn_spill_episode(spill, 0, &episode.it, NULL));
   KNOWN(episode, 3);
-  REFUSED(episode, hmn_spill_episode(spill, 1, &episode.it), HMN_E_RANGE);
+  REFUSED(episode, hmn_spill_episode(spill, 1, &episode.it, NULL), HMN_E_RANGE);
   hmn_spill_destroy(spill);
 }
 
@@ -246,15 +254,15 @@ static void keep_to_a_budget(hmn_context* context) {
 
 static void compare(const hmn_snapshot* before, const hmn_snapshot* after) {
   RECORD(hmn_delta, delta);
-  OK(delta, hmn_report_read(before, after, 0, &delta.it));
+  OK(delta, hmn_delta_read(before, after, 0, &delta.it));
   KNOWN(delta, 7);
   char text[512];
   uint32_t needed = 0;
-  IS(hmn_report_delta(before, after, 0, "label", text, sizeof text, &needed) == HMN_OK);
-  IS(hmn_report_before_after(before, after, 0, "label", text, sizeof text, &needed) == HMN_OK);
-  IS(hmn_format_device(after, 0, HMN_FORMAT_FREE, text, sizeof text, &needed) == HMN_OK);
+  IS(hmn_report_delta(before, after, 0, "label", 0, text, sizeof text, &needed) == HMN_OK);
+  IS(hmn_report_before_after(before, after, 0, "label", 0, text, sizeof text, &needed) == HMN_OK);
+  IS(hmn_format_device(after, 0, HMN_FORMAT_FREE, 0, text, sizeof text, &needed) == HMN_OK);
   IS(hmn_format_bytes(1, text, sizeof text, &needed) == HMN_OK);
-  IS(hmn_format_json(after, NULL, 0, &needed) == HMN_OK);
+  IS(hmn_format_json(after, 0, NULL, 0, &needed) == HMN_OK);
   IS(hmn_snapshot_text(after, HMN_TEXT_PROCESS_NAME, 0, text, sizeof text, &needed) !=
      HMN_E_INTERNAL);
 }
@@ -262,12 +270,15 @@ static void compare(const hmn_snapshot* before, const hmn_snapshot* after) {
 static void ask_the_library(void) {
   IS(hmn_version_number() >= HMN_VERSION_NUMBER);
   IS(hmn_version_string()[0] != 0);
+  IS(hmn_monotonic_ns() != 0);
   IS(strcmp(hmn_status_name(HMN_E_RANGE), "HMN_E_RANGE") == 0);
   IS(strcmp(hmn_metric_name(HMN_METRIC_TEMPERATURE), "temperature") == 0);
   IS(hmn_metric_unit(HMN_METRIC_TEMPERATURE)[0] != 0);
   IS(hmn_metric_instance_name(HMN_METRIC_TEMPERATURE, HMN_SENSOR_CORE)[0] != 0);
   IS(strcmp(hmn_backend_name(HMN_BACKEND_NVML), "nvml") == 0);
+  IS(strcmp(hmn_reason_name(HMN_REASON_LOST), "lost") == 0);
   IS(hmn_feature(HMN_FEATURE_SIMULATION) == 1);
+  IS(hmn_backend_available(HMN_BACKEND_SIMULATED) == 1);
 }
 
 int main(int count, char** arguments) {

@@ -193,6 +193,27 @@ class Header(Canary):
             self.tree.edit(path, r"(?<=[ \n])hmn_feature(?=[(;@])", "hmn_capability")
         self.assertFalse(self.consistency())
 
+    def test_what_the_documentation_lacks(self):
+        for pattern, replacement in (
+                (r" @since 0\.1 \*/\nHMN_FN\(uint32_t\) hmn_feature", r" */\nHMN_FN(uint32_t) hmn_feature"),
+                (r"HMN_FN\(uint32_t\) hmn_feature", r'HMN_DEPRECATED("hmn_more") HMN_FN(uint32_t) hmn_feature'),
+                (r"if the library has a feature \(HMN_FEATURE_\*\)", "if it has it"),
+                (r"uint32_t vendor; +/\*[^/]*\*/", "uint32_t vendor;"),
+                (r"HMN_POOL_HAS_BUDGET = 1 << 5,", "HMN_POOL_HAS_GRANT = 1 << 5,"),
+                (r"(HMN_TELEMETRY_HAS_WINDOW = 1 << )\d+", r"\g<1>30"),
+                (r"HMN_HYPOMNESIS_H", "HYPOMNESIS_H"),
+                (r"#include <stdint.h>", "#include <stdint.h>\n#include <stddef.h>")):
+            original = self.tree.header.read_text()
+            with self.subTest(pattern):
+                self.tree.edit("include/hypomnesis.h", pattern, replacement, len(re.findall(pattern, original, re.S)))
+                self.assertNotEqual(self.tree.header.read_text(), original)
+                self.assertFalse(self.consistency())
+            self.tree.header.write_text(original)
+
+    def test_an_initial_value_that_warns(self):
+        self.tree.edit("include/hypomnesis.h", r"\{\.struct_size = sizeof\(type\)\}", "{sizeof(type), 0}")
+        self.assertFalse(self.compiles())
+
 
 class Library(Canary):
     def test_stripped(self):

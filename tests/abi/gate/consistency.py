@@ -13,11 +13,16 @@ REGISTRIES = {"status-codes": "HMN_OK|HMN_E_", "backends": "HMN_BACKEND_", "path
               "metrics": "HMN_METRIC_", "dtypes": "HMN_DTYPE_"}
 # What a plain foreign function interface can express.
 PARAMETER_TYPES = {"uint32_t", "uint64_t", "hmn_flags", "hmn_status", "const char *", "char *",
-                   "uint32_t *", "uint64_t *", "const uint64_t *", "hmn_error *"}
-RESULT_TYPES = {"hmn_status", "void", "uint32_t", "const char *"}
+                   "uint32_t *", "uint64_t *", "int64_t *", "const uint64_t *", "hmn_error *"}
+RESULT_TYPES = {"hmn_status", "void", "uint32_t", "uint64_t", "const char *"}
 INPUTS = {"hmn_context_options", "hmn_snapshot_options", "hmn_sampler_options",
           "hmn_spill_options", "hmn_spill_sample", "hmn_tracker_options", "hmn_packing", "hmn_attention",
           "hmn_cache"}
+# Fields that need no comment: those of every struct, and those whose name ends with the unit.
+UNITS = ("^struct_size$|^reserved[0-9]$|"
+         "_(bytes|ns|ms|mhz|percent|celsius|watts|joules|rpm|count|index)$")
+# Parameters that the rules at the header's top describe.
+EXPLAINED = {"out", "error", "buffer", "capacity", "needed", "device_index", "position", "fields"}
 
 
 def both_ways(what, left, left_name, right, right_name):
@@ -110,16 +115,68 @@ def check_signatures(header):
             yield f"{function.name} does not take its error last"
 
 
-def check_since(path, header):
-    text = path.read_text()
-    for name in header.functions:
-        declaration = re.search(rf"HMN_FN\([^)]*\) {name}\(", text)
-        comment = text[:declaration.start()].rsplit("/**", 1)[-1]
-        since = re.search(r"@since (\d+)\.(\d+)\.? \*/\s*$", comment)
+def check_since(header):
+    described = {**{name: function.comment for name, function in header.functions.items()},
+                 **{name: struct.comment for name, struct in header.structs.items()}}
+    for name, comment in described.items():
+        since = re.search(r"@since (\d+)\.(\d+)$", comment)
         if not since:
-            yield f"{name} does not say since when it is there"
+            yield f"{name} has no @since"
         elif [int(part) for part in since.groups()] > [int(p) for p in header.version.split(".")[:2]]:
             yield f"{name} is newer than the header"
+    for name, function in header.functions.items():
+        if function.is_deprecated != ("@deprecated" in function.comment):
+            yield f"{name} needs both HMN_DEPRECATED and @deprecated, or neither"
+
+
+def check_fields(header):
+    for struct in header.structs.values():
+        for field in struct.fields:
+            if not field.comment and not re.search(UNITS, field.name):
+                yield f"{struct.name}.{field.name} has neither a comment nor its unit in its name"
+    for enumeration in header.enumerations:
+        if not enumeration.comment and not re.search("_SIZE_V|_HAS", enumeration.members[0].name):
+            yield f"the enumeration of {enumeration.members[0].name} has no comment"
+
+
+def check_presence(header):
+    for name, value in header.constants.items():
+        bit = re.fullmatch(r"(HMN_\w+?)_HAS2?_(\w+)", name)
+        if not bit:
+            continue
+        struct = header.structs.get(bit[1].lower())
+        if not struct:
+            yield f"{name} is a bit of no struct"
+            continue
+        names = [field.name for field in struct.fields]
+        if bit[2] == "MORE":
+            if value != 1 << 30 or "present2" not in names:
+                yield f"{name} is bit 30, and stands for present2"
+        elif not 0 < value < 1 << 30:
+            yield f"{name} is not one of bits 0 to 29: append present2"
+        elif not header.meanings.get(name) and not any(each.startswith(bit[2].lower()) for each in names):
+            yield f"{name} names no field and has no comment"
+
+
+def check_parameters(header):
+    types = {f"{const}{name} *" for name in [*header.structs, *header.handles] for const in ("", "const ")}
+    for name, function in header.functions.items():
+        pages = " ".join(header.functions[each].comment
+                         for each in [name, *re.findall(r"\bas (hmn_\w+)", function.comment)]
+                         if each in header.functions)
+        for parameter in function.parameters:
+            named = rf"\b{parameter.name}\b|\bHMN_{parameter.name.upper()}_\*"
+            if parameter.name not in EXPLAINED and parameter.type not in types and not re.search(named, pages):
+                yield f"{name} does not describe {parameter.name}"
+
+
+def check_macros(text):
+    for name in re.findall(r"^\s*#\s*define\s+(\w+)", text, re.M):
+        if not name.startswith("HMN_"):
+            yield f"the macro {name} does not begin with HMN_"
+    for name in re.findall(r"^\s*#\s*include\s+(\S+)", text, re.M):
+        if name != "<stdint.h>":
+            yield f"the header includes {name}"
 
 
 def check_layouts(header, layouts):
@@ -168,7 +225,11 @@ def check(root):
         yield from check_registry(header, abi / name, pattern)
     yield from check_structs(header)
     yield from check_signatures(header)
-    yield from check_since(path, header)
+    yield from check_since(header)
+    yield from check_fields(header)
+    yield from check_presence(header)
+    yield from check_parameters(header)
+    yield from check_macros(path.read_text())
     yield from check_layouts(header, sorted((root / "tests/abi").glob("layout_v*.c")))
     frozen = sorted((abi / "headers").glob("*/hypomnesis.h"),
                     key=lambda found: [int(part) for part in found.parent.name.split(".")])

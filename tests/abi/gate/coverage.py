@@ -11,8 +11,8 @@ import header as headers
 # What no caller can bring about.
 UNREACHABLE = {"HMN_E_INTERNAL"}
 # They take no pointer, or one that destroy accepts.
-WITHOUT_POINTERS = {"hmn_version_number", "hmn_version_string", "hmn_feature", "hmn_status_name",
-                    "hmn_backend_name", "hmn_metric_name", "hmn_metric_unit", "hmn_metric_instance_name",
+WITHOUT_POINTERS = {"hmn_version_number", "hmn_monotonic_ns", "hmn_version_string", "hmn_feature", "hmn_backend_available", "hmn_status_name",
+                    "hmn_backend_name", "hmn_reason_name", "hmn_metric_name", "hmn_metric_unit", "hmn_metric_instance_name",
                     "hmn_format_bytes", "hmn_dtype_bits", "hmn_dtype_name"}
 INPUTS = {"hmn_context_options", "hmn_snapshot_options", "hmn_sampler_options",
           "hmn_spill_options", "hmn_spill_sample", "hmn_tracker_options", "hmn_packing", "hmn_attention",

@@ -55,6 +55,8 @@ class Function:
     name: str
     result: str
     parameters: list[Parameter]
+    comment: str = ""
+    is_deprecated: bool = False
 
 
 @dataclasses.dataclass
@@ -79,7 +81,7 @@ def parse(path):
         enumerations=_enumerations(text),
         structs=_structs(text),
         handles=re.findall(r"typedef struct (\w+) \1;", code),
-        functions=_functions(code))
+        functions=_functions(text))
 
 
 def _version(code):
@@ -143,12 +145,13 @@ def _structs(text):
     return structs
 
 
-def _functions(code):
+def _functions(text):
     functions = {}
-    for result, name, arguments in re.findall(r"HMN_FN\(([^)]*)\)\s*(\w+)\((.*?)\) HMN_NX;", code, re.S):
+    for comment, deprecated, result, name, arguments in re.findall(
+            _BEFORE + r"(HMN_DEPRECATED\(\"[^\"]+\"\)\s*)?HMN_FN\(([^)]*)\)\s*(\w+)\((.*?)\) HMN_NX;", text, re.S):
         parameters = []
         for argument in [] if arguments.strip() == "void" else arguments.split(","):
             type_, parameter = re.fullmatch(r"\s*(.*?[\s*])(\w+)\s*", argument, re.S).groups()
             parameters.append(Parameter(parameter, re.sub(r"\s+", " ", type_).strip()))
-        functions[name] = Function(name, result.strip(), parameters)
+        functions[name] = Function(name, result.strip(), parameters, _one_line(comment), bool(deprecated))
     return functions

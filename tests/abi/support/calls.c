@@ -99,8 +99,7 @@ int fixture_teardown(void** state) {
   }
 #define SAMPLER_CALL(name, ...)                                                 \
   static hmn_status run_##name(const fixture* f, void* out, hmn_error* error) { \
-    (void)error;                                                                \
-    return hmn_##name(f->sampler, __VA_ARGS__ out);                             \
+    return hmn_##name(f->sampler, __VA_ARGS__ out, error);                      \
   }
 #define TRACKER_CALL(name, ...)                                                 \
   static hmn_status run_##name(const fixture* f, void* out, hmn_error* error) { \
@@ -112,23 +111,25 @@ int fixture_teardown(void** state) {
 CONTEXT_CALL(context_backend, HMN_BACKEND_OS COMMA)
 CONTEXT_CALL(process_memory_read, NAMED_PID COMMA 0 COMMA)
 CONTEXT_CALL(process_memory_read_self, 0 COMMA)
-CONTEXT_CALL(system_memory_read, )
-CONTEXT_CALL(device_read, 0 COMMA)
+CONTEXT_CALL(system_memory_read, 0 COMMA)
+CONTEXT_CALL(device_read, 0 COMMA 0 COMMA)
 CONTEXT_CALL(pool_read, 0 COMMA HMN_POOL_MAIN COMMA 0 COMMA)
 CONTEXT_CALL(telemetry_read, 0 COMMA 0 COMMA)
-CONTEXT_CALL(metric_read, 0 COMMA HMN_METRIC_TEMPERATURE COMMA HMN_SENSOR_CORE COMMA)
-CONTEXT_CALL(usage_read, 0 COMMA NAMED_PID COMMA)
-CONTEXT_CALL(usage_read_self, 0 COMMA)
+CONTEXT_CALL(metric_read, 0 COMMA HMN_METRIC_TEMPERATURE COMMA HMN_SENSOR_CORE COMMA 0 COMMA)
+CONTEXT_CALL(usage_read, 0 COMMA NAMED_PID COMMA 0 COMMA)
+CONTEXT_CALL(usage_read_self, 0 COMMA 0 COMMA)
 SNAPSHOT_CALL(snapshot_read, )
 SNAPSHOT_CALL(snapshot_memory, )
 SNAPSHOT_CALL(snapshot_system, )
 SNAPSHOT_CALL(snapshot_device, 0 COMMA)
 SNAPSHOT_CALL(snapshot_telemetry, 0 COMMA)
 SNAPSHOT_CALL(snapshot_self, 0 COMMA)
+SNAPSHOT_CALL(snapshot_device_pool, 0 COMMA HMN_POOL_MAIN COMMA)
 SNAPSHOT_CALL(snapshot_pool, 0 COMMA)
 SNAPSHOT_CALL(snapshot_usage, 0 COMMA)
 SNAPSHOT_CALL(snapshot_metric, 0 COMMA)
-SNAPSHOT_CALL(snapshot_reason, 0 COMMA HMN_COLLECT_POOLS COMMA 0 COMMA)
+SNAPSHOT_CALL(snapshot_group, 0 COMMA)
+SNAPSHOT_CALL(snapshot_reason, 0 COMMA HMN_COLLECT_POOLS COMMA 0 COMMA 0 COMMA)
 SNAPSHOT_CALL(snapshot_diagnostic, 0 COMMA)
 SAMPLER_CALL(sampler_read, )
 SAMPLER_CALL(sampler_latest_pool, 0 COMMA)
@@ -138,13 +139,17 @@ SAMPLER_CALL(sampler_peak_device, 0 COMMA)
 TRACKER_CALL(tracker_read, )
 TRACKER_CALL(tracker_read_tag, 1 COMMA)
 
-static hmn_status run_report_read(const fixture* f, void* out, hmn_error* error) {
+static hmn_status run_delta_read(const fixture* f, void* out, hmn_error* error) {
   (void)error;
-  return hmn_report_read(f->before, f->after, 0, out);
+  return hmn_delta_read(f->before, f->after, 0, out);
 }
 
 static hmn_status run_device_count(const fixture* f, void* out, hmn_error* error) {
   return hmn_device_count(f->context, out, error);
+}
+
+static hmn_status run_device_generation(const fixture* f, void* out, hmn_error* error) {
+  return hmn_device_generation(f->context, out, error);
 }
 
 static hmn_status run_device_find(const fixture* f, void* out, hmn_error* error) {
@@ -176,18 +181,18 @@ static hmn_spill* spilled(hmn_error* error, hmn_status* status) {
 
 static hmn_status run_spill_read(const fixture* f, void* out, hmn_error* error) {
   hmn_status status;
-  if (f->after == NULL) return hmn_spill_read(NULL, out);
+  if (f->after == NULL) return hmn_spill_read(NULL, out, error);
   hmn_spill* s = spilled(error, &status);
-  const hmn_status said = hmn_spill_read(s, out);
+  const hmn_status said = hmn_spill_read(s, out, error);
   hmn_spill_destroy(s);
   return status == HMN_OK ? said : status;
 }
 
 static hmn_status run_spill_episode(const fixture* f, void* out, hmn_error* error) {
   hmn_status status;
-  if (f->after == NULL) return hmn_spill_episode(NULL, 0, out);
+  if (f->after == NULL) return hmn_spill_episode(NULL, 0, out, error);
   hmn_spill* s = spilled(error, &status);
-  const hmn_status said = hmn_spill_episode(s, 0, out);
+  const hmn_status said = hmn_spill_episode(s, 0, out, error);
   hmn_spill_destroy(s);
   return status == HMN_OK ? said : status;
 }
@@ -210,6 +215,7 @@ const call calls[] = {
     SIZED_ROW(usage_read, USAGE, hmn_usage, 1),
     SIZED_ROW(usage_read_self, USAGE, hmn_usage, 1),
     ROW(device_count, 0, 1),
+    ROW(device_generation, 0, 1),
     ROW(device_find, 0, 1),
     ROW(snapshot_take, 0, 1),
     ROW(snapshot_read, HMN_SNAPSHOT_INFO_SIZE_V1, 0),
@@ -218,12 +224,14 @@ const call calls[] = {
     SIZED_ROW(snapshot_device, DEVICE, hmn_device, 0),
     SIZED_ROW(snapshot_telemetry, TELEMETRY, hmn_telemetry, 0),
     SIZED_ROW(snapshot_self, USAGE, hmn_usage, 0),
+    SIZED_ROW(snapshot_device_pool, POOL, hmn_pool, 0),
     SIZED_ROW(snapshot_pool, POOL, hmn_pool, 0),
     SIZED_ROW(snapshot_usage, USAGE, hmn_usage, 0),
     SIZED_ROW(snapshot_metric, METRIC, hmn_metric, 0),
+    SIZED_ROW(snapshot_group, GROUP, hmn_group, 0),
     SIZED_ROW(snapshot_reason, DIAGNOSTIC, hmn_diagnostic, 0),
     ROW(snapshot_diagnostic, HMN_DIAGNOSTIC_SIZE_V1, 0),
-    ROW(report_read, HMN_DELTA_SIZE_V1, 0),
+    ROW(delta_read, HMN_DELTA_SIZE_V1, 0),
     ROW(tracker_read, HMN_TRACKER_INFO_SIZE_V1, 0),
     ROW(tracker_read_tag, HMN_TAG_SIZE_V1, 0),
     ROW(spill_read, HMN_SPILL_INFO_SIZE_V1, 0),
@@ -242,10 +250,10 @@ const size_t call_count = sizeof calls / sizeof calls[0];
     return hmn_##name(__VA_ARGS__, buffer, capacity, needed);                     \
   }
 TEXT_CALL(snapshot_text, f->after, HMN_TEXT_PROCESS_NAME, 0)
-TEXT_CALL(report_delta, f->before, f->after, 0, "label")
-TEXT_CALL(report_before_after, f->before, f->after, 0, "label")
-TEXT_CALL(format_device, f->after, 0, HMN_FORMAT_FREE)
-TEXT_CALL(format_json, f->after)
+TEXT_CALL(report_delta, f->before, f->after, 0, "label", 0)
+TEXT_CALL(report_before_after, f->before, f->after, 0, "label", 0)
+TEXT_CALL(format_device, f->after, 0, HMN_FORMAT_FREE, 0)
+TEXT_CALL(format_json, f->after, 0)
 
 static hmn_status run_format_bytes(const fixture* f, char* buffer, uint32_t capacity,
                                    uint32_t* needed) {
@@ -262,7 +270,7 @@ static hmn_status run_context_recording(const fixture* f, char* buffer, uint32_t
   options.flags = HMN_CONTEXT_RECORD | HMN_CONTEXT_NO_THREADS;
   hmn_status status = hmn_context_create(&options, &context, NULL);
   if (status == HMN_OK) {
-    status = hmn_context_recording(context, buffer, capacity, needed);
+    status = hmn_context_recording(context, 0, buffer, capacity, needed, NULL);
   } else if (needed != NULL) {
     *needed = 0; /* this client's own */
   }

@@ -27,7 +27,7 @@ void fixture_close(fixture* f);
 /* For cmocka: *state is a fixture. */
 int fixture_setup(void** state);
 int fixture_teardown(void** state);
-enum { EVERYTHING = 255 };
+enum { EVERYTHING = 511 };
 /* A snapshot of everything, or NULL. */
 hmn_snapshot* take_everything(hmn_context* context);
 

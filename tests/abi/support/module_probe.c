@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   hmn_context* context = NULL;
   create make;
   set_path set;
-  feature has;
+  feature has, available;
   destroy end;
   if (is_secure && getauxval(AT_SECURE) == 0) return 77;
   void* const library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
@@ -47,9 +47,10 @@ int main(int argc, char** argv) {
   *(void**)&make = dlsym(library, "hmn_context_create");
   *(void**)&set = dlsym(library, "hmn_context_set_path");
   *(void**)&has = dlsym(library, "hmn_feature");
+  *(void**)&available = dlsym(library, "hmn_backend_available");
   *(void**)&end = dlsym(library, "hmn_context_destroy");
   if (has(HMN_FEATURE_SIMULATION) != 0) return 2;
-  if (has(HMN_FEATURE_BACKEND + HMN_BACKEND_SIMULATED) != 0) return 3;
+  if (available(HMN_BACKEND_SIMULATED) != 0) return 3;
   if (make(&options, &context, &error) != HMN_OK) return 4;
   if (!is_refused(set(context, HMN_PATH_SIMULATION, "/machine.json", &error), &error)) return 5;
   end(context);

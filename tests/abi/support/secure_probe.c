@@ -14,5 +14,5 @@ int main(void) {
   if (hmn_context_create(&options, &context, 0) != HMN_OK) return 1;
   if (hmn_context_backend(context, HMN_BACKEND_SIMULATED, &info, 0) != HMN_OK) return 2;
   hmn_context_destroy(context);
-  return info.state == HMN_STATE_OFF ? 0 : 1;
+  return info.state == HMN_RUN_STATE_OFF ? 0 : 1;
 }

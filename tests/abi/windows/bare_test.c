@@ -19,14 +19,14 @@ static void test_each_source(void** state) {
   for (size_t i = 0; i < sizeof sources / sizeof *sources; ++i) {
     NEW(hmn_backend_info, info);
     assert_answers(hmn_context_backend(*state, sources[i], &info, &error), HMN_OK);
-    if (info.state == HMN_STATE_READY) fail_msg("source %u is ready", sources[i]);
+    if (info.state == HMN_RUN_STATE_READY) fail_msg("source %u is ready", sources[i]);
     assert_true(info.status < 0);
     assert_true(strlen(info.message) > 8);
     assert_text(info.message, sizeof info.message);
   }
   NEW(hmn_backend_info, host);
   assert_answers(hmn_context_backend(*state, HMN_BACKEND_OS, &host, &error), HMN_OK);
-  assert_int_equal(host.state, HMN_STATE_READY);
+  assert_int_equal(host.state, HMN_RUN_STATE_READY);
 }
 
 static void test_snapshot(void** state) {

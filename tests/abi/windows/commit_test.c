@@ -75,7 +75,7 @@ static void enters_a_job(void* argument) {
       (limits_of(NULL).BasicLimitInformation.LimitFlags & JOB_OBJECT_LIMIT_JOB_MEMORY) != 0;
   hmn_context* context = new_context();
   hmn_system_memory memory = {.struct_size = sizeof memory};
-  CHECK_STATUS(hmn_system_memory_read(context, &memory, NULL), HMN_OK);
+  CHECK_STATUS(hmn_system_memory_read(context, 0, &memory, NULL), HMN_OK);
   CHECK(((memory.present & HMN_SYSTEM_MEMORY_HAS_LIMIT) != 0) == is_reported);
   CHECK(memory.limit_bytes == (is_reported ? limit_bytes : 0));
   hmn_context_destroy(context);

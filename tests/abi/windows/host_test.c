@@ -58,7 +58,7 @@ static void pressure_is_a_word_and_no_stall(void** state) {
   NEW(hmn_system_memory, memory);
   (void)state;
   assert_answers(hmn_context_create(NULL, &context, &error), HMN_OK);
-  assert_answers(hmn_system_memory_read(context, &memory, &error), HMN_OK);
+  assert_answers(hmn_system_memory_read(context, 0, &memory, &error), HMN_OK);
   assert_true((memory.present & HMN_SYSTEM_MEMORY_HAS_PRESSURE) != 0);
   assert_true(memory.pressure == HMN_PRESSURE_NORMAL || memory.pressure == HMN_PRESSURE_WARNING);
   assert_int_equal(memory.present & HMN_SYSTEM_MEMORY_HAS_STALL, 0);

@@ -8,8 +8,8 @@ foreach(noun library memory dtype estimate)
   hmn_abi_suite(${noun})
 endforeach()
 if(HMN_BACKEND_SIMULATED)
-  foreach(noun null sizes options order process deadline device pool telemetry metric usage
-      snapshot report reason format error spill threads tracker usable sampler context)
+  foreach(noun null sizes options order process deadline times handle device pool telemetry metric usage
+      snapshot group report reason format error spill threads tracker usable sampler context)
     hmn_abi_suite(${noun})
   endforeach()
   hmn_abi_with_nvml(context)

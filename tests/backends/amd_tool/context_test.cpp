@@ -87,7 +87,7 @@ TEST_CASE("amd-smi serves, and then rocm-smi is not asked") {
 
 TEST_CASE("neither is asked of a card that amdgpu serves") {
   const std::uint32_t amdgpu = HMN_BACKEND_AMDGPU;
-  if (hmn_feature(HMN_FEATURE_BACKEND + amdgpu) == 0) return;
+  if (hmn_backend_available(amdgpu) == 0) return;
   const both b;
   hmn_fake::pci_device card;
   card.address = amd_test::card_address;

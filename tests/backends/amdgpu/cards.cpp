@@ -126,11 +126,11 @@ std::string client_text(const char* pdev, unsigned id, std::uint64_t vram_kib,
 void add_kfd_node(const hmn_fake::tree& t, const gpu_node& n) {
   const std::string folder = "sys/class/kfd/kfd/topology/nodes/" + std::to_string(n.node) + "/";
   t.write(folder + "gpu_id", line(n.gpu_id));
-  t.write(folder + "properties",
-          "cpu_cores_count 0\nsimd_count " + line(n.simd_count) +
-              "mem_banks_count 1\nlocation_id " + line(n.location) + "domain 0\ndrm_render_minor " +
-              line(n.render_minor) +
-              "hive_id 15188982192727901047\nunique_id 16404946649897475633\n");
+  t.write(folder + "properties", "cpu_cores_count 0\nsimd_count " + line(n.simd_count) +
+                                     "mem_banks_count 1\nlocation_id " + line(n.location) +
+                                     "domain 0\ndrm_render_minor " + line(n.render_minor) +
+                                     "gfx_target_version 110001\nhive_id "
+                                     "15188982192727901047\nunique_id 16404946649897475633\n");
   t.write(folder + "mem_banks/0/properties",
           "heap_type 1\nsize_in_bytes " + line(n.memory) + "flags 0\nwidth 4096\n");
 }

@@ -70,6 +70,14 @@ TEST_CASE("a unique id is hex without a prefix") {
   }
 }
 
+TEST_CASE("the architecture is the compiler's target") {
+  CHECK(architecture_of(90402).view() == "gfx942");
+  CHECK(architecture_of(90010).view() == "gfx90a");
+  CHECK(architecture_of(110003).view() == "gfx1103");
+  CHECK(architecture_of(120001).view() == "gfx1201");
+  CHECK(architecture_of(0).empty());
+}
+
 TEST_CASE("the table of names goes by device and revision") {
   constexpr std::string_view table =
       "# List of AMDGPU IDs\n1.0.0\n15BF,\t00,\tAMD Radeon One\n15BF,\t01,\tAMD Radeon Two, LE\r\n"

@@ -107,6 +107,11 @@ TEST_CASE("a card and a part of a processor in one snapshot") {
   computer c;
   const auto info = c.take(HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
   REQUIRE(info.device_count == 2);
+  auto device = sized<hmn_device>();
+  REQUIRE(hmn_device_read(c.context(), 0, 0, &device, nullptr) == HMN_OK);
+  CHECK(std::string(device.architecture) == "gfx1101");
+  REQUIRE(hmn_device_read(c.context(), 1, 0, &device, nullptr) == HMN_OK);
+  CHECK((device.present & HMN_DEVICE_HAS_ARCHITECTURE) == 0);  // KFD does not list it
   const hmn_pool card = c.main_pool(0, info);
   CHECK(card.kind == HMN_POOL_VRAM);
   CHECK(card.backend == HMN_BACKEND_AMDGPU);
@@ -124,7 +129,7 @@ TEST_CASE("a card and a part of a processor in one snapshot") {
   CHECK(part.kind == HMN_POOL_HOST);
   CHECK(part.total_bytes == 30 * gib);
   CHECK((part.present & HMN_POOL_HAS_UNATTRIBUTED) == 0);
-  CHECK(backend(c.context(), HMN_BACKEND_AMDGPU).state == HMN_STATE_READY);
+  CHECK(backend(c.context(), HMN_BACKEND_AMDGPU).state == HMN_RUN_STATE_READY);
 }
 
 TEST_CASE("a compute process, and how KFD fares") {
@@ -136,11 +141,11 @@ TEST_CASE("a compute process, and how KFD fares") {
   CHECK(row.backend == HMN_BACKEND_KFD);
   CHECK(row.used_bytes == gib);
   CHECK(row.accounting == HMN_ACCOUNT_COMMITTED);
-  CHECK((row.kinds & HMN_USAGE_COMPUTE) != 0);
+  CHECK((row.kinds & HMN_USAGE_KIND_COMPUTE) != 0);
   CHECK((row.notes & HMN_NOTE_MIXED) != 0);
-  CHECK(backend(c.context(), HMN_BACKEND_KFD).state == HMN_STATE_READY);
+  CHECK(backend(c.context(), HMN_BACKEND_KFD).state == HMN_RUN_STATE_READY);
   auto one = sized<hmn_usage>();
-  REQUIRE(hmn_usage_read(c.context(), 0, 42, &one, nullptr) == HMN_OK);
+  REQUIRE(hmn_usage_read(c.context(), 0, 42, 0, &one, nullptr) == HMN_OK);
   CHECK(one.used_bytes == gib);
   CHECK(one.backend == HMN_BACKEND_KFD);
 }
@@ -154,10 +159,10 @@ TEST_CASE("telemetry and a metric") {
   CHECK(t.hotspot_celsius == doctest::Approx(59));
   CHECK(t.power_watts == doctest::Approx(36.5));
   auto m = sized<hmn_metric>();
-  REQUIRE(hmn_metric_read(c.context(), 0, HMN_METRIC_PCIE_REPLAYS, 0, &m, nullptr) == HMN_OK);
+  REQUIRE(hmn_metric_read(c.context(), 0, HMN_METRIC_PCIE_REPLAYS, 0, 0, &m, nullptr) == HMN_OK);
   CHECK(m.count == 7);
   // Only a slow reading has it, and is made when it is asked for.
-  REQUIRE(hmn_metric_read(c.context(), 0, HMN_METRIC_ECC_CORRECTED, HMN_ERA_SINCE_LOAD, &m,
+  REQUIRE(hmn_metric_read(c.context(), 0, HMN_METRIC_ECC_CORRECTED, HMN_ERA_SINCE_LOAD, 0, &m,
                           nullptr) == HMN_OK);
   CHECK(m.count == 23);
 }

@@ -71,7 +71,7 @@ class computer {
     auto error = sized<hmn_error>();
     said = hmn_spill_observe(spill_, "step", &error);
     auto info = sized<hmn_spill_info>();
-    REQUIRE(hmn_spill_read(spill_, &info) == HMN_OK);
+    REQUIRE(hmn_spill_read(spill_, &info, nullptr) == HMN_OK);
     return info;
   }
 

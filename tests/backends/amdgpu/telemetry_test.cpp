@@ -241,8 +241,8 @@ TEST_CASE("metrics have each sensor, limit and clock") {
   CHECK(find(all, id::clock_mhz, which::clock::fabric) == nullptr);  // no level has the star
   CHECK(value_of(all, id::clock_limit_mhz, which::clock::fabric) == 1940);
   CHECK(value_of(all, id::clock_limit_mhz, which::clock::memory) == 1000);
-  CHECK(value_of(all, id::fan_rpm, 0) == 900);
-  CHECK(value_of(all, id::fan_percent, 0) == doctest::Approx(20));
+  CHECK(value_of(all, id::fan_rpm, 1) == 900);
+  CHECK(value_of(all, id::fan_percent, 1) == doctest::Approx(20));
   CHECK(value_of(all, id::voltage, which::rail::core) == doctest::Approx(0.762));
   CHECK(count_of(all, id::pcie_replays, 0) == 7);
   CHECK(find(all, id::ecc_corrected, which::era::since_load) == nullptr);  // slow

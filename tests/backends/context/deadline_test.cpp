@@ -108,7 +108,7 @@ TEST_CASE("a snapshot keeps its deadline, tells the device hung, and has what do
   const taken_snapshot p(m.context(), 0, 150);  // would never return
   CHECK((p.info().notes & HMN_NOTE_PARTIAL) != 0);
   CHECK(p.info().device_count == 1);
-  CHECK(p.device(0).state == HMN_STATE_HUNG);
+  CHECK(p.device(0).state == HMN_RUN_STATE_HUNG);
   CHECK(std::string(p.device(0).name) == "NVIDIA L40S");
   CHECK(p.info().pool_count == 0);
   auto memory = sized<hmn_process_memory>();

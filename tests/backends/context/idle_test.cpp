@@ -74,7 +74,7 @@ TEST_CASE("a sleeping card is listed as asleep and not woken") {
     const auto opened = nvml.calls("nvmlInitWithFlags");
     const taken_snapshot p(m.context());
     REQUIRE(p.info().device_count == 1);
-    CHECK(p.device(0).state == HMN_STATE_ASLEEP);
+    CHECK(p.device(0).state == HMN_RUN_STATE_ASLEEP);
     CHECK(std::string(p.device(0).uuid) == "GPU-11111111-2222-3333-4444-555555555555");
     REQUIRE(p.pools().size() == 1);
     for (const hmn_pool& pool : p.pools()) {
@@ -85,7 +85,7 @@ TEST_CASE("a sleeping card is listed as asleep and not woken") {
     SUBCASE("and is read again once it wakes") {
       set_status(m, "active");
       const taken_snapshot awake(m.context());
-      CHECK(awake.device(0).state == HMN_STATE_READY);
+      CHECK(awake.device(0).state == HMN_RUN_STATE_READY);
       CHECK(awake.pools().at(0).used_bytes == one_gpu_used);
     }
   }
@@ -94,7 +94,7 @@ TEST_CASE("a sleeping card is listed as asleep and not woken") {
     add_card(m, "auto", "suspended");
     const taken_snapshot p(m.context());
     REQUIRE(p.info().device_count == 1);
-    CHECK(p.device(0).state == HMN_STATE_ASLEEP);
+    CHECK(p.device(0).state == HMN_RUN_STATE_ASLEEP);
     CHECK(std::string(p.device(0).pci_bus_id) == "0000:01:00.0");
     CHECK(nvml.calls("nvmlInitWithFlags") == 0);
     CHECK(idle_pool(m) == HMN_E_ASLEEP);
@@ -135,7 +135,7 @@ TEST_CASE("readings without end keep no card awake that has nothing to do") {
   CHECK(pool.age_ns > 0);
   const auto opened = nvml.calls("nvmlInitWithFlags");
   const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
-  CHECK(p.device(0).state == HMN_STATE_READY);
+  CHECK(p.device(0).state == HMN_RUN_STATE_READY);
   CHECK(std::string(p.device(0).name) == "Idle");
   bool is_reported = false;
   for (const hmn_diagnostic& d : p.diagnostics()) is_reported |= d.status == HMN_E_ASLEEP;
@@ -147,7 +147,7 @@ TEST_CASE("readings without end keep no card awake that has nothing to do") {
   CHECK(hmn_telemetry_read(m.context(), 0, 0, &load, nullptr) == HMN_E_ASLEEP);  // never read
   set_status(m, "suspended");
   const taken_snapshot asleep(m.context());
-  CHECK(asleep.device(0).state == HMN_STATE_ASLEEP);
+  CHECK(asleep.device(0).state == HMN_RUN_STATE_ASLEEP);
   CHECK(asleep.pools().at(0).total_bytes == 48318382080);
   CHECK(nvml.calls("nvmlInitWithFlags") == opened);
 }

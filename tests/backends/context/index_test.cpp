@@ -27,9 +27,9 @@ TEST_CASE("an index stays with its card through unplugging and return") {
   {
     const taken_snapshot p(m.context());
     REQUIRE(p.info().device_count == 2);
-    CHECK(p.device(0).state == HMN_STATE_LOST);
+    CHECK(p.device(0).state == HMN_RUN_STATE_LOST);
     CHECK(std::string(p.device(0).uuid) == "GPU-a");
-    CHECK(p.device(1).state == HMN_STATE_READY);
+    CHECK(p.device(1).state == HMN_RUN_STATE_READY);
   }
   auto pool = sized<hmn_pool>();
   CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_E_DEVICE_LOST);
@@ -38,14 +38,14 @@ TEST_CASE("an index stays with its card through unplugging and return") {
   const taken_snapshot p(m.context());
   REQUIRE(p.info().device_count == 3);
   CHECK(std::string(p.device(0).uuid) == "GPU-a");
-  CHECK(p.device(0).state == HMN_STATE_READY);
+  CHECK(p.device(0).state == HMN_RUN_STATE_READY);
   CHECK(std::string(p.device(2).uuid) == "GPU-c");
   std::uint32_t index = 99;
   CHECK(hmn_device_find(m.context(), "uuid:gpu-B", &index, nullptr) == HMN_OK);
   CHECK(index == 1);
   CHECK(hmn_device_find(m.context(), "pci:2:0.0", &index, nullptr) == HMN_OK);
   CHECK(index == 1);
-  CHECK(hmn_device_find(m.context(), "driver:0", &index, nullptr) == HMN_OK);
+  CHECK(hmn_device_find(m.context(), "driver:nvidia:0", &index, nullptr) == HMN_OK);
   CHECK(index == 2);
   CHECK(hmn_device_find(m.context(), "uuid:GPU-d", &index, nullptr) == HMN_E_NO_DEVICE);
   CHECK(index == 0);
@@ -57,9 +57,9 @@ TEST_CASE("an index that was never given is no device") {
   const machine m;
   auto device = sized<hmn_device>();
   auto error = sized<hmn_error>();
-  CHECK(hmn_device_read(m.context(), 1, &device, &error) == HMN_E_NO_DEVICE);
+  CHECK(hmn_device_read(m.context(), 1, 0, &device, &error) == HMN_E_NO_DEVICE);
   CHECK(std::string(error.message).find("device 1") != std::string::npos);
-  CHECK(hmn_device_read(m.context(), 0, &device, &error) == HMN_OK);
+  CHECK(hmn_device_read(m.context(), 0, 0, &device, &error) == HMN_OK);
 }
 
 TEST_CASE("one lost card leaves the others readable") {

@@ -51,7 +51,7 @@ TEST_CASE("a group's limit is the budget of the device's pool") {
   CHECK(pool.budget_bytes == 512 * limit_mib);
   CHECK((pool.notes & HMN_NOTE_MIXED) != 0);
   CHECK(pool.backend == HMN_BACKEND_NVML);
-  CHECK(state_of_dmem(m) == HMN_STATE_READY);
+  CHECK(state_of_dmem(m) == HMN_RUN_STATE_READY);
 
   const taken_snapshot seen(m.context(), HMN_COLLECT_POOLS);
   auto listed = sized<hmn_pool>();
@@ -65,10 +65,10 @@ TEST_CASE("without the controller there is no budget, and the backend is absent"
   const machine m;
   limit_group(m, false);
   CHECK((limited_pool(m).present & HMN_POOL_HAS_BUDGET) == 0);
-  CHECK(state_of_dmem(m) == HMN_STATE_ABSENT);
+  CHECK(state_of_dmem(m) == HMN_RUN_STATE_ABSENT);
 }
 
-TEST_CASE("what each group holds is a metric of the device, with the group's name") {
+TEST_CASE("what each group holds is a record of the device, with the group's name") {
   const fake_nvml nvml;
   nvml.load(one_gpu());
   const machine m;
@@ -78,39 +78,28 @@ TEST_CASE("what each group holds is a metric of the device, with the group's nam
   m.tree().write("cgroup/box/dmem.current", line + std::to_string(5 * limit_mib) + "\n");
   m.tree().write("cgroup/lxc.payload.web/dmem.current",
                  line + std::to_string(7 * limit_mib) + "\ndrm/0000:0f:00.0/vram0 1\n");
-  const taken_snapshot seen(m.context(), HMN_COLLECT_METRICS);
+  const taken_snapshot seen(m.context(), HMN_COLLECT_GROUPS);
   struct reported {
-    std::uint32_t id;
-    std::uint64_t bytes;
+    hmn_flags present;
+    std::uint64_t used;
+    std::uint64_t limit;
     bool operator==(const reported&) const = default;
   };
-  std::map<std::string, std::vector<reported>> found;
-  for (std::uint32_t i = 0; i < seen.info().metric_count; ++i) {
-    auto metric = sized<hmn_metric>();
-    REQUIRE(hmn_snapshot_metric(seen.handle(), i, &metric) == HMN_OK);
-    const bool is_of_group =
-        metric.id == HMN_METRIC_GROUP_VRAM_BYTES || metric.id == HMN_METRIC_GROUP_VRAM_LIMIT_BYTES;
+  std::map<std::string, reported> found;
+  for (std::uint32_t i = 0; i < seen.info().group_count; ++i) {
+    auto group = sized<hmn_group>();
+    REQUIRE(hmn_snapshot_group(seen.handle(), i, &group) == HMN_OK);
     char name[64] = "";
-    const hmn_status named =
-        hmn_snapshot_text(seen.handle(), HMN_TEXT_METRIC_GROUP, i, name, sizeof name, nullptr);
-    CHECK(named == (is_of_group ? HMN_OK : HMN_E_EMPTY));
-    if (!is_of_group) continue;
-    CHECK(metric.backend == HMN_BACKEND_DMEM);
-    CHECK(metric.device_index == 0);
-    CHECK(metric.instance != 0);
-    CHECK(metric.present == HMN_METRIC_HAS_COUNT);
-    found[name].push_back({metric.id, metric.count});
+    CHECK(hmn_snapshot_text(seen.handle(), HMN_TEXT_GROUP_NAME, i, name, sizeof name, nullptr) ==
+          HMN_OK);
+    CHECK(group.backend == HMN_BACKEND_DMEM);
+    CHECK(group.device_index == 0);
+    found[name] = {group.present, group.used_bytes, group.limit_bytes};
   }
-  const std::vector<reported> of_box = {{HMN_METRIC_GROUP_VRAM_BYTES, 5 * limit_mib},
-                                        {HMN_METRIC_GROUP_VRAM_LIMIT_BYTES, 512 * limit_mib}};
-  const std::vector<reported> of_web = {{HMN_METRIC_GROUP_VRAM_BYTES, 7 * limit_mib}};
   CHECK(found ==
-        std::map<std::string, std::vector<reported>>{{"/box", of_box}, {"lxc:web", of_web}});
-  CHECK(hmn_snapshot_text(seen.handle(), HMN_TEXT_METRIC_GROUP, seen.info().metric_count, nullptr,
-                          0, nullptr) == HMN_E_RANGE);
-
-  auto metric = sized<hmn_metric>();
-  auto error = sized<hmn_error>();
-  CHECK(hmn_metric_read(m.context(), 0, HMN_METRIC_GROUP_VRAM_BYTES, 1, &metric, &error) ==
-        HMN_E_UNSUPPORTED);
+        std::map<std::string, reported>{
+            {"/box", {HMN_GROUP_HAS_USED | HMN_GROUP_HAS_LIMIT, 5 * limit_mib, 512 * limit_mib}},
+            {"lxc:web", {HMN_GROUP_HAS_USED, 7 * limit_mib, 0}}});
+  CHECK(hmn_snapshot_text(seen.handle(), HMN_TEXT_GROUP_NAME, seen.info().group_count, nullptr, 0,
+                          nullptr) == HMN_E_RANGE);
 }

@@ -37,19 +37,19 @@ TEST_CASE("a caller that the driver does not list uses") {
   auto error = sized<hmn_error>();
   SUBCASE("0 bytes in the initial PID namespace") {
     set_self(m, "pid:[4026531836]", "/dev/nvidia-uvm");
-    REQUIRE(hmn_usage_read_self(m.context(), 0, &own, &error) == HMN_OK);
+    REQUIRE(hmn_usage_read_self(m.context(), 0, 0, &own, &error) == HMN_OK);
     CHECK((own.present & HMN_USAGE_HAS_USED) != 0);
     CHECK(own.used_bytes == 0);
   }
   SUBCASE("0 bytes in another namespace when it holds no GPU descriptor") {
     set_self(m, "pid:[4026532999]", nullptr);
-    REQUIRE(hmn_usage_read_self(m.context(), 0, &own, &error) == HMN_OK);
+    REQUIRE(hmn_usage_read_self(m.context(), 0, 0, &own, &error) == HMN_OK);
     CHECK((own.present & HMN_USAGE_HAS_USED) != 0);
     CHECK(own.used_bytes == 0);
   }
   SUBCASE("an unknown amount in another namespace when it holds one") {
     set_self(m, "pid:[4026532999]", "/dev/nvidia-uvm");
-    CHECK(hmn_usage_read_self(m.context(), 0, &own, &error) == HMN_E_NO_SOURCE);
+    CHECK(hmn_usage_read_self(m.context(), 0, 0, &own, &error) == HMN_E_NO_SOURCE);
     CHECK((own.present & HMN_USAGE_HAS_USED) == 0);
     CHECK(std::string(error.message).find("PID namespace") != std::string::npos);
     const taken_snapshot p(m.context());
@@ -64,7 +64,7 @@ TEST_CASE("a caller that the driver lists reads its figure, and the graphics lis
   nvml.load(one_gpu());
   const machine m;
   auto own = sized<hmn_usage>();
-  REQUIRE(hmn_usage_read_self(m.context(), 0, &own, nullptr) == HMN_OK);
+  REQUIRE(hmn_usage_read_self(m.context(), 0, 0, &own, nullptr) == HMN_OK);
   CHECK(own.used_bytes == 536870912);
   CHECK(own.pid == static_cast<std::uint32_t>(getpid()));
   CHECK(nvml.calls("nvmlDeviceGetGraphicsRunningProcesses_v3") == 0);

@@ -32,6 +32,38 @@ TEST_CASE("readings that are young enough share one driver call") {
   CHECK((pool.notes & HMN_NOTE_STALE) == 0);
 }
 
+// Shared answers are of one time, so their ages differ by what lies between the two snapshots'
+// ends.
+TEST_CASE("the ages of a snapshot count to its end, in every record") {
+  const fake_nvml nvml;
+  nvml.load(one_gpu({}, R"(, "temperature": 45)"));
+  const machine m({.max_age_ms = patient_ms});
+  constexpr hmn_flags all =
+      HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS | HMN_COLLECT_PROCESSES;
+  const taken_snapshot first(m.context(), all, patient_ms);
+  usleep(10'000);
+  const taken_snapshot second(m.context(), all, patient_ms);
+  const auto end = [](const taken_snapshot& s) {
+    return s.info().monotonic_ns + s.info().duration_ns;
+  };
+  const std::uint64_t between = end(second) - end(first);
+  CHECK(between >= 10'000'000);
+  const auto age = []<class T>(const taken_snapshot& s, auto read, std::uint32_t position, T out) {
+    REQUIRE(read(s.handle(), position, &out) == HMN_OK);
+    return out.age_ns;
+  };
+  const auto check = [&](auto read, std::uint32_t count, auto out) {
+    REQUIRE(count > 0);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      CHECK(age(second, read, i, out) - age(first, read, i, out) == between);
+    }
+  };
+  check(hmn_snapshot_pool, first.info().pool_count, sized<hmn_pool>());
+  check(hmn_snapshot_telemetry, 1, sized<hmn_telemetry>());
+  check(hmn_snapshot_metric, first.info().metric_count, sized<hmn_metric>());
+  check(hmn_snapshot_usage, first.info().usage_count, sized<hmn_usage>());
+}
+
 TEST_CASE("a reading that is too old is not shared") {
   const fake_nvml nvml;
   nvml.load(one_gpu());

@@ -94,3 +94,11 @@ TEST_CASE("few readings are told from many") {
   CHECK_FALSE(turns.is_slow(schedule_second + schedule_second / 10));
   CHECK(turns.is_slow(2 * schedule_second));
 }
+
+TEST_CASE("without an end none is due after it was first seen") {
+  scan_schedule turns(UINT64_MAX);
+  turns.begin(schedule_second, 0);
+  turns.begin(1'000'000 * schedule_second, 10);
+  CHECK_FALSE(turns.is_due(1, schedule_second));
+  CHECK_FALSE(turns.is_slow(2'000'000 * schedule_second));
+}

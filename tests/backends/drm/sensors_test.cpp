@@ -150,7 +150,7 @@ TEST_CASE("each sensor of a driver without words of its own is a metric") {
           doctest::Approx(31.25));
     CHECK(reported(all, metric_id::power_limit_watts, which::power_limit::current) ==
           doctest::Approx(180));
-    CHECK(reported(all, metric_id::fan_percent, 0) == doctest::Approx(40));
+    CHECK(reported(all, metric_id::fan_percent, 1) == doctest::Approx(40));
   }
   const diagnostic* const why = r.find("temp1_emergency holds no number");
   REQUIRE(why != nullptr);

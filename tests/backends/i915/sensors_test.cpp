@@ -79,7 +79,7 @@ TEST_CASE("each sensor and clock is a metric") {
   m.add_pci(d, {card0, render128});
   const auto all = read_metrics(m);
   CHECK(value_of(all, metric_id::temperature, which::sensor::package) == doctest::Approx(51));
-  CHECK(value_of(all, metric_id::fan_rpm, 0) == doctest::Approx(1210));
+  CHECK(value_of(all, metric_id::fan_rpm, 1) == doctest::Approx(1210));
   CHECK(value_of(all, metric_id::energy_joules, which::power_reading::board) == doctest::Approx(7));
   CHECK(value_of(all, metric_id::power_limit_watts, which::power_limit::current) ==
         doctest::Approx(190));
@@ -233,7 +233,7 @@ TEST_CASE("a sensor that fails voids no other") {
   plain_reading r;
   const auto all = read_metrics(m, r);
   CHECK_FALSE(value_of(all, metric_id::power_limit_watts, which::power_limit::current));
-  CHECK(value_of(all, metric_id::fan_rpm, 0) == doctest::Approx(1210));
+  CHECK(value_of(all, metric_id::fan_rpm, 1) == doctest::Approx(1210));
   CHECK_FALSE(value_of(all, metric_id::temperature, which::sensor::package));
   const diagnostic* const missing = r.find("temp1_input holds no number");
   REQUIRE(missing != nullptr);

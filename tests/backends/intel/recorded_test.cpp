@@ -90,7 +90,7 @@ void check_fans(const nlohmann::json& sensors, const std::vector<metric>& all) {
   for (const auto& [file, value] : sensors.items()) {
     if (!file.starts_with("fan")) continue;
     CAPTURE(file);
-    const auto number = static_cast<std::uint32_t>(file[3] - '1');
+    const auto number = static_cast<std::uint32_t>(file[3] - '0');
     CHECK(metric_of(all, metric_id::fan_rpm, number) ==
           doctest::Approx(value.at("value").get<double>()));
   }

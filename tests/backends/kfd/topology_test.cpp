@@ -34,6 +34,10 @@ TEST_CASE("a node is a GPU when it computes and can be found") {
   CHECK(n.domain == 1);
   CHECK(parse_node("simd_count 416\nlocation_id 768\ndrm_render_minor 130\n", n));
   CHECK(n.domain == 0);
+  CHECK(n.gfx_target == 0);
+  CHECK(parse_node(
+      "simd_count 416\nlocation_id 768\ndrm_render_minor 130\ngfx_target_version 90402\n", n));
+  CHECK(n.gfx_target == 90402);
   for (const char* none :
        {"", "simd_count 0\nlocation_id 0\ndrm_render_minor 0\n",
         "simd_count 416\nlocation_id 768\n", "simd_count 416\ndrm_render_minor 128\n",

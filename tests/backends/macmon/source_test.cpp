@@ -124,7 +124,7 @@ TEST_CASE("macmon: metrics") {
   CHECK(value(metric_id::power_watts, which::power_reading::board) == 20.0);
   CHECK(value(metric_id::temperature, which::sensor::core) == 52.5);
   CHECK(value(metric_id::clock_mhz, which::clock::core) == 388.0);
-  CHECK(value(metric_id::fan_rpm, 0) == 2311.0);
+  CHECK(value(metric_id::fan_rpm, 1) == 2311.0);
 }
 
 TEST_CASE("macmon: a figure that is missing has its reason") {

@@ -277,9 +277,10 @@ TEST_CASE("a reason to throttle that is not known yet is another reason, never n
 TEST_CASE("who a device is") {
   const device d = identity_of(row_of(
       "index, uuid, name, pci.bus_id, pci.device_id, pci.sub_device_id, driver_version, "
-      "memory.total [MiB], "
+      "compute_cap, memory.total [MiB], "
       "addressing_mode",
-      "3, GPU-1, NVIDIA GH200, 00000009:0A:00.0, 0x234210DE, 0x16EB10DE, 595.80, 97871, ATS"));
+      "3, GPU-1, NVIDIA GH200, 00000009:0A:00.0, 0x234210DE, 0x16EB10DE, 595.80, 9.0, 97871, ATS"));
+  CHECK(d.compute_capability == 9000u);
   CHECK(d.driver_index == 3u);
   CHECK(d.uuid.view() == "GPU-1");
   CHECK(d.name.view() == "NVIDIA GH200");
@@ -291,6 +292,17 @@ TEST_CASE("who a device is") {
   CHECK(d.memory_kind == memory_kind::coherent);
   CHECK(d.kind == device_kind::discrete);
   CHECK(d.state == state::ready);
+}
+
+TEST_CASE("a compute capability has a major and a minor number") {
+  const auto capability = [](const std::string& cell) {
+    return identity_of(row_of("index, compute_cap", "0, " + cell)).compute_capability;
+  };
+  CHECK(capability("12.1") == 12010u);
+  for (const char* none : {"9", ".9", "9.", "-1.0", "9.0.1", "[N/A]", "70000.0"}) {
+    CAPTURE(none);
+    CHECK_FALSE(capability(none));
+  }
 }
 
 TEST_CASE("a sentinel is no name, no uuid and no driver") {

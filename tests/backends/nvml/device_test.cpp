@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "backends/nvml/abi.hpp"
+#include "backends/nvml/identity.hpp"
 #include "machine.hpp"
 #include "platform/clock.hpp"
 
@@ -68,6 +69,8 @@ TEST_CASE("who a GPU is") {
   CHECK(d.driver_index == 0);
   CHECK(d.driver_version.view() == "550.163.01");
   CHECK(d.cuda_version == 12040);
+  CHECK(d.compute_capability == 8090);
+  CHECK(d.architecture.view() == "Ada");
   CHECK(!d.parent);
   CHECK(!d.instance);
   CHECK(!d.numa_node);
@@ -122,6 +125,27 @@ TEST_CASE("versions that the driver does not tell are absent with a remark") {
   const auto said = m.reading.about(subject::devices);
   CHECK(field_gap(said, device_field::driver_version) != nullptr);
   CHECK(field_gap(said, device_field::cuda_version) != nullptr);
+}
+
+TEST_CASE("the architecture as NVML numbers it, where it has a name") {
+  CHECK(nvml::architecture_name(2) == "Kepler");
+  CHECK(nvml::architecture_name(9) == "Hopper");
+  CHECK(nvml::architecture_name(10) == "Blackwell");
+  for (const unsigned none : {0U, 1U, 11U, 0xFFFFFFFFU})
+    CHECK(nvml::architecture_name(none).empty());
+  machine m(machine_of(R"({"compute_capability": [12, 1], "architecture": 4294967295},
+                          {"compute_capability": [-1, 0], "architecture": 10}, {})"));
+  const auto found = m.devices();
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].compute_capability == 12010);
+  CHECK(found[0].architecture.empty());
+  CHECK(!found[1].compute_capability);
+  CHECK(found[1].architecture.view() == "Blackwell");
+  CHECK(!found[2].compute_capability);
+  CHECK(found[2].architecture.empty());
+  const auto said = m.reading.about(subject::devices);
+  CHECK(field_gap(said, device_field::compute_capability) != nullptr);
+  CHECK(field_gap(said, device_field::architecture) != nullptr);
 }
 
 TEST_CASE("without libcuda the first generation tells the CUDA version") {

@@ -89,6 +89,7 @@ std::string gpu(unsigned bus, std::string_view device) {
   return R"({"name": "NVIDIA Fake )" + digit + R"(", "uuid": ")" + uuid_of(bus) +
          R"(", "pci": {"address": "00000000:0)" + digit +
          R"(:00.0", "device_id": "0x26B910DE", "subsystem_id": "0x185110DE"},)" +
+         R"("compute_capability": [8, 9], "architecture": 8,)" +
          R"("bar1": {"total": "256 MiB", "free": "255 MiB", "used": "1 MiB"},
            "memory": {"total": "16 GiB", "free": "12 GiB", "used": "4 GiB"},
            "memory_v2": {"total": "16 GiB", "reserved": "512 MiB", "free": "12 GiB",

@@ -82,8 +82,8 @@ TEST_CASE("each number is told in its unit, from NVML") {
   CHECK(t.value(metric_id::clock_mhz, which::clock::sm) == 2519.0);
   CHECK(t.value(metric_id::clock_mhz, which::clock::memory) == 9001.0);
   CHECK(t.value(metric_id::clock_limit_mhz, which::clock::video) == 2415.0);
-  CHECK(t.value(metric_id::fan_percent, 0) == 31.0);
-  CHECK(t.value(metric_id::fan_percent, 1) == 33.0);
+  CHECK(t.value(metric_id::fan_percent, 1) == 31.0);
+  CHECK(t.value(metric_id::fan_percent, 2) == 33.0);
   CHECK(t.count(metric_id::pcie_replays) == 5);
   CHECK(t.count(metric_id::pcie_tx_bytes) == 7'000'000);
   CHECK(t.count(metric_id::pcie_rx_bytes) == 9'000'000);
@@ -113,9 +113,9 @@ TEST_CASE("slow numbers come on request alone") {
   CHECK(!fast.find(metric_id::link_rx_bytes));
   const reported slow(m, true);
   CHECK(slow.value(metric_id::power_watts, which::power_reading::average) == 59.0);
-  CHECK(slow.count(metric_id::link_rx_bytes, 0) == 11 * kib);
-  CHECK(slow.count(metric_id::link_tx_bytes, 1) == 10 * kib);
-  CHECK(!slow.find(metric_id::link_tx_bytes, 2));
+  CHECK(slow.count(metric_id::link_rx_bytes, 1) == 11 * kib);
+  CHECK(slow.count(metric_id::link_tx_bytes, 2) == 10 * kib);
+  CHECK(!slow.find(metric_id::link_tx_bytes, 3));
   CHECK(slow.all.size() == fast.all.size() + 5);
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("values that cannot be are left out with a remark") {
   CHECK(t.value(metric_id::clock_mhz, which::clock::sm) == 1.0);
   CHECK(!t.find(metric_id::power_limit_watts, which::power_limit::min));
   CHECK(!t.find(metric_id::temperature, which::sensor::memory));
-  CHECK(!t.find(metric_id::fan_percent, 0));
+  CHECK(!t.find(metric_id::fan_percent, 1));
 }
 
 TEST_CASE("a count of 32 bits is carried on over its end, as a lower bound") {

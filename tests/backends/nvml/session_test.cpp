@@ -240,13 +240,13 @@ TEST_CASE("a file that is no library, and a library that is not NVML") {
   m.settings.nvml_path = m.tree.path("text.so");
   const auto text = m.prepare();
   REQUIRE_FALSE(text);
-  CHECK(text.why().code == status::no_source);
+  CHECK(text.why().code == status::backend);
   CHECK(text.why().message.view().find("text.so") != std::string::npos);
   m.restart();
   m.settings.nvml_path = "libm.so.6";
   const auto other = m.prepare();
   REQUIRE_FALSE(other);
-  CHECK(other.why().code == status::no_source);
+  CHECK(other.why().code == status::backend);
   CHECK(other.why().message.view().find("nvmlInit") != std::string::npos);
 }
 

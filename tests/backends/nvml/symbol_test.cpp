@@ -89,6 +89,8 @@ void put_device(values& all, const device& d) {
   put(all, at + "pci", d.pci_bus_id.view());
   put(all, at + "driver", d.driver_version.view());
   put(all, at + "cuda", d.cuda_version);
+  put(all, at + "capability", d.compute_capability);
+  put(all, at + "architecture", d.architecture.view());
   put(all, at + "index", d.driver_index);
   put(all, at + "numa", d.numa_node);
   if (d.instance) all[at + "instance"] = std::to_string(d.instance->gpu);
@@ -171,8 +173,9 @@ struct expectation {
   std::set<std::string> costs;
 };
 
-const std::set<std::string> all_of_mig{"2.name", "2.uuid",        "2.driver",  "2.cuda",
-                                       "2.kind", "2.memory kind", "2.instance"};
+const std::set<std::string> all_of_mig{"2.name",     "2.uuid",       "2.driver",
+                                       "2.cuda",     "2.kind",       "2.memory kind",
+                                       "2.instance", "2.capability", "2.architecture"};
 
 const expectation expectations[] = {
     {"nvmlInitWithFlags", {}},
@@ -187,6 +190,8 @@ const expectation expectations[] = {
     {"nvmlDeviceGetHandleByIndex_v2", {}},
     {"nvmlDeviceGetName", {"0.name", "1.name", "2.name"}},
     {"nvmlDeviceGetUUID", {"0.uuid", "1.uuid", "2.uuid"}},
+    {"nvmlDeviceGetCudaComputeCapability", {"0.capability", "1.capability", "2.capability"}},
+    {"nvmlDeviceGetArchitecture", {"0.architecture", "1.architecture", "2.architecture"}},
     {"nvmlDeviceGetPciInfo_v3", {}},
     {"nvmlDeviceGetVirtualizationMode", {}},
     {"nvmlDeviceGetMemoryInfo_v2", {"reserved", "other used"}},

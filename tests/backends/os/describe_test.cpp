@@ -54,6 +54,64 @@ TEST_CASE("name, start, owner and resident set from stat and the folder") {
   CHECK(row.host_resident == 2048 * platform::page_size());
 }
 
+namespace {
+
+constexpr const char* boot_file = "proc/sys/kernel/random/boot_id";
+constexpr const char* a_boot = "6f4b1b0e-4f3a-4c89-9d2e-7d5b8f3f0a11\n";
+
+std::optional<std::uint64_t> key_of(const hmn_fake::tree& tree, std::uint32_t pid,
+                                    std::uint64_t start_ticks) {
+  hmn_fake::add_process(tree, hmn_fake::simple_process(pid, "trainer", start_ticks, 1));
+  return described(tree, pid).process_key;
+}
+
+}  // namespace
+
+TEST_CASE("a process keeps its key when the clock is set, and shares it with none") {
+  const hmn_fake::tree tree;
+  tree.write(boot_file, a_boot);
+  hmn_fake::set_boot_time(tree, 1'700'000'000);
+  const auto key = key_of(tree, 7, 123456);
+  REQUIRE(key);
+  hmn_fake::set_boot_time(tree, 1'800'000'000);
+  CHECK(key_of(tree, 7, 123456) == key);
+  CHECK(key_of(tree, 7, 123457) != key);  // the pid was used again
+  CHECK(key_of(tree, 8, 123456) != key);
+  tree.write(boot_file, "16f4b1b0-e4f3-a4c8-99d2-e7d5b8f3f0a1\n");
+  CHECK(key_of(tree, 7, 123456) != key);
+}
+
+TEST_CASE("a tree of no known boot gives no key") {
+  const hmn_fake::tree tree;
+  CHECK_FALSE(key_of(tree, 7, 123456));
+}
+
+TEST_CASE("memory and use of a process have one key, whoever asks") {
+  const hmn_fake::tree tree;
+  tree.write(boot_file, a_boot);
+  const auto key = key_of(tree, 7, 123456);
+  process_memory memory;
+  REQUIRE(host_on(tree)->memory(7, process_memory_field::process_key, memory));
+  CHECK(memory.process_key == key);
+  CHECK_FALSE(memory.resident);
+}
+
+TEST_CASE("a missing key has a reason") {
+  const hmn_fake::tree tree;
+  hmn_fake::set_boot_time(tree, 1'700'000'000);
+  hmn_fake::add_process(tree, hmn_fake::simple_process(7, "trainer", 1, 1));
+  process_memory memory;
+  const auto alone = host_on(tree)->memory(7, process_memory_field::process_key, memory);
+  REQUIRE_FALSE(alone);
+  CHECK(alone.why().code == status::unsupported);
+  CHECK(host_on(tree)->memory(7, process_memory_field::process_key | process_memory_field::resident,
+                              memory));
+  CHECK((memory.notes & note::partial) != 0);
+  const auto gone = host_on(tree)->memory(8, process_memory_field::process_key, memory);
+  REQUIRE_FALSE(gone);
+  CHECK(gone.why().code == status::no_process);
+}
+
 TEST_CASE("a name of 15 bytes may be cut: argv[0] has the rest") {
   CHECK(name_of("process-exporte", std::string("/usr/bin/process-exporter\0-x\0", 29)) ==
         "process-exporter");

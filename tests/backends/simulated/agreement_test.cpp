@@ -101,16 +101,10 @@ void compare(const std::string& path, std::uint32_t device, const char* what, hm
 }
 
 // HMN_E_EMPTY where the snapshot has no such pool, or knows nothing of it.
-hmn_status pool_of(const hmn_snapshot* s, std::uint32_t kind, hmn_pool& out) {
-  auto info = sized<hmn_snapshot_info>();
-  hmn_snapshot_read(s, &info);
-  for (std::uint32_t i = 0; i < info.pool_count; ++i) {
-    out = sized<hmn_pool>();
-    hmn_snapshot_pool(s, i, &out);
-    const bool is_kind = kind == HMN_POOL_MAIN ? out.is_main != 0 : out.kind == kind;
-    if (is_kind) return out.present != 0 ? HMN_OK : HMN_E_EMPTY;
-  }
-  return HMN_E_EMPTY;
+hmn_status pool_of(const hmn_snapshot* s, std::uint32_t device, std::uint32_t kind, hmn_pool& out) {
+  out = sized<hmn_pool>();
+  const hmn_status status = hmn_snapshot_device_pool(s, device, kind, &out);
+  return status == HMN_OK && out.present == 0 ? HMN_E_EMPTY : status;
 }
 
 void check_device(const std::string& path, std::uint32_t device) {
@@ -120,7 +114,7 @@ void check_device(const std::string& path, std::uint32_t device) {
     const machine m(path);
     const hmn_status direct = hmn_pool_read(m.context(), device, kind, 0, &read, nullptr);
     const snapshot s(path, device, HMN_COLLECT_POOLS);
-    const hmn_status listed = pool_of(s.get(), kind, shown);
+    const hmn_status listed = pool_of(s.get(), device, kind, shown);
     compare(path, device, "pool", direct, read, listed, shown);
   }
   {
@@ -129,15 +123,15 @@ void check_device(const std::string& path, std::uint32_t device) {
     const machine m(path);
     const hmn_status direct = hmn_telemetry_read(m.context(), device, 0, &read, nullptr);
     const snapshot s(path, device, HMN_COLLECT_TELEMETRY);
-    const hmn_status listed = hmn_snapshot_telemetry(s.get(), 0, &shown);
+    const hmn_status listed = hmn_snapshot_telemetry(s.get(), device, &shown);
     compare(path, device, "telemetry", direct, read, listed, shown);
   }
   auto read = sized<hmn_usage>();
   auto shown = sized<hmn_usage>();
   const machine m(path);
-  const hmn_status direct = hmn_usage_read_self(m.context(), device, &read, nullptr);
+  const hmn_status direct = hmn_usage_read_self(m.context(), device, 0, &read, nullptr);
   const snapshot s(path, device, HMN_COLLECT_SELF);
-  const hmn_status listed = hmn_snapshot_self(s.get(), 0, &shown);
+  const hmn_status listed = hmn_snapshot_self(s.get(), device, &shown);
   compare(path, device, "own use", direct, read, listed, shown);
 }
 

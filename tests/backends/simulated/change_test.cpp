@@ -83,14 +83,14 @@ TEST_CASE("a device that is removed is lost, and keeps its index when it is back
   CHECK(taken_snapshot(s, HMN_COLLECT_POOLS).pools.size() == 2);
   const taken_snapshot gone(s, HMN_COLLECT_POOLS);
   REQUIRE(gone.devices.size() == 2);
-  CHECK(gone.devices[0].state == HMN_STATE_LOST);
-  CHECK(gone.devices[1].state == HMN_STATE_READY);
+  CHECK(gone.devices[0].state == HMN_RUN_STATE_LOST);
+  CHECK(gone.devices[1].state == HMN_RUN_STATE_READY);
   REQUIRE(gone.pools.size() == 1);
   CHECK(gone.pools[0].device_index == 1);
   CHECK(gone.pools[0].total_bytes == 2);
   const taken_snapshot back(s, HMN_COLLECT_POOLS);
   REQUIRE(back.devices.size() == 3);
-  CHECK(back.devices[0].state == HMN_STATE_READY);
+  CHECK(back.devices[0].state == HMN_RUN_STATE_READY);
   CHECK(std::string(back.devices[2].uuid) == "C");
   CHECK(back.pools[0].total_bytes == 3);
   CHECK(back.pools[1].total_bytes == 2);
@@ -122,18 +122,18 @@ TEST_CASE("processes, failures and the whole machine can change") {
   CHECK(third.about(HMN_COLLECT_PROCESSES)->status == HMN_E_LIMIT);
   const taken_snapshot fourth(s);
   REQUIRE(fourth.devices.size() == 1);
-  CHECK(fourth.devices[0].state == HMN_STATE_LOST);
+  CHECK(fourth.devices[0].state == HMN_RUN_STATE_LOST);
 }
 
 TEST_CASE("a device falls asleep and wakes") {
   simulation s(R"({"devices":[{"uuid":"A","pools":[{"kind":"vram","total":1}]}],"changes":[
       {"at_reading":2,"patch":[{"op":"add","path":"/devices/0/state","value":"asleep"}]},
       {"at_reading":3,"patch":[{"op":"remove","path":"/devices/0/state"}]}]})");
-  CHECK(taken_snapshot(s).devices[0].state == HMN_STATE_READY);
+  CHECK(taken_snapshot(s).devices[0].state == HMN_RUN_STATE_READY);
   const taken_snapshot asleep(s);
-  CHECK(asleep.devices[0].state == HMN_STATE_ASLEEP);
+  CHECK(asleep.devices[0].state == HMN_RUN_STATE_ASLEEP);
   CHECK(asleep.pools.empty());
   const taken_snapshot awake(s);
-  CHECK(awake.devices[0].state == HMN_STATE_READY);
+  CHECK(awake.devices[0].state == HMN_RUN_STATE_READY);
   CHECK(awake.pools.size() == 1);
 }

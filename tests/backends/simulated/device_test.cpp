@@ -11,7 +11,7 @@ hmn_device device_of(const std::string& members, std::uint32_t index = 0) {
   simulation s(one_device(members));
   auto d = sized<hmn_device>();
   auto error = sized<hmn_error>();
-  const hmn_status said = hmn_device_read(s.context(), index, &d, &error);
+  const hmn_status said = hmn_device_read(s.context(), index, 0, &d, &error);
   INFO(error.message);
   REQUIRE(said == HMN_OK);
   return d;
@@ -24,9 +24,9 @@ TEST_CASE("every field of a device is told") {
       "name":"NVIDIA A100-PCIE-40GB MIG 1g.5gb", "uuid":"MIG-1", "pci_bus_id":"0000:3b:00.0",
       "driver_version":"535.183.06", "vendor":"nvidia", "pci_device":"0x20f1",
       "pci_subsystem":"0x145f10de", "driver_index":3, "render_minor":129, "numa_node":1,
-      "cuda_version":12020, "instance":{"gpu":9,"compute":2}, "os_id":"0xfedcba9876543210",
+      "cuda_version":12020, "compute_capability":8000, "architecture":"Ampere", "instance":{"gpu":9,"compute":2}, "os_id":"0xfedcba9876543210",
       "kind":"virtual", "memory_kind":"coherent", "state":"unreadable", "notes":["mixed"])");
-  CHECK(d.present == 0x1fef);  // all but the parent
+  CHECK(d.present == 0x7fef);  // all but the parent
   CHECK(d.notes == HMN_NOTE_MIXED);
   CHECK(d.backend == HMN_BACKEND_SIMULATED);
   CHECK(d.index == 0);
@@ -41,12 +41,14 @@ TEST_CASE("every field of a device is told") {
   CHECK(d.render_minor == 129);
   CHECK(d.numa_node == 1);
   CHECK(d.cuda_version == 12020);
+  CHECK(d.compute_capability == 8000);
+  CHECK(std::string(d.architecture) == "Ampere");
   CHECK(d.gpu_instance == 9);
   CHECK(d.compute_instance == 2);
   CHECK(d.os_id == 0xfedcba9876543210U);
-  CHECK(d.kind == HMN_KIND_VIRTUAL);
+  CHECK(d.kind == HMN_DEVICE_KIND_VIRTUAL);
   CHECK(d.memory_kind == HMN_MEMORY_KIND_COHERENT);
-  CHECK(d.state == HMN_STATE_UNREADABLE);
+  CHECK(d.state == HMN_RUN_STATE_UNREADABLE);
 }
 
 TEST_CASE("HV44: a name that is not known is absent, not a word for it") {
@@ -60,13 +62,13 @@ TEST_CASE("what is left out is absent, and kinds follow from the pools") {
   const hmn_device bare = device_of("");
   CHECK(bare.present == 0);
   CHECK(bare.vendor == HMN_VENDOR_UNKNOWN);
-  CHECK(bare.state == HMN_STATE_READY);
-  CHECK(bare.kind == HMN_KIND_DISCRETE);
+  CHECK(bare.state == HMN_RUN_STATE_READY);
+  CHECK(bare.kind == HMN_DEVICE_KIND_DISCRETE);
   CHECK(bare.memory_kind == HMN_MEMORY_KIND_UNKNOWN);
   CHECK(device_of(R"("pools":[{"kind":"vram"}])").memory_kind == HMN_MEMORY_KIND_DEDICATED);
   const hmn_device unified = device_of(R"("pools":[{"kind":"unified"}])");
   CHECK(unified.memory_kind == HMN_MEMORY_KIND_UNIFIED);
-  CHECK(unified.kind == HMN_KIND_INTEGRATED);
+  CHECK(unified.kind == HMN_DEVICE_KIND_INTEGRATED);
 }
 
 TEST_CASE("vendors are words or PCI ids") {
@@ -88,6 +90,7 @@ TEST_CASE("a text too long is cut at a code point and noted") {
 TEST_CASE("partitions follow the rules of indexes and inherit from their parent") {
   simulation s(R"({"devices":[
       {"name":"A","vendor":"nvidia","uuid":"GPU-A","driver_version":"1.2","cuda_version":12040,
+       "compute_capability":9000,"architecture":"Hopper",
        "partitions":[{"name":"A1","uuid":"MIG-1","instance":{"gpu":1,"compute":0}},
                      {"name":"A2","driver_version":"3"}]},
       {"name":"B","vendor":"nvidia","uuid":"GPU-B"}]})");
@@ -102,9 +105,11 @@ TEST_CASE("partitions follow the rules of indexes and inherit from their parent"
     const hmn_device& d = p.devices[i];
     CHECK((d.present & HMN_DEVICE_HAS_PARENT) != 0);
     CHECK(d.parent_index == 0);
-    CHECK(d.kind == HMN_KIND_PARTITION);
+    CHECK(d.kind == HMN_DEVICE_KIND_PARTITION);
     CHECK(d.vendor == HMN_VENDOR_NVIDIA);
     CHECK(d.cuda_version == 12040);
+    CHECK(d.compute_capability == 9000);
+    CHECK(std::string(d.architecture) == "Hopper");
   }
   CHECK(std::string(p.devices[2].driver_version) == "1.2");
   CHECK(std::string(p.devices[3].driver_version) == "3");
@@ -118,7 +123,7 @@ TEST_CASE("a sleeping device tells who it is and no more, unless it may be woken
   const taken_snapshot p(s);
   REQUIRE(p.devices.size() == 1);
   CHECK(std::string(p.devices[0].name) == "Laptop");
-  CHECK(p.devices[0].state == HMN_STATE_ASLEEP);
+  CHECK(p.devices[0].state == HMN_RUN_STATE_ASLEEP);
   CHECK(p.pools.empty());
   CHECK(!p.telemetry[0]);
   REQUIRE(p.about(HMN_COLLECT_POOLS) != nullptr);
@@ -127,7 +132,7 @@ TEST_CASE("a sleeping device tells who it is and no more, unless it may be woken
 
   simulation woken(asleep, {.flags = HMN_CONTEXT_WAKE_DEVICES});
   const taken_snapshot q(woken);
-  CHECK(q.devices[0].state == HMN_STATE_READY);
+  CHECK(q.devices[0].state == HMN_RUN_STATE_READY);
   REQUIRE(q.pools.size() == 1);
   CHECK(q.pools[0].total_bytes == 8 * gib);
   REQUIRE(q.telemetry[0]);
@@ -141,9 +146,9 @@ TEST_CASE("a lost and an unreadable device are diagnosed, their neighbour is not
       {"uuid":"C","pools":[{"kind":"vram","total":1}]}]})");
   const taken_snapshot p(s, HMN_COLLECT_POOLS);
   REQUIRE(p.devices.size() == 3);
-  CHECK(p.devices[0].state == HMN_STATE_LOST);
-  CHECK(p.devices[1].state == HMN_STATE_UNREADABLE);
-  CHECK(p.devices[2].state == HMN_STATE_READY);
+  CHECK(p.devices[0].state == HMN_RUN_STATE_LOST);
+  CHECK(p.devices[1].state == HMN_RUN_STATE_UNREADABLE);
+  CHECK(p.devices[2].state == HMN_RUN_STATE_READY);
   REQUIRE(p.pools.size() == 1);
   CHECK(p.pools[0].device_index == 2);
   REQUIRE(p.diagnostics.size() == 2);
@@ -154,9 +159,10 @@ TEST_CASE("a lost and an unreadable device are diagnosed, their neighbour is not
 }
 
 TEST_CASE("keys find simulated devices") {
-  simulation s(R"({"devices":[{"uuid":"GPU-A","driver_index":4,"render_minor":130,
-                               "pci_bus_id":"0000:af:00.0","os_id":"0x1f"}]})");
-  for (const char* key : {"uuid:GPU-A", "driver:4", "render:130", "pci:AF:00.0", "luid:1f"}) {
+  simulation s(R"({"devices":[{"uuid":"GPU-A","vendor":"nvidia","driver_index":4,
+                               "render_minor":130,"pci_bus_id":"0000:af:00.0","os_id":"0x1f"}]})");
+  for (const char* key :
+       {"uuid:GPU-A", "driver:nvidia:4", "render:130", "pci:AF:00.0", "luid:1f"}) {
     CAPTURE(key);
     std::uint32_t index = 7;
     CHECK(hmn_device_find(s.context(), key, &index, nullptr) == HMN_OK);

@@ -46,8 +46,8 @@ TEST_CASE("every status can be had from every call of a device") {
     auto t = sized<hmn_telemetry>();
     CHECK(hmn_telemetry_read(s.context(), 0, 0, &t, nullptr) == n.code);
     auto u = sized<hmn_usage>();
-    CHECK(hmn_usage_read_self(s.context(), 0, &u, nullptr) == n.code);
-    CHECK(hmn_usage_read(s.context(), 0, 7, &u, nullptr) == n.code);
+    CHECK(hmn_usage_read_self(s.context(), 0, 0, &u, nullptr) == n.code);
+    CHECK(hmn_usage_read(s.context(), 0, 7, 0, &u, nullptr) == n.code);
   }
 }
 
@@ -81,11 +81,11 @@ TEST_CASE("a failure of one call leaves the others alone") {
 TEST_CASE("process fails for another process only, self for the caller only") {
   simulation other(with_device(R"({"call":"process","status":"permission"})"));
   auto u = sized<hmn_usage>();
-  CHECK(hmn_usage_read(other.context(), 0, 7, &u, nullptr) == HMN_E_PERMISSION);
-  CHECK(hmn_usage_read_self(other.context(), 0, &u, nullptr) == HMN_OK);
+  CHECK(hmn_usage_read(other.context(), 0, 7, 0, &u, nullptr) == HMN_E_PERMISSION);
+  CHECK(hmn_usage_read_self(other.context(), 0, 0, &u, nullptr) == HMN_OK);
   simulation own(with_device(R"({"call":"self","status":"permission"})"));
-  CHECK(hmn_usage_read(own.context(), 0, 7, &u, nullptr) == HMN_OK);
-  CHECK(hmn_usage_read_self(own.context(), 0, &u, nullptr) == HMN_E_PERMISSION);
+  CHECK(hmn_usage_read(own.context(), 0, 7, 0, &u, nullptr) == HMN_OK);
+  CHECK(hmn_usage_read_self(own.context(), 0, 0, &u, nullptr) == HMN_E_PERMISSION);
 }
 
 TEST_CASE("a failure of the driver concerns all devices") {
@@ -111,7 +111,7 @@ TEST_CASE("a driver that does not open has no devices, until it does") {
   CHECK(std::string(p.diagnostics[0].message) == "the driver is not loaded");
   auto info = sized<hmn_backend_info>();
   REQUIRE(hmn_context_backend(s.context(), HMN_BACKEND_SIMULATED, &info, nullptr) == HMN_OK);
-  CHECK(info.state == HMN_STATE_ABSENT);
+  CHECK(info.state == HMN_RUN_STATE_ABSENT);
   CHECK(info.status == HMN_E_NO_SOURCE);
   const taken_snapshot later(s, HMN_COLLECT_POOLS);
   CHECK(later.devices.size() == 1);
@@ -201,11 +201,11 @@ TEST_CASE("the host's calls can fail, each with readings of its own") {
   CHECK(hmn_process_memory_read(s.context(), 8, 0, &m, nullptr) == HMN_OK);
   CHECK(hmn_process_memory_read(s.context(), 7, 0, &m, nullptr) == HMN_E_NO_PROCESS);
   auto system = sized<hmn_system_memory>();
-  CHECK(hmn_system_memory_read(s.context(), &system, nullptr) == HMN_OK);
-  CHECK(hmn_system_memory_read(s.context(), &system, &error) == HMN_E_BACKEND);
+  CHECK(hmn_system_memory_read(s.context(), 0, &system, nullptr) == HMN_OK);
+  CHECK(hmn_system_memory_read(s.context(), 0, &system, &error) == HMN_E_BACKEND);
   CHECK(error.native_domain == HMN_NATIVE_ERRNO);
   CHECK(error.native_code == 5);
-  CHECK(hmn_system_memory_read(s.context(), &system, nullptr) == HMN_OK);
+  CHECK(hmn_system_memory_read(s.context(), 0, &system, nullptr) == HMN_OK);
 }
 
 TEST_CASE("every call is traced when the context asks for it") {

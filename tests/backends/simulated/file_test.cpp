@@ -37,11 +37,11 @@ TEST_CASE("a malformed file fails every reading with its sentence") {
   CHECK(sentence.find("/devices/0/pools/0/kind: \"vrm\" is not one of vram, ") == 0);
   CHECK(sentence.find("(machine file " + s.files().path("machine.json") + ")") != sentence.npos);
   CHECK(s.error.backend == HMN_BACKEND_SIMULATED);
-  CHECK(s.read_pool() == HMN_E_NO_DEVICE);
-  CHECK(s.error.message == "no device 0: " + sentence);
+  CHECK(s.read_pool() == HMN_E_BACKEND);
+  CHECK(s.error.message == sentence);
   CHECK(s.error.backend == HMN_BACKEND_SIMULATED);
   auto system = sized<hmn_system_memory>();
-  CHECK(hmn_system_memory_read(s.context(), &system, &s.error) == HMN_E_BACKEND);
+  CHECK(hmn_system_memory_read(s.context(), 0, &system, &s.error) == HMN_E_BACKEND);
   const taken_snapshot p(s);
   CHECK((p.info.notes & HMN_NOTE_PARTIAL) != 0);
   REQUIRE(!p.diagnostics.empty());
@@ -52,12 +52,12 @@ TEST_CASE("the backend says how it fares") {
   auto info = sized<hmn_backend_info>();
   simulation good(R"({"version":"591.86"})");
   REQUIRE(hmn_context_backend(good.context(), HMN_BACKEND_SIMULATED, &info, nullptr) == HMN_OK);
-  CHECK(info.state == HMN_STATE_READY);
+  CHECK(info.state == HMN_RUN_STATE_READY);
   CHECK(info.status == HMN_OK);
   CHECK(std::string(info.version) == "591.86");
   simulation bad("{");
   REQUIRE(hmn_context_backend(bad.context(), HMN_BACKEND_SIMULATED, &info, nullptr) == HMN_OK);
-  CHECK(info.state == HMN_STATE_UNREADABLE);
+  CHECK(info.state == HMN_RUN_STATE_UNREADABLE);
   CHECK(info.status == HMN_E_BACKEND);
   CHECK(std::string(info.message).find("line 1, column 2: expected a key in double quotes") == 0);
 }
@@ -92,8 +92,8 @@ TEST_CASE("no file, no permission and no plain file are told apart") {
 
 TEST_CASE("a file past 16 MiB is refused") {
   simulation s(std::string(16 * mib, ' ') + "{}");
-  CHECK(s.read_pool() == HMN_E_NO_DEVICE);
-  CHECK(std::string(s.error.message).find("no device 0: it is larger than 16 MiB") == 0);
+  CHECK(s.read_pool() == HMN_E_BACKEND);
+  CHECK(std::string(s.error.message).find("it is larger than 16 MiB") == 0);
   const options patient{.deadline_ms = 300'000, .open_deadline_ms = 300'000};
   simulation whole("{}" + std::string(16 * mib - 2, ' '), patient);
   CHECK(whole.read_pool() == HMN_E_NO_DEVICE);

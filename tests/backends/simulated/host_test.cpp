@@ -24,7 +24,7 @@ hmn_status read_host_pid(const simulation& s, std::uint32_t pid, hmn_process_mem
 
 hmn_status read_system(const simulation& s, hmn_system_memory& out, hmn_error* error = nullptr) {
   out = sized<hmn_system_memory>();
-  return hmn_system_memory_read(s.context(), &out, error);
+  return hmn_system_memory_read(s.context(), 0, &out, error);
 }
 
 }  // namespace
@@ -127,11 +127,11 @@ TEST_CASE("a row of a described process is not completed from the real host") {
   simulation s(R"({"host":"real","devices":[{"processes":[{"pid":1,"used":1}]}]})");
   const taken_snapshot p(s, HMN_COLLECT_PROCESSES);
   REQUIRE(p.usages.size() == 1);
-  CHECK(p.usages[0].name_state == HMN_NAME_UNKNOWN);
+  CHECK(p.usages[0].name_state == HMN_NAME_STATE_UNKNOWN);
   simulation own(R"({"host":"real","devices":[{"processes":[{"pid":"self","used":1}]}]})");
   const taken_snapshot q(own, HMN_COLLECT_PROCESSES);
   REQUIRE(q.usages.size() == 1);
-  CHECK(q.usages[0].name_state == HMN_NAME_RESOLVED);
+  CHECK(q.usages[0].name_state == HMN_NAME_STATE_RESOLVED);
 #if !HMN_TEST_EMULATED  // qemu-user's /proc/self/stat has no resident set
   CHECK(q.usages[0].host_resident_bytes > 1000);
 #endif

@@ -20,7 +20,7 @@ constexpr const char* several = R"("pools":[{"kind":"vram","total":100,"used":1}
 hmn_metric read(const simulation& s, std::uint32_t id, std::uint32_t instance,
                 hmn_status expected = HMN_OK) {
   auto m = sized<hmn_metric>();
-  CHECK(hmn_metric_read(s.context(), 0, id, instance, &m, nullptr) == expected);
+  CHECK(hmn_metric_read(s.context(), 0, id, instance, 0, &m, nullptr) == expected);
   return m;
 }
 
@@ -81,7 +81,10 @@ TEST_CASE("one metric that is missing says why and voids no other") {
   REQUIRE(t.diagnostics.size() == 1);
   CHECK(t.diagnostics[0].status == HMN_E_PERMISSION);
   CHECK(t.diagnostics[0].subject == HMN_COLLECT_METRICS);
-  CHECK(t.diagnostics[0].field == HMN_METRIC_FAN_RPM);
+  CHECK(t.diagnostics[0].present == (HMN_DIAGNOSTIC_HAS_DEVICE | HMN_DIAGNOSTIC_HAS_METRIC));
+  CHECK(t.diagnostics[0].field == 0);
+  CHECK(t.diagnostics[0].metric == HMN_METRIC_FAN_RPM);
+  CHECK(t.diagnostics[0].reason == HMN_REASON_NOT_PERMITTED);
   CHECK(t.diagnostics[0].device_index == 0);
   CHECK((t.notes & HMN_NOTE_PARTIAL) != 0);
 }
@@ -102,7 +105,7 @@ TEST_CASE("slow metrics are read on request, and by who asks for one") {
   const taken slow(s, HMN_SNAPSHOT_SLOW);
   REQUIRE(slow.all.size() == 6);
   CHECK(slow.all[5].id == HMN_METRIC_POWER_WATTS);
-  CHECK(read(s, HMN_METRIC_POWER_WATTS, HMN_POWER_AVERAGE).value == 99);
+  CHECK(read(s, HMN_METRIC_POWER_WATTS, HMN_POWER_READING_AVERAGE).value == 99);
 }
 
 TEST_CASE("metrics that fail or hang leave the memory of all devices alone") {
@@ -126,7 +129,7 @@ TEST_CASE("metrics that fail or hang leave the memory of all devices alone") {
   auto d = sized<hmn_device>();
   for (std::uint32_t i = 0; i < info.device_count; ++i) {
     REQUIRE(hmn_snapshot_device(snapshot, i, &d) == HMN_OK);
-    CHECK(d.state == HMN_STATE_READY);
+    CHECK(d.state == HMN_RUN_STATE_READY);
   }
   hmn_snapshot_destroy(snapshot);
 }

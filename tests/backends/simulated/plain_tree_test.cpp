@@ -29,7 +29,7 @@ struct folder_machine {
   }
   hmn_device device(std::uint32_t index = 0) const {
     auto out = sized<hmn_device>();
-    REQUIRE(hmn_device_read(context, index, &out, nullptr) == HMN_OK);
+    REQUIRE(hmn_device_read(context, index, 0, &out, nullptr) == HMN_OK);
     return out;
   }
   hmn_telemetry telemetry() const {
@@ -62,7 +62,7 @@ TEST_CASE("a folder of a card is a machine with that card") {
     CHECK(d.pci_device == 0x1b80);
     CHECK(d.pci_subsystem == 0x37021458);
     CHECK(d.backend == HMN_BACKEND_DRM);
-    CHECK(d.state == HMN_STATE_READY);
+    CHECK(d.state == HMN_RUN_STATE_READY);
     CHECK(m.telemetry().temperature_celsius == doctest::Approx(41));
   }
 }
@@ -86,7 +86,7 @@ TEST_CASE("a card that sleeps is asleep in its copy too") {
   files.write("copy/card0/device/power/runtime_status", "suspended\n");
   const folder_machine m(files.path("copy"));
   REQUIRE(m.count() == 1);
-  CHECK(m.device().state == HMN_STATE_ASLEEP);
+  CHECK(m.device().state == HMN_RUN_STATE_ASLEEP);
 }
 
 TEST_CASE("nothing of this system shows in a copy of another") {
@@ -101,7 +101,7 @@ TEST_CASE("nothing of this system shows in a copy of another") {
   files.write("sys/fs/cgroup/memory.current", "1048576\n");
   const folder_machine m(files.root().string());
   auto system = sized<hmn_system_memory>();
-  REQUIRE(hmn_system_memory_read(m.context, &system, nullptr) == HMN_OK);
+  REQUIRE(hmn_system_memory_read(m.context, 0, &system, nullptr) == HMN_OK);
   CHECK(system.total_bytes == 4 * mib);
   CHECK(system.available_bytes == mib);
   CHECK(system.limit_bytes == 2 * mib);
@@ -130,7 +130,7 @@ TEST_CASE("whole trees: their processes hold their cards") {
     const folder_machine m(is_sysfs_alone ? files.sys() : files.root().string());
     REQUIRE(m.count() == 1);
     auto use = sized<hmn_usage>();
-    const hmn_status said = hmn_usage_read(m.context, 0, 77, &use, nullptr);
+    const hmn_status said = hmn_usage_read(m.context, 0, 77, 0, &use, nullptr);
     if (is_sysfs_alone) {
       CHECK(said != HMN_OK);
     } else {

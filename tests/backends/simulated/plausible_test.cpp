@@ -3,6 +3,7 @@
 // Values that cannot be, through the public interface: absent with a diagnostic.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "simulation.hpp"
@@ -22,6 +23,7 @@ void check_implausible(const taken_snapshot& p, hmn_flags subject, hmn_flags fie
   const hmn_diagnostic* const d = about_field(p, subject, field);
   REQUIRE(d != nullptr);
   CHECK(d->status == HMN_E_BACKEND);
+  CHECK(d->reason == HMN_REASON_IMPLAUSIBLE);
   CHECK(d->backend == HMN_BACKEND_SIMULATED);
   CHECK(d->field == field);
   CHECK((d->present & HMN_DIAGNOSTIC_HAS_DEVICE) != 0);
@@ -75,27 +77,28 @@ TEST_CASE("of telemetry and metrics, what cannot be is absent") {
         HMN_E_BACKEND);
   auto m = sized<hmn_metric>();
   auto error = sized<hmn_error>();
-  CHECK(hmn_metric_read(s.context(), 0, HMN_METRIC_TEMPERATURE, HMN_SENSOR_CORE, &m, &error) ==
+  CHECK(hmn_metric_read(s.context(), 0, HMN_METRIC_TEMPERATURE, HMN_SENSOR_CORE, 0, &m, &error) ==
         HMN_E_BACKEND);
   CHECK(std::string(error.message) ==
         "the driver reported temperature 512, above 300: implausible");
-  CHECK(hmn_metric_read(s.context(), 0, HMN_METRIC_POWER_WATTS, 0, &m, &error) == HMN_OK);
+  CHECK(hmn_metric_read(s.context(), 0, HMN_METRIC_POWER_WATTS, 0, 0, &m, &error) == HMN_OK);
   const taken_snapshot p(s, taken_snapshot::every | HMN_COLLECT_METRICS);
   REQUIRE(p.telemetry.size() == 1);
   REQUIRE(p.telemetry[0].has_value());
   CHECK(p.telemetry[0]->present == HMN_TELEMETRY_HAS_POWER);
   check_implausible(p, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_TEMPERATURE,
                     "the driver reported temperature_celsius 512, above 300: implausible");
-  const hmn_diagnostic* const d = about_field(p, HMN_COLLECT_METRICS, HMN_METRIC_TEMPERATURE);
-  REQUIRE(d != nullptr);
-  CHECK(d->field == HMN_METRIC_TEMPERATURE);
+  const auto d = std::ranges::find(p.diagnostics, HMN_COLLECT_METRICS, &hmn_diagnostic::subject);
+  REQUIRE(d != p.diagnostics.end());
+  CHECK(d->metric == HMN_METRIC_TEMPERATURE);
+  CHECK(d->reason == HMN_REASON_IMPLAUSIBLE);
   CHECK(p.info.metric_count == 1);
 }
 
 TEST_CASE("of the host's memory, what cannot be is absent") {
   simulation s(R"({"host":{"system":{"total":8,"available":9}}})");
   auto m = sized<hmn_system_memory>();
-  REQUIRE(hmn_system_memory_read(s.context(), &m, nullptr) == HMN_OK);
+  REQUIRE(hmn_system_memory_read(s.context(), 0, &m, nullptr) == HMN_OK);
   CHECK(m.present == HMN_SYSTEM_MEMORY_HAS_TOTAL);
   const taken_snapshot p(s, HMN_COLLECT_SYSTEM);
   REQUIRE(p.system.has_value());

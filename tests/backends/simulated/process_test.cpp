@@ -12,12 +12,12 @@ const auto own_pid = static_cast<std::uint32_t>(getpid());
 
 hmn_status read_self(const simulation& s, hmn_usage& out, hmn_error* error = nullptr) {
   out = sized<hmn_usage>();
-  return hmn_usage_read_self(s.context(), 0, &out, error);
+  return hmn_usage_read_self(s.context(), 0, 0, &out, error);
 }
 
 hmn_status read_pid(const simulation& s, std::uint32_t pid, hmn_usage& out) {
   out = sized<hmn_usage>();
-  return hmn_usage_read(s.context(), 0, pid, &out, nullptr);
+  return hmn_usage_read(s.context(), 0, pid, 0, &out, nullptr);
 }
 
 }  // namespace
@@ -47,14 +47,14 @@ TEST_CASE("every field of a row is told") {
   CHECK(u.host_pool_bytes == 8);
   CHECK(u.budget_bytes == 9);
   CHECK(u.host_resident_bytes == 10);
-  CHECK(u.kinds == (HMN_USAGE_COMPUTE | HMN_USAGE_MEDIA));
+  CHECK(u.kinds == (HMN_USAGE_KIND_COMPUTE | HMN_USAGE_KIND_MEDIA));
   CHECK(u.accounting == HMN_ACCOUNT_RESIDENT);
   CHECK(u.gpu_instance == 11);
   CHECK(u.compute_instance == 12);
   CHECK(u.busy_ns == 13);
   CHECK(u.busy_percent == 14.5);
   CHECK(u.window_ns == 15);
-  CHECK(u.name_state == HMN_NAME_RESOLVED);
+  CHECK(u.name_state == HMN_NAME_STATE_RESOLVED);
   CHECK(p.names[0] == "naïve proc");
   CHECK(u.uid == 0);
   CHECK(u.start_unix_ns == UINT64_MAX);
@@ -81,11 +81,11 @@ TEST_CASE("what a row does not say is taken from the host") {
   CHECK(p.usages[at(7)].uid == 7);
   CHECK(p.usages[at(7)].start_unix_ns == 70);
   CHECK(p.usages[at(7)].host_resident_bytes == 7 * mib);
-  CHECK(p.usages[at(8)].name_state == HMN_NAME_PROTECTED);
+  CHECK(p.usages[at(8)].name_state == HMN_NAME_STATE_PROTECTED);
   CHECK(p.info.unreadable_process_count == 1);
   CHECK(p.names[at(9)] == "other");
   CHECK(p.usages[at(9)].uid == 1);
-  CHECK(p.usages[at(10)].name_state == HMN_NAME_UNKNOWN);
+  CHECK(p.usages[at(10)].name_state == HMN_NAME_STATE_UNKNOWN);
   CHECK((p.usages[at(10)].present & HMN_USAGE_HAS_UID) == 0);
   CHECK(p.names[at(own_pid)] == "me");
   CHECK(p.usages[at(own_pid)].host_resident_bytes == 20 * mib);
@@ -97,8 +97,8 @@ TEST_CASE("name states are told without a name") {
       {"pid":4,"name_state":"unknown"}])"));
   const taken_snapshot p(s, HMN_COLLECT_PROCESSES);
   REQUIRE(p.usages.size() == 4);
-  const std::uint32_t expected[] = {HMN_NAME_EXITED, HMN_NAME_PROTECTED, HMN_NAME_KERNEL,
-                                    HMN_NAME_UNKNOWN};
+  const std::uint32_t expected[] = {HMN_NAME_STATE_EXITED, HMN_NAME_STATE_PROTECTED,
+                                    HMN_NAME_STATE_KERNEL, HMN_NAME_STATE_UNKNOWN};
   for (std::size_t i = 0; i < 4; ++i) {
     CHECK(p.usages[i].name_state == expected[i]);
     CHECK(p.names[i].empty());
@@ -135,7 +135,7 @@ TEST_CASE("in a foreign PID namespace nothing is claimed of the caller, and rows
   const taken_snapshot p(s);
   REQUIRE(p.usages.size() == 1);
   CHECK(p.usages[0].notes == HMN_NOTE_FOREIGN_PID);
-  CHECK(p.usages[0].name_state == HMN_NAME_UNKNOWN);
+  CHECK(p.usages[0].name_state == HMN_NAME_STATE_UNKNOWN);
   CHECK(!p.self[0]);
   simulation reported(R"({"pid_namespace":"foreign",
                       "devices":[{"processes":[{"pid":"self","used":2}]}]})");

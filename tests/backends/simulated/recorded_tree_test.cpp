@@ -51,7 +51,7 @@ void check_value(const entry& e, const char* key, bool is_there, double value) {
 
 void check_identity(const entry& e, const machine& m) {
   auto d = sized<hmn_device>();
-  REQUIRE(hmn_device_read(m.context, 0, &d, nullptr) == HMN_OK);
+  REQUIRE(hmn_device_read(m.context, 0, 0, &d, nullptr) == HMN_OK);
   CHECK(std::string(d.pci_bus_id) == e.expected.at("pci_slot").get<std::string>());
   const auto id = e.expected.at("pci_id").get<std::string>();  // "1002:73BF"
   CHECK(d.vendor == std::stoul(id.substr(0, 4), nullptr, 16));
@@ -77,7 +77,7 @@ void check_telemetry(const entry& e, const machine& m) {
 void check_clock(const entry& e, const machine& m, const char* key, std::uint32_t metric,
                  std::uint32_t instance) {
   auto clock = sized<hmn_metric>();
-  const auto said = hmn_metric_read(m.context, 0, metric, instance, &clock, nullptr);
+  const auto said = hmn_metric_read(m.context, 0, metric, instance, 0, &clock, nullptr);
   check_value(e, key, said == HMN_OK, clock.value);
 }
 

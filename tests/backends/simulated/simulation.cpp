@@ -91,10 +91,10 @@ taken_snapshot::taken_snapshot(const simulation& of, hmn_flags collect) {
   system = part<hmn_system_memory>([&](auto* to) { return hmn_snapshot_system(s, to); });
   devices = list<hmn_device>(info.device_count,
                              [&](auto i, auto* to) { return hmn_snapshot_device(s, i, to); });
-  for (std::uint32_t i = 0; i < info.device_count; ++i) {
+  for (const hmn_device& d : devices) {
     telemetry.push_back(
-        part<hmn_telemetry>([&](auto* to) { return hmn_snapshot_telemetry(s, i, to); }));
-    self.push_back(part<hmn_usage>([&](auto* to) { return hmn_snapshot_self(s, i, to); }));
+        part<hmn_telemetry>([&](auto* to) { return hmn_snapshot_telemetry(s, d.index, to); }));
+    self.push_back(part<hmn_usage>([&](auto* to) { return hmn_snapshot_self(s, d.index, to); }));
   }
   pools = list<hmn_pool>(info.pool_count,
                          [&](auto i, auto* to) { return hmn_snapshot_pool(s, i, to); });

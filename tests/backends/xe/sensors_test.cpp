@@ -78,8 +78,8 @@ TEST_CASE("each sensor is a metric") {
   CHECK(value_of(all, metric_id::temperature, which::sensor::package) == doctest::Approx(46));
   CHECK(value_of(all, metric_id::temperature, which::sensor::memory) == doctest::Approx(52));
   CHECK_FALSE(value_of(all, metric_id::temperature, which::sensor::unknown));
-  CHECK(value_of(all, metric_id::fan_rpm, 0) == doctest::Approx(0));
-  CHECK(value_of(all, metric_id::fan_rpm, 1) == doctest::Approx(418));
+  CHECK(value_of(all, metric_id::fan_rpm, 1) == doctest::Approx(0));
+  CHECK(value_of(all, metric_id::fan_rpm, 2) == doctest::Approx(418));
   CHECK_FALSE(value_of(all, metric_id::energy_joules, which::power_reading::board));
   CHECK(value_of(all, metric_id::energy_joules, which::power_reading::package) ==
         doctest::Approx(5));

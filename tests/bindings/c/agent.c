@@ -120,10 +120,10 @@ static void do_process_memory(void) {
   ASK(process_memory, hmn_process_memory_read(context, u32(1), u32(2), &out, &error));
 }
 static void do_system_memory(void) {
-  ASK(system_memory, hmn_system_memory_read(context, &out, &error));
+  ASK(system_memory, hmn_system_memory_read(context, 0, &out, &error));
 }
 static void do_device(void) {
-  ASK(device, hmn_device_read(context, u32(1), &out, &error));
+  ASK(device, hmn_device_read(context, u32(1), 0, &out, &error));
 }
 static void do_pool(void) {
   ASK(pool, hmn_pool_read(context, u32(1), u32(2), 0, &out, &error));
@@ -132,16 +132,16 @@ static void do_telemetry(void) {
   ASK(telemetry, hmn_telemetry_read(context, u32(1), u32(2), &out, &error));
 }
 static void do_metric(void) {
-  ASK(metric, hmn_metric_read(context, u32(1), u32(2), u32(3), &out, &error));
+  ASK(metric, hmn_metric_read(context, u32(1), u32(2), u32(3), 0, &out, &error));
 }
 static void do_usage(void) {
-  ASK(usage, hmn_usage_read(context, u32(1), u32(2), &out, &error));
+  ASK(usage, hmn_usage_read(context, u32(1), u32(2), 0, &out, &error));
 }
 static void do_own_usage(void) {
-  ASK(usage, hmn_usage_read_self(context, u32(1), &out, &error));
+  ASK(usage, hmn_usage_read_self(context, u32(1), 0, &out, &error));
 }
 
-static void say_count(hmn_status status, uint32_t count, const hmn_error* error) {
+static void say_count(hmn_status status, uint64_t count, const hmn_error* error) {
   if (!context)
     say_closed();
   else if (status == HMN_OK)
@@ -155,6 +155,13 @@ static void do_device_count(void) {
   hmn_error error = {.struct_size = sizeof error};
   const hmn_status status = hmn_device_count(context, &count, &error);
   say_count(status, count, &error);
+}
+
+static void do_device_generation(void) {
+  uint64_t generation = 0;
+  hmn_error error = {.struct_size = sizeof error};
+  const hmn_status status = hmn_device_generation(context, &generation, &error);
+  say_count(status, generation, &error);
 }
 
 static void do_find_device(void) {
@@ -275,11 +282,29 @@ static void do_system(void) {
 static void do_snapshot_device(void) {
   LOOK(device, hmn_snapshot_device(snapshot, u32(2), &out));
 }
+/* Cases name the device of a snapshot by its position, as languages with lists do. */
+static hmn_status index_at(const hmn_snapshot* snapshot, uint32_t position, uint32_t* index) {
+  hmn_device device = {.struct_size = sizeof device};
+  const hmn_status status = hmn_snapshot_device(snapshot, position, &device);
+  *index = device.index;
+  return status;
+}
+static hmn_status telemetry_at(const hmn_snapshot* snapshot, uint32_t position,
+                               hmn_telemetry* out) {
+  uint32_t index = 0;
+  const hmn_status status = index_at(snapshot, position, &index);
+  return status == HMN_OK ? hmn_snapshot_telemetry(snapshot, index, out) : status;
+}
+static hmn_status self_at(const hmn_snapshot* snapshot, uint32_t position, hmn_usage* out) {
+  uint32_t index = 0;
+  const hmn_status status = index_at(snapshot, position, &index);
+  return status == HMN_OK ? hmn_snapshot_self(snapshot, index, out) : status;
+}
 static void do_snapshot_telemetry(void) {
-  LOOK(telemetry, hmn_snapshot_telemetry(snapshot, u32(2), &out));
+  LOOK(telemetry, telemetry_at(snapshot, u32(2), &out));
 }
 static void do_self(void) {
-  LOOK(usage, hmn_snapshot_self(snapshot, u32(2), &out));
+  LOOK(usage, self_at(snapshot, u32(2), &out));
 }
 static void do_snapshot_pool(void) {
   LOOK(pool, hmn_snapshot_pool(snapshot, u32(2), &out));
@@ -290,18 +315,21 @@ static void do_snapshot_usage(void) {
 static void do_snapshot_metric(void) {
   LOOK(metric, hmn_snapshot_metric(snapshot, u32(2), &out));
 }
+static void do_snapshot_group(void) {
+  LOOK(group, hmn_snapshot_group(snapshot, u32(2), &out));
+}
 static void do_diagnostic(void) {
   LOOK(diagnostic, hmn_snapshot_diagnostic(snapshot, u32(2), &out));
 }
 static void do_reason(void) {
-  LOOK(diagnostic, hmn_snapshot_reason(snapshot, u32(2), u32(3), u32(4), &out));
+  LOOK(diagnostic, hmn_snapshot_reason(snapshot, u32(2), u32(3), u32(4), u32(5), &out));
 }
 static void do_delta(void) {
   const hmn_snapshot* after = taken(2);
   if (!after)
     say_closed();
   else
-    LOOK(delta, hmn_report_read(snapshot, after, u32(3), &out));
+    LOOK(delta, hmn_delta_read(snapshot, after, u32(3), &out));
 }
 
 /* ---- the sampler: one at a time ---- */
@@ -368,19 +396,19 @@ static void do_sample_stop(void) {
   } while (0)
 
 static void do_sample_info(void) {
-  WATCH(sampler_info, hmn_sampler_read(sampler, &out));
+  WATCH(sampler_info, hmn_sampler_read(sampler, &out, NULL));
 }
 static void do_sample_pool(void) {
-  WATCH(pool, hmn_sampler_latest_pool(sampler, u32(2), &out));
+  WATCH(pool, hmn_sampler_latest_pool(sampler, u32(2), &out, NULL));
 }
 static void do_sample_telemetry(void) {
-  WATCH(telemetry, hmn_sampler_latest_telemetry(sampler, u32(2), &out));
+  WATCH(telemetry, hmn_sampler_latest_telemetry(sampler, u32(2), &out, NULL));
 }
 static void do_sample_peak(void) {
-  WATCH(peak, hmn_sampler_peak(sampler, u32(2), u32(3), &out));
+  WATCH(peak, hmn_sampler_peak(sampler, u32(2), u32(3), &out, NULL));
 }
 static void do_sample_device_peak(void) {
-  WATCH(peak, hmn_sampler_peak_device(sampler, u32(2), &out));
+  WATCH(peak, hmn_sampler_peak_device(sampler, u32(2), &out, NULL));
 }
 
 /* ---- estimates, and the tracker: one at a time ---- */
@@ -537,7 +565,7 @@ static void do_spill_feed(void) {
 }
 static void do_spill_info(void) {
   hmn_spill_info out = {.struct_size = sizeof out};
-  const hmn_status status = hmn_spill_read(spill, &out);
+  const hmn_status status = hmn_spill_read(spill, &out, NULL);
   if (status == HMN_OK)
     say_record(spill_info_fields, &out);
   else
@@ -545,7 +573,7 @@ static void do_spill_info(void) {
 }
 static void do_spill_episode(void) {
   hmn_episode out = {.struct_size = sizeof out};
-  const hmn_status status = hmn_spill_episode(spill, u64(1), &out);
+  const hmn_status status = hmn_spill_episode(spill, u64(1), &out, NULL);
   if (status == HMN_OK)
     say_record(episode_fields, &out);
   else
@@ -600,21 +628,21 @@ static void do_process_container(void) {
   REPORT_OF(
       hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_CONTAINER, u32(2), buffer, capacity, &needed));
 }
-static void do_metric_group(void) {
-  REPORT_OF(hmn_snapshot_text(snapshot, HMN_TEXT_METRIC_GROUP, u32(2), buffer, capacity, &needed));
+static void do_group_name(void) {
+  REPORT_OF(hmn_snapshot_text(snapshot, HMN_TEXT_GROUP_NAME, u32(2), buffer, capacity, &needed));
 }
 static void do_json(void) {
-  REPORT_OF(hmn_format_json(snapshot, buffer, capacity, &needed));
+  REPORT_OF(hmn_format_json(snapshot, 0, buffer, capacity, &needed));
 }
 static void do_device_line(void) {
-  REPORT_OF(hmn_format_device(snapshot, u32(2), u32(3), buffer, capacity, &needed));
+  REPORT_OF(hmn_format_device(snapshot, u32(2), u32(3), 0, buffer, capacity, &needed));
 }
 static void do_delta_line(void) {
-  REPORT_BETWEEN(hmn_report_delta(snapshot, after, u32(3), words[4], buffer, capacity, &needed));
+  REPORT_BETWEEN(hmn_report_delta(snapshot, after, u32(3), words[4], 0, buffer, capacity, &needed));
 }
 static void do_before_after(void) {
   REPORT_BETWEEN(
-      hmn_report_before_after(snapshot, after, u32(3), words[4], buffer, capacity, &needed));
+      hmn_report_before_after(snapshot, after, u32(3), words[4], 0, buffer, capacity, &needed));
 }
 static void do_format_bytes(void) {
   REPORT(hmn_format_bytes(strtoull(words[1], NULL, 10), buffer, capacity, &needed));
@@ -628,6 +656,9 @@ static void do_status_name(void) {
 static void do_backend_name(void) {
   say_text("value", hmn_backend_name(u32(1)));
 }
+static void do_reason_name(void) {
+  say_text("value", hmn_reason_name(u32(1)));
+}
 static void do_metric_name(void) {
   say_text("value", hmn_metric_name(u32(1)));
 }
@@ -636,6 +667,9 @@ static void do_metric_unit(void) {
 }
 static void do_metric_instance_name(void) {
   say_text("value", hmn_metric_instance_name(u32(1), u32(2)));
+}
+static void do_backend_available(void) {
+  say_number(hmn_backend_available(u32(1)));
 }
 static void do_feature(void) {
   say_number(hmn_feature(u32(1)));
@@ -653,6 +687,7 @@ static const struct command {
                 {"close", 0, do_close},
                 {"set_path", 2, do_set_path},
                 {"device_count", 0, do_device_count},
+                {"device_generation", 0, do_device_generation},
                 {"find_device", 1, do_find_device},
                 {"device", 1, do_device},
                 {"pool", 2, do_pool},
@@ -678,9 +713,10 @@ static const struct command {
                 {"process_command", 2, do_process_command},
                 {"process_container", 2, do_process_container},
                 {"snapshot_metric", 2, do_snapshot_metric},
-                {"metric_group", 2, do_metric_group},
+                {"snapshot_group", 2, do_snapshot_group},
+                {"group_name", 2, do_group_name},
                 {"diagnostic", 2, do_diagnostic},
-                {"reason", 4, do_reason},
+                {"reason", 5, do_reason},
                 {"json", 1, do_json},
                 {"device_line", 3, do_device_line},
                 {"delta", 3, do_delta},
@@ -721,10 +757,12 @@ static const struct command {
                 {"format_bytes", 1, do_format_bytes},
                 {"status_name", 1, do_status_name},
                 {"backend_name", 1, do_backend_name},
+                {"reason_name", 1, do_reason_name},
                 {"metric_name", 1, do_metric_name},
                 {"metric_unit", 1, do_metric_unit},
                 {"metric_instance_name", 2, do_metric_instance_name},
                 {"feature", 1, do_feature},
+                {"backend_available", 1, do_backend_available},
                 {"version", 0, do_version}};
 
 static int split(char* line) {

@@ -2,7 +2,7 @@
 /* bench MACHINE...: what a snapshot of everything, with every record and name read, costs on each
  * machine file, per object, compared with a bare call. Not a test: the numbers are for
  * docs/performance.md. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include <hypomnesis.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -27,6 +27,7 @@ const struct field process_memory_fields[] = {
     {"footprint_bytes", U64, offsetof(hmn_process_memory, footprint_bytes), HMN_PROCESS_MEMORY_HAS_FOOTPRINT},
     {"peak_footprint_bytes", U64, offsetof(hmn_process_memory, peak_footprint_bytes), HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT},
     {"peak_committed_bytes", U64, offsetof(hmn_process_memory, peak_committed_bytes), HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED},
+    {"process_key", U64, offsetof(hmn_process_memory, process_key), HMN_PROCESS_MEMORY_HAS_PROCESS_KEY},
     {NULL, END, 0, 0}};
 
 const struct field system_memory_fields[] = {
@@ -62,11 +63,13 @@ const struct field device_fields[] = {
     {"gpu_instance", U32, offsetof(hmn_device, gpu_instance), HMN_DEVICE_HAS_INSTANCE},
     {"compute_instance", U32, offsetof(hmn_device, compute_instance), HMN_DEVICE_HAS_INSTANCE},
     {"cuda_version", U32, offsetof(hmn_device, cuda_version), HMN_DEVICE_HAS_CUDA_VERSION},
+    {"compute_capability", U32, offsetof(hmn_device, compute_capability), HMN_DEVICE_HAS_COMPUTE_CAPABILITY},
     {"os_id", U64, offsetof(hmn_device, os_id), HMN_DEVICE_HAS_OS_ID},
     {"name", TEXT, offsetof(hmn_device, name), HMN_DEVICE_HAS_NAME},
     {"uuid", TEXT, offsetof(hmn_device, uuid), HMN_DEVICE_HAS_UUID},
     {"pci_bus_id", TEXT, offsetof(hmn_device, pci_bus_id), HMN_DEVICE_HAS_PCI},
     {"driver_version", TEXT, offsetof(hmn_device, driver_version), HMN_DEVICE_HAS_DRIVER},
+    {"architecture", TEXT, offsetof(hmn_device, architecture), HMN_DEVICE_HAS_ARCHITECTURE},
     {NULL, END, 0, 0}};
 
 const struct field pool_fields[] = {
@@ -155,6 +158,16 @@ const struct field usage_fields[] = {
     {"window_ns", U64, offsetof(hmn_usage, window_ns), HMN_USAGE_HAS_BUSY_PERCENT},
     {"age_ns", U64, offsetof(hmn_usage, age_ns), 0},
     {"peak_used_bytes", U64, offsetof(hmn_usage, peak_used_bytes), HMN_USAGE_HAS_PEAK_USED},
+    {"process_key", U64, offsetof(hmn_usage, process_key), HMN_USAGE_HAS_PROCESS_KEY},
+    {NULL, END, 0, 0}};
+
+const struct field group_fields[] = {
+    {"notes", U32, offsetof(hmn_group, notes), 0},
+    {"backend", U32, offsetof(hmn_group, backend), 0},
+    {"device_index", U32, offsetof(hmn_group, device_index), 0},
+    {"used_bytes", U64, offsetof(hmn_group, used_bytes), HMN_GROUP_HAS_USED},
+    {"limit_bytes", U64, offsetof(hmn_group, limit_bytes), HMN_GROUP_HAS_LIMIT},
+    {"age_ns", U64, offsetof(hmn_group, age_ns), 0},
     {NULL, END, 0, 0}};
 
 const struct field snapshot_info_fields[] = {
@@ -166,19 +179,23 @@ const struct field snapshot_info_fields[] = {
     {"diagnostic_count", U32, offsetof(hmn_snapshot_info, diagnostic_count), 0},
     {"unreadable_process_count", U32, offsetof(hmn_snapshot_info, unreadable_process_count), 0},
     {"metric_count", U32, offsetof(hmn_snapshot_info, metric_count), 0},
+    {"group_count", U32, offsetof(hmn_snapshot_info, group_count), 0},
     {"unix_time_ns", U64, offsetof(hmn_snapshot_info, unix_time_ns), 0},
     {"monotonic_ns", U64, offsetof(hmn_snapshot_info, monotonic_ns), 0},
     {"duration_ns", U64, offsetof(hmn_snapshot_info, duration_ns), 0},
+    {"device_generation", U64, offsetof(hmn_snapshot_info, device_generation), 0},
     {NULL, END, 0, 0}};
 
 const struct field diagnostic_fields[] = {
     {"notes", U32, offsetof(hmn_diagnostic, notes), 0},
     {"backend", U32, offsetof(hmn_diagnostic, backend), 0},
+    {"reason", U32, offsetof(hmn_diagnostic, reason), 0},
     {"status", I32, offsetof(hmn_diagnostic, status), 0},
     {"native_domain", U32, offsetof(hmn_diagnostic, native_domain), 0},
     {"native_code", I32, offsetof(hmn_diagnostic, native_code), 0},
     {"subject", U32, offsetof(hmn_diagnostic, subject), 0},
     {"field", U32, offsetof(hmn_diagnostic, field), HMN_DIAGNOSTIC_HAS_FIELD},
+    {"metric", U32, offsetof(hmn_diagnostic, metric), HMN_DIAGNOSTIC_HAS_METRIC},
     {"device_index", U32, offsetof(hmn_diagnostic, device_index), HMN_DIAGNOSTIC_HAS_DEVICE},
     {"pid", U32, offsetof(hmn_diagnostic, pid), HMN_DIAGNOSTIC_HAS_PID},
     {"count", U32, offsetof(hmn_diagnostic, count), 0},

@@ -23,6 +23,7 @@ extern const struct field pool_fields[];
 extern const struct field telemetry_fields[];
 extern const struct field metric_fields[];
 extern const struct field usage_fields[];
+extern const struct field group_fields[];
 extern const struct field snapshot_info_fields[];
 extern const struct field diagnostic_fields[];
 extern const struct field delta_fields[];

@@ -145,6 +145,7 @@ const std::map<std::string, std::function<void(const words&)>> commands = {
     {"close", [](const words&) { open_context ? open_context->close() : void(); }},
     {"set_path", set_path},
     {"device_count", [](const words&) { say("value", context().device_count()); }},
+    {"device_generation", [](const words&) { say("value", context().device_generation()); }},
     {"find_device", [](const words& w) { say("value", context().find_device(w[1])); }},
     {"device", [](const words& w) { say(context().device(u32(w[1]))); }},
     {"pool",
@@ -173,8 +174,10 @@ const std::map<std::string, std::function<void(const words&)>> commands = {
     {"memory", [](const words& w) { say(taken(w[1]).memory()); }},
     {"system", [](const words& w) { say(taken(w[1]).system()); }},
     {"snapshot_device", [](const words& w) { say(taken(w[1]).device(u32(w[2]))); }},
-    {"snapshot_telemetry", [](const words& w) { say(taken(w[1]).telemetry(u32(w[2]))); }},
-    {"self", [](const words& w) { say(taken(w[1]).own_usage(u32(w[2]))); }},
+    {"snapshot_telemetry",
+     [](const words& w) { say(taken(w[1]).telemetry(taken(w[1]).device(u32(w[2])).index)); }},
+    {"self",
+     [](const words& w) { say(taken(w[1]).own_usage(taken(w[1]).device(u32(w[2])).index)); }},
     {"snapshot_pool", [](const words& w) { say(taken(w[1]).pool(u32(w[2]))); }},
     {"snapshot_usage", [](const words& w) { say(taken(w[1]).usage(u32(w[2]))); }},
     {"process_name", [](const words& w) { say("value", taken(w[1]).process_name(u32(w[2]))); }},
@@ -182,12 +185,16 @@ const std::map<std::string, std::function<void(const words&)>> commands = {
      [](const words& w) { say("value", taken(w[1]).process_command(u32(w[2]))); }},
     {"process_container",
      [](const words& w) { say("value", taken(w[1]).process_container(u32(w[2]))); }},
-    {"metric_group", [](const words& w) { say("value", taken(w[1]).metric_group(u32(w[2]))); }},
+    {"snapshot_group", [](const words& w) { say(taken(w[1]).group(u32(w[2]))); }},
+    {"group_name", [](const words& w) { say("value", taken(w[1]).group(u32(w[2])).name); }},
     {"snapshot_metric", [](const words& w) { say(taken(w[1]).metric(u32(w[2]))); }},
     {"diagnostic", [](const words& w) { say(taken(w[1]).diagnostic(u32(w[2]))); }},
     {"reason",
      [](const words& w) {
-       say(taken(w[1]).reason(u32(w[2]), as<hypomnesis::part>(w[3]), u32(w[4])));
+       if (u32(w[5]) != 0)
+         say(taken(w[1]).reason(u32(w[2]), as<hypomnesis::metric_id>(w[5])));
+       else
+         say(taken(w[1]).reason(u32(w[2]), as<hypomnesis::part>(w[3]), u32(w[4])));
      }},
     {"json", [](const words& w) { say("value", taken(w[1]).json()); }},
     {"device_line",
@@ -259,6 +266,10 @@ const std::map<std::string, std::function<void(const words&)>> commands = {
      [](const words& w) {
        say("value", std::string(hypomnesis::name(as<hypomnesis::backend_id>(w[1]))));
      }},
+    {"reason_name",
+     [](const words& w) {
+       say("value", std::string(hypomnesis::name(as<hypomnesis::reason_id>(w[1]))));
+     }},
     {"metric_name",
      [](const words& w) {
        say("value", std::string(hypomnesis::name(as<hypomnesis::metric_id>(w[1]))));
@@ -271,6 +282,10 @@ const std::map<std::string, std::function<void(const words&)>> commands = {
      [](const words& w) {
        const auto id = as<hypomnesis::metric_id>(w[1]);
        say("value", std::string(hypomnesis::instance_name(id, u32(w[2]))));
+     }},
+    {"backend_available",
+     [](const words& w) {
+       say("value", hypomnesis::has_backend(as<hypomnesis::backend_id>(w[1])) ? 1U : 0U);
      }},
     {"feature",
      [](const words&

@@ -13,7 +13,7 @@ int main() {
   hypomnesis::compare(before, after, 0);
   hypomnesis::delta_line(before, after, 0, "x");
   hypomnesis::before_after_lines(before, after, 0, "x");
-  context.find_device("driver:0");
+  context.find_device("driver:nvidia:0");
   context.telemetry(0, hypomnesis::telemetry_field::power);
   context.backend(hypomnesis::backend_id::nvml);
   return before.values().devices.empty() || after.json().empty();

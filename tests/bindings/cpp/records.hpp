@@ -32,6 +32,7 @@ void each_field(const hypomnesis::process_memory& v, Put put) {
   put("footprint_bytes", v.footprint_bytes);
   put("peak_footprint_bytes", v.peak_footprint_bytes);
   put("peak_committed_bytes", v.peak_committed_bytes);
+  put("process_key", v.process_key);
 }
 
 template <class Put>
@@ -69,11 +70,13 @@ void each_field(const hypomnesis::device& v, Put put) {
   put("gpu_instance", v.gpu_instance);
   put("compute_instance", v.compute_instance);
   put("cuda_version", v.cuda_version);
+  put("compute_capability", v.compute_capability);
   put("os_id", v.os_id);
   put("name", v.name);
   put("uuid", v.uuid);
   put("pci_bus_id", v.pci_bus_id);
   put("driver_version", v.driver_version);
+  put("architecture", v.architecture);
 }
 
 template <class Put>
@@ -166,6 +169,17 @@ void each_field(const hypomnesis::usage& v, Put put) {
   put("window_ns", v.window_ns);
   put("age_ns", v.age_ns);
   put("peak_used_bytes", v.peak_used_bytes);
+  put("process_key", v.process_key);
+}
+
+template <class Put>
+void each_field(const hypomnesis::group& v, Put put) {
+  put("notes", v.notes);
+  put("backend", v.backend);
+  put("device_index", v.device_index);
+  put("used_bytes", v.used_bytes);
+  put("limit_bytes", v.limit_bytes);
+  put("age_ns", v.age_ns);
 }
 
 template <class Put>
@@ -178,20 +192,24 @@ void each_field(const hypomnesis::snapshot_info& v, Put put) {
   put("diagnostic_count", v.diagnostic_count);
   put("unreadable_process_count", v.unreadable_process_count);
   put("metric_count", v.metric_count);
+  put("group_count", v.group_count);
   put("unix_time_ns", v.unix_time_ns);
   put("monotonic_ns", v.monotonic_ns);
   put("duration_ns", v.duration_ns);
+  put("device_generation", v.device_generation);
 }
 
 template <class Put>
 void each_field(const hypomnesis::diagnostic& v, Put put) {
   put("notes", v.notes);
   put("backend", v.backend);
+  put("reason", v.reason);
   put("status", v.status);
   put("native_domain", v.native_domain);
   put("native_code", v.native_code);
   put("subject", v.subject);
   put("field", v.field);
+  put("metric", v.metric);
   put("device_index", v.device_index);
   put("pid", v.pid);
   put("count", v.count);

@@ -80,8 +80,9 @@ TEST_CASE("a position past the end is a failure") {
 
 TEST_CASE("lines and JSON") {
   const hypomnesis::snapshot s = machine("small.json").take();
-  CHECK(s.device_line(0) == "  GPU 0: free 12800 MB / 16384 MB [Small GPU]\n");
-  CHECK(s.device_line(0, hypomnesis::device_format::used) == "  GPU 0: used 3072 MB [Small GPU]\n");
+  CHECK(s.device_line(0) == "  GPU 0: free 12800 MiB / 16384 MiB [Small GPU]\n");
+  CHECK(s.device_line(0, hypomnesis::device_format::used) ==
+        "  GPU 0: used 3072 MiB [Small GPU]\n");
   CHECK(s.json().find("\"free_bytes\":13421772800") != std::string::npos);
   CHECK(s.json().back() == '}');
   CHECK(hypomnesis::before_after_lines(s, s, 0, "x")->find("[Small GPU]\n") != std::string::npos);

@@ -126,7 +126,7 @@ def check_before_after(path, device, megabytes):
     wanted = rf"  work: VRAM .*\[{re.escape(device['name'])}\]\n"
     if device.get("state") == "asleep":
         wanted = ""
-    if code or not re.fullmatch(rf"  work: RAM {megabytes} MB . {megabytes} MB \(\+0 MB\)", host) \
+    if code or not re.fullmatch(rf"  work: RAM {megabytes} MiB . {megabytes} MiB \(\+0 MiB\)", host) \
             or not re.fullmatch(wanted, second):
         problems.append(f"before_after on {path.name}: {code}, {said}")
 

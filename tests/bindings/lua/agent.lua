@@ -115,6 +115,7 @@ end
 
 function commands.set_path(which, value) done(open_context():set_path(number(which), path(value))) end
 function commands.device_count() one(open_context():device_count()) end
+function commands.device_generation() one(open_context():device_generation()) end
 function commands.find_device(key) one(open_context():find_device(key)) end
 function commands.device(index) record "hmn_device"(open_context():device(number(index))) end
 function commands.pool(index, kind) record "hmn_pool"(open_context():pool(number(index), number(kind))) end
@@ -152,9 +153,10 @@ function commands.snapshot_device(name, i) record "hmn_device"(row(name, "device
 function commands.snapshot_pool(name, i) record "hmn_pool"(row(name, "pools", i)) end
 function commands.snapshot_usage(name, i) record "hmn_usage"(row(name, "processes", i)) end
 function commands.snapshot_metric(name, i) record "hmn_metric"(row(name, "metrics", i)) end
+function commands.snapshot_group(name, i) record "hmn_group"(row(name, "groups", i)) end
 function commands.diagnostic(name, i) record "hmn_diagnostic"(row(name, "diagnostics", i)) end
-function commands.reason(name, index, subject, field)
-  record "hmn_diagnostic"(snapshot(name):reason(number(index), number(subject), number(field)))
+function commands.reason(name, index, subject, field, metric)
+  record "hmn_diagnostic"(snapshot(name):reason(number(index), number(subject), number(field), number(metric)))
 end
 function commands.snapshot_telemetry(name, i)
   local device, message, status = row(name, "devices", i)
@@ -171,13 +173,13 @@ for request, field in pairs {process_name = "name", process_command = "command",
   end
 end
 
-function commands.metric_group(name, i)
-  local metric, message, status = row(name, "metrics", i)
-  one(part(metric, message, status, "group"))
+function commands.group_name(name, i)
+  local group, message, status = row(name, "groups", i)
+  one(part(group, message, status, "name"))
 end
 
 function commands.json(name) one(snapshot(name):json()) end
-function commands.device_line(name, i, form) one(snapshot(name):device_line(number(i) + 1, number(form))) end
+function commands.device_line(name, i, form) one(snapshot(name):device_line(number(i), number(form))) end
 function commands.delta(before, after, index)
   record "hmn_delta"(snapshot(after):delta_since(snapshot(before), number(index)))
 end
@@ -281,12 +283,14 @@ function commands.spill_episode(which) record "hmn_episode"(spill:episode(number
 
 function commands.format_bytes(bytes) one(hypomnesis.format_bytes(number(bytes))) end
 function commands.status_name(status) one(hypomnesis.status_name(number(status))) end
+function commands.reason_name(reason) one(hypomnesis.reason_name(number(reason))) end
 function commands.backend_name(backend) one(hypomnesis.backend_name(number(backend))) end
 function commands.metric_name(metric) one(hypomnesis.metric_name(number(metric))) end
 function commands.metric_unit(metric) one(hypomnesis.metric_unit(number(metric))) end
 function commands.metric_instance_name(metric, instance)
   one(hypomnesis.metric_instance_name(number(metric), number(instance)))
 end
+function commands.backend_available(backend) one(hypomnesis.backend_available(number(backend))) end
 function commands.feature(feature) one(hypomnesis.feature(number(feature))) end
 function commands.version()
   one(hypomnesis.version_string())

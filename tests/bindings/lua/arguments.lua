@@ -36,7 +36,7 @@ for _, bad in ipairs(NOT_U32) do
   for _, name in ipairs {"deadline_ms", "stale_ms", "open_deadline_ms", "max_age_ms", "idle_close_ms", "rescan_ms"} do
     refuses(name, function() hypomnesis.open {[name] = bad} end)
   end
-  refuses("position", function() snapshot:device_line(bad, 1) end)
+  refuses("device_index", function() snapshot:device_line(bad, 1) end)
   if type(bad) ~= "table" then
     refuses("fields", function() context:telemetry(0, bad) end)
     refuses("fields", function() context:own_memory(bad) end)
@@ -46,8 +46,9 @@ for _, bad in ipairs(NOT_U32) do
   refuses("kind", function() context:pool(0, bad) end)
   refuses("backend", function() context:backend(bad) end)
   refuses("backend", function() hypomnesis.backend_name(bad) end)
+  refuses("reason", function() hypomnesis.reason_name(bad) end)
   refuses("feature", function() hypomnesis.feature(bad) end)
-  refuses("form", function() snapshot:device_line(1, bad) end)
+  refuses("form", function() snapshot:device_line(0, bad) end)
   refuses("path", function() context:set_path(bad, "/x") end)
 end
 
@@ -111,15 +112,15 @@ expect.equal(context:snapshot {collect = {"pools", "pools", "self"}}.info.collec
   hypomnesis.COLLECT_DEVICES + hypomnesis.COLLECT_POOLS + hypomnesis.COLLECT_SELF, "collect")
 expect.equal(hypomnesis.feature "simulation", true, "feature")
 local without = assert(hypomnesis.open {backends_off = {"nvml", "nvidia_smi", "nvml"}})
-expect.equal(without:backend("nvml").state, hypomnesis.STATE_OFF, "a backend that is off")
-expect.equal(without:backend("nvidia_smi").state, hypomnesis.STATE_OFF, "another backend that is off")
-expect.that(without:backend("os").state ~= hypomnesis.STATE_OFF, "a backend that is not off")
+expect.equal(without:backend("nvml").state, hypomnesis.RUN_STATE_OFF, "a backend that is off")
+expect.equal(without:backend("nvidia_smi").state, hypomnesis.RUN_STATE_OFF, "another backend that is off")
+expect.that(without:backend("os").state ~= hypomnesis.RUN_STATE_OFF, "a backend that is not off")
 
 -- The raw layer checks as well.
 if not rawget(_G, "jit") then
   local core = require "hypomnesis.core"
   for _, bad in ipairs(NOT_U32) do
-    expect.misuse("bad argument 'device_index'", context.native.device, context.native, bad)
+    expect.misuse("bad argument 'device_index'", context.native.device, context.native, bad, 0)
     expect.misuse("bad argument 'feature'", core.feature, bad)
   end
   for _, bad in ipairs(NOT_TEXT) do
@@ -133,9 +134,9 @@ if not rawget(_G, "jit") then
   expect.misuse("bad argument 'snapshot'", core.copy, context.native)
   expect.misuse("bad argument 'snapshot'", core.copy, io.stdout)
   for _, bad in ipairs {snapshot.native, io.stdout, 1, "x", {}, false} do
-    expect.misuse("bad argument 'self'", context.native.device, bad, 0)
+    expect.misuse("bad argument 'self'", context.native.device, bad, 0, 0)
   end
-  expect.misuse("bad argument 'self'", context.native.device, nil, 0)
+  expect.misuse("bad argument 'self'", context.native.device, nil, 0, 0)
   expect.misuse("bad argument 'before'", snapshot.native.delta_since, snapshot.native, nil, 0)
   expect.misuse("bad argument 'before'", snapshot.native.delta_since, snapshot.native, context.native, 0)
   local closed = without.native

@@ -77,7 +77,7 @@ assert status == 0 and re.match(r"(host \d+ MiB\n)+", text), text
 
 # Simulated memory does not change; the real one does.
 status, text = run("before_after", machine="server-8gpu")
-assert status == 0 and "work: RAM 12 MB → 12 MB (+0 MB)\n" in text and "NVIDIA H100" in text, text
+assert status == 0 and "work: RAM 12 MiB → 12 MiB (+0 MiB)\n" in text and "NVIDIA H100" in text, text
 status, text = run("before_after")
-risen = re.search(r"RAM \d+ MB → \d+ MB \(\+(\d+) MB\)", text)
+risen = re.search(r"RAM \d+ MiB → \d+ MiB \(\+(\d+) MiB\)", text)
 assert status == 0 and (text == "RAM +64 MiB or more\n" or risen and int(risen.group(1)) >= 64), text

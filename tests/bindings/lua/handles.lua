@@ -13,7 +13,7 @@ context:close()
 context:close()
 expect.equal(tostring(context), "hypomnesis.Context (closed)", "text of a closed context")
 for _, call in ipairs {
-  function() context:device_count() end, function() context:find_device "driver:0" end,
+  function() context:device_count() end, function() context:find_device "driver:nvidia:0" end,
   function() context:device(0) end, function() context:pool(0) end, function() context:telemetry(0) end,
   function() context:usage(0, 1) end, function() context:own_usage(0) end, function() context:own_memory() end,
   function() context:process_memory(1) end, function() context:system_memory() end,
@@ -33,7 +33,7 @@ before:close()
 before:close()
 expect.equal(before.devices[1].name, "Small GPU", "a table of a closed snapshot")
 for _, call in ipairs {
-  function() before:json() end, function() before:device_line(1, "free") end,
+  function() before:json() end, function() before:device_line(0, "free") end,
   function() before:delta_since(after, 0) end, function() after:delta_since(before, 0) end,
   function() after:delta_line(before, 0, "x") end, function() after:before_after_lines(before, 0, "x") end,
 } do

@@ -27,7 +27,7 @@ do -- snapshots, latest values and peaks
   expect(sampler:latest_pool(0).used_bytes == used, "the latest pool is another")
   expect(sampler:device_peak(0).used_bytes == used, "the peak is another")
   local info = sampler:info()
-  expect(info.state == hypomnesis.SAMPLER_RUNNING and info.taken_count == 1 and info.last_status == hypomnesis.OK,
+  expect(info.state == hypomnesis.SAMPLER_STATE_RUNNING and info.taken_count == 1 and info.last_status == hypomnesis.OK,
     "the sampler tells something else")
   refused(hypomnesis.E_EMPTY, sampler:next(0))
   refused(hypomnesis.E_NO_DEVICE, sampler:latest_pool(7))
@@ -71,6 +71,18 @@ do -- options arrive
   expect(pools:next(PATIENCE_MS).info.collect == hypomnesis.COLLECT_DEVICES + hypomnesis.COLLECT_POOLS,
     "collect did not arrive")
   expect(not pcall(context.sampler, context, {colour = 1}), "an option that is not known is taken")
+end
+
+do -- times and the handle
+  refused(hypomnesis.E_RANGE, context:sampler {interval_ms = hypomnesis.MS_UNLIMITED})
+  local sampler = assert(context:sampler {interval_ms = 60000})
+  expect(sampler:handle() >= 0 and sampler:handle() % 1 == 0, "no handle")
+  assert(sampler:start())
+  local before = hypomnesis.monotonic_ns()
+  assert(sampler:next(hypomnesis.MS_UNLIMITED))
+  refused(hypomnesis.E_EMPTY, sampler:next(hypomnesis.MS_IMMEDIATE))
+  expect(before > 0 and sampler:info().last_monotonic_ns <= hypomnesis.monotonic_ns(), "another clock")
+  sampler:close()
 end
 
 do -- it outlives its context

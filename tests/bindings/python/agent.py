@@ -6,7 +6,7 @@ import hypomnesis
 
 # Fields that the records of this package have in addition to those of C.
 OWN = {"pools", "telemetry", "metrics", "own_usage", "usages", "process_name", "process_command",
-       "process_container", "group"}
+       "process_container"}
 NOTHING = "null"
 
 
@@ -30,7 +30,8 @@ def single(value):
 def record(value):
     if value is None:
         return single(None)
-    return {name: getattr(value, name) for name in value.__slots__ if name not in OWN}
+    own = OWN | {"name"} if isinstance(value, hypomnesis.Group) else OWN
+    return {name: getattr(value, name) for name in value.__slots__ if name not in own}
 
 
 
@@ -61,6 +62,9 @@ class Agent:
 
     def device_count(self):
         return single(self.context.device_count())
+
+    def device_generation(self):
+        return single(self.context.device_generation())
 
     def find_device(self, key):
         return single(self.context.find_device(key))
@@ -138,8 +142,11 @@ class Agent:
     def process_container(self, name, i):
         return single(self.snapshots[name].usages[int(i)].process_container)
 
-    def metric_group(self, name, i):
-        return single(self.snapshots[name].metrics[int(i)].group)
+    def snapshot_group(self, name, i):
+        return record(self.snapshots[name].groups[int(i)])
+
+    def group_name(self, name, i):
+        return single(self.snapshots[name].groups[int(i)].name)
 
     def snapshot_metric(self, name, i):
         return record(self.snapshots[name].metrics[int(i)])
@@ -153,8 +160,8 @@ class Agent:
     def device_line(self, name, i, format):
         return single(self.snapshots[name].device_line(int(i), int(format)))
 
-    def reason(self, name, index, subject, field):
-        return record(self.snapshots[name].reason(int(index), int(subject), int(field)))
+    def reason(self, name, index, subject, field, metric):
+        return record(self.snapshots[name].reason(int(index), int(subject), int(field), int(metric)))
 
     def delta(self, before, after, index):
         return record(self.snapshots[after].delta_since(self.snapshots[before], int(index)))
@@ -288,8 +295,14 @@ class Agent:
     def metric_instance_name(self, number, instance):
         return single(hypomnesis.metric_instance_name(int(number), int(instance)))
 
+    def reason_name(self, number):
+        return single(hypomnesis.reason_name(int(number)))
+
     def backend_name(self, number):
         return single(hypomnesis.backend_name(int(number)))
+
+    def backend_available(self, number):
+        return single(hypomnesis.backend_available(int(number)))
 
     def feature(self, number):
         return single(hypomnesis.feature(int(number)))

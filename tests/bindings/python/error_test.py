@@ -85,7 +85,8 @@ class Errors(Case):
 
     def test_a_snapshot_past_its_end(self):
         with self.context("workstation").snapshot() as snapshot:
-            error = self.raised(snapshot.device_line, 1)
+            self.assertIs(type(self.raised(snapshot.device_line, 1)), hypomnesis.NoDeviceError)
+            error = self.raised(snapshot.device_line, 0, 99)
             self.assertIs(type(error), hypomnesis.RangeError)
             self.assertIsInstance(error, IndexError)
             self.assertIsInstance(error, ValueError)

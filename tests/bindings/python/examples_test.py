@@ -94,8 +94,8 @@ class Examples(Case):
         status, text = self.example("before_after", machine=FALLS)
         lines = text.splitlines()
         self.assertEqual((status, len(lines)), (0, 2))
-        self.assertRegex(lines[0], r"^  work: RAM 100 MB .* 164 MB \(\+64 MB\)$")
-        self.assertRegex(lines[1], r"^  work: VRAM 50 MB .* 562 MB \(\+512 MB / 16384 MB\) .*\[GPU\]$")
+        self.assertRegex(lines[0], r"^  work: RAM 100 MiB .* 164 MiB \(\+64 MiB\)$")
+        self.assertRegex(lines[1], r"^  work: VRAM 50 MiB .* 562 MiB \(\+512 MiB / 16384 MiB\) .*\[GPU\]$")
 
     def test_before_and_after_without_a_device(self):
         self.assertEqual(self.example("before_after", machine={"host": "real"}),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Samplers."""
 import os
+import select
 import threading
 import time
 
@@ -82,6 +83,25 @@ class Sampler(Case):
         with self.on.sampler(hypomnesis.Collect.POOLS, device_index=0) as sampler:
             self.assertEqual(sampler.next(60_000).info.collect,
                              hypomnesis.Collect.DEVICES | hypomnesis.Collect.POOLS)
+
+    def test_its_handle_is_ready_when_next_would_not_wait(self):
+        with self.on.sampler(interval_ms=60_000) as sampler:
+            self.assertTrue(select.select([sampler.handle()], [], [], 60)[0])
+            self.assertIsNotNone(sampler.next(hypomnesis.MS_UNLIMITED))
+            self.assertFalse(select.select([sampler.handle()], [], [], 0)[0])
+            self.assertIsNone(sampler.next(hypomnesis.MS_IMMEDIATE))
+
+    def test_its_snapshots_have_the_time_of_the_clock(self):
+        with self.on.sampler() as sampler:
+            before = hypomnesis.monotonic_ns()
+            sampler.next(60_000)
+            self.assertLessEqual(sampler.info().last_monotonic_ns, hypomnesis.monotonic_ns())
+            self.assertLess(0, before)
+
+    def test_an_interval_that_is_none_is_refused(self):
+        for interval in (hypomnesis.MS_UNLIMITED, hypomnesis.MS_IMMEDIATE):
+            with self.assertRaises(hypomnesis.RangeError):
+                self.on.sampler(interval_ms=interval)
 
     def test_it_outlives_its_context(self):
         sampler = self.on.sampler(interval_ms=5)

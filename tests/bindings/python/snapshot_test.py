@@ -136,10 +136,10 @@ class Texts(Case):
 
     def test_device_lines(self):
         self.assertEqual(self.before.device_line(0),
-                         "  GPU 0: free 13284 MB / 16384 MB [GPU Ä]\n")
+                         "  GPU 0: free 13284 MiB / 16384 MiB [GPU Ä]\n")
         self.assertEqual(self.before.device_line(0, Format.TOTAL),
-                         "  GPU 0: total 16384 MB [GPU Ä]\n")
-        self.assertEqual(self.before.device_line(0, Format.USED), "  GPU 0: used 3100 MB [GPU Ä]\n")
+                         "  GPU 0: total 16384 MiB [GPU Ä]\n")
+        self.assertEqual(self.before.device_line(0, Format.USED), "  GPU 0: used 3100 MiB [GPU Ä]\n")
         with self.assertRaises(hypomnesis.RangeError):
             self.before.device_line(0, 9)
         blank = self.context({"devices": [{"name": "GPU"}]}).snapshot()
@@ -151,7 +151,7 @@ class Texts(Case):
         self.assertEqual((delta.scope, delta.device_index), (Scope.PROCESS, 0))
         self.assertIsNone(delta.energy_joules)
         self.assertEqual(self.after.delta_line(self.before, 0, "é"),
-                         "  é: RAM +100 MB  |  VRAM +500 MB [per-process]\n")
+                         "  é: RAM +100 MiB  |  VRAM +500 MiB [per-process]\n")
         lines = self.after.before_after_lines(self.before, 0, "work")
         self.assertEqual(lines.count("\n"), 2)
         with self.assertRaises(hypomnesis.ArgumentError):

@@ -8,12 +8,12 @@
 namespace fake_nvml {
 namespace {
 
-constexpr std::uintptr_t set_mark = std::uintptr_t{0xE7} << 40;
+constexpr std::uintptr_t set_mark = std::uintptr_t{0xE7} << 24;
 
 event_set* set_of(driver& d, event_set_handle handle) {
   const auto bits = reinterpret_cast<std::uintptr_t>(handle);
   const auto found = d.sets.find(static_cast<unsigned>(bits ^ set_mark));
-  return bits >> 40 == set_mark >> 40 && found != d.sets.end() ? &found->second : nullptr;
+  return bits >> 24 == set_mark >> 24 && found != d.sets.end() ? &found->second : nullptr;
 }
 
 status register_events(driver& d, const device& target, unsigned long long types,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace fake_nvml {
 
@@ -189,6 +190,8 @@ enum field_type : unsigned {
   field_signed_int = 5,
 };
 
+// 32-bit systems lay some out otherwise: src/backends/nvml/abi.hpp.
+#if UINTPTR_MAX == UINT64_MAX
 static_assert(sizeof(memory_v1) == 24 && sizeof(memory_v2) == 40 && sizeof(bar1_memory) == 24);
 static_assert(offsetof(memory_v2, total) == 8 && offsetof(memory_v2, used) == 32);
 static_assert(sizeof(process_v1) == 16 && sizeof(process_v2) == 24);
@@ -206,5 +209,6 @@ static_assert(sizeof(temperature_v1) == 12);
 static_assert(sizeof(event_data) == 32 && offsetof(event_data, gpu_instance) == 24);
 static_assert(memory_v2_version == 0x02000028U);
 static_assert(process_detail_list_version == 0x01000018U);
+#endif
 
 }  // namespace fake_nvml

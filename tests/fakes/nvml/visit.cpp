@@ -16,8 +16,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uintptr_t handle_mark = std::uintptr_t{0xFA4E} << 48;
-constexpr std::uintptr_t generation_mask = 0xFFFFFF;
+// A handle is a mark, a generation and an identity.
+constexpr unsigned part_bits = sizeof(std::uintptr_t) * 3;
+constexpr std::uintptr_t part_mask = (std::uintptr_t{1} << part_bits) - 1;
+constexpr std::uintptr_t mark = 0xFA;
 
 void nap() {
   std::this_thread::sleep_for(1ms);
@@ -68,18 +70,18 @@ void write_log(int fd, call which, unsigned device, status result) {
 }  // namespace
 
 device_handle handle_of(const driver& d, const device& target) {
-  const auto generation = d.generation.load() & generation_mask;
-  const auto bits = handle_mark | std::uintptr_t{generation} << 24 | target.identity;
+  const auto generation = d.generation.load() & part_mask;
+  const auto bits = (mark << part_bits | generation) << part_bits | target.identity;
   return reinterpret_cast<device_handle>(bits);
 }
 
 // A handle of an earlier session is refused: a client that keeps one over a new init is wrong.
 const device* device_of(const driver& d, const scenario& scene, device_handle handle, status& why) {
   const auto bits = reinterpret_cast<std::uintptr_t>(handle);
-  const auto identity = bits & 0xFFFFFF;
+  const auto identity = bits & part_mask;
   why = error_invalid_argument;
-  if (bits >> 48 != handle_mark >> 48) return nullptr;
-  if ((bits >> 24 & generation_mask) != (d.generation.load() & generation_mask)) return nullptr;
+  if (bits >> 2 * part_bits != mark) return nullptr;
+  if ((bits >> part_bits & part_mask) != (d.generation.load() & part_mask)) return nullptr;
   why = error_gpu_is_lost;
   return identity < scene.by_identity.size() ? scene.by_identity[identity] : nullptr;
 }

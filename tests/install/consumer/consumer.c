@@ -4,17 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static hmn_process_memory memory;
-
 int main(int argc, char** argv) {
   hmn_context* context;
+  hmn_process_memory memory = HMN_INIT(hmn_process_memory);
   hmn_status status = hmn_context_create(NULL, &context, NULL);
 
   if (argc != 2 || strcmp(hmn_version_string(), argv[1]) != 0) {
     printf("the library says that it is %s\n", hmn_version_string());
     return 1;
   }
-  memory.struct_size = sizeof memory;
   if (status == HMN_OK) {
     status = hmn_process_memory_read_self(context, HMN_PROCESS_MEMORY_HAS_RESIDENT, &memory, NULL);
   }

@@ -5,6 +5,10 @@
 
 #include <string>
 
+#include "model/device.hpp"
+
+#include "model/device.hpp"
+
 using hmn::device_key;
 using hmn::parse_device_key;
 using hmn::pci_address;
@@ -26,14 +30,17 @@ TEST_CASE("a key names its kind and its value") {
   CHECK(parse_device_key("uuid:GPU-1")->uuid == "GPU-1");
   CHECK(parse_device_key("pci:01:00.0")->pci == pci_address{0, 1, 0, 0});
   CHECK(parse_device_key("render:128")->number == 128);
-  CHECK(parse_device_key("driver:3")->number == 3);
+  CHECK(parse_device_key("driver:nvidia:3")->number == 3);
+  CHECK(parse_device_key("driver:amd:3")->vendor == hmn::vendor::amd);
   CHECK(parse_device_key("luid:0x3f0")->number == 0x3f0);
   CHECK(parse_device_key("luid:ffffffffffffffff")->number == UINT64_MAX);
 }
 
 TEST_CASE("a key that cannot be one is refused with its text and what was expected") {
-  for (const char* s : {"", "uuid", "uuid:", "pci:", "pci:1", "render:", "render:-1", "render:0x80",
-                        "driver:4294967296", "luid:", "luid:10000000000000000", "index:0", "0"}) {
+  for (const char* s :
+       {"", "uuid", "uuid:", "pci:", "pci:1", "render:", "render:-1", "render:0x80", "driver:3",
+        "driver:nvidia", "driver:nvidia:", "driver:unknown:0", "driver:nvidia:4294967296",
+        "luid:", "luid:10000000000000000", "index:0", "0"}) {
     CAPTURE(s);
     const auto key = parse_device_key(s);
     REQUIRE(!key);

@@ -35,16 +35,19 @@ snapshot with_device(std::uint32_t index, std::string_view name, std::uint64_t t
   return s;
 }
 
-std::string line(const snapshot& s, device_format what, std::size_t i = 0) {
+// The predecessor's lines, of the device at a position.
+std::string line(const snapshot& s, device_format what, std::size_t i = 0,
+                 std::string_view unit = "MB") {
   std::string out;
-  const hmn::result<void> ok = hmn::append_device(out, s, i, what);
+  const std::uint32_t index = s.devices.at(i).identity.index;
+  const hmn::result<void> ok = hmn::append_device(out, s, index, what, unit);
   REQUIRE(ok);
   return out;
 }
 
-hmn::status format_refusal(const snapshot& s, device_format what, std::size_t i = 0) {
+hmn::status format_refusal(const snapshot& s, device_format what, std::uint32_t index = 0) {
   std::string out;
-  const hmn::result<void> ok = hmn::append_device(out, s, i, what);
+  const hmn::result<void> ok = hmn::append_device(out, s, index, what, "MiB");
   REQUIRE(!ok);
   CHECK(out.empty());
   CHECK(!ok.why().message.view().empty());
@@ -130,7 +133,7 @@ TEST_CASE("the line is of the device at the position, by its own index") {
 
 TEST_CASE("a figure that is not known makes no line") {
   snapshot s;
-  CHECK(format_refusal(s, device_format::free) == hmn::status::range);
+  CHECK(format_refusal(s, device_format::free) == hmn::status::no_device);
   s.devices.push_back(sample::device(0, "GPU"));
   CHECK(format_refusal(s, device_format::free) == hmn::status::empty);
   s.pools.push_back(sample::main_pool(0, {}, 1, 2));
@@ -143,5 +146,5 @@ TEST_CASE("a figure that is not known makes no line") {
   CHECK(format_refusal(s, device_format::total) == hmn::status::empty);
   CHECK(format_refusal(s, static_cast<device_format>(0)) == hmn::status::range);
   CHECK(format_refusal(s, static_cast<device_format>(4)) == hmn::status::range);
-  CHECK(format_refusal(s, device_format::free, 1) == hmn::status::range);
+  CHECK(format_refusal(s, device_format::free, 1) == hmn::status::no_device);
 }

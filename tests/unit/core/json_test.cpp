@@ -50,7 +50,7 @@ std::string flat(const json& v) {
 
 constexpr const char* json_row =
     R"("pid":4294967295,"backend":"nvidia-smi","notes":["lower_bound"],"name_state":"resolved",)"
-    R"("name":"na\"ïve","container":"docker:0f","uid":417,"start_unix_ns":416,"kinds":["compute","media"],)"
+    R"("name":"na\"ïve","container":"docker:0f","uid":417,"start_unix_ns":416,"process_key":18446744073709551614,"kinds":["compute","media"],)"
     R"("gpu_instance":401,"compute_instance":402,"accounting":"committed","used_bytes":403,)"
     R"("peak_used_bytes":419,"resident_bytes":404,"committed_bytes":405,"allocated_bytes":406,"shared_bytes":407,)"
     R"("purgeable_bytes":408,"evicted_bytes":409,"host_pool_bytes":410,"host_resident_bytes":415,)"
@@ -62,18 +62,18 @@ TEST_CASE("an empty snapshot is nulls and empty lists") {
   CHECK(written({}) ==
         R"({"schema":1,"unix_time_ns":0,"monotonic_ns":0,"duration_ns":0,"collect":[],"notes":[],)"
         R"("unreadable_process_count":0,"memory":null,"system":null,"devices":[],"pools":[],)"
-        R"("usages":[],"diagnostics":[]})");
+        R"("usages":[],"groups":[],"diagnostics":[]})");
 }
 
 TEST_CASE("every field of every struct is there, in its order") {
   const std::string expected =
       std::string(R"({"schema":1,"unix_time_ns":1760000000123456789,"monotonic_ns":2,)") +
       R"("duration_ns":3,"collect":["memory","system","devices","pools","self","processes",)"
-      R"("telemetry","metrics"],"notes":["partial"],"unreadable_process_count":1,)"
+      R"("telemetry","metrics","groups"],"notes":["partial"],"unreadable_process_count":1,)"
       R"("memory":{"pid":4711,"backend":"os","notes":["stale"],"resident_bytes":101,)"
       R"("peak_resident_bytes":102,"virtual_bytes":103,"swap_bytes":104,"proportional_bytes":105,)"
       R"("private_bytes":106,"committed_bytes":107,"footprint_bytes":18446744073709551615,)"
-      R"("peak_footprint_bytes":108,"peak_committed_bytes":109},)"
+      R"("peak_footprint_bytes":108,"peak_committed_bytes":109,"process_key":110},)"
       R"("system":{"backend":"os","notes":["estimated"],"total_bytes":201,"available_bytes":202,)"
       R"("swap_total_bytes":203,"swap_free_bytes":204,"limit_bytes":205,"limit_used_bytes":206,)"
       R"("commit_limit_bytes":207,"committed_bytes":208,"pressure":"warning",)"
@@ -82,7 +82,8 @@ TEST_CASE("every field of every struct is there, in its order") {
       R"("pci_bus_id":"0000:01:00.0","backend":"nvml","notes":["partial"],"kind":"partition",)"
       R"("state":"ready","memory_kind":"coherent","vendor":"nvidia","vendor_id":4318,)"
       R"("pci_device":604,"pci_subsystem":605,"parent_index":602,"driver_index":603,)"
-      R"("driver_version":"591.86","cuda_version":608,"render_minor":606,"numa_node":607,)"
+      R"("driver_version":"591.86","cuda_version":608,"compute_capability":613,)"
+      R"("architecture":"Testing","render_minor":606,"numa_node":607,)"
       R"("gpu_instance":609,"compute_instance":610,"os_id":611,)"
       R"("telemetry":{"backend":"nvml","notes":["mixed"],"backends":["nvml","nvidia-smi"],)"
       R"("gpu_busy_percent":30.5,"memory_busy_percent":31,"encoder_busy_percent":32,)"
@@ -104,8 +105,11 @@ TEST_CASE("every field of every struct is there, in its order") {
       R"("unattributed_bytes":507,"age_ns":508}],)"
       R"("usages":[{"device_index":601,)" +
       json_row + R"("age_ns":418}],)" +
-      R"("diagnostics":[{"status":"HMN_E_PERMISSION","backend":"nvml","notes":["trace"],)"
-      R"("subject":"telemetry","fields":["power_watts","window_ns"],"device_index":703,"pid":701,)"
+      R"("groups":[{"device_index":601,"name":"docker:0f","backend":"dmem","notes":["stale"],)"
+      R"("used_bytes":901,"limit_bytes":902,"age_ns":903}],)"
+      R"("diagnostics":[{"reason":"not_permitted","status":"HMN_E_PERMISSION","backend":"nvml",)"
+      R"("notes":["trace"],"subject":"telemetry","fields":["power_watts","window_ns"],)"
+      R"("metric":null,"device_index":703,"pid":701,)"
       R"("count":704,"native_domain":"nvml","native_code":-4,"duration_ns":702,)"
       R"("message":"run as root\n"}]})";
   CHECK(flat(json::parse(written(sample::full()))) == flat(json::parse(expected)));
@@ -169,8 +173,10 @@ TEST_CASE("what is missing of the metrics is one, by its name") {
   s.diagnostics[0].value.field = static_cast<std::uint32_t>(hmn::metric_id::last_fault);
   const json all = json::parse(written(s))["diagnostics"];
   CHECK(all[0]["subject"] == "metrics");
-  CHECK(all[0]["fields"] == json::array({"last_fault"}));
+  CHECK(all[0]["fields"] == json::array());
+  CHECK(all[0]["metric"] == "last_fault");
   CHECK(all[1]["fields"] == json::array());
+  CHECK(all[1]["metric"].is_null());
 }
 
 TEST_CASE("names are escaped, valid, and act on no terminal") {

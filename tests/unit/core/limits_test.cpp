@@ -10,10 +10,10 @@ TEST_CASE("a deadline ends in time, and later by what was spent on opening") {
   CHECK(d.until() == 1100);
   d.charge_opening(40);
   CHECK(d.until() == 1140);
-  CHECK(d.open_left() == 460);
+  CHECK(d.open_until(2000) == 2460);
   d.charge_opening(700);
   CHECK(d.until() == 1840);
-  CHECK(d.open_left() == 0);
+  CHECK(d.open_until(2000) == 2000);
 }
 
 TEST_CASE("half of a deadline is left to those that are queried next, opening or not") {
@@ -24,4 +24,24 @@ TEST_CASE("half of a deadline is left to those that are queried next, opening or
   CHECK(d.until() == 1550);
   d.leave_for_next(false);
   CHECK(d.until() == 1600);
+}
+
+TEST_CASE("an unlimited deadline has no end, whatever is added to it") {
+  constexpr std::uint64_t none = hmn::platform::no_deadline;
+  deadline d(1000, none, none);
+  d.leave_for_next(true);
+  CHECK(d.until() == none);
+  d.charge_opening(none - 1);
+  CHECK(d.until() == none);
+  CHECK(d.source_until() == none);
+  CHECK(d.open_until(2000) == none);
+}
+
+TEST_CASE("an immediate deadline waits for nothing, and leaves the source its time") {
+  deadline d(1000, 0, 500);
+  CHECK(d.until() == 1000);
+  CHECK(d.open_until(1000) == 1000);
+  CHECK(d.source_until() == 1000 + hmn::limits().deadline_ns);
+  d.charge_opening(300);
+  CHECK(d.until() == 1000);
 }

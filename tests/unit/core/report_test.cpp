@@ -40,13 +40,13 @@ snapshot taken(amount ram, amount self = {}, amount device = {}) {
 std::string delta_text(const snapshot& a, const snapshot& b, std::string_view label,
                        std::uint32_t index = 0) {
   std::string out;
-  REQUIRE(hmn::append_delta(out, a, b, index, label));
+  REQUIRE(hmn::append_delta(out, a, b, index, label, "MB"));
   return out;
 }
 
 std::string before_after(const snapshot& a, const snapshot& b, std::string_view label) {
   std::string out;
-  REQUIRE(hmn::append_before_after(out, a, b, 0, label));
+  REQUIRE(hmn::append_before_after(out, a, b, 0, label, "MB"));
   return out;
 }
 
@@ -123,10 +123,10 @@ TEST_CASE("a label becomes UTF-8 and may be empty") {
 
 TEST_CASE("without RAM on both sides there is no line") {
   std::string out;
-  const auto none = hmn::append_delta(out, taken({}, 1), taken(1, 1), 0, "x");
+  const auto none = hmn::append_delta(out, taken({}, 1), taken(1, 1), 0, "x", "MiB");
   REQUIRE(!none);
   CHECK(none.why().code == status::empty);
-  CHECK(!hmn::append_before_after(out, taken(1, 1), taken({}, 1), 0, "x"));
+  CHECK(!hmn::append_before_after(out, taken(1, 1), taken({}, 1), 0, "x", "MiB"));
   CHECK(out.empty());
 }
 

@@ -23,6 +23,7 @@ hmn::process_memory memory() {
   m.footprint = UINT64_MAX;
   m.peak_footprint = 108;
   m.peak_committed = 109;
+  m.process_key = 110;
   return m;
 }
 
@@ -98,6 +99,7 @@ hmn::usage row(std::uint64_t age_ns) {
   u.window_ns = 414;
   u.host_resident = 415;
   u.start_unix_ns = 416;
+  u.process_key = 18446744073709551614U;
   u.uid = 417;
   u.name_state = hmn::name_state::resolved;
   u.name = "na\"ïve";
@@ -155,6 +157,8 @@ hmn::snapshot_device some_device() {
   who.render_minor = 606;
   who.numa_node = 607;
   who.cuda_version = 608;
+  who.compute_capability = 613;
+  who.architecture.assign("Testing");
   who.instance = {609, 610};
   who.os_id = 611;
   who.uuid.assign("GPU-1");
@@ -215,6 +219,7 @@ hmn::snapshot full() {
   s.pools.push_back(some_pool());
   s.usages.push_back(row(418));
   s.metrics = some_metrics();
+  s.groups.push_back({601, "docker:0f", hmn::source::dmem, hmn::note::stale, 901, 902, 903});
   s.diagnostics.push_back(some_diagnostic());
   return s;
 }

@@ -17,9 +17,6 @@ TEST_CASE("each metric has a name and a unit") {
   REQUIRE(words_of_metric(HMN_METRIC_LINK_TX_BYTES) != nullptr);
   CHECK(string_view(words_of_metric(HMN_METRIC_LINK_TX_BYTES)->name) == "link_tx_bytes");
   CHECK(string_view(words_of_metric(HMN_METRIC_PCIE_REPLAYS)->unit).empty());
-  REQUIRE(words_of_metric(HMN_METRIC_GROUP_VRAM_LIMIT_BYTES) != nullptr);
-  CHECK(string_view(words_of_metric(HMN_METRIC_GROUP_VRAM_LIMIT_BYTES)->name) ==
-        "group_vram_limit_bytes");
 }
 
 TEST_CASE("0 and numbers between the groups are no metric") {
@@ -46,7 +43,6 @@ TEST_CASE("the whole device, what is counted, and what is not known have no inst
   CHECK(string_view(instance_name(HMN_METRIC_TEMPERATURE, 99)).empty());
   CHECK(string_view(instance_name(HMN_METRIC_FAN_RPM, 1)).empty());
   CHECK(string_view(instance_name(HMN_METRIC_LINK_RX_BYTES, 3)).empty());
-  CHECK(string_view(instance_name(HMN_METRIC_GROUP_VRAM_BYTES, 1)).empty());
   CHECK(string_view(instance_name(HMN_METRIC_THROTTLE_NS, 0)).empty());
   CHECK(string_view(instance_name(HMN_METRIC_THROTTLE_NS, 3)).empty());
 }

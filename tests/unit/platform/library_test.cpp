@@ -39,11 +39,14 @@ TEST_CASE("library: a failure carries the loader's words") {
   const auto absent = library::open("libhmn-absent.so.7");
   CHECK_FALSE(absent);
   CHECK(absent.error_text.find("libhmn-absent.so.7") != std::string::npos);
+  CHECK(absent.is_missing);
+  CHECK(library::open("/nowhere/libhmn-absent.so.7").is_missing);
 
   const test::scratch_folder scratch;
   const auto broken = library::open(scratch.write("libbroken.so", "not ELF").c_str());
   CHECK_FALSE(broken);
   CHECK(broken.error_text.find("libbroken.so") != std::string::npos);
+  CHECK_FALSE(broken.is_missing);
   CHECK(broken.value.symbol("hmn_platform_probe") == nullptr);
 }
 

@@ -11,7 +11,7 @@ static void observe(hmn_spill* spill, const char* label) {
   hmn_spill_info info = {0};
   hmn_spill_observe(spill, label, NULL);
   info.struct_size = sizeof info;
-  if (hmn_spill_read(spill, &info) != HMN_OK) return;
+  if (hmn_spill_read(spill, &info, NULL) != HMN_OK) return;
   printf("%d %u %u %llu %llu %llu %s\n", (int)info.status, (unsigned)info.state,
          (unsigned)info.rules, (unsigned long long)info.dedicated_bytes,
          (unsigned long long)info.shared_bytes, (unsigned long long)info.limit_bytes, info.message);

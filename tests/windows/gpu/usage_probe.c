@@ -17,7 +17,7 @@ static int print_usage(uint64_t backends_off, uint32_t pid) {
   options.backends_off = backends_off;
   usage.struct_size = sizeof usage;
   if (hmn_context_create(&options, &context, NULL) != HMN_OK) return 1;
-  status = hmn_usage_read(context, 0, pid, &usage, NULL);
+  status = hmn_usage_read(context, 0, pid, 0, &usage, NULL);
   printf("%d %u %u %u %llu %llu\n", (int)status, (unsigned)usage.backend,
          (unsigned)usage.accounting, (unsigned)usage.present, (unsigned long long)usage.used_bytes,
          (unsigned long long)usage.host_pool_bytes);

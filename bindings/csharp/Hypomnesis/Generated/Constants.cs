@@ -127,11 +127,11 @@ public enum Notes : uint
 public enum Scope : uint
 {
     /// <summary>None.</summary>
-    None = Raw.SCOPE_NONE,
+    None = Raw.DELTA_SCOPE_NONE,
     /// <summary>Process.</summary>
-    Process = Raw.SCOPE_PROCESS,
+    Process = Raw.DELTA_SCOPE_PROCESS,
     /// <summary>Device.</summary>
-    Device = Raw.SCOPE_DEVICE,
+    Device = Raw.DELTA_SCOPE_DEVICE,
 }
 
 /// <summary>How bytes are accounted.</summary>
@@ -187,6 +187,38 @@ public enum Vendor : uint
     Intel = Raw.VENDOR_INTEL,
 }
 
+/// <summary>Why a value is missing. The statuses of a call give the same reasons, less precisely.</summary>
+public enum Reason : uint
+{
+    /// <summary>Unknown.</summary>
+    Unknown = Raw.REASON_UNKNOWN,
+    /// <summary>Not supported by this device, driver or system.</summary>
+    Unsupported = Raw.REASON_UNSUPPORTED,
+    /// <summary>No such source, device or process.</summary>
+    NotPresent = Raw.REASON_NOT_PRESENT,
+    /// <summary>Present, in a form that this library does not know.</summary>
+    NotUnderstood = Raw.REASON_NOT_UNDERSTOOD,
+    /// <summary>What is known has more than one meaning: it determines no value.</summary>
+    Ambiguous = Raw.REASON_AMBIGUOUS,
+    /// <summary>The system or the driver refused.</summary>
+    NotPermitted = Raw.REASON_NOT_PERMITTED,
+    /// <summary>A later reading has it: it is not read at every interval, or is the difference of two
+    /// readings.</summary>
+    NotYet = Raw.REASON_NOT_YET,
+    /// <summary>A reading would wake the device, or keep it awake.</summary>
+    Asleep = Raw.REASON_ASLEEP,
+    /// <summary>The device is gone.</summary>
+    Lost = Raw.REASON_LOST,
+    /// <summary>The driver did not answer within the deadline.</summary>
+    TimedOut = Raw.REASON_TIMED_OUT,
+    /// <summary>A driver, a tool or the system returned an error.</summary>
+    Failed = Raw.REASON_FAILED,
+    /// <summary>The driver returned a value that cannot be.</summary>
+    Implausible = Raw.REASON_IMPLAUSIBLE,
+    /// <summary>A limit of this library, or of the host's memory, was reached.</summary>
+    Limit = Raw.REASON_LIMIT,
+}
+
 /// <summary>Features that a library may be built with: hmn_feature.</summary>
 public enum Feature : uint
 {
@@ -194,8 +226,6 @@ public enum Feature : uint
     Subprocess = Raw.FEATURE_SUBPROCESS,
     /// <summary><see cref="SourcePath.Simulation"/> works.</summary>
     Simulation = Raw.FEATURE_SIMULATION,
-    /// <summary>1000 + n: backend n is compiled in.</summary>
-    Backend = Raw.FEATURE_BACKEND,
 }
 
 /// <summary>Options of a context.</summary>
@@ -211,7 +241,8 @@ public enum ContextFlags : uint
     /// <summary>Start no threads: a driver may then block the caller, and a deadline is only checked between
     /// driver calls.</summary>
     NoThreads = Raw.CONTEXT_NO_THREADS,
-    /// <summary>Read the HMN_* variables now (never when set-user-id).</summary>
+    /// <summary>Read the HMN_* variables now, by getenv (never when set-user-id): see "Threads"
+    /// above.</summary>
     Environment = Raw.CONTEXT_ENVIRONMENT,
     /// <summary>Add each driver call to the snapshot's diagnostics.</summary>
     Trace = Raw.CONTEXT_TRACE,
@@ -250,21 +281,21 @@ public enum SourcePath : uint
 public enum State : uint
 {
     /// <summary>Not tried yet.</summary>
-    Unknown = Raw.STATE_UNKNOWN,
+    Unknown = Raw.RUN_STATE_UNKNOWN,
     /// <summary>Readable.</summary>
-    Ready = Raw.STATE_READY,
+    Ready = Raw.RUN_STATE_READY,
     /// <summary>Runtime suspended; only identity and totals are known.</summary>
-    Asleep = Raw.STATE_ASLEEP,
+    Asleep = Raw.RUN_STATE_ASLEEP,
     /// <summary>Was present and is gone.</summary>
-    Lost = Raw.STATE_LOST,
+    Lost = Raw.RUN_STATE_LOST,
     /// <summary>Present, and returns errors.</summary>
-    Unreadable = Raw.STATE_UNREADABLE,
+    Unreadable = Raw.RUN_STATE_UNREADABLE,
     /// <summary>A driver call has not returned.</summary>
-    Hung = Raw.STATE_HUNG,
+    Hung = Raw.RUN_STATE_HUNG,
     /// <summary>Not on this machine.</summary>
-    Absent = Raw.STATE_ABSENT,
+    Absent = Raw.RUN_STATE_ABSENT,
     /// <summary>Disabled by the context or not compiled in.</summary>
-    Off = Raw.STATE_OFF,
+    Off = Raw.RUN_STATE_OFF,
 }
 
 /// <summary>The values of a <see cref="ProcessMemory"/>; a <see cref="Diagnostic.Field"/> counts in
@@ -294,6 +325,8 @@ public enum ProcessMemoryFields : uint
     PeakFootprint = Raw.PROCESS_MEMORY_HAS_PEAK_FOOTPRINT,
     /// <summary><see cref="ProcessMemory.PeakCommittedBytes"/>.</summary>
     PeakCommitted = Raw.PROCESS_MEMORY_HAS_PEAK_COMMITTED,
+    /// <summary><see cref="ProcessMemory.ProcessKey"/>.</summary>
+    ProcessKey = Raw.PROCESS_MEMORY_HAS_PROCESS_KEY,
 }
 
 /// <summary>The values of a <see cref="SystemMemory"/>; a <see cref="Diagnostic.Field"/> counts in
@@ -344,15 +377,15 @@ public enum Pressure : uint
 public enum DeviceKind : uint
 {
     /// <summary>Unknown.</summary>
-    Unknown = Raw.KIND_UNKNOWN,
+    Unknown = Raw.DEVICE_KIND_UNKNOWN,
     /// <summary>Discrete.</summary>
-    Discrete = Raw.KIND_DISCRETE,
+    Discrete = Raw.DEVICE_KIND_DISCRETE,
     /// <summary>Integrated.</summary>
-    Integrated = Raw.KIND_INTEGRATED,
+    Integrated = Raw.DEVICE_KIND_INTEGRATED,
     /// <summary>A MIG instance: a device of its own, with <c>ParentIndex</c>.</summary>
-    Partition = Raw.KIND_PARTITION,
+    Partition = Raw.DEVICE_KIND_PARTITION,
     /// <summary>Virtual.</summary>
-    Virtual = Raw.KIND_VIRTUAL,
+    Virtual = Raw.DEVICE_KIND_VIRTUAL,
 }
 
 /// <summary>Kind of a device's memory.</summary>
@@ -400,6 +433,10 @@ public enum DeviceFields : uint
     OsId = Raw.DEVICE_HAS_OS_ID,
     /// <summary><see cref="Device.CudaVersion"/>.</summary>
     CudaVersion = Raw.DEVICE_HAS_CUDA_VERSION,
+    /// <summary><see cref="Device.ComputeCapability"/>.</summary>
+    ComputeCapability = Raw.DEVICE_HAS_COMPUTE_CAPABILITY,
+    /// <summary><see cref="Device.Architecture"/>.</summary>
+    Architecture = Raw.DEVICE_HAS_ARCHITECTURE,
 }
 
 /// <summary>Kind of a memory pool; a device has at most one of each. An APU has <see cref="PoolKind.Vram"/>
@@ -531,9 +568,9 @@ public enum MetricId : uint
     Temperature = Raw.METRIC_TEMPERATURE,
     /// <summary>Celsius: where the device slows down; <see cref="Sensor"/>.</summary>
     TemperatureLimit = Raw.METRIC_TEMPERATURE_LIMIT,
-    /// <summary>RPM; instance: fan, from 0.</summary>
+    /// <summary>RPM; instance: fan, from 1.</summary>
     FanRpm = Raw.METRIC_FAN_RPM,
-    /// <summary>Of the highest speed, may exceed 100; fan, from 0.</summary>
+    /// <summary>Of the highest speed, may exceed 100; fan, from 1.</summary>
     FanPercent = Raw.METRIC_FAN_PERCENT,
     /// <summary>W; instance: <see cref="PowerReading"/>.</summary>
     PowerWatts = Raw.METRIC_POWER_WATTS,
@@ -565,15 +602,10 @@ public enum MetricId : uint
     PcieTxBytes = Raw.METRIC_PCIE_TX_BYTES,
     /// <summary>Count, counter: packets sent again.</summary>
     PcieReplays = Raw.METRIC_PCIE_REPLAYS,
-    /// <summary>Count, counter; link to other devices, from 0.</summary>
+    /// <summary>Count, counter; link to other devices, from 1.</summary>
     LinkRxBytes = Raw.METRIC_LINK_RX_BYTES,
-    /// <summary>Count, counter; link to other devices, from 0.</summary>
+    /// <summary>Count, counter; link to other devices, from 1.</summary>
     LinkTxBytes = Raw.METRIC_LINK_TX_BYTES,
-    /// <summary>Count: held by a control group's processes; instance: from 1 in its snapshot
-    /// (HMN_TEXT_METRIC_GROUP).</summary>
-    GroupVramBytes = Raw.METRIC_GROUP_VRAM_BYTES,
-    /// <summary>Count: the group's limit; the same instance.</summary>
-    GroupVramLimitBytes = Raw.METRIC_GROUP_VRAM_LIMIT_BYTES,
 }
 
 /// <summary>Engine of a device: instance of HMN_METRIC_ENGINE_*.</summary>
@@ -623,17 +655,17 @@ public enum Sensor : uint
 public enum PowerReading : uint
 {
     /// <summary>Unknown.</summary>
-    Unknown = Raw.POWER_UNKNOWN,
+    Unknown = Raw.POWER_READING_UNKNOWN,
     /// <summary>Of the device, over <c>WindowNs</c> where that is known.</summary>
-    Average = Raw.POWER_AVERAGE,
+    Average = Raw.POWER_READING_AVERAGE,
     /// <summary>Of the device, now.</summary>
-    Instant = Raw.POWER_INSTANT,
+    Instant = Raw.POWER_READING_INSTANT,
     /// <summary>Of the whole package, including a CPU.</summary>
-    Package = Raw.POWER_PACKAGE,
+    Package = Raw.POWER_READING_PACKAGE,
     /// <summary>Memory.</summary>
-    Memory = Raw.POWER_MEMORY,
+    Memory = Raw.POWER_READING_MEMORY,
     /// <summary>Board.</summary>
-    Board = Raw.POWER_BOARD,
+    Board = Raw.POWER_READING_BOARD,
 }
 
 /// <summary>Kind of power limit: instance of <see cref="MetricId.PowerLimitWatts"/>.</summary>
@@ -724,26 +756,26 @@ public enum UsageKinds : uint
     /// <summary>None.</summary>
     None = 0,
     /// <summary>Compute.</summary>
-    Compute = Raw.USAGE_COMPUTE,
+    Compute = Raw.USAGE_KIND_COMPUTE,
     /// <summary>Graphics.</summary>
-    Graphics = Raw.USAGE_GRAPHICS,
+    Graphics = Raw.USAGE_KIND_GRAPHICS,
     /// <summary>Media.</summary>
-    Media = Raw.USAGE_MEDIA,
+    Media = Raw.USAGE_KIND_MEDIA,
 }
 
 /// <summary>State of a process' name.</summary>
 public enum NameState : uint
 {
     /// <summary>Unknown.</summary>
-    Unknown = Raw.NAME_UNKNOWN,
+    Unknown = Raw.NAME_STATE_UNKNOWN,
     /// <summary>Resolved.</summary>
-    Resolved = Raw.NAME_RESOLVED,
+    Resolved = Raw.NAME_STATE_RESOLVED,
     /// <summary>Listed by the driver, no longer by the system.</summary>
-    Exited = Raw.NAME_EXITED,
+    Exited = Raw.NAME_STATE_EXITED,
     /// <summary>Not readable with the caller's permissions.</summary>
-    Protected = Raw.NAME_PROTECTED,
+    Protected = Raw.NAME_STATE_PROTECTED,
     /// <summary>The kernel itself.</summary>
-    Kernel = Raw.NAME_KERNEL,
+    Kernel = Raw.NAME_STATE_KERNEL,
 }
 
 /// <summary>The values of a <see cref="Usage"/>; a <see cref="Diagnostic.Field"/> counts in them.</summary>
@@ -786,6 +818,20 @@ public enum UsageFields : uint
     Kinds = Raw.USAGE_HAS_KINDS,
     /// <summary><see cref="Usage.PeakUsedBytes"/>.</summary>
     PeakUsed = Raw.USAGE_HAS_PEAK_USED,
+    /// <summary><see cref="Usage.ProcessKey"/>.</summary>
+    ProcessKey = Raw.USAGE_HAS_PROCESS_KEY,
+}
+
+/// <summary>The values of a <see cref="Group"/>; a <see cref="Diagnostic.Field"/> counts in them.</summary>
+[Flags]
+public enum GroupFields : uint
+{
+    /// <summary>None.</summary>
+    None = 0,
+    /// <summary><see cref="Group.UsedBytes"/>.</summary>
+    Used = Raw.GROUP_HAS_USED,
+    /// <summary><see cref="Group.LimitBytes"/>.</summary>
+    Limit = Raw.GROUP_HAS_LIMIT,
 }
 
 /// <summary>What a snapshot collects.</summary>
@@ -810,8 +856,10 @@ public enum Collect : uint
     Telemetry = Raw.COLLECT_TELEMETRY,
     /// <summary>Every metric that the sources report.</summary>
     Metrics = Raw.COLLECT_METRICS,
+    /// <summary>What every control group uses on each.</summary>
+    Groups = Raw.COLLECT_GROUPS,
     /// <summary>All of these.</summary>
-    Everything = Memory | System | Devices | Pools | Self | Processes | Telemetry | Metrics,
+    Everything = Memory | System | Devices | Pools | Self | Processes | Telemetry | Metrics | Groups,
 }
 
 /// <summary>Scope and cost of a snapshot.</summary>
@@ -827,6 +875,16 @@ public enum SnapshotFlags : uint
     /// <summary>Also metrics that take more than a few milliseconds; they are read last and delay nothing
     /// else.</summary>
     Slow = Raw.SNAPSHOT_SLOW,
+}
+
+/// <summary>Form of the lines for people.</summary>
+[Flags]
+public enum LineFlags : uint
+{
+    /// <summary>None.</summary>
+    None = 0,
+    /// <summary>"MB" for MiB, as the Rust crate hypomnesis 0.2 writes them.</summary>
+    Mb = Raw.LINE_MB,
 }
 
 /// <summary>Value in the line of a device.</summary>
@@ -856,11 +914,11 @@ public enum SamplerState : uint
     /// <summary>Not known.</summary>
     Unknown = 0,
     /// <summary>Idle.</summary>
-    Idle = Raw.SAMPLER_IDLE,
+    Idle = Raw.SAMPLER_STATE_IDLE,
     /// <summary>Running.</summary>
-    Running = Raw.SAMPLER_RUNNING,
+    Running = Raw.SAMPLER_STATE_RUNNING,
     /// <summary>Stopped.</summary>
-    Stopped = Raw.SAMPLER_STOPPED,
+    Stopped = Raw.SAMPLER_STATE_STOPPED,
 }
 
 /// <summary>Data type of an element.</summary>
@@ -942,11 +1000,11 @@ public enum SpillStates : uint
     /// <summary>None.</summary>
     None = 0,
     /// <summary>At least one observation had values.</summary>
-    Measurable = Raw.SPILL_MEASURABLE,
+    Measurable = Raw.SPILL_STATE_MEASURABLE,
     /// <summary>The last observation spilled.</summary>
-    Now = Raw.SPILL_NOW,
+    Now = Raw.SPILL_STATE_NOW,
     /// <summary>Any observation spilled.</summary>
-    Ever = Raw.SPILL_EVER,
+    Ever = Raw.SPILL_STATE_EVER,
 }
 
 /// <summary>Rules that held.</summary>

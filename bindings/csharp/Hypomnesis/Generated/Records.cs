@@ -20,7 +20,7 @@ public sealed record BackendInfo
     public Status Status { get; init; }
     /// <summary>Domain of a <c>NativeCode</c>.</summary>
     public NativeDomain NativeDomain { get; init; }
-    /// <summary>Native code.</summary>
+    /// <summary>As the system, driver or tool returned it.</summary>
     public int NativeCode { get; init; }
     /// <summary>Of the driver or tool.</summary>
     public string? Version { get; init; }
@@ -51,7 +51,7 @@ public sealed record ProcessMemory
     public Notes Notes { get; init; }
     /// <summary>Source of a value.</summary>
     public Backend Backend { get; init; }
-    /// <summary>Process id.</summary>
+    /// <summary>In the proc tree in use.</summary>
     public uint Pid { get; init; }
     /// <summary>RSS: anonymous, file and shared pages (/proc/pid/statm).</summary>
     public ulong? ResidentBytes { get; init; }
@@ -73,6 +73,8 @@ public sealed record ProcessMemory
     public ulong? PeakFootprintBytes { get; init; }
     /// <summary>Windows: PeakPagefileUsage; absent elsewhere.</summary>
     public ulong? PeakCommittedBytes { get; init; }
+    /// <summary>As in <see cref="Usage"/>.</summary>
+    public ulong? ProcessKey { get; init; }
 
     internal static unsafe ProcessMemory From(IntPtr record)
     {
@@ -92,6 +94,7 @@ public sealed record ProcessMemory
             FootprintBytes = from->FootprintBytes,
             PeakFootprintBytes = from->PeakFootprintBytes,
             PeakCommittedBytes = from->PeakCommittedBytes,
+            ProcessKey = from->ProcessKey,
         };
     }
 }
@@ -186,9 +189,11 @@ public sealed partial record Device
     public uint? ComputeInstance { get; init; }
     /// <summary>Of the driver: 1000 * major + 10 * minor.</summary>
     public uint? CudaVersion { get; init; }
+    /// <summary>NVIDIA: 1000 * major + 10 * minor, as <see cref="CudaVersion"/>: 9.0 is 9000.</summary>
+    public uint? ComputeCapability { get; init; }
     /// <summary>Windows: adapter LUID; macOS: registry id.</summary>
     public ulong? OsId { get; init; }
-    /// <summary>Name.</summary>
+    /// <summary>As the vendor writes it: "NVIDIA GeForce RTX 4090".</summary>
     public string? Name { get; init; }
     /// <summary>As the vendor writes it: "GPU-…", "MIG-…".</summary>
     public string? Uuid { get; init; }
@@ -196,6 +201,8 @@ public sealed partial record Device
     public string? PciBusId { get; init; }
     /// <summary>As the vendor writes it.</summary>
     public string? DriverVersion { get; init; }
+    /// <summary>As the vendor names it: "Hopper", "gfx942".</summary>
+    public string? Architecture { get; init; }
 
     internal static unsafe Device From(IntPtr record)
     {
@@ -218,11 +225,13 @@ public sealed partial record Device
             GpuInstance = from->GpuInstance,
             ComputeInstance = from->ComputeInstance,
             CudaVersion = from->CudaVersion,
+            ComputeCapability = from->ComputeCapability,
             OsId = from->OsId,
             Name = from->Name,
             Uuid = from->Uuid,
             PciBusId = from->PciBusId,
             DriverVersion = from->DriverVersion,
+            Architecture = from->Architecture,
         };
     }
 }
@@ -259,7 +268,7 @@ public sealed record Pool
     public ulong? BudgetBytes { get; init; }
     /// <summary>Used, and owned by no visible process; only in snapshots that collect processes.</summary>
     public ulong? UnattributedBytes { get; init; }
-    /// <summary>Time since the driver was queried.</summary>
+    /// <summary>Time since the driver's answer.</summary>
     public ulong AgeNs { get; init; }
 
     internal static unsafe Pool From(IntPtr record)
@@ -338,7 +347,7 @@ public sealed record Telemetry
     public ulong? PcieTxBytes { get; init; }
     /// <summary>Time over which the percentages are averaged.</summary>
     public ulong? WindowNs { get; init; }
-    /// <summary>Time since the driver was queried.</summary>
+    /// <summary>Time since the driver's answer.</summary>
     public ulong AgeNs { get; init; }
 
     internal static unsafe Telemetry From(IntPtr record)
@@ -398,14 +407,10 @@ public sealed record Metric
     public ulong? Count { get; init; }
     /// <summary>Time over which value is averaged.</summary>
     public ulong? WindowNs { get; init; }
-    /// <summary>Time since the driver was queried.</summary>
+    /// <summary>Time since the driver's answer.</summary>
     public ulong AgeNs { get; init; }
-    /// <summary>In a snapshot: its control group.</summary>
-    public string? Group { get; init; }
 
-    internal static Metric From(IntPtr record) => From(record, static _ => null);
-
-    internal static unsafe Metric From(IntPtr record, Func<uint, string?> text)
+    internal static unsafe Metric From(IntPtr record)
     {
         var from = (MetricRecord*)record;
         return new Metric
@@ -420,7 +425,6 @@ public sealed record Metric
             Count = from->Count,
             WindowNs = from->WindowNs,
             AgeNs = from->AgeNs,
-            Group = text(Raw.TEXT_METRIC_GROUP),
         };
     }
 }
@@ -433,7 +437,7 @@ public sealed record Usage
     public Notes Notes { get; init; }
     /// <summary>Source of a value.</summary>
     public Backend Backend { get; init; }
-    /// <summary>Process id.</summary>
+    /// <summary>As the driver lists it: see hmn_usage_read.</summary>
     public uint Pid { get; init; }
     /// <summary>Device index.</summary>
     public uint DeviceIndex { get; init; }
@@ -450,7 +454,7 @@ public sealed record Usage
     public uint? GpuInstance { get; init; }
     /// <summary>MIG.</summary>
     public uint? ComputeInstance { get; init; }
-    /// <summary>Start time: identifies a process together with pid. Of an exited process: start of the
+    /// <summary>Start time, for people: see <see cref="ProcessKey"/>. Of an exited process: start of the
     /// driver's accounting.</summary>
     public ulong? StartUnixNs { get; init; }
     /// <summary>Main value, accounted as <see cref="Accounting"/>.</summary>
@@ -479,11 +483,15 @@ public sealed record Usage
     public double? BusyPercent { get; init; }
     /// <summary>Time over which <see cref="BusyPercent"/> is averaged.</summary>
     public ulong? WindowNs { get; init; }
-    /// <summary>Time since the driver was queried.</summary>
+    /// <summary>Time since the driver's answer.</summary>
     public ulong AgeNs { get; init; }
     /// <summary>Highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never
     /// sampled.</summary>
     public ulong? PeakUsedBytes { get; init; }
+    /// <summary>Opaque: identifies the process in every context, whatever its pid was used for before and
+    /// however the clock is set, among readers in one PID namespace. Absent for a process of another one, an
+    /// exited process, and where the system does not identify its boot (a copied proc tree).</summary>
+    public ulong? ProcessKey { get; init; }
     /// <summary>In a snapshot: command name.</summary>
     public string? ProcessName { get; init; }
     /// <summary>In a snapshot: command line.</summary>
@@ -524,9 +532,48 @@ public sealed record Usage
             WindowNs = from->WindowNs,
             AgeNs = from->AgeNs,
             PeakUsedBytes = from->PeakUsedBytes,
+            ProcessKey = from->ProcessKey,
             ProcessName = text(Raw.TEXT_PROCESS_NAME),
             ProcessCommand = text(Raw.TEXT_PROCESS_COMMAND),
             ProcessContainer = text(Raw.TEXT_PROCESS_CONTAINER),
+        };
+    }
+}
+
+/// <summary>Memory of one device that one control group holds (a container, a session or a service). No group
+/// of a snapshot contains another, so that <see cref="UsedBytes"/> may be summed. Null: not known.</summary>
+public sealed record Group
+{
+    /// <summary>Note flags of a result; each bit has one meaning in every struct.</summary>
+    public Notes Notes { get; init; }
+    /// <summary>Source of a value.</summary>
+    public Backend Backend { get; init; }
+    /// <summary>Device index.</summary>
+    public uint DeviceIndex { get; init; }
+    /// <summary>VRAM held by the group's processes.</summary>
+    public ulong? UsedBytes { get; init; }
+    /// <summary>The lowest limit of the group and of those that contain it, which they may share with others;
+    /// absent: none, or not readable.</summary>
+    public ulong? LimitBytes { get; init; }
+    /// <summary>Time since the kernel was queried.</summary>
+    public ulong AgeNs { get; init; }
+    /// <summary>In a snapshot: its container, else its path.</summary>
+    public string? Name { get; init; }
+
+    internal static Group From(IntPtr record) => From(record, static _ => null);
+
+    internal static unsafe Group From(IntPtr record, Func<uint, string?> text)
+    {
+        var from = (GroupRecord*)record;
+        return new Group
+        {
+            Notes = (Notes)from->Notes,
+            Backend = (Backend)from->Backend,
+            DeviceIndex = from->DeviceIndex,
+            UsedBytes = from->UsedBytes,
+            LimitBytes = from->LimitBytes,
+            AgeNs = from->AgeNs,
+            Name = text(Raw.TEXT_GROUP_NAME),
         };
     }
 }
@@ -551,12 +598,16 @@ public sealed record SnapshotInfo
     public uint UnreadableProcessCount { get; init; }
     /// <summary>Metric count.</summary>
     public uint MetricCount { get; init; }
+    /// <summary>Group count.</summary>
+    public uint GroupCount { get; init; }
     /// <summary>Start time, since 1970.</summary>
     public ulong UnixTimeNs { get; init; }
-    /// <summary>Start time, by the monotonic clock.</summary>
+    /// <summary>Start time: hmn_monotonic_ns.</summary>
     public ulong MonotonicNs { get; init; }
     /// <summary>Time it took.</summary>
     public ulong DurationNs { get; init; }
+    /// <summary>As hmn_device_generation, of the context's last scan.</summary>
+    public ulong DeviceGeneration { get; init; }
 
     internal static unsafe SnapshotInfo From(IntPtr record)
     {
@@ -571,33 +622,39 @@ public sealed record SnapshotInfo
             DiagnosticCount = from->DiagnosticCount,
             UnreadableProcessCount = from->UnreadableProcessCount,
             MetricCount = from->MetricCount,
+            GroupCount = from->GroupCount,
             UnixTimeNs = from->UnixTimeNs,
             MonotonicNs = from->MonotonicNs,
             DurationNs = from->DurationNs,
+            DeviceGeneration = from->DeviceGeneration,
         };
     }
 }
 
-/// <summary>Why a value is missing, and the remedy. Null: not known.</summary>
+/// <summary>Why a value is missing, and the remedy: without HMN_DIAGNOSTIC_HAS_FIELD and
+/// HMN_DIAGNOSTIC_HAS_METRIC, why the whole subject is. Null: not known.</summary>
 public sealed record Diagnostic
 {
     /// <summary><see cref="Notes.Trace"/>: not a fault, a recorded driver call.</summary>
     public Notes Notes { get; init; }
     /// <summary>Source of a value.</summary>
     public Backend Backend { get; init; }
+    /// <summary>Why a value is missing.</summary>
+    public Reason Reason { get; init; }
     /// <summary><see cref="Status.Unsupported"/>: not supported by this device;
     /// <see cref="Status.NoDevice"/>: this backend certainly has no device; these two do not set
     /// <see cref="Notes.Partial"/> in a snapshot.</summary>
     public Status Status { get; init; }
     /// <summary>Domain of a <c>NativeCode</c>.</summary>
     public NativeDomain NativeDomain { get; init; }
-    /// <summary>Native code.</summary>
+    /// <summary>As the system, driver or tool returned it.</summary>
     public int NativeCode { get; init; }
     /// <summary>The bit concerned.</summary>
     public Collect Subject { get; init; }
-    /// <summary>Presence bits of that struct that are missing for this reason; with
-    /// <see cref="Collect.Metrics"/> the number of the metric.</summary>
+    /// <summary>Presence bits of that struct that are missing for this reason.</summary>
     public uint? Field { get; init; }
+    /// <summary>The metric that is missing for this reason.</summary>
+    public MetricId? Metric { get; init; }
     /// <summary>Device index.</summary>
     public uint? DeviceIndex { get; init; }
     /// <summary>Of the first, when several were merged.</summary>
@@ -606,7 +663,7 @@ public sealed record Diagnostic
     public uint Count { get; init; }
     /// <summary>Of a traced call.</summary>
     public ulong? DurationNs { get; init; }
-    /// <summary>Message.</summary>
+    /// <summary>A sentence that names the value and the remedy.</summary>
     public string Message { get; init; } = "";
 
     internal static unsafe Diagnostic From(IntPtr record)
@@ -616,11 +673,13 @@ public sealed record Diagnostic
         {
             Notes = (Notes)from->Notes,
             Backend = (Backend)from->Backend,
+            Reason = (Reason)from->Reason,
             Status = (Status)from->Status,
             NativeDomain = (NativeDomain)from->NativeDomain,
             NativeCode = from->NativeCode,
             Subject = (Collect)from->Subject,
             Field = from->Field,
+            Metric = (MetricId?)from->Metric,
             DeviceIndex = from->DeviceIndex,
             Pid = from->Pid,
             Count = from->Count,
@@ -690,7 +749,7 @@ public sealed record SamplerInfo
     public ulong LateCount { get; init; }
     /// <summary>Attempts without a snapshot.</summary>
     public ulong FailedCount { get; init; }
-    /// <summary>Start of the last attempt, by the monotonic clock.</summary>
+    /// <summary>Start of the last attempt: hmn_monotonic_ns.</summary>
     public ulong? LastMonotonicNs { get; init; }
 
     internal static unsafe SamplerInfo From(IntPtr record)
@@ -731,7 +790,7 @@ public sealed record Peak
     public ulong? HostPoolBytes { get; init; }
     /// <summary>Of a process: RSS.</summary>
     public ulong? HostResidentBytes { get; init; }
-    /// <summary>When <see cref="UsedBytes"/> was first reached.</summary>
+    /// <summary>Start of the first snapshot with <see cref="UsedBytes"/>.</summary>
     public ulong? UsedMonotonicNs { get; init; }
 
     internal static unsafe Peak From(IntPtr record)
@@ -799,7 +858,7 @@ public sealed record Tag
     public ulong AllocatedBytes { get; init; }
     /// <summary>Peak, bytes.</summary>
     public ulong PeakBytes { get; init; }
-    /// <summary>Name.</summary>
+    /// <summary>As passed to hmn_tracker_tag.</summary>
     public string Name { get; init; } = "";
 
     internal static unsafe Tag From(IntPtr record)
@@ -911,7 +970,7 @@ public sealed record Episode
     public Notes Notes { get; init; }
     /// <summary>Those that held.</summary>
     public SpillRules Rules { get; init; }
-    /// <summary>Number.</summary>
+    /// <summary>Counts a detector's episodes from 0.</summary>
     public ulong Number { get; init; }
     /// <summary>Observation count.</summary>
     public ulong ObservationCount { get; init; }
@@ -919,7 +978,7 @@ public sealed record Episode
     public ulong PeakSharedBytes { get; init; }
     /// <summary>Peak evicted, bytes.</summary>
     public ulong? PeakEvictedBytes { get; init; }
-    /// <summary>Start monotonic, nanoseconds.</summary>
+    /// <summary>Of its first observation.</summary>
     public ulong StartMonotonicNs { get; init; }
     /// <summary>Of the first observation after it.</summary>
     public ulong? EndMonotonicNs { get; init; }

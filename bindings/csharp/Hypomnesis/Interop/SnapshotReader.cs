@@ -26,8 +26,11 @@ internal sealed class SnapshotReader
         Native.Ask(Raw.Snapshot_pool(handle, i, ref error), ref error, Hypomnesis.Pool.From);
 
     internal Metric Metric(uint i) =>
-        Native.Ask(Raw.Snapshot_metric(handle, i, ref error), ref error,
-            record => Hypomnesis.Metric.From(record, which => Text(which, i)));
+        Native.Ask(Raw.Snapshot_metric(handle, i, ref error), ref error, Hypomnesis.Metric.From);
+
+    internal Group Group(uint i) =>
+        Native.Ask(Raw.Snapshot_group(handle, i, ref error), ref error,
+            record => Hypomnesis.Group.From(record, which => Text(which, i)));
 
     internal Diagnostic Diagnostic(uint i) =>
         Native.Ask(Raw.Snapshot_diagnostic(handle, i, ref error), ref error, Hypomnesis.Diagnostic.From);
@@ -65,8 +68,8 @@ internal sealed class SnapshotReader
         {
             Pools = new ReadOnlyCollection<Pool>(ownPools),
             Metrics = new ReadOnlyCollection<Metric>(ownMetrics),
-            Telemetry = Native.Take(Raw.Snapshot_telemetry(handle, i, ref error), ref error, Telemetry.From),
-            OwnUsage = Native.Take(Raw.Snapshot_own_usage(handle, i, ref error), ref error,
+            Telemetry = Native.Take(Raw.Snapshot_telemetry(handle, device.Index, ref error), ref error, Telemetry.From),
+            OwnUsage = Native.Take(Raw.Snapshot_own_usage(handle, device.Index, ref error), ref error,
                 Hypomnesis.Usage.From),
         };
     }

@@ -216,7 +216,20 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     return out; \
   } while (0)
 
-/* The same of a snapshot; what it does not hold is NULL without an error. */
+/* The same; what is not there (HMN_E_EMPTY) is NULL without an error. */
+#define HMN_ASK_IF_THERE(record, CALL) \
+  do { \
+    record *out = (record *)hmn_record(sizeof(record), error); \
+    const hmn_status status = out ? (CALL) : HMN_E_EMPTY; \
+    if (status != HMN_OK) { \
+      if (out && status == HMN_E_EMPTY) error->status = HMN_OK; \
+      free(out); \
+      out = NULL; \
+    } \
+    return out; \
+  } while (0)
+
+/* The same of a snapshot, whose functions take no error. */
 #define HMN_LOOK(record, CALL) \
   do { \
     record *out = (record *)hmn_record(sizeof(record), error); \
@@ -236,7 +249,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     uint32_t needed = 0, capacity = 0; \
     char *buffer = NULL; \
     hmn_status status = (CALL); \
-    error->status = HMN_OK; \
+    if (status == HMN_OK) error->status = HMN_OK; \
     if (status == HMN_OK && (buffer = hmn_buffer(needed, error))) { \
       capacity = needed; \
       status = (CALL); \
@@ -245,7 +258,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
         buffer = NULL; \
       } \
     } \
-    if (status != HMN_E_EMPTY) hmn_describe(error, status); \
+    if (status != HMN_E_EMPTY && status != error->status) hmn_describe(error, status); \
     return buffer; \
   } while (0)
 
@@ -322,6 +335,11 @@ static const hmn_opt_u64 *hmn_process_memory_peak_footprint_bytes_get(hmn_proces
 
 static const hmn_opt_u64 *hmn_process_memory_peak_committed_bytes_get(hmn_process_memory *self) {
   return self->present & HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED ? HMN_FIRST_u64(self->peak_committed_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_process_memory_process_key_get(hmn_process_memory *self) {
+  return self->present & HMN_PROCESS_MEMORY_HAS_PROCESS_KEY ? HMN_FIRST_u64(self->process_key) : NULL;
 }
 
 SWIGINTERN void delete_hmn_system_memory(hmn_system_memory *self){ free(self); }
@@ -427,6 +445,11 @@ static const hmn_opt_u32 *hmn_device_cuda_version_get(hmn_device *self) {
 }
 
 
+static const hmn_opt_u32 *hmn_device_compute_capability_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY ? HMN_FIRST_u32(self->compute_capability) : NULL;
+}
+
+
 static const hmn_opt_u64 *hmn_device_os_id_get(hmn_device *self) {
   return self->present & HMN_DEVICE_HAS_OS_ID ? HMN_FIRST_u64(self->os_id) : NULL;
 }
@@ -449,6 +472,11 @@ static const hmn_opt_text *hmn_device_pci_bus_id_get(hmn_device *self) {
 
 static const hmn_opt_text *hmn_device_driver_version_get(hmn_device *self) {
   return self->present & HMN_DEVICE_HAS_DRIVER ? HMN_FIRST_text(self->driver_version) : NULL;
+}
+
+
+static const hmn_opt_text *hmn_device_architecture_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_ARCHITECTURE ? HMN_FIRST_text(self->architecture) : NULL;
 }
 
 SWIGINTERN void delete_hmn_pool(hmn_pool *self){ free(self); }
@@ -710,11 +738,32 @@ static const hmn_opt_u64 *hmn_usage_peak_used_bytes_get(hmn_usage *self) {
   return self->present & HMN_USAGE_HAS_PEAK_USED ? HMN_FIRST_u64(self->peak_used_bytes) : NULL;
 }
 
+
+static const hmn_opt_u64 *hmn_usage_process_key_get(hmn_usage *self) {
+  return self->present & HMN_USAGE_HAS_PROCESS_KEY ? HMN_FIRST_u64(self->process_key) : NULL;
+}
+
+SWIGINTERN void delete_hmn_group(hmn_group *self){ free(self); }
+
+static const hmn_opt_u64 *hmn_group_used_bytes_get(hmn_group *self) {
+  return self->present & HMN_GROUP_HAS_USED ? HMN_FIRST_u64(self->used_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_group_limit_bytes_get(hmn_group *self) {
+  return self->present & HMN_GROUP_HAS_LIMIT ? HMN_FIRST_u64(self->limit_bytes) : NULL;
+}
+
 SWIGINTERN void delete_hmn_snapshot_info(hmn_snapshot_info *self){ free(self); }
 SWIGINTERN void delete_hmn_diagnostic(hmn_diagnostic *self){ free(self); }
 
 static const hmn_opt_u32 *hmn_diagnostic_field_get(hmn_diagnostic *self) {
   return self->present & HMN_DIAGNOSTIC_HAS_FIELD ? HMN_FIRST_u32(self->field) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_diagnostic_metric_get(hmn_diagnostic *self) {
+  return self->present & HMN_DIAGNOSTIC_HAS_METRIC ? HMN_FIRST_u32(self->metric) : NULL;
 }
 
 
@@ -885,6 +934,7 @@ uint32_t size_of(const char *name) {
   HMN_SIZE(hmn_diagnostic);
   HMN_SIZE(hmn_episode);
   HMN_SIZE(hmn_error);
+  HMN_SIZE(hmn_group);
   HMN_SIZE(hmn_metric);
   HMN_SIZE(hmn_packing);
   HMN_SIZE(hmn_peak);
@@ -928,7 +978,7 @@ SWIGINTERN hmn_backend_info *Context_backend(Context *self,uint32_t backend,hmn_
     HMN_ASK(hmn_backend_info, hmn_context_backend(self, backend, out, error));
   }
 SWIGINTERN char *Context_recording(Context *self,hmn_error *error){
-    HMN_TEXT(hmn_context_recording(self, buffer, capacity, &needed));
+    HMN_TEXT(hmn_context_recording(self, 0, buffer, capacity, &needed, error));
   }
 SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read(self, pid, fields, out, error));
@@ -936,21 +986,26 @@ SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid
 SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read_self(self, fields, out, error));
   }
-SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_error *error){
-    HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, out, error));
+SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, fields, out, error));
   }
 SWIGINTERN uint32_t Context_device_count(Context *self,hmn_error *error){
     uint32_t count = 0;
     hmn_device_count(self, &count, error);
     return count;
   }
+SWIGINTERN uint64_t Context_device_generation(Context *self,hmn_error *error){
+    uint64_t generation = 0;
+    hmn_device_generation(self, &generation, error);
+    return generation;
+  }
 SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error *error){
     uint32_t index = 0;
     hmn_device_find(self, key, &index, error);
     return index;
   }
-SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_error *error){
-    HMN_ASK(hmn_device, hmn_device_read(self, device_index, out, error));
+SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_device, hmn_device_read(self, device_index, fields, out, error));
   }
 SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, fields, out, error));
@@ -958,14 +1013,14 @@ SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t k
 SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
   }
-SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_error *error){
-    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, out, error));
+SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, fields, out, error));
   }
-SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_error *error){
-    HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, out, error));
+SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, fields, out, error));
   }
-SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_error *error){
-    HMN_ASK(hmn_usage, hmn_usage_read_self(self, device_index, out, error));
+SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_usage, hmn_usage_read_self(self, device_index, fields, out, error));
   }
 SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
     hmn_snapshot_options options = {sizeof options};
@@ -1020,48 +1075,60 @@ SWIGINTERN hmn_process_memory *Snapshot_memory(Snapshot *self,hmn_error *error){
 SWIGINTERN hmn_system_memory *Snapshot_system(Snapshot *self,hmn_error *error){
     HMN_LOOK(hmn_system_memory, hmn_snapshot_system(self, out));
   }
-SWIGINTERN hmn_device *Snapshot_device(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_device, hmn_snapshot_device(self, i, out));
+SWIGINTERN hmn_device *Snapshot_device(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_device, hmn_snapshot_device(self, position, out));
   }
-SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_telemetry, hmn_snapshot_telemetry(self, i, out));
+SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_telemetry, hmn_snapshot_telemetry(self, device_index, out));
   }
-SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_usage, hmn_snapshot_self(self, i, out));
+SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_usage, hmn_snapshot_self(self, device_index, out));
   }
-SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_pool, hmn_snapshot_pool(self, i, out));
+SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,hmn_error *error){
+    HMN_LOOK(hmn_pool, hmn_snapshot_device_pool(self, device_index, kind, out));
   }
-SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_usage, hmn_snapshot_usage(self, i, out));
+SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_pool, hmn_snapshot_pool(self, position, out));
   }
-SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_metric, hmn_snapshot_metric(self, i, out));
+SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_usage, hmn_snapshot_usage(self, position, out));
   }
-SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, i, out));
+SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_metric, hmn_snapshot_metric(self, position, out));
   }
-SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,hmn_error *error){
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, out));
+SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_group, hmn_snapshot_group(self, position, out));
   }
-SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t i,hmn_error *error){
-    HMN_TEXT(hmn_snapshot_text(self, text, i, buffer, capacity, &needed));
+SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, position, out));
   }
-SWIGINTERN char *Snapshot_device_line(Snapshot *self,uint32_t i,uint32_t format,hmn_error *error){
-    HMN_TEXT(hmn_format_device(self, i, format, buffer, capacity, &needed));
+SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,uint32_t metric,hmn_error *error){
+    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out));
+  }
+SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
+    HMN_TEXT(hmn_snapshot_text(self, text, position, buffer, capacity, &needed));
+  }
+SWIGINTERN char *Snapshot_device_line(Snapshot *self,uint32_t device_index,uint32_t format,hmn_flags flags,hmn_error *error){
+    HMN_TEXT(hmn_format_device(self, device_index, format, flags, buffer, capacity, &needed));
   }
 SWIGINTERN char *Snapshot_json(Snapshot *self,hmn_error *error){
-    HMN_TEXT(hmn_format_json(self, buffer, capacity, &needed));
+    HMN_TEXT(hmn_format_json(self, 0, buffer, capacity, &needed));
   }
 SWIGINTERN hmn_delta *Snapshot_delta_since(Snapshot *self,Snapshot const *before,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_delta, hmn_report_read(before, self, device_index, out));
+    HMN_LOOK(hmn_delta, hmn_delta_read(before, self, device_index, out));
   }
-SWIGINTERN char *Snapshot_delta_line(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_error *error){
-    HMN_TEXT(hmn_report_delta(before, self, device_index, label, buffer, capacity, &needed));
-  }
-SWIGINTERN char *Snapshot_before_after_lines(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_error *error){
+SWIGINTERN char *Snapshot_delta_line(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_flags flags,hmn_error *error){
     HMN_TEXT(
-        hmn_report_before_after(before, self, device_index, label, buffer, capacity, &needed));
+        hmn_report_delta(before, self, device_index, label, flags, buffer, capacity, &needed));
+  }
+SWIGINTERN char *Snapshot_before_after_lines(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_flags flags,hmn_error *error){
+    HMN_TEXT(hmn_report_before_after(before, self, device_index, label, flags, buffer, capacity,
+                                     &needed));
+  }
+SWIGINTERN int64_t Sampler_handle(Sampler *self,hmn_error *error){
+    int64_t made = -1;
+    hmn_sampler_handle(self, &made, error);
+    return made;
   }
 SWIGINTERN void Sampler_start(Sampler *self,hmn_error *error){ hmn_sampler_start(self, error); }
 SWIGINTERN void Sampler_stop(Sampler *self,hmn_error *error){ hmn_sampler_stop(self, error); }
@@ -1071,19 +1138,19 @@ SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint32_t timeout_ms,hmn_error *e
     return pulled;
   }
 SWIGINTERN hmn_sampler_info *Sampler_info(Sampler *self,hmn_error *error){
-    HMN_LOOK(hmn_sampler_info, hmn_sampler_read(self, out));
+    HMN_ASK_IF_THERE(hmn_sampler_info, hmn_sampler_read(self, out, error));
   }
 SWIGINTERN hmn_pool *Sampler_latest_pool(Sampler *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_pool, hmn_sampler_latest_pool(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_sampler_latest_pool(self, device_index, out, error));
   }
 SWIGINTERN hmn_telemetry *Sampler_latest_telemetry(Sampler *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_telemetry, hmn_sampler_latest_telemetry(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_telemetry, hmn_sampler_latest_telemetry(self, device_index, out, error));
   }
 SWIGINTERN hmn_peak *Sampler_peak(Sampler *self,uint32_t device_index,uint32_t pid,hmn_error *error){
-    HMN_LOOK(hmn_peak, hmn_sampler_peak(self, device_index, pid, out));
+    HMN_ASK_IF_THERE(hmn_peak, hmn_sampler_peak(self, device_index, pid, out, error));
   }
 SWIGINTERN hmn_peak *Sampler_device_peak(Sampler *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_peak, hmn_sampler_peak_device(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_peak, hmn_sampler_peak_device(self, device_index, out, error));
   }
 
 uint32_t dtype_from_name(const char *name, hmn_error *error) {
@@ -1205,10 +1272,10 @@ SWIGINTERN void Spill_feed(Spill *self,hmn_flags flags,uint64_t monotonic_ns,uin
     hmn_spill_feed(self, &sample, label, error);
   }
 SWIGINTERN hmn_spill_info *Spill_info(Spill *self,hmn_error *error){
-    HMN_LOOK(hmn_spill_info, hmn_spill_read(self, out));
+    HMN_ASK_IF_THERE(hmn_spill_info, hmn_spill_read(self, out, error));
   }
 SWIGINTERN hmn_episode *Spill_episode(Spill *self,uint64_t number,hmn_error *error){
-    HMN_LOOK(hmn_episode, hmn_spill_episode(self, number, out));
+    HMN_ASK_IF_THERE(hmn_episode, hmn_spill_episode(self, number, out, error));
   }
 
 /* Without a context: it is fed, or observes snapshots. */
@@ -1648,6 +1715,18 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory
 }
 
 
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory_process_key_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_process_memory *)jarg1;
+  result = (hmn_opt_u64 *)hmn_process_memory_process_key_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_system_memory___(void * jarg1) {
   hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
 
@@ -2036,6 +2115,18 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_cuda_ve
 }
 
 
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_compute_capability_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_device *arg1 = (hmn_device *) 0 ;
+  hmn_opt_u32 *result = 0 ;
+
+  arg1 = (hmn_device *)jarg1;
+  result = (hmn_opt_u32 *)hmn_device_compute_capability_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
 SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_os_id_get___(void * jarg1) {
   const void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
@@ -2091,6 +2182,18 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_driver_versio
 
   arg1 = (hmn_device *)jarg1;
   result = (hmn_opt_text *)hmn_device_driver_version_get(arg1);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_architecture_get___(void * jarg1) {
+  void * jresult ;
+  hmn_device *arg1 = (hmn_device *) 0 ;
+  hmn_opt_text *result = 0 ;
+
+  arg1 = (hmn_device *)jarg1;
+  result = (hmn_opt_text *)hmn_device_architecture_get(arg1);
   jresult = (void *)result;
   return jresult;
 }
@@ -3088,6 +3191,110 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_peak_use
 }
 
 
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_process_key_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_usage *arg1 = (hmn_usage *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_usage *)jarg1;
+  result = (hmn_opt_u64 *)hmn_usage_process_key_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_group___(void * jarg1) {
+  hmn_group *arg1 = (hmn_group *) 0 ;
+
+  arg1 = (hmn_group *)jarg1;
+  delete_hmn_group(arg1);
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_group_present_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_group *arg1 = (hmn_group *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_group *)jarg1;
+  result = (hmn_flags) ((arg1)->present);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_group_notes_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_group *arg1 = (hmn_group *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_group *)jarg1;
+  result = (hmn_flags) ((arg1)->notes);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_group_backend_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_group *arg1 = (hmn_group *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_group *)jarg1;
+  result = (uint32_t) ((arg1)->backend);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_group_device_index_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_group *arg1 = (hmn_group *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_group *)jarg1;
+  result = (uint32_t) ((arg1)->device_index);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_group_age_ns_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_group *arg1 = (hmn_group *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_group *)jarg1;
+  result = (uint64_t) ((arg1)->age_ns);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_group_used_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_group *arg1 = (hmn_group *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_group *)jarg1;
+  result = (hmn_opt_u64 *)hmn_group_used_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_group_limit_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_group *arg1 = (hmn_group *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_group *)jarg1;
+  result = (hmn_opt_u64 *)hmn_group_limit_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_snapshot_info___(void * jarg1) {
   hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
 
@@ -3204,6 +3411,18 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_
 }
 
 
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_group_count_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_snapshot_info *)jarg1;
+  result = (uint32_t) ((arg1)->group_count);
+  jresult = result;
+  return jresult;
+}
+
+
 SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_unix_time_ns_get___(void * jarg1) {
   unsigned long long jresult ;
   hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
@@ -3235,6 +3454,18 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot
 
   arg1 = (hmn_snapshot_info *)jarg1;
   result = (uint64_t) ((arg1)->duration_ns);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_device_generation_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_snapshot_info *)jarg1;
+  result = (uint64_t) ((arg1)->device_generation);
   jresult = result;
   return jresult;
 }
@@ -3279,6 +3510,18 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_bac
 
   arg1 = (hmn_diagnostic *)jarg1;
   result = (uint32_t) ((arg1)->backend);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_reason_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_diagnostic *)jarg1;
+  result = (uint32_t) ((arg1)->reason);
   jresult = result;
   return jresult;
 }
@@ -3363,6 +3606,18 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_fie
 
   arg1 = (hmn_diagnostic *)jarg1;
   result = (hmn_opt_u32 *)hmn_diagnostic_field_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_metric_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
+  hmn_opt_u32 *result = 0 ;
+
+  arg1 = (hmn_diagnostic *)jarg1;
+  result = (hmn_opt_u32 *)hmn_diagnostic_metric_get(arg1);
   jresult = result;
   return jresult;
 }
@@ -4464,6 +4719,28 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_feature___(unsigne
 }
 
 
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_backend_available___(unsigned int jarg1) {
+  unsigned int jresult ;
+  uint32_t arg1 ;
+  uint32_t result;
+
+  arg1 = (uint32_t)jarg1;
+  result = (uint32_t)hmn_backend_available(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_monotonic_ns___() {
+  unsigned long long jresult ;
+  uint64_t result;
+
+  result = (uint64_t)hmn_monotonic_ns();
+  jresult = result;
+  return jresult;
+}
+
+
 SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_status_name___(int jarg1) {
   void * jresult ;
   hmn_status arg1 ;
@@ -4483,6 +4760,18 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_backend_name___(unsigned
 
   arg1 = (uint32_t)jarg1;
   result = (char *)hmn_backend_name(arg1);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_reason_name___(unsigned int jarg1) {
+  void * jresult ;
+  uint32_t arg1 ;
+  char *result = 0 ;
+
+  arg1 = (uint32_t)jarg1;
+  result = (char *)hmn_reason_name(arg1);
   jresult = (void *)result;
   return jresult;
 }
@@ -4660,15 +4949,17 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_own_memory___(vo
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_system_memory___(void * jarg1, hmn_error * jarg2) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_system_memory___(void * jarg1, unsigned int jarg2, hmn_error * jarg3) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_flags arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
 
   arg1 = (Context *)jarg1;
-  arg2 = jarg2;
-  result = (hmn_system_memory *)Context_system_memory(arg1,arg2);
+  arg2 = (hmn_flags)jarg2;
+  arg3 = jarg3;
+  result = (hmn_system_memory *)Context_system_memory(arg1,arg2,arg3);
   jresult = (void *)result;
   return jresult;
 }
@@ -4683,6 +4974,20 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_Context_device_cou
   arg1 = (Context *)jarg1;
   arg2 = jarg2;
   result = (uint32_t)Context_device_count(arg1,arg2);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_Context_device_generation___(void * jarg1, hmn_error * jarg2) {
+  unsigned long long jresult ;
+  Context *arg1 = (Context *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  uint64_t result;
+
+  arg1 = (Context *)jarg1;
+  arg2 = jarg2;
+  result = (uint64_t)Context_device_generation(arg1,arg2);
   jresult = result;
   return jresult;
 }
@@ -4704,17 +5009,19 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_Context_find_devic
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_device___(void * jarg1, unsigned int jarg2, hmn_error * jarg3) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_device___(void * jarg1, unsigned int jarg2, unsigned int jarg3, hmn_error * jarg4) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_flags arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_device *result = 0 ;
 
   arg1 = (Context *)jarg1;
   arg2 = (uint32_t)jarg2;
-  arg3 = jarg3;
-  result = (hmn_device *)Context_device(arg1,arg2,arg3);
+  arg3 = (hmn_flags)jarg3;
+  arg4 = jarg4;
+  result = (hmn_device *)Context_device(arg1,arg2,arg3,arg4);
   jresult = (void *)result;
   return jresult;
 }
@@ -4758,55 +5065,61 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_telemetry___(voi
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_metric___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, hmn_error * jarg5) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_metric___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, hmn_error * jarg6) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
   uint32_t arg4 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_flags arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   hmn_metric *result = 0 ;
 
   arg1 = (Context *)jarg1;
   arg2 = (uint32_t)jarg2;
   arg3 = (uint32_t)jarg3;
   arg4 = (uint32_t)jarg4;
-  arg5 = jarg5;
-  result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5);
+  arg5 = (hmn_flags)jarg5;
+  arg6 = jarg6;
+  result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5,arg6);
   jresult = (void *)result;
   return jresult;
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_usage___(void * jarg1, unsigned int jarg2, unsigned int jarg3, hmn_error * jarg4) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_usage___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, hmn_error * jarg5) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_flags arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
   hmn_usage *result = 0 ;
 
   arg1 = (Context *)jarg1;
   arg2 = (uint32_t)jarg2;
   arg3 = (uint32_t)jarg3;
-  arg4 = jarg4;
-  result = (hmn_usage *)Context_usage(arg1,arg2,arg3,arg4);
+  arg4 = (hmn_flags)jarg4;
+  arg5 = jarg5;
+  result = (hmn_usage *)Context_usage(arg1,arg2,arg3,arg4,arg5);
   jresult = (void *)result;
   return jresult;
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_own_usage___(void * jarg1, unsigned int jarg2, hmn_error * jarg3) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_own_usage___(void * jarg1, unsigned int jarg2, unsigned int jarg3, hmn_error * jarg4) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_flags arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_usage *result = 0 ;
 
   arg1 = (Context *)jarg1;
   arg2 = (uint32_t)jarg2;
-  arg3 = jarg3;
-  result = (hmn_usage *)Context_own_usage(arg1,arg2,arg3);
+  arg3 = (hmn_flags)jarg3;
+  arg4 = jarg4;
+  result = (hmn_usage *)Context_own_usage(arg1,arg2,arg3,arg4);
   jresult = (void *)result;
   return jresult;
 }
@@ -5000,6 +5313,24 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_own_usage___(vo
 }
 
 
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_device_pool___(void * jarg1, unsigned int jarg2, unsigned int jarg3, hmn_error * jarg4) {
+  void * jresult ;
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_pool *result = 0 ;
+
+  arg1 = (Snapshot *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (uint32_t)jarg3;
+  arg4 = jarg4;
+  result = (hmn_pool *)Snapshot_device_pool(arg1,arg2,arg3,arg4);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
 SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_pool___(void * jarg1, unsigned int jarg2, hmn_error * jarg3) {
   void * jresult ;
   Snapshot *arg1 = (Snapshot *) 0 ;
@@ -5048,6 +5379,22 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_metric___(void 
 }
 
 
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_group___(void * jarg1, unsigned int jarg2, hmn_error * jarg3) {
+  void * jresult ;
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_group *result = 0 ;
+
+  arg1 = (Snapshot *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = jarg3;
+  result = (hmn_group *)Snapshot_group(arg1,arg2,arg3);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
 SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_diagnostic___(void * jarg1, unsigned int jarg2, hmn_error * jarg3) {
   void * jresult ;
   Snapshot *arg1 = (Snapshot *) 0 ;
@@ -5064,21 +5411,23 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_diagnostic___(v
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_reason___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, hmn_error * jarg5) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_reason___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, hmn_error * jarg6) {
   void * jresult ;
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
   uint32_t arg4 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  uint32_t arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   hmn_diagnostic *result = 0 ;
 
   arg1 = (Snapshot *)jarg1;
   arg2 = (uint32_t)jarg2;
   arg3 = (uint32_t)jarg3;
   arg4 = (uint32_t)jarg4;
-  arg5 = jarg5;
-  result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5);
+  arg5 = (uint32_t)jarg5;
+  arg6 = jarg6;
+  result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5,arg6);
   jresult = (void *)result;
   return jresult;
 }
@@ -5103,19 +5452,21 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_text___(void * 
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_device_line___(void * jarg1, unsigned int jarg2, unsigned int jarg3, hmn_error * jarg4) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_device_line___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, hmn_error * jarg5) {
   void * jresult ;
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_flags arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
   char *result = 0 ;
 
   arg1 = (Snapshot *)jarg1;
   arg2 = (uint32_t)jarg2;
   arg3 = (uint32_t)jarg3;
-  arg4 = jarg4;
-  result = (char *)Snapshot_device_line(arg1,arg2,arg3,arg4);
+  arg4 = (hmn_flags)jarg4;
+  arg5 = jarg5;
+  result = (char *)Snapshot_device_line(arg1,arg2,arg3,arg4,arg5);
   jresult = (void *)result;
 
   return jresult;
@@ -5155,44 +5506,62 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_delta_since___(
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_delta_line___(void * jarg1, void * jarg2, unsigned int jarg3, void * jarg4, hmn_error * jarg5) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_delta_line___(void * jarg1, void * jarg2, unsigned int jarg3, void * jarg4, unsigned int jarg5, hmn_error * jarg6) {
   void * jresult ;
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
   char *arg4 = (char *) 0 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_flags arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   char *result = 0 ;
 
   arg1 = (Snapshot *)jarg1;
   arg2 = (Snapshot *)jarg2;
   arg3 = (uint32_t)jarg3;
   arg4 = (char *)jarg4;
-  arg5 = jarg5;
-  result = (char *)Snapshot_delta_line(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5);
+  arg5 = (hmn_flags)jarg5;
+  arg6 = jarg6;
+  result = (char *)Snapshot_delta_line(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5,arg6);
   jresult = (void *)result;
 
   return jresult;
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_before_after_lines___(void * jarg1, void * jarg2, unsigned int jarg3, void * jarg4, hmn_error * jarg5) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_before_after_lines___(void * jarg1, void * jarg2, unsigned int jarg3, void * jarg4, unsigned int jarg5, hmn_error * jarg6) {
   void * jresult ;
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
   char *arg4 = (char *) 0 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_flags arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   char *result = 0 ;
 
   arg1 = (Snapshot *)jarg1;
   arg2 = (Snapshot *)jarg2;
   arg3 = (uint32_t)jarg3;
   arg4 = (char *)jarg4;
-  arg5 = jarg5;
-  result = (char *)Snapshot_before_after_lines(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5);
+  arg5 = (hmn_flags)jarg5;
+  arg6 = jarg6;
+  result = (char *)Snapshot_before_after_lines(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5,arg6);
   jresult = (void *)result;
 
+  return jresult;
+}
+
+
+SWIGEXPORT long long SWIGSTDCALL CSharp_HypomnesisfInterop_Sampler_handle___(void * jarg1, hmn_error * jarg2) {
+  long long jresult ;
+  Sampler *arg1 = (Sampler *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  int64_t result;
+
+  arg1 = (Sampler *)jarg1;
+  arg2 = jarg2;
+  result = (int64_t)Sampler_handle(arg1,arg2);
+  jresult = result;
   return jresult;
 }
 

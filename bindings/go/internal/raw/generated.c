@@ -245,7 +245,20 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     return out; \
   } while (0)
 
-/* The same of a snapshot; what it does not hold is NULL without an error. */
+/* The same; what is not there (HMN_E_EMPTY) is NULL without an error. */
+#define HMN_ASK_IF_THERE(record, CALL) \
+  do { \
+    record *out = (record *)hmn_record(sizeof(record), error); \
+    const hmn_status status = out ? (CALL) : HMN_E_EMPTY; \
+    if (status != HMN_OK) { \
+      if (out && status == HMN_E_EMPTY) error->status = HMN_OK; \
+      free(out); \
+      out = NULL; \
+    } \
+    return out; \
+  } while (0)
+
+/* The same of a snapshot, whose functions take no error. */
 #define HMN_LOOK(record, CALL) \
   do { \
     record *out = (record *)hmn_record(sizeof(record), error); \
@@ -265,7 +278,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     uint32_t needed = 0, capacity = 0; \
     char *buffer = NULL; \
     hmn_status status = (CALL); \
-    error->status = HMN_OK; \
+    if (status == HMN_OK) error->status = HMN_OK; \
     if (status == HMN_OK && (buffer = hmn_buffer(needed, error))) { \
       capacity = needed; \
       status = (CALL); \
@@ -274,9 +287,21 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
         buffer = NULL; \
       } \
     } \
-    if (status != HMN_E_EMPTY) hmn_describe(error, status); \
+    if (status != HMN_E_EMPTY && status != error->status) hmn_describe(error, status); \
     return buffer; \
   } while (0)
+
+
+static hmn_status hmn_go_telemetry(const hmn_snapshot *snapshot, uint32_t position, hmn_telemetry *out) {
+  hmn_device device = {sizeof device};
+  const hmn_status status = hmn_snapshot_device(snapshot, position, &device);
+  return status == HMN_OK ? hmn_snapshot_telemetry(snapshot, device.index, out) : status;
+}
+static hmn_status hmn_go_own_usage(const hmn_snapshot *snapshot, uint32_t position, hmn_usage *out) {
+  hmn_device device = {sizeof device};
+  const hmn_status status = hmn_snapshot_device(snapshot, position, &device);
+  return status == HMN_OK ? hmn_snapshot_self(snapshot, device.index, out) : status;
+}
 
 
 #define HMN_FIRST_text(field) (field)
@@ -339,6 +364,11 @@ static const hmn_opt_u64 *hmn_process_memory_peak_footprint_bytes_get(hmn_proces
 
 static const hmn_opt_u64 *hmn_process_memory_peak_committed_bytes_get(hmn_process_memory *self) {
   return self->present & HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED ? HMN_FIRST_u64(self->peak_committed_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_process_memory_process_key_get(hmn_process_memory *self) {
+  return self->present & HMN_PROCESS_MEMORY_HAS_PROCESS_KEY ? HMN_FIRST_u64(self->process_key) : NULL;
 }
 
 
@@ -442,6 +472,11 @@ static const hmn_opt_u32 *hmn_device_cuda_version_get(hmn_device *self) {
 }
 
 
+static const hmn_opt_u32 *hmn_device_compute_capability_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY ? HMN_FIRST_u32(self->compute_capability) : NULL;
+}
+
+
 static const hmn_opt_u64 *hmn_device_os_id_get(hmn_device *self) {
   return self->present & HMN_DEVICE_HAS_OS_ID ? HMN_FIRST_u64(self->os_id) : NULL;
 }
@@ -464,6 +499,11 @@ static const hmn_opt_text *hmn_device_pci_bus_id_get(hmn_device *self) {
 
 static const hmn_opt_text *hmn_device_driver_version_get(hmn_device *self) {
   return self->present & HMN_DEVICE_HAS_DRIVER ? HMN_FIRST_text(self->driver_version) : NULL;
+}
+
+
+static const hmn_opt_text *hmn_device_architecture_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_ARCHITECTURE ? HMN_FIRST_text(self->architecture) : NULL;
 }
 
 
@@ -722,8 +762,28 @@ static const hmn_opt_u64 *hmn_usage_peak_used_bytes_get(hmn_usage *self) {
 }
 
 
+static const hmn_opt_u64 *hmn_usage_process_key_get(hmn_usage *self) {
+  return self->present & HMN_USAGE_HAS_PROCESS_KEY ? HMN_FIRST_u64(self->process_key) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_group_used_bytes_get(hmn_group *self) {
+  return self->present & HMN_GROUP_HAS_USED ? HMN_FIRST_u64(self->used_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_group_limit_bytes_get(hmn_group *self) {
+  return self->present & HMN_GROUP_HAS_LIMIT ? HMN_FIRST_u64(self->limit_bytes) : NULL;
+}
+
+
 static const hmn_opt_u32 *hmn_diagnostic_field_get(hmn_diagnostic *self) {
   return self->present & HMN_DIAGNOSTIC_HAS_FIELD ? HMN_FIRST_u32(self->field) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_diagnostic_metric_get(hmn_diagnostic *self) {
+  return self->present & HMN_DIAGNOSTIC_HAS_METRIC ? HMN_FIRST_u32(self->metric) : NULL;
 }
 
 
@@ -887,6 +947,7 @@ uint32_t size_of(const char *name) {
   HMN_SIZE(hmn_diagnostic);
   HMN_SIZE(hmn_episode);
   HMN_SIZE(hmn_error);
+  HMN_SIZE(hmn_group);
   HMN_SIZE(hmn_metric);
   HMN_SIZE(hmn_packing);
   HMN_SIZE(hmn_peak);
@@ -931,7 +992,7 @@ SWIGINTERN hmn_backend_info *Context_backend(Context *self,uint32_t backend,hmn_
     HMN_ASK(hmn_backend_info, hmn_context_backend(self, backend, out, error));
   }
 SWIGINTERN char *Context_recording(Context *self,hmn_error *error){
-    HMN_TEXT(hmn_context_recording(self, buffer, capacity, &needed));
+    HMN_TEXT(hmn_context_recording(self, 0, buffer, capacity, &needed, error));
   }
 SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read(self, pid, fields, out, error));
@@ -939,21 +1000,26 @@ SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid
 SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read_self(self, fields, out, error));
   }
-SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_error *error){
-    HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, out, error));
+SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, fields, out, error));
   }
 SWIGINTERN uint32_t Context_device_count(Context *self,hmn_error *error){
     uint32_t count = 0;
     hmn_device_count(self, &count, error);
     return count;
   }
+SWIGINTERN uint64_t Context_device_generation(Context *self,hmn_error *error){
+    uint64_t generation = 0;
+    hmn_device_generation(self, &generation, error);
+    return generation;
+  }
 SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error *error){
     uint32_t index = 0;
     hmn_device_find(self, key, &index, error);
     return index;
   }
-SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_error *error){
-    HMN_ASK(hmn_device, hmn_device_read(self, device_index, out, error));
+SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_device, hmn_device_read(self, device_index, fields, out, error));
   }
 SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, fields, out, error));
@@ -961,14 +1027,14 @@ SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t k
 SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
   }
-SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_error *error){
-    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, out, error));
+SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, fields, out, error));
   }
-SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_error *error){
-    HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, out, error));
+SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, fields, out, error));
   }
-SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_error *error){
-    HMN_ASK(hmn_usage, hmn_usage_read_self(self, device_index, out, error));
+SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_usage, hmn_usage_read_self(self, device_index, fields, out, error));
   }
 SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
     hmn_snapshot_options options = {sizeof options};
@@ -1033,7 +1099,7 @@ SWIGINTERN void Snapshot_telemetries(Snapshot *self,hmn_telemetry *first,uint32_
       hmn_telemetry *out = (hmn_telemetry *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = hmn_snapshot_telemetry(self, i, out);
+      status = hmn_go_telemetry(self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
       else hmn_describe(error, status);
     }
@@ -1045,7 +1111,7 @@ SWIGINTERN void Snapshot_own_usages(Snapshot *self,hmn_usage *first,uint32_t cou
       hmn_usage *out = (hmn_usage *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = hmn_snapshot_self(self, i, out);
+      status = hmn_go_own_usage(self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
       else hmn_describe(error, status);
     }
@@ -1086,6 +1152,18 @@ SWIGINTERN void Snapshot_metrics(Snapshot *self,hmn_metric *first,uint32_t count
       else hmn_describe(error, status);
     }
   }
+SWIGINTERN void Snapshot_groups(Snapshot *self,hmn_group *first,uint32_t count,hmn_error *error){
+    const uint32_t size = count ? first->struct_size : 0;
+    uint32_t i;
+    for (i = 0; i < count && error->status == HMN_OK; i++) {
+      hmn_group *out = (hmn_group *)((char *)first + (size_t)i * size);
+      hmn_status status;
+      out->struct_size = size;
+      status = hmn_snapshot_group(self, i, out);
+      if (status == HMN_E_EMPTY) out->struct_size = 0;
+      else hmn_describe(error, status);
+    }
+  }
 SWIGINTERN void Snapshot_diagnostics(Snapshot *self,hmn_diagnostic *first,uint32_t count,hmn_error *error){
     const uint32_t size = count ? first->struct_size : 0;
     uint32_t i;
@@ -1121,50 +1199,62 @@ SWIGINTERN hmn_process_memory *Snapshot_memory(Snapshot *self,hmn_error *error){
 SWIGINTERN hmn_system_memory *Snapshot_system(Snapshot *self,hmn_error *error){
     HMN_LOOK(hmn_system_memory, hmn_snapshot_system(self, out));
   }
-SWIGINTERN hmn_device *Snapshot_device(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_device, hmn_snapshot_device(self, i, out));
+SWIGINTERN hmn_device *Snapshot_device(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_device, hmn_snapshot_device(self, position, out));
   }
-SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_telemetry, hmn_snapshot_telemetry(self, i, out));
+SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_telemetry, hmn_snapshot_telemetry(self, device_index, out));
   }
-SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_usage, hmn_snapshot_self(self, i, out));
+SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_usage, hmn_snapshot_self(self, device_index, out));
   }
-SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_pool, hmn_snapshot_pool(self, i, out));
+SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,hmn_error *error){
+    HMN_LOOK(hmn_pool, hmn_snapshot_device_pool(self, device_index, kind, out));
   }
-SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_usage, hmn_snapshot_usage(self, i, out));
+SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_pool, hmn_snapshot_pool(self, position, out));
   }
-SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_metric, hmn_snapshot_metric(self, i, out));
+SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_usage, hmn_snapshot_usage(self, position, out));
   }
-SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t i,hmn_error *error){
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, i, out));
+SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_metric, hmn_snapshot_metric(self, position, out));
   }
-SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,hmn_error *error){
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, out));
+SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_group, hmn_snapshot_group(self, position, out));
   }
-SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t i,hmn_error *error){
-    HMN_TEXT(hmn_snapshot_text(self, text, i, buffer, capacity, &needed));
+SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
+    HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, position, out));
   }
-SWIGINTERN char *Snapshot_device_line(Snapshot *self,uint32_t i,uint32_t format,hmn_error *error){
-    HMN_TEXT(hmn_format_device(self, i, format, buffer, capacity, &needed));
+SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,uint32_t metric,hmn_error *error){
+    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out));
+  }
+SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
+    HMN_TEXT(hmn_snapshot_text(self, text, position, buffer, capacity, &needed));
+  }
+SWIGINTERN char *Snapshot_device_line(Snapshot *self,uint32_t device_index,uint32_t format,hmn_flags flags,hmn_error *error){
+    HMN_TEXT(hmn_format_device(self, device_index, format, flags, buffer, capacity, &needed));
   }
 SWIGINTERN char *Snapshot_json(Snapshot *self,hmn_error *error){
-    HMN_TEXT(hmn_format_json(self, buffer, capacity, &needed));
+    HMN_TEXT(hmn_format_json(self, 0, buffer, capacity, &needed));
   }
 SWIGINTERN hmn_delta *Snapshot_delta_since(Snapshot *self,Snapshot const *before,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_delta, hmn_report_read(before, self, device_index, out));
+    HMN_LOOK(hmn_delta, hmn_delta_read(before, self, device_index, out));
   }
-SWIGINTERN char *Snapshot_delta_line(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_error *error){
-    HMN_TEXT(hmn_report_delta(before, self, device_index, label, buffer, capacity, &needed));
-  }
-SWIGINTERN char *Snapshot_before_after_lines(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_error *error){
+SWIGINTERN char *Snapshot_delta_line(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_flags flags,hmn_error *error){
     HMN_TEXT(
-        hmn_report_before_after(before, self, device_index, label, buffer, capacity, &needed));
+        hmn_report_delta(before, self, device_index, label, flags, buffer, capacity, &needed));
+  }
+SWIGINTERN char *Snapshot_before_after_lines(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_flags flags,hmn_error *error){
+    HMN_TEXT(hmn_report_before_after(before, self, device_index, label, flags, buffer, capacity,
+                                     &needed));
   }
 SWIGINTERN void delete_Sampler(Sampler *self){ hmn_sampler_destroy(self); }
+SWIGINTERN int64_t Sampler_handle(Sampler *self,hmn_error *error){
+    int64_t made = -1;
+    hmn_sampler_handle(self, &made, error);
+    return made;
+  }
 SWIGINTERN void Sampler_start(Sampler *self,hmn_error *error){ hmn_sampler_start(self, error); }
 SWIGINTERN void Sampler_stop(Sampler *self,hmn_error *error){ hmn_sampler_stop(self, error); }
 SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint32_t timeout_ms,hmn_error *error){
@@ -1173,19 +1263,19 @@ SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint32_t timeout_ms,hmn_error *e
     return pulled;
   }
 SWIGINTERN hmn_sampler_info *Sampler_info(Sampler *self,hmn_error *error){
-    HMN_LOOK(hmn_sampler_info, hmn_sampler_read(self, out));
+    HMN_ASK_IF_THERE(hmn_sampler_info, hmn_sampler_read(self, out, error));
   }
 SWIGINTERN hmn_pool *Sampler_latest_pool(Sampler *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_pool, hmn_sampler_latest_pool(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_sampler_latest_pool(self, device_index, out, error));
   }
 SWIGINTERN hmn_telemetry *Sampler_latest_telemetry(Sampler *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_telemetry, hmn_sampler_latest_telemetry(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_telemetry, hmn_sampler_latest_telemetry(self, device_index, out, error));
   }
 SWIGINTERN hmn_peak *Sampler_peak(Sampler *self,uint32_t device_index,uint32_t pid,hmn_error *error){
-    HMN_LOOK(hmn_peak, hmn_sampler_peak(self, device_index, pid, out));
+    HMN_ASK_IF_THERE(hmn_peak, hmn_sampler_peak(self, device_index, pid, out, error));
   }
 SWIGINTERN hmn_peak *Sampler_device_peak(Sampler *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_peak, hmn_sampler_peak_device(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_peak, hmn_sampler_peak_device(self, device_index, out, error));
   }
 
 uint32_t dtype_from_name(const char *name, hmn_error *error) {
@@ -1309,10 +1399,10 @@ SWIGINTERN void Spill_feed(Spill *self,hmn_flags flags,uint64_t monotonic_ns,uin
     hmn_spill_feed(self, &sample, label, error);
   }
 SWIGINTERN hmn_spill_info *Spill_info(Spill *self,hmn_error *error){
-    HMN_LOOK(hmn_spill_info, hmn_spill_read(self, out));
+    HMN_ASK_IF_THERE(hmn_spill_info, hmn_spill_read(self, out, error));
   }
 SWIGINTERN hmn_episode *Spill_episode(Spill *self,uint64_t number,hmn_error *error){
-    HMN_LOOK(hmn_episode, hmn_spill_episode(self, number, out));
+    HMN_ASK_IF_THERE(hmn_episode, hmn_spill_episode(self, number, out, error));
   }
 
 /* Without a context: it is fed, or observes snapshots. */
@@ -1331,7 +1421,7 @@ Spill *lone_spill(uint32_t device_index, uint32_t episode_capacity, uint64_t ded
 extern "C" {
 #endif
 
-void _wrap_Swig_free_raw_0b568bac8f2d65ad(void *_swig_go_0) {
+void _wrap_Swig_free_raw_b1280629d903234c(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
 
   arg1 = *(void **)&_swig_go_0;
@@ -1341,7 +1431,7 @@ void _wrap_Swig_free_raw_0b568bac8f2d65ad(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_raw_0b568bac8f2d65ad(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_raw_b1280629d903234c(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -1354,7 +1444,7 @@ void *_wrap_Swig_malloc_raw_0b568bac8f2d65ad(intgo _swig_go_0) {
 }
 
 
-int _wrap_version_number_raw_0b568bac8f2d65ad() {
+int _wrap_version_number_raw_b1280629d903234c() {
   uint32_t result;
   int _swig_go_result;
 
@@ -1365,7 +1455,7 @@ int _wrap_version_number_raw_0b568bac8f2d65ad() {
 }
 
 
-_gostring_ _wrap_version_string_raw_0b568bac8f2d65ad() {
+_gostring_ _wrap_version_string_raw_b1280629d903234c() {
   char *result = 0 ;
   _gostring_ _swig_go_result;
 
@@ -1379,7 +1469,7 @@ _gostring_ _wrap_version_string_raw_0b568bac8f2d65ad() {
 }
 
 
-int _wrap_feature_raw_0b568bac8f2d65ad(int _swig_go_0) {
+int _wrap_feature_raw_b1280629d903234c(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -1392,7 +1482,31 @@ int _wrap_feature_raw_0b568bac8f2d65ad(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_status_name_raw_0b568bac8f2d65ad(int _swig_go_0) {
+int _wrap_backend_available_raw_b1280629d903234c(int _swig_go_0) {
+  uint32_t arg1 ;
+  uint32_t result;
+  int _swig_go_result;
+
+  arg1 = (uint32_t)_swig_go_0;
+
+  result = (uint32_t)hmn_backend_available(arg1);
+  _swig_go_result = result;
+  return _swig_go_result;
+}
+
+
+long long _wrap_monotonic_ns_raw_b1280629d903234c() {
+  uint64_t result;
+  long long _swig_go_result;
+
+
+  result = (uint64_t)hmn_monotonic_ns();
+  _swig_go_result = result;
+  return _swig_go_result;
+}
+
+
+_gostring_ _wrap_status_name_raw_b1280629d903234c(int _swig_go_0) {
   hmn_status arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1408,7 +1522,7 @@ _gostring_ _wrap_status_name_raw_0b568bac8f2d65ad(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_backend_name_raw_0b568bac8f2d65ad(int _swig_go_0) {
+_gostring_ _wrap_backend_name_raw_b1280629d903234c(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1424,7 +1538,23 @@ _gostring_ _wrap_backend_name_raw_0b568bac8f2d65ad(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_name_raw_0b568bac8f2d65ad(int _swig_go_0) {
+_gostring_ _wrap_reason_name_raw_b1280629d903234c(int _swig_go_0) {
+  uint32_t arg1 ;
+  char *result = 0 ;
+  _gostring_ _swig_go_result;
+
+  arg1 = (uint32_t)_swig_go_0;
+
+  result = (char *)hmn_reason_name(arg1);
+
+  _swig_go_result.p = (char *)result;
+  _swig_go_result.n = result ? strlen(result) : 0;
+
+  return _swig_go_result;
+}
+
+
+_gostring_ _wrap_metric_name_raw_b1280629d903234c(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1440,7 +1570,7 @@ _gostring_ _wrap_metric_name_raw_0b568bac8f2d65ad(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_unit_raw_0b568bac8f2d65ad(int _swig_go_0) {
+_gostring_ _wrap_metric_unit_raw_b1280629d903234c(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1456,7 +1586,7 @@ _gostring_ _wrap_metric_unit_raw_0b568bac8f2d65ad(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_instance_name_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_1) {
+_gostring_ _wrap_metric_instance_name_raw_b1280629d903234c(int _swig_go_0, int _swig_go_1) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   char *result = 0 ;
@@ -1474,7 +1604,7 @@ _gostring_ _wrap_metric_instance_name_raw_0b568bac8f2d65ad(int _swig_go_0, int _
 }
 
 
-_gostring_ _wrap_FormatBytes_raw_0b568bac8f2d65ad(long long _swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_FormatBytes_raw_b1280629d903234c(long long _swig_go_0, hmn_error *_swig_go_1) {
   uint64_t arg1 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -1493,7 +1623,7 @@ _gostring_ _wrap_FormatBytes_raw_0b568bac8f2d65ad(long long _swig_go_0, hmn_erro
 }
 
 
-int _wrap_SizeOf_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0) {
+int _wrap_SizeOf_raw_b1280629d903234c(_goslice_ _swig_go_0) {
   char *arg1 = (char *) 0 ;
   uint32_t result;
   int _swig_go_result;
@@ -1508,7 +1638,7 @@ int _wrap_SizeOf_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0) {
 }
 
 
-Context *_wrap_new_Context_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, hmn_error *_swig_go_8) {
+Context *_wrap_new_Context_raw_b1280629d903234c(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, hmn_error *_swig_go_8) {
   hmn_flags arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1537,7 +1667,7 @@ Context *_wrap_new_Context_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_1, 
 }
 
 
-void _wrap_delete_Context_raw_0b568bac8f2d65ad(Context *_swig_go_0) {
+void _wrap_delete_Context_raw_b1280629d903234c(Context *_swig_go_0) {
   Context *arg1 = (Context *) 0 ;
 
   arg1 = *(Context **)&_swig_go_0;
@@ -1547,7 +1677,7 @@ void _wrap_delete_Context_raw_0b568bac8f2d65ad(Context *_swig_go_0) {
 }
 
 
-void _wrap_Context_SetPath_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Context_SetPath_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1565,7 +1695,7 @@ void _wrap_Context_SetPath_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_g
 }
 
 
-hmn_backend_info *_wrap_Context_Backend_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_backend_info *_wrap_Context_Backend_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1582,7 +1712,7 @@ hmn_backend_info *_wrap_Context_Backend_raw_0b568bac8f2d65ad(Context *_swig_go_0
 }
 
 
-_gostring_ _wrap_Context_Recording_raw_0b568bac8f2d65ad(Context *_swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_Context_Recording_raw_b1280629d903234c(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -1601,7 +1731,7 @@ _gostring_ _wrap_Context_Recording_raw_0b568bac8f2d65ad(Context *_swig_go_0, hmn
 }
 
 
-hmn_process_memory *_wrap_Context_ProcessMemory_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_process_memory *_wrap_Context_ProcessMemory_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_flags arg3 ;
@@ -1620,7 +1750,7 @@ hmn_process_memory *_wrap_Context_ProcessMemory_raw_0b568bac8f2d65ad(Context *_s
 }
 
 
-hmn_process_memory *_wrap_Context_OwnMemory_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_process_memory *_wrap_Context_OwnMemory_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1637,22 +1767,24 @@ hmn_process_memory *_wrap_Context_OwnMemory_raw_0b568bac8f2d65ad(Context *_swig_
 }
 
 
-hmn_system_memory *_wrap_Context_SystemMemory_raw_0b568bac8f2d65ad(Context *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_system_memory *_wrap_Context_SystemMemory_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_flags arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
   hmn_system_memory *_swig_go_result;
 
   arg1 = *(Context **)&_swig_go_0;
-  arg2 = (hmn_error *)_swig_go_1;
+  arg2 = (hmn_flags)_swig_go_1;
+  arg3 = (hmn_error *)_swig_go_2;
 
-  result = (hmn_system_memory *)Context_system_memory(arg1,arg2);
+  result = (hmn_system_memory *)Context_system_memory(arg1,arg2,arg3);
   _swig_go_result = (void *)result;
   return _swig_go_result;
 }
 
 
-int _wrap_Context_DeviceCount_raw_0b568bac8f2d65ad(Context *_swig_go_0, hmn_error *_swig_go_1) {
+int _wrap_Context_DeviceCount_raw_b1280629d903234c(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint32_t result;
@@ -1667,7 +1799,22 @@ int _wrap_Context_DeviceCount_raw_0b568bac8f2d65ad(Context *_swig_go_0, hmn_erro
 }
 
 
-int _wrap_Context_FindDevice_raw_0b568bac8f2d65ad(Context *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+long long _wrap_Context_DeviceGeneration_raw_b1280629d903234c(Context *_swig_go_0, hmn_error *_swig_go_1) {
+  Context *arg1 = (Context *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  uint64_t result;
+  long long _swig_go_result;
+
+  arg1 = *(Context **)&_swig_go_0;
+  arg2 = (hmn_error *)_swig_go_1;
+
+  result = (uint64_t)Context_device_generation(arg1,arg2);
+  _swig_go_result = result;
+  return _swig_go_result;
+}
+
+
+int _wrap_Context_FindDevice_raw_b1280629d903234c(Context *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1686,24 +1833,26 @@ int _wrap_Context_FindDevice_raw_0b568bac8f2d65ad(Context *_swig_go_0, _goslice_
 }
 
 
-hmn_device *_wrap_Context_Device_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_device *_wrap_Context_Device_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_flags arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_device *result = 0 ;
   hmn_device *_swig_go_result;
 
   arg1 = *(Context **)&_swig_go_0;
   arg2 = (uint32_t)_swig_go_1;
-  arg3 = (hmn_error *)_swig_go_2;
+  arg3 = (hmn_flags)_swig_go_2;
+  arg4 = (hmn_error *)_swig_go_3;
 
-  result = (hmn_device *)Context_device(arg1,arg2,arg3);
+  result = (hmn_device *)Context_device(arg1,arg2,arg3,arg4);
   _swig_go_result = (void *)result;
   return _swig_go_result;
 }
 
 
-hmn_pool *_wrap_Context_Pool_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+hmn_pool *_wrap_Context_Pool_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1724,7 +1873,7 @@ hmn_pool *_wrap_Context_Pool_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig
 }
 
 
-hmn_telemetry *_wrap_Context_Telemetry_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_telemetry *_wrap_Context_Telemetry_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_flags arg3 ;
@@ -1743,12 +1892,13 @@ hmn_telemetry *_wrap_Context_Telemetry_raw_0b568bac8f2d65ad(Context *_swig_go_0,
 }
 
 
-hmn_metric *_wrap_Context_Metric_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+hmn_metric *_wrap_Context_Metric_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
   uint32_t arg4 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_flags arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   hmn_metric *result = 0 ;
   hmn_metric *_swig_go_result;
 
@@ -1756,51 +1906,56 @@ hmn_metric *_wrap_Context_Metric_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _
   arg2 = (uint32_t)_swig_go_1;
   arg3 = (uint32_t)_swig_go_2;
   arg4 = (uint32_t)_swig_go_3;
-  arg5 = (hmn_error *)_swig_go_4;
+  arg5 = (hmn_flags)_swig_go_4;
+  arg6 = (hmn_error *)_swig_go_5;
 
-  result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5);
+  result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5,arg6);
   _swig_go_result = (void *)result;
   return _swig_go_result;
 }
 
 
-hmn_usage *_wrap_Context_Usage_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_usage *_wrap_Context_Usage_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_flags arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
   hmn_usage *result = 0 ;
   hmn_usage *_swig_go_result;
 
   arg1 = *(Context **)&_swig_go_0;
   arg2 = (uint32_t)_swig_go_1;
   arg3 = (uint32_t)_swig_go_2;
-  arg4 = (hmn_error *)_swig_go_3;
+  arg4 = (hmn_flags)_swig_go_3;
+  arg5 = (hmn_error *)_swig_go_4;
 
-  result = (hmn_usage *)Context_usage(arg1,arg2,arg3,arg4);
+  result = (hmn_usage *)Context_usage(arg1,arg2,arg3,arg4,arg5);
   _swig_go_result = (void *)result;
   return _swig_go_result;
 }
 
 
-hmn_usage *_wrap_Context_OwnUsage_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Context_OwnUsage_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_flags arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_usage *result = 0 ;
   hmn_usage *_swig_go_result;
 
   arg1 = *(Context **)&_swig_go_0;
   arg2 = (uint32_t)_swig_go_1;
-  arg3 = (hmn_error *)_swig_go_2;
+  arg3 = (hmn_flags)_swig_go_2;
+  arg4 = (hmn_error *)_swig_go_3;
 
-  result = (hmn_usage *)Context_own_usage(arg1,arg2,arg3);
+  result = (hmn_usage *)Context_own_usage(arg1,arg2,arg3,arg4);
   _swig_go_result = (void *)result;
   return _swig_go_result;
 }
 
 
-Snapshot *_wrap_Context_Take_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, hmn_error *_swig_go_6) {
+Snapshot *_wrap_Context_Take_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, hmn_error *_swig_go_6) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_flags arg3 ;
@@ -1825,7 +1980,7 @@ Snapshot *_wrap_Context_Take_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig
 }
 
 
-Sampler *_wrap_Context_Sampler_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, int _swig_go_7, int _swig_go_8, int _swig_go_9, hmn_error *_swig_go_10) {
+Sampler *_wrap_Context_Sampler_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, int _swig_go_7, int _swig_go_8, int _swig_go_9, hmn_error *_swig_go_10) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   uint32_t arg3 ;
@@ -1858,7 +2013,7 @@ Sampler *_wrap_Context_Sampler_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _sw
 }
 
 
-Tracker *_wrap_Context_Tracker_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+Tracker *_wrap_Context_Tracker_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint64_t arg3 ;
@@ -1879,7 +2034,7 @@ Tracker *_wrap_Context_Tracker_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _sw
 }
 
 
-Spill *_wrap_Context_Spill_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
+Spill *_wrap_Context_Spill_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1902,7 +2057,7 @@ Spill *_wrap_Context_Spill_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_g
 }
 
 
-void _wrap_Snapshot_Devices_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Devices_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_device *arg2 = (hmn_device *) 0 ;
   uint32_t arg3 ;
@@ -1920,7 +2075,7 @@ void _wrap_Snapshot_Devices_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_
 }
 
 
-void _wrap_Snapshot_Telemetries_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Telemetries_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_telemetry *arg2 = (hmn_telemetry *) 0 ;
   uint32_t arg3 ;
@@ -1938,7 +2093,7 @@ void _wrap_Snapshot_Telemetries_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _gosl
 }
 
 
-void _wrap_Snapshot_OwnUsages_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_OwnUsages_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_usage *arg2 = (hmn_usage *) 0 ;
   uint32_t arg3 ;
@@ -1956,7 +2111,7 @@ void _wrap_Snapshot_OwnUsages_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslic
 }
 
 
-void _wrap_Snapshot_Pools_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Pools_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_pool *arg2 = (hmn_pool *) 0 ;
   uint32_t arg3 ;
@@ -1974,7 +2129,7 @@ void _wrap_Snapshot_Pools_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _
 }
 
 
-void _wrap_Snapshot_Usages_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Usages_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_usage *arg2 = (hmn_usage *) 0 ;
   uint32_t arg3 ;
@@ -1992,7 +2147,7 @@ void _wrap_Snapshot_Usages_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ 
 }
 
 
-void _wrap_Snapshot_Metrics_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Metrics_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_metric *arg2 = (hmn_metric *) 0 ;
   uint32_t arg3 ;
@@ -2010,7 +2165,25 @@ void _wrap_Snapshot_Metrics_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_
 }
 
 
-void _wrap_Snapshot_Diagnostics_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Groups_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  hmn_group *arg2 = (hmn_group *) 0 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+
+  arg1 = *(Snapshot **)&_swig_go_0;
+
+  arg2 = (hmn_group *)_swig_go_1.array;
+  arg3 = (uint32_t)_swig_go_1.len;
+
+  arg4 = (hmn_error *)_swig_go_2;
+
+  Snapshot_groups(arg1,arg2,arg3,arg4);
+
+}
+
+
+void _wrap_Snapshot_Diagnostics_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_diagnostic *arg2 = (hmn_diagnostic *) 0 ;
   uint32_t arg3 ;
@@ -2028,7 +2201,7 @@ void _wrap_Snapshot_Diagnostics_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _gosl
 }
 
 
-int _wrap_Snapshot_Texts_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+int _wrap_Snapshot_Texts_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2053,7 +2226,7 @@ int _wrap_Snapshot_Texts_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go
 }
 
 
-void _wrap_delete_Snapshot_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0) {
+void _wrap_delete_Snapshot_raw_b1280629d903234c(Snapshot *_swig_go_0) {
   Snapshot *arg1 = (Snapshot *) 0 ;
 
   arg1 = *(Snapshot **)&_swig_go_0;
@@ -2063,7 +2236,7 @@ void _wrap_delete_Snapshot_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0) {
 }
 
 
-hmn_snapshot_info *_wrap_Snapshot_Info_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_snapshot_info *_wrap_Snapshot_Info_raw_b1280629d903234c(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_snapshot_info *result = 0 ;
@@ -2078,7 +2251,7 @@ hmn_snapshot_info *_wrap_Snapshot_Info_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0
 }
 
 
-hmn_process_memory *_wrap_Snapshot_Memory_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_process_memory *_wrap_Snapshot_Memory_raw_b1280629d903234c(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_process_memory *result = 0 ;
@@ -2093,7 +2266,7 @@ hmn_process_memory *_wrap_Snapshot_Memory_raw_0b568bac8f2d65ad(Snapshot *_swig_g
 }
 
 
-hmn_system_memory *_wrap_Snapshot_System_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_system_memory *_wrap_Snapshot_System_raw_b1280629d903234c(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
@@ -2108,7 +2281,7 @@ hmn_system_memory *_wrap_Snapshot_System_raw_0b568bac8f2d65ad(Snapshot *_swig_go
 }
 
 
-hmn_device *_wrap_Snapshot_Device_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_device *_wrap_Snapshot_Device_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2125,7 +2298,7 @@ hmn_device *_wrap_Snapshot_Device_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int
 }
 
 
-hmn_telemetry *_wrap_Snapshot_Telemetry_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_telemetry *_wrap_Snapshot_Telemetry_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2142,7 +2315,7 @@ hmn_telemetry *_wrap_Snapshot_Telemetry_raw_0b568bac8f2d65ad(Snapshot *_swig_go_
 }
 
 
-hmn_usage *_wrap_Snapshot_OwnUsage_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Snapshot_OwnUsage_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2159,7 +2332,26 @@ hmn_usage *_wrap_Snapshot_OwnUsage_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, in
 }
 
 
-hmn_pool *_wrap_Snapshot_Pool_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_pool *_wrap_Snapshot_DevicePool_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_pool *result = 0 ;
+  hmn_pool *_swig_go_result;
+
+  arg1 = *(Snapshot **)&_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (uint32_t)_swig_go_2;
+  arg4 = (hmn_error *)_swig_go_3;
+
+  result = (hmn_pool *)Snapshot_device_pool(arg1,arg2,arg3,arg4);
+  _swig_go_result = (void *)result;
+  return _swig_go_result;
+}
+
+
+hmn_pool *_wrap_Snapshot_Pool_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2176,7 +2368,7 @@ hmn_pool *_wrap_Snapshot_Pool_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _sw
 }
 
 
-hmn_usage *_wrap_Snapshot_Usage_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Snapshot_Usage_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2193,7 +2385,7 @@ hmn_usage *_wrap_Snapshot_Usage_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _
 }
 
 
-hmn_metric *_wrap_Snapshot_Metric_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_metric *_wrap_Snapshot_Metric_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2210,7 +2402,24 @@ hmn_metric *_wrap_Snapshot_Metric_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int
 }
 
 
-hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_group *_wrap_Snapshot_Group_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_group *result = 0 ;
+  hmn_group *_swig_go_result;
+
+  arg1 = *(Snapshot **)&_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (hmn_error *)_swig_go_2;
+
+  result = (hmn_group *)Snapshot_group(arg1,arg2,arg3);
+  _swig_go_result = (void *)result;
+  return _swig_go_result;
+}
+
+
+hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2227,12 +2436,13 @@ hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_0b568bac8f2d65ad(Snapshot *_swig_g
 }
 
 
-hmn_diagnostic *_wrap_Snapshot_Reason_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+hmn_diagnostic *_wrap_Snapshot_Reason_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
   uint32_t arg4 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  uint32_t arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   hmn_diagnostic *result = 0 ;
   hmn_diagnostic *_swig_go_result;
 
@@ -2240,15 +2450,16 @@ hmn_diagnostic *_wrap_Snapshot_Reason_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0,
   arg2 = (uint32_t)_swig_go_1;
   arg3 = (uint32_t)_swig_go_2;
   arg4 = (uint32_t)_swig_go_3;
-  arg5 = (hmn_error *)_swig_go_4;
+  arg5 = (uint32_t)_swig_go_4;
+  arg6 = (hmn_error *)_swig_go_5;
 
-  result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5);
+  result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5,arg6);
   _swig_go_result = (void *)result;
   return _swig_go_result;
 }
 
 
-_gostring_ _wrap_Snapshot_Text_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+_gostring_ _wrap_Snapshot_Text_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2271,20 +2482,22 @@ _gostring_ _wrap_Snapshot_Text_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _s
 }
 
 
-_gostring_ _wrap_Snapshot_DeviceLine_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+_gostring_ _wrap_Snapshot_DeviceLine_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_flags arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
 
   arg1 = *(Snapshot **)&_swig_go_0;
   arg2 = (uint32_t)_swig_go_1;
   arg3 = (uint32_t)_swig_go_2;
-  arg4 = (hmn_error *)_swig_go_3;
+  arg4 = (hmn_flags)_swig_go_3;
+  arg5 = (hmn_error *)_swig_go_4;
 
-  result = (char *)Snapshot_device_line(arg1,arg2,arg3,arg4);
+  result = (char *)Snapshot_device_line(arg1,arg2,arg3,arg4,arg5);
 
   _swig_go_result.p = (char *)result;
   _swig_go_result.n = result ? strlen(result) : 0;
@@ -2294,7 +2507,7 @@ _gostring_ _wrap_Snapshot_DeviceLine_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, 
 }
 
 
-_gostring_ _wrap_Snapshot_Json_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_Snapshot_Json_raw_b1280629d903234c(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -2313,7 +2526,7 @@ _gostring_ _wrap_Snapshot_Json_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, hmn_er
 }
 
 
-hmn_delta *_wrap_Snapshot_DeltaSince_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_delta *_wrap_Snapshot_DeltaSince_raw_b1280629d903234c(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -2332,12 +2545,13 @@ hmn_delta *_wrap_Snapshot_DeltaSince_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, 
 }
 
 
-_gostring_ _wrap_Snapshot_DeltaLine_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+_gostring_ _wrap_Snapshot_DeltaLine_raw_b1280629d903234c(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
   char *arg4 = (char *) 0 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_flags arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
 
@@ -2345,9 +2559,10 @@ _gostring_ _wrap_Snapshot_DeltaLine_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, S
   arg2 = *(Snapshot **)&_swig_go_1;
   arg3 = (uint32_t)_swig_go_2;
   arg4 = (char *)_swig_go_3.array;
-  arg5 = (hmn_error *)_swig_go_4;
+  arg5 = (hmn_flags)_swig_go_4;
+  arg6 = (hmn_error *)_swig_go_5;
 
-  result = (char *)Snapshot_delta_line(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5);
+  result = (char *)Snapshot_delta_line(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5,arg6);
 
   _swig_go_result.p = (char *)result;
   _swig_go_result.n = result ? strlen(result) : 0;
@@ -2359,12 +2574,13 @@ _gostring_ _wrap_Snapshot_DeltaLine_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, S
 }
 
 
-_gostring_ _wrap_Snapshot_BeforeAfterLines_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+_gostring_ _wrap_Snapshot_BeforeAfterLines_raw_b1280629d903234c(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
   char *arg4 = (char *) 0 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_flags arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
 
@@ -2372,9 +2588,10 @@ _gostring_ _wrap_Snapshot_BeforeAfterLines_raw_0b568bac8f2d65ad(Snapshot *_swig_
   arg2 = *(Snapshot **)&_swig_go_1;
   arg3 = (uint32_t)_swig_go_2;
   arg4 = (char *)_swig_go_3.array;
-  arg5 = (hmn_error *)_swig_go_4;
+  arg5 = (hmn_flags)_swig_go_4;
+  arg6 = (hmn_error *)_swig_go_5;
 
-  result = (char *)Snapshot_before_after_lines(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5);
+  result = (char *)Snapshot_before_after_lines(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5,arg6);
 
   _swig_go_result.p = (char *)result;
   _swig_go_result.n = result ? strlen(result) : 0;
@@ -2386,7 +2603,7 @@ _gostring_ _wrap_Snapshot_BeforeAfterLines_raw_0b568bac8f2d65ad(Snapshot *_swig_
 }
 
 
-void _wrap_delete_Sampler_raw_0b568bac8f2d65ad(Sampler *_swig_go_0) {
+void _wrap_delete_Sampler_raw_b1280629d903234c(Sampler *_swig_go_0) {
   Sampler *arg1 = (Sampler *) 0 ;
 
   arg1 = *(Sampler **)&_swig_go_0;
@@ -2396,7 +2613,22 @@ void _wrap_delete_Sampler_raw_0b568bac8f2d65ad(Sampler *_swig_go_0) {
 }
 
 
-void _wrap_Sampler_Start_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+long long _wrap_Sampler_Handle_raw_b1280629d903234c(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+  Sampler *arg1 = (Sampler *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+
+  arg1 = *(Sampler **)&_swig_go_0;
+  arg2 = (hmn_error *)_swig_go_1;
+
+  result = (int64_t)Sampler_handle(arg1,arg2);
+  _swig_go_result = result;
+  return _swig_go_result;
+}
+
+
+void _wrap_Sampler_Start_raw_b1280629d903234c(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -2408,7 +2640,7 @@ void _wrap_Sampler_Start_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, hmn_error *_s
 }
 
 
-void _wrap_Sampler_Stop_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Sampler_Stop_raw_b1280629d903234c(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -2420,7 +2652,7 @@ void _wrap_Sampler_Stop_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, hmn_error *_sw
 }
 
 
-Snapshot *_wrap_Sampler_Next_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+Snapshot *_wrap_Sampler_Next_raw_b1280629d903234c(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2437,7 +2669,7 @@ Snapshot *_wrap_Sampler_Next_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig
 }
 
 
-hmn_sampler_info *_wrap_Sampler_Info_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_sampler_info *_wrap_Sampler_Info_raw_b1280629d903234c(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_sampler_info *result = 0 ;
@@ -2452,7 +2684,7 @@ hmn_sampler_info *_wrap_Sampler_Info_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, h
 }
 
 
-hmn_pool *_wrap_Sampler_LatestPool_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_pool *_wrap_Sampler_LatestPool_raw_b1280629d903234c(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2469,7 +2701,7 @@ hmn_pool *_wrap_Sampler_LatestPool_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int
 }
 
 
-hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_b1280629d903234c(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2486,7 +2718,7 @@ hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_0b568bac8f2d65ad(Sampler *_swig
 }
 
 
-hmn_peak *_wrap_Sampler_Peak_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_peak *_wrap_Sampler_Peak_raw_b1280629d903234c(Sampler *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2505,7 +2737,7 @@ hmn_peak *_wrap_Sampler_Peak_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig
 }
 
 
-hmn_peak *_wrap_Sampler_DevicePeak_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_peak *_wrap_Sampler_DevicePeak_raw_b1280629d903234c(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2522,7 +2754,7 @@ hmn_peak *_wrap_Sampler_DevicePeak_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int
 }
 
 
-int _wrap_dtype_bits_raw_0b568bac8f2d65ad(int _swig_go_0) {
+int _wrap_dtype_bits_raw_b1280629d903234c(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -2535,7 +2767,7 @@ int _wrap_dtype_bits_raw_0b568bac8f2d65ad(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_dtype_name_raw_0b568bac8f2d65ad(int _swig_go_0) {
+_gostring_ _wrap_dtype_name_raw_b1280629d903234c(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -2551,7 +2783,7 @@ _gostring_ _wrap_dtype_name_raw_0b568bac8f2d65ad(int _swig_go_0) {
 }
 
 
-int _wrap_DtypeFromName_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
+int _wrap_DtypeFromName_raw_b1280629d903234c(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
   char *arg1 = (char *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint32_t result;
@@ -2568,7 +2800,7 @@ int _wrap_DtypeFromName_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0, hmn_error *_s
 }
 
 
-long long _wrap_EstimateTensor_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+long long _wrap_EstimateTensor_raw_b1280629d903234c(_goslice_ _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2589,7 +2821,7 @@ long long _wrap_EstimateTensor_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0, int _s
 }
 
 
-long long _wrap_EstimatePacked_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+long long _wrap_EstimatePacked_raw_b1280629d903234c(_goslice_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2616,7 +2848,7 @@ long long _wrap_EstimatePacked_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0, int _s
 }
 
 
-long long _wrap_EstimateAttention_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, hmn_error *_swig_go_7) {
+long long _wrap_EstimateAttention_raw_b1280629d903234c(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, hmn_error *_swig_go_7) {
   hmn_flags arg1 ;
   uint32_t arg2 ;
   uint64_t arg3 ;
@@ -2643,7 +2875,7 @@ long long _wrap_EstimateAttention_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig
 }
 
 
-long long _wrap_EstimateCache_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, long long _swig_go_14, hmn_error *_swig_go_15) {
+long long _wrap_EstimateCache_raw_b1280629d903234c(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, long long _swig_go_14, hmn_error *_swig_go_15) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2686,7 +2918,7 @@ long long _wrap_EstimateCache_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_
 }
 
 
-long long _wrap_EstimateOverhead_raw_0b568bac8f2d65ad(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+long long _wrap_EstimateOverhead_raw_b1280629d903234c(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   uint64_t arg1 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2703,7 +2935,7 @@ long long _wrap_EstimateOverhead_raw_0b568bac8f2d65ad(long long _swig_go_0, int 
 }
 
 
-long long _wrap_EstimateSum_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
+long long _wrap_EstimateSum_raw_b1280629d903234c(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2722,7 +2954,7 @@ long long _wrap_EstimateSum_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0, hmn_error
 }
 
 
-Tracker *_wrap_new_Tracker_raw_0b568bac8f2d65ad(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+Tracker *_wrap_new_Tracker_raw_b1280629d903234c(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   uint64_t arg1 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2739,7 +2971,7 @@ Tracker *_wrap_new_Tracker_raw_0b568bac8f2d65ad(long long _swig_go_0, int _swig_
 }
 
 
-void _wrap_delete_Tracker_raw_0b568bac8f2d65ad(Tracker *_swig_go_0) {
+void _wrap_delete_Tracker_raw_b1280629d903234c(Tracker *_swig_go_0) {
   Tracker *arg1 = (Tracker *) 0 ;
 
   arg1 = *(Tracker **)&_swig_go_0;
@@ -2749,7 +2981,7 @@ void _wrap_delete_Tracker_raw_0b568bac8f2d65ad(Tracker *_swig_go_0) {
 }
 
 
-void _wrap_Tracker_Allocate_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Tracker_Allocate_raw_b1280629d903234c(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   uint32_t arg3 ;
@@ -2765,7 +2997,7 @@ void _wrap_Tracker_Allocate_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, long long 
 }
 
 
-void _wrap_Tracker_Release_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Tracker_Release_raw_b1280629d903234c(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   uint32_t arg3 ;
@@ -2781,7 +3013,7 @@ void _wrap_Tracker_Release_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, long long _
 }
 
 
-int _wrap_Tracker_WouldFit_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Tracker_WouldFit_raw_b1280629d903234c(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2798,7 +3030,7 @@ int _wrap_Tracker_WouldFit_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, long long _
 }
 
 
-void _wrap_Tracker_SetLimit_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Tracker_SetLimit_raw_b1280629d903234c(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2812,7 +3044,7 @@ void _wrap_Tracker_SetLimit_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, long long 
 }
 
 
-void _wrap_Tracker_Reset_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Tracker_Reset_raw_b1280629d903234c(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
   Tracker *arg1 = (Tracker *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -2824,7 +3056,7 @@ void _wrap_Tracker_Reset_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, hmn_error *_s
 }
 
 
-int _wrap_Tracker_Tag_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Tracker_Tag_raw_b1280629d903234c(Tracker *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2843,7 +3075,7 @@ int _wrap_Tracker_Tag_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, _goslice_ _swig_
 }
 
 
-hmn_tracker_info *_wrap_Tracker_Info_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_tracker_info *_wrap_Tracker_Info_raw_b1280629d903234c(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
   Tracker *arg1 = (Tracker *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_tracker_info *result = 0 ;
@@ -2858,7 +3090,7 @@ hmn_tracker_info *_wrap_Tracker_Info_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, h
 }
 
 
-hmn_tag *_wrap_Tracker_ReadTag_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_tag *_wrap_Tracker_ReadTag_raw_b1280629d903234c(Tracker *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2875,7 +3107,7 @@ hmn_tag *_wrap_Tracker_ReadTag_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, int _sw
 }
 
 
-void _wrap_delete_Spill_raw_0b568bac8f2d65ad(Spill *_swig_go_0) {
+void _wrap_delete_Spill_raw_b1280629d903234c(Spill *_swig_go_0) {
   Spill *arg1 = (Spill *) 0 ;
 
   arg1 = *(Spill **)&_swig_go_0;
@@ -2885,7 +3117,7 @@ void _wrap_delete_Spill_raw_0b568bac8f2d65ad(Spill *_swig_go_0) {
 }
 
 
-void _wrap_Spill_Observe_raw_0b568bac8f2d65ad(Spill *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Spill_Observe_raw_b1280629d903234c(Spill *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Spill *arg1 = (Spill *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2901,7 +3133,7 @@ void _wrap_Spill_Observe_raw_0b568bac8f2d65ad(Spill *_swig_go_0, _goslice_ _swig
 }
 
 
-void _wrap_Spill_ObserveSnapshot_raw_0b568bac8f2d65ad(Spill *_swig_go_0, Snapshot *_swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Spill_ObserveSnapshot_raw_b1280629d903234c(Spill *_swig_go_0, Snapshot *_swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
   Spill *arg1 = (Spill *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   char *arg3 = (char *) 0 ;
@@ -2919,7 +3151,7 @@ void _wrap_Spill_ObserveSnapshot_raw_0b568bac8f2d65ad(Spill *_swig_go_0, Snapsho
 }
 
 
-void _wrap_Spill_Feed_raw_0b568bac8f2d65ad(Spill *_swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, _goslice_ _swig_go_7, hmn_error *_swig_go_8) {
+void _wrap_Spill_Feed_raw_b1280629d903234c(Spill *_swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, _goslice_ _swig_go_7, hmn_error *_swig_go_8) {
   Spill *arg1 = (Spill *) 0 ;
   hmn_flags arg2 ;
   uint64_t arg3 ;
@@ -2947,7 +3179,7 @@ void _wrap_Spill_Feed_raw_0b568bac8f2d65ad(Spill *_swig_go_0, int _swig_go_1, lo
 }
 
 
-hmn_spill_info *_wrap_Spill_Info_raw_0b568bac8f2d65ad(Spill *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_spill_info *_wrap_Spill_Info_raw_b1280629d903234c(Spill *_swig_go_0, hmn_error *_swig_go_1) {
   Spill *arg1 = (Spill *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_spill_info *result = 0 ;
@@ -2962,7 +3194,7 @@ hmn_spill_info *_wrap_Spill_Info_raw_0b568bac8f2d65ad(Spill *_swig_go_0, hmn_err
 }
 
 
-hmn_episode *_wrap_Spill_Episode_raw_0b568bac8f2d65ad(Spill *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+hmn_episode *_wrap_Spill_Episode_raw_b1280629d903234c(Spill *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Spill *arg1 = (Spill *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2979,7 +3211,7 @@ hmn_episode *_wrap_Spill_Episode_raw_0b568bac8f2d65ad(Spill *_swig_go_0, long lo
 }
 
 
-Spill *_wrap_LoneSpill_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
+Spill *_wrap_LoneSpill_raw_b1280629d903234c(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   uint64_t arg3 ;

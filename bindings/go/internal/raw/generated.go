@@ -31,47 +31,47 @@ typedef struct { void* array; intgo len; intgo cap; } _goslice_;
 
 
 typedef _gostring_ swig_type_1;
-typedef _gostring_ swig_type_2;
+typedef long long swig_type_2;
 typedef _gostring_ swig_type_3;
 typedef _gostring_ swig_type_4;
 typedef _gostring_ swig_type_5;
 typedef _gostring_ swig_type_6;
 typedef _gostring_ swig_type_7;
-typedef long long swig_type_8;
-typedef _goslice_ swig_type_9;
+typedef _gostring_ swig_type_8;
+typedef _gostring_ swig_type_9;
 typedef long long swig_type_10;
 typedef _goslice_ swig_type_11;
-typedef _gostring_ swig_type_12;
+typedef long long swig_type_12;
 typedef _goslice_ swig_type_13;
-typedef long long swig_type_14;
+typedef _gostring_ swig_type_14;
 typedef long long swig_type_15;
-typedef long long swig_type_16;
-typedef _goslice_ swig_type_17;
-typedef _goslice_ swig_type_18;
-typedef _goslice_ swig_type_19;
+typedef _goslice_ swig_type_16;
+typedef long long swig_type_17;
+typedef long long swig_type_18;
+typedef long long swig_type_19;
 typedef _goslice_ swig_type_20;
 typedef _goslice_ swig_type_21;
 typedef _goslice_ swig_type_22;
 typedef _goslice_ swig_type_23;
 typedef _goslice_ swig_type_24;
-typedef _gostring_ swig_type_25;
-typedef _gostring_ swig_type_26;
-typedef _gostring_ swig_type_27;
-typedef _gostring_ swig_type_28;
-typedef _goslice_ swig_type_29;
+typedef _goslice_ swig_type_25;
+typedef _goslice_ swig_type_26;
+typedef _goslice_ swig_type_27;
+typedef _goslice_ swig_type_28;
+typedef _gostring_ swig_type_29;
 typedef _gostring_ swig_type_30;
-typedef _goslice_ swig_type_31;
+typedef _gostring_ swig_type_31;
 typedef _gostring_ swig_type_32;
 typedef _goslice_ swig_type_33;
-typedef long long swig_type_34;
+typedef _gostring_ swig_type_34;
 typedef _goslice_ swig_type_35;
 typedef long long swig_type_36;
-typedef _goslice_ swig_type_37;
-typedef long long swig_type_38;
+typedef _gostring_ swig_type_37;
+typedef _goslice_ swig_type_38;
 typedef long long swig_type_39;
-typedef long long swig_type_40;
+typedef _goslice_ swig_type_40;
 typedef long long swig_type_41;
-typedef long long swig_type_42;
+typedef _goslice_ swig_type_42;
 typedef long long swig_type_43;
 typedef long long swig_type_44;
 typedef long long swig_type_45;
@@ -87,120 +87,133 @@ typedef long long swig_type_54;
 typedef long long swig_type_55;
 typedef long long swig_type_56;
 typedef long long swig_type_57;
-typedef _goslice_ swig_type_58;
+typedef long long swig_type_58;
 typedef long long swig_type_59;
 typedef long long swig_type_60;
 typedef long long swig_type_61;
 typedef long long swig_type_62;
-typedef long long swig_type_63;
-typedef _goslice_ swig_type_64;
-typedef _goslice_ swig_type_65;
-typedef _goslice_ swig_type_66;
+typedef _goslice_ swig_type_63;
+typedef long long swig_type_64;
+typedef long long swig_type_65;
+typedef long long swig_type_66;
 typedef long long swig_type_67;
 typedef long long swig_type_68;
-typedef long long swig_type_69;
-typedef long long swig_type_70;
-typedef long long swig_type_71;
-typedef _goslice_ swig_type_72;
+typedef _goslice_ swig_type_69;
+typedef _goslice_ swig_type_70;
+typedef _goslice_ swig_type_71;
+typedef long long swig_type_72;
 typedef long long swig_type_73;
 typedef long long swig_type_74;
 typedef long long swig_type_75;
-extern void _wrap_Swig_free_raw_0b568bac8f2d65ad(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_raw_0b568bac8f2d65ad(swig_intgo arg1);
+typedef long long swig_type_76;
+typedef _goslice_ swig_type_77;
+typedef long long swig_type_78;
+typedef long long swig_type_79;
+typedef long long swig_type_80;
+extern void _wrap_Swig_free_raw_b1280629d903234c(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_raw_b1280629d903234c(swig_intgo arg1);
 
 #cgo pkg-config: hypomnesis
 
-extern int _wrap_version_number_raw_0b568bac8f2d65ad(void);
-extern swig_type_1 _wrap_version_string_raw_0b568bac8f2d65ad(void);
-extern int _wrap_feature_raw_0b568bac8f2d65ad(int arg1);
-extern swig_type_2 _wrap_status_name_raw_0b568bac8f2d65ad(int arg1);
-extern swig_type_3 _wrap_backend_name_raw_0b568bac8f2d65ad(int arg1);
-extern swig_type_4 _wrap_metric_name_raw_0b568bac8f2d65ad(int arg1);
-extern swig_type_5 _wrap_metric_unit_raw_0b568bac8f2d65ad(int arg1);
-extern swig_type_6 _wrap_metric_instance_name_raw_0b568bac8f2d65ad(int arg1, int arg2);
-extern swig_type_7 _wrap_FormatBytes_raw_0b568bac8f2d65ad(swig_type_8 arg1, swig_voidp arg2);
-extern int _wrap_SizeOf_raw_0b568bac8f2d65ad(swig_type_9 arg1);
-extern uintptr_t _wrap_new_Context_raw_0b568bac8f2d65ad(int arg1, int arg2, int arg3, int arg4, int arg5, int arg6, int arg7, swig_type_10 arg8, swig_voidp arg9);
-extern void _wrap_delete_Context_raw_0b568bac8f2d65ad(uintptr_t arg1);
-extern void _wrap_Context_SetPath_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_type_11 arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_Backend_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_type_12 _wrap_Context_Recording_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Context_ProcessMemory_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_OwnMemory_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Context_SystemMemory_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_Context_DeviceCount_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_Context_FindDevice_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_type_13 arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Context_Device_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Context_Pool_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
-extern swig_voidp _wrap_Context_Telemetry_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_Metric_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
-extern swig_voidp _wrap_Context_Usage_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_OwnUsage_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern uintptr_t _wrap_Context_Take_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_voidp arg7);
-extern uintptr_t _wrap_Context_Sampler_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, int arg6, int arg7, int arg8, int arg9, int arg10, swig_voidp arg11);
-extern uintptr_t _wrap_Context_Tracker_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_type_14 arg3, int arg4, swig_voidp arg5);
-extern uintptr_t _wrap_Context_Spill_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, int arg3, swig_type_15 arg4, swig_type_16 arg5, swig_voidp arg6);
-extern void _wrap_Snapshot_Devices_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_type_17 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Telemetries_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_type_18 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_OwnUsages_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_type_19 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Pools_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_type_20 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Usages_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_type_21 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Metrics_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_type_22 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Diagnostics_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_type_23 arg2, swig_voidp arg3);
-extern int _wrap_Snapshot_Texts_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, int arg3, swig_type_24 arg4, swig_voidp arg5);
-extern void _wrap_delete_Snapshot_raw_0b568bac8f2d65ad(uintptr_t arg1);
-extern swig_voidp _wrap_Snapshot_Info_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Snapshot_Memory_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Snapshot_System_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Snapshot_Device_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Telemetry_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_OwnUsage_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Pool_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Usage_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Metric_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Diagnostic_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Reason_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
-extern swig_type_25 _wrap_Snapshot_Text_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_type_26 _wrap_Snapshot_DeviceLine_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_type_27 _wrap_Snapshot_Json_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Snapshot_DeltaSince_raw_0b568bac8f2d65ad(uintptr_t arg1, uintptr_t arg2, int arg3, swig_voidp arg4);
-extern swig_type_28 _wrap_Snapshot_DeltaLine_raw_0b568bac8f2d65ad(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_29 arg4, swig_voidp arg5);
-extern swig_type_30 _wrap_Snapshot_BeforeAfterLines_raw_0b568bac8f2d65ad(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_31 arg4, swig_voidp arg5);
-extern void _wrap_delete_Sampler_raw_0b568bac8f2d65ad(uintptr_t arg1);
-extern void _wrap_Sampler_Start_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_voidp arg2);
-extern void _wrap_Sampler_Stop_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_voidp arg2);
-extern uintptr_t _wrap_Sampler_Next_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Sampler_Info_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Sampler_LatestPool_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Sampler_LatestTelemetry_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Sampler_Peak_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Sampler_DevicePeak_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern int _wrap_dtype_bits_raw_0b568bac8f2d65ad(int arg1);
-extern swig_type_32 _wrap_dtype_name_raw_0b568bac8f2d65ad(int arg1);
-extern int _wrap_DtypeFromName_raw_0b568bac8f2d65ad(swig_type_33 arg1, swig_voidp arg2);
-extern swig_type_34 _wrap_EstimateTensor_raw_0b568bac8f2d65ad(swig_type_35 arg1, int arg2, swig_voidp arg3);
-extern swig_type_36 _wrap_EstimatePacked_raw_0b568bac8f2d65ad(swig_type_37 arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
-extern swig_type_38 _wrap_EstimateAttention_raw_0b568bac8f2d65ad(int arg1, int arg2, swig_type_39 arg3, swig_type_40 arg4, swig_type_41 arg5, swig_type_42 arg6, swig_type_43 arg7, swig_voidp arg8);
-extern swig_type_44 _wrap_EstimateCache_raw_0b568bac8f2d65ad(int arg1, int arg2, int arg3, int arg4, int arg5, swig_type_45 arg6, swig_type_46 arg7, swig_type_47 arg8, swig_type_48 arg9, swig_type_49 arg10, swig_type_50 arg11, swig_type_51 arg12, swig_type_52 arg13, swig_type_53 arg14, swig_type_54 arg15, swig_voidp arg16);
-extern swig_type_55 _wrap_EstimateOverhead_raw_0b568bac8f2d65ad(swig_type_56 arg1, int arg2, swig_voidp arg3);
-extern swig_type_57 _wrap_EstimateSum_raw_0b568bac8f2d65ad(swig_type_58 arg1, swig_voidp arg2);
-extern uintptr_t _wrap_new_Tracker_raw_0b568bac8f2d65ad(swig_type_59 arg1, int arg2, swig_voidp arg3);
-extern void _wrap_delete_Tracker_raw_0b568bac8f2d65ad(uintptr_t arg1);
-extern void _wrap_Tracker_Allocate_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_type_60 arg2, int arg3, swig_voidp arg4);
-extern void _wrap_Tracker_Release_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_type_61 arg2, int arg3, swig_voidp arg4);
-extern int _wrap_Tracker_WouldFit_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_type_62 arg2, swig_voidp arg3);
-extern void _wrap_Tracker_SetLimit_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_type_63 arg2, swig_voidp arg3);
-extern void _wrap_Tracker_Reset_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_Tracker_Tag_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_type_64 arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Tracker_Info_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Tracker_ReadTag_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern void _wrap_delete_Spill_raw_0b568bac8f2d65ad(uintptr_t arg1);
-extern void _wrap_Spill_Observe_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_type_65 arg2, swig_voidp arg3);
-extern void _wrap_Spill_ObserveSnapshot_raw_0b568bac8f2d65ad(uintptr_t arg1, uintptr_t arg2, swig_type_66 arg3, swig_voidp arg4);
-extern void _wrap_Spill_Feed_raw_0b568bac8f2d65ad(uintptr_t arg1, int arg2, swig_type_67 arg3, swig_type_68 arg4, swig_type_69 arg5, swig_type_70 arg6, swig_type_71 arg7, swig_type_72 arg8, swig_voidp arg9);
-extern swig_voidp _wrap_Spill_Info_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Spill_Episode_raw_0b568bac8f2d65ad(uintptr_t arg1, swig_type_73 arg2, swig_voidp arg3);
-extern uintptr_t _wrap_LoneSpill_raw_0b568bac8f2d65ad(int arg1, int arg2, swig_type_74 arg3, swig_type_75 arg4, swig_voidp arg5);
+extern int _wrap_version_number_raw_b1280629d903234c(void);
+extern swig_type_1 _wrap_version_string_raw_b1280629d903234c(void);
+extern int _wrap_feature_raw_b1280629d903234c(int arg1);
+extern int _wrap_backend_available_raw_b1280629d903234c(int arg1);
+extern swig_type_2 _wrap_monotonic_ns_raw_b1280629d903234c(void);
+extern swig_type_3 _wrap_status_name_raw_b1280629d903234c(int arg1);
+extern swig_type_4 _wrap_backend_name_raw_b1280629d903234c(int arg1);
+extern swig_type_5 _wrap_reason_name_raw_b1280629d903234c(int arg1);
+extern swig_type_6 _wrap_metric_name_raw_b1280629d903234c(int arg1);
+extern swig_type_7 _wrap_metric_unit_raw_b1280629d903234c(int arg1);
+extern swig_type_8 _wrap_metric_instance_name_raw_b1280629d903234c(int arg1, int arg2);
+extern swig_type_9 _wrap_FormatBytes_raw_b1280629d903234c(swig_type_10 arg1, swig_voidp arg2);
+extern int _wrap_SizeOf_raw_b1280629d903234c(swig_type_11 arg1);
+extern uintptr_t _wrap_new_Context_raw_b1280629d903234c(int arg1, int arg2, int arg3, int arg4, int arg5, int arg6, int arg7, swig_type_12 arg8, swig_voidp arg9);
+extern void _wrap_delete_Context_raw_b1280629d903234c(uintptr_t arg1);
+extern void _wrap_Context_SetPath_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_type_13 arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_Backend_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_type_14 _wrap_Context_Recording_raw_b1280629d903234c(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Context_ProcessMemory_raw_b1280629d903234c(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_OwnMemory_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Context_SystemMemory_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern int _wrap_Context_DeviceCount_raw_b1280629d903234c(uintptr_t arg1, swig_voidp arg2);
+extern swig_type_15 _wrap_Context_DeviceGeneration_raw_b1280629d903234c(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_Context_FindDevice_raw_b1280629d903234c(uintptr_t arg1, swig_type_16 arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Context_Device_raw_b1280629d903234c(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_Pool_raw_b1280629d903234c(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
+extern swig_voidp _wrap_Context_Telemetry_raw_b1280629d903234c(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_Metric_raw_b1280629d903234c(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
+extern swig_voidp _wrap_Context_Usage_raw_b1280629d903234c(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
+extern swig_voidp _wrap_Context_OwnUsage_raw_b1280629d903234c(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern uintptr_t _wrap_Context_Take_raw_b1280629d903234c(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_voidp arg7);
+extern uintptr_t _wrap_Context_Sampler_raw_b1280629d903234c(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, int arg6, int arg7, int arg8, int arg9, int arg10, swig_voidp arg11);
+extern uintptr_t _wrap_Context_Tracker_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_type_17 arg3, int arg4, swig_voidp arg5);
+extern uintptr_t _wrap_Context_Spill_raw_b1280629d903234c(uintptr_t arg1, int arg2, int arg3, swig_type_18 arg4, swig_type_19 arg5, swig_voidp arg6);
+extern void _wrap_Snapshot_Devices_raw_b1280629d903234c(uintptr_t arg1, swig_type_20 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Telemetries_raw_b1280629d903234c(uintptr_t arg1, swig_type_21 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_OwnUsages_raw_b1280629d903234c(uintptr_t arg1, swig_type_22 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Pools_raw_b1280629d903234c(uintptr_t arg1, swig_type_23 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Usages_raw_b1280629d903234c(uintptr_t arg1, swig_type_24 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Metrics_raw_b1280629d903234c(uintptr_t arg1, swig_type_25 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Groups_raw_b1280629d903234c(uintptr_t arg1, swig_type_26 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Diagnostics_raw_b1280629d903234c(uintptr_t arg1, swig_type_27 arg2, swig_voidp arg3);
+extern int _wrap_Snapshot_Texts_raw_b1280629d903234c(uintptr_t arg1, int arg2, int arg3, swig_type_28 arg4, swig_voidp arg5);
+extern void _wrap_delete_Snapshot_raw_b1280629d903234c(uintptr_t arg1);
+extern swig_voidp _wrap_Snapshot_Info_raw_b1280629d903234c(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_Memory_raw_b1280629d903234c(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_System_raw_b1280629d903234c(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_Device_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Telemetry_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_OwnUsage_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_DevicePool_raw_b1280629d903234c(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Snapshot_Pool_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Usage_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Metric_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Group_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Diagnostic_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Reason_raw_b1280629d903234c(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
+extern swig_type_29 _wrap_Snapshot_Text_raw_b1280629d903234c(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_type_30 _wrap_Snapshot_DeviceLine_raw_b1280629d903234c(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
+extern swig_type_31 _wrap_Snapshot_Json_raw_b1280629d903234c(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_DeltaSince_raw_b1280629d903234c(uintptr_t arg1, uintptr_t arg2, int arg3, swig_voidp arg4);
+extern swig_type_32 _wrap_Snapshot_DeltaLine_raw_b1280629d903234c(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_33 arg4, int arg5, swig_voidp arg6);
+extern swig_type_34 _wrap_Snapshot_BeforeAfterLines_raw_b1280629d903234c(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_35 arg4, int arg5, swig_voidp arg6);
+extern void _wrap_delete_Sampler_raw_b1280629d903234c(uintptr_t arg1);
+extern swig_type_36 _wrap_Sampler_Handle_raw_b1280629d903234c(uintptr_t arg1, swig_voidp arg2);
+extern void _wrap_Sampler_Start_raw_b1280629d903234c(uintptr_t arg1, swig_voidp arg2);
+extern void _wrap_Sampler_Stop_raw_b1280629d903234c(uintptr_t arg1, swig_voidp arg2);
+extern uintptr_t _wrap_Sampler_Next_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Sampler_Info_raw_b1280629d903234c(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Sampler_LatestPool_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Sampler_LatestTelemetry_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Sampler_Peak_raw_b1280629d903234c(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Sampler_DevicePeak_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern int _wrap_dtype_bits_raw_b1280629d903234c(int arg1);
+extern swig_type_37 _wrap_dtype_name_raw_b1280629d903234c(int arg1);
+extern int _wrap_DtypeFromName_raw_b1280629d903234c(swig_type_38 arg1, swig_voidp arg2);
+extern swig_type_39 _wrap_EstimateTensor_raw_b1280629d903234c(swig_type_40 arg1, int arg2, swig_voidp arg3);
+extern swig_type_41 _wrap_EstimatePacked_raw_b1280629d903234c(swig_type_42 arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
+extern swig_type_43 _wrap_EstimateAttention_raw_b1280629d903234c(int arg1, int arg2, swig_type_44 arg3, swig_type_45 arg4, swig_type_46 arg5, swig_type_47 arg6, swig_type_48 arg7, swig_voidp arg8);
+extern swig_type_49 _wrap_EstimateCache_raw_b1280629d903234c(int arg1, int arg2, int arg3, int arg4, int arg5, swig_type_50 arg6, swig_type_51 arg7, swig_type_52 arg8, swig_type_53 arg9, swig_type_54 arg10, swig_type_55 arg11, swig_type_56 arg12, swig_type_57 arg13, swig_type_58 arg14, swig_type_59 arg15, swig_voidp arg16);
+extern swig_type_60 _wrap_EstimateOverhead_raw_b1280629d903234c(swig_type_61 arg1, int arg2, swig_voidp arg3);
+extern swig_type_62 _wrap_EstimateSum_raw_b1280629d903234c(swig_type_63 arg1, swig_voidp arg2);
+extern uintptr_t _wrap_new_Tracker_raw_b1280629d903234c(swig_type_64 arg1, int arg2, swig_voidp arg3);
+extern void _wrap_delete_Tracker_raw_b1280629d903234c(uintptr_t arg1);
+extern void _wrap_Tracker_Allocate_raw_b1280629d903234c(uintptr_t arg1, swig_type_65 arg2, int arg3, swig_voidp arg4);
+extern void _wrap_Tracker_Release_raw_b1280629d903234c(uintptr_t arg1, swig_type_66 arg2, int arg3, swig_voidp arg4);
+extern int _wrap_Tracker_WouldFit_raw_b1280629d903234c(uintptr_t arg1, swig_type_67 arg2, swig_voidp arg3);
+extern void _wrap_Tracker_SetLimit_raw_b1280629d903234c(uintptr_t arg1, swig_type_68 arg2, swig_voidp arg3);
+extern void _wrap_Tracker_Reset_raw_b1280629d903234c(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_Tracker_Tag_raw_b1280629d903234c(uintptr_t arg1, swig_type_69 arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Tracker_Info_raw_b1280629d903234c(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Tracker_ReadTag_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern void _wrap_delete_Spill_raw_b1280629d903234c(uintptr_t arg1);
+extern void _wrap_Spill_Observe_raw_b1280629d903234c(uintptr_t arg1, swig_type_70 arg2, swig_voidp arg3);
+extern void _wrap_Spill_ObserveSnapshot_raw_b1280629d903234c(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, swig_voidp arg4);
+extern void _wrap_Spill_Feed_raw_b1280629d903234c(uintptr_t arg1, int arg2, swig_type_72 arg3, swig_type_73 arg4, swig_type_74 arg5, swig_type_75 arg6, swig_type_76 arg7, swig_type_77 arg8, swig_voidp arg9);
+extern swig_voidp _wrap_Spill_Info_raw_b1280629d903234c(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Spill_Episode_raw_b1280629d903234c(uintptr_t arg1, swig_type_78 arg2, swig_voidp arg3);
+extern uintptr_t _wrap_LoneSpill_raw_b1280629d903234c(int arg1, int arg2, swig_type_79 arg3, swig_type_80 arg4, swig_voidp arg5);
 #undef intgo
 */
 import "C"
@@ -235,25 +248,25 @@ type _ sync.Mutex
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_raw_b1280629d903234c(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_raw_0b568bac8f2d65ad(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_raw_b1280629d903234c(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
 func Version_number() (_swig_ret uint32) {
 	var swig_r uint32
-	swig_r = (uint32)(C._wrap_version_number_raw_0b568bac8f2d65ad())
+	swig_r = (uint32)(C._wrap_version_number_raw_b1280629d903234c())
 	return swig_r
 }
 
 func Version_string() (_swig_ret string) {
 	var swig_r string
-	swig_r_p := C._wrap_version_string_raw_0b568bac8f2d65ad()
+	swig_r_p := C._wrap_version_string_raw_b1280629d903234c()
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -263,14 +276,27 @@ func Version_string() (_swig_ret string) {
 func Feature(arg1 uint32) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
-	swig_r = (uint32)(C._wrap_feature_raw_0b568bac8f2d65ad(C.int(_swig_i_0)))
+	swig_r = (uint32)(C._wrap_feature_raw_b1280629d903234c(C.int(_swig_i_0)))
+	return swig_r
+}
+
+func Backend_available(arg1 uint32) (_swig_ret uint32) {
+	var swig_r uint32
+	_swig_i_0 := arg1
+	swig_r = (uint32)(C._wrap_backend_available_raw_b1280629d903234c(C.int(_swig_i_0)))
+	return swig_r
+}
+
+func Monotonic_ns() (_swig_ret uint64) {
+	var swig_r uint64
+	swig_r = (uint64)(C._wrap_monotonic_ns_raw_b1280629d903234c())
 	return swig_r
 }
 
 func Status_name(arg1 int32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_status_name_raw_0b568bac8f2d65ad(C.int(_swig_i_0))
+	swig_r_p := C._wrap_status_name_raw_b1280629d903234c(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -280,7 +306,17 @@ func Status_name(arg1 int32) (_swig_ret string) {
 func Backend_name(arg1 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_backend_name_raw_0b568bac8f2d65ad(C.int(_swig_i_0))
+	swig_r_p := C._wrap_backend_name_raw_b1280629d903234c(C.int(_swig_i_0))
+	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
+	var swig_r_1 string
+ swig_r_1 = strings.Clone(swig_r)
+	return swig_r_1
+}
+
+func Reason_name(arg1 uint32) (_swig_ret string) {
+	var swig_r string
+	_swig_i_0 := arg1
+	swig_r_p := C._wrap_reason_name_raw_b1280629d903234c(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -290,7 +326,7 @@ func Backend_name(arg1 uint32) (_swig_ret string) {
 func Metric_name(arg1 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_metric_name_raw_0b568bac8f2d65ad(C.int(_swig_i_0))
+	swig_r_p := C._wrap_metric_name_raw_b1280629d903234c(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -300,7 +336,7 @@ func Metric_name(arg1 uint32) (_swig_ret string) {
 func Metric_unit(arg1 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_metric_unit_raw_0b568bac8f2d65ad(C.int(_swig_i_0))
+	swig_r_p := C._wrap_metric_unit_raw_b1280629d903234c(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -311,7 +347,7 @@ func Metric_instance_name(arg1 uint32, arg2 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r_p := C._wrap_metric_instance_name_raw_0b568bac8f2d65ad(C.int(_swig_i_0), C.int(_swig_i_1))
+	swig_r_p := C._wrap_metric_instance_name_raw_b1280629d903234c(C.int(_swig_i_0), C.int(_swig_i_1))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -322,7 +358,7 @@ func FormatBytes(arg1 uint64, arg2 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r_p := C._wrap_FormatBytes_raw_0b568bac8f2d65ad(C.swig_type_8(_swig_i_0), C.swig_voidp(_swig_i_1))
+	swig_r_p := C._wrap_FormatBytes_raw_b1280629d903234c(C.swig_type_10(_swig_i_0), C.swig_voidp(_swig_i_1))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -332,7 +368,7 @@ func FormatBytes(arg1 uint64, arg2 *Error) (_swig_ret string) {
 func SizeOf(arg1 []byte) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
-	swig_r = (uint32)(C._wrap_SizeOf_raw_0b568bac8f2d65ad(*(*C.swig_type_9)(unsafe.Pointer(&_swig_i_0))))
+	swig_r = (uint32)(C._wrap_SizeOf_raw_b1280629d903234c(*(*C.swig_type_11)(unsafe.Pointer(&_swig_i_0))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -359,13 +395,13 @@ func NewContext(arg1 uint32, arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint32,
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	swig_r = (Context)(SwigcptrContext(C._wrap_new_Context_raw_0b568bac8f2d65ad(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_10(_swig_i_7), C.swig_voidp(_swig_i_8))))
+	swig_r = (Context)(SwigcptrContext(C._wrap_new_Context_raw_b1280629d903234c(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_12(_swig_i_7), C.swig_voidp(_swig_i_8))))
 	return swig_r
 }
 
 func DeleteContext(arg1 Context) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Context_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Context_raw_b1280629d903234c(C.uintptr_t(_swig_i_0))
 }
 
 func (arg1 SwigcptrContext) SetPath(arg2 uint32, arg3 []byte, arg4 *Error) {
@@ -373,7 +409,7 @@ func (arg1 SwigcptrContext) SetPath(arg2 uint32, arg3 []byte, arg4 *Error) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Context_SetPath_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
+	C._wrap_Context_SetPath_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), *(*C.swig_type_13)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -384,7 +420,7 @@ func (arg1 SwigcptrContext) Backend(arg2 uint32, arg3 *Error) (_swig_ret *Backen
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*BackendInfo)(C._wrap_Context_Backend_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*BackendInfo)(C._wrap_Context_Backend_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *BackendInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -394,7 +430,7 @@ func (arg1 SwigcptrContext) Recording(arg2 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r_p := C._wrap_Context_Recording_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	swig_r_p := C._wrap_Context_Recording_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -407,7 +443,7 @@ func (arg1 SwigcptrContext) ProcessMemory(arg2 uint32, arg3 uint32, arg4 *Error)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*ProcessMemory)(C._wrap_Context_ProcessMemory_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*ProcessMemory)(C._wrap_Context_ProcessMemory_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *ProcessMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -418,17 +454,18 @@ func (arg1 SwigcptrContext) OwnMemory(arg2 uint32, arg3 *Error) (_swig_ret *Proc
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*ProcessMemory)(C._wrap_Context_OwnMemory_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*ProcessMemory)(C._wrap_Context_OwnMemory_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *ProcessMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
 }
 
-func (arg1 SwigcptrContext) SystemMemory(arg2 *Error) (_swig_ret *SystemMemory) {
+func (arg1 SwigcptrContext) SystemMemory(arg2 uint32, arg3 *Error) (_swig_ret *SystemMemory) {
 	var swig_r *SystemMemory
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*SystemMemory)(C._wrap_Context_SystemMemory_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	_swig_i_2 := arg3
+	swig_r = (*SystemMemory)(C._wrap_Context_SystemMemory_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *SystemMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -438,7 +475,15 @@ func (arg1 SwigcptrContext) DeviceCount(arg2 *Error) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint32)(C._wrap_Context_DeviceCount_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint32)(C._wrap_Context_DeviceCount_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	return swig_r
+}
+
+func (arg1 SwigcptrContext) DeviceGeneration(arg2 *Error) (_swig_ret uint64) {
+	var swig_r uint64
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (uint64)(C._wrap_Context_DeviceGeneration_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
@@ -447,19 +492,20 @@ func (arg1 SwigcptrContext) FindDevice(arg2 []byte, arg3 *Error) (_swig_ret uint
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Context_FindDevice_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_13)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Context_FindDevice_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), *(*C.swig_type_16)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
 	return swig_r
 }
 
-func (arg1 SwigcptrContext) Device(arg2 uint32, arg3 *Error) (_swig_ret *Device) {
+func (arg1 SwigcptrContext) Device(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *Device) {
 	var swig_r *Device
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Device)(C._wrap_Context_Device_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	_swig_i_3 := arg4
+	swig_r = (*Device)(C._wrap_Context_Device_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Device
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -472,7 +518,7 @@ func (arg1 SwigcptrContext) Pool(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Er
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (*Pool)(C._wrap_Context_Pool_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (*Pool)(C._wrap_Context_Pool_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -484,43 +530,46 @@ func (arg1 SwigcptrContext) Telemetry(arg2 uint32, arg3 uint32, arg4 *Error) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Telemetry)(C._wrap_Context_Telemetry_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Telemetry)(C._wrap_Context_Telemetry_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Telemetry
  swig_r_1 = take(swig_r)
 	return swig_r_1
 }
 
-func (arg1 SwigcptrContext) Metric(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret *Metric) {
+func (arg1 SwigcptrContext) Metric(arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint32, arg6 *Error) (_swig_ret *Metric) {
 	var swig_r *Metric
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (*Metric)(C._wrap_Context_Metric_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	_swig_i_5 := arg6
+	swig_r = (*Metric)(C._wrap_Context_Metric_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Metric
  swig_r_1 = take(swig_r)
 	return swig_r_1
 }
 
-func (arg1 SwigcptrContext) Usage(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *Usage) {
+func (arg1 SwigcptrContext) Usage(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret *Usage) {
 	var swig_r *Usage
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Usage)(C._wrap_Context_Usage_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	_swig_i_4 := arg5
+	swig_r = (*Usage)(C._wrap_Context_Usage_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
 }
 
-func (arg1 SwigcptrContext) OwnUsage(arg2 uint32, arg3 *Error) (_swig_ret *Usage) {
+func (arg1 SwigcptrContext) OwnUsage(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *Usage) {
 	var swig_r *Usage
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Usage)(C._wrap_Context_OwnUsage_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	_swig_i_3 := arg4
+	swig_r = (*Usage)(C._wrap_Context_OwnUsage_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -535,7 +584,7 @@ func (arg1 SwigcptrContext) Take(arg2 uint32, arg3 uint32, arg4 uint32, arg5 uin
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Context_Take_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6))))
+	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Context_Take_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6))))
 	return swig_r
 }
 
@@ -552,7 +601,7 @@ func (arg1 SwigcptrContext) Sampler(arg2 uint32, arg3 uint32, arg4 uint32, arg5 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (Sampler)(SwigcptrSampler(C._wrap_Context_Sampler_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.int(_swig_i_8), C.int(_swig_i_9), C.swig_voidp(_swig_i_10))))
+	swig_r = (Sampler)(SwigcptrSampler(C._wrap_Context_Sampler_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.int(_swig_i_8), C.int(_swig_i_9), C.swig_voidp(_swig_i_10))))
 	return swig_r
 }
 
@@ -563,7 +612,7 @@ func (arg1 SwigcptrContext) Tracker(arg2 uint32, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (Tracker)(SwigcptrTracker(C._wrap_Context_Tracker_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_14(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))))
+	swig_r = (Tracker)(SwigcptrTracker(C._wrap_Context_Tracker_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_17(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))))
 	return swig_r
 }
 
@@ -575,7 +624,7 @@ func (arg1 SwigcptrContext) Spill(arg2 uint32, arg3 uint32, arg4 uint64, arg5 ui
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (Spill)(SwigcptrSpill(C._wrap_Context_Spill_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_15(_swig_i_3), C.swig_type_16(_swig_i_4), C.swig_voidp(_swig_i_5))))
+	swig_r = (Spill)(SwigcptrSpill(C._wrap_Context_Spill_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_18(_swig_i_3), C.swig_type_19(_swig_i_4), C.swig_voidp(_swig_i_5))))
 	return swig_r
 }
 
@@ -587,15 +636,16 @@ type Context interface {
 	Recording(arg2 *Error) (_swig_ret string)
 	ProcessMemory(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *ProcessMemory)
 	OwnMemory(arg2 uint32, arg3 *Error) (_swig_ret *ProcessMemory)
-	SystemMemory(arg2 *Error) (_swig_ret *SystemMemory)
+	SystemMemory(arg2 uint32, arg3 *Error) (_swig_ret *SystemMemory)
 	DeviceCount(arg2 *Error) (_swig_ret uint32)
+	DeviceGeneration(arg2 *Error) (_swig_ret uint64)
 	FindDevice(arg2 []byte, arg3 *Error) (_swig_ret uint32)
-	Device(arg2 uint32, arg3 *Error) (_swig_ret *Device)
+	Device(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *Device)
 	Pool(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret *Pool)
 	Telemetry(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *Telemetry)
-	Metric(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret *Metric)
-	Usage(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *Usage)
-	OwnUsage(arg2 uint32, arg3 *Error) (_swig_ret *Usage)
+	Metric(arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint32, arg6 *Error) (_swig_ret *Metric)
+	Usage(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret *Usage)
+	OwnUsage(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *Usage)
 	Take(arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint32, arg6 uint32, arg7 *Error) (_swig_ret Snapshot)
 	Sampler(arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint32, arg6 uint32, arg7 uint32, arg8 uint32, arg9 uint32, arg10 uint32, arg11 *Error) (_swig_ret Sampler)
 	Tracker(arg2 uint32, arg3 uint64, arg4 uint32, arg5 *Error) (_swig_ret Tracker)
@@ -615,7 +665,7 @@ func (arg1 SwigcptrSnapshot) Devices(arg2 []Device, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Devices_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_17)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Devices_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), *(*C.swig_type_20)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -625,7 +675,7 @@ func (arg1 SwigcptrSnapshot) Telemetries(arg2 []Telemetry, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Telemetries_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_18)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Telemetries_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), *(*C.swig_type_21)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -635,7 +685,7 @@ func (arg1 SwigcptrSnapshot) OwnUsages(arg2 []Usage, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_OwnUsages_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_19)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_OwnUsages_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), *(*C.swig_type_22)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -645,7 +695,7 @@ func (arg1 SwigcptrSnapshot) Pools(arg2 []Pool, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Pools_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_20)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Pools_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), *(*C.swig_type_23)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -655,7 +705,7 @@ func (arg1 SwigcptrSnapshot) Usages(arg2 []Usage, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Usages_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_21)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Usages_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -665,7 +715,17 @@ func (arg1 SwigcptrSnapshot) Metrics(arg2 []Metric, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Metrics_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_22)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Metrics_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), *(*C.swig_type_25)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg2
+	}
+}
+
+func (arg1 SwigcptrSnapshot) Groups(arg2 []Group, arg3 *Error) {
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	C._wrap_Snapshot_Groups_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), *(*C.swig_type_26)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -675,7 +735,7 @@ func (arg1 SwigcptrSnapshot) Diagnostics(arg2 []Diagnostic, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Diagnostics_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_23)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Diagnostics_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), *(*C.swig_type_27)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -688,7 +748,7 @@ func (arg1 SwigcptrSnapshot) Texts(arg2 uint32, arg3 uint32, arg4 []byte, arg5 *
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uint32)(C._wrap_Snapshot_Texts_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4)))
+	swig_r = (uint32)(C._wrap_Snapshot_Texts_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_28)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -697,14 +757,14 @@ func (arg1 SwigcptrSnapshot) Texts(arg2 uint32, arg3 uint32, arg4 []byte, arg5 *
 
 func DeleteSnapshot(arg1 Snapshot) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Snapshot_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Snapshot_raw_b1280629d903234c(C.uintptr_t(_swig_i_0))
 }
 
 func (arg1 SwigcptrSnapshot) Info(arg2 *Error) (_swig_ret *SnapshotInfo) {
 	var swig_r *SnapshotInfo
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*SnapshotInfo)(C._wrap_Snapshot_Info_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*SnapshotInfo)(C._wrap_Snapshot_Info_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *SnapshotInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -714,7 +774,7 @@ func (arg1 SwigcptrSnapshot) Memory(arg2 *Error) (_swig_ret *ProcessMemory) {
 	var swig_r *ProcessMemory
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*ProcessMemory)(C._wrap_Snapshot_Memory_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*ProcessMemory)(C._wrap_Snapshot_Memory_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *ProcessMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -724,7 +784,7 @@ func (arg1 SwigcptrSnapshot) System(arg2 *Error) (_swig_ret *SystemMemory) {
 	var swig_r *SystemMemory
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*SystemMemory)(C._wrap_Snapshot_System_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*SystemMemory)(C._wrap_Snapshot_System_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *SystemMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -735,7 +795,7 @@ func (arg1 SwigcptrSnapshot) Device(arg2 uint32, arg3 *Error) (_swig_ret *Device
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Device)(C._wrap_Snapshot_Device_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Device)(C._wrap_Snapshot_Device_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Device
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -746,7 +806,7 @@ func (arg1 SwigcptrSnapshot) Telemetry(arg2 uint32, arg3 *Error) (_swig_ret *Tel
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Telemetry)(C._wrap_Snapshot_Telemetry_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Telemetry)(C._wrap_Snapshot_Telemetry_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Telemetry
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -757,8 +817,20 @@ func (arg1 SwigcptrSnapshot) OwnUsage(arg2 uint32, arg3 *Error) (_swig_ret *Usag
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Usage)(C._wrap_Snapshot_OwnUsage_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Usage)(C._wrap_Snapshot_OwnUsage_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Usage
+ swig_r_1 = take(swig_r)
+	return swig_r_1
+}
+
+func (arg1 SwigcptrSnapshot) DevicePool(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *Pool) {
+	var swig_r *Pool
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (*Pool)(C._wrap_Snapshot_DevicePool_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
 }
@@ -768,7 +840,7 @@ func (arg1 SwigcptrSnapshot) Pool(arg2 uint32, arg3 *Error) (_swig_ret *Pool) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Pool)(C._wrap_Snapshot_Pool_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Pool)(C._wrap_Snapshot_Pool_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -779,7 +851,7 @@ func (arg1 SwigcptrSnapshot) Usage(arg2 uint32, arg3 *Error) (_swig_ret *Usage) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Usage)(C._wrap_Snapshot_Usage_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Usage)(C._wrap_Snapshot_Usage_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -790,8 +862,19 @@ func (arg1 SwigcptrSnapshot) Metric(arg2 uint32, arg3 *Error) (_swig_ret *Metric
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Metric)(C._wrap_Snapshot_Metric_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Metric)(C._wrap_Snapshot_Metric_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Metric
+ swig_r_1 = take(swig_r)
+	return swig_r_1
+}
+
+func (arg1 SwigcptrSnapshot) Group(arg2 uint32, arg3 *Error) (_swig_ret *Group) {
+	var swig_r *Group
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (*Group)(C._wrap_Snapshot_Group_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	var swig_r_1 *Group
  swig_r_1 = take(swig_r)
 	return swig_r_1
 }
@@ -801,20 +884,21 @@ func (arg1 SwigcptrSnapshot) Diagnostic(arg2 uint32, arg3 *Error) (_swig_ret *Di
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Diagnostic)(C._wrap_Snapshot_Diagnostic_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Diagnostic)(C._wrap_Snapshot_Diagnostic_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Diagnostic
  swig_r_1 = take(swig_r)
 	return swig_r_1
 }
 
-func (arg1 SwigcptrSnapshot) Reason(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret *Diagnostic) {
+func (arg1 SwigcptrSnapshot) Reason(arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint32, arg6 *Error) (_swig_ret *Diagnostic) {
 	var swig_r *Diagnostic
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (*Diagnostic)(C._wrap_Snapshot_Reason_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	_swig_i_5 := arg6
+	swig_r = (*Diagnostic)(C._wrap_Snapshot_Reason_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Diagnostic
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -826,20 +910,21 @@ func (arg1 SwigcptrSnapshot) Text(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r_p := C._wrap_Snapshot_Text_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	swig_r_p := C._wrap_Snapshot_Text_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
 	return swig_r_1
 }
 
-func (arg1 SwigcptrSnapshot) DeviceLine(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret string) {
+func (arg1 SwigcptrSnapshot) DeviceLine(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r_p := C._wrap_Snapshot_DeviceLine_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	_swig_i_4 := arg5
+	swig_r_p := C._wrap_Snapshot_DeviceLine_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -850,7 +935,7 @@ func (arg1 SwigcptrSnapshot) Json(arg2 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r_p := C._wrap_Snapshot_Json_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	swig_r_p := C._wrap_Snapshot_Json_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -863,20 +948,21 @@ func (arg1 SwigcptrSnapshot) DeltaSince(arg2 Snapshot, arg3 uint32, arg4 *Error)
 	_swig_i_1 := getSwigcptr(arg2)
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Delta)(C._wrap_Snapshot_DeltaSince_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Delta)(C._wrap_Snapshot_DeltaSince_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Delta
  swig_r_1 = take(swig_r)
 	return swig_r_1
 }
 
-func (arg1 SwigcptrSnapshot) DeltaLine(arg2 Snapshot, arg3 uint32, arg4 []byte, arg5 *Error) (_swig_ret string) {
+func (arg1 SwigcptrSnapshot) DeltaLine(arg2 Snapshot, arg3 uint32, arg4 []byte, arg5 uint32, arg6 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := getSwigcptr(arg2)
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r_p := C._wrap_Snapshot_DeltaLine_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_29)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4))
+	_swig_i_5 := arg6
+	swig_r_p := C._wrap_Snapshot_DeltaLine_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_33)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
@@ -886,14 +972,15 @@ func (arg1 SwigcptrSnapshot) DeltaLine(arg2 Snapshot, arg3 uint32, arg4 []byte, 
 	return swig_r_1
 }
 
-func (arg1 SwigcptrSnapshot) BeforeAfterLines(arg2 Snapshot, arg3 uint32, arg4 []byte, arg5 *Error) (_swig_ret string) {
+func (arg1 SwigcptrSnapshot) BeforeAfterLines(arg2 Snapshot, arg3 uint32, arg4 []byte, arg5 uint32, arg6 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := getSwigcptr(arg2)
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r_p := C._wrap_Snapshot_BeforeAfterLines_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_31)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4))
+	_swig_i_5 := arg6
+	swig_r_p := C._wrap_Snapshot_BeforeAfterLines_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_35)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
@@ -912,6 +999,7 @@ type Snapshot interface {
 	Pools(arg2 []Pool, arg3 *Error)
 	Usages(arg2 []Usage, arg3 *Error)
 	Metrics(arg2 []Metric, arg3 *Error)
+	Groups(arg2 []Group, arg3 *Error)
 	Diagnostics(arg2 []Diagnostic, arg3 *Error)
 	Texts(arg2 uint32, arg3 uint32, arg4 []byte, arg5 *Error) (_swig_ret uint32)
 	Info(arg2 *Error) (_swig_ret *SnapshotInfo)
@@ -920,17 +1008,19 @@ type Snapshot interface {
 	Device(arg2 uint32, arg3 *Error) (_swig_ret *Device)
 	Telemetry(arg2 uint32, arg3 *Error) (_swig_ret *Telemetry)
 	OwnUsage(arg2 uint32, arg3 *Error) (_swig_ret *Usage)
+	DevicePool(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *Pool)
 	Pool(arg2 uint32, arg3 *Error) (_swig_ret *Pool)
 	Usage(arg2 uint32, arg3 *Error) (_swig_ret *Usage)
 	Metric(arg2 uint32, arg3 *Error) (_swig_ret *Metric)
+	Group(arg2 uint32, arg3 *Error) (_swig_ret *Group)
 	Diagnostic(arg2 uint32, arg3 *Error) (_swig_ret *Diagnostic)
-	Reason(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret *Diagnostic)
+	Reason(arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint32, arg6 *Error) (_swig_ret *Diagnostic)
 	Text(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret string)
-	DeviceLine(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret string)
+	DeviceLine(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret string)
 	Json(arg2 *Error) (_swig_ret string)
 	DeltaSince(arg2 Snapshot, arg3 uint32, arg4 *Error) (_swig_ret *Delta)
-	DeltaLine(arg2 Snapshot, arg3 uint32, arg4 []byte, arg5 *Error) (_swig_ret string)
-	BeforeAfterLines(arg2 Snapshot, arg3 uint32, arg4 []byte, arg5 *Error) (_swig_ret string)
+	DeltaLine(arg2 Snapshot, arg3 uint32, arg4 []byte, arg5 uint32, arg6 *Error) (_swig_ret string)
+	BeforeAfterLines(arg2 Snapshot, arg3 uint32, arg4 []byte, arg5 uint32, arg6 *Error) (_swig_ret string)
 }
 
 type SwigcptrSampler uintptr
@@ -944,19 +1034,27 @@ func (p SwigcptrSampler) SwigIsSampler() {
 
 func DeleteSampler(arg1 Sampler) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Sampler_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Sampler_raw_b1280629d903234c(C.uintptr_t(_swig_i_0))
+}
+
+func (arg1 SwigcptrSampler) Handle(arg2 *Error) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (int64)(C._wrap_Sampler_Handle_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	return swig_r
 }
 
 func (arg1 SwigcptrSampler) Start(arg2 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	C._wrap_Sampler_Start_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	C._wrap_Sampler_Start_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 }
 
 func (arg1 SwigcptrSampler) Stop(arg2 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	C._wrap_Sampler_Stop_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	C._wrap_Sampler_Stop_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 }
 
 func (arg1 SwigcptrSampler) Next(arg2 uint32, arg3 *Error) (_swig_ret Snapshot) {
@@ -964,7 +1062,7 @@ func (arg1 SwigcptrSampler) Next(arg2 uint32, arg3 *Error) (_swig_ret Snapshot) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Sampler_Next_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2))))
+	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Sampler_Next_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2))))
 	return swig_r
 }
 
@@ -972,7 +1070,7 @@ func (arg1 SwigcptrSampler) Info(arg2 *Error) (_swig_ret *SamplerInfo) {
 	var swig_r *SamplerInfo
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*SamplerInfo)(C._wrap_Sampler_Info_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*SamplerInfo)(C._wrap_Sampler_Info_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *SamplerInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -983,7 +1081,7 @@ func (arg1 SwigcptrSampler) LatestPool(arg2 uint32, arg3 *Error) (_swig_ret *Poo
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Pool)(C._wrap_Sampler_LatestPool_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Pool)(C._wrap_Sampler_LatestPool_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -994,7 +1092,7 @@ func (arg1 SwigcptrSampler) LatestTelemetry(arg2 uint32, arg3 *Error) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Telemetry)(C._wrap_Sampler_LatestTelemetry_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Telemetry)(C._wrap_Sampler_LatestTelemetry_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Telemetry
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1006,7 +1104,7 @@ func (arg1 SwigcptrSampler) Peak(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_r
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Peak)(C._wrap_Sampler_Peak_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Peak)(C._wrap_Sampler_Peak_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Peak
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1017,7 +1115,7 @@ func (arg1 SwigcptrSampler) DevicePeak(arg2 uint32, arg3 *Error) (_swig_ret *Pea
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Peak)(C._wrap_Sampler_DevicePeak_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Peak)(C._wrap_Sampler_DevicePeak_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Peak
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1026,6 +1124,7 @@ func (arg1 SwigcptrSampler) DevicePeak(arg2 uint32, arg3 *Error) (_swig_ret *Pea
 type Sampler interface {
 	Swigcptr() uintptr
 	SwigIsSampler()
+	Handle(arg2 *Error) (_swig_ret int64)
 	Start(arg2 *Error)
 	Stop(arg2 *Error)
 	Next(arg2 uint32, arg3 *Error) (_swig_ret Snapshot)
@@ -1039,14 +1138,14 @@ type Sampler interface {
 func Dtype_bits(arg1 uint32) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
-	swig_r = (uint32)(C._wrap_dtype_bits_raw_0b568bac8f2d65ad(C.int(_swig_i_0)))
+	swig_r = (uint32)(C._wrap_dtype_bits_raw_b1280629d903234c(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Dtype_name(arg1 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_dtype_name_raw_0b568bac8f2d65ad(C.int(_swig_i_0))
+	swig_r_p := C._wrap_dtype_name_raw_b1280629d903234c(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -1057,7 +1156,7 @@ func DtypeFromName(arg1 []byte, arg2 *Error) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint32)(C._wrap_DtypeFromName_raw_0b568bac8f2d65ad(*(*C.swig_type_33)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint32)(C._wrap_DtypeFromName_raw_b1280629d903234c(*(*C.swig_type_38)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1069,7 +1168,7 @@ func EstimateTensor(arg1 []uint64, arg2 uint32, arg3 *Error) (_swig_ret uint64) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint64)(C._wrap_EstimateTensor_raw_0b568bac8f2d65ad(*(*C.swig_type_35)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint64)(C._wrap_EstimateTensor_raw_b1280629d903234c(*(*C.swig_type_40)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1084,7 +1183,7 @@ func EstimatePacked(arg1 []uint64, arg2 uint32, arg3 uint32, arg4 uint32, arg5 u
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (uint64)(C._wrap_EstimatePacked_raw_0b568bac8f2d65ad(*(*C.swig_type_37)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (uint64)(C._wrap_EstimatePacked_raw_b1280629d903234c(*(*C.swig_type_42)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1101,7 +1200,7 @@ func EstimateAttention(arg1 uint32, arg2 uint32, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (uint64)(C._wrap_EstimateAttention_raw_0b568bac8f2d65ad(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_39(_swig_i_2), C.swig_type_40(_swig_i_3), C.swig_type_41(_swig_i_4), C.swig_type_42(_swig_i_5), C.swig_type_43(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (uint64)(C._wrap_EstimateAttention_raw_b1280629d903234c(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_44(_swig_i_2), C.swig_type_45(_swig_i_3), C.swig_type_46(_swig_i_4), C.swig_type_47(_swig_i_5), C.swig_type_48(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	return swig_r
 }
 
@@ -1123,7 +1222,7 @@ func EstimateCache(arg1 uint32, arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint
 	_swig_i_13 := arg14
 	_swig_i_14 := arg15
 	_swig_i_15 := arg16
-	swig_r = (uint64)(C._wrap_EstimateCache_raw_0b568bac8f2d65ad(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_45(_swig_i_5), C.swig_type_46(_swig_i_6), C.swig_type_47(_swig_i_7), C.swig_type_48(_swig_i_8), C.swig_type_49(_swig_i_9), C.swig_type_50(_swig_i_10), C.swig_type_51(_swig_i_11), C.swig_type_52(_swig_i_12), C.swig_type_53(_swig_i_13), C.swig_type_54(_swig_i_14), C.swig_voidp(_swig_i_15)))
+	swig_r = (uint64)(C._wrap_EstimateCache_raw_b1280629d903234c(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_50(_swig_i_5), C.swig_type_51(_swig_i_6), C.swig_type_52(_swig_i_7), C.swig_type_53(_swig_i_8), C.swig_type_54(_swig_i_9), C.swig_type_55(_swig_i_10), C.swig_type_56(_swig_i_11), C.swig_type_57(_swig_i_12), C.swig_type_58(_swig_i_13), C.swig_type_59(_swig_i_14), C.swig_voidp(_swig_i_15)))
 	return swig_r
 }
 
@@ -1132,7 +1231,7 @@ func EstimateOverhead(arg1 uint64, arg2 uint32, arg3 *Error) (_swig_ret uint64) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint64)(C._wrap_EstimateOverhead_raw_0b568bac8f2d65ad(C.swig_type_56(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint64)(C._wrap_EstimateOverhead_raw_b1280629d903234c(C.swig_type_61(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	return swig_r
 }
 
@@ -1140,7 +1239,7 @@ func EstimateSum(arg1 []uint64, arg2 *Error) (_swig_ret uint64) {
 	var swig_r uint64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint64)(C._wrap_EstimateSum_raw_0b568bac8f2d65ad(*(*C.swig_type_58)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint64)(C._wrap_EstimateSum_raw_b1280629d903234c(*(*C.swig_type_63)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1161,13 +1260,13 @@ func NewTracker(arg1 uint64, arg2 uint32, arg3 *Error) (_swig_ret Tracker) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (Tracker)(SwigcptrTracker(C._wrap_new_Tracker_raw_0b568bac8f2d65ad(C.swig_type_59(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2))))
+	swig_r = (Tracker)(SwigcptrTracker(C._wrap_new_Tracker_raw_b1280629d903234c(C.swig_type_64(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2))))
 	return swig_r
 }
 
 func DeleteTracker(arg1 Tracker) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Tracker_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Tracker_raw_b1280629d903234c(C.uintptr_t(_swig_i_0))
 }
 
 func (arg1 SwigcptrTracker) Allocate(arg2 uint64, arg3 uint32, arg4 *Error) {
@@ -1175,7 +1274,7 @@ func (arg1 SwigcptrTracker) Allocate(arg2 uint64, arg3 uint32, arg4 *Error) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Tracker_Allocate_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_type_60(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	C._wrap_Tracker_Allocate_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_type_65(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 }
 
 func (arg1 SwigcptrTracker) Release(arg2 uint64, arg3 uint32, arg4 *Error) {
@@ -1183,7 +1282,7 @@ func (arg1 SwigcptrTracker) Release(arg2 uint64, arg3 uint32, arg4 *Error) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Tracker_Release_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_type_61(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	C._wrap_Tracker_Release_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_type_66(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 }
 
 func (arg1 SwigcptrTracker) WouldFit(arg2 uint64, arg3 *Error) (_swig_ret uint32) {
@@ -1191,7 +1290,7 @@ func (arg1 SwigcptrTracker) WouldFit(arg2 uint64, arg3 *Error) (_swig_ret uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Tracker_WouldFit_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_type_62(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Tracker_WouldFit_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_type_67(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	return swig_r
 }
 
@@ -1199,13 +1298,13 @@ func (arg1 SwigcptrTracker) SetLimit(arg2 uint64, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Tracker_SetLimit_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_type_63(_swig_i_1), C.swig_voidp(_swig_i_2))
+	C._wrap_Tracker_SetLimit_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_type_68(_swig_i_1), C.swig_voidp(_swig_i_2))
 }
 
 func (arg1 SwigcptrTracker) Reset(arg2 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	C._wrap_Tracker_Reset_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	C._wrap_Tracker_Reset_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 }
 
 func (arg1 SwigcptrTracker) Tag(arg2 []byte, arg3 *Error) (_swig_ret uint32) {
@@ -1213,7 +1312,7 @@ func (arg1 SwigcptrTracker) Tag(arg2 []byte, arg3 *Error) (_swig_ret uint32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Tracker_Tag_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_64)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Tracker_Tag_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), *(*C.swig_type_69)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1224,7 +1323,7 @@ func (arg1 SwigcptrTracker) Info(arg2 *Error) (_swig_ret *TrackerInfo) {
 	var swig_r *TrackerInfo
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*TrackerInfo)(C._wrap_Tracker_Info_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*TrackerInfo)(C._wrap_Tracker_Info_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *TrackerInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1235,7 +1334,7 @@ func (arg1 SwigcptrTracker) ReadTag(arg2 uint32, arg3 *Error) (_swig_ret *Tag) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Tag)(C._wrap_Tracker_ReadTag_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Tag)(C._wrap_Tracker_ReadTag_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Tag
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1265,14 +1364,14 @@ func (p SwigcptrSpill) SwigIsSpill() {
 
 func DeleteSpill(arg1 Spill) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Spill_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Spill_raw_b1280629d903234c(C.uintptr_t(_swig_i_0))
 }
 
 func (arg1 SwigcptrSpill) Observe(arg2 []byte, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Spill_Observe_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_65)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Spill_Observe_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), *(*C.swig_type_70)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1283,7 +1382,7 @@ func (arg1 SwigcptrSpill) ObserveSnapshot(arg2 Snapshot, arg3 []byte, arg4 *Erro
 	_swig_i_1 := getSwigcptr(arg2)
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Spill_ObserveSnapshot_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), *(*C.swig_type_66)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
+	C._wrap_Spill_ObserveSnapshot_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), *(*C.swig_type_71)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -1299,7 +1398,7 @@ func (arg1 SwigcptrSpill) Feed(arg2 uint32, arg3 uint64, arg4 uint64, arg5 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	C._wrap_Spill_Feed_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_67(_swig_i_2), C.swig_type_68(_swig_i_3), C.swig_type_69(_swig_i_4), C.swig_type_70(_swig_i_5), C.swig_type_71(_swig_i_6), *(*C.swig_type_72)(unsafe.Pointer(&_swig_i_7)), C.swig_voidp(_swig_i_8))
+	C._wrap_Spill_Feed_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_72(_swig_i_2), C.swig_type_73(_swig_i_3), C.swig_type_74(_swig_i_4), C.swig_type_75(_swig_i_5), C.swig_type_76(_swig_i_6), *(*C.swig_type_77)(unsafe.Pointer(&_swig_i_7)), C.swig_voidp(_swig_i_8))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg8
 	}
@@ -1309,7 +1408,7 @@ func (arg1 SwigcptrSpill) Info(arg2 *Error) (_swig_ret *SpillInfo) {
 	var swig_r *SpillInfo
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*SpillInfo)(C._wrap_Spill_Info_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*SpillInfo)(C._wrap_Spill_Info_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *SpillInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1320,7 +1419,7 @@ func (arg1 SwigcptrSpill) Episode(arg2 uint64, arg3 *Error) (_swig_ret *Episode)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Episode)(C._wrap_Spill_Episode_raw_0b568bac8f2d65ad(C.uintptr_t(_swig_i_0), C.swig_type_73(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Episode)(C._wrap_Spill_Episode_raw_b1280629d903234c(C.uintptr_t(_swig_i_0), C.swig_type_78(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Episode
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1343,6 +1442,6 @@ func LoneSpill(arg1 uint32, arg2 uint32, arg3 uint64, arg4 uint64, arg5 *Error) 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (Spill)(SwigcptrSpill(C._wrap_LoneSpill_raw_0b568bac8f2d65ad(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_74(_swig_i_2), C.swig_type_75(_swig_i_3), C.swig_voidp(_swig_i_4))))
+	swig_r = (Spill)(SwigcptrSpill(C._wrap_LoneSpill_raw_b1280629d903234c(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_79(_swig_i_2), C.swig_type_80(_swig_i_3), C.swig_voidp(_swig_i_4))))
 	return swig_r
 }

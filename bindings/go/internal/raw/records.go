@@ -46,6 +46,7 @@ type ProcessMemory struct {
 	FootprintBytes     uint64
 	PeakFootprintBytes uint64
 	PeakCommittedBytes uint64
+	ProcessKey         uint64
 }
 
 // SystemMemory is hmn_system_memory.
@@ -70,29 +71,32 @@ type SystemMemory struct {
 
 // Device is hmn_device.
 type Device struct {
-	StructSize      uint32
-	Present         uint32
-	Notes           uint32
-	Backend         uint32
-	Index           uint32
-	Kind            uint32
-	State           uint32
-	Vendor          uint32
-	MemoryKind      uint32
-	ParentIndex     uint32
-	DriverIndex     uint32
-	PciDevice       uint32
-	PciSubsystem    uint32
-	RenderMinor     uint32
-	NumaNode        uint32
-	GpuInstance     uint32
-	ComputeInstance uint32
-	CudaVersion     uint32
-	OsId            uint64
-	Name            [256]byte
-	Uuid            [96]byte
-	PciBusId        [32]byte
-	DriverVersion   [96]byte
+	StructSize        uint32
+	Present           uint32
+	Notes             uint32
+	Backend           uint32
+	Index             uint32
+	Kind              uint32
+	State             uint32
+	Vendor            uint32
+	MemoryKind        uint32
+	ParentIndex       uint32
+	DriverIndex       uint32
+	PciDevice         uint32
+	PciSubsystem      uint32
+	RenderMinor       uint32
+	NumaNode          uint32
+	GpuInstance       uint32
+	ComputeInstance   uint32
+	CudaVersion       uint32
+	ComputeCapability uint32
+	Reserved0         uint32
+	OsId              uint64
+	Name              [256]byte
+	Uuid              [96]byte
+	PciBusId          [32]byte
+	DriverVersion     [96]byte
+	Architecture      [32]byte
 }
 
 // Pool is hmn_pool.
@@ -194,6 +198,20 @@ type Usage struct {
 	WindowNs          uint64
 	AgeNs             uint64
 	PeakUsedBytes     uint64
+	ProcessKey        uint64
+}
+
+// Group is hmn_group.
+type Group struct {
+	StructSize  uint32
+	Present     uint32
+	Notes       uint32
+	Backend     uint32
+	DeviceIndex uint32
+	Reserved0   uint32
+	UsedBytes   uint64
+	LimitBytes  uint64
+	AgeNs       uint64
 }
 
 // SnapshotInfo is hmn_snapshot_info.
@@ -208,9 +226,12 @@ type SnapshotInfo struct {
 	DiagnosticCount        uint32
 	UnreadableProcessCount uint32
 	MetricCount            uint32
+	GroupCount             uint32
+	Reserved0              uint32
 	UnixTimeNs             uint64
 	MonotonicNs            uint64
 	DurationNs             uint64
+	DeviceGeneration       uint64
 }
 
 // Diagnostic is hmn_diagnostic.
@@ -219,11 +240,13 @@ type Diagnostic struct {
 	Present      uint32
 	Notes        uint32
 	Backend      uint32
+	Reason       uint32
 	Status       int32
 	NativeDomain uint32
 	NativeCode   int32
 	Subject      uint32
 	Field        uint32
+	Metric       uint32
 	DeviceIndex  uint32
 	Pid          uint32
 	Count        uint32

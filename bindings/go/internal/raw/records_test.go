@@ -22,7 +22,7 @@ type facts struct {
 }
 
 var mirrors = []interface{}{Error{}, BackendInfo{}, ProcessMemory{}, SystemMemory{}, Device{}, Pool{},
-	Telemetry{}, Metric{}, Peak{}, SamplerInfo{}, SpillInfo{}, Episode{}, Tag{}, TrackerInfo{}, Usage{}, SnapshotInfo{}, Diagnostic{}, Delta{}}
+	Telemetry{}, Metric{}, Group{}, Peak{}, SamplerInfo{}, SpillInfo{}, Episode{}, Tag{}, TrackerInfo{}, Usage{}, SnapshotInfo{}, Diagnostic{}, Delta{}}
 
 // inputs are no results, as all options are.
 var inputs = map[string]bool{"hmn_packing": true, "hmn_attention": true, "hmn_cache": true, "hmn_spill_sample": true}

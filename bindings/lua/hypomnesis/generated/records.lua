@@ -45,6 +45,7 @@ return function(band, text, unsigned, signed)
       footprint_bytes = band(present, 128) ~= 0 and unsigned(record.footprint_bytes) or nil,
       peak_footprint_bytes = band(present, 256) ~= 0 and unsigned(record.peak_footprint_bytes) or nil,
       peak_committed_bytes = band(present, 512) ~= 0 and unsigned(record.peak_committed_bytes) or nil,
+      process_key = band(present, 1024) ~= 0 and unsigned(record.process_key) or nil,
     }
   end
 
@@ -86,11 +87,13 @@ return function(band, text, unsigned, signed)
       gpu_instance = band(present, 512) ~= 0 and record.gpu_instance or nil,
       compute_instance = band(present, 512) ~= 0 and record.compute_instance or nil,
       cuda_version = band(present, 4096) ~= 0 and record.cuda_version or nil,
+      compute_capability = band(present, 8192) ~= 0 and record.compute_capability or nil,
       os_id = band(present, 2048) ~= 0 and unsigned(record.os_id) or nil,
       name = band(present, 1) ~= 0 and text(record.name) or nil,
       uuid = band(present, 2) ~= 0 and text(record.uuid) or nil,
       pci_bus_id = band(present, 4) ~= 0 and text(record.pci_bus_id) or nil,
       driver_version = band(present, 8) ~= 0 and text(record.driver_version) or nil,
+      architecture = band(present, 16384) ~= 0 and text(record.architecture) or nil,
     }
   end
 
@@ -162,10 +165,6 @@ return function(band, text, unsigned, signed)
     }
   end
 
-  copy.hmn_metric_texts = {
-    {"group", 64},
-  }
-
   function copy.hmn_usage(record)
     local present = record.present
     return {
@@ -195,6 +194,7 @@ return function(band, text, unsigned, signed)
       window_ns = band(present, 2048) ~= 0 and unsigned(record.window_ns) or nil,
       age_ns = unsigned(record.age_ns),
       peak_used_bytes = band(present, 65536) ~= 0 and unsigned(record.peak_used_bytes) or nil,
+      process_key = band(present, 131072) ~= 0 and unsigned(record.process_key) or nil,
     }
   end
 
@@ -202,6 +202,22 @@ return function(band, text, unsigned, signed)
     {"name", 1},
     {"command", 3},
     {"container", 5},
+  }
+
+  function copy.hmn_group(record)
+    local present = record.present
+    return {
+      notes = record.notes,
+      backend = record.backend,
+      device_index = record.device_index,
+      used_bytes = band(present, 1) ~= 0 and unsigned(record.used_bytes) or nil,
+      limit_bytes = band(present, 2) ~= 0 and unsigned(record.limit_bytes) or nil,
+      age_ns = unsigned(record.age_ns),
+    }
+  end
+
+  copy.hmn_group_texts = {
+    {"name", 64},
   }
 
   function copy.hmn_snapshot_info(record)
@@ -214,9 +230,11 @@ return function(band, text, unsigned, signed)
       diagnostic_count = record.diagnostic_count,
       unreadable_process_count = record.unreadable_process_count,
       metric_count = record.metric_count,
+      group_count = record.group_count,
       unix_time_ns = unsigned(record.unix_time_ns),
       monotonic_ns = unsigned(record.monotonic_ns),
       duration_ns = unsigned(record.duration_ns),
+      device_generation = unsigned(record.device_generation),
     }
   end
 
@@ -225,15 +243,17 @@ return function(band, text, unsigned, signed)
     return {
       notes = record.notes,
       backend = record.backend,
+      reason = record.reason,
       status = record.status,
       native_domain = record.native_domain,
       native_code = record.native_code,
       subject = record.subject,
       field = band(present, 4) ~= 0 and record.field or nil,
+      metric = band(present, 8) ~= 0 and record.metric or nil,
       device_index = band(present, 1) ~= 0 and record.device_index or nil,
       pid = band(present, 2) ~= 0 and record.pid or nil,
       count = record.count,
-      duration_ns = band(present, 8) ~= 0 and unsigned(record.duration_ns) or nil,
+      duration_ns = band(present, 16) ~= 0 and unsigned(record.duration_ns) or nil,
       message = text(record.message),
     }
   end

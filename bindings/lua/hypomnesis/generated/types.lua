@@ -6,10 +6,10 @@
 ---@class hypomnesis.BackendInfo
 ---@field notes integer NOTE_*
 ---@field backend integer BACKEND_*
----@field state integer STATE_*
+---@field state integer RUN_STATE_*
 ---@field status integer E_*: OK, or why it is not usable
 ---@field native_domain integer NATIVE_*
----@field native_code integer
+---@field native_code integer as the system, driver or tool returned it
 ---@field version string? of the driver or tool
 ---@field message string why it is not usable, and the remedy; "" when it is
 
@@ -17,7 +17,7 @@
 ---@class hypomnesis.ProcessMemory
 ---@field notes integer NOTE_*
 ---@field backend integer BACKEND_*
----@field pid integer
+---@field pid integer in the proc tree in use
 ---@field resident_bytes integer? RSS: anonymous, file and shared pages (/proc/pid/statm)
 ---@field peak_resident_bytes integer? highest RSS so far (VmHWM)
 ---@field virtual_bytes integer? address space (/proc/pid/statm)
@@ -28,6 +28,7 @@
 ---@field footprint_bytes integer? macOS: phys_footprint; absent elsewhere
 ---@field peak_footprint_bytes integer? macOS: highest phys_footprint so far; absent elsewhere
 ---@field peak_committed_bytes integer? Windows: PeakPagefileUsage; absent elsewhere
+---@field process_key integer? as in hypomnesis.Usage
 
 ---Memory of the host and of this process' container, in bytes. What is not known is nil.
 ---@class hypomnesis.SystemMemory
@@ -50,8 +51,8 @@
 ---@field notes integer NOTE_*
 ---@field backend integer BACKEND_*
 ---@field index integer in the context: never reused, never renumbered
----@field kind integer KIND_*
----@field state integer STATE_*
+---@field kind integer DEVICE_KIND_*
+---@field state integer RUN_STATE_*
 ---@field vendor integer VENDOR_*: a PCI vendor id
 ---@field memory_kind integer MEMORY_KIND_*
 ---@field parent_index integer? a partition's GPU
@@ -63,11 +64,13 @@
 ---@field gpu_instance integer? MIG
 ---@field compute_instance integer? MIG
 ---@field cuda_version integer? of the driver: 1000 * major + 10 * minor
+---@field compute_capability integer? NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000
 ---@field os_id integer? Windows: adapter LUID; macOS: registry id
----@field name string?
+---@field name string? as the vendor writes it: "NVIDIA GeForce RTX 4090"
 ---@field uuid string? as the vendor writes it: "GPU-…", "MIG-…"
 ---@field pci_bus_id string? "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
 ---@field driver_version string? as the vendor writes it
+---@field architecture string? as the vendor names it: "Hopper", "gfx942"
 
 ---One memory pool of a device, for the whole device, in bytes. What is not known is nil.
 ---@class hypomnesis.Pool
@@ -84,7 +87,7 @@
 ---@field usable_bytes integer? best estimate of what can be allocated now: what is free, but no more than what is left of the budget, and of the host's usable memory where the pool is a part of it; all of it while the device sleeps. Absent if stale, and on a device that is divided into partitions
 ---@field budget_bytes integer? what a policy grants this process
 ---@field unattributed_bytes integer? used, and owned by no visible process; only in snapshots that collect processes
----@field age_ns integer time since the driver was queried
+---@field age_ns integer time since the driver's answer
 
 ---Load, temperature and power of a device. What is not known is nil.
 ---@class hypomnesis.Telemetry
@@ -113,7 +116,7 @@
 ---@field pcie_rx_bytes integer? counter: take differences
 ---@field pcie_tx_bytes integer? counter: take differences
 ---@field window_ns integer? time over which the percentages are averaged
----@field age_ns integer time since the driver was queried
+---@field age_ns integer time since the driver's answer
 
 ---One number of a device, with its own source and age. Either value or count is present. What is not known is
 ---nil.
@@ -127,23 +130,22 @@
 ---@field value number? a reading
 ---@field count integer? a counter or a whole number
 ---@field window_ns integer? time over which value is averaged
----@field age_ns integer time since the driver was queried
----@field group string? in a snapshot: its control group
+---@field age_ns integer time since the driver's answer
 
 ---Memory of one process on one device: values of that process only, never of the device. What is not known is
 ---nil.
 ---@class hypomnesis.Usage
 ---@field notes integer NOTE_*; NOTE_FOREIGN_PID: pid is not of the proc tree in use
 ---@field backend integer BACKEND_*
----@field pid integer
+---@field pid integer as the driver lists it: see hmn_usage_read
 ---@field device_index integer
----@field kinds integer? USAGE_*: USAGE_COMPUTE, USAGE_GRAPHICS, USAGE_MEDIA
+---@field kinds integer? USAGE_KIND_*: USAGE_KIND_COMPUTE, USAGE_KIND_GRAPHICS, USAGE_KIND_MEDIA
 ---@field accounting integer ACCOUNT_*: what used_bytes counts
----@field name_state integer NAME_*
+---@field name_state integer NAME_STATE_*
 ---@field uid integer? effective user id
 ---@field gpu_instance integer? MIG
 ---@field compute_instance integer? MIG
----@field start_unix_ns integer? start time: identifies a process together with pid. Of an exited process: start of the driver's accounting
+---@field start_unix_ns integer? start time, for people: see process_key. Of an exited process: start of the driver's accounting
 ---@field used_bytes integer? main value, accounted as `accounting`
 ---@field resident_bytes integer?
 ---@field committed_bytes integer?
@@ -157,11 +159,23 @@
 ---@field busy_ns integer? counter: take differences
 ---@field busy_percent number?
 ---@field window_ns integer? time over which busy_percent is averaged
----@field age_ns integer time since the driver was queried
+---@field age_ns integer time since the driver's answer
 ---@field peak_used_bytes integer? highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never sampled
+---@field process_key integer? opaque: identifies the process in every context, whatever its pid was used for before and however the clock is set, among readers in one PID namespace. Absent for a process of another one, an exited process, and where the system does not identify its boot (a copied proc tree)
 ---@field name string? in a snapshot: command name
 ---@field command string? in a snapshot: command line
 ---@field container string? in a snapshot: id of the container
+
+---Memory of one device that one control group holds (a container, a session or a service). No group of a
+---snapshot contains another, so that used_bytes may be summed. What is not known is nil.
+---@class hypomnesis.Group
+---@field notes integer NOTE_*
+---@field backend integer BACKEND_*
+---@field device_index integer
+---@field used_bytes integer? VRAM held by the group's processes
+---@field limit_bytes integer? the lowest limit of the group and of those that contain it, which they may share with others; absent: none, or not readable
+---@field age_ns integer time since the kernel was queried
+---@field name string? in a snapshot: its container, else its path
 
 ---Counts, times and notes of a snapshot.
 ---@class hypomnesis.SnapshotInfo
@@ -173,31 +187,36 @@
 ---@field diagnostic_count integer
 ---@field unreadable_process_count integer processes that the system did not let the caller read, or whose use of a device it did not
 ---@field metric_count integer
+---@field group_count integer
 ---@field unix_time_ns integer start time, since 1970
----@field monotonic_ns integer start time, by the monotonic clock
+---@field monotonic_ns integer start time: hmn_monotonic_ns
 ---@field duration_ns integer time it took
+---@field device_generation integer as hmn_device_generation, of the context's last scan
 
----Why a value is missing, and the remedy. What is not known is nil.
+---Why a value is missing, and the remedy: without DIAGNOSTIC_HAS_FIELD and DIAGNOSTIC_HAS_METRIC, why the
+---whole subject is. What is not known is nil.
 ---@class hypomnesis.Diagnostic
 ---@field notes integer NOTE_*; NOTE_TRACE: not a fault, a recorded driver call
 ---@field backend integer BACKEND_*
+---@field reason integer REASON_*
 ---@field status integer E_*; E_UNSUPPORTED: not supported by this device; E_NO_DEVICE: this backend certainly has no device; these two do not set NOTE_PARTIAL in a snapshot
 ---@field native_domain integer NATIVE_*
----@field native_code integer
+---@field native_code integer as the system, driver or tool returned it
 ---@field subject integer the bit concerned
----@field field integer? presence bits of that struct that are missing for this reason; with COLLECT_METRICS the number of the metric
+---@field field integer? presence bits of that struct that are missing for this reason
+---@field metric integer? the metric that is missing for this reason
 ---@field device_index integer?
 ---@field pid integer? of the first, when several were merged
 ---@field count integer number of equal diagnostics merged into this one
 ---@field duration_ns integer? of a traced call
----@field message string
+---@field message string a sentence that names the value and the remedy
 
 ---Change between two snapshots: after minus before. What is not known is nil.
 ---@class hypomnesis.Delta
 ---@field notes integer NOTE_*
 ---@field backend integer BACKEND_*
 ---@field device_index integer
----@field scope integer SCOPE_*: device_bytes is of this process or of the device
+---@field scope integer DELTA_SCOPE_*: device_bytes is of this process or of the device
 ---@field accounting integer ACCOUNT_*: how device_bytes is accounted
 ---@field memory_bytes integer? the caller's resident set
 ---@field device_bytes integer? of the caller when both snapshots have that, else of the device
@@ -207,14 +226,14 @@
 ---State and counters of a sampler. What is not known is nil.
 ---@class hypomnesis.SamplerInfo
 ---@field notes integer NOTE_*
----@field state integer SAMPLER_*: SAMPLER_IDLE, SAMPLER_RUNNING, SAMPLER_STOPPED
+---@field state integer SAMPLER_STATE_*: SAMPLER_STATE_IDLE, SAMPLER_STATE_RUNNING, SAMPLER_STATE_STOPPED
 ---@field pending integer snapshots not yet pulled
 ---@field last_status integer? E_*: of the last attempt
 ---@field taken_count integer snapshots taken
 ---@field dropped_count integer of these, dropped unread because the queue was full
 ---@field late_count integer scheduled times skipped because a snapshot took too long
 ---@field failed_count integer attempts without a snapshot
----@field last_monotonic_ns integer? start of the last attempt, by the monotonic clock
+---@field last_monotonic_ns integer? start of the last attempt: hmn_monotonic_ns
 
 ---Highest values in a sampler's snapshots since its start, each on its own: they may be of different times.
 ---Peaks between two snapshots are missed. What is not known is nil.
@@ -227,7 +246,7 @@
 ---@field used_bytes integer? a device: of its main pool
 ---@field host_pool_bytes integer? a device: used of its POOL_HOST
 ---@field host_resident_bytes integer? of a process: RSS
----@field used_monotonic_ns integer? when used_bytes was first reached
+---@field used_monotonic_ns integer? start of the first snapshot with used_bytes
 
 ---Limit and totals of a tracker: allocated_bytes is never above limit_bytes, peak_bytes never below
 ---allocated_bytes. What is not known is nil.
@@ -246,14 +265,14 @@
 ---@field number integer of the tag
 ---@field allocated_bytes integer
 ---@field peak_bytes integer
----@field name string
+---@field name string as passed to hmn_tracker_tag
 
 ---State and totals of a detector. What is not known is nil.
 ---@class hypomnesis.SpillInfo
 ---@field notes integer NOTE_*; of the last observation; NOTE_TRUNCATED: first_label or message was cut
 ---@field backend integer BACKEND_*; of the last observation; 0: it was fed
 ---@field device_index integer
----@field state integer SPILL_*: SPILL_MEASURABLE, SPILL_NOW, SPILL_EVER
+---@field state integer SPILL_STATE_*: SPILL_STATE_MEASURABLE, SPILL_STATE_NOW, SPILL_STATE_EVER
 ---@field rules integer SPILL_BY_*: of the last observation
 ---@field status integer E_*; OK, or why the last attempt gave no observation; E_EMPTY: none made
 ---@field observation_count integer
@@ -279,11 +298,11 @@
 ---@class hypomnesis.Episode
 ---@field notes integer NOTE_*; NOTE_TRUNCATED: a label was cut
 ---@field rules integer SPILL_BY_*: those that held
----@field number integer
+---@field number integer counts a detector's episodes from 0
 ---@field observation_count integer
 ---@field peak_shared_bytes integer
 ---@field peak_evicted_bytes integer?
----@field start_monotonic_ns integer
+---@field start_monotonic_ns integer of its first observation
 ---@field end_monotonic_ns integer? of the first observation after it
 ---@field duration_ns integer from its first observation to its last
 ---@field start_label string of its first observation

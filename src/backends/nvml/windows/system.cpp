@@ -35,7 +35,8 @@ bool is_counted_by_system(const platform::library& nvml, handle h) noexcept {
 bool has_evidence(const settings& s) {
   if (!s.nvml_path.empty()) return true;
   for (const char* place : library_places()) {
-    if (platform::library::open(place)) return true;
+    const auto tried = platform::library::open(place);
+    if (tried || !tried.is_missing) return true;
   }
   return false;
 }

@@ -61,12 +61,14 @@ void measure(const stat& s, std::size_t page_size, usage& row) {
 }
 
 bool is_complete(const usage& row) {
-  return row.name_state != name_state::unknown && row.start_unix_ns && row.uid && row.host_resident;
+  return row.name_state != name_state::unknown && row.start_unix_ns && row.process_key && row.uid &&
+         row.host_resident;
 }
 
 }  // namespace
 
-void describe(std::string_view root, std::size_t page_size, procfs::boot_time& boot, usage& row) {
+void describe(std::string_view root, std::size_t page_size, procfs::boot_time& boot,
+              procfs::boot_id& id, usage& row) {
   if (row.pid == 0 || is_complete(row)) return;
   const pid_name who(row.pid);
   std::array<char, 2048> buffer;
@@ -79,6 +81,7 @@ void describe(std::string_view root, std::size_t page_size, procfs::boot_time& b
   if (!s) return;
   if (row.name_state == name_state::unknown) name(root, who.view(), *s, row);
   if (!row.start_unix_ns) row.start_unix_ns = boot.unix_ns(root, s->starttime);
+  if (!row.process_key) row.process_key = id.key_of(root, *s);
   measure(*s, page_size, row);
   if (row.uid) return;
   const auto folder = platform::status_of(proc_path(root, who.view(), "").c_str());

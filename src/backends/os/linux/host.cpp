@@ -10,6 +10,7 @@
 #include "platform/file.hpp"
 #include "platform/fork.hpp"
 #include "platform/process.hpp"
+#include "procfs/boot_id.hpp"
 #include "procfs/boot_time.hpp"
 #include "procfs/container.hpp"
 #include "procfs/pids.hpp"
@@ -74,7 +75,7 @@ class linux_host final : public host_source {
     return read_system_memory(proc_root_, cgroup_root_, out);
   }
 
-  void describe(usage& row) override { os::describe(proc_root_, page_size_, boot_, row); }
+  void describe(usage& row) override { os::describe(proc_root_, page_size_, boot_, id_, row); }
   void own_groups(std::vector<std::string>& out) override {
     find_own_groups(proc_root_, cgroup_root_, out);
   }
@@ -92,7 +93,7 @@ class linux_host final : public host_source {
   }
 
   result<void> read(std::string_view who, std::uint32_t fields, process_memory& out) {
-    return read_process_memory(proc_root_, who, page_size_, fields, out);
+    return read_process_memory(proc_root_, who, page_size_, id_, fields, out);
   }
 
   // Uses one fstat and one pread. Returns false if the slow path must report the error.
@@ -110,6 +111,7 @@ class linux_host final : public host_source {
   platform::kept_file own_statm_;
   own_pid own_pid_;
   procfs::boot_time boot_;
+  procfs::boot_id id_;
 };
 
 }  // namespace

@@ -72,28 +72,22 @@ life life_in(const stat& s) {
   return s.has_exited() ? life::exited : life::running;
 }
 
-failure no_process(std::string_view who, std::string_view rest) {
-  std::string message = "process ";
-  message += who;
-  message += rest;
-  return {status::no_process, source::os, {}, message};
-}
+constexpr failure_of fail{source::os};
 
-failure unsupported(const message_text& message) {
-  return {status::unsupported, source::os, {}, message};
+failure no_process(std::string_view who, std::string_view rest) {
+  return fail(status::no_process, {"process ", who, rest});
 }
 
 failure no_tree(std::string_view root) {
-  std::string message = "there is no proc tree at ";
-  message += root;
-  message += ": mount procfs there or name another root";
-  return {status::no_source, source::os, {native_domain::error_number, ENOENT}, message};
+  return fail(status::no_source,
+              {"there is no proc tree at ", root, ": mount procfs there or name another root"},
+              ENOENT);
 }
 
 failure of_running(std::string_view who, const proc_path& path, int error) {
   if (error == ESRCH) return no_process(who, " ended while it was read");
   if (error == 0) return nonsense(path, "a running process shows no memory there");
-  return unsupported(std::string("this kernel has no ") + path.c_str());
+  return fail(status::unsupported, {"this kernel has no ", path.c_str()});
 }
 
 namespace field = process_memory_field;
@@ -132,14 +126,10 @@ result<void> take(const subject_files& of, const proc_path& path, std::string_vi
                   const amount& found, std::optional<std::uint64_t>& into) {
   into = found.value();
   if (into) return {};
-  std::string what = std::string(key);
-  if (found.what == amount::is::malformed) return nonsense(path, what + " is no amount in kB");
+  if (found.what == amount::is::malformed) return nonsense(path, {key, " is no amount in kB"});
   failure why = why_no_memory(of.root, of.who, path, 0);
   if (why.code != status::backend) return why;
-  return failure{status::unsupported,
-                 source::os,
-                 {},
-                 "this kernel's " + std::string(path.c_str()) + " has no " + what};
+  return fail(status::unsupported, {"this kernel's ", path.c_str(), " has no ", key});
 }
 
 result<void> first_of(result<void> a, result<void> b) {
@@ -174,34 +164,42 @@ result<void> read_smaps_rollup(const subject_files& of, std::uint32_t fields, pr
   return first_of(std::move(pss), std::move(uss));
 }
 
+// The key is that of the process, also where `who` is a thread of it.
+result<void> read_key(const subject_files& of, procfs::boot_id& id, process_memory& out) {
+  const std::string_view who =
+      of.who == "thread-self" ? "self" : of.who.substr(0, of.who.find('/'));
+  const proc_path path(of.root, who, "stat");
+  std::array<char, 2048> buffer;
+  const auto text = read_file({of.root, who}, path, buffer);
+  if (!text) return text.why();
+  const auto s = parse_stat(*text);
+  if (!s) return nonsense(path, "it is no process");
+  out.process_key = id.key_of(of.root, *s);
+  if (out.process_key) return {};
+  return fail(status::unsupported,
+              "the proc tree does not identify its boot (sys/kernel/random/boot_id)");
+}
+
 result<void> not_of_this_system() {
-  return failure{status::unsupported,
-                 source::os,
-                 {},
-                 "Linux counts no committed memory and no footprint of a process"};
+  return fail(status::unsupported,
+              "Linux counts no committed memory and no footprint of a process");
 }
 
 std::uint32_t present(const process_memory& m) {
   return (m.resident ? field::resident : 0) | (m.virtual_size ? field::virtual_size : 0) |
          (m.peak_resident ? field::peak_resident : 0) | (m.swap ? field::swap : 0) |
-         (m.proportional ? field::proportional : 0) | (m.private_set ? field::private_set : 0);
+         (m.proportional ? field::proportional : 0) | (m.private_set ? field::private_set : 0) |
+         (m.process_key ? field::process_key : 0);
 }
 
 }  // namespace
 
 failure unreadable(int error, const procfs::proc_path& path) {
-  std::string message = "cannot read ";
-  message += path.c_str();
-  message += ": ";
-  message += reason_of(error);
-  return {status_of(error), source::os, {native_domain::error_number, error}, message};
+  return fail(status_of(error), {"cannot read ", path.c_str(), ": ", reason_of(error)}, error);
 }
 
-failure nonsense(const procfs::proc_path& path, std::string_view what) {
-  std::string message(path.c_str());
-  message += " makes no sense: ";
-  message += what;
-  return {status::backend, source::os, {}, message};
+failure nonsense(const procfs::proc_path& path, const message_text& what) {
+  return fail(status::backend, {path.c_str(), " makes no sense: ", what.view()});
 }
 
 life life_of(std::string_view root, std::string_view who) {
@@ -227,8 +225,8 @@ failure why_no_memory(std::string_view root, std::string_view who, const procfs:
     case life::headless:
       return no_process(who, " has lost its first thread, and no other could be read");
     case life::kernel_thread:
-      return unsupported("process " + std::string(who) +
-                         " is a kernel thread, which has no memory of its own");
+      return fail(status::unsupported,
+                  {"process ", who, " is a kernel thread, which has no memory of its own"});
     case life::gone:
       return no_process(who, " does not exist, or the proc mount hides it (option hidepid)");
     case life::no_tree:
@@ -263,17 +261,18 @@ bool fill(const procfs::statm& m, std::size_t page_size, std::uint32_t fields,
 }
 
 result<void> read_process_memory(std::string_view root, std::string_view who, std::size_t page_size,
-                                 std::uint32_t fields, process_memory& out) {
+                                 procfs::boot_id& id, std::uint32_t fields, process_memory& out) {
   const subject_files of{root, who};
   std::optional<failure> first;
   const auto ask = [&](std::uint32_t group, auto&& read) {
     if ((fields & group) == 0 || (first && first->code == status::no_process)) return;
     result<void> r = read();
-    if (!r && (!first || r.why().code == status::no_process)) first = std::move(r.why());
+    if (!r && (!first || r.why().code == status::no_process)) first = r.why();
   };
   ask(field::cheap, [&] { return read_statm(of, page_size, fields, out); });
   ask(field::peak_resident | field::swap, [&] { return read_status(of, fields, out); });
   ask(field::proportional | field::private_set, [&] { return read_smaps_rollup(of, fields, out); });
+  ask(field::process_key, [&] { return read_key(of, id, out); });
   ask(field::committed | field::footprint | field::peak_committed | field::peak_footprint,
       not_of_this_system);
 

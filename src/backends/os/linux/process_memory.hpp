@@ -9,6 +9,7 @@
 
 #include "model/failure.hpp"
 #include "model/host_memory.hpp"
+#include "procfs/boot_id.hpp"
 #include "procfs/path.hpp"
 #include "procfs/statm.hpp"
 
@@ -28,7 +29,7 @@ life life_of(std::string_view root, std::string_view who);
 
 // Why a file of a proc tree was unreadable, except ENOENT and ESRCH.
 failure unreadable(int error, const procfs::proc_path& path);
-failure nonsense(const procfs::proc_path& path, std::string_view what);
+failure nonsense(const procfs::proc_path& path, const message_text& what);
 
 // Why <root>/<who> has no memory values, or lacks a file. `error`: errno of reading `path`, 0 if it
 // was read and was empty.
@@ -44,6 +45,6 @@ bool fill(const procfs::statm& m, std::size_t page_size, std::uint32_t fields,
 
 // Reads the memory of the process with the folder <root>/<who>.
 result<void> read_process_memory(std::string_view root, std::string_view who, std::size_t page_size,
-                                 std::uint32_t fields, process_memory& out);
+                                 procfs::boot_id& id, std::uint32_t fields, process_memory& out);
 
 }  // namespace hmn::os

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "backends/mach/facts.hpp"
+#include "model/process_key.hpp"
 #include "model/scan.hpp"
 #include "model/text.hpp"
 
@@ -31,7 +32,6 @@ void append_arguments(std::string& out, std::string_view bytes) {
 
 namespace {
 
-constexpr std::uint64_t ns_per_second = 1'000'000'000;
 constexpr std::size_t most_arguments = std::size_t{1} << 20;  // ARG_MAX
 
 // Name of the file, else the kernel's name of up to 16 bytes.
@@ -60,7 +60,8 @@ void measure(const mach::kernel& k, usage& row) {
 }
 
 bool is_complete(const usage& row) {
-  return row.name_state != name_state::unknown && row.start_unix_ns && row.uid && row.host_resident;
+  return row.name_state != name_state::unknown && row.start_unix_ns && row.process_key && row.uid &&
+         row.host_resident;
 }
 
 }  // namespace
@@ -75,10 +76,9 @@ void describe(const mach::kernel& k, usage& row) {
     return;
   }
   if (row.name_state == name_state::unknown) name(k, known, row);
-  if (!row.start_unix_ns && known.start_seconds > 0) {
-    row.start_unix_ns = static_cast<std::uint64_t>(known.start_seconds) * ns_per_second +
-                        static_cast<std::uint64_t>(std::max(known.start_microseconds, 0)) * 1000;
-  }
+  const std::optional<std::uint64_t> start = mach::start_unix_ns(known);
+  if (!row.start_unix_ns) row.start_unix_ns = start;
+  if (!row.process_key && start) row.process_key = process_key(0, *start, row.pid);
   if (!row.uid) row.uid = known.user;
   if (!row.host_resident && known.state != mach::zombie) measure(k, row);
 }

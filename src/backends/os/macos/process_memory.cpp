@@ -7,6 +7,7 @@
 
 #include "backends/mach/facts.hpp"
 #include "model/compose.hpp"
+#include "model/process_key.hpp"
 
 namespace hmn::macos {
 namespace {
@@ -87,7 +88,7 @@ std::optional<failure> read_task(const mach::kernel& k, std::uint32_t pid, proce
 std::uint32_t present(const process_memory& m) {
   return (m.resident ? field::resident : 0) | (m.footprint ? field::footprint : 0) |
          (m.peak_resident ? field::peak_resident : 0) | (m.virtual_size ? field::virtual_size : 0) |
-         (m.peak_footprint ? field::peak_footprint : 0);
+         (m.peak_footprint ? field::peak_footprint : 0) | (m.process_key ? field::process_key : 0);
 }
 
 std::optional<failure> read_own_task(const mach::kernel& k, std::uint32_t fields,
@@ -104,6 +105,19 @@ std::optional<failure> read_own_task(const mach::kernel& k, std::uint32_t fields
   if ((fields & field::peak_resident) != 0) out.peak_resident = found.resident_size_peak;
   if ((fields & field::virtual_size) != 0) out.virtual_size = found.virtual_size;
   if ((fields & field::footprint) != 0) out.footprint = found.phys_footprint;
+  return std::nullopt;
+}
+
+std::optional<failure> read_key(const mach::kernel& k, process_memory& out) {
+  mach::process_record found;
+  if (const int error = mach::read_record(k, out.pid, found); error != 0) {
+    return mach::why_not(source::os, out.pid, "the start time", error);
+  }
+  out.process_key = mach::start_unix_ns(found);
+  if (!out.process_key) {
+    return failure{status::unsupported, source::os, {}, "macOS does not report its start time"};
+  }
+  out.process_key = process_key(0, *out.process_key, out.pid);
   return std::nullopt;
 }
 
@@ -124,6 +138,10 @@ result<void> read_own_memory(const mach::kernel& k, std::uint32_t fields, proces
     std::optional<failure> why = read_rusage(k, out.pid, field::peak_footprint, out);
     if (!first) first = std::move(why);
   }
+  if ((fields & field::process_key) != 0) {
+    std::optional<failure> why = read_key(k, out);
+    if (!first) first = std::move(why);
+  }
   return conclude(fields, std::move(first), out);
 }
 
@@ -134,6 +152,10 @@ result<void> read_memory(const mach::kernel& k, std::uint32_t pid, std::uint32_t
   if (first && first->code == status::no_process) return std::move(*first);
   if ((fields & field::virtual_size) != 0) {
     std::optional<failure> why = read_task(k, pid, out);
+    if (why && (!first || why->code == status::no_process)) first = std::move(why);
+  }
+  if ((fields & field::process_key) != 0) {
+    std::optional<failure> why = read_key(k, out);
     if (why && (!first || why->code == status::no_process)) first = std::move(why);
   }
   if (first && first->code == status::no_process) return std::move(*first);

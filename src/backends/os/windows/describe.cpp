@@ -7,6 +7,7 @@
 
 #include "backends/os/windows/opened_process.hpp"
 #include "backends/os/windows/process_counters.hpp"
+#include "model/process_key.hpp"
 #include "platform/clock.hpp"
 #include "platform/windows/handle.hpp"
 #include "platform/windows/wide.hpp"
@@ -23,7 +24,8 @@ constexpr std::uint64_t longest_use_ns = platform::ns_per_second / 4;
 constexpr std::uint32_t kernel_pid = 4;  // "System"
 
 bool is_complete(const usage& row) {
-  return row.name_state != name_state::unknown && row.start_unix_ns && row.host_resident;
+  return row.name_state != name_state::unknown && row.start_unix_ns && row.process_key &&
+         row.host_resident;
 }
 
 void name(const opened_process& p, usage& row) {
@@ -107,7 +109,9 @@ void describe(process_table& table, usage& row) {
   }
   if (row.name_state == name_state::unknown) name(*p, row);
   if (row.name_state == name_state::unknown) name_from(table, row);
-  if (!row.start_unix_ns) row.start_unix_ns = p->start_unix_ns();
+  const auto start = start_unix_ns(p->get());
+  if (!row.start_unix_ns) row.start_unix_ns = start;
+  if (!row.process_key && start) row.process_key = process_key(0, *start, row.pid);
   process_counters c;
   if (!row.host_resident && read_counters(p->get(), c)) row.host_resident = c.working_set;
 }

@@ -59,6 +59,15 @@ constexpr std::size_t longest = 4096;  // maximum number of characters
 
 }  // namespace
 
+std::optional<std::uint64_t> start_unix_ns(HANDLE process) noexcept {
+  FILETIME created;
+  FILETIME exited;
+  FILETIME kernel;
+  FILETIME user;
+  if (!GetProcessTimes(process, &created, &exited, &kernel, &user)) return std::nullopt;
+  return unix_ns(created);
+}
+
 bool query_process(HANDLE process, ULONG what, void* buffer, ULONG size, ULONG* needed) noexcept {
   static const function query = find();
   return query != nullptr && query(process, what, buffer, size, needed) >= 0;
@@ -78,15 +87,6 @@ std::string opened_process::image_path() const {
   auto length = static_cast<DWORD>(path.size());
   if (!QueryFullProcessImageNameW(handle_.get(), 0, path.data(), &length)) return {};
   return platform::to_utf8(std::wstring_view(path.data(), length));
-}
-
-std::optional<std::uint64_t> opened_process::start_unix_ns() const noexcept {
-  FILETIME created;
-  FILETIME exited;
-  FILETIME kernel;
-  FILETIME user;
-  if (!GetProcessTimes(handle_.get(), &created, &exited, &kernel, &user)) return std::nullopt;
-  return unix_ns(created);
 }
 
 std::string command_text(HANDLE process) {

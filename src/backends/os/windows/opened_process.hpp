@@ -20,6 +20,9 @@ constexpr std::optional<std::uint64_t> unix_ns(const FILETIME& t) noexcept {
   return (units - epoch) * 100;
 }
 
+// Start time of a process; nothing where the system does not report it.
+std::optional<std::uint64_t> start_unix_ns(HANDLE process) noexcept;
+
 // NtQueryInformationProcess, if the system has it. `needed` (may be null): size of the result, also
 // if it did not fit.
 bool query_process(HANDLE process, ULONG what, void* buffer, ULONG size, ULONG* needed) noexcept;
@@ -35,7 +38,6 @@ class opened_process {
   // Returns "C:\...
   // ame.exe"; empty if it has none.
   [[nodiscard]] std::string image_path() const;
-  [[nodiscard]] std::optional<std::uint64_t> start_unix_ns() const noexcept;
 
  private:
   explicit opened_process(platform::handle h) noexcept : handle_(std::move(h)) {}

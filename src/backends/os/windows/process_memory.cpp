@@ -3,7 +3,9 @@
 
 #include <optional>
 
+#include "backends/os/windows/opened_process.hpp"
 #include "backends/os/windows/process_counters.hpp"
+#include "model/process_key.hpp"
 
 namespace hmn::os {
 namespace {
@@ -72,6 +74,12 @@ result<void> read_process_memory(HANDLE process, std::uint32_t fields, process_m
   if ((fields & field::virtual_size) != 0) {
     take(field::virtual_size, read_virtual_size(process), out.virtual_size,
          "the address space of a process is not reported by this system");
+  }
+  if ((fields & field::process_key) != 0) {
+    std::optional<std::uint64_t> key = start_unix_ns(process);
+    if (key) key = process_key(0, *key, GetProcessId(process));
+    take(field::process_key, key, out.process_key,
+         "the start time of this process is not reported by this system");
   }
   missing.wanted((fields & uncounted) != 0, false,
                  "Windows counts of a process no swapped pages, no share of shared pages and no "

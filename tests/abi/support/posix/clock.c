@@ -23,6 +23,6 @@ int64_t now_ms(void) {
 }
 
 void sleep_ms(int64_t ms) {
-  const struct timespec time = {ms / 1000, (long)(ms % 1000 * 1000000)};
+  const struct timespec time = {(time_t)(ms / 1000), (long)(ms % 1000 * 1000000)};
   nanosleep(&time, NULL);
 }

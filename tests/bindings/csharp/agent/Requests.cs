@@ -59,6 +59,7 @@ internal sealed class Requests : IDisposable
     private (bool, object?) Value() => words[0] switch
     {
         "device_count" => (true, Context.CountDevices()),
+        "device_generation" => (true, Context.ReadDeviceGeneration()),
         "estimate_tensor" => (true, Estimate.Tensor([U64(1), U64(2)], Estimate.DtypeFrom(words[3]))),
         "estimate_cache" => (true, Estimate.Cache(new Cache
         {
@@ -82,7 +83,7 @@ internal sealed class Requests : IDisposable
         "process_name" => (true, Taken(1).Usages[I32(2)].ProcessName),
         "process_command" => (true, Taken(1).Usages[I32(2)].ProcessCommand),
         "process_container" => (true, Taken(1).Usages[I32(2)].ProcessContainer),
-        "metric_group" => (true, Taken(1).Metrics[I32(2)].Group),
+        "group_name" => (true, Taken(1).Groups[I32(2)].Name),
         "json" => (true, Taken(1).ToJson()),
         "device_line" => (true, Taken(1).DeviceLine(U32(2), (DeviceFormat)U32(3))),
         "delta_line" => (true, Taken(2).DeltaLine(Taken(1), U32(3), words[4])),
@@ -90,9 +91,11 @@ internal sealed class Requests : IDisposable
         "format_bytes" => (true, Library.FormatBytes(ulong.Parse(words[1], CultureInfo.InvariantCulture))),
         "status_name" => (true, Library.NameOf((Status)I32(1))),
         "backend_name" => (true, Library.NameOf((Backend)U32(1))),
+        "reason_name" => (true, Library.NameOf((Reason)U32(1))),
         "metric_name" => (true, Library.NameOf((MetricId)U32(1))),
         "metric_unit" => (true, Library.UnitOf((MetricId)U32(1))),
         "metric_instance_name" => (true, Library.InstanceNameOf((MetricId)U32(1), U32(2))),
+        "backend_available" => (true, Library.Has((Backend)U32(1))),
         "feature" => (true, Library.Has((Feature)U32(1))),
         "version" => (true, Library.Version),
         _ => (false, null),
@@ -119,8 +122,9 @@ internal sealed class Requests : IDisposable
         "snapshot_pool" => Taken(1).Pools[I32(2)],
         "snapshot_usage" => Taken(1).Usages[I32(2)],
         "snapshot_metric" => Taken(1).Metrics[I32(2)],
+        "snapshot_group" => Taken(1).Groups[I32(2)],
         "diagnostic" => Taken(1).Diagnostics[I32(2)],
-        "reason" => Taken(1).Reason(U32(2), (Collect)U32(3), U32(4)),
+        "reason" => Taken(1).Reason(U32(2), (Collect)U32(3), U32(4), (MetricId)U32(5)),
         "delta" => Taken(2).DeltaSince(Taken(1), U32(3)),
         "track_info" => tracker!.ReadInfo(),
         "track_read_tag" => tracker!.ReadTag(U32(1)),

@@ -48,7 +48,8 @@ internal static class Told
     {
         var type = Nullable.GetUnderlyingType(property.PropertyType) ?? property.PropertyType;
         return property.Name is not (nameof(Usage.ProcessName) or nameof(Usage.ProcessCommand)
-                or nameof(Usage.ProcessContainer) or nameof(Metric.Group))
+                or nameof(Usage.ProcessContainer))
+            && (property.DeclaringType, property.Name) != (typeof(Hypomnesis.Group), nameof(Hypomnesis.Group.Name))
             && (type == typeof(string) || type.IsPrimitive || type.IsEnum);
     }
 }

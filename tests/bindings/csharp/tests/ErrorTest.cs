@@ -60,8 +60,8 @@ public class ErrorTest
         var thrown = Assert.Throws<HypomnesisException>(() => context.ReadDevice(4711));
         Assert.Equal(Status.NoDevice, thrown.Status);
         Assert.Contains("4711", thrown.Message);
-        Assert.False(context.TryFindDevice("driver:4711", out _));
-        Assert.True(context.TryFindDevice("driver:0", out var index));
+        Assert.False(context.TryFindDevice("driver:nvidia:4711", out _));
+        Assert.True(context.TryFindDevice("driver:nvidia:0", out var index));
         Assert.Equal(0u, index);
     }
 
@@ -69,7 +69,7 @@ public class ErrorTest
     public void TextWithNulIsRefused()
     {
         using var context = Repository.Open("small.json");
-        Assert.Throws<ArgumentException>(() => context.FindDevice("driver:0\0"));
+        Assert.Throws<ArgumentException>(() => context.FindDevice("driver:nvidia:0\0"));
         using var snapshot = context.TakeSnapshot();
         Assert.Throws<ArgumentException>(() => snapshot.DeltaLine(snapshot, 0, "a\0b"));
         Assert.Throws<ArgumentNullException>(() => snapshot.DeltaLine(snapshot, 0, null!));

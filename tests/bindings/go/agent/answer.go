@@ -68,8 +68,8 @@ func (a *answer) value(value interface{}) {
 
 // The texts of a snapshot's rows are asked for by themselves.
 var textsOf = map[reflect.Type]map[string]bool{
-	reflect.TypeOf(hypomnesis.Usage{}):  {"Name": true, "Command": true, "Container": true},
-	reflect.TypeOf(hypomnesis.Metric{}): {"Group": true},
+	reflect.TypeOf(hypomnesis.Usage{}): {"Name": true, "Command": true, "Container": true},
+	reflect.TypeOf(hypomnesis.Group{}): {"Name": true},
 }
 
 // record gives each field by its name in C.

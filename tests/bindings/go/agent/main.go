@@ -48,15 +48,16 @@ type command struct {
 }
 
 var commands = map[string]command{
-	"open":         {4, (*agent).open},
-	"close":        {0, func(a *agent, r request) { a.done(a.context.Close()) }},
-	"set_path":     {2, func(a *agent, r request) { a.done(a.setPath(hypomnesis.Path(r.u32(1)), r[2])) }},
-	"device_count": {0, func(a *agent, r request) { say(a, a.context.DeviceCount) }},
+	"open":              {4, (*agent).open},
+	"close":             {0, func(a *agent, r request) { a.done(a.context.Close()) }},
+	"set_path":          {2, func(a *agent, r request) { a.done(a.setPath(hypomnesis.Path(r.u32(1)), r[2])) }},
+	"device_count":      {0, func(a *agent, r request) { say(a, a.context.DeviceCount) }},
+	"device_generation": {0, func(a *agent, r request) { say(a, a.context.DeviceGeneration) }},
 	"find_device": {1, func(a *agent, r request) {
 		say(a, func() (uint32, error) { return a.context.FindDevice(r[1]) })
 	}},
 	"device": {1, func(a *agent, r request) {
-		add_record(a, func() (hypomnesis.Device, error) { return a.context.Device(r.u32(1)) })
+		add_record(a, func() (hypomnesis.Device, error) { return a.context.Device(r.u32(1), 0) })
 	}},
 	"pool": {2, func(a *agent, r request) {
 		add_record(a, func() (hypomnesis.Pool, error) {
@@ -65,7 +66,7 @@ var commands = map[string]command{
 	}},
 	"metric": {3, func(a *agent, r request) {
 		add_record(a, func() (hypomnesis.Metric, error) {
-			return a.context.Metric(r.u32(1), hypomnesis.MetricID(r.u32(2)), r.u32(3))
+			return a.context.Metric(r.u32(1), hypomnesis.MetricID(r.u32(2)), r.u32(3), 0)
 		})
 	}},
 	"telemetry": {2, func(a *agent, r request) {
@@ -74,10 +75,10 @@ var commands = map[string]command{
 		})
 	}},
 	"usage": {2, func(a *agent, r request) {
-		add_record(a, func() (hypomnesis.Usage, error) { return a.context.Usage(r.u32(1), r.u32(2)) })
+		add_record(a, func() (hypomnesis.Usage, error) { return a.context.Usage(r.u32(1), r.u32(2), 0) })
 	}},
 	"own_usage": {1, func(a *agent, r request) {
-		add_record(a, func() (hypomnesis.Usage, error) { return a.context.OwnUsage(r.u32(1)) })
+		add_record(a, func() (hypomnesis.Usage, error) { return a.context.OwnUsage(r.u32(1), 0) })
 	}},
 	"process_memory": {2, func(a *agent, r request) {
 		add_record(a, func() (hypomnesis.ProcessMemory, error) {
@@ -89,7 +90,9 @@ var commands = map[string]command{
 			return a.context.OwnMemory(hypomnesis.ProcessMemoryFields(r.u32(1)))
 		})
 	}},
-	"system_memory": {0, func(a *agent, r request) { add_record(a, a.context.SystemMemory) }},
+	"system_memory": {0, func(a *agent, r request) {
+		add_record(a, func() (hypomnesis.SystemMemory, error) { return a.context.SystemMemory(0) })
+	}},
 	"backend": {1, func(a *agent, r request) {
 		add_record(a, func() (hypomnesis.BackendInfo, error) {
 			return a.context.Backend(hypomnesis.Backend(r.u32(1)))
@@ -98,10 +101,14 @@ var commands = map[string]command{
 	"format_bytes": {1, func(a *agent, r request) { a.value(hypomnesis.FormatBytes(r.u64(1))) }},
 	"status_name":  {1, func(a *agent, r request) { a.value(hypomnesis.Status(r.i32(1)).String()) }},
 	"backend_name": {1, func(a *agent, r request) { a.value(hypomnesis.Backend(r.u32(1)).String()) }},
+	"reason_name":  {1, func(a *agent, r request) { a.value(hypomnesis.Reason(r.u32(1)).String()) }},
 	"metric_name":  {1, func(a *agent, r request) { a.value(hypomnesis.MetricID(r.u32(1)).String()) }},
 	"metric_unit":  {1, func(a *agent, r request) { a.value(hypomnesis.MetricID(r.u32(1)).Unit()) }},
 	"metric_instance_name": {2, func(a *agent, r request) {
 		a.value(hypomnesis.MetricID(r.u32(1)).InstanceName(r.u32(2)))
+	}},
+	"backend_available": {1, func(a *agent, r request) {
+		a.value(hypomnesis.HasBackend(hypomnesis.Backend(r.u32(1))))
 	}},
 	"feature": {1, func(a *agent, r request) {
 		a.value(hypomnesis.HasFeature(hypomnesis.Feature(r.u32(1))))

@@ -98,9 +98,12 @@ var snapshotCommands = map[string]command{
 	"snapshot_metric": {2, func(a *agent, r request) {
 		add_record(a, func() (hypomnesis.Metric, error) { return a.of(r, 1).Metric(int(r.u32(2))) })
 	}},
-	"metric_group": {2, func(a *agent, r request) {
-		if metric, err := a.of(r, 1).Metric(int(r.u32(2))); a.done(err) {
-			a.value(metric.Group)
+	"snapshot_group": {2, func(a *agent, r request) {
+		add_record(a, func() (hypomnesis.Group, error) { return a.of(r, 1).Group(int(r.u32(2))) })
+	}},
+	"group_name": {2, func(a *agent, r request) {
+		if group, err := a.of(r, 1).Group(int(r.u32(2))); a.done(err) {
+			a.value(group.Name)
 		}
 	}},
 	"process_name":      {2, textOf(func(u hypomnesis.Usage) hypomnesis.Optional[string] { return u.Name })},
@@ -109,25 +112,25 @@ var snapshotCommands = map[string]command{
 	"diagnostic": {2, func(a *agent, r request) {
 		add_record(a, func() (hypomnesis.Diagnostic, error) { return a.of(r, 1).Diagnostic(int(r.u32(2))) })
 	}},
-	"reason": {4, func(a *agent, r request) {
+	"reason": {5, func(a *agent, r request) {
 		add_record(a, func() (hypomnesis.Diagnostic, error) {
-			return a.of(r, 1).Reason(r.u32(2), hypomnesis.Collect(r.u32(3)), r.u32(4))
+			return a.of(r, 1).Reason(r.u32(2), hypomnesis.Collect(r.u32(3)), r.u32(4), hypomnesis.MetricID(r.u32(5)))
 		})
 	}},
 	"json": {1, func(a *agent, r request) { say(a, a.of(r, 1).JSON) }},
 	"device_line": {3, func(a *agent, r request) {
 		say(a, func() (string, error) {
-			return a.of(r, 1).DeviceLine(int(r.u32(2)), hypomnesis.Format(r.u32(3)))
+			return a.of(r, 1).DeviceLine(r.u32(2), hypomnesis.Format(r.u32(3)), 0)
 		})
 	}},
 	"delta": {3, func(a *agent, r request) {
 		add_record(a, func() (hypomnesis.Delta, error) { return a.of(r, 2).DeltaSince(a.before(r), r.u32(3)) })
 	}},
 	"delta_line": {4, func(a *agent, r request) {
-		say(a, func() (string, error) { return a.of(r, 2).DeltaLine(a.before(r), r.u32(3), r[4]) })
+		say(a, func() (string, error) { return a.of(r, 2).DeltaLine(a.before(r), r.u32(3), r[4], 0) })
 	}},
 	"before_after": {4, func(a *agent, r request) {
-		say(a, func() (string, error) { return a.of(r, 2).BeforeAfterLines(a.before(r), r.u32(3), r[4]) })
+		say(a, func() (string, error) { return a.of(r, 2).BeforeAfterLines(a.before(r), r.u32(3), r[4], 0) })
 	}},
 }
 

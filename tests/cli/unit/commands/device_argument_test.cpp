@@ -32,7 +32,7 @@ TEST_CASE("UUIDs and PCI addresses become keys") {
 
 TEST_CASE("a key passes as it is") {
   CHECK(key_of("uuid:x") == "uuid:x");
-  CHECK(key_of("driver:3") == "driver:3");
+  CHECK(key_of("driver:nvidia:3") == "driver:nvidia:3");
   CHECK(key_of("render:128") == "render:128");
 }
 

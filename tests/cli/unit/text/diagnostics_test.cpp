@@ -27,7 +27,9 @@ TEST_CASE("fields have names") {
   CHECK(field_words(about(part::telemetry, 1 << 1)) == "load of the memory controller");
   CHECK(field_words(about(part::pools, 1 << 1)) == "free memory");
   CHECK(field_words(about(part::devices, 1 << 1)) == "UUID");
-  CHECK(field_words(about(part::metrics, HMN_METRIC_VOLTAGE)) == "voltage");
+  hypomnesis::diagnostic d;
+  d.metric = hypomnesis::metric_id::voltage;
+  CHECK(field_words(d) == "voltage");
 }
 
 TEST_CASE("what is about a whole subject, or a field of another one, has no names") {

@@ -160,6 +160,8 @@ internal static unsafe class Raw {
 
   public static ulong? hmn_process_memory_peak_committed_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_process_memory_peak_committed_bytes_get(self)); }
 
+  public static ulong? hmn_process_memory_process_key_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_process_memory_process_key_get(self)); }
+
   public static void delete_hmn_system_memory(global::System.IntPtr self) {
     RawPINVOKE.delete_hmn_system_memory(self);
   }
@@ -263,6 +265,8 @@ internal static unsafe class Raw {
 
   public static uint? hmn_device_cuda_version_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_cuda_version_get(self)); }
 
+  public static uint? hmn_device_compute_capability_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_compute_capability_get(self)); }
+
   public static ulong? hmn_device_os_id_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_device_os_id_get(self)); }
 
   public static string hmn_device_name_get(global::System.IntPtr self) {
@@ -279,6 +283,10 @@ internal static unsafe class Raw {
 
   public static string hmn_device_driver_version_get(global::System.IntPtr self) {
     return Utf8.Read(RawPINVOKE.hmn_device_driver_version_get(self), false);
+  }
+
+  public static string hmn_device_architecture_get(global::System.IntPtr self) {
+    return Utf8.Read(RawPINVOKE.hmn_device_architecture_get(self), false);
   }
 
   public static void delete_hmn_pool(global::System.IntPtr self) {
@@ -544,6 +552,41 @@ internal static unsafe class Raw {
 
   public static ulong? hmn_usage_peak_used_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_usage_peak_used_bytes_get(self)); }
 
+  public static ulong? hmn_usage_process_key_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_usage_process_key_get(self)); }
+
+  public static void delete_hmn_group(global::System.IntPtr self) {
+    RawPINVOKE.delete_hmn_group(self);
+  }
+
+  public static uint hmn_group_present_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_group_present_get(self);
+    return ret;
+  }
+
+  public static uint hmn_group_notes_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_group_notes_get(self);
+    return ret;
+  }
+
+  public static uint hmn_group_backend_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_group_backend_get(self);
+    return ret;
+  }
+
+  public static uint hmn_group_device_index_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_group_device_index_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_group_age_ns_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_group_age_ns_get(self);
+    return ret;
+  }
+
+  public static ulong? hmn_group_used_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_group_used_bytes_get(self)); }
+
+  public static ulong? hmn_group_limit_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_group_limit_bytes_get(self)); }
+
   public static void delete_hmn_snapshot_info(global::System.IntPtr self) {
     RawPINVOKE.delete_hmn_snapshot_info(self);
   }
@@ -593,6 +636,11 @@ internal static unsafe class Raw {
     return ret;
   }
 
+  public static uint hmn_snapshot_info_group_count_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_snapshot_info_group_count_get(self);
+    return ret;
+  }
+
   public static ulong hmn_snapshot_info_unix_time_ns_get(global::System.IntPtr self) {
     ulong ret = RawPINVOKE.hmn_snapshot_info_unix_time_ns_get(self);
     return ret;
@@ -605,6 +653,11 @@ internal static unsafe class Raw {
 
   public static ulong hmn_snapshot_info_duration_ns_get(global::System.IntPtr self) {
     ulong ret = RawPINVOKE.hmn_snapshot_info_duration_ns_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_snapshot_info_device_generation_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_snapshot_info_device_generation_get(self);
     return ret;
   }
 
@@ -624,6 +677,11 @@ internal static unsafe class Raw {
 
   public static uint hmn_diagnostic_backend_get(global::System.IntPtr self) {
     uint ret = RawPINVOKE.hmn_diagnostic_backend_get(self);
+    return ret;
+  }
+
+  public static uint hmn_diagnostic_reason_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_diagnostic_reason_get(self);
     return ret;
   }
 
@@ -657,6 +715,8 @@ internal static unsafe class Raw {
   }
 
   public static uint? hmn_diagnostic_field_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_diagnostic_field_get(self)); }
+
+  public static uint? hmn_diagnostic_metric_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_diagnostic_metric_get(self)); }
 
   public static uint? hmn_diagnostic_device_index_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_diagnostic_device_index_get(self)); }
 
@@ -1034,12 +1094,26 @@ internal static unsafe class Raw {
     return ret;
   }
 
+  public static uint backend_available(uint backend) {
+    uint ret = RawPINVOKE.backend_available(backend);
+    return ret;
+  }
+
+  public static ulong monotonic_ns() {
+    ulong ret = RawPINVOKE.monotonic_ns();
+    return ret;
+  }
+
   public static string status_name(int status) {
     return Utf8.Read(RawPINVOKE.status_name(status), false);
   }
 
   public static string backend_name(uint backend) {
     return Utf8.Read(RawPINVOKE.backend_name(backend), false);
+  }
+
+  public static string reason_name(uint reason) {
+    return Utf8.Read(RawPINVOKE.reason_name(reason), false);
   }
 
   public static string metric_name(uint metric) {
@@ -1079,10 +1153,15 @@ internal static unsafe class Raw {
 
   public static global::System.IntPtr Context_own_memory(ContextHandle self, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_own_memory(self, fields, ref error); }
 
-  public static global::System.IntPtr Context_system_memory(ContextHandle self, ref ErrorRecord error) { return RawPINVOKE.Context_system_memory(self, ref error); }
+  public static global::System.IntPtr Context_system_memory(ContextHandle self, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_system_memory(self, fields, ref error); }
 
   public static uint Context_device_count(ContextHandle self, ref ErrorRecord error) {
     uint ret = RawPINVOKE.Context_device_count(self, ref error);
+    return ret;
+  }
+
+  public static ulong Context_device_generation(ContextHandle self, ref ErrorRecord error) {
+    ulong ret = RawPINVOKE.Context_device_generation(self, ref error);
     return ret;
   }
 
@@ -1091,17 +1170,17 @@ internal static unsafe class Raw {
     return ret;
   }
 
-  public static global::System.IntPtr Context_device(ContextHandle self, uint device_index, ref ErrorRecord error) { return RawPINVOKE.Context_device(self, device_index, ref error); }
+  public static global::System.IntPtr Context_device(ContextHandle self, uint device_index, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_device(self, device_index, fields, ref error); }
 
   public static global::System.IntPtr Context_pool(ContextHandle self, uint device_index, uint kind, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_pool(self, device_index, kind, fields, ref error); }
 
   public static global::System.IntPtr Context_telemetry(ContextHandle self, uint device_index, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_telemetry(self, device_index, fields, ref error); }
 
-  public static global::System.IntPtr Context_metric(ContextHandle self, uint device_index, uint metric, uint instance, ref ErrorRecord error) { return RawPINVOKE.Context_metric(self, device_index, metric, instance, ref error); }
+  public static global::System.IntPtr Context_metric(ContextHandle self, uint device_index, uint metric, uint instance, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_metric(self, device_index, metric, instance, fields, ref error); }
 
-  public static global::System.IntPtr Context_usage(ContextHandle self, uint device_index, uint pid, ref ErrorRecord error) { return RawPINVOKE.Context_usage(self, device_index, pid, ref error); }
+  public static global::System.IntPtr Context_usage(ContextHandle self, uint device_index, uint pid, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_usage(self, device_index, pid, fields, ref error); }
 
-  public static global::System.IntPtr Context_own_usage(ContextHandle self, uint device_index, ref ErrorRecord error) { return RawPINVOKE.Context_own_usage(self, device_index, ref error); }
+  public static global::System.IntPtr Context_own_usage(ContextHandle self, uint device_index, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_own_usage(self, device_index, fields, ref error); }
 
   public static SnapshotHandle Context_take(ContextHandle self, uint flags, uint collect, uint device_index, uint pid, uint deadline_ms, ref ErrorRecord error) { return RawPINVOKE.Context_take(self, flags, collect, device_index, pid, deadline_ms, ref error); }
 
@@ -1117,28 +1196,32 @@ internal static unsafe class Raw {
 
   public static global::System.IntPtr Snapshot_system(SnapshotHandle self, ref ErrorRecord error) { return RawPINVOKE.Snapshot_system(self, ref error); }
 
-  public static global::System.IntPtr Snapshot_device(SnapshotHandle self, uint i, ref ErrorRecord error) { return RawPINVOKE.Snapshot_device(self, i, ref error); }
+  public static global::System.IntPtr Snapshot_device(SnapshotHandle self, uint position, ref ErrorRecord error) { return RawPINVOKE.Snapshot_device(self, position, ref error); }
 
-  public static global::System.IntPtr Snapshot_telemetry(SnapshotHandle self, uint i, ref ErrorRecord error) { return RawPINVOKE.Snapshot_telemetry(self, i, ref error); }
+  public static global::System.IntPtr Snapshot_telemetry(SnapshotHandle self, uint device_index, ref ErrorRecord error) { return RawPINVOKE.Snapshot_telemetry(self, device_index, ref error); }
 
-  public static global::System.IntPtr Snapshot_own_usage(SnapshotHandle self, uint i, ref ErrorRecord error) { return RawPINVOKE.Snapshot_own_usage(self, i, ref error); }
+  public static global::System.IntPtr Snapshot_own_usage(SnapshotHandle self, uint device_index, ref ErrorRecord error) { return RawPINVOKE.Snapshot_own_usage(self, device_index, ref error); }
 
-  public static global::System.IntPtr Snapshot_pool(SnapshotHandle self, uint i, ref ErrorRecord error) { return RawPINVOKE.Snapshot_pool(self, i, ref error); }
+  public static global::System.IntPtr Snapshot_device_pool(SnapshotHandle self, uint device_index, uint kind, ref ErrorRecord error) { return RawPINVOKE.Snapshot_device_pool(self, device_index, kind, ref error); }
 
-  public static global::System.IntPtr Snapshot_usage(SnapshotHandle self, uint i, ref ErrorRecord error) { return RawPINVOKE.Snapshot_usage(self, i, ref error); }
+  public static global::System.IntPtr Snapshot_pool(SnapshotHandle self, uint position, ref ErrorRecord error) { return RawPINVOKE.Snapshot_pool(self, position, ref error); }
 
-  public static global::System.IntPtr Snapshot_metric(SnapshotHandle self, uint i, ref ErrorRecord error) { return RawPINVOKE.Snapshot_metric(self, i, ref error); }
+  public static global::System.IntPtr Snapshot_usage(SnapshotHandle self, uint position, ref ErrorRecord error) { return RawPINVOKE.Snapshot_usage(self, position, ref error); }
 
-  public static global::System.IntPtr Snapshot_diagnostic(SnapshotHandle self, uint i, ref ErrorRecord error) { return RawPINVOKE.Snapshot_diagnostic(self, i, ref error); }
+  public static global::System.IntPtr Snapshot_metric(SnapshotHandle self, uint position, ref ErrorRecord error) { return RawPINVOKE.Snapshot_metric(self, position, ref error); }
 
-  public static global::System.IntPtr Snapshot_reason(SnapshotHandle self, uint device_index, uint subject, uint field, ref ErrorRecord error) { return RawPINVOKE.Snapshot_reason(self, device_index, subject, field, ref error); }
+  public static global::System.IntPtr Snapshot_group(SnapshotHandle self, uint position, ref ErrorRecord error) { return RawPINVOKE.Snapshot_group(self, position, ref error); }
 
-  public static string Snapshot_text(SnapshotHandle self, uint text, uint i, ref ErrorRecord error) {
-    return Utf8.Read(RawPINVOKE.Snapshot_text(self, text, i, ref error), true);
+  public static global::System.IntPtr Snapshot_diagnostic(SnapshotHandle self, uint position, ref ErrorRecord error) { return RawPINVOKE.Snapshot_diagnostic(self, position, ref error); }
+
+  public static global::System.IntPtr Snapshot_reason(SnapshotHandle self, uint device_index, uint subject, uint field, uint metric, ref ErrorRecord error) { return RawPINVOKE.Snapshot_reason(self, device_index, subject, field, metric, ref error); }
+
+  public static string Snapshot_text(SnapshotHandle self, uint text, uint position, ref ErrorRecord error) {
+    return Utf8.Read(RawPINVOKE.Snapshot_text(self, text, position, ref error), true);
   }
 
-  public static string Snapshot_device_line(SnapshotHandle self, uint i, uint format, ref ErrorRecord error) {
-    return Utf8.Read(RawPINVOKE.Snapshot_device_line(self, i, format, ref error), true);
+  public static string Snapshot_device_line(SnapshotHandle self, uint device_index, uint format, uint flags, ref ErrorRecord error) {
+    return Utf8.Read(RawPINVOKE.Snapshot_device_line(self, device_index, format, flags, ref error), true);
   }
 
   public static string Snapshot_json(SnapshotHandle self, ref ErrorRecord error) {
@@ -1147,12 +1230,17 @@ internal static unsafe class Raw {
 
   public static global::System.IntPtr Snapshot_delta_since(SnapshotHandle self, SnapshotHandle before, uint device_index, ref ErrorRecord error) { return RawPINVOKE.Snapshot_delta_since(self, before, device_index, ref error); }
 
-  public static string Snapshot_delta_line(SnapshotHandle self, SnapshotHandle before, uint device_index, string label, ref ErrorRecord error) {
-    return Utf8.Read(RawPINVOKE.Snapshot_delta_line(self, before, device_index, Utf8.Bytes(label), ref error), true);
+  public static string Snapshot_delta_line(SnapshotHandle self, SnapshotHandle before, uint device_index, string label, uint flags, ref ErrorRecord error) {
+    return Utf8.Read(RawPINVOKE.Snapshot_delta_line(self, before, device_index, Utf8.Bytes(label), flags, ref error), true);
   }
 
-  public static string Snapshot_before_after_lines(SnapshotHandle self, SnapshotHandle before, uint device_index, string label, ref ErrorRecord error) {
-    return Utf8.Read(RawPINVOKE.Snapshot_before_after_lines(self, before, device_index, Utf8.Bytes(label), ref error), true);
+  public static string Snapshot_before_after_lines(SnapshotHandle self, SnapshotHandle before, uint device_index, string label, uint flags, ref ErrorRecord error) {
+    return Utf8.Read(RawPINVOKE.Snapshot_before_after_lines(self, before, device_index, Utf8.Bytes(label), flags, ref error), true);
+  }
+
+  public static long Sampler_handle(SamplerHandle self, ref ErrorRecord error) {
+    long ret = RawPINVOKE.Sampler_handle(self, ref error);
+    return ret;
   }
 
   public static void Sampler_start(SamplerHandle self, ref ErrorRecord error) {
@@ -1318,9 +1406,9 @@ internal static unsafe class Raw {
   public const int NOTE_PARTIAL = 64;
   public const int NOTE_TRACE = 128;
   public const int NOTE_DIVIDED = 256;
-  public const int SCOPE_NONE = 0;
-  public const int SCOPE_PROCESS = 1;
-  public const int SCOPE_DEVICE = 2;
+  public const int DELTA_SCOPE_NONE = 0;
+  public const int DELTA_SCOPE_PROCESS = 1;
+  public const int DELTA_SCOPE_DEVICE = 2;
   public const int ACCOUNT_NONE = 0;
   public const int ACCOUNT_RESIDENT = 1;
   public const int ACCOUNT_COMMITTED = 2;
@@ -1340,10 +1428,22 @@ internal static unsafe class Raw {
   public const int VENDOR_NVIDIA = 4318;
   public const int VENDOR_QUALCOMM = 20803;
   public const int VENDOR_INTEL = 32902;
+  public const int REASON_UNKNOWN = 0;
+  public const int REASON_UNSUPPORTED = 1;
+  public const int REASON_NOT_PRESENT = 2;
+  public const int REASON_NOT_UNDERSTOOD = 3;
+  public const int REASON_AMBIGUOUS = 4;
+  public const int REASON_NOT_PERMITTED = 5;
+  public const int REASON_NOT_YET = 6;
+  public const int REASON_ASLEEP = 7;
+  public const int REASON_LOST = 8;
+  public const int REASON_TIMED_OUT = 9;
+  public const int REASON_FAILED = 10;
+  public const int REASON_IMPLAUSIBLE = 11;
+  public const int REASON_LIMIT = 12;
   public const int ERROR_SIZE_V1 = 280;
   public const int FEATURE_SUBPROCESS = 1;
   public const int FEATURE_SIMULATION = 2;
-  public const int FEATURE_BACKEND = 1000;
   public const int CONTEXT_NO_SUBPROCESS = 1;
   public const int CONTEXT_WAKE_DEVICES = 2;
   public const int CONTEXT_NO_THREADS = 4;
@@ -1361,14 +1461,14 @@ internal static unsafe class Raw {
   public const int PATH_CGROUP = 8;
   public const int PATH_AMD_SMI = 9;
   public const int PATH_DEV = 10;
-  public const int STATE_UNKNOWN = 0;
-  public const int STATE_READY = 1;
-  public const int STATE_ASLEEP = 2;
-  public const int STATE_LOST = 3;
-  public const int STATE_UNREADABLE = 4;
-  public const int STATE_HUNG = 5;
-  public const int STATE_ABSENT = 6;
-  public const int STATE_OFF = 7;
+  public const int RUN_STATE_UNKNOWN = 0;
+  public const int RUN_STATE_READY = 1;
+  public const int RUN_STATE_ASLEEP = 2;
+  public const int RUN_STATE_LOST = 3;
+  public const int RUN_STATE_UNREADABLE = 4;
+  public const int RUN_STATE_HUNG = 5;
+  public const int RUN_STATE_ABSENT = 6;
+  public const int RUN_STATE_OFF = 7;
   public const int BACKEND_INFO_HAS_VERSION = 1;
   public const int BACKEND_INFO_SIZE_V1 = 384;
   public const int PROCESS_MEMORY_HAS_RESIDENT = 1;
@@ -1381,8 +1481,8 @@ internal static unsafe class Raw {
   public const int PROCESS_MEMORY_HAS_FOOTPRINT = 128;
   public const int PROCESS_MEMORY_HAS_PEAK_FOOTPRINT = 256;
   public const int PROCESS_MEMORY_HAS_PEAK_COMMITTED = 512;
-  public const int PROCESS_MEMORY_SIZE_V1 = 88;
-  public const int PROCESS_MEMORY_SIZE_V2 = 104;
+  public const int PROCESS_MEMORY_HAS_PROCESS_KEY = 1024;
+  public const int PROCESS_MEMORY_SIZE_V1 = 112;
   public const int SYSTEM_MEMORY_HAS_TOTAL = 1;
   public const int SYSTEM_MEMORY_HAS_AVAILABLE = 2;
   public const int SYSTEM_MEMORY_HAS_SWAP_TOTAL = 4;
@@ -1398,13 +1498,12 @@ internal static unsafe class Raw {
   public const int PRESSURE_NORMAL = 1;
   public const int PRESSURE_WARNING = 2;
   public const int PRESSURE_CRITICAL = 3;
-  public const int SYSTEM_MEMORY_SIZE_V1 = 80;
-  public const int SYSTEM_MEMORY_SIZE_V2 = 104;
-  public const int KIND_UNKNOWN = 0;
-  public const int KIND_DISCRETE = 1;
-  public const int KIND_INTEGRATED = 2;
-  public const int KIND_PARTITION = 3;
-  public const int KIND_VIRTUAL = 4;
+  public const int SYSTEM_MEMORY_SIZE_V1 = 104;
+  public const int DEVICE_KIND_UNKNOWN = 0;
+  public const int DEVICE_KIND_DISCRETE = 1;
+  public const int DEVICE_KIND_INTEGRATED = 2;
+  public const int DEVICE_KIND_PARTITION = 3;
+  public const int DEVICE_KIND_VIRTUAL = 4;
   public const int MEMORY_KIND_UNKNOWN = 0;
   public const int MEMORY_KIND_DEDICATED = 1;
   public const int MEMORY_KIND_UNIFIED = 2;
@@ -1422,7 +1521,9 @@ internal static unsafe class Raw {
   public const int DEVICE_HAS_DRIVER_INDEX = 1024;
   public const int DEVICE_HAS_OS_ID = 2048;
   public const int DEVICE_HAS_CUDA_VERSION = 4096;
-  public const int DEVICE_SIZE_V1 = 560;
+  public const int DEVICE_HAS_COMPUTE_CAPABILITY = 8192;
+  public const int DEVICE_HAS_ARCHITECTURE = 16384;
+  public const int DEVICE_SIZE_V1 = 600;
   public const int POOL_MAIN = 0;
   public const int POOL_VRAM = 1;
   public const int POOL_VRAM_VISIBLE = 2;
@@ -1490,8 +1591,6 @@ internal static unsafe class Raw {
   public const int METRIC_PCIE_REPLAYS = 62;
   public const int METRIC_LINK_RX_BYTES = 63;
   public const int METRIC_LINK_TX_BYTES = 64;
-  public const int METRIC_GROUP_VRAM_BYTES = 80;
-  public const int METRIC_GROUP_VRAM_LIMIT_BYTES = 81;
   public const int ENGINE_UNKNOWN = 0;
   public const int ENGINE_GRAPHICS = 1;
   public const int ENGINE_COMPUTE = 2;
@@ -1508,12 +1607,12 @@ internal static unsafe class Raw {
   public const int SENSOR_PACKAGE = 4;
   public const int SENSOR_BOARD = 5;
   public const int SENSOR_REGULATOR = 6;
-  public const int POWER_UNKNOWN = 0;
-  public const int POWER_AVERAGE = 1;
-  public const int POWER_INSTANT = 2;
-  public const int POWER_PACKAGE = 3;
-  public const int POWER_MEMORY = 4;
-  public const int POWER_BOARD = 5;
+  public const int POWER_READING_UNKNOWN = 0;
+  public const int POWER_READING_AVERAGE = 1;
+  public const int POWER_READING_INSTANT = 2;
+  public const int POWER_READING_PACKAGE = 3;
+  public const int POWER_READING_MEMORY = 4;
+  public const int POWER_READING_BOARD = 5;
   public const int POWER_LIMIT_UNKNOWN = 0;
   public const int POWER_LIMIT_CURRENT = 1;
   public const int POWER_LIMIT_DEFAULT = 2;
@@ -1546,14 +1645,14 @@ internal static unsafe class Raw {
   public const int METRIC_HAS_COUNT = 4;
   public const int METRIC_HAS_WINDOW = 8;
   public const int METRIC_SIZE_V1 = 64;
-  public const int USAGE_COMPUTE = 1;
-  public const int USAGE_GRAPHICS = 2;
-  public const int USAGE_MEDIA = 4;
-  public const int NAME_UNKNOWN = 0;
-  public const int NAME_RESOLVED = 1;
-  public const int NAME_EXITED = 2;
-  public const int NAME_PROTECTED = 3;
-  public const int NAME_KERNEL = 4;
+  public const int USAGE_KIND_COMPUTE = 1;
+  public const int USAGE_KIND_GRAPHICS = 2;
+  public const int USAGE_KIND_MEDIA = 4;
+  public const int NAME_STATE_UNKNOWN = 0;
+  public const int NAME_STATE_RESOLVED = 1;
+  public const int NAME_STATE_EXITED = 2;
+  public const int NAME_STATE_PROTECTED = 3;
+  public const int NAME_STATE_KERNEL = 4;
   public const int USAGE_HAS_USED = 1;
   public const int USAGE_HAS_RESIDENT = 2;
   public const int USAGE_HAS_COMMITTED = 4;
@@ -1571,8 +1670,11 @@ internal static unsafe class Raw {
   public const int USAGE_HAS_INSTANCE = 16384;
   public const int USAGE_HAS_KINDS = 32768;
   public const int USAGE_HAS_PEAK_USED = 65536;
-  public const int USAGE_SIZE_V1 = 168;
-  public const int USAGE_SIZE_V2 = 176;
+  public const int USAGE_HAS_PROCESS_KEY = 131072;
+  public const int USAGE_SIZE_V1 = 184;
+  public const int GROUP_HAS_USED = 1;
+  public const int GROUP_HAS_LIMIT = 2;
+  public const int GROUP_SIZE_V1 = 48;
   public const int COLLECT_MEMORY = 1;
   public const int COLLECT_SYSTEM = 2;
   public const int COLLECT_DEVICES = 4;
@@ -1581,20 +1683,23 @@ internal static unsafe class Raw {
   public const int COLLECT_PROCESSES = 32;
   public const int COLLECT_TELEMETRY = 64;
   public const int COLLECT_METRICS = 128;
+  public const int COLLECT_GROUPS = 256;
   public const int SNAPSHOT_ONE_DEVICE = 1;
   public const int SNAPSHOT_ONE_PROCESS = 2;
   public const int SNAPSHOT_SLOW = 4;
   public const int SNAPSHOT_OPTIONS_SIZE_V1 = 24;
-  public const int SNAPSHOT_INFO_SIZE_V1 = 64;
+  public const int SNAPSHOT_INFO_SIZE_V1 = 80;
   public const int DIAGNOSTIC_HAS_DEVICE = 1;
   public const int DIAGNOSTIC_HAS_PID = 2;
   public const int DIAGNOSTIC_HAS_FIELD = 4;
-  public const int DIAGNOSTIC_HAS_DURATION = 8;
-  public const int DIAGNOSTIC_SIZE_V1 = 312;
+  public const int DIAGNOSTIC_HAS_METRIC = 8;
+  public const int DIAGNOSTIC_HAS_DURATION = 16;
+  public const int DIAGNOSTIC_SIZE_V1 = 320;
   public const int TEXT_PROCESS_NAME = 1;
   public const int TEXT_PROCESS_COMMAND = 3;
   public const int TEXT_PROCESS_CONTAINER = 5;
-  public const int TEXT_METRIC_GROUP = 64;
+  public const int TEXT_GROUP_NAME = 64;
+  public const int LINE_MB = 1;
   public const int DELTA_HAS_MEMORY = 1;
   public const int DELTA_HAS_DEVICE = 2;
   public const int DELTA_HAS_ENERGY = 4;
@@ -1604,9 +1709,9 @@ internal static unsafe class Raw {
   public const int FORMAT_USED = 3;
   public const int SAMPLER_PEAKS_ONLY = 1;
   public const int SAMPLER_OPTIONS_SIZE_V1 = 24;
-  public const int SAMPLER_IDLE = 1;
-  public const int SAMPLER_RUNNING = 2;
-  public const int SAMPLER_STOPPED = 3;
+  public const int SAMPLER_STATE_IDLE = 1;
+  public const int SAMPLER_STATE_RUNNING = 2;
+  public const int SAMPLER_STATE_STOPPED = 3;
   public const int SAMPLER_INFO_HAS_LAST = 1;
   public const int SAMPLER_INFO_SIZE_V1 = 64;
   public const int PEAK_HAS_USED = 1;
@@ -1652,9 +1757,9 @@ internal static unsafe class Raw {
   public const int SPILL_SAMPLE_HAS_LIMIT = 1;
   public const int SPILL_SAMPLE_HAS_EVICTED = 2;
   public const int SPILL_SAMPLE_SIZE_V1 = 48;
-  public const int SPILL_MEASURABLE = 1;
-  public const int SPILL_NOW = 2;
-  public const int SPILL_EVER = 4;
+  public const int SPILL_STATE_MEASURABLE = 1;
+  public const int SPILL_STATE_NOW = 2;
+  public const int SPILL_STATE_EVER = 4;
   public const int SPILL_BY_SHARED = 1;
   public const int SPILL_BY_EVICTED = 2;
   public const int SPILL_INFO_HAS_LIMIT = 1;

@@ -127,6 +127,9 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_process_memory_peak_committed_bytes_get___")]
   public static extern global::System.IntPtr hmn_process_memory_peak_committed_bytes_get(global::System.IntPtr jarg1);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_process_memory_process_key_get___")]
+  public static extern global::System.IntPtr hmn_process_memory_process_key_get(global::System.IntPtr jarg1);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_system_memory___")]
   public static extern void delete_hmn_system_memory(global::System.IntPtr jarg1);
 
@@ -226,6 +229,9 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_cuda_version_get___")]
   public static extern global::System.IntPtr hmn_device_cuda_version_get(global::System.IntPtr jarg1);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_compute_capability_get___")]
+  public static extern global::System.IntPtr hmn_device_compute_capability_get(global::System.IntPtr jarg1);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_os_id_get___")]
   public static extern global::System.IntPtr hmn_device_os_id_get(global::System.IntPtr jarg1);
 
@@ -240,6 +246,9 @@ internal static unsafe class RawPINVOKE {
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_driver_version_get___")]
   public static extern global::System.IntPtr hmn_device_driver_version_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_architecture_get___")]
+  public static extern global::System.IntPtr hmn_device_architecture_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_pool___")]
   public static extern void delete_hmn_pool(global::System.IntPtr jarg1);
@@ -493,6 +502,33 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_usage_peak_used_bytes_get___")]
   public static extern global::System.IntPtr hmn_usage_peak_used_bytes_get(global::System.IntPtr jarg1);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_usage_process_key_get___")]
+  public static extern global::System.IntPtr hmn_usage_process_key_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_group___")]
+  public static extern void delete_hmn_group(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_group_present_get___")]
+  public static extern uint hmn_group_present_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_group_notes_get___")]
+  public static extern uint hmn_group_notes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_group_backend_get___")]
+  public static extern uint hmn_group_backend_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_group_device_index_get___")]
+  public static extern uint hmn_group_device_index_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_group_age_ns_get___")]
+  public static extern ulong hmn_group_age_ns_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_group_used_bytes_get___")]
+  public static extern global::System.IntPtr hmn_group_used_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_group_limit_bytes_get___")]
+  public static extern global::System.IntPtr hmn_group_limit_bytes_get(global::System.IntPtr jarg1);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_snapshot_info___")]
   public static extern void delete_hmn_snapshot_info(global::System.IntPtr jarg1);
 
@@ -523,6 +559,9 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_snapshot_info_metric_count_get___")]
   public static extern uint hmn_snapshot_info_metric_count_get(global::System.IntPtr jarg1);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_snapshot_info_group_count_get___")]
+  public static extern uint hmn_snapshot_info_group_count_get(global::System.IntPtr jarg1);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_snapshot_info_unix_time_ns_get___")]
   public static extern ulong hmn_snapshot_info_unix_time_ns_get(global::System.IntPtr jarg1);
 
@@ -531,6 +570,9 @@ internal static unsafe class RawPINVOKE {
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_snapshot_info_duration_ns_get___")]
   public static extern ulong hmn_snapshot_info_duration_ns_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_snapshot_info_device_generation_get___")]
+  public static extern ulong hmn_snapshot_info_device_generation_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_diagnostic___")]
   public static extern void delete_hmn_diagnostic(global::System.IntPtr jarg1);
@@ -543,6 +585,9 @@ internal static unsafe class RawPINVOKE {
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_backend_get___")]
   public static extern uint hmn_diagnostic_backend_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_reason_get___")]
+  public static extern uint hmn_diagnostic_reason_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_status_get___")]
   public static extern int hmn_diagnostic_status_get(global::System.IntPtr jarg1);
@@ -564,6 +609,9 @@ internal static unsafe class RawPINVOKE {
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_field_get___")]
   public static extern global::System.IntPtr hmn_diagnostic_field_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_metric_get___")]
+  public static extern global::System.IntPtr hmn_diagnostic_metric_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_device_index_get___")]
   public static extern global::System.IntPtr hmn_diagnostic_device_index_get(global::System.IntPtr jarg1);
@@ -847,11 +895,20 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_feature___")]
   public static extern uint feature(uint jarg1);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_backend_available___")]
+  public static extern uint backend_available(uint jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_monotonic_ns___")]
+  public static extern ulong monotonic_ns();
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_status_name___")]
   public static extern global::System.IntPtr status_name(int jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_backend_name___")]
   public static extern global::System.IntPtr backend_name(uint jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_reason_name___")]
+  public static extern global::System.IntPtr reason_name(uint jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_metric_name___")]
   public static extern global::System.IntPtr metric_name(uint jarg1);
@@ -887,16 +944,19 @@ internal static unsafe class RawPINVOKE {
   public static extern global::System.IntPtr Context_own_memory(ContextHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_system_memory___")]
-  public static extern global::System.IntPtr Context_system_memory(ContextHandle jarg1, ref ErrorRecord jarg2);
+  public static extern global::System.IntPtr Context_system_memory(ContextHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_device_count___")]
   public static extern uint Context_device_count(ContextHandle jarg1, ref ErrorRecord jarg2);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_device_generation___")]
+  public static extern ulong Context_device_generation(ContextHandle jarg1, ref ErrorRecord jarg2);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_find_device___")]
   public static extern uint Context_find_device(ContextHandle jarg1, byte[] jarg2, ref ErrorRecord jarg3);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_device___")]
-  public static extern global::System.IntPtr Context_device(ContextHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
+  public static extern global::System.IntPtr Context_device(ContextHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_pool___")]
   public static extern global::System.IntPtr Context_pool(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, ref ErrorRecord jarg5);
@@ -905,13 +965,13 @@ internal static unsafe class RawPINVOKE {
   public static extern global::System.IntPtr Context_telemetry(ContextHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_metric___")]
-  public static extern global::System.IntPtr Context_metric(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, ref ErrorRecord jarg5);
+  public static extern global::System.IntPtr Context_metric(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, ref ErrorRecord jarg6);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_usage___")]
-  public static extern global::System.IntPtr Context_usage(ContextHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
+  public static extern global::System.IntPtr Context_usage(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, ref ErrorRecord jarg5);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_own_usage___")]
-  public static extern global::System.IntPtr Context_own_usage(ContextHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
+  public static extern global::System.IntPtr Context_own_usage(ContextHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_take___")]
   public static extern SnapshotHandle Context_take(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, uint jarg6, ref ErrorRecord jarg7);
@@ -943,6 +1003,9 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_own_usage___")]
   public static extern global::System.IntPtr Snapshot_own_usage(SnapshotHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_device_pool___")]
+  public static extern global::System.IntPtr Snapshot_device_pool(SnapshotHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_pool___")]
   public static extern global::System.IntPtr Snapshot_pool(SnapshotHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
 
@@ -952,17 +1015,20 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_metric___")]
   public static extern global::System.IntPtr Snapshot_metric(SnapshotHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_group___")]
+  public static extern global::System.IntPtr Snapshot_group(SnapshotHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_diagnostic___")]
   public static extern global::System.IntPtr Snapshot_diagnostic(SnapshotHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_reason___")]
-  public static extern global::System.IntPtr Snapshot_reason(SnapshotHandle jarg1, uint jarg2, uint jarg3, uint jarg4, ref ErrorRecord jarg5);
+  public static extern global::System.IntPtr Snapshot_reason(SnapshotHandle jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, ref ErrorRecord jarg6);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_text___")]
   public static extern global::System.IntPtr Snapshot_text(SnapshotHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_device_line___")]
-  public static extern global::System.IntPtr Snapshot_device_line(SnapshotHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
+  public static extern global::System.IntPtr Snapshot_device_line(SnapshotHandle jarg1, uint jarg2, uint jarg3, uint jarg4, ref ErrorRecord jarg5);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_json___")]
   public static extern global::System.IntPtr Snapshot_json(SnapshotHandle jarg1, ref ErrorRecord jarg2);
@@ -971,10 +1037,13 @@ internal static unsafe class RawPINVOKE {
   public static extern global::System.IntPtr Snapshot_delta_since(SnapshotHandle jarg1, SnapshotHandle jarg2, uint jarg3, ref ErrorRecord jarg4);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_delta_line___")]
-  public static extern global::System.IntPtr Snapshot_delta_line(SnapshotHandle jarg1, SnapshotHandle jarg2, uint jarg3, byte[] jarg4, ref ErrorRecord jarg5);
+  public static extern global::System.IntPtr Snapshot_delta_line(SnapshotHandle jarg1, SnapshotHandle jarg2, uint jarg3, byte[] jarg4, uint jarg5, ref ErrorRecord jarg6);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_before_after_lines___")]
-  public static extern global::System.IntPtr Snapshot_before_after_lines(SnapshotHandle jarg1, SnapshotHandle jarg2, uint jarg3, byte[] jarg4, ref ErrorRecord jarg5);
+  public static extern global::System.IntPtr Snapshot_before_after_lines(SnapshotHandle jarg1, SnapshotHandle jarg2, uint jarg3, byte[] jarg4, uint jarg5, ref ErrorRecord jarg6);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Sampler_handle___")]
+  public static extern long Sampler_handle(SamplerHandle jarg1, ref ErrorRecord jarg2);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Sampler_start___")]
   public static extern void Sampler_start(SamplerHandle jarg1, ref ErrorRecord jarg2);

@@ -58,7 +58,7 @@ internal unsafe struct BackendInfoRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct ProcessMemoryRecord
 {
-    internal const int Size = 104;
+    internal const int Size = 112;
     internal uint struct_size;
     internal uint present;
     internal uint notes;
@@ -75,6 +75,7 @@ internal unsafe struct ProcessMemoryRecord
     internal ulong footprint_bytes;
     internal ulong peak_footprint_bytes;
     internal ulong peak_committed_bytes;
+    internal ulong process_key;
 
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
@@ -89,6 +90,7 @@ internal unsafe struct ProcessMemoryRecord
     internal ulong? FootprintBytes => (present & 128u) != 0 ? this.footprint_bytes : null;
     internal ulong? PeakFootprintBytes => (present & 256u) != 0 ? this.peak_footprint_bytes : null;
     internal ulong? PeakCommittedBytes => (present & 512u) != 0 ? this.peak_committed_bytes : null;
+    internal ulong? ProcessKey => (present & 1024u) != 0 ? this.process_key : null;
 }
 
 /// <summary>hmn_system_memory</summary>
@@ -132,7 +134,7 @@ internal unsafe struct SystemMemoryRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct DeviceRecord
 {
-    internal const int Size = 560;
+    internal const int Size = 600;
     internal uint struct_size;
     internal uint present;
     internal uint notes;
@@ -151,11 +153,14 @@ internal unsafe struct DeviceRecord
     internal uint gpu_instance;
     internal uint compute_instance;
     internal uint cuda_version;
+    internal uint compute_capability;
+    internal uint reserved0;
     internal ulong os_id;
     internal fixed byte name[256];
     internal fixed byte uuid[96];
     internal fixed byte pci_bus_id[32];
     internal fixed byte driver_version[96];
+    internal fixed byte architecture[32];
 
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
@@ -173,11 +178,13 @@ internal unsafe struct DeviceRecord
     internal uint? GpuInstance => (present & 512u) != 0 ? this.gpu_instance : null;
     internal uint? ComputeInstance => (present & 512u) != 0 ? this.compute_instance : null;
     internal uint? CudaVersion => (present & 4096u) != 0 ? this.cuda_version : null;
+    internal uint? ComputeCapability => (present & 8192u) != 0 ? this.compute_capability : null;
     internal ulong? OsId => (present & 2048u) != 0 ? this.os_id : null;
     internal string? Name => (present & 1u) != 0 ? Utf8.Text(ref this.name[0], 256) : null;
     internal string? Uuid => (present & 2u) != 0 ? Utf8.Text(ref this.uuid[0], 96) : null;
     internal string? PciBusId => (present & 4u) != 0 ? Utf8.Text(ref this.pci_bus_id[0], 32) : null;
     internal string? DriverVersion => (present & 8u) != 0 ? Utf8.Text(ref this.driver_version[0], 96) : null;
+    internal string? Architecture => (present & 16384u) != 0 ? Utf8.Text(ref this.architecture[0], 32) : null;
 }
 
 /// <summary>hmn_pool</summary>
@@ -315,7 +322,7 @@ internal unsafe struct MetricRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct UsageRecord
 {
-    internal const int Size = 176;
+    internal const int Size = 184;
     internal uint struct_size;
     internal uint present;
     internal uint notes;
@@ -344,6 +351,7 @@ internal unsafe struct UsageRecord
     internal ulong window_ns;
     internal ulong age_ns;
     internal ulong peak_used_bytes;
+    internal ulong process_key;
 
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
@@ -371,13 +379,37 @@ internal unsafe struct UsageRecord
     internal ulong? WindowNs => (present & 2048u) != 0 ? this.window_ns : null;
     internal ulong AgeNs => this.age_ns;
     internal ulong? PeakUsedBytes => (present & 65536u) != 0 ? this.peak_used_bytes : null;
+    internal ulong? ProcessKey => (present & 131072u) != 0 ? this.process_key : null;
+}
+
+/// <summary>hmn_group</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct GroupRecord
+{
+    internal const int Size = 48;
+    internal uint struct_size;
+    internal uint present;
+    internal uint notes;
+    internal uint backend;
+    internal uint device_index;
+    internal uint reserved0;
+    internal ulong used_bytes;
+    internal ulong limit_bytes;
+    internal ulong age_ns;
+
+    internal uint Notes => this.notes;
+    internal uint Backend => this.backend;
+    internal uint DeviceIndex => this.device_index;
+    internal ulong? UsedBytes => (present & 1u) != 0 ? this.used_bytes : null;
+    internal ulong? LimitBytes => (present & 2u) != 0 ? this.limit_bytes : null;
+    internal ulong AgeNs => this.age_ns;
 }
 
 /// <summary>hmn_snapshot_info</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct SnapshotInfoRecord
 {
-    internal const int Size = 64;
+    internal const int Size = 80;
     internal uint struct_size;
     internal uint present;
     internal uint notes;
@@ -388,9 +420,12 @@ internal unsafe struct SnapshotInfoRecord
     internal uint diagnostic_count;
     internal uint unreadable_process_count;
     internal uint metric_count;
+    internal uint group_count;
+    internal uint reserved0;
     internal ulong unix_time_ns;
     internal ulong monotonic_ns;
     internal ulong duration_ns;
+    internal ulong device_generation;
 
     internal uint Notes => this.notes;
     internal uint Collect => this.collect;
@@ -400,25 +435,29 @@ internal unsafe struct SnapshotInfoRecord
     internal uint DiagnosticCount => this.diagnostic_count;
     internal uint UnreadableProcessCount => this.unreadable_process_count;
     internal uint MetricCount => this.metric_count;
+    internal uint GroupCount => this.group_count;
     internal ulong UnixTimeNs => this.unix_time_ns;
     internal ulong MonotonicNs => this.monotonic_ns;
     internal ulong DurationNs => this.duration_ns;
+    internal ulong DeviceGeneration => this.device_generation;
 }
 
 /// <summary>hmn_diagnostic</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct DiagnosticRecord
 {
-    internal const int Size = 312;
+    internal const int Size = 320;
     internal uint struct_size;
     internal uint present;
     internal uint notes;
     internal uint backend;
+    internal uint reason;
     internal int status;
     internal uint native_domain;
     internal int native_code;
     internal uint subject;
     internal uint field;
+    internal uint metric;
     internal uint device_index;
     internal uint pid;
     internal uint count;
@@ -427,15 +466,17 @@ internal unsafe struct DiagnosticRecord
 
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
+    internal uint Reason => this.reason;
     internal int Status => this.status;
     internal uint NativeDomain => this.native_domain;
     internal int NativeCode => this.native_code;
     internal uint Subject => this.subject;
     internal uint? Field => (present & 4u) != 0 ? this.field : null;
+    internal uint? Metric => (present & 8u) != 0 ? this.metric : null;
     internal uint? DeviceIndex => (present & 1u) != 0 ? this.device_index : null;
     internal uint? Pid => (present & 2u) != 0 ? this.pid : null;
     internal uint Count => this.count;
-    internal ulong? DurationNs => (present & 8u) != 0 ? this.duration_ns : null;
+    internal ulong? DurationNs => (present & 16u) != 0 ? this.duration_ns : null;
     internal string Message => Utf8.Text(ref this.message[0], 256);
 }
 
@@ -674,6 +715,7 @@ internal static class RecordSizes
         ("hmn_telemetry", TelemetryRecord.Size),
         ("hmn_metric", MetricRecord.Size),
         ("hmn_usage", UsageRecord.Size),
+        ("hmn_group", GroupRecord.Size),
         ("hmn_snapshot_info", SnapshotInfoRecord.Size),
         ("hmn_diagnostic", DiagnosticRecord.Size),
         ("hmn_delta", DeltaRecord.Size),

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/snapshot.hpp"
+
+#include "model/compose.hpp"
+
+namespace hmn {
+
+snapshot_device* snapshot::device_by_index(std::uint32_t index) noexcept {
+  for (snapshot_device& d : devices) {
+    if (d.identity.index == index) return &d;
+  }
+  return nullptr;
+}
+
+failure snapshot::no_device(std::uint32_t index) noexcept {
+  return failed(status::no_device, {"the snapshot has no device ", index});
+}
+
+const pool* snapshot::find_pool(std::uint32_t index, pool_kind kind) const noexcept {
+  for (const pool& p : pools) {
+    const bool is_kind = kind == pool_kind::main ? p.is_main : p.kind == kind;
+    if (p.device_index == index && is_kind) return &p;
+  }
+  return nullptr;
+}
+
+}  // namespace hmn

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+namespace hmn::platform {
+
+// Opens a descriptor to poll and one to write to, which may be the same: close-on-exec, neither
+// blocks nor raises a signal. Returns 0 or errno.
+int open_event(int (&ends)[2]) noexcept;
+
+}  // namespace hmn::platform

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * The handle of a sampler is ready whenever hmn_sampler_next would return without waiting.
+ */
+#define _GNU_SOURCE
+#include "support/event.h"
+#include "support/machine.h"
+
+#if defined(__linux__)
+#  include <sys/epoll.h>
+#  include <unistd.h>
+#endif
+
+static const char one_gpu[] =
+    "{\"devices\": [{\"name\": \"GPU\", \"pools\": [{\"kind\": \"vram\", \"total\": \"16GiB\", "
+    "\"used\": \"3GiB\"}]}]}";
+
+typedef struct sampled {
+  machine machine;
+  hmn_sampler* sampler;
+  int64_t handle;
+} sampled;
+
+static void sample(sampled* s, uint32_t interval_ms, hmn_flags flags) {
+  NEW(hmn_sampler_options, options);
+  options.interval_ms = interval_ms;
+  options.flags = flags;
+  machine_make(&s->machine, one_gpu, NULL);
+  assert_status(hmn_sampler_create(s->machine.context, &options, NULL, &s->sampler, NULL), HMN_OK);
+  assert_answers(hmn_sampler_handle(s->sampler, &s->handle, &error), HMN_OK);
+  assert_true(s->handle >= 0);
+}
+
+static void end(sampled* s) {
+  hmn_sampler_destroy(s->sampler);
+  machine_end(&s->machine);
+}
+
+static hmn_status pull(const sampled* s) {
+  hmn_snapshot* snapshot = NULL;
+  const hmn_status status = hmn_sampler_next(s->sampler, HMN_MS_IMMEDIATE, &snapshot, NULL);
+  hmn_snapshot_destroy(snapshot);
+  return status;
+}
+
+static void it_is_made_once(void** state) {
+  (void)state;
+  sampled s;
+  int64_t again = -1;
+  sample(&s, PATIENT_MS, 0);
+  assert_status(hmn_sampler_handle(s.sampler, &again, NULL), HMN_OK);
+  assert_int_equal(again, s.handle);
+  end(&s);
+}
+
+static void it_is_ready_before_the_start_since_next_refuses(void** state) {
+  (void)state;
+  sampled s;
+  sample(&s, PATIENT_MS, 0);
+  assert_true(becomes_ready(s.handle, 0));
+  assert_status(pull(&s), HMN_E_STATE);
+  end(&s);
+}
+
+static void it_is_ready_while_a_snapshot_is_there(void** state) {
+  (void)state;
+  sampled s;
+  sample(&s, PATIENT_MS, 0);
+  assert_status(hmn_sampler_start(s.sampler, NULL), HMN_OK);
+  assert_true(becomes_ready(s.handle, PATIENT_MS));
+  assert_true(becomes_ready(s.handle, 0));
+  assert_status(pull(&s), HMN_OK);
+  assert_false(becomes_ready(s.handle, 0));
+  assert_status(pull(&s), HMN_E_EMPTY);
+  end(&s);
+}
+
+static void it_is_ready_again_for_each_snapshot(void** state) {
+  (void)state;
+  sampled s;
+  sample(&s, 10, 0);
+  assert_status(hmn_sampler_start(s.sampler, NULL), HMN_OK);
+  for (int i = 0; i < 5; ++i) {
+    assert_true(becomes_ready(s.handle, PATIENT_MS));
+    assert_status(pull(&s), HMN_OK);
+  }
+  end(&s);
+}
+
+static void it_stays_ready_after_the_end(void** state) {
+  (void)state;
+  sampled s;
+  sample(&s, PATIENT_MS, 0);
+  assert_status(hmn_sampler_start(s.sampler, NULL), HMN_OK);
+  assert_true(becomes_ready(s.handle, PATIENT_MS));
+  assert_status(pull(&s), HMN_OK);
+  assert_status(hmn_sampler_stop(s.sampler, NULL), HMN_OK);
+  assert_true(becomes_ready(s.handle, 0));
+  assert_status(pull(&s), HMN_E_STATE);
+  assert_true(becomes_ready(s.handle, 0));
+  end(&s);
+}
+
+static void without_snapshots_it_is_always_ready(void** state) {
+  (void)state;
+  sampled s;
+  sample(&s, PATIENT_MS, HMN_SAMPLER_PEAKS_ONLY);
+  assert_status(hmn_sampler_start(s.sampler, NULL), HMN_OK);
+  assert_true(becomes_ready(s.handle, 0));
+  assert_status(pull(&s), HMN_E_STATE);
+  end(&s);
+}
+
+/* First requested when a snapshot is there already. */
+static void a_late_handle_is_ready_too(void** state) {
+  (void)state;
+  machine m;
+  sampled s;
+  NEW(hmn_sampler_info, info);
+  machine_make(&m, one_gpu, NULL);
+  assert_status(hmn_sampler_create(m.context, NULL, NULL, &s.sampler, NULL), HMN_OK);
+  assert_status(hmn_sampler_start(s.sampler, NULL), HMN_OK);
+  wait_until(hmn_sampler_read(s.sampler, &info, NULL) == HMN_OK && info.pending > 0);
+  assert_status(hmn_sampler_handle(s.sampler, &s.handle, NULL), HMN_OK);
+  assert_true(becomes_ready(s.handle, 0));
+  hmn_sampler_destroy(s.sampler);
+  machine_end(&m);
+}
+
+static void without_a_result_there_is_an_error(void** state) {
+  (void)state;
+  int64_t handle = 7;
+  assert_answers(hmn_sampler_handle(NULL, &handle, &error), HMN_E_ARGUMENT);
+  assert_int_equal(handle, -1);
+  sampled s;
+  sample(&s, PATIENT_MS, 0);
+  assert_answers(hmn_sampler_handle(s.sampler, NULL, &error), HMN_E_ARGUMENT);
+  end(&s);
+}
+
+#if defined(__linux__)
+/* An edge is reported once for each change from not ready to ready. */
+static void an_edge_comes_with_each_snapshot(void** state) {
+  (void)state;
+  sampled s;
+  sample(&s, 50, 0);
+  const int loop = epoll_create1(EPOLL_CLOEXEC);
+  struct epoll_event wanted = {.events = EPOLLIN | EPOLLET}, got;
+  assert_status(hmn_sampler_start(s.sampler, NULL), HMN_OK);
+  assert_int_equal(epoll_ctl(loop, EPOLL_CTL_ADD, (int)s.handle, &wanted), 0);
+  for (int i = 0; i < 3; ++i) {
+    assert_int_equal(epoll_wait(loop, &got, 1, PATIENT_MS), 1);
+    assert_int_equal(got.events, EPOLLIN);
+    assert_status(pull(&s), HMN_OK);
+    while (pull(&s) == HMN_OK) {
+    }
+  }
+  close(loop);
+  end(&s);
+}
+
+/* A program that closes every descriptor and opens others: they are not written to. */
+static void a_number_that_is_another_file_is_left_alone(void** state) {
+  (void)state;
+  sampled s;
+  sample(&s, 20, 0);
+  FILE* other = tmpfile();
+  assert_int_equal(dup2(fileno(other), (int)s.handle), s.handle);
+  assert_status(hmn_sampler_start(s.sampler, NULL), HMN_OK);
+  for (int i = 0; i < 3; ++i) {
+    hmn_snapshot* snapshot = NULL;
+    assert_status(hmn_sampler_next(s.sampler, PATIENT_MS, &snapshot, NULL), HMN_OK);
+    hmn_snapshot_destroy(snapshot);
+  }
+  const int number = (int)s.handle;
+  end(&s);
+  assert_int_equal(lseek(number, 0, SEEK_END), 0);
+  assert_int_equal(close(number), 0);
+  fclose(other);
+}
+#endif
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(it_is_made_once),
+      cmocka_unit_test(it_is_ready_before_the_start_since_next_refuses),
+      cmocka_unit_test(it_is_ready_while_a_snapshot_is_there),
+      cmocka_unit_test(it_is_ready_again_for_each_snapshot),
+      cmocka_unit_test(it_stays_ready_after_the_end),
+      cmocka_unit_test(without_snapshots_it_is_always_ready),
+      cmocka_unit_test(a_late_handle_is_ready_too),
+      cmocka_unit_test(without_a_result_there_is_an_error),
+#if defined(__linux__)
+      cmocka_unit_test(an_edge_comes_with_each_snapshot),
+      cmocka_unit_test(a_number_that_is_another_file_is_left_alone),
+#endif
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

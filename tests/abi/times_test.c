@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Options that are a time: each takes a number, HMN_MS_UNLIMITED and HMN_MS_IMMEDIATE, or refuses
+ * with a message what makes no sense.
+ */
+#include "support/machine.h"
+
+enum { AT_ONCE = 600, SHORT = 300, DELAY = 1500 };
+static const uint32_t values[] = {0, 1, UINT32_MAX - 2, HMN_MS_IMMEDIATE, HMN_MS_UNLIMITED};
+enum { VALUES = sizeof values / sizeof values[0] };
+
+#define MACHINE(more)                                                                   \
+  "{\"host\": \"real\", \"devices\": [{\"name\": \"GPU\", \"pools\": [{\"kind\": \"vram\", " \
+  "\"total\": \"16GiB\", \"used\": \"3GiB\"}]}]" more "}"
+static const char slow_pools[] =
+    MACHINE(", \"delays\": [{\"call\": \"pools\", \"ms\": 1500}]");
+static const char slow_opening[] =
+    MACHINE(", \"delays\": [{\"call\": \"open\", \"ms\": 1500}]");
+static const char stuck_pools[] =
+    MACHINE(", \"delays\": [{\"call\": \"pools\", \"hang_until\": \"%s\"}]");
+static const char changing[] = MACHINE(
+    ", \"changes\": [{\"at_reading\": 3, \"patch\": [{\"op\": \"replace\", "
+    "\"path\": \"/devices/0/pools/0/used\", \"value\": \"5GiB\"}]}]");
+
+static hmn_status read_pool(hmn_context* context, hmn_pool* pool) {
+  memset(pool, 0, sizeof *pool);
+  pool->struct_size = sizeof *pool;
+  return hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, pool, NULL);
+}
+
+/* A snapshot's deadline of its own leads to the values whatever the context's is. */
+static uint32_t pools_within(hmn_context* context, uint32_t deadline_ms) {
+  NEW(hmn_snapshot_options, options);
+  NEW(hmn_snapshot_info, info);
+  hmn_snapshot* snapshot = NULL;
+  options.collect = HMN_COLLECT_POOLS;
+  options.deadline_ms = deadline_ms;
+  assert_status(hmn_snapshot_take(context, &options, &snapshot, NULL), HMN_OK);
+  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  hmn_snapshot_destroy(snapshot);
+  return info.pool_count;
+}
+
+static void every_time_of_a_context_takes_every_value(void** state) {
+  (void)state;
+  const size_t offsets[] = {
+      offsetof(hmn_context_options, deadline_ms),      offsetof(hmn_context_options, stale_ms),
+      offsetof(hmn_context_options, open_deadline_ms), offsetof(hmn_context_options, max_age_ms),
+      offsetof(hmn_context_options, idle_close_ms),    offsetof(hmn_context_options, rescan_ms)};
+  for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; ++i) {
+    for (size_t j = 0; j < VALUES; ++j) {
+      NEW(hmn_context_options, options);
+      memcpy((char*)&options + offsets[i], &values[j], sizeof values[j]);
+      machine m;
+      machine_make(&m, MACHINE(""), &options);
+      hmn_pool pool;
+      wait_until(read_pool(m.context, &pool) == HMN_OK);
+      assert_int_equal(pool.used_bytes, UINT64_C(3) << 30);
+      machine_end(&m);
+    }
+  }
+}
+
+/* One reading of a device that was read before and whose driver now hangs. */
+static void a_deadline_and_the_age_of_what_replaces_a_value(void** state) {
+  (void)state;
+  const struct {
+    uint32_t deadline_ms, stale_ms;
+    int64_t from, to;
+    hmn_status expected;
+  } rows[] = {
+      {HMN_MS_IMMEDIATE, HMN_MS_UNLIMITED, 0, AT_ONCE, HMN_OK},
+      {HMN_MS_IMMEDIATE, HMN_MS_IMMEDIATE, 0, AT_ONCE, HMN_E_TIMEOUT},
+      {SHORT, HMN_MS_UNLIMITED, SHORT - 20, PATIENT_MS, HMN_OK},
+      {SHORT, HMN_MS_IMMEDIATE, SHORT - 20, PATIENT_MS, HMN_E_TIMEOUT},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+    NEW(hmn_context_options, options);
+    options.deadline_ms = rows[i].deadline_ms;
+    options.stale_ms = rows[i].stale_ms;
+    options.open_deadline_ms = HMN_MS_UNLIMITED;
+    machine m;
+    machine_make(&m, stuck_pools, &options);
+    machine_go(&m);
+    assert_int_equal(pools_within(m.context, HMN_MS_UNLIMITED), 1);
+    machine_stop(&m);
+    hmn_pool pool;
+    const int64_t begun = now_ms();
+    assert_status(read_pool(m.context, &pool), rows[i].expected);
+    assert_in_range(now_ms() - begun, rows[i].from, rows[i].to);
+    if (rows[i].expected == HMN_OK) {
+      assert_int_equal(pool.notes & HMN_NOTE_STALE, HMN_NOTE_STALE);
+      assert_int_equal(pool.used_bytes, UINT64_C(3) << 30);
+    }
+    machine_go(&m);
+    machine_end(&m);
+  }
+}
+
+/* Longer than the default deadline of a second. */
+static void without_a_limit_a_call_waits_for_a_slow_driver(void** state) {
+  (void)state;
+  NEW(hmn_context_options, options);
+  machine m;
+  hmn_pool pool;
+  options.deadline_ms = HMN_MS_UNLIMITED;
+  machine_make(&m, slow_pools, &options);
+  const int64_t begun = now_ms();
+  assert_status(read_pool(m.context, &pool), HMN_OK);
+  assert_true(now_ms() - begun >= DELAY - 50);
+  assert_int_equal(pool.notes & HMN_NOTE_STALE, 0);
+  machine_end(&m);
+}
+
+static void a_snapshot_has_both_as_well(void** state) {
+  (void)state;
+  NEW(hmn_context_options, options);
+  machine m;
+  machine_make(&m, slow_pools, &options);
+  const int64_t begun = now_ms();
+  assert_int_equal(pools_within(m.context, HMN_MS_IMMEDIATE), 0);
+  assert_true(now_ms() - begun < AT_ONCE);
+  machine_end(&m);
+  machine_make(&m, slow_pools, &options);
+  assert_int_equal(pools_within(m.context, HMN_MS_UNLIMITED), 1);
+  machine_end(&m);
+}
+
+static void what_is_started_immediately_is_there_later(void** state) {
+  (void)state;
+  NEW(hmn_context_options, options);
+  machine m;
+  hmn_pool pool;
+  options.deadline_ms = HMN_MS_IMMEDIATE;
+  machine_make(&m, slow_pools, &options);
+  assert_status(read_pool(m.context, &pool), HMN_E_TIMEOUT);
+  wait_until(read_pool(m.context, &pool) == HMN_OK);
+  assert_int_equal(pool.notes & HMN_NOTE_STALE, HMN_NOTE_STALE);
+  machine_end(&m);
+}
+
+static void an_opening_is_waited_for_as_long_as_asked(void** state) {
+  (void)state;
+  NEW(hmn_context_options, options);
+  machine m;
+  uint32_t count = 7;
+  options.deadline_ms = PATIENT_MS;
+  options.open_deadline_ms = HMN_MS_IMMEDIATE;
+  machine_make(&m, slow_opening, &options);
+  const int64_t begun = now_ms();
+  assert_status(hmn_device_count(m.context, &count, NULL), HMN_E_TIMEOUT);
+  assert_true(now_ms() - begun < AT_ONCE);
+  machine_end(&m);
+
+  options.open_deadline_ms = HMN_MS_UNLIMITED;
+  machine_make(&m, slow_opening, &options);
+  assert_status(hmn_device_count(m.context, &count, NULL), HMN_OK);
+  assert_int_equal(count, 1);
+  machine_end(&m);
+}
+
+static void a_driver_call_is_shared_for_as_long_as_asked(void** state) {
+  (void)state;
+  const struct {
+    uint32_t max_age_ms;
+    uint64_t used;
+  } rows[] = {{0, 5}, {HMN_MS_IMMEDIATE, 5}, {HMN_MS_UNLIMITED, 3}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+    hmn_context_options options = patient(0);
+    machine m;
+    hmn_pool pool;
+    options.max_age_ms = rows[i].max_age_ms;
+    machine_make(&m, changing, &options);
+    for (int n = 0; n < 10; ++n) assert_status(read_pool(m.context, &pool), HMN_OK);
+    assert_int_equal(pool.used_bytes, rows[i].used << 30);
+    machine_end(&m);
+  }
+}
+
+static void a_sampler_refuses_what_is_no_interval(void** state) {
+  (void)state;
+  const struct {
+    const char* name;
+    size_t offset;
+    uint32_t value;
+    hmn_status expected;
+  } rows[] = {
+      {"interval_ms", offsetof(hmn_sampler_options, interval_ms), HMN_MS_UNLIMITED, HMN_E_RANGE},
+      {"interval_ms", offsetof(hmn_sampler_options, interval_ms), HMN_MS_IMMEDIATE, HMN_E_RANGE},
+      {"interval_ms", offsetof(hmn_sampler_options, interval_ms), UINT32_MAX - 2, HMN_OK},
+      {"process_interval_ms", offsetof(hmn_sampler_options, process_interval_ms), HMN_MS_UNLIMITED,
+       HMN_E_RANGE},
+      {"process_interval_ms", offsetof(hmn_sampler_options, process_interval_ms), HMN_MS_IMMEDIATE,
+       HMN_OK},
+      {"process_interval_ms", offsetof(hmn_sampler_options, process_interval_ms), UINT32_MAX - 2,
+       HMN_OK},
+  };
+  machine m;
+  machine_make(&m, MACHINE(""), NULL);
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+    NEW(hmn_sampler_options, options);
+    NEW(hmn_error, error);
+    memcpy((char*)&options + rows[i].offset, &rows[i].value, sizeof rows[i].value);
+    hmn_sampler* sampler = NULL;
+    assert_status(hmn_sampler_create(m.context, &options, NULL, &sampler, &error),
+                  rows[i].expected);
+    if (rows[i].expected != HMN_OK) {
+      assert_non_null(strstr(error.message, rows[i].name));
+      assert_non_null(strstr(error.message, "HMN_MS_UNLIMITED"));
+    }
+    hmn_sampler_destroy(sampler);
+  }
+  machine_end(&m);
+}
+
+static void processes_immediately_are_in_every_snapshot(void** state) {
+  (void)state;
+  NEW(hmn_sampler_options, options);
+  NEW(hmn_snapshot_options, what);
+  machine m;
+  hmn_sampler* sampler = NULL;
+  options.interval_ms = 20;
+  options.process_interval_ms = HMN_MS_IMMEDIATE;
+  what.collect = HMN_COLLECT_PROCESSES;
+  machine_make(&m, MACHINE(""), NULL);
+  assert_status(hmn_sampler_create(m.context, &options, &what, &sampler, NULL), HMN_OK);
+  assert_status(hmn_sampler_start(sampler, NULL), HMN_OK);
+  for (int i = 0; i < 3; ++i) {
+    hmn_snapshot* snapshot = NULL;
+    NEW(hmn_snapshot_info, info);
+    assert_status(hmn_sampler_next(sampler, HMN_MS_UNLIMITED, &snapshot, NULL), HMN_OK);
+    assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+    assert_int_equal(info.collect & HMN_COLLECT_PROCESSES, HMN_COLLECT_PROCESSES);
+    hmn_snapshot_destroy(snapshot);
+  }
+  hmn_sampler_destroy(sampler);
+  machine_end(&m);
+}
+
+static void next_waits_for_as_long_as_asked(void** state) {
+  (void)state;
+  const uint32_t not_at_all[] = {0, HMN_MS_IMMEDIATE};
+  NEW(hmn_sampler_options, options);
+  machine m;
+  hmn_sampler* sampler = NULL;
+  hmn_snapshot* snapshot = NULL;
+  options.interval_ms = PATIENT_MS;
+  machine_make(&m, slow_pools, NULL);
+  assert_status(hmn_sampler_create(m.context, &options, NULL, &sampler, NULL), HMN_OK);
+  assert_status(hmn_sampler_start(sampler, NULL), HMN_OK);
+  assert_status(hmn_sampler_next(sampler, HMN_MS_UNLIMITED, &snapshot, NULL), HMN_OK);
+  hmn_snapshot_destroy(snapshot);
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t begun = now_ms();
+    assert_status(hmn_sampler_next(sampler, not_at_all[i], &snapshot, NULL), HMN_E_EMPTY);
+    assert_true(now_ms() - begun < AT_ONCE);
+  }
+  hmn_sampler_destroy(sampler);
+  machine_end(&m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_time_of_a_context_takes_every_value),
+      cmocka_unit_test(a_deadline_and_the_age_of_what_replaces_a_value),
+      cmocka_unit_test(without_a_limit_a_call_waits_for_a_slow_driver),
+      cmocka_unit_test(a_snapshot_has_both_as_well),
+      cmocka_unit_test(what_is_started_immediately_is_there_later),
+      cmocka_unit_test(an_opening_is_waited_for_as_long_as_asked),
+      cmocka_unit_test(a_driver_call_is_shared_for_as_long_as_asked),
+      cmocka_unit_test(a_sampler_refuses_what_is_no_interval),
+      cmocka_unit_test(processes_immediately_are_in_every_snapshot),
+      cmocka_unit_test(next_waits_for_as_long_as_asked),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -10,6 +10,12 @@ if(HMN_SYSTEM STREQUAL "windows" AND CMAKE_CROSSCOMPILING)
   set(HMN_WINE_ENVIRONMENT "WINEPREFIX=${HMN_WINE_PREFIX};WINEDEBUG=-all;WINEDLLOVERRIDES=winedbg.exe,mscoree,mshtml,winemenubuilder.exe=d")
 endif()
 
+# What tests are compiled with: 1 where they run in an emulator.
+set(HMN_TEST_EMULATED 0)
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+  set(HMN_TEST_EMULATED 1)
+endif()
+
 function(hmn_add_suite name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
   if(NOT arg_TIMEOUT)

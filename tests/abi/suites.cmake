@@ -26,7 +26,7 @@ target_compile_definitions(hmn_abi_support PUBLIC
   HMN_TEST_LIBRARY="$<TARGET_FILE:hypomnesis>"
   HMN_TEST_DLL="$<TARGET_FILE_NAME:hypomnesis>"
   ${hmn_switches}
-  HMN_TEST_EMULATED=$<BOOL:${CMAKE_CROSSCOMPILING_EMULATOR}>)
+  HMN_TEST_EMULATED=${HMN_TEST_EMULATED})
 
 # hmn_abi_suite(<noun> [<argument of hmn_add_suite>...]): <noun>_test.c becomes suite abi.<noun>.
 function(hmn_abi_suite noun)

@@ -209,8 +209,8 @@ class device_source {
 class machine_recorder {
  public:
   virtual ~machine_recorder() = default;
-  // Returns the recording so far as a machine file, anonymized.
-  [[nodiscard]] virtual result<std::string> text() const = 0;
+  // Stores the recording so far as a machine file, anonymized.
+  virtual result<void> text(std::string& out) const = 0;
 };
 
 }  // namespace hmn

@@ -321,12 +321,7 @@ result<void> context::system(system_memory& out) {
 
 result<void> context::recording(std::string& out) {
   start();
-  if (recorder_) {
-    result<std::string> made = recorder_->text();
-    if (!made) return made.why();
-    out = std::move(*made);
-    return {};
-  }
+  if (recorder_) return recorder_->text(out);
   const char* const why = settings_.record ? "a simulated machine is not recorded"
                                            : "the context does not record: HMN_CONTEXT_RECORD";
   return failed(status::state, why);

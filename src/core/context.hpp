@@ -40,7 +40,7 @@ struct snapshot_request {
   std::optional<std::uint64_t> deadline_ns;  // none: the context's
 };
 
-// What a list of the devices tells about them all.
+// Number of the devices, and of the changes of their list.
 struct device_listing {
   std::uint32_t count = 0;
   std::uint64_t generation = 0;
@@ -61,7 +61,7 @@ class context {
   result<void> set_path(path_kind which, std::string_view value);
   result<source_state> backend(source which);
 
-  // Returns the readings so far as a machine file.
+  // Stores the readings so far as a machine file.
   result<void> recording(std::string& out);
 
   result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out);

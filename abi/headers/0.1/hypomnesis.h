@@ -986,7 +986,7 @@ typedef struct hmn_usage {
 /** Reads what a process uses on a device. `pid` is the driver's (for NVML in this process' PID
  *  namespace, or in the host's where the driver does not translate).
  *  A process that the driver no longer lists, but still accounts for, has peak_used_bytes and no
- *  used_bytes; if the caller's struct ends before that field, the status is HMN_E_NO_PROCESS.
+ *  used_bytes.
  *  Load is the driver's own over the last two seconds (NVIDIA), else the difference to an earlier
  *  reading of the process, some of which are kept: the first call has none.
  *  HMN_E_RANGE: pid is 0. HMN_E_NO_PROCESS: the driver does not list the process on the device.

@@ -255,20 +255,19 @@ failure too_much(const char* what) {
 
 }  // namespace
 
-result<std::string> recorder::text() const {
+result<void> recorder::text(std::string& out) const {
   const int lost = answers_->lost();
   if (lost == ENOMEM) return failure{status::no_memory, source::simulated, {}, "no memory left"};
   if (lost != 0) {
     return too_much("the sources read more than the 64 MiB that a recording keeps");
   }
-  std::string text;
   answers_->look([&](const auto& all, const auto& runs, const auto& answers) {
-    text = writer(settings_, *reported_).write(all, runs, answers);
+    out = writer(settings_, *reported_).write(all, runs, answers);
   });
-  if (text.size() > most_file_bytes) {
+  if (out.size() > most_file_bytes) {
     return too_much("the recording is larger than the 16 MiB that a machine file may have");
   }
-  return text;
+  return {};
 }
 
 }  // namespace hmn::simulated

@@ -20,7 +20,7 @@ class recorder final : public machine_recorder {
 
   [[nodiscard]] const std::shared_ptr<platform::recording>& answers() const { return answers_; }
   [[nodiscard]] const std::shared_ptr<scenario>& reported() const { return reported_; }
-  [[nodiscard]] result<std::string> text() const override;
+  result<void> text(std::string& out) const override;
 
  private:
   const settings settings_;

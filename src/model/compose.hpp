@@ -11,35 +11,57 @@
 
 namespace hmn {
 
-// Part of a message: a text, which must outlive it, or a number.
+// Part of a message: a text, which must outlive it, or a number. Two words, as every message is
+// built of several.
 class piece {
  public:
-  piece(std::string_view text) noexcept : text_(text) {}    // NOLINT(google-explicit-constructor)
-  piece(const std::string& text) noexcept : text_(text) {}  // NOLINT(google-explicit-constructor)
-  piece(const char* text) noexcept : text_(text) {}         // NOLINT(google-explicit-constructor)
+  constexpr piece(std::string_view text) noexcept  // NOLINT(google-explicit-constructor)
+      : text_(text.data()), length_(static_cast<std::uint32_t>(text.size())) {}
+  constexpr piece(const std::string& text) noexcept  // NOLINT(google-explicit-constructor)
+      : piece(std::string_view(text)) {}
+  constexpr piece(const char* text) noexcept  // NOLINT(google-explicit-constructor)
+      : piece(std::string_view(text)) {}
   template <std::integral T>
-  piece(T number) noexcept {  // NOLINT(google-explicit-constructor)
+  constexpr piece(T number) noexcept  // NOLINT(google-explicit-constructor)
+      : number_(static_cast<std::uint64_t>(number)),
+        kind_(number < 0 ? kind::negative : kind::natural) {
     static_assert(!std::same_as<T, char> && !std::same_as<T, bool>);
-    const bool negative = number < 0;
-    const auto size = static_cast<std::uint64_t>(number);
-    set_number(negative ? 0 - size : size, 10, negative, 0);
-  }
-
-  [[nodiscard]] std::string_view view() const noexcept {
-    return length_ == 0 ? text_ : std::string_view(digits_.data(), length_);
   }
 
  private:
-  friend piece hex(std::uint64_t number, unsigned width) noexcept;
-  void set_number(std::uint64_t size, int base, bool negative, unsigned width) noexcept;
+  friend class piece_text;
+  friend constexpr piece hex(std::uint64_t number, unsigned width) noexcept;
+  enum class kind : std::uint8_t { text, natural, negative, hex };
 
-  std::string_view text_;
-  std::array<char, 24> digits_;
-  std::uint8_t length_ = 0;
+  union {
+    const char* text_;
+    std::uint64_t number_;
+  };
+  std::uint32_t length_ = 0;  // of a text; of a number in base 16 the least number of digits
+  kind kind_ = kind::text;
 };
 
 // Formats a number in base 16, zero-padded to `width` digits, at most 16.
-piece hex(std::uint64_t number, unsigned width = 0) noexcept;
+constexpr piece hex(std::uint64_t number, unsigned width = 0) noexcept {
+  piece made = number;
+  made.kind_ = piece::kind::hex;
+  made.length_ = width;
+  return made;
+}
+
+// Text of a piece.
+class piece_text {
+ public:
+  explicit piece_text(const piece& p) noexcept;
+  piece_text(const piece_text&) = delete;
+  piece_text& operator=(const piece_text&) = delete;
+
+  [[nodiscard]] std::string_view view() const noexcept { return text_; }
+
+ private:
+  std::array<char, 24> digits_;
+  std::string_view text_;
+};
 
 // Concatenates the pieces of a message or a path. fmt would take an eighth of the library, most of
 // it for numbers that no message has.

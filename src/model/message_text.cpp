@@ -14,7 +14,8 @@ bool is_inside_code_point(char c) {
 message_text::message_text(std::initializer_list<piece> pieces) noexcept : was_cut_(false) {
   std::size_t length = 0;
   for (const piece& p : pieces) {
-    const std::string_view text = p.view();
+    const piece_text formatted(p);
+    const std::string_view text = formatted.view();
     std::size_t kept = text.copy(bytes_.data() + length, capacity - length);
     was_cut_ = kept < text.size();
     if (was_cut_) {

@@ -56,7 +56,7 @@ std::string_view reason_of(int error) noexcept {
 
 path_text::path_text(std::initializer_list<piece> parts) noexcept {
   std::size_t length = 0;
-  for (const piece& p : parts) length += p.view().size();
+  for (const piece& p : parts) length += piece_text(p).view().size();
   bytes_[0] = '\0';
   if (length < bytes_.size()) bytes_[compose_in(bytes_, parts).size()] = '\0';
 }

@@ -102,10 +102,7 @@ void json_text::bit_words(std::string_view name, std::span<const word> words, st
 void json_text::bytes(std::string_view raw) {
   if (is_text(raw)) return member("text", raw);
   std::string digits;
-  for (const char c : raw) {
-    const piece two = hex(static_cast<unsigned char>(c), 2);
-    digits += two.view();
-  }
+  for (const char c : raw) digits += piece_text(hex(static_cast<unsigned char>(c), 2)).view();
   member("hex", digits);
 }
 
@@ -125,7 +122,7 @@ void json_text::quote(std::string_view text) {
       out_ += c;
     } else if (code < 0x20) {
       out_ += "\\u";
-      out_ += hex(code, 4).view();
+      out_ += piece_text(hex(code, 4)).view();
     } else {
       out_ += c;
     }

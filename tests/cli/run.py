@@ -16,7 +16,7 @@ import jsonschema
 from command import COMMAND, GIB, MIB, SOURCE, Machines, card, environment, main, run, strict_json
 from timeline import Watcher, any_row, holds, on_device, rows_of
 
-HOLDER, GROUP_FILES = sys.argv[1:3]
+HOLDER, GROUP_FILES, FAILING_CALLS = sys.argv[1:4]
 SCHEMA = json.loads((SOURCE / "docs" / "schema" / "run.schema.json").read_text())
 KEYS = list(SCHEMA["required"])
 # Of every process: the program itself, its libraries and stacks.
@@ -68,7 +68,8 @@ class Run(Machines):
 
     def test_what_hmn_itself_was_is_reported_as_a_bound(self):
         said = self.measured("true")
-        self.assertTrue(said["largest_process"]["upper_bound"])
+        self.assertEqual((said["largest_process"]["kind"], said["largest_process"]["upper_bound"]),
+                         ("upper_bound", True))
         self.assertRegex(self.err, r"largest process +<=\S+ MiB  at most: hmn itself used that much")
         plot = self.folder / "bound.svg"
         self.measured("true", options=("--plot", plot))
@@ -378,6 +379,69 @@ class Run(Machines):
             self.assertEqual((row["processes"], row["resident_bytes"]), (None, None))
         shown = subprocess.run([*unshare, *COMMAND, "doctor"], capture_output=True, env=environment(), timeout=60)
         self.assertRegex(shown.stdout.decode(), "note  " + why[1:-1])
+
+    def test_the_end_is_seen_where_a_call_of_waiting_fails(self):
+        for failing, chld in (("", signal.SIG_IGN), ("ppoll", signal.SIG_DFL), ("wait4", signal.SIG_DFL),
+                              ("ppoll,wait4", signal.SIG_DFL)):
+            done = run("run", "--json", self.json, "--", "sh", "-c", "sleep 0.4; exit 7",
+                       env=environment(LD_PRELOAD=FAILING_CALLS, HMN_TEST_FAILING=failing),
+                       preexec_fn=lambda what=chld: signal.signal(signal.SIGCHLD, what))
+            self.assertEqual(done.code, 7, (failing, done.err))
+            said = strict_json(self.json.read_text())
+            jsonschema.validate(said, SCHEMA)
+            self.assertEqual(said["largest_process"]["bytes"] is None, "wait4" in failing)
+            self.assertGreaterEqual(said["elapsed_ns"], 4e8)
+            self.assertLess(said["elapsed_ns"], 5e9)
+
+    def test_an_end_that_no_call_reports_is_said_to_be_unknown(self):
+        for command in ("run", "spill"):
+            options = ("--machine", self.machine(devices=[card()])) if command == "spill" else ()
+            done = run(command, *options, "--", "sleep", "60", env=environment(LD_PRELOAD=FAILING_CALLS,
+                                                                             HMN_TEST_FAILING="wait4,waitid"))
+            self.assertEqual(done.code, 125)
+            self.assertIn("how the command ended is not known: ", done.err)
+        refused = run("run", "--", "true", env=environment(LD_PRELOAD=FAILING_CALLS, HMN_TEST_FAILING="signalfd"))
+        self.assertEqual(refused.code, 125)
+
+    def test_a_command_is_waited_for_where_hmn_itself_fails(self):
+        machine = self.machine(devices=[card()])
+        for command in ("run", "spill"):
+            codes = set()
+            for number in (*range(1, 25), 40, 80):
+                ended = self.folder / f"{command}-{number}"
+                done = run(command, "--interval", "10ms", "--machine", machine, "--", "sh", "-c", f"sleep 0.05; echo > {ended}",
+                           env=environment(LD_PRELOAD=FAILING_CALLS, HMN_TEST_FAILING_ALLOCATION=str(number)))
+                self.assertTrue(ended.exists(), (command, number, done))
+                self.assertIn(done.code, (0, 125), (command, number, done))
+                self.assertEqual(done.code == 125, "hmn: std::bad_alloc" in done.err, (command, number, done))
+                codes.add(done.code)
+            self.assertIn(125, codes)
+
+    def test_without_a_proc_tree_the_reason_is_doctors(self):
+        unshare = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork"]
+        hide = ["sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh"]
+        refused = subprocess.run([*unshare, *hide, "true"], capture_output=True, env=environment(), timeout=60)
+        if refused.returncode != 0:
+            print(f"skipped: no proc tree: {refused.stderr.decode().strip()}")
+            self.skipTest("unshare or mount is refused")
+        # The loader finds a library next to the program by way of /proc.
+        found = environment(LD_LIBRARY_PATH=str(pathlib.Path(COMMAND[0]).parent))
+        done = subprocess.run([*unshare, *hide, *COMMAND, "run", "--json", self.json, "--", "sleep", "0.3"],
+                              capture_output=True, env=found, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = strict_json(self.json.read_text())
+        self.assertEqual((said["all_processes"]["bytes"], said["all_processes"]["samples"]), (None, 0))
+        self.assertEqual(said["all_processes"]["reason"], "/proc is no mounted proc file system")
+        shown = subprocess.run([*unshare, *hide, *COMMAND, "doctor"], capture_output=True, env=found, timeout=60)
+        self.assertIn("note  /proc is no mounted proc file system", shown.stdout.decode())
+
+    def test_a_command_that_ends_before_a_sample_used_an_unknown_amount(self):
+        machine = {"devices": [card()]} | HOST
+        said = self.measured("true", machine=machine)
+        if said["all_processes"]["bytes"] is None:
+            for value in (said["all_processes"], said["devices"][0]["command"]):
+                self.assertEqual((value["bytes"], value["samples"]), (None, 0))
+                self.assertEqual(value["reason"], "it ended before it could be read")
 
     def test_a_command_has_the_signals_as_hmn_found_them(self):
         # SigIgn counts from signal 1 at its right end: ALRM is 14, in the fourth digit.

@@ -52,11 +52,11 @@ expected<exit_code> run(const options& asked) {
   return run_summary(*in, asked, as);
 }
 
-// Reports failures of the library as failures of the command.
+// Reports failures of the library, and of memory, as failures of the command.
 expected<exit_code> run_or_fail(const options& asked) {
   try {
     return run(asked);
-  } catch (const hypomnesis::error& why) {
+  } catch (const std::exception& why) {
     return failed(why.what());
   }
 }

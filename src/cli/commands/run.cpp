@@ -34,10 +34,10 @@ std::optional<failure> open_all(const run_options& asked, outputs& to) {
 }
 
 // Reads VmHWM rather than ru_maxrss, which includes the parent's size when it started hmn.
-std::uint64_t own_peak_bytes(const session& in) {
+std::optional<std::uint64_t> own_peak_bytes(const session& in) {
   const auto field = hypomnesis::process_memory_field::peak_resident;
   const auto own = attempt([&] { return in.library().own_memory(field); });
-  return own ? own->peak_resident_bytes.value_or(0) : 0;
+  return own ? own->peak_resident_bytes : std::nullopt;
 }
 
 expected<run_meter> prepare(const session& in, const options& asked) {
@@ -85,19 +85,12 @@ expected<child> start(const std::vector<std::string>& command, std::optional<com
   return started;
 }
 
-void settle(run_result& result, const child& ended) {
-  result.exit_status = static_cast<std::uint32_t>(ended.status());
-  result.signal = ended.signal();
-  result.use = ended.use();
-  if (!result.use.may_count_us) result.own_bytes = 0;
-}
-
 // Turns a success into a failure if requested output could not be written.
 exit_code report(const run_outcome& of, outputs& to, const options& asked) {
   write_report(run_text(of, asked.trace));
   if (to.plot) to.plot->write(svg_of(run_plot(of)));
   if (to.json) to.json->write(run_json(of));
-  auto code = static_cast<exit_code>(static_cast<int>(of.result.exit_status));
+  auto code = of.result.end.status;
   for (const auto* each : to.all()) {
     if (!*each || (*each)->is_good()) continue;
     write_notice((*each)->why().message);
@@ -138,7 +131,8 @@ expected<exit_code> run_run(const session& in, const options& asked, const style
   } while (!running->wait_until(meter->next()));
 
   result.elapsed_ns = static_cast<std::uint64_t>((child::clock::now() - begun).count());
-  settle(result, *running);
+  result.end = running->end();
+  if (!result.end.why_lost.empty()) return failure{result.end.status, result.end.why_lost};
   if (group) {
     result.group_bytes = group->peak_bytes();
     if (!result.group_bytes) result.why_no_group = "not reported by the system";

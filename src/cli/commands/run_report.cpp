@@ -28,8 +28,8 @@ std::string command_text(const run_result& of) {
 }
 
 std::string end_text(const run_result& of) {
-  const auto code = fmt::format("exit code {}", of.exit_status);
-  return of.signal.empty() ? code : fmt::format("ended by {} ({})", of.signal, code);
+  const auto code = fmt::format("exit code {}", static_cast<int>(of.end.status));
+  return of.end.signal.empty() ? code : fmt::format("ended by {} ({})", of.end.signal, code);
 }
 
 std::string interval_text(const pace& of) {
@@ -59,25 +59,27 @@ std::string peak_row(std::string_view label, const tracked& of, const pace& by,
 }
 
 bool is_largest_sure(const run_result& of) {
-  return of.use.largest_bytes.value_or(0) > of.own_bytes;
+  const auto& use = of.end.use;
+  return !use.may_count_us || (of.own_bytes && use.largest_bytes.value_or(0) > *of.own_bytes);
 }
 
 // Adds the sign of a bound where the value is one.
 std::string largest_text(const run_result& of) {
-  const auto& bytes = of.use.largest_bytes;
+  const auto& bytes = of.end.use.largest_bytes;
   if (!bytes) return "?";
-  const char* const sign = of.use.is_sampled ? ">=" : is_largest_sure(of) ? "" : "<=";
+  const char* const sign = of.end.use.is_sampled ? ">=" : is_largest_sure(of) ? "" : "<=";
   return sign + text_of(*bytes);
 }
 
 std::string largest_row(const run_result& of) {
-  std::string how = "at most: hmn itself used that much when it started the command";
-  if (!of.use.largest_bytes)
+  std::string how = of.own_bytes ? "at most: hmn itself used that much when it started the command"
+                                 : "at most: it may be that of hmn, which is not known";
+  if (!of.end.use.largest_bytes)
     how = not_by_system;
-  else if (of.use.is_sampled)
+  else if (of.end.use.is_sampled)
     how = "sampled, at the last reading";
   else if (is_largest_sure(of))
-    how = std::string("exact, ") + of.use.counted;
+    how = std::string("exact, ") + of.end.use.counted;
   return row("largest process", largest_text(of), how);
 }
 
@@ -154,7 +156,7 @@ json_object sampled_value(const tracked& of, const pace& by, const std::string& 
                               peak ? std::optional(peak->at_ns) : std::nullopt, why);
   out.add("lower_bound", peak && at_least);
   return out.add("interval_ns", static_cast<std::uint64_t>(by.mean_interval().count()))
-      .add("samples", by.times());
+      .add("samples", of.count());
 }
 
 json_object command_value(const run_outcome& of, std::size_t i) {
@@ -165,7 +167,7 @@ json_object command_value(const run_outcome& of, std::size_t i) {
   return exact_or_sampled("exact", kept_of(of, i).largest_bytes, std::nullopt, "")
       .add("lower_bound", false)
       .add("interval_ns", static_cast<std::uint64_t>(by.mean_interval().count()))
-      .add("samples", by.times());
+      .add("samples", account.command.count());
 }
 
 json_object energy_value(const run_outcome& of, std::size_t i) {
@@ -257,10 +259,13 @@ std::string run_text(const run_outcome& of, bool with_reasons) {
 
 std::string run_json(const run_outcome& of) {
   const auto& result = of.result;
-  const auto& use = result.use;
-  json_object largest = exact_or_sampled(use.is_sampled ? "sampled" : "exact", use.largest_bytes,
-                                         std::nullopt, not_by_system);
-  largest.add("upper_bound", use.largest_bytes && !is_largest_sure(result));
+  const auto& use = result.end.use;
+  const bool is_bound = use.largest_bytes && !is_largest_sure(result);
+  json_object largest = exact_or_sampled(use.is_sampled ? "sampled"
+                                         : is_bound     ? "upper_bound"
+                                                        : "exact",
+                                         use.largest_bytes, std::nullopt, not_by_system);
+  largest.add("upper_bound", is_bound);
   std::vector<json_object> devices;
   for (std::size_t i = 0; i < of.account.devices().size(); ++i)
     devices.push_back(device_json(of, i));
@@ -269,11 +274,11 @@ std::string run_json(const run_outcome& of) {
       exact_or_sampled("exact", result.group_bytes, std::nullopt, result.why_no_group);
   json_object out;
   out.add("command", views_of(result.command))
-      .add("exit_code", std::uint64_t{result.exit_status})
+      .add("exit_code", std::uint64_t{static_cast<std::uint32_t>(result.end.status)})
       .add("started_unix_ns", result.started_unix_ns)
       .add("elapsed_ns", result.elapsed_ns)
-      .add("user_ns", result.use.user_ns)
-      .add("system_ns", result.use.system_ns)
+      .add("user_ns", use.user_ns)
+      .add("system_ns", use.system_ns)
       .add("largest_process", largest)
       .add("all_processes",
            sampled_value(of.account.resident(), of.meter.host_pace(), of.account.why()))

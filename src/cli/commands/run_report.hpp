@@ -15,14 +15,12 @@ namespace hmn::cli {
 // Results known after the command has ended, in addition to its samples.
 struct run_result {
   std::vector<std::string> command;
-  std::uint32_t exit_status = 0;
-  std::string signal;  // signal that ended it, if any
+  process_end end;
   std::uint64_t started_unix_ns = 0;
   std::uint64_t elapsed_ns = 0;
-  resource_use use;
-  // Memory of hmn itself. The command's first process begins as a copy of hmn, which the kernel
-  // counts: a peak up to this may be hmn's.
-  std::uint64_t own_bytes = 0;
+  // Memory of hmn itself; none if unknown. The command's first process begins as a copy of hmn,
+  // which the kernel may count: a peak up to this may be hmn's.
+  std::optional<std::uint64_t> own_bytes;
   std::optional<std::uint64_t> group_bytes;
   std::string why_no_group;
   std::vector<energy_reading> energy;  // at the end, ordered as the samples' devices

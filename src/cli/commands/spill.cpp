@@ -55,8 +55,10 @@ expected<exit_code> run_spill(const session& in, const options& asked, const sty
     observe(*detector, label_at(child::clock::now() - begun));
   observe(*detector, label_at(child::clock::now() - begun));
 
+  if (const auto& why = running->end().why_lost; !why.empty())
+    return failure{running->end().status, why};
   write_report(spill_text("hmn spill", detector->info(), as.ascii_only));
-  auto code = running->status();
+  auto code = running->end().status;
   if (json) json->write(json_of(*detector, code));
   if (!json || json->is_good()) return code;
   write_notice(json->why().message);

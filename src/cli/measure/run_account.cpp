@@ -5,6 +5,7 @@ namespace hmn::cli {
 
 void tracked::add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes) {
   if (!bytes) return line_.add_gap();
+  ++count_;
   line_.add(at_ns, static_cast<double>(*bytes));
   // Keep exact bytes, as the curve's floating point is inexact above 2^53.
   if (!highest_ || *bytes > highest_->bytes) highest_ = peak{*bytes, at_ns};

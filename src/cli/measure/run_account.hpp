@@ -20,10 +20,13 @@ class tracked {
     std::uint64_t at_ns = 0;
   };
   const std::optional<peak>& highest() const { return highest_; }
+  // Returns the number of values; a gap is none.
+  std::uint64_t count() const { return count_; }
   const curve& line() const { return line_; }
 
  private:
   std::optional<peak> highest_;
+  std::uint64_t count_ = 0;
   curve line_;
 };
 
@@ -53,7 +56,7 @@ class run_account {
   tracked proportional_;
   tracked group_;
   std::vector<device_account> devices_;
-  std::string why_ = "it ended before it could be read";
+  std::string why_ = ended_too_early;
 };
 
 }  // namespace hmn::cli

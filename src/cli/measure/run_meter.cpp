@@ -140,29 +140,32 @@ run_meter::clock::time_point run_meter::next() const {
   return devices_.empty() ? host_pace_.next() : std::min(host_pace_.next(), device_pace_.next());
 }
 
-std::optional<hypomnesis::snapshot> run_meter::take(hypomnesis::part collect) const {
+std::optional<hypomnesis::snapshot> run_meter::take(hypomnesis::part collect,
+                                                    std::string& why) const {
   hypomnesis::snapshot_options what;
   what.collect = collect;
   what.deadline = deadline_;
   if (devices_.size() == 1) what.device_index = devices_.front().before.device.index;
-  return attempt([&] { return in_.library().take(what); });
+  try {
+    return in_.library().take(what);
+  } catch (const hypomnesis::error& failed) {
+    why = failed.what();
+    return std::nullopt;
+  }
 }
 
-// Sums without processes that end in the meantime.
+// Sums without processes that end in the meantime; nothing if one cannot be read.
 std::optional<std::uint64_t> run_meter::sum_of(const memory_field& of, std::string* why) const {
   std::optional<std::uint64_t> sum;
   for (const auto& each : tree_->members()) {
     std::optional<std::uint64_t> bytes;
-    std::string reason;
     try {
       bytes = in_.library().process_memory(each.pid, of.field).*of.bytes;
     } catch (const hypomnesis::error& failed) {
-      reason = failed.what();
+      if (why != nullptr) *why = failed.what();
+      if (failed.status() != status_code::no_process) return std::nullopt;
     }
-    if (bytes)
-      sum = sum.value_or(0) + *bytes;
-    else if (why != nullptr)
-      *why = reason;
+    if (bytes) sum = sum.value_or(0) + *bytes;
   }
   return sum;
 }
@@ -170,12 +173,14 @@ std::optional<std::uint64_t> run_meter::sum_of(const memory_field& of, std::stri
 host_sample run_meter::read_host() {
   host_sample out;
   if (group_ != nullptr) out.group_bytes = group_->current_bytes();
+  tree_->refresh(group_ != nullptr ? group_->processes() : std::vector<std::uint32_t>{});
   out.why = tree_->why_not();
   if (!out.why.empty()) return out;
-  tree_->refresh(group_ != nullptr ? group_->processes() : std::vector<std::uint32_t>{});
   record_members();
   out.processes = static_cast<std::uint32_t>(tree_->members().size());
+  out.why = ended_too_early;
   out.resident_bytes = sum_of(resident, &out.why);
+  if (out.resident_bytes) out.why.clear();
   return out;
 }
 
@@ -237,11 +242,15 @@ std::vector<device_sample> run_meter::read_devices() {
   for (auto& each : devices_)
     if (each.was_asleep) find_list(in_, each);
   const bool are_few = tree_->members().size() <= few;
-  const auto snapshot = take(are_few ? of_devices : of_devices | part::processes);
+  std::string why_no_snapshot;
+  const auto snapshot = take(are_few ? of_devices : of_devices | part::processes, why_no_snapshot);
+  const std::string why_no_processes =
+      tree_->members().empty() && tree_->why_not().empty() ? ended_too_early : tree_->why_not();
   for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].why_used = why_no_snapshot;
     if (snapshot) add_device(*snapshot, devices_[i].before.device.index, all[i]);
-    all[i].why = tree_->why_not();
-    if (!all[i].why.empty())
+    all[i].why = why_no_processes.empty() ? why_no_snapshot : why_no_processes;
+    if (!why_no_processes.empty())
       settle(devices_[i], false, all[i]);
     else if (are_few)
       add_one_by_one(i, all[i]);
@@ -277,17 +286,19 @@ std::vector<energy_reading> run_meter::end() {
   for (auto* each : {&host_pace_, &device_pace_, &proportional_pace_}) each->end(clock::now());
   std::vector<energy_reading> all(devices_.size());
   if (devices_.empty()) return all;
-  const auto snapshot = take(of_devices);
-  for (std::size_t i = 0; snapshot && i < all.size(); ++i)
-    all[i] = energy_of(*snapshot, devices_[i].before.device.index);
+  std::string why;
+  const auto snapshot = take(of_devices, why);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = snapshot ? energy_of(*snapshot, devices_[i].before.device.index)
+                      : energy_reading{std::nullopt, why};
   return all;
 }
 
 std::vector<kept_peak> run_meter::peaks(std::uint64_t started_unix_ns) {
+  tree_->refresh();
   if (const auto& why = tree_->why_not(); !why.empty())
     return std::vector<kept_peak>(devices_.size(), {std::nullopt, 0, {}, why});
   std::vector<kept_peak> all;
-  tree_->refresh();
   const auto until = std::chrono::steady_clock::now() + longest_peaks;
   for (std::size_t i = 0; i < devices_.size(); ++i)
     all.push_back(peaks_[i].end(

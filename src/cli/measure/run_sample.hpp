@@ -7,6 +7,9 @@
 
 namespace hmn::cli {
 
+// Reason for missing values of a command without a process left.
+inline constexpr const char* ended_too_early = "it ended before it could be read";
+
 // Host memory at one time.
 struct host_sample {
   std::optional<std::uint32_t> processes;

@@ -24,10 +24,20 @@ struct resource_use {
   const char* counted = "";  // "of the command and what it waited for"
 };
 
+// End of a command.
+struct process_end {
+  // Exit code, or 128 + N if signal N ended it; wrapper_failed if the system does not report it.
+  exit_code status = exit_code::wrapper_failed;
+  std::string signal;    // that ended it, "SIGKILL"; empty: none, or the system has none
+  std::string why_lost;  // why the status is unknown; empty: it is known
+  resource_use use;
+};
+
 // Command run under hmn: searched for along PATH, with our standard streams, our process group, and
 // the signal dispositions that hmn inherited. While it runs, requests to end (INT, QUIT, TERM, HUP,
 // USR1, USR2; Ctrl+C, Ctrl+Break) do not end hmn. Signals sent to hmn by a process are forwarded;
-// those of the terminal reach the command directly.
+// those of the terminal reach the command directly. A command outlives no child: whatever fails in
+// the meantime, the destructor waits for its end.
 class child {
  public:
   using clock = std::chrono::steady_clock;
@@ -46,11 +56,8 @@ class child {
   bool wait();
 
   std::uint32_t pid() const;
-  // Returns the exit code after the end, or 128 + N if signal N ended it.
-  exit_code status() const;
-  // Returns the signal that ended it, "SIGKILL"; empty: none, or the system has none.
-  const std::string& signal() const;
-  const resource_use& use() const;
+  // Only after wait, or a wait_until that returned true.
+  const process_end& end() const;
 
   struct running;  // system-specific
   explicit child(std::unique_ptr<running> started);

@@ -34,7 +34,7 @@ class process_tree {
   // Updates the members. `also`: processes that are known to belong, from a group.
   void refresh(const std::vector<std::uint32_t>& also = {});
   const std::vector<member>& members() const;
-  // Returns why the processes cannot be found; empty: they can.
+  // Returns why the processes could not be found at the last refresh; empty: they were.
   const std::string& why_not() const;
 
  private:

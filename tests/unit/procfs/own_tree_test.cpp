@@ -69,6 +69,8 @@ TEST_CASE("a tree of an outer namespace is foreign, even if the pids are equal")
 
 TEST_CASE("a tree without this process is foreign") {
   const proc_tree tree;
+  CHECK(why_foreign(tree.root()) == tree.root() + " is no mounted proc file system");
+  std::ofstream(fs::path(tree.root()) / "stat") << "cpu 0\n";
   const std::string why =
       tree.root() + " does not show this process: it is the tree of another PID namespace";
   CHECK(why_foreign(tree.root()) == why);

@@ -3,14 +3,15 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
+#include <optional>
 
 #include "cli/system/posix/spawn.hpp"
 
@@ -31,6 +32,11 @@ sigset_t awaited() noexcept {
   return set;
 }
 
+// Longest time that an end goes unnoticed whose SIGCHLD is lost.
+constexpr std::chrono::milliseconds longest_wait{500};
+// Interval of looking for the end where ppoll fails.
+constexpr std::chrono::milliseconds wait_without_poll{10};
+
 timespec left_until(child::clock::time_point time) {
   using std::chrono::nanoseconds;
   const auto now = child::clock::now();
@@ -45,16 +51,14 @@ struct child::running {
   running(const running&) = delete;
   running& operator=(const running&) = delete;
   ~running();
-  void take_signals();
+  void wait_for_signal(clock::time_point time) const;
+  void take_signals() const;
   void reap();
 
   sigset_t before{};
   int signals = -1;
   pid_t pid = -1;
-  bool has_ended = false;
-  exit_code status = exit_code::done;
-  std::string ended_by;
-  resource_use use;
+  std::optional<process_end> end;
 };
 
 child::running::~running() {
@@ -65,7 +69,9 @@ child::running::~running() {
 
 child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
 child::child(child&& other) noexcept = default;
-child::~child() = default;
+child::~child() {
+  if (running_) wait();
+}
 
 expected<child> child::start(const std::vector<std::string>& command) {
   auto made = std::make_unique<running>();
@@ -81,35 +87,33 @@ expected<child> child::start(const std::vector<std::string>& command) {
 }
 
 void child::running::reap() {
-  int ended = 0;
-  rusage usage{};
-  if (wait4(pid, &ended, WNOHANG, &usage) != pid) return;
-  has_ended = true;
-  status = code_of(ended);
-  ended_by = signal_of(ended);
-  use = use_of(usage);
-  use.largest_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;  // getrusage(2): in KiB
-  use.may_count_us = true;
+  end = end_of(pid, 1024);  // getrusage(2): in KiB
+  if (end) end->use.may_count_us = true;
 }
 
-void child::running::take_signals() {
+void child::running::wait_for_signal(clock::time_point time) const {
+  pollfd waiting{signals, POLLIN, 0};
+  const auto left = left_until(std::min(time, clock::now() + longest_wait));
+  if (ppoll(&waiting, 1, &left, nullptr) >= 0 || errno == EINTR) return;
+  const auto pause = left_until(std::min(time, clock::now() + wait_without_poll));
+  nanosleep(&pause, nullptr);
+}
+
+void child::running::take_signals() const {
   signalfd_siginfo arrived{};
   while (read(signals, &arrived, sizeof arrived) == sizeof arrived) {
     const auto signal = static_cast<int>(arrived.ssi_signo);
-    if (signal == SIGCHLD)
-      reap();
-    else if (!has_ended && arrived.ssi_code != SI_KERNEL)
-      kill(pid, signal);
+    if (signal != SIGCHLD && arrived.ssi_code != SI_KERNEL) kill(pid, signal);
   }
 }
 
 bool child::wait_until(clock::time_point time) {
-  while (!running_->has_ended) {
-    pollfd waiting{running_->signals, POLLIN, 0};
-    const auto left = left_until(time);
-    const int ready = ppoll(&waiting, 1, &left, nullptr);
-    if (ready == 0) return false;
-    if (ready > 0) running_->take_signals();
+  auto& in = *running_;
+  while (!in.end) {
+    in.wait_for_signal(time);
+    in.take_signals();
+    in.reap();
+    if (!in.end && clock::now() >= time) return false;
   }
   return true;
 }
@@ -117,14 +121,8 @@ bool child::wait_until(clock::time_point time) {
 std::uint32_t child::pid() const {
   return static_cast<std::uint32_t>(running_->pid);
 }
-exit_code child::status() const {
-  return running_->status;
-}
-const std::string& child::signal() const {
-  return running_->ended_by;
-}
-const resource_use& child::use() const {
-  return running_->use;
+const process_end& child::end() const {
+  return *running_->end;
 }
 
 }  // namespace hmn::cli

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "cli/system/file.hpp"
 #include "procfs/cgroup.hpp"
@@ -101,9 +102,13 @@ std::vector<std::uint32_t> command_group::state::processes() const {
   return procfs::parse_pids(read_text_file(folder + "/cgroup.procs").value_or(""));
 }
 
-// Moves remaining processes back to the group of hmn.
+// Moves remaining processes back to the group of hmn. Without memory for their list they stay, and
+// the group with them.
 command_group::state::~state() {
-  for (const auto pid : processes()) move_to(home, pid);
+  try {
+    for (const auto pid : processes()) move_to(home, pid);
+  } catch (const std::bad_alloc&) {
+  }
   rmdir(folder.c_str());
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -27,28 +29,48 @@ struct process {
   bool has_ended;
 };
 
-std::string_view read_small(const std::string& path, std::array<char, 16384>& buffer) {
-  const auto got = platform::read_small(path.c_str(), buffer);
-  return {buffer.data(), got ? got.value : 0};
-}
-
-std::optional<process> read_stat(const std::string& proc, std::uint32_t pid) {
-  std::array<char, 16384> buffer;
-  const auto found = procfs::parse_stat(read_small(fmt::format("{}/{}/stat", proc, pid), buffer));
-  if (!found) return std::nullopt;
-  return process{found->ppid, found->starttime, found->is_dead()};
-}
-
-std::vector<std::uint32_t> pids_in(const std::string& folder) {
-  std::vector<std::uint32_t> all;
-  (void)procfs::list_pids(folder.c_str(), all);
-  return all;
-}
-
 }  // namespace
 
+// Many pids fit; more is no tree that a command starts.
+constexpr std::size_t longest_children = 1 << 20;
+
+// Reads files of processes; one that has ended is no failure.
+class proc_reader {
+ public:
+  // Returns none for a process that has ended or cannot be read.
+  std::optional<process> stat(const std::string& proc, std::uint32_t pid) {
+    const auto path = fmt::format("{}/{}/stat", proc, pid);
+    std::array<char, 4096> buffer;
+    const auto got = platform::read_small(path.c_str(), buffer);
+    if (!got) return note(path, got.error), std::nullopt;
+    const auto found = procfs::parse_stat({buffer.data(), got.value});
+    if (!found) return note(path, EBADMSG), std::nullopt;
+    return process{found->ppid, found->starttime, found->is_dead()};
+  }
+  std::vector<std::uint32_t> pids_in(const std::string& folder) {
+    std::vector<std::uint32_t> all;
+    note(folder, procfs::list_pids(folder.c_str(), all));
+    return all;
+  }
+  std::vector<std::uint32_t> pids_of(const std::string& file) {
+    std::string text;
+    note(file, platform::read_whole(file.c_str(), text, longest_children).error);
+    return procfs::parse_pids(text);
+  }
+  // Returns why something could not be read; empty: nothing failed.
+  const std::string& why() const { return why_; }
+
+ private:
+  void note(const std::string& path, int error) {
+    if (error == 0 || error == ENOENT || error == ESRCH || !why_.empty()) return;
+    why_ = fmt::format("cannot read {}: {}", path, std::strerror(error));
+  }
+
+  std::string why_;
+};
+
 std::optional<std::uint64_t> process_start(const roots& in, std::uint32_t pid) {
-  const auto found = read_stat(in.proc, pid);
+  const auto found = proc_reader().stat(in.proc, pid);
   return found && !found->has_ended ? std::optional(found->start) : std::nullopt;
 }
 
@@ -61,7 +83,8 @@ struct process_tree::state {
   bool contains(std::uint32_t pid) const;
 
   std::string proc;
-  std::string why_not;
+  std::string why_foreign;
+  proc_reader read;  // of the last refresh
   bool has_children_files;
   std::vector<member> members;
   // Known unrelated processes, for systems without such files.
@@ -71,11 +94,11 @@ struct process_tree::state {
 
 process_tree::state::state(std::string proc_root, std::uint32_t root_pid)
     : proc(std::move(proc_root)),
-      why_not(procfs::why_foreign(proc).value_or("")),
+      why_foreign(procfs::why_foreign(proc).value_or("")),
       // Linux 3.5 with CONFIG_PROC_CHILDREN.
       has_children_files(
           access(fmt::format("{0}/{1}/task/{1}/children", proc, root_pid).c_str(), R_OK) == 0) {
-  if (why_not.empty()) add(root_pid);
+  if (why_foreign.empty()) add(root_pid);
 }
 
 bool process_tree::state::contains(std::uint32_t pid) const {
@@ -85,35 +108,35 @@ bool process_tree::state::contains(std::uint32_t pid) const {
 
 void process_tree::state::add(std::uint32_t pid) {
   if (contains(pid)) return;
-  if (const auto found = read_stat(proc, pid); found && !found->has_ended)
+  if (const auto found = read.stat(proc, pid); found && !found->has_ended)
     members.push_back({pid, found->start});
 }
 
 void process_tree::state::drop_ended() {
   std::erase_if(members, [this](const member& each) {
-    const auto now = read_stat(proc, each.pid);
+    proc_reader one;
+    const auto now = one.stat(proc, each.pid);
+    if (!one.why().empty()) return read = std::move(one), false;
     return !now || now->start != each.start || now->has_ended;
   });
 }
 
 void process_tree::state::add_children_of(std::uint32_t pid) {
-  std::array<char, 16384> buffer;
-  for (const auto thread : pids_in(fmt::format("{}/{}/task", proc, pid))) {
-    const auto path = fmt::format("{}/{}/task/{}/children", proc, pid, thread);
-    for (const auto child : procfs::parse_pids(read_small(path, buffer))) add(child);
-  }
+  const auto tasks = fmt::format("{}/{}/task", proc, pid);
+  for (const auto thread : read.pids_in(tasks))
+    for (const auto child : read.pids_of(fmt::format("{}/{}/children", tasks, thread))) add(child);
 }
 
 // Reads each process once: its parent changes only when the parent ends.
 void process_tree::state::add_from_all() {
-  const auto all = pids_in(proc);
+  const auto all = read.pids_in(proc);
   if (refreshes++ % refreshes_before_rescan == 0) unrelated.clear();
   const std::unordered_set<std::uint32_t> alive(all.begin(), all.end());
   std::erase_if(unrelated, [&](std::uint32_t pid) { return !alive.contains(pid); });
   std::vector<std::pair<std::uint32_t, process>> fresh;
   for (const auto pid : all)
     if (!unrelated.contains(pid) && !contains(pid))
-      if (const auto found = read_stat(proc, pid)) fresh.emplace_back(pid, *found);
+      if (const auto found = read.stat(proc, pid)) fresh.emplace_back(pid, *found);
   for (bool grew = true; grew;) {
     grew = false;
     std::erase_if(fresh, [&](const auto& each) {
@@ -133,7 +156,8 @@ process_tree::~process_tree() = default;
 
 void process_tree::refresh(const std::vector<std::uint32_t>& also) {
   auto& in = *state_;
-  if (!in.why_not.empty()) return;
+  if (!in.why_foreign.empty()) return;
+  in.read = {};
   in.drop_ended();
   for (const auto pid : also) in.add(pid);
   if (!in.has_children_files) return in.add_from_all();
@@ -145,7 +169,7 @@ const std::vector<process_tree::member>& process_tree::members() const {
 }
 
 const std::string& process_tree::why_not() const {
-  return state_->why_not;
+  return state_->why_foreign.empty() ? state_->read.why() : state_->why_foreign;
 }
 
 }  // namespace hmn::cli

@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include <csignal>
 #include <cstring>
 #include <iterator>
+#include <optional>
 
 #include "cli/system/posix/spawn.hpp"
 
@@ -41,10 +40,11 @@ bool is_of_terminal(int signal) {
   return is_in_front;
 }
 
+// At most half a second, so that an end whose SIGCHLD is lost is noticed.
 int milliseconds_until(child::clock::time_point time) {
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(time - child::clock::now()).count();
-  return static_cast<int>(std::clamp<decltype(left)>(left, 0, 60'000));
+  return static_cast<int>(std::clamp<decltype(left)>(left, 0, 500));
 }
 
 }  // namespace
@@ -55,18 +55,14 @@ struct child::running {
   running& operator=(const running&) = delete;
   ~running();
   bool take_signals_over();
-  void reap();
-  void pass_signals_on();
+  void pass_signals_on() const;
 
   int pipe[2] = {-1, -1};
   struct sigaction before[signal_count] {};
   sigset_t mask{};
   bool has_signals = false;
   pid_t pid = -1;
-  bool has_ended = false;
-  exit_code status = exit_code::done;
-  std::string ended_by;
-  resource_use use;
+  std::optional<process_end> end;
 };
 
 child::running::~running() {
@@ -102,30 +98,17 @@ bool child::running::take_signals_over() {
   return true;
 }
 
-void child::running::reap() {
-  int ended = 0;
-  rusage usage{};
-  if (wait4(pid, &ended, WNOHANG, &usage) != pid) return;
-  has_ended = true;
-  status = code_of(ended);
-  ended_by = signal_of(ended);
-  use = use_of(usage);
-  use.largest_bytes = static_cast<std::uint64_t>(usage.ru_maxrss);  // in bytes here, not in KiB
-}
-
-void child::running::pass_signals_on() {
+void child::running::pass_signals_on() const {
   int signal = 0;
-  while (read(pipe[0], &signal, sizeof signal) == sizeof signal) {
-    if (signal == SIGCHLD)
-      reap();
-    else if (!has_ended && !is_of_terminal(signal))
-      kill(pid, signal);
-  }
+  while (read(pipe[0], &signal, sizeof signal) == sizeof signal)
+    if (signal != SIGCHLD && !is_of_terminal(signal)) kill(pid, signal);
 }
 
 child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
 child::child(child&& other) noexcept = default;
-child::~child() = default;
+child::~child() {
+  if (running_) wait();
+}
 
 expected<child> child::start(const std::vector<std::string>& command) {
   auto made = std::make_unique<running>();
@@ -137,11 +120,13 @@ expected<child> child::start(const std::vector<std::string>& command) {
 }
 
 bool child::wait_until(clock::time_point time) {
-  while (!running_->has_ended) {
-    pollfd waiting{running_->pipe[0], POLLIN, 0};
-    const int ready = poll(&waiting, 1, milliseconds_until(time));
-    if (ready > 0) running_->pass_signals_on();
-    if (ready == 0 && clock::now() >= time) return false;
+  auto& in = *running_;
+  while (!in.end) {
+    pollfd waiting{in.pipe[0], POLLIN, 0};
+    if (poll(&waiting, 1, milliseconds_until(time)) < 0 && errno != EINTR) usleep(10'000);
+    in.pass_signals_on();
+    in.end = end_of(in.pid, 1);  // ru_maxrss is in bytes here, not in KiB
+    if (!in.end && clock::now() >= time) return false;
   }
   return true;
 }
@@ -149,14 +134,8 @@ bool child::wait_until(clock::time_point time) {
 std::uint32_t child::pid() const {
   return static_cast<std::uint32_t>(running_->pid);
 }
-exit_code child::status() const {
-  return running_->status;
-}
-const std::string& child::signal() const {
-  return running_->ended_by;
-}
-const resource_use& child::use() const {
-  return running_->use;
+const process_end& child::end() const {
+  return *running_->end;
 }
 
 }  // namespace hmn::cli

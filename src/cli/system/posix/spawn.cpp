@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,7 +48,53 @@ constexpr named_signal named_signals[] = {
     {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"},     {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"},
     {SIGXFSZ, "SIGXFSZ"}, {SIGVTALRM, "SIGVTALRM"}, {SIGPROF, "SIGPROF"}, {SIGSYS, "SIGSYS"}};
 
+std::string name_of_signal(int number) {
+  for (const auto& each : named_signals)
+    if (each.number == number) return each.name;
+  return fmt::format("signal {}", number);
+}
+
+process_end ended(bool was_killed, int code) {
+  if (!was_killed) return {static_cast<exit_code>(code), {}, {}, {}};
+  const auto status = static_cast<exit_code>(static_cast<int>(exit_code::killed) + code);
+  return {status, name_of_signal(code), {}, {}};
+}
+
+resource_use use_of(const rusage& usage, std::uint64_t maxrss_unit) {
+  resource_use use;
+  use.user_ns = ns_of(usage.ru_utime);
+  use.system_ns = ns_of(usage.ru_stime);
+  use.largest_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * maxrss_unit;
+  use.counted = "of the command and what it waited for";
+  return use;
+}
+
+// Waits without wait4, which a sandbox may forbid: the use of resources stays unknown.
+std::optional<process_end> end_without_use(pid_t pid, int why_not) {
+  siginfo_t info{};
+  if (why_not != ECHILD && waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG) == 0) {
+    if (info.si_pid == 0) return std::nullopt;
+    return ended(info.si_code != CLD_EXITED, info.si_status);
+  }
+  if (why_not != ECHILD) kill(pid, SIGTERM);
+  process_end lost;
+  lost.why_lost = fmt::format("how the command ended is not known: {}", std::strerror(why_not));
+  return lost;
+}
+
 }  // namespace
+
+std::optional<process_end> end_of(pid_t pid, std::uint64_t maxrss_unit) {
+  int status = 0;
+  rusage usage{};
+  const pid_t got = wait4(pid, &status, WNOHANG, &usage);
+  if (got == 0 || (got < 0 && errno == EINTR)) return std::nullopt;
+  if (got < 0) return end_without_use(pid, errno);
+  const bool was_killed = WIFSIGNALED(status);
+  auto out = ended(was_killed, was_killed ? WTERMSIG(status) : WEXITSTATUS(status));
+  out.use = use_of(usage, maxrss_unit);
+  return out;
+}
 
 int spawn(const std::vector<std::string>& command, const sigset_t& mask, pid_t& pid) {
   posix_spawnattr_t how;
@@ -65,26 +112,6 @@ int spawn(const std::vector<std::string>& command, const sigset_t& mask, pid_t& 
 failure refusal(const std::string& program, int error) {
   const auto code = error == ENOENT ? exit_code::not_found : exit_code::not_runnable;
   return {code, fmt::format("failed to spawn \"{}\": {}", program, std::strerror(error))};
-}
-
-exit_code code_of(int status) noexcept {
-  if (!WIFSIGNALED(status)) return static_cast<exit_code>(WEXITSTATUS(status));
-  return static_cast<exit_code>(static_cast<int>(exit_code::killed) + WTERMSIG(status));
-}
-
-std::string signal_of(int status) {
-  if (!WIFSIGNALED(status)) return {};
-  for (const auto& each : named_signals)
-    if (each.number == WTERMSIG(status)) return each.name;
-  return fmt::format("signal {}", WTERMSIG(status));
-}
-
-resource_use use_of(const rusage& usage) {
-  resource_use use;
-  use.user_ns = ns_of(usage.ru_utime);
-  use.system_ns = ns_of(usage.ru_stime);
-  use.counted = "of the command and what it waited for";
-  return use;
 }
 
 expected<exit_code> child::run_in_our_place(const std::vector<std::string>& command) {

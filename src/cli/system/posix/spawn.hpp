@@ -3,10 +3,11 @@
 // Run of a command, as far as POSIX systems agree.
 #pragma once
 
-#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <csignal>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,9 @@ namespace hmn::cli {
 int spawn(const std::vector<std::string>& command, const sigset_t& mask, pid_t& pid);
 // Explains why a program was not started.
 failure refusal(const std::string& program, int error);
-// Decodes the status of wait4(2).
-exit_code code_of(int status) noexcept;
-std::string signal_of(int status);
-// Fills everything but largest_bytes, as the unit of ru_maxrss depends on the system.
-resource_use use_of(const rusage& reported);
+// Returns the end of a child, or none while it runs. `maxrss_unit`: bytes in a unit of ru_maxrss,
+// which depends on the system. A child that the system cannot wait for is ended.
+std::optional<process_end> end_of(pid_t pid, std::uint64_t maxrss_unit);
 
 // Returns the disposition before prepare_streams, for child processes.
 bool pipe_signal_was_ignored() noexcept;

@@ -80,14 +80,17 @@ resource_use use_of(HANDLE process) {
   return use;
 }
 
-void settle(child::running& of) {
+process_end end_of(const child::running& of) {
+  process_end out;
   DWORD code = 0;
-  GetExitCodeProcess(of.process.get(), &code);
-  of.has_ended = true;
-  of.status = static_cast<exit_code>(static_cast<int>(code));
-  of.use = use_of(of.process.get());
-  of.use.is_sampled = !of.use.largest_bytes && of.seen_bytes;
-  if (of.use.is_sampled) of.use.largest_bytes = of.seen_bytes;
+  if (GetExitCodeProcess(of.process.get(), &code) != 0)
+    out.status = static_cast<exit_code>(static_cast<int>(code));
+  else
+    out.why_lost = "how the command ended is not known: " + last_error_text();
+  out.use = use_of(of.process.get());
+  out.use.is_sampled = !out.use.largest_bytes && of.seen_bytes;
+  if (out.use.is_sampled) out.use.largest_bytes = of.seen_bytes;
+  return out;
 }
 
 STARTUPINFOW our_streams() {
@@ -104,7 +107,9 @@ STARTUPINFOW our_streams() {
 
 child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
 child::child(child&& other) noexcept = default;
-child::~child() = default;
+child::~child() {
+  if (running_) wait();
+}
 
 // Starts suspended, so that no instruction runs outside the job.
 expected<child> start_process(const std::vector<std::string>& command, HANDLE job,
@@ -139,14 +144,16 @@ expected<exit_code> child::run_in_our_place(const std::vector<std::string>& comm
   auto started = start(command);
   if (!started) return started.why();
   started->wait();
-  return started->status();
+  const auto& end = started->end();
+  if (!end.why_lost.empty()) return failure{end.status, end.why_lost};
+  return end.status;
 }
 
 bool child::wait_until(clock::time_point time) {
-  if (running_->has_ended) return true;
+  if (running_->end) return true;
   if (const auto peak = peak_of(running_->process.get())) running_->seen_bytes = peak;
-  if (wait_for(running_->process.get(), time)) settle(*running_);
-  return running_->has_ended;
+  if (wait_for(running_->process.get(), time)) running_->end = end_of(*running_);
+  return running_->end.has_value();
 }
 
 bool child::wait() {
@@ -157,15 +164,8 @@ bool child::wait() {
 std::uint32_t child::pid() const {
   return running_->pid;
 }
-exit_code child::status() const {
-  return running_->status;
-}
-const std::string& child::signal() const {
-  static const std::string none;
-  return none;
-}
-const resource_use& child::use() const {
-  return running_->use;
+const process_end& child::end() const {
+  return *running_->end;
 }
 
 }  // namespace hmn::cli

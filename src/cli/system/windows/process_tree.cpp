@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "cli/system/windows/error_text.hpp"
 #include "platform/windows/handle.hpp"
 
 // Requires windows.h first.
@@ -17,10 +18,11 @@ struct entry {
   std::uint32_t parent = 0;
 };
 
-std::vector<entry> all_processes() {
+std::vector<entry> all_processes(std::string& why_not) {
   std::vector<entry> all;
+  why_not.clear();
   const platform::handle list(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0));
-  if (!list) return all;
+  if (!list) return why_not = "cannot list the processes: " + last_error_text(), all;
   PROCESSENTRY32W each{};
   each.dwSize = sizeof each;
   for (BOOL found = Process32FirstW(list.get(), &each); found != 0;
@@ -52,6 +54,7 @@ struct process_tree::state {
   void add_descendants();
 
   std::vector<member> members;
+  std::string why_not;
 };
 
 const process_tree::member* process_tree::state::find(std::uint32_t pid) const {
@@ -68,7 +71,7 @@ void process_tree::state::add(std::uint32_t pid) {
 // Adds children that are no older than their parent: a process keeps the number of a parent that
 // has ended, which may have been reused.
 void process_tree::state::add_descendants() {
-  const auto all = all_processes();
+  const auto all = all_processes(why_not);
   for (bool grew = true; grew;) {
     grew = false;
     for (const auto& each : all) {
@@ -101,8 +104,7 @@ const std::vector<process_tree::member>& process_tree::members() const {
 }
 
 const std::string& process_tree::why_not() const {
-  static const std::string none;
-  return none;
+  return state_->why_not;
 }
 
 }  // namespace hmn::cli

@@ -15,10 +15,8 @@ struct child::running {
   control_events events{[](control_event) {}};
   platform::handle process;
   std::uint32_t pid = 0;
-  exit_code status = exit_code::done;
-  bool has_ended = false;
   std::optional<std::uint64_t> seen_bytes;  // last sampled peak
-  resource_use use;
+  std::optional<process_end> end;
 };
 
 // Starts in the job object, if any. why_outside: the reason for starting outside.

@@ -30,7 +30,7 @@ child started(const words& command) {
 int code_of(const words& command) {
   auto running = started(command);
   running.wait();
-  return static_cast<int>(running.status());
+  return static_cast<int>(running.end().status);
 }
 
 // Of the signals' line of /proc/self/status, as the command itself has it.
@@ -42,7 +42,7 @@ int code_when_sent(int signal) {
   auto running = started({"sleep", "60"});
   kill(getpid(), signal);
   CHECK(running.wait_until(child::clock::now() + seconds(30)));
-  return static_cast<int>(running.status());
+  return static_cast<int>(running.end().status);
 }
 
 bool says(int terminal, std::string_view expected) {
@@ -94,14 +94,14 @@ TEST_CASE("an end is seen at once, a time that comes first too") {
   CHECK(running.wait_until(begun + seconds(600)));
   CHECK(child::clock::now() - begun < seconds(300));
   CHECK(running.wait_until(begun));
-  CHECK(running.use().largest_bytes.value_or(0) > 0);
+  CHECK(running.end().use.largest_bytes.value_or(0) > 0);
 }
 
 TEST_CASE("the signal that ended a command is named") {
   const auto signal_of = [](const char* script) {
     auto running = started({"sh", "-c", script});
     running.wait();
-    return running.signal();
+    return running.end().signal;
   };
   CHECK(signal_of("kill -KILL $$") == "SIGKILL");
   CHECK(signal_of("kill -ALRM $$") == "SIGALRM");
@@ -125,7 +125,7 @@ TEST_CASE("what hmn ignored from the start stays ignored, for it and for the com
   CHECK_FALSE(running.wait_until(child::clock::now() + milliseconds(100)));
   kill(getpid(), SIGTERM);
   running.wait();
-  CHECK(static_cast<int>(running.status()) == 128 + SIGTERM);
+  CHECK(static_cast<int>(running.end().status) == 128 + SIGTERM);
   CHECK(has_line("^SigIgn:.*[13579bdf]$"));
   std::signal(SIGHUP, before);
 }
@@ -150,7 +150,7 @@ TEST_CASE("an end is seen where all signals were blocked, and the command has th
   {
     auto running = started({"grep", "-q", "^SigBlk:.*[13579bdf]$", "/proc/self/status"});
     CHECK(running.wait_until(child::clock::now() + seconds(30)));
-    CHECK(running.status() == exit_code::done);
+    CHECK(running.end().status == exit_code::done);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -165,7 +165,7 @@ TEST_CASE("what the terminal sends is not passed on") {
   if (us == 0) {
     auto made = child::start({"setsid", "sh", "-c", command});
     if (made) made->wait();
-    _exit(made ? static_cast<int>(made->status()) : 1);
+    _exit(made ? static_cast<int>(made->end().status) : 1);
   }
   CHECK(says(terminal, "ready"));
   CHECK(write(terminal, "\x03", 1) == 1);

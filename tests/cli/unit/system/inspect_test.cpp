@@ -228,6 +228,7 @@ TEST_CASE("permissions: what each capability opens") {
 TEST_CASE("a proc tree from another PID namespace is told to be one") {
   const machine here;
   fs::remove_all(fs::path(here.in().proc) / "self");
+  here.write("proc/stat", "cpu 0\n");
   CHECK(mentions(text_of(inspect_container(here.in(), std::nullopt)),
                  "does not show this process: it is the tree of another PID namespace"));
   here.write("proc/4242/status", "");

@@ -136,6 +136,44 @@ TEST_CASE("a reused pid is not the process of before, and a zombie holds nothing
   CHECK(pids_of(tree).empty());
 }
 
+TEST_CASE("a process that cannot be read stays, with the reason, until it can be read again") {
+  for (const bool has_children_files : {true, false}) {
+    CAPTURE(has_children_files);
+    plain_proc proc(has_children_files);
+    proc.add(10, 1, 100);
+    proc.add(11, 10, 101);
+    proc.children(10, "11 ");
+    process_tree tree(proc.in(), 10);
+    tree.refresh();
+    CHECK(tree.why_not().empty());
+    const auto stat = fs::path(proc.in().proc) / "11" / "stat";
+    fs::remove(stat);
+    fs::create_directory(stat);
+    tree.refresh();
+    CHECK(pids_of(tree) == list{10, 11});
+    CHECK(tree.why_not() == "cannot read " + stat.string() + ": Is a directory");
+    fs::remove(stat);
+    proc.add(11, 10, 101);
+    tree.refresh();
+    CHECK(pids_of(tree) == list{10, 11});
+    CHECK(tree.why_not().empty());
+  }
+}
+
+TEST_CASE("more children than a page has room for are all found") {
+  plain_proc proc(true);
+  proc.add(1, 0, 1);
+  std::string children;
+  for (unsigned pid = 100'000; pid < 103'000; ++pid) {
+    proc.add(pid, 1, pid);
+    children += std::to_string(pid) + ' ';
+  }
+  proc.children(1, children);
+  process_tree tree(proc.in(), 1);
+  tree.refresh();
+  CHECK(tree.members().size() == 3001);
+}
+
 TEST_CASE("a control group adds members") {
   plain_proc proc(true);
   proc.add(10, 1, 100);

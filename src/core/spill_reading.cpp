@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/spill_reading.hpp"
 
+#include <algorithm>
+
 #include "core/reason.hpp"
 #include "model/compose.hpp"
 
@@ -19,24 +21,27 @@ struct rows {
   std::optional<std::uint64_t> evicted;
   std::optional<std::uint64_t> host;  // includes device memory outside it
 
-  static void add(std::optional<std::uint64_t>& to, bool& lacks,
-                  std::optional<std::uint64_t> part) noexcept {
+  static void add(std::optional<std::uint64_t>& to, bool& lacks, std::optional<std::uint64_t> part,
+                  std::uint64_t repeated) noexcept {
     if (part) {
       std::uint64_t sum = 0;
-      const bool fits = !__builtin_add_overflow(to.value_or(0), *part, &sum);
+      const bool fits =
+          !__builtin_add_overflow(to.value_or(0), *part - std::min(*part, repeated), &sum);
       to = fits ? sum : UINT64_MAX;
     }
     lacks = lacks || !part;
   }
   void add(const usage& u) noexcept {
     ++count;
-    add(evicted, lack_evicted, u.evicted);
+    add(evicted, lack_evicted, u.evicted, u.repeated.evicted);
+    std::uint64_t repeated = u.repeated.host_pool;
     std::optional<std::uint64_t> away = u.host_pool;
     // i915 counts an evicted buffer in its own region, as not resident.
     if (away && !u.evicted && u.committed && u.resident && *u.committed > *u.resident) {
       *away += *u.committed - *u.resident;
+      repeated += u.repeated.not_resident;
     }
-    add(host, lack_host, away);
+    add(host, lack_host, away, repeated);
   }
 };
 

@@ -28,6 +28,16 @@ struct usage {
 #undef HMN_TEXT
   // UTF-8, with arguments separated by blanks; empty: not requested, or unknown.
   std::string command;
+  // What totals over a list leave out of this row: a client of the driver that several processes
+  // hold counts with the first of them.
+  struct repeats {
+    std::uint64_t used = 0;
+    std::uint64_t shared = 0;  // as a whole client, counted by this row or an earlier one
+    std::uint64_t not_resident = 0;
+    std::uint64_t evicted = 0;
+    std::uint64_t host_pool = 0;
+  };
+  repeats repeated;
   // Set for a process that the driver no longer lists but keeps an account of: peak_used alone.
   std::optional<std::uint64_t> counted_since_ns;
 };

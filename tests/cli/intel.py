@@ -192,6 +192,20 @@ class Intel(Machines):
         self.process_again(10, memory(3670016, 3670016, 1024))
         self.assertEqual(self.spill(10, memory(3670016, 3670016, 263168))[0]["spilled"], True)
 
+    def test_a_client_of_two_processes_counts_once(self):
+        self.card("xe", XE, ("card1", "renderD129"))
+        self.answers(perfmon=False)
+
+        def memory(system):
+            return client("xe", XE, "vram0", f"{15 << 20} KiB") + \
+                f"drm-total-system:\t{system} KiB\ndrm-resident-system:\t{system} KiB\n"
+
+        for pid in (11, 12):
+            self.process(pid, "renderD129", memory(1024))
+        self.assertIn("2 GPU processes found (at least 15.0 GiB resident total", self.hmn("ps")[0].err)
+        found, said = self.spill(11, memory(257 << 10))
+        self.assertEqual((found["baseline_shared_bytes"], found["peak_shared_bytes"]), (MIB, 257 * MIB), said)
+
     def test_what_xe_uses_of_the_host_is_spill(self):
         self.card("xe", XE, ("card1", "renderD129"))
         self.answers(perfmon=False)

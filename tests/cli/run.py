@@ -256,6 +256,15 @@ class Run(Machines):
             self.assertEqual(device["command"]["bytes"], processes * GIB, words)
             self.assertFalse(device["command"]["lower_bound"])
 
+    def test_memory_that_its_processes_share_counts_once(self):
+        for forks, processes in ((1, 2), (3, 8)):
+            machine = self.with_children_on_the_device(3 * GIB, accounting="resident", shared=GIB)
+            expected = (processes * 2 + 1) * GIB
+            device = self.measured(HOLDER, *["fork"] * forks, "until:0", "wait", machine=machine,
+                                   seen=(on_device(command_bytes=expected),))["devices"][0]
+            self.assertEqual((device["command"]["bytes"], device["command"]["lower_bound"]), (expected, True))
+            self.assertRegex(self.err, rf"the command +>={expected // GIB}\.\d* GiB")
+
     def test_what_the_driver_keeps_of_one_process_is_exact(self):
         machine = self.with_children_on_the_device(GIB, peak_used=3 * GIB)
         device = self.measured(HOLDER, "until:0", machine=machine, seen=(on_device(command_bytes=GIB),))["devices"][0]

@@ -8,8 +8,9 @@ import tree
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 HEADER = "hypomnesis.h"
-# The command names enumerators and fields by the words of the library's own tables.
-COMMAND_MODEL = {"model/words.hpp"}
+# The command names enumerators and fields by the words of the library's own tables, and adds up what
+# processes use by the library's rule.
+COMMAND_MODEL = {"model/words.hpp", "model/usage_sum.hpp"}
 BINDING = "hypomnesis.hpp"  # bindings/cpp
 
 SYSTEM_HEADERS = re.compile(

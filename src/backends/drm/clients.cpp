@@ -120,6 +120,18 @@ void write_row(const client_use& sum, usage& out) noexcept {
   if (sum.is_partial && out.used) out.notes |= note::lower_bound;
 }
 
+// The first process with a client counts it in totals.
+void add_repeated(const client_use& use, bool is_first, usage::repeats& to) noexcept {
+  const std::uint64_t used = use.used().value_or(0);
+  to.shared += used - (is_first ? use.shared.value_or(used) : 0);
+  if (is_first) return;
+  to.used += used;
+  const std::uint64_t committed = use.committed.value_or(0);
+  to.not_resident += committed - std::min(committed, use.resident.value_or(committed));
+  to.evicted += use.evicted.value_or(0);
+  to.host_pool += use.host_pool.value_or(0);
+}
+
 void set_busy(std::span<const engine_load> loads, std::uint64_t window_ns, usage& out) {
   if (loads.empty()) return;
   const auto most = std::max_element(loads.begin(), loads.end(), [](const auto& a, const auto& b) {
@@ -250,7 +262,10 @@ void fill_row(const client_list& now, const client_list& before, slot card, std:
   for (const client& c : now.of_pid(pid)) {
     if (c.key.card != card || c.error != 0) continue;
     client_use use = c.use;
-    if (c.is_held_elsewhere) use.shared = use.used();
+    if (c.is_held_elsewhere) {
+      add_repeated(use, now.find(c.key) == &c, out.repeated);
+      use.shared = use.used();
+    }
     if (sum) {
       add(*sum, use);
     } else {

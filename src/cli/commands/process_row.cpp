@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "cli/measure/freshness.hpp"
+#include "cli/text/usage_total.hpp"
 #include "cli/text/words.hpp"
 
 namespace hmn::cli {
@@ -63,7 +65,8 @@ std::set<pid_on_device> counted_on_partitions(const std::vector<process_row>& ro
 }
 
 struct tally {
-  std::uint64_t bytes = 0;
+  std::map<std::uint32_t, usage_sum> sums;  // by device
+  bool is_lower_bound = false;              // some row is
   std::size_t unknown_size = 0;
   std::size_t nameless = 0;
   std::size_t stale = 0;
@@ -84,7 +87,8 @@ void count(tally& so_far, const process_row& row) {
     return;
   }
   if (!is_fresh(row.usage)) ++so_far.stale;
-  so_far.bytes = saturating_sum(so_far.bytes, *row.usage.used_bytes);
+  add_usage(so_far.sums[row.usage.device_index], row.usage);
+  if (has(row.usage.notes, note::lower_bound)) so_far.is_lower_bound = true;
   if (so_far.accounting.value_or(row.usage.accounting) != row.usage.accounting)
     so_far.one_accounting = false;
   so_far.accounting = row.usage.accounting;
@@ -101,7 +105,13 @@ std::string filter_text(const process_filter& filter) {
 std::string total_text(const tally& all) {
   const auto kind =
       all.one_accounting ? accounting_word(all.accounting.value_or(accounting_kind::none)) : word{};
-  auto text = format_bytes(all.bytes) + " ";
+  std::uint64_t bytes = 0;
+  bool is_exact = !all.is_lower_bound;
+  for (const auto& [device, sum] : all.sums) {
+    bytes = saturating_sum(bytes, sum.at_least());
+    is_exact = is_exact && sum.is_exact();
+  }
+  auto text = (is_exact ? "" : "at least ") + format_bytes(bytes) + " ";
   if (kind) text.append(*kind).append(" ");
   text += "total";
   if (all.unknown_size > 0) text += fmt::format("; {} of unknown size", all.unknown_size);

@@ -7,6 +7,7 @@
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/no_gpu.hpp"
 #include "cli/text/diagnostics.hpp"
+#include "cli/text/usage_total.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -64,14 +65,15 @@ void add_device(const hypomnesis::snapshot& snapshot, std::uint32_t index, devic
   to.energy_joules = found->energy_joules;
 }
 
-void add_row(const hypomnesis::usage& row, device_sample& to) {
+void add_row(const hypomnesis::usage& row, usage_sum& sum, device_sample& to) {
   if (!is_fresh(row)) to.why = stale_text(row.age_ns);
   if (!is_fresh(row) || !row.used_bytes) {
     to.is_lower_bound = true;
     return;
   }
-  to.command_bytes = to.command_bytes.value_or(0) + *row.used_bytes;
-  if (has(row.notes, note::lower_bound)) to.is_lower_bound = true;
+  add_usage(sum, row);
+  to.command_bytes = sum.at_least();
+  if (!sum.is_exact() || has(row.notes, note::lower_bound)) to.is_lower_bound = true;
 }
 
 // Stores 0 for an unseen command where that is certain.
@@ -194,33 +196,45 @@ void run_meter::add_proportional(clock::time_point now, host_sample& to) {
   proportional_pace_.count(now, processor_time() - before);
 }
 
-void run_meter::add_one_by_one(std::size_t i, device_sample& to) {
+// Returns false where only the list shows what the processes share: a client that a child inherited
+// is in the row of each.
+bool run_meter::add_one_by_one(std::size_t i, device_sample& to) {
   bool was_read = true;
+  std::size_t may_share = 0;
+  usage_sum sum;
+  device_sample read = to;
   for (const auto& each : tree_->members()) {
     try {
       const auto row = in_.library().usage(devices_[i].before.device.index, each.pid);
       if (is_account_only(row)) continue;
       peaks_[i].add(each, &row);
-      add_row(row, to);
+      add_row(row, sum, read);
+      if (row.accounting != hypomnesis::accounting_kind::allocated && ++may_share > 1) {
+        devices_[i].needs_list = true;
+        return false;
+      }
     } catch (const hypomnesis::error& why) {
       if (why.status() == status_code::no_process) continue;
       was_read = false;
-      to.is_lower_bound = true;
-      to.why = why.what();
+      read.is_lower_bound = true;
+      read.why = why.what();
     }
   }
-  settle(devices_[i], was_read, to);
+  settle(devices_[i], was_read, read);
+  to = std::move(read);
+  return true;
 }
 
 void run_meter::add_from_list(const hypomnesis::snapshot& snapshot, std::size_t i,
                               device_sample& to) {
+  usage_sum sum;
   const auto index = devices_[i].before.device.index;
   for (const auto& row : snapshot.usages()) {
     if (row.device_index != index || has(row.notes, note::foreign_pid)) continue;
     const auto* const who = find(tree_->members(), row.pid);
     if (who == nullptr) continue;
     peaks_[i].add(*who, &row);
-    add_row(row, to);
+    add_row(row, sum, to);
   }
   bool was_read = true;
   for (const auto& each : snapshot.diagnostics()) {
@@ -241,20 +255,24 @@ std::vector<device_sample> run_meter::read_devices() {
   std::vector<device_sample> all(devices_.size());
   for (auto& each : devices_)
     if (each.was_asleep) find_list(in_, each);
-  const bool are_few = tree_->members().size() <= few;
+  const bool are_few =
+      tree_->members().size() <= few &&
+      std::none_of(devices_.begin(), devices_.end(), [](const auto& d) { return d.needs_list; });
   std::string why_no_snapshot;
-  const auto snapshot = take(are_few ? of_devices : of_devices | part::processes, why_no_snapshot);
+  auto snapshot = take(are_few ? of_devices : of_devices | part::processes, why_no_snapshot);
   const std::string why_no_processes =
       tree_->members().empty() && tree_->why_not().empty() ? ended_too_early : tree_->why_not();
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].why_used = why_no_snapshot;
     if (snapshot) add_device(*snapshot, devices_[i].before.device.index, all[i]);
     all[i].why = why_no_processes.empty() ? why_no_snapshot : why_no_processes;
-    if (!why_no_processes.empty())
+    if (!why_no_processes.empty()) {
       settle(devices_[i], false, all[i]);
-    else if (are_few)
-      add_one_by_one(i, all[i]);
-    else if (snapshot)
+      continue;
+    }
+    if (are_few && add_one_by_one(i, all[i])) continue;
+    if (are_few) snapshot = take(of_devices | part::processes, all[i].why);
+    if (snapshot)
       add_from_list(*snapshot, i, all[i]);
     else
       settle(devices_[i], false, all[i]);

@@ -28,6 +28,7 @@ struct energy_reading {
 struct watched_device {
   gpu before;
   bool lists_children = false;  // processes missing from the driver's list use 0
+  bool needs_list = false;      // its processes may share memory
   std::string why_not;
   bool was_asleep = false;  // read the list again: the command may wake it
   energy_reading energy;
@@ -83,7 +84,7 @@ class run_meter {
   std::vector<device_sample> read_devices();
   std::optional<hypomnesis::snapshot> take(hypomnesis::part collect, std::string& why) const;
   std::optional<std::uint64_t> sum_of(const memory_field& of, std::string* why) const;
-  void add_one_by_one(std::size_t i, device_sample& to);
+  bool add_one_by_one(std::size_t i, device_sample& to);
   void add_from_list(const hypomnesis::snapshot& snapshot, std::size_t i, device_sample& to);
 
   const session& in_;

@@ -30,10 +30,7 @@ class computer {
   explicit computer(std::uint32_t idle_close_ms = 0) {
     add(navi(), "renderD128");
     add(phoenix(), "renderD129");
-    hmn_fake::process p = hmn_fake::simple_process(42, "train", 1042, 100);
-    p.descriptors = {{3, "/dev/dri/renderD128"}};
-    p.fdinfo = {{3, client_text("0000:03:00.0", 7, 2048, 512)}};
-    hmn_fake::add_process(tree_, p);
+    add_process(42, 7);
     hmn_fake::set_pid_namespace(tree_, 42, 4026531836);
     hmn_fake::set_self(tree_, 42);
     set_kfd_generation(tree_, 1);
@@ -55,6 +52,13 @@ class computer {
     hmn_context_destroy(context_);
   }
 
+  // A process with one client of the first card.
+  void add_process(unsigned pid, unsigned client) {
+    hmn_fake::process p = hmn_fake::simple_process(pid, "train", 1000 + pid, 100);
+    p.descriptors = {{3, "/dev/dri/renderD128"}};
+    p.fdinfo = {{3, client_text("0000:03:00.0", client, 2048, 512)}};
+    hmn_fake::add_process(tree_, p);
+  }
   [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
   [[nodiscard]] hmn_context* context() const { return context_; }
   hmn_snapshot_info take(hmn_flags collect) {
@@ -130,6 +134,23 @@ TEST_CASE("a card and a part of a processor in one snapshot") {
   CHECK(part.total_bytes == 30 * gib);
   CHECK((part.present & HMN_POOL_HAS_UNATTRIBUTED) == 0);
   CHECK(backend(c.context(), HMN_BACKEND_AMDGPU).state == HMN_RUN_STATE_READY);
+}
+
+TEST_CASE("a client of several processes counts once in what is attributed") {
+  computer c;
+  c.add_process(43, 7);
+  c.add_process(44, 7);
+  c.add_process(45, 8);
+  c.add_process(46, 8);
+  c.add_process(47, 9);
+  const auto info = c.take(HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
+  REQUIRE(info.usage_count == 6);
+  for (std::uint32_t i = 0; i < 6; ++i) CHECK(c.usage(i).used_bytes == 2048 << 10);
+  CHECK(c.usage(0).shared_bytes == 2048 << 10);
+  CHECK(c.usage(5).shared_bytes == 0);
+  const hmn_pool card = c.main_pool(0, info);
+  CHECK((card.present & HMN_POOL_HAS_UNATTRIBUTED) != 0);
+  CHECK(card.unattributed_bytes == 3 * gib - 3 * (2048 << 10));
 }
 
 TEST_CASE("a compute process, and how KFD fares") {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <hypomnesis.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -57,15 +58,27 @@ class computer {
   void set(const std::string& file, std::uint64_t bytes) const {
     tree_.write("sys/" + hmn_fake::pci_folder(slot) + "/" + file, std::to_string(bytes) + "\n");
   }
-  void run(unsigned pid, std::uint64_t vram, const char* evicted) {
+  void run(unsigned pid, std::uint64_t vram, const std::string& evicted) {
+    run(pid, pid, vram, evicted);
+  }
+  void run(unsigned pid, unsigned client, std::uint64_t vram, const std::string& evicted) {
     hmn_fake::process p = hmn_fake::simple_process(pid, "train", 1000 + pid, 100);
     p.descriptors = {{3, "/dev/dri/renderD128"}};
-    p.fdinfo = {{3, "drm-driver:\tamdgpu\ndrm-client-id:\t" + std::to_string(pid) +
+    p.fdinfo = {{3, "drm-driver:\tamdgpu\ndrm-client-id:\t" + std::to_string(client) +
                         "\ndrm-pdev:\t" + slot + "\ndrm-memory-vram:\t" +
                         std::to_string(vram / 1024) + " KiB\ndrm-memory-gtt: \t0 KiB\n" + evicted}};
     tree_.remove("proc/" + std::to_string(pid));
     hmn_fake::add_process(tree_, p);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  // A process holds memory of the card, of which others have 8 GiB; what exceeds it is moved to
+  // GTT.
+  void hold(std::uint64_t bytes) {
+    const std::uint64_t resident = std::min(bytes, 8 * gib);
+    run(42, resident,
+        "amd-evicted-vram:\t" + std::to_string((bytes - resident) / 1024) +
+            " KiB\namd-requested-vram:\t" + std::to_string(bytes / 1024) + " KiB\n");
+    use(8 * gib + resident, gib + bytes - resident);
   }
   hmn_spill_info observe() {
     auto error = sized<hmn_error>();
@@ -131,6 +144,43 @@ TEST_CASE("what the driver says it evicted is spill, added up over processes") {
   CHECK(info.rules == HMN_SPILL_BY_EVICTED);
   CHECK(info.evicted_bytes == 256 * mib + (64 << 10));
   CHECK(info.peak_evicted_bytes == 256 * mib + (64 << 10));
+}
+
+TEST_CASE("a client of two processes is evicted once") {
+  computer c(navi(slot));
+  const std::string evicted = "amd-evicted-vram:\t131072 KiB\namd-requested-vram:\t1179648 KiB\n";
+  CHECK(c.observe().rules == 0);
+  c.run(42, 7, gib, evicted);
+  c.run(43, 7, gib, evicted);
+  const hmn_spill_info info = c.observe();
+  CHECK(info.evicted_bytes == 128 * mib);
+  CHECK(info.rules == 0);
+}
+
+TEST_CASE("a process that outgrows the card spills until it shrinks") {
+  computer c(navi(slot));
+  c.hold(gib);
+  c.observe();
+  for (std::uint64_t held = 2 * gib; held <= 12 * gib; held += gib) {
+    c.hold(held);
+    const hmn_spill_info info = c.observe();
+    CAPTURE(held);
+    CHECK(c.said == HMN_OK);
+    CHECK(info.dedicated_bytes == std::min(8 * gib + held, 16 * gib));
+    CHECK(info.shared_bytes == gib + (held > 8 * gib ? held - 8 * gib : 0));
+    const hmn_flags both = HMN_SPILL_BY_SHARED | HMN_SPILL_BY_EVICTED;
+    CHECK(info.rules == (held > 8 * gib ? both : 0));
+    CHECK(((info.state & HMN_SPILL_STATE_NOW) != 0) == (held > 8 * gib));
+  }
+  c.hold(2 * gib);
+  const hmn_spill_info info = c.observe();
+  CHECK((info.state & HMN_SPILL_STATE_NOW) == 0);
+  CHECK((info.state & HMN_SPILL_STATE_EVER) != 0);
+  CHECK(info.episode_count == 1);
+  CHECK(info.peak_dedicated_bytes == 16 * gib);
+  CHECK(info.peak_shared_bytes == 5 * gib);
+  CHECK(info.peak_evicted_bytes == 4 * gib);
+  CHECK(info.baseline_shared_bytes == gib);
 }
 
 TEST_CASE("all that is evicted counts where nobody used the card at first") {

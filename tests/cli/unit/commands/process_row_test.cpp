@@ -176,3 +176,26 @@ TEST_CASE("a partition and its GPU are not both counted") {
   CHECK(count_sentence({whole, part, other}, {}) ==
         "3 GPU processes found (768 MiB allocated total).");
 }
+
+TEST_CASE("memory that several processes hold counts once, as what they use at least") {
+  const auto holder = [](std::uint32_t pid, std::uint64_t used, std::uint64_t shared,
+                         std::uint32_t device = 0) {
+    auto made = row(pid, used);
+    made.usage.shared_bytes = shared;
+    made.usage.device_index = device;
+    made.usage.accounting = accounting_kind::resident;
+    return made;
+  };
+  CHECK(count_sentence({holder(1, 64 * mib, 64 * mib), holder(2, 64 * mib, 64 * mib)}, {}) ==
+        "2 GPU processes found (at least 64 MiB resident total).");
+  CHECK(count_sentence({holder(1, 64 * mib, 64 * mib), holder(2, 80 * mib, 68 * mib)}, {}) ==
+        "2 GPU processes found (at least 80 MiB resident total).");
+  // What one process shares is not in the total twice, and neither is that of two devices.
+  CHECK(count_sentence({holder(1, 64 * mib, 64 * mib), holder(2, 16 * mib, 0)}, {}) ==
+        "2 GPU processes found (80 MiB resident total).");
+  CHECK(count_sentence({holder(1, 64 * mib, 64 * mib), holder(1, 64 * mib, 64 * mib, 1)}, {}) ==
+        "2 GPU processes found (128 MiB resident total).");
+  auto bound = holder(1, 64 * mib, 0);
+  bound.usage.notes = note::lower_bound;
+  CHECK(count_sentence({bound}, {}) == "1 GPU process found (at least 64 MiB resident total).");
+}

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 
 import jsonschema
 
@@ -83,6 +84,34 @@ class Spill(Machines):
         self.assertEqual((found["baseline_shared_bytes"], found["peak_shared_bytes"]), (128 * MIB, 384 * MIB))
         # Once before and once after it, however short it was.
         self.assertEqual((found["observations"], found["spilled"]), (2, True))
+
+    def test_a_process_that_outgrows_the_card_spills_until_it_shrinks(self):
+        card, env = self.amd_card(8 * GIB, 128 * MIB)
+        if "amdgpu: ready" not in run("doctor", env=env).out:
+            self.skipTest("built without amdgpu")
+        proc, target = self.folder / "proc", self.folder / "spill.json"
+        proc.mkdir()
+        process = (sys.executable, "-B", SOURCE / "tests/cli/force_spill.py", card, proc)
+
+        def run_of(*gib):
+            done = run("spill", "--json", target, "--interval", "10ms", "--", *process, *gib,
+                       env=env | {"HMN_PROC": str(proc)})
+            self.assertEqual(done.code, 0, done.err)
+            return json.loads(target.read_text()), done.err
+
+        # 8 GiB are of others: of 12 more, 4 do not fit.
+        found, said = run_of("4", "12", "2")
+        self.assertEqual((found["measurable"], found["spilled"], found["episode_count"]), (True, True, 1), said)
+        self.assertEqual((found["peak_dedicated_bytes"], found["dedicated_limit_bytes"]), (16 * GIB, 16 * GIB))
+        self.assertEqual((found["baseline_shared_bytes"], found["peak_shared_bytes"]), (128 * MIB, 4 * GIB + 128 * MIB))
+        self.assertEqual(found["peak_evicted_bytes"], 4 * GIB)
+        episode, = found["episodes"]
+        self.assertEqual((sorted(episode["rules"]), episode["peak_shared_bytes"]), (["evicted", "shared"], 4 * GIB + 128 * MIB))
+        self.assertIsNotNone(episode["end_label"])
+        # What just fits does not spill.
+        found, said = run_of("4", "8", "2")
+        self.assertEqual((found["spilled"], found["peak_dedicated_bytes"], found["peak_evicted_bytes"]),
+                         (False, 16 * GIB, 0), said)
 
     def test_a_calm_run_says_so(self):
         done = self.on(CALM, "spill", "--", "true")

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * live_test here|namespace|without-nvml: allocates 1 GiB on GPU 0 through libcuda.so.1 and holds
- * what libhypomnesis reports with that and with nvidia-smi.
+ * live_test here|namespace|without-nvml: compares what libhypomnesis reports with nvidia-smi, and
+ * with 1 GiB that it allocates on GPU 0 through libcuda.so.1.
+ * live_test hold MIB SECONDS: holds memory for so long.
+ * live_test overcommit: allocates more than the GPU has, where the driver permits it.
+ * live_test events: lets another process fail on the GPU, which the driver reports as an event.
+ * live_test crash: that process.
+ * live_test cost: prints how long readings take.
  */
 #define _DEFAULT_SOURCE
 #include <dlfcn.h>
@@ -56,6 +61,12 @@ typedef int cuda_alloc_fn(unsigned long long* address, size_t bytes);
 typedef int cuda_free_fn(unsigned long long address);
 typedef int cuda_set_fn(unsigned long long address, unsigned char value, size_t count);
 typedef int cuda_bus_id_fn(char* text, int size, int device);
+typedef int cuda_load_fn(void** module, const void* image);
+typedef int cuda_function_fn(void** function, void* module, const char* name);
+typedef int cuda_launch_fn(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                           unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                           void* stream, void** arguments, void** extra);
+typedef int cuda_wait_fn(void);
 
 static void* cuda;
 
@@ -69,9 +80,13 @@ static void* cuda_symbol(const char* name) {
 
 static int cuda_device;
 
-static void open_cuda(char* bus_id, int size) {
+static int find_cuda(void) {
   cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (cuda == NULL) give_up("libcuda.so.1 is not on this machine");
+  return cuda != NULL;
+}
+
+static void open_cuda(char* bus_id, int size) {
+  if (!find_cuda()) give_up("libcuda.so.1 is not on this machine");
   void* context = NULL;
   if (CUDA(cuda_init_fn, "cuInit")(0) != 0) give_up("cuInit failed");
   if (CUDA(cuda_device_get_fn, "cuDeviceGet")(&cuda_device, 0) != 0)
@@ -202,33 +217,221 @@ static void hold_device(hmn_context* context, uint32_t index, int with_nvml) {
   }
 }
 
-int main(int argc, char** argv) {
-  const char* mode = argc > 1 ? argv[1] : "here";
-  const int with_nvml = strcmp(mode, "without-nvml") != 0;
-  char bus_id[64] = "";
-  char key[80];
-  open_cuda(bus_id, sizeof bus_id);
-
-  hmn_context_options options = {
-      .struct_size = sizeof options, .deadline_ms = 20000, .open_deadline_ms = 60000};
+static hmn_context* open_library(int with_nvml) {
+  hmn_context_options options = {.struct_size = sizeof options,
+                                 .flags = HMN_CONTEXT_ENVIRONMENT,
+                                 .deadline_ms = 20000,
+                                 .open_deadline_ms = 60000};
   if (!with_nvml) options.backends_off = (uint64_t)1 << HMN_BACKEND_NVML;
   hmn_context* context = NULL;
   hmn_error error = {.struct_size = sizeof error};
-  if (hmn_context_create(&options, &context, &error) != HMN_OK) {
-    printf("FAILED: %s\n", error.message);
-    return 1;
-  }
+  if (hmn_context_create(&options, &context, &error) == HMN_OK) return context;
+  printf("FAILED: %s\n", error.message);
+  exit(1);
+}
+
+static uint32_t find_device(hmn_context* context, const char* bus_id) {
+  char key[80];
+  uint32_t index = 0;
+  hmn_error error = {.struct_size = sizeof error};
   snprintf(key, sizeof key, "pci:%s", bus_id);
-  uint32_t cuda_index = 0;
-  if (hmn_device_find(context, key, &cuda_index, &error) != HMN_OK) {
-    printf("FAILED: %s: %s\n", key, error.message);
-    return 1;
-  }
+  if (hmn_device_find(context, key, &index, &error) == HMN_OK) return index;
+  printf("FAILED: %s: %s\n", key, error.message);
+  exit(1);
+}
+
+static int result(void) {
+  printf("%d passed, %d failed\n", passed, failed);
+  return failed != 0;
+}
+
+static int compare(const char* mode) {
+  const int with_nvml = strcmp(mode, "without-nvml") != 0;
+  char bus_id[64] = "";
+  const int has_cuda = find_cuda();
+  if (has_cuda) open_cuda(bus_id, sizeof bus_id);
+  hmn_context* context = open_library(with_nvml);
   uint32_t count = 0;
   hmn_device_count(context, &count, NULL);
   for (uint32_t i = 0; i < count; ++i) hold_device(context, i, with_nvml);
-  hold_own_use(context, cuda_index, strcmp(mode, "here") == 0);
+  if (has_cuda)
+    hold_own_use(context, find_device(context, bus_id), strcmp(mode, "here") == 0);
+  else
+    printf("not checked: own use: libcuda.so.1 is not on this machine\n");
   hmn_context_destroy(context);
-  printf("%d passed, %d failed\n", passed, failed);
-  return failed != 0;
+  check(count > 0, "devices", count, 1);
+  return result();
+}
+
+static int hold(double mib, double seconds) {
+  char bus_id[64] = "";
+  unsigned long long address = 0;
+  open_cuda(bus_id, sizeof bus_id);
+  const size_t bytes = (size_t)(mib * MIB);
+  if (CUDA(cuda_alloc_fn, "cuMemAlloc_v2")(&address, bytes) != 0)
+    give_up("the memory cannot be had");
+  CUDA(cuda_set_fn, "cuMemsetD8_v2")(address, 1, bytes);
+  printf("holds %.0f MiB on %s\n", mib, bus_id);
+  fflush(stdout);
+  usleep((useconds_t)(seconds * 1e6));
+  CUDA(cuda_free_fn, "cuMemFree_v2")(address);
+  return 0;
+}
+
+/* ---- more than the GPU has ---- */
+
+enum { CHUNKS = 4096 };
+
+static double allocate_up_to(double bytes, unsigned long long* chunks, int* count) {
+  double held = 0;
+  *count = 0;
+  while (held < bytes && *count < CHUNKS &&
+         CUDA(cuda_alloc_fn, "cuMemAlloc_v2")(&chunks[*count], (size_t)GIB) == 0) {
+    CUDA(cuda_set_fn, "cuMemsetD8_v2")(chunks[(*count)++], 1, (size_t)GIB);
+    held += GIB;
+  }
+  return held;
+}
+
+static int overcommit(void) {
+  static unsigned long long chunks[CHUNKS];
+  char bus_id[64] = "";
+  int count = 0;
+  open_cuda(bus_id, sizeof bus_id);
+  hmn_context* context = open_library(1);
+  const uint32_t device = find_device(context, bus_id);
+  hmn_pool pool = {.struct_size = sizeof pool};
+  hmn_spill_info before = {.struct_size = sizeof before};
+  hmn_spill_info during = {.struct_size = sizeof during};
+  hmn_spill* spill = NULL;
+  hmn_error error = {.struct_size = sizeof error};
+  if (hmn_pool_read(context, device, HMN_POOL_MAIN, HMN_POOL_HAS_TOTAL, &pool, &error) != HMN_OK ||
+      hmn_spill_create(context, device, NULL, &spill, &error) != HMN_OK) {
+    printf("FAILED: %s\n", error.message);
+    return 1;
+  }
+  const double wanted = (double)pool.total_bytes + 2 * GIB;
+  const hmn_status first = hmn_spill_observe(spill, "before", &error);
+  hmn_spill_read(spill, &before, NULL);
+  const double held = allocate_up_to(wanted, chunks, &count);
+  hmn_spill_observe(spill, "during", NULL);
+  hmn_spill_read(spill, &during, NULL);
+  for (int i = 0; i < count; ++i) CUDA(cuda_free_fn, "cuMemFree_v2")(chunks[i]);
+  printf("held %.1f of %.1f GiB wanted, the GPU has %.1f GiB\n", held / GIB, wanted / GIB,
+         (double)pool.total_bytes / GIB);
+  if (held < wanted) {
+    check(first == HMN_E_UNSUPPORTED, "spill is not measurable", first, HMN_E_UNSUPPORTED);
+    printf("reason: %s\n", error.message);
+    if (failed == 0) give_up("the driver refuses memory beyond the GPU's");
+  } else {
+    const double beyond = held - (double)pool.total_bytes;
+    check((during.state & HMN_SPILL_STATE_NOW) != 0, "spilling", during.state, HMN_SPILL_STATE_NOW);
+    check((double)during.shared_bytes - (double)before.shared_bytes >= beyond - 256 * MIB,
+          "host memory rises by (MiB)",
+          ((double)during.shared_bytes - (double)before.shared_bytes) / MIB, beyond / MIB);
+  }
+  hmn_spill_destroy(spill);
+  hmn_context_destroy(context);
+  return result();
+}
+
+/* ---- an event: Xid 13 or 31, of a program that writes to no memory ---- */
+
+static int crash(void) {
+  static const char program[] =
+      ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry fail() {\n"
+      ".reg .u64 %a;\nmov.u64 %a, 0;\nst.global.u64 [%a], %a;\nret;\n}\n";
+  char bus_id[64] = "";
+  void* module = NULL;
+  void* function = NULL;
+  open_cuda(bus_id, sizeof bus_id);
+  if (CUDA(cuda_load_fn, "cuModuleLoadData")(&module, program) != 0 ||
+      CUDA(cuda_function_fn, "cuModuleGetFunction")(&function, module, "fail") != 0)
+    give_up("the driver compiles no program here");
+  CUDA(cuda_launch_fn, "cuLaunchKernel")(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+  printf("the program ended with %d\n", CUDA(cuda_wait_fn, "cuCtxSynchronize")());
+  return 0;
+}
+
+static int events(const char* self) {
+  char command[512];
+  char bus_id[64] = "";
+  hmn_context* context = open_library(1);
+  hmn_metric fault = {.struct_size = sizeof fault};
+  if (!find_cuda()) give_up("libcuda.so.1 is not on this machine");
+  open_cuda(bus_id, sizeof bus_id);
+  const uint32_t device = find_device(context, bus_id);
+  hmn_metric_read(context, device, HMN_METRIC_LAST_FAULT, 0, 0, &fault, NULL);
+  snprintf(command, sizeof command, "'%s' crash", self);
+  if (system(command) != 0) give_up("no program could be made to fail");
+  hmn_status said = HMN_E_UNSUPPORTED;
+  hmn_error error = {.struct_size = sizeof error};
+  for (int i = 0; i < 50 && said != HMN_OK; ++i) {
+    usleep(100000);
+    said = hmn_metric_read(context, device, HMN_METRIC_LAST_FAULT, 0, 0, &fault, &error);
+  }
+  hmn_context_destroy(context);
+  if (said != HMN_OK) give_up(error.message);
+  check(fault.value == 13 || fault.value == 31, "number of the fault", fault.value, 31);
+  return result();
+}
+
+/* ---- cost ---- */
+
+static int ascending(const void* a, const void* b) {
+  const uint64_t left = *(const uint64_t*)a;
+  const uint64_t right = *(const uint64_t*)b;
+  return (left > right) - (left < right);
+}
+
+static hmn_status read_one(hmn_context* context, uint32_t device, int what) {
+  hmn_pool pool = {.struct_size = sizeof pool};
+  hmn_usage usage = {.struct_size = sizeof usage};
+  hmn_telemetry telemetry = {.struct_size = sizeof telemetry};
+  hmn_snapshot* snapshot = NULL;
+  hmn_snapshot_options options = {.struct_size = sizeof options};
+  if (what == 0) return hmn_pool_read(context, device, HMN_POOL_MAIN, 0, &pool, NULL);
+  if (what == 1) return hmn_usage_read_self(context, device, 0, &usage, NULL);
+  if (what == 2) return hmn_telemetry_read(context, device, 0, &telemetry, NULL);
+  options.collect = HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES | HMN_COLLECT_TELEMETRY;
+  const hmn_status said = hmn_snapshot_take(context, &options, &snapshot, NULL);
+  hmn_snapshot_destroy(snapshot);
+  return said;
+}
+
+static int cost(void) {
+  static const char* const names[] = {"memory", "own use", "telemetry", "snapshot"};
+  enum { TIMES = 100 };
+  uint64_t taken[TIMES];
+  hmn_context* context = open_library(1);
+  uint32_t count = 0;
+  hmn_device_count(context, &count, NULL);
+  check(count > 0, "devices", count, 1);
+  for (uint32_t device = 0; device < count; ++device) {
+    for (int what = 0; what < 4; ++what) {
+      hmn_status said = HMN_OK;
+      for (int i = 0; i < TIMES; ++i) {
+        const uint64_t start = hmn_monotonic_ns();
+        said = read_one(context, device, what);
+        taken[i] = hmn_monotonic_ns() - start;
+      }
+      qsort(taken, TIMES, sizeof taken[0], ascending);
+      printf("device %u, %s: median %.1f us, least %.1f us, most %.1f us, %s\n", device,
+             names[what], (double)taken[TIMES / 2] / 1e3, (double)taken[0] / 1e3,
+             (double)taken[TIMES - 1] / 1e3, hmn_status_name(said));
+      if (what == 0 || what == 3) check(said == HMN_OK, names[what], said, HMN_OK);
+    }
+  }
+  hmn_context_destroy(context);
+  return result();
+}
+
+int main(int argc, char** argv) {
+  const char* mode = argc > 1 ? argv[1] : "here";
+  if (strcmp(mode, "hold") == 0 && argc > 3) return hold(atof(argv[2]), atof(argv[3]));
+  if (strcmp(mode, "overcommit") == 0) return overcommit();
+  if (strcmp(mode, "events") == 0) return events(argv[0]);
+  if (strcmp(mode, "crash") == 0) return crash();
+  if (strcmp(mode, "cost") == 0) return cost();
+  return compare(mode);
 }

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""script.py SCRIPT BUILD NVML NVIDIA_SMI: scripts/live, on a machine whose driver and nvidia-smi are fakes."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT, BUILD, NVML, NVIDIA_SMI = sys.argv[1:5]
+del sys.argv[1:5]
+MIB = 1 << 20
+UUID = "GPU-11111111-2222-3333-4444-555555555555"
+GPU = {"name": "NVIDIA L40S", "uuid": UUID, "pci": {"address": "00000000:01:00.0"},
+       "memory_v2": {"total": 46068 * MIB, "reserved": 599 * MIB, "free": 36346 * MIB, "used": 9123 * MIB},
+       "utilization": {"gpu": 64, "memory": 12}, "temperature": 45, "power_usage_mw": 58980,
+       "power_limit_mw": 300000, "enforced_power_limit_mw": 300000,
+       "pcie": {"gen": 4, "width": 16, "max_gen": 4, "max_width": 16}, "processes": {"compute": [{"pid": 1, "used": "512 MiB"}]}}
+FIELDS = {"name": "NVIDIA L40S", "uuid": UUID, "pci.bus_id": "00000000:01:00.0", "driver_version": "595.80",
+          "memory.total": 46068, "memory.used": 9123, "memory.free": 36346, "memory.reserved": 599,
+          "utilization.gpu": 64, "temperature.gpu": 45, "power.draw": 58.98, "power.limit": 300,
+          "enforced.power.limit": 300, "pcie.link.width.current": 16, "accounting.mode": "Disabled"}
+
+
+class Script(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="hmn-live-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        shutil.copy(NVIDIA_SMI, self.folder / "nvidia-smi")
+
+    def live(self, gpus, fields=FIELDS, **env):
+        """The exit status, the output, and the results by check."""
+        (self.folder / "scenario.json").write_text(json.dumps({"driver_version": "595.80", "devices": gpus}))
+        (self.folder / "nvidia-smi.json").write_text(json.dumps({"gpus": [{"fields": fields}] if gpus else []}))
+        empty = self.folder / "empty"
+        empty.mkdir(exist_ok=True)
+        done = subprocess.run(
+            [sys.executable, "-B", SCRIPT, "--build", BUILD, "--out", self.folder / "out", "--seconds", "3"],
+            capture_output=True, text=True, timeout=280, check=False,
+            env={"PATH": f"{self.folder}:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HMN_NVML": NVML, "HMN_SYS": str(empty),
+                 "HMN_NVIDIA_SMI": str(self.folder / "nvidia-smi"), "HMN_LIVE_NODE": "/dev/null",
+                 "FAKE_NVML_SCENARIO": str(self.folder / "scenario.json")} | env)
+        self.said = done.stdout + done.stderr
+        file = self.folder / "out/summary.json"
+        results = json.loads(file.read_text()) if file.exists() else []
+        return done.returncode, {each["check"]: each for each in results}
+
+    def test_every_check_leaves_its_output_and_a_line_of_the_summary(self):
+        code, results = self.live([GPU])
+        self.assertEqual(code, 0, self.said)
+        for name in ("here", "without-nvml", "wait", "fit", "cost", "recording", "sampler", "doctor"):
+            self.assertEqual(results[name]["result"], "passed", (name, self.said))
+        for name in ("run", "events", "overcommit", "accounting", "mig"):
+            self.assertEqual(results[name]["result"], "skipped", (name, self.said))
+            self.assertTrue(results[name]["detail"], name)
+        self.assertIn("libcuda.so.1", results["run"]["detail"])
+        summary = (self.folder / "out/summary.txt").read_text()
+        self.assertIn("driver 595.80", summary)
+        for name in results:
+            self.assertIn(f" {name} ", summary)
+            self.assertTrue((self.folder / f"out/{name}.txt").read_text(), name)
+        here = (self.folder / "out/here.txt").read_text()
+        self.assertIn("ok: memory.used: 9123, wanted 9123", here)
+        self.assertRegex(self.said, r"\d+ passed, 0 failed, \d+ skipped; ")
+
+    def test_a_value_that_nvidia_smi_contradicts_fails(self):
+        code, results = self.live([GPU], FIELDS | {"memory.used": 4000})
+        self.assertEqual(code, 1, self.said)
+        self.assertEqual(results["here"]["result"], "FAILED")
+        self.assertIn("memory.used", results["here"]["detail"])
+        self.assertEqual(results["sampler"]["result"], "FAILED")
+        self.assertIn("memory.used", results["sampler"]["detail"])
+
+    def test_without_a_gpu_it_says_so_and_is_skipped(self):
+        code, results = self.live([], HMN_LIVE_NODE=str(self.folder / "none"))
+        self.assertEqual((code, results), (77, {}), self.said)
+        self.assertIn("skipped: live: no GPU on this machine", self.said)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -72,7 +72,10 @@ static void* cuda;
 
 static void* cuda_symbol(const char* name) {
   void* found = dlsym(cuda, name);
-  if (found == NULL) give_up("libcuda.so.1 lacks a function");
+  if (found == NULL) {
+    printf("libcuda.so.1 lacks %s\n", name);
+    give_up("libcuda.so.1 lacks a function");
+  }
   return found;
 }
 

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""script.py SCRIPT BUILD NVML NVIDIA_SMI: scripts/live, on a machine whose driver and nvidia-smi are fakes."""
+"""script.py SCRIPT BUILD NVML NVIDIA_SMI CUDA: scripts/live, on a machine whose driver and nvidia-smi are fakes."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
-SCRIPT, BUILD, NVML, NVIDIA_SMI = sys.argv[1:5]
-del sys.argv[1:5]
+SCRIPT, BUILD, NVML, NVIDIA_SMI, CUDA = sys.argv[1:6]
+del sys.argv[1:6]
 MIB = 1 << 20
 UUID = "GPU-11111111-2222-3333-4444-555555555555"
 GPU = {"name": "NVIDIA L40S", "uuid": UUID, "pci": {"address": "00000000:01:00.0"},
@@ -33,7 +34,8 @@ class Script(unittest.TestCase):
 
     def live(self, gpus, fields=FIELDS, **env):
         """The exit status, the output, and the results by check."""
-        (self.folder / "scenario.json").write_text(json.dumps({"driver_version": "595.80", "devices": gpus}))
+        (self.folder / "scenario.json").write_text(
+            json.dumps({"driver_version": "595.80", "reread": "call", "devices": gpus}))
         (self.folder / "nvidia-smi.json").write_text(json.dumps({"gpus": [{"fields": fields}] if gpus else []}))
         empty = self.folder / "empty"
         empty.mkdir(exist_ok=True)
@@ -65,6 +67,34 @@ class Script(unittest.TestCase):
         here = (self.folder / "out/here.txt").read_text()
         self.assertIn("ok: memory.used: 9123, wanted 9123", here)
         self.assertRegex(self.said, r"\d+ passed, 0 failed, \d+ skipped; ")
+
+    def template(self, name, scenario):
+        (self.folder / name).write_text(re.sub(r'"(@\w+@)"', r"\1", json.dumps(scenario)))
+
+    @unittest.skipUnless(os.readlink("/proc/self/ns/pid") == "pid:[4026531836]",
+                         "the driver's pids may be those of another PID namespace")
+    def test_a_program_that_allocates_and_fails_is_seen(self):
+        used = {"reserved": 599 * MIB, "total": 46068 * MIB, "free": "@FREE@", "used": "@USED@"}
+        gpu = GPU | {"memory_v2": used, "event_types": 8, "xids": ["@XIDS@"],
+                     "processes": {"compute": [{"pid": "@PID@", "used": "@OWN@"}]}}
+        self.template("nvml", {"driver_version": "595.80", "reread": "call", "devices": [gpu]})
+        apps = [{"pid": "@PID@", "process_name": "live", "used_gpu_memory": "@MIB@"}]
+        self.template("smi", {"gpus": [{"fields": FIELDS, "compute_apps": apps}]})
+        code, results = self.live([GPU | {"processes": {"compute": []}, "event_types": 8}],
+                                  FAKE_CUDA_NVML=str(self.folder / "nvml"), FAKE_CUDA_SMI=str(self.folder / "smi"),
+                                  FAKE_CUDA_SMI_SCENARIO=str(self.folder / "nvidia-smi.json"),
+                                  LD_LIBRARY_PATH=str(pathlib.Path(CUDA).parent))
+        self.assertEqual(code, 0, self.said)
+        self.assertEqual((results["run"]["result"], results["run"]["detail"]),
+                         ("passed", "1024 MiB of 1024 and the context"), self.said)
+        for name in ("here", "without-nvml"):
+            self.assertIn("ok: own use rises by (MiB): 1024, wanted 1024", (self.folder / f"out/{name}.txt").read_text())
+        self.assertEqual(results["overcommit"]["result"], "skipped")
+        self.assertIn("refuses memory beyond the GPU's", results["overcommit"]["detail"])
+        self.assertIn("ok: spill is not measurable", (self.folder / "out/overcommit.txt").read_text())
+        # The fake NVML delivers events at their registration only.
+        self.assertEqual(results["events"]["result"], "skipped", self.said)
+        self.assertIn("the program ended with 700", (self.folder / "out/events.txt").read_text())
 
     def test_a_value_that_nvidia_smi_contradicts_fails(self):
         code, results = self.live([GPU], FIELDS | {"memory.used": 4000})

@@ -57,7 +57,7 @@ class amdgpu_driver final : public drm::driver {
     device_kind kind = device_kind::unknown;
     bool is_kind_in_doubt = false;  // it could not be read
     bool is_named = false;
-    bool reports_throttle = true;
+    std::uint32_t no_throttle_in = 0;
     text<256> name;
   };
 
@@ -143,7 +143,7 @@ result<void> amdgpu_driver::memory(visit& v, pools& out) {
 
 result<void> amdgpu_driver::telemetry(visit& v, std::uint32_t fields, hmn::telemetry& out) {
   if (drm::is_partition_node(v.of())) return of_whole_only("telemetry");
-  return read_telemetry(v, fields, known_of(v.of()).reports_throttle, out);
+  return read_telemetry(v, fields, known_of(v.of()).no_throttle_in, out);
 }
 
 void amdgpu_driver::metrics(visit& v, bool slow, std::vector<metric>& out) {

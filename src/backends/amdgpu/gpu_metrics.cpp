@@ -5,6 +5,7 @@
 #include <array>
 #include <type_traits>
 
+#include "backends/amdgpu/sysfs.hpp"
 #include "backends/drm/attribute.hpp"
 #include "model/telemetry.hpp"
 #include "platform/file.hpp"
@@ -20,14 +21,20 @@ struct layout {
   std::uint8_t throttle;   // u64, independent of the card
   std::uint8_t regulator;  // u16 each, Celsius
   std::uint8_t regulators;
-  std::uint8_t media;   // u16, percent
-  std::uint8_t energy;  // u64, of 2^-16 J
+  std::uint8_t media;       // u16
+  std::uint8_t media_unit;  // parts of a percent; 0: percent or hundredths, by firmware
+  std::uint8_t energy;      // u64, of 2^-16 J
 };
-// Unit of energy differs by card in formats 1.1 to 1.3, the unit of activity in 2.x.
+// Unit of energy differs by card in formats 1.1 to 1.3. Formats from 1.6 and 3.0 accumulate the
+// time of throttling, and do not report whether the card throttles now. 1.9 has no fixed layout.
 constexpr layout layouts[] = {
-    {1, 1, 96, 0, 10, 3, 20, 0},  {1, 2, 104, 0, 10, 3, 20, 0}, {1, 3, 120, 112, 10, 3, 20, 0},
-    {1, 4, 32, 0, 8, 1, 0, 24},   {1, 5, 96, 0, 8, 1, 0, 88},   {2, 2, 128, 120, 0, 0, 0, 0},
-    {2, 3, 128, 120, 0, 0, 0, 0}, {2, 4, 128, 120, 0, 0, 0, 0},
+    {1, 1, 96, 0, 10, 3, 20, 1, 0},    {1, 2, 104, 0, 10, 3, 20, 1, 0},
+    {1, 3, 120, 112, 10, 3, 20, 1, 0}, {1, 4, 32, 0, 8, 1, 0, 0, 24},
+    {1, 5, 96, 0, 8, 1, 0, 0, 88},     {1, 6, 24, 0, 8, 1, 0, 0, 16},
+    {1, 7, 32, 0, 8, 1, 0, 0, 24},     {1, 8, 32, 0, 8, 1, 0, 0, 24},
+    {2, 1, 120, 0, 0, 0, 30, 0, 0},    {2, 2, 128, 120, 0, 0, 30, 0, 0},
+    {2, 3, 128, 120, 0, 0, 30, 0, 0},  {2, 4, 128, 120, 0, 0, 30, 100, 0},
+    {3, 0, 46, 0, 0, 0, 44, 0, 0},
 };
 
 // Reads little endian; returns nothing if all bits are set.
@@ -52,7 +59,9 @@ void fill(std::string_view bytes, const layout& l, gpu_metrics& out) noexcept {
   }
   if (l.media != 0) {
     const auto busy = field_at<std::uint16_t>(bytes, l.media);
-    if (busy && *busy <= 100) out.media_percent = *busy;
+    out.is_media_ambiguous = busy && l.media_unit == 0 && *busy != 0;
+    const double unit = std::max<unsigned>(l.media_unit, 1);
+    if (busy && !out.is_media_ambiguous && *busy <= 100 * unit) out.media_percent = *busy / unit;
   }
   if (l.energy == 0) return;
   const auto energy = field_at<std::uint64_t>(bytes, l.energy);
@@ -95,11 +104,22 @@ std::optional<gpu_metrics> parse_gpu_metrics(std::string_view bytes) noexcept {
   return std::nullopt;
 }
 
-std::optional<gpu_metrics> read_gpu_metrics(std::string_view device_folder) noexcept {
+platform::errno_or<gpu_metrics> read_gpu_metrics(std::string_view device_folder) noexcept {
   std::array<char, 4096> bytes;
   const drm::path_text path{device_folder, "/gpu_metrics"};
   const auto got = platform::read_small(path.c_str(), bytes);
-  return parse_gpu_metrics({bytes.data(), got ? got.value : 0});
+  if (!got) return {{}, got.error};
+  const auto all = parse_gpu_metrics({bytes.data(), got.value});
+  return {all.value_or(gpu_metrics{}), all ? 0 : drm::no_number};
+}
+
+failure unread_metrics(int error, std::string_view device_folder) {
+  if (error != drm::no_number) return unread(error, device_folder, "gpu_metrics");
+  return {status::unsupported,
+          source::amdgpu,
+          {},
+          {device_folder, "/gpu_metrics is cut, or in a format that is not known"},
+          reason::not_understood};
 }
 
 }  // namespace hmn::amdgpu

@@ -9,6 +9,9 @@
 #include <optional>
 #include <string_view>
 
+#include "model/failure.hpp"
+#include "platform/errno_or.hpp"
+
 namespace hmn::amdgpu {
 
 struct gpu_metrics {
@@ -16,7 +19,8 @@ struct gpu_metrics {
   std::uint8_t content = 0;
   std::optional<std::uint32_t> throttle;           // bits of hmn::throttle
   std::optional<std::uint32_t> regulator_celsius;  // hottest voltage regulator
-  std::optional<std::uint32_t> media_percent;
+  std::optional<double> media_percent;
+  bool is_media_ambiguous = false;  // present, in a unit that depends on the firmware
   std::optional<double> energy_joules;
 };
 
@@ -26,6 +30,9 @@ std::optional<gpu_metrics> parse_gpu_metrics(std::string_view bytes) noexcept;
 // Pure. Returns the bits with the same meaning on every card (SMU_THROTTLER_… in amdgpu_smu.h).
 std::uint32_t throttle_of(std::uint64_t independent_status) noexcept;
 
-std::optional<gpu_metrics> read_gpu_metrics(std::string_view device_folder) noexcept;
+// The error is drm::no_number for an unknown format or a torn file.
+platform::errno_or<gpu_metrics> read_gpu_metrics(std::string_view device_folder) noexcept;
+// Why the table cannot be used.
+failure unread_metrics(int error, std::string_view device_folder);
 
 }  // namespace hmn::amdgpu

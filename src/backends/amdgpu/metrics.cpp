@@ -87,8 +87,10 @@ class reader {
   }
   // A missing file is no diagnostic: most cards lack it.
   void refuse(id is, int error, std::string_view folder, std::string_view file) {
-    if (error == ENOENT) return;
-    v_.diagnose(unread(error, folder, file), subject::metrics, static_cast<std::uint32_t>(is));
+    if (error != ENOENT) refuse(is, unread(error, folder, file));
+  }
+  void refuse(id is, failure why) {
+    v_.diagnose(std::move(why), subject::metrics, static_cast<std::uint32_t>(is));
   }
   void read(std::string_view folder, std::span<const number_file> files) {
     for (const number_file& f : files) read(folder, f);
@@ -112,8 +114,11 @@ class reader {
 void read_clocks(std::string_view folder, reader& to) {
   for (const clock_file& f : clocks) {
     const clock_levels levels = read_clock_levels(folder, f.file);
-    if (levels.current_mhz && !to.has(id::clock_mhz, f.instance)) {
+    const bool is_known = to.has(id::clock_mhz, f.instance);
+    if (levels.current_mhz && !is_known) {
       to.add(id::clock_mhz, f.instance, *levels.current_mhz);
+    } else if (!is_known && levels.error != ENOENT) {
+      to.refuse(id::clock_mhz, why_no_clock(levels, folder, f.file));
     }
     if (levels.highest_mhz) to.add(id::clock_limit_mhz, f.instance, *levels.highest_mhz);
   }
@@ -128,24 +133,45 @@ void name_package_power(std::vector<metric>& all) {
   }
 }
 
-void read_slow(std::string_view folder, reader& to) {
+void read_errors(std::string_view folder, reader& to) {
   std::array<char, 256> text;
-  const drm::path_text path{folder, "/ras/umc_err_count"};
+  constexpr std::string_view file = "ras/umc_err_count";
+  const drm::path_text path{folder, "/", file};
   const auto got = platform::read_small(path.c_str(), text);
-  if (!got) to.refuse(id::ecc_uncorrected, got.error, folder, "ras/umc_err_count");
   const error_counts errors = parse_error_counts({text.data(), got ? got.value : 0});
-  to.add_count(id::ecc_corrected, which::era::since_load, errors.corrected);
-  to.add_count(id::ecc_uncorrected, which::era::since_load, errors.uncorrected);
-  const auto table = read_gpu_metrics(folder);
-  if (!table) return;
-  if (table->regulator_celsius) {
-    to.add(id::temperature, which::sensor::regulator, *table->regulator_celsius);
+  const auto take = [&](id is, std::optional<std::uint64_t> count) {
+    to.add_count(is, which::era::since_load, count);
+    if (!count) to.refuse(is, got ? drm::no_number : got.error, folder, file);
+  };
+  take(id::ecc_corrected, errors.corrected);
+  take(id::ecc_uncorrected, errors.uncorrected);
+}
+
+void read_table(std::string_view folder, reader& to) {
+  const auto [table, error] = read_gpu_metrics(folder);
+  if (error != 0 && error != ENOENT) {
+    for (const id is : {id::temperature, id::engine_percent, id::energy_joules}) {
+      to.refuse(is, unread_metrics(error, folder));
+    }
   }
-  if (table->media_percent && !to.has(id::engine_percent, which::engine::video)) {
-    to.add(id::engine_percent, which::engine::video, *table->media_percent);
+  if (table.regulator_celsius) {
+    to.add(id::temperature, which::sensor::regulator, *table.regulator_celsius);
   }
-  if (table->energy_joules) {
-    to.add(id::energy_joules, which::power_reading::package, *table->energy_joules);
+  if (!to.has(id::engine_percent, which::engine::video)) {
+    if (table.media_percent) {
+      to.add(id::engine_percent, which::engine::video, *table.media_percent);
+    } else if (table.is_media_ambiguous) {
+      to.refuse(id::engine_percent,
+                {status::unsupported,
+                 source::amdgpu,
+                 {},
+                 "gpu_metrics has the video engines' load in percent or in hundredths of it, "
+                 "depending on the firmware",
+                 reason::ambiguous});
+    }
+  }
+  if (table.energy_joules) {
+    to.add(id::energy_joules, which::power_reading::package, *table.energy_joules);
   }
 }
 
@@ -167,7 +193,9 @@ void read_metrics(drm::visit& v, device_kind kind, bool slow, std::vector<metric
   } else {
     to.refuse(id::pcie_replays, replays.error, folder, "pcie_replay_count");
   }
-  if (slow) read_slow(folder, to);
+  if (!slow) return;
+  read_errors(folder, to);
+  read_table(folder, to);
 }
 
 }  // namespace hmn::amdgpu

@@ -39,22 +39,23 @@ std::optional<std::uint32_t> megahertz_of(std::string_view word) noexcept {
 
 clock_levels parse_clock_levels(std::string_view text) noexcept {
   clock_levels out;
-  unsigned stars = 0;
   text = text.substr(0, text.find('\0'));
+  out.error = text.find_first_not_of(" \t\r\n") == text.npos ? ENOENT : drm::no_number;
   while (!text.empty()) {
     std::string_view line = scan::take_line(text);
     const std::string_view level = scan::trim(scan::take_until(line, ':'));
     const auto mhz = megahertz_of(scan::take_word(line));
     const std::string_view mark = scan::trim(line);
     if (level.empty() || !mhz || (!mark.empty() && mark != "*")) continue;
+    out.error = 0;
     if (mark == "*") {
+      out.is_ambiguous = out.is_ambiguous || out.current_mhz.value_or(*mhz) != *mhz;
       out.current_mhz = mhz;
-      ++stars;
     }
     // Levels of an engine that is fused off or not driven are all 0.
     if (out.highest_mhz.value_or(0) < *mhz) out.highest_mhz = mhz;
   }
-  if (stars != 1) out.current_mhz.reset();
+  if (out.is_ambiguous || !out.highest_mhz) out.current_mhz.reset();
   return out;
 }
 
@@ -62,7 +63,19 @@ clock_levels read_clock_levels(std::string_view folder, std::string_view file) n
   std::array<char, 4096> bytes;
   const drm::path_text path{folder, "/", file};
   const auto got = platform::read_small(path.c_str(), bytes);
-  return parse_clock_levels({bytes.data(), got ? got.value : 0});
+  clock_levels out = parse_clock_levels({bytes.data(), got ? got.value : 0});
+  if (!got) out.error = got.error;
+  return out;
+}
+
+failure why_no_clock(const clock_levels& l, std::string_view folder, std::string_view file) {
+  if (l.error != 0) return unread(l.error, folder, file);
+  return {status::unsupported,
+          source::amdgpu,
+          {},
+          {folder, "/", file, " marks ", l.is_ambiguous ? "several levels" : "no level",
+           " as the current one"},
+          l.is_ambiguous ? reason::ambiguous : reason::unknown};
 }
 
 error_counts parse_error_counts(std::string_view text) noexcept {

@@ -35,18 +35,21 @@ platform::errno_or<double> read_quantity(std::string_view folder, std::string_vi
 failure unread(int error, std::string_view folder, std::string_view file);
 
 // Levels of pp_dpm_sclk, pp_dpm_mclk and others: "1: 900Mhz *", the star marks the current level.
-// "S: 19Mhz *" is a deep sleep of the clock.
+// "S: 19Mhz *" is a deep sleep of the clock. Levels that are alike are all marked.
 
 struct clock_levels {
-  std::optional<std::uint32_t> current_mhz;  // absent: no star, or several
+  std::optional<std::uint32_t> current_mhz;
   std::optional<std::uint32_t> highest_mhz;
+  bool is_ambiguous = false;  // levels that differ are marked
+  int error = 0;              // ENOENT also for an empty file: the card has no such clock
 };
 
 // Pure. Skips lines of another form.
 clock_levels parse_clock_levels(std::string_view text) noexcept;
 
-// Reads <folder>/<file>; empty if it does not exist.
 clock_levels read_clock_levels(std::string_view folder, std::string_view file) noexcept;
+// Why <folder>/<file> has no current level.
+failure why_no_clock(const clock_levels& l, std::string_view folder, std::string_view file);
 
 // Counters of ras/umc_err_count: "ue: 0" and "ce: 12", memory errors since the driver was loaded.
 

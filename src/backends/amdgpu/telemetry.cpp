@@ -81,8 +81,9 @@ void read_reals(std::string_view folder, std::span<const real_field> fields, sen
 void read_clock_level(const drm::card& c, std::string_view file, field f, sensors& s,
                       std::optional<std::uint32_t>& out) {
   if (out || !s.wants(f)) return;
-  const auto mhz = read_clock_levels(c.folder.view(), file).current_mhz;
-  if (mhz) s.found(f, out, *mhz);
+  const clock_levels all = read_clock_levels(c.folder.view(), file);
+  if (all.current_mhz) return s.found(f, out, *all.current_mhz);
+  if (all.error != ENOENT) s.refuse(f, why_no_clock(all, c.folder.view(), file));
 }
 
 void read_wholes(std::string_view hwmon, sensors& s, telemetry& out) {
@@ -92,11 +93,22 @@ void read_wholes(std::string_view hwmon, sensors& s, telemetry& out) {
   }
 }
 
-void read_throttle(const drm::card& c, sensors& s, bool& is_reported, telemetry& out) {
-  if (!is_reported || !s.wants(telemetry_field::throttle)) return;
-  const auto all = read_gpu_metrics(c.folder.view());
-  is_reported = !all || all->throttle;
-  if (all && all->throttle) s.found(telemetry_field::throttle, out.throttle, *all->throttle);
+void read_throttle(const drm::card& c, sensors& s, std::uint32_t& none_in, telemetry& out) {
+  constexpr field throttle = telemetry_field::throttle;
+  if (!s.wants(throttle)) return;
+  const std::string_view folder = c.folder.view();
+  if (none_in == 0) {
+    const auto all = read_gpu_metrics(folder);
+    if (all && all.value.throttle) return s.found(throttle, out.throttle, *all.value.throttle);
+    if (!all && all.error == ENOENT) return;
+    if (!all) return s.refuse(throttle, unread_metrics(all.error, folder));
+    none_in = all.value.format * 256U + all.value.content;
+  }
+  s.refuse(throttle, {status::unsupported,
+                      source::amdgpu,
+                      {},
+                      {folder, "/gpu_metrics (format ", none_in / 256, ".", none_in % 256,
+                       ") does not report why the card throttles now"}});
 }
 
 bool is_device(std::string_view folder, std::uint64_t device) {
@@ -148,7 +160,7 @@ std::string_view slot_folder(const drm::card& c, std::string_view sys_root) {
   return is_below && is_device(downstream, 0x1479) && is_device(upstream, 0x1478) ? upstream : own;
 }
 
-result<void> read_telemetry(drm::visit& v, std::uint32_t fields, bool& reports_throttle,
+result<void> read_telemetry(drm::visit& v, std::uint32_t fields, std::uint32_t& no_throttle_in,
                             telemetry& out) {
   sensors s(v, source::amdgpu, fields);
   const drm::card& c = v.of();
@@ -163,7 +175,7 @@ result<void> read_telemetry(drm::visit& v, std::uint32_t fields, bool& reports_t
   read_clock_level(c, "pp_dpm_sclk", core_clock_mhz, s, out.core_clock_mhz);
   read_clock_level(c, "pp_dpm_mclk", memory_clock_mhz, s, out.memory_clock_mhz);
   drm::take_link(slot_folder(c, v.sys_root()), s, out);
-  read_throttle(c, s, reports_throttle, out);
+  read_throttle(c, s, no_throttle_in, out);
   return s.finish();
 }
 

@@ -16,8 +16,9 @@ std::string_view input_of(std::string_view hwmon, std::string_view kind, std::st
 // Folder of the device whose link goes to the slot: not the card's own if it has a switch.
 std::string_view slot_folder(const drm::card& c, std::string_view sys_root);
 
-// `tells_throttle`: in, whether to look; out, whether the card's gpu_metrics has it.
-result<void> read_telemetry(drm::visit& v, std::uint32_t fields, bool& reports_throttle,
+// `no_throttle_in`: format of the card's gpu_metrics if that lacks throttling, which is then not
+// read again; 0: unknown.
+result<void> read_telemetry(drm::visit& v, std::uint32_t fields, std::uint32_t& no_throttle_in,
                             hmn::telemetry& out);
 
 // Appends metrics that are no telemetry field, and each instance of those that are.

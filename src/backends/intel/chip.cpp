@@ -31,6 +31,7 @@ constexpr kind kinds[] = {
     {"power", "_max", power_limit_watts, 1e-6},
     {"power", "_rated_max", 0, 1e-6},
     {"in", "_input", 0, 1e-3},
+    {"power", "_cap", power_limit_watts, 1e-6},
 };
 
 const kind& of(quantity what) noexcept {
@@ -142,6 +143,18 @@ std::optional<double> chip::limit(quantity which) const noexcept {
   }
   if (found == nullptr || (has_several && !counts_surely())) return std::nullopt;
   return static_cast<double>(found->value) * unit_of(which);
+}
+
+std::string_view chip::why_no_limit() const noexcept {
+  std::string_view why;
+  for (const reading_of_chip& r : all_) {
+    if (r.has_failed) continue;
+    if (r.what == quantity::limit) return r.value <= 0 ? "the power limit is switched off" : "";
+    if (r.what == quantity::burst_limit) {
+      why = "the driver reports the limit of bursts only (PL2), and no sustained one (PL1)";
+    }
+  }
+  return why;
 }
 
 bool chip::counts_surely() const noexcept {

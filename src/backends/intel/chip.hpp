@@ -14,7 +14,15 @@
 
 namespace hmn::intel {
 
-enum class quantity : std::uint8_t { temperature, fan, energy, limit, usual_limit, voltage };
+enum class quantity : std::uint8_t {
+  temperature,
+  fan,
+  energy,
+  limit,  // sustained (PL1)
+  usual_limit,
+  voltage,
+  burst_limit,  // of milliseconds (PL2): no value here
+};
 // Place by label. An input without one is the card's, except temperatures, which are the package's.
 // unknown: the label was unreadable.
 enum class place : std::uint8_t { card, package, memory, other, unknown };
@@ -57,6 +65,8 @@ class chip {
   [[nodiscard]] const reading_of_chip* energy() const noexcept;
   // Limit of the same place as energy, else of any. 0: disabled.
   [[nodiscard]] std::optional<double> limit(quantity which) const noexcept;
+  // Why there is no sustained limit; "": for no reason that the files have.
+  [[nodiscard]] std::string_view why_no_limit() const noexcept;
   // Whether there are energy counters that are all at 0.
   [[nodiscard]] bool does_not_count() const noexcept;
 

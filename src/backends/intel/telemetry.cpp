@@ -92,12 +92,13 @@ std::uint32_t instance_of(const reading_of_chip& r) noexcept {
 metric_id id_of(quantity what) noexcept {
   constexpr metric_id ids[] = {metric_id::temperature,       metric_id::fan_rpm,
                                metric_id::energy_joules,     metric_id::power_limit_watts,
-                               metric_id::power_limit_watts, metric_id::voltage};
+                               metric_id::power_limit_watts, metric_id::voltage,
+                               metric_id::power_limit_watts};
   return ids[static_cast<std::size_t>(what)];
 }
 
 bool is_limit(quantity what) noexcept {
-  return what == quantity::limit || what == quantity::usual_limit;
+  return what == quantity::limit || what == quantity::usual_limit || what == quantity::burst_limit;
 }
 
 // Several sensors of one place report their maximum, which needs all of them.
@@ -179,6 +180,9 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
     s.refuse_file(fields_of(what), why, folder, file);
   });
   take_chip(has, s, out);
+  if (const auto why = has.why_no_limit(); !why.empty() && !out.power_limit_watts) {
+    s.refuse(power_limit_watts, fail(status::unsupported, std::string(why)));
+  }
   if (const reading_of_chip* const counted = has.energy(); counted != nullptr) {
     give(s, energy_joules, static_cast<double>(counted->value) * unit_of(quantity::energy),
          out.energy_joules);
@@ -227,6 +231,9 @@ void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
     if (is_reported(has, r)) add_reading(r, d_.from, out);
   }
   add_limit(has, quantity::limit, which::power_limit::current, d_.from, out);
+  if (const auto why = has.why_no_limit(); !why.empty() && !has.limit(quantity::limit)) {
+    all.miss(metric_id::power_limit_watts, fail(status::unsupported, std::string(why)));
+  }
   add_limit(has, quantity::usual_limit, which::power_limit::default_limit, d_.from, out);
   if (const auto average = power_of(c, has)) {
     const auto instance = instance_of(*has.energy());

@@ -35,7 +35,13 @@ TEST_CASE("levels of a clock") {
   const clock_levels none = parse_clock_levels("0: 300Mhz \n1: 900Mhz \n");
   CHECK_FALSE(none.current_mhz);
   CHECK(none.highest_mhz == 900u);
-  CHECK_FALSE(parse_clock_levels("0: 300Mhz *\n1: 900Mhz *\n").current_mhz);
+  CHECK_FALSE(none.is_ambiguous);
+  const clock_levels two = parse_clock_levels("0: 300Mhz *\n1: 900Mhz *\n");
+  CHECK_FALSE(two.current_mhz);
+  CHECK(two.is_ambiguous);
+  // The driver marks each level that has the current frequency.
+  CHECK(parse_clock_levels("0: 800Mhz *\n1: 800Mhz *\n2: 900Mhz\n").current_mhz == 800u);
+  CHECK_FALSE(parse_clock_levels("0: 0Mhz *\n1: 0Mhz *\n").current_mhz);
   CHECK_FALSE(parse_clock_levels("0: 0Mhz *\n1: 0Mhz *\n").highest_mhz);
   CHECK(parse_clock_levels(std::string_view("0: 300Mhz *\n\0\0\0: 9Mhz", 22)).highest_mhz == 300u);
 }
@@ -88,6 +94,49 @@ TEST_CASE("energy of the formats that count it in 2^-16 joules") {
   CHECK_FALSE(parse_gpu_metrics(older)->energy_joules);
 }
 
+TEST_CASE("formats from 1.6 have energy and a regulator, each at its own place") {
+  struct place {
+    char content;
+    std::size_t size;
+    std::size_t energy;
+  };
+  for (const place& p : {place{6, 1664, 16}, place{7, 2208, 24}, place{8, 3360, 24}}) {
+    CAPTURE(int{p.content});
+    std::string t = table(p.size, 1, p.content);
+    put(t, 8, 55, 2);
+    put(t, p.energy, 65536 * 3, 8);
+    const auto read = parse_gpu_metrics(t);
+    REQUIRE(read);
+    CHECK(read->regulator_celsius == 55u);
+    CHECK(read->energy_joules == doctest::Approx(3));
+    CHECK_FALSE(read->throttle);
+    CHECK_FALSE(read->media_percent);
+  }
+}
+
+// The kernel calls it percent in 3.0, and divides it by 100 for older firmware.
+TEST_CASE("load of the video engines whose unit depends on the firmware") {
+  struct one {
+    char format;
+    char content;
+    std::size_t size;
+    std::size_t at;
+  };
+  for (const one& o : {one{2, 1, 120, 30}, one{2, 3, 152, 30}, one{3, 0, 264, 44}}) {
+    CAPTURE(int{o.format});
+    std::string t = table(o.size, o.format, o.content);
+    put(t, o.at, 40, 2);
+    CHECK(parse_gpu_metrics(t)->is_media_ambiguous);
+    CHECK_FALSE(parse_gpu_metrics(t)->media_percent);
+    put(t, o.at, 0, 2);
+    CHECK_FALSE(parse_gpu_metrics(t)->is_media_ambiguous);
+    CHECK(parse_gpu_metrics(t)->media_percent == 0.0);
+  }
+  std::string hundredths = table(168, 2, 4);
+  put(hundredths, 30, 4050, 2);
+  CHECK(parse_gpu_metrics(hundredths)->media_percent == doctest::Approx(40.5));
+}
+
 TEST_CASE("throttling of the formats that tell it alike for every card") {
   for (const char content : {'\2', '\3', '\4'}) {
     std::string t = table(128, 2, content);
@@ -109,6 +158,7 @@ TEST_CASE("a table of another form, or a torn one, is none") {
   CHECK_FALSE(parse_gpu_metrics("abc"));
   CHECK_FALSE(parse_gpu_metrics(table(120, 9, 3)));
   CHECK_FALSE(parse_gpu_metrics(table(120, 1, 99)));
+  CHECK_FALSE(parse_gpu_metrics(table(400, 1, 9)));  // a list of attributes
   CHECK_FALSE(parse_gpu_metrics(table(100, 1, 3)));  // smaller than the form is
   std::string torn = table(120, 1, 3);
   torn.resize(119);

@@ -146,6 +146,80 @@ TEST_CASE("clocks of levels where there is no sensor of them") {
   CHECK_FALSE(t.throttle);
 }
 
+TEST_CASE("the reason for absent throttling is that of the firmware's table, in each reading") {
+  struct one {
+    std::string table;
+    reason why;
+    const char* words;
+  };
+  const auto header = [](std::size_t size, char format, char content) {
+    std::string t(size, '\xff');
+    t[0] = static_cast<char>(size & 0xff);
+    t[1] = static_cast<char>(size >> 8);
+    t[2] = format;
+    t[3] = content;
+    return t;
+  };
+  const one all[] = {
+      {header(288, 1, 4), reason::unsupported, "(format 1.4) does not report why"},
+      {header(264, 3, 0), reason::unsupported, "(format 3.0) does not report why"},
+      {header(400, 1, 9), reason::not_understood, "in a format that is not known"},
+      {header(264, 3, 0).substr(0, 40), reason::not_understood, "gpu_metrics is cut"},
+      {"", reason::not_understood, "gpu_metrics is cut"},
+  };
+  for (const one& o : all) {
+    CAPTURE(o.words);
+    machine m;
+    hmn_fake::pci_device d = navi();
+    d.files["gpu_metrics"] = o.table;
+    m.add_pci(d, {card0, render128});
+    for (int reading = 0; reading < 2; ++reading) {
+      plain_reading r;
+      m.devices(r);
+      telemetry t;
+      REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
+      CHECK_FALSE(t.throttle);
+      const diagnostic* const why = r.find(o.words);
+      REQUIRE(why != nullptr);
+      CHECK(why->field == telemetry_field::throttle);
+      CHECK(reason_for(why->why) == o.why);
+    }
+  }
+}
+
+TEST_CASE("the reason for an absent clock is that of its levels") {
+  struct one {
+    const char* levels;
+    reason why;
+    const char* words;
+  };
+  const one all[] = {
+      {"0: 500Mhz *\n1: 2400Mhz *\n", reason::ambiguous, "pp_dpm_mclk marks several levels"},
+      {"0: 500Mhz\n1: 2400Mhz\n", reason::unsupported, "pp_dpm_mclk marks no level"},
+      {"500 *\n", reason::not_understood, "pp_dpm_mclk holds no number"},
+      {"\n", reason::unsupported, "not reported by the driver"},
+  };
+  for (const one& o : all) {
+    CAPTURE(o.words);
+    machine m;
+    hmn_fake::pci_device d = navi();
+    d.files.erase("hwmon/hwmon4/freq2_input");
+    d.files.erase("hwmon/hwmon4/freq2_label");
+    d.files["pp_dpm_mclk"] = o.levels;
+    m.add_pci(d, {card0, render128});
+    plain_reading r;
+    m.devices(r);
+    telemetry t;
+    REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
+    CHECK_FALSE(t.memory_clock_mhz);
+    const diagnostic* const why = r.find(o.words);
+    REQUIRE(why != nullptr);
+    INFO(why->why.message.view());
+    CHECK((why->field & telemetry_field::memory_clock_mhz) != 0);
+    CHECK(reason_for(why->why) == o.why);
+  }
+}
+
 TEST_CASE("fillers and garbage are no readings") {
   machine m;
   m.add_pci(navi(), {card0, render128});

@@ -227,6 +227,10 @@ TEST_CASE("a sensor that fails voids no other") {
   CHECK_FALSE(reported.value.temperature_celsius);
   CHECK_FALSE(reported.value.power_limit_watts);
   CHECK(reported.value.fan_rpm == 1210u);
+  const diagnostic* const off = reported.r.find("power limit is switched off");
+  REQUIRE(off != nullptr);
+  CHECK(off->field == power_limit_watts);
+  CHECK(off->why.code == status::unsupported);
   const diagnostic* const why = reported.r.find("temp1_input holds no number");
   REQUIRE(why != nullptr);
   CHECK(why->field == temperature_celsius);

@@ -86,6 +86,7 @@ TEST_CASE("files of a sensor chip") {
   CHECK(parse_chip_file("temp2_input")->what == quantity::temperature);
   CHECK(parse_chip_file("temp2_input")->number == 2);
   CHECK(parse_chip_file("power1_max")->what == quantity::limit);
+  CHECK(parse_chip_file("power1_cap")->what == quantity::burst_limit);
   CHECK(parse_chip_file("power1_rated_max")->what == quantity::usual_limit);
   CHECK(parse_chip_file("in0_input")->what == quantity::voltage);
   for (const char* other : {"", "temp_input", "temp2_label", "power1_max_interval", "power1_crit",

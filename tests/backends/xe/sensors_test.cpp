@@ -50,6 +50,27 @@ const std::string in_chip = "sys/" + hmn_fake::pci_folder(slot_address) + "/hwmo
 
 }  // namespace
 
+TEST_CASE("the power limit is the sustained one; that of bursts alone is named as the reason") {
+  machine m;
+  hmn_fake::pci_device d = battlemage();
+  d.files["hwmon/hwmon4/power2_cap"] = "300000000\n";
+  m.add_pci(d, {card0, render128});
+  CHECK(read_telemetry(m, power_limit_watts).value.power_limit_watts == doctest::Approx(150));
+  for (const char* number : {"1", "2"}) {
+    m.tree().remove(in_chip + "power" + number + "_max");
+  }
+  const auto only = read_telemetry(m, power_limit_watts | temperature_celsius);
+  REQUIRE(only.result);
+  CHECK_FALSE(only.value.power_limit_watts);
+  const diagnostic* const why = only.r.find("limit of bursts only");
+  REQUIRE(why != nullptr);
+  CHECK(why->field == power_limit_watts);
+  plain_reading r;
+  const auto all = read_metrics(m, r);
+  CHECK_FALSE(value_of(all, metric_id::power_limit_watts, which::power_limit::current));
+  CHECK(r.find("limit of bursts only") != nullptr);
+}
+
 TEST_CASE("sensors are found by their labels") {
   machine m;
   m.add_pci(battlemage(), {card0, render128});

@@ -44,6 +44,7 @@ constexpr unit units[] = {
 };
 
 constexpr std::string_view no_sense = ", which makes no sense";
+constexpr std::string_view too_large = ", which is too large";
 constexpr std::string_view no_unit = ", without a unit that is known";
 
 const unit* find_unit(form of, std::string_view name) {
@@ -65,8 +66,14 @@ std::string text_of(const json::value& v) {
   return json::show(v);
 }
 
-void refuse(field_amount& f, std::string_view flaw, status why = status::backend) {
-  f.why = why;
+void refuse(field_amount& f, std::string_view flaw, reason stated = reason::not_understood) {
+  f.why = status::backend;
+  f.flaw = flaw;
+  f.stated = stated;
+}
+
+void refuse_filler(field_amount& f, std::string_view flaw) {
+  f.why = status::unsupported;
   f.flaw = flaw;
 }
 
@@ -112,30 +119,30 @@ void read_throttle(field_amount& f) {
 // Placeholders in the driver's tables for missing values: 2^16 - 1 and 2^32 - 1.
 void check(form as, field_amount& f) {
   const bool may_be_negative = as == form::celsius;
-  if (!(f.number >= 0 || may_be_negative)) return refuse(f, no_sense);
+  if (!(f.number >= 0 || may_be_negative)) return refuse(f, ", below 0", reason::implausible);
   if (as != form::bytes && (f.number == 65535 || f.number == 4294967295.0)) {
-    return refuse(f, ", which stands for nothing", status::unsupported);
+    return refuse_filler(f, ", which stands for nothing");
   }
-  if (as == form::percent && f.number > 100) return refuse(f, ", more than 100 %");
-  if (as == form::joules && f.number == 0) {
-    return refuse(f, ": it does not count", status::unsupported);
+  if (as == form::percent && f.number > 100) {
+    return refuse(f, ", more than 100 %", reason::implausible);
   }
+  if (as == form::joules && f.number == 0) refuse_filler(f, ": it does not count");
 }
 
 void scale(form as, field_amount& f, bool is_whole, double factor) {
   f.number *= factor;
-  if (!(f.number - f.number == 0)) return refuse(f, no_sense);
+  if (!(f.number - f.number == 0)) return refuse(f, no_sense);  // NaN, infinite
   f.why = status::ok;
   check(as, f);
   if (as != form::bytes || !f.has_value()) return;
   if (is_whole) {
     const auto bytes = scan::product(f.whole, static_cast<std::uint64_t>(factor));
-    bytes ? void(f.whole = *bytes) : refuse(f, no_sense);
+    bytes ? void(f.whole = *bytes) : refuse(f, too_large, reason::implausible);
   } else if (f.number < 9e18) {
     f.whole = static_cast<std::uint64_t>(f.number + 0.5);
     f.is_rounded = true;
   } else {
-    refuse(f, no_sense);
+    refuse(f, too_large, reason::implausible);
   }
 }
 

@@ -20,8 +20,9 @@ struct field_amount {
   double number = 0;
   std::uint64_t whole = 0;  // bytes, hexadecimal, throttle bits; link: generation << 8 | width
   std::string_view flaw;    // why the value is invalid
-  hmn::text<64> key;        // as printed
-  hmn::text<128> text;      // as printed; the value itself for form::text
+  reason stated = reason::unknown;
+  hmn::text<64> key;    // as printed
+  hmn::text<128> text;  // as printed; the value itself for form::text
 
   [[nodiscard]] bool has_value() const noexcept { return why == status::ok; }
 };

@@ -47,12 +47,31 @@ spelled_key spell(std::string_view key) {
   if (key.ends_with(':')) key.remove_suffix(1);
   spelled_key s;
   const std::size_t open = key.rfind(" (");
-  if (key.ends_with(')') && open != key.npos && !key.substr(open).starts_with(" (Sensor")) {
+  // Parts of a name, not units: the speed of a fan as a level is another quantity.
+  const std::string_view last = key.substr(std::min(open, key.size()));
+  const bool is_name = last.starts_with(" (Sensor") || last == " (level)";
+  if (key.ends_with(')') && open != key.npos && !is_name) {
     s.unit = key.substr(open + 2, key.size() - open - 3);
     key = key.substr(0, open);
   }
   s.name = lower(key);
   return s;
+}
+
+card* find_card(answer& in, std::uint32_t index) {
+  for (card& c : in.cards) {
+    if (c.index == index) return &c;
+  }
+  if (in.cards.size() == most_cards) return nullptr;
+  in.cards.emplace_back().index = index;
+  return &in.cards.back();
+}
+
+// The first row of the dialect that has a value counts.
+void merge(field_amount& known, const field_amount& fresh) {
+  const bool is_better = fresh.has_value() && fresh.rank < known.rank;
+  if (known.why == status::empty || is_better) known = fresh;
+  if (!known.has_value() && fresh.why != status::empty) known = fresh;
 }
 
 // Finds where a list or an object may begin.
@@ -187,19 +206,10 @@ class reader {
     return false;
   }
 
-  card* card_of(std::uint32_t index) {
-    for (card& c : out_.cards) {
-      if (c.index == index) return &c;
-    }
-    if (out_.cards.size() == most_cards) return nullptr;
-    out_.cards.emplace_back().index = index;
-    return &out_.cards.back();
-  }
-
   void one_card(std::uint32_t index, const json::object& o) {
     ++out_.records;
     if (const json::value* list = o.find("process_list")) return processes_of(index, *list);
-    card* const c = card_of(index);
+    card* const c = find_card(out_, index);
     if (c == nullptr) return;
     if (c->document == out_.documents) {
       problem({d_.tool.name, " lists GPU ", index, " twice in one answer"});
@@ -256,9 +266,9 @@ class reader {
       if (old.why != status::empty && old.rank == fresh.rank) {
         old.why = status::backend;
         old.flaw = ", and stands twice";
-      } else if (old.why == status::empty || !old.has_value() ||
-                 (fresh.has_value() && fresh.rank < old.rank)) {
-        old = fresh;
+        old.stated = reason::ambiguous;
+      } else {
+        merge(old, fresh);
       }
     }
   }
@@ -271,6 +281,15 @@ class reader {
 
 const sentence* find_sentence(std::string_view line) noexcept {
   return command_tool::find_sentence(sentences, line);
+}
+
+void merge(answer& into, const answer& from) {
+  for (const card& c : from.cards) {
+    card* const known = find_card(into, c.index);
+    if (known == nullptr) return;
+    for (std::size_t i = 0; i < c.amounts.size(); ++i) merge(known->amounts[i], c.amounts[i]);
+  }
+  if (into.driver.empty()) into.driver = from.driver;
 }
 
 void read_answer(const dialect& d, std::string_view output, answer& into) {

@@ -64,6 +64,9 @@ struct answer {
   bool is_truncated = false;         // more than `most_cards` or `most_processes`
 };
 
+// Adds cards and values that `into` lacks.
+void merge(answer& into, const answer& from);
+
 // Parses `output` and merges it into the earlier outputs of the same reading.
 void read_answer(const dialect& d, std::string_view output, answer& into);
 

@@ -27,7 +27,7 @@ class judge {
       return {};
     }
     if (!a.problems.empty()) {
-      failure why = d_.fail(status::backend, a.problems.front().view());
+      failure why = of_problem(a.problems.front());
       why.native = command_tool::exit_of(o_);
       return why;
     }
@@ -40,13 +40,16 @@ class judge {
     for (const text<256>& line : a.sentences) {
       diagnose(v_.of_sentence(*find_sentence(line.view()), line.view()));
     }
-    for (const text<256>& p : a.problems) diagnose(d_.fail(status::backend, p.view()));
+    for (const text<256>& p : a.problems) diagnose(of_problem(p));
     if (o_.what == kind::output_too_long || a.is_truncated) diagnose(too_long());
     const bool is_bad = o_.exit_known && (o_.signal != 0 || o_.exit_code != 0);
     if (is_bad) diagnose(v_.of_exit("printed its answer"));
   }
 
  private:
+  [[nodiscard]] failure of_problem(const text<256>& p) const {
+    return with_reason(reason::not_understood, d_.fail(status::backend, p.view()));
+  }
   [[nodiscard]] failure too_long() const {
     return d_.fail(status::limit, {d_.name, " printed more than is read"});
   }

@@ -82,17 +82,25 @@ constexpr metric_field metric_fields[] = {
 
 }  // namespace
 
-failure amd_source::why_absent(const field_amount& f) const {
-  if (f.why == status::empty) {
-    return fail(status::unsupported, {d_.tool.name, " prints no such value of this GPU"});
-  }
-  return fail(f.why,
-              {d_.tool.name, "'s \"", f.key.view(), "\" is \"", f.text.view(), "\"", f.flaw});
+failure amd_source::why_unprinted(field f) const {
+  const bool is_constant = f <= field::driver ||
+                           (f >= field::edge_limit && f <= field::memory_shutdown) ||
+                           (f >= field::power_limit && f <= field::highest_power_limit);
+  const std::optional<failure>& why = is_constant ? no_identity_ : no_readings_;
+  return why ? *why
+             : fail(status::unsupported, {d_.tool.name, " prints no such value of this GPU"});
+}
+
+failure amd_source::why_absent(const card& c, field what) const {
+  const field_amount& f = c[what];
+  if (f.why == status::empty) return why_unprinted(what);
+  return with_reason(f.stated, fail(f.why, {d_.tool.name, "'s \"", f.key.view(), "\" is \"",
+                                            f.text.view(), "\"", f.flaw}));
 }
 
 void amd_source::report(const card& c, field f, std::uint32_t bits, std::uint32_t about,
                         slot number, reading& r) const {
-  if (r.wants_diagnostics()) diagnose(why_absent(c[f]), about, bits, number, r);
+  if (r.wants_diagnostics()) diagnose(why_absent(c, f), about, bits, number, r);
 }
 
 void amd_source::use_of(pool& p, const card& c, field used, slot number, reading& r) const {
@@ -118,7 +126,7 @@ result<void> amd_source::memory(slot number, pools& out, reading& r) {
   for (const auto& one : all) {
     const field_amount& total = c[one.total];
     if (!total.has_value() || total.whole == 0) {
-      if (one.kind == pool_kind::vram) return why_absent(total);
+      if (one.kind == pool_kind::vram) return why_absent(c, one.total);
       continue;
     }
     pool p;
@@ -144,8 +152,8 @@ result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telem
   out.sources = bit_of(d_.tool.from);
   std::uint32_t left = fields;
   std::vector<missing> gaps;
-  const auto note = [&](std::uint32_t bits, failure why) {
-    add_missing(gaps, bits, why.code, why.message);
+  const auto note = [&](std::uint32_t bits, const failure& why) {
+    if (bits != 0) add_missing(gaps, bits, why.code, why.message, why.stated);
   };
   const auto take = [&](field what, std::uint32_t bits, auto&& put) {
     if ((left & bits) == 0) return;
@@ -153,7 +161,7 @@ result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telem
       put(c[what]);
       left &= ~bits;
     } else if (c[what].why != status::empty) {
-      note(bits, why_absent(c[what]));
+      note(bits, why_absent(c, what));
     }
   };
   for (const real_field& f : real_fields) {
@@ -176,10 +184,9 @@ result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telem
     g.fields &= left;
     silent &= ~g.fields;
   }
-  if (silent != 0) note(silent, why_absent({}));
-  if (left == fields) {
-    return gaps.empty() ? why_absent({}) : fail(gaps.front().code, gaps.front().message);
-  }
+  note(silent & bit::power_limit_watts, why_unprinted(field::power_limit));
+  note(silent & ~bit::power_limit_watts, why_unprinted(field::gpu_busy));
+  if (left == fields && !gaps.empty()) return why_nothing(gaps, subject::telemetry, number, r);
   diagnose(gaps, subject::telemetry, number, r);
   return {};
 }
@@ -190,6 +197,9 @@ result<void> amd_source::metrics(slot number, bool, std::vector<metric>& out, re
   for (const metric_field& m : metric_fields) {
     const field_amount& f = (**found)[m.what];
     if (f.has_value()) out.push_back(measured(d_.tool.from, m.id, m.instance, f.number));
+    // Most cards lack some, for which the tool has words.
+    if (f.why == status::ok || f.why == status::empty || f.why == status::unsupported) continue;
+    report(**found, m.what, static_cast<std::uint32_t>(m.id), subject::metrics, number, r);
   }
   return {};
 }

@@ -25,6 +25,11 @@ bool has_compute_node(const std::string& sys_root) {
   return found;
 }
 
+// Whether the tool's other queries would fail, too.
+bool is_conclusive(const failure& why) {
+  return why.code == status::no_source || why.code == status::permission;
+}
+
 // Some print the kernel's banner without blanks as the version: "Linuxversion6.14.0-24(…)…".
 std::string_view version_of(std::string_view text) {
   constexpr std::string_view banner = "Linuxversion";
@@ -43,12 +48,35 @@ result<void> amd_source::probe() {
 result<void> amd_source::ask_values(reading& r) {
   if (program_.was_replaced()) {
     identity_ = {};
-    is_plain_ = false;
+    is_plain_ = was_read_ = false;
   }
-  if (!d_.identity.empty() && identity_.cards.empty()) {
-    if (result<void> reported = put(d_.identity, identity_, r); !reported) return reported;
+  // A query that did not answer in time last time comes second.
+  const bool is_late = no_identity_ && no_identity_->code == status::timeout;
+  no_identity_.reset();
+  no_readings_.reset();
+  now_ = {};
+  const auto name = [&] {
+    if (d_.identity.empty() || !identity_.cards.empty()) return;
+    if (result<void> named = put(d_.identity, identity_, r); !named) no_identity_ = named.why();
+  };
+  if (!is_late) name();
+  if (no_identity_ && is_conclusive(*no_identity_)) return *no_identity_;
+  const result<void> reported = ask_readings(r);
+  if (is_late) name();
+  // Values of earlier readings are better than constant ones alone.
+  if (!reported && (was_read_ || identity_.cards.empty())) {
+    return no_identity_ ? *no_identity_ : reported;
   }
-  now_ = identity_;
+  was_read_ = was_read_ || reported;
+  merge(now_, identity_);
+  if (!reported) no_readings_ = reported.why();
+  for (const auto& why : {no_identity_, no_readings_}) {
+    if (why) diagnose(*why, subject::devices, 0, {}, r);
+  }
+  return {};
+}
+
+result<void> amd_source::ask_readings(reading& r) {
   if (!is_plain_) {
     result<void> reported = put(d_.readings, now_, r);
     if (reported || reported.why().code != status::unsupported) return reported;

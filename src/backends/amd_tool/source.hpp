@@ -32,6 +32,7 @@ class amd_source final : public command_tool::tool_source {
   result<void> ask(reading& r) override;
   void forget_processes() noexcept override { rows_.reset(); }
   result<void> ask_values(reading& r);
+  result<void> ask_readings(reading& r);
   // Runs a query, parses the output into `into`, and reports the tool's other messages as
   // diagnostics.
   result<void> put(std::string_view question, answer& into, reading& r);
@@ -39,7 +40,8 @@ class amd_source final : public command_tool::tool_source {
   void adopt_card(std::size_t at, reading& r);
   device identity_of(const card& c) const;
   result<const card*> card_of(slot number, reading& r);
-  [[nodiscard]] failure why_absent(const field_amount& f) const;
+  [[nodiscard]] failure why_absent(const card& c, field f) const;
+  [[nodiscard]] failure why_unprinted(field f) const;
   // Reports why a field is absent.
   void report(const card& c, field f, std::uint32_t bit, std::uint32_t about, slot number,
               reading& r) const;
@@ -51,9 +53,11 @@ class amd_source final : public command_tool::tool_source {
   const dialect& d_;
   answer identity_;
   bool is_plain_ = false;
+  bool was_read_ = false;  // the readings' query has succeeded before
 
   // State of this reading.
   answer now_;
+  std::optional<failure> no_identity_, no_readings_;  // the query that failed
   std::optional<result<void>> rows_;
 };
 

@@ -166,6 +166,12 @@ void tool_source::diagnose(const std::vector<missing>& gone, std::uint32_t about
   }
 }
 
+failure tool_source::why_nothing(const std::vector<missing>& gone, std::uint32_t about, slot number,
+                                 reading& r) const {
+  if (gone.size() > 1) diagnose(gone, about, number, r);
+  return with_reason(gone.front().stated, fail(gone.front().code, gone.front().message));
+}
+
 void tool_source::diagnose_use(failure why, std::uint32_t pid, slot number, reading& r) {
   diagnostic d;
   d.why = std::move(why);

@@ -63,6 +63,9 @@ class tool_source : public device_source {
                        std::optional<slot> number, reading& r);
   void diagnose(const std::vector<missing>& gone, std::uint32_t about, slot number,
                 reading& r) const;
+  // Failure of a subject of which all is missing. Different reasons are also diagnosed by field.
+  failure why_nothing(const std::vector<missing>& gone, std::uint32_t about, slot number,
+                      reading& r) const;
   static void diagnose_use(failure why, std::uint32_t pid, slot number, reading& r);
 
   const std::string proc_root_;

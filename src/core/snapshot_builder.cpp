@@ -261,7 +261,8 @@ void snapshot_builder::drop_what_was_found() {
 void snapshot_builder::note_what_is_partial() {
   for (const snapshot_diagnostic& d : out_->diagnostics) {
     const status code = d.value.why.code;
-    const bool is_news = code != status::unsupported && code != status::no_device;
+    const bool is_news =
+        code != status::ok && code != status::unsupported && code != status::no_device;
     if (is_news && (d.value.notes & note::trace) == 0) out_->notes |= note::partial;
   }
 }

@@ -59,6 +59,7 @@ void merge(usage& into, const usage& other, bool mig_on) {
 }
 
 std::string_view why_no_use(status code) {
+  if (code == status::permission) return "nvidia-smi may not report the memory of this process";
   if (code != status::unsupported) return "nvidia-smi's value for this process is no number";
   return "memory of this process is not reported by the driver; under WDDM (Windows, WSL) it never "
          "is";
@@ -121,6 +122,7 @@ void smi_source::check_use(usage& row, status why, slot number, reading& r) cons
   }
   if (row.used) return;
   if (why == status::ok) why = status::backend;
+  if (why == status::backend && stated == reason::unknown) stated = reason::not_understood;
   diagnose_use(with_reason(stated, fail(why, std::string(message))), row.pid, number, r);
 }
 

@@ -35,7 +35,7 @@ constexpr command_tool::sentence known_sentences[] = {
      "see 'dmesg' for NVRM lines; resetting the GPU or a reboot may help"},
     {"Failed to initialize NVML", about::tool, status::backend,
      "see 'dmesg' for NVRM lines; a container that lost its devices must be started again"},
-    {"infoROM is corrupted", about::warning, status::backend, "the values are still valid"},
+    {"infoROM is corrupted", about::warning, status::ok, "the values are still valid"},
     {"is not recognized", about::tool, status::unsupported, "this tool is too old"},
     {"is missing its value", about::tool, status::unsupported, "this tool is too old"},
     {"Invalid combination of input arguments", about::tool, status::unsupported,
@@ -153,14 +153,16 @@ std::vector<problem> problems_of(const platform::outcome& o, const stray_lines& 
     const auto s = parse_sentence(line.view());
     known += s ? 1 : 0;
     if (!s && first_unknown == nullptr) first_unknown = &line;
-    if (!s || s->what == about::warning || s->what == about::nothing) continue;
+    if (!s || s->what == about::nothing) continue;
     all.push_back({of_sentence(o, *s, line), s->bus_id});
   }
   if (first_unknown != nullptr) {
     all.push_back(
-        {smi.fail(status::backend, {strays.count() - known,
-                                    " line(s) of nvidia-smi's table make no sense, the first: ",
-                                    text<120>(first_unknown->view()).view()}),
+        {with_reason(
+             reason::not_understood,
+             smi.fail(status::backend, {strays.count() - known,
+                                        " line(s) of nvidia-smi's table make no sense, the first: ",
+                                        text<120>(first_unknown->view()).view()})),
          {}});
   }
   if (has_failed(o) && all.empty()) all.push_back({of_exit(o, "printed its table"), {}});

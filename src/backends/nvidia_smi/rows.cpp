@@ -76,7 +76,16 @@ answer<gpu_row> parse_gpus(std::string_view text, bool cut) {
   out.is_table = !t.columns.empty();
   out.strays = t.strays;
   out.is_truncated = t.is_truncated;
+  const auto name_at = at[static_cast<std::size_t>(gpu_column::name)];
+  const auto bus_at = at[static_cast<std::size_t>(gpu_column::pci_bus_id)];
   for (const auto& cells : t.rows) {
+    // With commas in the name, the cells after it may be those of other columns.
+    const bool is_joined = name_at && cells[*name_at].find(',') != std::string_view::npos;
+    if (is_joined && bus_at && status_of_cell(cells[*bus_at]) == status::ok &&
+        normal_pci_address(cells[*bus_at]).empty()) {
+      out.strays.add(written(cells));
+      continue;
+    }
     gpu_row& row = out.rows.emplace_back();
     for (std::size_t i = 0; i < at.size(); ++i) {
       if (at[i]) row.cells[i] = {true, utf8(cells[*at[i]]), utf8(t.columns[*at[i]].unit)};

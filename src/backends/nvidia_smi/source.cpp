@@ -59,7 +59,8 @@ void smi_source::report(const std::vector<problem>& problems, std::uint32_t abou
   for (const problem& p : problems) {
     device who;
     who.pci_bus_id = p.bus_id;
-    diagnose(p.why, about, 0, find(who), r);
+    const bool is_warning = p.why.code == status::ok;
+    diagnose(p.why, is_warning ? subject::devices : about, 0, find(who), r);
   }
 }
 
@@ -91,7 +92,7 @@ result<void> smi_source::telemetry(slot number, std::uint32_t fields, hmn::telem
   if (!row) return row.why();
   std::vector<missing> gone;
   out = telemetry_of(**row, fields, gone);
-  if (fields_of(gone) == fields) return fail(gone.front().code, gone.front().message);
+  if (fields_of(gone) == fields) return why_nothing(gone, subject::telemetry, number, r);
   diagnose(gone, subject::telemetry, number, r);
   return {};
 }

@@ -24,6 +24,17 @@ std::string_view advice_of(status code) {
   }
 }
 
+// Words of the tool have the reason of their status. Other text is malformed, or a number that its
+// form does not allow: negative, or too large.
+reason reason_of(const gpu_cell& cell) {
+  const std::string_view text = scan::trim(cell.text);
+  if (text.empty()) return reason::not_understood;
+  if (status_of_cell(text) != status::ok || text.front() == '[') return reason::unknown;
+  const bool is_digits = text.find_first_not_of("0123456789", text.front() == '-') == text.npos;
+  const bool is_impossible = is_digits && (text.front() == '-' || text.size() > 10);
+  return is_impossible ? reason::implausible : reason::not_understood;
+}
+
 namespace field = telemetry_field;
 
 constexpr std::uint64_t mebibyte = 1ULL << 20;
@@ -55,7 +66,7 @@ void check(pool& p, std::vector<missing>& gone) {
 }
 
 failure no_total(const missing& why) {
-  return {why.code, source::nvidia_smi, {}, {"memory.total: ", why.message.view()}};
+  return {why.code, source::nvidia_smi, {}, {"memory.total: ", why.message.view()}, why.stated};
 }
 
 class telemetry_reader {
@@ -172,7 +183,8 @@ void add_missing(std::vector<missing>& to, std::uint32_t field, status code, con
     return;
   }
   const text<64> word(cell.text);
-  add_missing(to, field, code, {"nvidia-smi prints \"", word.view(), "\"", advice_of(code)});
+  add_missing(to, field, code, {"nvidia-smi prints \"", word.view(), "\"", advice_of(code)},
+              reason_of(cell));
 }
 
 void metrics_of(const gpu_row& row, std::vector<metric>& out,

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// nvidia-smi lies.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "witness.hpp"
+
+using namespace lies_test;
+using nlohmann::json;
+
+namespace {
+
+const std::string header =
+    "index, uuid, name, pci.bus_id, memory.total [MiB], memory.used [MiB], memory.free [MiB], "
+    "memory.reserved [MiB], utilization.gpu [%], temperature.gpu, power.draw [W], "
+    "clocks.current.graphics [MHz]\n";
+
+// The first GPU with these cells from the total on.
+std::string row(const std::string& cells) {
+  return "0, GPU-1, NVIDIA L40S, 00000000:01:00.0, " + cells + "\n";
+}
+
+const std::string honest_cells = "46068, 9123, 36346, 599, 64, 45, 58.98, 2520";
+const std::string honest = header + row(honest_cells);
+const std::string apps_header = "gpu_uuid, gpu_bus_id, pid, used_gpu_memory [MiB], process_name\n";
+const std::string app_of = "GPU-1, 00000000:01:00.0, ";
+
+constexpr const char* used = "9566158848";  // 9123 MiB
+
+class smi {
+ public:
+  explicit smi(std::uint32_t deadline_ms = patient_ms)
+      : w(bit_of(HMN_BACKEND_NVIDIA_SMI), deadline_ms) {
+    w.tree().directory("tool");
+    std::filesystem::copy_file(HMN_FAKE_NVIDIA_SMI, w.tree().path("tool/nvidia-smi"));
+    w.set(HMN_PATH_NVIDIA_SMI, w.tree().path("tool/nvidia-smi"));
+  }
+  // Its answers, byte for byte; `more`: how it ends.
+  void print(const std::string& gpus, const std::string& apps = apps_header, json more = {}) {
+    w.tree().write("tool/gpus", gpus);
+    w.tree().write("tool/apps", apps);
+    more["raw_query_gpu"]["file"] = "gpus";
+    more["raw_query_compute_apps"]["file"] = "apps";
+    w.tree().write("tool/nvidia-smi.json", more.dump());
+    w.take();
+  }
+  void replace(const std::string& script) {
+    w.tree().write("tool/nvidia-smi", "#!/bin/sh\n" + script);
+    w.tree().mode("tool/nvidia-smi", 0755);
+    w.take();
+  }
+
+  witness w;
+};
+
+}  // namespace
+
+TEST_CASE("nvidia-smi: what it prints of one GPU") {
+  const lie all[] = {
+      {"honest",
+       honest,
+       {{"used_bytes", used}, {"power_watts", "58.98"}, {"core_clock_mhz", "2520"}}},
+      {"a cell is missing",
+       header + row("46068, 9123, 36346, 599, 64, 45, 58.98"),
+       {{"used_bytes", "none"}},
+       "make no sense",
+       "not_understood"},
+      {"a cell too many",
+       header + row(honest_cells + ", 7"),
+       {{"used_bytes", "none"}},
+       "make no sense",
+       "not_understood"},
+      {"commas in the name",
+       header + "0, GPU-1, NVIDIA L40S, rev. 2, 00000000:01:00.0, " + honest_cells + "\n",
+       {{"used_bytes", used}}},
+      {"empty cells",
+       header + row("46068, , , , , , , "),
+       {{"used_bytes", "not_understood"},
+        {"power_watts", "not_understood"},
+        {"total_bytes", "48305799168"}}},
+      {"below 0",
+       header + row("46068, -9123, 36346, 599, -1, 45, -5, -2520"),
+       {{"used_bytes", "implausible"},
+        {"gpu_busy_percent", "implausible"},
+        {"power_watts", "implausible"},
+        {"core_clock_mhz", "implausible"}}},
+      {"huge",
+       header + row("46068, 99999999999999999999, 18446744073709551615, 599, 640, 45000, "
+                    "1000000000, 99999999999"),
+       {{"used_bytes", "implausible"},
+        {"gpu_busy_percent", "implausible"},
+        {"temperature_celsius", "implausible"},
+        {"power_watts", "implausible"},
+        {"core_clock_mhz", "implausible"}}},
+      {"words in columns of numbers",
+       header + row("46068, many, some, few, busy, hot, NaN, inf"),
+       {{"used_bytes", "not_understood"},
+        {"gpu_busy_percent", "not_understood"},
+        {"temperature_celsius", "not_understood"},
+        {"power_watts", "not_understood"},
+        {"core_clock_mhz", "not_understood"}}},
+      {"its own words",
+       header + row("46068, [N/A], [Unknown Error], [N/A], [Insufficient Permissions], [GPU "
+                    "requires reset], [Timeout], [Not Supported]"),
+       {{"used_bytes", "unsupported"},
+        {"free_bytes", "failed"},
+        {"gpu_busy_percent", "not_permitted"},
+        {"temperature_celsius", "failed"},
+        {"power_watts", "timed_out"},
+        {"core_clock_mhz", "unsupported"}}},
+      {"columns in another order",
+       "power.draw [W], memory.free [MiB], uuid, memory.total [MiB], memory.used [MiB]\n58.98, "
+       "36346, GPU-1, 46068, 9123\n",
+       {{"used_bytes", used}, {"power_watts", "58.98"}, {"core_clock_mhz", "unsupported"}}},
+      {"a column twice",
+       "uuid, memory.used [MiB], memory.used [MiB]\nGPU-1, 1, 2\n",
+       {{"used_bytes", "none"}},
+       "printed no table",
+       "failed"},
+      {"another unit",
+       "uuid, memory.total [MiB], memory.used [MB], power.draw [kW]\nGPU-1, 46068, 9123, 1\n",
+       {{"used_bytes", "not_understood"}, {"power_watts", "not_understood"}}},
+      {"used above the total",
+       header + row("46068, 46069, 0, 0, 64, 45, 58.98, 2520"),
+       {{"used_bytes", "implausible"}, {"total_bytes", "48305799168"}}},
+      {"parts that do not add up",
+       header + row("46068, 9123, 36346, 9000, 64, 45, 58.98, 2520"),
+       {{"reserved_bytes", "implausible"}, {"used_bytes", used}}},
+      {"no rows", header, {{"used_bytes", "none"}}},
+      {"a GPU twice",
+       honest + row("46068, 1, 2, 3, 4, 5, 6, 7"),
+       {{"used_bytes", used}},
+       "lists twice",
+       "ambiguous"},
+      {"cut within a row",
+       honest.substr(0, honest.size() - 12),
+       {{"used_bytes", "none"}},
+       "make no sense",
+       "not_understood"},
+      {"bytes that are no text",
+       header + "0, GPU-1, NVIDIA \xff\xfe, 00000000:01:00.0, " + honest_cells + "\n",
+       {{"used_bytes", used}}},
+      {"zero bytes",
+       header + row(std::string("46068, 91\0"
+                                "23, 36346, 599, 64, 45, 58.98, 2520",
+                                44)),
+       {{"used_bytes", "not_understood"}}},
+      {"nothing", "", {{"used_bytes", "none"}}, "printed nothing", "failed"},
+      {"a warning",
+       honest + "WARNING: infoROM is corrupted at gpu 0000:01:00.0\n",
+       {{"used_bytes", used}, {"fan_percent", "unsupported"}},
+       "infoROM is corrupted",
+       "unknown"},
+  };
+  for (const lie& l : all) {
+    smi s;
+    s.print(l.printed);
+    check_lie(s.w, l);
+  }
+}
+
+TEST_CASE("nvidia-smi: a warning leaves nothing out of a snapshot, and is listed once") {
+  const std::string warning = "WARNING: infoROM is corrupted at gpu 0000:01:00.0\n";
+  smi s;
+  s.print(honest + warning, apps_header + warning);
+  CHECK_FALSE(s.w.is_partial());
+  CHECK(s.w.diagnosed("infoROM is corrupted") == "unknown");
+  smi quiet;
+  quiet.print(honest, apps_header, {{"exit_code", 14}});
+  CHECK_FALSE(quiet.w.is_partial());
+}
+
+TEST_CASE("nvidia-smi: what it prints of processes") {
+  const lie all[] = {
+      {"honest", app_of + "7, 538, /bin/a\n", {{"pid:7", "564133888"}}},
+      {"a process twice",
+       app_of + "7, 538, /bin/a\n" + app_of + "7, 538, /bin/a\n",
+       {{"pid:7", "564133888"}}},
+      {"below 0", app_of + "7, -538, /bin/a\n", {{"pid:7", "not_understood"}}},
+      {"more than the GPU has", app_of + "7, 46069, /bin/a\n", {{"pid:7", "implausible"}}},
+      {"words", app_of + "7, much, /bin/a\n", {{"pid:7", "not_understood"}}},
+      {"its own words",
+       app_of + "7, [N/A], /bin/a\n" + app_of + "8, [Insufficient Permissions], /bin/b\n",
+       {{"pid:7", "unsupported"}, {"pid:8", "not_permitted"}}},
+      {"no pid",
+       app_of + "x, 538, /bin/a\n",
+       {{"pid:7", "unlisted"}},
+       "make no sense",
+       "not_understood"},
+      {"a pid below 0",
+       app_of + "-7, 538, /bin/a\n",
+       {{"pid:7", "unlisted"}},
+       "make no sense",
+       "not_understood"},
+      {"of no GPU here", "GPU-2, 00000000:09:00.0, 7, 538, /bin/a\n", {{"pid:7", "unlisted"}}},
+      {"a name that is no text", app_of + "7, 538, /bin/\xff, x\n", {{"pid:7", "564133888"}}},
+  };
+  for (const lie& l : all) {
+    smi s;
+    s.print(honest, apps_header + l.printed);
+    check_lie(s.w, l);
+  }
+}
+
+TEST_CASE("nvidia-smi: how it ends") {
+  SUBCASE("an exit code beside a table") {
+    smi s;
+    s.print(honest, apps_header, {{"exit_code", 15}});
+    s.w.check({{"used_bytes", used}});
+    CHECK(s.w.diagnosed("exited with 15") == "lost");
+  }
+  SUBCASE("an exit code and nothing") {
+    smi s;
+    s.print("", "", {{"exit_code", 9}});
+    CHECK(s.w.devices() == 0);
+    CHECK(s.w.diagnosed("exited with 9") == "not_present");
+  }
+  SUBCASE("it hangs, with a table and without") {
+    for (const char* how : {"hang", "hang_after_output"}) {
+      CAPTURE(how);
+      smi s(1'500);
+      json hung;
+      hung["behaviour"][how] = true;
+      s.print(honest, apps_header, hung);
+      CHECK(s.w.devices() == 0);
+      CHECK(s.w.diagnosed("did not answer within the deadline") == "timed_out");
+    }
+  }
+  SUBCASE("endless output") {
+    smi s;
+    s.replace("exec yes 'no table'\n");
+    CHECK(s.w.devices() == 0);
+    CHECK(s.w.diagnosed("more than is read") == "limit");
+  }
+  SUBCASE("endless rows") {
+    smi s;
+    s.w.tree().write("tool/head", header);
+    s.w.tree().write("tool/row", row(honest_cells));
+    s.replace("cd \"${0%/*}\"; cat head; exec yes \"$(cat row)\"\n");
+    s.w.check({{"used_bytes", used}});
+    CHECK(s.w.diagnosed("more rows than") == "limit");
+  }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "witness.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace lies_test {
+namespace {
+
+using nlohmann::json;
+
+enum class type { u32, u64, real };
+
+struct value_of {
+  const char* key;
+  hmn_flags subject;
+  hmn_flags bit;
+  std::size_t offset;
+  type is;
+};
+
+constexpr value_of values[] = {
+    {"total_bytes", HMN_COLLECT_POOLS, HMN_POOL_HAS_TOTAL, offsetof(hmn_pool, total_bytes),
+     type::u64},
+    {"used_bytes", HMN_COLLECT_POOLS, HMN_POOL_HAS_USED, offsetof(hmn_pool, used_bytes), type::u64},
+    {"free_bytes", HMN_COLLECT_POOLS, HMN_POOL_HAS_FREE, offsetof(hmn_pool, free_bytes), type::u64},
+    {"reserved_bytes", HMN_COLLECT_POOLS, HMN_POOL_HAS_RESERVED, offsetof(hmn_pool, reserved_bytes),
+     type::u64},
+    {"gpu_busy_percent", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_GPU_BUSY,
+     offsetof(hmn_telemetry, gpu_busy_percent), type::real},
+    {"temperature_celsius", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_TEMPERATURE,
+     offsetof(hmn_telemetry, temperature_celsius), type::real},
+    {"power_watts", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_POWER,
+     offsetof(hmn_telemetry, power_watts), type::real},
+    {"power_limit_watts", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_POWER_LIMIT,
+     offsetof(hmn_telemetry, power_limit_watts), type::real},
+    {"core_clock_mhz", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_CORE_CLOCK,
+     offsetof(hmn_telemetry, core_clock_mhz), type::u32},
+    {"fan_percent", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_FAN_PERCENT,
+     offsetof(hmn_telemetry, fan_percent), type::u32},
+};
+
+const value_of& find(const std::string& key) {
+  for (const value_of& v : values) {
+    if (key == v.key) return v;
+  }
+  FAIL("unknown key " << key);
+  return values[0];
+}
+
+std::string text_of(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.12g", number);
+  return text;
+}
+
+template <class T>
+double member(const void* record, std::size_t offset) {
+  T v;
+  std::memcpy(&v, static_cast<const char*>(record) + offset, sizeof v);
+  return static_cast<double>(v);
+}
+
+double number_at(const void* record, const value_of& v) {
+  if (v.is == type::u32) return member<std::uint32_t>(record, v.offset);
+  if (v.is == type::u64) return member<std::uint64_t>(record, v.offset);
+  return member<double>(record, v.offset);
+}
+
+json document_of(const hmn_snapshot* s) {
+  std::uint32_t needed = 0;
+  REQUIRE(hmn_format_json(s, 0, nullptr, 0, &needed) == HMN_OK);
+  std::string text(needed, '\0');
+  REQUIRE(hmn_format_json(s, 0, text.data(), needed, &needed) == HMN_OK);
+  return json::parse(text.c_str());
+}
+
+bool is_main_pool(const json& p) {
+  return p.at("device_index") == 0 && p.at("is_main") == true;
+}
+
+// The value in the document; null if it is absent.
+json in_json(const json& document, const value_of& v) {
+  if (v.subject == HMN_COLLECT_TELEMETRY) {
+    const json& t = document.at("devices").at(0).at("telemetry");
+    return t.is_null() ? t : t.at(v.key);
+  }
+  for (const json& p : document.at("pools")) {
+    if (is_main_pool(p)) return p.at(v.key);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+witness::witness(std::uint64_t commands, std::uint32_t deadline_ms) {
+  tree_.link("proc/self/ns/pid", "pid:[4026531836]");
+  tree_.directory("proc/self/fd");
+  tree_.directory("sys/bus/pci/devices");
+  auto options = sized<hmn_context_options>();
+  options.deadline_ms = deadline_ms;
+  options.stale_ms = HMN_MS_IMMEDIATE;
+  constexpr std::uint64_t all =
+      bit_of(HMN_BACKEND_NVIDIA_SMI) | bit_of(HMN_BACKEND_AMD_SMI) | bit_of(HMN_BACKEND_ROCM_SMI);
+  options.backends_off = bit_of(HMN_BACKEND_NVML) | (all & ~commands);
+  REQUIRE(hmn_context_create(&options, &context_, nullptr) == HMN_OK);
+  set(HMN_PATH_PROC, tree_.proc());
+  set(HMN_PATH_SYS, tree_.sys());
+}
+
+witness::~witness() {
+  hmn_snapshot_destroy(snapshot_);
+  hmn_context_destroy(context_);
+}
+
+void witness::set(std::uint32_t which, const std::string& path) const {
+  REQUIRE(hmn_context_set_path(context_, which, path.c_str(), nullptr) == HMN_OK);
+}
+
+void witness::take() {
+  hmn_snapshot_destroy(snapshot_);
+  snapshot_ = nullptr;
+  auto options = sized<hmn_snapshot_options>();
+  options.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY |
+                    HMN_COLLECT_METRICS | HMN_COLLECT_PROCESSES;
+  REQUIRE(hmn_snapshot_take(context_, &options, &snapshot_, nullptr) == HMN_OK);
+}
+
+std::uint32_t witness::devices() const {
+  auto info = sized<hmn_snapshot_info>();
+  REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+  CHECK(document_of(snapshot_).at("devices").size() == info.device_count);
+  return info.device_count;
+}
+
+bool witness::is_partial() const {
+  auto info = sized<hmn_snapshot_info>();
+  REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+  return (info.notes & HMN_NOTE_PARTIAL) != 0;
+}
+
+std::string witness::of_process(std::uint32_t pid) const {
+  auto info = sized<hmn_snapshot_info>();
+  REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+  for (std::uint32_t i = 0; i < info.usage_count; ++i) {
+    auto u = sized<hmn_usage>();
+    REQUIRE(hmn_snapshot_usage(snapshot_, i, &u) == HMN_OK);
+    if (u.pid != pid) continue;
+    const bool is_known = (u.present & HMN_USAGE_HAS_USED) != 0;
+    const json used = document_of(snapshot_).at("usages").at(i).at("used_bytes");
+    CHECK(used.is_null() != is_known);
+    if (is_known) return text_of(static_cast<double>(u.used_bytes));
+    auto why = sized<hmn_diagnostic>();
+    for (std::uint32_t d = 0; d < info.diagnostic_count; ++d) {
+      REQUIRE(hmn_snapshot_diagnostic(snapshot_, d, &why) == HMN_OK);
+      const bool is_its = (why.present & HMN_DIAGNOSTIC_HAS_PID) != 0 && why.pid == pid;
+      if (is_its) return hmn_reason_name(why.reason);
+    }
+    return "silent";
+  }
+  return "unlisted";
+}
+
+std::string witness::through_c(const std::string& key) const {
+  const value_of& v = find(key);
+  auto pool = sized<hmn_pool>();
+  auto telemetry = sized<hmn_telemetry>();
+  const bool is_pool = v.subject == HMN_COLLECT_POOLS;
+  hmn_flags present = 0;
+  if (is_pool) {
+    auto info = sized<hmn_snapshot_info>();
+    REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+    for (std::uint32_t i = 0; i < info.pool_count && present == 0; ++i) {
+      REQUIRE(hmn_snapshot_pool(snapshot_, i, &pool) == HMN_OK);
+      if (pool.device_index == 0 && pool.is_main != 0) present = pool.present;
+    }
+  } else if (hmn_snapshot_telemetry(snapshot_, 0, &telemetry) == HMN_OK) {
+    present = telemetry.present;
+  }
+  const void* const record = is_pool ? static_cast<const void*>(&pool) : &telemetry;
+  if ((present & v.bit) != 0) return text_of(number_at(record, v));
+  auto why = sized<hmn_diagnostic>();
+  REQUIRE(hmn_snapshot_reason(snapshot_, 0, v.subject, v.bit, 0, &why) == HMN_OK);
+  return hmn_reason_name(why.reason);
+}
+
+std::string witness::see(const std::string& key) const {
+  if (key.starts_with("pid:"))
+    return of_process(static_cast<std::uint32_t>(std::stoul(key.substr(4))));
+  if (devices() == 0) return "none";
+  const std::string seen = through_c(key);
+  const json written = in_json(document_of(snapshot_), find(key));
+  if (!written.is_null()) CHECK(text_of(written.get<double>()) == seen);
+  if (written.is_null()) CHECK(seen.find_first_of("0123456789") == std::string::npos);
+  return seen;
+}
+
+std::string witness::diagnosed(const std::string& words) const {
+  const json document = document_of(snapshot_);
+  for (const json& d : document.at("diagnostics")) {
+    if (d.at("message").get<std::string>().find(words) != std::string::npos) return d.at("reason");
+  }
+  return "none";
+}
+
+void witness::check(const std::vector<expectation>& all) const {
+  for (const expectation& e : all) {
+    CAPTURE(e.key);
+    CHECK(see(e.key) == e.is);
+  }
+}
+
+void check_lie(const witness& w, const lie& l) {
+  INFO(std::string(l.name));
+  w.check(l.sees);
+  if (l.words == nullptr) return;
+  INFO(std::string(l.words));
+  CHECK(w.diagnosed(l.words) == std::string(l.reason));
+}
+
+}  // namespace lies_test

@@ -42,6 +42,26 @@ constexpr value_of values[] = {
      offsetof(hmn_telemetry, core_clock_mhz), type::u32},
     {"fan_percent", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_FAN_PERCENT,
      offsetof(hmn_telemetry, fan_percent), type::u32},
+    {"memory_busy_percent", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_MEMORY_BUSY,
+     offsetof(hmn_telemetry, memory_busy_percent), type::real},
+    {"hotspot_celsius", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_HOTSPOT,
+     offsetof(hmn_telemetry, hotspot_celsius), type::real},
+    {"memory_celsius", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE,
+     offsetof(hmn_telemetry, memory_celsius), type::real},
+    {"energy_joules", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_ENERGY,
+     offsetof(hmn_telemetry, energy_joules), type::real},
+    {"memory_clock_mhz", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_MEMORY_CLOCK,
+     offsetof(hmn_telemetry, memory_clock_mhz), type::u32},
+    {"fan_rpm", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_FAN_RPM, offsetof(hmn_telemetry, fan_rpm),
+     type::u32},
+    {"pcie_generation", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_PCIE_GENERATION,
+     offsetof(hmn_telemetry, pcie_generation), type::u32},
+    {"pcie_width", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_PCIE_WIDTH,
+     offsetof(hmn_telemetry, pcie_width), type::u32},
+    {"throttle", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_THROTTLE,
+     offsetof(hmn_telemetry, throttle), type::u32},
+    {"p_state", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_P_STATE, offsetof(hmn_telemetry, p_state),
+     type::u32},
 };
 
 const value_of& find(const std::string& key) {
@@ -165,7 +185,7 @@ std::string witness::of_process(std::uint32_t pid) const {
   return "unlisted";
 }
 
-std::string witness::through_c(const std::string& key) const {
+std::string witness::through_c(const std::string& key, hmn_diagnostic& why) const {
   const value_of& v = find(key);
   auto pool = sized<hmn_pool>();
   auto telemetry = sized<hmn_telemetry>();
@@ -183,7 +203,6 @@ std::string witness::through_c(const std::string& key) const {
   }
   const void* const record = is_pool ? static_cast<const void*>(&pool) : &telemetry;
   if ((present & v.bit) != 0) return text_of(number_at(record, v));
-  auto why = sized<hmn_diagnostic>();
   REQUIRE(hmn_snapshot_reason(snapshot_, 0, v.subject, v.bit, 0, &why) == HMN_OK);
   return hmn_reason_name(why.reason);
 }
@@ -192,11 +211,18 @@ std::string witness::see(const std::string& key) const {
   if (key.starts_with("pid:"))
     return of_process(static_cast<std::uint32_t>(std::stoul(key.substr(4))));
   if (devices() == 0) return "none";
-  const std::string seen = through_c(key);
+  auto why = sized<hmn_diagnostic>();
+  const std::string seen = through_c(key, why);
   const json written = in_json(document_of(snapshot_), find(key));
-  if (!written.is_null()) CHECK(text_of(written.get<double>()) == seen);
+  if (written.is_number()) CHECK(text_of(written.get<double>()) == seen);
   if (written.is_null()) CHECK(seen.find_first_of("0123456789") == std::string::npos);
   return seen;
+}
+
+std::string witness::why(const std::string& key) const {
+  auto why = sized<hmn_diagnostic>();
+  (void)through_c(key, why);
+  return why.message;
 }
 
 std::string witness::diagnosed(const std::string& words) const {

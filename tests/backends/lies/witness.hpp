@@ -51,13 +51,15 @@ class witness {
   [[nodiscard]] std::uint32_t devices() const;
   // Of the first device; "none" without one.
   [[nodiscard]] std::string see(const std::string& key) const;
+  // Sentence of the reason for its absence; "" for a value.
+  [[nodiscard]] std::string why(const std::string& key) const;
   // Reason of the first diagnostic that contains the words; "none" without one.
   [[nodiscard]] std::string diagnosed(const std::string& words) const;
   [[nodiscard]] bool is_partial() const;
   void check(const std::vector<expectation>& all) const;
 
  private:
-  [[nodiscard]] std::string through_c(const std::string& key) const;
+  [[nodiscard]] std::string through_c(const std::string& key, hmn_diagnostic& why) const;
   [[nodiscard]] std::string of_process(std::uint32_t pid) const;
 
   hmn_fake::tree tree_;

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Each recorded key that is known ends in a value, or in a reason of its own: never in the one for
+// a key that is not there.
+#include "recorded.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "witness.hpp"
+
+using namespace lies_test;
+using nlohmann::json;
+using recorded::entry;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct known_key {
+  const char* recorded;
+  const char* key;
+};
+
+bool is_reason_of_nothing(const std::string& why) {
+  for (const char* words : {"not supported by this device or driver", "not reported by the driver",
+                            "prints no such value", "has no such column"}) {
+    if (why.find(words) != std::string::npos) return true;
+  }
+  return false;
+}
+
+int checked = 0;
+
+void check(const witness& w, const known_key& k) {
+  INFO((std::string(k.recorded) + " as " + k.key));
+  ++checked;
+  const std::string seen = w.see(k.key);
+  REQUIRE(seen != "none");
+  if (seen.find_first_of("0123456789") != std::string::npos) return;
+  const std::string why = w.why(k.key);
+  INFO(why);
+  CHECK_FALSE(why.empty());
+  CHECK(seen != "unknown");
+  CHECK_FALSE(is_reason_of_nothing(why));
+}
+
+std::string script(const std::string& body) {
+  return "#!/bin/sh\n" + body + "\n";
+}
+
+std::vector<std::string> split(const std::string& line) {
+  std::vector<std::string> cells;
+  std::istringstream in(line);
+  for (std::string cell; std::getline(in, cell, ',');) {
+    const std::size_t first = cell.find_first_not_of(' ');
+    cells.push_back(first == std::string::npos ? "" : cell.substr(first));
+  }
+  return cells;
+}
+
+void put_tool(const witness& w, const char* name, std::uint32_t path, const std::string& body) {
+  const std::string file = std::string("tool/") + name;
+  w.tree().write(file, script(body));
+  w.tree().mode(file, 0755);
+  w.set(path, w.tree().path(file));
+}
+
+void add_amd_card(const witness& w) {
+  hmn_fake::pci_device card;
+  card.address = "0000:0b:00.0";
+  card.vendor = 0x1002;
+  card.device = 0x73ff;
+  card.device_class = 0x030000;
+  card.runtime_status = "active";
+  card.driver = "amdgpu";
+  hmn_fake::add_pci_device(w.tree(), card);
+}
+
+// Paths of all values: "usage/gfx_activity".
+void paths_of(const json& v, const std::string& path, std::vector<std::string>& out) {
+  if (!v.is_object() || v.contains("value")) return out.push_back(path);
+  for (const auto& [key, inner] : v.items()) {
+    paths_of(inner, path.empty() ? key : path + "/" + key, out);
+  }
+}
+
+constexpr known_key columns[] = {
+    {"memory.used", "used_bytes"},
+    {"memory.free", "free_bytes"},
+    {"memory.reserved", "reserved_bytes"},
+    {"utilization.gpu", "gpu_busy_percent"},
+    {"utilization.memory", "memory_busy_percent"},
+    {"temperature.gpu", "temperature_celsius"},
+    {"temperature.memory", "memory_celsius"},
+    {"power.draw", "power_watts"},
+    {"enforced.power.limit", "power_limit_watts"},
+    {"clocks.current.graphics", "core_clock_mhz"},
+    {"clocks.current.memory", "memory_clock_mhz"},
+    {"fan.speed", "fan_percent"},
+    {"pcie.link.gen.current", "pcie_generation"},
+    {"pcie.link.width.current", "pcie_width"},
+    {"pstate", "p_state"},
+    {"clocks_event_reasons.active", "throttle"},
+    {"clocks_throttle_reasons.active", "throttle"},
+};
+
+constexpr known_key rocm_keys[] = {
+    {"VRAM Total Used Memory (B)", "used_bytes"},
+    {"GPU use (%)", "gpu_busy_percent"},
+    {"GPU memory use (%)", "memory_busy_percent"},
+    {"GPU Memory Read/Write Activity (%)", "memory_busy_percent"},
+    {"Temperature (Sensor edge) (C)", "temperature_celsius"},
+    {"Temperature (Sensor junction) (C)", "hotspot_celsius"},
+    {"Temperature (Sensor memory) (C)", "memory_celsius"},
+    {"Average Graphics Package Power (W)", "power_watts"},
+    {"Current Socket Graphics Package Power (W)", "power_watts"},
+    {"Max Graphics Package Power (W)", "power_limit_watts"},
+    {"Accumulated Energy (uJ)", "energy_joules"},
+    {"sclk clock speed:", "core_clock_mhz"},
+    {"mclk clock speed:", "memory_clock_mhz"},
+    {"Fan speed (%)", "fan_percent"},
+    {"Fan RPM", "fan_rpm"},
+    {"pcie clock level", "pcie_width"},
+};
+
+constexpr known_key amd_paths[] = {
+    {"mem_usage/used_vram", "used_bytes"},
+    {"usage/gfx_activity", "gpu_busy_percent"},
+    {"usage/umc_activity", "memory_busy_percent"},
+    {"temperature/edge", "temperature_celsius"},
+    {"temperature/hotspot", "hotspot_celsius"},
+    {"temperature/mem", "memory_celsius"},
+    {"power/socket_power", "power_watts"},
+    {"limit/socket_power", "power_limit_watts"},
+    {"power/throttle_status", "throttle"},
+    {"clock/gfx_0/clk", "core_clock_mhz"},
+    {"clock/mem_0/clk", "memory_clock_mhz"},
+    {"energy/total_energy_consumption", "energy_joules"},
+    {"fan/usage", "fan_percent"},
+    {"fan/rpm", "fan_rpm"},
+};
+
+constexpr known_key amdgpu_files[] = {
+    {"mem_info_vram_used", "used_bytes"},
+    {"gpu_busy_percent", "gpu_busy_percent"},
+    {"mem_busy_percent", "memory_busy_percent"},
+    {"temp1_input", "temperature_celsius"},
+    {"temp2_input", "hotspot_celsius"},
+    {"temp3_input", "memory_celsius"},
+    {"power1_average", "power_watts"},
+    {"power1_input", "power_watts"},
+    {"power1_cap", "power_limit_watts"},
+    {"pp_dpm_sclk", "core_clock_mhz"},
+    {"pp_dpm_mclk", "memory_clock_mhz"},
+    {"fan1_input", "fan_rpm"},
+    {"pwm1", "fan_percent"},
+    {"current_link_speed", "pcie_generation"},
+    {"current_link_width", "pcie_width"},
+    {"gpu_metrics", "throttle"},
+};
+
+constexpr known_key intel_files[] = {
+    {"power1_max", "power_limit_watts"},    {"power2_max", "power_limit_watts"},
+    {"power1_cap", "power_limit_watts"},    {"energy1_input", "energy_joules"},
+    {"energy2_input", "energy_joules"},     {"energy2_input", "power_watts"},
+    {"temp1_input", "temperature_celsius"}, {"temp2_input", "temperature_celsius"},
+    {"temp3_input", "memory_celsius"},      {"fan1_input", "fan_rpm"},
+    {"act_freq", "core_clock_mhz"},         {"rps_act_freq_mhz", "core_clock_mhz"},
+    {"current_link_width", "pcie_width"},
+};
+
+void check_files(const witness& w, const fs::path& folder, std::span<const known_key> keys) {
+  for (const auto& found : fs::recursive_directory_iterator(folder)) {
+    for (const known_key& k : keys) {
+      // An empty file: the kernel has nothing to report.
+      const bool is_this = found.path().filename() == k.recorded && found.file_size() > 1;
+      if (found.is_regular_file() && is_this) check(w, k);
+    }
+  }
+}
+
+void link_files(const hmn_fake::tree& t, const fs::path& from, const std::string& to) {
+  for (const auto& found : fs::recursive_directory_iterator(from)) {
+    if (!found.is_regular_file()) continue;
+    t.link(to + "/" + fs::relative(found.path(), from).string(), found.path().string());
+  }
+}
+
+fs::path card_of(const entry& e) {
+  for (const auto& one : fs::directory_iterator(e.path())) {
+    if (one.path().filename().string().starts_with("card")) return one.path();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("recorded tables of nvidia-smi") {
+  checked = 0;
+  for (const entry& e : recorded::all("nvidia-smi-csv/")) {
+    const bool lists_gpus = e.expected.contains("gpus") && e.file.ends_with(".csv");
+    if (!lists_gpus || e.file.find("noheader") != std::string::npos) continue;
+    CAPTURE(e.file);
+    witness w(bit_of(HMN_BACKEND_NVIDIA_SMI));
+    put_tool(w, "nvidia-smi", HMN_PATH_NVIDIA_SMI, "exec cat '" + e.path() + "'");
+    w.take();
+    if (w.devices() == 0) {
+      CHECK(w.diagnosed("none that anything identifies") == "ambiguous");
+      continue;
+    }
+    for (const std::string& cell : split(e.text().substr(0, e.text().find('\n')))) {
+      for (const known_key& k : columns) {
+        if (cell.substr(0, cell.find(' ')) == k.recorded) check(w, k);
+      }
+    }
+  }
+  CHECK(checked > 60);
+}
+
+TEST_CASE("recorded answers of rocm-smi") {
+  checked = 0;
+  for (const entry& e : recorded::all("rocm-smi-json/")) {
+    if (!e.file.ends_with(".json")) continue;
+    CAPTURE(e.file);
+    witness w(bit_of(HMN_BACKEND_ROCM_SMI));
+    add_amd_card(w);
+    put_tool(w, "rocm-smi", HMN_PATH_ROCM_SMI, "exec cat '" + e.path() + "'");
+    w.take();
+    const json all = json::parse(e.text());
+    for (const known_key& k : rocm_keys) {
+      if (all.begin()->contains(k.recorded)) check(w, k);
+    }
+  }
+  CHECK(checked > 40);
+}
+
+TEST_CASE("recorded answers of amd-smi") {
+  checked = 0;
+  for (const entry& e : recorded::all("amd-smi-json/")) {
+    if (!e.file.ends_with(".json")) continue;
+    CAPTURE(e.file);
+    witness w(bit_of(HMN_BACKEND_AMD_SMI));
+    add_amd_card(w);
+    const std::string question = e.file.find("static") != std::string::npos ? "static" : "metric";
+    put_tool(w, "amd-smi", HMN_PATH_AMD_SMI,
+             "[ \"$1\" = " + question + " ] || exit 7\nexec cat '" + e.path() + "'");
+    w.take();
+    json all = json::parse(e.text());
+    if (all.is_object() && all.contains("gpu_data")) all = all.at("gpu_data");
+    std::vector<std::string> paths;
+    paths_of(all.is_array() ? all.at(0) : all, "", paths);
+    for (const known_key& k : amd_paths) {
+      if (std::find(paths.begin(), paths.end(), k.recorded) != paths.end()) check(w, k);
+    }
+  }
+  CHECK(checked > 10);
+}
+
+TEST_CASE("recorded files of amdgpu") {
+  checked = 0;
+  for (const entry& e : recorded::all("amdgpu-sysfs/lact-")) {
+    CAPTURE(e.file);
+    witness w(0);
+    const fs::path device = card_of(e) / "device";
+    w.tree().link("sys/class/drm/renderD128/device", device.string());
+    w.take();
+    check_files(w, device, amdgpu_files);
+  }
+  CHECK(checked > 60);
+}
+
+TEST_CASE("recorded files of i915 and xe") {
+  checked = 0;
+  for (const entry& e : recorded::all("i915-xe-sysfs/lact-")) {
+    CAPTURE(e.file);
+    witness w(0);
+    hmn_fake::pci_device d;
+    d.address = e.expected.at("pci_slot").get<std::string>();
+    d.vendor = 0x8086;
+    d.driver = e.expected.at("driver").get<std::string>();
+    d.drm_nodes = {"card0", "renderD128"};
+    hmn_fake::add_pci_device(w.tree(), d);
+    const std::string folder = "sys/" + hmn_fake::pci_folder(d.address);
+    link_files(w.tree(), card_of(e) / "device", folder);
+    w.take();
+    check_files(w, card_of(e) / "device", intel_files);
+  }
+  CHECK(checked > 15);
+}

@@ -2,8 +2,14 @@
 """`hmn doctor`, on simulated machines and on trees of our own."""
 import json
 import os
+import shutil
+import subprocess
 
-from command import MACHINES, Machines, card, environment, main, run
+import jsonschema
+
+from command import COMMAND, MACHINES, SOURCE, Machines, card, environment, main, run, strict_json
+
+SCHEMA = json.loads((SOURCE / "docs" / "schema" / "doctor.schema.json").read_text())
 
 
 class Doctor(Machines):
@@ -105,6 +111,41 @@ class Doctor(Machines):
 
     def test_variables_in_force_are_reported(self):
         self.assertIn(f"HMN_SYS={self.folder}/sys", self.examine(**self.tree()))
+        self.assertNotIn("Environment", self.examine(HMN_SIMULATION="", HMN_PROC=""))
+
+    def test_a_set_group_id_program_uses_no_variable_and_lists_none(self):
+        if os.getuid() != 0 or len(COMMAND) != 1:
+            self.skipTest("only root can make a set-group-id program of another group")
+        program = self.folder / "hmn"
+        shutil.copy(COMMAND[0], program)
+        os.chown(program, 0, 65534)
+        program.chmod(0o2755)
+        done = subprocess.run([program, "doctor"], capture_output=True, text=True, timeout=60,
+                              env=environment(HMN_PROC="not absolute", HMN_SIMULATION="/nonexistent"))
+        if os.statvfs(self.folder).f_flag & os.ST_NOSUID:
+            self.skipTest("this file system has no set-group-id programs")
+        if "loading shared libraries" in done.stderr:
+            self.skipTest("the library is found by a path that such a program does not use")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertNotIn("HMN_", done.stdout)
+        self.assertNotIn("Simulation", done.stdout)
+
+    def test_json_has_the_findings_of_the_text(self):
+        broken = {"devices": [card(state="lost")]}
+        found = strict_json(self.on(broken, "doctor", "--json").out)
+        jsonschema.validate(found, SCHEMA)
+        self.assertEqual((list(found), found["simulated"]), (SCHEMA["required"], True))
+        text = self.on(broken, "doctor").out
+        marks = {"ok": "ok   ", "note": "note ", "fail": "FAIL "}
+        for section in found["sections"]:
+            self.assertIn(section["title"] + "\n", text)
+            for each in section["findings"]:
+                if "machine-" not in each["text"]:
+                    self.assertIn(f"  {marks[each['result']]} {each['text']}\n", text)
+        self.assertIn("fail", [each["result"] for section in found["sections"] for each in section["findings"]])
+        here = strict_json(run("doctor", "--json", env=environment(**self.tree())).out)
+        jsonschema.validate(here, SCHEMA)
+        self.assertFalse(here["simulated"])
 
     def test_a_simulated_machine_is_said_to_be_one(self):
         result = self.on(MACHINES / "workstation.json", "doctor")

@@ -62,12 +62,12 @@ class Options(unittest.TestCase):
         text = (COMPLETIONS / "hmn.bash").read_text()
         common = set(LONG.findall(re.search(r'common="([^"]*)"', text).group(1)))
         self.assertEqual(common, helped("snapshot"))
-        self.assertEqual(common, helped("doctor"))
         for command, case in (("ps", r"ps\) _hmn_words"), ("log", r"log\) _hmn_words"),
                               ("metrics", r"metrics\) _hmn_words"),
                               ("fit", r"fit\)\s+_hmn_words"), ("run", r"run\) _hmn_words"),
                               ("spill", r"spill\) _hmn_words"), ("watch", r"watch\) _hmn_words"),
                               ("wait", r"wait\) _hmn_words"), ("", r"\*\) _hmn_words"),
+                              ("doctor", r"doctor\) _hmn_words"),
                               ("record-machine", r"record-machine\)\s+_hmn_words")):
             words = re.search(case + r' "([^"]*)"', text).group(1)
             self.assertEqual(set(LONG.findall(words)) | common, helped(command), command)
@@ -81,12 +81,12 @@ class Options(unittest.TestCase):
         named = set(re.findall(r"(--[a-z-]+)[}\[]", text))
         self.assertEqual(named, helped("") | helped("ps") | helped("log") | helped("metrics") |
                          helped("fit") | helped("run") | helped("wait") | helped("spill") | helped("watch") |
-                         helped("record-machine"))
+                         helped("record-machine") | helped("doctor"))
 
     def test_fish_has_the_options_of_the_help(self):
         found = {of: set() for of in (*COMMANDS, "common")}
         for line in (COMPLETIONS / "hmn.fish").read_text().splitlines():
-            of = re.search(r"from (ps|log|metrics|fit|run|spill|watch|wait|record-machine)'", line)
+            of = re.search(r"from (ps|log|metrics|fit|run|spill|watch|wait|doctor|record-machine)'", line)
             where = of.group(1) if of else "" if "not __fish_seen" in line else "common"
             found[where] |= {"--" + name for name in re.findall(r" -l ([a-z-]+)", line)}
         found["common"] -= {"--commands"}
@@ -100,6 +100,7 @@ class Options(unittest.TestCase):
         self.assertEqual(found["common"] | found["spill"], helped("spill"))
         self.assertEqual(found["common"] | found["watch"], helped("watch"))
         self.assertEqual(found["common"] | found[""], helped(""))
+        self.assertEqual(found["common"] | found["doctor"], helped("doctor"))
         self.assertEqual(found["common"] | found["record-machine"], helped("record-machine"))
 
     def test_each_option_does_what_its_help_says_it_takes(self):
@@ -121,7 +122,7 @@ class Texts(unittest.TestCase):
     def test_commands_stand_in_help_manual_and_completions(self):
         listed = re.search(r"^Subcommands:\n(.*?)\n\n", help_of(""), re.S | re.M).group(1)
         names = {line.split()[0] for line in listed.splitlines()}
-        self.assertEqual(names, set(COMMANDS) - {""})
+        self.assertEqual(names, set(COMMANDS) - {""} | {"help"})
         self.assertEqual(set(re.findall(r"^\.It Cm ([\w-]+)$", page_of(""), re.M)), names)
         for file in ("hmn.bash", "_hmn", "hmn.fish"):
             text = (COMPLETIONS / file).read_text()
@@ -137,9 +138,10 @@ class Texts(unittest.TestCase):
 
     def test_sort_keys_stand_everywhere(self):
         keys = "vram shared total ram pid name".split()
-        self.assertIn(", ".join(keys), help_of("ps"))
-        for key in keys:
-            self.assertRegex(page_of("ps"), rf"Cm {key}\b")
+        for command in ("ps", "watch"):
+            self.assertIn(", ".join(keys), help_of(command))
+            for key in keys:
+                self.assertRegex(page_of(command), rf"Cm {key}\b")
         for file in ("hmn.bash", "_hmn", "hmn.fish"):
             self.assertIn(" ".join(keys), (COMPLETIONS / file).read_text())
 
@@ -149,7 +151,7 @@ class Texts(unittest.TestCase):
         import ps
         import summary
         schemas = {noun: json.loads((SOURCE / "docs" / "schema" / f"{noun}.schema.json").read_text())
-                   for noun in ("run", "wait", "spill")}
+                   for noun in ("doctor", "run", "wait", "spill")}
         for noun, schema in schemas.items():
             text = " ".join(re.findall(r"^\.It Va (.*)$", page_of(noun), re.M))
             self.assertEqual(set(re.findall(r"\w+", text)), set(schema["required"]), noun)

@@ -158,6 +158,41 @@ class Json(Machines):
                 self.assertTrue(all(list(row) == KEYS for row in rows))
 
 
+class Pools(Machines):
+    MACHINE = with_processes(process(7, "3GiB", "python3", resident="2GiB", allocated="3GiB", evicted="1GiB",
+                                     host_pool="256MiB", shared="1MiB"), process(8, None, "node"))
+
+    def test_each_pool_of_each_process_has_a_line(self):
+        result = self.on(self.MACHINE, "ps", "--show-pools")
+        self.assertEqual([re.split(" {2,}", line.strip()) for line in result.out.splitlines()], [
+            ["PID", "NAME", "POOL", "USED", "ALLOCATED", "RESIDENT", "COMMITTED", "EVICTED", "DEVICE"],
+            ["7", "python3", "vram", "3.0 GiB", "3.0 GiB", "2.0 GiB", "?", "1.0 GiB", "GPU 0 [RTX 5060 Ti]"],
+            ["7", "python3", "host", "256 MiB", "?", "?", "?", "?", "GPU 0 [RTX 5060 Ti]"],
+            ["8", "node", "vram", "?", "?", "?", "?", "?", "GPU 0 [RTX 5060 Ti]"],
+            ["8", "node", "host", "?", "?", "?", "?", "?", "GPU 0 [RTX 5060 Ti]"]])
+        self.assertIn("2 GPU processes found", result.err)
+
+    def test_json_has_them_in_each_process(self):
+        rows = self.rows(self.on(self.MACHINE, "ps", "--show-pools", "--json"))
+        self.assertEqual(list(rows[0]), [*KEYS, "pools"])
+        known = [{key: value for key, value in pool.items() if value is not None} for pool in rows[0]["pools"]]
+        self.assertEqual(known, [
+            {"pool": "vram", "used_bytes": 3 * GIB, "allocated_bytes": 3 * GIB, "resident_bytes": 2 * GIB,
+             "evicted_bytes": GIB, "shared_bytes": MIB}, {"pool": "host", "used_bytes": 256 * MIB}])
+        self.assertEqual([set(pool) for pool in rows[1]["pools"]],
+                         [{"pool", *(f"{name}_bytes" for name in ("used", "allocated", "resident", "committed",
+                                                                  "evicted", "purgeable", "shared"))}] * 2)
+
+    def test_unified_memory_is_one_pool(self):
+        device = {"name": "GB10", "pools": [{"kind": "unified", "total": "100GiB", "used": "3GiB"}],
+                  "processes": [process(7, "1GiB")]}
+        rows = self.rows(self.on({"devices": [device]}, "ps", "--show-pools", "--json", "--unattributed"))
+        self.assertEqual([[pool["pool"] for pool in row["pools"]] for row in rows], [["unified"], ["unified"]])
+
+    def test_columns_are_those_of_another_table(self):
+        self.assertEqual(self.on(self.MACHINE, "ps", "--show-pools", "--columns", "pid").code, 2)
+
+
 ID = "0123456789abcdef" * 4
 
 

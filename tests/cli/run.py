@@ -134,6 +134,31 @@ class Run(Machines):
         result = run("run", "--", "printf", "%s|", "--json", "a b", "--", "")
         self.assertEqual(result.out, "--json|a b|--||")
 
+    def test_the_command_needs_no_mark(self):
+        result = run("run", "--interval", "1s", "printf", "%s|", "--json", "--", "a")
+        self.assertEqual((result.code, result.out), (0, "--json|--|a|"))
+
+    def test_two_outputs_into_one_file_are_refused_before_anything_begins(self):
+        kept = self.folder / "kept.json"
+        os.symlink(self.folder / "new.svg", self.folder / "link.json")
+        os.symlink(self.folder, self.folder / "same")
+        for before in (False, True):
+            if before:
+                kept.write_text("kept")
+                os.link(kept, self.folder / "hard.svg")
+            pairs = [("--record", "kept.json", "--json", "kept.json"),
+                     ("--record", "kept.json", "--json", "./same/kept.json"),
+                     ("--record", "kept.json", "--json", kept),
+                     ("--plot", "new.svg", "--json", "link.json"), ("--json", "link.json", "--plot", "new.svg")]
+            for pair in pairs + [("--record", "kept.json", "--plot", "hard.svg")] * before:
+                result = run("run", *pair, "touch", "begun", cwd=self.folder)
+                self.assertEqual((result.code, result.out), (2, ""), pair)
+                self.assertRegex(result.err, r"^hmn: --\w+ and --\w+ are the same file: .*\n$")
+            self.assertFalse((self.folder / "begun").exists())
+            self.assertEqual(kept.exists(), before)
+        self.assertEqual(kept.read_text(), "kept")
+        self.assertEqual(run("run", "--record", "a.json", "--json", "b.json", "true", cwd=self.folder).code, 0)
+
     def test_terminal_passes_through(self):
         parent, child = pty.openpty()
         script = "import os; print(os.isatty(0), os.tcgetpgrp(0) == os.getpgrp(), flush=True)"
@@ -503,8 +528,7 @@ class Run(Machines):
         self.assertEqual(run("run", "--record", full, "--", "false").code, 1)
 
     def test_wrong_usage(self):
-        for arguments, message in (((), "follows --"), (("true",), "unexpected argument"),
-                                   (("--record", "a.txt", "--", "true"), ".jsonl"),
+        for arguments, message in (((), "no command"), (("--record", "a.txt", "--", "true"), ".jsonl"),
                                    (("--plot", "a.png", "--", "true"), ".svg"),
                                    (("--interval", "5", "--", "true"), "--interval"),
                                    (("--json", "", "--", "true"), "--json")):

@@ -6,13 +6,20 @@ from command import MACHINES, SOURCE, Machines, card, main, run
 
 WRONG = (
     (("--bogus",), '"--bogus": no such option'),
-    (("bogus",), '"bogus": no such command; there are ps, snapshot, log, metrics, fit, run, spill, watch, wait, '
-                 'doctor and record-machine'),
+    (("bogus",), '"bogus": no such command; there are ps, snapshot, log, metrics, fit, record-machine, run, wait, '
+                 'spill, watch, doctor and help'),
+    (("help", "bogus"), '"bogus": no such command; there are ps,'),
+    (("--device", "0", "ps"), "--device: follows the command, as in `hmn ps --device`"),
+    (("--device=0", "log"), "--device: follows the command, as in `hmn log --device`"),
+    (("run",), "no command: expected one, as in `hmn run make -j8`"),
+    (("spill", "--"), "no command: expected one"),
+    (("run", "--bogus", "true"), '"--bogus": no such option (see `hmn run --help`)'),
+    (("run", "-x", "--", "true"), '"-x": no such option (see `hmn run --help`)'),
     (("ps", "extra"), '"extra": unexpected argument'),
     (("ps", "--bogus"), '"--bogus": no such option'),
     (("--pid", "1"), '"--pid": no such option'),
     (("snapshot", "--json"), '"--json": no such option'),
-    (("doctor", "--json"), '"--json": no such option'),
+    (("record-machine", "--json", "x"), '"--json": no such option'),
     (("--timeout",), "--timeout: expected a value (see `hmn --help`)"),
     (("wait", "--free"), "--free: expected a value (see `hmn wait --help`)"),
     (("spill", "--json", "--", "true"), "--json: expected a value (see `hmn spill --help`)"),
@@ -28,20 +35,14 @@ WRONG = (
     (("ps", "--pid", "4294967296"), '"4294967296"'),
     (("ps", "--sort", "size"), '--sort "size": expected vram, shared, total, ram, pid or name'),
     (("ps", "--device", "first"), "an index (0), a UUID (GPU-...) or a PCI address (0000:01:00.0)"),
-    (("--json", "ps"), "`hmn ps --json`, not `hmn --json ps`"),
     (("--json", "run", "--", "true"), "`hmn run --json FILE`"),
     (("--json", "spill", "--", "true"), "`hmn spill --json FILE`"),
-    (("--json", "watch"), "`hmn watch --json`"),
-    (("--json", "wait"), "`hmn wait --json`"),
     (("ps", "--", "true"), '"true": unexpected argument'),
-    (("--json", "metrics"), "`hmn metrics --json`, not `hmn --json metrics`"),
-    (("--json", "fit", "x"), "`hmn fit --json`, not `hmn --json fit`"),
     (("metrics", "--device", "first"), "an index (0), a UUID (GPU-...)"),
     (("ps", "--json=foo"), '"--json = foo": a flag, expected no value, true or false'),
     (("ps", "--device", "0", "--device", "1"), "--device: expected once (see `hmn ps --help`)"),
     (("ps", "--slow"), '"--slow": no such option'),
-    (("--json", "snapshot"), "--json before a subcommand"),
-    (("--json", "doctor"), "--json before a subcommand"),
+    (("--json", "record-machine", "x"), "--json: `hmn record-machine` has none"),
 )
 
 
@@ -69,6 +70,20 @@ class Usage(Machines):
                             (SOURCE / "include" / "hypomnesis.h").read_text())
         for option in ("-V", "--version"):
             self.assertEqual(run(option), (0, f"hmn {'.'.join(version.groups())}\n", ""))
+
+    def test_json_in_front_of_a_command_is_the_commands(self):
+        machine = MACHINES / "workstation.json"
+        for command in (("ps",), ("metrics",), ("log", "--count", "1"), ("fit", "no-such-model"), ("snapshot",)):
+            before = run("--json", *command, "--machine", machine)
+            after = run(*command, *(["--json"] if command != ("snapshot",) else []), "--machine", machine)
+            self.assertEqual(before.code, after.code, command)
+            self.assertEqual(before.out[:2], after.out[:2], command)
+            self.assertEqual(before.err, after.err, command)
+
+    def test_help_is_a_command_too(self):
+        self.assertEqual(run("help"), run("--help"))
+        for command in ("ps", "run", "record-machine"):
+            self.assertEqual(run("help", command), run(command, "--help"))
 
     def test_failures_are_1(self):
         machine = MACHINES / "workstation.json"

@@ -49,6 +49,33 @@ class Watch(Machines):
         self.assertEqual(summary["kind"], "summary")
         self.assertEqual(err, "hmn watch: device 0 [Card], interval 2s, watching 1 PID(s) (top 5 by VRAM)\n")
 
+    def test_the_chosen_are_of_a_name_and_an_order(self):
+        rows = [row(7, "1GiB", "python3", host_resident="1GiB"), row(8, "3GiB", "game"),
+                row(9, "2GiB", "python3", host_resident="2GiB")]
+        machine = {"devices": [card(*rows)]}
+
+        def chosen(*arguments):
+            samples, _, err = self.lines(machine, *FAST, *arguments)
+            return [each["pid"] for each in samples if each["t_ms"] == 0], err
+        self.assertEqual(chosen("--match", "py*"), ([9, 7], "hmn watch: device 0 [Card], interval 0.05s, watching 2 "
+                                                    "PID(s) (top 5 by VRAM with name=py*)\n"))
+        self.assertEqual(chosen("--match", "py*", "--top", "1")[0], [9])
+        self.assertEqual(chosen("--sort", "pid")[0], [7, 8, 9])
+        self.assertEqual(chosen("--sort", "ram")[0], [9, 7, 8])
+        self.assertIn("(top 5 by RAM)", chosen("--sort", "ram")[1])
+        self.assertIn("following top 5 by name (", chosen("--sort", "name", "--follow-new")[1])
+        none = self.on(machine, "watch", "--match", "none")
+        self.assertEqual((none.code, none.err), (
+            2, "hmn: watch found no GPU processes matching name=none on device 0 to auto-select (top 5); re-run with "
+            "an explicit PID once a workload is running\n"))
+
+    def test_a_name_chooses_at_each_sample(self):
+        machine = {"devices": [card(row(7, "1GiB", "a"))],
+                   "changes": [then(3, row(7, "1GiB", "a"), row(8, "2GiB", "b"), row(9, "2GiB", "c"))]}
+        samples, _, err = self.lines(machine, *FAST, "--follow-new", "--match", "[bc]", "--top", "1")
+        self.assertEqual({each["pid"] for each in samples}, {8})
+        self.assertIn("no GPU processes matching name=[bc] on device 0 yet", err)
+
     def test_changes_baselines_and_peaks(self):
         machine = {"devices": [card(row(7, "1GiB"))], "changes": [then(3, row(7, "1029MiB"))]}
         samples, summary, _ = self.lines(machine, "7", *FAST)
@@ -165,7 +192,7 @@ class Watch(Machines):
         for words, message in ((("4294967296",), 'PID "4294967296": expected a whole number from 1 to 4294967295'),
                                (("--top", "4294967296"), "expected a whole number up to 4294967295")):
             self.assertIn(message, self.on({"devices": []}, "watch", *words).err)
-        for words in (("--follow-new", "7"), ("x",), ("0",), ("--interval", "5"), ("--top", "-1")):
+        for words in (("--follow-new", "7"), ("--match", "x", "7"), ("--sort", "ram", "7"), ("--sort", "size"), ("x",), ("0",), ("--interval", "5"), ("--top", "-1")):
             self.assertEqual(self.on({"devices": []}, "watch", *words).code, 2, words)
 
     def test_a_sample_is_out_at_once_and_signals_end_with_the_summary(self):

@@ -78,12 +78,23 @@ evidence gather(const session& in) {
                   in.simulation().has_value()};
 }
 
+std::string own_version() {
+  return fmt::format("{}.{}.{}", HMN_VERSION_MAJOR, HMN_VERSION_MINOR, HMN_VERSION_PATCH);
+}
+
 section versions() {
-  return {"Version",
-          {{severity::fine,
-            fmt::format("hmn {}.{}.{}, libhypomnesis {}", HMN_VERSION_MAJOR, HMN_VERSION_MINOR,
-                        HMN_VERSION_PATCH, hypomnesis::version_string()),
-            {}}}};
+  return {
+      "Version",
+      {fine(fmt::format("hmn {}, libhypomnesis {}", own_version(), hypomnesis::version_string()))}};
+}
+
+std::string as_json(const std::vector<section>& report, bool simulated) {
+  json_object out;
+  out.add("hmn_version", own_version())
+      .add("library_version", hypomnesis::version_string())
+      .add("simulated", simulated)
+      .add("sections", to_json(report));
+  return out.text() + "\n";
 }
 
 std::optional<section> environment() {
@@ -164,7 +175,7 @@ expected<exit_code> run_doctor(const session& in, const options& asked, const st
         report);
   report.push_back(devices(in, seen));
   report.push_back(readings(seen));
-  return write_output(render(report, as));
+  return write_output(asked.json ? as_json(report, seen.simulated) : render(report, as));
 }
 
 }  // namespace hmn::cli

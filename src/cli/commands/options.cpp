@@ -2,6 +2,7 @@
 #include "cli/commands/options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <hypomnesis.hpp>
 
@@ -20,6 +21,7 @@ struct texts {
   common_texts after;
   bool summary_json = false;
   bool command_json = false;
+  std::string topic;  // of `hmn help`
   std::optional<std::string> device;
   std::string file;
   bool force = false;
@@ -62,6 +64,7 @@ constexpr const char* snapshot_examples =
 constexpr const char* doctor_examples =
     "Examples:\n"
     "  hmn doctor\n"
+    "  hmn doctor --json | jq '.sections[].findings[] | select(.result == \"fail\")'\n"
     "  hmn doctor --trace --timeout 5s      with each driver call\n"
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn-doctor(1).";
@@ -113,11 +116,13 @@ void add_record(CLI::App& app, texts& into) {
 
 void add_run_and_wait(CLI::App& app, texts& into) {
   auto* run = add_command(app, "run", "Run a command and report the memory it used", run_examples);
+  run->prefix_command();
   add_run(*run, into.run);
   add_device(*run, into);
   add_common(*run, into.after);
   auto* wait =
       add_command(app, "wait", "Wait for free GPU memory, then run a command", wait_examples);
+  wait->prefix_command();
   add_wait(*wait, into.wait);
   add_device(*wait, into);
   wait->add_flag("--json", into.command_json, "Print a JSON object");
@@ -134,6 +139,7 @@ void add_fit_command(CLI::App& app, texts& into) {
 void add_spill_and_watch(CLI::App& app, texts& into) {
   auto* spill = add_command(app, "spill", "Run a command and report when GPU memory spills to RAM",
                             spill_examples);
+  spill->prefix_command();
   add_spill(*spill, into.spill);
   add_device(*spill, into, "This device: index, UUID or PCI address [0]");
   add_common(*spill, into.after);
@@ -166,9 +172,13 @@ void declare(CLI::App& app, texts& into) {
   add_record(app, into);
   add_run_and_wait(app, into);
   add_spill_and_watch(app, into);
-  add_common(*add_command(app, "doctor", "Report the GPUs and drivers found, and what to do",
-                          doctor_examples),
-             into.after);
+  auto* doctor = add_command(app, "doctor", "Report the GPUs and drivers found, and what to do",
+                             doctor_examples);
+  doctor->add_flag("--json", into.command_json, "Print a JSON object");
+  add_common(*doctor, into.after);
+  auto* help = app.add_subcommand("help", "Print this help, or that of a command");
+  help->set_help_flag("-h,--help", "Print this help");
+  help->add_option("COMMAND", into.topic, "Command whose help to print");
 }
 
 command command_of(const CLI::App& app) {
@@ -186,47 +196,28 @@ command command_of(const CLI::App& app) {
   return command::summary;
 }
 
-failure json_before_command(command run) {
-  if (run == command::ps)
-    return misused(
-        "--json before a subcommand is ignored, not applied: each subcommand has its own --json "
-        "(`hmn ps --json`, not `hmn --json ps`)");
-  if (run == command::log)
-    return misused("--json before a subcommand is ignored: `hmn log --json`, not `hmn --json log`");
-  if (run == command::metrics)
-    return misused(
-        "--json before a subcommand is ignored: `hmn metrics --json`, not `hmn --json metrics`");
-  if (run == command::run)
-    return misused(
-        "--json before a subcommand is ignored: `hmn run --json FILE`, not `hmn --json run`");
-  if (run == command::spill)
-    return misused(
-        "--json before a subcommand is ignored: `hmn spill --json FILE`, not `hmn --json spill`");
-  if (run == command::watch)
-    return misused(
-        "--json before a subcommand is ignored: `hmn watch --json`, not `hmn --json watch`");
-  if (run == command::wait)
-    return misused(
-        "--json before a subcommand is ignored: `hmn wait --json`, not `hmn --json wait`");
-  if (run == command::fit)
-    return misused("--json before a subcommand is ignored: `hmn fit --json`, not `hmn --json fit`");
-  if (run == command::snapshot)
-    return misused("--json before a subcommand is ignored: `hmn snapshot` always prints JSON");
-  return misused(
-      fmt::format("--json before a subcommand is ignored, and `hmn {}` prints text alone",
-                  run == command::doctor ? "doctor" : "record-machine"));
+// Applies a --json in front of the command: it is that of the command, unless that takes a file.
+std::optional<failure> apply_json(const texts& from, options& to) {
+  to.json = from.summary_json || from.command_json;
+  if (!from.summary_json) return std::nullopt;
+  if (to.run == command::run)
+    return misused("--json takes a file there: `hmn run --json FILE`, not `hmn --json run`");
+  if (to.run == command::spill)
+    return misused("--json takes a file there: `hmn spill --json FILE`, not `hmn --json spill`");
+  if (to.run == command::record_machine) return misused("--json: `hmn record-machine` has none");
+  return std::nullopt;
 }
 
-// Stores the command after "--", which hmn is to run.
+// Stores the command that hmn is to run.
 std::optional<failure> apply_command(const std::vector<std::string>& words, options& to) {
   if (to.run != command::run && to.run != command::wait && to.run != command::spill) {
     if (words.empty()) return std::nullopt;
     return misused(fmt::format("\"{}\": unexpected argument", words.front()));
   }
   if (to.run == command::run && words.empty())
-    return misused("no command: it follows --, as in `hmn run -- make -j8`");
+    return misused("no command: expected one, as in `hmn run make -j8`");
   if (to.run == command::spill && words.empty())
-    return misused("no command: it follows --, as in `hmn spill -- ./train`");
+    return misused("no command: expected one, as in `hmn spill ./train`");
   to.words = words;
   return std::nullopt;
 }
@@ -235,8 +226,7 @@ expected<options> interpret(const texts& from, command run,
                             const std::vector<std::string>& wrapped) {
   options to;
   to.run = run;
-  if (from.summary_json && run != command::summary) return json_before_command(run);
-  to.json = from.summary_json || from.command_json;
+  if (auto wrong = apply_json(from, to)) return *std::move(wrong);
   if (auto wrong = apply_common(from.before, to)) return *std::move(wrong);
   if (auto wrong = apply_common(from.after, to)) return *std::move(wrong);
   to.slow = from.slow;
@@ -245,7 +235,9 @@ expected<options> interpret(const texts& from, command run,
   to.force = from.force;
   to.device = from.device;
   if (auto wrong = apply_ps(from.ps, to)) return *std::move(wrong);
-  if (auto wrong = apply_log(from.log, to.log)) return *std::move(wrong);
+  auto log = from.log;
+  log.json = log.json || to.json;
+  if (auto wrong = apply_log(log, to.log)) return *std::move(wrong);
   if (run == command::run)
     if (auto wrong = apply_run(from.run, to.measured)) return *std::move(wrong);
   if (run == command::spill)
@@ -266,17 +258,53 @@ failure usage_failure(const CLI::App& app, const std::string& message) {
   return misused(fmt::format("{} (see `{} --help`)", message, who));
 }
 
+failure no_such_command(const CLI::App& app, std::string_view word) {
+  std::vector<std::string> names;
+  for (const auto* each : app.get_subcommands({})) names.push_back(each->get_name());
+  const auto last = std::move(names.back());
+  names.pop_back();
+  return misused(fmt::format("\"{}\": no such command; there are {} and {} (see `hmn --help`)",
+                             word, fmt::join(names, ", "), last));
+}
+
+bool is_option(std::string_view word) {
+  return word.size() > 1 && word.starts_with('-');
+}
+
+failure no_such_option(const CLI::App& app, const std::string& word) {
+  const auto chosen = app.get_subcommands();
+  const auto name = word.substr(0, word.find('='));
+  const bool precedes = !chosen.empty() && chosen.front()->get_option_no_throw(name) != nullptr;
+  if (!precedes) return usage_failure(app, fmt::format("\"{}\": no such option", word));
+  return usage_failure(app, fmt::format("{1}: follows the command, as in `hmn {0} {1}`",
+                                        chosen.front()->get_name(), name));
+}
+
 failure unexpected_argument(const CLI::App& app) {
   const auto extra = app.remaining(true).front();
-  if (extra.starts_with('-'))
-    return usage_failure(app, fmt::format("\"{}\": no such option", extra));
-  if (app.get_subcommands().empty())
-    return usage_failure(
-        app, fmt::format(
-                 "\"{}\": no such command; there are ps, snapshot, log, metrics, fit, run, spill, "
-                 "watch, wait, doctor and record-machine",
-                 extra));
+  if (is_option(extra)) return no_such_option(app, extra);
+  if (app.get_subcommands().empty()) return no_such_command(app, extra);
   return usage_failure(app, fmt::format("\"{}\": unexpected argument", extra));
+}
+
+expected<information> help_on(const CLI::App& app, const std::string& command) {
+  if (command.empty())
+    return information{
+        app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal)};
+  const auto found =
+      app.get_subcommands([&](const auto* each) { return each->check_name(command); });
+  if (found.empty()) return no_such_command(app, command);
+  return information{found.front()->help(app.get_name())};
+}
+
+// Returns the command that hmn is to run: from the first word that is no option of hmn's, or after
+// "--"; a later "--" belongs to it. The failure is of an option before it.
+expected<std::vector<std::string>> command_in(const CLI::App& app, int argc,
+                                              const char* const* argv) {
+  std::vector<std::string> words = app.remaining(true);
+  if (!words.empty() && is_option(words.front())) return no_such_option(app, words.front());
+  words.insert(words.end(), argv + (words.empty() && argc > 0 ? 1 : 0), argv + argc);
+  return words;
 }
 
 // Rewrites CLI11's "--device: At Most 1 required but received 2" and "--timeout: 1 required
@@ -303,7 +331,6 @@ expected<std::variant<options, information>> parse_options(int argc, const char*
   if (const auto plain = plain_summary(argc, argv)) return answer(*plain);
   int own = 0;
   while (own < argc && std::string_view(argv[own]) != "--") ++own;
-  const std::vector<std::string> wrapped(argv + std::min(own + 1, argc), argv + argc);
   CLI::App app("Measures host memory and GPU memory.", "hmn");
   texts given;
   declare(app, given);
@@ -324,7 +351,13 @@ expected<std::variant<options, information>> parse_options(int argc, const char*
   } catch (const CLI::ParseError& error) {
     return usage_failure(app, error.what());
   }
-  auto parsed = interpret(given, command_of(app), wrapped);
+  if (app.got_subcommand("help")) {
+    const auto help = help_on(app, given.topic);
+    return help ? expected<std::variant<options, information>>(*help) : help.why();
+  }
+  const auto words = command_in(app, argc - own, argv + own);
+  if (!words) return words.why();
+  auto parsed = interpret(given, command_of(app), *words);
   if (!parsed) return parsed.why();
   return answer(*std::move(parsed));
 }

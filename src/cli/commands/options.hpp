@@ -9,6 +9,7 @@
 #include "cli/commands/timed_options.hpp"
 #include "cli/expected.hpp"
 #include "cli/fit/options.hpp"
+#include "cli/measure/sort_key.hpp"
 #include "cli/text/colour.hpp"
 
 namespace hmn::cli {
@@ -27,7 +28,6 @@ enum class command {
   spill,
   watch
 };
-enum class sort_key { vram, shared, total, ram, pid, name };
 
 struct options {
   command run = command::summary;
@@ -42,6 +42,7 @@ struct options {
   sort_key sort = sort_key::vram;
   std::vector<std::size_t> columns;  // positions in process_columns.cpp; empty: the default
   bool unattributed = false;
+  bool show_pools = false;
   bool slow = false;         // include metrics that take long
   bool unsupported = false;  // include metrics that the device does not have
   log_options log;

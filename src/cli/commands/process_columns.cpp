@@ -7,13 +7,13 @@
 
 #include <algorithm>
 
+#include "cli/commands/process_pools.hpp"
 #include "cli/commands/process_row.hpp"
 #include "cli/measure/freshness.hpp"
 #include "cli/text/bar.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/text/json.hpp"
 #include "cli/text/memory_line.hpp"
-#include "cli/text/table.hpp"
 #include "cli/text/terminal.hpp"
 #include "cli/text/words.hpp"
 
@@ -31,10 +31,6 @@ cell unknown() {
 
 cell text_cell(const std::optional<std::string>& text, const style& as) {
   return text ? cell{escape_for_text(*text, as.ascii_only)} : unknown();
-}
-
-cell size_cell(std::optional<std::uint64_t> bytes, std::string_view mark = {}) {
-  return bytes ? cell{std::string(mark) + format_bytes(*bytes)} : unknown();
 }
 
 // Returns the length of a bar for the width of the terminal.
@@ -305,6 +301,20 @@ expected<column_list> parse_columns(std::string_view text) {
   return columns;
 }
 
+table::cell size_cell(std::optional<std::uint64_t> bytes, std::string_view mark) {
+  return bytes ? cell{std::string(mark) + format_bytes(*bytes)} : unknown();
+}
+
+std::vector<table::cell> cells_of(const process_row& row,
+                                  std::initializer_list<std::string_view> columns,
+                                  const style& as) {
+  std::vector<table::cell> cells;
+  for (const auto name : columns)
+    for (const auto& each : kinds)
+      if (each.name == name) cells.push_back(each.show(row, as));
+  return cells;
+}
+
 bool has_column(const column_list& columns, std::string_view name) {
   return std::any_of(columns.begin(), columns.end(),
                      [name](std::size_t i) { return kinds[i].name == name; });
@@ -324,13 +334,15 @@ std::string process_table(const std::vector<process_row>& rows, const column_lis
   return out.text(as);
 }
 
-std::string process_json(const std::vector<process_row>& rows, const column_list& columns) {
+std::string process_json(const std::vector<process_row>& rows, const column_list& columns,
+                         bool with_pools) {
   std::vector<json_object> objects;
   for (const auto& row : rows) {
     auto& out = objects.emplace_back();
     for (const auto i : columns) kinds[i].write(row, out);
     if (!columns.empty()) continue;
     for (const auto write : default_keys) write(row, out);
+    if (with_pools) add_pools(row, out);
   }
   return json_document(objects);
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/commands/process_row.hpp"
 #include "cli/expected.hpp"
+#include "cli/text/table.hpp"
 #include "cli/text/terminal.hpp"
 
 namespace hmn::cli {
@@ -19,9 +21,15 @@ expected<column_list> parse_columns(std::string_view text);
 std::string all_column_names();
 bool has_column(const column_list& columns, std::string_view name);
 
+table::cell size_cell(std::optional<std::uint64_t> bytes, std::string_view mark = {});
+// Returns the cells of the named columns.
+std::vector<table::cell> cells_of(const process_row& row,
+                                  std::initializer_list<std::string_view> columns, const style& as);
+
 // Uses the default for empty `columns`; in JSON every key except the costly ones.
 std::string process_table(const std::vector<process_row>& rows, const column_list& columns,
                           const style& as);
-std::string process_json(const std::vector<process_row>& rows, const column_list& columns);
+std::string process_json(const std::vector<process_row>& rows, const column_list& columns,
+                         bool with_pools = false);
 
 }  // namespace hmn::cli

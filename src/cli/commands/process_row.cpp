@@ -5,7 +5,6 @@
 #include <hypomnesis.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "cli/measure/freshness.hpp"
 #include "cli/text/usage_total.hpp"
 #include "cli/text/words.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -22,37 +22,6 @@ using hypomnesis::format_bytes;
 using hypomnesis::accounting_kind;
 using hypomnesis::name_status;
 using hypomnesis::note;
-
-std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
-  return a > std::numeric_limits<std::uint64_t>::max() - b
-             ? std::numeric_limits<std::uint64_t>::max()
-             : a + b;
-}
-
-std::optional<std::uint64_t> size_of(const process_row& row, sort_key by) {
-  switch (by) {
-    case sort_key::shared:
-      return row.usage.host_pool_bytes;
-    case sort_key::total:
-      return row.total();
-    case sort_key::ram:
-      return row.usage.host_resident_bytes;
-    default:
-      return row.usage.used_bytes;
-  }
-}
-
-bool by_name_and_pid(const process_row& a, const process_row& b) {
-  if (a.usage.process_name != b.usage.process_name)
-    return a.usage.process_name < b.usage.process_name;
-  if (a.usage.pid != b.usage.pid) return a.usage.pid < b.usage.pid;
-  return a.usage.device_index < b.usage.device_index;
-}
-
-bool by_pid(const process_row& a, const process_row& b) {
-  if (a.usage.pid != b.usage.pid) return a.usage.pid < b.usage.pid;
-  return a.usage.device_index < b.usage.device_index;
-}
 
 using pid_on_device = std::pair<std::uint32_t, std::uint32_t>;
 
@@ -122,18 +91,9 @@ std::string total_text(const tally& all) {
 
 }  // namespace
 
-std::optional<std::uint64_t> process_row::total() const {
-  if (!usage.used_bytes && !usage.host_pool_bytes) return std::nullopt;
-  return saturating_sum(usage.used_bytes.value_or(0), usage.host_pool_bytes.value_or(0));
-}
-
 void sort_rows(std::vector<process_row>& rows, sort_key by) {
   std::stable_sort(rows.begin(), rows.end(), [by](const process_row& a, const process_row& b) {
-    if (by == sort_key::pid) return by_pid(a, b);
-    if (by == sort_key::name) return by_name_and_pid(a, b);
-    const auto left = size_of(a, by);
-    const auto right = size_of(b, by);
-    return left != right ? left > right : by_name_and_pid(a, b);
+    return comes_before(a.usage, b.usage, by);
   });
 }
 

@@ -20,11 +20,8 @@ struct process_row {
   // Looked up on request only.
   std::optional<std::string> user;
   std::optional<std::uint32_t> namespace_pid;
-
-  std::optional<std::uint64_t> total() const;  // VRAM and shared, as far as known, saturating
 };
 
-// Sorts sizes descending with unknown ones last, names with unknown ones first, then pids.
 void sort_rows(std::vector<process_row>& rows, sort_key by);
 
 struct process_filter {

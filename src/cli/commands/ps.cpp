@@ -10,6 +10,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/process_columns.hpp"
+#include "cli/commands/process_pools.hpp"
 #include "cli/measure/no_gpu.hpp"
 #include "cli/system/process_facts.hpp"
 #include "cli/system/waiting_notice.hpp"
@@ -39,8 +40,7 @@ bool belongs_to(const process_row& row, std::optional<device_index> device) {
 
 bool passes(const process_row& row, const options& asked, std::optional<device_index> device) {
   if (asked.pid && row.usage.pid != *asked.pid) return false;
-  const auto& name = row.usage.process_name;
-  if (asked.match && !(name && glob_matches(*asked.match, *name))) return false;
+  if (!is_selected(asked.match, row.usage.process_name)) return false;
   return belongs_to(row, device);
 }
 
@@ -179,6 +179,11 @@ void print_messages(const session& in, const view& seen, const options& asked,
     write_notice(count_sentence(rows, {asked.pid, asked.device, asked.match}));
 }
 
+std::string text_of(const std::vector<process_row>& rows, const options& asked, const style& as) {
+  if (asked.json) return process_json(rows, asked.columns, asked.show_pools);
+  return asked.show_pools ? pool_table(rows, as) : process_table(rows, asked.columns, as);
+}
+
 }  // namespace
 
 expected<exit_code> run_ps(const session& in, const options& asked, const style& as) {
@@ -193,8 +198,7 @@ expected<exit_code> run_ps(const session& in, const options& asked, const style&
   print_messages(in, *seen, asked, rows);
   if (asked.unattributed && !asked.pid && !asked.match) add_unattributed(whole, seen->device, rows);
   const auto result = search_failed(seen->snapshot) ? exit_code::failed : exit_code::done;
-  return std::max(result, write_output(asked.json ? process_json(rows, asked.columns)
-                                                  : process_table(rows, asked.columns, as)));
+  return std::max(result, write_output(text_of(rows, asked, as)));
 }
 
 }  // namespace hmn::cli

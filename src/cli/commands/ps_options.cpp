@@ -14,16 +14,6 @@
 namespace hmn::cli {
 namespace {
 
-std::optional<sort_key> sort_key_of(std::string_view word) {
-  if (word == "vram" || word == "dedicated" || word == "committed") return sort_key::vram;
-  if (word == "shared") return sort_key::shared;
-  if (word == "total") return sort_key::total;
-  if (word == "ram") return sort_key::ram;
-  if (word == "pid") return sort_key::pid;
-  if (word == "name") return sort_key::name;
-  return std::nullopt;
-}
-
 expected<std::uint32_t> parse_pid(std::string_view text) {
   std::uint32_t pid = 0;
   const auto end = text.data() + text.size();
@@ -43,7 +33,8 @@ const char* const ps_examples =
     "  hmn ps --json | jq 'sort_by(-(.used_bytes // 0))[:5]'\n"
     "\n"
     "Columns: pid, name, vram, shared, ram, device, type, user, load, container,\n"
-    "nspid, command.\n"
+    "nspid, command; peak: the highest use that the driver has accounted (NVIDIA's\n"
+    "accounting mode, which root enables), else unknown.\n"
     "\n"
     "Exit status: 0 done (also when the list is empty), 1 failed, no such device or\n"
     "process, 2 wrong usage. See hmn-ps(1).";
@@ -56,6 +47,7 @@ void add_ps(CLI::App& app, ps_texts& into) {
              {{"--sort", &into.sort, "KEY", "Order: vram, shared, total, ram, pid, name [vram]"},
               {"--columns", &into.columns, "LIST", "Columns, separated by commas"}});
   app.add_flag("--unattributed", into.unattributed, "Also memory that no visible process has");
+  app.add_flag("--show-pools", into.show_pools, "A line for each memory pool of each process");
 }
 
 std::optional<failure> apply_ps(const ps_texts& from, options& to) {
@@ -65,10 +57,8 @@ std::optional<failure> apply_ps(const ps_texts& from, options& to) {
     to.pid = *pid;
   }
   if (from.sort) {
-    const auto key = sort_key_of(*from.sort);
-    if (!key)
-      return misused(
-          fmt::format("--sort \"{}\": expected vram, shared, total, ram, pid or name", *from.sort));
+    const auto key = parse_sort_key(*from.sort);
+    if (!key) return key.why();
     to.sort = *key;
   }
   if (from.columns) {
@@ -76,6 +66,9 @@ std::optional<failure> apply_ps(const ps_texts& from, options& to) {
     if (!columns) return columns.why();
     to.columns = *std::move(columns);
   }
+  if (from.columns && from.show_pools)
+    return misused("--columns and --show-pools: only one of them");
+  to.show_pools = from.show_pools;
   to.unattributed = from.unattributed;
   to.match = from.match;
   return std::nullopt;

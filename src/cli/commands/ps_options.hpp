@@ -14,6 +14,7 @@ struct ps_texts {
   std::optional<std::string> sort;
   std::optional<std::string> columns;
   bool unattributed = false;
+  bool show_pools = false;
 };
 
 extern const char* const ps_examples;

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/run_report.hpp"
 #include "cli/measure/timeline.hpp"
 #include "cli/system/child.hpp"
+#include "cli/system/file.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/output.hpp"
 #include "cli/units.hpp"
@@ -24,12 +26,34 @@ struct outputs {
   std::array<std::optional<late_file>*, 3> all() { return {&record, &plot, &json}; }
 };
 
+struct requested_file {
+  const char* option;
+  const std::optional<std::string>& path;
+  std::optional<late_file>& file;
+};
+
+// Returns why two options cannot have the same file, of which the second would overwrite the first.
+std::optional<failure> check_distinct(std::span<const requested_file> all) {
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (all[i].path && all[j].path && is_same_file(*all[i].path, *all[j].path))
+        return misused(fmt::format("{} and {} are the same file: \"{}\"", all[j].option,
+                                   all[i].option, *all[i].path));
+  return std::nullopt;
+}
+
 std::optional<failure> open_all(const run_options& asked, outputs& to) {
-  if (asked.record) to.record.emplace(*asked.record);
-  if (asked.plot) to.plot.emplace(*asked.plot);
-  if (asked.json) to.json.emplace(*asked.json);
-  for (const auto* each : to.all())
-    if (*each && !(*each)->is_good()) return (*each)->why();
+  const requested_file all[] = {{"--record", asked.record, to.record},
+                                {"--plot", asked.plot, to.plot},
+                                {"--json", asked.json, to.json}};
+  if (auto twice = check_distinct(all)) return twice;
+  for (const auto& each : all) {
+    if (!each.path) continue;
+    each.file.emplace(*each.path);
+    if (!each.file->is_good()) return each.file->why();
+    // A link to a new file is one only now.
+    if (auto twice = check_distinct(all)) return twice;
+  }
   return std::nullopt;
 }
 

@@ -83,9 +83,11 @@ std::optional<failure> apply_log(const log_texts& from, log_options& to) {
 
 const char* const run_examples =
     "Examples:\n"
-    "  hmn run -- python3 -V\n"
-    "  hmn run --plot memory.svg --record memory.csv -- sleep 0.2\n"
-    "  hmn run --json - -- true | jq .largest_process.bytes\n"
+    "  hmn run python3 -V\n"
+    "  hmn run --plot memory.svg --record memory.csv sleep 0.2\n"
+    "  hmn run --json - true | jq .largest_process.bytes\n"
+    "\n"
+    "The command begins at the first word that is no option, or after --.\n"
     "\n"
     "Exit status: 0 done, else the command's own, or 128 + N when signal N ended it; 2\n"
     "wrong usage, 125 hmn failed, 126 the command cannot be run, 127 it was not found.\n"
@@ -114,8 +116,10 @@ std::optional<failure> apply_run(const run_texts& from, run_options& to) {
 
 const char* const spill_examples =
     "Examples:\n"
-    "  hmn spill -- ./train --steps 100\n"
-    "  hmn spill --interval 50ms --json spill.json -- ./train\n"
+    "  hmn spill ./train --steps 100\n"
+    "  hmn spill --interval 50ms --json spill.json ./train\n"
+    "\n"
+    "The command begins at the first word that is no option, or after --.\n"
     "\n"
     "Exit status: 0 done, else the command's own, or 128 + N when signal N ended it; 2\n"
     "wrong usage, 125 hmn failed, 126 the command cannot be run, 127 it was not found.\n"
@@ -137,8 +141,10 @@ std::optional<failure> apply_spill(const spill_texts& from, spill_options& to) {
 const char* const wait_examples =
     "Examples:\n"
     "  hmn wait --free 12GiB\n"
-    "  hmn wait --free 8GiB --any --timeout 1h -- env\n"
+    "  hmn wait --free 8GiB --any --timeout 1h env\n"
     "  hmn wait --free 512MiB --device 0 --json\n"
+    "\n"
+    "The command begins at the first word that is no option, or after --.\n"
     "\n"
     "Exit status: 0 done (with a command: the command's own), 1 failed, no GPU, no such\n"
     "device or none that large, 2 wrong usage, 124 the time was up, 126 the command\n"
@@ -167,16 +173,19 @@ const char* const watch_examples =
     "Examples:\n"
     "  hmn watch --interval 2s              the five that use most, until Ctrl-C\n"
     "  hmn watch 4242 --duration 1m --json | jq .used_bytes\n"
-    "  hmn watch --follow-new --top 3\n"
+    "  hmn watch --follow-new --top 3 --match 'python*'\n"
     "\n"
     "Exit status: 0 done, no spill seen (or it cannot be measured), 1 spill seen, 2\n"
     "failed or wrong usage. See hmn-watch(1).";
 
 void add_watch(CLI::App& app, watch_texts& into) {
   app.add_option("PID", into.pids, "Processes to follow; without: those that use most");
-  add_values(app, {{"--interval", &into.interval, "DURATION", "Time between samples [5s]"},
-                   {"--duration", &into.duration, "DURATION", "End after this time"},
-                   {"--top", &into.top, "N", "Without PID: follow the top N [5]"}});
+  add_values(app,
+             {{"--interval", &into.interval, "DURATION", "Time between samples [5s]"},
+              {"--duration", &into.duration, "DURATION", "End after this time"},
+              {"--top", &into.top, "N", "Without PID: follow the top N [5]"},
+              {"--match", &into.match, "GLOB", "Without PID: only names that match (* ? [a-z])"},
+              {"--sort", &into.sort, "KEY", "Top by vram, shared, total, ram, pid, name [vram]"}});
   app.add_flag("--follow-new", into.follow_new, "Choose them again at each sample");
 }
 
@@ -186,6 +195,14 @@ std::optional<failure> apply_watch(const watch_texts& from, watch_options& to) {
         "watch --follow-new only applies to auto-selection; drop --follow-new or the explicit PID "
         "list");
   to.follow_new = from.follow_new;
+  if ((from.match || from.sort) && !from.pids.empty())
+    return misused("--match and --sort choose processes: drop them, or the PIDs");
+  to.match = from.match;
+  if (from.sort) {
+    const auto key = parse_sort_key(*from.sort);
+    if (!key) return key.why();
+    to.sort = *key;
+  }
   for (const auto& text : from.pids) {
     const auto pid = whole(text);
     if (!pid || *pid == 0)

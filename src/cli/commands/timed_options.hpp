@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/expected.hpp"
+#include "cli/measure/sort_key.hpp"
 
 namespace CLI {
 class App;
@@ -99,6 +100,8 @@ struct watch_options {
   std::uint32_t interval_ms = 5000;
   std::optional<std::uint64_t> duration_ms;
   std::uint32_t top = 5;
+  std::optional<std::string> match;
+  sort_key sort = sort_key::vram;
   bool follow_new = false;
 };
 
@@ -108,6 +111,8 @@ struct watch_texts {
   std::optional<std::string> interval;
   std::optional<std::string> duration;
   std::optional<std::string> top;
+  std::optional<std::string> match;
+  std::optional<std::string> sort;
   bool follow_new = false;
 };
 

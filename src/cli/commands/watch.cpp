@@ -14,7 +14,9 @@
 #include "cli/system/process_tree.hpp"
 #include "cli/system/stop_request.hpp"
 #include "cli/system/waiting_notice.hpp"
+#include "cli/text/diagnostics.hpp"
 #include "cli/text/escape.hpp"
+#include "cli/text/glob.hpp"
 #include "cli/text/output.hpp"
 #include "cli/units.hpp"
 
@@ -42,7 +44,7 @@ process_values values_of(const hypomnesis::usage& row) {
 // Returns why the process list is missing.
 std::optional<failure> missing_list(const hypomnesis::snapshot& snapshot) {
   for (const auto& each : snapshot.diagnostics())
-    if (each.subject == part::processes && each.device_index) return failed(each.message);
+    if (hides_processes(each)) return failed(each.message);
   return std::nullopt;
 }
 
@@ -125,11 +127,17 @@ expected<std::vector<process_values>> watch::read(std::uint32_t deadline_ms, std
   what.deadline = milliseconds(deadline_ms);
   const auto snapshot = in_.library().take(what);
   observe(detector_, snapshot, moment_text(ms));
-  const auto usages = snapshot.usages();
+  auto usages = snapshot.usages();
   if (usages.empty())
     if (auto missing = missing_list(snapshot)) return *std::move(missing);
+  std::stable_sort(usages.begin(), usages.end(), [this](const auto& a, const auto& b) {
+    return comes_before(a, b, asked_.watch.sort);
+  });
   std::vector<process_values> rows;
-  for (const auto& each : usages) rows.push_back(values_of(each));
+  for (const auto& each : usages) {
+    rows.push_back(values_of(each));
+    rows.back().is_candidate = is_selected(asked_.watch.match, each.process_name);
+  }
   report_stale(usages, ms);
   if (label_.empty())
     for (const auto& each : gpus_of(in_, snapshot)) label_ = shown_name(each).value_or("");
@@ -145,27 +153,29 @@ std::optional<failure> watch::begin() {
   followed_ = asked_.watch.pids;
   if (followed_.empty()) followed_ = choose_top(rows_, asked_.watch.top);
   if (!followed_.empty()) return std::nullopt;
-  if (const auto parts = parts_text(in_, device_); !parts.empty())
-    return wrong(fmt::format("watch found no GPU processes on device {}{}", device_, parts));
+  const auto none =
+      fmt::format("watch found no GPU processes{} on device {}",
+                  asked_.watch.match ? " matching name=" + *asked_.watch.match : "", device_);
+  if (const auto parts = parts_text(in_, device_); !parts.empty()) return wrong(none + parts);
   if (!asked_.watch.follow_new)
     return wrong(
-        fmt::format("watch found no GPU processes on device {} to auto-select (top {}); re-run "
-                    "with an explicit PID once a workload is running",
-                    device_, asked_.watch.top));
-  write_notice(
-      fmt::format("watch found no GPU processes on device {} yet (top {} by VRAM); waiting for "
-                  "work to appear",
-                  device_, asked_.watch.top));
+        fmt::format("{} to auto-select (top {}); re-run with an explicit PID once a "
+                    "workload is running",
+                    none, asked_.watch.top));
+  write_notice(fmt::format("{} yet (top {} by {}); waiting for work to appear", none,
+                           asked_.watch.top, name_of(asked_.watch.sort)));
   return std::nullopt;
 }
 
 void watch::announce() const {
   const auto& asked = asked_.watch;
   std::string whom = fmt::format("watching {} PID(s)", followed_.size());
-  if (asked.pids.empty()) whom += fmt::format(" (top {} by VRAM)", asked.top);
+  auto top = fmt::format("top {} by {}", asked.top, name_of(asked.sort));
+  if (asked.match) top += " with name=" + escape_for_text(*asked.match);
+  if (asked.pids.empty()) whom += fmt::format(" ({})", top);
   if (asked.follow_new)
-    whom = fmt::format("following top {} by VRAM (re-selected every interval), {} initially",
-                       asked.top, followed_.size());
+    whom = fmt::format("following {} (re-selected every interval), {} initially", top,
+                       followed_.size());
   const auto name = label_.empty() ? "" : fmt::format(" [{}]", escape_for_text(label_));
   const auto seconds = static_cast<double>(asked.interval_ms) / 1000;
   write_report(

@@ -7,7 +7,7 @@ _hmn_command() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --timeout | --machine | --color | --pid | --device | --sort | --match | --columns | --interval | --count | --duration | --record | --plot | --free | --top | --context | --batch | --kv-type) ((i++)) ;;
-      ps | snapshot | log | metrics | fit | run | spill | watch | wait | doctor | record-machine)
+      ps | snapshot | log | metrics | fit | run | spill | watch | wait | doctor | record-machine | help)
         echo "${COMP_WORDS[i]}"
         return
         ;;
@@ -71,7 +71,7 @@ _hmn() {
     --match | --count | --batch | --top) ;;
     *)
       case $command in
-        ps) _hmn_words "--pid --device --sort --match --columns --unattributed --json $common" "$word" ;;
+        ps) _hmn_words "--pid --device --sort --match --columns --unattributed --show-pools --json $common" "$word" ;;
         log) _hmn_words "--interval --count --duration --device --json --csv $common" "$word" ;;
         metrics) _hmn_words "--device --slow --unsupported --json $common" "$word" ;;
         fit)
@@ -80,14 +80,16 @@ _hmn() {
           ;;
         run) _hmn_words "--record --plot --interval --device --json $common" "$word" ;;
         spill) _hmn_words "--interval --device --json $common" "$word" ;;
-        watch) _hmn_words "--interval --duration --top --follow-new --device --json $common" "$word" ;;
+        watch) _hmn_words "--interval --duration --top --match --sort --follow-new --device --json $common" "$word" ;;
         wait) _hmn_words "--free --any --device --interval --json $common" "$word" ;;
-        snapshot | doctor) _hmn_words "$common" "$word" ;;
+        snapshot) _hmn_words "$common" "$word" ;;
+        doctor) _hmn_words "--json $common" "$word" ;;
+        help) _hmn_words "ps snapshot log metrics fit run spill watch wait doctor record-machine" "$word" ;;
         record-machine)
           _hmn_words "--force $common" "$word"
           [[ $word == -* ]] || _hmn_files "$word"
           ;;
-        *) _hmn_words "ps snapshot log metrics fit run spill watch wait doctor record-machine --json --version -V $common" "$word" ;;
+        *) _hmn_words "ps snapshot log metrics fit run spill watch wait doctor record-machine help --json --version -V $common" "$word" ;;
       esac
       ;;
   esac

@@ -5,7 +5,7 @@ function __hmn_numbers_of
     hmn $argv[2..-1] --json --timeout 2s 2>/dev/null | string match -ra "[{,]\"$argv[1]\":(\d+)" | string match -r '^\d+$' | sort -nu
 end
 
-set -l commands ps snapshot log metrics fit run spill watch wait doctor record-machine
+set -l commands ps snapshot log metrics fit run spill watch wait doctor record-machine help
 complete -c hmn -f
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a ps -d 'List the processes that hold GPU memory'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a snapshot -d 'Print everything as one JSON object'
@@ -18,6 +18,8 @@ complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a watch -d 'Trac
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a wait -d 'Wait for free GPU memory, then run a command'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'Report the GPUs and drivers found, and what to do'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a record-machine -d 'Record this machine in a file that replays it'
+complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a help -d 'Print this help, or that of a command'
+complete -c hmn -n '__fish_seen_subcommand_from help' -a 'ps snapshot log metrics fit run spill watch wait doctor record-machine'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -l json -d 'Print a JSON array of the GPUs'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -s V -l version -d 'Print the version'
 
@@ -33,6 +35,7 @@ complete -c hmn -n '__fish_seen_subcommand_from ps' -l sort -x -a 'vram shared t
 complete -c hmn -n '__fish_seen_subcommand_from ps' -l match -x -d 'Only processes whose name matches'
 complete -c hmn -n '__fish_seen_subcommand_from ps' -l columns -x -a 'pid name vram shared ram device type user load container nspid command peak' -d 'Columns, separated by commas'
 complete -c hmn -n '__fish_seen_subcommand_from ps' -l unattributed -d 'Also memory that no visible process has'
+complete -c hmn -n '__fish_seen_subcommand_from ps' -l show-pools -d 'A line for each memory pool of each process'
 complete -c hmn -n '__fish_seen_subcommand_from ps' -l json -d 'Print a JSON array'
 
 complete -c hmn -n '__fish_seen_subcommand_from log' -l interval -x -a '100ms 1s 10s 1m' -d 'Time between samples'
@@ -60,6 +63,8 @@ complete -c hmn -n '__fish_seen_subcommand_from spill' -l json -r -F -d 'Write t
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l interval -x -a '1s 5s 1m' -d 'Time between samples'
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l duration -x -a '10s 1m 1h' -d 'End after this time'
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l top -x -d 'Follow the top N'
+complete -c hmn -n '__fish_seen_subcommand_from watch' -l match -x -d 'Only names that match'
+complete -c hmn -n '__fish_seen_subcommand_from watch' -l sort -x -a 'vram shared total ram pid name' -d Order
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l follow-new -d 'Choose them again at each sample'
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l device -x -a '(__hmn_numbers_of index)' -d 'This device'
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l json -d 'Print a JSON object on each line'
@@ -74,6 +79,8 @@ complete -c hmn -n '__fish_seen_subcommand_from wait' -l any -d 'First device th
 complete -c hmn -n '__fish_seen_subcommand_from wait' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
 complete -c hmn -n '__fish_seen_subcommand_from wait' -l interval -x -a '1s 5s 1m' -d 'Time between checks'
 complete -c hmn -n '__fish_seen_subcommand_from wait' -l json -d 'Print a JSON object'
+
+complete -c hmn -n '__fish_seen_subcommand_from doctor' -l json -d 'Print a JSON object'
 
 complete -c hmn -n '__fish_seen_subcommand_from record-machine' -F
 complete -c hmn -n '__fish_seen_subcommand_from record-machine' -l force -d 'Replace an existing file'

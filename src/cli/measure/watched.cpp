@@ -5,7 +5,6 @@
 #include <hypomnesis.hpp>
 
 #include <algorithm>
-#include <tuple>
 
 namespace hmn::cli {
 namespace {
@@ -110,14 +109,12 @@ void watched::forget_beyond(const std::vector<std::uint32_t>& followed) {
   }
 }
 
-std::vector<std::uint32_t> choose_top(std::vector<process_values> rows, std::uint32_t count) {
-  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    return std::tuple(b.used.value_or(0), a.name, a.pid) <
-           std::tuple(a.used.value_or(0), b.name, b.pid);
-  });
+std::vector<std::uint32_t> choose_top(const std::vector<process_values>& rows,
+                                      std::uint32_t count) {
   std::vector<std::uint32_t> chosen;
   for (const auto& row : rows)
-    if (chosen.size() < count) chosen.push_back(row.pid);
+    if (row.is_candidate && chosen.size() < count && !contains(chosen, row.pid))
+      chosen.push_back(row.pid);
   return chosen;
 }
 

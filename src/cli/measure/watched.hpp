@@ -15,6 +15,7 @@ struct process_values {
   std::optional<std::uint64_t> start;  // process_start
   bool is_foreign = false;             // pid is from another PID namespace
   bool is_fresh = true;                // used and shared are of this sample
+  bool is_candidate = true;            // its name is one that may be chosen
   std::optional<std::uint64_t> used;
   std::optional<std::uint64_t> shared;
 };
@@ -78,7 +79,7 @@ class watched {
   std::uint64_t forgotten_ = 0;
 };
 
-// Returns the pids of the top processes: by use, then name, then pid.
-std::vector<std::uint32_t> choose_top(std::vector<process_values> rows, std::uint32_t count);
+// Returns the pids of the first candidates.
+std::vector<std::uint32_t> choose_top(const std::vector<process_values>& rows, std::uint32_t count);
 
 }  // namespace hmn::cli

@@ -16,6 +16,8 @@ bool is_folder(const std::string& path);
 // Returns none for a readable file.
 std::optional<std::string> why_unreadable(const std::string& path);
 std::string absolute_path(const std::string& path);
+// Returns whether two paths are of one file, through links too, which need not exist yet.
+bool is_same_file(const std::string& path, const std::string& other);
 
 // Reads at most 1 MiB; returns none for an unreadable file.
 std::optional<std::string> read_text_file(const std::string& path);

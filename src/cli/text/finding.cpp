@@ -59,6 +59,21 @@ finding inspect_backend(std::string_view name, const hypomnesis::backend_info& o
   return needed && of.state != run_state::off ? trouble(text) : hmn::cli::note(text);
 }
 
+std::vector<json_object> to_json(const std::vector<section>& report) {
+  constexpr const char* words[] = {"ok", "note", "fail"};
+  std::vector<json_object> sections;
+  for (const auto& part : report) {
+    std::vector<json_object> findings;
+    for (const auto& each : part.findings)
+      findings.emplace_back()
+          .add("result", words[static_cast<int>(each.how)])
+          .add("text", each.text)
+          .add("advice", each.advice.empty() ? std::nullopt : std::optional(each.advice));
+    sections.emplace_back().add("title", part.title).add("findings", findings);
+  }
+  return sections;
+}
+
 std::string render(const std::vector<section>& report, const style& as) {
   std::string out;
   for (const auto& part : report) {

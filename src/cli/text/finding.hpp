@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/text/json.hpp"
 #include "cli/text/terminal.hpp"
 
 namespace hmn::cli {
@@ -33,6 +34,7 @@ struct section {
   std::vector<finding> findings;
 };
 
+std::vector<json_object> to_json(const std::vector<section>& report);
 std::string render(const std::vector<section>& report, const style& as);
 
 }  // namespace hmn::cli

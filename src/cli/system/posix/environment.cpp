@@ -2,12 +2,17 @@
 #include "cli/system/environment.hpp"
 
 #include <cstdlib>
+#include <string_view>
+
+#include "platform/process.hpp"
 
 namespace hmn::cli {
 
 std::optional<std::string> environment_value(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  const bool is_ours = std::string_view(name).starts_with("HMN_");
+  const char* value = is_ours ? platform::environment(name) : std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
 }
 
 void set_environment(const char* name, const std::string& value) {

@@ -38,6 +38,14 @@ std::string absolute_path(const std::string& path) {
   return std::filesystem::absolute(path, error).string();
 }
 
+bool is_same_file(const std::string& path, const std::string& other) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::equivalent(path, other, error)) return true;
+  return fs::weakly_canonical(absolute_path(path), error) ==
+         fs::weakly_canonical(absolute_path(other), error);
+}
+
 std::optional<std::string> read_text_file(const std::string& path) {
   std::string text;
   return platform::read_whole(path.c_str(), text, longest_file) ? std::optional(std::move(text))

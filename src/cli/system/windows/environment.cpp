@@ -3,18 +3,21 @@
 
 #include <windows.h>
 
+#include <string_view>
+
 #include "platform/windows/wide.hpp"
 
 namespace hmn::cli {
 
 std::optional<std::string> environment_value(const char* name) {
+  for (const std::string_view tree : {"HMN_PROC", "HMN_SYS", "HMN_CGROUP", "HMN_DEV"})
+    if (tree == name) return std::nullopt;
   const auto wide = platform::to_wide(name);
   std::wstring value(256, L'\0');
   for (;;) {
-    SetLastError(ERROR_SUCCESS);
     const auto length =
         GetEnvironmentVariableW(wide.c_str(), value.data(), static_cast<DWORD>(value.size()));
-    if (length == 0 && GetLastError() == ERROR_ENVVAR_NOT_FOUND) return std::nullopt;
+    if (length == 0) return std::nullopt;
     if (length < value.size()) return platform::to_utf8({value.data(), length});
     value.resize(length);
   }

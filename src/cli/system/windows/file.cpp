@@ -16,6 +16,15 @@ DWORD attributes_of(const std::string& path) {
   return GetFileAttributesW(platform::to_wide(path).c_str());
 }
 
+std::optional<BY_HANDLE_FILE_INFORMATION> identity_of(const std::string& path) {
+  const platform::handle file(CreateFileW(
+      platform::to_wide(path).c_str(), 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+      nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
+  BY_HANDLE_FILE_INFORMATION info{};
+  if (!file || GetFileInformationByHandle(file.get(), &info) == 0) return std::nullopt;
+  return info;
+}
+
 struct close_search {
   using pointer = HANDLE;
   void operator()(HANDLE open) const noexcept {
@@ -56,6 +65,17 @@ std::string absolute_path(const std::string& path) {
     if (length < full.size()) return platform::to_utf8({full.data(), length});
     full.resize(length);
   }
+}
+
+bool is_same_file(const std::string& path, const std::string& other) {
+  const auto a = identity_of(path);
+  const auto b = identity_of(other);
+  if (a && b)
+    return a->dwVolumeSerialNumber == b->dwVolumeSerialNumber &&
+           a->nFileIndexHigh == b->nFileIndexHigh && a->nFileIndexLow == b->nFileIndexLow;
+  const auto wide = platform::to_wide(absolute_path(path));
+  const auto wide_other = platform::to_wide(absolute_path(other));
+  return CompareStringOrdinal(wide.c_str(), -1, wide_other.c_str(), -1, TRUE) == CSTR_EQUAL;
 }
 
 std::vector<std::string> list_folder(const std::string& path) {

@@ -112,14 +112,14 @@ TEST_CASE("HV115: hmn watch without options") {
   CHECK(contains(refused_options({"watch", "--duration", "0"}), "--duration"));
 }
 
-TEST_CASE("HV116: hmn spill without options, and the command that follows --") {
+TEST_CASE("HV116: hmn spill without options, and the command after them") {
   const auto usual = parsed({"spill", "--", "python", "train.py", "--lr", "0.1"});
   CHECK(usual.spill.interval_ms == 100);
   CHECK(usual.words == std::vector<std::string>{"python", "train.py", "--lr", "0.1"});
   CHECK(parsed({"spill", "--interval", "1ms", "--", "true"}).spill.interval_ms == 1);
   CHECK(
       contains(refused_options({"spill", "--interval", "0ms", "--", "true"}), "greater than zero"));
-  CHECK(contains(refused_options({"spill"}), "follows --"));
+  CHECK(contains(refused_options({"spill"}), "no command"));
 }
 
 TEST_CASE("values are named where they are wrong, with what was expected") {
@@ -145,11 +145,33 @@ TEST_CASE("what is not known is named") {
   CHECK(contains(refused_options({"ps", "doctor"}), "doctor"));
 }
 
-TEST_CASE("H180: --json before a command is refused") {
-  CHECK(contains(refused_options({"--json", "ps"}), "`hmn ps --json`, not `hmn --json ps`"));
-  CHECK(contains(refused_options({"--json", "ps", "--json"}), "--json before a subcommand"));
-  CHECK(contains(refused_options({"--json", "snapshot"}), "always prints JSON"));
-  CHECK(contains(refused_options({"--json", "doctor"}), "doctor"));
+TEST_CASE("H180: --json before a command is that of the command, unless it takes a file") {
+  CHECK(parsed({"--json", "ps"}).json);
+  CHECK(parsed({"--json", "ps", "--json"}).json);
+  CHECK(parsed({"--json", "log"}).log.form == log_form::json);
+  CHECK(parsed({"--json", "snapshot"}).run == command::snapshot);
+  CHECK(contains(refused_options({"--json", "log", "--csv"}), "only one of them"));
+  CHECK(contains(refused_options({"--json", "run", "x"}), "`hmn run --json FILE`"));
+}
+
+TEST_CASE("a command begins at the first word that is no option, or after --") {
+  using words = std::vector<std::string>;
+  CHECK(parsed({"run", "make", "-j8"}).words == words{"make", "-j8"});
+  CHECK(parsed({"run", "--interval", "1s", "make", "--json"}).words == words{"make", "--json"});
+  CHECK_FALSE(parsed({"run", "make", "--json", "x"}).measured.json);
+  CHECK(parsed({"run", "sh", "--", "x", "--"}).words == words{"sh", "--", "x", "--"});
+  CHECK(parsed({"run", "--", "--odd", "--"}).words == words{"--odd", "--"});
+  CHECK(parsed({"run", "ps", "-h"}).words == words{"ps", "-h"});
+  CHECK(parsed({"spill", "hmn", "run", ""}).words == words{"hmn", "run", ""});
+  CHECK(parsed({"wait", "--free", "1GiB", "env", "-i"}).words == words{"env", "-i"});
+  CHECK(contains(refused_options({"run", "--odd", "make"}), "\"--odd\": no such option"));
+  CHECK(contains(refused_options({"run", "--record", "--", "make"}), "--record"));
+}
+
+TEST_CASE("hmn help is the help") {
+  CHECK(reported({"help"}) == reported({"--help"}));
+  CHECK(reported({"help", "ps"}) == reported({"ps", "--help"}));
+  CHECK(contains(refused_options({"help", "bogus"}), "no such command"));
 }
 
 TEST_CASE("help and version answer before anything else is asked") {

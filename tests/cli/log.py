@@ -129,6 +129,24 @@ class Log(Machines):
         self.assertRegex(result.out, r"^\d{4}-\d\d-\d\dT[\d:.]+Z  GPU 0 \[Card\]: used 3072 MiB of "
                          r"16384 MiB, load 64 %, temperature 45 C, power unknown \(root only\)\n$")
 
+    def test_a_line_has_each_reason_once(self):
+        failing = [{"call": "telemetry", "status": "permission", "message": "root only"}]
+        machine = {"devices": [card(failures=failing)]}
+        result = self.on(machine, "log", "--count", 1)
+        self.assertRegex(result.out, r": used 3072 MiB of 16384 MiB, load unknown \(root only\), temperature unknown, "
+                         r"power unknown\n$")
+        row = next(csv.DictReader(io.StringIO(self.on(machine, "log", "--count", 1, "--csv").out)))
+        self.assertEqual(row["reasons"].count("root only"), 1)
+        self.assertIn("gpu_busy_percent memory_busy_percent temperature_celsius", row["reasons"])
+
+    def test_a_lost_or_sleeping_gpu_takes_a_short_line(self):
+        gone = [{"call": "any", "status": "device_lost", "message": "fallen off the bus"}]
+        out = self.on({"devices": [card("A", state="lost", failures=gone), card("B", state="asleep")]},
+                      "log", "--count", 1).out
+        lost, asleep = out.splitlines()
+        self.assertTrue(lost.endswith("Z  GPU 0 [A]: lost (fallen off the bus)"), lost)
+        self.assertRegex(asleep, r"Z  GPU 1 \[B\]: asleep(, of 16384 MiB)?$")
+
     def test_one_device(self):
         machine = {"devices": [card("A", uuid="GPU-a"), card("B", uuid="GPU-b")]}
         lines = self.objects(machine, "--count", 2, "--device", "GPU-b")

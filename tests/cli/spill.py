@@ -48,7 +48,7 @@ class Spill(Machines):
         self.assertIsNone(found["peak_evicted_bytes"])
         self.assertRegex(done.err, r"^hmn spill: peak dedicated 15\.0 GiB / 16\.0 GiB\n"
                          r"           peak shared    384 MiB \(baseline 128 MiB\)\n"
-                         r"           episodes       1 \u2014 total \d+\.\ds, longest \d+\.\ds, first \+\d+\.\ds into run\n")
+                         r"           episodes       1 \u2014 total \d+\.\ds, longest \d+\.\ds, first \+\d+\.\d+s into run\n")
 
     def amd_card(self, vram_used, gtt_used):
         """An AMD card whose memory is two files, and hmn's environment on it."""

@@ -137,19 +137,53 @@ std::string total_text(const log_sample& s) {
   return fmt::format("{} MiB", *s.of.memory->total_bytes / mib);
 }
 
-std::string known_or_why(const log_sample& s, const char* key,
-                         std::string (*text)(const log_sample&)) {
-  const auto& of = named(key);
-  return !of.digits(s).empty() ? text(s) : fmt::format("unknown ({})", reason(s, of));
+// Values of one line: each reason stands there once.
+class log_values {
+ public:
+  explicit log_values(const log_sample& of) : of_(of) {}
+  std::string text(const char* key, std::string (*known)(const log_sample&)) {
+    const auto& value = named(key);
+    if (!value.digits(of_).empty()) return known(of_);
+    auto why = reason(of_, value);
+    if (std::find(given_.begin(), given_.end(), why) != given_.end()) return "unknown";
+    given_.push_back(why);
+    return fmt::format("unknown ({})", why);
+  }
+
+ private:
+  const log_sample& of_;
+  std::vector<std::string> given_;
+};
+
+// Returns the state and its reason in place of the values of a device that reports none.
+std::string state_text(const log_sample& s) {
+  using hypomnesis::run_state;
+  const auto state = s.of.device.state;
+  const auto word = state_word(state);
+  if (!word || state == run_state::ready) return {};
+  for (const char* key : {"used_bytes", "gpu_busy_percent", "temperature_celsius", "power_watts"})
+    if (!named(key).digits(s).empty()) return {};
+  const auto total = s.of.memory && s.of.memory->total_bytes ? ", of " + total_text(s) : "";
+  if (state == run_state::asleep) return std::string(*word) + total;
+  return fmt::format("{}{} ({})", *word, total, reason(s, named("used_bytes")));
+}
+
+std::string values_text(const log_sample& s) {
+  log_values all(s);
+  auto used = all.text("used_bytes", used_text);
+  auto total = all.text("total_bytes", total_text);
+  auto load = all.text("gpu_busy_percent", percent_text);
+  auto temperature = all.text("temperature_celsius", celsius_text);
+  auto power = all.text("power_watts", watts_text);
+  return fmt::format("used {} of {}, load {}, temperature {}, power {}", used, total, load,
+                     temperature, power);
 }
 
 std::string log_text(const log_sample& s, bool ascii_only) {
+  const auto state = state_text(s);
   return fmt::format(
-      "{}  {}: used {} of {}, load {}, temperature {}, power {}{}\n", time_text(s.unix_time_ns),
-      escape_for_text(label_of(s.of), ascii_only), known_or_why(s, "used_bytes", used_text),
-      known_or_why(s, "total_bytes", total_text), known_or_why(s, "gpu_busy_percent", percent_text),
-      known_or_why(s, "temperature_celsius", celsius_text),
-      known_or_why(s, "power_watts", watts_text), staleness(notes_of(s), age_of(s).value_or(0)));
+      "{}  {}: {}{}\n", time_text(s.unix_time_ns), escape_for_text(label_of(s.of), ascii_only),
+      state.empty() ? values_text(s) : state, staleness(notes_of(s), age_of(s).value_or(0)));
 }
 
 std::string log_json(const log_sample& s) {
@@ -178,19 +212,32 @@ std::string log_csv_header() {
   return line + ",age_ns,notes,reasons\n";
 }
 
+// Returns "used_bytes free_bytes: why; power_watts: another reason".
+std::string reasons_text(const log_sample& s) {
+  std::vector<std::pair<std::string, std::string>> all;  // reason, keys
+  for (const auto& each : logged_values) {
+    if (!each.digits(s).empty()) continue;
+    const auto why = reason(s, each);
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == why; });
+    if (found == all.end())
+      all.emplace_back(why, each.key);
+    else
+      found->second.append(" ").append(each.key);
+  }
+  std::string text;
+  for (const auto& [why, keys] : all)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", keys, why);
+  return text;
+}
+
 std::string log_csv(const log_sample& s) {
   auto line = fmt::format("{},{},{}", time_text(s.unix_time_ns), s.of.device.index,
                           csv_cell(escape_for_text(s.of.device.name.value_or(""))));
-  std::string reasons;
-  for (const auto& each : logged_values) {
-    const auto digits = each.digits(s);
-    line += "," + digits;
-    if (digits.empty())
-      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", each.key, reason(s, each));
-  }
+  for (const auto& each : logged_values) line += "," + each.digits(s);
   const auto age = age_of(s);
   return line + fmt::format(",{},{},{}\n", age ? fmt::to_string(*age) : "",
-                            fmt::join(note_words(notes_of(s)), " "), csv_cell(reasons));
+                            fmt::join(note_words(notes_of(s)), " "), csv_cell(reasons_text(s)));
 }
 
 constexpr std::uint32_t forever = std::numeric_limits<std::uint32_t>::max();

@@ -58,28 +58,27 @@ std::string number_text(double value) {
   return text == "-0" ? "0" : text;
 }
 
-std::string value_text(const hypomnesis::metric& of) {
-  std::string text(mark_of(of.notes));
-  if (of.count)
-    text += fmt::to_string(*of.count);
-  else if (of.value)
-    text += number_text(*of.value);
-  else
-    return "?";
-  const std::string_view unit = hypomnesis::unit(of.id);
-  return text.append(unit.empty() ? "" : " ").append(unit);
-}
-
-std::string window_text(const hypomnesis::metric& of) {
+std::string duration_text(double ns) {
   struct {
     double ns;
     const char* name;
-  } constexpr units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-  if (!of.window_ns) return "-";
-  const auto ns = static_cast<double>(*of.window_ns);
+  } constexpr units[] = {{3.6e12, "h"}, {6e10, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
   for (const auto& unit : units)
     if (ns >= unit.ns) return fmt::format("{} {}", number_text(ns / unit.ns), unit.name);
-  return "0 ns";
+  return fmt::format("{} ns", number_text(ns));
+}
+
+std::string value_text(const hypomnesis::metric& of) {
+  const std::string text(mark_of(of.notes));
+  const std::string_view unit = hypomnesis::unit(of.id);
+  if (!of.count && !of.value) return "?";
+  if (of.count && unit == "ns") return text + duration_text(static_cast<double>(*of.count));
+  return text + (of.count ? fmt::to_string(*of.count) : number_text(*of.value)) +
+         (unit.empty() ? "" : " ") + std::string(unit);
+}
+
+std::string window_text(const hypomnesis::metric& of) {
+  return of.window_ns ? duration_text(static_cast<double>(*of.window_ns)) : "-";
 }
 
 template <class Record>

@@ -24,8 +24,8 @@ expected<hypomnesis::spill> make_detector(const session& in, const options& aske
   return in.library().detect_spill(index);
 }
 
-std::string label_at(child::clock::duration since) {
-  return moment_text(static_cast<std::uint64_t>(since / milliseconds(1)));
+std::string label_at(child::clock::duration since, const options& asked) {
+  return moment_text(static_cast<std::uint64_t>(since / milliseconds(1)), asked.spill.interval_ms);
 }
 
 std::string json_of(const hypomnesis::spill& detector, exit_code status) {
@@ -45,15 +45,15 @@ expected<exit_code> run_spill(const session& in, const options& asked, const sty
   if (!detector) return detector.why();
   {
     const waiting_notice notice;
-    observe(*detector, label_at({}));
+    observe(*detector, label_at({}, asked));
   }
   const auto begun = child::clock::now();
   auto running = child::start(asked.words);
   if (!running) return running.why();
   const ticks schedule(begun, milliseconds(asked.spill.interval_ms));
   while (!running->wait_until(schedule.after(child::clock::now())))
-    observe(*detector, label_at(child::clock::now() - begun));
-  observe(*detector, label_at(child::clock::now() - begun));
+    observe(*detector, label_at(child::clock::now() - begun, asked));
+  observe(*detector, label_at(child::clock::now() - begun, asked));
 
   if (const auto& why = running->end().why_lost; !why.empty())
     return failure{running->end().status, why};

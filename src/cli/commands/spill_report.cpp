@@ -5,6 +5,7 @@
 #include <hypomnesis.hpp>
 
 #include "cli/measure/session.hpp"
+#include "cli/text/axis.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/units.hpp"
 
@@ -53,8 +54,8 @@ std::string bytes_text(const std::optional<std::uint64_t>& bytes) {
 
 }  // namespace
 
-std::string moment_text(std::uint64_t ms) {
-  return fmt::format("+{:.1f}s", static_cast<double>(ms) / 1000);
+std::string moment_text(std::uint64_t ms, std::uint32_t interval_ms) {
+  return fmt::format("+{:.{}f}s", static_cast<double>(ms) / 1000, decimals_of(interval_ms / 1e3));
 }
 
 std::vector<hypomnesis::episode> episodes_of(const hypomnesis::spill& detector) {

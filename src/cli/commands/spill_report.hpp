@@ -11,7 +11,8 @@
 namespace hmn::cli {
 
 // Formats a time since the start: "+12.4s".
-std::string moment_text(std::uint64_t ms);
+// Formats the time of a sample, distinct from those an interval earlier: "+3.5s", "+3.55s".
+std::string moment_text(std::uint64_t ms, std::uint32_t interval_ms);
 
 // Passes an observation on; info() reports errors.
 template <class... Observed>

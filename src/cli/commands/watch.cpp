@@ -49,11 +49,11 @@ std::optional<failure> missing_list(const hypomnesis::snapshot& snapshot) {
 }
 
 // Reports the age of stale values, which the sample omits.
-void report_stale(const std::vector<hypomnesis::usage>& rows, std::uint64_t ms) {
+void report_stale(const std::vector<hypomnesis::usage>& rows, const std::string& moment) {
   const auto stale = std::find_if(rows.begin(), rows.end(),
                                   [](const hypomnesis::usage& each) { return !is_fresh(each); });
   if (stale != rows.end())
-    write_report(fmt::format("hmn watch: values at {} are not counted: {}\n", moment_text(ms),
+    write_report(fmt::format("hmn watch: values at {} are not counted: {}\n", moment,
                              stale_text(stale->age_ns)));
 }
 
@@ -94,6 +94,9 @@ class watch {
   expected<std::vector<process_values>> try_read(std::uint32_t deadline_ms, std::uint64_t ms);
   expected<std::vector<process_values>> read(std::uint32_t deadline_ms, std::uint64_t ms);
   void choose(std::uint64_t ms);
+  std::string moment_of(std::uint64_t ms) const {
+    return moment_text(ms, asked_.watch.interval_ms);
+  }
   watched_row row_of(std::uint32_t pid);
   write_result print(std::uint64_t ms);
   std::string list_of(const std::vector<std::uint32_t>& pids,
@@ -126,7 +129,7 @@ expected<std::vector<process_values>> watch::read(std::uint32_t deadline_ms, std
   what.collect = part::devices | part::pools | part::processes;
   what.deadline = milliseconds(deadline_ms);
   const auto snapshot = in_.library().take(what);
-  observe(detector_, snapshot, moment_text(ms));
+  observe(detector_, snapshot, moment_of(ms));
   auto usages = snapshot.usages();
   if (usages.empty())
     if (auto missing = missing_list(snapshot)) return *std::move(missing);
@@ -138,7 +141,7 @@ expected<std::vector<process_values>> watch::read(std::uint32_t deadline_ms, std
     rows.push_back(values_of(each));
     rows.back().is_candidate = is_selected(asked_.watch.match, each.process_name);
   }
-  report_stale(usages, ms);
+  report_stale(usages, moment_of(ms));
   if (label_.empty())
     for (const auto& each : gpus_of(in_, snapshot)) label_ = shown_name(each).value_or("");
   return rows;
@@ -205,7 +208,7 @@ void watch::choose(std::uint64_t ms) {
   followed_ = std::move(chosen);
   if (entered.empty() && left.empty()) return;
   const bool both = !entered.empty() && !left.empty();
-  write_report(fmt::format("hmn watch: {} followed set changed: {}{}{}\n", moment_text(ms),
+  write_report(fmt::format("hmn watch: {} followed set changed: {}{}{}\n", moment_of(ms),
                            entered.empty() ? "" : "entered " + entered, both ? "; " : "",
                            left.empty() ? "" : "left " + left));
 }
@@ -221,7 +224,7 @@ watched_row watch::row_of(std::uint32_t pid) {
 }
 
 write_result watch::print(std::uint64_t ms) {
-  const watch_moment at{ms, detector_.info()};
+  const watch_moment at{ms, detector_.info(), moment_of(ms)};
   std::string text;
   for (const auto pid : followed_) {
     const auto row = row_of(pid);
@@ -242,7 +245,7 @@ write_result watch::sample(std::uint64_t ms) {
   auto rows = try_read(std::min(asked_.timeout_ms, patience), ms);
   if (!rows) {
     write_report(fmt::format("hmn watch: sample failed at {} ({}); skipping interval\n",
-                             moment_text(ms), escape_for_text(rows.why().message)));
+                             moment_of(ms), escape_for_text(rows.why().message)));
     return write_result::written;
   }
   rows_ = *std::move(rows);

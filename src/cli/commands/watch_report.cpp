@@ -54,11 +54,10 @@ std::string watch_header(bool ascii_only) {
 std::string watch_line(const watch_moment& at, const watched_row& of) {
   const auto spilling = spills(at.spill);
   const char* const spill_word = !spilling ? "?" : *spilling ? "SPILL" : "no";
-  const auto time = moment_text(at.ms);
   if (of.life != process_life::uses)
-    return fmt::format(fmt::runtime(line_form), time, of.pid, name_or(of.name), text_of(of.life),
+    return fmt::format(fmt::runtime(line_form), at.text, of.pid, name_or(of.name), text_of(of.life),
                        "-", "-", "-", spill_word);
-  return fmt::format(fmt::runtime(line_form), time, of.pid, name_or(of.name), size_or(of.used),
+  return fmt::format(fmt::runtime(line_form), at.text, of.pid, name_or(of.name), size_or(of.used),
                      change_text(of.used_delta), size_or(of.shared), change_text(of.shared_delta),
                      spill_word);
 }

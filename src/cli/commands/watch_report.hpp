@@ -13,6 +13,7 @@ namespace hmn::cli {
 struct watch_moment {
   std::uint64_t ms = 0;
   hypomnesis::spill_info spill{};
+  std::string text{};  // for people
 };
 
 // Formats +0 B, +5 MiB, -1.2 GiB; ? if unknown.

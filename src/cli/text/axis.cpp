@@ -46,10 +46,16 @@ double time_step(double least_s) {
 
 std::string time_label(double seconds, double step) {
   if (step >= 1) return offset_text(static_cast<std::uint64_t>(seconds * ns_per_s));
-  return fmt::format("{:.{}f} s", seconds, step < 0.01 ? 3 : step < 0.1 ? 2 : 1);
+  return fmt::format("{:.{}f} s", seconds, decimals_of(step));
 }
 
 }  // namespace
+
+int decimals_of(double step_s) noexcept {
+  int decimals = 1;
+  for (double least = 0.1; least > step_s * 1.001 && decimals < 9; least /= 10) ++decimals;
+  return decimals;
+}
 
 std::string offset_text(std::uint64_t offset_ns) {
   const double seconds = static_cast<double>(offset_ns) / ns_per_s;

@@ -74,8 +74,10 @@ TEST_CASE("HV99: the report as JSON, old keys first") {
 }
 
 TEST_CASE("HV60: a moment as text") {
-  CHECK(hmn::cli::moment_text(3800) == "+3.8s");
-  CHECK(hmn::cli::moment_text(0) == "+0.0s");
+  CHECK(hmn::cli::moment_text(3800, 100) == "+3.8s");
+  CHECK(hmn::cli::moment_text(0, 1000) == "+0.0s");
+  CHECK(hmn::cli::moment_text(3850, 50) == "+3.85s");
+  CHECK(hmn::cli::moment_text(3851, 1) == "+3.851s");
 }
 
 TEST_CASE("what was not measured is said, and is no zero") {

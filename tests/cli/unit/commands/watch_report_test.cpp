@@ -108,7 +108,7 @@ TEST_CASE("HV103: lines stand below their header, whatever they hold") {
       "    TIME     PID NAME                 VRAM     \u0394VRAM    SHARED   \u0394SHARED SPILL\n");
   CHECK(watch_header(true) ==
         "    TIME     PID NAME                 VRAM     dVRAM    SHARED   dSHARED SPILL\n");
-  CHECK(watch_line({3500, spill(spill_state::measurable)}, sampled()) ==
+  CHECK(watch_line({3500, spill(spill_state::measurable), "+3.5s"}, sampled()) ==
         "   +3.5s       7 py.exe              1 MiB    +1 MiB     0 MiB   -1000 B no\n");
   CHECK(watch_line({0, spill(spill_state::measurable | spill_state::now)}, sampled())
             .ends_with(" SPILL\n"));
@@ -116,6 +116,6 @@ TEST_CASE("HV103: lines stand below their header, whatever they hold") {
   watched_row gone;
   gone.pid = 99;
   gone.life = process_life::exited;
-  CHECK(watch_line({60'000, spill({})}, gone) ==
+  CHECK(watch_line({60'000, spill({}), "+60.0s"}, gone) ==
         "  +60.0s      99 ?                  exited         -         -         - ?\n");
 }

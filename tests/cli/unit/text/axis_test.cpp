@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace hmn::cli;
 
 namespace {
@@ -33,6 +35,11 @@ TEST_CASE("ticks of time are as people count it") {
   CHECK(labels(time_ticks(3600e9, 8))[1] == "10:00");
   CHECK(labels(time_ticks(24 * 3600e9, 8))[1] == "3:00:00");
   CHECK_FALSE(time_ticks(0, 8).empty());
+  CHECK(labels(time_ticks(1e6, 4)) == texts{"0", "0.0005 s", "0.0010 s"});
+  for (double longest_ns = 1e6; longest_ns < 2e9; longest_ns *= 1.3) {
+    auto all = labels(time_ticks(longest_ns, 8));
+    CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
+  }
 }
 
 TEST_CASE("a time since the start, as short as it can be") {

@@ -33,11 +33,17 @@ class Table(Machines):
         failing = [{"call": "processes", "status": "backend", "message": "the list is garbled"}]
         header = "PID  NAME  VRAM  SHARED  RAM  DEVICE\n"
         self.assertEqual(self.on(with_processes(failures=failing), "ps"),
-                         (0, header, "hmn: GPU 0: the list is garbled\n"))
+                         (1, header, "hmn: GPU 0: the list is garbled\n"))
+        for status, code in (("unsupported", 1), ("permission", 1), ("asleep", 0)):
+            failing[0]["status"] = status
+            result = self.on(with_processes(failures=failing), "ps", "--json")
+            self.assertEqual(result, (code, "[]\n", "hmn: GPU 0: the list is garbled\n"), status)
+        failing[0]["status"] = "backend"
         devices = [card("A", failures=failing), card("B", processes=[process(7, "1GiB")])]
         self.assertEqual(self.on({"devices": devices}, "ps").err,
                          "hmn: GPU 0: the list is garbled\n"
-                         "hmn: 1 GPU process found (1.0 GiB allocated total).\n")
+                         "hmn: at least 1 GPU process found (at least 1.0 GiB allocated total).\n")
+        self.assertEqual(self.on({"devices": devices}, "ps").code, 1)
 
     def test_hv64_one_row(self):
         row = process(12345, "8GiB", "python.exe", host_pool=0)
@@ -482,7 +488,7 @@ class Sentence(Machines):
         result = self.on(with_processes(process(1, MIB), row), "ps")
         self.assertEqual(result.err.splitlines(), [
             "hmn: GPU 0: pid 5: used > total",
-            "hmn: 2 GPU processes found (1 MiB allocated total; 1 of unknown size)."])
+            "hmn: 2 GPU processes found (at least 1 MiB allocated total; 1 of unknown size)."])
 
     def test_no_gpu_says_why(self):
         result = self.on({"devices": []}, "ps")
@@ -493,7 +499,7 @@ class Sentence(Machines):
         broken = {"failures": [{"call": "open", "status": "backend", "message": "mismatch"}]}
         result = self.on(broken, "ps", "--json")
         self.assertEqual((result.code, result.out), (1, "[]\n"))
-        self.assertIn("hmn: mismatch\n", result.err)
+        self.assertEqual(result.err, "hmn: mismatch\n")
 
 
 if __name__ == "__main__":

@@ -128,22 +128,9 @@ section devices(const session& in, const evidence& seen) {
   return out;
 }
 
-// Returns whether the diagnostic is only a missing right, which costs a value or some processes.
-bool lessens_detail(const hypomnesis::diagnostic& of) {
-  return of.status == status_code::permission && (of.field || of.subject == part::processes);
-}
-
-// Distinguishes unsupported, intentionally absent and pending values from faults.
-severity severity_of(const hypomnesis::diagnostic& of) {
-  const bool expected = of.status == status_code::unsupported ||
-                        of.status == status_code::no_device || of.status == status_code::asleep ||
-                        of.status == status_code::empty;
-  return expected || lessens_detail(of) ? severity::note : severity::trouble;
-}
-
 void add_findings(severity how, std::vector<hypomnesis::diagnostic> diagnostics, section& to) {
   std::erase_if(diagnostics, [how](const hypomnesis::diagnostic& each) {
-    return is_trace(each) || severity_of(each) != how;
+    return is_trace(each) || is_fault(each) != (how == severity::trouble);
   });
   for (auto& line : distinct_lines(diagnostics, describe_with_fields))
     to.findings.push_back({how, std::move(line), {}});

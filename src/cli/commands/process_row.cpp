@@ -35,7 +35,7 @@ std::set<pid_on_device> counted_on_partitions(const std::vector<process_row>& ro
 
 struct tally {
   std::map<std::uint32_t, usage_sum> sums;  // by device
-  bool is_lower_bound = false;              // some row is
+  bool is_at_least = false;
   std::size_t unknown_size = 0;
   std::size_t nameless = 0;
   std::size_t stale = 0;
@@ -55,9 +55,9 @@ void count(tally& so_far, const process_row& row) {
     ++so_far.unknown_size;
     return;
   }
+  if (has(row.usage.notes, note::lower_bound)) so_far.is_at_least = true;
   if (!is_fresh(row.usage)) ++so_far.stale;
   add_usage(so_far.sums[row.usage.device_index], row.usage);
-  if (has(row.usage.notes, note::lower_bound)) so_far.is_lower_bound = true;
   if (so_far.accounting.value_or(row.usage.accounting) != row.usage.accounting)
     so_far.one_accounting = false;
   so_far.accounting = row.usage.accounting;
@@ -75,15 +75,17 @@ std::string total_text(const tally& all) {
   const auto kind =
       all.one_accounting ? accounting_word(all.accounting.value_or(accounting_kind::none)) : word{};
   std::uint64_t bytes = 0;
-  bool is_exact = !all.is_lower_bound;
+  bool is_at_least = all.is_at_least || all.unknown_size > 0;
   for (const auto& [device, sum] : all.sums) {
     bytes = saturating_sum(bytes, sum.at_least());
-    is_exact = is_exact && sum.is_exact();
+    is_at_least = is_at_least || !sum.is_exact();
   }
-  auto text = (is_exact ? "" : "at least ") + format_bytes(bytes) + " ";
-  if (kind) text.append(*kind).append(" ");
-  text += "total";
-  if (all.unknown_size > 0) text += fmt::format("; {} of unknown size", all.unknown_size);
+  std::string text;
+  if (!all.sums.empty())
+    text = fmt::format("{}{} {}{}total", is_at_least ? "at least " : "", format_bytes(bytes),
+                       kind.value_or(""), kind ? " " : "");
+  if (all.unknown_size > 0)
+    text += fmt::format("{}{} of unknown size", text.empty() ? "" : "; ", all.unknown_size);
   if (all.stale > 0) text += fmt::format("; {} stale", all.stale);
   if (all.nameless > 0) text += fmt::format("; {} protected, run as root for names", all.nameless);
   return text;
@@ -97,12 +99,14 @@ void sort_rows(std::vector<process_row>& rows, sort_key by) {
   });
 }
 
-std::string count_sentence(const std::vector<process_row>& rows, const process_filter& filter) {
+std::string count_sentence(const std::vector<process_row>& rows, const process_filter& filter,
+                           bool is_partial) {
   tally all;
+  all.is_at_least = is_partial;
   const auto counted = counted_on_partitions(rows);
   for (const auto& each : rows)
     if (!counted.contains({each.usage.pid, each.usage.device_index})) count(all, each);
-  return fmt::format("{} GPU {} found{}{}.", rows.size(),
+  return fmt::format("{}{} GPU {} found{}{}.", is_partial ? "at least " : "", rows.size(),
                      rows.size() == 1 ? "process" : "processes", filter_text(filter),
                      rows.empty() ? "" : fmt::format(" ({})", total_text(all)));
 }

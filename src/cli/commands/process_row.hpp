@@ -30,7 +30,9 @@ struct process_filter {
   std::optional<std::string> match;
 };
 
-// Returns "2 GPU processes found matching device=0 (512 MiB allocated total).".
-std::string count_sentence(const std::vector<process_row>& rows, const process_filter& filter);
+// Returns "2 GPU processes found matching device=0 (512 MiB allocated total).". is_partial: rows
+// are missing.
+std::string count_sentence(const std::vector<process_row>& rows, const process_filter& filter,
+                           bool is_partial = false);
 
 }  // namespace hmn::cli

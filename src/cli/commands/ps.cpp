@@ -23,6 +23,7 @@ namespace {
 
 using hypomnesis::note;
 using hypomnesis::part;
+using hypomnesis::status_code;
 
 constexpr std::chrono::milliseconds load_window(250);
 
@@ -155,11 +156,27 @@ bool listed(const hypomnesis::snapshot& snapshot, std::uint32_t pid) {
                      [pid](const hypomnesis::usage& each) { return each.pid == pid; });
 }
 
-// Returns whether a list failed, so that its length is unknown.
-bool list_failed(const hypomnesis::snapshot& snapshot) {
-  const auto all = snapshot.diagnostics();
-  return std::any_of(all.begin(), all.end(),
-                     [](const auto& each) { return matters(each) && hides_processes(each); });
+// How much of the processes a snapshot has.
+struct coverage {
+  bool is_partial = false;  // some list, or some GPU, is not known
+  bool is_failed = false;   // because of a fault, or none is known
+};
+
+coverage coverage_of(const hypomnesis::snapshot& snapshot) {
+  coverage out{false, search_failed(snapshot)};
+  const bool is_empty = snapshot.usages().empty();
+  for (const auto& each : snapshot.diagnostics()) {
+    const bool is_of_all =
+        hides_devices(each) && !each.device_index && each.subject == part::devices;
+    if (!is_of_all && !hides_list(each)) continue;
+    out.is_partial = true;
+    if (!is_of_all && !each.device_index) continue;  // some processes only
+    const bool is_denied =
+        each.status == status_code::unsupported || each.status == status_code::permission;
+    if (is_fault(each) || (is_empty && is_denied)) out.is_failed = true;
+  }
+  out.is_partial = out.is_partial || out.is_failed;
+  return out;
 }
 
 // Prints why unattributed memory is missing, which is not a fault and is not reported elsewhere.
@@ -169,14 +186,22 @@ void explain_unattributed(const hypomnesis::snapshot& snapshot) {
       write_notice(describe_with_fields(each));
 }
 
+// Prints why a list is missing that no source can have, which is not a fault.
+void explain_unsupported(const hypomnesis::snapshot& snapshot) {
+  auto all = snapshot.diagnostics();
+  std::erase_if(all, [](const auto& each) { return !hides_list(each) || matters(each); });
+  for (const auto& line : distinct_lines(all)) write_notice(line);
+}
+
 void print_messages(const session& in, const view& seen, const options& asked,
-                    const std::vector<process_row>& rows) {
+                    const std::vector<process_row>& rows, bool is_partial) {
   const bool none = seen.snapshot.info().device_count == 0 && !search_failed(seen.snapshot);
   print_diagnostics(seen.snapshot, none);
   if (none) write_notice("GPU: " + why_no_gpu(in, seen.snapshot));
+  if (rows.empty()) explain_unsupported(seen.snapshot);
   if (asked.unattributed) explain_unattributed(seen.snapshot);
-  if (!rows.empty() || !list_failed(seen.snapshot))
-    write_notice(count_sentence(rows, {asked.pid, asked.device, asked.match}));
+  if (!rows.empty() || !is_partial)
+    write_notice(count_sentence(rows, {asked.pid, asked.device, asked.match}, is_partial));
 }
 
 std::string text_of(const std::vector<process_row>& rows, const options& asked, const style& as) {
@@ -195,9 +220,10 @@ expected<exit_code> run_ps(const session& in, const options& asked, const style&
   const auto gpus = map_of(gpus_of(in, seen->snapshot));
   const auto whole = asked.unattributed ? whole_gpus_of(gpus) : gpu_map();
   auto rows = rows_of(seen->snapshot, gpus, asked, seen->device, simulated);
-  print_messages(in, *seen, asked, rows);
+  const auto known = coverage_of(seen->snapshot);
+  print_messages(in, *seen, asked, rows, known.is_partial);
   if (asked.unattributed && !asked.pid && !asked.match) add_unattributed(whole, seen->device, rows);
-  const auto result = search_failed(seen->snapshot) ? exit_code::failed : exit_code::done;
+  const auto result = known.is_failed ? exit_code::failed : exit_code::done;
   return std::max(result, write_output(text_of(rows, asked, as)));
 }
 

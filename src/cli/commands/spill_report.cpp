@@ -49,7 +49,7 @@ json_object episode_json(const hypomnesis::episode& of) {
 }
 
 std::string bytes_text(const std::optional<std::uint64_t>& bytes) {
-  return format_bytes(bytes.value_or(0));
+  return bytes ? format_bytes(*bytes) : "?";
 }
 
 }  // namespace

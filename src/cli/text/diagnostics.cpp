@@ -57,6 +57,19 @@ bool hides_processes(const hypomnesis::diagnostic& diagnostic) noexcept {
          !diagnostic.pid;
 }
 
+bool hides_list(const hypomnesis::diagnostic& diagnostic) noexcept {
+  return hides_processes(diagnostic) && !diagnostic.field &&
+         diagnostic.status != status_code::no_device;
+}
+
+bool is_fault(const hypomnesis::diagnostic& diagnostic) noexcept {
+  const auto status = diagnostic.status;
+  const bool lessens_detail = status == status_code::permission &&
+                              (diagnostic.field || diagnostic.subject == part::processes);
+  return matters(diagnostic) && status != status_code::asleep && status != status_code::empty &&
+         !lessens_detail;
+}
+
 bool hides_devices(const hypomnesis::diagnostic& diagnostic) noexcept {
   return matters(diagnostic) && diagnostic.status != status_code::no_source &&
          (diagnostic.subject & (part::memory | part::system)) == part{};

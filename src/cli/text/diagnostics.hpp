@@ -13,6 +13,11 @@ bool is_trace(const hypomnesis::diagnostic& diagnostic) noexcept;
 bool matters(const hypomnesis::diagnostic& diagnostic) noexcept;
 // Returns whether it is about a whole list of processes or the memory of all in it.
 bool hides_processes(const hypomnesis::diagnostic& diagnostic) noexcept;
+// Returns whether a list of processes is missing or lacks some, so that its length is unknown.
+bool hides_list(const hypomnesis::diagnostic& diagnostic) noexcept;
+// Returns whether it is a fault, rather than an unsupported, intentionally absent or pending value,
+// or a missing right that costs a value or some processes.
+bool is_fault(const hypomnesis::diagnostic& diagnostic) noexcept;
 // Returns whether it may prevent the detection of devices.
 bool hides_devices(const hypomnesis::diagnostic& diagnostic) noexcept;
 

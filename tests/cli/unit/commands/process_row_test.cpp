@@ -153,7 +153,7 @@ TEST_CASE("a process of another namespace has no name that root could see") {
 
 TEST_CASE("the count sentence is honest about what it could not add") {
   CHECK(count_sentence({row(1, mib), row(2, std::nullopt)}, {}) ==
-        "2 GPU processes found (1 MiB allocated total; 1 of unknown size).");
+        "2 GPU processes found (at least 1 MiB allocated total; 1 of unknown size).");
   auto stale = row(3, mib);
   stale.usage.notes |= note::stale;
   CHECK(count_sentence({row(1, mib), stale}, {}) ==
@@ -163,6 +163,16 @@ TEST_CASE("the count sentence is honest about what it could not add") {
   CHECK(count_sentence({row(1, mib), resident}, {}) == "2 GPU processes found (2 MiB total).");
   CHECK(count_sentence({row(1, most), row(2, most)}, {}) ==
         "2 GPU processes found (17179869184.0 GiB allocated total).");
+}
+
+TEST_CASE("what is not known makes no total") {
+  CHECK(count_sentence({row(1, std::nullopt), row(2, std::nullopt)}, {}) ==
+        "2 GPU processes found (2 of unknown size).");
+  CHECK(count_sentence({row(1, mib)}, {}, true) ==
+        "at least 1 GPU process found (at least 1 MiB allocated total).");
+  auto bound = row(1, mib);
+  bound.usage.notes |= note::lower_bound;
+  CHECK(count_sentence({bound}, {}) == "1 GPU process found (at least 1 MiB allocated total).");
 }
 
 TEST_CASE("a partition and its GPU are not both counted") {

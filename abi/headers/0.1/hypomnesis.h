@@ -77,7 +77,7 @@
  * Statuses. In addition to the statuses named below, every function can return HMN_E_ARGUMENT (a
  * pointer is NULL that must not be), HMN_E_STRUCT_SIZE, HMN_E_UNKNOWN_FLAG, HMN_E_NO_MEMORY (the host's
  * memory is exhausted), HMN_E_INTERNAL (a defect of this library) and, with a context, a sampler or a
- * spill detector, HMN_E_FORKED.
+ * spill detector, HMN_E_FORKED and HMN_E_LIMIT (no file descriptor or thread is left).
  *
  * Versions. @since is the first version that has it; a field, parameter or enumerator without one is as
  * old as its struct, function or enumeration, an enumeration without one of 0.1. From 1.0.0 on all that

@@ -14,10 +14,15 @@ namespace hmn::platform {
 int ready_event::create() noexcept {
   int ends[2];
   if (const int error = open_event(ends)) return error;
+  struct stat made;
+  if (fstat(ends[0], &made) != 0) {
+    const int error = errno;
+    ::close(ends[0]);
+    if (ends[1] != ends[0]) ::close(ends[1]);
+    return error;
+  }
   native_ = ends[0];
   writer_ = ends[1];
-  struct stat made;
-  if (fstat(ends[0], &made) != 0) return errno;
   device_ = static_cast<std::uint64_t>(made.st_dev);
   inode_ = made.st_ino;
   return 0;

@@ -36,6 +36,7 @@ FAKE_NVML_EXPORT const char* fake_nvml_problem() {
 FAKE_NVML_EXPORT void fake_nvml_reset() {
   auto& d = the_driver();
   fake_nvml_release();
+  fake_nvml_fail(0, success);
   set_log(d, nullptr);
   end_sessions(d);
   for (auto& one : d.calls) one.store(0);
@@ -72,6 +73,10 @@ FAKE_NVML_EXPORT int fake_nvml_inside() {
 }
 FAKE_NVML_EXPORT int fake_nvml_hanging() {
   return the_driver().hanging.load();
+}
+FAKE_NVML_EXPORT void fake_nvml_fail(unsigned long long number, int result) {
+  the_driver().failure.store(static_cast<status>(result));
+  the_driver().calls_to_failure.store(number);
 }
 FAKE_NVML_EXPORT void fake_nvml_release() {
   the_driver().releases.fetch_add(1);

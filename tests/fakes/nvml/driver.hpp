@@ -38,6 +38,9 @@ struct driver {
   std::atomic<bool> broken{false};  // the scenario could not be read
   std::atomic<int> log{-1};
 
+  std::atomic<unsigned long long> calls_to_failure{0};  // 0: none is to fail
+  std::atomic<status> failure{success};
+
   std::atomic<unsigned long long> calls[call_count] = {};
   std::atomic<unsigned long long> device_calls[counted_devices][call_count] = {};
 

@@ -29,6 +29,9 @@ unsigned fake_nvml_init_flags(void);
 int fake_nvml_inside(void);
 int fake_nvml_hanging(void);
 
+/* The n-th call from now on returns that code; 0: none does. */
+void fake_nvml_fail(unsigned long long number, int result);
+
 /* Ends every hang under way; hangs that begin later hold again. */
 void fake_nvml_release(void);
 

@@ -11,6 +11,10 @@
 
 #include "driver.hpp"
 
+// Of a program that makes its own calls fail, to which those of the fake do not belong.
+extern "C" __attribute__((weak)) void fault_pause();
+extern "C" __attribute__((weak)) void fault_resume();
+
 namespace fake_nvml {
 namespace {
 
@@ -87,6 +91,7 @@ const device* device_of(const driver& d, const scenario& scene, device_handle ha
 }
 
 visit::visit(call which, session s) : driver_(the_driver()), call_(which), session_(s) {
+  if (fault_pause) fault_pause();
   driver_.inside.fetch_add(1, std::memory_order_relaxed);
   driver_.calls[static_cast<unsigned>(which)].fetch_add(1, std::memory_order_relaxed);
   while (driver_.lock_holders.load(std::memory_order_relaxed) > 0) nap();
@@ -101,6 +106,7 @@ visit::~visit() {
   if (const int fd = driver_.log.load(std::memory_order_relaxed); fd >= 0)
     write_log(fd, call_, device_, result_);
   driver_.inside.fetch_sub(1, std::memory_order_relaxed);
+  if (fault_resume) fault_resume();
   errno = ENOTTY;  // as the real library leaves what its ioctls left
 }
 
@@ -110,6 +116,10 @@ bool visit::refuse(status why) {
 }
 
 bool visit::obeys_rules(const device* target) {
+  auto left = driver_.calls_to_failure.load(std::memory_order_relaxed);
+  while (left > 0 && !driver_.calls_to_failure.compare_exchange_weak(left, left - 1)) {
+  }
+  if (left == 1) return refuse(driver_.failure.load());
   for (const auto* r : scene_->rules_of[static_cast<unsigned>(call_)]) {
     if (!concerns(*r, target) || !fires(*r)) continue;
     hold(driver_, *r);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Fault number n: the n-th allocation, or the n-th system call, of the calling thread fails. What
+ * the fake drivers call themselves is not counted.
+ */
+#ifndef HMN_TESTS_ABI_FAULTS_H
+#define HMN_TESTS_ABI_FAULTS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { FAULT_NONE, FAULT_ALLOCATION, FAULT_SYSTEM_CALL };
+
+/* From 1. A wait for another thread is not counted: it is interrupted once. */
+void fault_arm(int kind, long number);
+/* Returns the name of the function that failed, or NULL where none did. */
+const char* fault_disarm(void);
+
+/* Blocks that are allocated now, of all threads. */
+long fault_live_blocks(void);
+int fault_open_descriptors(void);
+
+/* Every clock is that much later from now on. */
+void fault_let_pass(long seconds);
+
+/* The fake drivers call these. */
+__attribute__((visibility("default"))) void fault_pause(void);
+__attribute__((visibility("default"))) void fault_resume(void);
+
+/* For the interposed functions. */
+int fault_fires(int kind, const char* name);
+int fault_interrupts(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "machine.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "backends/amdgpu/cards.hpp"
+#include "fake_nvml.h"
+#include "fake_tree.hpp"
+
+namespace {
+
+struct driver {
+  decltype(&fake_nvml_load) load = nullptr;
+  decltype(&fake_nvml_fail) fail = nullptr;
+  decltype(&fake_nvml_calls) calls = nullptr;
+  unsigned long long calls_before = 0;
+};
+
+std::unique_ptr<hmn_fake::tree> files;
+driver nvml;
+
+template <class F>
+void find(void* library, const char* name, F& out) {
+  out = reinterpret_cast<F>(dlsym(library, name));
+}
+
+bool open_driver() {
+  void* const library = dlopen(HMN_TEST_NVML, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return false;
+  find(library, "fake_nvml_load", nvml.load);
+  find(library, "fake_nvml_fail", nvml.fail);
+  find(library, "fake_nvml_calls", nvml.calls);
+  return nvml.load(HMN_TEST_SCENARIO) == 0;
+}
+
+void add_processes(const hmn_fake::tree& t) {
+  hmn_fake::process self =
+      hmn_fake::simple_process(static_cast<std::uint32_t>(getpid()), "fault_test", 900, 2048);
+  self.smaps_rollup = hmn_fake::text_of(hmn_fake::smaps_rollup_text());
+  self.cgroup = "0::/user.slice\n";
+  hmn_fake::add_process(t, self);
+  hmn_fake::set_self(t, self.pid);
+  hmn_fake::process trainer = hmn_fake::simple_process(4242, "trainer", 1000, 4096);
+  trainer.cgroup = "0::/user.slice\n";
+  trainer.descriptors = {{3, "/dev/dri/renderD129"}};
+  trainer.fdinfo = {{3,
+                     "drm-driver:\tamdgpu\ndrm-pdev:\t0000:03:00.0\ndrm-client-id:\t7\n"
+                     "drm-memory-vram:\t2048 KiB\ndrm-memory-gtt:\t512 KiB\n"
+                     "drm-engine-gfx:\t1000 ns\n"}};
+  hmn_fake::add_process(t, trainer);
+}
+
+void add_host(const hmn_fake::tree& t) {
+  hmn_fake::meminfo memory;
+  memory.total = 65536;
+  memory.available = 4096;
+  hmn_fake::set_meminfo(t, memory);
+  hmn_fake::set_boot_time(t, 1700000000);
+  hmn_fake::mount groups;
+  groups.point = t.path("sys/fs/cgroup");
+  groups.type = groups.source = "cgroup2";
+  hmn_fake::set_mountinfo(t, "self", {groups});
+  hmn_fake::set_cgroup_v2(t, "user.slice",
+                          {{"memory.max", "33554432\n"},
+                           {"memory.current", "16777216\n"},
+                           {"cgroup.subtree_control", "memory pids\n"},
+                           {"dmem.max", "drm/0000:03:00.0/vram0 8589934592\n"},
+                           {"dmem.current", "drm/0000:03:00.0/vram0 1073741824\n"}});
+  hmn_fake::set_cgroup_v2(t, "", {{"cgroup.subtree_control", "memory dmem pids\n"}});
+  t.write("proc/pressure/memory", "some avg10=0.25 avg60=0.10 avg300=0.05 total=1234\n");
+}
+
+void add_cards(const hmn_fake::tree& t) {
+  hmn_fake::set_nvidia_version(t, "550.163.01");
+  hmn_fake::pci_device nvidia;
+  nvidia.address = "0000:01:00.0";
+  nvidia.device = 0x26b9;
+  nvidia.power_control = "on";
+  nvidia.runtime_status = "active";
+  nvidia.driver = "nvidia";
+  nvidia.drm_nodes = {"card0", "renderD128"};
+  hmn_fake::add_pci_device(t, nvidia);
+  hmn_fake::pci_device amd = amdgpu_test::navi("0000:03:00.0");
+  amd.drm_nodes = {"card1", "renderD129"};
+  hmn_fake::add_pci_device(t, amd);
+}
+
+hmn_status use(hmn_context* context, std::uint32_t what, const std::string& path,
+               hmn_error* error) {
+  return hmn_context_set_path(context, what, path.c_str(), error);
+}
+
+}  // namespace
+
+int machine_begin() {
+  if (!open_driver()) return -1;
+  files = std::make_unique<hmn_fake::tree>();
+  add_processes(*files);
+  add_host(*files);
+  add_cards(*files);
+  return 0;
+}
+
+hmn_status machine_use(hmn_context* context, hmn_error* error) {
+  hmn_status status = use(context, HMN_PATH_PROC, files->proc(), error);
+  if (status == HMN_OK) status = use(context, HMN_PATH_SYS, files->sys(), error);
+  if (status == HMN_OK) status = use(context, HMN_PATH_CGROUP, files->path("sys/fs/cgroup"), error);
+  if (status == HMN_OK) status = use(context, HMN_PATH_NVIDIA_SMI, files->path("no-tool"), error);
+  if (status == HMN_OK) status = use(context, HMN_PATH_NVML, HMN_TEST_NVML, error);
+  return status;
+}
+
+void machine_fail_driver(long number, int code) {
+  nvml.fail(static_cast<unsigned long long>(number), code);
+  nvml.calls_before = nvml.calls(nullptr);
+}
+
+long machine_driver_calls() {
+  return static_cast<long>(nvml.calls(nullptr) - nvml.calls_before);
+}

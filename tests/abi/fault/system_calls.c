@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * The C library's wrappers of system calls that libhypomnesis imports: by their names, by those for
+ * 64-bit offsets, and by those that _FORTIFY_SOURCE gives them. Each fails as on a machine that has
+ * run out of something. What the C library calls within itself is not seen.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "faults.h"
+
+#define INTERPOSED __attribute__((visibility("default")))
+
+/* Integers and pointers, as the calling conventions of Linux pass them to every such function; the
+ * longest takes seven. */
+#define PARAMETERS long a, long b, long c, long d, long e, long f, long g
+#define ARGUMENTS a, b, c, d, e, f, g
+typedef long (*any_function)(PARAMETERS);
+
+static any_function real(const char* name, _Atomic(any_function)* known) {
+  any_function found = atomic_load(known);
+  if (found != NULL) return found;
+  fault_pause();
+  *(void**)&found = dlsym(RTLD_NEXT, name);
+  fault_resume();
+  atomic_store(known, found);
+  return found;
+}
+
+static long fails(int error) {
+  errno = error;
+  return -1;
+}
+
+#define WRAPPER(name, failure)                                 \
+  INTERPOSED long name(PARAMETERS);                            \
+  long name(PARAMETERS) {                                      \
+    static _Atomic(any_function) known;                        \
+    const any_function found = real(#name, &known);            \
+    if (fault_fires(FAULT_SYSTEM_CALL, #name)) return failure; \
+    return found(ARGUMENTS);                                   \
+  }
+#define FAILING(name, error) WRAPPER(name, fails(error))
+#define RETURNING(name, error) WRAPPER(name, error)
+
+FAILING(open, EMFILE)
+FAILING(open64, EMFILE)
+FAILING(__open_2, EMFILE)
+FAILING(__open64_2, EMFILE)
+FAILING(openat, EMFILE)
+FAILING(openat64, EMFILE)
+FAILING(__openat_2, EMFILE)
+FAILING(__openat64_2, EMFILE)
+FAILING(read, EIO)
+FAILING(__read_chk, EIO)
+FAILING(pread, EIO)
+FAILING(pread64, EIO)
+FAILING(__pread_chk, EIO)
+FAILING(__pread64_chk, EIO)
+FAILING(write, EIO)
+FAILING(fstat, ENOMEM)
+FAILING(fstat64, ENOMEM)
+FAILING(stat, ENOMEM)
+FAILING(stat64, ENOMEM)
+FAILING(statx, ENOMEM)
+FAILING(faccessat, ENOMEM)
+FAILING(readlinkat, ENOMEM)
+FAILING(__readlinkat_chk, ENOMEM)
+FAILING(mmap, ENOMEM)
+FAILING(mmap64, ENOMEM)
+FAILING(mprotect, ENOMEM)
+FAILING(madvise, EINVAL)
+FAILING(ioctl, EIO)
+FAILING(fcntl64, EMFILE)
+FAILING(pipe2, EMFILE)
+FAILING(eventfd, EMFILE)
+FAILING(ppoll, ENOMEM)
+FAILING(__ppoll_chk, ENOMEM)
+FAILING(clone, EAGAIN)
+FAILING(waitid, ECHILD)
+FAILING(waitpid, ECHILD)
+FAILING(uname, EFAULT)
+RETURNING(posix_spawn, EAGAIN)
+RETURNING(pthread_create, EAGAIN)
+
+/* The clock that a test sets forward, and the two waits that are until a time of it. */
+static atomic_long passed;
+
+void fault_let_pass(long seconds) {
+  atomic_fetch_add(&passed, seconds);
+}
+
+static struct timespec earlier(const struct timespec* until) {
+  struct timespec by_the_system = *until;
+  by_the_system.tv_sec -= atomic_load(&passed);
+  return by_the_system;
+}
+
+INTERPOSED int clock_gettime(clockid_t clock, struct timespec* out) {
+  static _Atomic(any_function) known;
+  const int status = (int)real("clock_gettime", &known)(clock, (long)out, 0, 0, 0, 0, 0);
+  out->tv_sec += atomic_load(&passed);
+  return status;
+}
+
+INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const struct timespec* time,
+                               struct timespec* left) {
+  static _Atomic(any_function) known;
+  const struct timespec until = (flags & TIMER_ABSTIME) != 0 ? earlier(time) : *time;
+  return (int)real("clock_nanosleep", &known)(clock, flags, (long)&until, (long)left, 0, 0, 0);
+}
+
+INTERPOSED long syscall(PARAMETERS);
+long syscall(PARAMETERS) {
+  static _Atomic(any_function) known;
+  const any_function found = real("syscall", &known);
+  const int is_wait = a == SYS_futex && (c & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+  if (is_wait && fault_interrupts()) return fails(EINTR);
+  if (is_wait && e != 0) {
+    const struct timespec until = earlier((const struct timespec*)e);
+    return found(a, b, c, d, (long)&until, f, g);
+  }
+  if (a != SYS_futex && fault_fires(FAULT_SYSTEM_CALL, "syscall")) return fails(EIO);
+  return found(ARGUMENTS);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * What a public function is called on, and each of them as a row.
+ */
+#ifndef HMN_TESTS_ABI_FAULT_WORLD_H
+#define HMN_TESTS_ABI_FAULT_WORLD_H
+
+#include "support/calls.h"
+
+typedef struct world {
+  fixture f;
+  hmn_spill* spill;
+  char* text; /* TEXT bytes */
+  guarded* out;
+} world;
+enum { TEXT = 1 << 20 };
+
+/* What a function needs; each brings what it needs itself. */
+enum { NOTHING, CONTEXT, RECORDER, SNAPSHOTS, SAMPLER, TRACKER, SPILL };
+
+typedef struct function {
+  const char* name;
+  int needs;
+  hmn_status (*run)(world* w, hmn_error* error);
+} function;
+extern const function functions[];
+extern const size_t function_count;
+
+/* Of the machine of machine.h. `text` and `out` are the caller's. */
+hmn_status world_open(world* w, int needs);
+void world_close(world* w);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Each exported function, with its n-th allocation, its n-th system call and its n-th driver call
+ * failing, for n = 1, 2, ... until none fails: the status is one that the header documents, nothing
+ * is lost, and the same call works afterwards.
+ *
+ * HMN_FAULT_REPORT: a file to which a line is written for each function, with the number of faults
+ * of each kind. HMN_FAULT_ONLY: functions with that in their name.
+ */
+#include "fault/faults.h"
+#include "fault/machine.h"
+#include "fault/world.h"
+#include "support/clock.h"
+#include "support/thread.h"
+
+enum { MOST = 5000, REST_SECONDS = 60, SETTLE_MS = 20000 };
+
+typedef struct subject {
+  const char* name;
+  unsigned documented; /* bit -s for each status s */
+  const function* own;
+  const call* filling;
+  const text_call* writing;
+  hmn_status usual; /* without a fault */
+} subject;
+
+typedef struct kind {
+  const char* name;
+  int interposed; /* FAULT_*; FAULT_NONE: of the driver, which returns the code */
+  int code;
+} kind;
+
+/* NVML: no permission, GPU lost, uninitialized, unknown. */
+static const kind kinds[] = {
+    {"allocation", FAULT_ALLOCATION, 0}, {"system call", FAULT_SYSTEM_CALL, 0},
+    {"driver call (4)", FAULT_NONE, 4},  {"driver call (15)", FAULT_NONE, 15},
+    {"driver call (1)", FAULT_NONE, 1},  {"driver call (999)", FAULT_NONE, 999},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0], REPORTED_KINDS = 3 };
+
+static const struct {
+  const char* name;
+  unsigned bits;
+} documented[] = {
+#include "fault_statuses.inc"
+};
+
+static FILE* report;
+
+static subject subject_of(const char* name) {
+  subject s = {name, 0, NULL, NULL, NULL, HMN_OK};
+  for (size_t i = 0; i < sizeof documented / sizeof documented[0]; ++i) {
+    if (strcmp(documented[i].name, name) == 0) s.documented = documented[i].bits;
+  }
+  for (size_t i = 0; i < function_count; ++i) {
+    if (strcmp(functions[i].name, name) == 0) s.own = &functions[i];
+  }
+  for (size_t i = 0; i < call_count; ++i) {
+    if (strcmp(calls[i].name, name) == 0) s.filling = &calls[i];
+  }
+  for (size_t i = 0; i < text_call_count; ++i) {
+    if (strcmp(text_calls[i].name, name) == 0) s.writing = &text_calls[i];
+  }
+  return s;
+}
+
+static int needs_of(const subject* s) {
+  if (s->own != NULL) return s->own->needs;
+  if (s->filling != NULL && s->filling->of_context) return CONTEXT;
+  if (strncmp(s->name, "hmn_sampler_", 12) == 0) return SAMPLER;
+  if (strncmp(s->name, "hmn_tracker_", 12) == 0) return TRACKER;
+  return SNAPSHOTS;
+}
+
+static hmn_status run(const subject* s, world* w, hmn_error* error) {
+  if (s->own != NULL) return s->own->run(w, error);
+  if (s->filling != NULL) {
+    void* out = guard_arm(w->out, s->filling->size_v1);
+    const hmn_status status = s->filling->run(&w->f, out, error);
+    if (status != HMN_OK && s->filling->size_v1 > 0) assert_cleared(w->out, s->filling->size_v1);
+    return status;
+  }
+  return s->writing->run(&w->f, w->text, TEXT, NULL);
+}
+
+typedef struct held {
+  long blocks;
+  int descriptors, threads;
+} held;
+
+/* A descriptor whose file cannot be identified may be the program's by now: it is left open. */
+static int leaves_open(const subject* s, const char* failed) {
+  return strstr(s->name, "_destroy") != NULL && failed != NULL && strncmp(failed, "fstat", 5) == 0;
+}
+
+static held held_now(void) {
+  const held h = {fault_live_blocks(), fault_open_descriptors(), thread_count()};
+  return h;
+}
+
+/* Threads that are ending give back what they held in their own time. */
+static int settles(const held* before) {
+  for (const int64_t begun = now_ms(); now_ms() - begun < SETTLE_MS; sleep_ms(1)) {
+    const held now = held_now();
+    if (now.blocks <= before->blocks && now.descriptors <= before->descriptors &&
+        now.threads <= before->threads) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
+static void arm(const kind* k, long number) {
+  if (k->interposed == FAULT_NONE) {
+    machine_fail_driver(number, k->code);
+  } else {
+    fault_arm(k->interposed, number);
+  }
+}
+
+static const char* disarm(const kind* k, long number) {
+  if (k->interposed != FAULT_NONE) return fault_disarm();
+  const long made = machine_driver_calls();
+  machine_fail_driver(0, 0);
+  return made >= number ? "the driver" : NULL;
+}
+
+static hmn_status run_with_fault(const subject* s, world* w, const kind* k, long number,
+                                 const char** failed) {
+  NEW(hmn_error, error);
+  arm(k, number);
+  const hmn_status status = run(s, w, &error);
+  *failed = disarm(k, number);
+  if (status > 0 || -status > 31 || (s->documented >> -status & 1) == 0) {
+    fail_msg("%s, %s %ld (%s): %s, \"%s\"", s->name, k->name, number, *failed,
+             hmn_status_name(status), error.message);
+  }
+  return status;
+}
+
+/* At once it may report that a source that failed rests for a while. */
+static void assert_works_again(const subject* s, world* w, const kind* k, long number) {
+  NEW(hmn_error, error);
+  const hmn_status at_once = run(s, w, &error);
+  if (at_once == s->usual) return;
+  assert_true(at_once <= 0 && (s->documented >> -at_once & 1) != 0);
+  fault_let_pass(REST_SECONDS);
+  const hmn_status later = run(s, w, &error);
+  if (later != s->usual) {
+    fail_msg("%s after %s %ld: %s, \"%s\"", s->name, k->name, number, hmn_status_name(later),
+             error.message);
+  }
+}
+
+/* Returns what failed. `is_warm`: the function was called before. */
+static const char* turn(const subject* s, const kind* k, long number, int is_warm, world* w) {
+  const char* failed = NULL;
+  held before = held_now();
+  assert_status(world_open(w, needs_of(s)), HMN_OK);
+  if (is_warm) run(s, w, NULL);
+  const hmn_status status = run_with_fault(s, w, k, number, &failed);
+  if (failed == NULL) assert_status(status, s->usual);
+  assert_works_again(s, w, k, number);
+  world_close(w);
+  before.descriptors += leaves_open(s, failed);
+  if (!settles(&before)) {
+    const held now = held_now();
+    fail_msg("%s, %s %ld (%s): lost %ld blocks, %d descriptors, %d threads", s->name, k->name,
+             number, failed, now.blocks - before.blocks, now.descriptors - before.descriptors,
+             now.threads - before.threads);
+  }
+  return failed;
+}
+
+static long loop(const subject* s, const kind* k, int is_warm, world* w) {
+  long number = 1;
+  while (turn(s, k, number, is_warm, w) != NULL) assert_in_range(++number, 1, MOST);
+  return number - 1;
+}
+
+static void learn_the_usual(subject* s, world* w) {
+  NEW(hmn_error, error);
+  assert_status(world_open(w, needs_of(s)), HMN_OK);
+  s->usual = run(s, w, &error);
+  if (s->usual != HMN_OK) fail_msg("%s: %s, %s", s->name, hmn_status_name(s->usual), error.message);
+  run(s, w, NULL);
+  world_close(w);
+}
+
+static void assert_survives(const char* name, world* w) {
+  long counts[REPORTED_KINDS] = {0};
+  subject s = subject_of(name);
+  if (s.documented == 0) fail_msg("%s is not in the header", name);
+  if (s.own == NULL && s.filling == NULL && s.writing == NULL) fail_msg("%s has no loop", name);
+  learn_the_usual(&s, w);
+  for (size_t k = 0; k < KINDS; ++k) {
+    /* A sampler's thread calls the driver, in its own time. */
+    if (kinds[k].interposed == FAULT_NONE && needs_of(&s) == SAMPLER) continue;
+    for (int is_warm = 0; is_warm <= (needs_of(&s) == CONTEXT); ++is_warm) {
+      counts[k < REPORTED_KINDS ? k : REPORTED_KINDS - 1] += loop(&s, &kinds[k], is_warm, w);
+    }
+  }
+  if (report == NULL) return;
+  fprintf(report, "%s %ld %ld %ld\n", name, counts[0], counts[1], counts[2]);
+  fflush(report);
+}
+
+static void every_export_survives_every_fault(void** state) {
+  world w = {.text = malloc(TEXT), .out = guard_new()};
+  char line[256];
+  FILE* exports = fopen(HMN_TEST_EXPORTS, "r");
+  int count = 0;
+  (void)state;
+  assert_non_null(exports);
+  while (fgets(line, sizeof line, exports) != NULL) {
+    line[strcspn(line, "@\n")] = 0;
+    if (strncmp(line, "hmn_", 4) != 0) continue;
+    const char* only = getenv("HMN_FAULT_ONLY");
+    if (only != NULL && strstr(line, only) == NULL) continue;
+    assert_survives(line, &w);
+    ++count;
+  }
+  fclose(exports);
+  assert_true(count > 0);
+  free(w.text);
+  free(w.out);
+}
+
+static int setup(void** state) {
+  const char* path = getenv("HMN_FAULT_REPORT");
+  (void)state;
+  if (path != NULL && (report = fopen(path, "w")) == NULL) return -1;
+  return machine_begin();
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_export_survives_every_fault),
+  };
+  return cmocka_run_group_tests(tests, setup, NULL);
+}

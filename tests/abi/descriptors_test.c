@@ -4,22 +4,13 @@
  * files.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/calls.h"
 #include "support/child.h"
-
-static int descriptor_count(void) {
-  DIR* folder = opendir("/proc/self/fd");
-  int count = 0;
-  if (folder == NULL) return -1;
-  while (readdir(folder) != NULL) ++count;
-  closedir(folder);
-  return count;
-}
+#include "support/thread.h"
 
 static void no_descriptor_is_left_behind(void** state) {
   (void)state;

@@ -13,7 +13,7 @@
 #include "support/clock.h"
 #include "support/thread.h"
 
-enum { MOST = 5000, REST_SECONDS = 60, SETTLE_MS = 20000 };
+enum { MOST = 5000, REST_SECONDS = 60, SETTLE_MS = 2000, LIKE_TURNS = 5 };
 
 typedef struct subject {
   const char* name;
@@ -94,7 +94,7 @@ static int leaves_open(const subject* s, const char* failed) {
 }
 
 static held held_now(void) {
-  const held h = {fault_live_blocks(), fault_open_descriptors(), thread_count()};
+  const held h = {fault_live_blocks(), descriptor_count(), thread_count()};
   return h;
 }
 
@@ -110,9 +110,11 @@ static int settles(const held* before) {
   return 0;
 }
 
-static void arm(const kind* k, long number) {
+static void arm(const kind* k, long number, int mode) {
   if (k->interposed == FAULT_NONE) {
     machine_fail_driver(number, k->code);
+  } else if (mode == BY_WORKERS) {
+    fault_arm_everywhere(k->interposed, number);
   } else {
     fault_arm(k->interposed, number);
   }
@@ -128,7 +130,7 @@ static const char* disarm(const kind* k, long number) {
 static hmn_status run_with_fault(const subject* s, world* w, const kind* k, long number,
                                  const char** failed) {
   NEW(hmn_error, error);
-  arm(k, number);
+  arm(k, number, w->mode);
   const hmn_status status = run(s, w, &error);
   *failed = disarm(k, number);
   if (status > 0 || -status > 31 || (s->documented >> -status & 1) == 0) {
@@ -155,26 +157,32 @@ static void assert_works_again(const subject* s, world* w, const kind* k, long n
 /* Returns what failed. `is_warm`: the function was called before. */
 static const char* turn(const subject* s, const kind* k, long number, int is_warm, world* w) {
   const char* failed = NULL;
-  held before = held_now();
   assert_status(world_open(w, needs_of(s)), HMN_OK);
   if (is_warm) run(s, w, NULL);
   const hmn_status status = run_with_fault(s, w, k, number, &failed);
   if (failed == NULL) assert_status(status, s->usual);
   assert_works_again(s, w, k, number);
   world_close(w);
-  before.descriptors += leaves_open(s, failed);
-  if (!settles(&before)) {
-    const held now = held_now();
-    fail_msg("%s, %s %ld (%s): lost %ld blocks, %d descriptors, %d threads", s->name, k->name,
-             number, failed, now.blocks - before.blocks, now.descriptors - before.descriptors,
-             now.threads - before.threads);
-  }
   return failed;
+}
+
+/* The loader keeps its last message, the C library the stacks of threads that have ended: what is
+ * made in each of several like turns is lost. */
+static const char* turn_without_loss(const subject* s, const kind* k, long number, int is_warm,
+                                     world* w) {
+  for (int i = 0; i < LIKE_TURNS; ++i) {
+    held before = held_now();
+    const char* failed = turn(s, k, number, is_warm, w);
+    before.descriptors += leaves_open(s, failed);
+    if (settles(&before)) return failed;
+  }
+  fail_msg("%s, %s %ld: blocks, descriptors or threads are lost", s->name, k->name, number);
+  return NULL;
 }
 
 static long loop(const subject* s, const kind* k, int is_warm, world* w) {
   long number = 1;
-  while (turn(s, k, number, is_warm, w) != NULL) assert_in_range(++number, 1, MOST);
+  while (turn_without_loss(s, k, number, is_warm, w) != NULL) assert_in_range(++number, 1, MOST);
   return number - 1;
 }
 
@@ -226,6 +234,32 @@ static void every_export_survives_every_fault(void** state) {
   free(w.out);
 }
 
+static void assert_readings_survive(int mode, const char* const* names, size_t count) {
+  world w = {.mode = mode, .text = malloc(TEXT), .out = guard_new()};
+  for (size_t i = 0; i < count; ++i) {
+    subject s = subject_of(names[i]);
+    learn_the_usual(&s, &w);
+    for (size_t k = 0; k < KINDS; ++k) {
+      if (kinds[k].interposed != FAULT_NONE) loop(&s, &kinds[k], 0, &w);
+    }
+  }
+  free(w.text);
+  free(w.out);
+}
+
+static void readings_survive_faults_of_their_workers(void** state) {
+  static const char* const readings[] = {"hmn_device_count", "hmn_pool_read", "hmn_telemetry_read",
+                                         "hmn_usage_read", "hmn_snapshot_take"};
+  (void)state;
+  assert_readings_survive(BY_WORKERS, readings, sizeof readings / sizeof readings[0]);
+}
+
+static void readings_survive_faults_around_a_tool(void** state) {
+  static const char* const readings[] = {"hmn_usage_read"};
+  (void)state;
+  assert_readings_survive(BY_TOOL, readings, sizeof readings / sizeof readings[0]);
+}
+
 static int setup(void** state) {
   const char* path = getenv("HMN_FAULT_REPORT");
   (void)state;
@@ -236,6 +270,9 @@ static int setup(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_export_survives_every_fault),
+      cmocka_unit_test(readings_survive_faults_of_their_workers),
+      cmocka_unit_test(readings_survive_faults_around_a_tool),
   };
+  if (getenv("HMN_FAULT_TEST") != NULL) cmocka_set_test_filter(getenv("HMN_FAULT_TEST"));
   return cmocka_run_group_tests(tests, setup, NULL);
 }

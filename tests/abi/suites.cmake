@@ -194,23 +194,35 @@ hmn_abi_refusing_suites()
 if(NOT HMN_SANITIZE)
   hmn_abi_with_nvml(allocation)
 endif()
+# hmn_abi_fault_machine(<noun>): the machine of fault/machine.h.
+function(hmn_abi_fault_machine noun)
+  hmn_abi_with_nvml(${noun})
+  target_sources(abi_${noun}_test PRIVATE fault/machine.cpp
+    ${PROJECT_SOURCE_DIR}/tests/backends/amdgpu/cards.cpp)
+  target_include_directories(abi_${noun}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests
+    ${PROJECT_SOURCE_DIR}/tests/fakes/nvml)
+  target_compile_definitions(abi_${noun}_test PRIVATE HMN_TEST_SCENARIO="${nvml_scenario}"
+    HMN_TEST_NVIDIA_SMI="$<TARGET_FILE:fake_nvidia_smi>")
+  target_link_libraries(abi_${noun}_test PRIVATE hmn_fake_tree)
+  add_dependencies(abi_${noun}_test fake_nvidia_smi)
+endfunction()
+
 # The calls of an emulated program, and of a sanitizer, are not the library's alone.
-if(NOT HMN_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND HMN_BACKEND_NVML AND HMN_BACKEND_SIMULATED)
-  hmn_abi_suite(fault TIMEOUT 900 ENVIRONMENT FAKE_NVML_SCENARIO=${nvml_scenario})
-  hmn_abi_with_nvml(fault)
+if(NOT HMN_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND HMN_BACKEND_NVML AND HMN_BACKEND_NVIDIA_SMI
+   AND HMN_BACKEND_SIMULATED)
+  hmn_abi_suite(soak TIMEOUT 1800 LABELS nightly)
+  hmn_abi_fault_machine(soak)
+  hmn_abi_suite(fault TIMEOUT 900)
+  hmn_abi_fault_machine(fault)
   set(fault_statuses ${CMAKE_CURRENT_BINARY_DIR}/fault_statuses.inc)
   set(fault_header ${PROJECT_SOURCE_DIR}/include/hypomnesis.h)
   add_custom_command(OUTPUT ${fault_statuses}
     COMMAND ${HMN_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/fault/statuses.py ${fault_header} ${fault_statuses}
     DEPENDS fault/statuses.py ${fault_header} VERBATIM)
-  target_sources(abi_fault_test PRIVATE fault/faults.c fault/functions.c fault/machine.cpp
-    fault/system_calls.c fault/world.c support/posix/allocator.c
-    ${PROJECT_SOURCE_DIR}/tests/backends/amdgpu/cards.cpp ${fault_statuses})
-  target_include_directories(abi_fault_test PRIVATE ${CMAKE_CURRENT_BINARY_DIR}
-    ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/fakes/nvml)
-  target_compile_definitions(abi_fault_test PRIVATE HMN_TEST_SCENARIO="${nvml_scenario}"
-    HMN_TEST_EXPORTS="${PROJECT_SOURCE_DIR}/abi/exports.txt")
-  target_link_libraries(abi_fault_test PRIVATE hmn_fake_tree)
+  target_sources(abi_fault_test PRIVATE fault/faults.c fault/functions.c fault/system_calls.c fault/world.c
+    support/posix/allocator.c ${fault_statuses})
+  target_include_directories(abi_fault_test PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
+  target_compile_definitions(abi_fault_test PRIVATE HMN_TEST_EXPORTS="${PROJECT_SOURCE_DIR}/abi/exports.txt")
   # The fake driver finds fault_pause in it.
   set_target_properties(abi_fault_test PROPERTIES ENABLE_EXPORTS ON)
 endif()

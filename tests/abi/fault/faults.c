@@ -2,39 +2,54 @@
 #include "faults.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
 #include "support/allocator.h"
 
-enum { MOST_DESCRIPTORS = 256 };
-
-static _Thread_local int armed, paused, interrupted;
-static _Thread_local long until;
-static _Thread_local const char* failed;
+static atomic_int armed;
+static atomic_int is_everywhere;
+static atomic_long until;
+static _Atomic(const char*) failed;
+static _Thread_local int is_here, paused, interrupted;
 static atomic_long live;
 
-void fault_arm(int kind, long number) {
-  failed = NULL;
+static void start(int kind, long number, int everywhere) {
+  atomic_store(&failed, NULL);
+  atomic_store(&until, number);
+  atomic_store(&is_everywhere, everywhere);
+  is_here = 1;
   interrupted = 0;
-  until = number;
-  armed = kind;
+  atomic_store(&armed, kind);
+}
+
+void fault_arm(int kind, long number) {
+  start(kind, number, 0);
+}
+
+void fault_arm_everywhere(int kind, long number) {
+  start(kind, number, 1);
 }
 
 const char* fault_disarm(void) {
-  armed = FAULT_NONE;
-  return failed;
+  atomic_store(&armed, FAULT_NONE);
+  is_here = 0;
+  return atomic_load(&failed);
+}
+
+static int is_armed(int kind) {
+  return atomic_load(&armed) == kind && paused == 0 && (is_here || atomic_load(&is_everywhere));
 }
 
 int fault_fires(int kind, const char* name) {
-  if (armed != kind || paused > 0 || --until != 0) return 0;
-  failed = name;
+  if (!is_armed(kind) || atomic_fetch_sub(&until, 1) != 1) return 0;
+  atomic_store(&failed, name);
+  if (fault_fired) fault_fired();
   return 1;
 }
 
 int fault_interrupts(void) {
-  return armed == FAULT_SYSTEM_CALL && paused == 0 && interrupted++ == 0;
+  return is_armed(FAULT_SYSTEM_CALL) && interrupted++ == 0;
 }
 
 void fault_pause(void) {
@@ -47,12 +62,6 @@ void fault_resume(void) {
 
 long fault_live_blocks(void) {
   return atomic_load(&live);
-}
-
-int fault_open_descriptors(void) {
-  int count = 0;
-  for (int fd = 0; fd < MOST_DESCRIPTORS; ++fd) count += fcntl(fd, F_GETFD) != -1;
-  return count;
 }
 
 /* What support/posix/allocator.c asks. */

@@ -14,12 +14,13 @@ enum { FAULT_NONE, FAULT_ALLOCATION, FAULT_SYSTEM_CALL };
 
 /* From 1. A wait for another thread is not counted: it is interrupted once. */
 void fault_arm(int kind, long number);
+/* The same for the calls of all threads together, whose order is not always the same. */
+void fault_arm_everywhere(int kind, long number);
 /* Returns the name of the function that failed, or NULL where none did. */
 const char* fault_disarm(void);
 
 /* Blocks that are allocated now, of all threads. */
 long fault_live_blocks(void);
-int fault_open_descriptors(void);
 
 /* Every clock is that much later from now on. */
 void fault_let_pass(long seconds);
@@ -27,6 +28,9 @@ void fault_let_pass(long seconds);
 /* The fake drivers call these. */
 __attribute__((visibility("default"))) void fault_pause(void);
 __attribute__((visibility("default"))) void fault_resume(void);
+
+/* Called at the fault, where there is one. */
+__attribute__((weak)) void fault_fired(void);
 
 /* For the interposed functions. */
 int fault_fires(int kind, const char* name);

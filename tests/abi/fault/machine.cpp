@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "backends/amdgpu/cards.hpp"
 #include "fake_nvml.h"
@@ -90,9 +92,14 @@ void add_cards(const hmn_fake::tree& t) {
   hmn_fake::add_pci_device(t, amd);
 }
 
-hmn_status use(hmn_context* context, std::uint32_t what, const std::string& path,
-               hmn_error* error) {
-  return hmn_context_set_path(context, what, path.c_str(), error);
+void add_tool(const hmn_fake::tree& t) {
+  t.write("nvidia-smi.json",
+          R"({"gpus": [{"fields": {"name": "NVIDIA Example",
+              "uuid": "GPU-11111111-2222-3333-4444-555555555555", "pci.bus_id": "00000000:01:00.0",
+              "driver_version": "550.163.01", "memory.total": 46068, "memory.used": 9123,
+              "memory.free": 36346, "memory.reserved": 599, "utilization.gpu": 64},
+              "compute_apps": [{"pid": 4242, "process_name": "trainer", "used_gpu_memory": 1024}]}]})");
+  std::filesystem::copy_file(HMN_TEST_NVIDIA_SMI, t.path("nvidia-smi"));
 }
 
 }  // namespace
@@ -103,15 +110,22 @@ int machine_begin() {
   add_processes(*files);
   add_host(*files);
   add_cards(*files);
+  add_tool(*files);
   return 0;
 }
 
-hmn_status machine_use(hmn_context* context, hmn_error* error) {
-  hmn_status status = use(context, HMN_PATH_PROC, files->proc(), error);
-  if (status == HMN_OK) status = use(context, HMN_PATH_SYS, files->sys(), error);
-  if (status == HMN_OK) status = use(context, HMN_PATH_CGROUP, files->path("sys/fs/cgroup"), error);
-  if (status == HMN_OK) status = use(context, HMN_PATH_NVIDIA_SMI, files->path("no-tool"), error);
-  if (status == HMN_OK) status = use(context, HMN_PATH_NVML, HMN_TEST_NVML, error);
+hmn_status machine_use(hmn_context* context, int with_tool) {
+  const std::pair<std::uint32_t, std::string> paths[] = {
+      {HMN_PATH_PROC, files->proc()},
+      {HMN_PATH_SYS, files->sys()},
+      {HMN_PATH_CGROUP, files->path("sys/fs/cgroup")},
+      {HMN_PATH_NVIDIA_SMI, files->path(with_tool != 0 ? "nvidia-smi" : "no-tool")},
+      {HMN_PATH_NVML, with_tool != 0 ? files->path("no-library") : HMN_TEST_NVML},
+  };
+  hmn_status status = HMN_OK;
+  for (const auto& [what, path] : paths) {
+    if (status == HMN_OK) status = hmn_context_set_path(context, what, path.c_str(), nullptr);
+  }
   return status;
 }
 

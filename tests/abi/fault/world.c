@@ -3,8 +3,8 @@
 
 #include "machine.h"
 
-static hmn_flags flags_for(int needs) {
-  if (needs == SAMPLER) return 0;
+static hmn_flags flags_for(int mode, int needs) {
+  if (needs == SAMPLER || mode == BY_WORKERS) return 0;
   return HMN_CONTEXT_NO_THREADS | (needs == RECORDER ? HMN_CONTEXT_RECORD : 0);
 }
 
@@ -33,12 +33,12 @@ static hmn_status start_tracker(world* w) {
 }
 
 hmn_status world_open(world* w, int needs) {
-  const hmn_context_options options = patient(flags_for(needs));
+  const hmn_context_options options = patient(flags_for(w->mode, needs));
   memset(&w->f, 0, sizeof w->f);
   w->spill = NULL;
   if (needs == NOTHING) return HMN_OK;
   hmn_status status = hmn_context_create(&options, &w->f.context, NULL);
-  if (status == HMN_OK) status = machine_use(w->f.context, NULL);
+  if (status == HMN_OK) status = machine_use(w->f.context, w->mode == BY_TOOL);
   if (status != HMN_OK) return status;
   switch (needs) {
     case SNAPSHOTS:

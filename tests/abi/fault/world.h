@@ -7,7 +7,10 @@
 
 #include "support/calls.h"
 
+/* Where readings run, and of which machine. */
+enum { BY_CALLER, BY_WORKERS, BY_TOOL };
 typedef struct world {
+  int mode;
   fixture f;
   hmn_spill* spill;
   char* text; /* TEXT bytes */
@@ -26,7 +29,7 @@ typedef struct function {
 extern const function functions[];
 extern const size_t function_count;
 
-/* Of the machine of machine.h. `text` and `out` are the caller's. */
+/* `mode`, `text` and `out` are the caller's. */
 hmn_status world_open(world* w, int needs);
 void world_close(world* w);
 

@@ -8,7 +8,8 @@ typedef struct thread thread;
 thread* thread_start(void (*run)(void* argument), void* argument);
 /* Waits for its end. */
 void thread_join(thread* started);
-/* All that this process has, whoever started them. */
+/* All that this process has, whoever started or opened them; descriptors on POSIX systems alone. */
 int thread_count(void);
+int descriptor_count(void);
 
 #endif

@@ -33,11 +33,19 @@ void thread_join(thread* started) {
   free(started);
 }
 
-int thread_count(void) {
-  DIR* folder = opendir("/proc/self/task");
+static int entry_count(const char* path) {
+  DIR* folder = opendir(path);
   int count = 0;
   if (folder == NULL) return -1;
   while (readdir(folder) != NULL) ++count;
   closedir(folder);
   return count - 2;
+}
+
+int thread_count(void) {
+  return entry_count("/proc/self/task");
+}
+
+int descriptor_count(void) {
+  return entry_count("/proc/self/fd") - 1; /* the folder's own */
 }

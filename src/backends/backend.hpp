@@ -59,6 +59,12 @@ class reading {
   // False if diagnostics of this reading are discarded, so that they need not be built.
   [[nodiscard]] virtual bool wants_diagnostics() const noexcept { return true; }
   virtual void diagnose(diagnostic d) = 0;
+  // Called before calls for one of the `count` devices of a driver, by its index there. Such a call
+  // may never return: core then leaves the device out, and has the others read by a source of its
+  // own. False: it is left out now, and is not asked.
+  [[nodiscard]] virtual bool may_ask(std::uint32_t /*index*/, std::size_t /*count*/) noexcept {
+    return true;
+  }
   // Wraps the opening of a vendor library, which has a deadline of its own.
   virtual void opening() noexcept = 0;
   virtual void opened() noexcept = 0;
@@ -137,8 +143,10 @@ class device_source {
     settle(present);
     return present;
   }
+  // Takes over a device that another source of this kind has numbered, before the first reading.
+  virtual void recall(const device& /*known*/, bool /*listed*/) {}
   // Appends every device in the driver's order; partitions follow their parent. A device that is
-  // gone is not listed.
+  // gone is not listed, one that is left out (reading::may_ask) is.
   virtual result<void> devices(std::vector<device>& out, reading& r) = 0;
   virtual result<void> memory(slot, pools&, reading&) {
     return not_reported("device memory is not reported by this source");

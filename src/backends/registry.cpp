@@ -31,9 +31,10 @@ std::unique_ptr<host_source> make_host(const settings& s) {
   return host;
 }
 
-[[maybe_unused]] void add(source_list& list, std::unique_ptr<device_source> made,
+[[maybe_unused]] void add(source_list& list, const settings& s,
+                          std::unique_ptr<device_source> (*make)(const settings&),
                           std::uint64_t fallback_for) {
-  if (made) list.devices.push_back({std::move(made), fallback_for});
+  if (auto made = make(s)) list.devices.push_back({std::move(made), fallback_for, make});
 }
 
 source_list make_real(const settings& s) {
@@ -41,7 +42,7 @@ source_list make_real(const settings& s) {
   list.host = make_host(s);
 #define HMN_ADD(name, with, when, fallback_for)                                          \
   if constexpr (HMN_WITH_##with != 0) {                                                  \
-    if (is_wanted(source::name, made::when, s)) add(list, make_##name(s), fallback_for); \
+    if (is_wanted(source::name, made::when, s)) add(list, s, make_##name, fallback_for); \
   }
   HMN_DEVICE_SOURCES(HMN_ADD)
 #undef HMN_ADD

@@ -2,8 +2,10 @@
 #include "core/worker.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "core/query.hpp"
@@ -29,11 +31,26 @@ constexpr std::uint32_t phase_of(std::uint32_t word) {
   return word & phase_mask;
 }
 
+// Time without progress in calls for one device after which it is set aside: an eighth of what the
+// reading may take. Those that answer do so within the least.
+constexpr std::uint64_t least_patience_ns = 100 * platform::ns_per_ms;
+constexpr std::uint64_t most_patience_ns = 200 * platform::ns_per_ms;
+// The reading that sets a device aside waits for it so much longer than for the others.
+constexpr std::uint64_t last_chance = 4;
+constexpr std::size_t most_aside = 3;
+
+// Place of a reading: index + 1 of the device that is being asked (0: none that could be left out),
+// and a count that makes each entry distinct.
+constexpr std::uint32_t place_mask = 0xFFF;
+constexpr std::uint32_t one_entry = place_mask + 1;
+
 template <class T>
 void adopt(part<T>& known, part<T>& fresh) {
-  if (fresh.tried_ns == known.tried_ns) return;
-  if (fresh.taken_ns != known.taken_ns) known.value = std::move(fresh.value);
-  known.taken_ns = fresh.taken_ns;
+  if (fresh.tried_ns <= known.tried_ns) return;
+  if (fresh.taken_ns > known.taken_ns) {
+    known.value = std::move(fresh.value);
+    known.taken_ns = fresh.taken_ns;
+  }
   known.tried_ns = fresh.tried_ns;
   known.why = fresh.why;
   known.stands = fresh.stands;
@@ -53,11 +70,22 @@ void adopt(device_answer& known, device_answer& fresh) {
 }  // namespace
 
 // Answers of a source, published while the reading proceeds: results from before a device hung are
-// not lost with it.
+// not lost with it. Of several threads only the newest publishes.
 class worker::shared_answer {
  public:
-  void take_list(const source_answer& fresh) {
+  // Makes `next` the one that publishes, if it starts; its source numbers the devices as before.
+  bool hand_over(const reading& next, device_source& source, function_ref<bool()> start) {
     const std::lock_guard lock(mutex_);
+    for (const device_answer& d : known_.devices) source.recall(d.identity, d.listed);
+    if (!start()) return false;
+    from_ = &next;
+    return true;
+  }
+
+  void take_list(const reading& from, const source_answer& fresh) {
+    const std::lock_guard lock(mutex_);
+    if (from_ != &from) return;
+    for (device_answer& known : known_.devices) known.listed = false;
     for (const device_answer& d : fresh.devices) {
       device_answer& known = entry_of(d.identity.number);
       known.identity = d.identity;
@@ -67,14 +95,15 @@ class worker::shared_answer {
     known_.refused.reset();
   }
 
-  void take_device(device_answer& fresh) {
+  void take_device(const reading& from, device_answer& fresh) {
     const std::lock_guard lock(mutex_);
-    adopt(entry_of(fresh.identity.number), fresh);
+    if (from_ == &from) adopt(entry_of(fresh.identity.number), fresh);
   }
 
   // Publishes the complete answer.
-  void finish(source_answer& fresh) noexcept {
+  void finish(const reading& from, source_answer& fresh) noexcept {
     const std::lock_guard lock(mutex_);
+    if (from_ != &from) return;
     known_.diagnostics.swap(fresh.diagnostics);
     known_.refused = std::move(fresh.refused);
     known_.conclusive = fresh.conclusive;
@@ -106,18 +135,21 @@ class worker::shared_answer {
 
   mutable platform::mutex mutex_;
   source_answer known_;
+  const reading* from_ = nullptr;
 };
 
 enum class worker::outcome {
   done,       // the reading is complete
   late,       // the deadline passed; partial results are known, the others come later
   busy,       // an earlier reading has not returned yet
+  set_aside,  // a device is left out from now on, and nothing is read yet
   no_thread,  // no thread could be started
 };
 
 struct worker::shared_state final : reading {
-  explicit shared_state(std::unique_ptr<device_source> s, const settings& set)
-      : from(std::move(s)), idle_close_ns(set.idle_close_ns) {}
+  shared_state(std::unique_ptr<device_source> s, std::shared_ptr<shared_answer> to,
+               std::uint64_t close_ns)
+      : from(std::move(s)), known(std::move(to)), idle_close_ns(close_ns) {}
   ~shared_state() override {
     if (from) from->close();
   }
@@ -125,11 +157,21 @@ struct worker::shared_state final : reading {
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept override { return until; }
   [[nodiscard]] bool wants_trace() const noexcept override { return request.wants_trace; }
   void diagnose(diagnostic d) override { answer.diagnostics.push_back(std::move(d)); }
+  bool may_ask(std::uint32_t index, std::size_t count) noexcept override {
+    const std::span out(left_out.data(), left_out_count);
+    const bool is_ending = (state.load(std::memory_order_relaxed) & quit_bit) != 0;
+    if (is_ending || std::ranges::find(out, index) != out.end()) return false;
+    const bool has_others = count > left_out_count + 1;
+    const std::uint32_t entries = at.load(std::memory_order_relaxed) & ~place_mask;
+    at.store((entries + one_entry) | (has_others ? index + 1 : 0), std::memory_order_relaxed);
+    return true;
+  }
   void opening() noexcept override {
     opening_since = platform::monotonic_ns();
     enter(phase::opening);
   }
   void opened() noexcept override {
+    at.store(0, std::memory_order_relaxed);
     until = platform::later(until, platform::monotonic_ns() - opening_since);
     enter(phase::working);
   }
@@ -145,13 +187,14 @@ struct worker::shared_state final : reading {
   void carry_out() {
     answer.diagnostics.clear();
     closes_when_idle = query(*from, request, answer, *this, [this](device_answer* done) {
+      at.store(0, std::memory_order_relaxed);
       if (done != nullptr) {
-        known.take_device(*done);
+        known->take_device(*this, *done);
       } else {
-        known.take_list(answer);
+        known->take_list(*this, answer);
       }
     });
-    known.finish(answer);
+    known->finish(*this, answer);
   }
 
   // Sleeps until work is posted; closes a source that must not stay open in the meantime.
@@ -178,43 +221,69 @@ struct worker::shared_state final : reading {
     from->close();
   }
 
+  [[nodiscard]] bool is_in(std::uint32_t which) const noexcept {
+    return phase_of(state.load(std::memory_order_acquire)) == which;
+  }
+
+  bool returns_by(std::uint64_t limit) noexcept {
+    for (auto how = platform::wake::changed;;) {
+      const std::uint32_t seen = state.load(std::memory_order_acquire);
+      if (phase_of(seen) == idle || how == platform::wake::timed_out) return phase_of(seen) == idle;
+      how = platform::wait_on(state, seen, limit);
+    }
+  }
+
+  void leave_out(const std::vector<std::shared_ptr<shared_state>>& aside) noexcept {
+    left_out_count = 0;
+    for (const auto& hung : aside) left_out[left_out_count++] = hung->hung_at;
+  }
+
+  void quit() noexcept {
+    state.fetch_or(quit_bit, std::memory_order_acq_rel);
+    platform::wake_all(state);
+  }
+
   std::unique_ptr<device_source> from;
+  std::shared_ptr<shared_answer> known;
   std::uint64_t idle_close_ns;
   plan request;
+  std::array<std::uint32_t, most_aside> left_out{};
+  std::size_t left_out_count = 0;
   std::uint64_t until = 0;
   std::uint64_t opening_since = 0;
   source_answer answer;
+  bool is_new = false;  // has not listed the devices that others know
   bool closes_when_idle = false;
-  shared_answer known;
+  std::uint32_t hung_at = 0;  // the device that it was set aside for
+  std::atomic<std::uint32_t> at{0};
   std::atomic<std::uint32_t> state{idle};
 };
 
 worker::worker(listed_source listed, const settings& s, const limits& l)
-    : limits_(l),
+    : settings_(s),
+      limits_(l),
       fallback_for_(listed.fallback_for),
+      again_(listed.again),
       id_(listed.device->id()),
       answers_for_(listed.device->all_answered_for()),
-      is_threaded_(listed.device->can_block() && !s.no_threads) {
-  shared_ = std::make_shared<shared_state>(std::move(listed.device), s);
+      is_threaded_(listed.device->can_block() && !s.no_threads),
+      known_(std::make_shared<shared_answer>()),
+      shared_(std::make_shared<shared_state>(std::move(listed.device), known_, s.idle_close_ns)) {
+  known_->hand_over(*shared_, *shared_->from, [] { return true; });
 }
 
 worker::~worker() {
-  if (!shared_ || !is_started_) return;
-  shared_->state.fetch_or(quit_bit, std::memory_order_acq_rel);
-  platform::wake_all(shared_->state);
+  if (shared_ && is_started_) shared_->quit();
 }
 
 void worker::abandon() noexcept {
   // Leaks on purpose: destructors of a driver's state could hang in a child.
-  static_cast<void>(new (std::nothrow) std::shared_ptr<shared_state>(std::move(shared_)));
+  static_cast<void>(new (std::nothrow) auto(std::move(shared_)));
+  static_cast<void>(new (std::nothrow) auto(std::move(aside_)));
 }
 
 bool worker::is_idle() const noexcept {
-  return phase_of(shared_->state.load(std::memory_order_acquire)) == idle;
-}
-
-bool worker::is_opening() const noexcept {
-  return phase_of(shared_->state.load(std::memory_order_acquire)) == opening;
+  return shared_->is_in(idle);
 }
 
 result<void> worker::run(const plan& p, deadline& d, visitor visit) {
@@ -222,7 +291,7 @@ result<void> worker::run(const plan& p, deadline& d, visitor visit) {
   const timed_guard turn(turn_, d.until());
   if (!turn) {
     show(visit, {begun, true});
-    return why_late(is_opening());
+    return why_late();
   }
   if (is_young_enough(p, begun)) {
     show(visit, {shared_since(limits_, begun), false});
@@ -234,13 +303,13 @@ result<void> worker::run(const plan& p, deadline& d, visitor visit) {
 }
 
 void worker::show(visitor visit, const moment& m) {
-  shared_->known.visit<void>([&](const source_answer& known) { visit(known, m); });
+  known_->visit<void>([&](const source_answer& known) { visit(known, m); });
 }
 
 bool worker::is_young_enough(const plan& p, std::uint64_t now) {
   if (limits_.max_age_ns == 0 || p.describe) return false;
   const std::uint64_t since = shared_since(limits_, now);
-  return shared_->known.visit<bool>([&](const source_answer& known) {
+  return known_->visit<bool>([&](const source_answer& known) {
     if (known.refused || known.listed_ns == 0 || (p.list && known.listed_ns < since)) return false;
     return std::ranges::all_of(known.devices, [&](const device_answer& d) {
       const bool wanted = p.only ? d.identity.number == *p.only : d.listed;
@@ -251,7 +320,7 @@ bool worker::is_young_enough(const plan& p, std::uint64_t now) {
 
 // Returns whether to search for the source: not if it has served before.
 bool worker::must_probe() {
-  return shared_->known.visit<bool>(
+  return known_->visit<bool>(
       [](const source_answer& known) { return known.refused || known.listed_ns == 0; });
 }
 
@@ -261,20 +330,21 @@ bool worker::is_present(std::uint64_t now) {
   if (absent_since_ns_ != 0 && now - absent_since_ns_ < recheck_ns) return false;
   result<void> present = shared_->from->probe();
   absent_since_ns_ = present ? 0 : now;
-  if (!present) shared_->known.refuse(present.why());
+  if (!present) known_->refuse(present.why());
   return static_cast<bool>(present);
 }
 
 result<void> worker::ask(const plan& p, deadline& d, std::uint64_t now) {
+  if (!aside_.empty()) take_back();
   if (!is_present(now)) return {};
-  const bool was_opening = is_opening();
-  switch (post(p, d)) {
+  switch (carry_out(p, d, now)) {
     case outcome::done:
       return {};
     case outcome::late:
-      return why_late(is_opening());
     case outcome::busy:
-      return why_late(was_opening);
+    case outcome::set_aside:
+      judge_lateness();
+      return why_late();
     case outcome::no_thread:
       break;
   }
@@ -282,23 +352,33 @@ result<void> worker::ask(const plan& p, deadline& d, std::uint64_t now) {
 }
 
 result<void> worker::outcome_of_last() {
-  return shared_->known.visit<result<void>>([](const source_answer& known) {
+  return known_->visit<result<void>>([](const source_answer& known) {
     return known.refused ? result<void>(*known.refused) : result<void>();
   });
 }
 
-failure worker::why_late(bool is_opening) const {
-  if (!is_opening) return answered_too_late(id());
-  return {
-      status::timeout,
-      id(),
-      {},
-      "the driver is still being opened; persistence mode (nvidia-persistenced) keeps it ready"};
+failure worker::why_late() const {
+  switch (lateness_) {
+    case lateness::opening:
+      return {status::timeout,
+              id(),
+              {},
+              "the driver is still being opened; persistence mode (nvidia-persistenced) keeps it "
+              "ready"};
+    case lateness::locked:
+      return {status::timeout,
+              id(),
+              {},
+              "a driver call has not returned, nor has one on another thread: the driver's "
+              "library answers for no device"};
+    case lateness::plain:
+      break;
+  }
+  return answered_too_late(id());
 }
 
-bool worker::start_thread() {
-  if (is_started_) return true;
-  auto held = std::make_unique<std::shared_ptr<shared_state>>(shared_);
+bool worker::start_thread(const std::shared_ptr<shared_state>& state) {
+  auto held = std::make_unique<std::shared_ptr<shared_state>>(state);
   const auto entry = [](void* argument) {
     const std::unique_ptr<std::shared_ptr<shared_state>> mine(
         static_cast<std::shared_ptr<shared_state>*>(argument));
@@ -306,45 +386,123 @@ bool worker::start_thread() {
   };
   if (platform::start_detached(entry, held.get(), "hmn") != 0) return false;
   held.release();
-  is_started_ = true;
   return true;
 }
 
-worker::outcome worker::post(const plan& p, deadline& d) {
-  if (!is_idle()) return outcome::busy;
-  if (is_threaded_ && !start_thread()) return outcome::no_thread;
-  shared_->request = p;
-  shared_->until = d.source_until();
-  if (!is_threaded_) {
-    shared_->carry_out();
-    shared_->enter(idle);
-    if (shared_->closes_when_idle) shared_->from->close();
-    return outcome::done;
+// Carries out the plan: again without a device whose call hangs, and again with one that answered
+// after all.
+worker::outcome worker::carry_out(const plan& p, deadline& d, std::uint64_t now) {
+  const std::uint64_t patience =
+      std::clamp((d.until() - std::min(now, d.until())) / 8, least_patience_ns, most_patience_ns);
+  if (!is_idle() && !(is_stuck(patience) && set_aside())) return outcome::busy;
+  const std::size_t before = aside_.size();
+  std::uint64_t end = 0;
+  for (;;) {
+    const outcome out = post(p, d, now, patience);
+    const bool waits = out == outcome::done && aside_.size() > before;
+    if (out != outcome::set_aside && !waits) return out;
+    now = platform::monotonic_ns();
+    if (!waits) continue;
+    if (end == 0) {
+      end = platform::later(now, last_chance * patience);
+      end = d.until() == platform::no_deadline ? d.until() : std::min(d.until(), end);
+    }
+    if (!aside_[before]->returns_by(end)) return out;
+    take_back();
   }
-  const std::uint32_t seen = shared_->state.load(std::memory_order_relaxed);
-  const std::uint32_t next = (seen + one_posting) | posted;
-  shared_->state.store(next, std::memory_order_release);
-  platform::wake_one(shared_->state);
-  return wait(next, d);
 }
 
-worker::outcome worker::wait(std::uint32_t word, deadline& d) {
+worker::outcome worker::post(const plan& p, deadline& d, std::uint64_t now,
+                             std::uint64_t patience) {
+  if (is_threaded_ && !is_started_) is_started_ = start_thread(shared_);
+  if (is_threaded_ && !is_started_) return outcome::no_thread;
+  shared_state& to = *shared_;
+  to.request = p;
+  to.request.list |= to.is_new && to.answer.listed_ns == 0;
+  to.until = d.source_until();
+  to.leave_out(aside_);
+  lateness_ = lateness::plain;
+  if (!is_threaded_) {
+    to.carry_out();
+    to.enter(idle);
+    if (to.closes_when_idle) to.from->close();
+    return outcome::done;
+  }
+  to.at.store(0, std::memory_order_relaxed);
+  const std::uint32_t seen = to.state.load(std::memory_order_relaxed);
+  to.state.store((seen + one_posting) | posted, std::memory_order_release);
+  platform::wake_one(to.state);
+  return wait(d, now, patience);
+}
+
+// Waits for what was posted at `now`, and looks in between whether a call for one device hangs.
+worker::outcome worker::wait(deadline& d, std::uint64_t now, std::uint64_t patience) {
   std::uint64_t opening_since = 0;
+  std::uint64_t look = platform::later(now, patience);
+  seen_ = 0;
+  since_ns_ = now;
+  const auto charge = [&] {
+    if (opening_since != 0) d.charge_opening(platform::monotonic_ns() - opening_since);
+  };
   for (;;) {
     const std::uint32_t seen = shared_->state.load(std::memory_order_acquire);
-    if (phase_of(seen) == opening && opening_since == 0) opening_since = platform::monotonic_ns();
-    if (phase_of(seen) != opening && opening_since != 0) {
-      d.charge_opening(platform::monotonic_ns() - opening_since);
-      opening_since = 0;
+    if (is_opening() != (opening_since != 0)) {
+      charge();
+      opening_since = opening_since != 0 ? 0 : platform::monotonic_ns();
+      lateness_ = opening_since != 0 ? lateness::opening : lateness::plain;
     }
     if (phase_of(seen) == idle) return outcome::done;
     const std::uint64_t limit = opening_since != 0 ? d.open_until(opening_since) : d.until();
-    word = seen;
-    if (platform::wait_on(shared_->state, word, limit) == platform::wake::timed_out && !is_idle()) {
-      if (opening_since != 0) d.charge_opening(platform::monotonic_ns() - opening_since);
-      return outcome::late;
-    }
+    const auto how = platform::wait_on(shared_->state, seen, std::min(look, limit));
+    if (how != platform::wake::timed_out || is_idle()) continue;
+    const bool stuck = is_stuck(patience);
+    const bool is_late = look >= limit;
+    look = platform::later(platform::monotonic_ns(), patience);
+    if (!is_late && !(stuck && set_aside())) continue;
+    charge();
+    return is_late ? outcome::late : outcome::set_aside;
   }
+}
+
+// Returns whether calls for one device have made no progress for that long, nor at an earlier look.
+bool worker::is_stuck(std::uint64_t patience) {
+  const std::uint32_t at = shared_->at.load(std::memory_order_relaxed);
+  const std::uint64_t now = platform::monotonic_ns();
+  if (at != seen_) since_ns_ = now;
+  seen_ = at;
+  return (at & place_mask) != 0 && now - since_ns_ >= patience;
+}
+
+// Leaves the hung thread behind, which ends when its call returns, and has another one serve the
+// other devices.
+bool worker::set_aside() {
+  if (again_ == nullptr || aside_.size() == most_aside) return false;
+  auto next = std::make_shared<shared_state>(again_(settings_), known_, settings_.idle_close_ns);
+  next->is_new = true;
+  aside_.reserve(most_aside);
+  if (!known_->hand_over(*next, *next->from, [&] { return start_thread(next); })) return false;
+  shared_->hung_at = (seen_ & place_mask) - 1;
+  shared_->quit();
+  aside_.push_back(std::exchange(shared_, std::move(next)));
+  return true;
+}
+
+// Devices whose calls have returned are asked again.
+void worker::take_back() {
+  std::erase_if(aside_, [](const auto& state) { return state->is_in(idle); });
+}
+
+// Returns whether the driver is being opened, rather than a further time for the other devices.
+bool worker::is_opening() const noexcept {
+  return shared_->is_in(opening) && (aside_.empty() || aside_.front()->is_in(opening));
+}
+
+// A process-wide lock of the driver's library holds the other threads, too.
+void worker::judge_lateness() {
+  const bool waited = platform::monotonic_ns() - since_ns_ >= least_patience_ns;
+  lateness_ = is_opening()                ? lateness::opening
+              : !aside_.empty() && waited ? lateness::locked
+                                          : lateness::plain;
 }
 
 }  // namespace hmn

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "backends/registry.hpp"
 #include "core/answer.hpp"
@@ -14,8 +16,9 @@
 namespace hmn {
 
 // Queries one source, in a separate thread when the source can block, and keeps its answers. The
-// thread owns everything it uses, so that it can be abandoned in a call that never returns. Safe
-// for concurrent use by any number of threads.
+// thread owns everything it uses, so that it can be abandoned in a call that never returns. One
+// that hangs in a call for one of several devices is set aside, and another serves the others until
+// it returns. Safe for concurrent use by any number of threads.
 class worker {
  public:
   worker(listed_source listed, const settings& s, const limits& l);
@@ -45,6 +48,7 @@ class worker {
   class shared_answer;
   struct shared_state;
   enum class outcome;
+  enum class lateness { plain, opening, locked };
 
   void show(visitor visit, const moment& m);
   [[nodiscard]] bool is_young_enough(const plan& p, std::uint64_t now);
@@ -54,20 +58,32 @@ class worker {
   [[nodiscard]] bool is_present(std::uint64_t now);
   [[nodiscard]] result<void> ask(const plan& p, deadline& d, std::uint64_t now);
   [[nodiscard]] result<void> outcome_of_last();
-  [[nodiscard]] failure why_late(bool is_opening) const;
-  [[nodiscard]] outcome post(const plan& p, deadline& d);
-  [[nodiscard]] outcome wait(std::uint32_t posted, deadline& d);
-  bool start_thread();
+  void judge_lateness();
+  [[nodiscard]] failure why_late() const;
+  [[nodiscard]] outcome carry_out(const plan& p, deadline& d, std::uint64_t now);
+  [[nodiscard]] outcome post(const plan& p, deadline& d, std::uint64_t now, std::uint64_t patience);
+  [[nodiscard]] outcome wait(deadline& d, std::uint64_t now, std::uint64_t patience);
+  [[nodiscard]] bool is_stuck(std::uint64_t patience);
+  [[nodiscard]] bool set_aside();
+  void take_back();
+  [[nodiscard]] static bool start_thread(const std::shared_ptr<shared_state>& state);
 
+  const settings& settings_;
   limits limits_;
   std::uint64_t fallback_for_;
+  std::unique_ptr<device_source> (*again_)(const settings& s);
   timed_lock turn_;  // one caller at a time
-  std::shared_ptr<shared_state> shared_;
   source id_;
   std::uint64_t answers_for_ = 0;
   bool is_threaded_;
   bool is_started_ = false;
   std::uint64_t absent_since_ns_ = 0;  // time of the last failed search; 0: none
+  std::shared_ptr<shared_answer> known_;
+  std::shared_ptr<shared_state> shared_;
+  std::vector<std::shared_ptr<shared_state>> aside_;  // each in a call that has not returned
+  std::uint32_t seen_ = 0;                            // where the reading was at the last look
+  std::uint64_t since_ns_ = 0;
+  std::atomic<lateness> lateness_{lateness::plain};
 };
 
 }  // namespace hmn

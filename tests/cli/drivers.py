@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 
 from command import COMMAND, Machines, environment, main, run
@@ -216,6 +217,16 @@ class Nvml(Machines):
         hung = {"devices": [{}], "rules": [{"call": "nvmlInit*", "hang": True}]}
         result = self.with_nvml(hung, "--json", "--timeout", "300ms")
         self.assertEqual((result.code, result.out), (1, "[]\n"))
+
+    def test_one_gpu_of_two_that_hangs_is_named_and_the_other_is_shown(self):
+        hung = TWO_CARDS | {"rules": [{"call": "nvmlDevice*", "device": 0, "hang": True}]}
+        begun = time.monotonic()
+        result = self.with_nvml(hung)
+        self.assertLess(time.monotonic() - begun, 20)  # of the 60 s that it may take
+        self.assertEqual(result.out.splitlines()[1:], [
+            "GPU 0: not answering, memory unknown",
+            "GPU 1 [NVIDIA L4]: free 24576 MiB / 24576 MiB, driver 550.163.01"])
+        self.assertRegex(result.err, r"^hmn: GPU 0: .* has not returned.*\n$")
 
     def test_calls_are_traced(self):
         result = self.with_nvml(TWO_CARDS, "--trace")

@@ -14,7 +14,8 @@ using event_set = struct opaque_event_set*;
 
 // nvmlReturn_t
 enum code : int {
-  late = -1,  // not NVML's: the deadline had passed, and no call was made
+  late = -1,       // not NVML's: the deadline had passed, and no call was made
+  set_aside = -2,  // likewise: another call for the device has not returned
   success = 0,
   uninitialized = 1,
   invalid_argument = 2,

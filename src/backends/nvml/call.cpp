@@ -16,6 +16,9 @@ struct meaning {
 
 constexpr std::array meanings{
     meaning{late, status::timeout, "not asked any more, the deadline has passed"},
+    meaning{set_aside, status::timeout,
+            "a driver call for this device has not returned: it hangs or, without persistence "
+            "mode, is still starting; see 'dmesg' for Xid lines"},
     meaning{success, status::ok, "done"},
     meaning{
         uninitialized, status::backend,
@@ -100,7 +103,7 @@ status status_of(code c) noexcept {
 }
 
 failure failure_for(code c, std::string_view what) {
-  if (c == late) return fail(status_of(c), {what, ": ", meaning_of(c).sentence});
+  if (c == late || c == set_aside) return fail(status_of(c), {what, ": ", meaning_of(c).sentence});
   return {status_of(c),
           source::nvml,
           {native_domain::nvml, c},

@@ -57,7 +57,19 @@ void keep_what_is_known(const known_device& known, known_device& seen) {
 }  // namespace
 
 state state_after(code c) noexcept {
+  if (c == set_aside) return state::hung;
   return c == gpu_is_lost ? state::lost : state::unreadable;
+}
+
+void device_list::recall(const device& known, bool listed) {
+  while (devices_.size() <= known.number) {
+    const auto number = static_cast<slot>(devices_.size());
+    devices_.emplace_back().identity.number = number;
+  }
+  known_device& d = devices_[known.number];
+  d.identity = known;
+  d.address = parse_pci_address(known.pci_bus_id.view());
+  if (listed) listed_.push_back(known.number);
 }
 
 result<void> device_list::enumerate(const topic& t, session& s, const sleep_watch& watch) {
@@ -70,7 +82,8 @@ result<void> device_list::enumerate(const topic& t, session& s, const sleep_watc
   for (unsigned i = 0; i < handles_.size(); ++i) {
     if (handles_[i].result != success) note_unreachable(t, i, watch);
     fresh_.push_back(*handles_[i].number);
-    if (handles_[i].result != success) continue;
+    if (handles_[i].result == set_aside) keep_instances(*handles_[i].number);
+    if (handles_[i].result != success || !t.r.may_ask(i, handles_.size())) continue;
     const code c = list_instances(t, s, *handles_[i].number);
     if (is_end(c)) return failure_for(c, s.fn.mig_mode.name());
   }
@@ -82,9 +95,10 @@ result<void> device_list::enumerate(const topic& t, session& s, const sleep_watc
 void device_list::attach(const topic& t, session& s) {
   unsigned count = 0;
   if (call(t, s.fn.count, &count) != success) return;
-  for (unsigned i = 0; i < std::min(count, most_devices); ++i) {
+  count = std::min(count, most_devices);
+  for (unsigned i = 0; i < count; ++i) {
     handle h = nullptr;
-    call(t, s.fn.by_index, i, &h);
+    if (t.r.may_ask(i, count)) call(t, s.fn.by_index, i, &h);
   }
 }
 
@@ -102,6 +116,7 @@ code device_list::take_handles(const topic& t, session& s) {
 
 code device_list::take_handle(const topic& t, session& s, unsigned index) {
   handle_slot& at = handles_[index];
+  if (!t.r.may_ask(index, handles_.size())) return at.result = set_aside;
   handle h = nullptr;
   at.result = call(t, s.fn.by_index, index, &h);
   if (at.result != success) return at.result;
@@ -140,7 +155,18 @@ void device_list::note_unreachable(const topic& t, unsigned index, const sleep_w
   d.identity.state = state_after(at.result);
   d.gaps.clear();
   const topic about{t.r, t.about, *at.number, {}};
-  about.missing(at.result, "nvmlDeviceGetHandleByIndex", 0);
+  about.missing(at.result, at.result == set_aside ? "NVML" : "nvmlDeviceGetHandleByIndex", 0);
+}
+
+// Keeps the instances of a GPU that is left out as they were last listed.
+void device_list::keep_instances(slot parent) {
+  for (const slot i : listed_) {
+    known_device& d = devices_[i];
+    if (d.identity.parent != parent) continue;
+    d.refusal = set_aside;
+    d.identity.state = state::hung;
+    fresh_.push_back(i);
+  }
 }
 
 // Identifies a GPU without a handle by the previous device of its index, or as the driver's only
@@ -288,6 +314,11 @@ bool device_list::is_listed(slot number) const noexcept {
 
 known_device* device_list::find(slot number) noexcept {
   return number < devices_.size() ? &devices_[number] : nullptr;
+}
+
+bool device_list::may_ask(const topic& t, const known_device& of) const noexcept {
+  const device& gpu = of.identity.parent ? devices_[*of.identity.parent].identity : of.identity;
+  return t.r.may_ask(gpu.driver_index.value_or(0), handles_.size());
 }
 
 bool device_list::one_is_lost() const noexcept {

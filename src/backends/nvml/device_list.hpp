@@ -25,6 +25,9 @@ class device_list {
  public:
   explicit device_list(const settings& paths) : paths_(paths) {}
 
+  // Places a device in the slot that it has elsewhere.
+  void recall(const device& known, bool listed);
+
   // Gets each handle once, which may initialise the GPU and then takes seconds.
   static void attach(const topic& t, session& s);
 
@@ -43,6 +46,8 @@ class device_list {
   [[nodiscard]] bool is_listed(slot number) const noexcept;
   [[nodiscard]] known_device* find(slot number) noexcept;
   [[nodiscard]] bool one_is_lost() const noexcept;
+  // Returns whether calls may be made for the device now: reading::may_ask() of its GPU.
+  [[nodiscard]] bool may_ask(const topic& t, const known_device& of) const noexcept;
 
   // Copies the listed devices out, and reports again which of their values are missing.
   void list_devices(const topic& t, std::vector<device>& out) const;
@@ -60,6 +65,7 @@ class device_list {
   [[nodiscard]] bool is_seated(slot number) const noexcept;
   bool must_identify(const handle_slot& at, handle h) const noexcept;
   void note_unreachable(const topic& t, unsigned index, const sleep_watch& watch);
+  void keep_instances(slot parent);
   slot number_of_unreachable(unsigned index, const sleep_watch& watch);
   std::optional<pci_address> only_unclaimed(const sleep_watch& watch) const;
 

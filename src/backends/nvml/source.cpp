@@ -176,11 +176,14 @@ result<known_device*> nvml_source::reach(const topic& t, slot number) {
     if (!rests_ && must_stay_closed()) return asleep();
     return why_ ? *why_ : failure_for(uninitialized, "NVML");
   }
-  if (!device_list_.knows(session_)) {
+  known_device* of = device_list_.find(number);
+  const bool is_back = of != nullptr && of->refusal == set_aside && device_list_.may_ask(t, *of);
+  if (is_back || !device_list_.knows(session_)) {
     if (auto done = list({t.r, subject::devices, {}, {}}); !done) return done.why();
+    of = device_list_.find(number);
   }
-  known_device* const of = device_list_.find(number);
   if (of == nullptr) return fail(status::no_device, "NVML never listed this device");
+  if (!device_list_.may_ask(t, *of)) return failure_for(set_aside, "NVML");
   if (!device_list_.is_listed(number)) {
     return fail(status::device_lost, "the driver no longer lists this device");
   }
@@ -308,8 +311,8 @@ bool nvml_source::has_nothing_to_do(const topic& t) {
     const known_device& of = *device_list_.find(number);
     utilization load{};
     if (of.h == nullptr || of.session != session_.number() || of.is_partition() || of.mig_on ||
-        call(t, session_.fn.utilization, of.h, &load) != success || load.gpu != 0 ||
-        load.memory != 0 || !processes_.read(t, session_, of).complete() ||
+        !device_list_.may_ask(t, of) || call(t, session_.fn.utilization, of.h, &load) != success ||
+        load.gpu != 0 || load.memory != 0 || !processes_.read(t, session_, of).complete() ||
         !processes_.rows().empty()) {
       return false;
     }

@@ -18,7 +18,7 @@ source_list make_watched(const settings& s, const surroundings& here,
   source_list list = here.real(s);
   list.host = watch({in, here.exchange}, std::move(list.host));
   for (listed_source& each : list.devices)
-    each.device = watch({in, here.exchange}, std::move(each.device), reported);
+    each = {watch({in, here.exchange}, std::move(each.device), reported), each.fallback_for};
   return list;
 }
 

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Rule: a device whose call hangs costs the other devices of its driver nothing, unless the
+// driver's library itself is locked.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "machine.hpp"
+
+namespace {
+
+constexpr hmn_flags all =
+    HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY | HMN_COLLECT_PROCESSES | HMN_COLLECT_METRICS;
+constexpr const char* any_call = "nvmlDevice*";
+
+std::string hang(unsigned device, const std::string& call = any_call, const char* more = "") {
+  return R"({"call": ")" + call + R"(", "device": )" + std::to_string(device) +
+         R"(, "hang": true)" + more + "}";
+}
+
+constexpr std::uint64_t used_by(unsigned device) {
+  return (device + 1) * 1000;
+}
+
+std::string gpus(unsigned count, const std::string& rules = {}) {
+  std::string devices;
+  for (unsigned i = 0; i < count; ++i) {
+    const std::string n = std::to_string(i + 1);
+    devices += (i == 0 ? R"({"name": "GPU )" : R"(, {"name": "GPU )") + n + R"(", "uuid": "GPU-)" +
+               n + R"(", "pci": {"address": "00000000:0)" + n +
+               R"(:00.0"}, "utilization": {"gpu": 5, "memory": 1}, "memory": )" +
+               R"({"total": 8000, "free": )" + std::to_string(8000 - used_by(i)) + R"(, "used": )" +
+               n + R"(000}, "processes": {"compute": []}})";
+  }
+  return R"({"devices": [)" + devices + R"(], "rules": [)" + rules + "]}";
+}
+
+const hmn_pool* pool_of(const std::vector<hmn_pool>& pools, std::uint32_t device) {
+  const auto found = std::find_if(pools.begin(), pools.end(),
+                                  [&](const hmn_pool& p) { return p.device_index == device; });
+  return found == pools.end() ? nullptr : &*found;
+}
+
+bool is_fresh(const taken_snapshot& p, std::uint32_t device) {
+  const auto pools = p.pools();
+  const hmn_pool* const pool = pool_of(pools, device);
+  return pool != nullptr && (pool->notes & HMN_NOTE_STALE) == 0 &&
+         pool->used_bytes == used_by(device) && p.device(device).state == HMN_RUN_STATE_READY;
+}
+
+bool has_reason(const taken_snapshot& p, const char* words) {
+  const auto given = p.diagnostics();
+  return std::any_of(given.begin(), given.end(), [&](const hmn_diagnostic& d) {
+    return d.status == HMN_E_TIMEOUT && std::string(d.message).find(words) != std::string::npos;
+  });
+}
+
+bool are_all_fresh(const machine& m, std::uint32_t count) {
+  const taken_snapshot p(m.context());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (p.info().device_count != count || !is_fresh(p, i)) return false;
+  }
+  return true;
+}
+
+// Only the hung device lacks values, with the reason, and keeps its place.
+void check_one_hung(const machine& m, std::uint32_t hung, std::uint32_t count = 2) {
+  const double spent = milliseconds_of([&] {
+    const taken_snapshot p(m.context(), all);
+    REQUIRE(p.info().device_count == count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      CAPTURE(i);
+      if (i != hung) CHECK(is_fresh(p, i));
+    }
+    CHECK(p.device(hung).state == HMN_RUN_STATE_HUNG);
+    CHECK_FALSE(is_fresh(p, hung));
+    CHECK(has_reason(p, "a driver call for this device has not returned"));
+  });
+  CHECK(spent < patient_ms / 2);
+}
+
+void check_return(const machine& m, const fake_nvml& nvml, std::uint32_t count = 2) {
+  nvml.load(gpus(count));
+  CHECK(comes_true([&] {
+    nvml.release();
+    return are_all_fresh(m, count);
+  }));
+  nvml.load(gpus(count));
+  CHECK(comes_true([&] { return nvml.initialized() == 1; }));  // one thread is left
+}
+
+constexpr const char* calls[] = {"nvmlDeviceGetHandleByIndex*",
+                                 "nvmlDeviceGetName",
+                                 "nvmlDeviceGetUUID",
+                                 "nvmlDeviceGetPciInfo*",
+                                 "nvmlDeviceGetMemoryInfo*",
+                                 "nvmlDeviceGetUtilizationRates",
+                                 "nvmlDeviceGetComputeRunningProcesses*",
+                                 "nvmlDeviceGetSupportedEventTypes"};
+
+}  // namespace
+
+TEST_CASE("a device that hangs in any call costs the first reading of the other nothing") {
+  const fake_nvml nvml;
+  for (const char* call : calls) {
+    INFO(std::string(call));
+    nvml.load(gpus(2, hang(0, call)));
+    const machine m;
+    check_one_hung(m, 0);
+    CHECK(nvml.hanging() == 1);
+    check_return(m, nvml);
+  }
+}
+
+TEST_CASE("a device that hangs later costs the other nothing either, and may hang again") {
+  const fake_nvml nvml;
+  nvml.load(gpus(2));
+  const machine m({.stale_ms = 1});
+  REQUIRE(are_all_fresh(m, 2));
+  for (const char* call : {"nvmlDeviceGetMemoryInfo*", "nvmlDeviceGetUtilizationRates"}) {
+    INFO(std::string(call));
+    nvml.load(gpus(2, hang(1, call)));
+    check_one_hung(m, 1);
+    const double later = quickest_of(10, [&] { check_one_hung(m, 1); });
+    CHECK(later < 200);
+    CHECK(nvml.hanging() == 1);
+    check_return(m, nvml);
+  }
+}
+
+TEST_CASE("of three devices two may hang") {
+  const fake_nvml nvml;
+  nvml.load(gpus(3, hang(0) + ", " + hang(1)));
+  const machine m;
+  const taken_snapshot p(m.context());
+  REQUIRE(p.info().device_count == 3);
+  CHECK(is_fresh(p, 2));
+  CHECK(p.device(0).state == HMN_RUN_STATE_HUNG);
+  CHECK(p.device(1).state == HMN_RUN_STATE_HUNG);
+  CHECK(nvml.hanging() == 2);
+  check_return(m, nvml, 3);
+}
+
+TEST_CASE("a direct reading of another device than the hung one is fresh") {
+  const fake_nvml nvml;
+  nvml.load(gpus(2));
+  const machine m({.deadline_ms = 2000, .stale_ms = patient_ms});
+  REQUIRE(comes_true([&] { return are_all_fresh(m, 2); }));
+  nvml.load(gpus(2, hang(0)));
+  const auto read = [&](std::uint32_t index) {
+    auto pool = sized<hmn_pool>();
+    REQUIRE(hmn_pool_read(m.context(), index, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK);
+    CHECK(pool.used_bytes == used_by(index));
+    return (pool.notes & HMN_NOTE_STALE) == 0;
+  };
+  CHECK_FALSE(read(0));
+  CHECK(comes_true([&] { return read(1); }));
+  CHECK_FALSE(read(0));
+  auto device = sized<hmn_device>();
+  REQUIRE(hmn_device_read(m.context(), 0, 0, &device, nullptr) == HMN_OK);
+  CHECK(device.state == HMN_RUN_STATE_HUNG);
+  CHECK(std::string(device.name) == "GPU 1");
+  nvml.load(gpus(2));
+  CHECK(comes_true([&] {
+    nvml.release();
+    return read(0);
+  }));
+}
+
+TEST_CASE("a device that is slow, but within the deadline, is read") {
+  const fake_nvml nvml;
+  nvml.load(gpus(2));
+  const machine m;
+  REQUIRE(are_all_fresh(m, 2));
+  nvml.load(
+      gpus(2, R"({"call": "nvmlDeviceGetMemoryInfo*", "device": 0, "delay_ms": 600, "times": 1})"));
+  CHECK(are_all_fresh(m, 2));
+}
+
+TEST_CASE("devices that all start slowly are read once they have") {
+  const fake_nvml nvml;
+  nvml.load(gpus(3, R"({"call": "nvmlDeviceGetHandleByIndex*", "delay_ms": 700, "times": 3})"));
+  const machine m;
+  CHECK(are_all_fresh(m, 3));
+}
+
+TEST_CASE("a library that is locked takes all its devices along, once for one deadline") {
+  const fake_nvml nvml;
+  nvml.load(gpus(3));
+  constexpr std::uint32_t deadline_ms = 1000;
+  const machine m({.deadline_ms = deadline_ms, .stale_ms = patient_ms});
+  REQUIRE(comes_true([&] { return are_all_fresh(m, 3); }));
+  nvml.load(gpus(3, hang(0, "nvmlDeviceGetMemoryInfo*", R"(, "holds_lock": true)")));
+  const double spent = milliseconds_of([&] {
+    const taken_snapshot p(m.context());
+    REQUIRE(p.pools().size() == 3);
+    for (const hmn_pool& pool : p.pools()) CHECK((pool.notes & HMN_NOTE_STALE) != 0);
+    for (std::uint32_t i = 0; i < 3; ++i) CHECK(p.device(i).state == HMN_RUN_STATE_HUNG);
+    CHECK(has_reason(p, "answers for no device"));
+    auto memory = sized<hmn_process_memory>();
+    CHECK(hmn_snapshot_memory(p.handle(), &memory) == HMN_OK);
+  });
+  CHECK(spent >= deadline_ms * 0.9);
+  CHECK(spent < deadline_ms * 3);
+  CHECK(quickest_of(10, [&] { const taken_snapshot p(m.context()); }) < 200);
+  CHECK(nvml.inside() == 2);  // no more threads are started
+  check_return(m, nvml, 3);
+}
+
+TEST_CASE("a lost device costs its own values only") {
+  const fake_nvml nvml;
+  nvml.load(gpus(2));
+  const machine m;
+  REQUIRE(are_all_fresh(m, 2));
+  nvml.load(gpus(2, R"({"call": "nvmlDevice*", "device": 0, "result": "GPU_IS_LOST"})"));
+  const double spent = quickest_of(5, [&] {
+    const taken_snapshot p(m.context());
+    CHECK(is_fresh(p, 1));
+    CHECK(p.device(0).state == HMN_RUN_STATE_LOST);
+  });
+  CHECK(spent < 200);
+  CHECK(nvml.inside() == 0);
+}
+
+TEST_CASE("the instances of a GPU that hangs hang with it") {
+  const fake_nvml nvml;
+  const auto scenario = [](const std::string& rules) {
+    return R"({"devices": [{"name": "A", "uuid": "GPU-A", "memory": {"total": 9000, "used": 1,
+        "free": 8999}, "mig": {"mode": 1, "max": 7, "instances": [{"name": "A 1g", "uuid": "MIG-A",
+        "memory": {"total": 1000, "used": 10, "free": 990}}]}},
+      {"name": "B", "uuid": "GPU-B", "memory": {"total": 9000, "used": 2000, "free": 7000}}],
+      "rules": [)" +
+           rules + "]}";
+  };
+  nvml.load(scenario(""));
+  const machine m({.stale_ms = 1});
+  const auto states = [&] {
+    const taken_snapshot p(m.context());
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t i = 0; i < p.info().device_count; ++i) found.push_back(p.device(i).state);
+    CHECK(is_fresh(p, 1));
+    return found;
+  };
+  constexpr std::uint32_t ready = HMN_RUN_STATE_READY;
+  constexpr std::uint32_t hung = HMN_RUN_STATE_HUNG;
+  CHECK(states() == std::vector<std::uint32_t>{ready, ready, ready});
+  nvml.load(scenario(hang(0)));
+  CHECK(states() == std::vector<std::uint32_t>{hung, ready, hung});
+  nvml.load(scenario(""));
+  CHECK(comes_true([&] {
+    nvml.release();
+    return states() == std::vector<std::uint32_t>{ready, ready, ready};
+  }));
+}
+
+TEST_CASE("a context is destroyed at once while calls for several devices hang") {
+  const fake_nvml nvml;
+  nvml.load(gpus(3, hang(0) + ", " + hang(1)));
+  machine m;
+  const taken_snapshot p(m.context());
+  CHECK(nvml.hanging() == 2);
+  m.destroy();  // would never return
+  CHECK(comes_true([&] { return nvml.inside() == 2; }));
+  nvml.release();
+  CHECK(comes_true([&] { return nvml.initialized() == 0; }));
+}

@@ -132,6 +132,9 @@ class device_source {
   // Whether the last call was skipped, so that a device can suspend: values of earlier readings
   // remain, and are stale.
   [[nodiscard]] bool rests() const noexcept { return rests_; }
+  // telemetry_field bits that it may have where the source before it lacks them; 0: it only
+  // replaces that source as a whole.
+  [[nodiscard]] std::uint32_t fills() const noexcept { return fills_; }
 
   // Checks for presence: cheap, wakes nothing, called on the caller's thread before a worker is
   // started. A failure (no_source, with a sentence) is conclusive for this reading.
@@ -195,6 +198,7 @@ class device_source {
     condition_.why = {status::empty, id, {}, {}};
   }
   void answer_for(std::uint64_t sources) noexcept { answers_for_ |= sources; }
+  void fill(std::uint32_t telemetry_fields) noexcept { fills_ = telemetry_fields; }
   void settle(const result<void>& outcome) {
     condition_.why = outcome ? failure{status::ok, id_, {}, {}} : outcome.why();
     condition_.state = outcome ? state::ready : state::unknown;
@@ -211,6 +215,7 @@ class device_source {
   source id_;
   calls calls_;
   std::uint64_t answers_for_;
+  std::uint32_t fills_ = 0;
 };
 
 // Keeps what all sources of a context read.

@@ -3,6 +3,8 @@
 // Plan of a reading and the answers of a source to it.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -24,6 +26,22 @@ struct plan {
   std::uint32_t own_pid = 0;
   std::optional<slot> only;  // one device; none: all devices
   bool wants_trace = false;
+  bool fills = false;  // only what better sources lack
+};
+
+// Presence bits that a device lacks, by subject.
+struct gap {
+  std::array<std::uint32_t, 9> fields{};
+
+  // Takes a subject's bit.
+  [[nodiscard]] std::uint32_t& of(std::uint32_t subject_bit) noexcept {
+    return fields[static_cast<std::size_t>(__builtin_ctz(subject_bit))];
+  }
+  [[nodiscard]] bool is_any() const noexcept {
+    std::uint32_t any = 0;
+    for (const std::uint32_t f : fields) any |= f;
+    return any != 0;
+  }
 };
 
 // Part of a device: the last answer and, when the last attempt failed, the reason.
@@ -64,6 +82,7 @@ struct source_answer {
   std::vector<diagnostic> diagnostics;  // of the last reading
   std::optional<failure> refused;       // the last reading could not be served at all
   bool conclusive = false;              // refused because there is nothing to read
+  bool rests = false;                   // the last reading let the devices sleep
   std::uint64_t listed_ns = 0;
   source_state condition;
   std::vector<device> found;  // reserves the capacity for the next list

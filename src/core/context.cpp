@@ -117,8 +117,10 @@ void context::start() {
   if (started_) return;
   source_list list = make_sources(settings_);
   workers_.clear();
+  filler_ = nullptr;
   for (listed_source& s : list.devices) {
     workers_.push_back(std::make_unique<worker>(std::move(s), settings_, limits_));
+    if (workers_.back()->fills() != 0) filler_ = workers_.back().get();
   }
   host_ = std::move(list.host);
   recorder_ = std::move(list.recorder);
@@ -140,6 +142,8 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
     bool listed = false;
     result<void> answered = from->run(q, d, [&](const source_answer& known, const moment& m) {
       conclusive = known.conclusive && !m.late;
+      const std::uint64_t resting = resting_ & ~bit_of(from->id());
+      resting_ = known.rests ? resting | bit_of(from->id()) : resting;
       if (known.refused) return;
       listed = q.list && known.listed_ns >= m.since;
       if (listed) learn(*from, known);
@@ -204,13 +208,13 @@ plan context::plan_for(const worker& from, plan p, std::optional<std::uint32_t> 
   return p;
 }
 
-void context::learn(worker& from, const source_answer& known) {
+void context::learn(worker& from, const source_answer& known, bool fills) {
   const std::lock_guard lock(table_mutex_);
   listed_.clear();
   for (const device_answer& d : known.devices) {
     if (d.listed) listed_.push_back(&d.identity);
   }
-  table_.update(from.id(), listed_);
+  table_.update(from.id(), listed_, fills);
 }
 
 void context::note_refusal(const worker& from, const failure& why,
@@ -298,8 +302,15 @@ result<device> context::identity(std::uint32_t index) {
   deadline d = new_deadline();
   if (result<void> ok = rescan(d); !ok) return ok.why();
   if (result<void> ok = know(index, d); !ok) return ok.why();
-  const std::lock_guard lock(table_mutex_);
-  return table_.at(index);
+  merged_device found;
+  {
+    const std::lock_guard lock(table_mutex_);
+    found.identity = table_.at(index);
+  }
+  plan p = new_plan();
+  p.list = true;
+  fill_gaps({&found, 1}, p, d);
+  return found.identity;
 }
 
 result<void> context::memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/device_table.hpp"
+#include "core/fallback.hpp"
 #include "core/limits.hpp"
 #include "core/merge.hpp"
 #include "core/snapshot.hpp"
@@ -103,7 +104,7 @@ class context {
   [[nodiscard]] bool concerns(const worker& from, std::uint32_t index);
   [[nodiscard]] bool waits_after(const worker& from, std::optional<std::uint32_t> index);
   [[nodiscard]] plan plan_for(const worker& from, plan p, std::optional<std::uint32_t> index);
-  void learn(worker& from, const source_answer& known);
+  void learn(worker& from, const source_answer& known, bool fills = false);
   void note_refusal(const worker& from, const failure& why, std::optional<std::uint32_t> only);
 
   // Carries out a plan on every source that may have an answer, in order of preference; `visit`
@@ -115,6 +116,13 @@ class context {
   result<void> read(std::uint32_t index, std::uint32_t subject_bit, const plan& p,
                     const selection& wanted, merged_device& out,
                     std::vector<diagnostic>* diagnostics = nullptr);
+  // Adds what the devices lack after a reading and a fallback has, and the traces of its queries.
+  void fill_gaps(std::span<merged_device> all, const plan& p, deadline& d,
+                 std::vector<diagnostic>* traces = nullptr);
+  void fill_gap(merged_device& to, const plan& p, const source_answer& known, const moment& m);
+  [[nodiscard]] gap gap_for(const merged_device& of, const plan& p);
+  // Limits the rate of a query; counts it as made.
+  [[nodiscard]] static bool may_query(std::uint64_t& last_ns, std::uint64_t now_ns);
   // Adds to a device's pools, or only to those of one kind, what the host knows of them.
   void set_usable(merged_device& d, std::optional<pool_kind> only = {});
 
@@ -129,6 +137,10 @@ class context {
   std::vector<std::unique_ptr<worker>> workers_;
   platform::mutex table_mutex_;
   device_table table_;
+  worker* filler_ = nullptr;               // fallback that adds values to those of another source
+  std::atomic<std::uint64_t> resting_{0};  // bit n: source n lets its devices sleep
+  std::uint64_t cards_asked_ns_ = 0;
+  std::uint64_t processes_asked_ns_ = 0;
   std::vector<const device*> listed_;  // reserves the capacity for learn()
 };
 

@@ -90,12 +90,14 @@ std::uint64_t device_table::generation() noexcept {
 }
 
 // Stores the identity as `from` lists it; the source with the lower number is preferred.
-void device_table::refresh(entry& e, source from, const device& d) {
+void device_table::refresh(entry& e, source from, const device& d, bool fills) {
   auto at = e.seen_by.begin();
   while (at != e.seen_by.end() && at->from < from) ++at;
-  if (at == e.seen_by.end() || at->from != from) at = e.seen_by.insert(at, {from, true, {}});
+  if (at == e.seen_by.end() || at->from != from) at = e.seen_by.insert(at, {from, true, fills, {}});
   at->listed = true;
+  at->fills = fills;
   at->seen = d;
+  if (fills) at->seen.memory_kind = memory_kind::unknown;  // it may not have read the memory either
 }
 
 // Rebuilds the identity from the best source and fills its gaps from the others.
@@ -105,7 +107,7 @@ void device_table::settle(entry& e) {
     if (!r.listed) continue;
     if (best) {
       merge(*best, r.seen);
-    } else {
+    } else if (!r.fills) {
       best = r.seen;
     }
   }
@@ -138,7 +140,7 @@ void device_table::note_divided() {
   }
 }
 
-void device_table::update(source from, std::span<const device* const> listed) {
+void device_table::update(source from, std::span<const device* const> listed, bool fills) {
   for (entry& e : entries_) {
     for (reference& r : e.seen_by) {
       if (r.from == from) r.listed = false;
@@ -149,8 +151,8 @@ void device_table::update(source from, std::span<const device* const> listed) {
     entry* known = match(from, *d);
     if (known == nullptr) known = match_by_ids(from, *d, listed);
     if (known != nullptr) {
-      refresh(*known, from, *d);
-    } else {
+      refresh(*known, from, *d, fills);
+    } else if (!fills) {
       arrivals.push_back(d);
     }
   }
@@ -158,7 +160,7 @@ void device_table::update(source from, std::span<const device* const> listed) {
   for (const device* d : arrivals) {
     entry e;
     e.view.index = count();
-    refresh(e, from, *d);
+    refresh(e, from, *d, false);
     entries_.push_back(std::move(e));
   }
   for (entry& e : entries_) {

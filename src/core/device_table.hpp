@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/answer.hpp"
 #include "core/device_key.hpp"
 #include "core/snapshot.hpp"
 
@@ -25,11 +26,15 @@ class device_table {
   std::uint64_t generation() noexcept;
 
   // Merges the current device list of a source. Known devices are refreshed and new ones numbered;
-  // devices missing from the list are lost unless another source still lists them.
-  void update(source from, std::span<const device* const> listed);
+  // devices missing from the list are lost unless another source still lists them. `fills`: only
+  // adds to what other sources list.
+  void update(source from, std::span<const device* const> listed, bool fills = false);
   // Sets the state of a source's devices, for instance after a failed query.
   void set_state(source from, hmn::state s);
   void set_state(std::uint32_t index, hmn::state s);
+
+  // Returns what is missing of the device from every source for good.
+  [[nodiscard]] gap& lacks_of(std::uint32_t index) { return entries_[index].lacks; }
 
   [[nodiscard]] std::optional<slot> slot_of(std::uint32_t index, source from) const;
   [[nodiscard]] std::optional<std::uint32_t> index_of(source from, slot number) const;
@@ -41,18 +46,20 @@ class device_table {
   struct reference {
     source from;
     bool listed;
+    bool fills;
     device seen;  // as that source last listed it
   };
   struct entry {
     device view;
     std::vector<reference> seen_by;  // the best source first
     std::optional<bool> was_present;
+    gap lacks;
   };
 
   [[nodiscard]] entry* match(source from, const device& d);
   [[nodiscard]] entry* match_by_ids(source from, const device& d,
                                     std::span<const device* const> listed);
-  static void refresh(entry& e, source from, const device& d);
+  static void refresh(entry& e, source from, const device& d, bool fills);
   static void settle(entry& e);
   [[nodiscard]] static bool is_seen_by(const entry& e, source from);
   [[nodiscard]] static bool is_free_for(const entry& e, source from);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/fallback.hpp"
 #include "model/plausible.hpp"
 #include "model/record.hpp"
 
@@ -30,7 +31,7 @@ bool read(merged_device& into, std::uint32_t subject_bit, const part<T>& from, s
     return true;
   }
   std::optional<failure>& missing = into.missing_of(subject_bit);
-  if (!missing) missing = ok.why();
+  if (!missing && (into.answered & subject_bit) == 0) missing = ok.why();
   return false;
 }
 
@@ -46,11 +47,16 @@ void add_pool(merged_device& into, pool fresh) {
   into.pools.add(fresh);
 }
 
-void add_pools(merged_device& into, const device_answer& from, const moment& m, const limits& l) {
+// A pool without a total fills no gap: where the better source failed, it shows nothing.
+void add_pools(merged_device& into, const device_answer& from, const plan& p, const moment& m,
+               const limits& l) {
   hmn::pools all;
   if (!read(into, subject::pools, from.pools, from.identity.from, m, l, all)) return;
-  for (const pool& p : all.all()) add_pool(into, p);
-  if (!all.empty()) into.found |= subject::pools;
+  for (const pool& fresh : all.all()) {
+    if (p.fills && !fresh.total) continue;
+    add_pool(into, fresh);
+    into.found |= subject::pools;
+  }
 }
 
 void add_self(merged_device& into, const device_answer& from, const moment& m, const limits& l) {
@@ -85,10 +91,22 @@ void add_processes(merged_device& into, const device_answer& from, const moment&
   into.found |= subject::processes;
 }
 
-void add_telemetry(merged_device& into, const device_answer& from, const moment& m,
+void add_use(merged_device& into, const device_answer& from, const plan& p, const moment& m,
+             const limits& l) {
+  std::vector<usage> rows;
+  if (read(into, subject::processes, from.processes, from.identity.from, m, l, rows)) {
+    fill_use(into, p, rows);
+  }
+}
+
+void add_telemetry(merged_device& into, const device_answer& from, const plan& p, const moment& m,
                    const limits& l) {
   hmn::telemetry fresh;
   if (!read(into, subject::telemetry, from.telemetry, from.identity.from, m, l, fresh)) return;
+  if (p.fills) {
+    forget(~p.telemetry, fresh);
+    if (present_bits(fresh) == 0) return;
+  }
   fresh.device_index = into.identity.index;
   if (into.telemetry) {
     merge(*into.telemetry, fresh);
@@ -141,12 +159,13 @@ void merge(telemetry& best, const telemetry& other) {
   best.age_ns = std::max(best.age_ns, other.age_ns);
 }
 
-// Merges pools. Used and free bytes come from one source, since sources count differently.
+// Merges pools. Used and free bytes come from one source, or from sources that count alike.
 void merge(pool& best, const pool& other) {
   std::uint32_t taken = take_missing(pool_field::total | pool_field::budget, best, other);
   if ((taken & pool_field::budget) != 0) best.budget_left = other.budget_left;
-  if (!best.used && !best.free && other.used) {
-    taken |= take_missing(pool_field::used | pool_field::free, best, other);
+  const bool is_alike = best.accounting == other.accounting && best.accounting != accounting::none;
+  if (!best.used && other.used && (!best.free || is_alike)) {
+    taken |= take_missing(pool_field::used | pool_field::free | pool_field::reserved, best, other);
     best.accounting = other.accounting;
     drop_implausible(best, drop_silently);  // other's total may be larger
   }
@@ -157,12 +176,18 @@ void merge(pool& best, const pool& other) {
 
 void merge(merged_device& into, const device_answer& from, const plan& p, const moment& m,
            const limits& l) {
-  if (p.pools) add_pools(into, from, m, l);
+  const std::uint32_t before = into.answered;
+  if (p.pools) add_pools(into, from, p, m, l);
+  if (p.telemetry != 0) add_telemetry(into, from, p, m, l);
+  if (p.metrics) add_metrics(into, from, m, l);
+  if (p.fills) {
+    add_use(into, from, p, m, l);
+    into.answered = before | into.found;  // its other answers have nothing of what is missing
+    return;
+  }
   if (p.self) add_self(into, from, m, l);
   if (p.pid != 0) add_process(into, from, m, l);
   if (p.processes) add_processes(into, from, m, l);
-  if (p.telemetry != 0) add_telemetry(into, from, m, l);
-  if (p.metrics) add_metrics(into, from, m, l);
 }
 
 bool is_complete(const merged_device& d, const plan& p, const selection& wanted) noexcept {

@@ -192,6 +192,7 @@ bool query(device_source& from, const plan& p, source_answer& out, reading& r, p
   out.conclusive = false;
   try {
     serve(from, p, out, r, done);
+    out.rests = from.rests();
     const bool may_close = from.finish(r);
     if (p.describe) out.condition = from.describe(*p.describe);
     return may_close;

@@ -93,6 +93,9 @@ result<void> snapshot_builder::add_devices() {
                                    add_source(from, known, m);
                                    return true;
                                  });
+  std::vector<diagnostic> traces;
+  from_.fill_gaps(merged_, plan_, d, &traces);
+  for (diagnostic& t : traces) add_diagnostic(std::move(t), {});
   add_missing();
   add_known_devices();
   add_refusals(refused);
@@ -249,10 +252,14 @@ void snapshot_builder::settle() {
 // Drops diagnostics about fields that another source provided.
 void snapshot_builder::drop_what_was_found() {
   const auto is_found = [this](snapshot_diagnostic& d) {
-    if (d.value.about != subject::telemetry || d.value.field == 0 || !d.device_index) return false;
+    if (d.value.field == 0 || !d.device_index) return false;
+    merged_device* const merged = find(*d.device_index);
     const snapshot_device* const of = out_->device_by_index(*d.device_index);
-    if (of == nullptr || !of->telemetry) return false;
-    d.value.field &= ~present_bits(*of->telemetry);
+    if (merged == nullptr || of == nullptr || d.value.about == subject::metrics) return false;
+    std::uint32_t found = merged->filled.of(d.value.about);
+    if (d.value.about == subject::devices) found = present_bits(of->identity);
+    if (d.value.about == subject::telemetry && of->telemetry) found = present_bits(*of->telemetry);
+    d.value.field &= ~found;
     return d.value.field == 0;
   };
   std::erase_if(out_->diagnostics, is_found);

@@ -107,6 +107,7 @@ class worker::shared_answer {
     known_.diagnostics.swap(fresh.diagnostics);
     known_.refused = std::move(fresh.refused);
     known_.conclusive = fresh.conclusive;
+    known_.rests = fresh.rests;
     known_.condition = std::move(fresh.condition);
   }
 
@@ -264,6 +265,7 @@ worker::worker(listed_source listed, const settings& s, const limits& l)
       limits_(l),
       fallback_for_(listed.fallback_for),
       again_(listed.again),
+      fills_(listed.device->fills()),
       id_(listed.device->id()),
       answers_for_(listed.device->all_answered_for()),
       is_threaded_(listed.device->can_block() && !s.no_threads),

@@ -35,11 +35,15 @@ class worker {
   [[nodiscard]] bool can_block() const noexcept { return is_threaded_; }
   // Bit n: not queried where source n has served.
   [[nodiscard]] std::uint64_t fallback_for() const noexcept { return fallback_for_; }
+  // telemetry_field bits that it may add to what those sources served; 0: it adds nothing.
+  [[nodiscard]] std::uint32_t fills() const noexcept { return fills_; }
 
   // Queries the source, or reuses a recent answer, then passes the result to the visitor. A late
   // reading passes its partial results and earlier answers.
   using visitor = function_ref<void(const source_answer& known, const moment& m)>;
   result<void> run(const plan& p, deadline& d, visitor visit);
+  // Passes what is known, without a query.
+  void show(visitor visit, const moment& m);
 
   // Drops all state without freeing it: in a forked child the thread does not exist.
   void abandon() noexcept;
@@ -50,7 +54,6 @@ class worker {
   enum class outcome;
   enum class lateness { plain, opening, locked };
 
-  void show(visitor visit, const moment& m);
   [[nodiscard]] bool is_young_enough(const plan& p, std::uint64_t now);
   [[nodiscard]] bool is_idle() const noexcept;
   [[nodiscard]] bool is_opening() const noexcept;
@@ -72,6 +75,7 @@ class worker {
   limits limits_;
   std::uint64_t fallback_for_;
   std::unique_ptr<device_source> (*again_)(const settings& s);
+  std::uint32_t fills_;
   timed_lock turn_;  // one caller at a time
   source id_;
   std::uint64_t answers_for_ = 0;

@@ -253,8 +253,7 @@ telemetry telemetry_of(const gpu_row& row, std::uint32_t fields, std::vector<mis
   r.count(gpu_column::pcie_width, "", field::pcie_width, t.pcie_width);
   r.p_state(t.p_state);
   r.throttle(t.throttle);
-  r.never(field::hotspot_celsius | field::energy_joules | field::fan_rpm | field::pcie_rx_bytes |
-          field::pcie_tx_bytes | field::window_ns);
+  r.never(never_in_table);
   return t;
 }
 

@@ -28,6 +28,11 @@ bool is_mig_on(const gpu_row& row);
 
 result<pool> pool_of(const gpu_row& row, std::vector<missing>& gone);
 
+// Fields that the table has no column for.
+inline constexpr std::uint32_t never_in_table =
+    telemetry_field::hotspot_celsius | telemetry_field::energy_joules | telemetry_field::fan_rpm |
+    telemetry_field::pcie_rx_bytes | telemetry_field::pcie_tx_bytes | telemetry_field::window_ns;
+
 // `fields`: telemetry_field bits.
 telemetry telemetry_of(const gpu_row& row, std::uint32_t fields, std::vector<missing>& gone);
 

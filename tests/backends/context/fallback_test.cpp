@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// nvidia-smi serves every call when NVML cannot.
+// nvidia-smi serves every call when NVML cannot, and else the values that NVML does not give.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "machine.hpp"
@@ -42,6 +45,65 @@ class tool {
 };
 
 constexpr std::uint64_t mib = 1 << 20;
+constexpr useconds_t interval_us = 5'100'000;
+
+constexpr hmn_flags everything = HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY | HMN_COLLECT_SELF |
+                                 HMN_COLLECT_PROCESSES | HMN_COLLECT_METRICS;
+
+// A card of which NVML has every value, but for these results of calls; `members` replace others.
+std::string full_card(const std::string& results = {}, const std::string& members = {}) {
+  return one_gpu({}, R"(, "utilization": {"gpu": 11, "memory": 12}, "encoder": 13, "decoder": 14,
+    "temperature": 15, "fields": {"82": 16}, "power_usage_mw": 17000,
+    "enforced_power_limit_mw": 18000, "energy_mj": 19000,
+    "clocks_mhz": {"graphics": 20, "sm": 20, "memory": 21, "video": 20}, "fans": 22,
+    "pcie": {"gen": 3, "width": 8}, "pstate": 4, "clocks_event_reasons": 0)" +
+                         members + R"(, "results": {)" + results + "}");
+}
+
+// Of the same card: values that differ from those of NVML.
+std::string smi_with(const std::string& fields = {}, const std::string& apps = {}) {
+  return R"({"gpus": [{"fields": {
+    "name": "From the tool", "uuid": "GPU-11111111-2222-3333-4444-555555555555",
+    "pci.bus_id": "00000000:01:00.0", "driver_version": "595.80",
+    "memory.total": 46080, "memory.used": 9000, "memory.free": 36480, "memory.reserved": 600,
+    "utilization.gpu": 51, "utilization.memory": 52, "utilization.encoder": 53,
+    "utilization.decoder": 54, "temperature.gpu": 55, "temperature.memory": 56,
+    "power.draw": 57, "enforced.power.limit": 58, "clocks.current.graphics": 60,
+    "clocks.current.memory": 61, "fan.speed": 62, "pcie.link.gen.current": 5,
+    "pcie.link.width.current": 16, "pstate": "P8",
+    "clocks_event_reasons.active": "0x0000000000000004")" +
+         (fields.empty() ? "" : ", " + fields) + R"(}, "compute_apps": [)" + apps + "]}]}";
+}
+
+std::uint64_t bit_of(std::uint32_t backend) {
+  return std::uint64_t{1} << backend;
+}
+
+hmn_telemetry load_of(const machine& m, hmn_flags fields = 0) {
+  auto load = sized<hmn_telemetry>();
+  auto error = sized<hmn_error>();
+  const hmn_status said = hmn_telemetry_read(m.context(), 0, fields, &load, &error);
+  CAPTURE(error.message);
+  REQUIRE(said == HMN_OK);
+  return load;
+}
+
+hmn_status main_pool(const machine& m, hmn_pool& pool, hmn_error& error) {
+  pool = sized<hmn_pool>();
+  error = sized<hmn_error>();
+  return hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, &error);
+}
+
+hmn_diagnostic reason_of(const taken_snapshot& p, hmn_flags subject, hmn_flags field) {
+  auto why = sized<hmn_diagnostic>();
+  REQUIRE(hmn_snapshot_reason(p.handle(), 0, subject, field, 0, &why) == HMN_OK);
+  return why;
+}
+
+std::ptrdiff_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return std::distance(begin(all), end(all));
+}
 
 }  // namespace
 
@@ -112,5 +174,419 @@ TEST_CASE("a card keeps its index when NVML comes back") {
     REQUIRE(p.info().device_count == 1);
     CHECK(p.device(0).index == 0);
     return p.device(0).backend == HMN_BACKEND_NVML;
+  }));
+}
+
+TEST_CASE("where NVML has all values the tool is not started, and nothing more is opened") {
+  const fake_nvml nvml;
+  nvml.load(full_card());
+  const machine m;
+  const tool smi(m, smi_with());
+  { const taken_snapshot first(m.context(), everything); }
+  const auto before = open_descriptors();
+  const taken_snapshot p(m.context(), everything);
+  const hmn_telemetry load = load_of(m);
+  CHECK(load.backends == bit_of(HMN_BACKEND_NVML));
+  auto pool = sized<hmn_pool>();
+  auto error = sized<hmn_error>();
+  CHECK(main_pool(m, pool, error) == HMN_OK);
+  CHECK((pool.notes & HMN_NOTE_MIXED) == 0);
+  auto device = sized<hmn_device>();
+  CHECK(hmn_device_read(m.context(), 0, 0, &device, &error) == HMN_OK);
+  CHECK(open_descriptors() == before);
+  CHECK(smi.starts() == 0);
+}
+
+namespace {
+
+struct shared_field {
+  hmn_flags bit;
+  const char* call;
+  double from_tool;
+  double (*read)(const hmn_telemetry&);
+};
+
+#define SHARED(bit, call, member, value)                                     \
+  {                                                                          \
+    HMN_TELEMETRY_HAS_##bit, call, value,                                    \
+        [](const hmn_telemetry& t) { return static_cast<double>(t.member); } \
+  }
+constexpr shared_field shared_fields[] = {
+    SHARED(GPU_BUSY, "nvmlDeviceGetUtilizationRates", gpu_busy_percent, 51),
+    SHARED(MEMORY_BUSY, "nvmlDeviceGetUtilizationRates", memory_busy_percent, 52),
+    SHARED(ENCODER_BUSY, "nvmlDeviceGetEncoderUtilization", encoder_busy_percent, 53),
+    SHARED(DECODER_BUSY, "nvmlDeviceGetDecoderUtilization", decoder_busy_percent, 54),
+    SHARED(TEMPERATURE, "nvmlDeviceGetTemperature*", temperature_celsius, 55),
+    SHARED(MEMORY_TEMPERATURE, "nvmlDeviceGetFieldValues", memory_celsius, 56),
+    SHARED(POWER, "nvmlDeviceGetPowerUsage", power_watts, 57),
+    SHARED(POWER_LIMIT, "nvmlDeviceGet*PowerLimit", power_limit_watts, 58),
+    SHARED(CORE_CLOCK, "nvmlDeviceGetClockInfo", core_clock_mhz, 60),
+    SHARED(MEMORY_CLOCK, "nvmlDeviceGetClockInfo", memory_clock_mhz, 61),
+    SHARED(FAN_PERCENT, "nvmlDeviceGetFanSpeed*", fan_percent, 62),
+    SHARED(PCIE_GENERATION, "nvmlDeviceGetCurrPcieLinkGeneration", pcie_generation, 5),
+    SHARED(PCIE_WIDTH, "nvmlDeviceGetCurrPcieLinkWidth", pcie_width, 16),
+    SHARED(P_STATE, "nvmlDeviceGetPerformanceState", p_state, 8),
+    SHARED(THROTTLE, "nvmlDeviceGetCurrentClocks*Reasons", throttle, HMN_THROTTLE_POWER),
+};
+#undef SHARED
+
+}  // namespace
+
+TEST_CASE("each value of telemetry that fails in NVML is the tool's, and the others are NVML's") {
+  const fake_nvml nvml;
+  for (const char* const code : {"UNKNOWN", "FUNCTION_NOT_FOUND"}) {
+    for (const shared_field& f : shared_fields) {
+      CAPTURE(f.call);
+      CAPTURE(code);
+      nvml.load(full_card(std::string("\"") + f.call + "\": \"" + code + "\""));
+      const machine m;
+      const tool smi(m, smi_with());
+      const hmn_telemetry load = load_of(m);
+      CHECK((load.present & f.bit) != 0);
+      CHECK(f.read(load) == f.from_tool);
+      CHECK(load.backend == HMN_BACKEND_NVML);
+      CHECK(load.backends == (bit_of(HMN_BACKEND_NVML) | bit_of(HMN_BACKEND_NVIDIA_SMI)));
+      CHECK((load.notes & HMN_NOTE_MIXED) != 0);
+      CHECK((load.notes & HMN_NOTE_STALE) == 0);
+      CHECK(load.energy_joules == 19);
+      CHECK(smi.starts() == 1);
+    }
+  }
+}
+
+TEST_CASE("a reading of other fields does not start the tool for one that fails") {
+  const fake_nvml nvml;
+  nvml.load(full_card(R"("nvmlDeviceGetFanSpeed*": "UNKNOWN")"));
+  const machine m;
+  const tool smi(m, smi_with());
+  CHECK(load_of(m, HMN_TELEMETRY_HAS_TEMPERATURE).temperature_celsius == 15);
+  CHECK(smi.starts() == 0);
+}
+
+TEST_CASE("memory that NVML does not give is the tool's") {
+  const fake_nvml nvml;
+  std::string results, members;
+  SUBCASE("an error") {
+    results = R"("nvmlDeviceGetMemoryInfo*": "UNKNOWN")";
+  }
+  SUBCASE("no permission") {
+    results = R"("nvmlDeviceGetMemoryInfo*": "NO_PERMISSION")";
+  }
+  SUBCASE("no such symbol") {
+    results = R"("nvmlDeviceGetMemoryInfo*": "FUNCTION_NOT_FOUND")";
+  }
+  SUBCASE("a sentinel") {
+    members = R"(, "memory": {"total": "0xffffffffffffffff"},
+                   "memory_v2": {"total": "0xffffffffffffffff"})";
+  }
+  nvml.load(full_card(results, members));
+  const machine m;
+  const tool smi(m, smi_with());
+  auto pool = sized<hmn_pool>();
+  auto error = sized<hmn_error>();
+  REQUIRE(main_pool(m, pool, error) == HMN_OK);
+  CHECK(pool.backend == HMN_BACKEND_NVIDIA_SMI);
+  CHECK(pool.total_bytes == 46080 * mib);
+  CHECK(pool.used_bytes == 9000 * mib);
+  CHECK(pool.free_bytes == 36480 * mib);
+  CHECK(pool.usable_bytes == pool.free_bytes);
+  CHECK((pool.notes & HMN_NOTE_STALE) == 0);
+  CHECK(smi.starts() == 1);
+}
+
+TEST_CASE("used memory that does not add up is the tool's, next to the total and free of NVML") {
+  const fake_nvml nvml;
+  const std::string odd = R"({"total": "45 GiB", "free": "36480 MiB", "used": "1 GiB"})";
+  nvml.load(full_card({}, R"(, "memory": )" + odd + R"(, "memory_v2": )" + odd));
+  const machine m;
+  const tool smi(m, smi_with());
+  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+  REQUIRE(p.pools().size() == 1);
+  const hmn_pool pool = p.pools()[0];
+  CHECK(pool.backend == HMN_BACKEND_NVML);
+  CHECK((pool.notes & HMN_NOTE_MIXED) != 0);
+  CHECK(pool.free_bytes == 36480 * mib);
+  CHECK(pool.used_bytes == 9000 * mib);
+  CHECK(pool.reserved_bytes == 600 * mib);
+  for (const hmn_diagnostic& d : p.diagnostics()) {
+    CAPTURE(d.message);
+    CHECK(d.subject != HMN_COLLECT_POOLS);
+  }
+}
+
+TEST_CASE("a library that has no more than identities leaves the other values to the tool") {
+  const fake_nvml nvml(HMN_FAKE_NVML_INIT_ONLY);
+  nvml.load(full_card());
+  const machine m({}, false);
+  auto error = sized<hmn_error>();
+  REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_NVML, HMN_FAKE_NVML_INIT_ONLY, &error) ==
+          HMN_OK);
+  const tool smi(m, smi_with({}, R"({"pid": 20037, "process_name": "a", "used_gpu_memory": 538})"));
+  const taken_snapshot p(m.context(), everything);
+  REQUIRE(p.info().device_count == 1);
+  CHECK(p.device(0).backend == HMN_BACKEND_NVML);
+  CHECK(std::string(p.device(0).name) == "NVIDIA L40S");
+  CHECK(std::string(p.device(0).driver_version) == "595.80");
+  CHECK((p.device(0).notes & HMN_NOTE_MIXED) != 0);
+  REQUIRE(p.pools().size() == 1);
+  CHECK(p.pools()[0].total_bytes == 46080 * mib);
+  REQUIRE(p.usages().size() == 1);
+  CHECK(p.usages()[0].used_bytes == 538 * mib);
+  CHECK(p.usages()[0].backend == HMN_BACKEND_NVIDIA_SMI);
+  auto load = sized<hmn_telemetry>();
+  REQUIRE(hmn_snapshot_telemetry(p.handle(), 0, &load) == HMN_OK);
+  CHECK(load.power_watts == 57);
+  CHECK(smi.starts() == 2);  // the cards, and the processes
+}
+
+TEST_CASE("a name that NVML does not give is the tool's") {
+  const fake_nvml nvml;
+  nvml.load(full_card(R"("nvmlDeviceGetName": "UNKNOWN")"));
+  const machine m;
+  const tool smi(m, smi_with());
+  auto device = sized<hmn_device>();
+  auto error = sized<hmn_error>();
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(hmn_device_read(m.context(), 0, 0, &device, &error) == HMN_OK);
+    CHECK(std::string(device.name) == "From the tool");
+    CHECK(std::string(device.driver_version) == "550.163.01");
+    CHECK(device.backend == HMN_BACKEND_NVML);
+    CHECK((device.notes & HMN_NOTE_MIXED) != 0);
+  }
+  const taken_snapshot p(m.context(), HMN_COLLECT_DEVICES);
+  CHECK(std::string(p.device(0).name) == "From the tool");
+  for (const hmn_diagnostic& d : p.diagnostics()) CHECK((d.field & HMN_DEVICE_HAS_NAME) == 0);
+  CHECK(smi.starts() == 1);
+}
+
+TEST_CASE("the memory of a process that NVML lists without it is the tool's") {
+  const fake_nvml nvml;
+  const std::string own = std::to_string(getpid());
+  nvml.load(full_card({}, R"(, "processes": {"compute": [
+    {"pid": "self", "used": null}, {"pid": 4711, "used": "1 GiB"}], "graphics": [
+    {"pid": 4712, "used": null}]})"));
+  const machine m;
+  const tool smi(m, smi_with({}, R"({"pid": )" + own +
+                                     R"(, "process_name": "a", "used_gpu_memory": 300},
+    {"pid": 4711, "process_name": "b", "used_gpu_memory": 9}, {"pid": 5, "used_gpu_memory": 1})"));
+  auto row = sized<hmn_usage>();
+  auto error = sized<hmn_error>();
+  SUBCASE("of the caller") {
+    REQUIRE(hmn_usage_read_self(m.context(), 0, 0, &row, &error) == HMN_OK);
+    CHECK(row.used_bytes == 300 * mib);
+    CHECK(row.backend == HMN_BACKEND_NVML);
+    CHECK((row.notes & HMN_NOTE_MIXED) != 0);
+  }
+  SUBCASE("of one process") {
+    REQUIRE(hmn_usage_read(m.context(), 0, static_cast<std::uint32_t>(getpid()), 0, &row, &error) ==
+            HMN_OK);
+    CHECK(row.used_bytes == 300 * mib);
+  }
+  SUBCASE("in the list, which stays that of NVML") {
+    const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES);
+    REQUIRE(p.usages().size() == 3);
+    for (const hmn_usage& each : p.usages()) {
+      const bool has_used = (each.present & HMN_USAGE_HAS_USED) != 0;
+      if (each.pid == 4711) CHECK(each.used_bytes == 1024 * mib);
+      if (each.pid == 4711) CHECK((each.notes & HMN_NOTE_MIXED) == 0);
+      if (each.pid == 4712) CHECK(!has_used);
+      if (each.pid == static_cast<std::uint32_t>(getpid())) CHECK(each.used_bytes == 300 * mib);
+    }
+  }
+  // The cards are listed once, to know which one a row is of.
+  CHECK(smi.starts() == 2);
+}
+
+TEST_CASE("processes that NVML cannot list are the tool's") {
+  const fake_nvml nvml;
+  nvml.load(full_card(R"("nvmlDeviceGet*RunningProcesses*": "UNKNOWN")"));
+  const machine m;
+  const tool smi(m, smi_with({}, R"({"pid": 4711, "process_name": "b", "used_gpu_memory": 9})"));
+  const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES);
+  REQUIRE(p.usages().size() == 1);
+  CHECK(p.usages()[0].used_bytes == 9 * mib);
+  CHECK(p.usages()[0].backend == HMN_BACKEND_NVIDIA_SMI);
+  auto row = sized<hmn_usage>();
+  CHECK(hmn_usage_read(m.context(), 0, 4711, 0, &row, nullptr) == HMN_OK);
+  CHECK(row.used_bytes == 9 * mib);
+  CHECK((row.notes & HMN_NOTE_STALE) != 0);  // of the same run
+  CHECK(smi.starts() == 2);
+}
+
+TEST_CASE("a process that NVML does not list is no reason to start the tool") {
+  const fake_nvml nvml;
+  nvml.load(full_card());
+  const machine m;
+  const tool smi(m, smi_with());
+  auto row = sized<hmn_usage>();
+  CHECK(hmn_usage_read(m.context(), 0, 4711, 0, &row, nullptr) == HMN_E_NO_PROCESS);
+  CHECK(smi.starts() == 0);
+}
+
+TEST_CASE("the tool runs once in five seconds, and its values in between have their age") {
+  const fake_nvml nvml;
+  nvml.load(
+      full_card(R"("nvmlDeviceGetMemoryInfo*": "UNKNOWN", "nvmlDeviceGetPowerUsage": "UNKNOWN",
+                    "nvmlDeviceGetFanSpeed*": "NOT_SUPPORTED")"));
+  const machine m({.stale_ms = 60'000});
+  const tool smi(m, smi_with(R"("fan.speed": "[N/A]")"));
+  auto pool = sized<hmn_pool>();
+  auto error = sized<hmn_error>();
+  REQUIRE(main_pool(m, pool, error) == HMN_OK);
+  CHECK((pool.notes & HMN_NOTE_STALE) == 0);
+  usleep(1000);
+  for (int i = 0; i < 5; ++i) {
+    REQUIRE(main_pool(m, pool, error) == HMN_OK);
+    CHECK(pool.used_bytes == 9000 * mib);
+    CHECK((pool.notes & HMN_NOTE_STALE) != 0);
+    CHECK(pool.age_ns >= 1'000'000);
+    CHECK((pool.present & HMN_POOL_HAS_USABLE) == 0);
+    const hmn_telemetry load = load_of(m);  // read in the same run
+    CHECK(load.power_watts == 57);
+    CHECK((load.notes & HMN_NOTE_STALE) != 0);
+  }
+  CHECK(smi.starts() == 1);
+  usleep(interval_us);
+  REQUIRE(main_pool(m, pool, error) == HMN_OK);
+  CHECK((pool.notes & HMN_NOTE_STALE) == 0);
+  CHECK(smi.starts() == 2);
+}
+
+TEST_CASE("what neither has is asked for once, and its reason is NVML's") {
+  const fake_nvml nvml;
+  nvml.load(
+      full_card(R"("nvmlDeviceGetFanSpeed*": "NOT_SUPPORTED",
+                    "nvmlDeviceGetTemperature*": "NO_PERMISSION")",
+                R"(, "processes": {"compute": [{"pid": 4711, "used": null}], "graphics": []})"));
+  const machine m;
+  const tool smi(m, smi_with(R"("fan.speed": "[N/A]", "temperature.gpu": "[N/A]")",
+                             R"({"pid": 4711, "used_gpu_memory": "[N/A]"})"));
+  const auto check = [&] {
+    const taken_snapshot p(m.context(), everything);
+    const hmn_diagnostic why = reason_of(p, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_TEMPERATURE);
+    CHECK(why.backend == HMN_BACKEND_NVML);
+    CHECK(why.status == HMN_E_PERMISSION);
+    CHECK(why.native_code == 4);
+    CHECK(reason_of(p, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_FAN_PERCENT).backend ==
+          HMN_BACKEND_NVML);
+    REQUIRE(p.usages().size() == 1);
+    CHECK((p.usages()[0].present & HMN_USAGE_HAS_USED) == 0);
+    CHECK(smi.starts() == 2);
+  };
+  check();
+  usleep(interval_us);
+  check();
+}
+
+TEST_CASE("a fault of both is NVML's, and makes no other memory out of the card's") {
+  const fake_nvml nvml;
+  nvml.load(full_card(R"("nvmlDeviceGetMemoryInfo*": "UNKNOWN")"));
+  std::string answer = smi_with(R"("memory.total": "[N/A]", "memory.used": "[N/A]",
+                                   "memory.free": "[N/A]", "memory.reserved": "[N/A]")");
+  SUBCASE("no value in the table") {}
+  SUBCASE("no table") {
+    answer = R"({"failure": {"text": "NVIDIA-SMI has failed"}})";
+  }
+  SUBCASE("another card") {
+    answer.replace(answer.find("GPU-1111"), 8, "GPU-2222");
+    answer.replace(answer.find("00000000:01"), 11, "00000000:02");
+  }
+  const machine m;
+  const tool smi(m, answer);
+  auto pool = sized<hmn_pool>();
+  auto error = sized<hmn_error>();
+  CHECK(main_pool(m, pool, error) == HMN_E_BACKEND);
+  CHECK(error.backend == HMN_BACKEND_NVML);
+  CHECK(error.native_code == 999);
+  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+  CHECK(p.info().device_count == 1);
+  CHECK(p.device(0).memory_kind != HMN_MEMORY_KIND_UNIFIED);
+  CHECK(p.pools().empty());
+  const hmn_diagnostic why = reason_of(p, HMN_COLLECT_POOLS, HMN_POOL_HAS_TOTAL);
+  CHECK(why.backend == HMN_BACKEND_NVML);
+  CHECK(why.native_code == 999);
+  CHECK(smi.starts() == 1);
+}
+
+TEST_CASE("the tool is not started for a card that sleeps or is let to") {
+  const fake_nvml nvml;
+  nvml.load(full_card(R"("nvmlDeviceGetFanSpeed*": "UNKNOWN", "nvmlDeviceGetName": "UNKNOWN")",
+                      R"(, "utilization": {"gpu": 0, "memory": 0},
+                    "processes": {"compute": [], "graphics": [], "mps": []})"));
+  const machine m({.idle_close_ms = 100});
+  const tool smi(m, smi_with(R"("fan.speed": "ERR!", "name": "[Unknown Error]")"));
+  hmn_fake::pci_device place;
+  place.address = "0000:01:00.0";
+  place.vendor = 0x10de;
+  place.device = 0x26b9;
+  place.power_control = "auto";
+  SUBCASE("asleep") {
+    place.runtime_status = "suspended";
+    hmn_fake::add_pci_device(m.tree(), place);
+    const taken_snapshot p(m.context(), everything);
+    CHECK(p.device(0).state == HMN_RUN_STATE_ASLEEP);
+    CHECK(smi.starts() == 0);
+  }
+  SUBCASE("left alone") {
+    place.runtime_status = "active";
+    hmn_fake::add_pci_device(m.tree(), place);
+    CHECK(comes_true([&] {
+      const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+      usleep(20'000);
+      return nvml.initialized() == 0 && p.pools().at(0).age_ns > 0;
+    }));
+    const int starts = smi.starts();
+    usleep(interval_us);  // of the 10 s of rest
+    const taken_snapshot p(m.context(), everything);
+    CHECK(nvml.initialized() == 0);
+    CHECK(smi.starts() == starts);
+  }
+}
+
+TEST_CASE("the tool is not started where the context starts no programs, or not this one") {
+  const fake_nvml nvml;
+  nvml.load(full_card(R"("nvmlDeviceGetFanSpeed*": "UNKNOWN")"));
+  options o;
+  SUBCASE("none") {
+    o.flags = HMN_CONTEXT_NO_SUBPROCESS;
+  }
+  SUBCASE("not this one") {
+    o.backends_off = bit_of(HMN_BACKEND_NVIDIA_SMI);
+  }
+  const machine m(o);
+  const tool smi(m, smi_with());
+  CHECK((load_of(m).present & HMN_TELEMETRY_HAS_FAN_PERCENT) == 0);
+  CHECK(smi.starts() == 0);
+}
+
+TEST_CASE("a tool that hangs costs no more than the deadline, and no value of NVML") {
+  const fake_nvml nvml;
+  nvml.load(full_card(R"("nvmlDeviceGetFanSpeed*": "UNKNOWN")"));
+  const machine m({.deadline_ms = 1500});
+  const tool smi(m, R"({"gpus": [], "behaviour": {"hang": true}})");
+  const double took = milliseconds_of([&] {
+    const hmn_telemetry load = load_of(m);
+    CHECK(load.power_watts == 17);
+    CHECK((load.notes & HMN_NOTE_STALE) == 0);
+    CHECK((load.present & HMN_TELEMETRY_HAS_FAN_PERCENT) == 0);
+  });
+  CHECK(took > 1000);
+  CHECK(took < 1500 + patient_ms / 10.0);
+  CHECK(quickest_of(3, [&] { load_of(m); }) < 1000);
+  CHECK(smi.starts() == 1);
+}
+
+TEST_CASE("a card that NVML no longer lists is lost, whatever the tool listed") {
+  const fake_nvml nvml;
+  nvml.load(full_card(R"("nvmlDeviceGetFanSpeed*": "UNKNOWN")"));
+  const machine m;
+  const tool smi(m, smi_with());
+  CHECK(load_of(m).fan_percent == 62);
+  nvml.load(R"({"driver_version": "550.163.01", "devices": [
+    {"uuid": "GPU-33333333-2222-3333-4444-555555555555", "pci": {"address": "00000000:03:00.0"},
+     "memory": {"total": 48318382080, "free": 37580963840, "used": 10737418240}}]})");
+  CHECK(comes_true([&] {
+    const taken_snapshot p(m.context(), HMN_COLLECT_DEVICES);
+    return p.device(0).state == HMN_RUN_STATE_LOST;
   }));
 }

@@ -25,7 +25,7 @@ static F control(void* library, const char* name) {
   return reinterpret_cast<F>(dlsym(library, name));
 }
 
-fake_nvml::fake_nvml() : library_(dlopen(HMN_FAKE_NVML, RTLD_NOW | RTLD_LOCAL)) {
+fake_nvml::fake_nvml(const char* path) : library_(dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
   REQUIRE(library_ != nullptr);
   reset();
 }
@@ -73,6 +73,7 @@ machine::machine(const options& o, bool with_nvml) {
   reported.stale_ms = o.stale_ms;
   reported.max_age_ms = o.max_age_ms;
   reported.idle_close_ms = o.idle_close_ms;
+  reported.backends_off = o.backends_off;
   auto error = sized<hmn_error>();
   REQUIRE(hmn_context_create(&reported, &context_, &error) == HMN_OK);
   tree_.directory("sys/bus/pci/devices");

@@ -13,7 +13,7 @@
 // The fake NVML's controls (tests/fakes/nvml/fake_nvml.h), found in the loaded library.
 class fake_nvml {
  public:
-  fake_nvml();
+  explicit fake_nvml(const char* path = HMN_FAKE_NVML);
   ~fake_nvml();
   fake_nvml(const fake_nvml&) = delete;
   fake_nvml& operator=(const fake_nvml&) = delete;
@@ -46,6 +46,7 @@ struct options {
   std::uint32_t stale_ms = 0;
   std::uint32_t max_age_ms = 0;
   std::uint32_t idle_close_ms = 0;
+  std::uint64_t backends_off = 0;
 };
 
 // A context on a fake tree, with the fake NVML and nothing else of the real machine's GPUs.

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/fallback.hpp"
+
+#include <algorithm>
+
+#include "core/context.hpp"
+#include "model/record.hpp"
+
+namespace hmn {
+namespace {
+
+// Interval of each query, which starts a program, and its longest duration.
+constexpr std::uint64_t interval_ns = 5 * platform::ns_per_second;
+
+constexpr std::uint32_t texts =
+    device_field::name | device_field::uuid | device_field::driver_version;
+constexpr std::uint32_t sizes = pool_field::total | pool_field::used | pool_field::free;
+
+bool is_stale(std::uint32_t notes) noexcept {
+  return (notes & note::stale) != 0;
+}
+
+// Returns whether no source could serve the subject, for a reason that another may not have. Of a
+// process that is not listed, or a device that sleeps or hangs, the reason is the answer.
+bool has_failed(const merged_device& d, std::uint32_t subject_bit) noexcept {
+  const std::optional<failure>& why =
+      d.missing[static_cast<std::size_t>(__builtin_ctz(subject_bit))];
+  if (!why || (d.found & subject_bit) != 0) return false;
+  return why->code == status::backend || why->code == status::unsupported ||
+         why->code == status::permission;
+}
+
+// Fallbacks list processes that compute; accounts of ended processes have no current use.
+bool lacks_use(const usage& row) noexcept {
+  const bool computes = (row.kinds.value_or(usage_kind::compute) & usage_kind::compute) != 0;
+  return !row.used && computes && !row.counted_since_ns && !is_stale(row.notes);
+}
+
+bool lacks_use(const merged_device& d, const std::optional<usage>& row,
+               std::uint32_t subject_bit) noexcept {
+  return row ? lacks_use(*row) : has_failed(d, subject_bit);
+}
+
+std::uint32_t missing_sizes(const merged_device& d) noexcept {
+  const pool* const main = d.pools.find(pool_kind::main);
+  if (main == nullptr) return has_failed(d, subject::pools) ? sizes : 0;
+  if (main->kind == pool_kind::unified || is_stale(main->notes)) return 0;
+  return (main->used ? sizes : sizes | pool_field::reserved) & ~present_bits(*main);
+}
+
+std::uint32_t missing_telemetry(const merged_device& d) noexcept {
+  if (!d.telemetry) return has_failed(d, subject::telemetry) ? telemetry_field::all : 0;
+  return is_stale(d.telemetry->notes) ? 0 : ~present_bits(*d.telemetry);
+}
+
+void add_use(usage& into, const usage& fresh) {
+  const bool is_alike =
+      into.accounting == accounting::allocated && fresh.accounting == into.accounting;
+  if (!lacks_use(into) || !fresh.used || !is_alike) return;
+  into.used = into.allocated = fresh.used;
+  into.notes |= note::mixed | fresh.notes;
+  into.age_ns = std::max(into.age_ns, fresh.age_ns);
+}
+
+void add_row(merged_device& into, std::optional<usage>& row, std::uint32_t subject_bit,
+             const usage& fresh) {
+  if (!fresh.used || (fresh.notes & note::foreign_pid) != 0) return;
+  if (row) {
+    add_use(*row, fresh);
+  } else {
+    usage& added = row.emplace();
+    added.device_index = into.identity.index;
+    added.pid = fresh.pid;
+    added.from = fresh.from;
+    added.accounting = fresh.accounting;
+    added.kinds = fresh.kinds;
+    added.used = fresh.used;
+    added.notes = fresh.notes;
+    added.age_ns = fresh.age_ns;
+  }
+  if (row->used) into.found |= subject_bit;
+}
+
+// Returns what of the gap the answer shows to be missing for good: it is not supported. Without an
+// answer for the device that is all.
+gap lacks_of(const source_answer& all, const device_answer* from, gap left, const moment& m) {
+  if (from == nullptr) return left;
+  const auto keep = [&](std::uint32_t about, std::uint64_t tried_ns,
+                        const std::optional<failure>& why) {
+    if (tried_ns < m.since || (why && why->code != status::unsupported)) left.of(about) = 0;
+  };
+  keep(subject::pools, from->pools.tried_ns, from->pools.why);
+  keep(subject::telemetry, from->telemetry.tried_ns, from->telemetry.why);
+  keep(subject::self, from->processes.tried_ns, from->processes.why);
+  keep(subject::processes, from->processes.tried_ns, from->processes.why);
+  // A process that is not listed may be another time.
+  bool shows_none = from->processes.why.has_value();
+  for (const usage& row : from->processes.value) shows_none = shows_none || !row.used;
+  if (!shows_none) left.of(subject::self) = left.of(subject::processes) = 0;
+  for (const diagnostic& d : all.diagnostics) {
+    if (d.device != from->identity.number || d.why.code == status::unsupported) continue;
+    left.of(d.about) &= d.field != 0 ? ~d.field : 0;
+    if (d.about == subject::processes) left.of(subject::self) = 0;
+  }
+  return left;
+}
+
+gap without(gap g, const gap& other) noexcept {
+  for (std::size_t n = 0; n < g.fields.size(); ++n) g.fields[n] &= ~other.fields[n];
+  return g;
+}
+
+void add(gap& to, const gap& other) noexcept {
+  for (std::size_t n = 0; n < to.fields.size(); ++n) to.fields[n] |= other.fields[n];
+}
+
+}  // namespace
+
+gap gap_of(const merged_device& d, const plan& p, std::uint32_t fields) noexcept {
+  gap g;
+  if (p.list) g.of(subject::devices) = texts & ~present_bits(d.identity);
+  if (p.pools) g.of(subject::pools) = missing_sizes(d);
+  g.of(subject::telemetry) = p.telemetry & fields & missing_telemetry(d);
+  // Processes of a divided device stand under its partitions.
+  if (is_divided(d.identity)) return g;
+  constexpr std::uint32_t use = usage_field::used | usage_field::allocated;
+  if (p.self && lacks_use(d, d.self, subject::self)) g.of(subject::self) = use;
+  const bool lacks_rows =
+      (p.pid != 0 && lacks_use(d, d.process, subject::processes)) ||
+      (p.processes &&
+       (has_failed(d, subject::processes) ||
+        std::ranges::any_of(d.processes, [](const usage& r) { return lacks_use(r); })));
+  if (lacks_rows) g.of(subject::processes) = use;
+  return g;
+}
+
+void fill_use(merged_device& into, const plan& p, std::vector<usage>& rows) {
+  for (usage& fresh : rows) {
+    fresh.device_index = into.identity.index;
+    if (p.self && fresh.pid == p.own_pid) add_row(into, into.self, subject::self, fresh);
+    if (p.pid == fresh.pid) add_row(into, into.process, subject::processes, fresh);
+    for (usage& row : into.processes) {
+      if (row.pid == fresh.pid) add_use(row, fresh);
+    }
+  }
+  if (!p.processes) return;
+  if (has_failed(into, subject::processes)) {
+    into.processes = std::move(rows);
+    into.found |= subject::processes;
+  }
+  into.can_be_summed = std::ranges::all_of(into.processes, [](const usage& r) { return !!r.used; });
+}
+
+// Returns what the fallback is to be asked of a device.
+gap context::gap_for(const merged_device& of, const plan& p) {
+  const device& who = of.identity;
+  const bool is_served = (filler_->fallback_for() & bit_of(who.from)) != 0;
+  if (!is_served || who.state != state::ready || who.kind == device_kind::partition) return {};
+  const gap g = gap_of(of, p, filler_->fills());
+  if (!g.is_any()) return g;
+  const std::lock_guard lock(table_mutex_);
+  return without(g, table_.lacks_of(who.index));
+}
+
+bool context::may_query(std::uint64_t& last_ns, std::uint64_t now_ns) {
+  if (last_ns != 0 && now_ns - last_ns < interval_ns) return false;
+  last_ns = now_ns;
+  return true;
+}
+
+void context::fill_gap(merged_device& to, const plan& p, const source_answer& known,
+                       const moment& m) {
+  const gap before = gap_for(to, p);
+  if (!before.is_any()) return;
+  std::optional<slot> number;
+  {
+    const std::lock_guard lock(table_mutex_);
+    number = table_.slot_of(to.identity.index, filler_->id());
+    if (p.list) to.identity = table_.at(to.identity.index);
+  }
+  const device_answer* from = nullptr;
+  for (const device_answer& a : known.devices) {
+    if (a.listed && a.identity.number == number) from = &a;
+  }
+  plan q = p;
+  q.fills = true;
+  to.filled = before;
+  q.pools = to.filled.of(subject::pools) != 0;
+  q.telemetry = to.filled.of(subject::telemetry);
+  q.metrics = p.metrics && q.telemetry != 0;
+  if (from != nullptr) merge(to, *from, q, m, limits_);
+  const gap left = gap_for(to, p);
+  to.filled = without(to.filled, left);
+  if (m.late) return;
+  const gap never = lacks_of(known, from, left, m);
+  const std::lock_guard lock(table_mutex_);
+  add(table_.lacks_of(to.identity.index), never);
+}
+
+void context::fill_gaps(std::span<merged_device> all, const plan& p, deadline& d,
+                        std::vector<diagnostic>* traces) {
+  if (filler_ == nullptr) return;
+  gap any;
+  bool is_new = false;
+  for (const merged_device& of : all) {
+    const gap g = gap_for(of, p);
+    if (!g.is_any()) continue;
+    add(any, g);
+    const std::lock_guard lock(table_mutex_);
+    is_new = is_new || !table_.slot_of(of.identity.index, filler_->id());
+  }
+  if (!any.is_any() || (resting_ & filler_->fallback_for()) != 0) return;
+  // All devices and values of a query, which cost no more: the next one may be seconds away.
+  const bool is_of_use = (any.of(subject::self) | any.of(subject::processes)) != 0;
+  any.of(subject::self) = any.of(subject::processes) = 0;
+  plan q = new_plan();
+  q.wants_trace = p.wants_trace;
+  d.leave_for_next(false);
+  const std::uint64_t now = platform::monotonic_ns();
+  if (now < d.until()) {
+    const std::lock_guard lock(table_mutex_);
+    q.list = (is_new || any.is_any()) && may_query(cards_asked_ns_, now);
+    q.processes = is_of_use && (q.list || !is_new) && may_query(processes_asked_ns_, now);
+  }
+  if (q.list) {
+    q.pools = q.metrics = true;
+    q.telemetry = filler_->fills();
+  }
+  const auto visit = [&](const source_answer& known, const moment& m) {
+    for (const diagnostic& r : known.diagnostics) {
+      if (traces != nullptr && !m.late && (r.notes & note::trace) != 0) traces->push_back(r);
+    }
+    if (known.refused) return;
+    if (q.list) learn(*filler_, known, true);
+    for (merged_device& to : all) fill_gap(to, p, known, m);
+  };
+  if (!q.list && !q.processes) return filler_->show(visit, {now, true});
+  // A longer deadline is for the driver: other values need not wait for a command that hangs.
+  deadline own(now, std::min(d.until() - now, interval_ns), 0);
+  static_cast<void>(filler_->run(q, own, visit));
+}
+
+}  // namespace hmn

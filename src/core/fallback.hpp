@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Values that the source of a device did not report, and that its fallback may have.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/merge.hpp"
+
+namespace hmn {
+
+// Returns what the device lacks of the plan although its source was asked, of telemetry only
+// `fields`. A source that rests, is late or has lost the device leaves no gap.
+gap gap_of(const merged_device& d, const plan& p, std::uint32_t fields) noexcept;
+
+// Fills in what processes use from the rows of a fallback.
+void fill_use(merged_device& into, const plan& p, std::vector<usage>& rows);
+
+}  // namespace hmn

@@ -63,7 +63,7 @@ class Text(Machines):
                 "notes": ["lower_bound"]}
         self.assertEqual(self.gpu_line(pools=[pool]), "GPU 0 [Card]: used >=10 MiB / 16384 MiB")
         pool["total"] = None
-        self.assertEqual(self.gpu_line(pools=[pool]), "GPU 0 [Card]: used >=10 MiB / ? MiB")
+        self.assertEqual(self.gpu_line(pools=[pool]), "GPU 0 [Card]: used >=10 MiB, total unknown")
 
     def test_h193_a_device_that_sleeps_or_is_lost(self):
         for state in ("asleep", "lost", "unreadable"):

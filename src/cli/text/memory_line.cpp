@@ -36,7 +36,7 @@ std::string free_text(const memory_line& of) {
 }
 
 std::string total_text(const memory_line& of) {
-  return of.total ? fmt::to_string(*of.total / mib) : "?";
+  return of.total ? fmt::to_string(*of.total / mib) : "";
 }
 
 // Returns the part that is never cut.
@@ -44,6 +44,10 @@ std::string amounts_of(const memory_line& of, const columns& at) {
   if (of.silent) return of.before;
   if (!of.free && !of.total) return of.before + "memory unknown";
   if (!of.free) return fmt::format("{}total {:>{}} MiB", of.before, total_text(of), at.total);
+  if (!of.total) {
+    return fmt::format("{}{} {:>{}} MiB, total unknown", of.before, of.verb, free_text(of),
+                       at.free);
+  }
   return fmt::format("{}{} {:>{}} MiB / {:>{}} MiB", of.before, of.verb, free_text(of), at.free,
                      total_text(of), at.total);
 }

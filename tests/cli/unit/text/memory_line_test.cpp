@@ -54,7 +54,7 @@ TEST_CASE("what is unknown is said to be") {
   line.total.reset();
   CHECK(render({line}, {}) == "GPU 0 [Card]: memory unknown, driver 5\n");
   line.free = 5 * line_mib;
-  CHECK(render({line}, {}) == "GPU 0 [Card]: free 5 MiB / ? MiB, driver 5\n");
+  CHECK(render({line}, {}) == "GPU 0 [Card]: free 5 MiB, total unknown, driver 5\n");
   line.silent = true;
   line.before = "none";
   line.after = "";

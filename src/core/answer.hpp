@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/backend.hpp"
+#include "model/plausible.hpp"
 
 namespace hmn {
 
@@ -75,6 +76,7 @@ struct device_answer {
   part<std::vector<usage>> processes;
   part<std::vector<metric>> metrics;
   bool slow_asked = false;
+  energy_history energy{};
 };
 
 struct source_answer {

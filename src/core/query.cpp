@@ -5,6 +5,7 @@
 #include <new>
 #include <span>
 
+#include "model/pci_address.hpp"
 #include "model/plausible.hpp"
 #include "model/record.hpp"
 #include "platform/clock.hpp"
@@ -19,11 +20,25 @@ device_answer& entry_of(source_answer& out, slot number) {
   return out.devices.emplace_back();
 }
 
+// A PCI id is no name, which another source may have.
+void drop_id_for_name(device& d, reading& r) {
+  if (!is_pci_id(d.name.view())) return;
+  failure why{status::unsupported,
+              d.from,
+              {},
+              {"the driver has no name for this device, only \"", d.name.view(), "\""}};
+  d.name = {};
+  if (r.wants_diagnostics()) {
+    r.diagnose({std::move(why), 0, subject::devices, device_field::name, d.number, {}, {}, {}});
+  }
+}
+
 result<void> list(device_source& from, source_answer& out, reading& r) {
   out.found.clear();
   if (result<void> ok = from.devices(out.found, r); !ok) return ok;
   for (device_answer& d : out.devices) d.listed = false;
-  for (const device& d : out.found) {
+  for (device& d : out.found) {
+    drop_id_for_name(d, r);
     device_answer& entry = entry_of(out, d.number);
     entry.identity = d;
     entry.listed = true;
@@ -81,7 +96,7 @@ void read_pools(device_source& from, device_answer& d, reading& r) {
 void read_telemetry(device_source& from, std::uint32_t fields, device_answer& d, reading& r) {
   hmn::telemetry fresh;
   result<void> ok = from.telemetry(d.identity.number, fields, fresh, r);
-  if (ok) ok = keep_plausible(fresh, d.identity.number, r);
+  if (ok) ok = keep_plausible(fresh, d.identity.number, r, &d.energy);
   if (ok) d.telemetry.value = fresh;
   d.telemetry_asked = fields;
   settle(d.telemetry, from, std::move(ok));
@@ -110,7 +125,7 @@ void read_processes(device_source& from, device_answer& d, reading& r) {
 void read_metrics(device_source& from, bool slow, device_answer& d, reading& r) {
   std::vector<metric> fresh;
   result<void> ok = from.metrics(d.identity.number, slow, fresh, r);
-  if (ok) keep_plausible(fresh, d.identity.number, r);
+  if (ok) keep_plausible(fresh, d.identity.number, r, &d.energy);
   if (ok) d.metrics.value = std::move(fresh);
   d.slow_asked = slow;
   settle(d.metrics, from, std::move(ok));
@@ -170,9 +185,10 @@ result<void> keep_plausible(pools& all, slot device, reading& r) {
   return dropped.outcome(all.all());
 }
 
-result<void> keep_plausible(telemetry& t, slot device, reading& r) {
+result<void> keep_plausible(telemetry& t, slot device, reading& r, energy_history* seen) {
   dropped_fields dropped(r, subject::telemetry, device);
   drop_implausible(t, dropped);
+  if (seen != nullptr) drop_jumps(t, *seen, monotonic_ns(), dropped);
   return dropped.outcome(std::span(&t, 1));
 }
 
@@ -182,9 +198,10 @@ result<void> keep_plausible(usage& row, const device& of, std::uint32_t about, r
   return dropped.outcome(std::span(&row, 1));
 }
 
-void keep_plausible(std::vector<metric>& all, slot device, reading& r) {
+void keep_plausible(std::vector<metric>& all, slot device, reading& r, energy_history* seen) {
   dropped_fields dropped(r, subject::metrics, device);
   drop_implausible(all, dropped);
+  if (seen != nullptr) drop_jumps(all, *seen, monotonic_ns(), dropped);
 }
 
 bool query(device_source& from, const plan& p, source_answer& out, reading& r, progress done) {

@@ -12,9 +12,11 @@ using progress = function_ref<void(device_answer* done)>;
 // Drop from an answer what cannot be (model/plausible.hpp): each field is a diagnostic. Fail if
 // that leaves nothing. `about`: self or processes.
 result<void> keep_plausible(pools& all, slot device, reading& r);
-result<void> keep_plausible(telemetry& t, slot device, reading& r);
+// `seen`: energy counters read before.
+result<void> keep_plausible(telemetry& t, slot device, reading& r, energy_history* seen = nullptr);
 result<void> keep_plausible(usage& row, const device& of, std::uint32_t about, reading& r);
-void keep_plausible(std::vector<metric>& all, slot device, reading& r);
+void keep_plausible(std::vector<metric>& all, slot device, reading& r,
+                    energy_history* seen = nullptr);
 
 // Carries out a plan on a source: updates the requested parts of `out` and keeps the others.
 // Returns whether to close the source when idle: one of its devices could suspend, or it failed in

@@ -50,4 +50,20 @@ text<32> normal_pci_address(std::string_view spelling) noexcept {
   return address ? to_text(*address) : text<32>();
 }
 
+bool is_pci_id(std::string_view name) noexcept {
+  name = scan::trim(name.substr(0, name.find(" (rev ")));
+  const std::size_t space = name.rfind(' ');  // npos + 1 is 0
+  std::string_view ids = name.substr(space + 1);
+  const std::string_view before = space == name.npos ? "" : scan::trim(name.substr(0, space));
+  if (!before.empty() && !before.ends_with("Device") && before != "device") return false;
+  if (ids.starts_with('[') && ids.ends_with(']')) ids = ids.substr(1, ids.size() - 2);
+  bool is_id = !ids.empty();
+  while (!ids.empty()) {
+    std::string_view id = scan::take_until(ids, ':');
+    if (id.starts_with("0x")) id.remove_prefix(2);
+    is_id = is_id && (id.size() == 4 || id.size() == 8) && scan::number(id, 16);
+  }
+  return is_id;
+}
+
 }  // namespace hmn

@@ -5,8 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <iterator>
-#include <limits>
+#include <initializer_list>
 #include <string_view>
 #include <type_traits>
 
@@ -17,74 +16,137 @@
 namespace hmn {
 namespace {
 
-// Both ends are possible.
+// What a number is: its unit, or a quantity with limits of its own.
+enum class quantity : std::uint8_t {
+  bytes,
+  percent,
+  celsius,
+  watts,
+  joules,
+  megahertz,
+  rpm,
+  volts,
+  device_total,
+  address_space,
+  fan_percent,
+  memory_megahertz,
+  megahertz_limit,
+  watts_limit,
+  least_watts_limit,
+  generation,
+  lanes,
+  errors,
+  none,
+};
+
+constexpr float most_watts = 1e4;  // of one device; a rack has ten times as much
+
+constexpr std::uint32_t of(std::initializer_list<source> all) {
+  std::uint32_t bits = 0;
+  for (const source s : all) bits |= static_cast<std::uint32_t>(bit_of(s));
+  return bits;
+}
+constexpr std::uint32_t any = ~0U;
+constexpr std::uint32_t drivers = ~of({source::simulated});
+constexpr std::uint32_t nvidia = of({source::nvml, source::nvidia_smi});
+constexpr std::uint32_t amd = of({source::amdgpu, source::amd_smi, source::rocm_smi});
+
+// Row of the table. The first one with the quantity and the source applies.
+struct limit {
+  quantity what;
+  std::uint32_t in;  // sources
+  float least;
+  float most;
+  bool has_zero = true;  // false: the driver writes 0 where it has no value
+};
+
+// Limits are below what the widths of drivers' fields leave of a filler: 255 C, 65535 MHz, 65535 W.
+constexpr limit limits[] = {
+    // 256 TiB, four times that of the largest hosts
+    {quantity::bytes, any, 0, 0x1p48},
+    {quantity::device_total, nvidia | amd, 0, 0x1p48, false},
+    {quantity::device_total, any, 0, 0x1p48},
+    // five levels of page tables
+    {quantity::address_space, any, 0, 0x1p57},
+    {quantity::percent, any, 0, 100},
+    // nvml.h and nvidia-smi(1): "may exceed 100%", of the speed that is rated for noise
+    {quantity::fan_percent, nvidia | of({source::simulated}), 0, 1000},
+    {quantity::fan_percent, any, 0, 100},
+    // Electronics are specified for -55 to 125 C (MIL-STD-883), and silicon stops working far below
+    // 250. hwmon, NVML, the vendors' tools and macmon write 0 for a missing sensor.
+    {quantity::celsius, drivers, -100, 250, false},
+    {quantity::celsius, any, -100, 250},
+    // Intel's and Apple's are differences of energy, which an idle GPU does not need.
+    {quantity::watts, nvidia | amd, 0, most_watts, false},
+    {quantity::watts, any, 0, most_watts},
+    {quantity::watts_limit, drivers, 0, most_watts, false},
+    {quantity::watts_limit, any, 0, most_watts},
+    {quantity::least_watts_limit, any, 0, most_watts},
+    // that of a rack for 300 years
+    {quantity::joules, any, 0, 0x1p50},
+    // Effective rates of graphics memory reach 36 GHz. The core's clock stops when it is idle:
+    // GFXOFF of AMD, RC6 of Intel. NVIDIA's does not.
+    {quantity::megahertz, nvidia, 0, 5e4, false},
+    {quantity::megahertz, any, 0, 5e4},
+    {quantity::memory_megahertz, drivers, 0, 5e4, false},
+    {quantity::memory_megahertz, any, 0, 5e4},
+    {quantity::megahertz_limit, drivers, 0, 5e4, false},
+    {quantity::megahertz_limit, any, 0, 5e4},
+    {quantity::rpm, any, 0, 3e4},
+    {quantity::volts, drivers, 0, 1000, false},  // of a gated rail
+    {quantity::volts, any, 0, 1000},
+    {quantity::generation, any, 1, 8},
+    {quantity::lanes, any, 1, 32},
+    // A counter at the maximum of its type was never read.
+    {quantity::errors, any, 0, 0x1.fffffep31},
+};
+
 struct range {
   double least;
   double most;
 };
 
-struct unit_limit {
-  short_text<4> of_metric;  // unit in model/metrics.def
-  range possible;
-};
-
-// Indexed by unit, from bytes to volts.
-//
-// Memory: 256 TiB, four times that of the largest hosts. Temperature: electronics are specified for
-// -55 to 125 C (MIL-STD-883), and silicon stops working far below 300. Power: 100 kW, a full rack;
-// energy: that for 300 years. Clocks: 100 GHz; effective rates of graphics memory reach 36.
-constexpr unit_limit limits[] = {
-    {"", {0, 0x1p48}},   // bytes; those of metrics count traffic
-    {"%", {0, 100}},     // percent
-    {"C", {-100, 300}},  // celsius
-    {"W", {0, 1e5}},     // watts
-    {"J", {0, 1e15}},    // joules
-    {"MHz", {0, 1e5}},   // megahertz
-    {"RPM", {0, 1e5}},   // rpm
-    {"V", {0, 1000}},    // volts
-    // Of fields with another range than their unit.
-    {"", {0, 1000}},    // speed of fans, which may run above their rated speed
-    {"", {0, 0x1p57}},  // address space, of five levels of page tables
-};
-
-constexpr std::size_t position(unit u) noexcept {
-  return static_cast<std::size_t>(u) - static_cast<std::size_t>(unit::bytes);
+const limit& limit_of(quantity what, source from) noexcept {
+  const limit* l = limits;
+  while (l->what != what || (l->in & of({from})) == 0) ++l;  // the last row of each is for any
+  return *l;
 }
-constexpr std::size_t fan_percent = position(unit::volts) + 1;
-constexpr std::size_t address_space = fan_percent + 1;
-constexpr std::size_t none = address_space + 1;
-static_assert(none == std::size(limits));
 
 constexpr std::uint64_t rounding = 2 * 1024 * 1024;  // tools print whole MiB
 
 struct exception {
   std::uint32_t fields = 0;
-  std::size_t limit = none;
+  quantity what = quantity::none;
 };
 
 // Parts are at most as large as the whole before them in the record.
 struct rules {
   std::uint32_t wholes = 0;
   std::uint32_t parts = 0;
-  std::array<exception, 2> exceptions{};
+  std::array<exception, 6> exceptions{};
 };
 
 constexpr rules of_pool{
     pool_field::total,
     pool_field::free | pool_field::used | pool_field::reserved | pool_field::usable,
-    {}};
+    {{{pool_field::total, quantity::device_total}}}};
 constexpr rules of_telemetry{
     0,
     0,
-    {{{telemetry_field::fan_percent, fan_percent},
-      {telemetry_field::pcie_rx_bytes | telemetry_field::pcie_tx_bytes, none}}}};
+    {{{telemetry_field::fan_percent, quantity::fan_percent},
+      {telemetry_field::memory_clock_mhz, quantity::memory_megahertz},
+      {telemetry_field::power_limit_watts, quantity::watts_limit},
+      {telemetry_field::pcie_generation, quantity::generation},
+      {telemetry_field::pcie_width, quantity::lanes},
+      {telemetry_field::pcie_rx_bytes | telemetry_field::pcie_tx_bytes, quantity::none}}}};
 // A process cannot use more than the device has.
 constexpr rules of_usage{
     0, usage_field::used | usage_field::peak_used | usage_field::allocated, {}};
 constexpr rules of_system_memory{
     HMN_SYSTEM_MEMORY_HAS_TOTAL | HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL,
     HMN_SYSTEM_MEMORY_HAS_AVAILABLE | HMN_SYSTEM_MEMORY_HAS_SWAP_FREE,
-    {{{HMN_SYSTEM_MEMORY_HAS_COMMITTED | HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT, address_space}}}};
+    {{{HMN_SYSTEM_MEMORY_HAS_COMMITTED | HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT,
+       quantity::address_space}}}};
 
 enum class role : std::uint8_t { other, whole, part };
 
@@ -92,7 +154,7 @@ enum class role : std::uint8_t { other, whole, part };
 struct limited_field {
   std::uint16_t offset = 0;  // in the record
   field_type type = field_type::string;
-  std::uint8_t limit = none;
+  quantity what = quantity::none;
   enum role role = role::other;
 };
 
@@ -111,9 +173,11 @@ consteval limited_field limited(std::size_t offset, std::uint32_t bit, unit u, c
   f.offset = static_cast<std::uint16_t>(offset);
   f.type = optional_type<T>;
   if (f.type == field_type::string) return f;
-  if (u >= unit::bytes && u <= unit::volts) f.limit = static_cast<std::uint8_t>(position(u));
+  if (u >= unit::bytes && u <= unit::volts) {
+    f.what = static_cast<quantity>(static_cast<int>(u) - static_cast<int>(unit::bytes));
+  }
   for (const exception& e : by.exceptions) {
-    if ((e.fields & bit) != 0) f.limit = static_cast<std::uint8_t>(e.limit);
+    if ((e.fields & bit) != 0) f.what = e.what;
   }
   if ((by.wholes & bit) != 0) f.role = role::whole;
   if ((by.parts & bit) != 0) f.role = role::part;
@@ -148,23 +212,51 @@ piece number(double value, std::array<char, 32>& text) noexcept {
   return std::string_view(text.data(), static_cast<std::size_t>(end - text.data()));
 }
 
-// Makes every failure of this module. `of` names what has the limit; "": none has.
-failure implausible(source from, std::string_view name, double value, const range& possible,
-                    std::string_view of) {
-  std::array<char, 32> reported, limit;
-  const bool is_below = value < possible.least;
+// Makes every failure of this module.
+failure implausible(source from, std::string_view name, double value,
+                    std::initializer_list<piece> why) {
+  std::array<char, 32> reported;
+  std::array<char, 96> text;
   return {status::backend,
           from,
           {},
-          {"the driver reported ", name, " ", number(value, reported),
-           is_below ? ", below " : ", above ", of,
-           number(is_below ? possible.least : possible.most, limit), ": implausible"},
+          {"the driver reported ", name, " ", number(value, reported), compose_in(text, why),
+           ": implausible"},
           reason::implausible};
+}
+
+// `of` names what has the limit; "": none has.
+failure out_of(const range& possible, source from, std::string_view name, double value,
+               std::string_view of) {
+  std::array<char, 32> limit;
+  const bool is_below = value < possible.least;
+  return implausible(from, name, value,
+                     {is_below ? ", below " : ", above ", of,
+                      number(is_below ? possible.least : possible.most, limit)});
+}
+
+constexpr bool is_width_of_link(double lanes) noexcept {
+  constexpr std::uint64_t widths = 0x100011116;  // 1, 2, 4, 8, 12, 16, 32
+  return (widths >> static_cast<unsigned>(lanes) & 1U) != 0;
+}
+
+// Returns why the value cannot be.
+std::optional<failure> doubt(const limit& by, range possible, source from, std::string_view name,
+                             double value, std::string_view of) {
+  if (value == 0 && !by.has_zero) {
+    return implausible(from, name, value, {", which stands for no value"});
+  }
+  if (!is_in(value, possible)) return out_of(possible, from, name, value, of);
+  if (by.what == quantity::lanes && !is_width_of_link(value)) {
+    return implausible(from, name, value, {", which no link has"});
+  }
+  return std::nullopt;
 }
 
 struct whole {
   std::string_view name;
   std::optional<double> size;
+  bool is_void = false;  // 0 that stands for no value: nor have its parts one
 };
 
 // `fields` and `limits_of` have the same order.
@@ -172,32 +264,86 @@ void check(field_list fields, const limited_field* limits_of, void* record, sour
            whole before, when_dropped report) {
   for (const field& f : fields) {
     const limited_field& l = *limits_of++;
-    if (l.limit == none) continue;
+    if (l.what == quantity::none) continue;
     if (l.role == role::whole) before = {};
     const std::optional<double> value = value_of(l, record);
     if (!value) continue;
-    range possible = limits[l.limit].possible;
+    const limit& by = limit_of(l.what, from);
+    range possible{by.least, by.most};
     const bool is_part = l.role == role::part && before.size;
     if (is_part) possible.most = std::min(possible.most, *before.size);
-    if (!is_in(*value, possible)) {
-      report(f.bit, implausible(from, f.key, *value, possible, is_part ? before.name : ""));
+    auto why = doubt(by, possible, from, f.key, *value, is_part ? before.name : "");
+    if (!why && l.role == role::part && before.is_void) {
+      why = implausible(from, f.key, *value, {" of a total of 0"});
+    }
+    if (why) {
+      report(f.bit, *why);
       forget(fields, f.bit, record);
+      before.is_void = before.is_void || (l.role == role::whole && *value == 0);
     } else if (l.role == role::whole) {
       before = {"the total of ", value};
     }
   }
 }
 
-range range_of(const metric_words& m) noexcept {
-  if (m.id == metric_id::fan_percent) return limits[fan_percent].possible;
-  for (const unit_limit& l : limits) {
-    if (!m.unit.empty() && l.of_metric.view() == m.unit.view()) return l.possible;
+quantity quantity_of(const metric& m) noexcept {
+  using enum metric_id;
+  switch (m.id) {
+    case temperature:
+    case temperature_limit:
+    case temperature_shutdown:
+      return quantity::celsius;
+    case fan_percent:
+      return quantity::fan_percent;
+    case fan_rpm:
+      return quantity::rpm;
+    case engine_percent:
+      return quantity::percent;
+    case power_watts:
+      return quantity::watts;
+    case power_limit_watts:
+      return m.instance == which::power_limit::min ? quantity::least_watts_limit
+                                                   : quantity::watts_limit;
+    case energy_joules:
+      return quantity::joules;
+    case clock_mhz:
+      return m.instance == which::clock::memory ? quantity::memory_megahertz : quantity::megahertz;
+    case clock_limit_mhz:
+      return quantity::megahertz_limit;
+    case voltage:
+      return quantity::volts;
+    case ecc_corrected:
+    case ecc_uncorrected:
+    case rows_remapped:
+    case pcie_replays:
+      return quantity::errors;
+    default:
+      return quantity::none;
   }
-  constexpr double largest = std::numeric_limits<double>::max();
-  return {-largest, largest};
+}
+
+// Whether a counter of energy can have reached `now` since `before`, with a second more for when
+// the driver reads it.
+range reach_of(const energy_reading& before, std::uint64_t now_ns) noexcept {
+  const double seconds = static_cast<double>(now_ns - before.taken_ns) * 1e-9 + 1;
+  return {before.joules, before.joules + seconds * most_watts};
 }
 
 }  // namespace
+
+std::optional<failure> energy_seen::doubt(source from, std::string_view name, double joules,
+                                          std::uint64_t now_ns) {
+  const energy_reading now{joules, now_ns};
+  const range possible = reach_of(last, now_ns);
+  const bool follows = last.taken_ns == 0 || is_in(joules, possible);
+  if (follows || (doubted.taken_ns != 0 && is_in(joules, reach_of(doubted, now_ns)))) {
+    last = now;
+    doubted = {};
+    return std::nullopt;
+  }
+  doubted = now;
+  return out_of(possible, from, name, joules, "what follows the last reading, ");
+}
 
 #define HMN_LIMITED(member, c_member, bit, type, counts, words) \
   limited<type>(offsetof(inside, member), bit, unit::counts, by),
@@ -217,9 +363,8 @@ void drop_implausible(pool& p, when_dropped to) {
   HMN_CHECK(p, of_pool, {}, HMN_POOL_FIELDS(HMN_LIMITED));
   if (!p.total || !p.free || !p.used || *p.free + *p.used <= *p.total + rounding) return;
   const range possible{0, static_cast<double>(*p.total)};
-  report(pool_field::used,
-         implausible(p.from, "free_bytes + used_bytes", static_cast<double>(*p.free + *p.used),
-                     possible, "the total of "));
+  report(pool_field::used, out_of(possible, p.from, "free_bytes + used_bytes",
+                                  static_cast<double>(*p.free + *p.used), "the total of "));
   p.used.reset();
 }
 
@@ -243,13 +388,32 @@ void drop_implausible(system_memory& m, when_dropped report) {
 
 void drop_implausible(std::vector<metric>& all, when_dropped report) {
   std::erase_if(all, [&](const metric& m) {
+    const quantity what = quantity_of(m);
     const metric_words* const words = words_of_metric(static_cast<std::uint32_t>(m.id));
-    if (!m.value || words == nullptr) return false;
-    const range possible = range_of(*words);
-    if (is_in(*m.value, possible)) return false;
-    report(static_cast<std::uint32_t>(m.id),
-           implausible(m.from, words->name, *m.value, possible, ""));
-    return true;
+    if (what == quantity::none || words == nullptr || (!m.value && !m.count)) return false;
+    const limit& by = limit_of(what, m.from);
+    const double value = m.value ? *m.value : static_cast<double>(*m.count);
+    const auto why = doubt(by, {by.least, by.most}, m.from, words->name, value, "");
+    if (why) report(static_cast<std::uint32_t>(m.id), *why);
+    return why.has_value();
+  });
+}
+
+void drop_jumps(telemetry& t, energy_history& seen, std::uint64_t now_ns, when_dropped report) {
+  if (!t.energy_joules) return;
+  const auto why = seen.back().doubt(t.from, "energy_joules", *t.energy_joules, now_ns);
+  if (!why) return;
+  report(telemetry_field::energy_joules, *why);
+  t.energy_joules.reset();
+}
+
+void drop_jumps(std::vector<metric>& all, energy_history& seen, std::uint64_t now_ns,
+                when_dropped report) {
+  std::erase_if(all, [&](const metric& m) {
+    if (m.id != metric_id::energy_joules || !m.value || m.instance >= seen.size() - 1) return false;
+    const auto why = seen[m.instance].doubt(m.from, "energy_joules", *m.value, now_ns);
+    if (why) report(static_cast<std::uint32_t>(m.id), *why);
+    return why.has_value();
   });
 }
 

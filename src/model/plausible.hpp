@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Which values are possible: limits of each unit, and relations between the fields of a record.
-// Sentinels of a driver are its source's to know.
+// Which values are possible: limits of each quantity by source, relations between the fields of a
+// record, and what an energy counter can have reached since its last reading.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "model/failure.hpp"
@@ -31,5 +33,26 @@ void drop_implausible(telemetry& t, when_dropped report);
 void drop_implausible(usage& row, std::optional<std::uint64_t> total, when_dropped report);
 void drop_implausible(system_memory& m, when_dropped report);
 void drop_implausible(std::vector<metric>& all, when_dropped report);
+
+struct energy_reading {
+  double joules = 0;
+  std::uint64_t taken_ns = 0;  // 0: never
+};
+
+// A counter that goes back, or rises faster than any device's power allows, has no value until a
+// reading follows the last one, or the one that was doubted: the driver may have restarted it.
+struct energy_seen {
+  energy_reading last, doubted;
+
+  std::optional<failure> doubt(source from, std::string_view name, double joules,
+                               std::uint64_t now_ns);
+};
+
+// Counters of a device: by instance of HMN_METRIC_ENERGY_JOULES, and that of telemetry.
+using energy_history = std::array<energy_seen, 7>;
+
+void drop_jumps(telemetry& t, energy_history& seen, std::uint64_t now_ns, when_dropped report);
+void drop_jumps(std::vector<metric>& all, energy_history& seen, std::uint64_t now_ns,
+                when_dropped report);
 
 }  // namespace hmn

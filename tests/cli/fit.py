@@ -57,6 +57,12 @@ class Fit(Machines):
         """Llama-3-8B takes 16060522496 + 1073741824 + 307390055 bytes: 15317 + 1024 + 294 MiB."""
         return self.answer({"host": host(available), "devices": [gpu(free, **keys)]}, LLAMA_3_8B, code=code)
 
+    def test_free_memory_that_cannot_be_holds_no_model(self):
+        found = self.answer({"host": host("2GiB"), "devices": [card(pools=[
+            {"kind": "vram", "total": "24GiB", "free": "48GiB", "used": 0}])]}, LLAMA_3_8B, code=1)
+        device, = found["devices"]
+        self.assertNotEqual(device["verdict"], "fits")
+
     def test_it_fits(self):
         found = self.on_llama("20GiB", "2GiB", 0)
         self.assertEqual((found["verdict"], found["ram_verdict"]), ("fits", "does_not_fit"))

@@ -39,6 +39,17 @@ class Wait(Machines):
         self.assertEqual((late.code, late.out), (124, ""))
         self.assertIn("at most 13.0 GiB were free, on GPU 0 [Card]", late.err)
 
+    def test_free_memory_that_cannot_be_is_not_waited_for(self):
+        for pool in ({"total": "16GiB", "free": "32GiB", "used": 0},
+                     {"total": 2 ** 60, "free": 2 ** 59, "used": 2 ** 59}):
+            machine = {"devices": [gpu("Broken", uuid="GPU-a") | {"pools": [{"kind": "vram"} | pool]},
+                                   gpu("Other", used="12GiB", uuid="GPU-b")]}
+            late = self.on(machine, "wait", "--free", "8GiB", *FAST, "--timeout", "300ms")
+            self.assertEqual((late.code, late.out), (124, ""), late)
+            found = self.on(machine, "wait", "--free", "4GiB")
+            self.assertEqual((found.code, found.out), (0, "1 GPU-b\n"))
+            self.assertIn("implausible", found.err)
+
     def test_it_waits_until_a_device_has_free_memory(self):
         machine = {"devices": [gpu(used="12GiB"), gpu("Other", used="12GiB", uuid="GPU-b")],
                    "changes": later((300, 0, "8GiB"), (1500, 1, "2GiB"))}

@@ -2,7 +2,6 @@
 #include "backends/amdgpu/gpu_metrics.hpp"
 
 #include <algorithm>
-#include <array>
 #include <type_traits>
 
 #include "backends/amdgpu/sysfs.hpp"
@@ -13,7 +12,8 @@
 namespace hmn::amdgpu {
 namespace {
 
-// Offsets of the fields of a format; 0: no such field. `size`: up to the end of the last one.
+// Offsets of the fields of a format; 0: no such field. Those with three regulators begin with the
+// temperatures of edge, hotspot and memory. `size`: up to the end of the last one.
 struct layout {
   std::uint8_t format;
   std::uint8_t content;
@@ -48,20 +48,21 @@ std::optional<T> field_at(std::string_view bytes, std::size_t at) noexcept {
 }
 
 void fill(std::string_view bytes, const layout& l, gpu_metrics& out) noexcept {
-  if (l.throttle != 0) {
-    if (const auto bits = field_at<std::uint64_t>(bytes, l.throttle))
-      out.throttle = throttle_of(*bits);
+  if (l.throttle != 0) out.throttle = field_at<std::uint64_t>(bytes, l.throttle);
+  for (unsigned i = 0; i < out.celsius.size() && l.regulators == 3; ++i) {
+    const auto hot = field_at<std::uint16_t>(bytes, 4 + 2U * i);
+    if (hot != 0) out.celsius[i] = hot;
   }
   for (unsigned i = 0; i < l.regulators; ++i) {
     const auto hot = field_at<std::uint16_t>(bytes, l.regulator + 2U * i);
-    if (!hot || *hot == 0 || *hot > 250) continue;
+    if (!hot || *hot == 0) continue;  // no sensor
     out.regulator_celsius = std::max<std::uint32_t>(out.regulator_celsius.value_or(0), *hot);
   }
   if (l.media != 0) {
     const auto busy = field_at<std::uint16_t>(bytes, l.media);
     out.is_media_ambiguous = busy && l.media_unit == 0 && *busy != 0;
     const double unit = std::max<unsigned>(l.media_unit, 1);
-    if (busy && !out.is_media_ambiguous && *busy <= 100 * unit) out.media_percent = *busy / unit;
+    if (busy && !out.is_media_ambiguous) out.media_percent = *busy / unit;
   }
   if (l.energy == 0) return;
   const auto energy = field_at<std::uint64_t>(bytes, l.energy);

@@ -22,41 +22,36 @@ struct number_file {
   short_text<8> kind;
   short_text<12> label;
   short_text<20> file;
-  const quantity* as;
+  double unit;
 };
 constexpr number_file in_device[] = {
-    {id::engine_percent, which::engine::graphics, {}, {}, "gpu_busy_percent", &percent},
-    {id::engine_percent, which::engine::memory, {}, {}, "mem_busy_percent", &percent},
-    {id::engine_percent, which::engine::video, {}, {}, "vcn_busy_percent", &percent},
+    {id::engine_percent, which::engine::graphics, {}, {}, "gpu_busy_percent", percent},
+    {id::engine_percent, which::engine::memory, {}, {}, "mem_busy_percent", percent},
+    {id::engine_percent, which::engine::video, {}, {}, "vcn_busy_percent", percent},
 };
 constexpr number_file in_hwmon[] = {
-    {id::temperature, which::sensor::core, "temp", "edge", "_input", &celsius},
-    {id::temperature, which::sensor::hotspot, "temp", "junction", "_input", &celsius},
-    {id::temperature, which::sensor::memory, "temp", "mem", "_input", &celsius},
-    {id::temperature_limit, which::sensor::core, "temp", "edge", "_crit", &celsius},
-    {id::temperature_limit, which::sensor::hotspot, "temp", "junction", "_crit", &celsius},
-    {id::temperature_limit, which::sensor::memory, "temp", "mem", "_crit", &celsius},
-    {id::temperature_shutdown, which::sensor::core, "temp", "edge", "_emergency", &celsius},
-    {id::temperature_shutdown, which::sensor::hotspot, "temp", "junction", "_emergency", &celsius},
-    {id::temperature_shutdown, which::sensor::memory, "temp", "mem", "_emergency", &celsius},
-    {id::power_watts, which::power_reading::average, {}, {}, "power1_average", &watts},
-    {id::power_watts, which::power_reading::instant, {}, {}, "power1_input", &watts},
-    {id::power_limit_watts, which::power_limit::current, {}, {}, "power1_cap", &watts},
-    {id::power_limit_watts,
-     which::power_limit::default_limit,
-     {},
-     {},
-     "power1_cap_default",
-     &watts},
-    {id::power_limit_watts, which::power_limit::min, {}, {}, "power1_cap_min", &watts},
-    {id::power_limit_watts, which::power_limit::max, {}, {}, "power1_cap_max", &watts},
-    {id::clock_mhz, which::clock::core, "freq", "sclk", "_input", &megahertz},
-    {id::clock_mhz, which::clock::memory, "freq", "mclk", "_input", &megahertz},
-    {id::fan_rpm, 1, {}, {}, "fan1_input", &rpm},
-    {id::fan_percent, 1, {}, {}, "pwm1", &duty_percent},
-    {id::voltage, which::rail::core, "in", "vddgfx", "_input", &volts},
-    {id::voltage, which::rail::soc, "in", "vddnb", "_input", &volts},
-    {id::voltage, which::rail::board, "in", "vddboard", "_input", &volts},
+    {id::temperature, which::sensor::core, "temp", "edge", "_input", celsius},
+    {id::temperature, which::sensor::hotspot, "temp", "junction", "_input", celsius},
+    {id::temperature, which::sensor::memory, "temp", "mem", "_input", celsius},
+    {id::temperature_limit, which::sensor::core, "temp", "edge", "_crit", celsius},
+    {id::temperature_limit, which::sensor::hotspot, "temp", "junction", "_crit", celsius},
+    {id::temperature_limit, which::sensor::memory, "temp", "mem", "_crit", celsius},
+    {id::temperature_shutdown, which::sensor::core, "temp", "edge", "_emergency", celsius},
+    {id::temperature_shutdown, which::sensor::hotspot, "temp", "junction", "_emergency", celsius},
+    {id::temperature_shutdown, which::sensor::memory, "temp", "mem", "_emergency", celsius},
+    {id::power_watts, which::power_reading::average, {}, {}, "power1_average", watts},
+    {id::power_watts, which::power_reading::instant, {}, {}, "power1_input", watts},
+    {id::power_limit_watts, which::power_limit::current, {}, {}, "power1_cap", watts},
+    {id::power_limit_watts, which::power_limit::default_limit, {}, {}, "power1_cap_default", watts},
+    {id::power_limit_watts, which::power_limit::min, {}, {}, "power1_cap_min", watts},
+    {id::power_limit_watts, which::power_limit::max, {}, {}, "power1_cap_max", watts},
+    {id::clock_mhz, which::clock::core, "freq", "sclk", "_input", megahertz},
+    {id::clock_mhz, which::clock::memory, "freq", "mclk", "_input", megahertz},
+    {id::fan_rpm, 1, {}, {}, "fan1_input", rpm},
+    {id::fan_percent, 1, {}, {}, "pwm1", duty_percent},
+    {id::voltage, which::rail::core, "in", "vddgfx", "_input", volts},
+    {id::voltage, which::rail::soc, "in", "vddnb", "_input", volts},
+    {id::voltage, which::rail::board, "in", "vddboard", "_input", volts},
 };
 
 struct clock_file {
@@ -102,7 +97,7 @@ class reader {
     if (!f.kind.empty() && input.empty()) return;
     std::array<char, 32> name;
     const std::string_view file = compose_in(name, {input, f.file.view()});
-    const auto value = read_quantity(folder, file, *f.as);
+    const auto value = read_quantity(folder, file, f.unit);
     if (value) return add(f.is, f.instance, value.value);
     refuse(f.is, value.error, folder, file);
   }

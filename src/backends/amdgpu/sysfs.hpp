@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Files of an amdgpu card that hold a number within known bounds.
+// Files of an amdgpu card that hold a number.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,17 @@
 
 namespace hmn::amdgpu {
 
-// Unit of a file, and the bounds outside of which its value is a filler of a missing sensor or
-// garbage.
-struct quantity {
-  double unit;
-  double least;
-  double most;
-};
-inline constexpr quantity celsius{1e-3, -50, 250};  // from millidegrees
-inline constexpr quantity watts{1e-6, 0, 10'000};   // from microwatts
-inline constexpr quantity megahertz{1e-6, 0, 100'000};
-inline constexpr quantity percent{1, 0, 100};
-inline constexpr quantity duty_percent{100.0 / 255, 0, 100};
-inline constexpr quantity rpm{1, 0, 30'000};
-inline constexpr quantity volts{1e-3, 1e-3, 100};  // from millivolts; 0 of a gated rail is invalid
+// Units of files.
+inline constexpr double celsius = 1e-3;
+inline constexpr double watts = 1e-6;
+inline constexpr double megahertz = 1e-6;
+inline constexpr double percent = 1;
+inline constexpr double duty_percent = 100.0 / 255;
+inline constexpr double rpm = 1;
+inline constexpr double volts = 1e-3;
 
 platform::errno_or<double> read_quantity(std::string_view folder, std::string_view file,
-                                         const quantity& as) noexcept;
+                                         double unit) noexcept;
 
 // Same as drm::unreadable. amdgpu itself returns EPERM while the card is suspended or in a reset:
 // its files are world-readable.

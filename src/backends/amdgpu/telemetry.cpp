@@ -23,35 +23,35 @@ struct real_field {
   field is;
   short_text<20> file;
   short_text<12> label;
-  const quantity* as;
+  double unit;
   std::optional<double> telemetry::*to;
 };
 constexpr real_field reals_in_device[] = {
-    {gpu_busy_percent, "gpu_busy_percent", {}, &percent, &telemetry::gpu_busy_percent},
-    {memory_busy_percent, "mem_busy_percent", {}, &percent, &telemetry::memory_busy_percent},
+    {gpu_busy_percent, "gpu_busy_percent", {}, percent, &telemetry::gpu_busy_percent},
+    {memory_busy_percent, "mem_busy_percent", {}, percent, &telemetry::memory_busy_percent},
 };
 // Before Linux 6.7 only one of power1_average and power1_input exists, so the average comes first.
 constexpr real_field reals_in_hwmon[] = {
-    {temperature_celsius, "temp", "edge", &celsius, &telemetry::temperature_celsius},
-    {hotspot_celsius, "temp", "junction", &celsius, &telemetry::hotspot_celsius},
-    {memory_celsius, "temp", "mem", &celsius, &telemetry::memory_celsius},
-    {power_watts, "power1_average", {}, &watts, &telemetry::power_watts},
-    {power_watts, "power1_input", {}, &watts, &telemetry::power_watts},
-    {power_limit_watts, "power1_cap", {}, &watts, &telemetry::power_limit_watts},
+    {temperature_celsius, "temp", "edge", celsius, &telemetry::temperature_celsius},
+    {hotspot_celsius, "temp", "junction", celsius, &telemetry::hotspot_celsius},
+    {memory_celsius, "temp", "mem", celsius, &telemetry::memory_celsius},
+    {power_watts, "power1_average", {}, watts, &telemetry::power_watts},
+    {power_watts, "power1_input", {}, watts, &telemetry::power_watts},
+    {power_limit_watts, "power1_cap", {}, watts, &telemetry::power_limit_watts},
 };
 
 struct whole_field {
   field is;
   short_text<20> file;
   short_text<12> label;
-  const quantity* as;
+  double unit;
   std::optional<std::uint32_t> telemetry::*to;
 };
 constexpr whole_field whole_in_hwmon[] = {
-    {core_clock_mhz, "freq", "sclk", &megahertz, &telemetry::core_clock_mhz},
-    {memory_clock_mhz, "freq", "mclk", &megahertz, &telemetry::memory_clock_mhz},
-    {fan_rpm, "fan1_input", {}, &rpm, &telemetry::fan_rpm},
-    {fan_percent, "pwm1", {}, &duty_percent, &telemetry::fan_percent},
+    {core_clock_mhz, "freq", "sclk", megahertz, &telemetry::core_clock_mhz},
+    {memory_clock_mhz, "freq", "mclk", megahertz, &telemetry::memory_clock_mhz},
+    {fan_rpm, "fan1_input", {}, rpm, &telemetry::fan_rpm},
+    {fan_percent, "pwm1", {}, duty_percent, &telemetry::fan_percent},
 };
 
 template <class Field>
@@ -64,7 +64,7 @@ std::optional<double> read_one(std::string_view folder, const Field& f, sensors&
     if (input.empty()) return std::nullopt;
     file = compose_in(name, {input, "_input"});
   }
-  const auto value = read_quantity(folder, file, *f.as);
+  const auto value = read_quantity(folder, file, f.unit);
   if (value) return value.value;
   if (value.error != ENOENT) s.refuse(f.is, unread(value.error, folder, file));
   return std::nullopt;
@@ -73,7 +73,7 @@ std::optional<double> read_one(std::string_view folder, const Field& f, sensors&
 void read_reals(std::string_view folder, std::span<const real_field> fields, sensors& s,
                 telemetry& out) {
   for (const real_field& f : fields) {
-    if (out.*f.to) continue;
+    if (out.*f.to > 0.0) continue;
     if (const auto value = read_one(folder, f, s)) s.found(f.is, out.*f.to, *value);
   }
 }
@@ -93,13 +93,40 @@ void read_wholes(std::string_view hwmon, sensors& s, telemetry& out) {
   }
 }
 
-void read_throttle(const drm::card& c, sensors& s, std::uint32_t& none_in, telemetry& out) {
+// Bits of sensors that are far below the limit at which they throttle. The firmware of RDNA 3 and 4
+// sets that of the hotspot nearly always, also when idle. Nothing if a limit is not known.
+std::optional<std::uint64_t> bits_while_cool(const gpu_metrics& all, std::string_view hwmon,
+                                             sensors& s) {
+  constexpr std::string_view labels[] = {"edge", "junction", "mem"};
+  constexpr double far_below = 10;  // C
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < all.celsius.size(); ++i) {
+    if (!all.celsius[i] || (*all.throttle & hot_bits[i]) == 0) continue;
+    const std::string_view input = input_of(hwmon, "temp", labels[i]);
+    std::array<char, 24> name;
+    const std::string_view file = compose_in(name, {input, "_crit"});
+    const auto limit = read_quantity(hwmon, file, celsius);
+    if (!limit) {
+      s.refuse(telemetry_field::throttle, unread(limit.error, hwmon, file));
+      return std::nullopt;
+    }
+    if (*all.celsius[i] + far_below < limit.value) bits |= hot_bits[i];
+  }
+  return bits;
+}
+
+void read_throttle(const drm::card& c, std::string_view hwmon, sensors& s, std::uint32_t& none_in,
+                   telemetry& out) {
   constexpr field throttle = telemetry_field::throttle;
   if (!s.wants(throttle)) return;
   const std::string_view folder = c.folder.view();
   if (none_in == 0) {
     const auto all = read_gpu_metrics(folder);
-    if (all && all.value.throttle) return s.found(throttle, out.throttle, *all.value.throttle);
+    if (all && all.value.throttle) {
+      const auto untrue = bits_while_cool(all.value, hwmon, s);
+      if (!untrue) return;
+      return s.found(throttle, out.throttle, throttle_of(*all.value.throttle & ~*untrue));
+    }
     if (!all && all.error == ENOENT) return;
     if (!all) return s.refuse(throttle, unread_metrics(all.error, folder));
     none_in = all.value.format * 256U + all.value.content;
@@ -175,7 +202,7 @@ result<void> read_telemetry(drm::visit& v, std::uint32_t fields, std::uint32_t& 
   read_clock_level(c, "pp_dpm_sclk", core_clock_mhz, s, out.core_clock_mhz);
   read_clock_level(c, "pp_dpm_mclk", memory_clock_mhz, s, out.memory_clock_mhz);
   drm::take_link(slot_folder(c, v.sys_root()), s, out);
-  read_throttle(c, s, no_throttle_in, out);
+  read_throttle(c, hwmon, s, no_throttle_in, out);
   return s.finish();
 }
 

@@ -28,10 +28,7 @@ enum scale_of : std::uint8_t {
   duty_of_255,
   duty_percent
 };
-constexpr sensors::scale scales[] = {
-    {1e-3, -50, 250}, {1e-6, 0, 10'000},     {1e-6, 0, 1e18}, {1e-6, 0, 100'000},
-    {1, 0, 30'000},   {100.0 / 255, 0, 100}, {1, 0, 100},
-};
+constexpr double scales[] = {1e-3, 1e-6, 1e-6, 1e-6, 1, 100.0 / 255, 1};
 
 // Documentation/driver-api/thermal/nouveau_thermal.rst: pwm1 is in percent. Reading fan1_input
 // measures the fan for up to 250 ms.
@@ -129,11 +126,12 @@ void add_number(visit& v, std::string_view folder, const number_file& f, std::ve
   }
   const auto read = read_signed(folder, f.file);
   if (read.error == ENOENT) return;
-  if (const auto value = scales[f.as].of(read.value); read && value) {
-    return out.push_back(measured(source::drm, f.is, f.instance, *value));
+  if (read) {
+    const double value = static_cast<double>(read.value) * scales[f.as];
+    return out.push_back(measured(source::drm, f.is, f.instance, value));
   }
-  v.diagnose(unreadable(source::drm, read ? no_number : read.error, folder, f.file),
-             subject::metrics, static_cast<std::uint32_t>(f.is));
+  v.diagnose(unreadable(source::drm, read.error, folder, f.file), subject::metrics,
+             static_cast<std::uint32_t>(f.is));
 }
 
 bool is_among(std::string_view name, std::span<const std::string_view> names) noexcept {

@@ -38,8 +38,7 @@ std::optional<std::uint32_t> read_generation(std::string_view device_folder, int
 std::optional<std::uint32_t> read_width(std::string_view device_folder, int* error) noexcept {
   const auto width = read_number(device_folder, width_file);
   if (error != nullptr) *error = width.error;
-  // Valid link widths are up to 32 lanes; 255 and 63 are register values of a dead link.
-  if (!width || width.value == 0 || width.value > 32) return std::nullopt;
+  if (!width || width.value == 0 || width.value > UINT32_MAX) return std::nullopt;
   return static_cast<std::uint32_t>(width.value);
 }
 

@@ -61,13 +61,19 @@ std::string find_input(std::string_view hwmon, std::string_view kind, std::strin
 }
 
 void sensors::take(std::string_view folder, std::initializer_list<std::string_view> files, field f,
-                   const scale& as, std::optional<double>& out) {
+                   double unit, std::optional<double>& out) {
   if (!wants(f) || folder.empty()) return;
+  std::optional<double> first;
   for (const std::string_view file : files) {
     const auto read = read_signed(folder, file);
-    if (const auto value = as.of(read.value); read && value) return found(f, out, *value);
-    refuse_file(f, read ? no_number : read.error, folder, file);
+    if (!read) {
+      refuse_file(f, read.error, folder, file);
+    } else if (read.value > 0 || !first) {
+      first = static_cast<double>(read.value) * unit;
+    }
+    if (first > 0.0) break;
   }
+  if (first) found(f, out, *first);
 }
 
 void sensors::refuse_file(field f, int error, std::string_view folder, std::string_view file) {
@@ -95,7 +101,8 @@ result<void> sensors::finish() {
 }
 
 std::optional<std::uint32_t> whole(std::optional<double> value) noexcept {
-  if (!value || *value < 0 || *value > 1e9) return std::nullopt;
+  if (!value) return std::nullopt;
+  if (!(*value >= 0 && *value < UINT32_MAX)) return UINT32_MAX;
   return static_cast<std::uint32_t>(*value + 0.5);
 }
 

@@ -35,20 +35,10 @@ class sensors {
 
   [[nodiscard]] bool wants(field f) const noexcept { return (wanted_ & f) != 0; }
 
-  // Unit of a file, and the bounds outside of which its value is invalid.
-  struct scale {
-    double unit;
-    double least = -1e18;
-    double most = 1e18;
-
-    [[nodiscard]] std::optional<double> of(std::int64_t number) const noexcept {
-      const double value = static_cast<double>(number) * unit;
-      return value >= least && value <= most ? std::optional(value) : std::nullopt;
-    }
-  };
-  // Takes the first file that has a number.
+  // Takes the first file that has a number of this unit; one above 0 if there is one, since some
+  // drivers fill the others.
   void take(std::string_view folder, std::initializer_list<std::string_view> files, field f,
-            const scale& as, std::optional<double>& out);
+            double unit, std::optional<double>& out);
   template <class T>
   void found(field f, std::optional<T>& out, T value) {
     out = value;
@@ -73,6 +63,7 @@ class sensors {
   std::optional<failure> blamed_;
 };
 
+// Rounds; a value outside of the type is its maximum, which no limit allows.
 std::optional<std::uint32_t> whole(std::optional<double> value) noexcept;
 
 }  // namespace hmn::drm

@@ -44,7 +44,7 @@ void take_chip(const chip& c, sensors& s, hmn::telemetry& out) {
 void take_clock(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) {
   if (!s.wants(core_clock_mhz) || gts.empty()) return;
   std::optional<double> mhz;
-  s.take(gts.front().folder, {gts.front().files->actual}, core_clock_mhz, {1}, mhz);
+  s.take(gts.front().folder, {gts.front().files->actual}, core_clock_mhz, 1, mhz);
   out.core_clock_mhz = drm::whole(mhz);
 }
 

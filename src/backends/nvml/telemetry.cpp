@@ -29,9 +29,6 @@ constexpr std::array reasons_known{
     reason{0x100, throttle::setting},                     // display clocks
 };
 
-constexpr unsigned most_lanes = 64;
-constexpr unsigned most_generations = 16;
-
 }  // namespace
 
 std::uint32_t throttle_bits(std::uint64_t reasons) noexcept {
@@ -204,12 +201,12 @@ void telemetry_reader::read_fan() {
   any_ = true;
 }
 
-void telemetry_reader::read_number(const number_call& from, std::uint32_t bit, bounds allowed,
+void telemetry_reader::read_number(const number_call& from, std::uint32_t bit, unsigned most,
                                    std::optional<std::uint32_t>& out) {
   if (!wants(bit)) return;
   unsigned reported = 0;
   if (!take(ask(from, &reported), from.name(), bit)) return;
-  if (reported < allowed.least || reported > allowed.most) {
+  if (reported > most) {
     return refuse(status::unsupported, from.name(), "the driver does not know it now", bit);
   }
   out = reported;
@@ -217,13 +214,12 @@ void telemetry_reader::read_number(const number_call& from, std::uint32_t bit, b
 }
 
 void telemetry_reader::read_pcie() {
-  read_number(s_.fn.pcie_generation, field::pcie_generation, {1, most_generations},
-              out_.pcie_generation);
-  read_number(s_.fn.pcie_width, field::pcie_width, {1, most_lanes}, out_.pcie_width);
+  read_number(s_.fn.pcie_generation, field::pcie_generation, UINT_MAX, out_.pcie_generation);
+  read_number(s_.fn.pcie_width, field::pcie_width, UINT_MAX, out_.pcie_width);
 }
 
 void telemetry_reader::read_p_state() {
-  read_number(s_.fn.p_state, field::p_state, {0, p_state_count - 1}, out_.p_state);
+  read_number(s_.fn.p_state, field::p_state, p_state_count - 1, out_.p_state);
 }
 
 void telemetry_reader::read_throttle() {

@@ -27,10 +27,6 @@ class telemetry_reader {
   [[nodiscard]] code ended_by() const noexcept { return ended_by_; }
 
  private:
-  struct bounds {
-    std::uint32_t least, most;
-  };
-
   template <class F, class... A>
   code ask(const F& from, A... arguments) {
     return ended_by_ != success ? ended_by_ : call(t_, from, of_.h, arguments...);
@@ -51,7 +47,7 @@ class telemetry_reader {
   void read_pcie();
   void read_p_state();
   void read_throttle();
-  void read_number(const number_call& from, std::uint32_t bit, bounds allowed,
+  void read_number(const number_call& from, std::uint32_t bit, unsigned most,
                    std::optional<std::uint32_t>& out);
   void read_watts(const number_call& from, std::uint32_t bit, std::optional<double>& out);
   void read_clock(unsigned which, std::uint32_t bit, std::optional<std::uint32_t>& out);

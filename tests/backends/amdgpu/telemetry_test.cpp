@@ -8,6 +8,7 @@
 
 #include "backends/amdgpu/sysfs.hpp"
 #include "cards.hpp"
+#include "core/query.hpp"
 #include "machine.hpp"
 
 using namespace hmn;
@@ -65,12 +66,24 @@ std::string table_1_3(std::uint64_t independent_throttle) {
   return t;
 }
 
+// SMU_THROTTLER_…_BIT
+constexpr std::uint64_t power_bit = 1;
+constexpr std::uint64_t memory_bit = std::uint64_t{1} << 34;
+constexpr std::uint64_t edge_bit = std::uint64_t{1} << 35;
+constexpr std::uint64_t hotspot_bit = std::uint64_t{1} << 36;
+constexpr std::uint64_t regulator_bit = std::uint64_t{1} << 38;
+
+void put_celsius(std::string& table, std::size_t at, std::uint16_t celsius) {
+  table[at] = static_cast<char>(celsius & 0xff);
+  table[at + 1] = static_cast<char>(celsius >> 8);
+}
+
 }  // namespace
 
 TEST_CASE("load, temperatures by label, power, clocks, fan and link") {
   machine m;
   hmn_fake::pci_device d = navi();
-  d.files["gpu_metrics"] = table_1_3(std::uint64_t{1} << 36);  // SMU_THROTTLER_TEMP_HOTSPOT_BIT
+  d.files["gpu_metrics"] = table_1_3(hotspot_bit);
   m.add_pci(d, {card0, render128});
   plain_reading r;
   m.devices(r);
@@ -98,6 +111,60 @@ TEST_CASE("load, temperatures by label, power, clocks, fan and link") {
   REQUIRE(rest != nullptr);
   CHECK((rest->field & telemetry_field::energy_joules) != 0);
   CHECK((rest->field & telemetry_field::throttle) == 0);
+}
+
+TEST_CASE("a sensor far below its limit throttles nothing, whatever the firmware's bit") {
+  struct {
+    const char* what;
+    std::uint16_t edge, hotspot, memory;
+    std::uint64_t status;
+    std::uint32_t means;
+  } const cards[] = {
+      {"idle", 41, 45, 52, hotspot_bit, 0},
+      {"idle, every temperature", 41, 45, 52, edge_bit | hotspot_bit | memory_bit, 0},
+      {"at its power limit", 60, 75, 70, hotspot_bit | power_bit, throttle::power},
+      {"at the limit of the hotspot", 80, 109, 70, hotspot_bit, throttle::thermal},
+      {"below it by less than 10 C", 80, 101, 70, hotspot_bit, throttle::thermal},
+      {"at the limit of the memory", 60, 70, 107, hotspot_bit | memory_bit, throttle::thermal},
+      {"without the sensor", 60, 0, 70, hotspot_bit, throttle::thermal},
+      {"too hot elsewhere", 41, 45, 52, hotspot_bit | regulator_bit, throttle::thermal},
+  };
+  for (const auto& c : cards) {
+    CAPTURE(c.what);
+    machine m;
+    hmn_fake::pci_device d = navi();
+    d.files["hwmon/hwmon4/temp2_crit"] = "110000\n";
+    d.files["hwmon/hwmon4/temp3_crit"] = "108000\n";
+    std::string table = table_1_3(c.status);
+    put_celsius(table, 4, c.edge);
+    put_celsius(table, 6, c.hotspot);
+    put_celsius(table, 8, c.memory);
+    d.files["gpu_metrics"] = table;
+    m.add_pci(d, {card0, render128});
+    plain_reading r;
+    m.devices(r);
+    telemetry t;
+    REQUIRE(m.source().telemetry(0, telemetry_field::throttle, t, r));
+    CHECK(t.throttle == c.means);
+  }
+}
+
+TEST_CASE("a bit of a sensor without a known limit determines nothing") {
+  machine m;
+  hmn_fake::pci_device d = navi();
+  std::string table = table_1_3(hotspot_bit);
+  put_celsius(table, 6, 45);
+  d.files["gpu_metrics"] = table;
+  d.files.erase("hwmon/hwmon4/temp2_crit");
+  m.add_pci(d, {card0, render128});
+  plain_reading r;
+  m.devices(r);
+  telemetry t;
+  REQUIRE_FALSE(m.source().telemetry(0, telemetry_field::throttle, t, r));
+  CHECK_FALSE(t.throttle);
+  const diagnostic* const why = r.find("_crit");
+  REQUIRE(why != nullptr);
+  CHECK(why->field == telemetry_field::throttle);
 }
 
 TEST_CASE("labels that moved are followed") {
@@ -232,7 +299,7 @@ TEST_CASE("fillers and garbage are no readings") {
       {hwmon + "power1_cap", ""},
       {hwmon + "freq1_input", "9999999999999999\n"},
       {hwmon + "fan1_input", "65535\n"},
-      {hwmon + "pwm1", "256\n"},
+      {hwmon + "pwm1", "300\n"},
       {card_files + "current_link_width", "255\n"},
       {card_files + "current_link_speed", "Unknown\n"},
       {card_files + "pp_dpm_sclk", "0: 5Mhz \n"}};
@@ -241,6 +308,7 @@ TEST_CASE("fillers and garbage are no readings") {
   m.devices(r);
   telemetry t;
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
+  REQUIRE(keep_plausible(t, 0, r));
   CHECK_FALSE(t.gpu_busy_percent);
   CHECK_FALSE(t.memory_busy_percent);
   CHECK_FALSE(t.temperature_celsius);
@@ -253,7 +321,8 @@ TEST_CASE("fillers and garbage are no readings") {
   CHECK_FALSE(t.fan_percent);
   CHECK_FALSE(t.pcie_generation);
   CHECK_FALSE(t.pcie_width);
-  CHECK(r.find("gpu_busy_percent holds no number")->field == telemetry_field::gpu_busy_percent);
+  CHECK(r.find("reported gpu_busy_percent 101")->field == telemetry_field::gpu_busy_percent);
+  CHECK(r.find("reported gpu_busy_percent 101")->why.stated == reason::implausible);
   CHECK(r.find("temp2_input holds no number")->field == telemetry_field::hotspot_celsius);
 }
 
@@ -363,7 +432,8 @@ TEST_CASE("power of a part of a processor is the package's, once") {
   machine m;
   m.add_pci(phoenix("0000:03:00.0"), {card0, render128});
   plain_reading r;
-  const auto all = metrics_of(m, r);
+  auto all = metrics_of(m, r);
+  keep_plausible(all, 0, r);
   CHECK(value_of(all, metric_id::power_watts, which::power_reading::package) ==
         doctest::Approx(3.103));
   CHECK(find(all, metric_id::power_watts, which::power_reading::average) == nullptr);

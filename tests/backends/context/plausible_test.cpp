@@ -3,6 +3,7 @@
 // What NVML reports and cannot be: absent in direct readings and in snapshots, with a diagnostic.
 #include <doctest/doctest.h>
 
+#include <initializer_list>
 #include <string>
 
 #include "machine.hpp"
@@ -39,6 +40,28 @@ hmn_pool read_twice(hmn_flags missing) {
   return read;
 }
 
+// Why a snapshot of this machine has no value; 0 if it has one.
+std::uint32_t reason_in(const taken_snapshot& p, hmn_flags subject, hmn_flags field) {
+  for (const hmn_diagnostic& d : p.diagnostics()) {
+    if (d.subject == subject && (d.field & field) != 0) return d.reason;
+  }
+  return 0;
+}
+
+std::uint32_t reason_of_metric(const taken_snapshot& p, std::uint32_t metric) {
+  for (const hmn_diagnostic& d : p.diagnostics()) {
+    if (d.subject == HMN_COLLECT_METRICS && d.metric == metric) return d.reason;
+  }
+  return 0;
+}
+
+hmn_status read_energy(const machine& m, double* joules) {
+  auto t = sized<hmn_telemetry>();
+  const hmn_status s = hmn_telemetry_read(m.context(), 0, HMN_TELEMETRY_HAS_ENERGY, &t, nullptr);
+  *joules = t.energy_joules;
+  return s;
+}
+
 }  // namespace
 
 TEST_CASE("NVML: a total of 2^60 bytes is absent") {
@@ -57,4 +80,92 @@ TEST_CASE("NVML: more free than in total is absent") {
   const hmn_pool p = read_twice(HMN_POOL_HAS_FREE);
   CHECK((p.present & HMN_POOL_HAS_FREE) == 0);
   CHECK(p.total_bytes == std::uint64_t{8} << 30);
+}
+
+TEST_CASE("NVML: what cannot be in telemetry is absent and implausible") {
+  const fake_nvml driver;
+  driver.load(card(R"("temperature": 0, "power_usage_mw": 0, "enforced_power_limit_mw": 0,
+    "clocks_mhz": {"graphics": 0, "memory": 65535}, "fans": 104,
+    "pcie": {"gen": 0, "width": 3}, "utilization": {"gpu": 101, "memory": 7},
+    "results": {"nvmlDeviceGetTemperatureV": 3})"));
+  const machine m;
+  auto t = sized<hmn_telemetry>();
+  constexpr hmn_flags possible = HMN_TELEMETRY_HAS_FAN_PERCENT | HMN_TELEMETRY_HAS_MEMORY_BUSY;
+  constexpr hmn_flags impossible[] = {
+      HMN_TELEMETRY_HAS_TEMPERATURE,     HMN_TELEMETRY_HAS_POWER,
+      HMN_TELEMETRY_HAS_POWER_LIMIT,     HMN_TELEMETRY_HAS_CORE_CLOCK,
+      HMN_TELEMETRY_HAS_MEMORY_CLOCK,    HMN_TELEMETRY_HAS_GPU_BUSY,
+      HMN_TELEMETRY_HAS_PCIE_GENERATION, HMN_TELEMETRY_HAS_PCIE_WIDTH};
+  REQUIRE(hmn_telemetry_read(m.context(), 0, 0, &t, nullptr) == HMN_OK);
+  CHECK((t.present & possible) == possible);
+  CHECK(t.fan_percent == 104);
+  const taken_snapshot p(m.context(), HMN_COLLECT_TELEMETRY);
+  for (const hmn_flags field : impossible) {
+    CAPTURE(field);
+    CHECK((t.present & field) == 0);
+    CHECK(reason_in(p, HMN_COLLECT_TELEMETRY, field) == HMN_REASON_IMPLAUSIBLE);
+  }
+}
+
+TEST_CASE("NVML: limits of 0 and counts at the maximum of their type are no metrics") {
+  const fake_nvml driver;
+  driver.load(card(R"("max_clocks_mhz": {"graphics": 0, "sm": 0, "memory": 9001, "video": 0},
+    "remapped_rows": {"corrected": 4294967295, "uncorrected": 2},
+    "ecc_errors": {"corrected_volatile": 18446744073709551615, "corrected_aggregate": 5})"));
+  const machine m;
+  const taken_snapshot p(m.context(), HMN_COLLECT_METRICS);
+  for (const std::uint32_t metric :
+       {HMN_METRIC_CLOCK_LIMIT_MHZ, HMN_METRIC_ROWS_REMAPPED, HMN_METRIC_ECC_CORRECTED}) {
+    CAPTURE(metric);
+    CHECK(reason_of_metric(p, metric) == HMN_REASON_IMPLAUSIBLE);
+  }
+  auto read = sized<hmn_metric>();
+  CHECK(hmn_metric_read(m.context(), 0, HMN_METRIC_CLOCK_LIMIT_MHZ, HMN_CLOCK_MEMORY, 0, &read,
+                        nullptr) == HMN_OK);
+  CHECK(read.value == 9001);
+  CHECK(hmn_metric_read(m.context(), 0, HMN_METRIC_CLOCK_LIMIT_MHZ, HMN_CLOCK_CORE, 0, &read,
+                        nullptr) == HMN_E_BACKEND);
+}
+
+TEST_CASE("NVML: energy that jumps is absent until it is consistent") {
+  const fake_nvml driver;
+  driver.load(card(R"("energy_mj": 90000000)"));
+  const machine m;
+  double joules = 0;
+  REQUIRE(read_energy(m, &joules) == HMN_OK);
+  CHECK(joules == 90'000);
+  driver.load(card(R"("energy_mj": 9000000000000)"));
+  CHECK(read_energy(m, &joules) == HMN_E_BACKEND);
+  driver.load(card(R"("energy_mj": 90001000)"));
+  REQUIRE(read_energy(m, &joules) == HMN_OK);
+  CHECK(joules == 90'001);
+  driver.load(card(R"("energy_mj": 5000)"));
+  CHECK(read_energy(m, &joules) == HMN_E_BACKEND);
+  const taken_snapshot p(m.context(), HMN_COLLECT_TELEMETRY);
+  CHECK(reason_in(p, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_ENERGY) != HMN_REASON_IMPLAUSIBLE);
+  REQUIRE(read_energy(m, &joules) == HMN_OK);
+  CHECK(joules == 5);
+}
+
+TEST_CASE("NVML: a PCI id is no name") {
+  const fake_nvml driver;
+  driver.load(R"({"devices": [{"name": "NVIDIA Corporation Device 2684", "uuid": "GPU-a",
+    "pci": {"address": "0000:01:00.0"}}]})");
+  const machine m;
+  const taken_snapshot p(m.context(), HMN_COLLECT_DEVICES);
+  CHECK((p.device(0).present & HMN_DEVICE_HAS_NAME) == 0);
+  CHECK(std::string(p.device(0).name).empty());
+  CHECK(reason_in(p, HMN_COLLECT_DEVICES, HMN_DEVICE_HAS_NAME) == HMN_REASON_UNSUPPORTED);
+}
+
+TEST_CASE("a tracker does not use free memory that cannot be") {
+  const fake_nvml driver;
+  driver.load(
+      card(R"("memory_v2": {"total": "8 GiB", "reserved": 0, "free": "12 GiB", "used": 0})"));
+  const machine m;
+  hmn_tracker* tracker = nullptr;
+  REQUIRE(hmn_tracker_create(m.context(), 0, nullptr, &tracker, nullptr) == HMN_OK);
+  auto error = sized<hmn_error>();
+  CHECK(hmn_tracker_would_fit(tracker, std::uint64_t{10} << 30, &error) != HMN_OK);
+  hmn_tracker_destroy(tracker);
 }

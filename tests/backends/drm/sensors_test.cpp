@@ -8,6 +8,7 @@
 #include "backends/drm/attribute.hpp"
 #include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
+#include "core/query.hpp"
 #include "machine.hpp"
 #include "platform/clock.hpp"
 
@@ -162,17 +163,18 @@ TEST_CASE("what no sensor can measure is none") {
   hmn_fake::pci_device d = radeon();
   d.files = {{"hwmon/hwmon2/name", "radeon\n"},       {"hwmon/hwmon2/temp1_input", "-273150\n"},
              {"hwmon/hwmon2/power1_average", "-1\n"}, {"hwmon/hwmon2/power1_input", "21000000\n"},
-             {"hwmon/hwmon2/fan1_input", "65535\n"},  {"hwmon/hwmon2/pwm1", "256\n"}};
+             {"hwmon/hwmon2/fan1_input", "65535\n"},  {"hwmon/hwmon2/pwm1", "300\n"}};
   m.add_pci(d, {card0, render128});
   plain_reading r;
   m.devices(r);
   telemetry t;
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
+  REQUIRE(keep_plausible(t, 0, r));
   CHECK_FALSE(t.temperature_celsius);
   CHECK_FALSE(t.fan_rpm);
   CHECK_FALSE(t.fan_percent);
   CHECK(t.power_watts == doctest::Approx(21));  // the file before it does not void it
-  CHECK(r.find("fan1_input holds no number") != nullptr);
+  CHECK(r.find("reported fan_rpm 65535")->why.stated == reason::implausible);
   m.tree().write("sys/" + hmn_fake::pci_folder(d.address) + "/hwmon/hwmon2/pwm1", "51\n");
   REQUIRE(m.source().telemetry(0, telemetry_field::fan_percent, t, r));
   CHECK(t.fan_percent == 20u);  // of 255

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "core/query.hpp"
 #include "model/words.hpp"
 
 using namespace hmn;
@@ -115,9 +116,13 @@ void take_device(device_source& from, const device& d, std::uint32_t own,
   pools memory;
   if (judge(from.memory(d.number, memory, r))) paint(to, memory);
   telemetry load;
-  if (judge(from.telemetry(d.number, telemetry_field::all, load, r))) paint(to, load);
+  if (judge(from.telemetry(d.number, telemetry_field::all, load, r))) {
+    judge(keep_plausible(load, d.number, r));
+    paint(to, load);
+  }
   std::vector<metric> numbers;
   if (judge(from.metrics(d.number, true, numbers, r))) {
+    keep_plausible(numbers, d.number, r);
     for (const metric& m : numbers) paint(to, m);
   }
   std::vector<usage> rows;

@@ -80,14 +80,14 @@ TEST_CASE("of telemetry and metrics, what cannot be is absent") {
   CHECK(hmn_metric_read(s.context(), 0, HMN_METRIC_TEMPERATURE, HMN_SENSOR_CORE, 0, &m, &error) ==
         HMN_E_BACKEND);
   CHECK(std::string(error.message) ==
-        "the driver reported temperature 512, above 300: implausible");
+        "the driver reported temperature 512, above 250: implausible");
   CHECK(hmn_metric_read(s.context(), 0, HMN_METRIC_POWER_WATTS, 0, 0, &m, &error) == HMN_OK);
   const taken_snapshot p(s, taken_snapshot::every | HMN_COLLECT_METRICS);
   REQUIRE(p.telemetry.size() == 1);
   REQUIRE(p.telemetry[0].has_value());
   CHECK(p.telemetry[0]->present == HMN_TELEMETRY_HAS_POWER);
   check_implausible(p, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_TEMPERATURE,
-                    "the driver reported temperature_celsius 512, above 300: implausible");
+                    "the driver reported temperature_celsius 512, above 250: implausible");
   const auto d = std::ranges::find(p.diagnostics, HMN_COLLECT_METRICS, &hmn_diagnostic::subject);
   REQUIRE(d != p.diagnostics.end());
   CHECK(d->metric == HMN_METRIC_TEMPERATURE);

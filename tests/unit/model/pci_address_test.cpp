@@ -5,6 +5,21 @@
 
 using namespace hmn;
 
+TEST_CASE("a PCI id is no name") {
+  for (const char* id :
+       {"0x10de", "10de:2684", "0x10de:0x2684", "[10de:2684]", "0x268410de", "2684", "Device 2684",
+        "NVIDIA Corporation Device 2684", "NVIDIA Corporation Device 2684 (rev a1)",
+        "Advanced Micro Devices, Inc. [AMD/ATI] Device [1002:744C]"}) {
+    CHECK_MESSAGE(is_pci_id(id), id);
+  }
+  for (const char* name :
+       {"", "NVIDIA GeForce RTX 4090", "NVIDIA Graphics Device", "GeForce 9800", "Tesla V100",
+        "AMD Radeon RX 7900 XTX", "Device", "NVIDIA Corporation", "NVIDIA A100-SXM4-80GB",
+        "Intel(R) UHD Graphics 770", "NVIDIA GB10", "Orin (nvgpu)"}) {
+    CHECK_MESSAGE(!is_pci_id(name), name);
+  }
+}
+
 TEST_CASE("a PCI address is read in every spelling") {
   const pci_address first{0, 1, 0, 0};
   for (const char* s : {"0000:01:00.0", "00000000:01:00.0", "0:1:0.0", "000:01:00.0"}) {

@@ -4,9 +4,11 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "model/record.hpp"
 
@@ -40,11 +42,12 @@ drops drops_of(Record& r) {
   return d;
 }
 
-// Whether a record with nothing but this value keeps it.
+// Whether a record of this source with nothing but this value keeps it.
 template <class Record, class T>
-bool keeps(std::optional<T> Record::*member, std::type_identity_t<T> value) {
+bool keeps(std::optional<T> Record::*member, std::type_identity_t<T> value,
+           source from = source::drm) {
   Record r;
-  r.from = source::drm;
+  r.from = from;
   r.*member = value;
   const std::uint32_t bit = present_bits(r);
   const drops d = drops_of(r);
@@ -53,17 +56,44 @@ bool keeps(std::optional<T> Record::*member, std::type_identity_t<T> value) {
   CHECK((d.fields & bit) == (is_kept ? 0 : bit));
   if (is_kept) CHECK(r.*member == value);
   if (!is_kept) CHECK(d.last.code == status::backend);
-  if (!is_kept) CHECK(d.last.from == source::drm);
+  if (!is_kept) CHECK(d.last.stated == reason::implausible);
+  if (!is_kept) CHECK(d.last.from == from);
   return is_kept;
 }
 
-bool keeps_metric(metric_id id, double value) {
-  std::vector<metric> all{measured(source::drm, id, 1, value)};
+bool keeps_metric(metric_id id, double value, std::uint32_t instance = 1,
+                  source from = source::drm) {
+  std::vector<metric> all{measured(from, id, instance, value)};
   drops d;
   drop_implausible(all, d);
   CHECK(d.fields == (all.empty() ? static_cast<std::uint32_t>(id) : 0));
-  CHECK(d.last.from == (all.empty() ? source::drm : source::none));
+  CHECK(d.last.from == (all.empty() ? from : source::none));
   return !all.empty();
+}
+
+bool keeps_count(metric_id id, std::uint64_t count) {
+  std::vector<metric> all{counted(source::nvml, id, 1, count)};
+  drop_implausible(all, drop_silently);
+  return !all.empty();
+}
+
+// Whether each reading of an energy counter, a second after the one before, is a value.
+std::vector<bool> energies_kept(std::initializer_list<double> readings) {
+  energy_history seen{};
+  std::uint64_t now = 0;
+  std::vector<bool> kept;
+  for (const double joules : readings) {
+    now += 1'000'000'000;
+    telemetry t;
+    t.from = source::nvml;
+    t.energy_joules = joules;
+    drops d;
+    drop_jumps(t, seen, now, d);
+    kept.push_back(t.energy_joules.has_value());
+    CHECK(d.fields == (t.energy_joules ? 0 : telemetry_field::energy_joules));
+    if (!t.energy_joules) CHECK(d.last.stated == reason::implausible);
+  }
+  return kept;
 }
 
 pool pool_of(std::uint64_t total) {
@@ -118,14 +148,14 @@ TEST_CASE("address space is at most 2^57 bytes") {
   }
 }
 
-TEST_CASE("counters have no limit") {
+TEST_CASE("counters of traffic and time have no limit") {
   CHECK(keeps(&telemetry::pcie_rx_bytes, UINT64_MAX));
   CHECK(keeps(&telemetry::pcie_tx_bytes, UINT64_MAX));
   CHECK(keeps(&usage::busy_ns, UINT64_MAX));
   CHECK(keeps(&telemetry::window_ns, UINT64_MAX));
 }
 
-TEST_CASE("percentages are from 0 to 100, and fans may exceed them") {
+TEST_CASE("percentages are from 0 to 100") {
   for (const auto member : {&telemetry::gpu_busy_percent, &telemetry::memory_busy_percent,
                             &telemetry::encoder_busy_percent, &telemetry::decoder_busy_percent}) {
     CHECK(keeps(member, 0));
@@ -137,37 +167,132 @@ TEST_CASE("percentages are from 0 to 100, and fans may exceed them") {
   CHECK(!keeps(&usage::busy_percent, 101));
   CHECK(keeps(&system_memory::stall_percent, 100));
   CHECK(!keeps(&system_memory::stall_percent, 101));
-  CHECK(keeps(&telemetry::fan_percent, 104));
-  CHECK(keeps(&telemetry::fan_percent, 1000));
-  CHECK(!keeps(&telemetry::fan_percent, 1001));
 }
 
-TEST_CASE("temperatures are from -100 to 300 C") {
+TEST_CASE("fans exceed 100 % only where the driver documents it") {
+  for (const source from : {source::nvml, source::nvidia_smi}) {
+    CHECK(keeps(&telemetry::fan_percent, 104, from));
+    CHECK(keeps(&telemetry::fan_percent, 1000, from));
+    CHECK(!keeps(&telemetry::fan_percent, 1001, from));
+    CHECK(keeps_metric(metric_id::fan_percent, 104, 1, from));
+  }
+  for (const source from : {source::amdgpu, source::amd_smi, source::rocm_smi, source::drm}) {
+    CHECK(keeps(&telemetry::fan_percent, 100, from));
+    CHECK(!keeps(&telemetry::fan_percent, 101, from));
+    CHECK(!keeps_metric(metric_id::fan_percent, 101, 1, from));
+  }
+}
+
+TEST_CASE("temperatures are from -100 to 250 C") {
   for (const auto member :
        {&telemetry::temperature_celsius, &telemetry::hotspot_celsius, &telemetry::memory_celsius}) {
     CHECK(keeps(member, -100));
-    CHECK(keeps(member, 300));
+    CHECK(keeps(member, 250));
     CHECK(!keeps(member, -101));
-    CHECK(!keeps(member, 301));
+    CHECK(!keeps(member, 251));
   }
+}
+
+TEST_CASE("0 where a driver writes it for no value is none") {
+  for (const source from : {source::nvml, source::nvidia_smi, source::amdgpu, source::amd_smi,
+                            source::rocm_smi, source::i915, source::xe, source::macmon}) {
+    CHECK(!keeps(&telemetry::temperature_celsius, 0, from));
+    CHECK(!keeps(&telemetry::power_limit_watts, 0, from));
+    CHECK(!keeps(&telemetry::memory_clock_mhz, 0, from));
+    CHECK(!keeps_metric(metric_id::temperature_limit, 0, 1, from));
+    CHECK(!keeps_metric(metric_id::clock_limit_mhz, 0, 1, from));
+    CHECK(!keeps_metric(metric_id::voltage, 0, 1, from));
+    CHECK(!keeps_metric(metric_id::power_limit_watts, 0, which::power_limit::max, from));
+    CHECK(keeps_metric(metric_id::power_limit_watts, 0, which::power_limit::min, from));
+  }
+  for (const source from : {source::nvml, source::nvidia_smi}) {
+    CHECK(!keeps(&telemetry::core_clock_mhz, 0, from));
+  }
+  for (const source from : {source::nvml, source::amdgpu, source::amd_smi, source::rocm_smi}) {
+    CHECK(!keeps(&telemetry::power_watts, 0, from));
+    CHECK(!keeps(&pool::total, 0, from));
+  }
+}
+
+TEST_CASE("0 is a value where an idle device has it") {
+  CHECK(keeps(&telemetry::core_clock_mhz, 0, source::amdgpu));
+  CHECK(keeps(&telemetry::core_clock_mhz, 0, source::i915));
+  CHECK(keeps(&telemetry::power_watts, 0, source::xe));
+  CHECK(keeps(&telemetry::power_watts, 0, source::macmon));
+  CHECK(keeps(&telemetry::fan_rpm, 0, source::nvml));
+  CHECK(keeps(&telemetry::fan_percent, 0, source::amdgpu));
+  CHECK(keeps(&telemetry::temperature_celsius, 0, source::simulated));
+}
+
+TEST_CASE("a total of 0 that stands for none leaves nothing of its pool") {
+  pool p = pool_of(0);
+  p.from = source::amdgpu;
+  p.used = p.free = 0;
+  CHECK(drops_of(p).fields == (pool_field::total | pool_field::used | pool_field::free));
+  CHECK(present_bits(p) == 0);
 }
 
 TEST_CASE("power, energy, clocks and speeds are not negative and below a limit") {
   for (const auto member : {&telemetry::power_watts, &telemetry::power_limit_watts}) {
-    CHECK(keeps(member, 0));
-    CHECK(keeps(member, 100'000));
-    CHECK(!keeps(member, 100'001));
+    CHECK(keeps(member, 10'000));
+    CHECK(!keeps(member, 10'001));
     CHECK(!keeps(member, -1));
   }
   CHECK(keeps(&telemetry::energy_joules, 1e15));
-  CHECK(!keeps(&telemetry::energy_joules, 1.1e15));
+  CHECK(!keeps(&telemetry::energy_joules, 1.2e15));
   CHECK(!keeps(&telemetry::energy_joules, -1));
-  for (const auto member :
-       {&telemetry::core_clock_mhz, &telemetry::memory_clock_mhz, &telemetry::fan_rpm}) {
-    CHECK(keeps(member, 0));
-    CHECK(keeps(member, 100'000));
-    CHECK(!keeps(member, 100'001));
+  for (const auto member : {&telemetry::core_clock_mhz, &telemetry::memory_clock_mhz}) {
+    CHECK(keeps(member, 50'000));
+    CHECK(!keeps(member, UINT16_MAX));
     CHECK(!keeps(member, UINT32_MAX));
+  }
+  CHECK(keeps(&telemetry::fan_rpm, 30'000));
+  CHECK(!keeps(&telemetry::fan_rpm, UINT16_MAX));
+}
+
+TEST_CASE("a PCIe link has a generation and one of the widths that exist") {
+  for (const std::uint32_t lanes : {1, 2, 4, 8, 12, 16, 32}) {
+    CHECK(keeps(&telemetry::pcie_width, lanes));
+  }
+  for (const std::uint32_t lanes : {0U, 3U, 17U, 63U, 255U, UINT32_MAX}) {
+    CHECK(!keeps(&telemetry::pcie_width, lanes));
+  }
+  CHECK(keeps(&telemetry::pcie_generation, 1));
+  CHECK(keeps(&telemetry::pcie_generation, 6));
+  CHECK(!keeps(&telemetry::pcie_generation, 0));
+  CHECK(!keeps(&telemetry::pcie_generation, 255));
+}
+
+TEST_CASE("counts of errors are below the maximum of their type") {
+  for (const metric_id id : {metric_id::ecc_corrected, metric_id::ecc_uncorrected,
+                             metric_id::rows_remapped, metric_id::pcie_replays}) {
+    CHECK(keeps_count(id, 0));
+    CHECK(keeps_count(id, 4'000'000'000));
+    CHECK(!keeps_count(id, UINT32_MAX));
+    CHECK(!keeps_count(id, UINT64_MAX));
+  }
+  CHECK(keeps_count(metric_id::pcie_rx_bytes, UINT64_MAX));
+}
+
+TEST_CASE("an energy counter that jumps has no value until two readings agree") {
+  using kept = std::vector<bool>;
+  CHECK(energies_kept({1000, 1200, 1200, 9000}) == kept{true, true, true, true});
+  CHECK(energies_kept({1000, 1e9, 1300}) == kept{true, false, true});
+  CHECK(energies_kept({1000, 5, 300, 600}) == kept{true, false, true, true});
+  CHECK(energies_kept({1000, 1e9, 5, 1e9, 1200}) == kept{true, false, false, false, true});
+}
+
+TEST_CASE("energy counters of a device are judged one by one") {
+  energy_history seen{};
+  constexpr std::uint64_t second = 1'000'000'000;
+  for (const double joules : {1000.0, 1100.0}) {
+    std::vector<metric> all{
+        measured(source::xe, metric_id::energy_joules, which::power_reading::package, joules),
+        measured(source::xe, metric_id::energy_joules, which::power_reading::board, 1e6 - joules)};
+    drops d;
+    drop_jumps(all, seen, joules == 1000 ? second : 2 * second, d);
+    CHECK(all.size() == (joules == 1000 ? 2 : 1));
+    CHECK(all[0].instance == which::power_reading::package);
   }
 }
 
@@ -258,17 +383,15 @@ TEST_CASE("available memory and free swap are at most their totals") {
 TEST_CASE("metrics have the limits of their unit") {
   CHECK(keeps_metric(metric_id::engine_percent, 100));
   CHECK(!keeps_metric(metric_id::engine_percent, 101));
-  CHECK(keeps_metric(metric_id::fan_percent, 1000));
-  CHECK(!keeps_metric(metric_id::fan_percent, 1001));
-  CHECK(keeps_metric(metric_id::temperature_shutdown, 300));
+  CHECK(keeps_metric(metric_id::temperature_shutdown, 250));
   CHECK(!keeps_metric(metric_id::temperature, -101));
-  CHECK(!keeps_metric(metric_id::temperature_limit, 301));
+  CHECK(!keeps_metric(metric_id::temperature_limit, 251));
   CHECK(!keeps_metric(metric_id::power_watts, -1));
-  CHECK(!keeps_metric(metric_id::power_limit_watts, 100'001));
+  CHECK(!keeps_metric(metric_id::power_limit_watts, 10'001));
   CHECK(!keeps_metric(metric_id::energy_joules, -1));
-  CHECK(!keeps_metric(metric_id::clock_mhz, 100'001));
+  CHECK(!keeps_metric(metric_id::clock_mhz, 50'001));
   CHECK(!keeps_metric(metric_id::clock_limit_mhz, -1));
-  CHECK(!keeps_metric(metric_id::fan_rpm, 100'001));
+  CHECK(!keeps_metric(metric_id::fan_rpm, 30'001));
   CHECK(keeps_metric(metric_id::voltage, 1000));
   CHECK(!keeps_metric(metric_id::voltage, 1001));
   std::vector<metric> counts{counted(source::drm, metric_id::pcie_rx_bytes, 0, UINT64_MAX)};
@@ -286,6 +409,9 @@ TEST_CASE("the reason names the field, its value and the limit") {
   t.gpu_busy_percent = 100.5;
   CHECK(drops_of(t).last.message.view() ==
         "the driver reported gpu_busy_percent 100.5, above 100: implausible");
+  t.temperature_celsius = 0;
+  CHECK(drops_of(t).last.message.view() ==
+        "the driver reported temperature_celsius 0, which stands for no value: implausible");
   t.temperature_celsius = -273;
   CHECK(drops_of(t).last.message.view() ==
         "the driver reported temperature_celsius -273, below -100: implausible");
@@ -293,7 +419,16 @@ TEST_CASE("the reason names the field, its value and the limit") {
   drops d;
   drop_implausible(all, d);
   CHECK(d.last.message.view() ==
-        "the driver reported power_watts 200000, above 100000: implausible");
+        "the driver reported power_watts 200000, above 10000: implausible");
+  t.pcie_width = 3;
+  CHECK(drops_of(t).last.message.view() ==
+        "the driver reported pcie_width 3, which no link has: implausible");
+  energy_seen seen{{1000, 1}, {}};
+  const auto back = seen.doubt(source::nvml, "energy_joules", 5, 1);
+  REQUIRE(back);
+  CHECK(back->message.view() ==
+        "the driver reported energy_joules 5, below what follows the last reading, 1000: "
+        "implausible");
   usage row;
   row.used = 9;
   drop_implausible(row, 8, d);

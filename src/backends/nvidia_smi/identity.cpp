@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvidia_smi/values.hpp"
+#include "backends/pci/nvidia_chip.hpp"
 #include "model/note.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"
@@ -11,14 +12,17 @@ measured<std::uint64_t> memory_cell(const gpu_row& row, gpu_column c) {
   return bytes_of(row[c].text, row[c].unit);
 }
 
-// GPUs without memory of their own have no total; ATS if it is a NUMA node of the host.
-memory_kind memory_kind_of(const gpu_row& row) {
+// GPUs without memory of their own have no total, but so may others: `is_integrated` is evidence.
+// ATS: the host's memory is addressed, and own memory is a NUMA node of the host.
+memory_kind memory_kind_of(const gpu_row& row, bool is_integrated) {
   const auto total = memory_cell(row, gpu_column::memory_total);
+  const bool translates = row.known(gpu_column::addressing_mode) == "ATS";
   if (!row[gpu_column::memory_total].is_asked) return memory_kind::unknown;
-  if (total.value == 0 || total.why == status::unsupported) return memory_kind::unified;
-  if (!total.value) return memory_kind::unknown;
-  return row.known(gpu_column::addressing_mode) == "ATS" ? memory_kind::coherent
-                                                         : memory_kind::dedicated;
+  if (total.value.value_or(0) != 0) {
+    return translates ? memory_kind::coherent : memory_kind::dedicated;
+  }
+  const bool has_none = total.value == 0 || total.why == status::unsupported;
+  return has_none && (is_integrated || translates) ? memory_kind::unified : memory_kind::unknown;
 }
 
 device_kind kind_of(memory_kind k) {
@@ -35,13 +39,14 @@ device_kind kind_of(memory_kind k) {
 }
 
 state state_of(const gpu_row& row) {
+  state worst = state::ready;
   for (const gpu_cell& cell : row.cells) {
-    if (cell.is_asked && status_of_cell(cell.text) == status::device_lost) return state::lost;
+    const status s = cell.is_asked ? status_of_cell(cell.text) : status::ok;
+    if (s == status::device_lost) return state::lost;
+    const bool is_error = s == status::backend || s == status::permission || s == status::timeout;
+    if (is_error) worst = state::unreadable;
   }
-  const gpu_cell& total = row[gpu_column::memory_total];
-  if (!total.is_asked) return state::ready;
-  const status s = status_of_cell(total.text);
-  return s == status::backend || s == status::permission ? state::unreadable : state::ready;
+  return worst;
 }
 
 // Parses "0x233510DE": device and vendor.
@@ -74,14 +79,14 @@ device identity_of(const gpu_row& row) {
   device d;
   d.from = source::nvidia_smi;
   d.vendor = vendor::nvidia;
-  d.memory_kind = memory_kind_of(row);
-  d.kind = kind_of(d.memory_kind);
   d.state = state_of(row);
   d.driver_index = scan::number<std::uint32_t>(row[gpu_column::index].text);
   d.pci_device = pci_device_of(row);
   d.pci_subsystem = pci_subsystem_of(row);
   d.compute_capability = compute_capability_of(row);
   d.name.assign(row.known(gpu_column::name));
+  d.memory_kind = memory_kind_of(row, pci::is_integrated_nvidia(d));
+  d.kind = kind_of(d.memory_kind);
   d.uuid.assign(row.known(gpu_column::uuid));
   d.pci_bus_id = normal_pci_address(row[gpu_column::pci_bus_id].text);
   d.driver_version.assign(row.known(gpu_column::driver_version));

@@ -175,6 +175,11 @@ constexpr metric_column metric_columns[] = {
     {col::ecc_uncorrected_ever, metric_id::ecc_uncorrected, which::era::lifetime, "", true},
 };
 
+// What is outside of the type is its maximum, which no limit allows.
+std::uint64_t count_from(double value) {
+  return value < 0x1p64 ? static_cast<std::uint64_t>(value) : UINT64_MAX;
+}
+
 }  // namespace
 
 void add_missing(std::vector<missing>& to, std::uint32_t field, status code, const gpu_cell& cell) {
@@ -192,20 +197,14 @@ void metrics_of(const gpu_row& row, std::vector<metric>& out,
   for (const metric_column& m : metric_columns) {
     const auto id = static_cast<metric_id>(m.id);
     const gpu_cell& cell = row.cells[m.from];
-    auto reported = number_of(cell.text, cell.unit, m.unit);
-    const double most = id == metric_id::engine_percent ? 100 : 1e15;
-    const double least = id == metric_id::temperature ? -most : 0;
-    if (reported.value && (*reported.value > most || *reported.value < least)) {
-      reported = {std::nullopt, status::backend};
-    }
+    const auto reported = number_of(cell.text, cell.unit, m.unit);
     if (!reported.value) {
       if (cell.is_asked && reported.why != status::unsupported) refused(id, reported.why, cell);
       continue;
     }
     const source from = source::nvidia_smi;
-    out.push_back(m.is_count
-                      ? counted(from, id, m.instance, static_cast<std::uint64_t>(*reported.value))
-                      : hmn::measured(from, id, m.instance, *reported.value));
+    out.push_back(m.is_count ? counted(from, id, m.instance, count_from(*reported.value))
+                             : hmn::measured(from, id, m.instance, *reported.value));
   }
 }
 
@@ -216,10 +215,7 @@ result<pool> pool_of(const gpu_row& row, std::vector<missing>& gone) {
   p.is_main = true;
   memory_reader m{row, gone};
   p.total = m.take(gpu_column::memory_total, pool_field::total);
-  const bool has_no_memory =
-      p.total == 0 || (!p.total && gone.front().code == status::unsupported &&
-                       row[gpu_column::memory_total].is_asked);
-  if (has_no_memory) {
+  if (identity_of(row).memory_kind == memory_kind::unified) {
     p.kind = pool_kind::unified;
     p.total.reset();
     return p;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "backends/nvml/memory.hpp"
+#include "backends/pci/nvidia_chip.hpp"
 #include "model/compose.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
@@ -117,7 +118,8 @@ device_kind kind_of(const known_device& of) noexcept {
 }
 
 code classify_memory(const topic& t, session& s, const settings& paths, known_device& out) {
-  out.traits = ask_traits(t, s, out.h, out.identity.name.view());
+  out.traits = ask_traits(t, s, out.h, out.identity);
+  if (!out.address && pci::is_tegra(paths.sys_root)) out.traits.system_on_chip = true;
   unsigned mode = 0;
   const code virtualized = call(t, s.fn.virtualization, out.h, &mode);
   out.traits.virtual_gpu = virtualized == success && mode == virtualization_vgpu;

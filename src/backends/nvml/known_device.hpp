@@ -26,7 +26,7 @@ struct memory_traits {
   bool address_translation = false;  // ATS
   bool chip_to_chip = false;
   bool no_bar1 = false;
-  bool system_on_chip = false;  // judged by its name
+  bool system_on_chip = false;  // by backends/pci/nvidia_chip.hpp
   bool virtual_gpu = false;     // the host may also refuse BAR1
   std::optional<std::uint32_t> numa_node;
 };

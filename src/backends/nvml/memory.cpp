@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "backends/pci/nvidia_chip.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 #include "procfs/meminfo.hpp"
@@ -37,19 +38,6 @@ memory_values total_and_free(std::uint64_t total, std::uint64_t free) noexcept {
 
 bool is_refusal(code c) noexcept {
   return c == argument_version_mismatch || c == function_not_found || c == invalid_argument;
-}
-
-bool is_word_part(char c) noexcept {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-bool has_word(std::string_view text, std::string_view word) noexcept {
-  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    const bool begins = at == 0 || !is_word_part(text[at - 1]);
-    if (begins && (end == text.size() || !is_word_part(text[end]))) return true;
-  }
-  return false;
 }
 
 // The kernel's part of RAM is missing from one of the two.
@@ -117,10 +105,13 @@ memory_answer ask_memory(const topic& t, session& s, known_device& of) {
 
 memory_kind kind_of_memory(const memory_traits& traits, const memory_answer& answer,
                            std::optional<std::uint64_t> host_total) noexcept {
-  if (answer.result == not_supported) return memory_kind::unified;
-  if (answer.result != success) return memory_kind::unknown;
-  if (!answer.values.total) {
-    return answer.values.agree ? memory_kind::unified : memory_kind::unknown;
+  const bool has_none =
+      answer.result == not_supported || (answer.result == success && answer.values.agree);
+  if (answer.result != success || !answer.values.total) {
+    // A card of its own may lack them, too: in a reset, under a hypervisor, by an old driver.
+    const bool is_host_ram =
+        traits.system_on_chip || (traits.address_translation && !traits.numa_node);
+    return has_none && is_host_ram ? memory_kind::unified : memory_kind::unknown;
   }
   const bool host_side = traits.address_translation || traits.chip_to_chip || traits.numa_node;
   const bool shares = host_side || traits.system_on_chip || (traits.no_bar1 && !traits.virtual_gpu);
@@ -130,7 +121,7 @@ memory_kind kind_of_memory(const memory_traits& traits, const memory_answer& ans
   return host_side ? memory_kind::coherent : memory_kind::dedicated;
 }
 
-memory_traits ask_traits(const topic& t, const session& s, handle h, std::string_view name) {
+memory_traits ask_traits(const topic& t, const session& s, handle h, const device& of) {
   memory_traits traits;
   addressing_mode mode{addressing_version, 0};
   if (call(t, s.fn.addressing, h, &mode) == success) {
@@ -144,13 +135,8 @@ memory_traits ask_traits(const topic& t, const session& s, handle h, std::string
   }
   bar1_memory bar1{};
   traits.no_bar1 = call(t, s.fn.bar1, h, &bar1) == not_supported;
-  traits.system_on_chip = names_system_on_chip(name);
+  traits.system_on_chip = pci::is_integrated_nvidia(of);
   return traits;
-}
-
-bool names_system_on_chip(std::string_view name) noexcept {
-  constexpr std::array<std::string_view, 5> chips{"GB10", "Orin", "Thor", "Xavier", "Tegra"};
-  return std::ranges::any_of(chips, [&](std::string_view chip) { return has_word(name, chip); });
 }
 
 std::optional<std::uint64_t> read_host_total(const std::string& proc_root) {

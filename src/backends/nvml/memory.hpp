@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "backends/nvml/call.hpp"
 #include "backends/nvml/known_device.hpp"
@@ -39,10 +38,7 @@ memory_answer ask_memory(const topic& t, session& s, known_device& of);
 memory_kind kind_of_memory(const memory_traits& traits, const memory_answer& answer,
                            std::optional<std::uint64_t> host_total) noexcept;
 
-memory_traits ask_traits(const topic& t, const session& s, handle h, std::string_view name);
-
-// Recognizes GPUs of an SoC: "NVIDIA GB10", "Orin (nvgpu)", "NVIDIA Thor".
-bool names_system_on_chip(std::string_view name) noexcept;
+memory_traits ask_traits(const topic& t, const session& s, handle h, const device& of);
 
 // Reads the total host RAM.
 std::optional<std::uint64_t> read_host_total(const std::string& proc_root);

@@ -228,14 +228,14 @@ code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
   const memory_answer answer = ask_memory(t, session_, of);
   if (answer.values.total) of.identity.memory_total = answer.values.total;
   memory_kind& kind = of.identity.memory_kind;
-  if (kind == memory_kind::unknown && answer.result == success) {
+  if (kind == memory_kind::unknown) {
     kind = kind_of_memory(of.traits, answer, read_host_total(settings_.proc_root));
   }
   const bool has_values = answer.result == success && answer.values.total;
   const bool cannot_be = answer.result == success && !answer.values.agree;
   const bool may_share = !of.is_partition() && !of.mig_on;
   const bool has_none = (answer.result == success && !cannot_be) || answer.result == not_supported;
-  if (may_share && (has_values ? kind == memory_kind::unified : has_none)) {
+  if (may_share && (has_values || has_none) && kind == memory_kind::unified) {
     out.add(unified_pool(t, of));
     return success;
   }

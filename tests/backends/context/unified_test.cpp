@@ -23,10 +23,14 @@ constexpr const char* meminfo =
 constexpr const char* values_of_the_host =
     R"("memory": {"total": 137438953472, "free": 98784247808, "used": 38654705664})";
 
-std::string gb10(const std::string& memory, const std::string& compute) {
-  return R"({"devices": [{"name": "NVIDIA GB10", "uuid": "GPU-a",
+std::string gpu(const std::string& name, const std::string& members, const std::string& compute) {
+  return R"({"devices": [{"name": ")" + name + R"(", "uuid": "GPU-a",
              "pci": {"address": "000f:01:00.0"}, )" +
-         memory + R"(, "processes": {"compute": [)" + compute + R"(], "graphics": []}}]})";
+         members + R"(, "processes": {"compute": [)" + compute + R"(], "graphics": []}}]})";
+}
+
+std::string gb10(const std::string& memory, const std::string& compute) {
+  return gpu("NVIDIA GB10", memory, compute);
 }
 
 hmn_pool unified_pool(const machine& m) {
@@ -75,4 +79,54 @@ TEST_CASE("of an idle GPU no use is told, though the host's programs hold gigaby
   CHECK(pool.kind == HMN_POOL_UNIFIED);
   CHECK(pool.total_bytes == 128 * unified_gib);
   CHECK((pool.present & (HMN_POOL_HAS_USED | HMN_POOL_HAS_FREE)) == 0);
+}
+
+TEST_CASE("memory that a driver does not support is no evidence of the host's") {
+  const fake_nvml nvml;
+  std::string memory = R"("memory": {"error": "NOT_SUPPORTED"})";
+  SUBCASE("not supported") {}
+  SUBCASE("nor its BAR1") {
+    memory += R"(, "bar1": null)";
+  }
+  SUBCASE("a total of 0") {
+    memory = R"("memory": {"total": 0, "free": 0, "used": 0})";
+  }
+  SUBCASE("an architecture with memory of its own") {
+    memory += R"(, "compute_capability": [8, 9])";
+  }
+  nvml.load(gpu("NVIDIA L40S", memory, R"({"pid": 100, "used": 3221225472})"));
+  const machine m;
+  m.tree().write("proc/meminfo", meminfo);
+  const std::string proc = m.tree().proc();
+  REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_PROC, proc.c_str(), nullptr) == HMN_OK);
+  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+  CHECK(p.pools().empty());
+  CHECK(p.device(0).memory_kind == HMN_MEMORY_KIND_UNKNOWN);
+  CHECK(p.device(0).kind == HMN_DEVICE_KIND_DISCRETE);
+  bool is_reported = false;
+  for (const hmn_diagnostic& d : p.diagnostics()) {
+    is_reported = is_reported || (d.subject == HMN_COLLECT_POOLS && d.status == HMN_E_UNSUPPORTED &&
+                                  d.reason == HMN_REASON_UNSUPPORTED);
+  }
+  CHECK(is_reported);
+}
+
+TEST_CASE("what shows that a GPU without figures has the host's memory") {
+  const fake_nvml nvml;
+  std::string evidence;
+  std::string name = "NVIDIA Graphics Device";
+  SUBCASE("its name") {
+    name = "Orin (nvgpu)";
+  }
+  SUBCASE("its compute capability") {
+    evidence = R"(, "compute_capability": [12, 1])";
+  }
+  SUBCASE("that it addresses the host's memory") {
+    evidence = R"(, "addressing_mode": "ats")";
+  }
+  nvml.load(gpu(name, R"("memory": {"error": "NOT_SUPPORTED"})" + evidence, ""));
+  const machine m;
+  const hmn_pool pool = unified_pool(m);
+  CHECK(pool.kind == HMN_POOL_UNIFIED);
+  CHECK(pool.total_bytes == 128 * unified_gib);
 }

@@ -32,7 +32,9 @@ constexpr const char* memory_header =
     "memory.total [MiB], memory.used [MiB], memory.free [MiB], memory.reserved [MiB]";
 
 struct memory {
-  explicit memory(const std::string& line) : found(pool_of(row_of(memory_header, line), gone)) {
+  explicit memory(const std::string& line, const char* name = "NVIDIA L40S")
+      : found(pool_of(
+            row_of(std::string("name, ") + memory_header, std::string(name) + ", " + line), gone)) {
     if (found) keep_possible(*found, gone);
   }
   std::vector<missing> gone;
@@ -125,7 +127,7 @@ TEST_CASE("a card without memory of its own has a unified pool, and no figure") 
   for (const char* line :
        {"[N/A], [N/A], [N/A], [N/A]", "[Not Supported], 0, 0, 0", "0, 0, 0, 0"}) {
     CAPTURE(line);
-    const memory m(line);
+    const memory m(line, "NVIDIA GB10");
     REQUIRE(m.found);
     CHECK(m.found->kind == pool_kind::unified);
     CHECK(m.found->is_main);
@@ -238,7 +240,7 @@ TEST_CASE("metrics: what a GPU has not is left out, what it may not tell has a r
   const reported_metrics t(
       "utilization.gpu [%], fan.speed [%], power.draw [W], power.min_limit [W], "
       "clocks.current.sm [MHz], ecc.errors.corrected.volatile.total",
-      "101, [N/A], [Insufficient Permissions], nonsense, 2520, -1");
+      "[Unknown Error], [N/A], [Insufficient Permissions], nonsense, 2520, -1");
   REQUIRE(t.all.size() == 1);
   CHECK(t.all[0].instance == which::clock::sm);
   using found = std::pair<metric_id, status>;
@@ -313,19 +315,67 @@ TEST_CASE("a sentinel is no name, no uuid and no driver") {
   CHECK(d.name.empty());
   CHECK(d.pci_bus_id.empty());
   CHECK(d.driver_version.empty());
-  CHECK(d.memory_kind == memory_kind::unified);
-  CHECK(d.kind == device_kind::integrated);
+  CHECK(d.memory_kind == memory_kind::unknown);
+  CHECK(d.kind == device_kind::unknown);
 }
 
-TEST_CASE("states") {
-  const auto state_with = [](const char* total) {
-    return identity_of(row_of("index, memory.total [MiB]", std::string("0, ") + total)).state;
+TEST_CASE("an error in any column is the state of the GPU") {
+  const std::string columns =
+      "index, memory.total [MiB], utilization.gpu [%], temperature.gpu, pstate";
+  for (int at = 0; at < 4; ++at) {
+    const auto state_with = [&](const char* cell) {
+      std::string row = "0";
+      for (int i = 0; i < 4; ++i) row += std::string(", ") + (i == at ? cell : "1");
+      return identity_of(row_of(columns, row)).state;
+    };
+    CAPTURE(at);
+    for (const char* value : {"1", "[N/A]", "[Not Supported]", "[No data]"}) {
+      CHECK(state_with(value) == state::ready);
+    }
+    CHECK(state_with("[GPU is lost]") == state::lost);
+    for (const char* error : {"[GPU requires reset]", "[Unknown Error]", "ERR!", "[Timeout]",
+                              "[Insufficient Permissions]", "[Something new]"}) {
+      CAPTURE(error);
+      CHECK(state_with(error) == state::unreadable);
+    }
+  }
+  CHECK(identity_of(row_of(columns, "0, [GPU requires reset], [GPU is lost], 1, P0")).state ==
+        state::lost);
+}
+
+TEST_CASE("memory that is not supported is the host's only where something shows it") {
+  struct {
+    const char* name;
+    const char* addressing;
+    const char* capability;
+    const char* id;
+    memory_kind is;
+  } const gpus[] = {
+      {"NVIDIA L40S", "None", "8.9", "0x26B910DE", memory_kind::unknown},
+      {"NVIDIA GeForce RTX 4090", "[N/A]", "[N/A]", "[N/A]", memory_kind::unknown},
+      {"NVIDIA GB10", "[N/A]", "[N/A]", "[N/A]", memory_kind::unified},
+      {"[Unknown Error]", "ATS", "[N/A]", "[N/A]", memory_kind::unified},
+      {"[Unknown Error]", "[N/A]", "12.1", "[N/A]", memory_kind::unified},
+      {"Graphics Device", "[N/A]", "8.7", "[N/A]", memory_kind::unified},
+      {"Graphics Device", "[N/A]", "[N/A]", "0x2E1210DE", memory_kind::unified},
   };
-  CHECK(state_with("1") == state::ready);
-  CHECK(state_with("[N/A]") == state::ready);
-  CHECK(state_with("[GPU is lost]") == state::lost);
-  CHECK(state_with("[Unknown Error]") == state::unreadable);
-  CHECK(state_with("[Insufficient Permissions]") == state::unreadable);
+  for (const char* total : {"[N/A]", "[Not Supported]", "0"}) {
+    for (const auto& g : gpus) {
+      CAPTURE(total);
+      CAPTURE(g.name);
+      CAPTURE(g.capability);
+      const gpu_row row =
+          row_of("index, name, addressing_mode, compute_cap, pci.device_id, memory.total [MiB]",
+                 std::string("0, ") + g.name + ", " + g.addressing + ", " + g.capability + ", " +
+                     g.id + ", " + total);
+      CHECK(identity_of(row).memory_kind == g.is);
+      std::vector<missing> gone;
+      const result<pool> p = pool_of(row, gone);
+      const bool is_unified = p && p->kind == pool_kind::unified;
+      CHECK(is_unified == (g.is == memory_kind::unified));
+      if (!p) CHECK(p.why().code == status::unsupported);
+    }
+  }
 }
 
 TEST_CASE("a name longer than its place is cut at a character, and noted") {

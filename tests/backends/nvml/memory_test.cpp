@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "backends/pci/nvidia_chip.hpp"
 #include "machine.hpp"
 #include "model/plausible.hpp"
 
@@ -121,11 +122,11 @@ TEST_CASE("the first generation's used holds what is reserved") {
 TEST_CASE("chips with a GPU inside are known by name") {
   for (const char* name :
        {"NVIDIA GB10", "Orin (nvgpu)", "NVIDIA Thor", "Xavier", "NVIDIA Tegra X1"}) {
-    CHECK_MESSAGE(names_system_on_chip(name), name);
+    CHECK_MESSAGE(pci::names_system_on_chip(name), name);
   }
   for (const char* name : {"NVIDIA GB100", "NVIDIA GB102", "NVIDIA GH200 480GB", "NVIDIA L40S",
                            "Tegracore", "NVIDIA GeForce RTX 5060 Ti", ""}) {
-    CHECK_MESSAGE(!names_system_on_chip(name), name);
+    CHECK_MESSAGE(!pci::names_system_on_chip(name), name);
   }
 }
 

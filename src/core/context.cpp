@@ -309,7 +309,7 @@ result<device> context::identity(std::uint32_t index) {
   }
   plan p = new_plan();
   p.list = true;
-  fill_gaps({&found, 1}, p, d);
+  fill_gaps({&found, 1}, p, d, [](auto&&) {});
   return found.identity;
 }
 

@@ -116,9 +116,9 @@ class context {
   result<void> read(std::uint32_t index, std::uint32_t subject_bit, const plan& p,
                     const selection& wanted, merged_device& out,
                     std::vector<diagnostic>* diagnostics = nullptr);
-  // Adds what the devices lack after a reading and a fallback has, and the traces of its queries.
-  void fill_gaps(std::span<merged_device> all, const plan& p, deadline& d,
-                 std::vector<diagnostic>* traces = nullptr);
+  // Adds what the devices lack after a reading and a fallback has; it is the last to be asked.
+  using seen_answer = function_ref<void(const source_answer& known)>;
+  void fill_gaps(std::span<merged_device> all, const plan& p, deadline& d, seen_answer seen);
   void fill_gap(merged_device& to, const plan& p, const source_answer& known, const moment& m);
   [[nodiscard]] gap gap_for(const merged_device& of, const plan& p);
   // Limits the rate of a query; counts it as made.

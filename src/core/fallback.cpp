@@ -68,15 +68,7 @@ void add_row(merged_device& into, std::optional<usage>& row, std::uint32_t subje
   if (row) {
     add_use(*row, fresh);
   } else {
-    usage& added = row.emplace();
-    added.device_index = into.identity.index;
-    added.pid = fresh.pid;
-    added.from = fresh.from;
-    added.accounting = fresh.accounting;
-    added.kinds = fresh.kinds;
-    added.used = fresh.used;
-    added.notes = fresh.notes;
-    added.age_ns = fresh.age_ns;
+    row = fresh;
   }
   if (row->used) into.found |= subject_bit;
 }
@@ -114,8 +106,8 @@ void add(gap& to, const gap& other) noexcept {
   for (std::size_t n = 0; n < to.fields.size(); ++n) to.fields[n] |= other.fields[n];
 }
 
-}  // namespace
-
+// Returns what the device lacks of the plan although its source was asked, of telemetry only
+// `fields`. A source that rests, is late or has lost the device leaves no gap.
 gap gap_of(const merged_device& d, const plan& p, std::uint32_t fields) noexcept {
   gap g;
   if (p.list) g.of(subject::devices) = texts & ~present_bits(d.identity);
@@ -133,6 +125,8 @@ gap gap_of(const merged_device& d, const plan& p, std::uint32_t fields) noexcept
   if (lacks_rows) g.of(subject::processes) = use;
   return g;
 }
+
+}  // namespace
 
 void fill_use(merged_device& into, const plan& p, std::vector<usage>& rows) {
   for (usage& fresh : rows) {
@@ -198,7 +192,7 @@ void context::fill_gap(merged_device& to, const plan& p, const source_answer& kn
 }
 
 void context::fill_gaps(std::span<merged_device> all, const plan& p, deadline& d,
-                        std::vector<diagnostic>* traces) {
+                        seen_answer seen) {
   if (filler_ == nullptr) return;
   gap any;
   bool is_new = false;
@@ -227,17 +221,15 @@ void context::fill_gaps(std::span<merged_device> all, const plan& p, deadline& d
     q.telemetry = filler_->fills();
   }
   const auto visit = [&](const source_answer& known, const moment& m) {
-    for (const diagnostic& r : known.diagnostics) {
-      if (traces != nullptr && !m.late && (r.notes & note::trace) != 0) traces->push_back(r);
-    }
+    if (!m.late) seen(known);
     if (known.refused) return;
     if (q.list) learn(*filler_, known, true);
     for (merged_device& to : all) fill_gap(to, p, known, m);
   };
   if (!q.list && !q.processes) return filler_->show(visit, {now, true});
   // A longer deadline is for the driver: other values need not wait for a command that hangs.
-  deadline own(now, std::min(d.until() - now, interval_ns), 0);
-  static_cast<void>(filler_->run(q, own, visit));
+  d.end_by(platform::later(now, interval_ns));
+  static_cast<void>(filler_->run(q, d, visit));
 }
 
 }  // namespace hmn

@@ -10,10 +10,6 @@
 
 namespace hmn {
 
-// Returns what the device lacks of the plan although its source was asked, of telemetry only
-// `fields`. A source that rests, is late or has lost the device leaves no gap.
-gap gap_of(const merged_device& d, const plan& p, std::uint32_t fields) noexcept;
-
 // Fills in what processes use from the rows of a fallback.
 void fill_use(merged_device& into, const plan& p, std::vector<usage>& rows);
 

@@ -37,6 +37,7 @@ class deadline {
   }
   // Reserves half of the time for the next source in case this one hangs.
   void leave_for_next(bool has_next) noexcept { has_next_ = has_next; }
+  void end_by(std::uint64_t time_ns) noexcept { until_ = std::min(until_, time_ns); }
   // Returns when an opening that began at `since_ns` is no longer waited for.
   [[nodiscard]] std::uint64_t open_until(std::uint64_t since_ns) const noexcept {
     return platform::later(since_ns, open_left_);

@@ -103,10 +103,7 @@ void add_telemetry(merged_device& into, const device_answer& from, const plan& p
                    const limits& l) {
   hmn::telemetry fresh;
   if (!read(into, subject::telemetry, from.telemetry, from.identity.from, m, l, fresh)) return;
-  if (p.fills) {
-    forget(~p.telemetry, fresh);
-    if (present_bits(fresh) == 0) return;
-  }
+  if (p.fills && (present_bits(fresh) & p.telemetry) == 0) return;
   fresh.device_index = into.identity.index;
   if (into.telemetry) {
     merge(*into.telemetry, fresh);

@@ -93,9 +93,11 @@ result<void> snapshot_builder::add_devices() {
                                    add_source(from, known, m);
                                    return true;
                                  });
-  std::vector<diagnostic> traces;
-  from_.fill_gaps(merged_, plan_, d, &traces);
-  for (diagnostic& t : traces) add_diagnostic(std::move(t), {});
+  from_.fill_gaps(merged_, plan_, d, [this](const source_answer& known) {
+    for (const diagnostic& given : known.diagnostics) {
+      if ((given.notes & note::trace) != 0) add_diagnostic(given, {});
+    }
+  });
   add_missing();
   add_known_devices();
   add_refusals(refused);

@@ -76,7 +76,8 @@ enum class backend_id : std::uint32_t {
   none = HMN_BACKEND_NONE,
   os = HMN_BACKEND_OS,  // the operating system itself
   nvml = HMN_BACKEND_NVML,  // NVIDIA's management library
-  nvidia_smi = HMN_BACKEND_NVIDIA_SMI,  // NVIDIA's nvidia-smi command, when NVML is not usable
+  // NVIDIA's nvidia-smi command, for what NVML does not report
+  nvidia_smi = HMN_BACKEND_NVIDIA_SMI,
   amdgpu = HMN_BACKEND_AMDGPU,  // AMD's kernel driver: sysfs and fdinfo
   kfd = HMN_BACKEND_KFD,  // AMD's compute driver: memory of compute processes
   rocm_smi = HMN_BACKEND_ROCM_SMI,  // AMD's rocm-smi command, for what the kernel does not report

@@ -40,7 +40,7 @@ const (
 	BackendNone      Backend = 0
 	BackendOS        Backend = 1  // the operating system itself
 	BackendNVML      Backend = 2  // NVIDIA's management library
-	BackendNVIDIASMI Backend = 3  // NVIDIA's nvidia-smi command, when NVML is not usable
+	BackendNVIDIASMI Backend = 3  // NVIDIA's nvidia-smi command, for what NVML does not report
 	BackendAMDGPU    Backend = 4  // AMD's kernel driver: sysfs and fdinfo
 	BackendKFD       Backend = 5  // AMD's compute driver: memory of compute processes
 	BackendROCmSMI   Backend = 6  // AMD's rocm-smi command, for what the kernel does not report

@@ -203,7 +203,7 @@ enum {
     HMN_BACKEND_NONE = 0,
     HMN_BACKEND_OS = 1,         /* the operating system itself */
     HMN_BACKEND_NVML = 2,       /* NVIDIA's management library */
-    HMN_BACKEND_NVIDIA_SMI = 3, /* NVIDIA's nvidia-smi command, when NVML is not usable */
+    HMN_BACKEND_NVIDIA_SMI = 3, /* NVIDIA's nvidia-smi command, for what NVML does not report */
     HMN_BACKEND_AMDGPU = 4,     /* AMD's kernel driver: sysfs and fdinfo */
     HMN_BACKEND_KFD = 5,        /* AMD's compute driver: memory of compute processes */
     HMN_BACKEND_ROCM_SMI = 6,   /* AMD's rocm-smi command, for what the kernel does not report */

@@ -87,7 +87,7 @@ class Backend(IntEnum):
     NONE = raw.BACKEND_NONE
     OS = raw.BACKEND_OS  # the operating system itself
     NVML = raw.BACKEND_NVML  # NVIDIA's management library
-    NVIDIA_SMI = raw.BACKEND_NVIDIA_SMI  # NVIDIA's nvidia-smi command, when NVML is not usable
+    NVIDIA_SMI = raw.BACKEND_NVIDIA_SMI  # NVIDIA's nvidia-smi command, for what NVML does not report
     AMDGPU = raw.BACKEND_AMDGPU  # AMD's kernel driver: sysfs and fdinfo
     KFD = raw.BACKEND_KFD  # AMD's compute driver: memory of compute processes
     ROCM_SMI = raw.BACKEND_ROCM_SMI  # AMD's rocm-smi command, for what the kernel does not report

@@ -65,7 +65,7 @@ public enum Backend : uint
     Os = Raw.BACKEND_OS,
     /// <summary>NVIDIA's management library.</summary>
     Nvml = Raw.BACKEND_NVML,
-    /// <summary>NVIDIA's nvidia-smi command, when NVML is not usable.</summary>
+    /// <summary>NVIDIA's nvidia-smi command, for what NVML does not report.</summary>
     NvidiaSmi = Raw.BACKEND_NVIDIA_SMI,
     /// <summary>AMD's kernel driver: sysfs and fdinfo.</summary>
     Amdgpu = Raw.BACKEND_AMDGPU,

@@ -14,13 +14,14 @@ namespace {
 
 constexpr std::uint32_t of_devices = subject::all & ~(subject::memory | subject::system);
 
+// Whether one call is the cause of both, apart from the field. A metric has no bit of its own.
 bool is_alike(const snapshot_diagnostic& a, const diagnostic& b,
               std::optional<std::uint32_t> index) {
   const failure& x = a.value.why;
   const failure& y = b.why;
   return x.code == y.code && x.from == y.from && x.native.code == y.native.code &&
          x.native.domain == y.native.domain && a.value.about == b.about &&
-         a.value.field == b.field && a.device_index == index &&
+         (a.value.field == b.field || b.about != subject::metrics) && a.device_index == index &&
          a.value.pid.has_value() == b.pid.has_value() && x.message == y.message;
 }
 
@@ -283,7 +284,10 @@ void snapshot_builder::add_diagnostic(diagnostic d, std::optional<std::uint32_t>
         std::ranges::find_if(out_->diagnostics.rbegin(), out_->diagnostics.rend(),
                              [&](const auto& known) { return is_alike(known, d, index); });
     if (alike != out_->diagnostics.rend()) {
-      ++alike->count;
+      std::uint32_t& fields = alike->value.field;
+      const std::uint32_t both = fields == 0 || d.field == 0 ? 0 : fields | d.field;
+      if (both == fields) ++alike->count;
+      fields = both;
       return;
     }
   }

@@ -31,7 +31,7 @@ struct merged_device {
   std::uint32_t answered = 0;  // subject bits: served by a source
   std::uint32_t found = 0;     // subject bits: complete
   gap filled;                  // added by a fallback
-  bool can_be_summed = true;   // the process list is complete, and each row has `used`
+  bool can_be_summed = true;   // the process list is complete, and so is `used` of each row
   // Failure of the first source that could not serve a subject, by the number of its bit.
   std::array<std::optional<failure>, 8> missing;
 

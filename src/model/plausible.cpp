@@ -35,6 +35,7 @@ enum class quantity : std::uint8_t {
   least_watts_limit,
   generation,
   lanes,
+  p_state,
   errors,
   none,
 };
@@ -97,6 +98,7 @@ constexpr limit limits[] = {
     {quantity::volts, any, 0, 1000},
     {quantity::generation, any, 1, 8},
     {quantity::lanes, any, 1, 32},
+    {quantity::p_state, any, 0, 15},
     // A counter at the maximum of its type was never read.
     {quantity::errors, any, 0, 0x1.fffffep31},
 };
@@ -123,7 +125,7 @@ struct exception {
 struct rules {
   std::uint32_t wholes = 0;
   std::uint32_t parts = 0;
-  std::array<exception, 6> exceptions{};
+  std::array<exception, 7> exceptions{};
 };
 
 constexpr rules of_pool{
@@ -138,6 +140,7 @@ constexpr rules of_telemetry{
       {telemetry_field::power_limit_watts, quantity::watts_limit},
       {telemetry_field::pcie_generation, quantity::generation},
       {telemetry_field::pcie_width, quantity::lanes},
+      {telemetry_field::p_state, quantity::p_state},
       {telemetry_field::pcie_rx_bytes | telemetry_field::pcie_tx_bytes, quantity::none}}}};
 // A process cannot use more than the device has.
 constexpr rules of_usage{

@@ -12,10 +12,14 @@ namespace hmn::nvml {
 using handle = struct opaque_device*;
 using event_set = struct opaque_event_set*;
 
-// nvmlReturn_t
-enum code : int {
-  late = -1,       // not NVML's: the deadline had passed, and no call was made
-  set_aside = -2,  // likewise: another call for the device has not returned
+// Outcome of a call: nvmlReturn_t as the driver returned it, with any 32 bits, or past those a
+// finding of the library's own, which no driver can return.
+enum code : std::int64_t {
+  late = std::int64_t{1} << 32,  // the deadline had passed, and no call was made
+  set_aside,                     // another call for the device has not returned: none was made
+  no_symbol,                     // NVML has no such function, and no call was made
+  not_offered,                   // not asked: of such a device NVML has no value
+  unusable,                      // success, without an answer or with one that cannot be
   success = 0,
   uninitialized = 1,
   invalid_argument = 2,
@@ -66,7 +70,7 @@ inline constexpr unsigned clock_video = 3;
 inline constexpr unsigned threshold_shutdown = 0;
 inline constexpr unsigned threshold_slowdown = 1;
 inline constexpr unsigned threshold_memory = 2;
-inline constexpr unsigned p_state_count = 16;
+inline constexpr unsigned p_state_unknown = 32;
 
 inline constexpr unsigned name_capacity = 96;
 inline constexpr unsigned uuid_capacity = 96;
@@ -201,7 +205,6 @@ struct number_behind_four {
 inline constexpr std::size_t padding = offsetof(number_behind_four, number) - 4;
 
 static_assert(padding == 4 || (padding == 0 && sizeof(void*) == 4));
-static_assert(sizeof(code) == 4);
 static_assert(sizeof(memory_v1) == 24 && offsetof(memory_v1, used) == 16);
 static_assert(sizeof(memory_v2) == 36 + padding && offsetof(memory_v2, total) == 4 + padding);
 static_assert(offsetof(memory_v2, reserved) == 12 + padding &&

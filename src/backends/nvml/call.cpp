@@ -19,6 +19,11 @@ constexpr std::array meanings{
     meaning{set_aside, status::timeout,
             "a driver call for this device has not returned: it hangs or, without persistence "
             "mode, is still starting; see 'dmesg' for Xid lines"},
+    meaning{no_symbol, status::unsupported,
+            "this driver's NVML does not have this function; a newer driver may"},
+    meaning{not_offered, status::unsupported, "not reported of a device like this"},
+    meaning{unusable, status::backend,
+            "the driver reports success without a value that can be used"},
     meaning{success, status::ok, "done"},
     meaning{
         uninitialized, status::backend,
@@ -44,7 +49,7 @@ constexpr std::array meanings{
     meaning{library_not_found, status::no_source,
             "a part of the driver's user-space libraries is missing; reinstall the NVIDIA driver"},
     meaning{function_not_found, status::unsupported,
-            "this driver's NVML does not have this function; a newer driver may"},
+            "the driver does not have this function; a newer one may"},
     meaning{corrupted_inforom, status::backend, "the card's infoROM is corrupted"},
     meaning{
         gpu_is_lost, status::device_lost,
@@ -103,11 +108,16 @@ status status_of(code c) noexcept {
 }
 
 failure failure_for(code c, std::string_view what) {
-  if (c == late || c == set_aside) return fail(status_of(c), {what, ": ", meaning_of(c).sentence});
-  return {status_of(c),
+  const meaning& m = meaning_of(c);
+  if (!is_of_driver(c)) {
+    return with_reason(c == unusable ? reason::implausible : reason::unknown,
+                       fail(m.means, {what, ": ", m.sentence}));
+  }
+  const auto returned = static_cast<std::int32_t>(c);
+  return {m.means,
           source::nvml,
-          {native_domain::nvml, c},
-          {what, ": ", meaning_of(c).sentence, " (NVML code ", static_cast<int>(c), ")"}};
+          {native_domain::nvml, returned},
+          {what, ": ", m.sentence, " (NVML code ", returned, ")"}};
 }
 
 void topic::diagnose(failure why, std::uint32_t field, std::uint32_t notes) const {
@@ -121,12 +131,29 @@ void topic::missing(code c, const char* what, std::uint32_t field) const {
   if (wants()) diagnose(failure_for(c, what), field);
 }
 
-void topic::trace(const char* symbol, code c, std::uint64_t begin_ns) const {
-  diagnostic d =
-      diagnostic_of(*this, {status_of(c), source::nvml, {native_domain::nvml, c}, symbol});
+call_under_way::call_under_way(const topic& about, const named_symbol& f,
+                               argument_list all) noexcept
+    : about_(about), f_(f), all_(all) {
+  if (!f) result_ = no_symbol;
+  if (f && about.is_late()) result_ = late;
+  if (is_refused()) return;
+  mark(all);
+  if (about.r.wants_trace()) begin_ns_ = platform::monotonic_ns();
+}
+
+code call_under_way::end(code c) {
+  if (begin_ns_ != 0) trace(c);
+  return c == success && !are_written(all_) ? unusable : c;
+}
+
+void call_under_way::trace(code c) const {
+  const std::uint64_t end_ns = platform::monotonic_ns();
+  failure why = failure_for(c, f_.name());
+  if (c == success) why.message = describe(f_.name(), all_);
+  diagnostic d = diagnostic_of(about_, std::move(why));
   d.notes = note::trace;
-  d.duration_ns = platform::monotonic_ns() - begin_ns;
-  r.diagnose(std::move(d));
+  d.duration_ns = end_ns - begin_ns_;
+  about_.r.diagnose(std::move(d));
 }
 
 }  // namespace hmn::nvml

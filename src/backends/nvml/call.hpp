@@ -3,13 +3,16 @@
 // One call of the driver, and the reading it belongs to.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "backends/backend.hpp"
 #include "backends/nvml/abi.hpp"
+#include "backends/nvml/arguments.hpp"
 #include "backends/nvml/library.hpp"
 #include "model/failure.hpp"
 #include "platform/clock.hpp"
@@ -20,7 +23,16 @@ namespace hmn::nvml {
 
 status status_of(code c) noexcept;
 
-// `what` names the call that returned `c`.
+constexpr bool is_of_driver(code c) noexcept {
+  return c < late;
+}
+
+// Whether there is no such function, in the library or in the driver.
+constexpr bool has_no_function(code c) noexcept {
+  return c == no_symbol || c == function_not_found;
+}
+
+// `what` names the call with the outcome `c`.
 failure failure_for(code c, std::string_view what);
 
 // Builds a failure without an NVML code.
@@ -39,7 +51,6 @@ struct topic {
   void diagnose(failure why, std::uint32_t field = 0, std::uint32_t notes = 0) const;
   // Reports a missing value, since `what` returned `c`.
   void missing(code c, const char* what, std::uint32_t field) const;
-  void trace(const char* symbol, code c, std::uint64_t begin_ns) const;
   [[nodiscard]] bool is_late() const noexcept {
     return !is_opening && platform::monotonic_ns() > r.deadline_ns();
   }
@@ -57,14 +68,33 @@ class opening_scope {
   reading& r_;
 };
 
-template <class... P, class... A>
-code call(const topic& about, const function<code(P...)>& f, A... arguments) {
-  if (!f) return function_not_found;
-  if (about.is_late()) return late;
-  const std::uint64_t begin = about.r.wants_trace() ? platform::monotonic_ns() : 0;
-  const code c = f(arguments...);
-  if (begin != 0) about.trace(f.name(), c, begin);
-  return c;
+// What all calls have in common, so that it exists once.
+class call_under_way {
+ public:
+  call_under_way(const topic& about, const named_symbol& f, argument_list all) noexcept;
+
+  // Whether the driver must not be called.
+  [[nodiscard]] bool is_refused() const noexcept { return result_ != success; }
+  [[nodiscard]] code result() const noexcept { return result_; }
+  // Takes what the driver returned.
+  code end(code c);
+
+ private:
+  void trace(code c) const;
+
+  const topic& about_;
+  const named_symbol& f_;
+  argument_list all_;
+  std::uint64_t begin_ns_ = 0;  // 0: not traced
+  code result_ = success;
+};
+
+// Calls the driver, unless it is too late. Outputs of a call that fails are not defined.
+template <class... P>
+code call(const topic& about, const function<code(P...)>& f, std::type_identity_t<P>... passed) {
+  const std::array<argument, sizeof...(P)> all{argument::of(passed)...};
+  call_under_way now(about, f, all);
+  return now.is_refused() ? now.result() : now.end(f(passed...));
 }
 
 }  // namespace hmn::nvml

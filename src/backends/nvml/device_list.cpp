@@ -77,9 +77,11 @@ result<void> device_list::enumerate(const topic& t, session& s, const sleep_watc
     handles_.clear();
     handles_session_ = s.number();
   }
-  if (const code c = take_handles(t, s); c != success) return failure_for(c, s.fn.count.name());
+  const char* from = s.fn.count.name();
+  if (const code c = take_handles(t, s, watch, from); c != success) return failure_for(c, from);
   fresh_.clear();
   for (unsigned i = 0; i < handles_.size(); ++i) {
+    if (handles_[i].is_repeated) continue;
     if (handles_[i].result != success) note_unreachable(t, i, watch);
     fresh_.push_back(*handles_[i].number);
     if (handles_[i].result == set_aside) keep_instances(*handles_[i].number);
@@ -102,22 +104,45 @@ void device_list::attach(const topic& t, session& s) {
   }
 }
 
-code device_list::take_handles(const topic& t, session& s) {
+code device_list::take_handles(const topic& t, session& s, const sleep_watch& watch,
+                               const char*& from) {
   unsigned count = 0;
   const code c = call(t, s.fn.count, &count);
   if (c != success) return c;
   handles_.resize(std::min(count, most_devices));
   for (handle_slot& at : handles_) at.is_taken = false;
   for (unsigned i = 0; i < handles_.size(); ++i) {
-    if (const code taken = take_handle(t, s, i); is_end(taken)) return taken;
+    const code taken = take_handle(t, s, i);
+    from = handles_[i].from;
+    if (is_end(taken)) return taken;
   }
+  drop_what_is_no_device(t, s, watch, count);
   return success;
+}
+
+// The last ones of a count are no devices where NVML itself has no such index, nor the bus that
+// many; nor is one that it gives twice.
+void device_list::drop_what_is_no_device(const topic& t, const session& s, const sleep_watch& watch,
+                                         unsigned count) {
+  const std::size_t least = std::max<std::size_t>(watch.devices().size(), 1);
+  while (handles_.size() > least && handles_.back().result == invalid_argument &&
+         !handles_.back().number) {
+    handles_.pop_back();
+  }
+  const auto repeated = std::ranges::count_if(handles_, &handle_slot::is_repeated);
+  const auto given = handles_.size() - static_cast<std::size_t>(repeated);
+  if (given == count || !t.wants()) return;
+  t.diagnose(with_reason(reason::implausible,
+                         fail(status::backend, {s.fn.count.name(), ": counts ", count,
+                                                " GPUs, but NVML has only ", given})));
 }
 
 code device_list::take_handle(const topic& t, session& s, unsigned index) {
   handle_slot& at = handles_[index];
   if (!t.r.may_ask(index, handles_.size())) return at.result = set_aside;
   handle h = nullptr;
+  at.is_repeated = false;
+  at.from = s.fn.by_index.name();
   at.result = call(t, s.fn.by_index, index, &h);
   if (at.result != success) return at.result;
   if (!must_identify(at, h)) {
@@ -127,7 +152,10 @@ code device_list::take_handle(const topic& t, session& s, unsigned index) {
   known_device seen;
   seen.identity.driver_index = index;
   at.result = read_identity({t.r, t.about, at.number, {}}, s, paths_, h, seen);
+  at.from = seen.refused_by;
   if (at.result != success) return at.result;
+  at.is_repeated = is_taken(seen);
+  if (at.is_repeated) return success;
   seen.identity.state = seen.refusal == success ? state::ready : state_after(seen.refusal);
   at.h = h;
   at.number = place(std::move(seen));
@@ -140,8 +168,16 @@ bool device_list::is_seated(slot number) const noexcept {
       handles_, [&](const handle_slot& at) { return at.is_taken && at.number == number; });
 }
 
+bool device_list::is_taken(const known_device& seen) const noexcept {
+  return std::ranges::any_of(handles_, [&](const handle_slot& at) {
+    if (!at.is_taken) return false;
+    const known_device& d = devices_[*at.number];
+    return d.address == seen.address && (d.h == seen.h || is_same(d, seen));
+  });
+}
+
 bool device_list::must_identify(const handle_slot& at, handle h) const noexcept {
-  if (!at.number || at.h != h) return true;
+  if (!at.number || at.h != h || is_seated(*at.number)) return true;
   const known_device& d = devices_[*at.number];
   return d.refusal != success || d.session != handles_session_ || !is_complete(d);
 }
@@ -152,10 +188,11 @@ void device_list::note_unreachable(const topic& t, unsigned index, const sleep_w
   if (!at.number) at.number = number_of_unreachable(index, watch);
   known_device& d = devices_[*at.number];
   d.refusal = at.result;
+  d.refused_by = at.from;
   d.identity.state = state_after(at.result);
   d.gaps.clear();
   const topic about{t.r, t.about, *at.number, {}};
-  about.missing(at.result, at.result == set_aside ? "NVML" : "nvmlDeviceGetHandleByIndex", 0);
+  about.missing(at.result, at.result == set_aside ? "NVML" : at.from, 0);
 }
 
 // Keeps the instances of a GPU that is left out as they were last listed.
@@ -218,7 +255,10 @@ code device_list::list_each_instance(const topic& t, session& s, slot parent) {
   const handle gpu = devices_[parent].h;
   unsigned count = 0;
   code c = call(t, s.fn.mig_count, gpu, &count);
-  if (c != success) t.missing(c, s.fn.mig_count.name(), 0);
+  if (c != success) {
+    t.missing(c, s.fn.mig_count.name(), 0);
+    return c;
+  }
   for (unsigned i = 0; !is_end(c) && i < std::min(count, most_partitions); ++i) {
     handle h = nullptr;
     c = call(t, s.fn.mig_by_index, gpu, i, &h);
@@ -239,7 +279,9 @@ code device_list::list_instance(const topic& t, session& s, slot parent, handle 
   });
   if (known != devices_.end()) {
     known->h = h;
-    fresh_.push_back(known->identity.number);
+    if (std::ranges::find(fresh_, known->identity.number) == fresh_.end()) {
+      fresh_.push_back(known->identity.number);
+    }
     return success;
   }
   known_device seen;

@@ -56,13 +56,18 @@ class device_list {
   struct handle_slot {  // NVML index in this opening
     handle h = nullptr;
     code result = success;
+    const char* from = "";  // the call that returned it
     std::optional<slot> number;
-    bool is_taken = false;  // in this listing, by a working device
+    bool is_taken = false;     // in this listing, by a working device
+    bool is_repeated = false;  // the driver gave a device of this listing again
   };
 
-  code take_handles(const topic& t, session& s);
+  code take_handles(const topic& t, session& s, const sleep_watch& watch, const char*& from);
   code take_handle(const topic& t, session& s, unsigned index);
+  void drop_what_is_no_device(const topic& t, const session& s, const sleep_watch& watch,
+                              unsigned count);
   [[nodiscard]] bool is_seated(slot number) const noexcept;
+  [[nodiscard]] bool is_taken(const known_device& seen) const noexcept;
   bool must_identify(const handle_slot& at, handle h) const noexcept;
   void note_unreachable(const topic& t, unsigned index, const sleep_watch& watch);
   void keep_instances(slot parent);

@@ -34,8 +34,8 @@ void fault_watch::begin(const topic& t, watched& w, bool is_partition) {
   w.session = s_.number();
   unsigned long long types = 0;
   w.from = s_.fn.event_types.name();
-  w.result = is_partition ? not_supported : call(t, s_.fn.event_types, w.h, &types);
-  if (w.result == success && (types & event_xid) == 0) w.result = not_supported;
+  w.result = is_partition ? not_offered : call(t, s_.fn.event_types, w.h, &types);
+  if (w.result == success && (types & event_xid) == 0) w.result = not_offered;
   if (w.result == success) w.result = enter(t, w);
   if (w.result == late) w.session = 0;
 }

@@ -42,7 +42,9 @@ void add_gap(known_device& out, failure why, std::uint32_t field) {
 }
 
 void note_gap(known_device& out, code c, const char* what, std::uint32_t field) {
-  if (c != success) add_gap(out, failure_for(c, what), field);
+  if (c == success) return;
+  out.refused_by = what;
+  add_gap(out, failure_for(c, what), field);
 }
 
 template <std::size_t N>
@@ -62,11 +64,13 @@ code read_name(const topic& t, const session& s, handle h, known_device& out) {
 
 code read_pci(const topic& t, const session& s, handle h, known_device& out) {
   pci_info info{};
-  const code c = call(t, s.fn.pci, h, &info);
-  note_gap(out, c, s.fn.pci.name(), device_field::pci_bus_id);
+  code c = call(t, s.fn.pci, h, &info);
+  if (c == success) out.address = address_of(info);
+  if (c == success && !out.address) c = unusable;
+  note_gap(out, c, s.fn.pci.name(),
+           device_field::pci_bus_id | device_field::pci_device | device_field::pci_subsystem);
   if (c != success) return c;
-  out.address = address_of(info);
-  if (out.address) out.identity.pci_bus_id = to_text(*out.address);
+  out.identity.pci_bus_id = to_text(*out.address);
   if (info.device_id != 0) out.identity.pci_device = info.device_id >> 16;
   if (info.subsystem_id != 0) out.identity.pci_subsystem = info.subsystem_id;
   return c;
@@ -77,16 +81,22 @@ void read_architecture(const topic& t, const session& s, handle h, known_device&
   int minor = 0;
   const auto& capability = s.fn.compute_capability;
   code c = call(t, capability, h, &major, &minor);
-  if (c == success && (major < 1 || major > 999 || minor < 0 || minor > 99)) c = not_supported;
+  if (c == success && (major < 1 || major > 999 || minor < 0 || minor > 99)) c = unusable;
   note_gap(out, c, capability.name(), device_field::compute_capability);
   if (c == success) {
     out.identity.compute_capability = static_cast<std::uint32_t>(1000 * major + 10 * minor);
   }
   unsigned number = 0;
   c = call(t, s.fn.architecture, h, &number);
-  out.identity.architecture.assign(architecture_name(number));
-  if (c == success && out.identity.architecture.empty()) c = not_supported;
   note_gap(out, c, s.fn.architecture.name(), device_field::architecture);
+  if (c != success) return;
+  out.identity.architecture.assign(architecture_name(number));
+  if (!out.identity.architecture.empty()) return;
+  add_gap(out,
+          with_reason(reason::not_understood,
+                      fail(status::unsupported,
+                           {"this version has no name for architecture ", number, " of NVML"})),
+          device_field::architecture);
 }
 
 void read_instance(const topic& t, const session& s, handle h, known_device& out) {
@@ -129,6 +139,7 @@ code classify_memory(const topic& t, session& s, const settings& paths, known_de
   d.memory_kind = kind_of_memory(out.traits, answer, read_host_total(paths.proc_root));
   if (d.memory_kind == memory_kind::coherent) d.numa_node = out.traits.numa_node;
   d.kind = kind_of(out);
+  if (answer.result != success) out.refused_by = answer.from;
   return answer.result;
 }
 

@@ -42,6 +42,7 @@ struct known_device {
   bool mig_capable = false;
   bool mig_on = false;
   code refusal = success;        // why it is unusable: no handle, or its last return code
+  const char* refused_by = "";   // the call that returned it
   std::vector<diagnostic> gaps;  // missing identity values, and why
 
   [[nodiscard]] bool is_lost() const noexcept { return refusal == gpu_is_lost; }

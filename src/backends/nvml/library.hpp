@@ -32,7 +32,7 @@ struct function;
 template <class... P>
 struct function<code(P...)> : named_symbol {
   code operator()(P... arguments) const {
-    return reinterpret_cast<code (*)(P...)>(address)(arguments...);
+    return static_cast<code>(reinterpret_cast<int (*)(P...)>(address)(arguments...));
   }
 };
 

@@ -12,6 +12,8 @@
 namespace hmn::nvml {
 namespace {
 
+constexpr unsigned most_nodes = 1U << 16;
+
 // Checks a + b == whole, without wrapping.
 bool adds_up(std::uint64_t whole, std::uint64_t a, std::uint64_t b) noexcept {
   return a <= whole && whole - a == b;
@@ -37,7 +39,7 @@ memory_values total_and_free(std::uint64_t total, std::uint64_t free) noexcept {
 }
 
 bool is_refusal(code c) noexcept {
-  return c == argument_version_mismatch || c == function_not_found || c == invalid_argument;
+  return c == argument_version_mismatch || has_no_function(c) || c == invalid_argument;
 }
 
 // The kernel's part of RAM is missing from one of the two.
@@ -91,13 +93,13 @@ memory_answer ask_memory(const topic& t, session& s, known_device& of) {
   if (!s.refuses_memory_v2 && !of.only_memory_v1) {
     const code c = ask_v2(t, s, of, answer);
     if (!is_refusal(c) && c != not_supported) return answer;
-    s.refuses_memory_v2 = c == argument_version_mismatch || c == function_not_found;
+    s.refuses_memory_v2 = c == argument_version_mismatch || has_no_function(c);
   }
   const memory_answer newer = answer;
   const code c = ask_v1(t, s, of, answer);
   if (c == success) {
     of.only_memory_v1 = true;
-  } else if (c == function_not_found && newer.result != function_not_found) {
+  } else if (has_no_function(c) && !has_no_function(newer.result)) {
     return newer;
   }
   return answer;
@@ -130,7 +132,7 @@ memory_traits ask_traits(const topic& t, const session& s, handle h, const devic
   c2c_mode c2c{};
   if (call(t, s.fn.c2c, h, &c2c) == success) traits.chip_to_chip = c2c.enabled != 0;
   unsigned node = 0;
-  if (call(t, s.fn.numa_node, h, &node) == success && node != no_instance) {
+  if (call(t, s.fn.numa_node, h, &node) == success && node < most_nodes) {
     traits.numa_node = node;
   }
   bar1_memory bar1{};

@@ -27,7 +27,7 @@ memory_values check(const memory_v2& reported) noexcept;
 memory_values check(const memory_v1& reported) noexcept;
 
 struct memory_answer {
-  code result = function_not_found;
+  code result = no_symbol;
   const char* from = "";  // function that returned it
   memory_values values;
 };

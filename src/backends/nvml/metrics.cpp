@@ -30,6 +30,8 @@ namespace {
 
 constexpr unsigned most_fans = 16;
 constexpr unsigned most_links = 32;
+constexpr unsigned most_remapped = 1U << 16;
+constexpr std::uint64_t most_errors = std::uint64_t{1} << 62;
 
 struct clock_row {
   unsigned reported;
@@ -92,8 +94,11 @@ void metric_reader::read(bool slow) {
 
 bool metric_reader::take(code c, const char* from, metric_id id) {
   if (c == success) return true;
-  if (ends_it(c)) ended_by_ = c;
-  t_.missing(c, from, static_cast<std::uint32_t>(id));
+  if (ends_it(c) && ended_by_ == success) {
+    ended_by_ = c;
+    ended_from_ = from;
+  }
+  t_.missing(c, ended_by_ != success ? ended_from_ : from, static_cast<std::uint32_t>(id));
   return false;
 }
 
@@ -110,6 +115,12 @@ metric* metric_reader::add(metric_id id, std::uint32_t instance, double value) {
 
 metric* metric_reader::count(metric_id id, std::uint32_t instance, std::uint64_t reported) {
   return &out_.emplace_back(counted(source::nvml, id, instance, reported));
+}
+
+void metric_reader::count_of(const char* from, metric_id id, std::uint32_t instance,
+                             std::uint64_t reported, std::uint64_t most) {
+  if (reported > most) return refuse(from, id);
+  count(id, instance, reported);
 }
 
 void metric_reader::number(const number_call& from, metric_id id, std::uint32_t instance,
@@ -151,7 +162,7 @@ void metric_reader::read_load() {
   utilization reported{};
   const char* const name = s_.fn.utilization.name();
   // Drivers may report the whole GPU's value for an instance.
-  const code c = of_.is_partition() ? not_supported : ask(s_.fn.utilization, &reported);
+  const code c = of_.is_partition() ? not_offered : ask(s_.fn.utilization, &reported);
   if (take(c, name, metric_id::engine_percent)) {
     add_percent(engine::unknown, reported.gpu, 0);
     add_percent(engine::memory, reported.memory, 0);
@@ -222,14 +233,14 @@ void metric_reader::read_errors() {
   unsigned replays = 0;
   const char* name = s_.fn.pcie_replays.name();
   if (take(ask(s_.fn.pcie_replays, &replays), name, metric_id::pcie_replays)) {
-    count(metric_id::pcie_replays, 0, replays);
+    count_of(name, metric_id::pcie_replays, 0, replays, UINT32_MAX - 1);
   }
   for (unsigned type = 0; type < ecc_ids.size(); ++type) {
     for (unsigned counter = 0; counter < ecc_eras.size(); ++counter) {
       unsigned long long errors = 0;
       name = s_.fn.ecc_errors.name();
       if (!take(ask(s_.fn.ecc_errors, type, counter, &errors), name, ecc_ids[type])) continue;
-      count(ecc_ids[type], ecc_eras[counter], errors);
+      count_of(name, ecc_ids[type], ecc_eras[counter], errors, most_errors);
     }
   }
   unsigned rows[4] = {};
@@ -237,14 +248,14 @@ void metric_reader::read_errors() {
   const code c = ask(s_.fn.remapped_rows, &rows[0], &rows[1], &rows[2], &rows[3]);
   if (!take(c, name, metric_id::rows_remapped)) return;
   for (unsigned n = 0; n < 4; ++n) {
-    count(metric_id::rows_remapped, remapping::corrected + n, rows[n]);
+    count_of(name, metric_id::rows_remapped, remapping::corrected + n, rows[n], most_remapped);
   }
 }
 
 void metric_reader::take_field(const field_row& row, const field_value& reported,
                                std::uint32_t instance) {
   const char* const name = s_.fn.fields.name();
-  if (!take(static_cast<code>(reported.result), name, row.id)) return;
+  if (!take(outcome_of(reported), name, row.id)) return;
   if (reported.type == field_double || reported.bits == value_not_available)
     return refuse(name, row.id);
   const auto low = static_cast<std::uint32_t>(reported.bits);
@@ -263,7 +274,7 @@ void metric_reader::take_field(const field_row& row, const field_value& reported
       is_small(reported) ? static_cast<std::int32_t>(low) : static_cast<double>(reported.bits);
   // Boards without the sensor report 0.
   if (row.id == metric_id::temperature && value == 0) {
-    return t_.missing(not_supported, name, static_cast<std::uint32_t>(row.id));
+    return t_.missing(not_offered, name, static_cast<std::uint32_t>(row.id));
   }
   add(row.id, instance, value * row.scale);
 }
@@ -309,7 +320,7 @@ void metric_reader::read_links() {
   field_value links{};
   links.id = field_link_count;
   code c = ask(s_.fn.fields, 1, &links);
-  if (c == success) c = static_cast<code>(links.result);
+  if (c == success) c = outcome_of(links);
   if (!take(c, s_.fn.fields.name(), metric_id::link_rx_bytes)) return;
   const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(links.bits, most_links));
   for (std::uint32_t link = 0; link < count && ended_by_ == success; ++link) {

@@ -41,6 +41,8 @@ class metric_reader {
   void read(bool slow);
   // Returns the code that ended it early: gpu_is_lost, uninitialized; else success.
   [[nodiscard]] code ended_by() const noexcept { return ended_by_; }
+  // Returns the call that returned it.
+  [[nodiscard]] const char* ended_from() const noexcept { return ended_from_; }
 
  private:
   struct field_row;
@@ -53,6 +55,9 @@ class metric_reader {
   void refuse(const char* from, metric_id id);
   metric* add(metric_id id, std::uint32_t instance, double value);
   metric* count(metric_id id, std::uint32_t instance, std::uint64_t reported);
+  // Refuses more than `most`; all bits are no count either.
+  void count_of(const char* from, metric_id id, std::uint32_t instance, std::uint64_t reported,
+                std::uint64_t most);
   void number(const number_call& from, metric_id id, std::uint32_t instance, double scale);
   void indexed(const indexed_call& from, unsigned n, metric_id id, std::uint32_t instance);
   void add_percent(std::uint32_t engine, unsigned reported, unsigned period_us);
@@ -76,6 +81,7 @@ class metric_reader {
   fault_watch& faults_;
   std::vector<metric>& out_;
   code ended_by_ = success;
+  const char* ended_from_ = "";
 };
 
 }  // namespace hmn::nvml

@@ -109,7 +109,6 @@ bool decode_row(std::span<const std::byte> buffer, std::size_t i, std::size_t ro
 code process_list::read(const topic& t, const list_call& from, handle of, std::size_t& row_size) {
   rows_.clear();
   missed_ = 0;
-  if (!from) return function_not_found;
   unsigned count = 0;
   const code c = ask(t, from, of, count);
   if (c != success && c != insufficient_size) return c;
@@ -118,10 +117,9 @@ code process_list::read(const topic& t, const list_call& from, handle of, std::s
   if (row_size == 0) guess = detect_row_size(buffer_, filled, usual_row_size(from));
   if (guess.certain) row_size = guess.row_size;
   if (guess.row_size != 0) decode(filled, guess.row_size);
-  if (c == insufficient_size) {
-    if (rows_.empty()) return c;
-    missed_ = count > rows_.size() ? count - rows_.size() : 1;
-  }
+  if (c == success) return rows_.size() == count ? success : unusable;
+  if (rows_.empty()) return c;
+  missed_ = count > rows_.size() ? count - rows_.size() : 1;
   return success;
 }
 
@@ -144,7 +142,8 @@ code process_list::ask(const topic& t, const list_call& from, handle of, unsigne
 void process_list::decode(std::size_t count, std::size_t row_size) {
   listed_process row;
   for (std::size_t i = 0; i < count; ++i) {
-    if (decode_row(buffer_, i, row_size, row) && row.pid != 0) rows_.push_back(row);
+    const bool is_row = decode_row(buffer_, i, row_size, row);
+    if (is_row && row.pid != 0 && row.pid <= largest_pid) rows_.push_back(row);
   }
 }
 

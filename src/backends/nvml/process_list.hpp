@@ -45,7 +45,8 @@ class process_list {
   // Maximum number of rows requested.
   static constexpr std::size_t limit = 131072;
 
-  // `row_size`: detected with certainty in earlier lists of this function, else 0.
+  // `row_size`: detected with certainty in earlier lists of this function, else 0. unusable: not
+  // all rows that the driver counts are processes; rows() has those that are.
   code read(const topic& t, const list_call& from, handle of, std::size_t& row_size);
 
   [[nodiscard]] std::span<const listed_process> rows() const noexcept { return rows_; }

@@ -35,9 +35,13 @@ code process_load::ask(const topic& t, const session& s, const known_device& of,
     process_sample* const samples = samples_.empty() ? nullptr : samples_.data();
     c = call(t, s.fn.process_use, of.h, samples, &count, since_us);
     if (c == success && samples != nullptr) {
-      samples_.resize(std::min<std::size_t>(count, samples_.size()));
-    } else if (c == insufficient_size || c == success) {
-      if (count == 0) return success;
+      const bool fits = count <= samples_.size();
+      if (fits) samples_.resize(count);
+      return fits && std::ranges::all_of(samples_, &process_sample::pid) ? success : unusable;
+    }
+
+    if (c == insufficient_size || c == success) {
+      if (count == 0) return unusable;
       c = insufficient_size;
       samples_.resize(std::min(count, most_samples) + slack);
     }
@@ -51,19 +55,20 @@ code process_load::read(const topic& t, const session& s, const known_device& of
   const char* const name = s.fn.process_use.name();
   if (rows.empty()) return success;
   if (of.is_partition() || of.mig_on) {
-    t.missing(not_supported, name, field);
+    t.missing(not_offered, name, field);
     return success;
   }
   const std::uint64_t since_us = platform::unix_ns() / ns_per_us - look_back_us;
   samples_.clear();
   const code c = ask(t, s, of, since_us);
   if (c == not_found) samples_.clear();  // nothing was active
-  if (c != success && c != not_found) {
-    t.missing(c, name, field);
+  if (c != success && c != not_found) t.missing(c, name, field);
+  if (c != success && c != not_found && c != unusable) {
     return c == gpu_is_lost || c == reset_required ? c : success;
   }
   for (usage& row : rows) {
     const process_sample* const sample = newest_of(samples_, row.pid, since_us);
+    if (sample == nullptr && c == unusable) continue;  // it may be one that was not written
     const std::uint32_t percent = sample != nullptr ? sample->sm : 0;
     row.busy_percent = percent;
     row.window_ns = look_back_us * ns_per_us;

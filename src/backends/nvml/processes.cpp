@@ -26,9 +26,9 @@ const list_call& call_of(const symbols& fn, list_kind which) noexcept {
   return fn.compute;
 }
 
-// Whether the device has no such list at all.
+// Whether there is no such list at all.
 bool is_absent(code c) noexcept {
-  return c == not_supported || c == function_not_found;
+  return c == not_supported || has_no_function(c);
 }
 
 std::optional<std::uint64_t> sum(std::optional<std::uint64_t> a,
@@ -61,22 +61,25 @@ void set_used(usage& out, std::uint64_t used) noexcept {
 
 }  // namespace
 
-bool list_outcome::any() const noexcept {
-  return std::ranges::any_of(results, [](code c) { return c == success; });
+bool list_outcome::has(list_kind which) const noexcept {
+  const code c = results[static_cast<std::size_t>(which)];
+  return c == success || (which == list_kind::mps && is_absent(c));
 }
 
 bool list_outcome::complete() const noexcept {
-  const code mps = results[1];
-  const code graphics = results[2];
-  return missed == 0 && results[0] == success && (mps == success || is_absent(mps)) &&
-         (graphics == success || graphics == not_supported);
+  return missed == 0 &&
+         std::ranges::all_of(all_lists, [this](list_kind which) { return has(which); });
 }
 
 std::size_t list_outcome::worst() const noexcept {
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (results[i] != success && !is_absent(results[i])) return i;
+  std::size_t found = 0;
+  for (const list_kind which : all_lists) {
+    const auto i = static_cast<std::size_t>(which);
+    if (has(which)) continue;
+    if (!is_absent(results[i])) return i;
+    if (results[found] == success) found = i;
   }
-  return 0;
+  return found;
 }
 
 bool list_outcome::stop_after(list_kind which, code c) noexcept {
@@ -151,7 +154,7 @@ list_outcome process_reader::read(const topic& t, session& s, const known_device
   rows_ = {};
   for (const list_kind which : all_lists) {
     const code c = read_list(t, s, of, which, outcome);
-    if (c == success) merge_.add(list_.rows(), kind_of(which));
+    merge_.add(list_.rows(), kind_of(which));
     if (outcome.stop_after(which, c)) break;
   }
   rows_ = merge_.finish();
@@ -162,9 +165,13 @@ list_outcome process_reader::find(const topic& t, session& s, const known_device
                                   std::uint32_t pid, std::optional<merged_process>& found) {
   list_outcome outcome;
   for (const list_kind which : all_lists) {
+    if (found) {
+      outcome.results[static_cast<std::size_t>(which)] = success;
+      continue;
+    }
     const code c = read_list(t, s, of, which, outcome);
-    if (c == success) found = find_in_list(pid, kind_of(which));
-    if (found || outcome.stop_after(which, c)) break;
+    found = find_in_list(pid, kind_of(which));
+    if (outcome.stop_after(which, c)) break;
   }
   return outcome;
 }
@@ -205,18 +212,15 @@ void fill_zero(std::uint32_t pid, usage& out) noexcept {
   set_used(out, 0);
 }
 
-void diagnose_lists(const topic& t, const list_outcome& outcome) {
+void diagnose_lists(const topic& t, const list_outcome& outcome, std::uint32_t fields) {
   if (!t.wants()) return;
   for (const list_kind which : all_lists) {
     const auto i = static_cast<std::size_t>(which);
-    const code c = outcome.results[i];
-    const bool has_none =
-        c == not_supported || (which == list_kind::mps && c == function_not_found);
-    if (c != success && !has_none) t.diagnose(failure_for(c, outcome.names[i]));
+    if (!outcome.has(which)) t.missing(outcome.results[i], outcome.names[i], fields);
   }
   if (outcome.missed == 0) return;
   t.diagnose(fail(status::limit, {outcome.missed, " more processes are listed than can be read"}),
-             0, note::partial);
+             fields, note::partial);
 }
 
 }  // namespace hmn::nvml

@@ -31,16 +31,16 @@ struct merged_process {
 
 // Status of the three lists of one device.
 struct list_outcome {
-  std::array<code, 3> results{function_not_found, function_not_found, function_not_found};
+  std::array<code, 3> results{no_symbol, no_symbol, no_symbol};
   std::array<const char*, 3> names{};
   std::uint64_t missed = 0;
 
-  // Whether at least one list was read.
-  [[nodiscard]] bool any() const noexcept;
-  // Whether the rows include every user of the device: compute was read, and no other existing list
-  // failed.
+  // Whether a list was read, or adds nothing: compute lists have MPS's clients as well.
+  [[nodiscard]] bool has(list_kind which) const noexcept;
+  // Whether the rows include every user of the device. If not, an absent row proves nothing.
   [[nodiscard]] bool complete() const noexcept;
-  // Failure to report: of the first list that should have been read.
+  // The list that failed, rather than one that the device does not have; compute if none is
+  // missing.
   [[nodiscard]] std::size_t worst() const noexcept;
   // Whether the lists after `which` are skipped; they count as failed then.
   bool stop_after(list_kind which, code c) noexcept;
@@ -76,7 +76,7 @@ class process_reader {
   list_outcome read(const topic& t, session& s, const known_device& of);
   [[nodiscard]] std::span<const merged_process> rows() const noexcept { return rows_; }
 
-  // Reads one process: stops at the first list that contains it.
+  // Reads one process: stops at the first list that contains it, and needs no later one.
   list_outcome find(const topic& t, session& s, const known_device& of, std::uint32_t pid,
                     std::optional<merged_process>& found);
 
@@ -98,7 +98,7 @@ void fill_usage(const topic& t, const known_device& of, const merged_process& fr
 // Row of a caller that uses nothing.
 void fill_zero(std::uint32_t pid, usage& out) noexcept;
 
-// Reports which lists, and how many rows, are missing.
-void diagnose_lists(const topic& t, const list_outcome& outcome);
+// Reports which lists, and how many rows, are missing. `fields`: presence bits that lack them.
+void diagnose_lists(const topic& t, const list_outcome& outcome, std::uint32_t fields = 0);
 
 }  // namespace hmn::nvml

@@ -19,7 +19,7 @@ bool is_initialised(code c) noexcept {
 
 // Whether initialisation without NO_ATTACH may succeed.
 bool is_about_flags(code c) noexcept {
-  return c == invalid_argument || c == not_supported || c == function_not_found ||
+  return c == invalid_argument || c == not_supported || has_no_function(c) ||
          c == argument_version_mismatch || c == gpu_not_found;
 }
 
@@ -50,7 +50,7 @@ result<void> session::load() {
 }
 
 result<void> session::initialise(const topic& t, std::size_t expected) {
-  code c = function_not_found;
+  code c = no_symbol;
   if (fn.init_with_flags && initialise_detached(t, expected, c)) return {};
   if (!is_about_flags(c)) return failure_for(c, fn.init_with_flags.name());
   const char* name = fn.init.name();
@@ -106,11 +106,12 @@ void session::read_cuda_version(const topic& t) {
   int version = 0;
   code c = call(t, fn.cuda_version_v2, &version);
   if (c != success) c = call(t, fn.cuda_version, &version);
+  if (c == success && (version < 1000 || version > 99'999)) c = unusable;
   cuda_version.reset();
   no_cuda_version.reset();
   if (c != success) {
     no_cuda_version = failure_for(c, fn.cuda_version.name());
-  } else if (version > 0) {
+  } else {
     cuda_version = static_cast<std::uint32_t>(version);
   }
 }

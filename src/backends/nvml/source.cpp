@@ -34,6 +34,10 @@ failure left_alone() {
               "closed for a while, and values are those from before");
 }
 
+failure closed() {
+  return fail(status::backend, "NVML is not open");
+}
+
 failure values_disagree(const char* from) {
   return with_reason(
       reason::implausible,
@@ -144,12 +148,14 @@ result<void> nvml_source::devices(std::vector<device>& out, reading& r) {
   if (session_.is_open()) {
     if (auto done = list(t); !done) return done;
     if (device_list_.listed().empty() && !watch_.devices().empty() && t.wants()) {
-      t.diagnose(failure_for(gpu_not_found, session_.fn.count.name()));
+      t.diagnose(
+          fail(status::no_source, {"NVML lists no GPU, but the bus has ", watch_.devices().size(),
+                                   " of NVIDIA; see 'dmesg' for NVRM lines"}));
     }
   } else if (rests_ || must_stay_closed()) {
     device_list_.list_closed(t, watch_, rests_ ? &*why_ : nullptr);
   } else {
-    return why_ ? *why_ : failure_for(uninitialized, "NVML");
+    return why_ ? *why_ : closed();
   }
   device_list_.list_devices(t, out);
   return {};
@@ -174,7 +180,7 @@ result<void> nvml_source::with_device(const topic& t, slot number, device_call a
 result<known_device*> nvml_source::reach(const topic& t, slot number) {
   if (!session_.is_open()) {
     if (!rests_ && must_stay_closed()) return asleep();
-    return why_ ? *why_ : failure_for(uninitialized, "NVML");
+    return why_ ? *why_ : closed();
   }
   known_device* of = device_list_.find(number);
   const bool is_back = of != nullptr && of->refusal == set_aside && device_list_.may_ask(t, *of);
@@ -184,12 +190,10 @@ result<known_device*> nvml_source::reach(const topic& t, slot number) {
   }
   if (of == nullptr) return fail(status::no_device, "NVML never listed this device");
   if (!device_list_.may_ask(t, *of)) return failure_for(set_aside, "NVML");
-  if (!device_list_.is_listed(number)) {
-    return fail(status::device_lost, "the driver no longer lists this device");
-  }
-  if (of->h != nullptr && of->session == session_.number()) return of;
-  return failure_for(of->refusal != success ? of->refusal : gpu_is_lost,
-                     session_.fn.by_index.name());
+  const bool is_listed = device_list_.is_listed(number);
+  if (is_listed && of->h != nullptr && of->session == session_.number()) return of;
+  if (is_listed && of->refusal != success) return failure_for(of->refusal, of->refused_by);
+  return fail(status::device_lost, "the driver no longer lists this device");
 }
 
 void nvml_source::note_answer(known_device& of, code c) noexcept {
@@ -240,7 +244,7 @@ code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
     return success;
   }
   if (!has_values) {
-    const code c = answer.result == success ? not_supported : answer.result;
+    const code c = answer.result == success ? not_offered : answer.result;
     why = cannot_be ? values_disagree(answer.from) : failure_for(c, answer.from);
     return answer.result;
   }
@@ -259,7 +263,7 @@ pool nvml_source::unified_pool(const topic& t, known_device& of) {
   p.from = source::nvml;
   p.accounting = accounting::allocated;
   p.is_main = true;
-  processes_.read(t, session_, of);
+  diagnose_lists(t, processes_.read(t, session_, of), pool_field::used);
   std::uint64_t sum = 0;
   for (const merged_process& row : processes_.rows()) {
     if (!row.used || *row.used > UINT64_MAX - sum) continue;
@@ -288,7 +292,7 @@ result<void> nvml_source::metrics(slot number, bool slow, std::vector<metric>& o
     metric_reader reader(t, session_, of, wide_, faults_, out);
     reader.read(slow);
     const code c = reader.ended_by();
-    if (c != success && c != late && out.empty()) why = failure_for(c, "NVML");
+    if (c != success && c != late && out.empty()) why = failure_for(c, reader.ended_from());
     return c;
   });
 }

@@ -101,6 +101,11 @@ bool find_account(const topic& t, const session& s, const known_device& of, std:
 
 constexpr std::size_t most_rows = 65536;
 
+// What a process holds by a list that could not be read comes on top.
+void note_missing_lists(const list_outcome& outcome, usage& row) noexcept {
+  if (row.used && !outcome.complete()) row.notes |= note::lower_bound;
+}
+
 failure counted_by_system() {
   return fail(status::unsupported, "of this device Windows counts what processes use, not NVML");
 }
@@ -123,7 +128,7 @@ code nvml_source::read_processes(const topic& t, known_device& of, std::vector<u
     return success;
   }
   list_outcome outcome = processes_.read(t, session_, of);
-  if (!outcome.any()) {
+  if (processes_.rows().empty() && !outcome.complete()) {
     const std::size_t worst = outcome.worst();
     why = failure_for(outcome.results[worst], outcome.names[worst]);
     return outcome.results[worst];
@@ -131,7 +136,10 @@ code nvml_source::read_processes(const topic& t, known_device& of, std::vector<u
   const auto rows = processes_.rows().first(std::min(processes_.rows().size(), most_rows));
   outcome.missed += processes_.rows().size() - rows.size();
   const std::size_t begin = out.size();
-  for (const merged_process& row : rows) fill_usage(t, of, row, out.emplace_back());
+  for (const merged_process& row : rows) {
+    fill_usage(t, of, row, out.emplace_back());
+    note_missing_lists(outcome, out.back());
+  }
   const auto added = std::span(out).subspan(begin);
   const code c = read_load_and_peaks(t, of, added);
   mark_foreign(added);
@@ -184,6 +192,8 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
   const list_outcome outcome = processes_.find(t, session_, of, pid, found);
   if (found) {
     fill_usage(t, of, *found, out);
+    note_missing_lists(outcome, out);
+    diagnose_lists(t, outcome);
     // The caller's own value is read often, and its load is not worth a driver call.
     return self ? success : read_load_and_peaks(t, of, {&out, 1});
   }

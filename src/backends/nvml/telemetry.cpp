@@ -54,7 +54,7 @@ result<void> telemetry_reader::read() {
   for (const auto step : steps) (this->*step)();
   refuse_what_nvml_lacks();
   out_.from = source::nvml;
-  if (!any_) return failure_for(first_code_ == success ? not_supported : first_code_, first_from_);
+  if (!any_) return failure_for(first_code_ == success ? not_offered : first_code_, first_from_);
   out_.sources |= std::uint64_t{1} << static_cast<unsigned>(source::nvml);
   return {};
 }
@@ -65,18 +65,19 @@ bool telemetry_reader::wants(std::uint32_t bits) const noexcept {
 
 bool telemetry_reader::take(code c, const char* from, std::uint32_t bits) {
   if (c == success) return true;
-  if (ends_it(c)) ended_by_ = c;
-  if (first_code_ == success || ends_it(c)) {
+  const bool ends_now = ends_it(c) && ended_by_ == success;
+  if (ends_now) ended_by_ = c;
+  if (first_code_ == success || ends_now) {
     first_code_ = c;
     first_from_ = from;
   }
-  t_.missing(c, from, fields_ & bits);
+  t_.missing(c, ended_by_ != success ? first_from_ : from, fields_ & bits);
   return false;
 }
 
 void telemetry_reader::refuse(status s, const char* from, const char* why, std::uint32_t bits) {
   if (first_code_ == success) {
-    first_code_ = s == status::unsupported ? not_supported : unknown;
+    first_code_ = s == status::unsupported ? not_offered : unusable;
     first_from_ = from;
   }
   if (!t_.wants()) return;
@@ -96,7 +97,7 @@ void telemetry_reader::read_utilization() {
     utilization reported{};
     const char* const name = s_.fn.utilization.name();
     // Drivers may report the whole GPU's value for an instance.
-    const code c = of_.is_partition() ? not_supported : ask(s_.fn.utilization, &reported);
+    const code c = of_.is_partition() ? not_offered : ask(s_.fn.utilization, &reported);
     if (take(c, name, bits)) {
       percent(reported.gpu, field::gpu_busy_percent, out_.gpu_busy_percent);
       percent(reported.memory, field::memory_busy_percent, out_.memory_busy_percent);
@@ -131,10 +132,13 @@ void telemetry_reader::read_memory_temperature() {
   reported.id = field_memory_temperature;
   const char* const name = s_.fn.fields.name();
   code c = ask(s_.fn.fields, 1, &reported);
-  if (c == success) c = static_cast<code>(reported.result);
+  if (c == success) c = outcome_of(reported);
   if (!take(c, name, field::memory_celsius)) return;
   const bool is_number = reported.type == field_unsigned_int || reported.type == field_signed_int;
   const auto celsius = static_cast<std::int32_t>(reported.bits & 0xFFFFFFFFU);
+  if (reported.bits == value_not_available) {
+    return refuse(status::backend, name, "a value that cannot be", field::memory_celsius);
+  }
   // Boards without the sensor report 0.
   if (!is_number || celsius == 0) {
     return refuse(status::unsupported, name, "no memory temperature", field::memory_celsius);
@@ -192,7 +196,7 @@ void telemetry_reader::read_fan() {
   unsigned reported = 0;
   const char* name = s_.fn.fan.name();
   code c = ask(s_.fn.fan, &reported);
-  if (c == function_not_found && s_.fn.fan_of) {
+  if (has_no_function(c) && s_.fn.fan_of) {
     name = s_.fn.fan_of.name();
     c = ask(s_.fn.fan_of, 0U, &reported);
   }
@@ -201,12 +205,12 @@ void telemetry_reader::read_fan() {
   any_ = true;
 }
 
-void telemetry_reader::read_number(const number_call& from, std::uint32_t bit, unsigned most,
+void telemetry_reader::read_number(const number_call& from, std::uint32_t bit, unsigned unknown,
                                    std::optional<std::uint32_t>& out) {
   if (!wants(bit)) return;
   unsigned reported = 0;
   if (!take(ask(from, &reported), from.name(), bit)) return;
-  if (reported > most) {
+  if (reported == unknown) {
     return refuse(status::unsupported, from.name(), "the driver does not know it now", bit);
   }
   out = reported;
@@ -214,12 +218,12 @@ void telemetry_reader::read_number(const number_call& from, std::uint32_t bit, u
 }
 
 void telemetry_reader::read_pcie() {
-  read_number(s_.fn.pcie_generation, field::pcie_generation, UINT_MAX, out_.pcie_generation);
-  read_number(s_.fn.pcie_width, field::pcie_width, UINT_MAX, out_.pcie_width);
+  read_number(s_.fn.pcie_generation, field::pcie_generation, 0, out_.pcie_generation);
+  read_number(s_.fn.pcie_width, field::pcie_width, 0, out_.pcie_width);
 }
 
 void telemetry_reader::read_p_state() {
-  read_number(s_.fn.p_state, field::p_state, p_state_count - 1, out_.p_state);
+  read_number(s_.fn.p_state, field::p_state, p_state_unknown, out_.p_state);
 }
 
 void telemetry_reader::read_throttle() {
@@ -227,6 +231,10 @@ void telemetry_reader::read_throttle() {
   unsigned long long reasons = 0;
   const code c = ask(s_.fn.clock_reasons, &reasons);
   if (!take(c, s_.fn.clock_reasons.name(), field::throttle)) return;
+  if (reasons == value_not_available) {
+    return refuse(status::backend, s_.fn.clock_reasons.name(), "a value that cannot be",
+                  field::throttle);
+  }
   out_.throttle = throttle_bits(reasons);
   any_ = true;
 }

@@ -47,7 +47,7 @@ class telemetry_reader {
   void read_pcie();
   void read_p_state();
   void read_throttle();
-  void read_number(const number_call& from, std::uint32_t bit, unsigned most,
+  void read_number(const number_call& from, std::uint32_t bit, unsigned unknown,
                    std::optional<std::uint32_t>& out);
   void read_watts(const number_call& from, std::uint32_t bit, std::optional<double>& out);
   void read_clock(unsigned which, std::uint32_t bit, std::optional<std::uint32_t>& out);

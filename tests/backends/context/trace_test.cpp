@@ -15,6 +15,9 @@ TEST_CASE("a traced context has each driver call, its duration and code, in the 
     return std::string(d.message).find("nvmlDeviceGetMemoryInfo_v2") != std::string::npos;
   });
   REQUIRE(memory != all.end());
+  CHECK(std::string(memory->message) ==
+        "nvmlDeviceGetMemoryInfo_v2: ok, total=48318382080, reserved=629145600, "
+        "free=37580963840, used=10108272640");
   CHECK((memory->notes & HMN_NOTE_TRACE) != 0);
   CHECK((memory->present & HMN_DIAGNOSTIC_HAS_DURATION) != 0);
   CHECK(memory->native_domain == HMN_NATIVE_NVML);

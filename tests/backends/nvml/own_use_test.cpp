@@ -137,11 +137,40 @@ TEST_CASE("a list that was not read lets nothing be said") {
   check_zero(m);
 }
 
-TEST_CASE("a device that has no graphics or MPS list has nobody in it") {
-  machine m(listing("[]", R"(, "results": {"nvmlDeviceGetGraphicsRunningProcesses*": 3,
-                                           "nvmlDeviceGetMPSComputeRunningProcesses*": 3})"));
+// The clients of MPS are in the compute list as well.
+TEST_CASE("a device that has no MPS list has nobody in it") {
+  machine m(listing("[]", R"(, "results": {"nvmlDeviceGetMPSComputeRunningProcesses*": 3})"));
   m.add_self({"/dev/nvidia0"}, initial_namespace);
   check_zero(m);
+}
+
+TEST_CASE("a device without a graphics list cannot say who does not use it") {
+  machine m(listing("[]", R"(, "results": {"nvmlDeviceGetGraphicsRunningProcesses*": 3})"));
+  m.add_self({"/dev/nvidia0"}, initial_namespace);
+  usage out;
+  const auto done = own(m, out);
+  REQUIRE_FALSE(done);
+  CHECK(done.why().code == status::unsupported);
+  CHECK(done.why().message.view().find("Graphics") != std::string::npos);
+  CHECK(!out.used);
+  CHECK_FALSE(m.process(0, 12345, false, out));
+  m.add_self({"/dev/null"}, initial_namespace);
+  m.restart();
+  check_zero(m);
+}
+
+TEST_CASE("impossible lists prove no zero") {
+  for (const char* list :
+       {R"({"rows": [], "claim": 3})", R"([{"pid": 0, "used": 5}])",
+        R"([{"pid": 4294967295, "used": 5}])", R"({"rows": [{"pid": 7, "used": 1}], "claim": 5})",
+        R"({"rows": [{"pid": 7, "used": 1}], "always_insufficient": true})"}) {
+    CAPTURE(list);
+    machine m(listing(list));
+    m.add_self({"/dev/nvidia0"}, initial_namespace);
+    usage out;
+    CHECK_FALSE(own(m, out));
+    CHECK(!out.used);
+  }
 }
 
 TEST_CASE("a device that lists nothing at all cannot say who does not use it") {

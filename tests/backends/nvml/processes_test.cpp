@@ -258,17 +258,16 @@ TEST_CASE("a claim of billions of rows takes a bounded buffer") {
   CHECK((!done || !about_lists(m.reading).empty()));
 }
 
-TEST_CASE("a list that never fits is given up") {
+TEST_CASE("a list that never fits is given up, and is no empty one") {
   machine m(one_gpu(R"("processes": {"compute": {"rows": [{"pid": 7, "used": 1}],
                                                  "always_insufficient": true}})"));
   std::vector<usage> rows;
   require_ok(m.prepare());
-  require_ok(m.source().processes(0, rows, m.reading));
+  const auto done = m.source().processes(0, rows, m.reading);
+  REQUIRE_FALSE(done);
   CHECK(rows.empty());
-  const auto said = about_lists(m.reading);
-  REQUIRE(said.size() == 1);
-  CHECK(said[0].why.native.code == insufficient_size);
-  CHECK(said[0].why.code == status::backend);
+  CHECK(done.why().native.code == insufficient_size);
+  CHECK(done.why().code == status::backend);
   CHECK(m.driver.calls("nvmlDeviceGetComputeRunningProcesses_v3") <= 8);
 }
 
@@ -283,23 +282,46 @@ TEST_CASE("rows that came with 'insufficient' are kept, and the rest is told mis
   CHECK(said[0].why.code == status::limit);
 }
 
-TEST_CASE("rows that the driver counts and never wrote are no processes") {
+TEST_CASE("rows that the driver counts and never wrote are no processes, and are missing") {
   machine m(one_gpu(R"("processes": {"compute": {"rows": [{"pid": 7, "used": 1}], "claim": 60}})"));
   const auto rows = m.processes();
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].pid == 7);
+  CHECK((rows[0].notes & note::lower_bound) != 0);
+  const auto said = about_lists(m.reading);
+  REQUIRE(said.size() == 1);
+  CHECK(reason_for(said[0].why) == reason::implausible);
+  CHECK(said[0].why.native.domain == native_domain::none);
   m.driver.load(one_gpu(R"("processes": {"compute": [{"pid": 0, "used": 0}, {"pid": 8, "used": 2},
                                                      {"pid": 0, "used": 77}]})"));
   const auto after = m.processes();
   REQUIRE(after.size() == 1);
   CHECK(after[0].pid == 8);
+  CHECK((after[0].notes & note::lower_bound) != 0);
+}
+
+TEST_CASE("a list of which no row can be is no empty list") {
+  for (const char* list : {R"({"rows": [], "claim": 3})", R"([{"pid": 0, "used": 5}])",
+                           R"([{"pid": 4294967295, "used": 5}])"}) {
+    CAPTURE(list);
+    machine m(one_gpu(R"("processes": {"compute": )" + std::string(list) + "}"));
+    std::vector<usage> rows;
+    require_ok(m.prepare());
+    const auto done = m.source().processes(0, rows, m.reading);
+    REQUIRE_FALSE(done);
+    CHECK(rows.empty());
+    CHECK(reason_for(done.why()) == reason::implausible);
+    CHECK(done.why().message.view().find("Compute") != std::string::npos);
+  }
 }
 
 TEST_CASE("a list that is refused leaves the others, with a remark") {
   machine m(one_gpu(R"("processes": {"compute": [{"pid": 7, "used": 1}]},
                        "results": {"nvmlDeviceGetGraphicsRunningProcesses*": "NO_PERMISSION",
                                    "nvmlDeviceGetMPSComputeRunningProcesses*": "NOT_SUPPORTED"})"));
-  CHECK(m.processes().size() == 1);
+  const auto rows = m.processes();
+  REQUIRE(rows.size() == 1);
+  CHECK((rows[0].notes & note::lower_bound) != 0);
   const auto said = about_lists(m.reading);
   REQUIRE(said.size() == 1);
   CHECK(said[0].why.code == status::permission);

@@ -68,9 +68,13 @@ std::string key_of(const device& one) {
 }
 
 void identify(driver& d, scenario& scene, device& one) {
-  const auto next = static_cast<unsigned>(d.identities.size());
-  one.identity = d.identities.try_emplace(key_of(one), next).first->second;
-  if (scene.by_identity.size() <= one.identity) scene.by_identity.resize(one.identity + 1);
+  auto key = key_of(one);
+  do {  // another card may claim the same uuid
+    const auto next = static_cast<unsigned>(d.identities.size());
+    one.identity = d.identities.try_emplace(key, next).first->second;
+    if (scene.by_identity.size() <= one.identity) scene.by_identity.resize(one.identity + 1);
+    key += "#";
+  } while (scene.by_identity[one.identity]);
   scene.by_identity[one.identity] = &one;
   for (const auto& instance : one.instances) identify(d, scene, *instance);
 }

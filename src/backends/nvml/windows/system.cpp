@@ -24,7 +24,7 @@ std::span<const char* const> library_places() noexcept {
 
 // The display driver model manages device memory itself: NVML lists processes without values.
 bool is_counted_by_system(const platform::library& nvml, handle h) noexcept {
-  using driver_model = code (*)(handle, unsigned* current, unsigned* pending);
+  using driver_model = int (*)(handle, unsigned* current, unsigned* pending);
   const auto ask = reinterpret_cast<driver_model>(nvml.symbol("nvmlDeviceGetDriverModel"));
   unsigned current = 0;
   unsigned pending = 0;

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/arguments.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "model/compose.hpp"
+
+namespace hmn::nvml {
+namespace {
+
+constexpr std::uint64_t untouched_bits = 0xA5A5A5A5A5A5A5A5U;
+constexpr auto untouched_result = static_cast<std::int32_t>(untouched_bits);
+constexpr std::uint64_t most_rows_shown = 2;
+
+// Members in order, each a letter of its type and its name: u and i have 4 bytes, q has 8, p is an
+// address, c and d are 16 and 32 characters; U and Q are set by the caller.
+constexpr const char* layouts[] = {
+    "u", "i", "q", "p", "qtotal qfree qused", "Uversion qtotal qreserved qfree qused",
+    "cbus_id_legacy udomain ubus udevice udevice_id usubsystem_id dbus_id", "uenabled",
+    "Uversion umode", "ugpu umemory", "Uversion Usensor icelsius",
+    "ugpu umemory qmax_memory qtime qstart uis_running", "pdevice qtype qdata",
+    "ufield Uscope Qtimestamp Qlatency utype iresult qvalue",
+    "upid qtime usm umemory uencoder udecoder",
+    // Words of rows, whose layout differs between drivers.
+    "uwords u u u u u"};
+static_assert(std::size(layouts) == static_cast<std::size_t>(role::rows) + 1);
+
+struct member {
+  char type;
+  std::size_t offset;
+  std::string_view name;
+
+  [[nodiscard]] bool is_input() const noexcept { return type == 'U' || type == 'Q'; }
+  [[nodiscard]] bool is_text() const noexcept { return type == 'c' || type == 'd'; }
+  [[nodiscard]] std::size_t size() const noexcept {
+    if (is_text()) return type == 'c' ? 16 : 32;
+    if (type == 'p') return sizeof(void*);
+    return type == 'q' || type == 'Q' ? 8 : 4;
+  }
+};
+
+template <class T>
+T read(const char* from) noexcept {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+bool has_layout(const argument& a) noexcept {
+  return a.is <= role::rows && a.value != 0;
+}
+
+// Calls `visit` for each member; returns the size of all.
+template <class Visit>
+std::size_t each_member(role of, Visit&& visit) {
+  std::size_t end = 0;
+  for (const char* at = layouts[static_cast<std::size_t>(of)]; *at != '\0';) {
+    member m{*at++, end, {}};
+    const std::size_t length = std::strcspn(at, " ");
+    m.name = {at, length};
+    if (m.size() == 8) m.offset += end % (4 + padding);
+    end = m.offset + m.size();
+    visit(m);
+    at += length;
+    if (*at == ' ') ++at;
+  }
+  return end;
+}
+
+member first_output(role of) noexcept {
+  member found{};
+  each_member(of, [&](const member& m) {
+    if (found.type == '\0' && !m.is_input() && !m.is_text()) found = m;
+  });
+  return found;
+}
+
+// What the driver writes whenever it succeeds. A number is not marked where it is a capacity.
+template <class Visit>
+void each_output(argument_list all, Visit&& visit) {
+  const bool counts = std::ranges::any_of(
+      all, [](const argument& a) { return a.is == role::rows || a.is == role::samples; });
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].is < role::fields && !counts) visit(all[i]);
+  }
+}
+
+// Addresses are marked by null: of a failed call they must not be used.
+std::uint64_t mark_of(const member& m) noexcept {
+  return m.type == 'p' ? 0 : untouched_bits;
+}
+
+std::span<field_value> fields_of(argument_list all) noexcept {
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i].is != role::fields) continue;
+    return {reinterpret_cast<field_value*>(all[i].address()), all[i - 1].value};
+  }
+  return {};
+}
+
+class description {
+ public:
+  void add(std::initializer_list<piece> pieces) noexcept {
+    length_ += compose_in(std::span(bytes_).subspan(length_), pieces).size();
+  }
+  void add_text(std::string_view text) noexcept;
+  void add_members(role of, const char* from);
+  [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), length_}; }
+
+ private:
+  std::array<char, message_text::capacity + 1> bytes_;  // one more shows that it was cut
+  std::size_t length_ = 0;
+};
+
+void description::add_text(std::string_view text) noexcept {
+  add({"\""});
+  for (const char& c : text) {
+    if (c >= ' ' && c <= '~') {
+      add({std::string_view(&c, 1)});
+    } else {
+      add({"\\x", hex(static_cast<unsigned char>(c), 2)});
+    }
+  }
+  add({"\""});
+}
+
+void description::add_members(role of, const char* from) {
+  each_member(of, [&](const member& m) {
+    if (m.is_input()) return;
+    add({", ", m.name, m.name.empty() ? "" : "="});
+    const char* const at = from + m.offset;
+    if (m.is_text()) return add_text({at, strnlen(at, m.size())});
+    const std::uint64_t number = m.size() == 8 ? read<std::uint64_t>(at) : read<std::uint32_t>(at);
+    if (m.type == 'i') return add({static_cast<std::int32_t>(number)});
+    if (m.type == 'p' || of == role::rows) return add({"0x", hex(number)});
+    add({number});
+  });
+}
+
+// How many of them are shown, though more are there.
+std::uint64_t shown(argument_list all, std::size_t i) noexcept {
+  if (all[i].is == role::fields) return all[i - 1].value;
+  if (all[i].is != role::rows && all[i].is != role::samples) return 1;
+  const argument& count = all[all[i].is == role::rows ? i - 1 : i + 1];
+  return std::min<std::uint64_t>(read<unsigned>(count.address()), most_rows_shown);
+}
+
+}  // namespace
+
+void mark(argument_list all) noexcept {
+  each_output(all, [](const argument& a) {
+    const member m = first_output(a.is);
+    const std::uint64_t bits = mark_of(m);
+    std::memcpy(a.address() + m.offset, &bits, m.size());
+  });
+  for (field_value& f : fields_of(all)) f.result = untouched_result;
+}
+
+bool are_written(argument_list all) noexcept {
+  bool all_are = true;
+  each_output(all, [&](const argument& a) {
+    const member m = first_output(a.is);
+    const std::uint64_t bits = mark_of(m);
+    all_are = all_are && std::memcmp(a.address() + m.offset, &bits, m.size()) != 0;
+  });
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].is != role::text) continue;
+    const std::size_t length = strnlen(all[i].address(), all[i + 1].value);
+    all_are = all_are && length != 0 && length != all[i + 1].value;
+  }
+  return all_are;
+}
+
+code outcome_of(const field_value& reported) noexcept {
+  return reported.result == untouched_result ? unusable : static_cast<code>(reported.result);
+}
+
+message_text describe(const char* symbol, argument_list all) noexcept {
+  description out;
+  out.add({symbol});
+  for (const argument& a : all) {
+    if (a.is == role::input) out.add({" ", a.value});
+  }
+  out.add({": ok"});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const argument& a = all[i];
+    if (a.is == role::text) {
+      out.add({", "});
+      out.add_text({a.address(), strnlen(a.address(), all[i + 1].value)});
+    }
+    if (!has_layout(a)) continue;
+    const char* from = a.address();
+    for (std::uint64_t n = shown(all, i); n != 0; --n) {
+      out.add_members(a.is, from);
+      from += each_member(a.is, [](const member&) {});
+    }
+  }
+  return out.view();
+}
+
+}  // namespace hmn::nvml

@@ -13,8 +13,12 @@ status count_devices(call which, unsigned* to) {
   visit v(which);
   if (!v.admitted()) return v.result();
   if (!to) return v.done(error_invalid_argument);
-  *to = v.scene().device_count.value_or(static_cast<unsigned>(v.scene().devices.size()));
+  put(to, v.scene().device_count.value_or(static_cast<unsigned>(v.scene().devices.size())));
   return v.done(success);
+}
+
+const device* next_of(const scenario& s, const device& target) {
+  return s.devices[(target.index + 1) % s.devices.size()].get();
 }
 
 // One way to a handle: the rules hear of the device that it would have found.
@@ -25,7 +29,8 @@ status find_handle(call which, device_handle* to, status otherwise, Find find) {
   if (!v.admitted(target)) return v.result();
   if (!to) return v.done(error_invalid_argument);
   if (!target) return v.done(otherwise);
-  *to = handle_of(v.home(), *target);
+  if (present_lie.how == lie::next_device) target = next_of(v.scene(), *target);
+  put(to, handle_of(v.home(), *target));
   return v.done(success);
 }
 

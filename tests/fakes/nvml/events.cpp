@@ -45,6 +45,7 @@ status wait_for(call which, event_set_handle handle, void* to, std::size_t size,
     return v.done(error_timeout);
   }
   std::memcpy(to, &set->come.front(), size);
+  distort(to, size);
   set->come.pop_front();
   return v.done(success);
 }
@@ -83,7 +84,7 @@ FAKE_NVML_EXPORT status nvmlEventSetCreate(event_set_handle* to) {
   const std::scoped_lock lock(v.home().events);
   const unsigned number = ++v.home().sets_made;
   v.home().sets[number];
-  *to = reinterpret_cast<event_set_handle>(set_mark | number);
+  put(to, reinterpret_cast<event_set_handle>(set_mark | number));
   return v.done(success);
 }
 

@@ -7,7 +7,7 @@ namespace {
 status instance_id(call which, device_handle handle, unsigned* to, unsigned device::*from) {
   return on_device(which, handle, [&](const device& target, visit&) {
     if (!to || !target.parent) return error_invalid_argument;
-    *to = target.*from;
+    put(to, target.*from);
     return success;
   });
 }
@@ -26,7 +26,7 @@ using namespace fake_nvml;
 FAKE_NVML_EXPORT status nvmlDeviceGetMaxMigDeviceCount(device_handle h, unsigned* to) {
   return on_device(call::nvmlDeviceGetMaxMigDeviceCount, h, [&](const device& target, visit&) {
     if (!to) return error_invalid_argument;
-    *to = target.mig_max;
+    put(to, target.mig_max);
     return success;
   });
 }
@@ -40,7 +40,7 @@ FAKE_NVML_EXPORT status nvmlDeviceGetMigDeviceHandleByIndex(device_handle h, uns
                      if (slot >= target.mig_max) return error_invalid_argument;
                      const auto* instance = instance_at(target, slot);
                      if (!instance) return error_not_found;
-                     *to = handle_of(v.home(), *instance);
+                     put(to, handle_of(v.home(), *instance));
                      return success;
                    });
 }

@@ -37,14 +37,16 @@ status answer_list(const process_list& list, unsigned layout, unsigned* count, v
   const auto claimed = list.claim.value_or(present);
   const auto capacity = *count;
   if (list.always_insufficient || claimed > capacity) {
-    *count = list.always_insufficient && claimed <= capacity ? capacity + 1 : claimed;
+    put(count, list.always_insufficient && claimed <= capacity ? capacity + 1 : claimed);
     if (list.fill_when_insufficient && rows)
       write_rows(list, std::min(present, capacity), layout, rows);
     return error_insufficient_size;
   }
   if (claimed > 0 && !rows) return error_invalid_argument;
   write_rows(list, std::min(present, claimed), layout, rows);
+  if (present_lie.how == lie::all_bits) distort(rows, std::min(present, claimed) * layout);
   *count = claimed;
+  if (present_lie.how != lie::all_bits) put(count, claimed);
   return success;
 }
 
@@ -80,8 +82,10 @@ status newer_samples(const device& target, unsigned long long last_seen_us, unsi
     return error_insufficient_size;
   }
   *count = 0;
+  unsigned written = 0;
   for (const auto& sample : target.samples.value)
-    if (time_of(sample) > last_seen_us && *count < newer) write((*count)++, sample);
+    if (time_of(sample) > last_seen_us && written < newer) write(written++, sample);
+  put(count, written);
   return success;
 }
 
@@ -153,6 +157,7 @@ FAKE_NVML_EXPORT status nvmlDeviceGetAccountingStats(device_handle h, unsigned p
     to->start_us = found->start_us.value_or(now_us());
     to->time_ms = found->is_running ? 0 : 1;
     to->is_running = found->is_running;
+    distort(to, sizeof *to);
     return success;
   });
 }
@@ -164,7 +169,7 @@ FAKE_NVML_EXPORT status nvmlDeviceGetProcessUtilization(device_handle h, process
     if (!count) return error_invalid_argument;
     return newer_samples(target, last_seen_us, count, rows != nullptr,
                          [&](unsigned i, const utilization_sample& s) {
-                           rows[i] = {s.pid, time_of(s), s.sm, s.memory, s.encoder, s.decoder};
+                           put(&rows[i], {s.pid, time_of(s), s.sm, s.memory, s.encoder, s.decoder});
                          });
   });
 }

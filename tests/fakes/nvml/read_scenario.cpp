@@ -59,6 +59,16 @@ void read_hang(object& in, rule& out) {
   hang.finish();
 }
 
+lie lie_from(const json& value, const std::string& place) {
+  const auto text = text_from(value, place);
+  if (text == "untouched") return lie::untouched;
+  if (text == "all_bits") return lie::all_bits;
+  if (text == "huge") return lie::huge;
+  if (text == "growing") return lie::growing;
+  if (text == "next_device") return lie::next_device;
+  refuse(place, "not a lie");
+}
+
 std::unique_ptr<rule> rule_from(const json& value, const std::string& place) {
   auto out = std::make_unique<rule>();
   object in(value, place);
@@ -73,9 +83,12 @@ std::unique_ptr<rule> rule_from(const json& value, const std::string& place) {
   out->delay_ms = small_or(in, "delay_ms", 0);
   out->holds_lock = truth_or(in, "holds_lock", false);
   out->until_init = truth_or(in, "until_init", false);
+  if (const json* how = in.find("lie")) out->lie = lie_from(*how, in.at("lie"));
   read_hang(in, *out);
   in.finish();
-  if (!out->result && !out->hang && !out->delay_ms) refuse(place, "a rule that does nothing");
+  const bool lies = out->lie != lie::none;
+  if (!out->result && !out->hang && !out->delay_ms && !lies)
+    refuse(place, "a rule that does nothing");
   return out;
 }
 

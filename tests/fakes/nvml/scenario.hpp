@@ -141,6 +141,16 @@ struct device {
 
 enum list_kind { compute_list = 0, graphics_list = 1, mps_list = 2 };
 
+// What a call does with its outputs, though it returns success.
+enum class lie {
+  none,
+  untouched,    // leaves them alone
+  all_bits,     // sets all bits: -1, the largest number, text without an end
+  huge,         // the largest positive number of each size but some bits; text without an end
+  growing,      // adds the number of this call, counted from 1
+  next_device,  // the handle of the device after the one that was asked for
+};
+
 struct rule {
   std::vector<call> calls;
   std::optional<unsigned> device;
@@ -153,6 +163,7 @@ struct rule {
   std::string hang_until;
   bool holds_lock = false;
   bool until_init = false;
+  fake_nvml::lie lie = lie::none;
   mutable std::atomic<unsigned long long> matched{0};
   mutable std::atomic<bool> ended{false};
 };

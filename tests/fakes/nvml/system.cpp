@@ -44,7 +44,7 @@ status cuda_version(call which, int* version) {
   visit v(which, visit::not_needed);
   if (!v.admitted()) return v.result();
   if (!version) return v.done(error_invalid_argument);
-  *version = v.scene().cuda_version;
+  put(version, v.scene().cuda_version);
   return v.done(success);
 }
 

@@ -31,7 +31,7 @@ status fan(call which, device_handle handle, unsigned n, unsigned* to) {
   return on_device(which, handle, [&](const device& target, visit&) {
     if (!to || (target.fans.result == success && n >= target.fans.value.size()))
       return error_invalid_argument;
-    if (target.fans.result == success) *to = target.fans.value[n];
+    if (target.fans.result == success) put(to, target.fans.value[n]);
     return target.fans.result;
   });
 }
@@ -63,6 +63,7 @@ void answer_field(const device& target, field_value& to) {
   if (to.result != success) return;
   to.value_type = found->second.type;
   write_value(found->second, to);
+  distort(&to.value, sizeof to.value);
 }
 
 }  // namespace
@@ -163,7 +164,7 @@ FAKE_NVML_EXPORT status nvmlDeviceGetMaxClockInfo(device_handle h, unsigned kind
 FAKE_NVML_EXPORT status nvmlDeviceGetNumFans(device_handle h, unsigned* to) {
   return on_device(call::nvmlDeviceGetNumFans, h, [&](const device& target, visit&) {
     if (!to) return error_invalid_argument;
-    if (target.fans.result == success) *to = static_cast<unsigned>(target.fans.value.size());
+    if (target.fans.result == success) put(to, static_cast<unsigned>(target.fans.value.size()));
     return target.fans.result;
   });
 }

@@ -92,6 +92,7 @@ const device* device_of(const driver& d, const scenario& scene, device_handle ha
 
 visit::visit(call which, session s) : driver_(the_driver()), call_(which), session_(s) {
   if (fault_pause) fault_pause();
+  present_lie = {};
   driver_.inside.fetch_add(1, std::memory_order_relaxed);
   driver_.calls[static_cast<unsigned>(which)].fetch_add(1, std::memory_order_relaxed);
   while (driver_.lock_holders.load(std::memory_order_relaxed) > 0) nap();
@@ -123,6 +124,8 @@ bool visit::obeys_rules(const device* target) {
   for (const auto* r : scene_->rules_of[static_cast<unsigned>(call_)]) {
     if (!concerns(*r, target) || !fires(*r)) continue;
     hold(driver_, *r);
+    present_lie = {r->lie, r->matched.load()};
+    if (r->lie == lie::untouched) return refuse(success);
     if (r->result) return *r->result == success || refuse(*r->result);
   }
   return true;
@@ -151,10 +154,16 @@ bool visit::admitted(device_handle handle, const device*& target) {
   return target || refuse(why);
 }
 
+void distort(void* to, std::size_t size) {
+  if (present_lie.how == lie::all_bits) std::memset(to, 0xFF, size);
+  if (present_lie.how == lie::huge) std::memset(to, 0x77, size);
+}
+
 status write_text(const std::string& text, char* to, unsigned length) {
   if (!to) return error_invalid_argument;
   if (length <= text.size()) return error_insufficient_size;
   std::memcpy(to, text.c_str(), text.size() + 1);
+  distort(to, length);
   return success;
 }
 

@@ -14,7 +14,11 @@ namespace {
 constexpr std::uint32_t in_use_fields = pool_field::used | pool_field::free;
 constexpr std::uint32_t budget_field = 1U << 5;  // HMN_POOL_HAS_BUDGET
 
-failure not_counted() {
+// Why a sum has no bytes: no rows, or rows whose values are invalid.
+failure not_counted(const wddm::segment_sum& sum) {
+  if (sum.lacks_a_part()) {
+    return {status::backend, source::pdh, {}, "Windows' counters have no valid value"};
+  }
   return {status::unsupported, source::pdh, {}, "Windows has no counters of this adapter"};
 }
 
@@ -22,13 +26,15 @@ failure no_counters() {
   return {status::unsupported, source::pdh, {}, "Windows' performance counters are left out"};
 }
 
-void diagnose(reading& r, slot number, std::uint32_t about, std::uint32_t field, failure why) {
+void diagnose(reading& r, slot number, std::uint32_t about, std::uint32_t field, failure why,
+              std::optional<std::uint32_t> pid = {}) {
   if (!r.wants_diagnostics()) return;
   diagnostic d;
   d.why = std::move(why);
   d.about = about;
   d.field = field;
   d.device = number;
+  d.pid = pid;
   r.diagnose(std::move(d));
 }
 
@@ -147,7 +153,7 @@ result<void> dxgi_source::memory(slot number, pools& out, reading& r) {
   if (auto reported = counters_ ? counters_->memory((*a)->id) : no_counters()) {
     in_use = *reported;
     if (!reported->dedicated.bytes())
-      diagnose(r, number, subject::pools, in_use_fields, not_counted());
+      diagnose(r, number, subject::pools, in_use_fields, not_counted(reported->dedicated));
   } else {
     diagnose(r, number, subject::pools, in_use_fields, reported.why());
   }
@@ -204,7 +210,7 @@ result<void> dxgi_source::metrics(slot number, bool, std::vector<metric>& out, r
   return {};
 }
 
-result<void> dxgi_source::processes(slot number, std::vector<usage>& out, reading&) {
+result<void> dxgi_source::processes(slot number, std::vector<usage>& out, reading& r) {
   const auto a = find(number);
   if (!a) return a.why();
   if (!counters_) return no_counters();
@@ -215,6 +221,10 @@ result<void> dxgi_source::processes(slot number, std::vector<usage>& out, readin
   for (const wddm::process_memory& p : all) {
     usage row = to_usage(p);
     if (loads) add_load(*loads, row);
+    if (!row.used) {
+      diagnose(r, number, subject::processes, usage_field::used, not_counted(p.dedicated_committed),
+               p.pid);
+    }
     out.push_back(std::move(row));
   }
   return {};

@@ -212,7 +212,7 @@ if(NOT HMN_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND HMN_BACKEND_NVML AND HMN_BA
    AND HMN_BACKEND_SIMULATED)
   hmn_abi_suite(soak TIMEOUT 1800 LABELS nightly)
   hmn_abi_fault_machine(soak)
-  hmn_abi_suite(fault TIMEOUT 900)
+  hmn_abi_suite(fault TIMEOUT 1800)
   hmn_abi_fault_machine(fault)
   set(fault_statuses ${CMAKE_CURRENT_BINARY_DIR}/fault_statuses.inc)
   set(fault_header ${PROJECT_SOURCE_DIR}/include/hypomnesis.h)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/options.hpp"
@@ -58,6 +59,8 @@ expected<exit_code> run_or_fail(const options& asked) {
     return run(asked);
   } catch (const std::exception& why) {
     return failed(why.what());
+  } catch (const std::bad_alloc&) {
+    return failed("out of memory");
   }
 }
 
@@ -66,29 +69,32 @@ exit_code refuse(const failure& why) {
   return why.code;
 }
 
-// Replaces exit code 1, which could be mistaken for the command's own.
-failure failure_of_wrapper(failure why, command run) {
+// Replaces exit code 1, which could be mistaken for that of a command that was run, or for a spill.
+failure failure_of(failure why, command run) {
   const bool wraps = run == command::run || run == command::spill;
-  if (wraps && why.code == exit_code::failed) why.code = exit_code::wrapper_failed;
+  if (why.code != exit_code::failed) return why;
+  if (wraps) why.code = exit_code::wrapper_failed;
+  if (run == command::watch) why.code = exit_code::usage;
   return why;
 }
 
-exit_code main_of(const std::vector<std::string>& arguments) {
+exit_code main_of(int count, const char* const* arguments) {
   prepare_streams();
-  std::vector<const char*> pointers;
-  for (const auto& each : arguments) pointers.push_back(each.c_str());
-  const auto parsed = parse_options(static_cast<int>(pointers.size()), pointers.data());
+  const auto parsed = parse_options(count, arguments);
   if (!parsed) return refuse(parsed.why());
   if (const auto* answer = std::get_if<information>(&*parsed)) return write_output(answer->text);
   const auto& asked = std::get<options>(*parsed);
   const auto result = run_or_fail(asked);
-  return result ? *result : refuse(failure_of_wrapper(result.why(), asked.run));
+  return result ? *result : refuse(failure_of(result.why(), asked.run));
 }
 
 }  // namespace
-int run_program(const std::vector<std::string>& arguments) {
+int run_program(int count, const char* const* arguments) {
   try {
-    return static_cast<int>(main_of(arguments));
+    return static_cast<int>(main_of(count, arguments));
+  } catch (const std::bad_alloc&) {
+    write_report("hmn: out of memory\n");
+    return static_cast<int>(exit_code::failed);
   } catch (const std::exception& error) {
     write_notice(error.what());
     return static_cast<int>(exit_code::failed);

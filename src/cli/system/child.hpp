@@ -36,8 +36,7 @@ struct process_end {
 // Command run under hmn: searched for along PATH, with our standard streams, our process group, and
 // the signal dispositions that hmn inherited. While it runs, requests to end (INT, QUIT, TERM, HUP,
 // USR1, USR2; Ctrl+C, Ctrl+Break) do not end hmn. Signals sent to hmn by a process are forwarded;
-// those of the terminal reach the command directly. A command outlives no child: whatever fails in
-// the meantime, the destructor waits for its end.
+// those of the terminal reach the command directly.
 class child {
  public:
   using clock = std::chrono::steady_clock;
@@ -49,6 +48,7 @@ class child {
   static expected<exit_code> run_in_our_place(const std::vector<std::string>& command);
   child(child&& other) noexcept;
   child& operator=(child&&) = delete;
+  // Waits for its end, for hmn may fail while the command runs.
   ~child();
 
   // Returns true as soon as it has ended, or false at that time.
@@ -63,6 +63,8 @@ class child {
   explicit child(std::unique_ptr<running> started);
 
  private:
+  void outlast() noexcept;
+
   std::unique_ptr<running> running_;
 };
 

@@ -107,7 +107,7 @@ void child::running::pass_signals_on() const {
 child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
 child::child(child&& other) noexcept = default;
 child::~child() {
-  if (running_) wait();
+  outlast();
 }
 
 expected<child> child::start(const std::vector<std::string>& command) {

@@ -2,5 +2,5 @@
 #include "cli/commands/main.hpp"
 
 int main(int argc, char** argv) {
-  return hmn::cli::run_program({argv, argv + argc});
+  return hmn::cli::run_program(argc, argv);
 }

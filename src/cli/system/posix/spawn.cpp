@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 extern "C" char** environ;
 
@@ -124,6 +125,16 @@ expected<exit_code> child::run_in_our_place(const std::vector<std::string>& comm
 bool child::wait() {
   while (!wait_until(clock::now() + std::chrono::hours(24))) continue;
   return true;
+}
+
+void child::outlast() noexcept {
+  while (running_) {
+    try {
+      if (wait()) return;
+    } catch (const std::bad_alloc&) {
+      continue;
+    }
+  }
 }
 
 }  // namespace hmn::cli

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
 #include "cli/system/environment.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/windows/error_text.hpp"
@@ -108,7 +110,7 @@ STARTUPINFOW our_streams() {
 child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
 child::child(child&& other) noexcept = default;
 child::~child() {
-  if (running_) wait();
+  outlast();
 }
 
 // Starts suspended, so that no instruction runs outside the job.
@@ -159,6 +161,16 @@ bool child::wait_until(clock::time_point time) {
 bool child::wait() {
   while (!wait_until(clock::now() + std::chrono::hours(24))) continue;
   return true;
+}
+
+void child::outlast() noexcept {
+  while (running_) {
+    try {
+      if (wait()) return;
+    } catch (const std::bad_alloc&) {
+      continue;
+    }
+  }
 }
 
 std::uint32_t child::pid() const {

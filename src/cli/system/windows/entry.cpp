@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <string>
+#include <vector>
+
 #include "cli/commands/main.hpp"
 #include "cli/system/windows/control_events.hpp"
 #include "platform/windows/wide.hpp"
@@ -8,5 +11,7 @@ int wmain(int argc, wchar_t** argv) {
   const hmn::cli::kept_console_mode kept;
   std::vector<std::string> arguments;
   for (int i = 0; i < argc; ++i) arguments.push_back(hmn::platform::to_utf8(argv[i]));
-  return hmn::cli::run_program(arguments);
+  std::vector<const char*> pointers;
+  for (const std::string& each : arguments) pointers.push_back(each.c_str());
+  return hmn::cli::run_program(argc, pointers.data());
 }

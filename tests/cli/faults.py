@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""faults.py PRELOADED: each command of hmn, with its n-th allocation and its n-th system call failing, for
+n = 1, 2, ... until none fails: it ends by itself, with a code of docs/exit-codes.md, and prints why unless it is
+done; a command that it runs has ended as well. HMN_FAULT_STEP: only every so manieth fault; HMN_FAULT_ONLY: one
+command; HMN_FAULT_REPORT: a file for the number of faults of each."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+from command import COMMAND, MACHINES, Machines, environment, main
+
+PRELOADED = sys.argv.pop(1)
+STEP = int(os.environ.get("HMN_FAULT_STEP", "1"))
+REPORT = os.environ.get("HMN_FAULT_REPORT")
+KINDS = {"allocation": 1, "system call": 2}
+MACHINE = ("--machine", MACHINES / "workstation.json")
+CHILD = ("sh", "-c", "echo $$ >PID; sleep 0.1; exit 7")
+
+# Command line, and the codes besides 1 that are its own.
+COMMANDS = {
+    "hmn": ((), {0}),
+    "hmn --json": (("--json",), {0}),
+    "hmn ps": (("ps",), {0}),
+    "hmn snapshot": (("snapshot",), {0}),
+    "hmn log": (("log", "--count", "2", "--interval", "1ms"), {0}),
+    "hmn metrics": (("metrics",), {0}),
+    "hmn doctor": (("doctor",), {0}),
+    "hmn fit": (("fit", "MODEL"), {0, 3, 4}),
+    "hmn watch": (("watch", "--duration", "1ms", "--interval", "1ms"), {0, 2}),
+    "hmn run": (("run", "--", *CHILD), {7, 125, 126}),
+    "hmn spill": (("spill", "--", *CHILD), {7, 125, 126}),
+    "hmn wait": (("wait", "--free", "1MiB", "--", *CHILD), {7, 125, 126}),
+}
+TRUTHFUL = {0, 3, 4, 7}
+
+
+# Of a model, as transformers writes it.
+MODEL = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64, "intermediate_size": 128,
+         "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 100,
+         "max_position_embeddings": 512, "torch_dtype": "float16"}
+
+
+class Faults(Machines):
+    def setUp(self):
+        super().setUp()
+        self.model = self.folder / "config.json"
+        self.model.write_text(json.dumps(MODEL))
+
+    def attempt(self, arguments, kind, number):
+        """(code, stderr, whether the fault was met)"""
+        mark = self.folder / "mark"
+        mark.write_text("-")
+        changed = environment(LD_PRELOAD=PRELOADED, HMN_FAULT=f"{KINDS[kind]} {number}", HMN_FAULT_MARK=str(mark))
+        done = subprocess.run([*COMMAND, *map(str, arguments)], env=changed, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=60, cwd=self.folder)
+        return done.returncode, done.stderr.decode(errors="replace"), mark.read_text() == "!"
+
+    def has_left_its_command(self):
+        pid = self.folder / "PID"
+        if not pid.exists():
+            return False
+        started = int(pid.read_text() or "0")
+        pid.unlink()
+        try:
+            state = pathlib.Path(f"/proc/{started}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        return started != 0 and state != "Z"
+
+    def check(self, name, kind, number):
+        arguments, codes = COMMANDS[name]
+        command = [self.model if word == "MODEL" else word for word in (*arguments[:1], *MACHINE, *arguments[1:])]
+        code, said, was_met = self.attempt(command, kind, number)
+        with self.subTest(command=name, kind=kind, number=number, code=code, said=said):
+            self.assertIn(code, codes | {1})
+            if code not in TRUTHFUL:
+                self.assertRegex(said, r"(?m)^hmn: .")
+            if not was_met:
+                self.assertIn(code, TRUTHFUL)
+            self.assertFalse(self.has_left_its_command())
+        return was_met
+
+    def loop(self, name, kind):
+        number = 1
+        while self.check(name, kind, number):
+            number += STEP
+        self.assertGreater(number, 1, "nothing fails")
+        return number - 1
+
+    def test_every_command_ends_with_a_code_and_a_reason(self):
+        rows = []
+        for name in COMMANDS:
+            if os.environ.get("HMN_FAULT_ONLY", name) == name:
+                rows.append([name, *(self.loop(name, kind) for kind in KINDS)])
+        if REPORT:
+            with open(REPORT, "w", encoding="utf-8") as report:
+                report.writelines(" ".join(map(str, row)) + "\n" for row in rows)
+
+
+main()

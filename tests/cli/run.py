@@ -159,6 +159,14 @@ class Run(Machines):
         self.assertEqual(kept.read_text(), "kept")
         self.assertEqual(run("run", "--record", "a.json", "--json", "b.json", "true", cwd=self.folder).code, 0)
 
+    def test_gpus_that_are_not_known_are_not_none(self):
+        broken = {"failures": [{"call": "open", "status": "backend", "message": "mismatch"}]} | HOST
+        said = self.measured("true", machine=broken)
+        self.assertEqual((said["devices"], said["devices_reason"]), (None, "mismatch"))
+        self.assertRegex(self.err, r"\n  GPUs +\?  mismatch\n")
+        said = self.measured("true")
+        self.assertEqual((said["devices"], said["devices_reason"]), ([], None))
+
     def test_terminal_passes_through(self):
         parent, child = pty.openpty()
         script = "import os; print(os.isatty(0), os.tcgetpgrp(0) == os.getpgrp(), flush=True)"

@@ -254,6 +254,7 @@ std::string run_text(const run_outcome& of, bool with_reasons) {
   else if (with_reasons)
     text += row(command_group::what().name, "?", escape_for_text(result.why_no_group));
   for (std::size_t i = 0; i < of.account.devices().size(); ++i) text += device_text(of, i);
+  if (const auto& why = of.meter.why_no_devices()) text += row("GPUs", "?", escape_for_text(*why));
   return text;
 }
 
@@ -287,7 +288,8 @@ std::string run_json(const run_outcome& of) {
       .add("control_group", is_control_group
                                 ? group
                                 : exact_or_sampled("exact", std::nullopt, std::nullopt, not_here))
-      .add("devices", devices);
+      .add("devices", of.meter.why_no_devices() ? std::nullopt : std::optional(devices))
+      .add("devices_reason", of.meter.why_no_devices());
   if (!is_control_group) out.add(command_group::what().key, group);
   return out.text() + "\n";
 }

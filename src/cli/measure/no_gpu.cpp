@@ -47,9 +47,15 @@ std::string why_no_gpu(const session& in, const hypomnesis::snapshot& snapshot) 
                      nvml->message);
 }
 
+std::optional<std::string> why_search_failed(const hypomnesis::snapshot& snapshot) {
+  if (snapshot.info().device_count != 0) return std::nullopt;
+  for (const auto& each : snapshot.diagnostics())
+    if (hides_devices(each)) return each.message;
+  return std::nullopt;
+}
+
 bool search_failed(const hypomnesis::snapshot& snapshot) {
-  const auto all = snapshot.diagnostics();
-  return snapshot.info().device_count == 0 && std::any_of(all.begin(), all.end(), hides_devices);
+  return why_search_failed(snapshot).has_value();
 }
 
 std::optional<failure> check_for_gpus(const session& in, const std::string& lacking) {

@@ -10,7 +10,8 @@ namespace hmn::cli {
 // Returns why a snapshot lists no device, in one line.
 std::string why_no_gpu(const session& in, const hypomnesis::snapshot& snapshot);
 
-// Returns whether the search failed, rather than found no device.
+// Returns why the search failed; none if it found a device, or that there is none.
+std::optional<std::string> why_search_failed(const hypomnesis::snapshot& snapshot);
 bool search_failed(const hypomnesis::snapshot& snapshot);
 
 // Checks for a device, which the command needs; returns why it cannot begin. `lacking` precedes the

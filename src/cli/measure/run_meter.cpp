@@ -324,21 +324,21 @@ std::vector<kept_peak> run_meter::peaks(std::uint64_t started_unix_ns) {
   return all;
 }
 
-std::vector<watched_device> devices_to_watch(const session& in, std::optional<std::uint32_t> only) {
+watched_devices devices_to_watch(const session& in, std::optional<std::uint32_t> only) {
   hypomnesis::snapshot_options what;
   what.collect = of_devices;
   what.device_index = only;
   const auto snapshot = in.take(what);
-  if (search_failed(snapshot)) print_diagnostics(snapshot);
-  std::vector<watched_device> all;
+  watched_devices found{{}, why_search_failed(snapshot)};
+  if (found.why_unknown) print_diagnostics(snapshot);
   for (auto& each : gpus_of(in, snapshot)) {
     watched_device one;
     one.before = std::move(each);
     one.energy = energy_of(snapshot, one.before.device.index);
     find_list(in, one);
-    all.push_back(std::move(one));
+    found.all.push_back(std::move(one));
   }
-  return all;
+  return found;
 }
 
 }  // namespace hmn::cli

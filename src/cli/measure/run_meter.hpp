@@ -34,6 +34,11 @@ struct watched_device {
   energy_reading energy;
 };
 
+struct watched_devices {
+  std::vector<watched_device> all;
+  std::optional<std::string> why_unknown;  // why the search for devices failed
+};
+
 // Field of a process's memory.
 struct memory_field {
   hypomnesis::process_memory_field field;
@@ -50,10 +55,11 @@ class run_meter {
   static constexpr int device_share = 250;
   static constexpr int proportional_share = 800;
 
-  run_meter(const session& in, std::vector<watched_device> devices,
-            std::chrono::nanoseconds interval, std::chrono::milliseconds deadline)
+  run_meter(const session& in, watched_devices devices, std::chrono::nanoseconds interval,
+            std::chrono::milliseconds deadline)
       : in_(in),
-        devices_(std::move(devices)),
+        devices_(std::move(devices.all)),
+        why_no_devices_(std::move(devices.why_unknown)),
         peaks_(devices_.size()),
         host_pace_(interval, host_share),
         device_pace_(interval, device_share),
@@ -73,6 +79,8 @@ class run_meter {
   // Returns why the command's processes are unknown; empty: they are known.
   const std::string& why_no_processes() const { return tree_->why_not(); }
   const std::vector<watched_device>& devices() const { return devices_; }
+  // Returns why it is not known which devices there are; none: it is known.
+  const std::optional<std::string>& why_no_devices() const { return why_no_devices_; }
   const pace& host_pace() const { return host_pace_; }
   const pace& device_pace() const { return device_pace_; }
   const pace& proportional_pace() const { return proportional_pace_; }
@@ -89,6 +97,7 @@ class run_meter {
 
   const session& in_;
   std::vector<watched_device> devices_;
+  std::optional<std::string> why_no_devices_;
   std::vector<process_peaks> peaks_;  // of each device
   pace host_pace_;
   pace device_pace_;
@@ -101,6 +110,6 @@ class run_meter {
 };
 
 // Returns all devices, or the one with that index. Opens the drivers.
-std::vector<watched_device> devices_to_watch(const session& in, std::optional<std::uint32_t> only);
+watched_devices devices_to_watch(const session& in, std::optional<std::uint32_t> only);
 
 }  // namespace hmn::cli

@@ -57,10 +57,10 @@ expected<exit_code> run(const options& asked) {
 expected<exit_code> run_or_fail(const options& asked) {
   try {
     return run(asked);
-  } catch (const std::exception& why) {
-    return failed(why.what());
   } catch (const std::bad_alloc&) {
     return failed("out of memory");
+  } catch (const std::exception& why) {
+    return failed(why.what());
   }
 }
 

@@ -144,7 +144,7 @@ class Nvml(Machines):
             "memory": {"total": "100 GiB", "free": 0, "used": "100 GiB"},
             "processes": {"compute": {"generate": {"count": 65000, "first_pid": 1000000,
                                                    "used": "1 MiB"}}}}]}
-        result = self.with_nvml(scenario, "ps")
+        result = self.with_nvml(scenario, "ps", "--timeout", "60s")
         self.assertEqual(result.out.count("\n"), 65001)
         self.assertIn("65000 GPU processes found (63.5 GiB allocated total", result.err)
 

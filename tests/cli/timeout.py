@@ -2,7 +2,7 @@
 """`--timeout`, `--trace`, and the notice of a slow driver."""
 import time
 
-from command import NOTICE, Machines, card, main, strict_json
+from command import NOTICE, Machines, card, main, run, strict_json
 
 
 class Timeout(Machines):
@@ -26,6 +26,29 @@ class Timeout(Machines):
         self.assertEqual([gpu["name"] for gpu in gpus], ["First", "Stuck"])
         self.assertIsNone(gpus[1]["total_bytes"])
         self.assertTrue(result.err.startswith("hmn: "), result.err)
+
+    def test_what_answers_is_shown_within_seconds_and_what_hangs_is_named(self):
+        hanging = [{"call": call, "hang": "forever"} for call in ("pools", "processes")]
+        machine = {"devices": [card("First"), card("Stuck", delays=hanging)]}
+        for arguments in ((), ("ps",), ("doctor",)):
+            result, seconds = self.timed(*arguments, **machine)
+            self.assertLess(seconds, 10, arguments)  # and not a minute
+            self.assertIn("GPU 1: the driver did not answer", result.err + result.out)
+        self.assertIn("GPU 0 [First]: free 13312 MiB", self.on(machine).out)
+        began = time.monotonic()
+        run("run", "--machine", self.machine(machine), "true")
+        self.assertLess(time.monotonic() - began, 10)
+
+    def test_the_timeout_of_wait_is_of_all_that_it_does(self):
+        for machine in ({"devices": [card()], "delays": [{"call": "open", "hang": "forever"}]},
+                        {"devices": [card(delays=[{"call": "pools", "hang": "forever"}])]}):
+            for device in ((), ("--device", "0")):
+                began = time.monotonic()
+                result = self.on(machine, "wait", "--free", "14GiB", "--timeout", "1500ms", *device)
+                seconds = time.monotonic() - began
+                self.assertEqual((result.code, result.out), (124, ""), result.err)
+                self.assertGreaterEqual(seconds, 1.5)
+                self.assertLess(seconds, 5)
 
     def test_a_slow_driver_is_waited_for_and_the_wait_explained(self):
         result, seconds = self.timed("--json", devices=[card()],

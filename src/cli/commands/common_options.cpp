@@ -47,6 +47,7 @@ std::optional<failure> apply_common(const common_texts& from, options& to) {
     const auto timeout = parse_timeout(*from.timeout);
     if (!timeout) return timeout.why();
     to.timeout_ms = *timeout;
+    to.has_timeout = true;
   }
   if (from.colour) {
     const auto choice = colour_choice_of(*from.colour);

@@ -9,18 +9,20 @@
 #include "cli/commands/options.hpp"
 #include "cli/system/streams.hpp"
 #include "cli/text/output.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
 
 // Bounds the measurements next to a command: a hanging driver costs an observation, not the end.
 std::uint32_t observation_deadline(const options& asked) {
-  return asked.run == command::spill ? std::min(asked.timeout_ms, 1000U) : 0;
+  const bool wraps = asked.run == command::spill || asked.run == command::run;
+  return wraps ? std::min(asked.timeout_ms, default_deadline_ms) : 0;
 }
 
 expected<exit_code> run(const options& asked) {
   const auto in =
-      session::open({asked.timeout_ms, asked.trace, asked.machine,
+      session::open({asked.timeout_ms, asked.has_timeout, asked.trace, asked.machine,
                      asked.run == command::record_machine, observation_deadline(asked)});
   if (!in) return in.why();
   const auto as = choose_style(standard_output_surroundings(), asked.colour);

@@ -247,6 +247,9 @@ expected<options> interpret(const texts& from, command run,
   if (run == command::wait)
     if (auto wrong = apply_wait(from.wait, from.device.has_value(), to.wait))
       return *std::move(wrong);
+  if (to.wait.timeout_ms)
+    to.timeout_ms =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(to.timeout_ms, *to.wait.timeout_ms));
   if (auto wrong = apply_command(wrapped, to)) return *std::move(wrong);
   if (auto wrong = apply_fit(from.fit, to.fit)) return *std::move(wrong);
   return to;

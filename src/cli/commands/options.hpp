@@ -32,6 +32,7 @@ enum class command {
 struct options {
   command run = command::summary;
   std::uint32_t timeout_ms = 60'000;
+  bool has_timeout = false;
   bool trace = false;
   std::string machine;
   colour_choice colour = colour_choice::automatic;

@@ -166,6 +166,7 @@ std::optional<failure> apply_wait(const wait_texts& from, bool has_device, wait_
   if (from.any && has_device) return misused("--any and --device: only one of them");
   if (auto wrong = take_interval(from.interval, to.interval_ms)) return wrong;
   if (auto wrong = take_time("--timeout", from.timeout, to.timeout_ms)) return wrong;
+  if (to.timeout_ms) to.timeout_ms = std::min(*to.timeout_ms, std::uint64_t{1} << 40U);
   return std::nullopt;
 }
 

@@ -91,13 +91,20 @@ std::optional<failure> hopeless(const std::vector<free_memory>& all, std::uint64
   return std::nullopt;
 }
 
-expected<free_memory> wait_for_memory(const session& in, const hypomnesis::snapshot_options& what,
-                                      const wait_options& asked) {
-  const auto begun = clock::now();
+std::chrono::milliseconds time_left(const wait_options& asked, clock::time_point begun) {
+  using std::chrono::milliseconds;
+  if (!asked.timeout_ms) return milliseconds::max();
+  const auto spent = std::chrono::duration_cast<milliseconds>(clock::now() - begun);
+  return std::max(milliseconds(*asked.timeout_ms) - spent, milliseconds(1));
+}
+
+expected<free_memory> wait_for_memory(const session& in, hypomnesis::snapshot_options what,
+                                      const wait_options& asked, clock::time_point begun) {
   const ticks times(begun, std::chrono::milliseconds(asked.interval_ms));
   notices shown;
   most_seen most;
   for (bool is_first = true;; is_first = false) {
+    what.deadline = std::min(usual_deadline, time_left(asked, begun));
     const auto snapshot = in.library().take(what);
     const auto all_free = free_memory_of_all(in, snapshot);
     shown.report_free(all_free);
@@ -168,8 +175,10 @@ exit_code become(const session& in, const free_memory& on, const options& asked,
 expected<exit_code> run_wait(const session& in, const options& asked, const style&) {
   const auto begun = clock::now();
   const auto what = wanted(in, asked);
+  if (!what && asked.wait.timeout_ms && in.is_over())
+    return failure{exit_code::timed_out, what.why().message};
   if (!what) return what.why();
-  const auto given = wait_for_memory(in, *what, asked.wait);
+  const auto given = wait_for_memory(in, *what, asked.wait, begun);
   if (!given) return given.why();
   const auto json = as_json(*given, clock::now() - begun);
   if (!asked.words.empty()) return become(in, *given, asked, json);

@@ -149,7 +149,8 @@ expected<std::vector<process_values>> watch::read(std::uint32_t deadline_ms, std
 
 std::optional<failure> watch::begin() {
   const auto wrong = [](std::string message) { return misused(std::move(message)); };
-  auto rows = try_read(asked_.timeout_ms, 0);
+  in_.list();
+  auto rows = try_read(static_cast<std::uint32_t>(in_.patience().count()), 0);
   if (!rows)
     return wrong(fmt::format("watch failed to query device {}: {}", device_, rows.why().message));
   rows_ = *std::move(rows);

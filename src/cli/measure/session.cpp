@@ -15,6 +15,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr milliseconds usual_patience(2000);
+
 hypomnesis::context_options options_of(const session_settings& asked) {
   using hypomnesis::context_flag;
   hypomnesis::context_options out;
@@ -35,6 +37,7 @@ failure refused(const std::string& machine, std::string_view why) {
 session::session(const session_settings& asked)
     : library_(options_of(asked)),
       ends_(clock::now() + milliseconds(asked.timeout_ms)),
+      has_timeout_(asked.has_timeout),
       is_traced_(asked.trace),
       is_simulated_(!asked.machine.empty() || environment_value("HMN_SIMULATION").has_value()) {}
 
@@ -51,20 +54,35 @@ expected<session> session::open(const session_settings& asked) {
   return opened;
 }
 
-hypomnesis::snapshot session::take(hypomnesis::snapshot_options what) const {
+milliseconds session::patience() const {
   const auto left = std::chrono::duration_cast<milliseconds>(ends_ - clock::now());
-  what.deadline = std::max(left, milliseconds(1));
+  const auto usual = std::max(usual_patience, 2 * listing_);
+  return std::max(has_timeout_ ? left : std::min(left, usual), milliseconds(1));
+}
+
+hypomnesis::snapshot session::list(hypomnesis::part with) const {
+  const auto begun = clock::now();
+  hypomnesis::snapshot_options what;
+  what.collect = with | hypomnesis::part::devices;
+  what.deadline =
+      std::max(std::chrono::duration_cast<milliseconds>(ends_ - begun), milliseconds(1));
+  auto found = library_.take(what);
+  listing_ = std::chrono::duration_cast<milliseconds>(clock::now() - begun);
+  return found;
+}
+
+hypomnesis::snapshot session::take(hypomnesis::snapshot_options what) const {
+  what.deadline = patience();
   return library_.take(what);
 }
 
 hypomnesis::snapshot session::collect(const hypomnesis::snapshot_options& what) const {
   using hypomnesis::part;
   const waiting_notice notice;
-  auto list = what;
-  list.collect = (what.collect & (part::memory | part::system)) | part::devices;
-  auto first = take(list);
+  auto first = list(what.collect & (part::memory | part::system));
   if (is_traced_) print_trace(first);
   if (first.info().device_count == 0 && what.collect != everything) return first;
+  if ((what.collect & ~(part::memory | part::system | part::devices)) == part{}) return first;
   auto whole = take(what);
   if (is_traced_) print_trace(whole);
   return whole;

@@ -24,6 +24,7 @@ auto attempt(Call call) -> std::optional<decltype(call())> {
 
 struct session_settings {
   std::uint32_t timeout_ms = 0;
+  bool has_timeout = false;  // given by the user: a reading may take as long
   bool trace = false;
   std::string machine;  // path of a machine file; empty: this machine
   bool record = false;
@@ -42,8 +43,14 @@ class session {
   static expected<session> open(const session_settings& asked);
 
   const hypomnesis::context& library() const { return library_; }
-  // Takes a snapshot within the remaining timeout; library().take serves commands that run longer.
+  // Returns how long a reading may take: what hangs must not delay what answers, unless the user
+  // has given a timeout or already the list of devices took long.
+  std::chrono::milliseconds patience() const;
+  // Lists the devices within the timeout, in which drivers are opened.
+  hypomnesis::snapshot list(hypomnesis::part with = {}) const;
+  // Takes a snapshot within patience(); library().take serves commands that run longer.
   hypomnesis::snapshot take(hypomnesis::snapshot_options what) const;
+  bool is_over() const { return clock::now() >= ends_; }
   // Takes a snapshot after listing the devices, so that a device that hangs then costs only its
   // readings, not the list. Prints the driver calls of both if traced.
   hypomnesis::snapshot collect(const hypomnesis::snapshot_options& what) const;
@@ -61,6 +68,8 @@ class session {
 
   hypomnesis::context library_;
   clock::time_point ends_;
+  bool has_timeout_;
+  mutable std::chrono::milliseconds listing_{};  // time that the list of devices took
   bool is_traced_;
   bool is_simulated_;
 };

@@ -4,6 +4,7 @@
 #include <windows.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "cli/system/windows/error_text.hpp"
 #include "platform/windows/handle.hpp"

@@ -69,7 +69,10 @@ RUN(sampler_create, {
 })
 RUN(sampler_destroy, {
   int64_t handle = 0;
-  if (w->f.sampler != NULL) hmn_sampler_handle(w->f.sampler, &handle, error);
+  if (w->f.sampler != NULL) {
+    hmn_sampler_stop(w->f.sampler, error);
+    hmn_sampler_handle(w->f.sampler, &handle, error);
+  }
   hmn_sampler_destroy(w->f.sampler);
   w->f.sampler = NULL;
   return HMN_OK;
@@ -88,8 +91,10 @@ RUN(sampler_next, {
   hmn_snapshot_destroy(snapshot);
   return status;
 })
+/* That of a stopped sampler is always ready. */
 RUN(sampler_handle, {
   int64_t handle = 0;
+  hmn_sampler_stop(w->f.sampler, error);
   CALL(sampler_handle(w->f.sampler, &handle, error))
 })
 

@@ -1091,8 +1091,8 @@ typedef struct hmn_diagnostic {
     uint32_t backend;  /* HMN_BACKEND_* */
     uint32_t reason;   /* HMN_REASON_* */
     hmn_status status;      /* HMN_E_UNSUPPORTED: not supported by this device; HMN_E_NO_DEVICE: this
-                             * backend certainly has no device; these two do not set
-                             * HMN_NOTE_PARTIAL in a snapshot */
+                             * backend certainly has no device; HMN_OK: a warning, nothing is
+                             * missing; these three do not set HMN_NOTE_PARTIAL in a snapshot */
     uint32_t native_domain; /* HMN_NATIVE_* */
     int32_t native_code;    /* as the system, driver or tool returned it */
     hmn_flags subject; /* HMN_COLLECT_*: the bit concerned */

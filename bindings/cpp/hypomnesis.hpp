@@ -949,7 +949,8 @@ struct diagnostic {
   backend_id backend{};
   reason_id reason{};
   // status_code::unsupported: not supported by this device; status_code::no_device: this backend
-  // certainly has no device; these two do not set note::partial in a snapshot
+  // certainly has no device; status_code::ok: a warning, nothing is missing; these three do not set
+  // note::partial in a snapshot
   status_code status{};
   domain native_domain{};
   std::int32_t native_code = 0;  // as the system, driver or tool returned it

@@ -498,7 +498,7 @@ type Diagnostic struct {
 	Notes        Notes              `json:"notes"` // NoteTrace: not a fault, a recorded driver call
 	Backend      Backend            `json:"backend"`
 	Reason       Reason             `json:"reason"`
-	Status       Status             `json:"status"` // StatusUnsupported: not supported by this device; StatusNoDevice: this backend certainly has no device; these two do not set NotePartial in a snapshot
+	Status       Status             `json:"status"` // StatusUnsupported: not supported by this device; StatusNoDevice: this backend certainly has no device; StatusOK: a warning, nothing is missing; these three do not set NotePartial in a snapshot
 	NativeDomain NativeDomain       `json:"native_domain"`
 	NativeCode   int32              `json:"native_code"` // as the system, driver or tool returned it
 	Subject      Collect            `json:"subject"`     // the bit concerned

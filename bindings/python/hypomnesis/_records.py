@@ -306,7 +306,8 @@ class Diagnostic:
     backend: int  # Backend
     reason: int  # Reason
     # Status; Status.Status.UNSUPPORTED: not supported by this device; Status.Status.NO_DEVICE: this backend
-    # certainly has no device; these two do not set Note.PARTIAL in a snapshot
+    # certainly has no device; Status.Status.OK: a warning, nothing is missing; these three do not set
+    # Note.PARTIAL in a snapshot
     status: int
     native_domain: int  # NativeDomain
     native_code: int  # as the system, driver or tool returned it

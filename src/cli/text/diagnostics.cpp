@@ -71,7 +71,8 @@ bool is_fault(const hypomnesis::diagnostic& diagnostic) noexcept {
 }
 
 bool hides_devices(const hypomnesis::diagnostic& diagnostic) noexcept {
-  return matters(diagnostic) && diagnostic.status != status_code::no_source &&
+  return matters(diagnostic) && diagnostic.status != status_code::ok &&
+         diagnostic.status != status_code::no_source &&
          (diagnostic.subject & (part::memory | part::system)) == part{};
 }
 

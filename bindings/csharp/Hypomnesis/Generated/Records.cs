@@ -642,8 +642,9 @@ public sealed record Diagnostic
     /// <summary>Why a value is missing.</summary>
     public Reason Reason { get; init; }
     /// <summary><see cref="Status.Unsupported"/>: not supported by this device;
-    /// <see cref="Status.NoDevice"/>: this backend certainly has no device; these two do not set
-    /// <see cref="Notes.Partial"/> in a snapshot.</summary>
+    /// <see cref="Status.NoDevice"/>: this backend certainly has no device; <see cref="Status.Ok"/>: a
+    /// warning, nothing is missing; these three do not set <see cref="Notes.Partial"/> in a
+    /// snapshot.</summary>
     public Status Status { get; init; }
     /// <summary>Domain of a <c>NativeCode</c>.</summary>
     public NativeDomain NativeDomain { get; init; }

@@ -199,7 +199,7 @@
 ---@field notes integer NOTE_*; NOTE_TRACE: not a fault, a recorded driver call
 ---@field backend integer BACKEND_*
 ---@field reason integer REASON_*
----@field status integer E_*; E_UNSUPPORTED: not supported by this device; E_NO_DEVICE: this backend certainly has no device; these two do not set NOTE_PARTIAL in a snapshot
+---@field status integer E_*; E_UNSUPPORTED: not supported by this device; E_NO_DEVICE: this backend certainly has no device; OK: a warning, nothing is missing; these three do not set NOTE_PARTIAL in a snapshot
 ---@field native_domain integer NATIVE_*
 ---@field native_code integer as the system, driver or tool returned it
 ---@field subject integer the bit concerned

@@ -13,6 +13,7 @@
 #include "model/device.hpp"
 #include "model/diagnostic.hpp"
 #include "model/failure.hpp"
+#include "model/function_ref.hpp"
 #include "model/group_memory.hpp"
 #include "model/host_memory.hpp"
 #include "model/metric.hpp"
@@ -65,6 +66,9 @@ class reading {
   [[nodiscard]] virtual bool may_ask(std::uint32_t /*index*/, std::size_t /*count*/) noexcept {
     return true;
   }
+  // Passes the devices that a source of the same kind has numbered before; `listed`: last time.
+  using device_visitor = function_ref<void(const device& known, bool listed)>;
+  virtual void recall(device_visitor /*visit*/) const {}
   // Wraps the opening of a vendor library, which has a deadline of its own.
   virtual void opening() noexcept = 0;
   virtual void opened() noexcept = 0;
@@ -146,8 +150,6 @@ class device_source {
     settle(present);
     return present;
   }
-  // Takes over a device that another source of this kind has numbered, before the first reading.
-  virtual void recall(const device& /*known*/, bool /*listed*/) {}
   // Appends every device in the driver's order; partitions follow their parent. A device that is
   // gone is not listed, one that is left out (reading::may_ask) is.
   virtual result<void> devices(std::vector<device>& out, reading& r) = 0;

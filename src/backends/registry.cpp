@@ -31,18 +31,25 @@ std::unique_ptr<host_source> make_host(const settings& s) {
   return host;
 }
 
-[[maybe_unused]] void add(source_list& list, const settings& s,
-                          std::unique_ptr<device_source> (*make)(const settings&),
-                          std::uint64_t fallback_for) {
-  if (auto made = make(s)) list.devices.push_back({std::move(made), fallback_for, make});
+[[maybe_unused]] void add(source_list& list, listed_source made) {
+  if (made.device) list.devices.push_back(std::move(made));
+}
+
+using maker = std::unique_ptr<device_source> (*)(const settings& s);
+
+// Passes the maker of a source that can leave a hung device out (reading::may_ask).
+[[maybe_unused]] constexpr maker again(source id, maker make) noexcept {
+  return id == source::nvml ? make : nullptr;
 }
 
 source_list make_real(const settings& s) {
   source_list list;
   list.host = make_host(s);
-#define HMN_ADD(name, with, when, fallback_for)                                          \
-  if constexpr (HMN_WITH_##with != 0) {                                                  \
-    if (is_wanted(source::name, made::when, s)) add(list, s, make_##name, fallback_for); \
+#define HMN_ADD(name, with, when, fallback_for)                                    \
+  if constexpr (HMN_WITH_##with != 0) {                                            \
+    if (is_wanted(source::name, made::when, s)) {                                  \
+      add(list, {make_##name(s), fallback_for, again(source::name, make_##name)}); \
+    }                                                                              \
   }
   HMN_DEVICE_SOURCES(HMN_ADD)
 #undef HMN_ADD

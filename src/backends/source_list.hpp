@@ -13,7 +13,7 @@ namespace hmn {
 struct listed_source {
   std::unique_ptr<device_source> device;
   std::uint64_t fallback_for = 0;  // bit n: skipped if source n is working
-  // Makes another one, for when a call of this one hangs; nullptr: none can be made.
+  // Makes another one when a call for one device hangs; nullptr: no device can be left out.
   std::unique_ptr<device_source> (*again)(const settings& s) = nullptr;
 };
 

@@ -32,10 +32,10 @@ constexpr std::uint32_t phase_of(std::uint32_t word) {
 }
 
 // Time without progress in calls for one device after which it is set aside: an eighth of what the
-// reading may take. Those that answer do so within the least.
+// reading may take, within these.
 constexpr std::uint64_t least_patience_ns = 100 * platform::ns_per_ms;
 constexpr std::uint64_t most_patience_ns = 200 * platform::ns_per_ms;
-// The reading that sets a device aside waits for it so much longer than for the others.
+// How often that time the reading then waits for the device after it has read the others.
 constexpr std::uint64_t last_chance = 4;
 constexpr std::size_t most_aside = 3;
 
@@ -73,10 +73,15 @@ void adopt(device_answer& known, device_answer& fresh) {
 // not lost with it. Of several threads only the newest publishes.
 class worker::shared_answer {
  public:
-  // Makes `next` the one that publishes, if it starts; its source numbers the devices as before.
-  bool hand_over(const reading& next, device_source& source, function_ref<bool()> start) {
+  // Makes `next` the one that publishes, if it starts, and copies the list of devices for it.
+  bool hand_over(const reading& next, std::vector<device_answer>& devices,
+                 function_ref<bool()> start) {
     const std::lock_guard lock(mutex_);
-    for (const device_answer& d : known_.devices) source.recall(d.identity, d.listed);
+    for (const device_answer& d : known_.devices) {
+      device_answer& added = devices.emplace_back();
+      added.identity = d.identity;
+      added.listed = d.listed;
+    }
     if (!start()) return false;
     from_ = &next;
     return true;
@@ -167,6 +172,9 @@ struct worker::shared_state final : reading {
     at.store((entries + one_entry) | (has_others ? index + 1 : 0), std::memory_order_relaxed);
     return true;
   }
+  void recall(device_visitor visit) const override {
+    for (const device_answer& d : answer.devices) visit(d.identity, d.listed);
+  }
   void opening() noexcept override {
     opening_since = platform::monotonic_ns();
     enter(phase::opening);
@@ -253,7 +261,6 @@ struct worker::shared_state final : reading {
   std::uint64_t until = 0;
   std::uint64_t opening_since = 0;
   source_answer answer;
-  bool is_new = false;  // has not listed the devices that others know
   bool closes_when_idle = false;
   std::uint32_t hung_at = 0;  // the device that it was set aside for
   std::atomic<std::uint32_t> at{0};
@@ -271,7 +278,7 @@ worker::worker(listed_source listed, const settings& s, const limits& l)
       is_threaded_(listed.device->can_block() && !s.no_threads),
       known_(std::make_shared<shared_answer>()),
       shared_(std::make_shared<shared_state>(std::move(listed.device), known_, s.idle_close_ns)) {
-  known_->hand_over(*shared_, *shared_->from, [] { return true; });
+  known_->hand_over(*shared_, shared_->answer.devices, [] { return true; });
 }
 
 worker::~worker() {
@@ -420,7 +427,6 @@ worker::outcome worker::post(const plan& p, deadline& d, std::uint64_t now,
   if (is_threaded_ && !is_started_) return outcome::no_thread;
   shared_state& to = *shared_;
   to.request = p;
-  to.request.list |= to.is_new && to.answer.listed_ns == 0;
   to.until = d.source_until();
   to.leave_out(aside_);
   lateness_ = lateness::plain;
@@ -480,9 +486,10 @@ bool worker::is_stuck(std::uint64_t patience) {
 bool worker::set_aside() {
   if (again_ == nullptr || aside_.size() == most_aside) return false;
   auto next = std::make_shared<shared_state>(again_(settings_), known_, settings_.idle_close_ns);
-  next->is_new = true;
   aside_.reserve(most_aside);
-  if (!known_->hand_over(*next, *next->from, [&] { return start_thread(next); })) return false;
+  if (!known_->hand_over(*next, next->answer.devices, [&] { return start_thread(next); })) {
+    return false;
+  }
   shared_->hung_at = (seen_ & place_mask) - 1;
   shared_->quit();
   aside_.push_back(std::exchange(shared_, std::move(next)));
@@ -491,7 +498,11 @@ bool worker::set_aside() {
 
 // Devices whose calls have returned are asked again.
 void worker::take_back() {
-  std::erase_if(aside_, [](const auto& state) { return state->is_in(idle); });
+  for (std::size_t i = aside_.size(); i-- > 0;) {
+    if (!aside_[i]->is_in(idle)) continue;
+    for (std::size_t k = i + 1; k < aside_.size(); ++k) aside_[k - 1].swap(aside_[k]);
+    aside_.pop_back();
+  }
 }
 
 // Returns whether the driver is being opened, rather than a further time for the other devices.

@@ -25,7 +25,8 @@ class device_list {
  public:
   explicit device_list(const settings& paths) : paths_(paths) {}
 
-  // Places a device in the slot that it has elsewhere.
+  [[nodiscard]] bool is_new() const noexcept { return devices_.empty(); }
+  // Places a device in the slot that it had in another list.
   void recall(const device& known, bool listed);
 
   // Gets each handle once, which may initialise the GPU and then takes seconds.

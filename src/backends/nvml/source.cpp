@@ -65,6 +65,9 @@ result<void> nvml_source::probe() {
 result<void> nvml_source::prepare(reading& r) {
   const topic t{r, subject::devices, {}, {}};
   const std::uint64_t now = platform::monotonic_ns();
+  if (device_list_.is_new()) {
+    r.recall([this](const device& known, bool listed) { device_list_.recall(known, listed); });
+  }
   watch_.refresh(now);
   backoff_.begin(now, watch_.one_is_asleep());
   rests_ = backoff_.is_on() && watch_.one_may_sleep() && !must_stay_closed();

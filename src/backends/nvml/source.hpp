@@ -24,7 +24,6 @@ class nvml_source final : public device_source {
 
   result<void> probe() override;
   result<void> prepare(reading& r) override;
-  void recall(const device& known, bool listed) override { device_list_.recall(known, listed); }
   result<void> devices(std::vector<device>& out, reading& r) override;
   result<void> memory(slot number, pools& out, reading& r) override;
   result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,

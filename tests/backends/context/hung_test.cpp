@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "machine.hpp"
 
@@ -188,7 +190,7 @@ TEST_CASE("devices that all start slowly are read once they have") {
 TEST_CASE("a library that is locked takes all its devices along, once for one deadline") {
   const fake_nvml nvml;
   nvml.load(gpus(3));
-  constexpr std::uint32_t deadline_ms = 1000;
+  constexpr std::uint32_t deadline_ms = 2000;
   const machine m({.deadline_ms = deadline_ms, .stale_ms = patient_ms});
   REQUIRE(comes_true([&] { return are_all_fresh(m, 3); }));
   nvml.load(gpus(3, hang(0, "nvmlDeviceGetMemoryInfo*", R"(, "holds_lock": true)")));
@@ -205,6 +207,24 @@ TEST_CASE("a library that is locked takes all its devices along, once for one de
   CHECK(spent < deadline_ms * 3);
   CHECK(quickest_of(10, [&] { const taken_snapshot p(m.context()); }) < 200);
   CHECK(nvml.inside() == 2);  // no more threads are started
+  check_return(m, nvml, 3);
+}
+
+TEST_CASE("a library that is locked from the first reading on is the reason, at the deadline") {
+  const fake_nvml nvml;
+  constexpr std::uint32_t deadline_ms = 2000;
+  nvml.load(gpus(3, hang(0, "nvmlDeviceGetMemoryInfo*", R"(, "holds_lock": true)")));
+  const machine m({.deadline_ms = deadline_ms});
+  const double spent = milliseconds_of([&] {
+    const taken_snapshot p(m.context());
+    CHECK(p.info().device_count == 0);
+    CHECK(p.info().pool_count == 0);
+    CHECK((p.info().notes & HMN_NOTE_PARTIAL) != 0);
+    CHECK(has_reason(p, "answers for no device"));
+  });
+  CHECK(spent >= deadline_ms * 0.9);
+  CHECK(spent < deadline_ms * 3);
+  CHECK(nvml.inside() == 2);
   check_return(m, nvml, 3);
 }
 
@@ -252,6 +272,40 @@ TEST_CASE("the instances of a GPU that hangs hang with it") {
     nvml.release();
     return states() == std::vector<std::uint32_t>{ready, ready, ready};
   }));
+}
+
+TEST_CASE("any number of threads may read while a device hangs and returns") {
+  const fake_nvml nvml;
+  nvml.load(gpus(3));
+  const machine m({.deadline_ms = 300, .stale_ms = patient_ms});
+  REQUIRE(comes_true([&] { return are_all_fresh(m, 3); }));
+  std::atomic<bool> ends{false};
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> readers;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    readers.emplace_back([&, i] {
+      while (!ends) {
+        auto pool = sized<hmn_pool>();
+        const hmn_status said = hmn_pool_read(m.context(), i, HMN_POOL_MAIN, 0, &pool, nullptr);
+        if (said != HMN_OK || pool.used_bytes != used_by(i)) ++wrong;
+      }
+    });
+  }
+  for (const unsigned device : {0U, 1U, 0U}) {
+    nvml.load(gpus(3, hang(device)));
+    CHECK(comes_true([&] {
+      const taken_snapshot p(m.context());
+      return p.device(device).state == HMN_RUN_STATE_HUNG && is_fresh(p, 2);
+    }));
+    nvml.load(gpus(3));
+    CHECK(comes_true([&] {
+      nvml.release();
+      return are_all_fresh(m, 3);
+    }));
+  }
+  ends = true;
+  for (std::thread& reader : readers) reader.join();
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("a context is destroyed at once while calls for several devices hang") {

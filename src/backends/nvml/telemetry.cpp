@@ -205,8 +205,9 @@ void telemetry_reader::read_fan() {
   any_ = true;
 }
 
-void telemetry_reader::read_number(const number_call& from, std::uint32_t bit, unsigned unknown,
-                                   std::optional<std::uint32_t>& out) {
+void telemetry_reader::read_number(const number_call& from, std::uint32_t bit,
+                                   std::optional<std::uint32_t>& out,
+                                   std::optional<unsigned> unknown) {
   if (!wants(bit)) return;
   unsigned reported = 0;
   if (!take(ask(from, &reported), from.name(), bit)) return;
@@ -218,12 +219,12 @@ void telemetry_reader::read_number(const number_call& from, std::uint32_t bit, u
 }
 
 void telemetry_reader::read_pcie() {
-  read_number(s_.fn.pcie_generation, field::pcie_generation, 0, out_.pcie_generation);
-  read_number(s_.fn.pcie_width, field::pcie_width, 0, out_.pcie_width);
+  read_number(s_.fn.pcie_generation, field::pcie_generation, out_.pcie_generation);
+  read_number(s_.fn.pcie_width, field::pcie_width, out_.pcie_width);
 }
 
 void telemetry_reader::read_p_state() {
-  read_number(s_.fn.p_state, field::p_state, p_state_unknown, out_.p_state);
+  read_number(s_.fn.p_state, field::p_state, out_.p_state, p_state_unknown);
 }
 
 void telemetry_reader::read_throttle() {

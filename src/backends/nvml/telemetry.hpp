@@ -47,8 +47,9 @@ class telemetry_reader {
   void read_pcie();
   void read_p_state();
   void read_throttle();
-  void read_number(const number_call& from, std::uint32_t bit, unsigned unknown,
-                   std::optional<std::uint32_t>& out);
+  // `unknown`: what the driver writes where it has no value.
+  void read_number(const number_call& from, std::uint32_t bit, std::optional<std::uint32_t>& out,
+                   std::optional<unsigned> unknown = {});
   void read_watts(const number_call& from, std::uint32_t bit, std::optional<double>& out);
   void read_clock(unsigned which, std::uint32_t bit, std::optional<std::uint32_t>& out);
   void refuse_what_nvml_lacks();

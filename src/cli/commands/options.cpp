@@ -7,6 +7,7 @@
 #include <hypomnesis.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <string_view>
 
 #include "cli/commands/common_options.hpp"
@@ -87,6 +88,14 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* purpose, cons
   return added;
 }
 
+// Lets the first word that is no option begin a command. The label shows it in the line of usage.
+void take_command(CLI::App& app, const char* label) {
+  app.prefix_command();
+  auto shown = std::make_shared<CLI::Formatter>();
+  shown->label("OPTIONS", label);
+  app.formatter(shown);
+}
+
 void add_list(CLI::App& app, texts& into) {
   auto* ps = add_command(app, "ps", "List the processes that hold GPU memory", ps_examples);
   add_ps(*ps, into.ps);
@@ -116,13 +125,13 @@ void add_record(CLI::App& app, texts& into) {
 
 void add_run_and_wait(CLI::App& app, texts& into) {
   auto* run = add_command(app, "run", "Run a command and report the memory it used", run_examples);
-  run->prefix_command();
+  take_command(*run, "OPTIONS] COMMAND [ARGUMENT...");
   add_run(*run, into.run);
   add_device(*run, into);
   add_common(*run, into.after);
   auto* wait =
       add_command(app, "wait", "Wait for free GPU memory, then run a command", wait_examples);
-  wait->prefix_command();
+  take_command(*wait, "OPTIONS] [COMMAND [ARGUMENT...]");
   add_wait(*wait, into.wait);
   add_device(*wait, into);
   wait->add_flag("--json", into.command_json, "Print a JSON object");
@@ -139,7 +148,7 @@ void add_fit_command(CLI::App& app, texts& into) {
 void add_spill_and_watch(CLI::App& app, texts& into) {
   auto* spill = add_command(app, "spill", "Run a command and report when GPU memory spills to RAM",
                             spill_examples);
-  spill->prefix_command();
+  take_command(*spill, "OPTIONS] COMMAND [ARGUMENT...");
   add_spill(*spill, into.spill);
   add_device(*spill, into, "This device: index, UUID or PCI address [0]");
   add_common(*spill, into.after);

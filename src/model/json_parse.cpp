@@ -22,6 +22,11 @@ bool is_no_number(double d) {
   return d - d != 0;
 }
 
+// Returns whether it stands for itself in a text.
+bool is_literal(char c) {
+  return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20;
+}
+
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -196,14 +201,14 @@ class parser {
         ++at_;
         return true;
       }
-      if (static_cast<unsigned char>(c) < 0x20) {
-        return fail("a control character in a text; write it as \\u00XX");
-      }
       if (c == '\\') {
         if (!escape(out)) return false;
+      } else if (!is_literal(c)) {
+        return fail("a control character in a text; write it as \\u00XX");
       } else {
-        out += c;
-        ++at_;
+        const std::size_t first = at_;
+        while (at_ < text_.size() && is_literal(text_[at_])) ++at_;
+        out += text_.substr(first, at_ - first);
       }
     }
     return fail_at(begin, "a text that does not end");

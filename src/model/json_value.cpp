@@ -2,6 +2,7 @@
 #include "model/json_value.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "model/text.hpp"
 
@@ -65,8 +66,13 @@ value& value::operator=(value&& other) noexcept = default;
 value::~value() = default;
 
 value* object::find(std::string_view key) noexcept {
-  const auto at = std::ranges::find(keys, key);
-  return at == keys.end() ? nullptr : &values[static_cast<std::size_t>(at - keys.begin())];
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::string& k = keys[i];
+    if (k.size() == key.size() && std::memcmp(k.data(), key.data(), key.size()) == 0) {
+      return &values[i];
+    }
+  }
+  return nullptr;
 }
 
 const value* object::find(std::string_view key) const noexcept {

@@ -52,6 +52,11 @@ step next(std::string_view bytes) {
 
 void append_utf8(std::string& out, std::string_view bytes) {
   while (!bytes.empty()) {
+    std::size_t plain = 0;
+    while (plain < bytes.size() && bytes[plain] > 0 && bytes[plain] < 0x7f) ++plain;
+    out += bytes.substr(0, plain);
+    bytes.remove_prefix(plain);
+    if (bytes.empty()) return;
     const step s = next(bytes);
     out += s.valid ? bytes.substr(0, s.length) : replacement;
     bytes.remove_prefix(s.length);

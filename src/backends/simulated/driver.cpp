@@ -116,19 +116,12 @@ result<void> driver::perform(call what, const described_device* d, reading& r, F
 template <class F>
 result<void> driver::on_device(call what, slot number, reading& r, F body) {
   if (view_.now == nullptr) return refusal(status::state, "no reading has begun");
-  const described_device* d = find(number);
+  const described_device* d = view_.now->find(number);
   if (d == nullptr) return refusal(status::device_lost, "the machine has this device no more");
   return perform(what, d, r, [&]() -> result<void> {
     result<void> able = check(*d);
     return able ? body(*d) : able;
   });
-}
-
-const described_device* driver::find(slot number) const noexcept {
-  for (const described_device& d : view_.now->devices) {
-    if (d.identity.number == number) return &d;
-  }
-  return nullptr;
 }
 
 result<void> driver::check(const described_device& d) const {

@@ -35,7 +35,6 @@ class driver final : public device_source {
   result<void> open(reading& r);
   result<void> check(const described_device& d) const;
   void keep(const result<void>& outcome);
-  [[nodiscard]] const described_device* find(slot number) const noexcept;
   [[nodiscard]] usage row_of(const described_row& row) const;
   [[nodiscard]] result<void> unlisted(std::uint32_t pid, bool self, usage& out) const;
 

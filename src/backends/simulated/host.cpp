@@ -16,13 +16,6 @@ failure undescribed(const char* what, const char* remedy) {
                                           "; add " + remedy + " or \"host\": \"real\"");
 }
 
-const described_process* find(const machine& m, std::uint32_t pid) {
-  for (const described_process& p : m.processes) {
-    if (p.memory.pid == pid) return &p;
-  }
-  return nullptr;
-}
-
 result<void> give(const process_memory& described, std::uint32_t pid, std::uint32_t fields,
                   process_memory& out) {
   out = {};
@@ -75,7 +68,7 @@ result<void> host::memory(std::uint32_t pid, std::uint32_t fields, process_memor
   if (!v) return v.why();
   const machine& m = *v->now;
   if (const fault* f = whole_fault(m.conduct, call::process_memory, v->reading)) return f->why;
-  if (const described_process* p = find(m, pid)) {
+  if (const described_process* p = m.find_process(pid)) {
     result<void> alive = check_alive(*p);
     return alive ? give(p->memory, pid, fields, out) : alive;
   }
@@ -137,7 +130,7 @@ void host::describe(usage& row, void (*fill_from)(usage&, const usage&),
   const machine& m = *v->now;
   const bool is_foreign = (row.notes & note::foreign_pid) != 0;
   if (is_foreign) return;
-  if (const described_process* p = find(m, row.pid)) return fill_from(row, p->facts);
+  if (const described_process* p = m.find_process(row.pid)) return fill_from(row, p->facts);
   if (row.pid != self_pid_) return;
   if (m.self) {
     fill_from(row, m.self->facts);

@@ -3,6 +3,8 @@
 // Machine described by a file.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -94,15 +96,29 @@ struct described_process {
   usage facts;  // name, name_state, start, owner
 };
 
+inline std::uint32_t pid_of(const described_process& p) noexcept {
+  return p.memory.pid;
+}
+
 struct machine {
   text<96> version;
   bool foreign_pids = false;
   bool real_host = false;  // data not in the file is read from this host
   std::vector<described_device> devices;
+  std::vector<std::size_t> positions;  // [slot]: in `devices`; past its end: not there
   std::optional<described_process> self;
-  std::vector<described_process> processes;
+  std::vector<described_process> processes;  // by pid
   std::optional<system_memory> system;
   hmn::simulated::conduct conduct;
+
+  [[nodiscard]] const described_device* find(slot number) const noexcept {
+    const std::size_t at = number < positions.size() ? positions[number] : devices.size();
+    return at < devices.size() ? &devices[at] : nullptr;
+  }
+  [[nodiscard]] const described_process* find_process(std::uint32_t pid) const noexcept {
+    const auto at = std::ranges::lower_bound(processes, pid, {}, pid_of);
+    return at != processes.end() && pid_of(*at) == pid ? &*at : nullptr;
+  }
 };
 
 }  // namespace hmn::simulated

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <limits>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_set>
 
 #include "backends/simulated/read_parts.hpp"
 #include "backends/simulated/words.hpp"
@@ -30,10 +34,11 @@ bool is_pci_bus_id(std::string_view text) {
 
 class device_reader {
  public:
-  device_reader(object_reader& o, const described_device* parent, std::uint32_t self_pid)
-      : o_(o), parent_(parent), self_pid_(self_pid) {}
+  device_reader(object_reader& o, const described_device* parent, std::uint32_t self_pid,
+                described_device& out)
+      : o_(o), parent_(parent), self_pid_(self_pid), d_(out) {}
 
-  described_device read(std::size_t position) {
+  void read(std::size_t position) {
     device& who = d_.identity;
     who.from = source::simulated;
     if (parent_ != nullptr) inherit();
@@ -48,7 +53,6 @@ class device_reader {
     who.notes = read_notes(o_) | (was_cut() ? note::truncated : 0);
     d_.conduct = read_conduct(o_, level::device);
     d_.key = key_at(position);
-    return std::move(d_);
   }
 
  private:
@@ -113,12 +117,11 @@ class device_reader {
   }
 
   void read_metrics() {
+    std::set<std::tuple<metric_id, std::uint32_t, std::optional<std::uint32_t>>> seen;
     o_.each("metrics", [&](const json::value& v, const place& at) {
       described_metric m = read_metric(v, at, o_.found());
-      for (const described_metric& other : d_.metrics) {
-        if (is_same_number(other.value, m.value)) {
-          o_.found().add(at, "this metric stands on the device already");
-        }
+      if (!seen.emplace(m.value.id, m.value.instance, m.value.pid).second) {
+        o_.found().add(at, "this metric stands on the device already");
       }
       d_.metrics.push_back(std::move(m));
     });
@@ -140,12 +143,12 @@ class device_reader {
   }
 
   void read_rows() {
+    std::unordered_set<std::uint32_t> seen;
+    d_.rows.reserve(o_.length("processes"));
     o_.each("processes", [&](const json::value& v, const place& at) {
       described_row row = read_row(v, at, o_.found(), self_pid_);
-      for (const described_row& other : d_.rows) {
-        if (other.value.pid == row.value.pid) {
-          o_.found().add(at, "this process stands on the device already");
-        }
+      if (!seen.insert(row.value.pid).second) {
+        o_.found().add(at, "this process stands on the device already");
       }
       d_.rows.push_back(std::move(row));
     });
@@ -189,55 +192,73 @@ class device_reader {
   object_reader& o_;
   const described_device* parent_;
   std::uint32_t self_pid_;
-  described_device d_;
+  described_device& d_;
 };
 
-// Compares numbers unique to a device; partitions share their parent's.
-bool share_a_number(const device& a, const device& b) {
-  const auto same = [](const auto& x, const auto& y) { return x && y && *x == *y; };
-  return (!a.pci_bus_id.empty() && a.pci_bus_id == b.pci_bus_id) ||
-         same(a.driver_index, b.driver_index) || same(a.render_minor, b.render_minor);
-}
+// Reads all devices. Their ids, uuids and numbers must differ; partitions share their parent's
+// numbers.
+class devices_reader {
+ public:
+  devices_reader(std::uint32_t self_pid, machine& out) : self_pid_(self_pid), out_(out) {}
 
-bool are_alike(const described_device& a, const described_device& b) {
-  if (a.key == b.key) return true;
-  if (!a.identity.uuid.empty() && a.identity.uuid == b.identity.uuid) return true;
-  return !a.parent && !b.parent && share_a_number(a.identity, b.identity);
-}
+  void read(object_reader& root) {
+    out_.devices.reserve(root.length("devices"));
+    std::size_t position = 0;
+    root.each("devices", [&](const json::value& v, const place& at) {
+      object_reader o(v, at, root.found());
+      const std::size_t here = out_.devices.size();
+      read_one(o, nullptr, position++);
+      read_partitions(o, here);
+      o.finish();
+    });
+  }
 
-void keep(described_device d, const place& at, problems& found, machine& out) {
-  for (const described_device& other : out.devices) {
-    if (are_alike(other, d)) {
-      found.add(at,
-                "it shares its id, uuid, PCI address, driver index or render node with a "
-                "device before it");
+ private:
+  void read_partitions(object_reader& o, std::size_t parent) {
+    std::optional<described_device> whole;
+    if (o.get("partitions") != nullptr) whole = out_.devices[parent];
+    std::size_t position = 0;
+    o.each("partitions", [&](const json::value& v, const place& at) {
+      object_reader p(v, at, o.found());
+      read_one(p, &*whole, position++);
+      p.finish();
+    });
+  }
+
+  void read_one(object_reader& o, const described_device* parent, std::size_t position) {
+    described_device& d = out_.devices.emplace_back();
+    device_reader(o, parent, self_pid_, d).read(position);
+    if (!is_new(d)) {
+      o.found().add(o.at(),
+                    "it shares its id, uuid, PCI address, driver index or render node with a "
+                    "device before it");
     }
   }
-  out.devices.push_back(std::move(d));
-}
 
-void read_partitions(object_reader& o, const described_device& parent, std::uint32_t self_pid,
-                     machine& out) {
-  std::size_t position = 0;
-  o.each("partitions", [&](const json::value& v, const place& at) {
-    object_reader p(v, at, o.found());
-    described_device d = device_reader(p, &parent, self_pid).read(position++);
-    p.finish();
-    keep(std::move(d), at, o.found(), out);
-  });
-}
+  bool is_new(const described_device& d) {
+    const device& who = d.identity;
+    bool is = keys_.insert(d.key).second;
+    if (!who.uuid.empty()) is &= uuids_.emplace(who.uuid.view()).second;
+    if (d.parent) return is;
+    if (!who.pci_bus_id.empty()) is &= addresses_.emplace(who.pci_bus_id.view()).second;
+    if (who.driver_index) is &= driver_indexes_.insert(*who.driver_index).second;
+    if (who.render_minor) is &= render_minors_.insert(*who.render_minor).second;
+    return is;
+  }
+
+  std::uint32_t self_pid_;
+  machine& out_;
+  std::unordered_set<std::string> keys_;
+  std::unordered_set<std::string> uuids_;
+  std::unordered_set<std::string> addresses_;
+  std::unordered_set<std::uint32_t> driver_indexes_;
+  std::unordered_set<std::uint32_t> render_minors_;
+};
 
 }  // namespace
 
 void read_devices(object_reader& root, std::uint32_t self_pid, machine& out) {
-  std::size_t position = 0;
-  root.each("devices", [&](const json::value& v, const place& at) {
-    object_reader o(v, at, root.found());
-    const described_device d = device_reader(o, nullptr, self_pid).read(position++);
-    keep(d, at, root.found(), out);
-    read_partitions(o, d, self_pid, out);
-    o.finish();
-  });
+  devices_reader(self_pid, out).read(root);
 }
 
 }  // namespace hmn::simulated

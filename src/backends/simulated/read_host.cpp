@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <algorithm>
+#include <unordered_set>
+
 #include "backends/simulated/read_parts.hpp"
 #include "backends/simulated/record_fields.hpp"
 #include "backends/simulated/words.hpp"
@@ -21,6 +24,7 @@ described_process read_process(object_reader& o) {
 }
 
 void read_listed(object_reader& host, machine& out) {
+  std::unordered_set<std::uint32_t> seen;
   host.each("processes", [&](const json::value& v, const place& at) {
     object_reader o(v, at, host.found());
     described_process p = read_process(o);
@@ -29,12 +33,12 @@ void read_listed(object_reader& host, machine& out) {
     o.finish();
     if (is_self) host.found().add(at, "this process is described by \"self\" of \"host\"");
     p.memory.pid = p.facts.pid;
-    for (const described_process& other : out.processes) {
-      if (other.memory.pid == p.memory.pid)
-        host.found().add(at, "this process stands here already");
+    if (!seen.insert(p.facts.pid).second) {
+      host.found().add(at, "this process stands here already");
     }
     out.processes.push_back(std::move(p));
   });
+  std::ranges::sort(out.processes, {}, pid_of);
 }
 
 void read_self(object_reader& host, machine& out) {

@@ -115,6 +115,8 @@ std::string list_of(std::span<const word> words) {
 
 object_reader::object_reader(const json::value& v, const place& at, problems& found)
     : members_(v.as<json::object>()), at_(at), found_(found) {
+  constexpr std::size_t likely_count = 48;
+  asked_.reserve(likely_count);
   if (members_ == nullptr) found_.refuse(at, v, "an object");
 }
 
@@ -218,6 +220,12 @@ std::optional<std::uint32_t> object_reader::any_words(std::string_view key,
     bits |= *found;
   });
   return bits;
+}
+
+std::size_t object_reader::length(std::string_view key) {
+  const json::value* v = get(key);
+  const auto* list = v != nullptr ? v->as<json::array>() : nullptr;
+  return list != nullptr ? list->items.size() : 0;
 }
 
 void object_reader::missing(std::string_view key, std::string_view expected) {

@@ -78,6 +78,8 @@ class object_reader {
   // Reads a list of words: their values or-ed.
   std::optional<std::uint32_t> any_words(std::string_view key, std::span<const word> words);
 
+  // Returns the length of a list; 0: it is none.
+  std::size_t length(std::string_view key);
   // Calls f(value, place) for each item of a list.
   template <class F>
   void each(std::string_view key, F f) {

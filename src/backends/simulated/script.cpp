@@ -134,10 +134,8 @@ const machine& script::at(std::uint64_t reading, std::uint64_t elapsed_ms) const
 }
 
 bool script::knows(std::uint32_t pid) const noexcept {
-  return std::ranges::any_of(states_, [pid](const machine& m) {
-    return std::ranges::any_of(m.processes,
-                               [pid](const described_process& p) { return p.memory.pid == pid; });
-  });
+  return std::ranges::any_of(states_,
+                             [pid](const machine& m) { return m.find_process(pid) != nullptr; });
 }
 
 void script::add(machine m) {
@@ -145,6 +143,10 @@ void script::add(machine m) {
     const auto fresh = static_cast<slot>(numbers_.size());
     d.identity.number = numbers_.try_emplace(d.key, fresh).first->second;
     if (d.parent) d.identity.parent = numbers_.at(*d.parent);
+    if (d.identity.number >= m.positions.size()) {
+      m.positions.resize(numbers_.size(), m.devices.size());
+    }
+    m.positions[d.identity.number] = static_cast<std::size_t>(&d - m.devices.data());
   }
   states_.push_back(std::move(m));
 }

@@ -5,10 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -43,8 +43,8 @@ class script {
 
   std::vector<machine> states_;
   recorded_machine recorded_;
-  std::vector<moment> moments_;          // [n]: from states_[n] to states_[n + 1]
-  std::map<std::string, slot> numbers_;  // devices by key, in order of first appearance
+  std::vector<moment> moments_;                    // [n]: from states_[n] to states_[n + 1]
+  std::unordered_map<std::string, slot> numbers_;  // devices by key, in order of first appearance
 };
 
 std::variant<script, problem> read_script(std::string_view text, std::uint32_t self_pid);

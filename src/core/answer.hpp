@@ -89,11 +89,20 @@ struct source_answer {
   source_state condition;
   std::vector<device> found;  // reserves the capacity for the next list
 
-  [[nodiscard]] device_answer* find(slot number) noexcept {
-    for (device_answer& d : devices) {
-      if (d.identity.number == number) return &d;
+  slot end = 0;            // all numbers are below it
+  std::size_t latest = 0;  // position of the device that entry_of() returned last
+
+  // Returns the entry of a device, which is added if needed. Mostly they are asked for in order.
+  [[nodiscard]] device_answer& entry_of(slot number) {
+    const std::size_t count = number < end ? devices.size() : 0;
+    for (std::size_t tried = 0; tried < count; ++tried) {
+      if (devices[latest].identity.number == number) return devices[latest];
+      if (++latest == count) latest = 0;
     }
-    return nullptr;
+    device_answer& added = devices.emplace_back();
+    added.identity.number = number;
+    end = number < end ? end : number + 1;
+    return added;
   }
 };
 

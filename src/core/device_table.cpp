@@ -43,12 +43,19 @@ bool is_alike(const device& a, const device& b) {
 
 }  // namespace
 
+const device_table::entry* device_table::seen_as(source from, slot number) const {
+  const auto is_it = [&](const entry& e) {
+    return std::ranges::any_of(
+        e.seen_by, [&](const reference& r) { return r.from == from && r.seen.number == number; });
+  };
+  const std::uint32_t likely = number < latest_.size() ? latest_[number] : count();
+  if (likely < count() && is_it(entries_[likely])) return &entries_[likely];
+  const auto found = std::ranges::find_if(entries_, is_it);
+  return found == entries_.end() ? nullptr : &*found;
+}
+
 device_table::entry* device_table::match(source from, const device& d) {
-  for (entry& e : entries_) {
-    for (const reference& r : e.seen_by) {
-      if (r.from == from && r.seen.number == d.number) return &e;
-    }
-  }
+  if (const entry* known = seen_as(from, d.number)) return const_cast<entry*>(known);
   const auto same =
       std::ranges::find_if(entries_, [&](const entry& e) { return is_same(e.view, d); });
   return same == entries_.end() ? nullptr : &*same;
@@ -64,6 +71,7 @@ bool device_table::is_free_for(const entry& e, source from) {
 // Finds the entry by identifiers. Two identical candidates are ambiguous and stay separate.
 device_table::entry* device_table::match_by_ids(source from, const device& d,
                                                 std::span<const device* const> listed) {
+  if (!d.pci_device || entries_.empty()) return nullptr;
   const auto alike = [&](const device* other) { return is_alike(*other, d); };
   if (std::count_if(listed.begin(), listed.end(), alike) != 1) return nullptr;
   entry* found = nullptr;
@@ -94,6 +102,8 @@ void device_table::refresh(entry& e, source from, const device& d, bool fills) {
   auto at = e.seen_by.begin();
   while (at != e.seen_by.end() && at->from < from) ++at;
   if (at == e.seen_by.end() || at->from != from) at = e.seen_by.insert(at, {from, true, fills, {}});
+  if (latest_.size() <= d.number) latest_.resize(d.number + 1);
+  latest_[d.number] = e.view.index;
   at->listed = true;
   at->fills = fills;
   at->seen = d;
@@ -195,12 +205,8 @@ std::optional<slot> device_table::slot_of(std::uint32_t index, source from) cons
 }
 
 std::optional<std::uint32_t> device_table::index_of(source from, slot number) const {
-  for (const entry& e : entries_) {
-    for (const reference& r : e.seen_by) {
-      if (r.from == from && r.seen.number == number) return e.view.index;
-    }
-  }
-  return std::nullopt;
+  const entry* const found = seen_as(from, number);
+  return found != nullptr ? std::optional(found->view.index) : std::nullopt;
 }
 
 bool device_table::has_of(source from) const {

@@ -56,10 +56,12 @@ class device_table {
     gap lacks;
   };
 
+  // Returns the device that the source numbers so; nullptr: none.
+  [[nodiscard]] const entry* seen_as(source from, slot number) const;
   [[nodiscard]] entry* match(source from, const device& d);
   [[nodiscard]] entry* match_by_ids(source from, const device& d,
                                     std::span<const device* const> listed);
-  static void refresh(entry& e, source from, const device& d, bool fills);
+  void refresh(entry& e, source from, const device& d, bool fills);
   static void settle(entry& e);
   [[nodiscard]] static bool is_seen_by(const entry& e, source from);
   [[nodiscard]] static bool is_free_for(const entry& e, source from);
@@ -68,6 +70,7 @@ class device_table {
   void note_divided();
 
   std::vector<entry> entries_;
+  std::vector<std::uint32_t> latest_;  // [slot]: index of the device that was last seen as it
   std::uint64_t generation_ = 0;
 };
 

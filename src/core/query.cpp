@@ -15,11 +15,6 @@ namespace {
 
 using platform::monotonic_ns;
 
-device_answer& entry_of(source_answer& out, slot number) {
-  if (device_answer* known = out.find(number)) return *known;
-  return out.devices.emplace_back();
-}
-
 // A PCI id is no name, which another source may have.
 void drop_id_for_name(device& d, reading& r) {
   if (!is_pci_id(d.name.view())) return;
@@ -39,7 +34,7 @@ result<void> list(device_source& from, source_answer& out, reading& r) {
   for (device_answer& d : out.devices) d.listed = false;
   for (device& d : out.found) {
     drop_id_for_name(d, r);
-    device_answer& entry = entry_of(out, d.number);
+    device_answer& entry = out.entry_of(d.number);
     entry.identity = d;
     entry.listed = true;
   }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/snapshot.hpp"
 
+#include <algorithm>
+
 #include "model/compose.hpp"
 
 namespace hmn {
 
 snapshot_device* snapshot::device_by_index(std::uint32_t index) noexcept {
-  for (snapshot_device& d : devices) {
-    if (d.identity.index == index) return &d;
-  }
-  return nullptr;
+  const auto at =
+      std::partition_point(devices.begin(), devices.end(),
+                           [index](const snapshot_device& d) { return d.identity.index < index; });
+  return at != devices.end() && at->identity.index == index ? &*at : nullptr;
 }
 
 failure snapshot::no_device(std::uint32_t index) noexcept {

@@ -136,10 +136,7 @@ void snapshot_builder::consider_diagnostic(const diagnostic& given,
 }
 
 merged_device* snapshot_builder::find(std::uint32_t index) noexcept {
-  for (merged_device& d : merged_) {
-    if (d.identity.index == index) return &d;
-  }
-  return nullptr;
+  return index < places_.size() && places_[index] != 0 ? &merged_[places_[index] - 1] : nullptr;
 }
 
 void snapshot_builder::add_device(worker& from, const device_answer& d, const moment& m) {
@@ -150,8 +147,13 @@ void snapshot_builder::add_device(worker& from, const device_answer& d, const mo
     if (!index || (request_.device_index && index != request_.device_index)) return;
     who = from_.table_.at(*index);
   }
-  merged_device* const known = find(who.index);
-  merged_device& to = known != nullptr ? *known : merged_.emplace_back();
+  merged_device* known = find(who.index);
+  if (known == nullptr) {
+    known = &merged_.emplace_back();
+    if (places_.size() <= who.index) places_.resize(who.index + 1);
+    places_[who.index] = static_cast<std::uint32_t>(merged_.size());
+  }
+  merged_device& to = *known;
   const bool is_first = to.found == 0;
   const bool is_hung = to.identity.state == state::hung;
   to.identity = who;
@@ -226,6 +228,8 @@ void snapshot_builder::settle() {
   sort_stably(merged_, [](const merged_device& a, const merged_device& b) {
     return a.identity.index < b.identity.index;
   });
+  if (!merged_.empty()) places_.resize(merged_.back().identity.index + 1);
+  for (std::uint32_t i = 0; i < merged_.size(); ++i) places_[merged_[i].identity.index] = i + 1;
   const bool attributes = plan_.processes && plan_.pools && !request_.pid;
   for (merged_device& d : merged_) {
     from_.set_usable(d);
@@ -279,19 +283,20 @@ void snapshot_builder::note_what_is_partial() {
 
 void snapshot_builder::add_diagnostic(diagnostic d, std::optional<std::uint32_t> index) {
   const bool is_trace = (d.notes & note::trace) != 0;
-  if (!is_trace) {
-    const auto alike =
-        std::ranges::find_if(out_->diagnostics.rbegin(), out_->diagnostics.rend(),
-                             [&](const auto& known) { return is_alike(known, d, index); });
-    if (alike != out_->diagnostics.rend()) {
-      std::uint32_t& fields = alike->value.field;
-      const std::uint32_t both = fields == 0 || d.field == 0 ? 0 : fields | d.field;
-      if (both == fields) ++alike->count;
-      fields = both;
-      return;
-    }
+  const std::size_t of = index ? std::size_t{*index} + 1 : 0;
+  if (latest_.size() <= of) latest_.resize(of + 1);
+  for (std::uint32_t n = is_trace ? 0 : latest_[of]; n != 0; n = before_[n - 1]) {
+    snapshot_diagnostic& alike = out_->diagnostics[n - 1];
+    if (!is_alike(alike, d, index)) continue;
+    std::uint32_t& fields = alike.value.field;
+    const std::uint32_t both = fields == 0 || d.field == 0 ? 0 : fields | d.field;
+    if (both == fields) ++alike.count;
+    fields = both;
+    return;
   }
+  before_.push_back(latest_[of]);
   out_->diagnostics.push_back({std::move(d), index, 1});
+  latest_[of] = static_cast<std::uint32_t>(out_->diagnostics.size());
 }
 
 void snapshot_builder::describe_processes() {

@@ -41,6 +41,10 @@ class snapshot_builder {
   plan plan_;
   std::unique_ptr<snapshot> out_;
   std::vector<merged_device> merged_;
+  std::vector<std::uint32_t> places_;  // [index]: of the device in merged_, from 1; 0: none
+  // Positions in the diagnostics, from 1; 0: none.
+  std::vector<std::uint32_t> latest_;  // [index + 1, 0 for no device]: the last one
+  std::vector<std::uint32_t> before_;  // [position]: the one before of the same device
 };
 
 }  // namespace hmn

@@ -74,11 +74,10 @@ void adopt(device_answer& known, device_answer& fresh) {
 class worker::shared_answer {
  public:
   // Makes `next` the one that publishes, if it starts, and copies the list of devices for it.
-  bool hand_over(const reading& next, std::vector<device_answer>& devices,
-                 function_ref<bool()> start) {
+  bool hand_over(const reading& next, source_answer& to, function_ref<bool()> start) {
     const std::lock_guard lock(mutex_);
     for (const device_answer& d : known_.devices) {
-      device_answer& added = devices.emplace_back();
+      device_answer& added = to.entry_of(d.identity.number);
       added.identity = d.identity;
       added.listed = d.listed;
     }
@@ -92,7 +91,7 @@ class worker::shared_answer {
     if (from_ != &from) return;
     for (device_answer& known : known_.devices) known.listed = false;
     for (const device_answer& d : fresh.devices) {
-      device_answer& known = entry_of(d.identity.number);
+      device_answer& known = known_.entry_of(d.identity.number);
       known.identity = d.identity;
       known.listed = d.listed;
     }
@@ -102,7 +101,7 @@ class worker::shared_answer {
 
   void take_device(const reading& from, device_answer& fresh) {
     const std::lock_guard lock(mutex_);
-    if (from_ == &from) adopt(entry_of(fresh.identity.number), fresh);
+    if (from_ == &from) adopt(known_.entry_of(fresh.identity.number), fresh);
   }
 
   // Publishes the complete answer.
@@ -132,13 +131,6 @@ class worker::shared_answer {
   }
 
  private:
-  device_answer& entry_of(slot number) {
-    if (device_answer* found = known_.find(number)) return *found;
-    device_answer& added = known_.devices.emplace_back();
-    added.identity.number = number;
-    return added;
-  }
-
   mutable platform::mutex mutex_;
   source_answer known_;
   const reading* from_ = nullptr;
@@ -278,7 +270,7 @@ worker::worker(listed_source listed, const settings& s, const limits& l)
       is_threaded_(listed.device->can_block() && !s.no_threads),
       known_(std::make_shared<shared_answer>()),
       shared_(std::make_shared<shared_state>(std::move(listed.device), known_, s.idle_close_ns)) {
-  known_->hand_over(*shared_, shared_->answer.devices, [] { return true; });
+  known_->hand_over(*shared_, shared_->answer, [] { return true; });
 }
 
 worker::~worker() {
@@ -487,7 +479,7 @@ bool worker::set_aside() {
   if (again_ == nullptr || aside_.size() == most_aside) return false;
   auto next = std::make_shared<shared_state>(again_(settings_), known_, settings_.idle_close_ns);
   aside_.reserve(most_aside);
-  if (!known_->hand_over(*next, next->answer.devices, [&] { return start_thread(next); })) {
+  if (!known_->hand_over(*next, next->answer, [&] { return start_thread(next); })) {
     return false;
   }
   shared_->hung_at = (seen_ & place_mask) - 1;

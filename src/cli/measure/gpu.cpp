@@ -13,10 +13,13 @@ namespace {
 
 using hypomnesis::vendor_id;
 
+// The pools of a snapshot stand by device.
 std::optional<hypomnesis::pool> main_pool(const std::vector<hypomnesis::pool>& pools,
                                           std::uint32_t index) {
-  for (const auto& each : pools)
-    if (each.device_index == index && each.is_main) return each;
+  auto at = std::partition_point(pools.begin(), pools.end(),
+                                 [index](const auto& each) { return each.device_index < index; });
+  for (; at != pools.end() && at->device_index == index; ++at)
+    if (at->is_main) return *at;
   return std::nullopt;
 }
 

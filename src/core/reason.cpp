@@ -24,7 +24,9 @@ int relevance(const snapshot_diagnostic& each, std::uint32_t about, const device
   return d.about == subject::devices && d.why.from == of.from ? 1 : 0;
 }
 
-failure from_state(const device& of) {
+}  // namespace
+
+failure reason_of_state(const device& of) {
   switch (of.state) {
     case state::asleep:
       return {status::asleep, of.from, {}, "the device is asleep"};
@@ -38,8 +40,6 @@ failure from_state(const device& of) {
       return {status::unsupported, of.from, {}, "not supported by this device or driver"};
   }
 }
-
-}  // namespace
 
 const snapshot_diagnostic* find_reason(const snapshot& from, std::uint32_t about, const device& of,
                                        std::uint32_t field) noexcept {
@@ -71,7 +71,7 @@ snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const 
   const bool is_direct = known != nullptr && relevance(*known, about, of, field) >= of_this_subject;
   const bool has_state = of.state != state::ready && of.state != state::unknown;
   if (known != nullptr && (is_direct || !has_state)) return *known;
-  return {{from_state(of), 0, about, field, {}, {}, {}}, of.index, 1};
+  return {{reason_of_state(of), 0, about, field, {}, {}, {}}, of.index, 1};
 }
 
 }  // namespace hmn

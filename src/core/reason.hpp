@@ -16,7 +16,10 @@ namespace hmn {
 const snapshot_diagnostic* find_reason(const snapshot& from, std::uint32_t about, const device& of,
                                        std::uint32_t field) noexcept;
 
-// Returns the same, or where there is no diagnostic, what follows from the state of the device.
+// Returns why a device has no values at all.
+failure reason_of_state(const device& of);
+
+// Returns the best diagnostic, or where there is none, what follows from the state of the device.
 snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const device& of,
                                std::uint32_t field);
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/reason.hpp"
+
 namespace hmn {
 namespace {
 
@@ -10,6 +12,10 @@ using amount = std::optional<std::uint64_t>;
 
 void lower(amount& to, const amount& limit) noexcept {
   if (to && limit && *to > *limit) to = limit;
+}
+
+bool fails(const device& d) noexcept {
+  return d.state == state::lost || d.state == state::unreadable || d.state == state::hung;
 }
 
 bool is_part_of_host(const pool& p) noexcept {
@@ -60,8 +66,7 @@ void set_usable(pools& all, const device& of, host_source& host, std::optional<p
       static_cast<void>(read_system(host, memory, drop_silently));
     }
     set_usable(p, of, memory);
-    const bool is_past = (p.notes & note::stale) != 0 || of.state == state::lost;
-    if (is_past || is_divided(of)) p.usable.reset();
+    if (fails(of) || (p.notes & note::stale) != 0 || is_divided(of)) p.usable.reset();
   }
 }
 
@@ -75,6 +80,7 @@ failure why_not_usable(const pool& p, const device& of) {
             {},
             "the device is divided into partitions, which have its memory"};
   }
+  if (fails(of)) return reason_of_state(of);
   return {status::unsupported, p.from, {}, "free memory is not reported by the driver"};
 }
 

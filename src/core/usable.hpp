@@ -19,8 +19,9 @@ result<void> read_system(host_source& host, system_memory& out, when_dropped rep
 
 // Sets usable memory of a device's pools, or only of those of one kind: what the driver reports as
 // usable or free, but no more than what is left of a budget, and of the host's memory where the
-// pool is a part of it. A sleeping device has released all its memory. A stale value is not what
-// can be allocated now, and a divided device has nothing: its partitions do.
+// pool is a part of it. A sleeping device has released all its memory. A stale value, or
+// one of a device that is lost, hangs or fails, is not what can be allocated now, and a divided
+// device has nothing: its partitions do.
 void set_usable(pools& all, const device& of, host_source& host,
                 std::optional<pool_kind> only = {});
 

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""usable.py WOULD_FIT: `hmn wait`, `hmn fit` and hmn_tracker_would_fit() know the same of what can be allocated."""
+import subprocess
+import sys
+
+from command import GIB, MACHINES, MIB, SOURCE, Machines, card, environment, main, strict_json
+
+WOULD_FIT = sys.argv.pop()
+MODEL = SOURCE / "examples" / "models" / "llama-3-8b.json"
+RESERVE = 512 * MIB  # what `hmn fit` leaves to the runtime
+
+
+def pool(kind="vram", total="16GiB", **keys):
+    return card(pools=[{"kind": kind, "total": total} | keys])
+
+
+def host(available="60GiB", **limits):
+    return {"system": {"total": "64GiB", "available": available} | limits}
+
+
+class Usable(Machines):
+    def waits(self, path, index, wanted):
+        return self.on(path, "wait", "--free", f"{wanted}B", "--device", index, "--interval", "1ms", "--timeout",
+                       "200ms", "--json")
+
+    def check(self, machine, *expected):
+        """One size for each device; None: nothing is known to be usable."""
+        path = machine if not isinstance(machine, dict) else self.machine(machine)
+        done = subprocess.run([WOULD_FIT, path], env=environment(), capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.split(), ["-" if each is None else str(each) for each in expected])
+        fits = strict_json(self.on(path, "fit", "--json", MODEL).out)["devices"]
+        self.assertEqual([each["usable_bytes"] for each in fits],
+                         [each and max(each - RESERVE, 0) for each in expected])
+        for index, each in enumerate(expected):
+            main_pools = [pool["usable_bytes"] for pool in fits[index]["pools"] if pool["is_main"]]
+            self.assertEqual(main_pools or [None], [each])
+            if each is None:
+                found = self.waits(path, index, 1)
+                self.assertNotEqual(found.code, 0)
+                self.assertEqual((found.out, fits[index]["verdict"]), ("", "unknown"))
+                continue
+            found = self.waits(path, index, each)
+            self.assertEqual(found.code, 0, found.err)
+            self.assertEqual((strict_json(found.out)["index"], strict_json(found.out)["free_bytes"]), (index, each))
+            self.assertNotEqual(self.waits(path, index, each + 1).code, 0)
+
+    def test_unified_memory_is_what_the_host_has_available(self):
+        self.check(MACHINES / "unified-gb10.json", 313 * GIB // 4)
+        limited = pool("unified", "64GiB", used="1GiB")
+        self.check({"host": host(limit="8GiB", limit_used="6GiB"), "devices": [limited]}, 2 * GIB)
+
+    def test_a_divided_gpu_offers_its_partitions_alone(self):
+        self.check(MACHINES / "mig-a100.json", None, (19968 - 18442) * MIB, (9856 - 4606) * MIB, (4864 - 13) * MIB)
+
+    def test_a_budget_limits_what_is_free(self):
+        self.check({"devices": [pool(used="3GiB", budget="2GiB"), pool(used="3GiB", budget="14GiB"),
+                                pool(used="3GiB", usable="5GiB")]}, 2 * GIB, 13 * GIB, 5 * GIB)
+
+    def test_a_gpu_that_fails_offers_nothing(self):
+        reset = [{"call": "any", "status": "backend", "message": "GPU requires reset"}]
+        self.check({"devices": [pool(used="3GiB") | {"state": "lost"}, pool(used="3GiB") | {"state": "unreadable"},
+                                pool(used="3GiB") | {"failures": reset}, pool(used="3GiB")]},
+                   None, None, None, 13 * GIB)
+
+    def test_a_gpu_that_hangs_offers_nothing(self):
+        self.check({"devices": [pool(used="3GiB") | {"delays": [{"call": "pools", "hang": "forever"}]}]}, None)
+
+    def test_unknown_free_memory_is_not_guessed(self):
+        self.check({"devices": [pool(), card(pools=[])]}, None, None)
+
+
+if __name__ == "__main__":
+    main()

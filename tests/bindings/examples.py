@@ -33,6 +33,16 @@ CASES = [
      f"GPU 0 [{A100}]: free memory is not known\nGPU 1 [{A100} MIG 3g.20gb]: 1.5 GiB free, does not fit\n"
      f"GPU 2 [{A100} MIG 2g.10gb]: 5.1 GiB free, fits\nGPU 3 [{A100} MIG 1g.5gb]: 4.7 GiB free, does not fit\n"
      "GPU 2 has most\n"),
+    # A GB10 has what its host has available: 78.25 GiB.
+    ("free_memory", [str(313 << 28)], EXAMPLES / "unified-gb10.json", 0,
+     "GPU 0 [NVIDIA GB10]: 78.2 GiB free, fits\nGPU 0 has most\n"),
+    ("free_memory", [str((313 << 28) + 1)], EXAMPLES / "unified-gb10.json", 1,
+     "GPU 0 [NVIDIA GB10]: 78.2 GiB free, does not fit\nno GPU has 78.3 GiB free\n"),
+    # 13 GiB are free, and the budget is 2 GiB.
+    ("free_memory", [str(2 << 30)], MACHINES / "budget.json", 0,
+     "GPU 0 [Card]: 2.0 GiB free, fits\nGPU 0 has most\n"),
+    ("free_memory", [str((2 << 30) + 1)], MACHINES / "budget.json", 1,
+     "GPU 0 [Card]: 2.0 GiB free, does not fit\nno GPU has 2.0 GiB free\n"),
     ("free_memory", ["1GiB"], MACHINES / "nothing.json", 1,
      "GPU 0: free memory is not known\nGPU 1 [A name alone]: free memory is not known\n"
      "GPU 2: free memory is not known\nGPU 3: free memory is not known\nGPU 4: free memory is not known\n"

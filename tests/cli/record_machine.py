@@ -181,7 +181,7 @@ class Kept(Tree):
         for secret in (USER, socket.gethostname(), "hunter2", "token", "thesis", "diary", CONTAINER,
                        "59d01f7b6a5e4c3d", str(self.folder), "nfs"):
             self.assertNotIn(secret, text)
-        self.assertIn(HOME + "/user1/worker_of_everything", text)
+        self.assertIn('"text":"worker_of_everything\\u0000"', text)
         self.assertIn("user.slice/user1.scope/docker-", text)
         self.assertIn("0::/user.slice", text)
 

@@ -14,8 +14,8 @@ void fuzz(std::string_view input) {
   n.learn(input);
   const std::string once = n.plain(input);
   promise(n.plain(input) == once);
-  (void)n.command(input);
-  (void)n.mounts(input);
-  (void)n.properties(input);
+  const std::string known = n.known(input);
+  promise(n.known(input) == known);
+  (void)n.program(input, "run");
   (void)n.id(input, 16);
 }

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#include "backends/simulated/kept_words.hpp"
 #include "model/compose.hpp"
+#include "model/pci_address.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::simulated {
@@ -15,7 +17,10 @@ constexpr std::string_view common[] = {"root",   "user", "users", "nobody", "loc
                                        "ubuntu", "host", "admin", "docker", "nvidia"};
 constexpr std::string_view serial_words[] = {"serial", "unique id", "unique_id"};
 constexpr std::size_t longest_serial_key = 40;
+constexpr std::size_t shortest_token = 10;
+constexpr std::size_t longest_number = 20, longest_index = 5;
 constexpr std::size_t shortest_id = 32;  // hexadecimal digits, in ids of containers and machines
+constexpr std::string_view pod = "pod";  // before its UUID in the name of a control group
 constexpr std::string_view uuid_shape = "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh";
 
 bool is_hex(char c) {
@@ -52,11 +57,85 @@ bool is_uuid(std::string_view text) {
 
 // Returns the text up to the end of the path.
 std::string_view path_at(std::string_view text) {
-  return text.substr(0, text.find_first_of(std::string_view(" \t\n\r\"',;:[]{}()\0", 16)));
+  return text.substr(0, text.find_first_of(std::string_view(" \t\n\r\"',;()[]{}\0", 14)));
+}
+
+bool is_decimal(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// Also the bytes of characters beyond ASCII.
+bool is_of_word(char c) {
+  return is_word(c) || (static_cast<unsigned char>(c) & 0x80) != 0;
+}
+
+std::string_view word_at(std::string_view text) {
+  return text.substr(0, static_cast<std::size_t>(
+                            std::find_if_not(text.begin(), text.end(), is_of_word) - text.begin()));
 }
 
 std::string_view token_at(std::string_view text) {
   return text.substr(0, text.find_first_of(std::string_view(" \t\n\r\"',;]}\0", 11)));
+}
+
+// Returns the length of "10.0.0.5", "fe80::1" or "0a:1b:2c:3d:4e:5f" at the start of the text.
+std::size_t address_at(std::string_view text) {
+  const auto run_of = [&](std::string_view more) {
+    std::size_t n = 0;
+    while (n < text.size() && (is_hex(text[n]) || more.find(text[n]) != more.npos)) ++n;
+    return text.substr(0, n);
+  };
+  const auto is_whole = [&](std::string_view run) {
+    return run.size() == text.size() || !is_word(text[run.size()]);
+  };
+  const std::string_view six = run_of(":");
+  const auto colons = std::ranges::count(six, ':');
+  const bool is_short = six.find("::") != six.npos && six.size() > 4;
+  if (is_whole(six) && (colons > 2 || is_short)) return six.size();
+  const std::string_view mac = run_of("-");
+  if (is_whole(mac) && mac.size() == 17 && std::ranges::count(mac, '-') == 5) return 17;
+  std::string_view four = run_of(".");
+  while (four.ends_with('.')) four.remove_suffix(1);
+  if (!is_whole(four) || std::ranges::count(four, '.') != 3) return 0;
+  for (std::string_view rest = four; !rest.empty();) {
+    const auto part = scan::decimal(scan::take_until(rest, '.'));
+    if (!part || *part > 255) return 0;
+  }
+  return four.size();
+}
+
+// Returns the length of what is neither a word nor a number: an escape of unit names or mounts, a
+// PCI address, the ids in "1002:73BF", a set of capabilities.
+std::size_t fixed_at(std::string_view text, bool starts) {
+  if (text[0] == '\\' && text.size() > 3) {
+    if (text[1] == 'x' && hex_run(text.substr(2, 2)) == 2) return 4;
+    if (std::ranges::all_of(text.substr(1, 3), is_decimal)) return 4;
+  }
+  if (!starts || !is_hex(text[0])) return 0;
+  const std::size_t end = std::min(text.find_first_not_of("0123456789abcdefABCDEF:."), text.size());
+  std::string_view run = text.substr(0, end);
+  while (run.ends_with('.') || run.ends_with(':')) run.remove_suffix(1);
+  const bool is_whole = run.size() == text.size() || !is_of_word(text[run.size()]);
+  if (!is_whole) return 0;
+  if (run.size() >= 12 && parse_pci_address(run)) return run.size();
+  if (run.size() == 9 && run[4] == ':' && hex_run(run) == 4) return 9;
+  return run.size() == 16 && run.starts_with("0000") && hex_run(run) == 16 ? 16 : 0;
+}
+
+// Whether it is a number, with a unit or after "0x", or a word that sources look for.
+bool is_kept(std::string_view word) {
+  if (word.starts_with("0x") || word.starts_with("0X")) {
+    return word.size() <= 18 && hex_run(word.substr(2)) == word.size() - 2;
+  }
+  if (is_kept_word(word)) return true;
+  const auto digits = static_cast<std::size_t>(
+      std::find_if_not(word.begin(), word.end(), is_decimal) - word.begin());
+  if (digits > longest_number) return false;
+  std::string_view stem = word.substr(digits);
+  const std::size_t last = stem.find_last_not_of("0123456789") + 1;  // npos + 1 is 0
+  if (stem.size() - last > longest_index) return false;
+  stem = stem.substr(0, last);
+  return is_kept_word(stem);
 }
 
 bool is_nothing(std::string_view id) {
@@ -132,22 +211,99 @@ std::size_t neutral::take_digits(std::string_view rest, std::string& out) {
   return run;
 }
 
-// Keeps only the last name of a path in a home folder.
-std::size_t neutral::take_home(std::string_view rest, std::string& out) {
-  for (const std::string_view home : homes) {
-    if (!rest.starts_with(home)) continue;
-    const std::string_view path = path_at(rest);
-    std::string_view below = path.substr(home.size());
-    const std::string_view who = scan::take_until(below, '/');
-    const name* const known = name_at(who, 0);
-    out += home;
-    out += known != nullptr && known->real == who ? std::string_view(known->stand_in) : who;
-    if (below.empty()) return path.size();
-    out += '/';
-    out += plain(below.substr(below.rfind('/') + 1));
-    return path.size();
+// What any text may have: names, UUIDs, ids of containers, addresses of networks.
+std::size_t neutral::take_id(std::string_view text, std::size_t at, std::string& out) {
+  const std::string_view rest = text.substr(at);
+  const bool starts = at == 0 || !is_of_word(text[at - 1]);
+  if (const name* const n = starts ? name_at(text, at) : nullptr) {
+    out += n->stand_in;
+    return n->real.size();
   }
-  return 0;
+  if (starts && rest.starts_with(pod) && is_uuid(rest.substr(pod.size()))) {
+    out += pod;
+    return pod.size();
+  }
+  std::size_t taken = take_uuid(rest, out);
+  if (taken == 0 && (starts || !is_hex(text[at - 1]))) taken = take_digits(rest, out);
+  if (taken != 0 || !starts) return taken;
+  taken = address_at(rest);
+  for (const char c : rest.substr(0, taken)) out += is_hex(c) ? '0' : c;
+  return taken;
+}
+
+std::size_t neutral::take_path(std::string_view text, std::size_t at, std::string& out) {
+  const std::string_view rest = text.substr(at);
+  const bool follows = at != 0 && (is_of_word(text[at - 1]) || text[at - 1] == ']');
+  const bool is_drive = rest.size() > 2 && rest[1] == ':' && rest[2] == '\\';
+  if (follows || !(is_drive || (rest[0] == '/' && rest.size() > 1 && is_of_word(rest[1])))) {
+    return 0;
+  }
+  const std::string_view path = path_at(rest);
+  out += known(path);
+  return path.size();
+}
+
+// Takes the value in "key=value", both sides of "user@host", and long words with digits.
+std::size_t neutral::take_secret(std::string_view text, std::size_t at, std::string& out) {
+  if (!is_of_word(text[at]) || (at != 0 && is_of_word(text[at - 1]))) return 0;
+  const std::string_view word = word_at(text.substr(at));
+  const char before = at == 0 ? ' ' : text[at - 1];
+  const char after = at + word.size() < text.size() ? text[at + word.size()] : ' ';
+  const bool is_mixed = word.size() >= shortest_token && std::ranges::any_of(word, is_decimal) &&
+                        !std::ranges::all_of(word, is_decimal);
+  if (before != '=' && before != '@' && after != '@' && !is_mixed) return 0;
+  return take_known(text.substr(at), out);
+}
+
+std::string_view neutral::stand_in_for(std::string_view word) {
+  for (const name& n : words_) {
+    if (n.real == word) return n.stand_in;
+  }
+  words_.push_back({std::string(word), compose({"name", words_.size() + 1})});
+  return words_.back().stand_in;
+}
+
+// Takes one word or number.
+std::size_t neutral::take_known(std::string_view rest, std::string& out) {
+  const std::string_view word = word_at(rest);
+  if (is_kept(word)) {
+    out += word;
+  } else {
+    out += stand_in_for(word);
+  }
+  return word.size();
+}
+
+std::string neutral::known(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    std::size_t taken = fixed_at(rest, at == 0 || !is_of_word(text[at - 1]));
+    out += rest.substr(0, taken);
+    if (taken == 0) taken = take_id(text, at, out);
+    if (taken == 0 && is_of_word(rest[0])) taken = take_known(rest, out);
+    if (taken == 0) {
+      out += rest[0];
+      taken = 1;
+    }
+    at += taken;
+  }
+  return out;
+}
+
+std::string neutral::program(std::string_view title, std::string_view comm) {
+  const auto end_of = [](std::string_view text) {
+    return text.substr(0, text.find_first_of(std::string_view(" :@\t\n\0", 6)));
+  };
+  const std::string_view whole = title.substr(0, title.find('\0'));
+  const bool is_path = whole.find_first_of("/\\") != std::string_view::npos;
+  std::string_view first = is_path ? whole.substr(0, whole.find(' ')) : end_of(whole);
+  const bool is_clear = first.size() == whole.size() || !is_path;
+  first = end_of(first.substr(first.find_last_of("/\\") + 1));
+  const std::string_view own = end_of(comm);
+  if (!is_clear && (own.empty() || !first.starts_with(own))) return {};
+  return plain(first);
 }
 
 // Replaces the rest of a line after a key such as "Serial Number".
@@ -162,7 +318,7 @@ std::size_t neutral::take_serial(std::string_view rest, std::string& out) {
   if (start == std::string_view::npos) return 0;
   const std::string_view reported = token_at(line.substr(start));
   if (is_nothing(reported)) return 0;
-  out += line.substr(0, start);
+  out += known(line.substr(0, start));
   out += id(reported, 16);
   return start + reported.size();
 }
@@ -172,17 +328,11 @@ std::string neutral::plain(std::string_view text) {
   out.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
     const std::string_view rest = text.substr(at);
-    const bool starts = at == 0 || !is_word(text[at - 1]);
-    std::size_t taken = rest[0] == '/' ? take_home(rest, out) : 0;
-    if (taken == 0 && starts) {
-      if (const name* const n = name_at(text, at)) {
-        out += n->stand_in;
-        taken = n->real.size();
-      }
-    }
-    if (taken == 0) taken = take_uuid(rest, out);
-    if (taken == 0 && (starts || !is_hex(text[at - 1]))) taken = take_digits(rest, out);
-    if (taken == 0 && starts) taken = take_serial(rest, out);
+    const bool starts = at == 0 || !is_of_word(text[at - 1]);
+    std::size_t taken = starts ? take_serial(rest, out) : 0;
+    if (taken == 0) taken = take_id(text, at, out);
+    if (taken == 0) taken = take_path(text, at, out);
+    if (taken == 0) taken = take_secret(text, at, out);
     if (taken == 0) {
       out += rest[0];
       taken = 1;
@@ -192,33 +342,12 @@ std::string neutral::plain(std::string_view text) {
   return out;
 }
 
-std::string neutral::command(std::string_view cmdline) {
-  const std::string_view first = cmdline.substr(0, cmdline.find('\0'));
-  std::string out = plain(first);
-  if (first.size() < cmdline.size()) out += '\0';
-  return out;
-}
-
-std::string neutral::mounts(std::string_view mountinfo) {
-  std::string out;
-  while (!mountinfo.empty()) {
-    const std::string_view line = scan::take_line(mountinfo);
-    const std::size_t type = line.find(" - ");
-    if (type == std::string_view::npos) continue;
-    const std::string_view rest = line.substr(type + 3);
-    if (!rest.starts_with("cgroup") && !rest.starts_with("proc ")) continue;
-    out += plain(line);
-    out += '\n';
-  }
-  return out;
-}
-
 std::string neutral::id(std::string_view text, int base) {
   std::string_view line = text;
   line = scan::trim(scan::take_line(line));
   const bool is_marked = line.starts_with("0x") || line.starts_with("0X");
   const std::string_view value = line.substr(is_marked ? 2 : 0);
-  if (value.empty() || is_nothing(value)) return std::string(text);
+  if (value.empty() || is_nothing(value)) return known(text);
   // The same number may be hexadecimal here and decimal there.
   const auto number = scan::number<std::uint64_t>(value, static_cast<unsigned>(base));
   const std::string key = number ? compose({"number ", *number}) : std::string(value);
@@ -226,24 +355,7 @@ std::string neutral::id(std::string_view text, int base) {
   const std::size_t start = static_cast<std::size_t>(value.data() - text.data());
   std::string out(text.substr(0, start));
   out += stand_in;
-  out += text.substr(start + value.size());
-  return out;
-}
-
-std::string neutral::properties(std::string_view text) {
-  constexpr std::string_view key = "unique_id ";
-  std::string out;
-  while (!text.empty()) {
-    const std::string_view line = scan::take_until(text, '\n');
-    if (line.starts_with(key) && line != "unique_id 0") {
-      const auto number = scan::decimal(line.substr(key.size()));
-      out += key;
-      out += digits(number ? number_of(compose({"number ", *number})) : 0, 10, 0);
-    } else {
-      out += line;
-    }
-    out += '\n';
-  }
+  out += known(text.substr(start + value.size()));
   return out;
 }
 

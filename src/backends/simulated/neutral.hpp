@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Anonymizer of text: replaces names of users and hosts, home folders, and unique ids assigned by a
-// manufacturer or a system. The same name gets the same placeholder everywhere.
+// Anonymizer of text. The same name, word or id gets the same placeholder everywhere.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +20,17 @@ class neutral {
   // Learns names from home folders in the text.
   void learn(std::string_view text);
 
+  // Of a text with free words, such as a model: replaces names, ids, addresses, and what looks like
+  // a path, a password or a token.
   [[nodiscard]] std::string plain(std::string_view text);
-  // Keeps the first argument only, which is the program.
-  [[nodiscard]] std::string command(std::string_view cmdline);
-  // Keeps the mounts of control groups and proc only.
-  [[nodiscard]] std::string mounts(std::string_view mountinfo);
+  // Of everything else: keeps numbers and the words that sources look for (kept_words.hpp),
+  // replaces all other words. Paths that differ still differ.
+  [[nodiscard]] std::string known(std::string_view text);
+  // Reduces the path or the title of a process to the name of its program; `comm` decides where a
+  // path with blanks may end.
+  [[nodiscard]] std::string program(std::string_view title, std::string_view comm);
   // Replaces a file that is a single id; keeps its length and text before "0x".
   [[nodiscard]] std::string id(std::string_view text, int base);
-  // Replaces ids in KFD's properties: "unique_id 12345".
-  [[nodiscard]] std::string properties(std::string_view text);
 
  private:
   struct name {
@@ -38,14 +39,19 @@ class neutral {
   };
   [[nodiscard]] const name* name_at(std::string_view text, std::size_t at) const;
   std::size_t number_of(std::string_view id);
+  std::string_view stand_in_for(std::string_view word);
   std::size_t take_uuid(std::string_view rest, std::string& out);
   std::size_t take_digits(std::string_view rest, std::string& out);
-  std::size_t take_home(std::string_view rest, std::string& out);
+  std::size_t take_id(std::string_view text, std::size_t at, std::string& out);
+  std::size_t take_path(std::string_view text, std::size_t at, std::string& out);
+  std::size_t take_secret(std::string_view text, std::size_t at, std::string& out);
   std::size_t take_serial(std::string_view rest, std::string& out);
+  std::size_t take_known(std::string_view rest, std::string& out);
   static std::string digits(std::size_t number, int base, std::size_t width);
 
   std::vector<name> names_;  // longest first
   std::size_t users_ = 0, hosts_ = 0;
+  std::vector<name> words_;
   std::vector<std::string> ids_;
 };
 

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <span>
 
+#include "backends/simulated/kept.hpp"
 #include "backends/simulated/machine_file.hpp"
 #include "backends/simulated/recorded_words.hpp"
 #include "backends/simulated/roots.hpp"
@@ -104,10 +105,14 @@ class writer {
   [[nodiscard]] bool is_of_sysfs(std::string_view path) const {
     return is_below(path, s_.sys_root) && !is_of_groups(path);
   }
+  // Whether the kernel made the names.
+  [[nodiscard]] bool is_of_kernel(std::string_view path) const {
+    return is_below(path, s_.proc_root) || is_of_sysfs(path);
+  }
 
   std::string neutral_path(std::string_view path) {
     std::string there = moved(path);
-    return is_of_sysfs(path) ? there : by_.plain(there);
+    return is_of_kernel(path) ? there : by_.known(there);
   }
 
   void learn(files all, std::span<const recorded_run> runs) {
@@ -126,19 +131,14 @@ class writer {
     for (const recorded_run& r : runs) by_.learn(r.reported.output);
   }
 
-  std::string neutral_text(const recorded_file& f) {
-    const std::string_view name = last_part(f.path);
-    if (is_of_sysfs(f.path)) {
-      if (name == "unique_id" || name == "serial_number" || name == "uuid") {
-        return by_.id(f.text, 16);
-      }
-      return name == "properties" ? by_.properties(f.text) : f.text;
+  std::string neutral_text(const recorded_file& f, files all) {
+    std::string_view stat;
+    if (last_part(f.path) == "cmdline") {
+      const std::string_view folder = std::string_view(f.path).substr(0, f.path.rfind('/'));
+      const recorded_file* const of = find(all, compose({folder, "/stat"}));
+      if (of != nullptr) stat = of->text;
     }
-    for (const std::string_view plain : {"meminfo", "statm", "smaps_rollup"}) {
-      if (name == plain) return f.text;
-    }
-    if (name == "cmdline") return by_.command(f.text);
-    return name == "mountinfo" ? by_.mounts(f.text) : by_.plain(f.text);
+    return kept_text(by_, f.path, f.text, stat);
   }
 
   void write(const recorded_file& f, files all) {
@@ -146,7 +146,7 @@ class writer {
     to_.line();
     to_.begin();
     to_.member("path", neutral_path(f.path));
-    if (holds(recorded_file::contents)) to_.bytes(neutral_text(f));
+    if (holds(recorded_file::contents)) to_.bytes(neutral_text(f, all));
     if (f.is_cut) to_.truth("cut");
     if (holds(recorded_file::target)) write_link(f);
     if (holds(recorded_file::names)) write_names(f, all);
@@ -160,7 +160,7 @@ class writer {
     const bool is_private =
         f.path.find("/fd/") != std::string::npos && !f.link.starts_with("/dev/");
     if (is_private) return;
-    to_.member("link", is_of_sysfs(f.path) ? f.link : by_.plain(f.link));
+    to_.member("link", is_of_sysfs(f.path) ? f.link : by_.known(f.link));
   }
 
   void write_names(const recorded_file& f, files all) {
@@ -169,7 +169,7 @@ class writer {
     for (const std::string& name : f.entries) {
       const recorded_file* const entry = find(all, compose({f.path, "/", name}));
       if (entry != nullptr && is_idle_descriptor(*entry)) continue;
-      to_.item(is_of_groups(f.path) ? by_.plain(name) : name);
+      to_.item(is_of_kernel(f.path) ? name : by_.known(name));
     }
     to_.close(']');
   }
@@ -218,14 +218,14 @@ class writer {
     if (r.reported.exit_known && r.reported.signal == 0) {
       to_.member("exit", static_cast<std::uint64_t>(r.reported.exit_code));
     }
-    to_.bytes(by_.plain(r.reported.output));
+    to_.bytes(kept_output(by_, r));
     to_.close('}');
   }
 
   void write(const recorded_answer& a) {
     to_.line();
     to_.begin();
-    to_.member("node", moved(a.node));
+    to_.member("node", neutral_path(a.node));
     to_.one_word("language", language_words, static_cast<std::uint32_t>(a.what.in));
     to_.member("number", a.what.number);
     if (a.error > 0) to_.member("errno", static_cast<std::uint64_t>(a.error));

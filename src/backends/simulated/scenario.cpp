@@ -212,7 +212,7 @@ void scenario::write(json_text& to, neutral& by) const {
   const std::lock_guard lock(mutex_);
   if (!is_asked_) return;
   to.line();
-  if (!version_.empty()) to.member("version", version_);
+  if (!version_.empty()) to.member("version", by.plain(version_));
   if (refusal_) {
     to.key("failures");
     to.open('[');

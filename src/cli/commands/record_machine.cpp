@@ -83,11 +83,10 @@ expected<exit_code> run_record_machine(const session& in, const options& asked, 
   if (!text) return text.why();
   if (auto refused = write_new_file(asked.file, *text, asked.force)) return *std::move(refused);
   for (const auto& line : kinds_in_recording(*text)) write_notice("kept: " + line);
-  write_notice(
-      fmt::format("\"{}\": {} bytes; names of users and hosts, home folders, arguments, UUIDs and "
-                  "serial numbers "
-                  "are replaced; read it before you pass it on",
-                  asked.file, text->size()));
+  write_notice(fmt::format(
+      "\"{}\": {} bytes; of processes the programs are kept, else numbers and words that "
+      "are looked for; read it before you pass it on",
+      asked.file, text->size()));
   return exit_code::done;
 }
 

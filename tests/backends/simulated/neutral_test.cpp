@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cctype>
 #include <string>
+#include <string_view>
 
 using hmn::simulated::neutral;
 
@@ -21,14 +23,61 @@ TEST_CASE("neutral: names of users and hosts, as words") {
   CHECK(n.plain("bob,alice") == "user2,user1");
 }
 
-TEST_CASE("neutral: home folders") {
+TEST_CASE("neutral: paths keep the words that sources look for") {
   const std::string home = "/home";
   neutral n;
-  n.learn("12, " + home + "/carol/models/llama/run.py, 3\n/media/dave/x");
-  CHECK(n.plain("12, " + home + "/carol/models/llama/run.py, 3") ==
-        "12, " + home + "/user1/run.py, 3");
-  CHECK(n.plain(home + "/carol carol dave") == home + "/user1 user1 user2");
-  CHECK(n.plain(home + "/erin/a") == home + "/erin/a");  // not mentioned before
+  n.learn(home + "/carol/x");
+  CHECK(n.plain("no such file: /srv/people/dora/lib/libnvidia-ml.so.1, 3") ==
+        "no such file: /name1/name2/name3/lib/libnvidia-ml.name4.1, 3");
+  CHECK(n.plain("AMD/ATI Radeon [RX 6600/6600M]") == "AMD/ATI Radeon [RX 6600/6600M]");
+  CHECK(n.plain("by carol") == "by user1");
+  CHECK(n.known("/sys/fs/cgroup/user.slice/my_box.scope/memory.max") ==
+        "/sys/fs/cgroup/user.slice/name5_name6.scope/memory.max");
+  CHECK(n.known("my\\x2dbox my\\040box") == "name5\\x2dname6 name5\\040name6");
+}
+
+TEST_CASE("neutral: of unknown content numbers and known words stay") {
+  neutral n;
+  CHECK(n.known("0: 500Mhz *\n1: 0x1f 12.5 MiB (cpu0)\n") ==
+        "0: 500Mhz *\n1: 0x1f 12.5 MiB (cpu0)\n");
+  CHECK(n.known("PCI_ID=1002:73BF\nPCI_SLOT_NAME=0000:c3:00.0\nDRIVER=amdgpu\n") ==
+        "PCI_ID=1002:73BF\nPCI_SLOT_NAME=0000:c3:00.0\nDRIVER=amdgpu\n");
+  CHECK(n.known("CapEff:\t000001ffffffffff\n") == "CapEff:\t000001ffffffffff\n");
+  CHECK(n.known("drm-client-name:\thunter2 hunter2\n") == "drm-client-name:\tname1 name1\n");
+  CHECK(n.known("p\xC3\xA4ssword") == "name2");
+  CHECK(n.known("123456789012345678901") == "name3");
+}
+
+TEST_CASE("neutral: addresses of networks") {
+  neutral n;
+  for (const char* text : {"10.0.0.5", "fe80::1ff:fe23:4567:890a", "0a:1b:2c:3d:4e:5f",
+                           "0A-1B-2C-3D-4E-5F", "2001:db8:0:1:2:3:4:5"}) {
+    const std::string address = text;
+    std::string zeros = address;
+    for (char& c : zeros) c = std::isxdigit(static_cast<unsigned char>(c)) ? '0' : c;
+    CHECK(n.plain("to " + address + ",") == "to " + zeros + ",");
+    CHECK(n.known("to " + address + ",") == "to " + zeros + ",");
+  }
+  for (const char* text : {"550.163.01", "0::/init.scope", "0000:03:00.0", "31.0.15.5222"}) {
+    CHECK(n.plain(text) == text);
+    CHECK(n.known(text).find("00.00") == std::string::npos);
+  }
+}
+
+TEST_CASE("neutral: of a title the program") {
+  neutral n;
+  const auto is = [&](std::string_view title, std::string_view comm) {
+    return n.program(title, comm);
+  };
+  CHECK(is(std::string_view("/opt/alice/run\0--password\0x\0", 27), "run") == "run");
+  CHECK(is("postgres: alice db 10.0.0.5(5432) idle", "postgres") == "postgres");
+  CHECK(is("sshd: alice@pts/0", "sshd") == "sshd");
+  CHECK(is("/usr/bin/python3 /srv/alice/x.py --token=t", "python3") == "python3");
+  CHECK(is("/srv/Alice Smith/run", "run").empty());
+  CHECK(is("/srv/Alice Smith/run", "").empty());
+  CHECK(is("C:\\Users\\alice\\train.exe", "") == "train.exe");
+  CHECK(is("nginx: worker process", "").compare("nginx") == 0);
+  CHECK(is("", "").empty());
 }
 
 TEST_CASE("neutral: ids keep their shape, and the same is the same") {
@@ -49,9 +98,7 @@ TEST_CASE("neutral: ids keep their shape, and the same is the same") {
 TEST_CASE("neutral: a number is the same in hexadecimal and in decimal") {
   neutral n;
   CHECK(n.id("59d01f7b6a5e4c3d\n", 16) == "0000000000000001\n");
-  CHECK(n.properties("simd_count 416\nunique_id 6471707279457406013\ndomain 0\n") ==
-        "simd_count 416\nunique_id 1\ndomain 0\n");
-  CHECK(n.properties("unique_id 0\n") == "unique_id 0\n");
+  CHECK(n.id("6471707279457406013", 10) == "0000000000000000001");
   CHECK(n.id("0\n", 16) == "0\n");
   CHECK(n.id("N/A\n", 16) == "N/A\n");
   CHECK(n.id("", 16).empty());
@@ -65,18 +112,4 @@ TEST_CASE("neutral: serial numbers behind their keys") {
   CHECK(n.plain("Unique ID: 0x59d01f7b6a5e4c3d") == "Unique ID: 0x0000000000000003");
   CHECK(n.plain("Serial Number: N/A") == "Serial Number: N/A");
   CHECK(n.plain("serial\nport: 1") == "serial\nport: 1");
-}
-
-TEST_CASE("neutral: of a command line the program, of mounts those of control groups") {
-  neutral n;
-  n.know("alice", neutral::kind::user);
-  CHECK(n.command(std::string("/opt/alice/run\0--password\0x\0", 27)) ==
-        std::string("/opt/user1/run\0", 15));
-  CHECK(n.command("run") == "run");
-  CHECK(n.command("").empty());
-  CHECK(n.mounts("30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
-                 "31 1 0:27 / /srv/alice rw - nfs server:/export rw\nnonsense\n"
-                 "32 1 0:28 / /proc rw - proc proc rw,hidepid=2\n") ==
-        "30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
-        "32 1 0:28 / /proc rw - proc proc rw,hidepid=2\n");
 }

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/simulated/kept.hpp"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "backends/simulated/kept_words.hpp"
+#include "model/compose.hpp"
+#include "model/scan.hpp"
+#include "model/short_text.hpp"
+
+namespace hmn::simulated {
+namespace {
+
+enum class keeps : std::uint8_t {
+  known,    // numbers and known words
+  plain,    // a text with free words
+  all,      // bytes of a driver, public tables
+  id,       // one id
+  command,  // the program
+  process,  // numbers, and the program in parentheses
+  mounts,   // those of control groups and proc
+};
+
+struct kind {
+  short_text<24> name;  // last part of the path; "_label" is the end of one
+  keeps what;
+};
+
+// Any other file: known.
+constexpr kind kinds[] = {
+    {"cmdline", keeps::command},  {"stat", keeps::process},      {"mountinfo", keeps::mounts},
+    {"unique_id", keeps::id},     {"serial_number", keeps::id},  {"uuid", keeps::id},
+    {"gpu_metrics", keeps::all},  {"amdgpu.ids", keeps::all},    {"name", keeps::plain},
+    {"_label", keeps::plain},     {"type", keeps::plain},        {"product_name", keeps::plain},
+    {"compatible", keeps::plain}, {"information", keeps::plain}, {"version", keeps::plain},
+};
+
+keeps kept_of(std::string_view path) {
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  for (const kind& k : kinds) {
+    const std::string_view name = k.name.view();
+    if (name.starts_with('_') ? file.ends_with(name) : file == name) return k.what;
+  }
+  return keeps::known;
+}
+
+std::string_view comm_of(std::string_view stat) {
+  const std::size_t open = stat.find('(');
+  const std::size_t close = stat.rfind(')');
+  if (open == stat.npos || close == stat.npos || close < open) return {};
+  return stat.substr(open + 1, close - open - 1);
+}
+
+std::string process(neutral& by, std::string_view stat) {
+  const std::string_view comm = comm_of(stat);
+  if (comm.empty()) return by.known(stat);
+  const auto start = static_cast<std::size_t>(comm.data() - stat.data());
+  return compose({by.known(stat.substr(0, start)), by.program(comm, {}),
+                  by.known(stat.substr(start + comm.size()))});
+}
+
+std::string command(neutral& by, std::string_view cmdline, std::string_view stat) {
+  std::string out = by.program(cmdline, comm_of(stat));
+  if (cmdline.find('\0') != std::string_view::npos) out += '\0';
+  return out;
+}
+
+std::string mounts(neutral& by, std::string_view mountinfo) {
+  std::string out;
+  while (!mountinfo.empty()) {
+    const std::string_view line = scan::take_line(mountinfo);
+    const std::size_t type = line.find(" - ");
+    if (type == std::string_view::npos) continue;
+    const std::string_view rest = line.substr(type + 3);
+    if (!rest.starts_with("cgroup") && !rest.starts_with("proc ")) continue;
+    out += by.known(line);
+    out += '\n';
+  }
+  return out;
+}
+
+// The unique id of KFD's properties is decimal.
+std::string known_lines(neutral& by, std::string_view text) {
+  constexpr std::string_view key = "unique_id ";
+  const std::size_t at = text.find(key);
+  if (at == text.npos || (at != 0 && text[at - 1] != '\n')) return by.known(text);
+  const std::size_t start = at + key.size();
+  const std::string_view value = text.substr(start, text.find('\n', start) - start);
+  return compose({by.known(text.substr(0, start)), by.id(value, 10),
+                  by.known(text.substr(start + value.size()))});
+}
+
+// Text in free words after these keys of a tool's JSON, in lower case.
+constexpr std::string_view model_keys[] = {"card series", "device name", "market_name",
+                                           "product_name", "card model"};
+constexpr std::string_view id_keys[] = {"serial", "unique id", "unique_id"};
+
+// "PID123": "name, cards, memory, SDMA, occupancy" of rocm-smi.
+std::string process_row(neutral& by, std::string_view row) {
+  std::size_t end = row.size();
+  for (int commas = 0; commas < 4 && end != row.npos; ++commas) {
+    end = end == 0 ? row.npos : row.rfind(',', end - 1);
+  }
+  if (end == row.npos) return by.known(row);
+  return compose({by.program(row.substr(0, end), {}), by.known(row.substr(end))});
+}
+
+std::string json_value(neutral& by, std::string_view key, std::string_view value) {
+  const auto holds = [&](std::string_view word) { return key.find(word) != key.npos; };
+  if (std::ranges::find(model_keys, key) != std::end(model_keys)) return by.plain(value);
+  if (std::ranges::any_of(id_keys, holds)) return by.id(value, 16);
+  if (key.starts_with("pid") && key.size() > 3) return process_row(by, value);
+  if (key != "name" || value == "N/A") return by.known(value);
+  return by.program(value, {});
+}
+
+// Also of JSON that breaks off or has lines around it.
+std::string json_output(neutral& by, std::string_view text) {
+  std::string out;
+  std::string key;
+  while (!text.empty()) {
+    const std::size_t open = std::min(text.find('"'), text.size());
+    out += by.known(text.substr(0, open));
+    text.remove_prefix(open);
+    if (text.empty()) break;
+    std::size_t close = 1;
+    while (close < text.size() && text[close] != '"') close += text[close] == '\\' ? 2 : 1;
+    if (close >= text.size()) return out + by.known(text);
+    const std::string_view word = text.substr(1, close - 1);
+    text.remove_prefix(close + 1);
+    const std::size_t next = text.find_first_not_of(" \t\r\n");
+    const bool is_key = next != text.npos && text[next] == ':';
+    if (is_key) key = lower(word);
+    out += compose({"\"", is_key ? by.known(word) : json_value(by, key, word), "\""});
+  }
+  return out;
+}
+
+std::vector<std::string_view> header_of(std::string_view line) {
+  std::vector<std::string_view> columns;
+  if (line.find("uuid") == line.npos || line.find(',') == line.npos) return columns;
+  while (!line.empty()) {
+    std::string_view cell = scan::take_until(line, ',');
+    columns.push_back(scan::take_word(cell));
+  }
+  return columns;
+}
+
+std::string cell_of(neutral& by, std::string_view column, bool is_of_process,
+                    std::string_view cell) {
+  if (!column.ends_with("name")) return by.known(cell);
+  const std::string_view name = scan::trim_front(cell);
+  if (!is_of_process) return by.plain(cell);
+  if (name.starts_with('[') || name == "N/A" || name == "-") return by.known(cell);
+  return compose({cell.substr(0, cell.size() - name.size()), by.program(name, {})});
+}
+
+// nvidia-smi's table; the last column takes what is left of a line.
+std::string table_output(neutral& by, std::string_view text) {
+  std::string out;
+  std::vector<std::string_view> columns;
+  bool is_of_processes = false;
+  while (!text.empty()) {
+    const bool ends = text.find('\n') != text.npos;
+    std::string_view line = scan::take_until(text, '\n');
+    if (columns.empty() || std::ranges::count(line, ',') + 1 < std::ssize(columns)) {
+      if (columns.empty()) columns = header_of(line);
+      is_of_processes = std::ranges::find(columns, "pid") != columns.end();
+      out += by.known(line);
+    } else {
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        const bool is_last = i + 1 == columns.size();
+        const std::string_view cell = is_last ? line : scan::take_until(line, ',');
+        out += compose({i == 0 ? "" : ",", cell_of(by, columns[i], is_of_processes, cell)});
+      }
+    }
+    if (ends) out += '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string kept_text(neutral& by, std::string_view path, std::string_view text,
+                      std::string_view stat) {
+  switch (kept_of(path)) {
+    case keeps::plain:
+      return by.plain(text);
+    case keeps::all:
+      return std::string(text);
+    case keeps::id:
+      return by.id(text, 16);
+    case keeps::command:
+      return command(by, text, stat);
+    case keeps::process:
+      return process(by, text);
+    case keeps::mounts:
+      return mounts(by, text);
+    case keeps::known:
+      break;
+  }
+  return known_lines(by, text);
+}
+
+std::string kept_output(neutral& by, const platform::recorded_run& r) {
+  const auto has = [&](std::string_view option) {
+    return std::ranges::any_of(r.arguments,
+                               [&](const std::string& a) { return a.starts_with(option); });
+  };
+  const std::string& text = r.reported.output;
+  if (has("--format=csv")) return table_output(by, text);
+  return has("--json") ? json_output(by, text) : by.known(text);
+}
+
+}  // namespace hmn::simulated

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What a recording keeps of a file or of a program's output, by its kind: see the table in
+// kept.cpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "backends/simulated/neutral.hpp"
+#include "platform/recording.hpp"
+
+namespace hmn::simulated {
+
+// `stat`: that of the process that the file is of; empty without one.
+std::string kept_text(neutral& by, std::string_view path, std::string_view text,
+                      std::string_view stat);
+std::string kept_output(neutral& by, const platform::recorded_run& r);
+
+}  // namespace hmn::simulated

@@ -212,6 +212,39 @@ class Kept(Tree):
         self.assertEqual(result.code, 0)
         self.assertEqual(strict_json(file.read_text())["recording"]["format"], 1)
 
+    def test_what_is_replaced_keeps_its_mode_and_its_owner(self):
+        file = self.folder / "recorded.json"
+        file.write_text("mine")
+        file.chmod(0o640)
+        if os.geteuid() == 0:
+            os.chown(file, 12345, 23456)
+        before = file.stat()
+        self.assertEqual(self.record("--force")[1].code, 0)
+        after = file.stat()
+        self.assertNotEqual(file.read_text(), "mine")
+        self.assertEqual((after.st_mode, after.st_uid, after.st_gid), (before.st_mode, before.st_uid, before.st_gid))
+
+    def test_only_a_regular_file_is_replaced(self):
+        file = self.folder / "recorded.json"
+        with socket.socket(socket.AF_UNIX) as server:
+            for make, kind in ((lambda: os.mkfifo(file), "a named pipe"),
+                               (lambda: server.bind(str(file)), "a socket"),
+                               (lambda: file.symlink_to("nowhere"), "a link"),
+                               (lambda: file.symlink_to(self.folder / "proc/meminfo"), "a link")):
+                make()
+                before = os.lstat(file)
+                for words in ((), ("--force",)):
+                    _, result = self.record(*words)
+                    self.assertEqual(result.code, 1)
+                    self.assertIn(f"is {kind}: only a regular file is replaced", result.err)
+                    self.assertNotIn("--force", result.err)
+                    self.assertEqual(os.lstat(file).st_ino, before.st_ino)
+                file.unlink()
+        for path, kind in (("/dev/null", "a device"), (self.folder, "a folder")):
+            result = run("record-machine", "--force", path, env=environment(**self.env))
+            self.assertEqual(result.code, 1)
+            self.assertIn(f"is {kind}: only a regular file is replaced", result.err)
+
     def test_a_folder_that_is_not_there(self):
         result = run("record-machine", self.folder / "none" / "file", env=environment(**self.env))
         self.assertEqual(result.code, 1)

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cli/commands/commands.hpp"
-#include "cli/system/file.hpp"
 #include "cli/system/new_file.hpp"
 #include "cli/text/output.hpp"
 
@@ -74,8 +73,7 @@ expected<std::string> recording_of(const session& in) {
 }  // namespace
 
 expected<exit_code> run_record_machine(const session& in, const options& asked, const style&) {
-  if (!asked.force && is_there(asked.file))
-    return failed(fmt::format("\"{}\" is there already; --force replaces it", asked.file));
+  if (auto refused = why_not_new(asked.file, asked.force)) return *std::move(refused);
   hypomnesis::snapshot_options what;
   what.collect = everything;
   in.collect(what);

@@ -8,8 +8,12 @@
 
 namespace hmn::cli {
 
-// Writes a file that only its owner may read, completely or not at all. Keeps an existing file
-// unless it may be replaced.
+// Returns why the file cannot be written before its text is made: it is there and may not be
+// replaced, or it is something other than a regular file.
+std::optional<failure> why_not_new(const std::string& path, bool may_replace);
+
+// Writes a file that only its owner may read, completely or not at all. An existing file, which is
+// kept unless it may be replaced, passes on its owner and its mode.
 std::optional<failure> write_new_file(const std::string& path, std::string_view text,
                                       bool may_replace);
 

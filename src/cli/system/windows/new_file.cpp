@@ -51,8 +51,12 @@ class draft {
 
   bool become(const std::wstring& path, bool may_replace) {
     file_.close();
-    const DWORD how = MOVEFILE_WRITE_THROUGH | (may_replace ? MOVEFILE_REPLACE_EXISTING : 0);
-    if (MoveFileExW(name_.c_str(), path.c_str(), how) != 0) return true;
+    // Keeps the security descriptor of the file that it replaces.
+    if (may_replace && ReplaceFileW(path.c_str(), name_.c_str(), nullptr, 0, nullptr, nullptr) != 0)
+      return true;
+    const bool is_new = !may_replace || GetLastError() == ERROR_FILE_NOT_FOUND;
+    if (is_new && MoveFileExW(name_.c_str(), path.c_str(), MOVEFILE_WRITE_THROUGH) != 0)
+      return true;
     const auto error = GetLastError();
     DeleteFileW(name_.c_str());
     SetLastError(error);
@@ -72,8 +76,22 @@ failure refusal(const std::string& path, DWORD error) {
 
 }  // namespace
 
+std::optional<failure> why_not_new(const std::string& path, bool may_replace) {
+  constexpr DWORD others =
+      FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_REPARSE_POINT | FILE_ATTRIBUTE_DEVICE;
+  const DWORD found = GetFileAttributesW(platform::to_wide(path).c_str());
+  if (found == INVALID_FILE_ATTRIBUTES) return std::nullopt;
+  if ((found & others) != 0) {
+    const bool is_folder = (found & FILE_ATTRIBUTE_DIRECTORY) != 0;
+    return failed(fmt::format("\"{}\" is {}: only a regular file is replaced", path,
+                              is_folder ? "a folder" : "a link or a device"));
+  }
+  return may_replace ? std::nullopt : std::optional(refusal(path, ERROR_FILE_EXISTS));
+}
+
 std::optional<failure> write_new_file(const std::string& path, std::string_view text,
                                       bool may_replace) {
+  if (auto refused = why_not_new(path, may_replace)) return refused;
   const auto wide = platform::to_wide(path);
   draft made(wide);
   const bool done = made.is_open() && made.write(text) && made.become(wide, may_replace);

@@ -14,8 +14,8 @@ constexpr std::array<std::string_view, 26> by_letter = {
     "again aggregate amd amdgpu amdsmi amdxcp amdxdna amount anon answer answers any app "
     "applicable apps arguments asahi asic ast at atombios ats auto autosuspend aux available "
     "average avg awake ",
-    " back banks base bcs bdf besteffort bin bios bits blkio blocked board bochs boot bound "
-    "bridge btime build burstable bursts bus busy by bytes ",
+    " back banks base bcs bdf been besteffort bin bios bits blkio blocked board bochs boot "
+    "bound bridge btime build burstable bursts bus busy by bytes ",
     " cache cap capacity capeff caps card cards caught ccs ce cgroup check choice ci cirrus "
     "class clean client clients clk clock clocks cls cma cmdline code column com combination "
     "commitlimit committed communicate compat compatible compute concise conf config conmon "
@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 26> by_letter = {
     "expected ext external ",
     " failed fan fastvmode faux fclk fd fdinfo field file find firmware first fixed flags "
     "folders footprint for found free freezer freq frequency fs full fullname function "
-    "functional ",
+    "functional functionality ",
     " ga10b gart gb gb10b gcc gen generation gfx ghz gid given gk20a gm20b gnu gone gp10b gpu "
     "gpucurrent gpuid gpus gr graphic graphics group groups gt gtt guaranteed guid gv11b ",
     " handle has hbm hdmi heap here hidepid hierarchical hierarchy high hmm host hotspot "

@@ -81,15 +81,19 @@ std::string mounts(neutral& by, std::string_view mountinfo) {
   return out;
 }
 
-// The unique id of KFD's properties is decimal.
+// The ids in KFD's properties are decimal.
 std::string known_lines(neutral& by, std::string_view text) {
-  constexpr std::string_view key = "unique_id ";
-  const std::size_t at = text.find(key);
-  if (at == text.npos || (at != 0 && text[at - 1] != '\n')) return by.known(text);
-  const std::size_t start = at + key.size();
-  const std::string_view value = text.substr(start, text.find('\n', start) - start);
-  return compose({by.known(text.substr(0, start)), by.id(value, 10),
-                  by.known(text.substr(start + value.size()))});
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end);
+    const bool is_id = line.starts_with("unique_id ") || line.starts_with("hive_id ");
+    const std::size_t start = is_id ? line.find(' ') + 1 : line.size();
+    out += by.known(line.substr(0, start));
+    if (is_id) out += by.id(line.substr(start), 10);
+  }
+  return out;
 }
 
 // Text in free words after these keys of a tool's JSON, in lower case.

@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 26> by_letter = {
     "functional functionality ",
     " ga10b gart gb gb10b gcc gen generation gfx ghz gid given gk20a gm20b gnu gone gp10b gpu "
     "gpucurrent gpuid gpus gr graphic graphics group groups gt gtt guaranteed guid gv11b ",
-    " handle has hbm hdmi heap here hidepid hierarchical hierarchy high hmm host hotspot "
+    " handle has hbm hdmi heap here hidepid hierarchical hierarchy high hive hmm host hotspot "
     "hugetlb hvf hwmon hwmonx hybrid hyperv hypervisor hz ",
     " iccmax id idle ids igpu imx in ina inactive index info inforom init initialize "
     "initialized ino input install installation insufficient integrated intel interface "

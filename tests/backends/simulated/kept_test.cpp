@@ -54,7 +54,8 @@ TEST_CASE("kept: an id is the same in decimal and in hexadecimal") {
   CHECK(kept_text(n, "/sys/a/unique_id", "59d01f7b6a5e4c3d\n", {}) == "0000000000000001\n");
   CHECK(kept_text(n, "/sys/n/properties", "simd_count 416\nunique_id 6471707279457406013\n", {}) ==
         "simd_count 416\nunique_id 0000000000000000001\n");
-  CHECK(kept_text(n, "/sys/n/properties", "unique_id 0\n", {}) == "unique_id 0\n");
+  CHECK(kept_text(n, "/sys/n/properties", "unique_id 0\nhive_id 15188982192727901047\nsize 1",
+                  {}) == "unique_id 0\nhive_id 00000000000000000002\nsize 1");
 }
 
 TEST_CASE("kept: of a table of nvidia-smi the columns, and of processes the program") {

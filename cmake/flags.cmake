@@ -92,7 +92,8 @@ endfunction()
 # Optimizes for size: the library is loaded far more often than it is called, small code starts
 # faster, and the library's size is limited by a test. -Oz is -Os before gcc 12. Inlining that grows
 # code by up to three instructions in gcc's estimate mostly ends smaller, as the length of a literal
-# is known where its view is made.
+# is known where its view is made. A frame pointer costs less code than it saves in unwind tables,
+# which else follow each change of the stack pointer. The other passes make this code larger.
 add_library(hmn_small INTERFACE)
 check_cxx_compiler_flag(-Oz HMN_HAS_Oz)
 if(HMN_HAS_Oz)
@@ -100,8 +101,14 @@ if(HMN_HAS_Oz)
 else()
   set(hmn_size_options -Os)
 endif()
+set(hmn_speed_options -O2)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND hmn_size_options --param=max-inline-insns-size=3)
+  foreach(name omit-frame-pointer inline-small-functions jump-tables move-loop-invariants
+      schedule-insns2)
+    list(APPEND hmn_size_options -fno-${name})
+    list(APPEND hmn_speed_options -f${name})
+  endforeach()
 endif()
 target_compile_options(hmn_small INTERFACE "$<$<NOT:$<CONFIG:Debug>>:${hmn_size_options}>")
 
@@ -109,7 +116,7 @@ target_compile_options(hmn_small INTERFACE "$<$<NOT:$<CONFIG:Debug>>:${hmn_size_
 function(hmn_compile_for_speed target)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
-    COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O2>")
+    COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:${hmn_speed_options}>")
 endfunction()
 
 # hmn_join_by_folder(<target>): with CMAKE_UNITY_BUILD, compiles the files of each folder as one

@@ -7,12 +7,13 @@
 namespace hmn {
 
 piece_text::piece_text(const piece& p) noexcept {
-  if (p.kind_ == piece::kind::text) {
-    text_ = {p.text_, p.length_};
+  const std::uint32_t kind = p.form_ & piece::base_16;
+  if (kind == 0) {
+    text_ = {p.text_, p.form_};
     return;
   }
-  const bool is_hex = p.kind_ == piece::kind::hex;
-  const bool is_negative = p.kind_ == piece::kind::negative;
+  const bool is_hex = kind == piece::base_16;
+  const bool is_negative = kind == piece::negative;
   std::array<char, 20> raw;
   const auto end = std::to_chars(raw.data(), raw.data() + raw.size(),
                                  is_negative ? 0 - p.number_ : p.number_, is_hex ? 16 : 10)
@@ -20,7 +21,7 @@ piece_text::piece_text(const piece& p) noexcept {
   const auto count = static_cast<unsigned>(end - raw.data());
   char* out = digits_.data();
   if (is_negative) *out++ = '-';
-  const unsigned filled = std::min(p.length_, 16U);
+  const unsigned filled = is_hex ? std::min(p.form_ ^ kind, 16U) : 0;
   if (filled > count) out = std::fill_n(out, filled - count, '0');
   out = std::copy(raw.data(), end, out);
   text_ = {digits_.data(), static_cast<std::size_t>(out - digits_.data())};

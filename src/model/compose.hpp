@@ -16,36 +16,37 @@ namespace hmn {
 class piece {
  public:
   constexpr piece(std::string_view text) noexcept  // NOLINT(google-explicit-constructor)
-      : text_(text.data()), length_(static_cast<std::uint32_t>(text.size())) {}
+      : text_(text.data()), form_(static_cast<std::uint32_t>(text.size())) {}
   constexpr piece(const std::string& text) noexcept  // NOLINT(google-explicit-constructor)
       : piece(std::string_view(text)) {}
   constexpr piece(const char* text) noexcept  // NOLINT(google-explicit-constructor)
       : piece(std::string_view(text)) {}
   template <std::integral T>
   constexpr piece(T number) noexcept  // NOLINT(google-explicit-constructor)
-      : number_(static_cast<std::uint64_t>(number)),
-        kind_(number < 0 ? kind::negative : kind::natural) {
+      : number_(static_cast<std::uint64_t>(number)), form_(number < 0 ? negative : natural) {
     static_assert(!std::same_as<T, char> && !std::same_as<T, bool>);
   }
 
  private:
   friend class piece_text;
   friend constexpr piece hex(std::uint64_t number, unsigned width) noexcept;
-  enum class kind : std::uint8_t { text, natural, negative, hex };
+  static constexpr std::uint32_t natural = 1U << 30;
+  static constexpr std::uint32_t negative = 2U << 30;
+  static constexpr std::uint32_t base_16 = 3U << 30;
 
   union {
     const char* text_;
     std::uint64_t number_;
   };
-  std::uint32_t length_ = 0;  // of a text; of a number in base 16 the least number of digits
-  kind kind_ = kind::text;
+  // Length of a text, or what a number is, with the least number of its digits in base 16. One
+  // word, as it is written wherever a message is built.
+  std::uint32_t form_;
 };
 
 // Formats a number in base 16, zero-padded to `width` digits, at most 16.
 constexpr piece hex(std::uint64_t number, unsigned width = 0) noexcept {
   piece made = number;
-  made.kind_ = piece::kind::hex;
-  made.length_ = width;
+  made.form_ = piece::base_16 | width;
   return made;
 }
 

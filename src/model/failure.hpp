@@ -76,7 +76,7 @@ template <>
 class [[nodiscard]] result<void> {
  public:
   result() = default;
-  result(const failure& why) : why_(why) {}
+  result(const failure& why);
 
   explicit operator bool() const noexcept { return !why_.has_value(); }
   failure& why() noexcept { return *why_; }

@@ -16,17 +16,37 @@ constexpr auto untouched_result = static_cast<std::int32_t>(untouched_bits);
 constexpr std::uint64_t most_rows_shown = 2;
 
 // Members in order, each a letter of its type and its name: u and i have 4 bytes, q has 8, p is an
-// address, c and d are 16 and 32 characters; U and Q are set by the caller.
-constexpr const char* layouts[] = {
-    "u", "i", "q", "p", "qtotal qfree qused", "Uversion qtotal qreserved qfree qused",
-    "cbus_id_legacy udomain ubus udevice udevice_id usubsystem_id dbus_id", "uenabled",
-    "Uversion umode", "ugpu umemory", "Uversion Usensor icelsius",
-    "ugpu umemory qmax_memory qtime qstart uis_running", "pdevice qtype qdata",
-    "ufield Uscope Qtimestamp Qlatency utype iresult qvalue",
-    "upid qtime usm umemory uencoder udecoder",
+// address, c and d are 16 and 32 characters; U and Q are set by the caller. One text: in a table,
+// each would need a relocation.
+constexpr char layouts[] =
+    "u\0"
+    "i\0"
+    "q\0"
+    "p\0"
+    "qtotal qfree qused\0"
+    "Uversion qtotal qreserved qfree qused\0"
+    "cbus_id_legacy udomain ubus udevice udevice_id usubsystem_id dbus_id\0"
+    "uenabled\0"
+    "Uversion umode\0"
+    "ugpu umemory\0"
+    "Uversion Usensor icelsius\0"
+    "ugpu umemory qmax_memory qtime qstart uis_running\0"
+    "pdevice qtype qdata\0"
+    "ufield Uscope Qtimestamp Qlatency utype iresult qvalue\0"
+    "upid qtime usm umemory uencoder udecoder\0"
     // Words of rows, whose layout differs between drivers.
-    "uwords u u u u u"};
-static_assert(std::size(layouts) == static_cast<std::size_t>(role::rows) + 1);
+    "uwords u u u u u";
+
+constexpr const char* layout_of(role of) noexcept {
+  const char* at = layouts;
+  for (auto n = static_cast<unsigned>(of); n != 0; --n) {
+    at += std::char_traits<char>::length(at) + 1;
+  }
+  return at;
+}
+static_assert(layout_of(role::number) == layouts);
+static_assert(std::string_view(layout_of(role::fields)).starts_with("ufield "));
+static_assert(layout_of(role::rows) + sizeof "uwords u u u u u" == std::end(layouts));
 
 struct member {
   char type;
@@ -57,7 +77,7 @@ bool has_layout(const argument& a) noexcept {
 template <class Visit>
 std::size_t each_member(role of, Visit&& visit) {
   std::size_t end = 0;
-  for (const char* at = layouts[static_cast<std::size_t>(of)]; *at != '\0';) {
+  for (const char* at = layout_of(of); *at != '\0';) {
     member m{*at++, end, {}};
     const std::size_t length = std::strcspn(at, " ");
     m.name = {at, length};

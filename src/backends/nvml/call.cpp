@@ -2,6 +2,7 @@
 #include "backends/nvml/call.hpp"
 
 #include <array>
+#include <string_view>
 
 #include "model/compose.hpp"
 
@@ -107,7 +108,7 @@ status status_of(code c) noexcept {
   return meaning_of(c).means;
 }
 
-failure failure_for(code c, std::string_view what) {
+failure failure_for(code c, const char* what) {
   const meaning& m = meaning_of(c);
   if (!is_of_driver(c)) {
     return with_reason(c == unusable ? reason::implausible : reason::unknown,

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -33,7 +32,7 @@ constexpr bool has_no_function(code c) noexcept {
 }
 
 // `what` names the call with the outcome `c`.
-failure failure_for(code c, std::string_view what);
+failure failure_for(code c, const char* what);
 
 // Builds a failure without an NVML code.
 inline constexpr failure_of fail{source::nvml};

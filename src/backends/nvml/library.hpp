@@ -20,7 +20,7 @@ struct named_symbol {
   void* address = nullptr;
   std::size_t generation = 0;  // index in `names` of the one found
 
-  [[nodiscard]] const char* name() const noexcept { return names[generation]; }
+  [[nodiscard, gnu::noinline]] const char* name() const noexcept { return names[generation]; }
   explicit operator bool() const noexcept { return address != nullptr; }
 
   void find(const platform::library& from) noexcept;

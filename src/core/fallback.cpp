@@ -10,7 +10,7 @@ namespace hmn {
 namespace {
 
 // Interval of each query, which starts a program, and its longest duration.
-constexpr std::uint64_t interval_ns = 5 * platform::ns_per_second;
+constexpr std::uint64_t query_interval_ns = 5 * platform::ns_per_second;
 
 constexpr std::uint32_t texts =
     device_field::name | device_field::uuid | device_field::driver_version;
@@ -157,7 +157,7 @@ gap context::gap_for(const merged_device& of, const plan& p) {
 }
 
 bool context::may_query(std::uint64_t& last_ns, std::uint64_t now_ns) {
-  if (last_ns != 0 && now_ns - last_ns < interval_ns) return false;
+  if (last_ns != 0 && now_ns - last_ns < query_interval_ns) return false;
   last_ns = now_ns;
   return true;
 }
@@ -228,7 +228,7 @@ void context::fill_gaps(std::span<merged_device> all, const plan& p, deadline& d
   };
   if (!q.list && !q.processes) return filler_->show(visit, {now, true});
   // A longer deadline is for the driver: other values need not wait for a command that hangs.
-  d.end_by(platform::later(now, interval_ns));
+  d.end_by(platform::later(now, query_interval_ns));
   static_cast<void>(filler_->run(q, d, visit));
 }
 

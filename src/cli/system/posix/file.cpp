@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/file.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 
 #include "platform/file.hpp"
 
@@ -14,6 +17,20 @@ namespace hmn::cli {
 namespace {
 
 constexpr std::size_t longest_file = 1 << 20;
+
+std::optional<std::string> real_path(const char* path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path, nullptr), &std::free);
+  return real ? std::optional<std::string>(real.get()) : std::nullopt;
+}
+
+// Returns what identifies a file: where it is stored, or the path that it will have.
+std::string resolved(const std::string& path) {
+  if (const auto is = platform::status_of(path.c_str()))
+    return fmt::format("{}:{}", is.value.device, is.value.inode);
+  const auto slash = path.rfind('/');
+  const auto folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  return real_path(folder.c_str()).value_or(folder) + '/' + path.substr(slash + 1);
+}
 
 }  // namespace
 
@@ -39,11 +56,7 @@ std::string absolute_path(const std::string& path) {
 }
 
 bool is_same_file(const std::string& path, const std::string& other) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  if (fs::equivalent(path, other, error)) return true;
-  return fs::weakly_canonical(absolute_path(path), error) ==
-         fs::weakly_canonical(absolute_path(other), error);
+  return resolved(path) == resolved(other);
 }
 
 std::optional<std::string> read_text_file(const std::string& path) {

@@ -116,7 +116,8 @@ std::uint64_t mark_of(const member& m) noexcept {
 std::span<field_value> fields_of(argument_list all) noexcept {
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (all[i].is != role::fields) continue;
-    return {reinterpret_cast<field_value*>(all[i].address()), all[i - 1].value};
+    return {reinterpret_cast<field_value*>(all[i].address()),
+            static_cast<std::size_t>(all[i - 1].value)};
   }
   return {};
 }
@@ -188,7 +189,8 @@ bool are_written(argument_list all) noexcept {
   });
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].is != role::text) continue;
-    const std::size_t length = strnlen(all[i].address(), all[i + 1].value);
+    const std::size_t length =
+        strnlen(all[i].address(), static_cast<std::size_t>(all[i + 1].value));
     all_are = all_are && length != 0 && length != all[i + 1].value;
   }
   return all_are;
@@ -209,7 +211,7 @@ message_text describe(const char* symbol, argument_list all) noexcept {
     const argument& a = all[i];
     if (a.is == role::text) {
       out.add({", "});
-      out.add_text({a.address(), strnlen(a.address(), all[i + 1].value)});
+      out.add_text({a.address(), strnlen(a.address(), static_cast<std::size_t>(all[i + 1].value))});
     }
     if (!has_layout(a)) continue;
     const char* from = a.address();

@@ -45,7 +45,8 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
   hmn_gate(coverage ${Python3_EXECUTABLE} -B ${gate}/coverage.py ${PROJECT_SOURCE_DIR})
   hmn_gate_with(HMN_CLANG canaries ${Python3_EXECUTABLE} -B ${gate}/canaries.py
     ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${HMN_CLANG} ${HMN_CLANGXX})
-  hmn_gate_once(header header_swig layout consistency coverage canaries)
+  hmn_gate_once(header header_swig layout consistency coverage)
+  set_property(TEST abi.canaries APPEND PROPERTY LABELS nightly)
 endif()
 
 # The baselines are of x86_64, and of no use for a library without debug info.

@@ -163,9 +163,12 @@ void merge(pool& best, const pool& other) {
   if ((taken & pool_field::budget) != 0) best.budget_left = other.budget_left;
   const bool is_alike = best.accounting == other.accounting && best.accounting != accounting::none;
   if (!best.used && other.used && (!best.free || is_alike)) {
-    taken |= take_missing(pool_field::used | pool_field::free | pool_field::reserved, best, other);
-    best.accounting = other.accounting;
-    drop_implausible(best, drop_silently);  // other's total may be larger
+    pool both = best;
+    bool fits = true;  // other's total may be larger, and its values are of another time
+    taken |= take_missing(pool_field::used | pool_field::free | pool_field::reserved, both, other);
+    both.accounting = other.accounting;
+    drop_implausible(both, [&](auto&&...) { fits = false; });
+    if (fits) best = both;
   }
   if (taken == 0) return;
   best.notes |= note::mixed | other.notes;

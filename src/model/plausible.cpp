@@ -366,9 +366,12 @@ void drop_implausible(pool& p, when_dropped to) {
   HMN_CHECK(p, of_pool, {}, HMN_POOL_FIELDS(HMN_LIMITED));
   if (!p.total || !p.free || !p.used || *p.free + *p.used <= *p.total + rounding) return;
   const range possible{0, static_cast<double>(*p.total)};
-  report(pool_field::used, out_of(possible, p.from, "free_bytes + used_bytes",
-                                  static_cast<double>(*p.free + *p.used), "the total of "));
+  // Nothing shows which of the two is true.
+  report(pool_field::used | pool_field::free,
+         out_of(possible, p.from, "free_bytes + used_bytes", static_cast<double>(*p.free + *p.used),
+                "the total of "));
   p.used.reset();
+  p.free.reset();
 }
 
 void drop_implausible(telemetry& t, when_dropped report) {

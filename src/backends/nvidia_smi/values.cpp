@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/compose.hpp"
+#include "model/record.hpp"
 #include "model/scan.hpp"
 #include "model/text.hpp"
 
@@ -51,16 +52,19 @@ struct memory_reader {
 };
 
 // Checks total = reserved + free + used, each rounded to a MiB.
-bool adds_up(const pool& p) {
-  const auto taken = scan::sum(*p.reserved, *p.used);
+bool adds_up(const pool& p, std::uint64_t reserved) {
+  const auto taken = scan::sum(reserved, *p.used);
   const auto sum = taken ? scan::sum(*taken, *p.free) : std::nullopt;
   return sum && std::max(*sum, *p.total) - std::min(*sum, *p.total) <= 2 * mebibyte;
 }
 
+// Without the reserved part free and used may make up the total; else nothing shows which is true.
 void check(pool& p, std::vector<missing>& gone) {
-  if (!p.reserved || !p.free || !p.used || adds_up(p)) return;
-  p.reserved.reset();
-  add_missing(gone, pool_field::reserved, status::backend,
+  if (!p.reserved || !p.free || !p.used || adds_up(p, *p.reserved)) return;
+  std::uint32_t doubted = pool_field::reserved;
+  if (!adds_up(p, 0)) doubted |= pool_field::free | pool_field::used;
+  forget(doubted, p);
+  add_missing(gone, doubted, status::backend,
               "nvidia-smi's reserved, free and used memory do not add up to the total",
               reason::implausible);
 }

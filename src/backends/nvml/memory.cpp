@@ -30,10 +30,9 @@ memory_values without_total(std::uint64_t reported) noexcept {
   return f;
 }
 
-memory_values total_and_free(std::uint64_t total, std::uint64_t free) noexcept {
+memory_values total_alone(std::uint64_t total) noexcept {
   memory_values f;
   f.total = total;
-  f.free = free;
   f.agree = false;
   return f;
 }
@@ -76,15 +75,14 @@ memory_values check(const memory_v2& reported) noexcept {
              reported.reserved <= reported.used) {
     f = {reported.total, reported.free, reported.used - reported.reserved, reported.reserved, true};
   } else {
-    f = total_and_free(reported.total, reported.free);
+    f = total_alone(reported.total);
   }
   return f;
 }
 
 memory_values check(const memory_v1& reported) noexcept {
   if (!is_total(reported.total)) return without_total(reported.total);
-  if (!adds_up(reported.total, reported.free, reported.used))
-    return total_and_free(reported.total, reported.free);
+  if (!adds_up(reported.total, reported.free, reported.used)) return total_alone(reported.total);
   return {reported.total, reported.free, reported.used, std::nullopt, true};
 }
 
@@ -92,6 +90,11 @@ memory_answer ask_memory(const topic& t, session& s, known_device& of) {
   memory_answer answer;
   if (!s.refuses_memory_v2 && !of.only_memory_v1) {
     const code c = ask_v2(t, s, of, answer);
+    if (c == success && !answer.values.agree) {
+      memory_answer older;
+      const bool adds_up = ask_v1(t, s, of, older) == success && older.values.agree;
+      return adds_up && older.values.total ? older : answer;
+    }
     if (!is_refusal(c) && c != not_supported) return answer;
     s.refuses_memory_v2 = c == argument_version_mismatch || has_no_function(c);
   }

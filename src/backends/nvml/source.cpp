@@ -253,7 +253,8 @@ code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
   }
   out.add(to_pool(answer.values));
   if (cannot_be && t.wants()) {
-    t.diagnose(values_disagree(answer.from), pool_field::used | pool_field::reserved);
+    t.diagnose(values_disagree(answer.from),
+               pool_field::used | pool_field::free | pool_field::reserved);
   }
   return success;
 }

@@ -34,7 +34,7 @@ hmn_pool read_twice(hmn_flags missing) {
     CHECK(d.status == HMN_E_BACKEND);
     CHECK(d.backend == HMN_BACKEND_NVML);
     CHECK(d.device_index == 0);
-    CHECK(std::string(d.message).find("implausible") != std::string::npos);
+    CHECK(d.reason == HMN_REASON_IMPLAUSIBLE);
   }
   CHECK(found == 1);
   return read;
@@ -73,13 +73,18 @@ TEST_CASE("NVML: a total of 2^60 bytes is absent") {
   CHECK(p.used_bytes == 1);
 }
 
-TEST_CASE("NVML: more free than in total is absent") {
-  const fake_nvml driver;
-  driver.load(
-      card(R"("memory_v2": {"total": "8 GiB", "reserved": 0, "free": "12 GiB", "used": 0})"));
-  const hmn_pool p = read_twice(HMN_POOL_HAS_FREE);
-  CHECK((p.present & HMN_POOL_HAS_FREE) == 0);
-  CHECK(p.total_bytes == std::uint64_t{8} << 30);
+TEST_CASE("NVML: of values that do not add up to the total none is used") {
+  constexpr hmn_flags parts = HMN_POOL_HAS_FREE | HMN_POOL_HAS_USED | HMN_POOL_HAS_RESERVED;
+  for (const char* lie : {R"("free": "12 GiB", "used": 0)", R"("free": "5 GiB", "used": "4 GiB")",
+                          R"("free": "5 GiB", "used": "1 GiB")"}) {
+    INFO(std::string(lie));
+    const fake_nvml driver;
+    driver.load(card(R"("memory_v2": {"total": "8 GiB", "reserved": 0, )" + std::string(lie) +
+                     R"(}, "memory": {"total": "8 GiB", )" + lie + "}"));
+    const hmn_pool p = read_twice(parts);
+    CHECK((p.present & (parts | HMN_POOL_HAS_USABLE)) == 0);
+    CHECK(p.total_bytes == std::uint64_t{8} << 30);
+  }
 }
 
 TEST_CASE("NVML: what cannot be in telemetry is absent and implausible") {

@@ -332,7 +332,11 @@ TEST_CASE("free and used are together at most the total, rounded to MiB") {
   p.free = 60 * mebibyte;
   CHECK(keeps_next_to(p, &pool::used, 40 * mebibyte));
   CHECK(keeps_next_to(p, &pool::used, 42 * mebibyte));
-  CHECK(!keeps_next_to(p, &pool::used, 42 * mebibyte + 1));
+  p.used = 42 * mebibyte + 1;
+  CHECK(drops_of(p).fields == (pool_field::used | pool_field::free));
+  CHECK(!p.used);
+  CHECK(!p.free);
+  CHECK(p.total == 100 * mebibyte);
 }
 
 TEST_CASE("free memory that is not reported is missing for the same reason as used") {

@@ -10,7 +10,7 @@
 namespace hmn::macmon {
 namespace {
 
-enum class form : std::uint8_t { share, megahertz, watts, celsius, bytes };
+enum class form : std::uint8_t { share, megahertz, watts, celsius, rpm, bytes };
 
 // Of several rows for a field the first that has a value is used. 0.8 also prints the keys of 0.4
 // to 0.7, as pairs of clock and load; from 0.8.0 to 0.8.2 the load has two names.
@@ -61,31 +61,33 @@ std::string_view flaw_of(form as, double n) {
     case form::celsius:
       if (n == 0) return ": no sensor reported it";
       return n > 0 && n < 150 ? "" : ", which is no temperature of a GPU";
+    case form::rpm:
+      return n >= 0 && n < 100'000 ? "" : ", which is no speed of a fan in RPM";
     case form::bytes:
       return n > 0 ? "" : ", which is no size of memory";
   }
   return "";
 }
 
-field_amount read_field_amount(const row& r, const json::value& v) {
+field_amount read_field_amount(std::string_view key, form as, const json::value& v) {
   field_amount f;
-  f.key.assign(r.key);
+  f.key.assign(key);
   f.said.assign(json::show(v));
   f.why = status::backend;
   const std::optional<double> n = number_of(v);
   const auto* whole = v.as<std::uint64_t>();
-  if (!n || (r.as == form::bytes && whole == nullptr)) {
+  if (!n || (as == form::bytes && whole == nullptr)) {
     f.flaw = ", which is no number";
     if (v.is_null()) f.why = status::unsupported;
     return f;
   }
-  f.flaw = flaw_of(r.as, *n);
+  f.flaw = flaw_of(as, *n);
   if (!f.flaw.empty()) {
     if (*n == 0) f.why = status::unsupported;
     return f;
   }
   f.why = status::ok;
-  f.number = r.as == form::share ? std::min(*n, 1.0) * 100 : *n;
+  f.number = as == form::share ? std::min(*n, 1.0) * 100 : *n;
   f.whole = whole != nullptr ? *whole : 0;
   return f;
 }
@@ -110,8 +112,7 @@ void read_fans(const json::object& o, sample& out) {
   for (std::size_t i = 0; i < std::min(list->items.size(), most_fans); ++i) {
     const auto* const fan = list->items[i].as<json::object>();
     const json::value* const rpm = fan != nullptr ? fan->find("rpm") : nullptr;
-    const auto n = rpm != nullptr ? number_of(*rpm) : std::nullopt;
-    if (n && *n >= 0 && *n < 100'000) out.fans[i] = n;
+    if (rpm != nullptr) out.fans[i] = read_field_amount("rpm", form::rpm, *rpm);
   }
 }
 
@@ -123,7 +124,7 @@ std::optional<sample> read_sample(const json::object& o) {
     const json::value* const v = find(o, r);
     field_amount& into = s.amounts[static_cast<std::size_t>(r.what)];
     if (v == nullptr || into.has_value()) continue;
-    field_amount f = read_field_amount(r, *v);
+    field_amount f = read_field_amount(r.key, r.as, *v);
     if (f.has_value() || into.why == status::empty) into = f;
     is_known = true;
   }

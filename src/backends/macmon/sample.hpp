@@ -42,8 +42,8 @@ inline constexpr std::size_t most_fans = 16;
 
 struct sample {
   std::array<field_amount, static_cast<std::size_t>(field::count)> amounts;
-  std::array<std::optional<double>, most_fans> fans;  // RPM
-  text<96> chip;                                      // empty: unknown
+  std::array<field_amount, most_fans> fans;  // RPM
+  text<96> chip;                             // empty: unknown
 
   [[nodiscard]] const field_amount& operator[](field f) const {
     return amounts[static_cast<std::size_t>(f)];

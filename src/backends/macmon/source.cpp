@@ -51,7 +51,9 @@ bool is_option_refused(const platform::outcome& o) {
 
 // Prefer the share of time; before 0.8 only the clock-weighted value exists, which is never larger.
 const field_amount& busy_amount(const sample& s) {
-  return s[s[field::gpu_active].has_value() ? field::gpu_active : field::gpu_effective];
+  const field_amount& active = s[field::gpu_active];
+  const field_amount& effective = s[field::gpu_effective];
+  return active.has_value() || effective.why == status::empty ? active : effective;
 }
 
 metric busy_of(const sample& s) {
@@ -245,16 +247,23 @@ result<void> macmon_source::metrics(slot number, bool, std::vector<metric>& out,
   const auto found = find(number, r);
   if (!found) return found.why();
   const sample& s = **found;
-  if (busy_amount(s).has_value()) out.push_back(busy_of(s));
+  // A key that is not printed is no failure.
+  const auto has = [&r](const field_amount& f, metric_id id) {
+    if (!f.has_value() && f.why != status::empty) {
+      diagnose(why_absent(f), subject::metrics, static_cast<std::uint32_t>(id), r);
+    }
+    return f.has_value();
+  };
+  if (has(busy_amount(s), metric_id::engine_percent)) out.push_back(busy_of(s));
   for (const metric_field& m : metric_fields) {
-    if (!s[m.what].has_value()) continue;
+    if (!has(s[m.what], m.id)) continue;
     out.push_back(measured(source::macmon, m.id, m.instance, s[m.what].number));
     if (m.id == metric_id::power_watts) out.back().window_ns = window_ns;
   }
   for (std::size_t i = 0; i < s.fans.size(); ++i) {
-    if (!s.fans[i]) continue;
+    if (!has(s.fans[i], metric_id::fan_rpm)) continue;
     const auto instance = static_cast<std::uint32_t>(i) + 1;
-    out.push_back(measured(source::macmon, metric_id::fan_rpm, instance, *s.fans[i]));
+    out.push_back(measured(source::macmon, metric_id::fan_rpm, instance, s.fans[i].number));
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <span>
 
 #include "machine.hpp"
 
@@ -55,7 +56,93 @@ void check_sample(const record& wanted, const sample& s) {
   CHECK(s[field::memory_total].whole == wanted.at("ram_total_bytes").get<std::uint64_t>());
 }
 
+// Keys as JSON pointers, and what becomes of them.
+struct known_key {
+  const char* at;
+  metric_id is;
+  std::uint32_t instance;
+};
+constexpr known_key known_keys[] = {
+    {"/gpu_active_ratio", metric_id::engine_percent, which::engine::graphics},
+    {"/gpu_usage_ratio", metric_id::engine_percent, which::engine::graphics},
+    {"/gpu_scaled_ratio", metric_id::engine_percent, which::engine::graphics},
+    {"/gpu_usage/1", metric_id::engine_percent, which::engine::graphics},
+    {"/gpu_usage/0", metric_id::clock_mhz, which::clock::core},
+    {"/gpu_freq_mhz", metric_id::clock_mhz, which::clock::core},
+    {"/gpu_power", metric_id::power_watts, which::power_reading::average},
+    {"/all_power", metric_id::power_watts, which::power_reading::package},
+    {"/sys_power", metric_id::power_watts, which::power_reading::board},
+    {"/ram_power", metric_id::power_watts, which::power_reading::memory},
+    {"/temp/gpu_temp_avg", metric_id::temperature, which::sensor::core},
+    {"/fans/0/rpm", metric_id::fan_rpm, 1},
+    {"/fans/1/rpm", metric_id::fan_rpm, 2},
+};
+
+// The value, or the failed reason of the key, in metrics.
+void check_key(const known_key& k, std::span<const metric> all, const plain_reading& r) {
+  CAPTURE(k.at);
+  for (const metric& m : all) {
+    if (m.id == k.is && m.instance == k.instance) return;
+  }
+  bool has_reason = false;
+  for (const diagnostic& d : r.diagnostics) {
+    const bool is_its = d.about == subject::metrics && d.field == static_cast<std::uint32_t>(k.is);
+    has_reason = has_reason || (is_its && d.why.message.view().find(" is ") != std::string::npos);
+  }
+  CHECK(has_reason);
+}
+
+// Returns the number of keys that the sample has.
+int check_keys(const record& printed) {
+  machine m;
+  m.print(printed.dump());
+  plain_reading r;
+  REQUIRE(m.devices(r));
+  std::vector<metric> all;
+  REQUIRE(m.source().metrics(0, true, all, r));
+  int count = 0;
+  for (const known_key& k : known_keys) {
+    if (!printed.contains(record::json_pointer(k.at))) continue;
+    check_key(k, all, r);
+    ++count;
+  }
+  pools memory;
+  REQUIRE(m.source().memory(0, memory, r));
+  const bool has_total = memory.find(pool_kind::unified)->total.has_value();
+  CHECK((has_total || r.find("\"ram_total\" is") != nullptr));
+  return count;
+}
+
+record last_sample(const entry& e) {
+  std::string text = as_printed(e);
+  if (e.expected.contains("samples")) {
+    text.resize(text.find_last_not_of('\n') + 1);
+    text = text.substr(text.rfind('\n') + 1);
+  }
+  return record::parse(text);
+}
+
 }  // namespace
+
+TEST_CASE("each recorded key ends in a value or in a reason, also where it is of no use") {
+  int count = 0;
+  for (const entry& e : recorded::all("macmon-json/")) {
+    CAPTURE(e.file);
+    const record printed = last_sample(e);
+    count += check_keys(printed);
+    for (const record& useless : {record(nullptr), record(-1), record(1e12), record("much")}) {
+      CAPTURE(useless.dump());
+      record lie = printed;
+      for (const known_key& k : known_keys) {
+        const record::json_pointer at(k.at);
+        if (lie.contains(at)) lie[at] = useless;
+      }
+      if (useless.is_string() || useless.is_null()) lie["memory"]["ram_total"] = useless;
+      check_keys(lie);
+    }
+  }
+  CHECK(count > 35);
+}
 
 TEST_CASE("recorded samples of macmon, from 0.5 to 0.8") {
   int count = 0;

@@ -76,10 +76,11 @@ TEST_CASE("bytes are exact") {
 TEST_CASE("fans keep their numbers") {
   const sample s = read(R"({"gpu_power": 1, "fans": [{"rpm": 0}, {"max_rpm": 5000}, 7,
       {"name": "fan3", "rpm": 2100}]})");
-  CHECK(s.fans[0] == 0.0);
-  CHECK_FALSE(s.fans[1]);
-  CHECK_FALSE(s.fans[2]);
-  CHECK(s.fans[3] == 2100.0);
+  CHECK(s.fans[0].has_value());
+  CHECK(s.fans[0].number == 0);
+  CHECK(s.fans[1].why == status::empty);
+  CHECK(s.fans[2].why == status::empty);
+  CHECK(s.fans[3].number == 2100);
 }
 
 TEST_CASE("the last whole sample counts") {

@@ -254,13 +254,15 @@ int error_of(const client_list& now, slot card, std::uint32_t pid) {
   return 0;
 }
 
-void fill_row(const client_list& now, const client_list& before, slot card, std::uint32_t pid,
-              usage& out) {
+std::uint32_t fill_row(const client_list& now, const client_list& before, slot card,
+                       std::uint32_t pid, usage& out) {
   std::optional<client_use> sum;
   load_sum loads;
+  bool has_engines = false;
   const std::uint64_t window = window_of(now, before);
   for (const client& c : now.of_pid(pid)) {
     if (c.key.card != card || c.error != 0) continue;
+    has_engines = has_engines || c.engine_count != 0;
     client_use use = c.use;
     if (c.is_held_elsewhere) {
       add_repeated(use, now.find(c.key) == &c, out.repeated);
@@ -275,10 +277,11 @@ void fill_row(const client_list& now, const client_list& before, slot card, std:
     if (was != nullptr) add_loads(now, c, before, *was, window, loads);
   }
   out.pid = pid;
-  if (!sum) return;
+  if (!sum) return 0;
   sum->is_partial = sum->is_partial || error_of(now, card, pid) != 0;
   write_row(*sum, out);
   set_busy(loads.all(), window, out);
+  return sum->lacks | (has_engines && !out.busy_percent ? usage_field::busy_percent : 0);
 }
 
 void pids_on(const client_list& now, slot card, std::vector<std::uint32_t>& out) {

@@ -88,9 +88,10 @@ class client_list {
 
 // Merges the clients of one process on one card into one row. Percentages are since `before` if it
 // has the clients too. Those whose text could not be read are left out, which makes the values
-// lower bounds.
-void fill_row(const client_list& now, const client_list& before, slot card, std::uint32_t pid,
-              usage& out);
+// lower bounds. Returns the usage_field bits of what only a part of the memory, or of the
+// clients, has, and of a load that cannot be computed.
+std::uint32_t fill_row(const client_list& now, const client_list& before, slot card,
+                       std::uint32_t pid, usage& out);
 // Returns 0, or why the text of one of them could not be read.
 int error_of(const client_list& now, slot card, std::uint32_t pid);
 // Lists the pids that hold a client of the card, in the order found.

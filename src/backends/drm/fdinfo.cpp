@@ -29,11 +29,6 @@ std::optional<std::uint64_t> parse_ns(std::string_view value) noexcept {
   return with_unit(value, units);
 }
 
-std::optional<std::uint64_t> parse_hz(std::string_view value) noexcept {
-  constexpr unit units[] = {{"Hz", 1}, {"KHz", 1000}, {"MHz", 1'000'000}, {"", 1}};
-  return with_unit(value, units);
-}
-
 std::optional<std::uint64_t> parse_count(std::string_view value) noexcept {
   return scan::decimal(scan::trim(value));
 }
@@ -64,7 +59,7 @@ struct region_key {
 constexpr region_key region_keys[] = {
     {"drm-total-", &region::total},         {"drm-shared-", &region::shared},
     {"drm-resident-", &region::resident},   {"drm-memory-", &region::memory},
-    {"drm-purgeable-", &region::purgeable}, {"drm-active-", &region::active},
+    {"drm-purgeable-", &region::purgeable},
 };
 
 struct engine_key {
@@ -77,8 +72,6 @@ constexpr engine_key engine_keys[] = {
     {"drm-engine-", &engine::busy_ns, parse_ns},
     {"drm-cycles-", &engine::cycles, parse_count},
     {"drm-total-cycles-", &engine::total_cycles, parse_count},
-    {"drm-maxfreq-", &engine::max_hz, parse_hz},
-    {"drm-curfreq-", &engine::current_hz, parse_hz},
 };
 
 bool take_capacity(std::string_view key, std::string_view value, fdinfo& out) noexcept {

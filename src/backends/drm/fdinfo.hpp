@@ -22,7 +22,6 @@ struct region {
   std::optional<std::uint64_t> resident;   // with backing pages now
   std::optional<std::uint64_t> memory;     // older name of resident
   std::optional<std::uint64_t> purgeable;  // resident and purgeable
-  std::optional<std::uint64_t> active;     // in use by an engine
 
   [[nodiscard]] std::optional<std::uint64_t> backed() const noexcept {
     return resident ? resident : memory;
@@ -34,8 +33,6 @@ struct engine {
   std::optional<std::uint64_t> busy_ns;
   std::optional<std::uint64_t> cycles;
   std::optional<std::uint64_t> total_cycles;  // reference clock of `cycles`
-  std::optional<std::uint64_t> max_hz;
-  std::optional<std::uint64_t> current_hz;
   std::uint64_t capacity = 1;  // number of engines of that name; `busy_ns` is their sum
 };
 

@@ -23,9 +23,22 @@ failure unseen(const card& c) {
           "what uses this device is no DRM client; its vendor's library lists it"};
 }
 
-bool has_engines(const client_list& in, slot card) {
-  return std::ranges::any_of(
-      in.all(), [card](const client& c) { return c.key.card == card && c.engine_count != 0; });
+failure partly_reported(const card& c) {
+  return {status::unsupported,
+          c.by->from(),
+          {},
+          "the driver reports it for a part of the process's memory only"};
+}
+
+// Returns why the load of a process is unknown.
+failure why_no_load(const client_list& in, const card& of) {
+  failure why = needs_two_readings(of);
+  for (const client& c : in.all()) {
+    if (c.key.card != of.number || c.key.by != client_key::kind::none) continue;
+    why.stated = reason::unsupported;
+    why.message = "the driver does not number its clients: their engine time cannot be compared";
+  }
+  return why;
 }
 
 // Row of a process whose descriptors were all seen, none of them of the device.
@@ -35,6 +48,17 @@ usage nothing_used(std::uint32_t pid) {
   none.accounting = accounting::resident;
   none.used = none.resident = 0;
   return none;
+}
+
+// Diagnoses what the rows of a device lack.
+void explain_rows(card_visit& v, std::uint32_t about, std::uint32_t lacks, const client_list& in) {
+  if (!v.wants_diagnostics()) return;
+  using namespace usage_field;
+  const card& c = v.of();
+  const std::uint32_t load = lacks & busy_percent;
+  if (lacks != load) v.diagnose(partly_reported(c), about, lacks & ~load);
+  if (!c.counts_engines) v.diagnose(why_not_counted(c), about, busy_ns | busy_percent | kinds);
+  if (load != 0) v.diagnose(why_no_load(in, c), about, load);
 }
 
 }  // namespace
@@ -123,11 +147,12 @@ result<void> drm_source::processes(slot number, std::vector<usage>& out, reading
   if (can_read) {
     if (result<void> ok = walk(r); !ok) return ok;
     pids_on(now_, number, pids_);
+    std::uint32_t lacks = 0;
     for (const std::uint32_t pid : pids_) {
-      fill_row(now_, before_, number, pid, out.emplace_back());
+      lacks |= fill_row(now_, before_, number, pid, out.emplace_back());
       out.back().from = c->by->from();
     }
-    if (!c->counts_engines) v.diagnose(why_not_counted(*c), subject::processes, 0);
+    explain_rows(v, subject::processes, lacks, now_);
   }
   const std::size_t from_fdinfo = out.size();
   c->by->complete(v, 0, out);
@@ -178,11 +203,8 @@ result<void> drm_source::fill_one(const card& c, std::uint32_t pid, bool self, u
   if (error == 0 && !pids_.empty()) {
     const bool is_newer = asked.before.taken_ns > before_.taken_ns;
     const client_list& since = is_newer ? asked.before : before_;
-    fill_row(asked.now, since, c.number, pid, rows.emplace_back());
-    if (r.wants_diagnostics() && since.taken_ns == 0 && has_engines(asked.now, c.number)) {
-      v.diagnose(needs_two_readings(c), self ? subject::self : subject::processes,
-                 usage_field::busy_percent);
-    }
+    const std::uint32_t lacks = fill_row(asked.now, since, c.number, pid, rows.emplace_back());
+    explain_rows(v, self ? subject::self : subject::processes, lacks, asked.now);
   } else if (error == 0 && self && !scanner_.met_asleep(c.number)) {
     rows.push_back(nothing_used(pid));
   }

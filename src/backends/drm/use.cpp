@@ -17,11 +17,17 @@ class total {
   void add(amount part) noexcept {
     if (is_known_) value_ = part ? scan::sum(value_.value_or(0), *part) : std::nullopt;
     is_known_ = value_.has_value();
+    has_part_ = has_part_ || part;
   }
   [[nodiscard]] amount value() const noexcept { return value_; }
+  // Returns the bit of its field if some parts are known, but not all.
+  [[nodiscard]] std::uint32_t lack(std::uint32_t bit) const noexcept {
+    return has_part_ && !value_ ? bit : 0;
+  }
 
  private:
   bool is_known_ = true;
+  bool has_part_ = false;
   amount value_;
 };
 
@@ -56,8 +62,12 @@ void add_region(const region& r, region_role role, totals& to) noexcept {
   to.purgeable.add(part_of(r.purgeable, best(r)));
 }
 
-void add_amount(amount& to, amount more) noexcept {
-  to = to && more ? scan::sum(*to, *more) : std::nullopt;
+void add_amount(amount& to, amount more, std::uint32_t bit, client_use& of) noexcept {
+  total sum;
+  sum.add(to);
+  sum.add(more);
+  to = sum.value();
+  of.lacks |= sum.lack(bit);
 }
 
 bool contains(std::string_view text, std::string_view part) noexcept {
@@ -90,6 +100,9 @@ client_use measure(const fdinfo& from, role_of_region role, kind_of_engine kind)
   out.purgeable = part_of(t.purgeable.value(), out.used());
   out.host_pool = t.host.value();
   out.host_shared = t.host_shared.value();
+  out.lacks = t.resident.lack(usage_field::resident) | t.committed.lack(usage_field::committed) |
+              t.shared.lack(usage_field::shared) | t.purgeable.lack(usage_field::purgeable) |
+              t.host.lack(usage_field::host_pool);
   out.is_partial = from.is_partial;
   if (!from.is_partial) {
     add_engines(from, kind, out);
@@ -101,13 +114,14 @@ client_use measure(const fdinfo& from, role_of_region role, kind_of_engine kind)
 }
 
 void add(client_use& to, const client_use& more) noexcept {
-  add_amount(to.resident, more.resident);
-  add_amount(to.committed, more.committed);
-  add_amount(to.shared, more.shared);
-  add_amount(to.purgeable, more.purgeable);
-  add_amount(to.evicted, more.evicted);
-  add_amount(to.host_pool, more.host_pool);
-  add_amount(to.busy_ns, more.busy_ns);
+  to.lacks |= more.lacks;
+  add_amount(to.resident, more.resident, usage_field::resident, to);
+  add_amount(to.committed, more.committed, usage_field::committed, to);
+  add_amount(to.shared, more.shared, usage_field::shared, to);
+  add_amount(to.purgeable, more.purgeable, usage_field::purgeable, to);
+  add_amount(to.evicted, more.evicted, usage_field::evicted, to);
+  add_amount(to.host_pool, more.host_pool, usage_field::host_pool, to);
+  add_amount(to.busy_ns, more.busy_ns, usage_field::busy_ns, to);
   if (more.kinds) to.kinds = to.kinds.value_or(0) | *more.kinds;
   to.is_partial = to.is_partial || more.is_partial;
 }

@@ -27,6 +27,8 @@ struct client_use {
   std::optional<std::uint64_t> host_shared;
   std::optional<std::uint64_t> busy_ns;  // sum over engines, weighted by capacity
   std::optional<std::uint32_t> kinds;    // usage_kind bits of the engines that were busy
+  // usage_field bits of values that are unknown because a part of them is.
+  std::uint32_t lacks = 0;
   bool is_partial = false;
 
   // Resident if reported, else committed.
@@ -41,7 +43,7 @@ using kind_of_engine = function_ref<std::uint32_t(std::string_view engine)>;
 // Pure. A region that lacks a value makes the sum of that value unknown.
 client_use measure(const fdinfo& from, role_of_region role, kind_of_engine kind) noexcept;
 
-// Adds usage of another client of the same process; a value that either lacks becomes absent.
+// Adds usage of another client of the same process; a value that only one has becomes unknown.
 void add(client_use& to, const client_use& more) noexcept;
 
 // Common engine names of kernel drivers: which::engine, and usage_kind bits.

@@ -102,6 +102,29 @@ void check_node(const drm::compute_node& n, const expected_node& e) {
   CHECK(n.domain == e.number("domain"));
 }
 
+// "gfx90a" of 90010.
+std::string architecture_of(std::uint32_t version) {
+  std::ostringstream name;
+  name << "gfx" << version / 10000 << std::hex << version / 100 % 100 << version % 100;
+  return name.str();
+}
+
+// What a reading shows of a node of KFD, whose card has no files of its own.
+void check_node_in_use(machine& m, const nlohmann::json& node, std::uint64_t used) {
+  plain_reading r;
+  const auto found = m.devices(r);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].architecture.view() ==
+        architecture_of(node.at("gfx_target_version").get<std::uint32_t>()));
+  const auto rows = m.rows(0, r);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].used == used);
+  CHECK((rows[0].notes & note::lower_bound) != 0);
+  pools p;
+  const result<void> memory = m.source().memory(0, p, r);
+  CHECK((memory ? !p.empty() : !memory.why().message.view().empty()));
+}
+
 }  // namespace
 
 TEST_CASE("recorded cards of amdgpu") {
@@ -218,4 +241,30 @@ TEST_CASE("the recorded use of a process") {
   const auto use = uses.empty() ? std::optional<kfd::compute_use>() : uses.front();
   REQUIRE(use);
   CHECK(use->vram == e.number("vram_bytes"));
+}
+
+TEST_CASE("each recorded key of KFD ends in a value or in a reason") {
+  const entry vram = recorded::one("kfd-sysfs/idx-kfd-proc-vram.txt");
+  int gpus = 0;
+  for (const char* name : {"kdp-mi308", "lact-phoenix-kfd", "lact-vangogh-kfd"}) {
+    const entry e = recorded::one("kfd-sysfs/" + std::string(name) + "/");
+    for (const auto& [number, node] : e.expected.at("nodes").items()) {
+      if (!node.at("is_gpu").get<bool>()) continue;
+      CAPTURE(name);
+      CAPTURE(number);
+      machine m;
+      hmn_fake::pci_device card = drm_test::radeon(node.at("bdf").get<std::string>().c_str());
+      card.driver = "amdgpu";
+      m.add_pci(card, {{"renderD" + std::to_string(node.at("drm_render_minor").get<unsigned>()),
+                        "/dev/null"}});
+      m.tree().link("sys/class/kfd/kfd/topology", e.path() + "/topology");
+      m.tree().link("proc/self/ns/pid", "pid:[4026531836]");
+      m.tree().write("sys/class/kfd/kfd/proc/4242/vram_" +
+                         std::to_string(node.at("gpu_id").get<std::uint32_t>()),
+                     vram.text());
+      check_node_in_use(m, node, vram.number("vram_bytes"));
+      ++gpus;
+    }
+  }
+  CHECK(gpus > 5);
 }

@@ -6,8 +6,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <sstream>
+#include <thread>
 
 #include "backends/drm/fdinfo.hpp"
+#include "machine.hpp"
+#include "model/record.hpp"
 
 using namespace hmn::drm;
 using recorded::entry;
@@ -23,8 +28,10 @@ struct region_key {
 constexpr region_key region_keys[] = {
     {"drm-total-", &region::total},         {"drm-shared-", &region::shared},
     {"drm-resident-", &region::resident},   {"drm-memory-", &region::memory},
-    {"drm-purgeable-", &region::purgeable}, {"drm-active-", &region::active},
+    {"drm-purgeable-", &region::purgeable},
 };
+
+constexpr std::string_view unused_prefix = "drm-active-";
 
 amount region_amount(const fdinfo& info, std::string_view key) {
   for (const region_key& k : region_keys) {
@@ -71,6 +78,7 @@ void check_memory(const fdinfo& info, const entry& e) {
   std::size_t common = 0;
   for (const auto& [key, value] : e.expected.at("memory_bytes").items()) {
     CAPTURE(key);
+    if (key.starts_with(unused_prefix)) continue;
     CHECK(region_amount(info, key) == value.get<std::uint64_t>());
     const bool is_common = std::any_of(
         std::begin(region_keys), std::end(region_keys),
@@ -80,7 +88,83 @@ void check_memory(const fdinfo& info, const entry& e) {
   CHECK(count_values(info) == common);
 }
 
+// Field of a process's row that a key ends in; 0: a key that is part of no row.
+std::uint32_t field_of(std::string_view key, bool is_unified) {
+  using namespace hmn;
+  if (key == "amd-evicted-vram") return usage_field::evicted;
+  if (key.starts_with("drm-engine-") || key.starts_with("drm-cycles-")) {
+    return key.starts_with("drm-engine-capacity-") ? 0 : usage_field::busy_percent;
+  }
+  const bool is_own = is_unified || key.find("vram") != key.npos || key.find("local") != key.npos;
+  const bool is_backed = key.starts_with("drm-resident-") || key.starts_with("drm-memory-");
+  if (!is_own) return is_backed ? usage_field::host_pool : 0;
+  if (is_backed) return usage_field::resident;
+  if (key.starts_with("drm-total-cycles-")) return 0;
+  if (key.starts_with("drm-total-")) return usage_field::committed;
+  if (key.starts_with("drm-shared-")) return usage_field::shared;
+  return key.starts_with("drm-purgeable-") ? usage_field::purgeable : 0;
+}
+
+bool has_reason(const drm_test::plain_reading& r, std::uint32_t field) {
+  return std::any_of(r.diagnostics.begin(), r.diagnostics.end(), [&](const hmn::diagnostic& d) {
+    return d.about == hmn::subject::processes && (d.field & field) != 0 &&
+           !d.why.message.view().empty();
+  });
+}
+
+// A machine with a card of the recorded driver, and a process that holds a client of it.
+void add_client(const drm_test::machine& m, const entry& e) {
+  const auto driver = e.expected.at("driver").get<std::string>();
+  hmn_fake::pci_device card = drm_test::radeon(e.expected.value("pdev", "0000:03:00.0").c_str());
+  card.driver = driver;
+  if (driver == "i915" || driver == "xe") card.vendor = 0x8086;
+  if (card.vendor == 0x8086 || driver == "amdgpu") {
+    m.add_pci(card, {drm_test::render128});
+  } else {
+    m.add_platform("gpu", driver, {drm_test::render128});
+  }
+  m.add_process(4242, {{5, m.tree().path("dev/dri/renderD128"), e.text()}});
+}
+
+// Returns the number of keys that are part of a row.
+int check_row(const entry& e, const hmn::usage& row, const drm_test::plain_reading& r,
+              bool is_unified) {
+  int count = 0;
+  std::istringstream lines(e.text());
+  for (std::string line; std::getline(lines, line);) {
+    const std::string key = line.substr(0, line.find(':'));
+    const std::uint32_t field = field_of(key, is_unified);
+    CAPTURE(key);
+    if (field == 0) continue;
+    ++count;
+    CHECK(((hmn::present_bits(row) & field) != 0 || has_reason(r, field)));
+  }
+  return count;
+}
+
 }  // namespace
+
+TEST_CASE("each recorded key of a client ends in a value or in a reason") {
+  int count = 0;
+  for (const entry& e : recorded::all("drm-fdinfo/")) {
+    if (!e.expected.contains("driver")) continue;
+    CAPTURE(e.file);
+    drm_test::machine m;
+    add_client(m, e);
+    for (int reading = 1; reading <= 2; ++reading) {
+      CAPTURE(reading);
+      drm_test::plain_reading r;
+      const auto found = m.devices(r);
+      REQUIRE(found.size() == 1);
+      std::vector<hmn::usage> rows;
+      REQUIRE(m.source().processes(0, rows, r));
+      REQUIRE(rows.size() == 1);
+      count += check_row(e, rows[0], r, found[0].memory_kind == hmn::memory_kind::unified);
+      std::this_thread::sleep_for(std::chrono::milliseconds(110));
+    }
+  }
+  CHECK(count > 100);
+}
 
 TEST_CASE("recorded fdinfo") {
   int clients = 0;

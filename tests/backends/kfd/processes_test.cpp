@@ -252,7 +252,8 @@ TEST_CASE("without KFD the cards are served as before") {
   const source_state kfd = m.source().describe(source::kfd);
   CHECK(kfd.state == state::absent);
   CHECK(kfd.why.code == status::no_source);
-  CHECK(r.diagnostics.empty());
+  REQUIRE(r.diagnostics.size() == 1);
+  CHECK(r.diagnostics[0].field == usage_field::busy_percent);
 }
 
 TEST_CASE("KFD switched off is not looked at") {

@@ -202,6 +202,78 @@ class Pools(Machines):
 ID = "0123456789abcdef" * 4
 
 
+class Groups(Machines):
+    """`--by`: sums, which are lower bounds where something is not known."""
+
+    MACHINE = {"devices": [
+        card("A", processes=[process(1, "2GiB", uid=7, container="docker:" + "a" * 64),
+                             process(2, "1GiB", uid=8)]),
+        card("B", processes=[process(1, "3GiB", uid=7, container="docker:" + "a" * 64)])]}
+
+    def test_sums_by_user(self):
+        self.assertEqual(self.on(self.MACHINE, "ps", "--by", "user").out, table(
+            "USER  PROCESSES     VRAM  GPUS",
+            "7             1  5.0 GiB  0, 1",
+            "8             1  1.0 GiB  0"))
+
+    def test_sums_by_container(self):
+        self.assertEqual(self.on(self.MACHINE, "ps", "--by", "container").out, table(
+            "CONTAINER            PROCESSES     VRAM  GPUS",
+            "docker:aaaaaaaaaaaa          1  5.0 GiB  0, 1",
+            "-                            1  1.0 GiB  0"))
+        groups = self.rows(self.on(self.MACHINE, "ps", "--by", "container", "--json"))
+        self.assertEqual([each["container"] for each in groups], ["docker:" + "a" * 64, None])
+        self.assertEqual([each["known"] for each in groups], [True, True])
+
+    def test_sums_by_device(self):
+        self.assertEqual(self.on(self.MACHINE, "ps", "--by", "device").out, table(
+            "DEVICE     PROCESSES     VRAM",
+            "GPU 0 [A]          2  3.0 GiB",
+            "GPU 1 [B]          1  3.0 GiB"))
+
+    def test_json(self):
+        self.assertEqual(self.rows(self.on(self.MACHINE, "ps", "--by", "user", "--json")), [
+            {"user": "7", "uid": 7, "processes": 1, "used_bytes": 5 * GIB, "lower_bound": False,
+             "unknown_size": 0, "device_indexes": [0, 1]},
+            {"user": "8", "uid": 8, "processes": 1, "used_bytes": GIB, "lower_bound": False,
+             "unknown_size": 0, "device_indexes": [0]}])
+
+    def test_a_size_that_is_not_known_makes_a_lower_bound(self):
+        machine = with_processes(process(1, "2GiB", uid=7), process(2, None, uid=7),
+                                 process(3, None, uid=8))
+        self.assertEqual(self.on(machine, "ps", "--by", "user").out.splitlines()[1:],
+                         ["7             2  at least 2.0 GiB  0", "8             1                 ?  0"])
+
+    def test_a_process_of_an_unknown_user_may_be_anybodys(self):
+        machine = with_processes(process(1, "2GiB", uid=7), process(2, "1GiB"))
+        groups = self.rows(self.on(machine, "ps", "--by", "user", "--json"))
+        self.assertEqual([(each["user"], each["lower_bound"]) for each in groups],
+                         [("7", True), (None, False)])
+
+    def test_a_list_that_is_missing_makes_lower_bounds(self):
+        failing = [{"call": "processes", "status": "backend", "message": "garbled"}]
+        machine = {"devices": [card("A", processes=[process(1, "2GiB", uid=7)]), card("B", failures=failing)]}
+        result = self.on(machine, "ps", "--by", "user")
+        self.assertIn("at least 2.0 GiB", result.out)
+        self.assertEqual(result.code, 1)
+        # The list of its own device is whole.
+        self.assertNotIn("at least", self.on(machine, "ps", "--by", "device").out)
+
+    def test_nothing_is_counted_twice(self):
+        twice = process(1, "2GiB", uid=7)
+        machine = {"devices": [card("A", processes=[twice], partitions=[card("Part", processes=[twice])])]}
+        self.assertEqual(self.rows(self.on(machine, "ps", "--by", "user", "--json"))[0]["used_bytes"],
+                         2 * GIB)
+
+    def test_other_than_sums_is_wrong_usage(self):
+        for other in (["--columns", "pid"], ["--show-pools"], ["--sort", "ram"], ["--unattributed"]):
+            result = self.on(self.MACHINE, "ps", "--by", "user", *other)
+            self.assertEqual(result.code, 2)
+            self.assertEqual(result.err, f"hmn: {other[0]} and --by: only one of them\n")
+        self.assertEqual(self.on(self.MACHINE, "ps", "--by", "gpu").err,
+                         'hmn: --by "gpu": expected user, container or device\n')
+
+
 class Columns(Machines):
     MACHINE = with_processes(
         process(7, "1GiB", "python3", kinds=["compute", "graphics"], uid=1000, busy_percent=41.6,

@@ -10,6 +10,7 @@
 #include "cli/expected.hpp"
 #include "cli/fit/options.hpp"
 #include "cli/measure/sort_key.hpp"
+#include "cli/measure/usage_groups.hpp"
 #include "cli/text/colour.hpp"
 
 namespace hmn::cli {
@@ -41,6 +42,7 @@ struct options {
   std::optional<std::string> device;
   std::optional<std::string> match;
   sort_key sort = sort_key::vram;
+  std::optional<group_by> by;
   std::vector<std::size_t> columns;  // positions in process_columns.cpp; empty: the default
   bool unattributed = false;
   bool show_pools = false;

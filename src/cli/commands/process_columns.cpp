@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "cli/commands/process_pools.hpp"
-#include "cli/commands/process_row.hpp"
 #include "cli/measure/freshness.hpp"
+#include "cli/measure/process_row.hpp"
 #include "cli/text/bar.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/text/json.hpp"
@@ -107,15 +107,10 @@ table::cell show_load(const process_row& row, const style&) {
   return {fmt::format("{:.0f} %", *row.usage.busy_percent)};
 }
 
-// Shortens an id to 12 digits, as the runtimes' own commands do.
 table::cell show_container(const process_row& row, const style& as) {
-  constexpr std::size_t id_length = 64, shown = 12;
   if (row.is_unattributed) return {};
   if (!row.usage.process_container) return {"-", tone::faint};
-  auto text = *row.usage.process_container;
-  const auto start = text.find(':') + 1;
-  if (text.size() - start == id_length) text.resize(start + shown);
-  return {escape_for_text(text, as.ascii_only)};
+  return {escape_for_text(short_container(*row.usage.process_container), as.ascii_only)};
 }
 
 table::cell show_command(const process_row& row, const style& as) {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/commands/process_row.hpp"
 #include "cli/expected.hpp"
+#include "cli/measure/process_row.hpp"
 #include "cli/text/table.hpp"
 #include "cli/text/terminal.hpp"
 

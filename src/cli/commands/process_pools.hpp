@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands/process_row.hpp"
+#include "cli/measure/process_row.hpp"
 #include "cli/text/json.hpp"
 #include "cli/text/terminal.hpp"
 

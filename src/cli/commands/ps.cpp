@@ -10,6 +10,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/process_columns.hpp"
+#include "cli/commands/process_groups.hpp"
 #include "cli/commands/process_pools.hpp"
 #include "cli/measure/no_gpu.hpp"
 #include "cli/system/process_facts.hpp"
@@ -63,18 +64,21 @@ std::shared_ptr<const gpu> device_of(gpu_map& gpus, device_index index) {
   return found;
 }
 
-std::optional<std::string> user_of(const hypomnesis::usage& usage, bool simulated) {
-  const auto uid = usage.uid;
-  if (simulated) return uid ? std::optional(std::to_string(*uid)) : std::nullopt;
-  return process_user(usage.pid, uid);
+// Values that take time to look up, for the selected columns.
+struct lookups {
+  bool users = false;
+  bool namespace_pids = false;
+  user_names names;
+};
+
+lookups lookups_of(const options& asked, bool simulated) {
+  return {asked.by == group_by::user || has_column(asked.columns, "user"),
+          has_column(asked.columns, "nspid") && !simulated, user_names(simulated)};
 }
 
-// Looks up costly values for the selected columns. Users in a simulated machine are not of this
-// one.
-void look_up(process_row& row, const column_list& columns, bool simulated) {
-  const bool foreign = has(row.usage.notes, note::foreign_pid);
-  if (has_column(columns, "user")) row.user = user_of(row.usage, simulated);
-  if (has_column(columns, "nspid") && !simulated && !foreign)
+void look_up(process_row& row, lookups& with) {
+  if (with.users) row.user = with.names.of(row.usage);
+  if (with.namespace_pids && !has(row.usage.notes, note::foreign_pid))
     row.namespace_pid = namespace_pid(row.usage.pid);
 }
 
@@ -107,12 +111,13 @@ std::vector<process_row> rows_of(const hypomnesis::snapshot& snapshot, gpu_map g
                                  const options& asked, std::optional<device_index> device,
                                  bool simulated) {
   std::vector<process_row> rows;
+  auto with = lookups_of(asked, simulated);
   for (auto& usage : snapshot.usages()) {
     process_row row;
     row.on = device_of(gpus, usage.device_index);
     row.usage = std::move(usage);
     if (!passes(row, asked, device)) continue;
-    look_up(row, asked.columns, simulated);
+    look_up(row, with);
     rows.push_back(std::move(row));
   }
   sort_rows(rows, asked.sort);
@@ -160,16 +165,21 @@ bool listed(const hypomnesis::snapshot& snapshot, std::uint32_t pid) {
 struct coverage {
   bool is_partial = false;  // some list, or some GPU, is not known
   bool is_failed = false;   // because of a fault, or none is known
+  partial_lists lists;
 };
 
 coverage coverage_of(const hypomnesis::snapshot& snapshot) {
-  coverage out{false, search_failed(snapshot)};
+  coverage out{false, search_failed(snapshot), {}};
   const bool is_empty = snapshot.usages().empty();
   for (const auto& each : snapshot.diagnostics()) {
     const bool is_of_all =
         hides_devices(each) && !each.device_index && each.subject == part::devices;
     if (!is_of_all && !hides_list(each)) continue;
     out.is_partial = true;
+    if (each.device_index)
+      out.lists.devices.insert(*each.device_index);
+    else
+      out.lists.all = true;
     if (!is_of_all && !each.device_index) continue;  // some processes only
     const bool is_denied =
         each.status == status_code::unsupported || each.status == status_code::permission;
@@ -204,7 +214,12 @@ void print_messages(const session& in, const view& seen, const options& asked,
     write_notice(count_sentence(rows, {asked.pid, asked.device, asked.match}, is_partial));
 }
 
-std::string text_of(const std::vector<process_row>& rows, const options& asked, const style& as) {
+std::string text_of(const std::vector<process_row>& rows, const options& asked,
+                    const partial_lists& partial, const style& as) {
+  if (asked.by) {
+    const auto groups = group_rows(rows, *asked.by, partial);
+    return asked.json ? group_json(groups, *asked.by) : group_table(groups, *asked.by, as);
+  }
   if (asked.json) return process_json(rows, asked.columns, asked.show_pools);
   return asked.show_pools ? pool_table(rows, as) : process_table(rows, asked.columns, as);
 }
@@ -224,7 +239,7 @@ expected<exit_code> run_ps(const session& in, const options& asked, const style&
   print_messages(in, *seen, asked, rows, known.is_partial);
   if (asked.unattributed && !asked.pid && !asked.match) add_unattributed(whole, seen->device, rows);
   const auto result = known.is_failed ? exit_code::failed : exit_code::done;
-  return std::max(result, write_output(text_of(rows, asked, as)));
+  return std::max(result, write_output(text_of(rows, asked, known.lists, as)));
 }
 
 }  // namespace hmn::cli

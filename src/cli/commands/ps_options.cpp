@@ -23,12 +23,24 @@ expected<std::uint32_t> parse_pid(std::string_view text) {
                              std::numeric_limits<std::uint32_t>::max()));
 }
 
+// Returns why sums cannot be combined with options about single processes.
+std::optional<failure> other_than_groups(const ps_texts& from) {
+  const char* const other = from.columns        ? "--columns"
+                            : from.show_pools   ? "--show-pools"
+                            : from.sort         ? "--sort"
+                            : from.unattributed ? "--unattributed"
+                                                : nullptr;
+  if (other == nullptr) return std::nullopt;
+  return misused(fmt::format("{} and --by: only one of them", other));
+}
+
 }  // namespace
 
 const char* const ps_examples =
     "Examples:\n"
     "  hmn ps --device GPU-8f6d2b1e-...     by UUID; also 0 or 0000:01:00.0\n"
     "  hmn ps --match 'python*' --sort total\n"
+    "  hmn ps --by user                     sums per user\n"
     "  hmn ps --columns pid,user,vram,load,container,command\n"
     "  hmn ps --json | jq 'sort_by(-(.used_bytes // 0))[:5]'\n"
     "\n"
@@ -45,6 +57,7 @@ void add_ps(CLI::App& app, ps_texts& into) {
       ->type_name("GLOB");
   add_values(app,
              {{"--sort", &into.sort, "KEY", "Order: vram, shared, total, ram, pid, name [vram]"},
+              {"--by", &into.by, "WHAT", "Sums instead: by user, container or device"},
               {"--columns", &into.columns, "LIST", "Columns, separated by commas"}});
   app.add_flag("--unattributed", into.unattributed, "Also memory that no visible process has");
   app.add_flag("--show-pools", into.show_pools, "A line for each memory pool of each process");
@@ -68,6 +81,12 @@ std::optional<failure> apply_ps(const ps_texts& from, options& to) {
   }
   if (from.columns && from.show_pools)
     return misused("--columns and --show-pools: only one of them");
+  if (from.by) {
+    const auto by = parse_group_by(*from.by);
+    if (!by) return by.why();
+    to.by = *by;
+    if (auto twice = other_than_groups(from)) return twice;
+  }
   to.show_pools = from.show_pools;
   to.unattributed = from.unattributed;
   to.match = from.match;

@@ -12,6 +12,7 @@ struct ps_texts {
   std::optional<std::string> pid;
   std::optional<std::string> match;
   std::optional<std::string> sort;
+  std::optional<std::string> by;
   std::optional<std::string> columns;
   bool unattributed = false;
   bool show_pools = false;

@@ -6,7 +6,7 @@ _hmn_command() {
   local i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --timeout | --machine | --color | --pid | --device | --sort | --match | --columns | --interval | --count | --duration | --record | --plot | --free | --top | --context | --batch | --kv-type) ((i++)) ;;
+      --timeout | --machine | --color | --pid | --device | --sort | --by | --match | --columns | --interval | --count | --duration | --record | --plot | --free | --top | --context | --batch | --kv-type) ((i++)) ;;
       ps | snapshot | log | metrics | fit | run | spill | watch | wait | doctor | record-machine | help)
         echo "${COMP_WORDS[i]}"
         return
@@ -59,6 +59,7 @@ _hmn() {
       _hmn_words "$([[ $command != fit ]] || echo all) $(_hmn_numbers_of index)" "$word"
       ;;
     --pid) _hmn_words "$(_hmn_numbers_of pid ps)" "$word" ;;
+    --by) _hmn_words "user container device" "$word" ;;
     --columns) _hmn_words "pid name vram shared ram device type user load container nspid command peak" "$word" ;;
     --interval) _hmn_words "100ms 1s 10s 1m" "$word" ;;
     --duration) _hmn_words "10s 1m 1h" "$word" ;;
@@ -71,7 +72,7 @@ _hmn() {
     --match | --count | --batch | --top) ;;
     *)
       case $command in
-        ps) _hmn_words "--pid --device --sort --match --columns --unattributed --show-pools --json $common" "$word" ;;
+        ps) _hmn_words "--pid --device --sort --match --by --columns --unattributed --show-pools --json $common" "$word" ;;
         log) _hmn_words "--interval --count --duration --device --json --csv $common" "$word" ;;
         metrics) _hmn_words "--device --slow --unsupported --json $common" "$word" ;;
         fit)

@@ -33,6 +33,7 @@ complete -c hmn -n '__fish_seen_subcommand_from ps' -l pid -x -a '(__hmn_numbers
 complete -c hmn -n '__fish_seen_subcommand_from ps' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
 complete -c hmn -n '__fish_seen_subcommand_from ps' -l sort -x -a 'vram shared total ram pid name' -d Order
 complete -c hmn -n '__fish_seen_subcommand_from ps' -l match -x -d 'Only processes whose name matches'
+complete -c hmn -n '__fish_seen_subcommand_from ps' -l by -x -a 'user container device' -d 'Sums instead'
 complete -c hmn -n '__fish_seen_subcommand_from ps' -l columns -x -a 'pid name vram shared ram device type user load container nspid command peak' -d 'Columns, separated by commas'
 complete -c hmn -n '__fish_seen_subcommand_from ps' -l unattributed -d 'Also memory that no visible process has'
 complete -c hmn -n '__fish_seen_subcommand_from ps' -l show-pools -d 'A line for each memory pool of each process'

@@ -2,6 +2,7 @@
 #include "cli/text/json.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/text/escape.hpp"
 
@@ -38,6 +39,10 @@ json_object& json_object::add(std::string_view key, const std::vector<std::strin
   std::string list = "[";
   for (const auto each : texts) list.append(list.size() > 1 ? "," : "").append(quoted(each));
   return add_raw(key, list.append("]"));
+}
+
+json_object& json_object::add(std::string_view key, const std::vector<std::uint32_t>& numbers) {
+  return add_raw(key, fmt::format("[{}]", fmt::join(numbers, ",")));
 }
 
 json_object& json_object::add(std::string_view key, const std::vector<json_object>& list) {

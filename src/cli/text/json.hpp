@@ -27,6 +27,7 @@ class json_object {
   }
   json_object& add(std::string_view key, double number);
   json_object& add(std::string_view key, const std::vector<std::string_view>& texts);
+  json_object& add(std::string_view key, const std::vector<std::uint32_t>& numbers);
   json_object& add(std::string_view key, const json_object& inner) {
     return add_raw(key, inner.text());
   }

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/commands/process_row.hpp"
+#include "cli/measure/process_row.hpp"
 
 #include <fmt/format.h>
 #include <hypomnesis.hpp>
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <utility>
 
 #include "cli/measure/freshness.hpp"
-#include "cli/text/usage_total.hpp"
+#include "cli/measure/usage_groups.hpp"
+#include "cli/system/process_facts.hpp"
 #include "cli/text/words.hpp"
-#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -23,20 +20,8 @@ using hypomnesis::accounting_kind;
 using hypomnesis::name_status;
 using hypomnesis::note;
 
-using pid_on_device = std::pair<std::uint32_t, std::uint32_t>;
-
-// Finds processes counted on partitions, whose GPU reports the same bytes.
-std::set<pid_on_device> counted_on_partitions(const std::vector<process_row>& rows) {
-  std::set<pid_on_device> counted;
-  for (const auto& each : rows)
-    if (const auto parent = each.on->device.parent_index) counted.insert({each.usage.pid, *parent});
-  return counted;
-}
-
 struct tally {
-  std::map<std::uint32_t, usage_sum> sums;  // by device
-  bool is_at_least = false;
-  std::size_t unknown_size = 0;
+  usage_tally total;
   std::size_t nameless = 0;
   std::size_t stale = 0;
   std::optional<accounting_kind> accounting;
@@ -51,13 +36,9 @@ bool could_be_named(const process_row& row) {
 
 void count(tally& so_far, const process_row& row) {
   if (!row.usage.process_name && could_be_named(row)) ++so_far.nameless;
-  if (!row.usage.used_bytes) {
-    ++so_far.unknown_size;
-    return;
-  }
-  if (has(row.usage.notes, note::lower_bound)) so_far.is_at_least = true;
+  so_far.total.add(row.usage);
+  if (!row.usage.used_bytes) return;
   if (!is_fresh(row.usage)) ++so_far.stale;
-  add_usage(so_far.sums[row.usage.device_index], row.usage);
   if (so_far.accounting.value_or(row.usage.accounting) != row.usage.accounting)
     so_far.one_accounting = false;
   so_far.accounting = row.usage.accounting;
@@ -74,24 +55,32 @@ std::string filter_text(const process_filter& filter) {
 std::string total_text(const tally& all) {
   const auto kind =
       all.one_accounting ? accounting_word(all.accounting.value_or(accounting_kind::none)) : word{};
-  std::uint64_t bytes = 0;
-  bool is_at_least = all.is_at_least || all.unknown_size > 0;
-  for (const auto& [device, sum] : all.sums) {
-    bytes = saturating_sum(bytes, sum.at_least());
-    is_at_least = is_at_least || !sum.is_exact();
-  }
   std::string text;
-  if (!all.sums.empty())
-    text = fmt::format("{}{} {}{}total", is_at_least ? "at least " : "", format_bytes(bytes),
-                       kind.value_or(""), kind ? " " : "");
-  if (all.unknown_size > 0)
-    text += fmt::format("{}{} of unknown size", text.empty() ? "" : "; ", all.unknown_size);
+  if (const auto bytes = all.total.bytes())
+    text = fmt::format("{}{} {}{}total", all.total.is_at_least() ? "at least " : "",
+                       format_bytes(*bytes), kind.value_or(""), kind ? " " : "");
+  if (const auto unknown = all.total.unknown_size(); unknown > 0)
+    text += fmt::format("{}{} of unknown size", text.empty() ? "" : "; ", unknown);
   if (all.stale > 0) text += fmt::format("; {} stale", all.stale);
   if (all.nameless > 0) text += fmt::format("; {} protected, run as root for names", all.nameless);
   return text;
 }
 
 }  // namespace
+
+std::optional<std::string> user_names::of(const hypomnesis::usage& row) {
+  if (is_simulated_) return row.uid ? std::optional(fmt::to_string(*row.uid)) : std::nullopt;
+  if (!row.uid) return process_user(row.pid, row.uid);
+  auto [at, is_new] = known_.try_emplace(*row.uid);
+  if (is_new) at->second = process_user(row.pid, row.uid);
+  return at->second;
+}
+
+std::string short_container(std::string_view id) {
+  constexpr std::size_t id_length = 64, shown = 12;
+  const auto start = id.find(':') + 1;
+  return std::string(id.size() - start == id_length ? id.substr(0, start + shown) : id);
+}
 
 void sort_rows(std::vector<process_row>& rows, sort_key by) {
   std::stable_sort(rows.begin(), rows.end(), [by](const process_row& a, const process_row& b) {
@@ -102,10 +91,8 @@ void sort_rows(std::vector<process_row>& rows, sort_key by) {
 std::string count_sentence(const std::vector<process_row>& rows, const process_filter& filter,
                            bool is_partial) {
   tally all;
-  all.is_at_least = is_partial;
-  const auto counted = counted_on_partitions(rows);
-  for (const auto& each : rows)
-    if (!counted.contains({each.usage.pid, each.usage.device_index})) count(all, each);
+  if (is_partial) all.total.set_partial();
+  for (const auto* each : counted_rows(rows)) count(all, *each);
   return fmt::format("{}{} GPU {} found{}{}.", is_partial ? "at least " : "", rows.size(),
                      rows.size() == 1 ? "process" : "processes", filter_text(filter),
                      rows.empty() ? "" : fmt::format(" ({})", total_text(all)));

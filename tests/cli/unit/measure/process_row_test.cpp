@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/commands/process_row.hpp"
+#include "cli/measure/process_row.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
+
+#include "cli/units.hpp"
 
 using namespace hmn::cli;
 
@@ -13,7 +15,6 @@ using hypomnesis::accounting_kind;
 using hypomnesis::name_status;
 using hypomnesis::note;
 
-constexpr std::uint64_t mib = 1ull << 20;
 constexpr std::uint64_t gib = 1ull << 30;
 constexpr auto most = std::numeric_limits<std::uint64_t>::max();
 

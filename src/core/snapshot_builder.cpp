@@ -15,14 +15,16 @@ namespace {
 constexpr std::uint32_t of_devices = subject::all & ~(subject::memory | subject::system);
 
 // Whether one call is the cause of both, apart from the field. A metric has no bit of its own.
+bool is_same_fault(const failure& x, const failure& y) {
+  return x.code == y.code && x.from == y.from && x.native.code == y.native.code &&
+         x.native.domain == y.native.domain && x.message == y.message;
+}
+
 bool is_alike(const snapshot_diagnostic& a, const diagnostic& b,
               std::optional<std::uint32_t> index) {
-  const failure& x = a.value.why;
-  const failure& y = b.why;
-  return x.code == y.code && x.from == y.from && x.native.code == y.native.code &&
-         x.native.domain == y.native.domain && a.value.about == b.about &&
-         (a.value.field == b.field || b.about != subject::metrics) && a.device_index == index &&
-         a.value.pid.has_value() == b.pid.has_value() && x.message == y.message;
+  return a.value.about == b.about && (a.value.field == b.field || b.about != subject::metrics) &&
+         a.device_index == index && a.value.pid.has_value() == b.pid.has_value() &&
+         is_same_fault(a.value.why, b.why);
 }
 
 // Returns whether the reading reached the device: none is reached after a call that hangs. Slow
@@ -176,6 +178,11 @@ void snapshot_builder::add_refusals(const std::vector<context::refusal>& refused
   for (const context::refusal& r : refused) {
     // Report an absent source only if nothing else was found.
     if (r.conclusive && !none_at_all) continue;
+    // One fault, one line: its devices may have it already.
+    const bool is_known = std::ranges::any_of(out_->diagnostics, [&](const snapshot_diagnostic& d) {
+      return d.device_index && is_same_fault(d.value.why, r.why);
+    });
+    if (is_known) continue;
     diagnostic d{r.why, 0, subject::devices, 0, {}, {}, {}};
     if (r.conclusive) d.why.code = status::no_device;
     add_diagnostic(std::move(d), {});

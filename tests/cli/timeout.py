@@ -26,6 +26,7 @@ class Timeout(Machines):
         self.assertEqual([gpu["name"] for gpu in gpus], ["First", "Stuck"])
         self.assertIsNone(gpus[1]["total_bytes"])
         self.assertTrue(result.err.startswith("hmn: "), result.err)
+        self.assertEqual(result.err.count("did not answer"), 1, result.err)
 
     def test_what_answers_is_shown_within_seconds_and_what_hangs_is_named(self):
         hanging = [{"call": call, "hang": "forever"} for call in ("pools", "processes")]

@@ -69,6 +69,8 @@ class reading {
   // Passes the devices that a source of the same kind has numbered before; `listed`: last time.
   using device_visitor = function_ref<void(const device& known, bool listed)>;
   virtual void recall(device_visitor /*visit*/) const {}
+  // Corrects the state of a listed device: its values show another one than its identity did.
+  virtual void correct_state(slot /*number*/, hmn::state /*now*/) {}
   // Wraps the opening of a vendor library, which has a deadline of its own.
   virtual void opening() noexcept = 0;
   virtual void opened() noexcept = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/context.hpp"
 
+#include "core/reason.hpp"
 #include "core/usable.hpp"
 #include "model/compose.hpp"
 #include "platform/fork.hpp"
@@ -289,13 +290,23 @@ result<std::uint32_t> context::find(std::string_view text) {
   const result<device_key> key = parse_device_key(text);
   if (!key) return key.why();
   deadline d = new_deadline();
-  if (result<void> ok = rescan(d); !ok) return ok.why();
+  refusals refused;
+  if (result<void> ok = rescan(d, &refused); !ok) return ok.why();
   const std::lock_guard lock(table_mutex_);
   if (const auto index = table_.find(*key)) return *index;
   std::string shown;
   append_utf8(shown, text.substr(0, 120));
-  return failed(status::no_device,
-                {"no device has the key \"", shown, "\"; ", table_.count(), " known"});
+  failure none = failed(status::no_device,
+                        {"no device has the key \"", shown, "\"; ", table_.count(), " known"});
+  // A device that could not be asked may have it.
+  if (const device* const one = table_.find_possible(*key)) none = reason_of_state(*one);
+  for (const refusal& r : refused) {
+    if (!r.conclusive && !is_absence(r.why)) none = r.why;
+  }
+  if (none.code != status::no_device) {
+    none.message = {"no known device has the key \"", shown, "\": ", none.message.view()};
+  }
+  return none;
 }
 
 result<device> context::identity(std::uint32_t index) {

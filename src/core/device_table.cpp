@@ -213,6 +213,28 @@ bool device_table::has_of(source from) const {
   return std::ranges::any_of(entries_, [from](const entry& e) { return is_seen_by(e, from); });
 }
 
+const device* device_table::find_possible(const device_key& key) const {
+  const auto may_have = [&](const entry& e) {
+    const device& d = e.view;
+    if (d.state != state::hung && d.state != state::unreadable) return false;
+    switch (key.what) {
+      case device_key::kind::uuid:
+        return d.uuid.empty();
+      case device_key::kind::pci:
+        return !is_partition(d) && d.pci_bus_id.empty();
+      case device_key::kind::luid:
+        return !d.os_id;
+      case device_key::kind::render:
+        return !d.render_minor;
+      case device_key::kind::driver:
+        break;
+    }
+    return false;
+  };
+  const auto found = std::ranges::find_if(entries_, may_have);
+  return found == entries_.end() ? nullptr : &found->view;
+}
+
 std::optional<std::uint32_t> device_table::find(const device_key& key) const {
   const auto has_key = [&](const entry& e) {
     const device& d = e.view;

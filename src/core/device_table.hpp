@@ -41,6 +41,8 @@ class device_table {
   // Returns whether the source has ever listed a device.
   [[nodiscard]] bool has_of(source from) const;
   [[nodiscard]] std::optional<std::uint32_t> find(const device_key& key) const;
+  // Returns a device that may have the key: its driver has not reported any of that kind.
+  [[nodiscard]] const device* find_possible(const device_key& key) const;
 
  private:
   struct reference {

@@ -101,7 +101,10 @@ class worker::shared_answer {
 
   void take_device(const reading& from, device_answer& fresh) {
     const std::lock_guard lock(mutex_);
-    if (from_ == &from) adopt(known_.entry_of(fresh.identity.number), fresh);
+    if (from_ != &from) return;
+    device_answer& known = known_.entry_of(fresh.identity.number);
+    known.identity.state = fresh.identity.state;
+    adopt(known, fresh);
   }
 
   // Publishes the complete answer.
@@ -166,6 +169,9 @@ struct worker::shared_state final : reading {
   }
   void recall(device_visitor visit) const override {
     for (const device_answer& d : answer.devices) visit(d.identity, d.listed);
+  }
+  void correct_state(slot number, hmn::state now) override {
+    answer.entry_of(number).identity.state = now;
   }
   void opening() noexcept override {
     opening_since = platform::monotonic_ns();

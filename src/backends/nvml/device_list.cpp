@@ -212,9 +212,11 @@ slot device_list::number_of_unreachable(unsigned index, const sleep_watch& watch
   const auto before = std::ranges::find_if(devices_, [&](const known_device& d) {
     return d.identity.driver_index == index && !is_seated(d.identity.number);
   });
-  if (before != devices_.end()) return before->identity.number;
+  const bool is_known = before != devices_.end();
+  const auto address = is_known && before->address ? std::nullopt : only_unclaimed(watch);
+  if (is_known && !address) return before->identity.number;
   known_device unknown;
-  if (const auto address = only_unclaimed(watch)) {
+  if (address) {
     const sleep_watch::watched* w = watch.find(*address);
     unknown = identity_from_files(paths_, *address, w == nullptr || w->may_sleep);
   }

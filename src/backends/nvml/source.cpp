@@ -170,7 +170,7 @@ result<void> nvml_source::with_device(const topic& t, slot number, device_call a
     if (!found) return found.why();
     std::optional<failure> why;
     const code c = ask(**found, why);
-    note_answer(**found, c);
+    note_answer(t.r, **found, c);
     if (c == uninitialized && attempt == 0) {
       if (auto opened = reopen(t); !opened) return opened;
       continue;
@@ -199,14 +199,12 @@ result<known_device*> nvml_source::reach(const topic& t, slot number) {
   return fail(status::device_lost, "the driver no longer lists this device");
 }
 
-void nvml_source::note_answer(known_device& of, code c) noexcept {
-  if (c == gpu_is_lost || c == reset_required) {
-    of.refusal = c;
-    of.identity.state = state_after(c);
-  } else if (c == success && of.is_lost()) {
-    of.refusal = success;
-    of.identity.state = state::ready;
-  }
+void nvml_source::note_answer(reading& r, known_device& of, code c) {
+  const bool fails = c == gpu_is_lost || c == reset_required;
+  if (!fails && (c != success || !of.is_lost())) return;
+  of.refusal = c;
+  of.identity.state = fails ? state_after(c) : state::ready;
+  if (fails) r.correct_state(of.identity.number, of.identity.state);
 }
 
 result<void> nvml_source::memory(slot number, pools& out, reading& r) {

@@ -49,7 +49,7 @@ class nvml_source final : public device_source {
   using device_call = function_ref<code(known_device&, std::optional<failure>&)>;
   result<void> with_device(const topic& t, slot number, device_call ask);
   result<known_device*> reach(const topic& t, slot number);
-  static void note_answer(known_device& of, code c) noexcept;
+  static void note_answer(reading& r, known_device& of, code c);
 
   bool add_known_total(const topic& t, pools& out);
   code read_memory(const topic& t, known_device& of, pools& out, std::optional<failure>& why);

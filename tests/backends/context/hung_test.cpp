@@ -243,6 +243,52 @@ TEST_CASE("a lost device costs its own values only") {
   CHECK(nvml.inside() == 0);
 }
 
+TEST_CASE("what only the call for memory reports is the state of that reading") {
+  const fake_nvml nvml;
+  for (const auto& [result, state] : {std::pair("RESET_REQUIRED", HMN_RUN_STATE_UNREADABLE),
+                                      std::pair("GPU_IS_LOST", HMN_RUN_STATE_LOST)}) {
+    INFO(std::string(result));
+    nvml.load(gpus(2));
+    const machine m;
+    REQUIRE(are_all_fresh(m, 2));
+    nvml.load(gpus(2, R"({"call": "nvmlDeviceGetMemoryInfo*", "device": 0, "result": ")" +
+                          std::string(result) + "\"}"));
+    const taken_snapshot p(m.context());
+    CHECK(p.device(0).state == static_cast<std::uint32_t>(state));
+    CHECK(is_fresh(p, 1));
+  }
+}
+
+TEST_CASE("a key that a device which hangs may have is not one that no device has") {
+  const fake_nvml nvml;
+  nvml.load(gpus(3, hang(0) + ", " + hang(1)));
+  const machine m;
+  for (const char* address : {"0000:01:00.0", "0000:02:00.0", "0000:03:00.0"}) {
+    hmn_fake::pci_device d;
+    d.address = address;
+    hmn_fake::add_pci_device(m.tree(), d);
+  }
+  std::uint32_t index = 9;
+  const auto find = [&](const char* key) {
+    return hmn_device_find(m.context(), key, &index, nullptr);
+  };
+  CHECK(find("pci:0000:03:00.0") == HMN_OK);
+  CHECK(index == 2);
+  CHECK(find("pci:0000:01:00.0") == HMN_E_TIMEOUT);
+  CHECK(find("uuid:GPU-1") == HMN_E_TIMEOUT);
+  CHECK(find("driver:nvidia:7") == HMN_E_NO_DEVICE);
+  nvml.load(gpus(3, hang(1)));
+  CHECK(comes_true([&] {
+    nvml.release();
+    return find("pci:0000:01:00.0") == HMN_OK;
+  }));
+  // The only one left of the bus.
+  CHECK(comes_true([&] { return find("pci:0000:02:00.0") == HMN_OK; }));
+  CHECK(index == 1);
+  CHECK(taken_snapshot(m.context()).device(1).state == HMN_RUN_STATE_HUNG);
+  CHECK(find("pci:0000:07:00.0") == HMN_E_NO_DEVICE);
+}
+
 TEST_CASE("the instances of a GPU that hangs hang with it") {
   const fake_nvml nvml;
   const auto scenario = [](const std::string& rules) {

@@ -5,6 +5,7 @@
 
 #include "backends/amdgpu/identity.hpp"
 #include "backends/amdgpu/memory.hpp"
+#include "backends/amdgpu/sysfs.hpp"
 #include "backends/amdgpu/telemetry.hpp"
 #include "backends/drm/discovery.hpp"
 #include "model/compose.hpp"
@@ -55,7 +56,7 @@ class amdgpu_driver final : public drm::driver {
   // Constant data of a card.
   struct known {
     device_kind kind = device_kind::unknown;
-    bool is_kind_in_doubt = false;  // it could not be read
+    int kind_error = 0;  // why it could not be read
     bool is_named = false;
     std::uint32_t no_throttle_in = 0;
     text<256> name;
@@ -85,7 +86,7 @@ amdgpu_driver::known& amdgpu_driver::known_of(const card& c) {
   if (k.kind == device_kind::unknown) {
     const auto kind = kind_of_card(c.folder.view());
     k.kind = kind.value;
-    if (!kind) k.is_kind_in_doubt = true;
+    if (!kind) k.kind_error = kind.error;
   }
   return k;
 }
@@ -101,12 +102,20 @@ std::optional<compute_node> amdgpu_driver::node_of(const card& c) {
 
 void amdgpu_driver::identify(visit& v, device& who) {
   if (drm::is_partition_node(v.of())) return identify_part(v, who);
-  if (v.of().number < known_.size()) known_[v.of().number].is_kind_in_doubt = false;
+  if (v.of().number < known_.size()) known_[v.of().number].kind_error = 0;
   known& k = known_of(v.of());
   who.kind = k.kind;
   if (k.kind == device_kind::integrated) who.memory_kind = memory_kind::unified;
   if (k.kind == device_kind::discrete) who.memory_kind = memory_kind::dedicated;
-  if (!k.is_named) k.is_named = read_name(v.of(), k.name);
+  const std::string_view folder = v.of().folder.view();
+  const int unnamed = k.is_named ? 0 : read_name(v.of(), k.name);
+  k.is_named = unnamed == 0;
+  if (unnamed != 0) {
+    v.diagnose(unread(unnamed, folder, "product_name"), subject::devices, device_field::name);
+  }
+  if (k.kind_error != 0) {
+    v.diagnose(unread(k.kind_error, folder, "hwmon"), subject::devices, 0);
+  }
   who.name = k.name;
   if (const auto node = node_of(v.of())) who.architecture = architecture_of(node->gfx_target);
   fill_identity(v, who);
@@ -119,7 +128,7 @@ void amdgpu_driver::identify_part(visit& v, device& who) {
   const card* const whole = node ? whole_of(*node, v.all()) : nullptr;
   if (whole == nullptr) return;
   known& k = known_of(*whole);
-  if (!k.is_named) k.is_named = read_name(*whole, k.name);
+  if (!k.is_named) k.is_named = read_name(*whole, k.name) == 0;
   who.parent = whole->number;
   who.name = k.name;
   who.architecture = architecture_of(node->gfx_target);
@@ -175,7 +184,7 @@ void amdgpu_driver::complete(visit& v, std::uint32_t pid, std::vector<usage>& ro
   if (node) compute_->add_rows(v, node->gpu_id, pid, rows);
   // Two values may become known later: how much host RAM belongs to the card, and its KFD node.
   const slot n = v.of().number;
-  const bool is_kind_in_doubt = n < known_.size() && known_[n].is_kind_in_doubt;
+  const bool is_kind_in_doubt = n < known_.size() && known_[n].kind_error != 0;
   if (!is_kind_in_doubt && !(compute_ && compute_->is_in_doubt())) return;
   for (usage& row : rows) {
     if (row.used) row.notes |= note::lower_bound;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 
+#include "backends/amdgpu/sysfs.hpp"
 #include "backends/drm/attribute.hpp"
 #include "backends/drm/sensors.hpp"
 #include "model/pci_address.hpp"
@@ -72,17 +73,17 @@ platform::errno_or<device_kind> kind_of_card(std::string_view device_folder) {
   return {platform::exists(crit.c_str()) ? device_kind::discrete : device_kind::unknown, 0};
 }
 
-bool read_name(const card& c, text<256>& name) {
+int read_name(const card& c, text<256>& name) {
   std::array<char, 256> buffer;
   const auto reported = drm::read_line(c.folder.view(), "product_name", buffer);
-  if (drm::is_passing(reported.error)) return false;
+  if (drm::is_passing(reported.error)) return reported.error;
   name = text<256>(reported.value);
-  if (!name.empty()) return true;
+  if (!name.empty()) return 0;
   const auto revision = drm::read_hex(c.folder.view(), "revision");
-  if (drm::is_passing(revision.error)) return false;
-  if (!c.pci_device || !revision) return true;
+  if (drm::is_passing(revision.error)) return revision.error;
+  if (!c.pci_device || !revision) return 0;
   name = text<256>(read_marketing_name(*c.pci_device, static_cast<std::uint32_t>(revision.value)));
-  return true;
+  return 0;
 }
 
 // Partition number: the highest four bits of the location; older drivers put it in place of the
@@ -97,10 +98,14 @@ const card* whole_of(const drm::compute_node& part, std::span<const card> all) n
   return nullptr;
 }
 
-void fill_identity(const drm::visit& v, device& who) {
+void fill_identity(drm::visit& v, device& who) {
   const std::string_view folder = v.of().folder.view();
   std::array<char, 96> buffer;
-  if (const auto id = drm::read_line(folder, "unique_id", buffer)) who.uuid = uuid_of(id.value);
+  const auto id = drm::read_line(folder, "unique_id", buffer);
+  if (id) who.uuid = uuid_of(id.value);
+  if (!id && id.error != ENOENT) {
+    v.diagnose(unread(id.error, folder, "unique_id"), subject::devices, device_field::uuid);
+  }
   // Version exists for out-of-tree drivers only.
   const drm::path_text module{v.sys_root(), "/module/amdgpu"};
   const auto version = drm::read_line(module.view(), "version", buffer);

@@ -29,8 +29,8 @@ text<96> uuid_of(std::string_view unique_id) noexcept;
 // temperature). Unknown where neither exists; an error where one could not be read.
 platform::errno_or<device_kind> kind_of_card(std::string_view device_folder);
 
-// Name may be "". Returns false if it cannot be read now.
-bool read_name(const drm::card& c, text<256>& name);
+// Name may be "". Returns 0, or errno if it cannot be read now.
+int read_name(const drm::card& c, text<256>& name);
 
 // Returns the card of which `part` is a partition; nullptr if it is not here.
 const drm::card* whole_of(const drm::compute_node& part, std::span<const drm::card> all) noexcept;
@@ -39,6 +39,6 @@ const drm::card* whole_of(const drm::compute_node& part, std::span<const drm::ca
 text<32> architecture_of(std::uint32_t gfx_target) noexcept;
 
 // Fills uuid, driver version and NUMA node.
-void fill_identity(const drm::visit& v, device& who);
+void fill_identity(drm::visit& v, device& who);
 
 }  // namespace hmn::amdgpu

@@ -93,10 +93,14 @@ class reader {
 
  private:
   void read(std::string_view folder, const number_file& f) {
-    const std::string_view input = f.kind.empty() ? "" : input_of(folder, f.kind, f.label);
-    if (!f.kind.empty() && input.empty()) return;
     std::array<char, 32> name;
-    const std::string_view file = compose_in(name, {input, f.file.view()});
+    platform::errno_or<std::string_view> input;
+    if (!f.kind.empty()) {
+      input = input_of(folder, f.kind, f.label);
+      if (!input) refuse(f.is, input.error, folder, compose_in(name, {f.kind.view(), "*_label"}));
+      if (input.value.empty()) return;
+    }
+    const std::string_view file = compose_in(name, {input.value, f.file.view()});
     const auto value = read_quantity(folder, file, f.unit);
     if (value) return add(f.is, f.instance, value.value);
     refuse(f.is, value.error, folder, file);
@@ -115,7 +119,11 @@ void read_clocks(std::string_view folder, reader& to) {
     } else if (!is_known && levels.error != ENOENT) {
       to.refuse(id::clock_mhz, why_no_clock(levels, folder, f.file));
     }
-    if (levels.highest_mhz) to.add(id::clock_limit_mhz, f.instance, *levels.highest_mhz);
+    if (levels.highest_mhz) {
+      to.add(id::clock_limit_mhz, f.instance, *levels.highest_mhz);
+    } else if (levels.error != 0) {
+      to.refuse(id::clock_limit_mhz, levels.error, folder, f.file);
+    }
   }
 }
 

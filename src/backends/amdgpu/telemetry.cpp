@@ -60,9 +60,11 @@ std::optional<double> read_one(std::string_view folder, const Field& f, sensors&
   std::array<char, 24> name;
   std::string_view file = f.file;
   if (!f.label.empty()) {
-    const std::string_view input = input_of(folder, f.file, f.label);
-    if (input.empty()) return std::nullopt;
-    file = compose_in(name, {input, "_input"});
+    const auto input = input_of(folder, f.file, f.label);
+    if (!input)
+      s.refuse(f.is, unread(input.error, folder, compose_in(name, {f.file.view(), "*_label"})));
+    if (input.value.empty()) return std::nullopt;
+    file = compose_in(name, {input.value, "_input"});
   }
   const auto value = read_quantity(folder, file, f.unit);
   if (value) return value.value;
@@ -102,9 +104,9 @@ std::optional<std::uint64_t> bits_while_cool(const gpu_metrics& all, std::string
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < all.celsius.size(); ++i) {
     if (!all.celsius[i] || (*all.throttle & hot_bits[i]) == 0) continue;
-    const std::string_view input = input_of(hwmon, "temp", labels[i]);
+    const auto input = input_of(hwmon, "temp", labels[i]);
     std::array<char, 24> name;
-    const std::string_view file = compose_in(name, {input, "_crit"});
+    const std::string_view file = compose_in(name, {input.value, "_crit"});
     const auto limit = read_quantity(hwmon, file, celsius);
     if (!limit) {
       s.refuse(telemetry_field::throttle, unread(limit.error, hwmon, file));
@@ -154,7 +156,8 @@ std::string hwmon_of(const drm::card& c, int* error) {
   return drm::find_hwmon(c.folder.view(), "amdgpu", error);
 }
 
-std::string_view input_of(std::string_view hwmon, std::string_view kind, std::string_view label) {
+platform::errno_or<std::string_view> input_of(std::string_view hwmon, std::string_view kind,
+                                              std::string_view label) {
   struct known {
     std::string_view kind;
     std::string_view input;
@@ -165,16 +168,18 @@ std::string_view input_of(std::string_view hwmon, std::string_view kind, std::st
                               {"freq", "freq2", false}, {"in", "in0", true},
                               {"in", "in1", false},     {"in", "in2", false}};
   std::array<char, 32> text, name;
+  int failed = 0;
   for (const known& k : inputs) {
     if (k.kind != kind) continue;
     const auto reported = drm::read_line(hwmon, compose_in(name, {k.input, "_label"}), text);
     if (reported ? reported.value == label
                  : k.is_unlabelled && reported.error == ENOENT &&
                        (label == "edge" || label == "sclk" || label == "vddgfx")) {
-      return k.input;
+      return {k.input, 0};
     }
+    if (!reported && reported.error != ENOENT) failed = reported.error;
   }
-  return {};
+  return {{}, failed};
 }
 
 // 1002:1478 and 1002:1479 are the ports of the switch on cards since Vega: the card's own link is

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/drm/driver.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::amdgpu {
 
@@ -10,8 +11,9 @@ namespace hmn::amdgpu {
 std::string hwmon_of(const drm::card& c, int* error = nullptr);
 
 // Returns "temp2" for the sensor with this label; the first one had no label before Linux 5.3.
-// Empty: none.
-std::string_view input_of(std::string_view hwmon, std::string_view kind, std::string_view label);
+// Empty: none; with an error, it may be one whose label could not be read.
+platform::errno_or<std::string_view> input_of(std::string_view hwmon, std::string_view kind,
+                                              std::string_view label);
 
 // Folder of the device whose link goes to the slot: not the card's own if it has a switch.
 std::string_view slot_folder(const drm::card& c, std::string_view sys_root);

@@ -210,7 +210,8 @@ enum class run_state : std::uint32_t {
   asleep = HMN_RUN_STATE_ASLEEP,  // runtime suspended; only identity and totals are known
   lost = HMN_RUN_STATE_LOST,  // was present and is gone
   unreadable = HMN_RUN_STATE_UNREADABLE,  // present, and returns errors
-  hung = HMN_RUN_STATE_HUNG,  // a driver call has not returned
+  // a driver call has not returned: it hangs, or still starts the device
+  hung = HMN_RUN_STATE_HUNG,
   absent = HMN_RUN_STATE_ABSENT,  // not on this machine
   off = HMN_RUN_STATE_OFF  // disabled by the context or not compiled in
 };

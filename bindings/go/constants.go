@@ -183,7 +183,7 @@ const (
 	RunStateAsleep     RunState = 2 // runtime suspended; only identity and totals are known
 	RunStateLost       RunState = 3 // was present and is gone
 	RunStateUnreadable RunState = 4 // present, and returns errors
-	RunStateHung       RunState = 5 // a driver call has not returned
+	RunStateHung       RunState = 5 // a driver call has not returned: it hangs, or still starts the device
 	RunStateAbsent     RunState = 6 // not on this machine
 	RunStateOff        RunState = 7 // disabled by the context or not compiled in
 )

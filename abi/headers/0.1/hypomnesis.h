@@ -398,7 +398,7 @@ enum {
     HMN_RUN_STATE_ASLEEP = 2,     /* runtime suspended; only identity and totals are known */
     HMN_RUN_STATE_LOST = 3,       /* was present and is gone */
     HMN_RUN_STATE_UNREADABLE = 4, /* present, and returns errors */
-    HMN_RUN_STATE_HUNG = 5,       /* a driver call has not returned */
+    HMN_RUN_STATE_HUNG = 5,       /* a driver call has not returned: it hangs, or still starts the device */
     HMN_RUN_STATE_ABSENT = 6,     /* not on this machine */
     HMN_RUN_STATE_OFF = 7         /* disabled by the context or not compiled in */
 };
@@ -437,9 +437,11 @@ HMN_FN(hmn_status) hmn_context_set_path(hmn_context *context, uint32_t path, con
 HMN_FN(hmn_status) hmn_context_backend(hmn_context *context, uint32_t backend, hmn_backend_info *out, hmn_error *error) HMN_NX;
 /** Writes what the backends of a context with HMN_CONTEXT_RECORD have read so far: files, links,
  *  device numbers, answers of drivers and tools, as a machine file for HMN_PATH_SIMULATION elsewhere.
- *  Names of users and hosts, home folders, arguments of processes, UUIDs and serial numbers are
- *  replaced; each file is kept as last read. Another reading may make it longer: call again on
- *  HMN_E_BUFFER. flags: none yet.
+ *  Kept are the names of programs, of all else numbers and the words that backends look for. Other
+ *  words, such as names of users, hosts and containers, paths and titles of processes, are replaced, as
+ *  are network addresses, UUIDs, serial numbers and other ids; equal ones by the same replacement. Each
+ *  file is kept as last read. Another reading may make it longer: call again on HMN_E_BUFFER. flags:
+ *  none yet.
  *  HMN_E_STATE: the context does not record, or reads a simulated machine. HMN_E_LIMIT: more was read
  *  than the 16 MiB that a machine file may have. @since 0.1 */
 HMN_FN(hmn_status) hmn_context_recording(hmn_context *context, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
@@ -631,7 +633,8 @@ HMN_FN(hmn_status) hmn_device_generation(hmn_context *context, uint64_t *out, hm
  *  "pci:0000:01:00.0" (the domain may be left out or have 8 digits, letters in either case),
  *  "luid:<hex>", "render:<minor>", "driver:<vendor>:<the vendor's index>".
  *  HMN_E_ARGUMENT: unknown kind of key, or malformed value. HMN_E_NO_DEVICE: no device has the key.
- *  Otherwise as hmn_device_count. @since 0.1 */
+ *  Otherwise as hmn_device_count, also where a device that could not be asked may have the key.
+ *  @since 0.1 */
 HMN_FN(hmn_status) hmn_device_find(hmn_context *context, const char *key, uint32_t *out, hmn_error *error) HMN_NX;
 /** Reads the identity of a device. A device that is lost or asleep is HMN_OK: see state.
  *  HMN_E_NO_DEVICE: unknown index. Otherwise as hmn_device_count. @since 0.1 */

@@ -228,7 +228,7 @@ class State(IntEnum):
     ASLEEP = raw.RUN_STATE_ASLEEP  # runtime suspended; only identity and totals are known
     LOST = raw.RUN_STATE_LOST  # was present and is gone
     UNREADABLE = raw.RUN_STATE_UNREADABLE  # present, and returns errors
-    HUNG = raw.RUN_STATE_HUNG  # a driver call has not returned
+    HUNG = raw.RUN_STATE_HUNG  # a driver call has not returned: it hangs, or still starts the device
     ABSENT = raw.RUN_STATE_ABSENT  # not on this machine
     OFF = raw.RUN_STATE_OFF  # disabled by the context or not compiled in
 

@@ -290,7 +290,7 @@ public enum State : uint
     Lost = Raw.RUN_STATE_LOST,
     /// <summary>Present, and returns errors.</summary>
     Unreadable = Raw.RUN_STATE_UNREADABLE,
-    /// <summary>A driver call has not returned.</summary>
+    /// <summary>A driver call has not returned: it hangs, or still starts the device.</summary>
     Hung = Raw.RUN_STATE_HUNG,
     /// <summary>Not on this machine.</summary>
     Absent = Raw.RUN_STATE_ABSENT,

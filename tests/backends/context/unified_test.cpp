@@ -130,3 +130,39 @@ TEST_CASE("what shows that a GPU without figures has the host's memory") {
   CHECK(pool.kind == HMN_POOL_UNIFIED);
   CHECK(pool.total_bytes == 128 * unified_gib);
 }
+
+TEST_CASE("a GPU off the bus has the host's memory where the device tree is that of a Tegra") {
+  const fake_nvml nvml;
+  nvml.load(R"({"devices": [{"name": "NVIDIA Fake", "uuid": "GPU-a", "pci": null,
+             "memory": {"error": "NOT_SUPPORTED"}}]})");
+  constexpr const char* compatible = "sys/firmware/devicetree/base/compatible";
+  using namespace std::string_literals;
+  {
+    const machine m;
+    m.tree().write(compatible, "nvidia,p3737-0000+p3701-0005\0nvidia,tegra234\0"s);
+    const hmn_pool pool = unified_pool(m);
+    CHECK(pool.kind == HMN_POOL_UNIFIED);
+    CHECK(pool.total_bytes == 128 * unified_gib);
+  }
+  for (const std::string& other : {"raspberrypi,5-model-b\0brcm,bcm2712\0"s, ""s}) {
+    CAPTURE(other);
+    const machine m;
+    if (!other.empty()) m.tree().write(compatible, other);
+    m.tree().write("proc/meminfo", meminfo);
+    const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+    CHECK(p.info().device_count == 1);
+    CHECK(p.device(0).memory_kind == HMN_MEMORY_KIND_UNKNOWN);
+    CHECK(p.pools().empty());
+  }
+}
+
+TEST_CASE("a card on the bus of a Tegra has no memory of the host") {
+  const fake_nvml nvml;
+  nvml.load(gpu("NVIDIA Fake", R"("memory": {"error": "NOT_SUPPORTED"})", ""));
+  const machine m;
+  m.tree().write("sys/firmware/devicetree/base/compatible", "nvidia,tegra234");
+  m.tree().write("proc/meminfo", meminfo);
+  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+  CHECK(p.device(0).memory_kind == HMN_MEMORY_KIND_UNKNOWN);
+  CHECK(p.pools().empty());
+}

@@ -209,14 +209,17 @@ void snapshot_builder::add_groups() {
     add_diagnostic({ok.why(), 0, subject::groups, 0, {}, {}, {}}, {});
   }
   const std::uint64_t age_ns = age_at_zero(platform::monotonic_ns());
+  sort_stably(all.parts, [](const group_memory::part& a, const group_memory::part& b) {
+    return a.device < b.device;
+  });
   for (const merged_device& d : merged_) {
     const device& card = d.identity;
-    if (card.parent_index || card.state == state::lost) continue;
     const auto address = parse_pci_address(card.pci_bus_id.view());
-    for (const group_memory::part& p : all.parts) {
-      if (p.device != address) continue;
+    if (!address || card.parent_index || card.state == state::lost) continue;
+    auto p = std::ranges::lower_bound(all.parts, *address, {}, &group_memory::part::device);
+    for (; p != all.parts.end() && p->device == *address; ++p) {
       out_->groups.push_back(
-          {card.index, all.names[p.group], all.from, 0, p.used, p.limit, age_ns});
+          {card.index, all.names[p->group], all.from, 0, p->used, p->limit, age_ns});
     }
   }
 }

@@ -32,7 +32,8 @@ target_compile_definitions(hmn_lower INTERFACE ${HMN_SYSTEM_DEFINITIONS})
 set(hmn_inside_objects "")
 set(hmn_loader_objects "")
 if(HMN_BACKEND_SIMULATED)
-  foreach(part recording simulated simulated_inside simulated_loader simulated_module module_headers)
+  foreach(part recording simulated simulated_inside simulated_json simulated_loader simulated_module
+      module_headers)
     target_link_libraries(hmn_${part} PRIVATE hmn_small hmn_whole)
   endforeach()
   hmn_join_by_folder(hmn_simulated)
@@ -77,7 +78,8 @@ hmn_link_library(hypomnesis ${HMN_SYMBOL_MAP})
 # of memory in glibc (2.36) would stay as well, and no exception could pass through it.
 if(hmn_with_module)
   add_library(hypomnesis_simulation MODULE $<TARGET_OBJECTS:hmn_simulated_module>
-    $<TARGET_OBJECTS:hmn_module_headers> $<TARGET_OBJECTS:hmn_simulated> $<TARGET_OBJECTS:hmn_recording>)
+    $<TARGET_OBJECTS:hmn_module_headers> $<TARGET_OBJECTS:hmn_simulated> $<TARGET_OBJECTS:hmn_recording>
+    $<$<NOT:$<BOOL:${CMAKE_UNITY_BUILD}>>:$<TARGET_OBJECTS:hmn_simulated_json>>)
   target_link_libraries(hypomnesis_simulation PRIVATE hypomnesis_static)
   hmn_link_as_shipped(hypomnesis_simulation ${PROJECT_SOURCE_DIR}/src/backends/simulated/module.map)
   cmake_path(GET HMN_MODULE_FILE PARENT_PATH module_folder)

@@ -85,13 +85,8 @@ class parser {
 
   // Rejects a NUL byte too, which JSON has no use for.
   bool is_utf8() {
-    std::string valid;
-    valid.reserve(text_.size());
-    append_utf8(valid, text_);
-    if (valid == text_) return true;
-    const auto different = std::mismatch(text_.begin(), text_.end(), valid.begin(), valid.end());
-    return fail_at(static_cast<std::size_t>(different.first - text_.begin()),
-                   "a byte that is not UTF-8");
+    const std::size_t valid = utf8_length(text_);
+    return valid == text_.size() || fail_at(valid, "a byte that is not UTF-8");
   }
 
   [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
@@ -184,13 +179,28 @@ class parser {
   }
 
   bool are_unique(const std::vector<std::string>& keys, std::size_t begin) {
+    constexpr std::size_t few = 16;
+    const std::size_t twice = keys.size() <= few ? first_of_few(keys) : first_of_many(keys);
+    if (twice == keys.size()) return true;
+    const value shown{value::content(keys[twice])};
+    return fail_at(begin, "the key " + show(shown) + " stands twice in this object");
+  }
+
+  // Return the position of a key that stands twice, or the number of keys.
+  static std::size_t first_of_few(const std::vector<std::string>& keys) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (std::find(keys.begin() + static_cast<std::ptrdiff_t>(i) + 1, keys.end(), keys[i]) !=
+          keys.end())
+        return i;
+    }
+    return keys.size();
+  }
+  static std::size_t first_of_many(const std::vector<std::string>& keys) {
     const auto sorted = sorted_positions(
         keys.size(), [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
     const auto twice = std::ranges::adjacent_find(
         sorted, [&](std::uint32_t a, std::uint32_t b) { return keys[a] == keys[b]; });
-    if (twice == sorted.end()) return true;
-    const value shown{value::content(keys[*twice])};
-    return fail_at(begin, "the key " + show(shown) + " stands twice in this object");
+    return twice == sorted.end() ? keys.size() : *twice;
   }
 
   bool string(std::string& out) {

@@ -50,16 +50,25 @@ step next(std::string_view bytes) {
 
 }  // namespace
 
+std::size_t utf8_length(std::string_view bytes) noexcept {
+  std::size_t at = 0;
+  for (;;) {
+    while (at < bytes.size() && bytes[at] > 0 && bytes[at] < 0x7f) ++at;
+    if (at == bytes.size()) return at;
+    const step s = next(bytes.substr(at));
+    if (!s.valid) return at;
+    at += s.length;
+  }
+}
+
 void append_utf8(std::string& out, std::string_view bytes) {
-  while (!bytes.empty()) {
-    std::size_t plain = 0;
-    while (plain < bytes.size() && bytes[plain] > 0 && bytes[plain] < 0x7f) ++plain;
-    out += bytes.substr(0, plain);
-    bytes.remove_prefix(plain);
+  for (;;) {
+    const std::size_t valid = utf8_length(bytes);
+    out += bytes.substr(0, valid);
+    bytes.remove_prefix(valid);
     if (bytes.empty()) return;
-    const step s = next(bytes);
-    out += s.valid ? bytes.substr(0, s.length) : replacement;
-    bytes.remove_prefix(s.length);
+    out += replacement;
+    bytes.remove_prefix(next(bytes).length);
   }
 }
 

@@ -12,6 +12,9 @@ namespace hmn {
 // Appends `bytes` as UTF-8: each maximal ill-formed part, and NUL, becomes U+FFFD.
 void append_utf8(std::string& out, std::string_view bytes);
 
+// Returns the length of the part in front of the first byte that append_utf8 would replace.
+std::size_t utf8_length(std::string_view bytes) noexcept;
+
 // Writes as much of `bytes` as fits into `out` (capacity includes the terminator), made valid as
 // above and cut at a code point. Returns the length and sets `cut` if bytes were left out.
 std::size_t copy_utf8(char* out, std::size_t capacity, std::string_view bytes, bool& cut) noexcept;

@@ -66,8 +66,13 @@ void diagnose_fields(call what, const described_device& d, std::uint32_t fields,
   r.diagnose(std::move(entry));
 }
 
+failure why_missing(const described_row& row) {
+  if (row.missing != nullptr) return *row.missing;
+  return refusal(status::unsupported, "the machine file gives no value for this process");
+}
+
 void diagnose_row(call what, const described_device& d, const described_row& row, reading& r) {
-  diagnostic entry = diagnostic_on(what, &d, *row.missing);
+  diagnostic entry = diagnostic_on(what, &d, why_missing(row));
   entry.field = usage_field::used;
   entry.pid = row.value.pid;
   r.diagnose(std::move(entry));
@@ -171,7 +176,7 @@ result<void> driver::devices(std::vector<device>& out, reading& r) {
   if (view_.now == nullptr) return condition_.why;
   return perform(call::devices, nullptr, r, [&] {
     for (const described_device& d : view_.now->devices) {
-      device& listed = out.emplace_back(d.identity);
+      device& listed = out.emplace_back(as_device(d.identity));
       if (listed.state == state::asleep && wake_) listed.state = state::ready;
     }
     return result<void>();
@@ -180,10 +185,10 @@ result<void> driver::devices(std::vector<device>& out, reading& r) {
 
 result<void> driver::memory(slot number, pools& out, reading& r) {
   return on_device(call::pools, number, r, [&](const described_device& d) -> result<void> {
-    if (d.memory.empty()) {
+    if (d.memory == nullptr) {
       return refusal(status::unsupported, "the machine file gives the device no pool");
     }
-    out = d.memory;
+    out = *d.memory;
     each_field_fault(d.conduct, call::pools, view_.reading, [&](const fault& f) {
       for (pool& p : out.all()) forget(f.fields, p);
       diagnose_fields(call::pools, d, f.fields, f.why, r);
@@ -195,7 +200,7 @@ result<void> driver::memory(slot number, pools& out, reading& r) {
 result<void> driver::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out, reading& r) {
   return on_device(call::telemetry, number, r, [&](const described_device& d) -> result<void> {
     failure why = refusal(status::unsupported, "the machine file gives no such value");
-    out = d.load.value_or(hmn::telemetry{});
+    out = d.load != nullptr ? *d.load : hmn::telemetry{};
     forget(~fields, out);
     std::uint32_t explained = 0;
     each_field_fault(d.conduct, call::telemetry, view_.reading, [&](const fault& f) {
@@ -240,7 +245,7 @@ result<void> driver::processes(slot number, std::vector<usage>& out, reading& r)
       usage& u = out.emplace_back(row_of(row));
       if (hidden != nullptr) {
         u.used.reset();
-      } else if (row.missing) {
+      } else if (!u.used) {
         diagnose_row(call::processes, d, row, r);
       }
     }
@@ -278,8 +283,8 @@ result<void> driver::process(slot number, std::uint32_t pid, bool self, usage& o
     if (const fault* hidden = used_fault(d.conduct, what, view_.reading)) {
       out.used.reset();
       diagnose_fields(what, d, usage_field::used, hidden->why, r);
-    } else if (row->missing) {
-      if (!has_bytes(out)) return *row->missing;
+    } else if (!out.used) {
+      if (!has_bytes(out)) return why_missing(*row);
       diagnose_row(what, d, *row, r);
     }
     return {};

@@ -108,8 +108,7 @@ result<void> host::groups(group_memory& out) {
     for (const group& g : d.groups) {
       const auto number = static_cast<std::uint32_t>(out.names.size());
       out.names.push_back(g.name);
-      out.parts.push_back(
-          {number, *parse_pci_address(d.identity.pci_bus_id.view()), *g.used, g.limit});
+      out.parts.push_back({number, *parse_pci_address(d.identity.pci_bus_id), *g.used, g.limit});
     }
   }
   return {};

@@ -73,102 +73,129 @@ outcome read_operation(const value& v, operation& o) {
   return read_pointer(*members, "path", o.path);
 }
 
-outcome add(value& document, const tokens& path, value v) {
-  if (path.empty()) {
-    document = std::move(v);
+tokens parent_of(const tokens& path) {
+  return {path.begin(), path.end() - 1};
+}
+
+// Document with its size, which is kept from operation to operation: a patch takes as long as what
+// it adds and removes, whatever the document holds.
+class patched {
+ public:
+  explicit patched(value& document) : document_(document), size_(measure(document)) {}
+
+  outcome perform(const operation& o) {
+    if (o.name == "add") return add(o.path, *o.argument);
+    if (o.name == "remove") return remove(o.path, "/path");
+    if (o.name == "replace") return replace(o.path, *o.argument);
+    if (o.name == "test") return test(o.path, *o.argument);
+    return o.name == "copy" ? copy(o) : move(o);
+  }
+
+ private:
+  outcome add(const tokens& path, value v) {
+    if (path.empty()) return replace(path, v);
+    value* parent = find(document_, parent_of(path));
+    if (parent == nullptr) return no_such("/path", parent_of(path));
+    if (auto* members = parent->as<object>()) {
+      if (members->find(path.back()) != nullptr) return replace(path, v);
+      size_.bytes += path.back().size();
+      const extent added = measure(v);
+      members->set(path.back(), std::move(v));
+      return grow(path, added);
+    }
+    auto* list = parent->as<array>();
+    if (list == nullptr) return no_such("/path", path);
+    std::vector<value>& items = list->items;
+    const std::optional<std::size_t> at =
+        path.back() == "-" ? items.size() : position_in(items.size() + 1, path.back());
+    if (!at) return no_such("/path", path);
+    const extent added = measure(v);
+    items.insert(items.begin() + static_cast<std::ptrdiff_t>(*at), std::move(v));
+    return grow(path, added);
+  }
+
+  outcome remove(const tokens& path, const char* member) {
+    const value* const target = find(document_, path);
+    if (target == nullptr) return no_such(member, path);
+    if (path.empty()) return patch_error{member, "the whole document cannot be removed"};
+    shrink(*target);
+    value* parent = find(document_, parent_of(path));
+    if (auto* members = parent->as<object>()) {
+      size_.bytes -= path.back().size();
+      members->erase(path.back());
+    } else if (auto* list = parent->as<array>()) {
+      const std::optional<std::size_t> at = position_in(list->items.size(), path.back());
+      list->items.erase(list->items.begin() + static_cast<std::ptrdiff_t>(*at));
+    }
     return {};
   }
-  value* parent = find(document, tokens(path.begin(), path.end() - 1));
-  if (parent == nullptr) return no_such("/path", tokens(path.begin(), path.end() - 1));
-  if (auto* members = parent->as<object>()) {
-    members->set(path.back(), std::move(v));
+
+  outcome replace(const tokens& path, const value& v) {
+    value* target = find(document_, path);
+    if (target == nullptr) return no_such("/path", path);
+    shrink(*target);
+    *target = v;
+    return grow(path, measure(v));
+  }
+
+  outcome test(const tokens& path, const value& v) {
+    const value* target = find(document_, path);
+    if (target == nullptr) return no_such("/path", path);
+    if (equal(*target, v)) return {};
+    return patch_error{"/value", "the value there is " + show(*target) + ", not " + show(v)};
+  }
+
+  outcome copy(const operation& o) {
+    const value* origin = find(document_, o.from);
+    if (origin == nullptr) return no_such("/from", o.from);
+    return add(o.path, *origin);
+  }
+
+  outcome move(const operation& o) {
+    const value* origin = find(document_, o.from);
+    if (origin == nullptr) return no_such("/from", o.from);
+    if (o.path == o.from) return {};
+    const bool into_itself =
+        o.path.size() > o.from.size() && std::equal(o.from.begin(), o.from.end(), o.path.begin());
+    if (into_itself) return patch_error{"/path", "a value cannot be moved into itself"};
+    value moved = *origin;
+    if (outcome bad = remove(o.from, "/from")) return bad;
+    return add(o.path, std::move(moved));
+  }
+
+  void shrink(const value& removed) {
+    const extent less = measure(removed);
+    size_.values -= less.values;
+    size_.bytes -= less.bytes;
+  }
+
+  outcome grow(const tokens& path, const extent& more) {
+    size_.values += more.values;
+    size_.bytes += more.bytes;
+    if (path.size() + more.depth > deepest) {
+      return patch_error{"", "the document gets too deep by it"};
+    }
+    if (size_.values > most_values || size_.bytes > most_bytes) {
+      return patch_error{"", "the document gets too large by it"};
+    }
     return {};
   }
-  auto* list = parent->as<array>();
-  if (list == nullptr) return no_such("/path", path);
-  std::vector<value>& items = list->items;
-  const std::optional<std::size_t> at =
-      path.back() == "-" ? items.size() : position_in(items.size() + 1, path.back());
-  if (!at) return no_such("/path", path);
-  items.insert(items.begin() + static_cast<std::ptrdiff_t>(*at), std::move(v));
-  return {};
-}
 
-outcome remove(value& document, const tokens& path, const char* member) {
-  if (find(document, path) == nullptr) return no_such(member, path);
-  if (path.empty()) return patch_error{member, "the whole document cannot be removed"};
-  value* parent = find(document, tokens(path.begin(), path.end() - 1));
-  if (auto* members = parent->as<object>()) {
-    members->erase(path.back());
-  } else if (auto* list = parent->as<array>()) {
-    const std::optional<std::size_t> at = position_in(list->items.size(), path.back());
-    list->items.erase(list->items.begin() + static_cast<std::ptrdiff_t>(*at));
-  }
-  return {};
-}
-
-outcome replace(value& document, const tokens& path, const value& v) {
-  value* target = find(document, path);
-  if (target == nullptr) return no_such("/path", path);
-  *target = v;
-  return {};
-}
-
-outcome test(value& document, const tokens& path, const value& v) {
-  const value* target = find(document, path);
-  if (target == nullptr) return no_such("/path", path);
-  if (equal(*target, v)) return {};
-  return patch_error{"/value", "the value there is " + show(*target) + ", not " + show(v)};
-}
-
-outcome copy(value& document, const operation& o) {
-  const value* origin = find(document, o.from);
-  if (origin == nullptr) return no_such("/from", o.from);
-  return add(document, o.path, *origin);
-}
-
-outcome move(value& document, const operation& o) {
-  const value* origin = find(document, o.from);
-  if (origin == nullptr) return no_such("/from", o.from);
-  if (o.path == o.from) return {};
-  const bool into_itself =
-      o.path.size() > o.from.size() && std::equal(o.from.begin(), o.from.end(), o.path.begin());
-  if (into_itself) return patch_error{"/path", "a value cannot be moved into itself"};
-  value moved = *origin;
-  if (outcome bad = remove(document, o.from, "/from")) return bad;
-  return add(document, o.path, std::move(moved));
-}
-
-outcome perform(value& document, const operation& o) {
-  if (o.name == "add") return add(document, o.path, *o.argument);
-  if (o.name == "remove") return remove(document, o.path, "/path");
-  if (o.name == "replace") return replace(document, o.path, *o.argument);
-  if (o.name == "test") return test(document, o.path, *o.argument);
-  return o.name == "copy" ? copy(document, o) : move(document, o);
-}
-
-outcome check_extent(const value& document) {
-  const extent all = measure(document);
-  if (all.depth > deepest) return patch_error{"", "the document gets too deep by it"};
-  if (all.values > most_values || all.bytes > most_bytes)
-    return patch_error{"", "the document gets too large by it"};
-  return {};
-}
+  value& document_;
+  extent size_;
+};
 
 }  // namespace
-
-std::optional<patch_error> apply_operation(value& document, const value& v) {
-  operation o;
-  if (outcome bad = read_operation(v, o)) return bad;
-  if (outcome bad = perform(document, o)) return bad;
-  return is_one_of(o.name, {"remove", "test"}) ? outcome() : check_extent(document);
-}
 
 std::optional<patch_error> apply_patch(value& document, const value& patch) {
   const auto* list = patch.as<array>();
   if (list == nullptr) return patch_error{"", show(patch) + " is not a list of operations"};
+  patched all(document);
   for (std::size_t i = 0; i < list->items.size(); ++i) {
-    if (outcome bad = apply_operation(document, list->items[i])) {
+    operation o;
+    outcome bad = read_operation(list->items[i], o);
+    if (!bad) bad = all.perform(o);
+    if (bad) {
       bad->pointer = "/" + std::to_string(i) + bad->pointer;
       return bad;
     }

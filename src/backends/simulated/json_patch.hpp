@@ -15,10 +15,7 @@ struct patch_error {
   std::string what;
 };
 
-// Applies one operation. On failure `document` may be partially changed.
-std::optional<patch_error> apply_operation(value& document, const value& operation);
-
-// Applies a list of operations in order.
+// Applies a list of operations in order. On failure `document` may be partially changed.
 std::optional<patch_error> apply_patch(value& document, const value& patch);
 
 }  // namespace hmn::json

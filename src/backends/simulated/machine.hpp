@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "model/metric.hpp"
 #include "model/pool.hpp"
 #include "model/telemetry.hpp"
+#include "model/text.hpp"
 #include "model/usage.hpp"
 
 namespace hmn::simulated {
@@ -70,7 +72,7 @@ struct conduct {
 struct described_row {
   usage value;
   bool is_self = false;
-  std::optional<failure> missing;  // why `used` is absent
+  std::unique_ptr<const failure> missing;  // why `used` is absent, as the file has it
 };
 
 struct described_metric {
@@ -79,12 +81,31 @@ struct described_metric {
   std::optional<failure> missing;  // why neither value is there
 };
 
+// A member of `device` as it is kept for 100,000 of them: a text by its own length.
+template <class T>
+struct kept {
+  using type = T;
+};
+template <std::size_t N>
+struct kept<text<N>> {
+  using type = std::string;
+};
+template <class T>
+using kept_as = typename kept<T>::type;
+
+struct described_identity {
+#define HMN_KEPT_MEMBER(member, c_member, bit, type, ...) kept_as<type> member{};
+  HMN_DEVICE_FIELDS(HMN_KEPT_MEMBER)
+#undef HMN_KEPT_MEMBER
+  slot number = 0;
+  std::optional<slot> parent;
+};
+device as_device(const described_identity& d) noexcept;
+
 struct described_device {
-  std::string key;  // identifies the device in all states of the machine
-  device identity;
-  std::optional<std::string> parent;  // key
-  pools memory;
-  std::optional<hmn::telemetry> load;
+  described_identity identity;
+  std::unique_ptr<const pools> memory;  // none: no pool
+  std::unique_ptr<const hmn::telemetry> load;
   std::vector<described_row> rows;
   std::vector<described_metric> metrics;
   std::vector<group> groups;
@@ -105,15 +126,15 @@ struct machine {
   bool foreign_pids = false;
   bool real_host = false;  // data not in the file is read from this host
   std::vector<described_device> devices;
-  std::vector<std::size_t> positions;  // [slot]: in `devices`; past its end: not there
+  std::vector<std::size_t> positions;  // [slot]: in `devices`, from 1; 0: not there
   std::optional<described_process> self;
   std::vector<described_process> processes;  // by pid
   std::optional<system_memory> system;
   hmn::simulated::conduct conduct;
 
   [[nodiscard]] const described_device* find(slot number) const noexcept {
-    const std::size_t at = number < positions.size() ? positions[number] : devices.size();
-    return at < devices.size() ? &devices[at] : nullptr;
+    const std::size_t at = number < positions.size() ? positions[number] : 0;
+    return at != 0 ? &devices[at - 1] : nullptr;
   }
   [[nodiscard]] const described_process* find_process(std::uint32_t pid) const noexcept {
     const auto at = std::ranges::lower_bound(processes, pid, {}, pid_of);

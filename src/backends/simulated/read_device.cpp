@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <algorithm>
 #include <limits>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
-#include <unordered_set>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "backends/simulated/read_parts.hpp"
 #include "backends/simulated/words.hpp"
@@ -12,6 +16,15 @@ namespace hmn::simulated {
 namespace {
 
 constexpr std::uint64_t most16 = std::numeric_limits<std::uint16_t>::max();
+
+template <class T>
+void put(T& to, const T& from) noexcept {
+  to = from;
+}
+template <std::size_t N>
+void put(text<N>& to, const std::string& from) noexcept {
+  to.assign(from);
+}
 
 bool is_lower_hex(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
@@ -34,12 +47,12 @@ bool is_pci_bus_id(std::string_view text) {
 
 class device_reader {
  public:
-  device_reader(object_reader& o, const described_device* parent, std::uint32_t self_pid,
-                described_device& out)
-      : o_(o), parent_(parent), self_pid_(self_pid), d_(out) {}
+  device_reader(object_reader& o, const described_identity* parent, std::uint32_t self_pid,
+                device_numbers& numbers, described_device& out)
+      : o_(o), parent_(parent), self_pid_(self_pid), numbers_(numbers), d_(out) {}
 
   void read(std::size_t position) {
-    device& who = d_.identity;
+    described_identity& who = d_.identity;
     who.from = source::simulated;
     if (parent_ != nullptr) inherit();
     read_names();
@@ -50,33 +63,43 @@ class device_reader {
     if (parent_ == nullptr) read_groups();
     read_rows();
     read_kinds();
-    who.notes = read_notes(o_) | (was_cut() ? note::truncated : 0);
+    who.notes = read_notes(o_) | (is_cut_ ? note::truncated : 0);
     d_.conduct = read_conduct(o_, level::device);
-    d_.key = key_at(position);
+    who.number = number_at(position);
   }
 
  private:
   void inherit() {
-    d_.parent = parent_->key;
-    d_.identity.vendor = parent_->identity.vendor;
-    d_.identity.driver_version = parent_->identity.driver_version;
-    d_.identity.cuda_version = parent_->identity.cuda_version;
-    d_.identity.compute_capability = parent_->identity.compute_capability;
-    d_.identity.architecture = parent_->identity.architecture;
+    d_.identity.parent = parent_->number;
+    d_.identity.vendor = parent_->vendor;
+    d_.identity.driver_version = parent_->driver_version;
+    d_.identity.cuda_version = parent_->cuda_version;
+    d_.identity.compute_capability = parent_->compute_capability;
+    d_.identity.architecture = parent_->architecture;
+  }
+
+  // Keeps as much of a text as the member `like` of a device holds.
+  template <class Text>
+  void read_text(std::string_view key, Text device::*, std::string& out) {
+    const std::optional<std::string_view> given = o_.text(key);
+    if (!given) return;
+    const Text fitting(*given);
+    out = fitting.view();
+    is_cut_ |= fitting.was_cut();
   }
 
   void read_names() {
-    device& who = d_.identity;
-    who.name.assign(o_.text("name").value_or(""));
-    who.uuid.assign(o_.text("uuid").value_or(""));
-    if (const auto version = o_.text("driver_version")) who.driver_version.assign(*version);
-    if (const auto name = o_.text("architecture")) who.architecture.assign(*name);
+    described_identity& who = d_.identity;
+    read_text("name", &device::name, who.name);
+    read_text("uuid", &device::uuid, who.uuid);
+    read_text("driver_version", &device::driver_version, who.driver_version);
+    read_text("architecture", &device::architecture, who.architecture);
     const std::optional<std::string_view> bus = o_.text("pci_bus_id");
     if (bus && !is_pci_bus_id(*bus)) {
       o_.found().refuse(place(o_.at(), "pci_bus_id"), *o_.get("pci_bus_id"),
                         "an address such as \"0000:01:00.0\", in lower case");
     }
-    who.pci_bus_id.assign(bus.value_or(""));
+    who.pci_bus_id = bus.value_or("");
   }
 
   void read_vendor() {
@@ -91,7 +114,7 @@ class device_reader {
   }
 
   void read_numbers() {
-    device& who = d_.identity;
+    described_identity& who = d_.identity;
     const auto id32 = [&](std::string_view key, std::uint64_t high, auto& out) {
       if (const auto number = o_.id(key, high)) out = static_cast<std::uint32_t>(*number);
     };
@@ -143,25 +166,27 @@ class device_reader {
   }
 
   void read_rows() {
-    std::unordered_set<std::uint32_t> seen;
+    std::vector<std::uint32_t> pids;
     d_.rows.reserve(o_.length("processes"));
+    pids.reserve(d_.rows.capacity());
     o_.each("processes", [&](const json::value& v, const place& at) {
-      described_row row = read_row(v, at, o_.found(), self_pid_);
-      if (!seen.insert(row.value.pid).second) {
-        o_.found().add(at, "this process stands on the device already");
-      }
-      d_.rows.push_back(std::move(row));
+      read_row(v, at, o_.found(), self_pid_, d_.rows.emplace_back());
+      pids.push_back(d_.rows.back().value.pid);
     });
+    if (const auto twice = find_repeated(pids)) {
+      o_.found().add(place(place(o_.at(), "processes"), *twice),
+                     "this process stands on the device already");
+    }
   }
 
   [[nodiscard]] memory_kind implied_memory_kind() const {
-    if (d_.memory.empty()) return memory_kind::unknown;
-    return d_.memory.all().front().kind == pool_kind::unified ? memory_kind::unified
-                                                              : memory_kind::dedicated;
+    if (d_.memory == nullptr) return memory_kind::unknown;
+    return d_.memory->all().front().kind == pool_kind::unified ? memory_kind::unified
+                                                               : memory_kind::dedicated;
   }
 
   void read_kinds() {
-    device& who = d_.identity;
+    described_identity& who = d_.identity;
     const auto memory = o_.one_word("memory_kind", memory_kind_words);
     who.memory_kind = memory ? static_cast<hmn::memory_kind>(*memory) : implied_memory_kind();
     const bool is_unified = who.memory_kind == memory_kind::unified;
@@ -174,24 +199,20 @@ class device_reader {
     who.state = condition ? static_cast<hmn::state>(*condition) : hmn::state::ready;
   }
 
-  [[nodiscard]] bool was_cut() const {
-    const device& who = d_.identity;
-    return who.name.was_cut() || who.uuid.was_cut() || who.driver_version.was_cut() ||
-           who.architecture.was_cut();
-  }
-
-  std::string key_at(std::size_t position) {
+  slot number_at(std::size_t position) {
+    const described_identity& who = d_.identity;
     const std::optional<std::string_view> id = o_.text("id");
-    if (id) return "id " + std::string(*id);
-    if (!d_.identity.uuid.empty()) return "uuid " + std::string(d_.identity.uuid.view());
-    if (!d_.identity.pci_bus_id.empty()) return "pci " + std::string(d_.identity.pci_bus_id.view());
-    return (d_.parent ? *d_.parent + " partition " : std::string("position ")) +
-           std::to_string(position);
+    if (id) return numbers_.of("id " + std::string(*id));
+    if (!who.uuid.empty()) return numbers_.of_uuid(who.uuid);
+    if (!who.pci_bus_id.empty()) return numbers_.of("pci " + who.pci_bus_id);
+    return numbers_.of(who.parent, position);
   }
 
   object_reader& o_;
-  const described_device* parent_;
+  const described_identity* parent_;
   std::uint32_t self_pid_;
+  device_numbers& numbers_;
+  bool is_cut_ = false;
   described_device& d_;
 };
 
@@ -199,7 +220,8 @@ class device_reader {
 // numbers.
 class devices_reader {
  public:
-  devices_reader(std::uint32_t self_pid, machine& out) : self_pid_(self_pid), out_(out) {}
+  devices_reader(std::uint32_t self_pid, device_numbers& numbers, machine& out)
+      : self_pid_(self_pid), numbers_(numbers), out_(out) {}
 
   void read(object_reader& root) {
     out_.devices.reserve(root.length("devices"));
@@ -211,12 +233,16 @@ class devices_reader {
       read_partitions(o, here);
       o.finish();
     });
+    refuse_repeated(&described_identity::uuid, true, root);
+    refuse_repeated(&described_identity::pci_bus_id, false, root);
+    refuse_repeated(&described_identity::driver_index, false, root);
+    refuse_repeated(&described_identity::render_minor, false, root);
   }
 
  private:
   void read_partitions(object_reader& o, std::size_t parent) {
-    std::optional<described_device> whole;
-    if (o.get("partitions") != nullptr) whole = out_.devices[parent];
+    std::optional<described_identity> whole;
+    if (o.get("partitions") != nullptr) whole = out_.devices[parent].identity;
     std::size_t position = 0;
     o.each("partitions", [&](const json::value& v, const place& at) {
       object_reader p(v, at, o.found());
@@ -225,40 +251,87 @@ class devices_reader {
     });
   }
 
-  void read_one(object_reader& o, const described_device* parent, std::size_t position) {
+  void read_one(object_reader& o, const described_identity* parent, std::size_t position) {
     described_device& d = out_.devices.emplace_back();
-    device_reader(o, parent, self_pid_, d).read(position);
-    if (!is_new(d)) {
-      o.found().add(o.at(),
-                    "it shares its id, uuid, PCI address, driver index or render node with a "
-                    "device before it");
-    }
+    device_reader(o, parent, self_pid_, numbers_, d).read(position);
+    const slot number = d.identity.number;
+    if (out_.positions.size() <= number) out_.positions.resize(number + std::size_t{1});
+    if (out_.positions[number] != 0) refuse_shared(o.found(), o.at());
+    out_.positions[number] = out_.devices.size();
   }
 
-  bool is_new(const described_device& d) {
-    const device& who = d.identity;
-    bool is = keys_.insert(d.key).second;
-    if (!who.uuid.empty()) is &= uuids_.emplace(who.uuid.view()).second;
-    if (d.parent) return is;
-    if (!who.pci_bus_id.empty()) is &= addresses_.emplace(who.pci_bus_id.view()).second;
-    if (who.driver_index) is &= driver_indexes_.insert(*who.driver_index).second;
-    if (who.render_minor) is &= render_minors_.insert(*who.render_minor).second;
-    return is;
+  static void refuse_shared(problems& found, const place& at) {
+    found.add(at,
+              "it shares its id, uuid, PCI address, driver index or render node with a device "
+              "before it");
+  }
+
+  // Refuses a value of `member` that several devices have; empty ones are unknown.
+  template <class T>
+  void refuse_repeated(T described_identity::*member, bool of_partitions, object_reader& root) {
+    using key = std::conditional_t<std::is_same_v<T, std::string>, std::string_view, T>;
+    std::vector<key> values;
+    std::vector<std::size_t> positions;
+    for (const described_device& d : out_.devices) {
+      const T& value = d.identity.*member;
+      if (value == T() || (d.identity.parent && !of_partitions)) continue;
+      values.push_back(value);
+      positions.push_back(static_cast<std::size_t>(&d - out_.devices.data()));
+    }
+    if (const auto twice = find_repeated(values)) refuse_at(positions[*twice], root);
+  }
+
+  void refuse_at(std::size_t position, object_reader& root) {
+    const auto begin = out_.devices.begin();
+    const auto is_whole = [](const described_device& d) { return !d.identity.parent; };
+    const auto here = begin + static_cast<std::ptrdiff_t>(position);
+    const auto wholes = static_cast<std::size_t>(std::count_if(begin, here + 1, is_whole));
+    const place list(root.at(), "devices");
+    const place whole(list, wholes - 1);
+    if (is_whole(*here)) return refuse_shared(root.found(), whole);
+    std::size_t part = 0;
+    for (auto before = here - 1; !is_whole(*before); --before) ++part;
+    refuse_shared(root.found(), place(place(whole, "partitions"), part));
   }
 
   std::uint32_t self_pid_;
+  device_numbers& numbers_;
   machine& out_;
-  std::unordered_set<std::string> keys_;
-  std::unordered_set<std::string> uuids_;
-  std::unordered_set<std::string> addresses_;
-  std::unordered_set<std::uint32_t> driver_indexes_;
-  std::unordered_set<std::uint32_t> render_minors_;
 };
 
 }  // namespace
 
-void read_devices(object_reader& root, std::uint32_t self_pid, machine& out) {
-  devices_reader(self_pid, out).read(root);
+slot device_numbers::of(std::string key) {
+  const auto [at, is_new] = by_key_.try_emplace(std::move(key), count_);
+  if (is_new) ++count_;
+  return at->second;
+}
+
+slot device_numbers::of(std::optional<slot> parent, std::size_t position) {
+  if (!parent) {
+    if (by_position_.size() <= position) by_position_.resize(position + 1);
+    std::optional<slot>& at = by_position_[position];
+    if (!at) at = count_++;
+    return *at;
+  }
+  const auto [at, is_new] = by_parent_.try_emplace(std::uint64_t{*parent} << 32 | position, count_);
+  if (is_new) ++count_;
+  return at->second;
+}
+
+device as_device(const described_identity& d) noexcept {
+  device out;
+#define HMN_COPY_MEMBER(member, ...) put(out.member, d.member);
+  HMN_DEVICE_FIELDS(HMN_COPY_MEMBER)
+#undef HMN_COPY_MEMBER
+  out.number = d.number;
+  out.parent = d.parent;
+  return out;
+}
+
+void read_devices(object_reader& root, std::uint32_t self_pid, device_numbers& numbers,
+                  machine& out) {
+  devices_reader(self_pid, numbers, out).read(root);
 }
 
 }  // namespace hmn::simulated

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <algorithm>
-#include <unordered_set>
+#include <cstdint>
+#include <vector>
 
 #include "backends/simulated/read_parts.hpp"
 #include "backends/simulated/record_fields.hpp"
 #include "backends/simulated/words.hpp"
+#include "model/sort.hpp"
 
 namespace hmn::simulated {
 namespace {
 
 constexpr std::array otherwise_words = {entry("absent", 0U), entry("real", 1U)};
 
-described_process read_process(object_reader& o) {
-  described_process p;
+void read_process(object_reader& o, described_process& p) {
   p.memory.from = source::simulated;
   p.facts.from = source::simulated;
   read_fields(o, described_process_memory(), &p.memory);
@@ -20,25 +21,31 @@ described_process read_process(object_reader& o) {
   read_facts(o, p.facts);
   p.facts.host_resident = p.memory.resident;
   p.facts.process_key = p.memory.process_key;
-  return p;
 }
 
 void read_listed(object_reader& host, machine& out) {
-  std::unordered_set<std::uint32_t> seen;
+  std::vector<std::uint32_t> pids;
+  out.processes.reserve(host.length("processes"));
+  pids.reserve(out.processes.capacity());
   host.each("processes", [&](const json::value& v, const place& at) {
     object_reader o(v, at, host.found());
-    described_process p = read_process(o);
+    described_process& p = out.processes.emplace_back();
+    read_process(o, p);
     bool is_self = false;
     read_pid(o, 0, p.facts, is_self);
     o.finish();
     if (is_self) host.found().add(at, "this process is described by \"self\" of \"host\"");
     p.memory.pid = p.facts.pid;
-    if (!seen.insert(p.facts.pid).second) {
-      host.found().add(at, "this process stands here already");
-    }
-    out.processes.push_back(std::move(p));
+    pids.push_back(p.facts.pid);
   });
-  std::ranges::sort(out.processes, {}, pid_of);
+  if (const auto twice = find_repeated(pids)) {
+    host.found().add(place(place(host.at(), "processes"), *twice),
+                     "this process stands here already");
+  }
+  if (std::ranges::is_sorted(pids)) return;
+  sort_stably(out.processes, [](const described_process& a, const described_process& b) {
+    return pid_of(a) < pid_of(b);
+  });
 }
 
 void read_self(object_reader& host, machine& out) {
@@ -46,7 +53,7 @@ void read_self(object_reader& host, machine& out) {
   if (v == nullptr) return;
   const place here(host.at(), "self");
   object_reader o(*v, here, host.found());
-  out.self = read_process(o);
+  read_process(o, out.self.emplace());
   o.finish();
 }
 

@@ -34,21 +34,15 @@ std::optional<mig_instance> read_instance(object_reader& o) {
   return instance;
 }
 
-std::optional<failure> read_missing(object_reader& o, const usage& row) {
+std::unique_ptr<const failure> read_missing(object_reader& o, const usage& row) {
   const json::value* v = o.get("missing");
-  if (v == nullptr && row.used) return {};
-  if (v == nullptr) {
-    return failure{status::unsupported,
-                   source::simulated,
-                   {},
-                   "the machine file gives no value for this process"};
-  }
+  if (v == nullptr) return {};
   const place here(o.at(), "missing");
   object_reader m(*v, here, o.found());
   failure why = read_failure(m);
   m.finish();
   if (row.used) o.found().add(here, "\"used\" is given and cannot be missing");
-  return why;
+  return std::make_unique<failure>(why);
 }
 
 }  // namespace
@@ -73,13 +67,12 @@ void read_facts(object_reader& o, usage& out) {
   out.container = o.text("container").value_or("");
 }
 
-described_row read_row(const json::value& v, const place& at, problems& found,
-                       std::uint32_t self_pid) {
+void read_row(const json::value& v, const place& at, problems& found, std::uint32_t self_pid,
+              described_row& out) {
   object_reader o(v, at, found);
-  described_row row;
-  usage& u = row.value;
+  usage& u = out.value;
   u.from = source::simulated;
-  read_pid(o, self_pid, u, row.is_self);
+  read_pid(o, self_pid, u, out.is_self);
   read_facts(o, u);
   u.instance = read_instance(o);
   const auto allocated = static_cast<std::uint32_t>(accounting::allocated);
@@ -90,9 +83,8 @@ described_row read_row(const json::value& v, const place& at, problems& found,
   const auto window = o.whole("window_ns", 0, most);
   if (u.busy_percent) u.window_ns = window.value_or(0);
   u.notes = read_notes(o);
-  row.missing = read_missing(o, u);
+  out.missing = read_missing(o, u);
   o.finish();
-  return row;
 }
 
 }  // namespace hmn::simulated

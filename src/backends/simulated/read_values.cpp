@@ -57,7 +57,7 @@ void check_against(const std::vector<pool>& before, const pool& p, const place& 
 
 }  // namespace
 
-pools read_pools(object_reader& device) {
+std::unique_ptr<const pools> read_pools(object_reader& device) {
   std::vector<pool> all;
   device.each("pools", [&](const json::value& v, const place& at) {
     object_reader o(v, at, device.found());
@@ -68,21 +68,22 @@ pools read_pools(object_reader& device) {
   const auto main = std::ranges::find_if(all, [](const pool& p) { return p.is_main; });
   if (main != all.end()) std::rotate(all.begin(), main, main + 1);
   if (!all.empty()) all.front().is_main = true;
-  pools out;
-  for (const pool& p : all) out.add(p);
+  if (all.empty()) return {};
+  auto out = std::make_unique<pools>();
+  for (const pool& p : all) out->add(p);
   return out;
 }
 
-std::optional<telemetry> read_telemetry(object_reader& device) {
+std::unique_ptr<const telemetry> read_telemetry(object_reader& device) {
   const json::value* v = device.get("telemetry");
   if (v == nullptr) return {};
   const place here(device.at(), "telemetry");
   object_reader o(*v, here, device.found());
-  telemetry t;
-  t.from = source::simulated;
-  t.sources = bit_of(source::simulated);
-  read_fields(o, described_telemetry(), &t);
-  t.notes = read_notes(o);
+  auto t = std::make_unique<telemetry>();
+  t->from = source::simulated;
+  t->sources = bit_of(source::simulated);
+  read_fields(o, described_telemetry(), t.get());
+  t->notes = read_notes(o);
   o.finish();
   return t;
 }

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t likely_slip = 2;    // edits
 constexpr std::size_t longest_slip = 64;  // bytes of a key that are compared
+constexpr std::size_t most_bits = 64;
 
 // Computes Levenshtein's distance.
 std::size_t edits_between(std::string_view a, std::string_view b) {
@@ -32,7 +33,7 @@ std::size_t edits_between(std::string_view a, std::string_view b) {
 }
 
 // Returns the known key that was probably meant; empty if none is similar.
-std::string_view likely_key(std::string_view key, const std::vector<std::string_view>& known) {
+std::string_view likely_key(std::string_view key, std::span<const std::string_view> known) {
   std::string_view best;
   std::size_t fewest = std::min(likely_slip, key.size() / 2) + 1;
   if (key.size() > longest_slip) return best;
@@ -45,7 +46,7 @@ std::string_view likely_key(std::string_view key, const std::vector<std::string_
   return best;
 }
 
-std::string advice_on(std::string_view key, const std::vector<std::string_view>& known) {
+std::string advice_on(std::string_view key, std::span<const std::string_view> known) {
   const std::string_view likely = likely_key(key, known);
   if (!likely.empty()) return "did you mean \"" + std::string(likely) + "\"?";
   std::string all = "known here:";
@@ -114,15 +115,17 @@ std::string list_of(std::span<const word> words) {
 }
 
 object_reader::object_reader(const json::value& v, const place& at, problems& found)
-    : members_(v.as<json::object>()), at_(at), found_(found) {
-  constexpr std::size_t likely_count = 48;
-  asked_.reserve(likely_count);
+    : members_(v.as<json::object>()), at_(at), found_(found), first_asked_(found.asked.size()) {
   if (members_ == nullptr) found_.refuse(at, v, "an object");
 }
 
 const json::value* object_reader::get_or_null(std::string_view key) {
-  asked_.push_back(key);
-  return members_ == nullptr ? nullptr : members_->find(key);
+  found_.asked.push_back(key);
+  const json::value* v = members_ == nullptr ? nullptr : members_->find(key);
+  const std::size_t at =
+      v == nullptr ? most_bits : static_cast<std::size_t>(v - members_->values.data());
+  if (at < most_bits) used_ |= std::uint64_t{1} << at;
+  return v;
 }
 
 const json::value* object_reader::get(std::string_view key) {
@@ -222,8 +225,8 @@ std::optional<std::uint32_t> object_reader::any_words(std::string_view key,
   return bits;
 }
 
-std::size_t object_reader::length(std::string_view key) {
-  const json::value* v = get(key);
+std::size_t object_reader::length(std::string_view key) const noexcept {
+  const json::value* v = members_ == nullptr ? nullptr : members_->find(key);
   const auto* list = v != nullptr ? v->as<json::array>() : nullptr;
   return list != nullptr ? list->items.size() : 0;
 }
@@ -234,10 +237,13 @@ void object_reader::missing(std::string_view key, std::string_view expected) {
 
 void object_reader::finish() {
   if (members_ == nullptr || found_.first()) return;
-  for (const std::string& key : members_->keys) {
-    if (key == "comment" || std::ranges::find(asked_, key) != asked_.end()) continue;
+  const auto known = std::span<const std::string_view>(found_.asked).subspan(first_asked_);
+  for (std::size_t i = 0; i < members_->keys.size(); ++i) {
+    const std::string& key = members_->keys[i];
+    if (i < most_bits && (used_ >> i & 1) != 0) continue;
+    if (key == "comment" || std::ranges::find(known, key) != known.end()) continue;
     const json::value shown{json::value::content(key)};
-    found_.add(at_, "the key " + json::show(shown) + " is not known; " + advice_on(key, asked_));
+    found_.add(at_, "the key " + json::show(shown) + " is not known; " + advice_on(key, known));
   }
 }
 

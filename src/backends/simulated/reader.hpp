@@ -46,6 +46,9 @@ class problems {
   // Reports "<value> is not <expected>".
   void refuse(const place& at, const json::value& v, std::string_view expected);
   [[nodiscard]] const std::optional<problem>& first() const noexcept { return first_; }
+  // Keys that the readers now at work were asked for: a stack, as an object is read while its
+  // parent is.
+  std::vector<std::string_view> asked;
 
  private:
   std::optional<problem> first_;
@@ -60,6 +63,9 @@ struct word {
 class object_reader {
  public:
   object_reader(const json::value& v, const place& at, problems& found);
+  object_reader(const object_reader&) = delete;
+  object_reader& operator=(const object_reader&) = delete;
+  ~object_reader() { found_.asked.resize(first_asked_); }
 
   [[nodiscard]] const place& at() const noexcept { return at_; }
   [[nodiscard]] problems& found() noexcept { return found_; }
@@ -79,7 +85,7 @@ class object_reader {
   std::optional<std::uint32_t> any_words(std::string_view key, std::span<const word> words);
 
   // Returns the length of a list; 0: it is none.
-  std::size_t length(std::string_view key);
+  [[nodiscard]] std::size_t length(std::string_view key) const noexcept;
   // Calls f(value, place) for each item of a list.
   template <class F>
   void each(std::string_view key, F f) {
@@ -100,7 +106,8 @@ class object_reader {
   const json::object* members_;
   const place& at_;
   problems& found_;
-  std::vector<std::string_view> asked_;
+  std::size_t first_asked_;
+  std::uint64_t used_ = 0;  // bit n: the member n was asked for; of the first 64
 };
 
 std::optional<std::uint32_t> find_word(std::span<const word> words, std::string_view name);

@@ -28,8 +28,9 @@ range range_of(unit u) noexcept {
 std::string_view key_of(const described_fields& of, const field& f) noexcept {
   constexpr std::string_view suffix = "_bytes";
   const std::string_view key = f.key;
-  return of.has_short_keys && key.ends_with(suffix) ? key.substr(0, key.size() - suffix.size())
-                                                    : key;
+  return of.has_short_keys && f.unit == unit::bytes && key.ends_with(suffix)
+             ? key.substr(0, key.size() - suffix.size())
+             : key;
 }
 
 std::span<const word> words_of(unit u) noexcept {

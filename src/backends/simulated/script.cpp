@@ -11,9 +11,12 @@
 namespace hmn::simulated {
 namespace {
 
+constexpr std::size_t most_described = 2 * json::most_values;
+
 constexpr std::array namespace_words = {entry("own", 0U), entry("foreign", 1U)};
 
-machine read_machine(const json::value& document, std::uint32_t self_pid, problems& found) {
+machine read_machine(const json::value& document, std::uint32_t self_pid, device_numbers& numbers,
+                     problems& found) {
   const place root;
   object_reader o(document, root, found);
   machine m;
@@ -21,7 +24,7 @@ machine read_machine(const json::value& document, std::uint32_t self_pid, proble
   o.whole("format", 1, 1);
   m.version.assign(o.text("version").value_or(""));
   m.foreign_pids = o.one_word("pid_namespace", namespace_words).value_or(0) != 0;
-  read_devices(o, self_pid, m);
+  read_devices(o, self_pid, numbers, m);
   read_host(o, m);
   m.conduct = read_conduct(o, level::source);
   if (o.get("changes") != nullptr) found.add(place(root, "changes"), "changes cannot be changed");
@@ -71,7 +74,7 @@ problem blame(const problem& p, const place& at) {
 
 class scripter {
  public:
-  explicit scripter(std::uint32_t self_pid) : self_pid_(self_pid) {}
+  scripter(std::uint32_t self_pid, bool has_changes) : self_pid_(self_pid), numbers_(has_changes) {}
 
   void change_by(json::value& document, const json::value& v, const place& at, problems& found) {
     const change c = read_change(v, at, found);
@@ -81,19 +84,24 @@ class scripter {
       found.add_at(patch.pointer() + bad->pointer, bad->what);
       return;
     }
+    described_ += json::measure(document).values;
+    if (described_ > most_described) {
+      return found.add(at,
+                       "with this change, the machine has more than two million values in all its "
+                       "states; leave out changes, or parts of the machine");
+    }
     problems after;
     moments.push_back(c.when);
-    machines.push_back(read_machine(document, self_pid_, after));
+    machines.push_back(read_machine(document, self_pid_, numbers_, after));
     if (after.first()) {
       const problem blamed = blame(*after.first(), at);
       found.add_at(blamed.pointer, blamed.sentence);
     }
   }
 
-  void read(json::value document, problems& found) {
-    const json::value changes = take(document, "changes");
+  void read(json::value document, const json::value& changes, problems& found) {
     const json::value kept = take(document, "recording");
-    machines.push_back(read_machine(document, self_pid_, found));
+    machines.push_back(read_machine(document, self_pid_, numbers_, found));
     const place root;
     if (!kept.is_null()) recorded = read_recording(kept, place(root, "recording"), found);
     if (changes.is_null()) return;
@@ -114,6 +122,8 @@ class scripter {
 
  private:
   std::uint32_t self_pid_;
+  device_numbers numbers_;
+  std::size_t described_ = 0;  // values in all changed states
 };
 
 bool has_come(const moment& m, std::uint64_t reading, std::uint64_t elapsed_ms) {
@@ -138,28 +148,17 @@ bool script::knows(std::uint32_t pid) const noexcept {
                              [pid](const machine& m) { return m.find_process(pid) != nullptr; });
 }
 
-void script::add(machine m) {
-  for (described_device& d : m.devices) {
-    const auto fresh = static_cast<slot>(numbers_.size());
-    d.identity.number = numbers_.try_emplace(d.key, fresh).first->second;
-    if (d.parent) d.identity.parent = numbers_.at(*d.parent);
-    if (d.identity.number >= m.positions.size()) {
-      m.positions.resize(numbers_.size(), m.devices.size());
-    }
-    m.positions[d.identity.number] = static_cast<std::size_t>(&d - m.devices.data());
-  }
-  states_.push_back(std::move(m));
-}
-
 std::variant<script, problem> read_script(std::string_view text, std::uint32_t self_pid) {
   auto parsed = json::parse(text);
   if (const auto* e = std::get_if<json::syntax_error>(&parsed)) return as_problem(*e);
   problems found;
-  scripter s(self_pid);
-  s.read(std::move(*std::get_if<json::value>(&parsed)), found);
+  auto& document = *std::get_if<json::value>(&parsed);
+  const json::value changes = take(document, "changes");
+  scripter s(self_pid, !changes.is_null());
+  s.read(std::move(document), changes, found);
   if (found.first()) return *found.first();
   script all;
-  for (machine& m : s.machines) all.add(std::move(m));
+  all.states_ = std::move(s.machines);
   all.moments_ = std::move(s.moments);
   all.recorded_ = std::move(s.recorded);
   return all;

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -39,12 +38,9 @@ class script {
  private:
   friend std::variant<script, problem> read_script(std::string_view text, std::uint32_t self_pid);
 
-  void add(machine m);
-
   std::vector<machine> states_;
   recorded_machine recorded_;
-  std::vector<moment> moments_;                    // [n]: from states_[n] to states_[n + 1]
-  std::unordered_map<std::string, slot> numbers_;  // devices by key, in order of first appearance
+  std::vector<moment> moments_;  // [n]: from states_[n] to states_[n + 1]
 };
 
 std::variant<script, problem> read_script(std::string_view text, std::uint32_t self_pid);

@@ -133,6 +133,17 @@ TEST_CASE("an operation that is none is refused") {
         "/0: \"form\" has no meaning for \"add\"");
 }
 
+TEST_CASE("what is replaced or removed makes room again") {
+  const std::string text(9 * 1024 * 1024, 'x');
+  const std::string put = R"({"op":"add","path":"/a","value":")" + text + R"("})";
+  const std::string drop = R"({"op":"remove","path":"/a"})";
+  value v = parsed("{}");
+  for (const std::string& patch : {put + "," + put, put + "," + drop + "," + put}) {
+    const auto e = hmn::json::apply_patch(v, parsed("[" + patch + "]"));
+    CHECK(!e);
+  }
+}
+
 TEST_CASE("copies cannot grow the document without bound") {
   std::string patch = R"([{"op":"add","path":"/a","value":[0,0,0,0,0,0,0,0]})";
   for (int i = 0; i < 20; ++i) patch += R"(,{"op":"copy","from":"/a","path":"/a/-"})";

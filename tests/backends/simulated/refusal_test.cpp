@@ -199,8 +199,20 @@ TEST_CASE("two devices cannot be the same one") {
   CHECK(refusal(two(R"("render_minor":128)")) == "/devices/1" + end);
   CHECK(refusal(device(R"("uuid":"A","partitions":[{"uuid":"B"},{"uuid":"A"}])")) ==
         "/devices/0/partitions/1" + end);
+  CHECK(refusal(R"({"devices":[{"driver_index":2},{"driver_index":0},{"driver_index":1},)"
+                R"({"driver_index":0}]})") == "/devices/3" + end);
   accept(two(R"("vendor":"nvidia","numa_node":1)"));
   accept(device(R"("driver_index":0,"partitions":[{"driver_index":0},{"driver_index":0}])"));
+}
+
+TEST_CASE("all states of a machine together are bounded") {
+  std::string list = "0";
+  for (int i = 1; i < 3'000; ++i) list += ",0";
+  std::string changes;
+  for (int i = 0; i < 800; ++i) changes += ",{\"at_reading\":2,\"patch\":[]}";
+  const std::string found =
+      refusal("{\"comment\":[" + list + "],\"changes\":[" + changes.substr(1) + "]}");
+  CHECK(found.find("more than two million values in all its states") != found.npos);
 }
 
 TEST_CASE("a partition has no partitions") {

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * growth FILE: reads a machine file and takes a snapshot of it, for growth.py to count the
+ * instructions. A driver may take as long as it likes. */
+#include <hypomnesis.h>
+#include <stdio.h>
+
+int main(int count, char** arguments) {
+  hmn_context_options options = {.struct_size = sizeof options,
+                                 .deadline_ms = HMN_MS_UNLIMITED,
+                                 .open_deadline_ms = HMN_MS_UNLIMITED};
+  hmn_snapshot_options all = {.struct_size = sizeof all, .collect = (HMN_COLLECT_GROUPS << 1) - 1};
+  hmn_context* context = NULL;
+  hmn_snapshot* snapshot = NULL;
+  hmn_error error = {.struct_size = sizeof error};
+  if (count != 2 || hmn_context_create(&options, &context, &error) != HMN_OK ||
+      hmn_context_set_path(context, HMN_PATH_SIMULATION, arguments[1], &error) != HMN_OK ||
+      hmn_snapshot_take(context, &all, &snapshot, &error) != HMN_OK) {
+    fprintf(stderr, "growth: %s\n", count != 2 ? "one file is needed" : error.message);
+    return 1;
+  }
+  hmn_snapshot_destroy(snapshot);
+  hmn_context_destroy(context);
+  return 0;
+}

@@ -6,11 +6,13 @@ import json
 import os
 import pathlib
 import pty
+import shlex
 import struct
 import subprocess
 import sys
 import tempfile
 import termios
+import time
 import unittest
 
 COMMAND = os.environ["HMN_COMMAND"].split("\n")
@@ -59,6 +61,32 @@ def run_in_terminal(*arguments, columns=100, **changes):
         shown += part
     os.close(parent)
     return Result(process.wait(), without_notice(shown.decode().replace("\r\n", "\n")), "")
+
+
+def frame(*arguments, columns=80, rows=24, until=None, seconds=60, keep=False, **changes):
+    """What tmux, a terminal, shows of hmn once it ended: the lines without their last blanks. With
+    `until`, a text, what it shows first that has it. With `keep`: also the lines that were scrolled
+    away."""
+    with tempfile.TemporaryDirectory(prefix="hmn-tmux-") as folder:
+        tmux = ["tmux", "-S", f"{folder}/socket", "-f", "/dev/null"]
+        words = shlex.join([*COMMAND, *map(str, arguments)])
+        keys = environment(TERM="screen", **changes)
+        subprocess.run([*tmux, "new-session", "-d", "-x", str(columns), "-y", str(rows),
+                        f"{words}; echo; echo end of frame; exec cat"], env=keys, check=True, timeout=60)
+        try:
+            ended = time.monotonic() + seconds
+            while time.monotonic() < ended:
+                part = ["-S", "-"] if keep else []
+                shown = subprocess.run([*tmux, "capture-pane", "-p", *part], env=keys, check=True,
+                                       capture_output=True, timeout=60).stdout.decode()
+                if (until or "end of frame\n") in shown:
+                    break
+                time.sleep(0.05)
+            else:
+                raise AssertionError(f"not shown within {seconds} s:\n{shown}")
+        finally:
+            subprocess.run([*tmux, "kill-server"], env=keys, timeout=60, check=False)
+    return shown.split("end of frame")[0].rstrip("\n").split("\n")
 
 
 class Machines(unittest.TestCase):

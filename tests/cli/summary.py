@@ -7,7 +7,8 @@ from command import GIB, MACHINES, MIB, Machines, card, environment, main, run, 
 
 KEYS = ["index", "name", "total_bytes", "free_bytes", "used_bytes", "reserved_bytes",
         "driver_version", "uuid", "pci_bus_id", "cuda_version", "vendor", "kind", "memory_kind",
-        "pool", "parent_index", "state", "backend", "age_ns", "notes"]
+        "pool", "parent_index", "state", "backend", "age_ns", "notes", "gpu_busy_percent",
+        "temperature_celsius", "power_watts", "power_limit_watts"]
 
 HOST = {"system": {"total": 32 * GIB, "available": 20 * GIB}}
 
@@ -146,6 +147,8 @@ class Json(Machines):
         device = card(
             "NVIDIA \"Test\"", uuid="GPU-1", pci_bus_id="0000:01:00.0", vendor="nvidia",
             driver_version="591.86", cuda_version=12040,
+            telemetry={"gpu_busy_percent": 41.5, "temperature_celsius": 50, "power_watts": 74.25,
+                       "power_limit_watts": 450},
             pools=[{"kind": "vram", "total": 17179869184, "free": 15170138112,
                     "used": 1933185024, "reserved": 76546048}])
         gpu = self.gpus(devices=[device])[0]
@@ -157,7 +160,24 @@ class Json(Machines):
             "driver_version": "591.86", "uuid": "GPU-1", "pci_bus_id": "0000:01:00.0",
             "cuda_version": 12040, "vendor": "nvidia", "kind": "discrete",
             "memory_kind": "dedicated", "pool": "vram", "parent_index": None, "state": "ready",
-            "backend": "simulated", "notes": []})
+            "backend": "simulated", "notes": [], "gpu_busy_percent": 41.5,
+            "temperature_celsius": 50, "power_watts": 74.25, "power_limit_watts": 450})
+
+    def test_a_load_or_a_sensor_that_fails_is_null_with_its_reason(self):
+        failing = [{"call": "telemetry", "fields": ["power_watts", "fan_percent"],
+                    "status": "permission", "message": "root only"}]
+        values = {"gpu_busy_percent": 5, "power_watts": 20, "fan_percent": 30}
+        result = self.on({"devices": [card(telemetry=values, failures=failing)]}, "--json")
+        gpu = self.rows(result)[0]
+        self.assertEqual((gpu["gpu_busy_percent"], gpu["power_watts"]), (5, None))
+        self.assertEqual(result.err, "hmn: GPU 0: root only\n")
+        failing[0]["fields"] = ["fan_percent"]  # no value of this list
+        self.assertEqual(self.on({"devices": [card(telemetry=values, failures=failing)]}, "--json").err, "")
+
+    def test_sensors_that_hang_do_not_hide_the_memory(self):
+        hanging = [{"call": "telemetry", "hang": "forever"}]
+        gpu = self.rows(self.on({"devices": [card(delays=hanging)]}, "--json"))[0]
+        self.assertEqual((gpu["total_bytes"], gpu["gpu_busy_percent"]), (16 * GIB, None))
 
     def test_unknown_is_null(self):
         gpu = self.gpus(devices=[{"pools": []}])[0]

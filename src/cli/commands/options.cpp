@@ -39,7 +39,7 @@ struct texts {
 
 constexpr const char* summary_examples =
     "Examples:\n"
-    "  hmn                                  RAM, and a line for each GPU\n"
+    "  hmn                                  RAM and each GPU at a glance\n"
     "  hmn --json | jq '.[].free_bytes'     free bytes of each GPU\n"
     "  hmn --machine examples/machines/workstation.json\n"
     "                                       a simulated machine\n"

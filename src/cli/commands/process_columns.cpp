@@ -9,6 +9,7 @@
 
 #include "cli/commands/process_pools.hpp"
 #include "cli/measure/freshness.hpp"
+#include "cli/measure/gpu_cells.hpp"
 #include "cli/measure/process_row.hpp"
 #include "cli/text/bar.hpp"
 #include "cli/text/escape.hpp"
@@ -86,8 +87,14 @@ table::cell show_ram(const process_row& row, const style&) {
 }
 
 table::cell show_device(const process_row& row, const style& as) {
-  return {escape_for_text(label_of(*row.on), as.ascii_only) +
-          staleness(row.usage.notes, row.usage.age_ns)};
+  const auto age = staleness(row.usage.notes, row.usage.age_ns);
+  const auto& device = row.on->device;
+  cell out{escape_for_text(label_of(*row.on), as.ascii_only) + age};
+  if (device.name) {
+    const auto label = fmt::format("GPU {} [{}]", device.index, short_name(*row.on));
+    out.shorter.push_back(escape_for_text(label, as.ascii_only) + age);
+  }
+  return out;
 }
 
 table::cell show_type(const process_row& row, const style&) {
@@ -319,7 +326,8 @@ std::string process_table(const std::vector<process_row>& rows, const column_lis
                           const style& as) {
   const auto all = chosen(columns, as);
   std::vector<table::column> titles;
-  for (const auto& each : all) titles.push_back({each.title, each.side, each.shrinks});
+  for (const auto& each : all)
+    titles.push_back({each.title, each.side, each.shrinks, 8, each.name == "device"});
   table out(std::move(titles));
   for (const auto& row : rows) {
     std::vector<table::cell> cells;

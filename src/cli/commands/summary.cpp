@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "cli/commands/commands.hpp"
+#include "cli/commands/summary_table.hpp"
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/measure/no_gpu.hpp"
@@ -51,6 +54,14 @@ json_object to_json(const gpu& of) {
       .add("age_ns", of.memory ? std::optional(of.memory->age_ns) : std::nullopt)
       .add("notes", note_words(device.notes | (of.memory ? of.memory->notes : hypomnesis::note{})));
   return out;
+}
+
+void add_telemetry(const std::optional<hypomnesis::telemetry>& of, json_object& to) {
+  const auto values = of.value_or(hypomnesis::telemetry{});
+  to.add("gpu_busy_percent", values.gpu_busy_percent)
+      .add("temperature_celsius", values.temperature_celsius)
+      .add("power_watts", values.power_watts)
+      .add("power_limit_watts", values.power_limit_watts);
 }
 
 // Uses the limit of the control group or of the machine, whichever leaves less.
@@ -132,35 +143,113 @@ memory_line no_gpu_line(std::string_view why) {
   return line;
 }
 
-std::string as_json(const std::vector<gpu>& gpus) {
+// Returns whether a load is the difference of two readings, of which there was one.
+bool is_device_load_pending(const hypomnesis::snapshot& snapshot) {
+  const auto all = snapshot.diagnostics();
+  return std::any_of(all.begin(), all.end(), [](const hypomnesis::diagnostic& each) {
+    return each.reason == hypomnesis::reason_id::not_yet && each.subject == part::telemetry &&
+           (each.field.value_or(0) & HMN_TELEMETRY_HAS_GPU_BUSY) != 0;
+  });
+}
+
+// Reads the memory first, on its own: sensors or lists of processes that hang do not hide it.
+class summary_reading {
+ public:
+  summary_reading(const session& in, part with)
+      : in_(in), begun_(clock::now()), memory_(in.collect(options_of(part::pools | with))) {}
+
+  const hypomnesis::snapshot& memory() const { return memory_; }
+  // Reads further values in the time that is left.
+  const hypomnesis::snapshot& further(part what) {
+    constexpr std::chrono::milliseconds load_interval(100);
+    further_ = in_.take(options_of(what), elapsed());
+    if (!is_device_load_pending(*further_)) return *further_;
+    std::this_thread::sleep_for(load_interval);
+    further_ = in_.take(options_of(what), elapsed());
+    return *further_;
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  static hypomnesis::snapshot_options options_of(part what) {
+    hypomnesis::snapshot_options options;
+    options.collect = part::devices | what;
+    return options;
+  }
+  std::chrono::milliseconds elapsed() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begun_);
+  }
+
+  const session& in_;
+  clock::time_point begun_;
+  hypomnesis::snapshot memory_;
+  std::optional<hypomnesis::snapshot> further_;
+};
+
+// Prints what no row of a table explains: diagnostics of no single device.
+void print_general(const hypomnesis::snapshot& snapshot, const std::vector<std::string>& shown) {
+  auto all = snapshot.diagnostics();
+  std::erase_if(all, [&](const hypomnesis::diagnostic& each) {
+    const auto is_it = [&](const std::string& line) { return line.ends_with(each.message); };
+    return each.device_index || !matters(each) || std::any_of(shown.begin(), shown.end(), is_it);
+  });
+  for (const auto& line : distinct_lines(all)) write_notice(line);
+}
+
+exit_code show_table(const session& in, summary_reading& reading, const style& as) {
+  const auto& further = reading.further(part::telemetry | part::processes);
+  user_names users(in.is_simulated());
+  const auto gpus = statuses_of(in, {reading.memory(), further}, users);
+  const auto reasons = reason_lines(gpus);
+  print_general(reading.memory(), reasons);
+  return write_output(summary_table(reading.memory().system(), gpus, reasons, as));
+}
+
+bool is_of_printed_telemetry(const hypomnesis::diagnostic& of) {
+  constexpr std::uint32_t printed = HMN_TELEMETRY_HAS_GPU_BUSY | HMN_TELEMETRY_HAS_TEMPERATURE |
+                                    HMN_TELEMETRY_HAS_POWER | HMN_TELEMETRY_HAS_POWER_LIMIT;
+  return of.subject == part::telemetry && (of.field.value_or(printed) & printed) != 0;
+}
+
+exit_code print_json(const session& in, summary_reading& reading) {
+  const auto gpus = gpus_of(in, reading.memory());
+  auto diagnostics = reading.memory().diagnostics();
   std::vector<json_object> objects;
-  for (const auto& each : gpus) objects.push_back(to_json(each));
-  return json_document(objects);
+  if (!gpus.empty()) {
+    const auto& further = reading.further(part::telemetry);
+    for (auto& each : further.diagnostics())
+      if (is_of_printed_telemetry(each)) diagnostics.push_back(std::move(each));
+    for (const auto& each : gpus) {
+      auto& out = objects.emplace_back(to_json(each));
+      add_telemetry(further.telemetry(each.device.index), out);
+    }
+  }
+  std::erase_if(diagnostics, [](const auto& each) { return !matters(each); });
+  for (const auto& line : distinct_lines(diagnostics)) write_notice(line);
+  return write_output(json_document(objects));
 }
 
-hypomnesis::snapshot_options wanted(bool with_ram) {
-  hypomnesis::snapshot_options what;
-  what.collect = part::devices | part::pools;
-  if (with_ram) what.collect |= part::system;
-  return what;
-}
-
-}  // namespace
-
-expected<exit_code> run_summary(const session& in, const options& asked, const style& as) {
-  const auto snapshot = in.collect(wanted(!asked.json));
+exit_code print_lines(const session& in, const hypomnesis::snapshot& snapshot, const style& as) {
   const auto gpus = gpus_of(in, snapshot);
   const bool failing = search_failed(snapshot);
-  print_diagnostics(snapshot, gpus.empty() && !failing && !asked.json);
-  const auto result = failing ? exit_code::failed : exit_code::done;
-  if (asked.json) return std::max(result, write_output(as_json(gpus)));
-
+  print_diagnostics(snapshot, gpus.empty() && !failing);
   std::vector<memory_line> lines{ram_line(snapshot.system())};
   for (const auto& each : gpus) lines.push_back(gpu_line(each, as));
   if (gpus.empty())
     lines.push_back(
         no_gpu_line(failing ? "not known: the search for GPUs failed" : why_no_gpu(in, snapshot)));
-  return std::max(result, write_output(render(lines, as)));
+  return write_output(render(lines, as));
+}
+
+}  // namespace
+
+expected<exit_code> run_summary(const session& in, const options& asked, const style& as) {
+  summary_reading reading(in, asked.json ? part{} : part::system);
+  const auto& memory = reading.memory();
+  const auto result = search_failed(memory) ? exit_code::failed : exit_code::done;
+  if (asked.json) return std::max(result, print_json(in, reading));
+  const bool has_table = as.terminal && memory.info().device_count != 0;
+  return std::max(result, has_table ? show_table(in, reading, as) : print_lines(in, memory, as));
 }
 
 }  // namespace hmn::cli

@@ -71,8 +71,10 @@ hypomnesis::snapshot session::list(hypomnesis::part with) const {
   return found;
 }
 
-hypomnesis::snapshot session::take(hypomnesis::snapshot_options what) const {
-  what.deadline = patience();
+hypomnesis::snapshot session::take(hypomnesis::snapshot_options what, milliseconds used) const {
+  constexpr milliseconds least(200);
+  const auto whole = patience();
+  what.deadline = std::min(whole, std::max(whole - used, least));
   return library_.take(what);
 }
 

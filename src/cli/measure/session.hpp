@@ -48,8 +48,10 @@ class session {
   std::chrono::milliseconds patience() const;
   // Lists the devices within the timeout, in which drivers are opened.
   hypomnesis::snapshot list(hypomnesis::part with = {}) const;
-  // Takes a snapshot within patience(); library().take serves commands that run longer.
-  hypomnesis::snapshot take(hypomnesis::snapshot_options what) const;
+  // Takes a snapshot within patience(), of which `used` is over; library().take serves commands
+  // that run longer.
+  hypomnesis::snapshot take(hypomnesis::snapshot_options what,
+                            std::chrono::milliseconds used = {}) const;
   bool is_over() const { return clock::now() >= ends_; }
   // Takes a snapshot after listing the devices, so that a device that hangs then costs only its
   // readings, not the list. Prints the driver calls of both if traced.

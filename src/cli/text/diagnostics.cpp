@@ -91,6 +91,12 @@ std::string describe(const hypomnesis::diagnostic& diagnostic) {
   return line_of(diagnostic, {});
 }
 
+std::string describe_process(const hypomnesis::diagnostic& diagnostic) {
+  auto of = diagnostic;
+  of.device_index.reset();
+  return line_of(of, {});
+}
+
 std::string describe_with_fields(const hypomnesis::diagnostic& diagnostic) {
   return line_of(diagnostic, field_words(diagnostic));
 }

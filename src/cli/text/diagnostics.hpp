@@ -26,6 +26,8 @@ bool hides_devices(const hypomnesis::diagnostic& diagnostic) noexcept;
 std::string field_words(const hypomnesis::diagnostic& of);
 
 std::string describe(const hypomnesis::diagnostic& diagnostic);
+// Describes it without the device.
+std::string describe_process(const hypomnesis::diagnostic& diagnostic);
 // Includes the names of the missing values.
 std::string describe_with_fields(const hypomnesis::diagnostic& diagnostic);
 // Returns each text once: a device that fails one reading often fails others with the same message.

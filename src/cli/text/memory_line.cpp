@@ -103,7 +103,7 @@ std::string bar_column(const memory_line& of, const columns& at, const style& as
 }
 
 std::string terminal_line(const memory_line& of, const columns& at, const style& as) {
-  const std::string_view ellipsis = as.unicode ? "\u2026" : "...";
+  const auto ellipsis = ellipsis_of(as);
   const auto label = cut_to_width(of.label, at.label, ellipsis);
   const auto padding = at.label - display_width(label) + gap;
   const auto amounts = amounts_of(of, at);

@@ -21,10 +21,11 @@ std::string ranges_text(const std::vector<std::uint32_t>& numbers) {
 
 std::string gib_text(std::uint64_t bytes) {
   constexpr double bytes_per_gib = 1ull << 30;
-  constexpr double least_shown = 0.05;
+  constexpr double least_shown = 0.05, from_whole = 999.95;
   const double gib = static_cast<double>(bytes) / bytes_per_gib;
   if (bytes == 0) return "0";
-  return gib < least_shown ? "<0.1" : fmt::format("{:.1f}", gib);
+  if (gib < least_shown) return "<0.1";
+  return fmt::format("{:.{}f}", gib, gib < from_whole ? 1 : 0);
 }
 
 }  // namespace hmn::cli

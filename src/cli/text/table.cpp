@@ -10,14 +10,38 @@
 namespace hmn::cli {
 namespace {
 
-constexpr std::size_t column_gap = 2;
-constexpr std::size_t narrowest = 8;
+// Returns the width to which a cell may be shortened.
+std::size_t least_width(const table::cell& of, const table::column& in) {
+  const auto last = display_width(of.shorter.empty() ? of.text : of.shorter.back());
+  return of.shorter.empty() || in.cut_middle ? std::min(last, in.least) : last;
+}
 
-std::size_t line_width(const std::vector<std::size_t>& widths) {
-  return std::accumulate(widths.begin(), widths.end(), column_gap * (widths.size() - 1));
+std::string shown_in(const table::cell& of, const table::column& in, std::size_t width,
+                     const style& as) {
+  if (display_width(of.text) <= width) return of.text;
+  for (const auto& each : of.shorter)
+    if (display_width(each) <= width) return each;
+  const auto& last = of.shorter.empty() ? of.text : of.shorter.back();
+  return in.cut_middle ? cut_middle(last, width, ellipsis_of(as))
+                       : cut_to_width(last, width, ellipsis_of(as));
 }
 
 }  // namespace
+
+std::size_t table::line_width(const std::vector<std::size_t>& widths) const {
+  return std::accumulate(widths.begin(), widths.end(), gap_ * (widths.size() - 1));
+}
+
+void table::remove_empty() {
+  for (std::size_t i = columns_.size(); i-- > 0;) {
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    const bool is_used = std::any_of(rows_.begin(), rows_.end(),
+                                     [i](const auto& row) { return !row[i].text.empty(); });
+    if (!columns_[i].is_optional || is_used) continue;
+    columns_.erase(columns_.begin() + at);
+    for (auto& row : rows_) row.erase(row.begin() + at);
+  }
+}
 
 std::vector<std::size_t> table::natural_widths() const {
   std::vector<std::size_t> widths;
@@ -28,13 +52,27 @@ std::vector<std::size_t> table::natural_widths() const {
   return widths;
 }
 
+std::vector<std::size_t> table::least_widths() const {
+  auto widths = natural_widths();
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    if (!columns_[i].shrinks) continue;
+    widths[i] = std::min(display_width(columns_[i].title), columns_[i].least);
+    for (const auto& row : rows_) widths[i] = std::max(widths[i], least_width(row[i], columns_[i]));
+  }
+  return widths;
+}
+
+bool table::fits(std::size_t width) const {
+  return line_width(least_widths()) <= width;
+}
+
 std::vector<std::size_t> table::fitting_widths(std::size_t limit) const {
   auto widths = natural_widths();
+  const auto least = least_widths();
   while (limit > 0 && line_width(widths) > limit) {
     std::size_t* widest = nullptr;
     for (std::size_t i = 0; i < widths.size(); ++i)
-      if (columns_[i].shrinks && widths[i] > narrowest &&
-          (widest == nullptr || widths[i] > *widest))
+      if (columns_[i].shrinks && widths[i] > least[i] && (widest == nullptr || widths[i] > *widest))
         widest = &widths[i];
     if (widest == nullptr) break;
     --*widest;
@@ -44,18 +82,17 @@ std::vector<std::size_t> table::fitting_widths(std::size_t limit) const {
 
 std::string table::line(const std::vector<cell>& row, const std::vector<std::size_t>& widths,
                         const style& as) const {
-  const std::string_view ellipsis = as.unicode ? "\u2026" : "...";
   std::string out;
   std::size_t owed = 0;  // spaces, written only if more text follows
   for (std::size_t i = 0; i < row.size(); ++i) {
-    const auto shown = cut_to_width(row[i].text, widths[i], ellipsis);
+    const auto shown = shown_in(row[i], columns_[i], widths[i], as);
     const auto padding = widths[i] - display_width(shown);
     if (columns_[i].side == align::right) owed += padding;
     if (!shown.empty()) {
       out.append(owed, ' ').append(paint(shown, row[i].with, as.colour));
       owed = 0;
     }
-    owed += column_gap + (columns_[i].side == align::left ? padding : 0);
+    owed += gap_ + (columns_[i].side == align::left ? padding : 0);
   }
   return out.append("\n");
 }

@@ -16,25 +16,37 @@ class table {
   struct column {
     std::string title;
     align side = align::left;
-    bool shrinks = false;  // may be cut on a narrow terminal
+    bool shrinks = false;      // may be cut on a narrow terminal
+    std::size_t least = 8;     // columns that a cut leaves
+    bool cut_middle = false;   // keeps both ends
+    bool is_optional = false;  // left out by remove_empty
   };
   struct cell {
     std::string text;
     tone with = tone::plain;
+    std::vector<std::string> shorter{};  // to use instead of a cut, the longest first
   };
 
   explicit table(std::vector<column> columns) : columns_(std::move(columns)) {}
   void add(std::vector<cell> row) { rows_.push_back(std::move(row)); }
+  // Removes the optional columns without any text.
+  void remove_empty();
   std::string text(const style& as) const;
+  // Returns whether the lines can be cut to that width.
+  bool fits(std::size_t width) const;
+  void set_gap(std::size_t columns) { gap_ = columns; }
 
  private:
   std::vector<std::size_t> natural_widths() const;
   std::vector<std::size_t> fitting_widths(std::size_t limit) const;
+  std::vector<std::size_t> least_widths() const;
+  std::size_t line_width(const std::vector<std::size_t>& widths) const;
   std::string line(const std::vector<cell>& row, const std::vector<std::size_t>& widths,
                    const style& as) const;
 
   std::vector<column> columns_;
   std::vector<std::vector<cell>> rows_;
+  std::size_t gap_ = 2;
 };
 
 }  // namespace hmn::cli

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <string_view>
+
 #include "cli/system/surroundings.hpp"
 #include "cli/text/colour.hpp"
 
@@ -13,6 +15,11 @@ struct style {
   bool ascii_only = false;  // the terminal shows ASCII only
   unsigned width = 0;       // columns; 0: no limit
 };
+
+// Returns the mark of shortened text.
+inline std::string_view ellipsis_of(const style& as) noexcept {
+  return as.unicode ? "\u2026" : "...";
+}
 
 style choose_style(const surroundings& around, colour_choice choice) noexcept;
 

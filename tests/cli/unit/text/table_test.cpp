@@ -95,3 +95,29 @@ TEST_CASE("colour codes take no room") {
   CHECK(out.text(table_terminal(80, true)) ==
         "\x1b[1mNAME\x1b[0m  \x1b[1mX\x1b[0m\n\x1b[31mab\x1b[0m    1\n");
 }
+
+TEST_CASE("a cell is shortened in its own words, before it is cut") {
+  table out({{"USERS", align::left, true, 4}});
+  out.add({{"alice 12.8, bob 0.3", tone::plain, {"alice 12.8, +1 0.3", "2 users 13.1"}}});
+  CHECK(out.text(table_terminal(30)) == "USERS\nalice 12.8, bob 0.3\n");
+  CHECK(out.text(table_terminal(18)) == "USERS\nalice 12.8, +1 0.3\n");
+  CHECK(out.text(table_terminal(17)) == "USERS\n2 users 13.1\n");
+  CHECK(out.fits(12));
+  CHECK_FALSE(out.fits(11));
+}
+
+TEST_CASE("names are cut where they are alike") {
+  table out({{"NAME", align::left, true, 9, true}, {"X"}});
+  out.add({{"H100 80GB HBM3"}, {"1"}});
+  CHECK(out.text(table_terminal(12)) == "NAME       X\nH100…HBM3  1\n");
+}
+
+TEST_CASE("optional columns are left out when nothing is in them") {
+  table out({{"A"},
+             {"B", align::left, false, 0, false, true},
+             {"C", align::left, false, 0, false, true}});
+  out.add({{"1"}, {""}, {""}});
+  out.add({{"2"}, {""}, {"x"}});
+  out.remove_empty();
+  CHECK(out.text({}) == "A  C\n1\n2  x\n");
+}

@@ -58,3 +58,21 @@ TEST_CASE("the tables are in order, without overlap") {
   in_order(hmn::cli::zero_width);
   in_order(hmn::cli::double_width);
 }
+
+TEST_CASE("a cut in the middle keeps both ends") {
+  CHECK(cut_middle("NVIDIA H100 80GB", 16, "…") == "NVIDIA H100 80GB");
+  CHECK(cut_middle("H100 80GB HBM3", 9, "…") == "H100…HBM3");
+  CHECK(cut_middle("H100 80GB HBM3", 9, "...") == "H10...BM3");
+  CHECK(cut_middle("模型模型模型", 7, "…") == "模型…型");
+  CHECK(cut_middle("abcdee\u0301", 5, "…") == "ab…ee\u0301");
+  CHECK(cut_middle("abcdef", 2, "…") == "a…");
+  CHECK(cut_middle("abcdef", 0, "…").empty());
+}
+
+TEST_CASE("lines are broken at spaces") {
+  CHECK(wrap("one two three", 0, 2) == "one two three");
+  CHECK(wrap("one two three", 8, 2) == "one two\n  three");
+  CHECK(wrap("one two three", 6, 2) == "one\n  two\n  three");
+  CHECK(wrap("unbreakable", 4, 2) == "unbreakable");
+  CHECK(wrap("", 4, 2).empty());
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.hpp>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/measure/gpu.hpp"
+#include "cli/measure/usage_groups.hpp"
+
+namespace hmn::cli {
+
+// Values in the row of a GPU.
+enum class gpu_value { load, used, total, temperature, power, users };
+inline constexpr std::size_t gpu_value_count = static_cast<std::size_t>(gpu_value::users) + 1;
+
+// Why a value is missing.
+struct absence {
+  bool is_missing = false;
+  bool is_unsupported = false;  // the device or its driver does not have it
+  bool is_pending = false;      // a later reading has it
+  std::string why;
+};
+
+// One GPU as a snapshot has it, with who uses it.
+struct gpu_status {
+  gpu of;
+  std::optional<hypomnesis::telemetry> telemetry;
+  std::vector<usage_group> users;  // the greatest sum first
+  std::array<absence, gpu_value_count> absences;
+  std::string why_state;            // reason of a state_of
+  std::vector<std::string> doubts;  // why sums of users are lower bounds
+
+  const absence& why_missing(gpu_value which) const {
+    return absences[static_cast<std::size_t>(which)];
+  }
+};
+
+// Returns "asleep", "lost", "hung" or, for errors, "error"; none for a device that can be read.
+std::optional<std::string_view> state_of(const gpu& of) noexcept;
+// Returns used memory, or without it the memory that is not free.
+std::optional<std::uint64_t> used_bytes_of(const gpu& of) noexcept;
+
+// Snapshots of one reading: with devices and pools, and later with telemetry and processes.
+struct gpu_snapshots {
+  const hypomnesis::snapshot& memory;
+  const hypomnesis::snapshot& further;
+};
+
+// Returns the GPUs of a reading. `users` looks up the names of users.
+std::vector<gpu_status> statuses_of(const session& in, const gpu_snapshots& from,
+                                    user_names& users);
+
+// Returns the reasons of missing values, a line for each: "GPU 0-3: power: not permitted". Values
+// that are not supported have none.
+std::vector<std::string> reason_lines(const std::vector<gpu_status>& all);
+
+}  // namespace hmn::cli

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`hmn` on a terminal, as tmux shows it."""
+import re
+import time
+
+from command import GIB, MACHINES, Machines, card, frame, main
+
+WIDTHS = (60, 80, 120, 200)
+H100 = "NVIDIA H100 80GB HBM3"
+HOST = {"system": {"total": "503GiB", "available": "401GiB", "limit": "64GiB", "limit_used": "12.5GiB"}}
+VALUES = {"gpu_busy_percent": 57, "temperature_celsius": 61, "power_watts": 312.4, "power_limit_watts": 700}
+HOSTILE = "NVIDIA 模型 \u202eevil \x1b[31mred \x07 日本語日本語日本語日本語日本語日本語 RTX 6000"
+BAR = r"\[[█▏▎▍▌▋▊▉ ]+\]"
+
+
+def gpu(name=H100, **keys):
+    return card(name, vendor="nvidia", telemetry=VALUES, driver_version="550.144.03",
+                pools=[{"kind": "vram", "total": "80GiB", "used": "33GiB", "reserved": "512MiB"}]) | keys
+
+
+def process(pid, used, uid=1000):
+    return {"pid": pid, "used": used, "name": "x", "uid": uid}
+
+
+def values_of(line):
+    """Without blanks, and the units that the title has in a narrow table."""
+    return re.sub(r"\s|GiB|°C|[%W]", "", line)
+
+
+class Glance(Machines):
+    def frame_of(self, machine, columns, rows=30, **keys):
+        if isinstance(machine, dict):
+            machine = self.machine(machine)
+        return frame("--machine", machine, columns=columns, rows=rows, **keys)
+
+    def rows_of(self, machine, columns, count, **keys):
+        """The lines of the GPUs, by index: one line each, in their order."""
+        lines = self.frame_of(machine, columns, **keys)
+        first = next(i for i, line in enumerate(lines) if line.startswith("GPU"))
+        begin = next(i for i in range(first, len(lines)) if re.match(r" *0 ", lines[i]))
+        rows = lines[begin:begin + count]
+        self.assertEqual([int(row.split()[0]) for row in rows], list(range(count)), lines)
+        return rows, lines
+
+    def test_one_row_has_every_value_at_each_width(self):
+        machine = {"host": HOST, "devices": [gpu(processes=[process(7, "32GiB")])]}
+        for columns in WIDTHS:
+            (row,), lines = self.rows_of(machine, columns, 1)
+            for value in ("57", "33.0/80.0", "61", "312/700", "uid100032.0"):
+                self.assertIn(value, values_of(row), (columns, row))
+            self.assertRegex(row, BAR)
+            self.assertNotIn("NVIDIA", row)
+            self.assertTrue(any("102.0/503.0" in values_of(line) for line in lines), lines)
+            self.assertTrue(any("12.5/64.0" in values_of(line) and "limit" in line for line in lines), lines)
+
+    def test_what_is_needed_least_is_left_out_first(self):
+        machine = {"devices": [gpu(processes=[process(7, "32GiB")])]}
+        wide = "\n".join(self.frame_of(machine, 200))
+        for text in ("550.144.03", "0.5 GiB", "H100 80GB HBM3", "312 / 700 W"):
+            self.assertIn(text, wide)
+        middle = "\n".join(self.frame_of(machine, 112))
+        self.assertNotIn("550.144.03", middle)
+        self.assertIn("0.5 GiB", middle)
+        self.assertIn("H100 80GB HBM3", middle)
+        narrow = "\n".join(self.frame_of(machine, 60))
+        self.assertNotIn("0.5 GiB", narrow)
+        self.assertRegex(narrow, r"H100?…HBM3|H1…\w+3|H100 …HBM3")
+
+    def test_sixty_four_gpus(self):
+        devices = [gpu(processes=[process(100 + i, "32GiB", 2000 + i % 5)]) for i in range(64)]
+        for columns in WIDTHS:
+            rows, lines = self.rows_of({"host": HOST, "devices": devices}, columns, 64, rows=80)
+            for i, row in enumerate(rows):
+                self.assertIn(f"uid{2000 + i % 5}32.0", values_of(row))
+                self.assertIn("33.0/80.0", values_of(row))
+            self.assertEqual(len({row.index("[") for row in rows}), 1)
+
+    def test_partitions_are_below_their_gpu(self):
+        for columns in WIDTHS:
+            rows, _ = self.rows_of(MACHINES / "mig-a100.json", columns, 4)
+            self.assertIn("A100", rows[0])
+            for row, name, end in zip(rows[1:], ("3g.20gb", "2g.10gb", "1g.5gb"), "├├└"):
+                self.assertRegex(row, rf"^ *\d  ?{end} (MIG )?{name} ")
+            self.assertIn("18.0/19.5", values_of(rows[1]))
+
+    def test_a_partition_that_is_listed_later_is_below_its_gpu(self):
+        devices = [card("A", partitions=[card("A MIG 1g", state="ready"), card("B")]), card("C")]
+        lines = self.frame_of({"devices": devices}, 80)
+        self.assertEqual([line.split()[0] for line in lines[2:6]], ["0", "2", "3", "1"], lines)
+
+    def test_states_are_one_word_with_the_reason_once(self):
+        states = [gpu(), gpu(state="asleep"), gpu(state="lost"), gpu(state="lost"), gpu(state="unreadable")]
+        for columns in WIDTHS:
+            rows, lines = self.rows_of({"devices": states}, columns, 5)
+            for row, word in zip(rows[1:], ("asleep", "lost", "lost", "error")):
+                self.assertRegex(row, rf" {word}( +550\.144\.03)?$")
+            below = " ".join(" ".join(lines[lines.index(rows[4]) + 1:]).split())
+            for reason in ("GPU 1: asleep: the device is asleep; allow waking it, or use it, to measure",
+                           "GPU 2, 3: lost: the device was here and is lost",
+                           "GPU 4: error: the device answers with errors"):
+                self.assertEqual(below.count(reason), 1, below)
+
+    def test_sensors_that_hang_hide_neither_memory_nor_two_seconds(self):
+        hanging = [{"call": call, "hang": "forever"} for call in ("telemetry", "processes")]
+        for columns in WIDTHS:
+            began = time.monotonic()
+            (row,), lines = self.rows_of({"devices": [gpu(delays=hanging)]}, columns, 1)
+            self.assertLess(time.monotonic() - began, 10)
+            self.assertRegex(row, r" hung ")
+            self.assertIn("33.0/80.0", values_of(row))
+            self.assertIn("GPU 0: hung: the driver did not answer", " ".join(" ".join(lines).split()))
+
+    def test_hostile_and_wide_names(self):
+        devices = [gpu(HOSTILE), gpu("A" * 250), gpu("模" * 80), gpu(None), gpu("NVIDIA")]
+        for columns in WIDTHS:
+            rows, _ = self.rows_of({"devices": devices}, columns, 5)
+            for row in rows:
+                self.assertRegex(row, BAR)
+                self.assertIn("33.0/80.0", values_of(row))
+                self.assertIn("312/700", values_of(row))
+            self.assertIn("NVIDIA", rows[4])
+            self.assertIn("?", rows[3])
+
+    def test_what_is_not_known_has_its_reason_and_what_is_not_there_has_none(self):
+        failing = [{"call": "telemetry", "fields": ["power_watts"], "status": "permission", "message": "root only"},
+                   {"call": "processes", "status": "permission", "message": "the list is for root"}]
+        missing = [{"call": "telemetry", "status": "unsupported", "message": "no sensors"}]
+        rows, lines = self.rows_of({"devices": [gpu(failures=failing), gpu(failures=missing)]}, 120, 2)
+        self.assertRegex(rows[0], r"\? / 700 W +0.5 GiB +550\.144\.03 +\?$")
+        self.assertIn("GPU 0: power: root only", lines)
+        self.assertIn("GPU 0: processes: the list is for root", lines)
+        self.assertRegex(rows[1], rf"HBM3 +- +{BAR} +33.0 / 80.0 GiB +- +- +0.5 GiB")
+        self.assertNotIn("no sensors", "\n".join(lines))
+
+    def test_users_are_summed_and_the_last_ones_together(self):
+        processes = [process(10 + i, f"{i + 1}GiB", 1000 + i) for i in range(5)]
+        processes.append(process(20, "4GiB", 1000))
+        machine = {"devices": [gpu(processes=processes)]}
+        (row,), _ = self.rows_of(machine, 200, 1)
+        self.assertTrue(row.endswith("uid 1000 5.0, uid 1004 5.0, uid 1003 4.0, uid 1002 3.0, uid 1001 2.0"), row)
+        (row,), _ = self.rows_of(machine, 80, 1)
+        self.assertTrue(row.endswith("uid 1000 5.0, +4 14.0"), row)
+        (row,), _ = self.rows_of(machine, 48, 1)
+        self.assertTrue(row.endswith("5 users 19.0"), row)
+
+    def test_a_sum_that_lacks_something_is_at_least_that(self):
+        unknown = {"pid": 8, "name": "x", "uid": 1000, "missing": {"status": "backend", "message": "not listed"}}
+        machine = {"devices": [gpu(processes=[process(7, "3GiB"), unknown])]}
+        (row,), lines = self.rows_of(machine, 120, 1)
+        self.assertTrue(row.endswith("uid 1000 >=3.0"), row)
+        self.assertIn("GPU 0: processes: pid 8: not listed", lines)
+
+    def test_memory_that_is_not_known(self):
+        pools = [{"kind": "unified", "total": "120GiB", "used": None, "free": None}]
+        (row,), _ = self.rows_of({"devices": [gpu(pools=pools)]}, 120, 1)
+        self.assertRegex(row, r" \? / 120\.0 GiB +unified ")
+        (row,), _ = self.rows_of({"devices": [gpu(pools=[])]}, 120, 1)
+        self.assertRegex(row, r"57 % +[?-] +61 °C")
+
+    def test_ascii_where_the_locale_has_no_utf8(self):
+        for columns in WIDTHS:
+            shown = "\n".join(self.frame_of(MACHINES / "mig-a100.json", columns, LC_ALL="C"))
+            self.assertTrue(shown.isascii(), shown)
+            self.assertRegex(shown, r"\[#+-*\]")
+
+    def test_a_pipe_has_the_lines_of_scripts(self):
+        result = self.on({"host": HOST, "devices": [gpu(processes=[process(7, "32GiB")])]})
+        self.assertEqual(result.out,
+                         "RAM: available 410624 MiB / 515072 MiB, limit 65536 MiB (12800 MiB used)\n"
+                         f"GPU 0 [{H100}]: free 47616 MiB / 81920 MiB (512 MiB reserved), driver 550.144.03\n")
+
+    def test_small_amounts_are_not_zero(self):
+        pools = [{"kind": "vram", "total": 80 * GIB, "used": 1 << 20}]
+        (row,), _ = self.rows_of({"devices": [gpu(pools=pools)]}, 120, 1)
+        self.assertIn("<0.1 / 80.0 GiB", row)
+        pools[0]["used"] = 0
+        (row,), _ = self.rows_of({"devices": [gpu(pools=pools)]}, 120, 1)
+        self.assertIn(" 0 / 80.0 GiB", row)
+
+
+if __name__ == "__main__":
+    main()

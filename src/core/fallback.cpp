@@ -16,15 +16,10 @@ constexpr std::uint32_t texts =
     device_field::name | device_field::uuid | device_field::driver_version;
 constexpr std::uint32_t sizes = pool_field::total | pool_field::used | pool_field::free;
 
-bool is_stale(std::uint32_t notes) noexcept {
-  return (notes & note::stale) != 0;
-}
-
 // Returns whether no source could serve the subject, for a reason that another may not have. Of a
 // process that is not listed, or a device that sleeps or hangs, the reason is the answer.
 bool has_failed(const merged_device& d, std::uint32_t subject_bit) noexcept {
-  const std::optional<failure>& why =
-      d.missing[static_cast<std::size_t>(__builtin_ctz(subject_bit))];
+  const std::optional<failure>& why = d.missing_of(subject_bit);
   if (!why || (d.found & subject_bit) != 0) return false;
   return why->code == status::backend || why->code == status::unsupported ||
          why->code == status::permission;
@@ -142,7 +137,7 @@ void fill_use(merged_device& into, const plan& p, std::vector<usage>& rows) {
     into.processes = std::move(rows);
     into.found |= subject::processes;
   }
-  into.can_be_summed = std::ranges::all_of(into.processes, [](const usage& r) { return !!r.used; });
+  into.can_be_summed = std::ranges::all_of(into.processes, is_whole);
 }
 
 // Returns what the fallback is to be asked of a device.

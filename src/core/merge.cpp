@@ -85,8 +85,7 @@ void add_processes(merged_device& into, const device_answer& from, const moment&
   if (!read(into, subject::processes, from.processes, from.identity.from, m, l, rows)) return;
   for (usage& row : rows) {
     row.device_index = into.identity.index;
-    const bool is_whole = row.used && (row.notes & note::lower_bound) == 0;
-    into.can_be_summed = into.can_be_summed && is_whole;
+    into.can_be_summed = into.can_be_summed && is_whole(row);
   }
   into.processes = std::move(rows);
   into.found |= subject::processes;

@@ -31,14 +31,22 @@ struct merged_device {
   std::uint32_t answered = 0;  // subject bits: served by a source
   std::uint32_t found = 0;     // subject bits: complete
   gap filled;                  // added by a fallback
-  bool can_be_summed = true;   // the process list is complete, and so is `used` of each row
+  bool can_be_summed = true;   // the process list is complete, and each row is_whole()
   // Failure of the first source that could not serve a subject, by the number of its bit.
   std::array<std::optional<failure>, 8> missing;
 
   [[nodiscard]] std::optional<failure>& missing_of(std::uint32_t subject_bit) noexcept {
     return missing[static_cast<std::size_t>(__builtin_ctz(subject_bit))];
   }
+  [[nodiscard]] const std::optional<failure>& missing_of(std::uint32_t subject_bit) const noexcept {
+    return missing[static_cast<std::size_t>(__builtin_ctz(subject_bit))];
+  }
 };
+
+// Whether `used` is all that the process uses, so that a total has all of it.
+inline bool is_whole(const usage& row) noexcept {
+  return row.used && (row.notes & note::lower_bound) == 0;
+}
 
 // Completes the ages of a device's records.
 void end_reading(merged_device& d, std::uint64_t now_ns);

@@ -227,7 +227,7 @@ void snapshot_builder::add_groups() {
 // Adds why nothing can be allocated on a divided device.
 void snapshot_builder::explain_unusable(const merged_device& d) {
   const pool* const main = d.pools.find(pool_kind::main);
-  if (!is_divided(d.identity) || main == nullptr || (main->notes & note::stale) != 0) return;
+  if (!is_divided(d.identity) || main == nullptr || is_stale(main->notes)) return;
   add_diagnostic(
       {why_not_usable(*main, d.identity), 0, subject::pools, pool_field::usable, {}, {}, {}},
       d.identity.index);

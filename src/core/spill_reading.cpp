@@ -48,8 +48,7 @@ struct rows {
 rows rows_of(const snapshot& from, std::uint32_t index) {
   rows all;
   for (const usage& u : from.usages) {
-    const bool is_old = (u.notes & note::stale) != 0;
-    if (u.device_index == index && !is_old) all.add(u);
+    if (u.device_index == index && !is_stale(u.notes)) all.add(u);
   }
   return all;
 }
@@ -87,7 +86,7 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
     return reason_or(s.from, s.who, subject::pools,
                      because(status::unsupported, s.main.from, otherwise));
   };
-  if ((s.main.notes & note::stale) != 0) return reason("the device's values are old");
+  if (is_stale(s.main.notes)) return reason("the device's values are old");
   if (!s.main.used) return reason("used memory is not reported by the driver");
   spill_sample out;
   out.monotonic_ns = s.from.monotonic_ns;

@@ -66,12 +66,12 @@ void set_usable(pools& all, const device& of, host_source& host, std::optional<p
       static_cast<void>(read_system(host, memory, drop_silently));
     }
     set_usable(p, of, memory);
-    if (fails(of) || (p.notes & note::stale) != 0 || is_divided(of)) p.usable.reset();
+    if (fails(of) || is_stale(p.notes) || is_divided(of)) p.usable.reset();
   }
 }
 
 failure why_not_usable(const pool& p, const device& of) {
-  if ((p.notes & note::stale) != 0) {
+  if (is_stale(p.notes)) {
     return {status::timeout, p.from, {}, "the driver did not answer: its values are stale"};
   }
   if (is_divided(of)) {

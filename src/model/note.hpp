@@ -11,6 +11,10 @@ namespace note {
 HMN_NOTES(HMN_CONSTANT)
 }  // namespace note
 
+constexpr bool is_stale(std::uint32_t notes) noexcept {
+  return (notes & note::stale) != 0;
+}
+
 enum class accounting : std::uint32_t { HMN_ACCOUNTINGS(HMN_ENUMERATOR) };
 
 }  // namespace hmn

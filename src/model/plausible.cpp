@@ -40,6 +40,20 @@ enum class quantity : std::uint8_t {
   none,
 };
 
+// That of a unit, in whose order the quantities begin.
+constexpr quantity quantity_of(unit u) noexcept {
+  if (u < unit::bytes || u > unit::volts) return quantity::none;
+  return static_cast<quantity>(static_cast<int>(u) - static_cast<int>(unit::bytes));
+}
+static_assert(quantity_of(unit::bytes) == quantity::bytes &&
+              quantity_of(unit::percent) == quantity::percent &&
+              quantity_of(unit::celsius) == quantity::celsius &&
+              quantity_of(unit::watts) == quantity::watts &&
+              quantity_of(unit::joules) == quantity::joules &&
+              quantity_of(unit::megahertz) == quantity::megahertz &&
+              quantity_of(unit::rpm) == quantity::rpm &&
+              quantity_of(unit::volts) == quantity::volts);
+
 constexpr float most_watts = 1e4;  // of one device; a rack has ten times as much
 
 constexpr std::uint32_t of(std::initializer_list<source> all) {
@@ -176,9 +190,7 @@ consteval limited_field limited(std::size_t offset, std::uint32_t bit, unit u, c
   f.offset = static_cast<std::uint16_t>(offset);
   f.type = optional_type<T>;
   if (f.type == field_type::string) return f;
-  if (u >= unit::bytes && u <= unit::volts) {
-    f.what = static_cast<quantity>(static_cast<int>(u) - static_cast<int>(unit::bytes));
-  }
+  f.what = quantity_of(u);
   for (const exception& e : by.exceptions) {
     if ((e.fields & bit) != 0) f.what = e.what;
   }

@@ -11,8 +11,10 @@
 #include "core/query.hpp"
 #include "fake_dxgi.hpp"
 #include "fake_pdh.hpp"
+#include "plain_reading.hpp"
 
 using namespace hmn;
+using hmn_fake::plain_reading;
 using test::fake_adapter;
 using test::fake_dxgi;
 using test::fake_pdh;
@@ -29,24 +31,13 @@ constexpr const char16_t* adapter_row = u"luid_0x00000000_0x0000000A_phys_0";
 constexpr const char16_t* process_row = u"pid_7_luid_0x00000000_0x0000000A_phys_0";
 constexpr dxgi::code refused = static_cast<dxgi::code>(0x80070005);  // E_ACCESSDENIED
 
-class listener final : public reading {
- public:
-  std::uint64_t deadline_ns() const noexcept override { return UINT64_MAX; }
-  bool wants_trace() const noexcept override { return false; }
-  void diagnose(diagnostic d) override { all.push_back(std::move(d)); }
-  void opening() noexcept override {}
-  void opened() noexcept override {}
-
-  // Of the first that has the field.
-  [[nodiscard]] reason of(std::uint32_t about, std::uint32_t field) const {
-    for (const diagnostic& d : all) {
-      if (d.about == about && (d.field & field) != 0) return reason_for(d.why);
-    }
-    return reason::unknown;
+// Of the first diagnostic that has the field.
+reason reason_in(const plain_reading& r, std::uint32_t about, std::uint32_t field) {
+  for (const diagnostic& d : r.diagnostics) {
+    if (d.about == about && (d.field & field) != 0) return reason_for(d.why);
   }
-
-  std::vector<diagnostic> all;
-};
+  return reason::unknown;
+}
 
 // A card of 1000 bytes, of which 100 are in use, 40 of them by process 7.
 struct lying_machine {
@@ -156,7 +147,7 @@ TEST_CASE("DXGI and PDH: what they report of an adapter's memory") {
     l.make();
     dxgi::dxgi_source s(std::make_unique<pdh::pdh_counters>(fake_pdh::functions()),
                         fake_dxgi::create, fake_dxgi::kernel());
-    listener r;
+    plain_reading r;
     std::vector<device> found;
     REQUIRE(s.prepare(r));
     REQUIRE(s.devices(found, r));
@@ -168,7 +159,7 @@ TEST_CASE("DXGI and PDH: what they report of an adapter's memory") {
     CHECK(vram->total == l.total);
     CHECK(vram->used == l.used);
     CHECK(vram->budget == l.budget);
-    if (l.field != 0) CHECK(r.of(subject::pools, l.field) == l.why);
+    if (l.field != 0) CHECK(reason_in(r, subject::pools, l.field) == l.why);
   }
 }
 
@@ -177,7 +168,7 @@ TEST_CASE("PDH: a process whose value is invalid has a reason") {
   fake_pdh::now().counters[committed] = {{process_row, -1, -1}};
   dxgi::dxgi_source s(std::make_unique<pdh::pdh_counters>(fake_pdh::functions()), fake_dxgi::create,
                       fake_dxgi::kernel());
-  listener r;
+  plain_reading r;
   std::vector<device> found;
   REQUIRE(s.prepare(r));
   REQUIRE(s.devices(found, r));
@@ -185,7 +176,7 @@ TEST_CASE("PDH: a process whose value is invalid has a reason") {
   REQUIRE(s.processes(0, rows, r));
   REQUIRE(rows.size() == 1);
   CHECK_FALSE(rows[0].used);
-  CHECK(r.of(subject::processes, usage_field::used) == reason::failed);
+  CHECK(reason_in(r, subject::processes, usage_field::used) == reason::failed);
 }
 
 }  // namespace wddm_lies

@@ -9,8 +9,10 @@
 #include "fake_dxgi.hpp"
 #include "fake_pdh.hpp"
 #include "model/metric.hpp"
+#include "plain_reading.hpp"
 
 using namespace hmn;
+using hmn_fake::plain_reading;
 using namespace hmn::dxgi;
 using test::fake_adapter;
 using test::fake_dxgi;
@@ -20,17 +22,6 @@ namespace {
 
 constexpr std::uint64_t gib = 1U << 30;
 constexpr std::uint64_t mib = 1U << 20;
-
-class listener final : public reading {
- public:
-  std::uint64_t deadline_ns() const noexcept override { return UINT64_MAX; }
-  bool wants_trace() const noexcept override { return false; }
-  void diagnose(diagnostic d) override { all.push_back(std::move(d)); }
-  void opening() noexcept override {}
-  void opened() noexcept override {}
-
-  std::vector<diagnostic> all;
-};
 
 void count(const char16_t* path, const char16_t* instance, std::int64_t value) {
   fake_pdh::now().counters[path].push_back({instance, value, static_cast<double>(value)});
@@ -104,7 +95,7 @@ struct machine {
     return out;
   }
 
-  listener r;
+  plain_reading r;
   std::unique_ptr<dxgi_source> it;
 };
 
@@ -128,7 +119,7 @@ TEST_CASE("adapters are who they are, software is left out") {
   CHECK(all[1].kind == device_kind::integrated);
   CHECK(all[1].memory_kind == memory_kind::unified);
   CHECK(all[1].driver_version.empty());
-  CHECK(m.r.all.empty());
+  CHECK(m.r.diagnostics.empty());
 }
 
 TEST_CASE("an adapter that fails is skipped and told, the rest is kept") {
@@ -143,9 +134,9 @@ TEST_CASE("an adapter that fails is skipped and told, the rest is kept") {
   const auto all = m.list();
   REQUIRE(all.size() == 1);
   CHECK(all[0].vendor == vendor::intel);
-  REQUIRE(m.r.all.size() == 1);
-  CHECK(m.r.all[0].why.native.domain == native_domain::hresult);
-  CHECK(m.r.all[0].why.native.code == static_cast<std::int32_t>(device_removed));
+  REQUIRE(m.r.diagnostics.size() == 1);
+  CHECK(m.r.diagnostics[0].why.native.domain == native_domain::hresult);
+  CHECK(m.r.diagnostics[0].why.native.code == static_cast<std::int32_t>(device_removed));
 }
 
 TEST_CASE("a success of the kernel that fills nothing in is no address") {
@@ -193,7 +184,7 @@ TEST_CASE("a card has memory of its own and a part of the host's") {
   CHECK(host->total == 16 * gib);
   CHECK(host->used == 120 * mib);
   CHECK(host->budget == 15 * gib);
-  CHECK(m.r.all.empty());
+  CHECK(m.r.diagnostics.empty());
 }
 
 TEST_CASE("processor graphics has one pool") {
@@ -220,16 +211,16 @@ TEST_CASE("what is in use is absent without counters, and told why") {
     CHECK(all.find(pool_kind::vram)->total == 12 * gib);
     CHECK(!all.find(pool_kind::vram)->used);
     CHECK(!all.find(pool_kind::vram)->free);
-    REQUIRE(m.r.all.size() == 1);
-    CHECK(m.r.all[0].field == (pool_field::used | pool_field::free));
+    REQUIRE(m.r.diagnostics.size() == 1);
+    CHECK(m.r.diagnostics[0].field == (pool_field::used | pool_field::free));
     CHECK(m.it->describe(source::pdh).state == state::off);
   }
   SUBCASE("not in this Windows") {
     m.source_of();
     m.list();
     CHECK(!m.pools_of(0).find(pool_kind::host)->used);
-    REQUIRE(m.r.all.size() == 1);
-    CHECK(m.r.all[0].why.code == status::no_source);
+    REQUIRE(m.r.diagnostics.size() == 1);
+    CHECK(m.r.diagnostics[0].why.code == status::no_source);
     CHECK(m.it->describe(source::pdh).state == state::absent);
   }
   SUBCASE("none of this adapter") {
@@ -238,8 +229,8 @@ TEST_CASE("what is in use is absent without counters, and told why") {
     m.source_of();
     m.list();
     CHECK(!m.pools_of(0).find(pool_kind::vram)->used);
-    REQUIRE(m.r.all.size() == 1);
-    CHECK(m.r.all[0].why.code == status::unsupported);
+    REQUIRE(m.r.diagnostics.size() == 1);
+    CHECK(m.r.diagnostics[0].why.code == status::unsupported);
   }
 }
 
@@ -252,9 +243,9 @@ TEST_CASE("the budget is absent without the newer interface, and told why") {
   const pools all = m.pools_of(0);
   CHECK(all.find(pool_kind::vram)->used == 900 * mib);
   CHECK(!all.find(pool_kind::vram)->budget);
-  REQUIRE(m.r.all.size() == 1);
-  CHECK(m.r.all[0].why.code == status::unsupported);
-  CHECK(m.r.all[0].why.native.code == static_cast<std::int32_t>(no_interface));
+  REQUIRE(m.r.diagnostics.size() == 1);
+  CHECK(m.r.diagnostics[0].why.code == status::unsupported);
+  CHECK(m.r.diagnostics[0].why.native.code == static_cast<std::int32_t>(no_interface));
   SUBCASE("what the caller uses is then as the counters tell it") {
     usage own;
     REQUIRE(m.it->process(0, 4321, true, own, m.r));

@@ -148,12 +148,7 @@ std::optional<hypomnesis::snapshot> run_meter::take(hypomnesis::part collect,
   what.collect = collect;
   what.deadline = deadline_;
   if (devices_.size() == 1) what.device_index = devices_.front().before.device.index;
-  try {
-    return in_.library().take(what);
-  } catch (const hypomnesis::error& failed) {
-    why = failed.what();
-    return std::nullopt;
-  }
+  return attempt([&] { return in_.library().take(what); }, &why);
 }
 
 // Sums without processes that end in the meantime; nothing if one cannot be read.
@@ -259,7 +254,9 @@ std::vector<device_sample> run_meter::read_devices() {
       tree_->members().size() <= few &&
       std::none_of(devices_.begin(), devices_.end(), [](const auto& d) { return d.needs_list; });
   std::string why_no_snapshot;
-  auto snapshot = take(are_few ? of_devices : of_devices | part::processes, why_no_snapshot);
+  std::string why_no_list;
+  std::optional<hypomnesis::snapshot> listed;  // one for all devices that need it
+  const auto snapshot = take(are_few ? of_devices : of_devices | part::processes, why_no_snapshot);
   const std::string why_no_processes =
       tree_->members().empty() && tree_->why_not().empty() ? ended_too_early : tree_->why_not();
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -271,9 +268,11 @@ std::vector<device_sample> run_meter::read_devices() {
       continue;
     }
     if (are_few && add_one_by_one(i, all[i])) continue;
-    if (are_few) snapshot = take(of_devices | part::processes, all[i].why);
-    if (snapshot)
-      add_from_list(*snapshot, i, all[i]);
+    if (are_few && !listed && why_no_list.empty())
+      listed = take(of_devices | part::processes, why_no_list);
+    if (!why_no_list.empty()) all[i].why = why_no_list;
+    if (const auto& from = are_few ? listed : snapshot)
+      add_from_list(*from, i, all[i]);
     else
       settle(devices_[i], false, all[i]);
   }

@@ -54,18 +54,21 @@ expected<session> session::open(const session_settings& asked) {
   return opened;
 }
 
-milliseconds session::patience() const {
+milliseconds session::time_left() const {
   const auto left = std::chrono::duration_cast<milliseconds>(ends_ - clock::now());
-  const auto usual = std::max(usual_patience, 2 * listing_);
-  return std::max(has_timeout_ ? left : std::min(left, usual), milliseconds(1));
+  return std::max(left, milliseconds(1));
+}
+
+milliseconds session::patience() const {
+  if (has_timeout_) return time_left();
+  return std::min(time_left(), std::max(usual_patience, 2 * listing_));
 }
 
 hypomnesis::snapshot session::list(hypomnesis::part with) const {
   const auto begun = clock::now();
   hypomnesis::snapshot_options what;
   what.collect = with | hypomnesis::part::devices;
-  what.deadline =
-      std::max(std::chrono::duration_cast<milliseconds>(ends_ - begun), milliseconds(1));
+  what.deadline = time_left();
   auto found = library_.take(what);
   listing_ = std::chrono::duration_cast<milliseconds>(clock::now() - begun);
   return found;

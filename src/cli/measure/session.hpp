@@ -12,12 +12,13 @@
 
 namespace hmn::cli {
 
-// Returns the result of a library call; none if it fails.
+// Returns the result of a library call; none, and the reason in `why`, if it fails.
 template <class Call>
-auto attempt(Call call) -> std::optional<decltype(call())> {
+auto attempt(Call call, std::string* why = nullptr) -> std::optional<decltype(call())> {
   try {
     return call();
-  } catch (const hypomnesis::error&) {
+  } catch (const hypomnesis::error& failed) {
+    if (why != nullptr) *why = failed.what();
     return std::nullopt;
   }
 }
@@ -45,6 +46,7 @@ class session {
   const hypomnesis::context& library() const { return library_; }
   // Returns how long a reading may take: what hangs must not delay what answers, unless the user
   // has given a timeout or already the list of devices took long.
+  [[nodiscard]] std::chrono::milliseconds time_left() const;
   std::chrono::milliseconds patience() const;
   // Lists the devices within the timeout, in which drivers are opened.
   hypomnesis::snapshot list(hypomnesis::part with = {}) const;

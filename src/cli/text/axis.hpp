@@ -15,7 +15,7 @@ struct tick {
 std::vector<tick> byte_ticks(double highest, unsigned wanted);
 std::vector<tick> time_ticks(double longest_ns, unsigned wanted);
 
-// Returns the decimals that tell times apart which are `step_s` seconds apart.
+// Returns the decimals that distinguish times which are `step_s` seconds apart.
 int decimals_of(double step_s) noexcept;
 // Formats the time since the start: "3.2 s", "4:05", "1:02:03".
 std::string offset_text(std::uint64_t offset_ns);

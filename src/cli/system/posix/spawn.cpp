@@ -9,7 +9,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <new>
 
 extern "C" char** environ;
 
@@ -120,21 +119,6 @@ expected<exit_code> child::run_in_our_place(const std::vector<std::string>& comm
   const auto arguments = argument_vector(command);
   execvp(arguments[0], arguments.data());
   return refusal(command.front(), errno);
-}
-
-bool child::wait() {
-  while (!wait_until(clock::now() + std::chrono::hours(24))) continue;
-  return true;
-}
-
-void child::outlast() noexcept {
-  while (running_) {
-    try {
-      if (wait()) return;
-    } catch (const std::bad_alloc&) {
-      continue;
-    }
-  }
 }
 
 }  // namespace hmn::cli

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <new>
-
 #include "cli/system/environment.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/windows/error_text.hpp"
@@ -156,21 +154,6 @@ bool child::wait_until(clock::time_point time) {
   if (const auto peak = peak_of(running_->process.get())) running_->seen_bytes = peak;
   if (wait_for(running_->process.get(), time)) running_->end = end_of(*running_);
   return running_->end.has_value();
-}
-
-bool child::wait() {
-  while (!wait_until(clock::now() + std::chrono::hours(24))) continue;
-  return true;
-}
-
-void child::outlast() noexcept {
-  while (running_) {
-    try {
-      if (wait()) return;
-    } catch (const std::bad_alloc&) {
-      continue;
-    }
-  }
 }
 
 std::uint32_t child::pid() const {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/child.hpp"
+
+#include <chrono>
+#include <new>
+
+namespace hmn::cli {
+
+bool child::wait() {
+  while (!wait_until(clock::now() + std::chrono::hours(24))) continue;
+  return true;
+}
+
+void child::outlast() noexcept {
+  while (running_) {
+    try {
+      if (wait()) return;
+    } catch (const std::bad_alloc&) {
+      continue;
+    }
+  }
+}
+
+}  // namespace hmn::cli

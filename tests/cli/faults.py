@@ -27,6 +27,7 @@ COMMANDS = {
     "hmn log": (("log", "--count", "2", "--interval", "1ms"), {0}),
     "hmn metrics": (("metrics",), {0}),
     "hmn doctor": (("doctor",), {0}),
+    "hmn record-machine": (("record-machine", "OUT", "--force"), {0}),
     "hmn fit": (("fit", "MODEL"), {0, 3, 4}),
     "hmn watch": (("watch", "--duration", "1ms", "--interval", "1ms"), {0, 2}),
     "hmn run": (("run", "--", *CHILD), {7, 125, 126}),
@@ -71,7 +72,9 @@ class Faults(Machines):
 
     def check(self, name, kind, number):
         arguments, codes = COMMANDS[name]
-        command = [self.model if word == "MODEL" else word for word in (*arguments[:1], *MACHINE, *arguments[1:])]
+        machine = () if "OUT" in arguments else MACHINE  # a simulated machine is not recorded
+        command = [{"MODEL": self.model, "OUT": self.folder / "recording.json"}.get(word, word)
+                   for word in (*arguments[:1], *machine, *arguments[1:])]
         code, said, was_met = self.attempt(command, kind, number)
         with self.subTest(command=name, kind=kind, number=number, code=code, said=said):
             self.assertIn(code, codes | {1})

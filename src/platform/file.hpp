@@ -101,8 +101,7 @@ class directory {
 
 // Keeps one descriptor for repeated reads of a file that a single read returns whole (a
 // single-record file of /proc, an attribute of sysfs). Safe for concurrent reads. After a fork the
-// child opens its own. A replacement under the same path goes unnoticed while the old file is
-// readable.
+// child opens its own. A file that is renamed away goes unnoticed while it is readable.
 class kept_file {
  public:
   explicit kept_file(std::string path) noexcept : path_(std::move(path)) {}
@@ -112,6 +111,9 @@ class kept_file {
 
   // Reads once. A result equal to the buffer's size may be incomplete.
   errno_or<size_t> read(std::span<char> buffer) noexcept;
+  // Returns whether the kernel has announced a change (POLLPRI, as for mountinfo) since the file was
+  // opened or this was last called; true also without an open descriptor. Not for several threads.
+  bool has_news() const noexcept;
 
  private:
   struct identity {

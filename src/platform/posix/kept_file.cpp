@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,13 @@ bool is_same_file(int number, uint64_t device, uint64_t inode) noexcept {
 
 namespace {
 
+// Returns whether it is still the file, and has its name: one that was replaced has none.
+bool is_current(int number, uint64_t device, uint64_t inode) noexcept {
+  struct stat found;
+  return number >= 0 && fstat(number, &found) == 0 && found.st_ino == inode &&
+         static_cast<uint64_t>(found.st_dev) == device && found.st_nlink != 0;
+}
+
 errno_or<size_t> read_once(int from, std::span<char> buffer) noexcept {
   for (;;) {
     const ssize_t got = pread(from, buffer.data(), buffer.size(), 0);
@@ -36,11 +44,21 @@ errno_or<size_t> kept_file::read(std::span<char> buffer) noexcept {
   const uint64_t generation = process_generation();
   identity kept;
   if (load(kept) && kept.generation == generation &&
-      is_same_file(kept.descriptor, kept.device, kept.inode)) {
+      is_current(kept.descriptor, kept.device, kept.inode)) {
     const errno_or<size_t> got = read_once(kept.descriptor, buffer);
     if (got) return got;
   }
   return read_afresh(buffer, generation);
+}
+
+bool kept_file::has_news() const noexcept {
+  identity kept;
+  if (!load(kept) || kept.generation != process_generation() ||
+      !is_same_file(kept.descriptor, kept.device, kept.inode)) {
+    return true;
+  }
+  pollfd one{kept.descriptor, POLLPRI, 0};
+  return poll(&one, 1, 0) != 0;
 }
 
 errno_or<size_t> kept_file::read_afresh(std::span<char> buffer, uint64_t generation) noexcept {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "backends/os/linux/system_memory.hpp"
+#include "backends/os/linux/group_limits.hpp"
 #include "fake_tree.hpp"
 #include "model/scan.hpp"
 #include "procfs/cgroup.hpp"
@@ -116,7 +116,7 @@ TEST_CASE("recorded limits and use of control groups") {
     CHECK(parse_cgroup_usage(file_of(e, usage)) == e.number("usage_bytes"));
     const hmn_fake::tree tree;
     tree.write("proc/self/cgroup", v1 ? "4:memory:/\n" : "0::/\n");
-    const auto found = hmn::os::find_memory_limit(tree.proc(), e.path());
+    const auto found = hmn::os::group_limits(tree.proc(), e.path()).read();
     CHECK(found.bytes.has_value() == e.has("limit_bytes"));
     CHECK_FALSE(found.is_partial);
     if (!v1) continue;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <string>
@@ -292,4 +295,23 @@ TEST_CASE("kept_file: a fork while another thread holds the lock does not leave 
     return;
   }
   CHECK(code == 0);
+}
+
+// In a child, with mounts of its own. Returns what is wrong: 0 nothing, 77 no such mounts here.
+int look_for_news(const std::string& folder) {
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return 77;
+  kept_file mounts("/proc/self/mountinfo");
+  if (!mounts.has_news()) return 1;  // nothing is open
+  std::array<char, 1> any;
+  if (!mounts.read(any) || mounts.has_news()) return 2;
+  if (mount("none", folder.c_str(), "tmpfs", 0, nullptr) != 0) return 77;
+  if (!mounts.has_news()) return 3;
+  return mounts.has_news() ? 4 : 0;
+}
+
+TEST_CASE("kept_file: a mount is news, once") {
+  const test::scratch_folder scratch;
+  const int code = test::in_child([&] { return look_for_news(scratch.path(".")); });
+  if (code == 77) MESSAGE("no mount namespace of our own here");
+  CHECK((code == 0 || code == 77));
 }

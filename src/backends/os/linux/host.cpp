@@ -49,7 +49,8 @@ class linux_host final : public host_source {
       : proc_root_(s.proc_root),
         cgroup_root_(s.cgroup_root),
         page_size_(platform::page_size()),
-        own_statm_(s.proc_root + "/self/statm") {}
+        own_statm_(s.proc_root + "/self/statm"),
+        system_(s.proc_root, s.cgroup_root) {}
 
   source id() const noexcept override { return source::os; }
 
@@ -71,9 +72,7 @@ class linux_host final : public host_source {
     return thread ? read(*thread, fields, out) : std::move(r);
   }
 
-  result<void> system(system_memory& out) override {
-    return read_system_memory(proc_root_, cgroup_root_, out);
-  }
+  result<void> system(system_memory& out) override { return system_.read(out); }
 
   void describe(usage& row) override { os::describe(proc_root_, page_size_, boot_, id_, row); }
   void own_groups(std::vector<std::string>& out) override {
@@ -109,6 +108,7 @@ class linux_host final : public host_source {
   const std::string cgroup_root_;
   const std::size_t page_size_;
   platform::kept_file own_statm_;
+  system_reader system_;
   own_pid own_pid_;
   procfs::boot_time boot_;
   procfs::boot_id id_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // The limit that really applies: nested groups, containers' mounts, both versions.
-#include "backends/os/linux/system_memory.hpp"
+#include "backends/os/linux/group_limits.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 
 #include "support.hpp"
 
-using hmn::os::find_memory_limit;
+using hmn::os::group_limits;
 using hmn::os::memory_limit;
 
 namespace {
@@ -40,8 +40,9 @@ class machine {
     tree_.write(folder + "/memory.use_hierarchy", hierarchy);
   }
   [[nodiscard]] memory_limit find(const std::string& cgroup_root = {}) const {
-    return find_memory_limit(tree_.proc(), cgroup_root.empty() ? "" : tree_.path(cgroup_root));
+    return group_limits(tree_.proc(), cgroup_root.empty() ? "" : tree_.path(cgroup_root)).read();
   }
+  [[nodiscard]] group_limits open() const { return {tree_.proc(), ""}; }
   [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
 
  private:
@@ -235,4 +236,28 @@ TEST_CASE("a kernel without control groups, and one without the memory controlle
   check_none(m.find());
   m.member("3:cpu:/a\n");
   check_none(m.find());
+}
+
+TEST_CASE("a later reading finds what has changed") {
+  machine m;
+  m.member("0::/a/b\n");
+  m.mount("/", "cg");
+  m.v2("cg/a/b", "1000", "10");
+  m.v2("cg/other", "500", "5");
+  group_limits limits = m.open();
+  check(limits.read(), 1000, 10);
+  m.v2("cg/a/b", "800", "11");
+  check(limits.read(), 800, 11);
+  m.v2("cg/a", "700", "12");  // the controller is enabled further out
+  check(limits.read(), 700, 12);
+  m.v2("cg/a", "max", "12");
+  m.v2("cg/a/b", "max", "11");
+  check_none(limits.read());
+  m.member("0::/other\n");
+  check(limits.read(), 500, 5);
+  m.member("0::/gone\n");
+  CHECK(limits.read().is_partial);
+  m.member("0::/a/b\n");
+  m.v2("cg/a/b", "600", "13");
+  check(limits.read(), 600, 13);
 }

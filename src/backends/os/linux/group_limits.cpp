@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/os/linux/group_limits.hpp"
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "model/scan.hpp"
+#include "platform/stand_in.hpp"
+#include "procfs/cgroup.hpp"
+#include "procfs/mountinfo.hpp"
+#include "procfs/path.hpp"
+
+namespace hmn::os {
+namespace {
+
+using procfs::below_mount;
+using procfs::cgroup_limit;
+using procfs::cgroup_membership;
+using procfs::parse_cgroup_hierarchical_limit;
+using procfs::parse_cgroup_limit;
+using procfs::parse_cgroup_membership;
+using procfs::parse_cgroup_usage;
+using procfs::parse_mount;
+using procfs::parse_v2_membership;
+using procfs::proc_path;
+using procfs::unescape_mount;
+
+using version = cgroup_membership::version;
+using limit_is = cgroup_limit::is;
+
+constexpr std::size_t membership_cap = 1U << 20;
+constexpr std::size_t mounts_cap = 16U << 20;
+
+// Folder of a group: `below` is shortened to climb towards the mount.
+struct group {
+  std::string mount;
+  std::string below;
+
+  [[nodiscard]] std::string file(std::string_view name) const {
+    return mount + below + "/" + std::string(name);
+  }
+  bool climb() {
+    if (below.empty()) return false;
+    below.resize(below.rfind('/'));
+    return true;
+  }
+};
+
+// v1 before 5.11: a group without use_hierarchy does not count usage of its children. It cannot
+// change while the group has any.
+bool charges_children(const group& at, bool is_v1) {
+  if (!is_v1) return true;
+  std::array<char, 16> buffer;
+  const auto got = platform::read_small(at.file("memory.use_hierarchy").c_str(), buffer);
+  std::string_view text(buffer.data(), got ? got.value : 0);
+  return scan::trim(scan::take_line(text)) != "0";
+}
+
+// Of several mounts the one with the topmost root shows the most groups.
+std::optional<group> find_by_mounts(const std::string& proc_root, const cgroup_membership& own) {
+  std::string text;
+  const proc_path path(proc_root, "self", "mountinfo");
+  if (const auto cut = platform::read_whole(path.c_str(), text, mounts_cap); !cut) return {};
+  std::optional<group> best;
+  std::size_t best_root = 0;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const auto m = parse_mount(scan::take_line(rest));
+    if (!m || !(own.hierarchy == version::v1 ? m->is_cgroup_v1_memory() : m->is_cgroup_v2()))
+      continue;
+    const std::string root = unescape_mount(m->root);
+    const auto below = below_mount(root, own.path);
+    if (!below || (best && root.size() >= best_root)) continue;
+    group candidate{unescape_mount(m->point), std::string(*below)};
+    if (!platform::exists((candidate.mount + candidate.below).c_str())) continue;
+    best = std::move(candidate);
+    best_root = root.size();
+  }
+  return best;
+}
+
+std::optional<group> find_below(const std::string& cgroup_root, const cgroup_membership& own) {
+  const auto below = below_mount("/", own.path);
+  if (!below) return std::nullopt;
+  const char* const hierarchy = own.hierarchy == version::v1 ? "/memory" : "/unified";
+  for (const std::string& mount : {cgroup_root + hierarchy, cgroup_root}) {
+    group candidate{mount, std::string(*below)};
+    if (platform::exists((mount + candidate.below).c_str())) return candidate;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+group_limits::level::level(std::string limit_path, std::string usage_path)
+    : limit(std::move(limit_path)), usage(std::move(usage_path)) {}
+
+group_limits::group_limits(const std::string& proc_root, const std::string& cgroup_root)
+    : proc_root_(proc_root),
+      cgroup_root_(cgroup_root),
+      membership_(proc_root + "/self/cgroup"),
+      mounts_(proc_root + "/self/mountinfo") {}
+
+memory_limit group_limits::read() {
+  const std::unique_lock only(mutex_, std::try_to_lock);
+  // Held for good after a fork amid another thread's reading. A recording needs all files.
+  if (!only.owns_lock() || platform::stand_in::of_thread() != nullptr) {
+    return group_limits(proc_root_, cgroup_root_).find();
+  }
+  return find();
+}
+
+memory_limit group_limits::find() {
+  std::array<char, 16384> buffer;
+  const auto got = membership_.read(buffer);
+  if (!got && got.error == ENOENT) return {};  // a kernel without control groups
+  std::string_view text(buffer.data(), got ? got.value : 0);
+  text = text.substr(0, text.rfind('\n') + 1);
+  if (known_.empty() || text != known_ || (cgroup_root_.empty() && mounts_.has_news())) {
+    known_.clear();
+    levels_.clear();
+    hidden_.reset();
+    const cgroup_membership own = parse_cgroup_membership(text);
+    if (own.hierarchy == version::none) return {std::nullopt, std::nullopt, !got};
+    if (!open_levels(own)) return {std::nullopt, std::nullopt, true};
+    known_ = text;
+  }
+  return look();
+}
+
+bool group_limits::open_levels(const procfs::cgroup_membership& own) {
+  std::array<char, 1> any;
+  // Opened before it is read, so that no change is missed.
+  if (cgroup_root_.empty()) static_cast<void>(mounts_.read(any));
+  auto at = cgroup_root_.empty() ? find_by_mounts(proc_root_, own) : find_below(cgroup_root_, own);
+  if (!at) return false;
+  const bool is_v1 = own.hierarchy == version::v1;
+  if (is_v1) hidden_ = std::make_unique<platform::kept_file>(at->file("memory.stat"));
+  do {
+    levels_.push_back(
+        std::make_unique<level>(at->file(is_v1 ? "memory.limit_in_bytes" : "memory.max"),
+                                at->file(is_v1 ? "memory.usage_in_bytes" : "memory.current")));
+  } while (at->climb() && charges_children(*at, is_v1));
+  return true;
+}
+
+memory_limit group_limits::look() {
+  std::array<char, 4096> buffer;
+  const auto text_of = [&](platform::kept_file& f, int& error) {
+    const auto got = f.read(buffer);
+    error = got.error;
+    return std::string_view(buffer.data(), got ? got.value : 0);
+  };
+  memory_limit found;
+  level* owner = nullptr;
+  int error = 0;
+  for (const auto& each : levels_) {
+    const cgroup_limit limit = parse_cgroup_limit(text_of(each->limit, error));
+    // Limits are missing in the root, and in a group whose parent did not enable the controller.
+    if (error == ENOENT) continue;
+    if (error != 0 || limit.what == limit_is::malformed) {
+      found.is_partial = true;
+    } else if (limit.what == limit_is::known && (!found.bytes || limit.bytes <= *found.bytes)) {
+      // Of equal limits the outer group's comes first.
+      found.bytes = limit.bytes;
+      owner = each.get();
+    }
+  }
+  const cgroup_limit hidden =
+      hidden_ ? parse_cgroup_hierarchical_limit(text_of(*hidden_, error)) : cgroup_limit{};
+  if (hidden.what == limit_is::known && (!found.bytes || hidden.bytes < *found.bytes)) {
+    found.bytes = hidden.bytes;  // of a group that is not mounted here: its usage is unknown
+  } else if (owner != nullptr) {
+    found.used = parse_cgroup_usage(text_of(owner->usage, error));
+  }
+  return found;
+}
+
+void find_own_groups(const std::string& proc_root, const std::string& cgroup_root,
+                     std::vector<std::string>& out) {
+  std::string text;
+  const proc_path path(proc_root, "self", "cgroup");
+  if (const auto cut = platform::read_whole(path.c_str(), text, membership_cap); !cut) return;
+  const cgroup_membership own = parse_v2_membership(text);
+  if (own.hierarchy == version::none) return;
+  auto place = cgroup_root.empty() ? find_by_mounts(proc_root, own) : find_below(cgroup_root, own);
+  if (!place) return;
+  do {
+    out.push_back(place->mount + place->below);
+  } while (place->climb());
+}
+
+}  // namespace hmn::os

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/file.hpp"
+#include "platform/mutex.hpp"
+#include "procfs/cgroup.hpp"
+
+namespace hmn::os {
+
+struct memory_limit {
+  std::optional<std::uint64_t> bytes;
+  std::optional<std::uint64_t> used;
+  bool is_partial = false;  // a group or its limit was unreadable
+};
+
+// Tightest memory limit of the caller's control groups. Which groups those are is remembered with
+// their files open; each reading asks whether the caller has moved or a mount has changed, and for
+// every limit.
+class group_limits {
+ public:
+  // `cgroup_root`: mount point of cgroupfs; empty: from <root>/self/mountinfo.
+  group_limits(const std::string& proc_root, const std::string& cgroup_root);
+  memory_limit read();
+
+ private:
+  struct level {
+    level(std::string limit_path, std::string usage_path);
+    platform::kept_file limit;
+    platform::kept_file usage;
+  };
+
+  memory_limit find();
+  bool open_levels(const procfs::cgroup_membership& own);
+  memory_limit look();
+
+  const std::string proc_root_;
+  const std::string cgroup_root_;
+  platform::mutex mutex_;
+  platform::kept_file membership_;
+  platform::kept_file mounts_;
+  std::string known_;                            // membership that the levels are of
+  std::vector<std::unique_ptr<level>> levels_;   // innermost first
+  std::unique_ptr<platform::kept_file> hidden_;  // v1: tells limits of groups that are not mounted
+};
+
+// Folders of the caller's v2 groups, innermost first, up to the mount.
+void find_own_groups(const std::string& proc_root, const std::string& cgroup_root,
+                     std::vector<std::string>& out);
+
+}  // namespace hmn::os

@@ -99,6 +99,10 @@ class directory {
   std::unique_ptr<const std::string> recorded_;  // path, when answered by a stand-in
 };
 
+// Returns the number that the next file opened gets if no other thread opens or closes one; -1: not
+// known.
+int lowest_free_descriptor() noexcept;
+
 // Keeps one descriptor for repeated reads of a file that a single read returns whole (a
 // single-record file of /proc, an attribute of sysfs). Safe for concurrent reads. After a fork the
 // child opens its own. A file that is renamed away goes unnoticed while it is readable.
@@ -111,8 +115,9 @@ class kept_file {
 
   // Reads once. A result equal to the buffer's size may be incomplete.
   errno_or<size_t> read(std::span<char> buffer) noexcept;
-  // Returns whether the kernel has announced a change (POLLPRI, as for mountinfo) since the file was
-  // opened or this was last called; true also without an open descriptor. Not for several threads.
+  // Returns whether the kernel has announced a change (POLLPRI, as for mountinfo) since the file
+  // was opened or this was last called; true also without an open descriptor. Not for several
+  // threads.
   bool has_news() const noexcept;
 
  private:

@@ -15,6 +15,7 @@ namespace hmn::nvml {
 namespace {
 
 constexpr std::size_t most_rows_checked = 64;
+constexpr int most_descriptors_of_nvml = 64;
 
 constexpr std::array<std::string_view, 6> gpu_nodes{"/dev/nvidia", "/dev/dxg",   "/dev/nvhost",
                                                     "/dev/nvmap",  "/dev/nvgpu", "/dev/dri/"};
@@ -55,18 +56,26 @@ bool is_gpu_node(std::string_view target) noexcept {
 pid_trust::pid_trust(const std::string& proc_root)
     : proc_root_(proc_root), own_descriptors_(proc_root + "/self/fd") {}
 
+// NVML's descriptors get the lowest free numbers. Those beyond what is looked at count as the
+// caller's: its use is then unknown rather than wrong.
 void pid_trust::before_opening() {
-  before_ = held_by_caller();
+  lowest_ = platform::lowest_free_descriptor();
+  before_ = nodes_from_lowest();
 }
 
 void pid_trust::after_opening() {
-  std::vector<held> now = held_by_caller();
-  std::erase_if(now, [&](const held& h) {
-    return !is_node_of_nvml(h.target) || (has(before_, h) && !has(own_, h));
-  });
-  own_ = std::move(now);
+  std::erase_if(own_, [&](const held& h) { return !is_still(h); });
+  for (held& h : nodes_from_lowest()) {
+    if (is_node_of_nvml(h.target) && !has(before_, h) && !has(own_, h))
+      own_.push_back(std::move(h));
+  }
   before_.clear();
+  found_.reset();
   sees_ours_ = false;
+}
+
+void pid_trust::begin_reading() noexcept {
+  is_none_ = false;
 }
 
 bool pid_trust::in_initial_namespace() {
@@ -79,14 +88,25 @@ bool pid_trust::has_foreign_tree() const {
 }
 
 bool pid_trust::holds_no_gpu() {
-  bool holds = false;
+  if (is_none_) return true;
+  if (found_ && is_still(*found_)) return false;
+  found_.reset();
   const auto look = [&](std::string_view name, std::string_view target) {
-    holds = is_gpu_node(target) && std::ranges::none_of(own_, [&](const held& h) {
-              return h.descriptor == name && h.target == target;
-            });
-    return !holds;
+    if (!is_gpu_node(target)) return true;
+    held one{std::string(name), std::string(target)};
+    if (has(own_, one)) return true;
+    found_ = std::move(one);
+    return false;
   };
-  return each_descriptor(own_descriptors_, look) && !holds;
+  is_none_ = each_descriptor(own_descriptors_, look) && !found_;
+  return is_none_;
+}
+
+bool pid_trust::is_still(const held& one) const {
+  std::array<char, 512> target;
+  const auto length =
+      platform::read_link(compose({own_descriptors_, "/", one.descriptor}).c_str(), target);
+  return length && std::string_view(target.data(), length.value) == one.target;
 }
 
 bool pid_trust::sees_our_namespace(std::span<const merged_process> rows) {
@@ -105,12 +125,17 @@ bool pid_trust::has(const std::vector<held>& all, const held& one) noexcept {
   return std::ranges::find(all, one) != all.end();
 }
 
-std::vector<pid_trust::held> pid_trust::held_by_caller() const {
+std::vector<pid_trust::held> pid_trust::nodes_from_lowest() const {
   std::vector<held> all;
-  each_descriptor(own_descriptors_, [&](std::string_view name, std::string_view target) {
-    if (is_gpu_node(target)) all.push_back({std::string(name), std::string(target)});
-    return true;
-  });
+  const auto opened = platform::directory::open(own_descriptors_.c_str());
+  if (!opened || lowest_ < 0) return all;
+  std::array<char, 512> target;
+  for (int number = lowest_; number < lowest_ + most_descriptors_of_nvml; ++number) {
+    const std::string name = compose({number});
+    const auto length = opened.value.read_link(name.c_str(), target);
+    const std::string_view node(target.data(), length ? length.value : 0);
+    if (is_gpu_node(node)) all.push_back({name, std::string(node)});
+  }
   return all;
 }
 

@@ -30,6 +30,8 @@ class pid_trust {
   [[nodiscard]] bool in_initial_namespace();
   // Whether the proc tree is of another namespace, where any pid may belong to another process.
   [[nodiscard]] bool has_foreign_tree() const;
+  // Called before the devices of a reading, for which a result of none holds.
+  void begin_reading() noexcept;
   // Whether the caller's descriptors prove that it uses no GPU.
   [[nodiscard]] bool holds_no_gpu();
   // Whether a row is a process of our namespace that does hold a GPU.
@@ -45,15 +47,19 @@ class pid_trust {
   };
 
   static bool has(const std::vector<held>& all, const held& one) noexcept;
-  std::vector<held> held_by_caller() const;
+  std::vector<held> nodes_from_lowest() const;
+  bool is_still(const held& one) const;
   bool process_holds_gpu(std::uint32_t pid) const;
 
   std::string proc_root_;
   std::string own_descriptors_;
   std::optional<bool> initial_;
   bool sees_ours_ = false;
+  int lowest_ = -1;  // free descriptor before NVML is opened
   std::vector<held> before_;
-  std::vector<held> own_;  // opened by NVML
+  std::vector<held> own_;      // opened by NVML
+  std::optional<held> found_;  // opened by the caller, last seen
+  bool is_none_ = false;       // in this reading
 };
 
 }  // namespace hmn::nvml

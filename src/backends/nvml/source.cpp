@@ -68,6 +68,7 @@ result<void> nvml_source::prepare(reading& r) {
   if (device_list_.is_new()) {
     r.recall([this](const device& known, bool listed) { device_list_.recall(known, listed); });
   }
+  trust_.begin_reading();
   watch_.refresh(now);
   backoff_.begin(now, watch_.one_is_asleep());
   rests_ = backoff_.is_on() && watch_.one_may_sleep() && !must_stay_closed();

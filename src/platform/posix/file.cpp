@@ -97,6 +97,11 @@ bool real::exists(const char* path) noexcept {
   return faccessat(AT_FDCWD, path, F_OK, 0) == 0;
 }
 
+int lowest_free_descriptor() noexcept {
+  const descriptor lowest(::open("/", O_RDONLY | O_CLOEXEC));
+  return lowest.get();
+}
+
 bool real::is_executable_file(const char* path) noexcept {
   struct stat found;
   return stat(path, &found) == 0 && S_ISREG(found.st_mode) &&

@@ -68,6 +68,10 @@ int list_folder(const char* path, entry_visitor visit) {
   return GetLastError() == ERROR_NO_MORE_FILES ? 0 : last_errno();
 }
 
+int lowest_free_descriptor() noexcept {
+  return -1;
+}
+
 int for_each_entry(const char* path, entry_visitor visit) {
   if (stand_in* const r = stand_in::of_thread()) return r->for_each_entry(path, visit);
   return list_folder(path, visit);

@@ -6,7 +6,7 @@ option(HMN_BUILD_DOCS "Install the manual pages (mdoc; no tool is needed)" ON)
 option(HMN_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF)
 option(HMN_BUILD_FUZZ "Build the fuzz targets (clang with libFuzzer)" OFF)
 option(HMN_STATIC_CLI "Link libhypomnesis into the hmn command" OFF)
-option(HMN_STATIC_RUNTIME "Link libgcc and libstdc++ into the shared library" OFF)
+option(HMN_STATIC_RUNTIME "Link libgcc and libstdc++ into the shared library, and into an hmn that contains it" OFF)
 option(HMN_LTO "Optimise the shared library across its files (gcc; not in Debug builds)" ON)
 option(HMN_WERROR "Treat warnings as errors" OFF)
 set(HMN_TEST_FOLDERS "unit;abi;backends;cli;bindings;live;install;repo" CACHE STRING

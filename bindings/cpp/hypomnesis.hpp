@@ -1153,16 +1153,18 @@ std::optional<Record> look(Call call) {
   return record;
 }
 
-// call(buffer, capacity, &needed) gives a text; nothing where it is not known.
+// call(buffer, capacity, &needed) gives a text; nothing where it is not known. A text of at most
+// `expected` bytes is written by one call.
 template <class Call>
-std::optional<std::string> text(Call call) {
+std::optional<std::string> text(Call call, std::uint32_t expected = 64) {
+  std::string out(expected, '\0');
   std::uint32_t needed = 0;
-  hmn_status status = call(static_cast<char*>(nullptr), std::uint32_t{0}, &needed);
-  std::string out;
-  while (status == HMN_OK && out.size() < needed) {
+  hmn_status status = HMN_OK;
+  for (;;) {
+    const auto capacity = static_cast<std::uint32_t>(out.size());
+    status = call(&out[0], capacity, &needed);
+    if (status != HMN_E_BUFFER || needed <= capacity) break;
     out.resize(needed);
-    status = call(&out[0], needed, &needed);
-    if (status == HMN_E_BUFFER) status = HMN_OK;  // it has grown
   }
   if (status == HMN_E_EMPTY) return std::nullopt;
   check(status);
@@ -1700,10 +1702,17 @@ class snapshot {
   }
   template <class Function, class... Words>
   std::optional<std::string> text(Function function, Words... words) const {
+    return text_of(64, function, words...);
+  }
+  template <class Function, class... Words>
+  std::optional<std::string> text_of(std::uint32_t expected, Function function,
+                                     Words... words) const {
     const std::shared_ptr<hmn_snapshot> held = native();
-    return detail::text([&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
-      return function(held.get(), words..., buffer, capacity, needed);
-    });
+    return detail::text(
+        [&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
+          return function(held.get(), words..., buffer, capacity, needed);
+        },
+        expected);
   }
   // Gives each device its own of a list; both are in the order of device indexes.
   template <class Value>
@@ -1827,7 +1836,7 @@ class snapshot {
   }
 
   // The whole snapshot as one JSON object.
-  std::string json() const { return *text(&hmn_format_json, hmn_flags{0}); }
+  std::string json() const { return *text_of(1U << 16, &hmn_format_json, hmn_flags{0}); }
   // A device as one line; nothing where a value is not known.
   std::optional<std::string> device_line(std::uint32_t device_index,
                                          device_format format = device_format::free,

@@ -163,7 +163,7 @@ class Texts(unittest.TestCase):
                  for noun in ("spill", "watch")}
         self.assertEqual(named["spill"], set(schemas["spill"]["required"]) | set(episode["required"]))
         of_spill = set(schemas["spill"]["required"]) - {"exit_status"}
-        self.assertEqual(named["watch"] - {"exit_status"}, set(sample["required"]) | set(process["required"]) |
+        self.assertEqual(named["watch"] - {"exit_status", "least_free_bytes"}, set(sample["required"]) | set(process["required"]) |
                          (set(summary_line["required"]) - of_spill))
         for command, keys in (("", summary.KEYS), ("ps", ps.KEYS), ("log", log.KEYS),
                               ("metrics", metrics.KEYS)):

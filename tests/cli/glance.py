@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""`hmn` on a terminal, as tmux shows it."""
+"""`hmn` and `hmn watch` on a terminal, as tmux shows them."""
 import re
 import time
 
@@ -176,6 +176,37 @@ class Glance(Machines):
         pools[0]["used"] = 0
         (row,), _ = self.rows_of({"devices": [gpu(pools=pools)]}, 120, 1)
         self.assertIn(" 0 / 80.0 GiB", row)
+
+
+def work(pid, size, name="work"):
+    return {"pid": pid, "used": size, "host_pool": "1MiB", "name": name, "uid": 1}
+
+
+class Watch(Machines):
+    MACHINE = {"devices": [card("Card", vendor="amd", processes=[work(7, "1GiB"), work(8, "2GiB", HOSTILE)])],
+               "changes": [{"at_reading": 4, "patch": [
+                   {"op": "replace", "path": "/devices/0/processes",
+                    "value": [work(7, "3GiB"), work(8, "2GiB", HOSTILE), work(9, "5GiB", "new")]}]}]}
+    FAST = ("--interval", "100ms", "--duration", "1s", "--follow-new")
+
+    def test_samples_replace_each_other(self):
+        for columns in WIDTHS:
+            lines = frame("watch", *self.FAST, "--machine", self.machine(self.MACHINE), columns=columns, rows=30,
+                          keep=True)
+            shown = [line.split()[:2] for line in lines if line.startswith("+") or line.startswith("TIME")
+                     or line.startswith(" TIME")]
+            self.assertEqual([each[1] for each in shown], ["PID", "9", "7", "8"], lines)
+            self.assertEqual(len({each[0] for each in shown[1:]}), 1)  # one time
+            rows = [line for line in lines if re.match(r"\+.* 7 ", line)]
+            self.assertIn("3.0 GiB", rows[0])
+            # What happened stays above.
+            text = "".join(lines)
+            self.assertIn("entered pid=9 (new)", text)
+            self.assertLess(text.index("entered"), text.index("TIME"))
+
+    def test_what_does_not_fit_is_appended(self):
+        lines = frame("watch", *self.FAST, "--machine", self.machine(self.MACHINE), columns=80, rows=3, keep=True)
+        self.assertGreater(len([line for line in lines if re.match(r" *\+.* 7 work", line)]), 2)
 
 
 if __name__ == "__main__":

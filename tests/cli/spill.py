@@ -128,6 +128,20 @@ class Spill(Machines):
             self.assertTrue(found["reason"])
             self.assertEqual(found["exit_status"], 7)
 
+    def test_what_is_known_where_it_cannot_be_measured(self):
+        machine = NVIDIA | {"changes": [{"at_reading": 4, "patch": [used(0, "15GiB")]},
+                                        {"at_reading": 6, "patch": [used(0, "2GiB")]}]}
+        found, done = self.report(machine, "sleep", "0.5", options=("--interval", "50ms"))
+        self.assertEqual((found["peak_used_bytes"], found["least_free_bytes"]), (15 * GIB, GIB))
+        self.assertIn("managed-memory migration is not reported\n", done.err)
+        self.assertRegex(done.err, r"\n           peak used      15\.0 GiB / 16\.0 GiB, sampled\n"
+                         r"           least free     1\.0 GiB, \+\d+\.\d+s into run\n$")
+        found, done = self.report({"devices": []}, "true")
+        self.assertEqual((found["peak_used_bytes"], found["least_free_bytes"]), (None, None))
+        self.assertNotIn("peak used", done.err)
+        found, _ = self.report(CALM, "true")  # measured
+        self.assertEqual((found["peak_used_bytes"], found["least_free_bytes"]), (None, None))
+
     def test_the_commands_end_is_seen_at_once(self):
         self.assertEqual(self.on(CALM, "spill", "--interval", "1h", "--", "true").code, 0)
 

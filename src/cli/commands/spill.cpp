@@ -4,6 +4,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/spill_report.hpp"
+#include "cli/measure/freshness.hpp"
 #include "cli/measure/ticks.hpp"
 #include "cli/system/child.hpp"
 #include "cli/system/waiting_notice.hpp"
@@ -14,23 +15,46 @@ namespace {
 
 using std::chrono::milliseconds;
 
-expected<hypomnesis::spill> make_detector(const session& in, const options& asked) {
+// Observes a device: its spills, or where they cannot be measured, its memory.
+class observer {
+ public:
+  observer(const session& in, std::uint32_t device)
+      : in_(in), device_(device), detector_(in.library().detect_spill(device)) {}
+
+  void observe(const std::string& label) {
+    hmn::cli::observe(detector_, label);
+    if (has(detector_.info().state, hypomnesis::spill_state::measurable)) return;
+    const auto pool = attempt([&] { return in_.library().pool(device_); });
+    if (pool && is_fresh(*pool)) bounds_.add(*pool, label);
+  }
+  const hypomnesis::spill& detector() const { return detector_; }
+  const memory_bounds& bounds() const { return bounds_; }
+
+ private:
+  const session& in_;
+  std::uint32_t device_;
+  hypomnesis::spill detector_;
+  memory_bounds bounds_;
+};
+
+expected<observer> make_observer(const session& in, const options& asked) {
   std::uint32_t index = 0;
   if (asked.device) {
     const auto found = find_device(in, *asked.device);
     if (!found) return found.why();
     index = *found;
   }
-  return in.library().detect_spill(index);
+  return observer(in, index);
 }
 
 std::string label_at(child::clock::duration since, const options& asked) {
   return moment_text(static_cast<std::uint64_t>(since / milliseconds(1)), asked.spill.interval_ms);
 }
 
-std::string json_of(const hypomnesis::spill& detector, exit_code status) {
+std::string json_of(const observer& of, exit_code status) {
   json_object out;
-  add_spill_json(detector.info(), episodes_of(detector), out);
+  add_spill_json(of.detector().info(), episodes_of(of.detector()), out);
+  add_bounds_json(of.bounds(), out);
   out.add("exit_status", std::uint64_t{static_cast<std::uint32_t>(status)});
   return out.text() + "\n";
 }
@@ -41,25 +65,26 @@ expected<exit_code> run_spill(const session& in, const options& asked, const sty
   std::optional<late_file> json;
   if (asked.spill.json) json.emplace(*asked.spill.json);
   if (json && !json->is_good()) return json->why();
-  auto detector = make_detector(in, asked);
-  if (!detector) return detector.why();
+  auto observing = make_observer(in, asked);
+  if (!observing) return observing.why();
   {
     const waiting_notice notice;
-    observe(*detector, label_at({}, asked));
+    observing->observe(label_at({}, asked));
   }
   const auto begun = child::clock::now();
   auto running = child::start(asked.words);
   if (!running) return running.why();
   const ticks schedule(begun, milliseconds(asked.spill.interval_ms));
   while (!running->wait_until(schedule.after(child::clock::now())))
-    observe(*detector, label_at(child::clock::now() - begun, asked));
-  observe(*detector, label_at(child::clock::now() - begun, asked));
+    observing->observe(label_at(child::clock::now() - begun, asked));
+  observing->observe(label_at(child::clock::now() - begun, asked));
 
   if (const auto& why = running->end().why_lost; !why.empty())
     return failure{running->end().status, why};
-  write_report(spill_text("hmn spill", detector->info(), as.ascii_only));
+  write_report(spill_text("hmn spill", observing->detector().info(), as.ascii_only) +
+               bounds_text("hmn spill", observing->bounds()));
   auto code = running->end().status;
-  if (json) json->write(json_of(*detector, code));
+  if (json) json->write(json_of(*observing, code));
   if (!json || json->is_good()) return code;
   write_notice(json->why().message);
   return code == exit_code::done ? exit_code::wrapper_failed : code;

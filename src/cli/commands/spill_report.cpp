@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <hypomnesis.hpp>
 
+#include <algorithm>
+
 #include "cli/measure/session.hpp"
 #include "cli/text/axis.hpp"
 #include "cli/text/escape.hpp"
@@ -85,6 +87,30 @@ std::string spill_text(std::string_view who, const hypomnesis::spill_info& of, b
                         of.skipped_count + of.observation_count, of.message.empty() ? "" : ": ",
                         escape_for_text(of.message));
   return text;
+}
+
+void memory_bounds::add(const hypomnesis::pool& now, const std::string& label) {
+  if (now.total_bytes) total_bytes = now.total_bytes;
+  if (now.used_bytes) peak_used_bytes = std::max(peak_used_bytes.value_or(0), *now.used_bytes);
+  if (!now.free_bytes || (least_free_bytes && *least_free_bytes <= *now.free_bytes)) return;
+  least_free_bytes = now.free_bytes;
+  least_free_label = label;
+}
+
+std::string bounds_text(std::string_view who, const memory_bounds& of) {
+  const std::string indent(who.size() + 2, ' ');
+  std::string text;
+  if (of.peak_used_bytes)
+    text += fmt::format("{}peak used      {} / {}, sampled\n", indent,
+                        format_bytes(*of.peak_used_bytes), bytes_text(of.total_bytes));
+  if (of.least_free_bytes)
+    text += fmt::format("{}least free     {}, {} into run\n", indent,
+                        format_bytes(*of.least_free_bytes), of.least_free_label);
+  return text;
+}
+
+void add_bounds_json(const memory_bounds& of, json_object& to) {
+  to.add("peak_used_bytes", of.peak_used_bytes).add("least_free_bytes", of.least_free_bytes);
 }
 
 void add_spill_json(const hypomnesis::spill_info& of,

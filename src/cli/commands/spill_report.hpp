@@ -2,6 +2,8 @@
 #pragma once
 #include <hypomnesis.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +27,20 @@ void observe(hypomnesis::spill& detector, const Observed&... what) {
 
 // Returns the episodes that are kept.
 std::vector<hypomnesis::episode> episodes_of(const hypomnesis::spill& detector);
+
+// Memory of a device whose spills cannot be measured.
+struct memory_bounds {
+  std::optional<std::uint64_t> peak_used_bytes;
+  std::optional<std::uint64_t> least_free_bytes;
+  std::optional<std::uint64_t> total_bytes;
+  std::string least_free_label;  // time of the observation
+
+  void add(const hypomnesis::pool& now, const std::string& label);
+};
+
+// Formats the lines after those of spill_text; empty: nothing is known.
+std::string bounds_text(std::string_view who, const memory_bounds& of);
+void add_bounds_json(const memory_bounds& of, json_object& to);
 
 // Formats the lines after "hmn spill" or "hmn watch".
 std::string spill_text(std::string_view who, const hypomnesis::spill_info& of, bool ascii_only);

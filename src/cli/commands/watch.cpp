@@ -18,6 +18,7 @@
 #include "cli/text/escape.hpp"
 #include "cli/text/glob.hpp"
 #include "cli/text/output.hpp"
+#include "cli/text/redrawn_lines.hpp"
 #include "cli/units.hpp"
 
 namespace hmn::cli {
@@ -48,13 +49,13 @@ std::optional<failure> missing_list(const hypomnesis::snapshot& snapshot) {
   return std::nullopt;
 }
 
-// Reports the age of stale values, which the sample omits.
-void report_stale(const std::vector<hypomnesis::usage>& rows, const std::string& moment) {
+// Returns the age of stale values, which the sample omits; empty: there are none.
+std::string stale_report(const std::vector<hypomnesis::usage>& rows, const std::string& moment) {
   const auto stale = std::find_if(rows.begin(), rows.end(),
                                   [](const hypomnesis::usage& each) { return !is_fresh(each); });
-  if (stale != rows.end())
-    write_report(fmt::format("hmn watch: values at {} are not counted: {}\n", moment,
-                             stale_text(stale->age_ns)));
+  if (stale == rows.end()) return {};
+  return fmt::format("hmn watch: values at {} are not counted: {}\n", moment,
+                     stale_text(stale->age_ns));
 }
 
 // Returns ": it is divided, its parts have them (--device 1, 2)" for a device with parts that are
@@ -98,6 +99,9 @@ class watch {
     return moment_text(ms, asked_.watch.interval_ms);
   }
   watched_row row_of(std::uint32_t pid);
+  void report(const std::string& lines);
+  write_result append(const watch_moment& at, const std::vector<watched_row>& rows);
+  write_result show(const watch_moment& at, const std::vector<watched_row>& rows);
   write_result print(std::uint64_t ms);
   std::string list_of(const std::vector<std::uint32_t>& pids,
                       const std::vector<std::uint32_t>& without) const;
@@ -113,7 +117,31 @@ class watch {
   std::vector<process_values> rows_;  // of the last sample
   std::vector<std::uint32_t> followed_;
   watched all_;
+  redrawn_lines shown_;  // the last sample, on a terminal
 };
+
+// Reports an event above the last sample.
+void watch::report(const std::string& lines) {
+  if (lines.empty()) return;
+  if (const auto removal = shown_.remove(); !removal.empty()) write_part(removal);
+  write_report(lines);
+}
+
+// Writes a sample as lines, after a header in front of the first one.
+write_result watch::append(const watch_moment& at, const std::vector<watched_row>& rows) {
+  shown_ = {};
+  std::string text = at.ms == 0 && !asked_.json ? watch_header(as_.ascii_only) : std::string();
+  for (const auto& each : rows) text += asked_.json ? watch_json(at, each) : watch_line(at, each);
+  return text.empty() ? write_result::written : write_part(text);
+}
+
+// Writes a sample; on a terminal in place of the one before, if it fits.
+write_result watch::show(const watch_moment& at, const std::vector<watched_row>& rows) {
+  const auto as = choose_style(standard_output_surroundings(), asked_.colour);
+  if (asked_.json || as.height <= rows.size() + 1) return append(at, rows);
+  const auto table = watch_table(at, rows, as);
+  return table ? write_part(shown_.replace(*table)) : append(at, rows);
+}
 
 expected<std::vector<process_values>> watch::try_read(std::uint32_t deadline_ms, std::uint64_t ms) {
   try {
@@ -141,7 +169,7 @@ expected<std::vector<process_values>> watch::read(std::uint32_t deadline_ms, std
     rows.push_back(values_of(each));
     rows.back().is_candidate = is_selected(asked_.watch.match, each.process_name);
   }
-  report_stale(usages, moment_of(ms));
+  report(stale_report(usages, moment_of(ms)));
   if (label_.empty())
     for (const auto& each : gpus_of(in_, snapshot)) label_ = shown_name(each).value_or("");
   return rows;
@@ -209,9 +237,9 @@ void watch::choose(std::uint64_t ms) {
   followed_ = std::move(chosen);
   if (entered.empty() && left.empty()) return;
   const bool both = !entered.empty() && !left.empty();
-  write_report(fmt::format("hmn watch: {} followed set changed: {}{}{}\n", moment_of(ms),
-                           entered.empty() ? "" : "entered " + entered, both ? "; " : "",
-                           left.empty() ? "" : "left " + left));
+  report(fmt::format("hmn watch: {} followed set changed: {}{}{}\n", moment_of(ms),
+                     entered.empty() ? "" : "entered " + entered, both ? "; " : "",
+                     left.empty() ? "" : "left " + left));
 }
 
 watched_row watch::row_of(std::uint32_t pid) {
@@ -226,27 +254,23 @@ watched_row watch::row_of(std::uint32_t pid) {
 
 write_result watch::print(std::uint64_t ms) {
   const watch_moment at{ms, detector_.info(), moment_of(ms)};
-  std::string text;
+  std::vector<watched_row> rows;
   for (const auto pid : followed_) {
-    const auto row = row_of(pid);
-    if (!row.message.empty()) write_report("hmn watch: " + escape_for_text(row.message) + "\n");
-    text += asked_.json ? watch_json(at, row) : watch_line(at, row);
+    rows.push_back(row_of(pid));
+    if (const auto& message = rows.back().message; !message.empty())
+      report("hmn watch: " + escape_for_text(message) + "\n");
   }
   all_.forget_beyond(followed_);
-  return text.empty() ? write_result::written : write_part(text);
+  return show(at, rows);
 }
 
 write_result watch::sample(std::uint64_t ms) {
-  if (ms == 0) {
-    const auto header =
-        asked_.json ? write_result::written : write_part(watch_header(as_.ascii_only));
-    return header == write_result::written ? print(0) : header;
-  }
+  if (ms == 0) return print(0);
   const auto patience = std::max(asked_.watch.interval_ms, default_deadline_ms);
   auto rows = try_read(std::min(asked_.timeout_ms, patience), ms);
   if (!rows) {
-    write_report(fmt::format("hmn watch: sample failed at {} ({}); skipping interval\n",
-                             moment_of(ms), escape_for_text(rows.why().message)));
+    report(fmt::format("hmn watch: sample failed at {} ({}); skipping interval\n", moment_of(ms),
+                       escape_for_text(rows.why().message)));
     return write_result::written;
   }
   rows_ = *std::move(rows);
@@ -257,7 +281,7 @@ write_result watch::sample(std::uint64_t ms) {
 write_result watch::finish() {
   const auto spill = detector_.info();
   return write_part(asked_.json ? watch_summary_json(all_, spill, episodes_of(detector_))
-                                : watch_summary(all_, spill, as_.ascii_only));
+                                : watch_summary(all_, spill, as_));
 }
 
 expected<hypomnesis::spill> detector_of(const session& in, std::uint32_t device) {

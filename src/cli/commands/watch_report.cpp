@@ -7,6 +7,7 @@
 #include "cli/commands/spill_report.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/text/json.hpp"
+#include "cli/text/table.hpp"
 #include "cli/units.hpp"
 
 namespace hmn::cli {
@@ -14,6 +15,9 @@ namespace {
 
 using hypomnesis::format_bytes;
 using hypomnesis::spill_state;
+
+using align = table::align;
+using cell = table::cell;
 
 constexpr const char* line_form = "{:>8} {:>7} {:<15} {:>9} {:>9} {:>9} {:>9} {}\n";
 constexpr const char* word_of[] = {"uses", "idle", "exited", "?"};
@@ -35,6 +39,30 @@ std::optional<bool> spills(const hypomnesis::spill_info& of) {
   return has(of.state, spill_state::now);
 }
 
+table::cell spill_cell(const hypomnesis::spill_info& of) {
+  const auto spilling = spills(of);
+  if (!spilling) return {"?", tone::faint};
+  return *spilling ? table::cell{"SPILL", tone::bad} : table::cell{"no"};
+}
+
+// Returns the first values and the peaks of each process as a table, for a terminal.
+std::string peaks_table(const watched& all, const style& as) {
+  table out({{"PID", align::right},
+             {"NAME", align::left, true, 6},
+             {"VRAM", align::right},
+             {"PEAK", align::right},
+             {"SHARED", align::right},
+             {"PEAK", align::right}});
+  for (const auto& each : all.all())
+    out.add({{fmt::to_string(each.pid)},
+             {each.name ? escape_for_text(*each.name, as.ascii_only) : "?"},
+             {size_or(each.used.baseline)},
+             {size_or(each.used.peak)},
+             {size_or(each.shared.baseline)},
+             {size_or(each.shared.peak)}});
+  return "hmn watch: first values and peaks\n" + out.text(as);
+}
+
 }  // namespace
 
 std::string change_text(std::optional<std::int64_t> bytes) {
@@ -43,6 +71,35 @@ std::string change_text(std::optional<std::int64_t> bytes) {
   const auto size =
       *bytes < 0 ? 0 - static_cast<std::uint64_t>(*bytes) : static_cast<std::uint64_t>(*bytes);
   return (*bytes < 0 ? "-" : "+") + (size < mib ? fmt::format("{} B", size) : format_bytes(size));
+}
+
+std::optional<std::string> watch_table(const watch_moment& at, const std::vector<watched_row>& rows,
+                                       const style& as) {
+  const std::string change = as.ascii_only ? "d" : "\u0394";
+  table out({{"TIME", align::right},
+             {"PID", align::right},
+             {"NAME", align::left, true, 6},
+             {"VRAM", align::right},
+             {change + "VRAM", align::right},
+             {"SHARED", align::right},
+             {change + "SHARED", align::right},
+             {"SPILL"}});
+  for (const auto& each : rows) {
+    const bool has_values = each.life == process_life::uses;
+    const auto value = [&](std::string text) { return cell{has_values ? std::move(text) : "-"}; };
+    out.add({{at.text},
+             {fmt::to_string(each.pid)},
+             {each.name ? escape_for_text(*each.name, as.ascii_only) : "?"},
+             {has_values ? size_or(each.used) : text_of(each.life)},
+             value(change_text(each.used_delta)),
+             value(size_or(each.shared)),
+             value(change_text(each.shared_delta)),
+             spill_cell(at.spill)});
+  }
+  out.set_gap(1);
+  if (!out.fits(as.width)) return std::nullopt;
+  out.set_gap(2);
+  return out.text(as);
 }
 
 std::string watch_header(bool ascii_only) {
@@ -79,9 +136,15 @@ std::string watch_json(const watch_moment& at, const watched_row& of) {
 }
 
 std::string watch_summary(const watched& all, const hypomnesis::spill_info& spill,
-                          bool ascii_only) {
-  auto text = spill_text("hmn watch", spill, ascii_only);
+                          const style& as) {
+  auto text = spill_text("hmn watch", spill, as.ascii_only);
   if (all.all().empty()) return text;
+  if (as.height > 0) {
+    text += peaks_table(all, as);
+    return all.forgotten() == 0
+               ? text
+               : text + fmt::format("and {} more that left long ago\n", all.forgotten());
+  }
   constexpr const char* form = "{:<18} {:>7} {:<15} {:>13} {:>9} {:>15} {:>11}\n";
   text += fmt::format(fmt::runtime(form), "hmn watch: per-PID", "PID", "NAME", "BASELINE VRAM",
                       "PEAK VRAM", "BASELINE SHARED", "PEAK SHARED");

@@ -8,6 +8,7 @@ namespace hmn::cli {
 struct surroundings {
   bool is_terminal = false;
   unsigned columns = 0;  // 0: unknown
+  unsigned lines = 0;    // 0: unknown
   std::string term;      // "dumb": no colours
   std::string no_color;
   std::string locale;  // the first nonempty one of LC_ALL, LC_CTYPE, LANG

@@ -98,6 +98,11 @@ std::string table::line(const std::vector<cell>& row, const std::vector<std::siz
 }
 
 std::string table::text(const style& as) const {
+  if (as.width > 0 && gap_ > 1 && !fits(as.width)) {
+    auto narrow = *this;
+    narrow.gap_ = 1;
+    return narrow.text(as);
+  }
   const auto widths = fitting_widths(as.width);
   std::vector<cell> titles;
   for (const auto& each : columns_) titles.push_back({each.title, tone::strong});

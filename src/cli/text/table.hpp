@@ -9,7 +9,8 @@
 
 namespace hmn::cli {
 
-// Table with two spaces between columns and none at line ends; widths are those of a terminal.
+// Table with two spaces between columns, one where it is narrow, and none at line ends; widths are
+// those of a terminal.
 class table {
  public:
   enum class align { left, right };
@@ -34,6 +35,7 @@ class table {
   std::string text(const style& as) const;
   // Returns whether the lines can be cut to that width.
   bool fits(std::size_t width) const;
+  // Sets the number of spaces between columns.
   void set_gap(std::size_t columns) { gap_ = columns; }
 
  private:

@@ -39,7 +39,9 @@ style choose_style(const surroundings& around, colour_choice choice) noexcept {
   const bool utf8 = names_utf8(around.locale);
   chosen.unicode = utf8 && around.term != "dumb";
   chosen.ascii_only = !utf8;
-  if (around.is_terminal) chosen.width = around.columns > 0 ? around.columns : usual_columns;
+  if (!around.is_terminal) return chosen;
+  chosen.width = around.columns > 0 ? around.columns : usual_columns;
+  if (!dumb) chosen.height = around.lines;
   return chosen;
 }
 

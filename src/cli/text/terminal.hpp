@@ -14,6 +14,7 @@ struct style {
   bool unicode = false;     // marks and bars beyond ASCII
   bool ascii_only = false;  // the terminal shows ASCII only
   unsigned width = 0;       // columns; 0: no limit
+  unsigned height = 0;      // lines that can be written over; 0: none can
 };
 
 // Returns the mark of shortened text.

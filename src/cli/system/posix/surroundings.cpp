@@ -21,8 +21,10 @@ surroundings standard_output_surroundings() {
   surroundings around;
   around.is_terminal = isatty(STDOUT_FILENO) == 1;
   winsize size{};
-  if (around.is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+  if (around.is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
     around.columns = size.ws_col;
+    around.lines = size.ws_row;
+  }
   around.term = environment_value("TERM").value_or("");
   around.no_color = environment_value("NO_COLOR").value_or("");
   around.locale = locale_name();

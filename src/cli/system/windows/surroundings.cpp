@@ -15,8 +15,10 @@ surroundings standard_output_surroundings() {
   if (!around.is_terminal) return around;
   CONSOLE_SCREEN_BUFFER_INFO about{};
   if (GetConsoleScreenBufferInfo(output, &about) != 0 &&
-      about.srWindow.Right >= about.srWindow.Left)
+      about.srWindow.Right >= about.srWindow.Left) {
     around.columns = static_cast<unsigned>(about.srWindow.Right - about.srWindow.Left + 1);
+    around.lines = static_cast<unsigned>(about.srWindow.Bottom - about.srWindow.Top + 1);
+  }
   // A console without sequences would show them as text; it is written to in UTF-16.
   around.term = takes_sequences(output, mode) ? "console" : "dumb";
   around.locale = "C.UTF-8";

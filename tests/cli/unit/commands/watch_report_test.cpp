@@ -93,7 +93,7 @@ TEST_CASE("HV102: the summary of each process") {
   auto info = spill({});
   info.message = "the reason";
   CHECK(
-      watch_summary(all, info, false) ==
+      watch_summary(all, info, style{}) ==
       "hmn watch: spill not measurable: the reason\n"
       "hmn watch: per-PID     PID NAME            BASELINE VRAM PEAK VRAM BASELINE SHARED PEAK "
       "SHARED\n"

@@ -9,6 +9,9 @@ import re
 import subprocess
 import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from free_memory import CASES
+
 MACHINES = pathlib.Path(__file__).resolve().parents[3] / "examples/machines"
 UNITS = {"B": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40}
 problems = []
@@ -152,6 +155,8 @@ def main():
     machines = sorted(MACHINES.glob("*.json"))
     for path in machines:
         check_machine(path)
+    for wanted, path, code, lines in CASES:
+        check(f"free_memory {wanted} on {path.name}", run("free_memory", wanted, machine=path), (code, lines, ""))
     check_real()
     check_watch()
     print(*problems, sep="\n")

@@ -8,6 +8,8 @@ import subprocess
 import sys
 
 LUA, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
+sys.path.append(str(ROOT / "tests/bindings"))
+from free_memory import CASES
 
 
 def run(example, *arguments, machine=None):
@@ -56,6 +58,8 @@ for wrong in ("", "8GB", "x", "-1", "1.2.3GiB"):
     expect(run("free_memory", wrong, machine="server-8gpu")[0], 2)
 status, text = run("free_memory", "1MiB", machine="laptop-asleep")
 assert "free memory is not known" in text, text
+for size, path, *expected in CASES:
+    expect(run("free_memory", size, machine=path), tuple(expected))
 
 # 8030261248 parameters of 16 bits and 131072 bytes for each token: 17.6 GiB, which GPUs 6 and 7 have.
 status, text = run("fit", "bf16", "8192", machine="server-8gpu")

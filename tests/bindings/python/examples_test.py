@@ -8,6 +8,9 @@ import unittest
 
 from support import MACHINES, ROOT, Case, run_suite
 
+sys.path.append(str(ROOT / "tests/bindings"))
+from free_memory import CASES
+
 MIB = 1 << 20
 SERVER = """\
 GPU 0 [NVIDIA H100 80GB HBM3]: 4.7 GiB free, does not fit
@@ -61,6 +64,10 @@ class Examples(Case):
             self.assertEqual(self.example("free_memory", wanted, machine="workstation"), (status, verdict))
         self.assertEqual(self.example("free_memory", "8GiB", machine={"devices": []}),
                          (1, "no GPU has 8.0 GiB free\n"))
+
+    def test_free_memory_is_what_can_be_allocated(self):
+        for size, machine, *expected in CASES:
+            self.assertEqual(self.example("free_memory", size, machine=machine), tuple(expected))
 
     def test_fit(self):
         total = "weights: 15.0 GiB\ncache: 1.0 GiB\nwith a tenth more: 17.6 GiB\n"

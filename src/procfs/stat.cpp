@@ -51,6 +51,17 @@ std::optional<stat> parse_stat(std::string_view text) noexcept {
   return stat{*pid, comm, state[0], *ppid, *flags, *num_threads, *starttime, vsize, rss};
 }
 
+std::optional<std::uint64_t> parse_processor_ticks(std::string_view text) noexcept {
+  const std::size_t close = text.rfind(')');
+  if (close == std::string_view::npos) return std::nullopt;
+  std::string_view after = text.substr(close + 1);
+  fields f(scan::take_line(after));
+  const auto user = scan::number(f.take(14));
+  const auto system = scan::number(f.take(15));
+  if (!user || !system || !f.goes_on() || *system > UINT64_MAX - *user) return std::nullopt;
+  return *user + *system;
+}
+
 bool is_kernel_thread(std::string_view stat_text) noexcept {
   const auto s = parse_stat(stat_text);
   return s && s->is_kernel_thread();

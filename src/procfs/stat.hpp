@@ -32,6 +32,9 @@ struct stat {
 
 std::optional<stat> parse_stat(std::string_view text) noexcept;
 
+// Returns utime and stime, which include those of the threads that have ended, in clock ticks.
+std::optional<std::uint64_t> parse_processor_ticks(std::string_view text) noexcept;
+
 // Tests for a kernel thread, which holds no descriptor. Returns false for malformed text.
 bool is_kernel_thread(std::string_view stat_text) noexcept;
 

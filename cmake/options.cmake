@@ -5,6 +5,7 @@ option(HMN_BUILD_BINDINGS "Build the language bindings whose tools are here" OFF
 option(HMN_BUILD_DOCS "Install the manual pages (mdoc; no tool is needed)" ON)
 option(HMN_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF)
 option(HMN_BUILD_FUZZ "Build the fuzz targets (clang with libFuzzer)" OFF)
+option(HMN_CURSES "Build the screen of hmn top, where curses is installed" ON)
 option(HMN_STATIC_CLI "Link libhypomnesis into the hmn command" OFF)
 option(HMN_STATIC_RUNTIME "Link libgcc and libstdc++ into the shared library, and into an hmn that contains it" OFF)
 option(HMN_LTO "Optimise the shared library across its files (gcc; not in Debug builds)" ON)

@@ -8,7 +8,7 @@ import unittest
 
 from command import SOURCE, main, run
 
-COMMANDS = ("", "ps", "snapshot", "log", "metrics", "fit", "run", "spill", "watch", "wait", "doctor",
+COMMANDS = ("", "top", "ps", "snapshot", "log", "metrics", "fit", "run", "spill", "watch", "wait", "doctor",
             "record-machine")
 LONG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 COMPLETIONS = SOURCE / "src" / "cli" / "completions"
@@ -62,7 +62,7 @@ class Options(unittest.TestCase):
         text = (COMPLETIONS / "hmn.bash").read_text()
         common = set(LONG.findall(re.search(r'common="([^"]*)"', text).group(1)))
         self.assertEqual(common, helped("snapshot"))
-        for command, case in (("ps", r"ps\) _hmn_words"), ("log", r"log\) _hmn_words"),
+        for command, case in (("top", r"top\) _hmn_words"), ("ps", r"ps\) _hmn_words"), ("log", r"log\) _hmn_words"),
                               ("metrics", r"metrics\) _hmn_words"),
                               ("fit", r"fit\)\s+_hmn_words"), ("run", r"run\) _hmn_words"),
                               ("spill", r"spill\) _hmn_words"), ("watch", r"watch\) _hmn_words"),
@@ -74,23 +74,24 @@ class Options(unittest.TestCase):
         valued = set(LONG.findall(re.search(r"(--timeout \| [^)]*)\)", text).group(1)))
         self.assertEqual(valued, (with_value("") | with_value("ps") | with_value("log") |
                                   with_value("fit") | with_value("run") | with_value("wait") |
-                                  with_value("watch")) - {"--json"})
+                                  with_value("watch") | with_value("top")) - {"--json"})
 
     def test_zsh_has_the_options_of_the_help(self):
         text = (COMPLETIONS / "_hmn").read_text()
         named = set(re.findall(r"(--[a-z-]+)[}\[]", text))
         self.assertEqual(named, helped("") | helped("ps") | helped("log") | helped("metrics") |
                          helped("fit") | helped("run") | helped("wait") | helped("spill") | helped("watch") |
-                         helped("record-machine") | helped("doctor"))
+                         helped("record-machine") | helped("doctor") | helped("top"))
 
     def test_fish_has_the_options_of_the_help(self):
         found = {of: set() for of in (*COMMANDS, "common")}
         for line in (COMPLETIONS / "hmn.fish").read_text().splitlines():
-            of = re.search(r"from (ps|log|metrics|fit|run|spill|watch|wait|doctor|record-machine)'", line)
+            of = re.search(r"from (top|ps|log|metrics|fit|run|spill|watch|wait|doctor|record-machine)'", line)
             where = of.group(1) if of else "" if "not __fish_seen" in line else "common"
             found[where] |= {"--" + name for name in re.findall(r" -l ([a-z-]+)", line)}
         found["common"] -= {"--commands"}
         self.assertEqual(found["common"], helped("snapshot"))
+        self.assertEqual(found["common"] | found["top"], helped("top"))
         self.assertEqual(found["common"] | found["ps"], helped("ps"))
         self.assertEqual(found["common"] | found["log"], helped("log"))
         self.assertEqual(found["common"] | found["metrics"], helped("metrics"))

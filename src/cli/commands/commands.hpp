@@ -20,6 +20,7 @@ expected<exit_code> run_metrics(const session& in, const options& asked, const s
 expected<exit_code> run_run(const session& in, const options& asked, const style& as);
 expected<exit_code> run_spill(const session& in, const options& asked, const style& as);
 expected<exit_code> run_watch(const session& in, const options& asked, const style& as);
+expected<exit_code> run_top(const session& in, const options& asked, const style& as);
 expected<exit_code> run_wait(const session& in, const options& asked, const style& as);
 
 }  // namespace hmn::cli

@@ -20,9 +20,17 @@ std::uint32_t observation_deadline(const options& asked) {
   return wraps ? std::min(asked.timeout_ms, default_deadline_ms) : 0;
 }
 
+// Bounds the wait for a driver that starts: what hangs must not keep the screen empty, unless the
+// user has given a timeout, or a device that must be found first.
+std::uint32_t open_timeout(const options& asked) {
+  constexpr std::uint32_t of_screen_ms = 2000;
+  const bool is_bounded = asked.run == command::top && !asked.has_timeout && !asked.device;
+  return is_bounded ? of_screen_ms : asked.timeout_ms;
+}
+
 expected<exit_code> run(const options& asked) {
   const auto in =
-      session::open({asked.timeout_ms, asked.has_timeout, asked.trace, asked.machine,
+      session::open({open_timeout(asked), asked.has_timeout, asked.trace, asked.machine,
                      asked.run == command::record_machine, observation_deadline(asked)});
   if (!in) return in.why();
   const auto as = choose_style(standard_output_surroundings(), asked.colour);
@@ -41,6 +49,8 @@ expected<exit_code> run(const options& asked) {
       return run_metrics(*in, asked, as);
     case command::run:
       return run_run(*in, asked, as);
+    case command::top:
+      return run_top(*in, asked, as);
     case command::wait:
       return run_wait(*in, asked, as);
     case command::spill:

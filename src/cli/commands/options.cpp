@@ -33,6 +33,7 @@ struct texts {
   run_texts run;
   spill_texts spill;
   watch_texts watch;
+  top_texts top;
   wait_texts wait;
   fit_texts fit;
 };
@@ -160,6 +161,14 @@ void add_spill_and_watch(CLI::App& app, texts& into) {
   add_common(*watch, into.after);
 }
 
+void add_top_command(CLI::App& app, texts& into) {
+  auto* top =
+      add_command(app, "top", "Show the GPUs and their processes as they change", top_examples);
+  add_top(*top, into.top);
+  add_device(*top, into);
+  add_common(*top, into.after);
+}
+
 void declare(CLI::App& app, texts& into) {
   app.require_subcommand(0, 1);
   app.set_version_flag(
@@ -168,6 +177,7 @@ void declare(CLI::App& app, texts& into) {
   app.add_flag("--json", into.summary_json, "Print a JSON array of the GPUs");
   add_common(app, into.before);
   app.footer(summary_examples);
+  add_top_command(app, into);
   add_list(app, into);
   add_common(
       *add_command(app, "snapshot", "Print everything as one JSON object", snapshot_examples),
@@ -191,6 +201,7 @@ void declare(CLI::App& app, texts& into) {
 }
 
 command command_of(const CLI::App& app) {
+  if (app.got_subcommand("top")) return command::top;
   if (app.got_subcommand("ps")) return command::ps;
   if (app.got_subcommand("snapshot")) return command::snapshot;
   if (app.got_subcommand("doctor")) return command::doctor;
@@ -213,6 +224,8 @@ std::optional<failure> apply_json(const texts& from, options& to) {
     return misused("--json takes a file there: `hmn run --json FILE`, not `hmn --json run`");
   if (to.run == command::spill)
     return misused("--json takes a file there: `hmn spill --json FILE`, not `hmn --json spill`");
+  if (to.run == command::top)
+    return misused("--json: `hmn top` has none; `hmn log --json` prints values");
   if (to.run == command::record_machine) return misused("--json: `hmn record-machine` has none");
   return std::nullopt;
 }
@@ -253,6 +266,8 @@ expected<options> interpret(const texts& from, command run,
     if (auto wrong = apply_spill(from.spill, to.spill)) return *std::move(wrong);
   if (run == command::watch)
     if (auto wrong = apply_watch(from.watch, to.watch)) return *std::move(wrong);
+  if (run == command::top)
+    if (auto wrong = apply_top(from.top, to.top)) return *std::move(wrong);
   if (run == command::wait)
     if (auto wrong = apply_wait(from.wait, from.device.has_value(), to.wait))
       return *std::move(wrong);

@@ -12,6 +12,7 @@
 #include "cli/measure/sort_key.hpp"
 #include "cli/measure/usage_groups.hpp"
 #include "cli/text/colour.hpp"
+#include "cli/top/options.hpp"
 
 namespace hmn::cli {
 
@@ -27,7 +28,8 @@ enum class command {
   run,
   wait,
   spill,
-  watch
+  watch,
+  top
 };
 
 struct options {
@@ -54,6 +56,7 @@ struct options {
   fit_options fit;
   spill_options spill;
   watch_options watch;
+  top_options top;
   std::vector<std::string> words;  // command after "--"
   std::string file;                // written by record-machine
   bool force = false;              // replace an existing file

@@ -6,8 +6,8 @@ _hmn_command() {
   local i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --timeout | --machine | --color | --pid | --device | --sort | --by | --match | --columns | --interval | --count | --duration | --record | --plot | --free | --top | --context | --batch | --kv-type) ((i++)) ;;
-      ps | snapshot | log | metrics | fit | run | spill | watch | wait | doctor | record-machine | help)
+      --timeout | --machine | --color | --pid | --device | --sort | --by | --match | --columns | --interval | --count | --duration | --record | --plot | --free | --top | --context | --batch | --kv-type | --frames | --user) ((i++)) ;;
+      top | ps | snapshot | log | metrics | fit | run | spill | watch | wait | doctor | record-machine | help)
         echo "${COMP_WORDS[i]}"
         return
         ;;
@@ -69,9 +69,11 @@ _hmn() {
     --free) _hmn_words "1GiB 8GiB 20GiB 40GiB" "$word" ;;
     --context) _hmn_words "4K 8K 32K 128K" "$word" ;;
     --kv-type) _hmn_words "f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl" "$word" ;;
-    --match | --count | --batch | --top) ;;
+    --user) mapfile -t COMPREPLY < <(compgen -u -- "$word") ;;
+    --match | --count | --batch | --top | --frames) ;;
     *)
       case $command in
+        top) _hmn_words "--interval --once --frames --user --device $common" "$word" ;;
         ps) _hmn_words "--pid --device --sort --match --by --columns --unattributed --show-pools --json $common" "$word" ;;
         log) _hmn_words "--interval --count --duration --device --json --csv $common" "$word" ;;
         metrics) _hmn_words "--device --slow --unsupported --json $common" "$word" ;;
@@ -85,12 +87,12 @@ _hmn() {
         wait) _hmn_words "--free --any --device --interval --json $common" "$word" ;;
         snapshot) _hmn_words "$common" "$word" ;;
         doctor) _hmn_words "--json $common" "$word" ;;
-        help) _hmn_words "ps snapshot log metrics fit run spill watch wait doctor record-machine" "$word" ;;
+        help) _hmn_words "top ps snapshot log metrics fit run spill watch wait doctor record-machine" "$word" ;;
         record-machine)
           _hmn_words "--force $common" "$word"
           [[ $word == -* ]] || _hmn_files "$word"
           ;;
-        *) _hmn_words "ps snapshot log metrics fit run spill watch wait doctor record-machine help --json --version -V $common" "$word" ;;
+        *) _hmn_words "top ps snapshot log metrics fit run spill watch wait doctor record-machine help --json --version -V $common" "$word" ;;
       esac
       ;;
   esac

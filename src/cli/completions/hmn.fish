@@ -5,8 +5,9 @@ function __hmn_numbers_of
     hmn $argv[2..-1] --json --timeout 2s 2>/dev/null | string match -ra "[{,]\"$argv[1]\":(\d+)" | string match -r '^\d+$' | sort -nu
 end
 
-set -l commands ps snapshot log metrics fit run spill watch wait doctor record-machine help
+set -l commands top ps snapshot log metrics fit run spill watch wait doctor record-machine help
 complete -c hmn -f
+complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a top -d 'Show the GPUs and their processes as they change'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a ps -d 'List the processes that hold GPU memory'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a snapshot -d 'Print everything as one JSON object'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a log -d 'Print GPU measurements at an interval'
@@ -19,7 +20,7 @@ complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a wait -d 'Wait 
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'Report the GPUs and drivers found, and what to do'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a record-machine -d 'Record this machine in a file that replays it'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a help -d 'Print this help, or that of a command'
-complete -c hmn -n '__fish_seen_subcommand_from help' -a 'ps snapshot log metrics fit run spill watch wait doctor record-machine'
+complete -c hmn -n '__fish_seen_subcommand_from help' -a 'top ps snapshot log metrics fit run spill watch wait doctor record-machine'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -l json -d 'Print a JSON array of the GPUs'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -s V -l version -d 'Print the version'
 
@@ -28,6 +29,12 @@ complete -c hmn -l timeout -x -a '1s 10s 60s 5m' -d 'Longest wait for drivers'
 complete -c hmn -l machine -r -F -d 'Run on a simulated machine'
 complete -c hmn -l color -x -a 'auto always never' -d Colours
 complete -c hmn -l trace -d 'Print each driver call on standard error'
+
+complete -c hmn -n '__fish_seen_subcommand_from top' -l interval -x -a '100ms 500ms 1s 5s' -d 'Time between readings'
+complete -c hmn -n '__fish_seen_subcommand_from top' -l once -d 'Print one frame as text'
+complete -c hmn -n '__fish_seen_subcommand_from top' -l frames -x -d 'End after N frames'
+complete -c hmn -n '__fish_seen_subcommand_from top' -l user -x -a '(__fish_complete_users)' -d 'Only processes of this user'
+complete -c hmn -n '__fish_seen_subcommand_from top' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
 
 complete -c hmn -n '__fish_seen_subcommand_from ps' -l pid -x -a '(__hmn_numbers_of pid ps)' -d 'Only this process'
 complete -c hmn -n '__fish_seen_subcommand_from ps' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <charconv>
+#include <optional>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/device_argument.hpp"
+#include "cli/system/environment.hpp"
+#include "cli/system/surroundings.hpp"
+#include "cli/system/waiting_notice.hpp"
+#include "cli/top/run.hpp"
+
+namespace hmn::cli {
+namespace {
+
+constexpr unsigned width_of_pipe = 120;
+constexpr unsigned most_cells = 10'000;  // in either direction
+
+// Returns the number in a variable such as COLUMNS; none: it is unset or no number.
+std::optional<unsigned> number_in(const char* name) {
+  const auto text = environment_value(name);
+  unsigned number = 0;
+  if (!text) return std::nullopt;
+  const auto parsed = std::from_chars(text->data(), text->data() + text->size(), number);
+  const bool is_whole = parsed.ec == std::errc{} && parsed.ptr == text->data() + text->size();
+  return is_whole && number > 0 && number <= most_cells ? std::optional(number) : std::nullopt;
+}
+
+// Returns the style of frames, which is that of a terminal also where they are printed.
+style style_of_frames(surroundings around, const style& as) {
+  around.is_terminal = true;
+  auto out = choose_style(around, colour_choice::never);
+  out.colour = as.colour;
+  return out;
+}
+
+top::run_settings settings_of(const options& asked, const style& as, const surroundings& around) {
+  top::run_settings how;
+  how.asked = asked.top;
+  how.is_traced = asked.trace;
+  how.as = style_of_frames(around, as);
+  how.is_console = around.term == "linux";
+  const auto columns = around.columns != 0 ? around.columns : width_of_pipe;
+  how.width =
+      static_cast<int>(around.is_terminal ? columns : number_in("COLUMNS").value_or(columns));
+  how.height = static_cast<int>(around.is_terminal ? around.lines : number_in("LINES").value_or(0));
+  return how;
+}
+
+}  // namespace
+
+expected<exit_code> run_top(const session& in, const options& asked, const style& as) {
+  const auto around = standard_output_surroundings();
+  const bool is_live = around.is_terminal && !asked.top.once;
+  if (is_live && asked.trace)
+    return misused("--trace: needs --once, as in `hmn top --once --trace`");
+  auto how = settings_of(asked, as, around);
+  if (asked.device) {
+    const waiting_notice notice;
+    const auto found = find_device(in, *asked.device);
+    if (!found) return found.why();
+    how.device = *found;
+  }
+  return is_live ? run_on_terminal(in, how) : run_as_text(in, how);
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/top/frame.hpp"
+#include "cli/top/layout.hpp"
+#include "cli/top/state.hpp"
+
+namespace hmn::cli::top {
+
+// Returns the name without the vendor's, escaped.
+std::string gpu_name(const gpu_reading& of, bool ascii_only);
+
+// Conditions that need attention, in a few words: "thermal", "spill".
+struct flag {
+  std::string text;
+  ink with = ink::warning;
+};
+std::vector<flag> flags_of(const gpu_reading& of);
+
+void draw_gpu_table(frame& on, const layout& in, const state& of);
+
+}  // namespace hmn::cli::top

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <cstddef>
+
+#include "cli/top/frame.hpp"
+#include "cli/top/state.hpp"
+
+namespace hmn::cli::top {
+
+inline constexpr int least_width = 60;
+inline constexpr int least_height = 16;
+
+// Parts of the main page, from top to bottom. An area without height is not shown.
+struct layout {
+  area header, gpus, charts, processes, footer;
+  bool has_gpu_details = false;  // a second line for each GPU
+
+  // Lines for rows, without titles.
+  std::size_t gpu_rows() const {
+    const auto lines = static_cast<std::size_t>(gpus.height > 0 ? gpus.height - 1 : 0);
+    return has_gpu_details ? lines / 2 : lines;
+  }
+  std::size_t process_rows() const {
+    return static_cast<std::size_t>(processes.height > 0 ? processes.height - 1 : 0);
+  }
+};
+
+layout layout_of(const state& of, area whole);
+// Scrolls lists so that what is chosen is visible.
+void fit(state& in, const layout& to);
+
+}  // namespace hmn::cli::top

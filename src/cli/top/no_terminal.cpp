@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/top/terminal.hpp"
+
+namespace hmn::cli::top {
+
+expected<std::unique_ptr<terminal>> open_terminal(bool) {
+  return failed("this hmn was built without curses: only --once and output to a pipe work");
+}
+
+}  // namespace hmn::cli::top

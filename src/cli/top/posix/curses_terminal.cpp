@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#define NCURSES_NOMACROS 1
+#define NCURSES_WIDECHAR 1
+#include <curses.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include <array>
+#include <clocale>
+#include <csignal>
+#include <cstdio>
+#include <optional>
+
+#include "cli/system/environment.hpp"
+#include "cli/text/width.hpp"
+#include "cli/top/posix/restoring.hpp"
+#include "cli/top/terminal.hpp"
+
+namespace hmn::cli::top {
+namespace {
+
+constexpr int escape_delay_ms = 25;
+
+struct screen_size {
+  int width = 80;
+  int height = 24;
+};
+
+screen_size size_of_terminal() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0)
+    return {};
+  return {size.ws_col, size.ws_row};
+}
+
+std::string capability(const char* name) {
+  const char* const found = tigetstr(const_cast<char*>(name));
+  return found != nullptr && found != reinterpret_cast<const char*>(-1) ? found : "";
+}
+
+// Returns what ends colours, the invisible cursor, the keypad and the second screen.
+std::string restoring_sequence() {
+  std::string all;
+  for (const char* name : {"sgr0", "cnorm", "rmkx", "rmcup"}) all += capability(name);
+  return all;
+}
+
+std::optional<key> special_key(wint_t code) {
+  switch (code) {
+    case KEY_UP:
+      return key::up;
+    case KEY_DOWN:
+      return key::down;
+    case KEY_LEFT:
+      return key::left;
+    case KEY_RIGHT:
+      return key::right;
+    case KEY_PPAGE:
+      return key::page_up;
+    case KEY_NPAGE:
+      return key::page_down;
+    case KEY_HOME:
+      return key::home;
+    case KEY_END:
+      return key::end;
+    case KEY_ENTER:
+      return key::enter;
+    case KEY_BACKSPACE:
+      return key::backspace;
+    case KEY_F0 + 1:
+      return key::f1;
+    case KEY_F0 + 9:
+      return key::f9;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<key_press> plain_key(wint_t code) {
+  switch (code) {
+    case '\n':
+    case '\r':
+      return key_press{key::enter};
+    case '\t':
+      return key_press{key::tab};
+    case 27:
+      return key_press{key::escape};
+    case 8:
+    case 127:
+      return key_press{key::backspace};
+    case 12:
+      break;
+    default:
+      if (code < 32) return std::nullopt;
+  }
+  return key_press{key::character, static_cast<char32_t>(code)};
+}
+
+class curses_terminal : public terminal {
+ public:
+  curses_terminal(SCREEN* screen, bool has_colour);
+  ~curses_terminal() override;
+
+  int width() const override { return COLS; }
+  int height() const override { return LINES; }
+  void show(const frame& what) override;
+  void redraw() override;
+  events wait() override;
+  void wake() override { restoring_.wake(); }
+
+ private:
+  void make_colours(bool has_colour);
+  void put(int x, int y, const cell& what);
+  void read_signals(events& to);
+  void read_keys(events& to);
+  void suspend();
+  void take_size();
+
+  SCREEN* screen_;
+  restoring restoring_;
+  std::array<attr_t, ink_count> attributes_{};
+  std::array<short, ink_count> pairs_{};
+  std::optional<frame> shown_;
+};
+
+curses_terminal::curses_terminal(SCREEN* screen, bool has_colour)
+    : screen_(screen), restoring_(restoring_sequence()) {
+  cbreak();
+  noecho();
+  nonl();
+  intrflush(stdscr, FALSE);
+  keypad(stdscr, TRUE);
+  nodelay(stdscr, TRUE);
+  set_escdelay(escape_delay_ms);
+  curs_set(0);
+  make_colours(has_colour);
+  take_size();
+}
+
+curses_terminal::~curses_terminal() {
+  curs_set(1);
+  endwin();
+  delscreen(screen_);
+}
+
+void curses_terminal::make_colours(bool has_colour) {
+  const bool is_coloured = has_colour && has_colors() && start_color() == OK;
+  if (is_coloured) use_default_colors();
+  for (unsigned i = 0; i < ink_count; ++i) {
+    const auto look = look_of(static_cast<ink>(i));
+    const short colour = COLORS >= 256 ? look.colour : look.basic_colour;
+    if (look.is_bold) attributes_[i] |= A_BOLD;
+    if (look.is_dim && (!is_coloured || colour < 0)) attributes_[i] |= A_DIM;
+    if (!is_coloured || colour < 0) continue;
+    const auto pair = static_cast<short>(i + 1);
+    if (init_pair(pair, colour, -1) == OK) pairs_[i] = pair;
+  }
+}
+
+void curses_terminal::put(int x, int y, const cell& what) {
+  std::array<wchar_t, 4> text{};
+  for (std::size_t i = 0; i < what.text.size(); ++i) text[i] = static_cast<wchar_t>(what.text[i]);
+  // A character of which the C library has another width would shift the line.
+  if (wcwidth(text[0]) != static_cast<int>(width_of(what.text[0]))) text = {L'?', 0, 0, 0};
+  const auto with = static_cast<std::size_t>(what.with);
+  auto attributes = attributes_[with];
+  if (what.is_selected) attributes |= A_REVERSE;
+  cchar_t made{};
+  setcchar(&made, text.data(), attributes, pairs_[with], nullptr);
+  mvadd_wch(y, x, &made);
+}
+
+void curses_terminal::show(const frame& what) {
+  const bool is_same_size =
+      shown_ && shown_->width() == what.width() && shown_->height() == what.height();
+  if (!is_same_size) erase();
+  for (int y = 0; y < what.height(); ++y)
+    for (int x = 0; x < what.width(); ++x) {
+      const auto& now = what.at(x, y);
+      if (now.is_tail || (is_same_size && shown_->at(x, y) == now)) continue;
+      put(x, y, now);
+    }
+  shown_ = what;
+  refresh();
+}
+
+void curses_terminal::redraw() {
+  shown_.reset();
+  clearok(stdscr, TRUE);
+}
+
+void curses_terminal::take_size() {
+  const auto size = size_of_terminal();
+  if (size.width != COLS || size.height != LINES) resizeterm(size.height, size.width);
+}
+
+void curses_terminal::suspend() {
+  endwin();
+  restoring_.stop();
+  reset_prog_mode();
+  redraw();
+  take_size();
+}
+
+void curses_terminal::read_signals(events& to) {
+  std::array<char, 64> bytes;
+  for (;;) {
+    const auto got = read(restoring_.pipe_end(), bytes.data(), bytes.size());
+    if (got <= 0) return;
+    for (ssize_t i = 0; i < got; ++i) {
+      const int number = bytes[static_cast<std::size_t>(i)];
+      to.is_woken = to.is_woken || number == 0;
+      to.is_changed = to.is_changed || number != 0;
+      if (number == SIGTSTP) suspend();
+      if (number == SIGCONT) redraw();
+      if (number == SIGWINCH) take_size();
+      to.is_ended = to.is_ended || number == SIGINT || number == SIGTERM || number == SIGHUP;
+    }
+  }
+}
+
+void curses_terminal::read_keys(events& to) {
+  for (wint_t code = 0;;) {
+    const int kind = get_wch(&code);
+    if (kind == ERR) return;
+    if (kind == KEY_CODE_YES) {
+      if (const auto found = special_key(code)) to.keys.push_back({*found});
+    } else if (const auto found = plain_key(code)) {
+      to.keys.push_back(*found);
+    }
+  }
+}
+
+terminal::events curses_terminal::wait() {
+  events out;
+  pollfd both[] = {{STDIN_FILENO, POLLIN, 0}, {restoring_.pipe_end(), POLLIN, 0}};
+  if (poll(both, 2, -1) <= 0) return out;
+  if (both[1].revents != 0) read_signals(out);
+  if ((both[0].revents & POLLIN) != 0) read_keys(out);
+  if ((both[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) out.is_ended = true;
+  return out;
+}
+
+// Lets curses write UTF-8 also where the locale's own files are not installed.
+void set_character_set() {
+  if (std::setlocale(LC_CTYPE, "") == nullptr) std::setlocale(LC_CTYPE, "C.UTF-8");
+}
+
+}  // namespace
+
+expected<std::unique_ptr<terminal>> open_terminal(bool has_colour) {
+  if (isatty(STDIN_FILENO) != 1)
+    return failed("standard input is no terminal: expected one for the keys, or --once");
+  const auto name = environment_value("TERM").value_or("");
+  set_character_set();
+  keep_terminal_modes();
+  auto* const screen = newterm(name.c_str(), stdout, stdin);
+  if (screen == nullptr)
+    return failed(fmt::format("TERM \"{}\": the system does not know this terminal", name));
+  if (capability("cup").empty()) {
+    endwin();
+    delscreen(screen);
+    return failed(fmt::format("TERM \"{}\": the cursor of this terminal cannot be moved", name));
+  }
+  return std::unique_ptr<terminal>(std::make_unique<curses_terminal>(screen, has_colour));
+}
+
+}  // namespace hmn::cli::top

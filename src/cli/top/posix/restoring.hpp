@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <string>
+
+namespace hmn::cli::top {
+
+// Signal handlers for their lifetime: those that end the program restore the terminal first, the
+// others are bytes in a pipe. Only one may exist at a time.
+class restoring {
+ public:
+  // `sequence` is what the terminal is sent to be as before; its modes are those at this call.
+  explicit restoring(const std::string& sequence);
+  restoring(const restoring&) = delete;
+  restoring& operator=(const restoring&) = delete;
+  ~restoring();
+
+  // Returns the end of the pipe to read from: a byte for each signal, 0 for wake().
+  int pipe_end() const { return pipe_[0]; }
+  void wake() const;
+  // Stops the program as the terminal's stop key does.
+  void stop() const;
+
+ private:
+  int pipe_[2] = {-1, -1};
+};
+
+// Modes of the terminal before anything changed them.
+void keep_terminal_modes();
+
+}  // namespace hmn::cli::top

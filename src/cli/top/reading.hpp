@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/measure/gpu.hpp"
+
+namespace hmn::cli::top {
+
+// What is known of one GPU at one time.
+struct gpu_reading {
+  gpu of;
+  std::optional<hypomnesis::telemetry> values;
+  std::optional<double> received_rate;  // PCIe, bytes per second
+  std::optional<double> sent_rate;
+  std::string why_no_rate;
+  // Whether memory spills to the host; none: it cannot be measured.
+  std::optional<bool> is_spilling;
+  bool has_spilled = false;
+  std::string why_no_spill;
+  std::string why_state;  // reason of a state other than ready
+
+  bool is_fresh() const;
+};
+
+// Identity of a process that a reused pid does not share.
+struct process_identity {
+  std::uint32_t pid = 0;
+  std::uint32_t device_index = 0;
+  std::uint64_t start = 0;  // key or start time; 0: unknown
+
+  auto operator<=>(const process_identity&) const = default;
+};
+
+// What is known of a process on one device at one time.
+struct process_reading {
+  hypomnesis::usage usage;
+  std::optional<std::string> user;
+  std::optional<double> cpu_percent;  // 100: one core
+
+  process_identity identity() const {
+    return {usage.pid, usage.device_index,
+            usage.process_key.value_or(usage.start_unix_ns.value_or(0))};
+  }
+};
+
+using process_readings = std::vector<process_reading>;
+
+struct machine_reading {
+  std::uint64_t at_ns = 0;    // hmn_monotonic_ns
+  std::uint64_t unix_ns = 0;  // the same time, since 1970
+  std::vector<gpu_reading> gpus;
+  // Shared with the previous reading if this one did not read processes. Never null.
+  std::shared_ptr<const process_readings> processes;
+  std::uint64_t processes_at_ns = 0;
+  bool has_processes = false;  // of this reading
+  bool is_partial = false;     // some processes are not known
+  std::string why_partial;
+  std::string why_no_cpu;
+  std::optional<hypomnesis::system_memory> host;
+  std::string why_no_gpu;  // empty: there is one
+  // For reasons of missing values; the second one of those of processes.
+  std::shared_ptr<const hypomnesis::snapshot> from, processes_from;
+};
+
+}  // namespace hmn::cli::top

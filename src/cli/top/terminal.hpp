@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "cli/expected.hpp"
+#include "cli/top/frame.hpp"
+#include "cli/top/keys.hpp"
+
+namespace hmn::cli::top {
+
+// Terminal that shows frames as a whole and takes keys. It is restored by the destructor, while the
+// program is stopped, and when a signal ends the program.
+class terminal {
+ public:
+  struct events {
+    std::vector<key_press> keys;
+    bool is_woken = false;    // by wake()
+    bool is_changed = false;  // its size, or it was used by others
+    bool is_ended = false;    // a signal asks to end, or the terminal is gone
+  };
+
+  terminal() = default;
+  terminal(const terminal&) = delete;
+  terminal& operator=(const terminal&) = delete;
+  virtual ~terminal() = default;
+
+  virtual int width() const = 0;
+  virtual int height() const = 0;
+  // Writes what differs from the previous frame.
+  virtual void show(const frame& what) = 0;
+  // Writes everything at the next show().
+  virtual void redraw() = 0;
+  virtual events wait() = 0;
+  // Makes wait() return; callable by any thread.
+  virtual void wake() = 0;
+};
+
+// Fails where this build or the terminal has no means for it.
+expected<std::unique_ptr<terminal>> open_terminal(bool has_colour);
+
+}  // namespace hmn::cli::top

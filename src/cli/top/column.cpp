@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "cli/measure/freshness.hpp"
+#include "cli/measure/process_row.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/text/memory_line.hpp"
 #include "cli/text/words.hpp"
@@ -28,13 +29,6 @@ constexpr std::array<column_facts, column_count> all_columns{{
     {"CONTAINER", "container that it runs in", 9, 19, false, 9, false},
     {"COMMAND", "command line", 18, 1 << 20, false, 0, false},
 }};
-
-// Shortens an id to 12 digits, as the runtimes' own commands do.
-std::string short_container(const std::string& container) {
-  constexpr std::size_t id_length = 64, shown = 12;
-  const auto start = container.find(':') + 1;
-  return container.size() - start == id_length ? container.substr(0, start + shown) : container;
-}
 
 std::string type_letters(hypomnesis::usage_kind kinds) {
   std::string letters;

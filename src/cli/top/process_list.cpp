@@ -6,10 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-
-#include "cli/text/usage_total.hpp"
-#include "cli/units.hpp"
-
 namespace hmn::cli::top {
 namespace {
 
@@ -35,34 +31,19 @@ std::string group_name(const process_reading& row, grouping by) {
 // Members of one group.
 struct members {
   std::vector<const process_reading*> rows;
-  std::map<std::uint32_t, usage_sum> used;  // by device
+  std::set<std::uint32_t> pids;
   process_group sums;
 };
 
 void count(members& in, const process_reading& row) {
   in.rows.push_back(&row);
-  const auto& usage = row.usage;
-  if (usage.used_bytes)
-    add_usage(in.used[usage.device_index], usage);
-  else
-    in.sums.is_at_least = true;
-  if (has(usage.notes, hypomnesis::note::lower_bound)) in.sums.is_at_least = true;
-  if (usage.busy_percent)
-    in.sums.busy_percent = in.sums.busy_percent.value_or(0) + *usage.busy_percent;
+  in.pids.insert(row.usage.pid);
+  in.sums.processes = in.pids.size();
+  in.sums.used.add(row.usage);
+  if (row.usage.busy_percent)
+    in.sums.busy_percent = in.sums.busy_percent.value_or(0) + *row.usage.busy_percent;
   else
     in.sums.is_busy_at_least = true;
-}
-
-void finish_sums(const std::string& name, members& in) {
-  auto& out = in.sums;
-  out.name = name;
-  std::set<std::uint32_t> pids;
-  for (const auto* row : in.rows) pids.insert(row->usage.pid);
-  out.processes = pids.size();
-  for (const auto& [device, sum] : in.used) {
-    out.used_bytes = saturating_sum(out.used_bytes, sum.at_least());
-    out.is_at_least = out.is_at_least || !sum.is_exact();
-  }
 }
 
 void add_groups(const std::vector<const process_reading*>& rows, grouping by, process_list& to) {
@@ -70,11 +51,11 @@ void add_groups(const std::vector<const process_reading*>& rows, grouping by, pr
   for (const auto* row : rows) count(all[group_name(*row, by)], *row);
   std::vector<members*> order;
   for (auto& [name, each] : all) {
-    finish_sums(name, each);
+    each.sums.name = name;
     order.push_back(&each);
   }
   std::stable_sort(order.begin(), order.end(), [](const members* a, const members* b) {
-    return a->sums.used_bytes > b->sums.used_bytes;
+    return a->sums.used.bytes() > b->sums.used.bytes();
   });
   for (const auto* each : order) {
     to.lines.push_back({nullptr, to.groups.size()});

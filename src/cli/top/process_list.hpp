@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/measure/usage_groups.hpp"
 #include "cli/top/column.hpp"
 #include "cli/top/reading.hpp"
 
@@ -26,8 +27,7 @@ struct list_choice {
 struct process_group {
   std::string name;
   std::size_t processes = 0;
-  std::uint64_t used_bytes = 0;
-  bool is_at_least = false;
+  usage_tally used;
   std::optional<double> busy_percent;
   bool is_busy_at_least = false;
 };

@@ -116,7 +116,9 @@ void put_group(frame& on, int y, const process_group& of) {
   const auto mark = on.has_unicode() ? "▾ " : "- ";
   int x = on.put(1, y, mark + escape_for_text(of.name, on.with().ascii_only), ink::title) + 2;
   x = on.put(x, y, fmt::format("{} process{}", of.processes, of.processes == 1 ? "" : "es")) + 2;
-  x = on.put(x, y, bytes_text(of.used_bytes, of.is_at_least ? ">=" : "").text, ink::strong) + 2;
+  x = on.put(x, y, bytes_text(of.used.bytes(), of.used.is_at_least() ? ">=" : "").text,
+             ink::strong) +
+      2;
   if (of.busy_percent)
     on.put(x, y, fmt::format("load {}{:.0f}%", of.is_busy_at_least ? ">=" : "", *of.busy_percent));
 }

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/top/keys.hpp"
+
+#include <doctest/doctest.h>
+
+#include "cli/top/screen.hpp"
+
+using hmn::cli::top::all_key_help;
+using hmn::cli::top::draw_screen;
+using hmn::cli::top::gpu_reading;
+using hmn::cli::top::key;
+using hmn::cli::top::key_press;
+using hmn::cli::top::machine_reading;
+using hmn::cli::top::page;
+using hmn::cli::top::process_reading;
+using hmn::cli::top::process_readings;
+using hmn::cli::top::request;
+using hmn::cli::top::state;
+
+namespace {
+
+std::shared_ptr<machine_reading> machine_with(const std::vector<std::uint32_t>& listed) {
+  auto rows = std::make_shared<process_readings>();
+  for (const auto pid : listed) {
+    process_reading row;
+    row.usage.pid = pid;
+    row.usage.process_key = 1000 + pid;
+    row.usage.used_bytes = pid;
+    rows->push_back(row);
+  }
+  auto made = std::make_shared<machine_reading>();
+  made->gpus.resize(2);
+  made->gpus[1].of.device.index = 1;
+  made->processes = rows;
+  made->has_processes = true;
+  return made;
+}
+
+request type(state& in, std::u32string_view keys) {
+  auto last = request::none;
+  for (const auto each : keys) last = press(in, {key::character, each}, 5);
+  return last;
+}
+
+}  // namespace
+
+TEST_CASE("what is chosen stays chosen when others come and go") {
+  state in;
+  in.take(machine_with({10, 20, 30}));
+  REQUIRE(in.process() != nullptr);
+  CHECK(in.process()->usage.pid == 30);
+  press(in, {key::down}, 5);
+  CHECK(in.process()->usage.pid == 20);
+  in.take(machine_with({20, 21, 22, 23}));
+  CHECK(in.process()->usage.pid == 20);
+  CHECK(in.processes.at == 3);
+  in.take(machine_with({7, 8}));
+  CHECK(in.process()->usage.pid == 7);
+}
+
+TEST_CASE("a reused pid is another process") {
+  state in;
+  in.take(machine_with({10}));
+  auto other = machine_with({10});
+  auto rows = std::make_shared<process_readings>(*other->processes);
+  rows->front().usage.process_key = 5;
+  other->processes = rows;
+  press(in, {key::enter}, 5);
+  REQUIRE(in.at == page::process);
+  in.take(other);
+  CHECK(in.process() == nullptr);
+}
+
+TEST_CASE("a signal needs its confirmation") {
+  if (hmn::cli::signal_choices().empty()) return;
+  for (const auto answer : {U'n', U'\r', U'x'}) {
+    state in;
+    in.take(machine_with({10}));
+    type(in, U"x");
+    REQUIRE(in.at == page::signals);
+    press(in, {key::enter}, 5);
+    REQUIRE(in.at == page::confirmation);
+    CHECK(type(in, {&answer, 1}) == request::none);
+    CHECK_FALSE(in.pending);
+  }
+  state in;
+  in.take(machine_with({10}));
+  type(in, U"x");
+  press(in, {key::enter}, 5);
+  CHECK(type(in, U"y") == request::send_signal);
+  REQUIRE(in.pending);
+  CHECK(in.pending->to.pid == 10);
+  CHECK(in.pending->to.start == 1010);
+}
+
+TEST_CASE("keys of the filter are text until it is kept or dropped") {
+  state in;
+  in.take(machine_with({10, 20}));
+  CHECK(type(in, U"/q2") == request::none);
+  CHECK(in.choice.filter == "q2");
+  press(in, {key::backspace}, 5);
+  type(in, U"é");
+  CHECK(in.choice.filter == "qé");
+  press(in, {key::backspace}, 5);
+  CHECK(in.choice.filter == "q");
+  press(in, {key::escape}, 5);
+  CHECK(in.choice.filter.empty());
+  CHECK(type(in, U"q") == request::quit);
+}
+
+TEST_CASE("every key on every page leaves a frame that can be drawn") {
+  const key special[] = {key::up,        key::down,      key::left, key::right, key::page_up,
+                         key::page_down, key::home,      key::end,  key::enter, key::escape,
+                         key::tab,       key::backspace, key::f1,   key::f9};
+  state in;
+  in.take(machine_with({1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  unsigned random = 1;
+  for (int i = 0; i < 20'000; ++i) {
+    random = random * 1664525 + 1013904223;
+    const auto choice = random >> 16;
+    key_press pressed{key::character, U' ' + choice % 95};
+    if (choice % 3 == 0) pressed = {special[choice / 3 % std::size(special)]};
+    if (press(in, pressed, 4) == request::send_signal) in.pending.reset();
+    if (i % 500 == 0) in.take(machine_with({choice % 7 + 1, choice % 11 + 20}));
+    const auto shown =
+        draw_screen(in, 60 + static_cast<int>(choice % 100), 16, {i % 2 == 0, false});
+    REQUIRE(shown.height() == 16);
+  }
+}
+
+TEST_CASE("the keys of each line of the help fit their column") {
+  for (const auto& each : all_key_help()) {
+    CHECK(each.keys.size() < 29);
+    CHECK_FALSE(each.effect.empty());
+  }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/top/process_list.hpp"
+
+#include <doctest/doctest.h>
+
+using hmn::cli::top::column;
+using hmn::cli::top::column_at;
+using hmn::cli::top::column_count;
+using hmn::cli::top::grouping;
+using hmn::cli::top::list_choice;
+using hmn::cli::top::make_list;
+using hmn::cli::top::process_reading;
+using hmn::cli::top::process_readings;
+
+namespace {
+
+process_reading reading(std::uint32_t pid, std::optional<std::uint64_t> used, const char* user,
+                        const char* command) {
+  process_reading made;
+  made.usage.pid = pid;
+  made.usage.used_bytes = used;
+  made.usage.process_command = command;
+  made.user = user;
+  return made;
+}
+
+process_readings some() {
+  process_readings all{reading(1, 100, "alice", "python3 train.py"),
+                       reading(2, 301, "bob", "blender"), reading(3, {}, "alice", "Xorg"),
+                       reading(4, 200, "alice", "vllm serve")};
+  all[0].usage.process_container = "docker:web";
+  all[0].usage.busy_percent = 5;
+  all[1].usage.busy_percent = 50;
+  all[3].usage.device_index = 1;
+  return all;
+}
+
+std::vector<std::uint32_t> shown(const process_readings& all, const list_choice& how) {
+  std::vector<std::uint32_t> found;
+  for (const auto& line : make_list(all, how).lines)
+    found.push_back(line.process != nullptr ? line.process->usage.pid : 0);
+  return found;
+}
+
+using pid_list = std::vector<std::uint32_t>;
+
+}  // namespace
+
+TEST_CASE("rows are sorted by the column, unknown values last in either direction") {
+  const auto all = some();
+  list_choice how;
+  CHECK(shown(all, how) == pid_list{2, 4, 1, 3});
+  how.is_reverse = true;
+  CHECK(shown(all, how) == pid_list{1, 4, 2, 3});
+  how = {};
+  how.sort = column::load;
+  CHECK(shown(all, how) == pid_list{2, 1, 3, 4});
+  how.is_reverse = true;
+  CHECK(shown(all, how) == pid_list{1, 2, 3, 4});
+  how = {};
+  how.sort = column::command;
+  CHECK(shown(all, how) == pid_list{3, 2, 1, 4});
+}
+
+TEST_CASE("each column is an order of all rows") {
+  const auto all = some();
+  for (std::size_t i = 0; i < column_count; ++i)
+    for (const bool reverse : {false, true}) {
+      list_choice how;
+      how.sort = column_at(i);
+      how.is_reverse = reverse;
+      CHECK(shown(all, how).size() == all.size());
+    }
+}
+
+TEST_CASE("the filter finds pid, user, command and container in either case") {
+  const auto all = some();
+  list_choice how;
+  for (const auto& [filter, expected] : {std::pair<const char*, pid_list>{"TRAIN", {1}},
+                                         {"bob", {2}},
+                                         {"docker:WEB", {1}},
+                                         {"4", {4}},
+                                         {"e", {2, 4, 1, 3}},
+                                         {"nothing", {}}}) {
+    how.filter = filter;
+    CAPTURE(filter);
+    CHECK(shown(all, how) == expected);
+    CHECK(make_list(all, how).hidden == all.size() - expected.size());
+  }
+}
+
+TEST_CASE("groups have a header with sums, the largest first") {
+  const auto all = some();
+  list_choice how;
+  how.by = grouping::user;
+  CHECK(shown(all, how) == pid_list{0, 2, 0, 4, 1, 3});
+  const auto list = make_list(all, how);
+  REQUIRE(list.groups.size() == 2);
+  CHECK(list.groups[0].name == "bob");
+  CHECK(list.groups[0].used.bytes() == 301);
+  CHECK_FALSE(list.groups[0].used.is_at_least());
+  CHECK(list.groups[1].processes == 3);
+  CHECK(list.groups[1].used.bytes() == 300);
+  CHECK(list.groups[1].used.is_at_least());  // one is unknown
+  CHECK(list.groups[1].busy_percent == 5);
+  CHECK(list.groups[1].is_busy_at_least);
+  how.by = grouping::container;
+  CHECK(make_list(all, how).groups.size() == 2);
+}
+
+TEST_CASE("a process on two devices counts once in its group") {
+  auto all = some();
+  all[1].usage.pid = 1;
+  all[1].user = "alice";
+  list_choice how;
+  how.by = grouping::user;
+  CHECK(make_list(all, how).groups[0].processes == 3);
+}
+
+TEST_CASE("only the rows of a device are listed where one is chosen") {
+  const auto all = some();
+  list_choice how;
+  how.device = 1;
+  CHECK(shown(all, how) == pid_list{4});
+  CHECK(make_list(all, how).hidden == 0);
+}

@@ -490,10 +490,6 @@ class Endings(Top):
         self.check_restored(screen)
 
 
-class Signals(Top):
-    """Signals to processes of this system, which a GPU's fake lists."""
-
-
 class Usage(Top):
     def test_wrong_words(self):
         for words, text in (

@@ -15,8 +15,8 @@ bool is_control_character(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0);
 }
 
-bool is_blank(const cell& of) {
-  return of.text[0] == U' ' && of.text[1] == 0 && !of.is_selected && !of.is_tail;
+bool is_blank(const cell& of, bool colour) {
+  return of.text[0] == U' ' && of.text[1] == 0 && !(colour && of.is_selected) && !of.is_tail;
 }
 
 // Returns the code of ECMA-48, "select graphic rendition".
@@ -115,7 +115,7 @@ std::string text_of(const frame& of, bool colour) {
   std::string out;
   for (int y = 0; y < of.height(); ++y) {
     int end = of.width();
-    while (end > 0 && is_blank(of.at(end - 1, y))) --end;
+    while (end > 0 && is_blank(of.at(end - 1, y), colour)) --end;
     std::string now;
     for (int x = 0; x < end; ++x) {
       const auto& each = of.at(x, y);

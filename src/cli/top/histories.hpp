@@ -14,7 +14,7 @@ struct gpu_history {
 };
 
 struct process_history {
-  static constexpr std::size_t slots = 120;
+  static constexpr std::size_t slots = 60;
   history load{slots}, vram{slots}, ram{slots}, cpu{slots};
   std::uint64_t last_ns = 0;  // last reading with the process
 };

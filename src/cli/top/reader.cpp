@@ -19,9 +19,6 @@ namespace {
 using hypomnesis::part;
 using std::chrono::milliseconds;
 
-// Interval of the process list, which costs most.
-constexpr milliseconds process_interval(1000);
-
 hypomnesis::snapshot_options wanted_of(const reader_settings& how) {
   hypomnesis::snapshot_options what;
   what.collect = part::devices | part::pools | part::telemetry | part::processes | part::system;
@@ -32,7 +29,7 @@ hypomnesis::snapshot_options wanted_of(const reader_settings& how) {
 hypomnesis::sampler_options sampling_of(const reader_settings& how) {
   hypomnesis::sampler_options out;
   out.interval = how.interval;
-  out.process_interval = std::max(how.interval, process_interval);
+  out.process_interval = std::max(how.interval, how.process_interval);
   out.capacity = 2;
   return out;
 }

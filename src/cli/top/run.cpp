@@ -153,7 +153,9 @@ expected<exit_code> run_as_text(const session& in, const run_settings& how) {
   state shown;
   prepare(shown, in, how);
   stop_request stop;
-  reader from(in, settings_of(how, frames == 1 ? std::min(interval, first_window) : interval));
+  auto reading = settings_of(how, frames == 1 ? std::min(interval, first_window) : interval);
+  if (frames == 1) reading.process_interval = reading.interval;
+  reader from(in, reading);
   std::uint64_t readings = 0, printed = 0;
   while (printed < frames) {
     std::shared_ptr<const machine_reading> fresh;

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""top_drivers.py NVML: `hmn top` with NVML's fake: a GPU that hangs, and processes of this system."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from command import Machines, main, skip_all
+from screen import TMUX, Screen
+
+NVML = sys.argv.pop(1)
+
+
+def gpu(number, **keys):
+    return {"name": f"NVIDIA L{number}", "uuid": f"GPU-{number:04}", "pci": {"address": f"00000000:0{number + 1}:00.0"},
+            "minor": number, "memory": {"total": "40 GiB", "free": "30 GiB", "used": "10 GiB"},
+            "memory_v2": {"total": "40 GiB", "reserved": 0, "free": "30 GiB", "used": "10 GiB"},
+            "utilization": {"gpu": 60 + number, "memory": 1}, "temperature": 50, "power_usage_mw": 100000} | keys
+
+
+class Drivers(Machines):
+    def open(self, scenario, *arguments, size=(100, 30), **keys):
+        path = self.folder / "scenario.json"
+        path.write_text(json.dumps(scenario))
+        screen = Screen("top", *(arguments or ("--interval", "200ms")), size=size, HMN_NVML=NVML,
+                        FAKE_NVML_SCENARIO=path, HMN_NVIDIA_SMI=self.folder / "none", **keys)
+        self.addCleanup(screen.close)
+        return screen
+
+    def sleeper(self, *words):
+        made = subprocess.Popen(words or ["sleep", "600"])
+        self.addCleanup(made.wait)
+        self.addCleanup(made.kill)
+        return made
+
+
+class Hangs(Drivers):
+    def test_only_the_row_of_the_gpu_that_hangs_stops(self):
+        screen = self.open({"devices": [gpu(0), gpu(1)], "rules": [
+            {"call": "nvmlDeviceGetUtilizationRates", "device": 0, "hang": True, "from": 4}]})
+        frame = screen.until(lambda now: re.search(r"0 L0 +hung +\w", now), "GPU that hangs")
+        self.assertRegex(frame, r"1 L1 +█+.* 61%")
+        screen.keys("?")
+        screen.until_has("filter as you type")
+        screen.keys("Escape")
+        screen.keys("q")
+        self.assertEqual(screen.exit_status(), 0)
+
+    def test_a_driver_that_hangs_at_its_start_stops_no_key(self):
+        screen = self.open({"devices": [gpu(0)], "rules": [{"call": "nvmlInit*", "hang": True}]})
+        screen.until_has("hmn top")
+        screen.keys("?")
+        screen.until_has("filter as you type")
+        screen.keys("q", "q")
+        self.assertEqual(screen.exit_status(), 0)
+
+
+class Processes(Drivers):
+    def shown(self, *pids, **keys):
+        return self.open({"devices": [gpu(0, processes={"compute": [{"pid": pid, "used": "1 GiB"} for pid in pids]})]},
+                         **keys)
+
+    def test_values_of_a_process_of_this_system(self):
+        worker = self.sleeper(sys.executable, "-c", "while True: pass")
+        screen = self.shown(worker.pid, size=(140, 30))
+        frame = screen.until(lambda now: re.search(rf"{worker.pid} .* \d\d+% +\d+s +\S+ .*while True", now),
+                             "processor time")
+        self.assertRegex(frame, rf"{worker.pid} +\S+ +0 C +\? +1\.00 GiB +[\d.]+ MiB +\d\d+%")
+
+    def send(self, screen, *keys):
+        screen.keys("x")
+        screen.until_has("signal to", "TERM")
+        screen.keys(*keys)
+        screen.keys("Enter")
+        screen.until_has("Send ", "any other key does not")
+
+    def test_a_signal_is_sent_after_its_confirmation(self):
+        target = self.sleeper()
+        screen = self.shown(target.pid)
+        screen.until_has(str(target.pid))
+        self.send(screen)
+        screen.keys("n")
+        screen.until_has("nothing was sent")
+        self.assertIsNone(target.poll())
+        self.send(screen, "Down", "Down", "Down", "Down")
+        screen.keys("y")
+        screen.until_has(f"STOP was sent to {target.pid} (sleep)")
+        with open(f"/proc/{target.pid}/stat", encoding="utf-8") as file:
+            self.assertEqual(file.read().rsplit(")", 1)[1].split()[0], "T")
+        self.send(screen)
+        screen.keys("y")
+        screen.until_has(f"TERM was sent to {target.pid}")
+        target.send_signal(signal.SIGCONT)
+        self.assertEqual(target.wait(timeout=10), -signal.SIGTERM)
+
+    def test_a_process_that_has_ended_is_reported(self):
+        target = self.sleeper()
+        screen = self.shown(target.pid, size=(100, 30))
+        screen.until_has(str(target.pid))
+        screen.keys("Space")
+        screen.until_has("held")
+        self.send(screen)
+        target.kill()
+        target.wait()
+        screen.keys("y")
+        screen.until_has(f"TERM to {target.pid} was not sent: the process has ended")
+
+    def test_a_reused_pid_is_never_hit(self):
+        """The pid is given to another process while its confirmation is awaited."""
+        target = self.sleeper()
+        screen = self.shown(target.pid)
+        screen.until_has(str(target.pid))
+        screen.keys("Space")
+        screen.until_has("held")
+        self.send(screen)
+        target.kill()
+        target.wait()
+        other = self.with_pid(target.pid)
+        if other is None:
+            self.skipTest("this system gives no chosen pid")
+        screen.keys("y")
+        screen.until_has("was not sent: the process has ended, and its pid is another one's now")
+        time.sleep(0.2)
+        self.assertTrue(os.path.exists(f"/proc/{other}"))
+        os.kill(other, signal.SIGKILL)
+        os.waitpid(other, 0)
+
+    def with_pid(self, pid):
+        """A process with that pid; only root may choose the next one."""
+        try:
+            with open("/proc/sys/kernel/ns_last_pid", "w", encoding="utf-8") as file:
+                file.write(str(pid - 1))
+        except OSError:
+            return None
+        child = os.fork()
+        if child == 0:
+            time.sleep(600)
+            os._exit(0)
+        if child == pid:
+            return child
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        return None
+
+
+if __name__ == "__main__":
+    if TMUX is None:
+        skip_all("cli.top_drivers", "tmux is not installed")
+    main()

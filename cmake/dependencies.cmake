@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Header-only libraries installed on this machine; nothing is downloaded.
+include(CheckCXXSourceCompiles)
 find_package(Threads REQUIRED)
 
 # hmn_find_headers(<target> <header>): adds an interface target, or none if the header is missing. A
@@ -55,6 +56,46 @@ if(HMN_BUILD_CLI)
   hmn_require(hmn_fmt libfmt-dev)
   hmn_require(hmn_cli11 libcli11-dev)
   hmn_require(hmn_json nlohmann-json3-dev)
+endif()
+
+# hmn_find_exporter(): the target of the exporter's libraries; HMN_EXPORTER is off without them.
+function(hmn_find_exporter)
+  set(libraries "")
+  foreach(pair microhttpd.h=microhttpd gnutls/gnutls.h=gnutls crypt.h=crypt yaml-cpp/yaml.h=yaml-cpp)
+    string(REGEX MATCH "^(.*)=(.*)$" pair ${pair})
+    set(name ${CMAKE_MATCH_2})
+    find_path(HMN_${name}_INCLUDE_DIR ${CMAKE_MATCH_1})
+    find_library(HMN_${name}_LIBRARY ${name})
+    mark_as_advanced(HMN_${name}_INCLUDE_DIR HMN_${name}_LIBRARY)
+    if(NOT HMN_${name}_INCLUDE_DIR OR NOT HMN_${name}_LIBRARY)
+      message(STATUS "hmn exporter is built without its server: ${name} is missing (Debian: apt-get "
+        "install libmicrohttpd-dev libgnutls28-dev libyaml-cpp-dev libcrypt-dev)")
+      return()
+    endif()
+    list(APPEND libraries ${HMN_${name}_LIBRARY})
+    list(APPEND folders ${HMN_${name}_INCLUDE_DIR})
+  endforeach()
+  # Excludes libraries of another processor, which a search may find too.
+  set(CMAKE_REQUIRED_LIBRARIES ${libraries})
+  set(CMAKE_REQUIRED_INCLUDES ${folders})
+  check_cxx_source_compiles("#include <microhttpd.h>
+    #include <crypt.h>
+    int main() { return MHD_get_version() == nullptr || crypt_gensalt(nullptr, 0, nullptr, 0) == nullptr; }"
+    HMN_EXPORTER_LINKS)
+  if(NOT HMN_EXPORTER_LINKS)
+    message(STATUS "hmn exporter is built without its server: its libraries are not for this system")
+    return()
+  endif()
+  add_library(hmn_exporter_libraries INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(hmn_exporter_libraries INTERFACE ${libraries})
+  target_include_directories(hmn_exporter_libraries INTERFACE ${folders})
+endfunction()
+# The server is for systems with POSIX sockets, and is built with the runtime that the command has.
+if(HMN_BUILD_CLI AND HMN_EXPORTER AND UNIX)
+  hmn_find_exporter()
+endif()
+if(NOT TARGET hmn_exporter_libraries)
+  set(HMN_EXPORTER OFF)
 endif()
 if(HMN_BUILD_TESTS)
   hmn_require(hmn_doctest doctest-dev)

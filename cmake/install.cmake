@@ -62,6 +62,11 @@ if(TARGET hmn)
   set_target_properties(hmn PROPERTIES INSTALL_RPATH "${HMN_SYSTEM_ORIGIN}/${hmn_library_from_bin}")
   install(TARGETS hmn RUNTIME COMPONENT Runtime)
 
+  if(HMN_EXPORTER)
+    install(TARGETS hmn_exporter_server
+      LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hypomnesis COMPONENT Exporter)
+  endif()
+
   set(completions src/cli/completions)
   install(FILES ${completions}/hmn.bash RENAME hmn
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT Runtime)

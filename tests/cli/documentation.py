@@ -8,7 +8,7 @@ import unittest
 
 from command import SOURCE, main, run
 
-COMMANDS = ("", "top", "ps", "snapshot", "log", "metrics", "fit", "run", "spill", "watch", "wait", "doctor",
+COMMANDS = ("", "top", "ps", "snapshot", "log", "metrics", "fit", "run", "spill", "watch", "wait", "exporter", "doctor",
             "record-machine")
 LONG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 COMPLETIONS = SOURCE / "src" / "cli" / "completions"
@@ -67,26 +67,27 @@ class Options(unittest.TestCase):
                               ("fit", r"fit\)\s+_hmn_words"), ("run", r"run\) _hmn_words"),
                               ("spill", r"spill\) _hmn_words"), ("watch", r"watch\) _hmn_words"),
                               ("wait", r"wait\) _hmn_words"), ("", r"\*\) _hmn_words"),
-                              ("doctor", r"doctor\) _hmn_words"),
+                              ("doctor", r"doctor\) _hmn_words"), ("exporter", r"exporter\) _hmn_words"),
                               ("record-machine", r"record-machine\)\s+_hmn_words")):
             words = re.search(case + r' "([^"]*)"', text).group(1)
             self.assertEqual(set(LONG.findall(words)) | common, helped(command), command)
         valued = set(LONG.findall(re.search(r"(--timeout \| [^)]*)\)", text).group(1)))
         self.assertEqual(valued, (with_value("") | with_value("ps") | with_value("log") |
                                   with_value("fit") | with_value("run") | with_value("wait") |
-                                  with_value("watch") | with_value("top")) - {"--json"})
+                                  with_value("watch") | with_value("top") |
+                                  with_value("exporter")) - {"--json"})
 
     def test_zsh_has_the_options_of_the_help(self):
         text = (COMPLETIONS / "_hmn").read_text()
         named = set(re.findall(r"(--[a-z-]+)[}\[]", text))
         self.assertEqual(named, helped("") | helped("ps") | helped("log") | helped("metrics") |
                          helped("fit") | helped("run") | helped("wait") | helped("spill") | helped("watch") |
-                         helped("record-machine") | helped("doctor") | helped("top"))
+                         helped("record-machine") | helped("doctor") | helped("top") | helped("exporter"))
 
     def test_fish_has_the_options_of_the_help(self):
         found = {of: set() for of in (*COMMANDS, "common")}
         for line in (COMPLETIONS / "hmn.fish").read_text().splitlines():
-            of = re.search(r"from (top|ps|log|metrics|fit|run|spill|watch|wait|doctor|record-machine)'", line)
+            of = re.search(r"from (top|ps|log|metrics|fit|run|spill|watch|wait|exporter|doctor|record-machine)'", line)
             where = of.group(1) if of else "" if "not __fish_seen" in line else "common"
             found[where] |= {"--" + name for name in re.findall(r" -l ([a-z-]+)", line)}
         found["common"] -= {"--commands"}
@@ -101,6 +102,7 @@ class Options(unittest.TestCase):
         self.assertEqual(found["common"] | found["spill"], helped("spill"))
         self.assertEqual(found["common"] | found["watch"], helped("watch"))
         self.assertEqual(found["common"] | found[""], helped(""))
+        self.assertEqual(found["common"] | found["exporter"], helped("exporter"))
         self.assertEqual(found["common"] | found["doctor"], helped("doctor"))
         self.assertEqual(found["common"] | found["record-machine"], helped("record-machine"))
 
@@ -109,7 +111,7 @@ class Options(unittest.TestCase):
             for option in helped(command) - with_value(command) - {"--help", "--version"}:
                 file = {"record-machine": ["/dev/null/none"], "fit": ["/dev/null/none"],
                         "run": ["--", "true"], "spill": ["--", "true"],
-                        "wait": ["--free", "1GiB"]}.get(command, [])
+                        "wait": ["--free", "1GiB"], "exporter": ["--once"]}.get(command, [])
                 result = run(*command.split(), option, "--machine", "/dev/null/none", *file)
                 self.assertNotIn("no such option", result.err, (command, option))
                 self.assertEqual(result.code, {"run": 125, "spill": 125, "watch": 2}.get(command, 1), (command, option))

@@ -34,7 +34,8 @@ ROOMS = {"idle": {"nvml", "drm"}, "pci": {"nvml", "command_tool", "nvidia_smi", 
          "mach": {"os", "metal"}, "wddm": {"dxgi", "pdh"}}
 
 # The command's folders, and what each may use; what is in none of them, all may use.
-CLI_LAYERS = {"commands": {"top", "measure", "fit", "text", "system"}, "top": {"measure", "text", "system"}, "measure": {"text", "system"},
+CLI_LAYERS = {"commands": {"exporter", "top", "measure", "fit", "text", "system"},
+              "exporter": {"measure", "text", "system"}, "top": {"measure", "text", "system"}, "measure": {"text", "system"},
               "fit": {"measure", "text", "system"}, "text": {"system"}}
 # What doctor finds by system is words, and the way in by system starts the command.
 CLI_BY_SYSTEM = {"inspect": "text", "inspect_permissions": "text", "hardware": "text", "entry": "commands"}

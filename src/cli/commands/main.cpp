@@ -7,6 +7,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/options.hpp"
+#include "cli/exporter/exporter.hpp"
 #include "cli/system/streams.hpp"
 #include "cli/text/output.hpp"
 #include "cli/units.hpp"
@@ -57,6 +58,8 @@ expected<exit_code> run(const options& asked) {
       return run_spill(*in, asked, as);
     case command::watch:
       return run_watch(*in, asked, as);
+    case command::exporter:
+      return run_exporter(*in, asked.exporter);
     case command::record_machine:
       return run_record_machine(*in, asked, as);
     case command::summary:

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "cli/commands/common_options.hpp"
+#include "cli/commands/exporter_options.hpp"
 #include "cli/commands/ps_options.hpp"
 
 namespace hmn::cli {
@@ -36,6 +37,7 @@ struct texts {
   top_texts top;
   wait_texts wait;
   fit_texts fit;
+  exporter_texts exporter;
 };
 
 constexpr const char* summary_examples =
@@ -167,6 +169,11 @@ void add_top_command(CLI::App& app, texts& into) {
   add_top(*top, into.top);
   add_device(*top, into);
   add_common(*top, into.after);
+void add_exporter_command(CLI::App& app, texts& into) {
+  auto* exporter =
+      add_command(app, "exporter", "Serve metrics of the GPUs to Prometheus", exporter_examples);
+  add_exporter(*exporter, into.exporter);
+  add_common_but_timeout(*exporter, into.after);
 }
 
 void declare(CLI::App& app, texts& into) {
@@ -191,6 +198,7 @@ void declare(CLI::App& app, texts& into) {
   add_record(app, into);
   add_run_and_wait(app, into);
   add_spill_and_watch(app, into);
+  add_exporter_command(app, into);
   auto* doctor = add_command(app, "doctor", "Report the GPUs and drivers found, and what to do",
                              doctor_examples);
   doctor->add_flag("--json", into.command_json, "Print a JSON object");
@@ -212,6 +220,7 @@ command command_of(const CLI::App& app) {
   if (app.got_subcommand("run")) return command::run;
   if (app.got_subcommand("wait")) return command::wait;
   if (app.got_subcommand("fit")) return command::fit;
+  if (app.got_subcommand("exporter")) return command::exporter;
   if (app.got_subcommand("record-machine")) return command::record_machine;
   return command::summary;
 }
@@ -227,6 +236,7 @@ std::optional<failure> apply_json(const texts& from, options& to) {
   if (to.run == command::top)
     return misused("--json: `hmn top` has none; `hmn log --json` prints values");
   if (to.run == command::record_machine) return misused("--json: `hmn record-machine` has none");
+  if (to.run == command::exporter) return misused("--json: `hmn exporter` has none");
   return std::nullopt;
 }
 
@@ -268,6 +278,10 @@ expected<options> interpret(const texts& from, command run,
     if (auto wrong = apply_watch(from.watch, to.watch)) return *std::move(wrong);
   if (run == command::top)
     if (auto wrong = apply_top(from.top, to.top)) return *std::move(wrong);
+  if (run == command::exporter) {
+    if (auto wrong = apply_exporter(from.exporter, to.exporter)) return *std::move(wrong);
+    to.timeout_ms = to.exporter.timeout_ms;
+  }
   if (run == command::wait)
     if (auto wrong = apply_wait(from.wait, from.device.has_value(), to.wait))
       return *std::move(wrong);

@@ -8,6 +8,7 @@
 
 #include "cli/commands/timed_options.hpp"
 #include "cli/expected.hpp"
+#include "cli/exporter/settings.hpp"
 #include "cli/fit/options.hpp"
 #include "cli/measure/sort_key.hpp"
 #include "cli/measure/usage_groups.hpp"
@@ -29,7 +30,8 @@ enum class command {
   wait,
   spill,
   watch,
-  top
+  top,
+  exporter
 };
 
 struct options {
@@ -57,6 +59,7 @@ struct options {
   spill_options spill;
   watch_options watch;
   top_options top;
+  exporter_settings exporter;
   std::vector<std::string> words;  // command after "--"
   std::string file;                // written by record-machine
   bool force = false;              // replace an existing file

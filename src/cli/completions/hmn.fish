@@ -5,7 +5,7 @@ function __hmn_numbers_of
     hmn $argv[2..-1] --json --timeout 2s 2>/dev/null | string match -ra "[{,]\"$argv[1]\":(\d+)" | string match -r '^\d+$' | sort -nu
 end
 
-set -l commands top ps snapshot log metrics fit run spill watch wait doctor record-machine help
+set -l commands top ps snapshot log metrics fit run spill watch wait exporter doctor record-machine help
 complete -c hmn -f
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a top -d 'Show the GPUs and their processes as they change'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a ps -d 'List the processes that hold GPU memory'
@@ -17,10 +17,11 @@ complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run a 
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a spill -d 'Run a command and report when GPU memory spills to RAM'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a watch -d 'Track per-process GPU memory and detect spills'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a wait -d 'Wait for free GPU memory, then run a command'
+complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a exporter -d 'Serve metrics of the GPUs to Prometheus'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'Report the GPUs and drivers found, and what to do'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a record-machine -d 'Record this machine in a file that replays it'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a help -d 'Print this help, or that of a command'
-complete -c hmn -n '__fish_seen_subcommand_from help' -a 'top ps snapshot log metrics fit run spill watch wait doctor record-machine'
+complete -c hmn -n '__fish_seen_subcommand_from help' -a 'top ps snapshot log metrics fit run spill watch wait exporter doctor record-machine'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -l json -d 'Print a JSON array of the GPUs'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -s V -l version -d 'Print the version'
 
@@ -92,3 +93,10 @@ complete -c hmn -n '__fish_seen_subcommand_from doctor' -l json -d 'Print a JSON
 
 complete -c hmn -n '__fish_seen_subcommand_from record-machine' -F
 complete -c hmn -n '__fish_seen_subcommand_from record-machine' -l force -d 'Replace an existing file'
+complete -c hmn -n '__fish_seen_subcommand_from exporter' -l listen -x -a '127.0.0.1:10077 :10077' -d 'Serve there'
+complete -c hmn -n '__fish_seen_subcommand_from exporter' -l web-config -r -F -d 'TLS, passwords and headers'
+complete -c hmn -n '__fish_seen_subcommand_from exporter' -l max-age -x -a '100ms 1s 5s' -d 'Share readings up to this age'
+complete -c hmn -n '__fish_seen_subcommand_from exporter' -l once -d 'Print the metrics'
+complete -c hmn -n '__fish_seen_subcommand_from exporter' -l openmetrics -d 'OpenMetrics format'
+complete -c hmn -n '__fish_seen_subcommand_from exporter' -l textfile -r -F -d 'Write the metrics'
+complete -c hmn -n '__fish_seen_subcommand_from exporter' -l interval -x -a '15s 1m' -d 'Write again at an interval'

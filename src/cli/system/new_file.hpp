@@ -12,9 +12,12 @@ namespace hmn::cli {
 // replaced, or it is something other than a regular file.
 std::optional<failure> why_not_new(const std::string& path, bool may_replace);
 
-// Writes a file that only its owner may read, completely or not at all. An existing file, which is
-// kept unless it may be replaced, passes on its owner and its mode.
+enum class readers { owner, everyone };
+
+// Writes a file, completely or not at all. An existing file, which is kept unless it may be
+// replaced, passes on its owner and its mode; `allowed` is for a new one (on Windows the folder
+// determines it).
 std::optional<failure> write_new_file(const std::string& path, std::string_view text,
-                                      bool may_replace);
+                                      bool may_replace, readers allowed = readers::owner);
 
 }  // namespace hmn::cli

@@ -46,6 +46,12 @@ word vendor_name(hypomnesis::vendor_id vendor) noexcept {
   const std::string_view name = hmn::vendor_name(number(vendor));
   return name.empty() ? std::nullopt : word(name);
 }
+word subject_word(hypomnesis::part subject) noexcept {
+  return look_up(words::subjects(), number(subject));
+}
+word domain_word(hypomnesis::domain of) noexcept {
+  return look_up(words::native_domains(), number(of));
+}
 word source_word(hypomnesis::backend_id backend) noexcept {
   return look_up(words::sources(), number(backend));
 }

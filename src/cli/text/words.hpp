@@ -20,6 +20,8 @@ word accounting_word(hypomnesis::accounting_kind accounting) noexcept;
 word name_state_word(hypomnesis::name_status state) noexcept;
 word vendor_word(hypomnesis::vendor_id vendor) noexcept;
 word vendor_name(hypomnesis::vendor_id vendor) noexcept;  // spelled as the vendor does
+word subject_word(hypomnesis::part subject) noexcept;
+word domain_word(hypomnesis::domain of) noexcept;  // of a native code
 word source_word(hypomnesis::backend_id backend) noexcept;
 // Returns "unknown" for JSON, where an unknown number is null.
 inline std::string_view or_unknown(word of) noexcept {

@@ -40,9 +40,11 @@ class draft {
   }
 
   // Fails where the owner cannot be kept.
-  bool take_after(const std::string& path) const {
+  bool take_after(const std::string& path, readers allowed) const {
+    constexpr mode_t of_all = 0644;
     struct stat old;
-    if (lstat(path.c_str(), &old) != 0) return errno == ENOENT;
+    if (lstat(path.c_str(), &old) != 0)
+      return errno == ENOENT && (allowed == readers::owner || fchmod(file_, of_all) == 0);
     struct stat own;
     if (fstat(file_, &own) != 0) return false;
     const bool is_alike = own.st_uid == old.st_uid && own.st_gid == old.st_gid;
@@ -85,11 +87,11 @@ std::optional<failure> why_not_new(const std::string& path, bool may_replace) {
 }
 
 std::optional<failure> write_new_file(const std::string& path, std::string_view text,
-                                      bool may_replace) {
+                                      bool may_replace, readers allowed) {
   if (auto refused = why_not_new(path, may_replace)) return refused;
   const draft made(path);
-  const bool done =
-      made.is_open() && made.write(text) && made.take_after(path) && made.become(path, may_replace);
+  const bool done = made.is_open() && made.write(text) && made.take_after(path, allowed) &&
+                    made.become(path, may_replace);
   return done ? std::nullopt : std::optional(not_written(path, errno));
 }
 

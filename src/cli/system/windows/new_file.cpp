@@ -90,7 +90,7 @@ std::optional<failure> why_not_new(const std::string& path, bool may_replace) {
 }
 
 std::optional<failure> write_new_file(const std::string& path, std::string_view text,
-                                      bool may_replace) {
+                                      bool may_replace, readers) {
   if (auto refused = why_not_new(path, may_replace)) return refused;
   const auto wide = platform::to_wide(path);
   draft made(wide);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/exporter/collector.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "cli/exporter/device_labels.hpp"
+#include "cli/exporter/device_values.hpp"
+#include "cli/exporter/families.hpp"
+#include "cli/exporter/missing_values.hpp"
+#include "cli/text/diagnostics.hpp"
+
+namespace hmn::cli {
+namespace {
+
+void collect_usages(const hypomnesis::snapshot_values& from, const hypomnesis::device& device,
+                    const device_labels& with, samples& to) {
+  std::optional<std::uint64_t> evicted;
+  std::optional<std::uint64_t> host_pool;
+  std::uint64_t count = 0;
+  for (const auto& each : from.usages) {
+    if (each.device_index != device.index) continue;
+    ++count;
+    if (each.evicted_bytes) evicted = evicted.value_or(0) + *each.evicted_bytes;
+    if (each.host_pool_bytes) host_pool = host_pool.value_or(0) + *each.host_pool_bytes;
+  }
+  to.add(families::evicted, with.brief(), evicted);
+  to.add(families::host_pool, with.brief(), host_pool);
+  const bool is_unknown = std::any_of(
+      from.diagnostics.begin(), from.diagnostics.end(), [&](const hypomnesis::diagnostic& each) {
+        return hides_list(each) && (!each.device_index || *each.device_index == device.index);
+      });
+  if (!is_unknown) to.add(families::processes, with.brief(), sample_value(count));
+}
+
+void collect_host(const hypomnesis::system_memory& from, samples& to) {
+  const label_set none;
+  to.add(families::host_size, none, from.total_bytes);
+  to.add(families::host_available, none, from.available_bytes);
+  to.add(families::host_usable, none, from.usable_bytes);
+  to.add(families::host_swap_size, none, from.swap_total_bytes);
+  to.add(families::host_swap_free, none, from.swap_free_bytes);
+  to.add(families::host_stall, none, from.stall_percent, from_percent);
+}
+
+void collect_snapshot(const hypomnesis::snapshot_values& from, samples& to) {
+  const label_set none;
+  const bool is_unknown =
+      from.devices.empty() &&
+      std::any_of(from.diagnostics.begin(), from.diagnostics.end(), hides_devices);
+  if (!is_unknown)
+    to.add(families::devices, none, sample_value(std::uint64_t(from.devices.size())));
+  to.add(families::unreadable_processes, none,
+         sample_value(std::uint64_t(from.info.unreadable_process_count)));
+  to.add(families::snapshot_duration, none,
+         sample_value(from_nanoseconds.of(static_cast<double>(from.info.duration_ns))));
+  to.add(families::snapshot_time, none,
+         sample_value(from_nanoseconds.of(static_cast<double>(from.info.unix_time_ns))));
+  label_set version;
+  version.add("version", hypomnesis::version_string());
+  to.add(families::build_info, version, true);
+}
+
+}  // namespace
+
+void collect(const hypomnesis::snapshot_values& from, samples& to) {
+  std::vector<hypomnesis::device> all;
+  for (const auto& each : from.devices) all.push_back(each.device);
+  for (const auto& each : from.devices) {
+    const device_labels with(each.device, all);
+    collect_device(each, with, to);
+    collect_usages(from, each.device, with, to);
+  }
+  collect_missing(from.diagnostics, all, to);
+  if (from.system) collect_host(*from.system, to);
+  collect_snapshot(from, to);
+}
+
+}  // namespace hmn::cli

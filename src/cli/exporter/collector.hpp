@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.hpp>
+
+#include "cli/exporter/sample.hpp"
+
+namespace hmn::cli {
+
+// What a scrape reads.
+constexpr auto exported_parts = hypomnesis::part::system | hypomnesis::part::devices |
+                                hypomnesis::part::pools | hypomnesis::part::processes |
+                                hypomnesis::part::telemetry | hypomnesis::part::metrics |
+                                hypomnesis::part::groups;
+
+// Adds the samples of the families in families.def, but for those of processes and groups by name.
+void collect(const hypomnesis::snapshot_values& from, samples& to);
+
+}  // namespace hmn::cli

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/exporter/exporter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "cli/exporter/sample_text.hpp"
+#include "cli/exporter/scrape.hpp"
+#include "cli/exporter/server.hpp"
+#include "cli/system/new_file.hpp"
+#include "cli/system/stop_request.hpp"
+#include "cli/text/output.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+scraped scrape_now(const session& in, const exporter_settings& how) {
+  auto done = scrape(in, how, milliseconds(how.timeout_ms));
+  if (done.search_failure) write_notice(*done.search_failure);
+  return done;
+}
+
+exit_code result_of(const scraped& of) {
+  return of.search_failure ? exit_code::failed : exit_code::done;
+}
+
+expected<exit_code> print(const session& in, const exporter_settings& how) {
+  const auto done = scrape_now(in, how);
+  return std::max(result_of(done), write_output(write_samples(done.made, how.format)));
+}
+
+// A failure to write is reported and tried again: a full disk may have space later.
+expected<exit_code> write_file(const session& in, const exporter_settings& how) {
+  stop_request stop;
+  for (auto next = stop_request::clock::now();;) {
+    const auto done = scrape_now(in, how);
+    auto wrong = write_new_file(*how.text_file, write_samples(done.made, how.format), true,
+                                readers::everyone);
+    if (!how.interval_ms) return wrong ? expected<exit_code>(*std::move(wrong)) : result_of(done);
+    if (wrong) write_notice(wrong->message);
+    next = std::max(next + milliseconds(*how.interval_ms), stop_request::clock::now());
+    if (stop.wait_until(next)) return exit_code::done;
+  }
+}
+
+rendering scrape_or_report(const session& in, const exporter_settings& how, milliseconds deadline) {
+  try {
+    return [made = scrape(in, how, deadline).made](text_format format) {
+      return write_samples(made, format);
+    };
+  } catch (const std::exception& why) {
+    write_notice(why.what());
+    return nullptr;
+  }
+}
+
+expected<exit_code> serve_until_stopped(const session& in, const exporter_settings& how) {
+  server_settings server;
+  server.address = how.address;
+  server.port = how.port;
+  server.web_config = how.web_config;
+  server.max_age = milliseconds(how.max_age_ms);
+  server.scrape = [&](milliseconds deadline) { return scrape_or_report(in, how, deadline); };
+  server.listening = [](const std::string& url) {
+    write_notice(fmt::format("listening at {}/metrics", url));
+  };
+  server.wait_for_stop = [] {
+    stop_request stop;
+    while (!stop.wait_until(stop_request::clock::now() + std::chrono::hours(1))) {
+    }
+  };
+  if (auto wrong = serve(server)) return *std::move(wrong);
+  return exit_code::done;
+}
+
+}  // namespace
+
+expected<exit_code> run_exporter(const session& in, const exporter_settings& how) {
+  if (how.once) return print(in, how);
+  return how.text_file ? write_file(in, how) : serve_until_stopped(in, how);
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include "cli/exporter/families.def"
+#include "cli/exporter/family.hpp"
+
+// Families under the project's own names.
+namespace hmn::cli::families {
+
+#define HMN_FAMILY(id, name, kind, unit, labels, help, source) \
+  inline constexpr family id{name, family_kind::kind, help};
+HMN_FAMILIES(HMN_FAMILY)
+#undef HMN_FAMILY
+
+}  // namespace hmn::cli::families

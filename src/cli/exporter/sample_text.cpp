@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/exporter/sample_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace hmn::cli {
+namespace {
+
+constexpr std::string_view total = "_total";
+constexpr std::string_view information = "_info";
+
+void append_number(std::string& out, const sample_value& value) {
+  if (const auto* whole = std::get_if<std::uint64_t>(&value)) {
+    fmt::format_to(std::back_inserter(out), "{}", *whole);
+    return;
+  }
+  const double number = std::get<double>(value);
+  if (std::isnan(number))
+    out += "NaN";
+  else if (std::isinf(number))
+    out += number > 0 ? "+Inf" : "-Inf";
+  else
+    fmt::format_to(std::back_inserter(out), "{}", number);
+}
+
+// Returns the name that HELP and TYPE have: without the suffix, where the format has the suffix for
+// samples only.
+std::string_view heading_of(const family& of, text_format format) noexcept {
+  auto name = of.name;
+  if (format == text_format::prometheus) return name;
+  if (of.kind == family_kind::counter && name.ends_with(total)) name.remove_suffix(total.size());
+  if (of.kind == family_kind::info && name.ends_with(information))
+    name.remove_suffix(information.size());
+  return name;
+}
+
+std::string_view type_of(const family& of, text_format format) noexcept {
+  if (of.kind == family_kind::counter) return "counter";
+  return of.kind == family_kind::info && format == text_format::openmetrics ? "info" : "gauge";
+}
+
+void append_heading(std::string& out, const family& of, text_format format) {
+  const auto name = heading_of(of, format);
+  fmt::format_to(std::back_inserter(out), "# HELP {0} {1}\n# TYPE {0} {2}\n", name, of.help,
+                 type_of(of, format));
+}
+
+// A counter's samples end in _total in OpenMetrics, whatever the family is called.
+std::string_view suffix_of(const family& of, text_format format) noexcept {
+  const bool lacks = of.kind == family_kind::counter && !of.name.ends_with(total);
+  return format == text_format::openmetrics && lacks ? total : std::string_view();
+}
+
+void append_sample(std::string& out, const sample& of, text_format format) {
+  out.append(of.of->name).append(suffix_of(*of.of, format));
+  if (!of.labels.empty()) out.append("{").append(of.labels).append("}");
+  out += ' ';
+  append_number(out, of.value);
+  out += '\n';
+}
+
+std::vector<std::vector<const sample*>> by_family(const samples& of) {
+  std::vector<std::vector<const sample*>> grouped;
+  std::unordered_map<const family*, std::size_t> places;
+  for (const auto& each : of.all()) {
+    const auto [place, is_new] = places.try_emplace(each.of, grouped.size());
+    if (is_new) grouped.emplace_back();
+    grouped[place->second].push_back(&each);
+  }
+  return grouped;
+}
+
+}  // namespace
+
+std::string write_samples(const samples& of, text_format format) {
+  constexpr std::size_t usual_length = 192;
+  std::string out;
+  out.reserve(of.all().size() * usual_length);
+  for (const auto& one : by_family(of)) {
+    append_heading(out, *one.front()->of, format);
+    std::unordered_set<std::string_view> written;
+    for (const auto* each : one)
+      if (written.insert(each->labels).second) append_sample(out, *each, format);
+  }
+  if (format == text_format::openmetrics) out += "# EOF\n";
+  return out;
+}
+
+}  // namespace hmn::cli

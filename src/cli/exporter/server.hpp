@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "cli/expected.hpp"
+#include "cli/exporter/text_format.hpp"
+
+namespace hmn::cli {
+
+// A finished scrape, which is written in the formats that clients ask for. Any thread may call it.
+using rendering = std::function<std::string(text_format)>;
+
+struct server_settings {
+  std::string address;                    // numeric; "": every address
+  std::uint16_t port = 0;                 // 0: any
+  std::optional<std::string> web_config;  // path
+  std::chrono::milliseconds max_age{};    // scrapes up to this age are shared
+  // Reads the machine within the deadline. Called on one thread.
+  std::function<rendering(std::chrono::milliseconds deadline)> scrape;
+  std::function<void(const std::string& url)> listening;
+  std::function<void()> wait_for_stop;
+};
+
+// Serves until wait_for_stop returns. Fails where the server is not part of this build, or cannot
+// begin.
+std::optional<failure> serve(const server_settings& how);
+
+}  // namespace hmn::cli

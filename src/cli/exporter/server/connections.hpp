@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <thread>
+
+namespace hmn::cli {
+
+// Ends connections that take too long as a whole, however busy they look: a client that sends, or
+// reads, a byte now and then never runs into a time limit on silence.
+class connections {
+ public:
+  using clock = std::chrono::steady_clock;
+  struct entry {
+    int socket;
+    clock::time_point deadline;
+  };
+  using handle = std::list<entry>::iterator;
+
+  // A client may take this long to send a request, and to wait between two.
+  static constexpr std::chrono::seconds longest_request{75};
+  // It may take this long to read an answer.
+  static constexpr std::chrono::seconds longest_answer{40};
+
+  connections();
+  connections(const connections&) = delete;
+  connections& operator=(const connections&) = delete;
+  ~connections();
+
+  handle opened(int socket);
+  void requested(handle which) { set(which, longest_answer); }
+  void answered(handle which) { set(which, longest_request); }
+  void closed(handle which);
+
+ private:
+  void set(handle which, std::chrono::seconds longest);
+  void watch();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::list<entry> all_;
+  bool stopped_ = false;
+  std::thread watch_;
+};
+
+}  // namespace hmn::cli

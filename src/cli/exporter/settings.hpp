@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/exporter/text_format.hpp"
+
+namespace hmn::cli {
+
+// Names that a scrape has.
+enum class dialect { own, dcgm, nvidia_smi };
+
+// Parsed options of `hmn exporter`.
+struct exporter_settings {
+  std::string address = "127.0.0.1";  // numeric; "": every address
+  std::uint16_t port = 10077;         // 0: any
+  std::optional<std::string> web_config;
+  std::uint32_t max_age_ms = 1000;
+  std::uint32_t timeout_ms = 2000;  // of the readings of a scrape
+  bool once = false;
+  std::optional<std::string> text_file;
+  std::optional<std::uint32_t> interval_ms;      // between two writings of the text file; none: one
+  text_format format = text_format::prometheus;  // of --once and of the text file
+};
+
+}  // namespace hmn::cli

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <string_view>
+
+namespace hmn::cli {
+
+enum class text_format { prometheus, openmetrics };
+
+// Returns the Content-Type.
+std::string_view media_type(text_format format) noexcept;
+
+// Selects by a request's Accept header: OpenMetrics only where it is asked for and not liked less
+// than plain text.
+text_format accepted_format(std::string_view accept) noexcept;
+
+}  // namespace hmn::cli

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`hmn exporter --once` and `--textfile`: names, units, what is absent, and why."""
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import time
+
+from command import COMMAND, MACHINES, MIB, SOURCE, Machines, card, environment, main, run
+from exposition import parse, value, values
+
+DEFINITION = (SOURCE / "src/cli/exporter/families.def").read_text()
+DEFINED = {name: (kind, set(filter(None, labels.split(", ")))) for name, kind, labels in re.findall(
+    r'X\(\w+, "([^"]+)", (\w+), "[^"]*", "([^"]*)"', DEFINITION)}
+
+
+
+
+class Once(Machines):
+    def scrape(self, content, *arguments):
+        result = self.on(content, "exporter", "--once", *arguments)
+        self.assertEqual((result.code, result.err), (0, ""))
+        return parse(result.out, "--openmetrics" in arguments)
+
+    def snapshot(self, machine):
+        return json.loads(self.on(machine, "snapshot").out)
+
+    def test_both_formats_have_the_same_values(self):
+        for machine in sorted(MACHINES.glob("*.json")):
+            plain, open_ = self.scrape(machine), self.scrape(machine, "--openmetrics")
+            varying = re.compile(r"snapshot|age")
+            shorter = {re.sub("_total$|_info$", "", name): family for name, family in plain.items()}
+            self.assertEqual(set(shorter), set(open_))
+            for name, family in shorter.items():
+                if not varying.search(name):
+                    self.assertEqual(family.samples, open_[name].samples, name)
+
+    def test_promtool_finds_no_fault(self):
+        promtool = shutil.which("promtool")
+        if not promtool:
+            self.skipTest("promtool is not installed")
+        for machine in sorted(MACHINES.glob("*.json")):
+            text = self.on(machine, "exporter", "--once").out
+            done = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""), machine)
+
+    def test_each_family_is_one_of_the_table_with_its_type_and_labels(self):
+        common = {"hw_id", "hw_name", "hw_type", "hw_parent", "hw_vendor"}
+        seen = set()
+        for machine in sorted(MACHINES.glob("*.json")):
+            for name, family in self.scrape(machine).items():
+                kind, labels = DEFINED[name]
+                self.assertEqual(family.kind, "gauge" if kind == "info" else kind, name)
+                seen.add(name)
+                for key in family.samples:
+                    own = {label for label, _ in key} - common
+                    self.assertLessEqual(own, labels, name)
+        self.assertGreater(len(seen), 35)
+
+    def test_values_are_those_of_the_snapshot(self):
+        machine = MACHINES / "workstation.json"
+        families, snapshot = self.scrape(machine), self.snapshot(machine)
+        pool, telemetry = snapshot["pools"][0], snapshot["devices"][0]["telemetry"]
+        for name, labels, expected in (
+                ("hw_gpu_memory_usage_bytes", {}, pool["used_bytes"]),
+                ("hw_gpu_memory_limit_bytes", {}, pool["total_bytes"]),
+                ("hypomnesis_pool_free_bytes", {"pool": "vram"}, pool["free_bytes"]),
+                ("hypomnesis_pool_unattributed_bytes", {}, pool["unattributed_bytes"]),
+                ("hw_gpu_utilization_ratio", {"hw_gpu_task": "general"}, telemetry["gpu_busy_percent"] / 100),
+                ("hw_gpu_utilization_ratio", {"hw_gpu_task": "encoder"}, 0),
+                ("hw_temperature_celsius", {"hw_name": "core"}, telemetry["temperature_celsius"]),
+                ("hw_power_watts", {}, telemetry["power_watts"]),
+                ("hw_energy_joules_total", {}, telemetry["energy_joules"]),
+                ("hypomnesis_clock_hertz", {"clock": "core"}, telemetry["core_clock_mhz"] * 1e6),
+                ("hypomnesis_power_limit_watts", {"limit": "max"}, 600),
+                ("hypomnesis_throttle", {"reason": "power"}, 1),
+                ("hypomnesis_throttle", {"reason": "thermal"}, 0),
+                ("hypomnesis_throttle_seconds_total", {"reason": "power"}, 81.234),
+                ("hypomnesis_processes", {}, 4), ("hypomnesis_devices", {}, 1),
+                ("hypomnesis_host_memory_size_bytes", {}, snapshot["system"]["total_bytes"])):
+            self.assertEqual(value(families, name, **labels), expected, (name, labels))
+
+    def test_a_gpu_and_its_sensors_have_ids_and_parents(self):
+        metrics = [{"metric": "temperature", "instance": "regulator", "value": 70},
+                   {"metric": "temperature_limit", "instance": "core", "value": 90},
+                   {"metric": "temperature_shutdown", "instance": "core", "value": 98},
+                   {"metric": "voltage", "instance": "core", "value": 0.9},
+                   {"metric": "fan_rpm", "instance": 1, "value": 900},
+                   {"metric": "fan_rpm", "instance": 2, "value": 950}]
+        families = self.scrape({"devices": [card("Card \"7\"", uuid="GPU-1", vendor="amd", metrics=metrics,
+                                                 telemetry={"fan_rpm": 900})]})
+        self.assertEqual(value(families, "hw_gpu_memory_usage_bytes", hw_id="GPU-1", hw_type="gpu",
+                               hw_name='Card "7"', hw_vendor="AMD"), 3 << 30)
+        sensor = {"hw_parent": "GPU-1", "hw_type": "temperature"}
+        self.assertEqual(value(families, "hw_temperature_celsius", hw_id="GPU-1/temperature/regulator", **sensor), 70)
+        self.assertEqual(value(families, "hw_temperature_limit_celsius", hw_limit_type="high.degraded", **sensor), 90)
+        self.assertEqual(value(families, "hw_temperature_limit_celsius", hw_limit_type="high.critical", **sensor), 98)
+        self.assertEqual(value(families, "hw_voltage_volts", hw_id="GPU-1/voltage/core", hw_parent="GPU-1"), 0.9)
+        self.assertEqual(values(families, "hw_fan_speed_rpm", hw_parent="GPU-1"), [900, 950])
+
+    def test_errors_are_counted_by_type_and_period(self):
+        metrics = [{"metric": "ecc_corrected", "instance": "since_load", "count": 3},
+                   {"metric": "ecc_uncorrected", "instance": "since_load", "count": 0},
+                   {"metric": "ecc_corrected", "instance": "lifetime", "count": 77},
+                   {"metric": "pcie_replays", "count": 5},
+                   {"metric": "rows_remapped", "instance": "corrected", "count": 2},
+                   {"metric": "rows_remapped", "instance": "pending", "count": 1}]
+        families = self.scrape({"devices": [card(metrics=metrics)]})
+        for kind, count in (("corrected", 3), ("uncorrected", 0), ("pcie_replay", 5)):
+            self.assertEqual(value(families, "hw_errors_total", error_type=kind), count)
+        self.assertEqual(value(families, "hypomnesis_lifetime_errors_total", error_type="corrected"), 77)
+        self.assertEqual(value(families, "hypomnesis_rows_remapped_total", error_type="corrected"), 2)
+        self.assertEqual(value(families, "hypomnesis_row_remap_pending"), 1)
+        self.assertEqual(value(families, "hw_status", hw_state="degraded"), 1)
+        self.assertEqual(value(families, "hw_status", hw_state="ok"), 0)
+
+    def test_the_state_of_a_gpu_is_one_of_its_states(self):
+        for state, word in (("ready", "ok"), ("asleep", "ok"), ("lost", "failed"), ("unreadable", "failed")):
+            families = self.scrape({"devices": [card(state=state)]})
+            self.assertEqual(sum(values(families, "hw_status")), 1, state)
+            self.assertEqual(value(families, "hw_status", hw_state=word), 1, state)
+            self.assertEqual(value(families, "hypomnesis_device_state", state=state), 1)
+
+    def test_a_failed_reading_does_not_look_like_an_idle_gpu(self):
+        families = self.scrape({"devices": [card(uuid="GPU-1", failures=[
+            {"call": "telemetry", "status": "backend", "message": "the driver is confused"},
+            {"call": "pools", "status": "permission", "message": "root only"}])]})
+        for name in ("hw_gpu_utilization_ratio", "hw_gpu_memory_usage_bytes", "hw_power_watts",
+                     "hypomnesis_reading_age_seconds"):
+            self.assertNotIn(name, families)
+        self.assertEqual(value(families, "hypomnesis_reading_error", device="GPU-1", subject="telemetry",
+                               reason="failed"), 1)
+        self.assertEqual(value(families, "hypomnesis_reading_error", device="GPU-1", subject="pools",
+                               reason="not_permitted"), 1)
+
+    def test_what_a_card_does_not_have_is_unsupported(self):
+        families = self.scrape({"devices": [card(uuid="GPU-1", telemetry={"power_watts": 20})]})
+        self.assertEqual(values(families, "hw_gpu_utilization_ratio"), [])
+        self.assertGreater(value(families, "hypomnesis_reading_error", device="GPU-1", subject="telemetry",
+                                 reason="unsupported"), 10)
+
+    def test_partitions_have_their_gpu_as_parent_and_are_counted_once(self):
+        families = self.scrape(MACHINES / "mig-a100.json")
+        used = families["hw_gpu_memory_usage_bytes"].samples
+        whole = [number for key, number in used.items() if "hw_parent" not in dict(key)]
+        self.assertEqual((len(whole), len(used)), (1, 4))
+        info = families["hypomnesis_device_info"].samples
+        self.assertEqual(sorted(dict(key).get("partition", "") for key in info), ["", "2:0", "3:0", "9:0"])
+
+    def test_no_gpu_is_zero_devices_and_a_failed_search_is_unknown(self):
+        self.assertEqual(value(self.scrape({"devices": []}), "hypomnesis_devices"), 0)
+        broken = self.on({"devices": 7}, "exporter", "--once")
+        self.assertEqual(broken.code, 1)
+        self.assertIn("/devices", broken.err)
+        families = parse(broken.out)
+        self.assertNotIn("hypomnesis_devices", families)
+        self.assertEqual(value(families, "hypomnesis_reading_error", subject="devices", reason="failed"), 1)
+
+    def test_no_command_line_is_written(self):
+        text = self.on({"devices": [card(processes=[
+            {"pid": 7, "used": "1MiB", "name": "train", "command": "train --token hunter2"}])]},
+            "exporter", "--once").out
+        self.assertNotIn("hunter2", text)
+        self.assertNotIn("train", text)
+
+    def test_wrong_options_are_refused_by_name(self):
+        for arguments, words in (
+                (("--listen", "nowhere"), ("--listen", "nowhere", "ADDRESS:PORT")),
+                (("--listen", "localhost:80"), ("localhost:80", "ADDRESS:PORT")),
+                (("--listen", "::1:80"), ("::1:80", "ADDRESS:PORT")),
+                (("--listen", "127.0.0.1:65536"), ("65536", "ADDRESS:PORT")),
+                (("--once", "--textfile", "x"), ("--once", "--textfile")),
+                (("--interval", "1s"), ("--interval", "--textfile")),
+                (("--once", "--listen", ":1"), ("--listen", "--once")),
+                (("--openmetrics",), ("--openmetrics", "--once")),
+                (("--max-age", "1"), ("--max-age 1", "1s")),
+                (("--textfile", ""), ("--textfile",))):
+            result = run("exporter", *arguments)
+            self.assertEqual(result.code, 2, arguments)
+            for word in words:
+                self.assertIn(word, result.err)
+
+
+class TextFile(Machines):
+    def test_the_file_is_whole_and_readable_by_all(self):
+        path = self.folder / "hypomnesis.prom"
+        for _ in range(2):
+            result = self.on(MACHINES / "workstation.json", "exporter", "--textfile", path)
+            self.assertEqual(result, (0, "", ""))
+            self.assertEqual(value(parse(path.read_text()), "hypomnesis_devices"), 1)
+            self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o644)
+        self.assertEqual(os.listdir(self.folder), ["hypomnesis.prom"])
+
+    def test_an_unwritable_file_is_named(self):
+        result = self.on(MACHINES / "workstation.json", "exporter", "--textfile", self.folder / "none" / "x.prom")
+        self.assertEqual(result.code, 1)
+        self.assertIn("x.prom", result.err)
+
+    def test_it_is_written_again_until_interrupted(self):
+        path = self.folder / "x.prom"
+        process = subprocess.Popen([*COMMAND, "exporter", "--textfile", path, "--interval", "20ms", "--machine",
+                                    MACHINES / "apu.json"], env=environment(), stderr=subprocess.PIPE)
+        with process:
+            seen = set()
+            for _ in range(500):
+                if path.exists():
+                    seen.add(value(parse(path.read_text()), "hypomnesis_snapshot_timestamp_seconds"))
+                if len(seen) > 2:
+                    break
+                time.sleep(0.02)
+            process.terminate()
+            self.assertEqual((process.stderr.read(), process.wait()), (b"", 0))
+        self.assertGreater(len(seen), 2)
+
+
+if __name__ == "__main__":
+    main()

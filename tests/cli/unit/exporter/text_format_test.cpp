@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/exporter/text_format.hpp"
+
+#include <doctest/doctest.h>
+
+using hmn::cli::accepted_format;
+using hmn::cli::text_format;
+
+TEST_CASE("text_format: OpenMetrics is for clients that ask for it") {
+  CHECK(accepted_format("application/openmetrics-text") == text_format::openmetrics);
+  CHECK(accepted_format("application/openmetrics-text;version=1.0.0,application/"
+                        "openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/"
+                        "*;q=0.1") == text_format::openmetrics);
+  CHECK(accepted_format("text/html, application/openmetrics-text; version=1.0.0; charset=utf-8") ==
+        text_format::openmetrics);
+}
+
+TEST_CASE("text_format: plain text is for all others") {
+  for (const char* accept : {"", "*/*", "text/plain", "text/html,application/xml;q=0.9",
+                             "application/openmetrics-text;version=2.0.0",
+                             "application/openmetrics-text;q=0", "application/openmetrics-text;q=",
+                             "application/openmetrics-text;q=x", ";;,,;q", "application/json"})
+    CHECK_MESSAGE(accepted_format(accept) == text_format::prometheus, accept);
+}
+
+TEST_CASE("text_format: the heavier of the two is selected") {
+  CHECK(accepted_format("application/openmetrics-text;q=0.3,text/plain;q=0.5") ==
+        text_format::prometheus);
+  CHECK(accepted_format("text/plain;q=0.3,application/openmetrics-text;q=0.5") ==
+        text_format::openmetrics);
+  CHECK(accepted_format("text/plain;q=0.123,application/openmetrics-text;q=0.124") ==
+        text_format::openmetrics);
+}

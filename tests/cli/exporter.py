@@ -183,6 +183,49 @@ class Once(Machines):
                 self.assertIn(word, result.err)
 
 
+class Workloads(Machines):
+    def scrape(self, processes, *kinds, **keys):
+        result = self.on({"devices": [card(uuid="GPU-1", processes=processes, **keys)]}, "exporter", "--once",
+                         *(["--per", ",".join(kinds)] if kinds else []))
+        self.assertEqual((result.code, result.err), (0, ""))
+        return parse(result.out)
+
+    def test_nothing_is_written_by_default(self):
+        families = self.scrape([{"pid": 7, "used": "1MiB"}])
+        self.assertEqual([name for name in families if re.search("process_gpu|user|workloads", name)], [])
+
+    def test_memory_is_added_up_by_each_kind(self):
+        processes = [{"pid": 7, "used": "1MiB", "name": "a", "uid": 4000000, "container": "docker:" + "1" * 64},
+                     {"pid": 8, "used": "2MiB", "name": "b", "uid": 4000000, "container": "docker:" + "2" * 64},
+                     {"pid": 9, "used": "4MiB", "name": "c", "uid": 4000001}]
+        families = self.scrape(processes, "process", "user", "container")
+        memory = "hypomnesis_{}_gpu_memory_usage_bytes".format
+        self.assertEqual(value(families, memory("process"), pid="8", process_name="b", user="4000000",
+                               container_id="2" * 64), 2 * MIB)
+        self.assertEqual(value(families, memory("user"), user="4000000"), 3 * MIB)
+        self.assertEqual(value(families, memory("container"), container_id="1" * 64, runtime="docker"), MIB)
+        rest = [number for key, number in families[memory("container")].samples.items()
+                if "container_id" not in dict(key)]
+        self.assertEqual(rest, [4 * MIB])
+        for kind in ("process", "user", "container"):
+            self.assertEqual(sum(values(families, memory(kind))), 7 * MIB, kind)
+            self.assertEqual(value(families, "hypomnesis_workloads_left_out", per=kind), 0)
+
+    def test_the_largest_are_written_and_the_others_counted(self):
+        processes = [{"pid": n, "used": n * MIB} for n in range(1, 251)]
+        families = self.scrape(processes, "process", "user")
+        written = families["hypomnesis_process_gpu_memory_usage_bytes"].samples
+        self.assertEqual({int(dict(key)["pid"]) for key in written}, set(range(151, 251)))
+        self.assertEqual(value(families, "hypomnesis_workloads_left_out", per="process"), 150)
+        self.assertEqual(value(families, "hypomnesis_user_gpu_memory_usage_bytes"), sum(range(1, 251)) * MIB)
+
+    def test_an_unknown_kind_is_refused(self):
+        result = run("exporter", "--per", "pod,node")
+        self.assertEqual(result.code, 2)
+        self.assertIn('"node"', result.err)
+        self.assertIn("process, user, container, pod, job or unit", result.err)
+
+
 class TextFile(Machines):
     def test_the_file_is_whole_and_readable_by_all(self):
         path = self.folder / "hypomnesis.prom"

@@ -57,6 +57,18 @@ std::optional<failure> take_milliseconds(const char* option, const std::optional
   return std::nullopt;
 }
 
+std::optional<failure> apply_per(std::string_view from, exporter_settings& to) {
+  for (;;) {
+    const auto comma = std::min(from.find(','), from.size());
+    const auto word = from.substr(0, comma);
+    const auto by = grouping_of(word);
+    if (!by) return misused(fmt::format("--per \"{}\": expected {}", word, grouping_words));
+    to.per.push_back(*by);
+    if (comma == from.size()) return std::nullopt;
+    from.remove_prefix(comma + 1);
+  }
+}
+
 std::optional<failure> check_together(const exporter_texts& from) {
   const bool serves = !from.once && !from.text_file;
   if (from.once && from.text_file) return misused("--once and --textfile: only one of them");
@@ -88,6 +100,7 @@ void add_exporter(CLI::App& app, exporter_texts& into) {
        {"--web-config", &into.web_config, "FILE", "TLS, passwords and headers, as Prometheus has"},
        {"--max-age", &into.max_age, "DURATION",
         "Share readings between clients up to this age [1s]"},
+       {"--per", &into.per, "KIND", "Also memory per process, user, container, pod, ..."},
        {"--textfile", &into.text_file, "FILE", "Write the metrics to FILE for node_exporter"},
        {"--interval", &into.interval, "DURATION", "With --textfile: write again at an interval"},
        {"--timeout", &into.timeout, "DURATION", "Longest wait for drivers [2s]"}});
@@ -97,6 +110,8 @@ void add_exporter(CLI::App& app, exporter_texts& into) {
 
 std::optional<failure> apply_exporter(const exporter_texts& from, exporter_settings& to) {
   if (auto wrong = check_together(from)) return wrong;
+  if (from.per)
+    if (auto wrong = apply_per(*from.per, to)) return wrong;
   if (from.listen)
     if (auto wrong = apply_listen(*from.listen, to)) return wrong;
   if (auto wrong = take_milliseconds("--max-age", from.max_age, to.max_age_ms)) return wrong;

@@ -20,6 +20,7 @@ struct exporter_texts {
   std::optional<std::string> timeout;
   std::optional<std::string> text_file;
   std::optional<std::string> interval;
+  std::optional<std::string> per;
   bool once = false;
   bool openmetrics = false;
 };

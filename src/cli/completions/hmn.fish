@@ -96,6 +96,7 @@ complete -c hmn -n '__fish_seen_subcommand_from record-machine' -l force -d 'Rep
 complete -c hmn -n '__fish_seen_subcommand_from exporter' -l listen -x -a '127.0.0.1:10077 :10077' -d 'Serve there'
 complete -c hmn -n '__fish_seen_subcommand_from exporter' -l web-config -r -F -d 'TLS, passwords and headers'
 complete -c hmn -n '__fish_seen_subcommand_from exporter' -l max-age -x -a '100ms 1s 5s' -d 'Share readings up to this age'
+complete -c hmn -n '__fish_seen_subcommand_from exporter' -l per -x -a 'process user container pod job unit' -d 'Also memory by'
 complete -c hmn -n '__fish_seen_subcommand_from exporter' -l once -d 'Print the metrics'
 complete -c hmn -n '__fish_seen_subcommand_from exporter' -l openmetrics -d 'OpenMetrics format'
 complete -c hmn -n '__fish_seen_subcommand_from exporter' -l textfile -r -F -d 'Write the metrics'

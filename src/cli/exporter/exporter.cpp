@@ -20,8 +20,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-scraped scrape_now(const session& in, const exporter_settings& how) {
-  auto done = scrape(in, how, milliseconds(how.timeout_ms));
+scraped scrape_now(scraper& from, const exporter_settings& how) {
+  auto done = from.scrape(milliseconds(how.timeout_ms));
   if (done.search_failure) write_notice(*done.search_failure);
   return done;
 }
@@ -30,16 +30,16 @@ exit_code result_of(const scraped& of) {
   return of.search_failure ? exit_code::failed : exit_code::done;
 }
 
-expected<exit_code> print(const session& in, const exporter_settings& how) {
-  const auto done = scrape_now(in, how);
+expected<exit_code> print(scraper& from, const exporter_settings& how) {
+  const auto done = scrape_now(from, how);
   return std::max(result_of(done), write_output(write_samples(done.made, how.format)));
 }
 
 // A failure to write is reported and tried again: a full disk may have space later.
-expected<exit_code> write_file(const session& in, const exporter_settings& how) {
+expected<exit_code> write_file(scraper& from, const exporter_settings& how) {
   stop_request stop;
   for (auto next = stop_request::clock::now();;) {
-    const auto done = scrape_now(in, how);
+    const auto done = scrape_now(from, how);
     auto wrong = write_new_file(*how.text_file, write_samples(done.made, how.format), true,
                                 readers::everyone);
     if (!how.interval_ms) return wrong ? expected<exit_code>(*std::move(wrong)) : result_of(done);
@@ -49,9 +49,9 @@ expected<exit_code> write_file(const session& in, const exporter_settings& how) 
   }
 }
 
-rendering scrape_or_report(const session& in, const exporter_settings& how, milliseconds deadline) {
+rendering scrape_or_report(scraper& from, milliseconds deadline) {
   try {
-    return [made = scrape(in, how, deadline).made](text_format format) {
+    return [made = from.scrape(deadline).made](text_format format) {
       return write_samples(made, format);
     };
   } catch (const std::exception& why) {
@@ -60,13 +60,13 @@ rendering scrape_or_report(const session& in, const exporter_settings& how, mill
   }
 }
 
-expected<exit_code> serve_until_stopped(const session& in, const exporter_settings& how) {
+expected<exit_code> serve_until_stopped(scraper& from, const exporter_settings& how) {
   server_settings server;
   server.address = how.address;
   server.port = how.port;
   server.web_config = how.web_config;
   server.max_age = milliseconds(how.max_age_ms);
-  server.scrape = [&](milliseconds deadline) { return scrape_or_report(in, how, deadline); };
+  server.scrape = [&](milliseconds deadline) { return scrape_or_report(from, deadline); };
   server.listening = [](const std::string& url) {
     write_notice(fmt::format("listening at {}/metrics", url));
   };
@@ -82,8 +82,9 @@ expected<exit_code> serve_until_stopped(const session& in, const exporter_settin
 }  // namespace
 
 expected<exit_code> run_exporter(const session& in, const exporter_settings& how) {
-  if (how.once) return print(in, how);
-  return how.text_file ? write_file(in, how) : serve_until_stopped(in, how);
+  scraper from(in, how);
+  if (how.once) return print(from, how);
+  return how.text_file ? write_file(from, how) : serve_until_stopped(from, how);
 }
 
 }  // namespace hmn::cli

@@ -18,4 +18,10 @@ label_set& label_set::add(std::string_view name, std::string_view value) {
   return *this;
 }
 
+label_set& label_set::append(const label_set& more) {
+  if (!text_.empty() && !more.text_.empty()) text_ += ',';
+  text_ += more.text_;
+  return *this;
+}
+
 }  // namespace hmn::cli

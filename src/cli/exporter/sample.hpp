@@ -18,6 +18,7 @@ class label_set {
   label_set() = default;
   // Adds a label; an empty value is the same as none to Prometheus, and is left out.
   label_set& add(std::string_view name, std::string_view value);
+  label_set& append(const label_set& more);
   const std::string& text() const { return text_; }
 
  private:

@@ -8,14 +8,19 @@
 
 namespace hmn::cli {
 
-scraped scrape(const session& in, const exporter_settings& how,
-               std::chrono::milliseconds deadline) {
+scraper::scraper(const session& in, const exporter_settings& how)
+    : in_(in), how_(how), workloads_(how.per, !in.is_simulated()) {}
+
+scraped scraper::scrape(std::chrono::milliseconds deadline) {
   hypomnesis::snapshot_options what;
   what.collect = exported_parts;
-  what.deadline = std::min(deadline, std::chrono::milliseconds(how.timeout_ms));
-  const auto snapshot = in.library().take(what);
+  what.deadline = std::min(deadline, std::chrono::milliseconds(how_.timeout_ms));
+  const auto snapshot = in_.library().take(what);
+  auto values = snapshot.values();
+  devices_.complete(values.devices);
   scraped out;
-  collect(snapshot.values(), out.made);
+  collect(values, out.made);
+  workloads_.collect(values, out.made);
   out.search_failure = why_search_failed(snapshot);
   return out;
 }

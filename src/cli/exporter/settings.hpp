@@ -3,13 +3,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/exporter/text_format.hpp"
+#include "cli/exporter/workloads.hpp"
 
 namespace hmn::cli {
-
-// Names that a scrape has.
-enum class dialect { own, dcgm, nvidia_smi };
 
 // Parsed options of `hmn exporter`.
 struct exporter_settings {
@@ -18,6 +17,7 @@ struct exporter_settings {
   std::optional<std::string> web_config;
   std::uint32_t max_age_ms = 1000;
   std::uint32_t timeout_ms = 2000;  // of the readings of a scrape
+  std::vector<grouping> per;        // by what the memory of processes is added up
   bool once = false;
   std::optional<std::string> text_file;
   std::optional<std::uint32_t> interval_ms;      // between two writings of the text file; none: one

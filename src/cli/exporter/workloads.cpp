@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/exporter/workloads.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/exporter/device_labels.hpp"
+#include "cli/exporter/families.hpp"
+#include "cli/system/process_facts.hpp"
+#include "cli/system/process_workload.hpp"
+#include "cli/text/usage_total.hpp"
+
+namespace hmn::cli {
+namespace {
+
+struct group_kind {
+  grouping by;
+  std::string_view word;
+  const family& memory;
+  const family& load;
+};
+
+constexpr group_kind group_kinds[] = {
+    {grouping::process, "process", families::process_memory, families::process_load},
+    {grouping::user, "user", families::user_memory, families::user_load},
+    {grouping::container, "container", families::container_memory, families::container_load},
+    {grouping::pod, "pod", families::pod_memory, families::pod_load},
+    {grouping::job, "job", families::job_memory, families::job_load},
+    {grouping::unit, "unit", families::unit_memory, families::unit_load}};
+
+// Row of a process with what its control groups tell.
+struct placed_usage {
+  const hypomnesis::usage& row;
+  procfs::workload in;
+};
+
+// What the library reports of a process that has no control groups here: "docker:1c8f…".
+procfs::workload reported(const hypomnesis::usage& row) {
+  procfs::workload in;
+  const auto text = row.process_container.value_or("");
+  const auto colon = text.find(':');
+  if (colon == text.npos) return in;
+  in.runtime = text.substr(0, colon);
+  in.container = text.substr(colon + 1);
+  return in;
+}
+
+procfs::workload place_of(const hypomnesis::usage& row, bool reads_proc) {
+  const bool is_foreign = has(row.notes, hypomnesis::note::foreign_pid);
+  auto found = reads_proc && !is_foreign ? process_workload(row.pid) : std::nullopt;
+  return found ? *std::move(found) : reported(row);
+}
+
+struct group_sum {
+  label_set with;
+  usage_sum memory;
+  bool has_memory = false;
+  std::optional<double> percent;
+
+  void add(const hypomnesis::usage& row) {
+    if (row.used_bytes) {
+      add_usage(memory, row);
+      has_memory = true;
+    }
+    if (row.busy_percent) percent = percent.value_or(0) + *row.busy_percent;
+  }
+};
+
+using group_sums = std::map<std::string, group_sum>;
+
+label_set labels_by(grouping by, const placed_usage& of, const std::string& user) {
+  label_set with;
+  switch (by) {
+    case grouping::process:
+      with.add("pid", fmt::format("{}", of.row.pid))
+          .add("process_name", of.row.process_name.value_or(""))
+          .add("user", user)
+          .add("container_id", of.in.container);
+      break;
+    case grouping::user:
+      with.add("user", user);
+      break;
+    case grouping::container:
+      with.add("container_id", of.in.container)
+          .add("runtime", of.in.runtime)
+          .add("pod_uid", of.in.pod);
+      break;
+    case grouping::pod:
+      with.add("pod_uid", of.in.pod);
+      break;
+    case grouping::job:
+      with.add("job_id", of.in.job);
+      break;
+    case grouping::unit:
+      with.add("unit", of.in.unit);
+      break;
+  }
+  return with;
+}
+
+void write(const group_kind& kind, const device_labels& device, const group_sums& sums,
+           samples& to) {
+  std::vector<const group_sum*> largest;
+  for (const auto& each : sums) largest.push_back(&each.second);
+  const auto count = std::min(largest.size(), most_groups);
+  std::partial_sort(largest.begin(), largest.begin() + static_cast<std::ptrdiff_t>(count),
+                    largest.end(), [](const group_sum* a, const group_sum* b) {
+                      return a->memory.at_least() > b->memory.at_least();
+                    });
+  const auto left_out = largest.size() - count;
+  largest.resize(count);
+  for (const auto* each : largest) {
+    const auto with = label_set(device.brief()).append(each->with);
+    if (each->has_memory) to.add(kind.memory, with, sample_value(each->memory.at_least()));
+    to.add(kind.load, with, each->percent, from_percent);
+  }
+  to.add(families::left_out, label_set(device.brief()).add("per", kind.word),
+         sample_value(std::uint64_t(left_out)));
+}
+
+void write_groups(const hypomnesis::snapshot_values& from, std::uint32_t index,
+                  const device_labels& device, samples& to) {
+  for (const auto& each : from.groups) {
+    if (each.device_index != index) continue;
+    const auto with = label_set(device.brief()).add("group", each.name.value_or(""));
+    to.add(families::group_used, with, each.used_bytes);
+    to.add(families::group_limit, with, each.limit_bytes);
+  }
+}
+
+}  // namespace
+
+const std::string_view grouping_words = "process, user, container, pod, job or unit";
+
+std::optional<grouping> grouping_of(std::string_view text) noexcept {
+  for (const auto& each : group_kinds)
+    if (each.word == text) return each.by;
+  return std::nullopt;
+}
+
+const std::string& workloads::user_name(std::uint32_t pid, std::uint32_t uid) {
+  constexpr std::size_t most_users = 1000;
+  if (users_.size() > most_users) users_.clear();
+  const auto found = users_.find(uid);
+  if (found != users_.end()) return found->second;
+  auto name = reads_proc_ ? process_user(pid, uid) : std::nullopt;
+  return users_.emplace(uid, name ? *std::move(name) : fmt::format("{}", uid)).first->second;
+}
+
+void workloads::collect(const hypomnesis::snapshot_values& from, samples& to) {
+  if (by_.empty()) return;
+  std::vector<hypomnesis::device> all;
+  for (const auto& each : from.devices) all.push_back(each.device);
+  std::vector<placed_usage> rows;
+  for (const auto& each : from.usages) rows.push_back({each, place_of(each, reads_proc_)});
+  for (const auto& device : all) {
+    const device_labels labels(device, all);
+    for (const auto& kind : group_kinds) {
+      if (std::find(by_.begin(), by_.end(), kind.by) == by_.end()) continue;
+      group_sums sums;
+      for (const auto& each : rows) {
+        if (each.row.device_index != device.index) continue;
+        const auto user = each.row.uid ? user_name(each.row.pid, *each.row.uid) : std::string();
+        const auto with = labels_by(kind.by, each, user);
+        sums.try_emplace(with.text(), group_sum{with, {}, false, {}}).first->second.add(each.row);
+      }
+      write(kind, labels, sums, to);
+    }
+    write_groups(from, device.index, labels, to);
+  }
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""exporter_drivers.py NVML: `hmn exporter` with a fake NVML: one that lies, one that hangs, processes in pods and
+jobs."""
+import json
+import sys
+import time
+
+from command import MIB, Machines, environment, main, run, skip_all
+from exporter_server import Server
+from exposition import parse, value, values
+
+NVML = sys.argv.pop(1)
+ID = "0123456789abcdef" * 4
+UID = "7a96d5b2-1c3f-4e5d-8a6b-0c1d2e3f4a5b"
+CARD = {"name": "NVIDIA L40S", "uuid": "GPU-1111", "pci": {"address": "00000000:01:00.0"},
+        "memory": {"total": "45 GiB", "free": "35 GiB", "used": "10 GiB"},
+        "utilization": {"gpu": 64, "memory": 12}, "temperature": 45, "power_usage_mw": 58980}
+
+
+class Nvml(Machines):
+    def environment(self, scenario, **keys):
+        path = self.folder / "scenario.json"
+        path.write_text(json.dumps({"driver_version": "550.163.01"} | scenario))
+        return environment(HMN_NVML=NVML, FAKE_NVML_SCENARIO=str(path),
+                           HMN_NVIDIA_SMI=str(self.folder / "none"), **keys)
+
+    def once(self, scenario, *arguments, **keys):
+        result = run("exporter", "--once", *arguments, env=self.environment(scenario, **keys))
+        self.assertEqual(result.code, 0, result.err)
+        return parse(result.out)
+
+
+class Lying(Nvml):
+    def test_values_that_cannot_be_are_absent_with_that_reason(self):
+        families = self.once({"devices": [CARD | {"temperature": 4000, "power_usage_mw": 99999999,
+                                                  "utilization": {"gpu": 400, "memory": 12}}]})
+        for name, labels in (("hw_temperature_celsius", {"hw_name": "core"}), ("hw_power_watts", {}),
+                             ("hw_gpu_utilization_ratio", {"hw_gpu_task": "general"})):
+            self.assertEqual(values(families, name, **labels), [], name)
+        self.assertGreaterEqual(value(families, "hypomnesis_reading_error", device="GPU-1111",
+                                      reason="implausible", subject="telemetry"), 3)
+        self.assertEqual(value(families, "hypomnesis_memory_controller_utilization_ratio"), 0.12)
+
+    def test_an_error_is_absent_and_not_zero(self):
+        families = self.once({"devices": [CARD | {"utilization": {"error": "GPU_IS_LOST"}}]})
+        self.assertEqual(values(families, "hw_gpu_utilization_ratio", hw_gpu_task="general"), [])
+        self.assertTrue(values(families, "hypomnesis_reading_error", device="GPU-1111"))
+
+    def test_a_driver_of_another_version_is_an_error_of_its_source(self):
+        result = run("exporter", "--once", env=self.environment(
+            {"rules": [{"call": "nvmlInit*", "result": 18}], "devices": [CARD]}))
+        families = parse(result.out)
+        self.assertEqual(value(families, "hypomnesis_source_error", source="nvml", domain="nvml", code="18"), 1)
+        self.assertNotIn("hypomnesis_devices", families)
+        self.assertEqual(result.code, 1)
+
+
+class Hanging(Nvml):
+    def test_a_gpu_that_hangs_does_not_hold_up_the_others(self):
+        second = CARD | {"uuid": "GPU-2222", "pci": {"address": "00000000:02:00.0"}}
+        hung = {"call": "nvmlDeviceGetMemoryInfo*", "device": 1, "hang": True, "from": 3}
+        env = self.environment({"devices": [CARD, second], "rules": [hung]})
+        with Server(None, "--max-age", "1ms", env=env) as server:
+            for _ in range(4):
+                begun = time.monotonic()
+                families = server.metrics(headers={"X-Prometheus-Scrape-Timeout-Seconds": "5"})
+                self.assertLess(time.monotonic() - begun, 5)
+                self.assertEqual(len(values(families, "hypomnesis_device_info", hw_id="GPU-2222")), 1)
+            self.assertEqual(value(families, "hw_gpu_memory_usage_bytes", hw_id="GPU-1111"), 10 << 30)
+            self.assertEqual(value(families, "hw_status", hw_id="GPU-2222", hw_state="failed"), 1)
+            self.assertEqual(value(families, "hypomnesis_device_state", hw_id="GPU-2222", state="hung"), 1)
+            self.assertLess(time.monotonic() - begun, 1)
+
+
+class Workloads(Nvml):
+    GROUPS = {
+        7: f"/kubepods.slice/kubepods-pod{UID.replace('-', '_')}.slice/cri-containerd-{ID}.scope",
+        8: f"/kubepods/burstable/pod{UID}/{'f' * 64}",
+        9: "/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0",
+        10: "/system.slice/slurmstepd.scope/sACM8KB4J7V800/step_batch/user/task_special",
+        11: "/system.slice/ollama.service"}
+
+    def scrape(self, kind):
+        proc = self.folder / "proc"
+        (proc / "self").mkdir(parents=True, exist_ok=True)
+        for pid, path in self.GROUPS.items():
+            descriptors = proc / str(pid) / "fd"
+            if not descriptors.exists():
+                descriptors.mkdir(parents=True)
+                (descriptors / "3").symlink_to("/dev/nvidia0")  # shows that the pids are of this tree
+            (proc / str(pid) / "cgroup").write_text(f"0::{path}\n")
+        processes = [{"pid": pid, "used": f"{pid} MiB"} for pid in self.GROUPS]
+        families = self.once({"devices": [CARD | {"processes": {"compute": processes}}]}, "--per", kind,
+                             HMN_PROC=str(proc))
+        samples = families[f"hypomnesis_{kind}_gpu_memory_usage_bytes"].samples
+        return {frozenset(item for item in key if not item[0].startswith("hw_")): number / MIB
+                for key, number in samples.items()}
+
+    def by(self, kind, label):
+        return {dict(key).get(label, ""): number for key, number in self.scrape(kind).items()}
+
+    def test_pods_jobs_and_units_are_read_from_control_groups(self):
+        self.assertEqual(self.by("pod", "pod_uid"), {UID: 15, "": 30})
+        self.assertEqual(self.by("job", "job_id"), {"4711": 9, "sACM8KB4J7V800": 10, "": 26})
+        self.assertEqual(self.by("container", "container_id"), {ID: 7, "f" * 64: 8, "": 30})
+        units = self.by("unit", "unit")
+        self.assertEqual((units["ollama.service"], units["slurmstepd.scope"]), (11, 19))
+
+
+if __name__ == "__main__":
+    missing = run("exporter", "--listen", "127.0.0.1:0", "--web-config", "/dev/null/none")
+    if "without the server" in missing.err:
+        skip_all("cli.exporter_drivers", "the server is not built")
+    main()

@@ -226,6 +226,55 @@ class Workloads(Machines):
         self.assertIn("process, user, container, pod, job or unit", result.err)
 
 
+class Compatible(Machines):
+    def scrape(self, machine, names):
+        result = self.on(machine, "exporter", "--once", "--compat", names)
+        self.assertEqual((result.code, result.err), (0, ""))
+        return parse(result.out)
+
+    def test_names_units_and_labels_of_dcgm_exporter(self):
+        families = self.scrape(MACHINES / "workstation.json", "dcgm")
+        gpu = {"gpu": "0", "UUID": "GPU-6d0a4b1e-93c2-4f57-8a1b-0c4e7d52f9a3", "pci_bus_id": "00000000:01:00.0",
+               "device": "nvidia0", "modelName": "NVIDIA GeForce RTX 4090"}
+        for name, number in (("SM_CLOCK", 2640), ("MEM_CLOCK", 10501), ("GPU_TEMP", 66), ("POWER_USAGE", 371.42),
+                             ("TOTAL_ENERGY_CONSUMPTION", 8413077500), ("PCIE_REPLAY_COUNTER", 0), ("GPU_UTIL", 97),
+                             ("MEM_COPY_UTIL", 61), ("ENC_UTIL", 0), ("FB_USED", 14586740736 / MIB),
+                             ("FB_FREE", 10648289280 / MIB), ("FB_RESERVED", 498)):
+            self.assertEqual(value(families, f"DCGM_FI_DEV_{name}", **gpu), number, name)
+        self.assertEqual(families["DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION"].kind, "counter")
+        self.assertNotIn("DCGM_FI_DEV_MEMORY_TEMP", families)
+        self.assertNotIn("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", families)
+
+    def test_partitions_have_the_labels_of_their_gpu_and_their_own(self):
+        families = self.scrape(MACHINES / "mig-a100.json", "dcgm")
+        self.assertEqual(value(families, "DCGM_FI_DEV_FB_USED", gpu="0", GPU_I_PROFILE="3g.20gb", GPU_I_ID="2"),
+                         19337838592 / MIB)
+        self.assertEqual(value(families, "DCGM_FI_DEV_GPU_TEMP", gpu="0"), 47)
+
+    def test_names_units_and_labels_of_nvidia_gpu_exporter(self):
+        families = self.scrape(MACHINES / "workstation.json", "nvidia-smi,dcgm")
+        uuid = "6d0a4b1e-93c2-4f57-8a1b-0c4e7d52f9a3"
+        for name, number in (("memory_used_bytes", 14586740736), ("utilization_gpu_ratio", 0.97),
+                             ("power_draw_watts", 371.42), ("temperature_gpu", 66), ("fan_speed_ratio", 0.52),
+                             ("clocks_current_sm_clock_hz", 2.64e9), ("pstate", 2)):
+            self.assertEqual(value(families, f"nvidia_smi_{name}", uuid=uuid), number, name)
+        self.assertEqual(value(families, "nvidia_smi_gpu_info", uuid=uuid, index="0",
+                               name="NVIDIA GeForce RTX 4090", driver_version="570.133.07"), 1)
+        self.assertIn("DCGM_FI_DEV_GPU_UTIL", families)
+
+    def test_a_failed_reading_is_absent_under_all_names(self):
+        families = self.scrape(self.machine(devices=[card(failures=[
+            {"call": "telemetry", "status": "backend", "message": "confused"}])]), "dcgm,nvidia-smi")
+        for name in families:
+            self.assertNotRegex(name, "UTIL|TEMP|POWER|utilization_gpu|smi_temperature|smi_power")
+        self.assertIn("DCGM_FI_DEV_FB_USED", families)
+
+    def test_unknown_names_are_refused(self):
+        result = run("exporter", "--compat", "rocm")
+        self.assertEqual(result.code, 2)
+        self.assertIn('"rocm": expected dcgm or nvidia-smi', result.err)
+
+
 class TextFile(Machines):
     def test_the_file_is_whole_and_readable_by_all(self):
         path = self.folder / "hypomnesis.prom"

@@ -69,13 +69,13 @@ def parse(text, openmetrics=False):
     return families
 
 
-def values(families, name, **labels):
+def values(families, name, /, **labels):
     """The numbers of the samples that have these labels, in the order of the text."""
     wanted = set(labels.items())
     return [number for key, number in families[name].samples.items() if wanted <= key] if name in families else []
 
 
-def value(families, name, **labels):
+def value(families, name, /, **labels):
     found = values(families, name, **labels)
     assert len(found) == 1, (name, labels, found)
     return found[0]

@@ -57,15 +57,21 @@ std::optional<failure> take_milliseconds(const char* option, const std::optional
   return std::nullopt;
 }
 
-std::optional<failure> apply_per(std::string_view from, exporter_settings& to) {
+// Reads words between commas, each of which `parse` must know.
+template <class Value>
+std::optional<failure> apply_words(const char* option, const std::optional<std::string>& from,
+                                   std::optional<Value> (*parse)(std::string_view) noexcept,
+                                   std::string_view known, std::vector<Value>& to) {
+  if (!from) return std::nullopt;
+  std::string_view rest = *from;
   for (;;) {
-    const auto comma = std::min(from.find(','), from.size());
-    const auto word = from.substr(0, comma);
-    const auto by = grouping_of(word);
-    if (!by) return misused(fmt::format("--per \"{}\": expected {}", word, grouping_words));
-    to.per.push_back(*by);
-    if (comma == from.size()) return std::nullopt;
-    from.remove_prefix(comma + 1);
+    const auto comma = std::min(rest.find(','), rest.size());
+    const auto text = rest.substr(0, comma);
+    const auto value = parse(text);
+    if (!value) return misused(fmt::format("{} \"{}\": expected {}", option, text, known));
+    to.push_back(*value);
+    if (comma == rest.size()) return std::nullopt;
+    rest.remove_prefix(comma + 1);
   }
 }
 
@@ -101,6 +107,7 @@ void add_exporter(CLI::App& app, exporter_texts& into) {
        {"--max-age", &into.max_age, "DURATION",
         "Share readings between clients up to this age [1s]"},
        {"--per", &into.per, "KIND", "Also memory per process, user, container, pod, ..."},
+       {"--compat", &into.compat, "NAMES", "Also the names of other exporters: dcgm, nvidia-smi"},
        {"--textfile", &into.text_file, "FILE", "Write the metrics to FILE for node_exporter"},
        {"--interval", &into.interval, "DURATION", "With --textfile: write again at an interval"},
        {"--timeout", &into.timeout, "DURATION", "Longest wait for drivers [2s]"}});
@@ -110,8 +117,10 @@ void add_exporter(CLI::App& app, exporter_texts& into) {
 
 std::optional<failure> apply_exporter(const exporter_texts& from, exporter_settings& to) {
   if (auto wrong = check_together(from)) return wrong;
-  if (from.per)
-    if (auto wrong = apply_per(*from.per, to)) return wrong;
+  if (auto wrong = apply_words("--per", from.per, &grouping_of, grouping_words, to.per))
+    return wrong;
+  if (auto wrong = apply_words("--compat", from.compat, &dialect_of, dialect_words, to.compatible))
+    return wrong;
   if (from.listen)
     if (auto wrong = apply_listen(*from.listen, to)) return wrong;
   if (auto wrong = take_milliseconds("--max-age", from.max_age, to.max_age_ms)) return wrong;

@@ -21,6 +21,7 @@ struct exporter_texts {
   std::optional<std::string> text_file;
   std::optional<std::string> interval;
   std::optional<std::string> per;
+  std::optional<std::string> compat;
   bool once = false;
   bool openmetrics = false;
 };

@@ -6,7 +6,7 @@ _hmn_command() {
   local i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --timeout | --machine | --color | --pid | --device | --sort | --by | --match | --columns | --interval | --count | --duration | --record | --plot | --free | --top | --context | --batch | --kv-type | --frames | --user | --listen | --web-config | --max-age | --textfile | --per) ((i++)) ;;
+      --timeout | --machine | --color | --pid | --device | --sort | --by | --match | --columns | --interval | --count | --duration | --record | --plot | --free | --top | --context | --batch | --kv-type | --frames | --user | --listen | --web-config | --max-age | --textfile | --per | --compat) ((i++)) ;;
       top | ps | snapshot | log | metrics | fit | run | spill | watch | wait | exporter | doctor | record-machine | help)
         echo "${COMP_WORDS[i]}"
         return
@@ -72,6 +72,7 @@ _hmn() {
     --user) mapfile -t COMPREPLY < <(compgen -u -- "$word") ;;
     --listen) _hmn_words "127.0.0.1:10077 [::1]:10077 :10077" "$word" ;;
     --per) _hmn_words "process user container pod job unit" "$word" ;;
+    --compat) _hmn_words "dcgm nvidia-smi" "$word" ;;
     --max-age) _hmn_words "100ms 1s 5s" "$word" ;;
     --match | --count | --batch | --top | --frames) ;;
     *)
@@ -88,7 +89,7 @@ _hmn() {
         spill) _hmn_words "--interval --device --json $common" "$word" ;;
         watch) _hmn_words "--interval --duration --top --match --sort --follow-new --device --json $common" "$word" ;;
         wait) _hmn_words "--free --any --device --interval --json $common" "$word" ;;
-        exporter) _hmn_words "--listen --web-config --max-age --per --once --openmetrics --textfile --interval $common" "$word" ;;
+        exporter) _hmn_words "--listen --web-config --max-age --per --compat --once --openmetrics --textfile --interval $common" "$word" ;;
         snapshot) _hmn_words "$common" "$word" ;;
         doctor) _hmn_words "--json $common" "$word" ;;
         help) _hmn_words "top ps snapshot log metrics fit run spill watch wait exporter doctor record-machine" "$word" ;;

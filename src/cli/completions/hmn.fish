@@ -97,6 +97,7 @@ complete -c hmn -n '__fish_seen_subcommand_from exporter' -l listen -x -a '127.0
 complete -c hmn -n '__fish_seen_subcommand_from exporter' -l web-config -r -F -d 'TLS, passwords and headers'
 complete -c hmn -n '__fish_seen_subcommand_from exporter' -l max-age -x -a '100ms 1s 5s' -d 'Share readings up to this age'
 complete -c hmn -n '__fish_seen_subcommand_from exporter' -l per -x -a 'process user container pod job unit' -d 'Also memory by'
+complete -c hmn -n '__fish_seen_subcommand_from exporter' -l compat -x -a 'dcgm nvidia-smi' -d 'Also the names of other exporters'
 complete -c hmn -n '__fish_seen_subcommand_from exporter' -l once -d 'Print the metrics'
 complete -c hmn -n '__fish_seen_subcommand_from exporter' -l openmetrics -d 'OpenMetrics format'
 complete -c hmn -n '__fish_seen_subcommand_from exporter' -l textfile -r -F -d 'Write the metrics'

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/exporter/compat.hpp"
 #include "cli/exporter/text_format.hpp"
 #include "cli/exporter/workloads.hpp"
 
@@ -18,6 +19,7 @@ struct exporter_settings {
   std::uint32_t max_age_ms = 1000;
   std::uint32_t timeout_ms = 2000;  // of the readings of a scrape
   std::vector<grouping> per;        // by what the memory of processes is added up
+  std::vector<dialect> compatible;  // names of other exporters, in addition
   bool once = false;
   std::optional<std::string> text_file;
   std::optional<std::uint32_t> interval_ms;      // between two writings of the text file; none: one

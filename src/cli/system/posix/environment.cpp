@@ -15,6 +15,10 @@ std::optional<std::string> environment_value(const char* name) {
   return value;
 }
 
+std::string host_name() {
+  return platform::host_name();
+}
+
 void set_environment(const char* name, const std::string& value) {
   setenv(name, value.c_str(), 1);
 }

@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "platform/process.hpp"
 #include "platform/windows/wide.hpp"
 
 namespace hmn::cli {
@@ -21,6 +22,10 @@ std::optional<std::string> environment_value(const char* name) {
     if (length < value.size()) return platform::to_utf8({value.data(), length});
     value.resize(length);
   }
+}
+
+std::string host_name() {
+  return platform::host_name();
 }
 
 void set_environment(const char* name, const std::string& value) {

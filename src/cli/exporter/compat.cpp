@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/exporter/compat.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "cli/exporter/compat.def"
+#include "cli/system/environment.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using hypomnesis::metric_id;
+using hypomnesis::snapshot_device;
+using number_of_device = std::optional<double> (*)(const snapshot_device& of);
+
+struct compatible {
+  family of;
+  number_of_device number;
+  scale by;
+};
+
+template <auto Member>
+std::optional<double> telemetry_number(const snapshot_device& of) {
+  if (!of.telemetry || !((*of.telemetry).*Member)) return std::nullopt;
+  return static_cast<double>(*((*of.telemetry).*Member));
+}
+
+template <auto Member>
+std::optional<double> pool_number(const snapshot_device& of) {
+  for (const auto& each : of.pools)
+    if (each.is_main && each.*Member) return static_cast<double>(*(each.*Member));
+  return std::nullopt;
+}
+
+template <metric_id Id, std::uint32_t Instance>
+std::optional<double> metric_number(const snapshot_device& of) {
+  for (const auto& each : of.metrics) {
+    if (each.id != Id || each.instance != Instance || each.pid) continue;
+    return each.value ? each.value : std::optional(static_cast<double>(each.count.value_or(0)));
+  }
+  return std::nullopt;
+}
+
+std::optional<double> sm_clock_number(const snapshot_device& of) {
+  const auto found = metric_number<metric_id::clock_mhz, HMN_CLOCK_SM>(of);
+  return found ? found : telemetry_number<&hypomnesis::telemetry::core_clock_mhz>(of);
+}
+
+namespace compat_families {
+#define HMN_FAMILY(id, name, kind, unit, labels, help, source) \
+  constexpr family id{name, family_kind::kind, help};
+HMN_DCGM_FAMILIES(HMN_FAMILY)
+HMN_NVIDIA_SMI_FAMILIES(HMN_FAMILY)
+#undef HMN_FAMILY
+}  // namespace compat_families
+
+using hypomnesis::pool;
+using hypomnesis::telemetry;
+constexpr scale to_millijoules{1000, 1};
+constexpr scale to_mebibytes{1, 1 << 20};
+
+constexpr compatible of_dcgm[] = {
+    {compat_families::sm_clock, sm_clock_number, {}},
+    {compat_families::mem_clock, telemetry_number<&telemetry::memory_clock_mhz>, {}},
+    {compat_families::memory_temp, telemetry_number<&telemetry::memory_celsius>, {}},
+    {compat_families::gpu_temp, telemetry_number<&telemetry::temperature_celsius>, {}},
+    {compat_families::power_usage, telemetry_number<&telemetry::power_watts>, {}},
+    {compat_families::energy_consumption, telemetry_number<&telemetry::energy_joules>,
+     to_millijoules},
+    {compat_families::pcie_replay_counter, metric_number<metric_id::pcie_replays, 0>, {}},
+    {compat_families::gpu_util, telemetry_number<&telemetry::gpu_busy_percent>, {}},
+    {compat_families::mem_copy_util, telemetry_number<&telemetry::memory_busy_percent>, {}},
+    {compat_families::enc_util, telemetry_number<&telemetry::encoder_busy_percent>, {}},
+    {compat_families::dec_util, telemetry_number<&telemetry::decoder_busy_percent>, {}},
+    {compat_families::xid_errors, metric_number<metric_id::last_fault, 0>, {}},
+    {compat_families::fb_free, pool_number<&pool::free_bytes>, to_mebibytes},
+    {compat_families::fb_used, pool_number<&pool::used_bytes>, to_mebibytes},
+    {compat_families::fb_reserved, pool_number<&pool::reserved_bytes>, to_mebibytes},
+    {compat_families::uncorrectable_rows,
+     metric_number<metric_id::rows_remapped, HMN_REMAPPED_UNCORRECTED>,
+     {}},
+    {compat_families::correctable_rows,
+     metric_number<metric_id::rows_remapped, HMN_REMAPPED_CORRECTED>,
+     {}},
+    {compat_families::row_remap_failure,
+     metric_number<metric_id::rows_remapped, HMN_REMAPPED_FAILED>,
+     {}}};
+
+constexpr compatible of_nvidia_smi[] = {
+    {compat_families::smi_memory_total, pool_number<&pool::total_bytes>, {}},
+    {compat_families::smi_memory_used, pool_number<&pool::used_bytes>, {}},
+    {compat_families::smi_memory_free, pool_number<&pool::free_bytes>, {}},
+    {compat_families::smi_memory_reserved, pool_number<&pool::reserved_bytes>, {}},
+    {compat_families::smi_utilization_gpu, telemetry_number<&telemetry::gpu_busy_percent>,
+     from_percent},
+    {compat_families::smi_utilization_memory, telemetry_number<&telemetry::memory_busy_percent>,
+     from_percent},
+    {compat_families::smi_utilization_encoder, telemetry_number<&telemetry::encoder_busy_percent>,
+     from_percent},
+    {compat_families::smi_utilization_decoder, telemetry_number<&telemetry::decoder_busy_percent>,
+     from_percent},
+    {compat_families::smi_temperature_gpu, telemetry_number<&telemetry::temperature_celsius>, {}},
+    {compat_families::smi_temperature_memory, telemetry_number<&telemetry::memory_celsius>, {}},
+    {compat_families::smi_power_draw, telemetry_number<&telemetry::power_watts>, {}},
+    {compat_families::smi_power_limit, telemetry_number<&telemetry::power_limit_watts>, {}},
+    {compat_families::smi_clock_graphics, telemetry_number<&telemetry::core_clock_mhz>,
+     from_megahertz},
+    {compat_families::smi_clock_memory, telemetry_number<&telemetry::memory_clock_mhz>,
+     from_megahertz},
+    {compat_families::smi_clock_sm, metric_number<metric_id::clock_mhz, HMN_CLOCK_SM>,
+     from_megahertz},
+    {compat_families::smi_fan, telemetry_number<&telemetry::fan_percent>, from_percent},
+    {compat_families::smi_pstate, telemetry_number<&telemetry::p_state>, {}},
+    {compat_families::smi_link_generation, telemetry_number<&telemetry::pcie_generation>, {}},
+    {compat_families::smi_link_width, telemetry_number<&telemetry::pcie_width>, {}}};
+
+const snapshot_device* parent_of(const snapshot_device& of,
+                                 const std::vector<snapshot_device>& all) {
+  if (!of.device.parent_index) return nullptr;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const snapshot_device& each) {
+    return each.device.index == *of.device.parent_index;
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+// "0000:01:00.0" as NVIDIA's tools write it: "00000000:01:00.0".
+std::string long_address(const std::optional<std::string>& address) {
+  const auto text = address.value_or("");
+  return text.find(':') == 4 ? "0000" + text : text;
+}
+
+// "3g.20gb" of "NVIDIA A100-PCIE-40GB MIG 3g.20gb".
+std::string_view profile_of(std::string_view name) {
+  constexpr std::string_view before = " MIG ";
+  const auto at = name.find(before);
+  return at == name.npos ? std::string_view() : name.substr(at + before.size());
+}
+
+label_set dcgm_labels(const snapshot_device& of, const std::vector<snapshot_device>& all) {
+  const auto* parent = parent_of(of, all);
+  const auto& gpu = parent == nullptr ? of.device : parent->device;
+  const auto number = fmt::format("{}", gpu.driver_index.value_or(gpu.index));
+  const bool is_nvidia = gpu.vendor == hypomnesis::vendor_id::nvidia;
+  label_set with;
+  with.add("gpu", number)
+      .add("UUID", gpu.uuid.value_or(""))
+      .add("pci_bus_id", long_address(gpu.pci_bus_id))
+      .add("device", is_nvidia ? "nvidia" + number : "")
+      .add("modelName", gpu.name.value_or(""))
+      .add("hostname", host_name());
+  if (parent == nullptr) return with;
+  return with.add("GPU_I_PROFILE", profile_of(of.device.name.value_or("")))
+      .add("GPU_I_ID", of.device.gpu_instance ? fmt::format("{}", *of.device.gpu_instance) : "");
+}
+
+// The exporter of that name cuts what precedes the number.
+std::string short_uuid(const std::optional<std::string>& uuid) {
+  const std::string text = uuid.value_or("");
+  return text.starts_with("GPU-") || text.starts_with("MIG-") ? text.substr(4) : text;
+}
+
+label_set smi_labels(const snapshot_device& of, const std::vector<snapshot_device>&) {
+  return label_set().add("uuid", short_uuid(of.device.uuid));
+}
+
+void add_smi_info(const snapshot_device& of, samples& to) {
+  const auto& device = of.device;
+  label_set with = smi_labels(of, {});
+  with.add("name", device.name.value_or(""))
+      .add("driver_version", device.driver_version.value_or(""))
+      .add("pci_bus_id", long_address(device.pci_bus_id))
+      .add("index", fmt::format("{}", device.driver_index.value_or(device.index)));
+  to.add(compat_families::smi_info, with, true);
+}
+
+template <std::size_t Count>
+void collect_by(const compatible (&table)[Count],
+                label_set (*labels)(const snapshot_device&, const std::vector<snapshot_device>&),
+                const std::vector<snapshot_device>& devices, samples& to) {
+  for (const auto& device : devices) {
+    const auto with = labels(device, devices);
+    for (const auto& each : table) to.add(each.of, with, each.number(device), each.by);
+  }
+}
+
+}  // namespace
+
+const std::string_view dialect_words = "dcgm or nvidia-smi";
+
+std::optional<dialect> dialect_of(std::string_view text) noexcept {
+  if (text == "dcgm") return dialect::dcgm;
+  if (text == "nvidia-smi") return dialect::nvidia_smi;
+  return std::nullopt;
+}
+
+void collect_compatible(dialect as, const std::vector<snapshot_device>& devices, samples& to) {
+  if (as == dialect::dcgm) return collect_by(of_dcgm, &dcgm_labels, devices, to);
+  for (const auto& each : devices) add_smi_info(each, to);
+  collect_by(of_nvidia_smi, &smi_labels, devices, to);
+}
+
+}  // namespace hmn::cli

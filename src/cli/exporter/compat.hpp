@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "cli/exporter/sample.hpp"
+
+namespace hmn::cli {
+
+// Names of other exporters.
+enum class dialect : std::uint8_t { dcgm, nvidia_smi };
+
+// Returns none for an unknown word.
+std::optional<dialect> dialect_of(std::string_view text) noexcept;
+// "dcgm or nvidia-smi"
+extern const std::string_view dialect_words;
+
+// Adds the samples of the families in compat.def.
+void collect_compatible(dialect as, const std::vector<hypomnesis::snapshot_device>& devices,
+                        samples& to);
+
+}  // namespace hmn::cli

@@ -169,6 +169,8 @@ void add_top_command(CLI::App& app, texts& into) {
   add_top(*top, into.top);
   add_device(*top, into);
   add_common(*top, into.after);
+}
+
 void add_exporter_command(CLI::App& app, texts& into) {
   auto* exporter =
       add_command(app, "exporter", "Serve metrics of the GPUs to Prometheus", exporter_examples);
@@ -338,7 +340,8 @@ expected<information> help_on(const CLI::App& app, const std::string& command) {
   return information{found.front()->help(app.get_name())};
 }
 
-// Returns the command that hmn is to run: from the first word that is no option of hmn's, or after
+// Returns the command that hmn is to run: from the first word that is no option of hmn's, or
+// after
 // "--"; a later "--" belongs to it. The failure is of an option before it.
 expected<std::vector<std::string>> command_in(const CLI::App& app, int argc,
                                               const char* const* argv) {

@@ -9,7 +9,7 @@ namespace {
 
 using hypomnesis::usage_kind;
 
-process_row sample() {
+process_row sample_row() {
   process_row row;
   row.on = std::make_shared<const gpu>();
   row.usage.pid = 7;
@@ -33,7 +33,7 @@ TEST_CASE("columns are known by name and alias, and not twice") {
 }
 
 TEST_CASE("types are joined; one that has run nothing has none") {
-  auto row = sample();
+  auto row = sample_row();
   CHECK(line_of(row, "type") == "?");
   row.usage.kinds = usage_kind{};
   CHECK(line_of(row, "type") == "none");
@@ -42,7 +42,7 @@ TEST_CASE("types are joined; one that has run nothing has none") {
 }
 
 TEST_CASE("of an id twelve digits, of a name all") {
-  auto row = sample();
+  auto row = sample_row();
   row.usage.process_container = "docker:" + std::string(64, 'a');
   CHECK(line_of(row, "container") == "docker:" + std::string(12, 'a'));
   row.usage.process_container = "lxc:a-name-that-is-long";
@@ -52,7 +52,7 @@ TEST_CASE("of an id twelve digits, of a name all") {
 }
 
 TEST_CASE("what no process uses is a row without a pid") {
-  auto row = sample();
+  auto row = sample_row();
   row.is_unattributed = true;
   CHECK(line_of(row, "pid,name,type") == "  -  (unattributed)");
   CHECK(process_json({row}, *parse_columns("pid,name")) ==

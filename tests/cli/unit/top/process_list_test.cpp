@@ -6,7 +6,6 @@
 using hmn::cli::top::column;
 using hmn::cli::top::column_at;
 using hmn::cli::top::column_count;
-using hmn::cli::top::grouping;
 using hmn::cli::top::list_choice;
 using hmn::cli::top::make_list;
 using hmn::cli::top::process_reading;
@@ -92,7 +91,7 @@ TEST_CASE("the filter finds pid, user, command and container in either case") {
 TEST_CASE("groups have a header with sums, the largest first") {
   const auto all = some();
   list_choice how;
-  how.by = grouping::user;
+  how.by = top::grouping::user;
   CHECK(shown(all, how) == pid_list{0, 2, 0, 4, 1, 3});
   const auto list = make_list(all, how);
   REQUIRE(list.groups.size() == 2);
@@ -104,7 +103,7 @@ TEST_CASE("groups have a header with sums, the largest first") {
   CHECK(list.groups[1].used.is_at_least());  // one is unknown
   CHECK(list.groups[1].busy_percent == 5);
   CHECK(list.groups[1].is_busy_at_least);
-  how.by = grouping::container;
+  how.by = top::grouping::container;
   CHECK(make_list(all, how).groups.size() == 2);
 }
 
@@ -113,7 +112,7 @@ TEST_CASE("a process on two devices counts once in its group") {
   all[1].usage.pid = 1;
   all[1].user = "alice";
   list_choice how;
-  how.by = grouping::user;
+  how.by = top::grouping::user;
   CHECK(make_list(all, how).groups[0].processes == 3);
 }
 

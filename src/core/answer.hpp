@@ -27,7 +27,10 @@ struct plan {
   std::uint32_t own_pid = 0;
   std::optional<slot> only;  // one device; none: all devices
   bool wants_trace = false;
-  bool fills = false;  // only what better sources lack
+  bool fills = false;          // only what better sources lack
+  std::uint64_t begun_ns = 0;  // when the source was given it
+
+  [[nodiscard]] bool operator==(const plan&) const = default;
 };
 
 // Presence bits that a device lacks, by subject.
@@ -50,16 +53,17 @@ template <class T>
 struct part {
   T value{};
   std::uint64_t taken_ns = 0;  // when the value was read; 0: never
-  std::uint64_t tried_ns = 0;
+  std::uint64_t tried_ns = 0;  // when the last reading of it began; 0: never
   std::optional<failure> why;
   bool stands = false;  // the value is kept although the last attempt failed: stale
 
-  void succeeded(std::uint64_t now) {
-    taken_ns = tried_ns = now;
+  void succeeded(std::uint64_t begun, std::uint64_t now) {
+    tried_ns = begun;
+    taken_ns = now;
     why.reset();
   }
-  void failed(std::uint64_t now, failure f, bool value_stands) {
-    tried_ns = now;
+  void failed(std::uint64_t begun, failure f, bool value_stands) {
+    tried_ns = begun;
     stands = value_stands;
     why = std::move(f);
   }

@@ -28,7 +28,7 @@ void drop_id_for_name(device& d, reading& r) {
   }
 }
 
-result<void> list(device_source& from, source_answer& out, reading& r) {
+result<void> list(device_source& from, const plan& p, source_answer& out, reading& r) {
   out.found.clear();
   if (result<void> ok = from.devices(out.found, r); !ok) return ok;
   for (device_answer& d : out.devices) d.listed = false;
@@ -38,7 +38,7 @@ result<void> list(device_source& from, source_answer& out, reading& r) {
     entry.identity = d;
     entry.listed = true;
   }
-  out.listed_ns = monotonic_ns();
+  out.listed_ns = p.begun_ns;
   return {};
 }
 
@@ -72,66 +72,67 @@ class dropped_fields {
 };
 
 template <class T>
-void settle(part<T>& p, const device_source& from, result<void> outcome) {
+void settle(part<T>& of, const device_source& from, const plan& p, result<void> outcome) {
   if (outcome) {
-    p.succeeded(monotonic_ns());
+    of.succeeded(p.begun_ns, monotonic_ns());
   } else {
-    p.failed(monotonic_ns(), outcome.why(), from.rests());
+    of.failed(p.begun_ns, outcome.why(), from.rests());
   }
 }
 
-void read_pools(device_source& from, device_answer& d, reading& r) {
+void read_pools(device_source& from, const plan& p, device_answer& d, reading& r) {
   hmn::pools fresh;
   result<void> ok = from.memory(d.identity.number, fresh, r);
   if (ok) ok = keep_plausible(fresh, d.identity.number, r);
   if (ok) d.pools.value = fresh;
-  settle(d.pools, from, std::move(ok));
+  settle(d.pools, from, p, std::move(ok));
 }
 
-void read_telemetry(device_source& from, std::uint32_t fields, device_answer& d, reading& r) {
+void read_telemetry(device_source& from, const plan& p, device_answer& d, reading& r) {
   hmn::telemetry fresh;
-  result<void> ok = from.telemetry(d.identity.number, fields, fresh, r);
+  result<void> ok = from.telemetry(d.identity.number, p.telemetry, fresh, r);
   if (ok) ok = keep_plausible(fresh, d.identity.number, r, &d.energy);
   if (ok) d.telemetry.value = fresh;
-  d.telemetry_asked = fields;
-  settle(d.telemetry, from, std::move(ok));
+  d.telemetry_asked = p.telemetry;
+  settle(d.telemetry, from, p, std::move(ok));
 }
 
-void read_process(device_source& from, std::uint32_t pid, bool self, device_answer& d,
+void read_process(device_source& from, const plan& p, bool self, device_answer& d,
                   part<usage>& into, reading& r) {
+  const std::uint32_t pid = self ? p.own_pid : p.pid;
   usage fresh;
   fresh.pid = pid;
   result<void> ok = from.process(d.identity.number, pid, self, fresh, r);
   if (ok) ok = keep_plausible(fresh, d.identity, self ? subject::self : subject::processes, r);
   if (ok) into.value = std::move(fresh);
-  settle(into, from, std::move(ok));
+  settle(into, from, p, std::move(ok));
 }
 
-void read_processes(device_source& from, device_answer& d, reading& r) {
+void read_processes(device_source& from, const plan& p, device_answer& d, reading& r) {
   std::vector<usage> fresh;
   result<void> ok = from.processes(d.identity.number, fresh, r);
   for (usage& row : fresh) {
     static_cast<void>(keep_plausible(row, d.identity, subject::processes, r));
   }
   if (ok) d.processes.value = std::move(fresh);
-  settle(d.processes, from, std::move(ok));
+  settle(d.processes, from, p, std::move(ok));
 }
 
-void read_metrics(device_source& from, bool slow, device_answer& d, reading& r) {
+void read_metrics(device_source& from, const plan& p, device_answer& d, reading& r) {
   std::vector<metric> fresh;
-  result<void> ok = from.metrics(d.identity.number, slow, fresh, r);
+  result<void> ok = from.metrics(d.identity.number, p.slow, fresh, r);
   if (ok) keep_plausible(fresh, d.identity.number, r, &d.energy);
   if (ok) d.metrics.value = std::move(fresh);
-  d.slow_asked = slow;
-  settle(d.metrics, from, std::move(ok));
+  d.slow_asked = p.slow;
+  settle(d.metrics, from, p, std::move(ok));
 }
 
 void read_device(device_source& from, const plan& p, device_answer& d, reading& r) {
-  if (p.pools) read_pools(from, d, r);
-  if (p.self) read_process(from, p.own_pid, true, d, d.self, r);
-  if (p.pid != 0) read_process(from, p.pid, false, d, d.process, r);
-  if (p.processes) read_processes(from, d, r);
-  if (p.telemetry != 0) read_telemetry(from, p.telemetry, d, r);
+  if (p.pools) read_pools(from, p, d, r);
+  if (p.self) read_process(from, p, true, d, d.self, r);
+  if (p.pid != 0) read_process(from, p, false, d, d.process, r);
+  if (p.processes) read_processes(from, p, d, r);
+  if (p.telemetry != 0) read_telemetry(from, p, d, r);
 }
 
 bool is_meant(const plan& p, const device_answer& d) {
@@ -144,7 +145,7 @@ void serve(device_source& from, const plan& p, source_answer& out, reading& r, p
     return;
   }
   if (p.list) {
-    if (result<void> ok = list(from, out, r); !ok) {
+    if (result<void> ok = list(from, p, out, r); !ok) {
       out.refused = ok.why();
       return;
     }
@@ -159,7 +160,7 @@ void serve(device_source& from, const plan& p, source_answer& out, reading& r, p
   if (!p.metrics) return;
   for (device_answer& d : out.devices) {
     if (!is_meant(p, d)) continue;
-    read_metrics(from, p.slow, d, r);
+    read_metrics(from, p, d, r);
     done(&d);
   }
 }

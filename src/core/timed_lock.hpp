@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "platform/clock.hpp"
 #include "platform/wait.hpp"
 
 namespace hmn {
@@ -11,12 +12,14 @@ namespace hmn {
 // Lock with a deadline in monotonic time. One word: 0 free, 1 held, 2 held with waiters.
 class timed_lock {
  public:
-  [[nodiscard]] bool acquire_until(std::uint64_t deadline_ns) noexcept {
+  // Brings `now` up to date where it waits.
+  [[nodiscard]] bool acquire_until(std::uint64_t deadline_ns, std::uint64_t& now) noexcept {
     std::uint32_t seen = 0;
     if (word_.compare_exchange_strong(seen, 1, std::memory_order_acquire)) return true;
     while (word_.exchange(2, std::memory_order_acquire) != 0) {
       if (platform::wait_on(word_, 2, deadline_ns) == platform::wake::timed_out) return false;
     }
+    now = platform::monotonic_ns();
     return true;
   }
 
@@ -31,8 +34,8 @@ class timed_lock {
 // Holds a timed_lock until the end of its scope, if it was acquired.
 class timed_guard {
  public:
-  timed_guard(timed_lock& lock, std::uint64_t deadline_ns) noexcept
-      : lock_(lock), held_(lock.acquire_until(deadline_ns)) {}
+  timed_guard(timed_lock& lock, std::uint64_t deadline_ns, std::uint64_t& now) noexcept
+      : lock_(lock), held_(lock.acquire_until(deadline_ns, now)) {}
   timed_guard(const timed_guard&) = delete;
   timed_guard& operator=(const timed_guard&) = delete;
   ~timed_guard() {

@@ -295,16 +295,19 @@ bool worker::is_idle() const noexcept {
 
 result<void> worker::run(const plan& p, deadline& d, visitor visit) {
   const std::uint64_t begun = platform::monotonic_ns();
-  const timed_guard turn(turn_, d.until());
+  std::uint64_t now = begun;
+  const timed_guard turn(turn_, d.until(), now);
   if (!turn) {
     show(visit, {begun, true});
     return why_late();
   }
-  if (is_young_enough(p, begun)) {
-    show(visit, {shared_since(limits_, begun), false});
+  const std::uint64_t since = shared_since(limits_, begun);
+  if (since < now && is_answered_since(since, begun, p)) {
+    show(visit, {since, false});
     return outcome_of_last();
   }
-  result<void> asked = ask(p, d, begun);
+  last_ = p;
+  result<void> asked = ask(p, d, now);
   show(visit, {begun, !asked});
   return asked ? outcome_of_last() : asked;
 }
@@ -313,11 +316,15 @@ void worker::show(visitor visit, const moment& m) {
   known_->visit<void>([&](const source_answer& known) { visit(known, m); });
 }
 
-bool worker::is_young_enough(const plan& p, std::uint64_t now) {
-  if (limits_.max_age_ns == 0 || p.describe) return false;
-  const std::uint64_t since = shared_since(limits_, now);
+// Returns whether a reading that began at `since` or later serves the plan of a caller who arrived
+// at `arrived`. Only the last one's reasons are known, which a single value does not need; a
+// refusal is shared by those who waited for it.
+bool worker::is_answered_since(std::uint64_t since, std::uint64_t arrived, const plan& p) {
+  const bool is_like_last = p == last_;
+  if (p.describe || !is_idle() || !(is_like_last || (p.only && !p.metrics))) return false;
   return known_->visit<bool>([&](const source_answer& known) {
-    if (known.refused || known.listed_ns == 0 || (p.list && known.listed_ns < since)) return false;
+    if (known.refused) return is_like_last && shared_->request.begun_ns >= arrived;
+    if (known.listed_ns == 0 || (p.list && known.listed_ns < since)) return false;
     return std::ranges::all_of(known.devices, [&](const device_answer& d) {
       const bool wanted = p.only ? d.identity.number == *p.only : d.listed;
       return !wanted || is_answered(d, p, since);
@@ -425,12 +432,13 @@ worker::outcome worker::post(const plan& p, deadline& d, std::uint64_t now,
   if (is_threaded_ && !is_started_) return outcome::no_thread;
   shared_state& to = *shared_;
   to.request = p;
+  to.request.begun_ns = now;
   to.until = d.source_until();
   to.leave_out(aside_);
   lateness_ = lateness::plain;
   if (!is_threaded_) {
     to.carry_out();
-    to.enter(idle);
+    if (!to.is_in(idle)) to.enter(idle);  // no thread waits for it
     if (to.closes_when_idle) to.from->close();
     return outcome::done;
   }

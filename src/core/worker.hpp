@@ -54,7 +54,7 @@ class worker {
   enum class outcome;
   enum class lateness { plain, opening, locked };
 
-  [[nodiscard]] bool is_young_enough(const plan& p, std::uint64_t now);
+  [[nodiscard]] bool is_answered_since(std::uint64_t since, std::uint64_t arrived, const plan& p);
   [[nodiscard]] bool is_idle() const noexcept;
   [[nodiscard]] bool is_opening() const noexcept;
   [[nodiscard]] bool must_probe();
@@ -77,6 +77,7 @@ class worker {
   std::unique_ptr<device_source> (*again_)(const settings& s);
   std::uint32_t fills_;
   timed_lock turn_;  // one caller at a time
+  plan last_;        // that was asked for
   source id_;
   std::uint64_t answers_for_ = 0;
   bool is_threaded_;

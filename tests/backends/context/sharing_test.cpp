@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -105,6 +106,72 @@ TEST_CASE("however many threads ask, one call is inside the driver") {
   }));
   ask();
   CHECK(nvml.inside() == 1);
+}
+
+namespace {
+
+// Has 32 threads call `read` while a call of the first is inside the driver. Returns how often the
+// driver was asked.
+unsigned long long calls_for_32(const fake_nvml& nvml, hmn_flags flags,
+                                bool (*read)(const machine& m)) {
+  constexpr const char* asked = "nvmlDeviceGetMemoryInfo_v2";
+  nvml.load(one_gpu());
+  const machine m({.flags = flags});
+  share_pool(m);
+  nvml.load(
+      one_gpu(R"(, "rules": [{"call": "nvmlDeviceGetMemoryInfo*", "hang": true, "times": 1}])"));
+  const auto before = nvml.calls(asked);
+  std::atomic<int> arrived{0};
+  std::atomic<int> good{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 32; ++t) {
+    threads.emplace_back([&] {
+      ++arrived;
+      good += read(m) ? 1 : 0;
+    });
+    if (t == 0) REQUIRE(comes_true([&] { return nvml.hanging() == 1; }));
+  }
+  REQUIRE(comes_true([&] { return arrived == 32; }));
+  usleep(100'000);
+  nvml.release();
+  for (std::thread& t : threads) t.join();
+  CHECK(good == 32);
+  return nvml.calls(asked) - before;
+}
+
+}  // namespace
+
+TEST_CASE("threads that wait for a driver share the call that begins after they arrived") {
+  const fake_nvml nvml;
+  const auto pool = [](const machine& m) {
+    auto read = sized<hmn_pool>();
+    return hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &read, nullptr) == HMN_OK &&
+           read.used_bytes == one_gpu_used && (read.notes & HMN_NOTE_STALE) == 0;
+  };
+  const auto snapshot = [](const machine& m) {
+    const taken_snapshot taken(m.context(), HMN_COLLECT_POOLS);
+    return (taken.info().notes & HMN_NOTE_PARTIAL) == 0 && taken.pools().size() == 1;
+  };
+  for (const hmn_flags flags : {hmn_flags{0}, hmn_flags{HMN_CONTEXT_NO_THREADS}}) {
+    CHECK(calls_for_32(nvml, flags, pool) == 2);
+    CHECK(calls_for_32(nvml, flags, snapshot) == 2);
+  }
+}
+
+TEST_CASE("a snapshot of shared answers has its reasons, whatever was read in between") {
+  const fake_nvml nvml;
+  nvml.load(one_gpu());
+  const machine m({.max_age_ms = patient_ms});
+  const auto reasons = [&] {
+    const auto all = taken_snapshot(m.context(), HMN_COLLECT_TELEMETRY).diagnostics();
+    std::vector<std::uint64_t> fields;
+    for (const hmn_diagnostic& d : all) fields.push_back(d.field);
+    return fields;
+  };
+  const auto first = reasons();
+  REQUIRE(!first.empty());
+  share_pool(m);
+  CHECK(reasons() == first);
 }
 
 TEST_CASE("eight threads on one context all get their answers") {

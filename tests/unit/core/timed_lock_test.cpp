@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -20,7 +21,8 @@ TEST_CASE("one thread at a time is inside") {
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 2000; ++i) {
-        const timed_guard guard(lock, no_deadline);
+        std::uint64_t now = 0;
+        const timed_guard guard(lock, no_deadline, now);
         count += guard ? 1 : 0;
       }
     });
@@ -32,15 +34,37 @@ TEST_CASE("one thread at a time is inside") {
 TEST_CASE("a lock that is held is given up at the deadline, and can be had afterwards") {
   timed_lock lock;
   const std::uint64_t begun = monotonic_ns();
+  std::uint64_t now = begun;
   {
-    const timed_guard held(lock, no_deadline);
+    const timed_guard held(lock, no_deadline, now);
     REQUIRE(held);
     std::thread([&] {
-      const timed_guard late(lock, begun + 20'000'000);
+      std::uint64_t then = begun;
+      const timed_guard late(lock, begun + 20'000'000, then);
       CHECK(!late);
     }).join();
     CHECK(monotonic_ns() - begun >= 20'000'000);
   }
-  const timed_guard again(lock, monotonic_ns());
+  const timed_guard again(lock, monotonic_ns(), now);
   CHECK(again);
+  CHECK(now == begun);
+}
+
+TEST_CASE("a thread that waited for the lock knows the time at which it got it") {
+  timed_lock lock;
+  std::uint64_t released = 0;
+  std::uint64_t then = monotonic_ns();
+  std::uint64_t unused = 0;
+  std::thread waiting;
+  {
+    const timed_guard held(lock, no_deadline, unused);
+    waiting = std::thread([&] {
+      const timed_guard late(lock, no_deadline, then);
+      CHECK(late);
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    released = monotonic_ns();
+  }
+  waiting.join();
+  CHECK(then >= released);
 }

@@ -31,7 +31,7 @@ bool is_absolute(std::string_view path) noexcept;
 
 // Paths and names are NUL-terminated. No function here waits for a FIFO's writer.
 
-// Reads once. A result equal to the buffer's size may be incomplete.
+// Reads up to the end. A result equal to the buffer's size may be incomplete.
 errno_or<size_t> read_small(const char* path, std::span<char> buffer) noexcept;
 
 // Returns true when the file continues after cap bytes. On an error, out is empty.
@@ -113,7 +113,7 @@ class kept_file {
   kept_file& operator=(const kept_file&) = delete;
   ~kept_file();
 
-  // Reads once. A result equal to the buffer's size may be incomplete.
+  // Reads up to the end. A result equal to the buffer's size may be incomplete.
   errno_or<size_t> read(std::span<char> buffer) noexcept;
   // Returns whether the kernel has announced a change (POLLPRI, as for mountinfo) since the file
   // was opened or this was last called; true also without an open descriptor. Not for several

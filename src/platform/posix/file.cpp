@@ -40,13 +40,14 @@ errno_or<bool> read_until(int from, std::string& out, size_t cap) {
 
 }  // namespace
 
-errno_or<size_t> read_full(int from, std::span<char> buffer) noexcept {
+errno_or<size_t> read_full(int from, std::span<char> buffer, size_t whole_below) noexcept {
   size_t filled = 0;
   while (filled < buffer.size()) {
     const ssize_t got = ::read(from, buffer.data() + filled, buffer.size() - filled);
     if (got == 0) break;
     if (got > 0) {
       filled += static_cast<size_t>(got);
+      if (filled < whole_below) break;
     } else if (errno != EINTR) {
       return {0, errno};
     }
@@ -61,7 +62,10 @@ int open_for_reading(int at, const char* name) noexcept {
 errno_or<size_t> read_small_at(int at, const char* name, std::span<char> buffer) noexcept {
   const descriptor from(open_for_reading(at, name));
   if (!from) return {0, errno};
-  return read_full(from.get(), buffer);
+  // A read that returns less was all: the kernel makes most files in one piece, and of those with
+  // records it returns as many as fit a page.
+  constexpr size_t quarter_page = 1024;
+  return read_full(from.get(), buffer, quarter_page);
 }
 
 errno_or<size_t> read_link_at(int at, const char* name, std::span<char> buffer) noexcept {

@@ -10,7 +10,8 @@
 namespace hmn::platform {
 
 int open_for_reading(int at, const char* name) noexcept;
-errno_or<size_t> read_full(int from, std::span<char> buffer) noexcept;
+// Reads up to the end. Does not look for it after a first read of less than `whole_below` bytes.
+errno_or<size_t> read_full(int from, std::span<char> buffer, size_t whole_below = 0) noexcept;
 errno_or<size_t> read_small_at(int at, const char* name, std::span<char> buffer) noexcept;
 errno_or<size_t> read_link_at(int at, const char* name, std::span<char> buffer) noexcept;
 // Returns whether a descriptor is still that of the file.

@@ -6,12 +6,22 @@
 namespace hmn::procfs {
 
 std::optional<statm> parse_statm(std::string_view text) noexcept {
-  std::string_view line = scan::take_line(text);
-  const auto size = scan::decimal(scan::take_word(line));
-  const auto resident = scan::decimal(scan::take_word(line));
+  // In one pass: this is half of what reading the own resident set costs besides system calls.
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  std::uint64_t pages[2] = {};
+  for (std::uint64_t& number : pages) {
+    while (at != end && scan::is_blank(*at)) ++at;
+    const char* const first = at;
+    for (; at != end && !scan::is_blank(*at); ++at) {
+      if (!scan::append_digit(number, static_cast<unsigned char>(*at - '0'), 10)) return {};
+    }
+    if (at == first) return {};
+  }
   // Reject a line without a further word: the second number may be cut.
-  if (!size || !resident || scan::take_word(line).empty()) return std::nullopt;
-  return statm{*size, *resident};
+  while (at != end && scan::is_blank(*at)) ++at;
+  if (at == end || *at == '\n' || *at == '\r') return {};
+  return statm{pages[0], pages[1]};
 }
 
 }  // namespace hmn::procfs

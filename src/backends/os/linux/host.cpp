@@ -55,8 +55,13 @@ class linux_host final : public host_source {
   source id() const noexcept override { return source::os; }
 
   result<void> own_memory(std::uint32_t fields, process_memory& out) override {
-    start(own_pid_.get(), out);
-    if ((fields & ~process_memory_field::cheap) == 0 && read_own_statm(fields, out)) return {};
+    const std::uint32_t pid = own_pid_.get();
+    if ((fields & ~process_memory_field::cheap) == 0 && read_own_statm(fields, out)) {
+      out.pid = pid;
+      out.from = source::os;
+      return {};
+    }
+    start(pid, out);
     result<void> r = read("self", fields, out);
     // "self" is the first thread, which may have ended.
     if (!r && r.why().code == status::no_process) return read("thread-self", fields, out);

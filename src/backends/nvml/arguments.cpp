@@ -53,9 +53,9 @@ struct member {
   std::size_t offset;
   std::string_view name;
 
-  [[nodiscard]] bool is_input() const noexcept { return type == 'U' || type == 'Q'; }
-  [[nodiscard]] bool is_text() const noexcept { return type == 'c' || type == 'd'; }
-  [[nodiscard]] std::size_t size() const noexcept {
+  [[nodiscard]] constexpr bool is_input() const noexcept { return type == 'U' || type == 'Q'; }
+  [[nodiscard]] constexpr bool is_text() const noexcept { return type == 'c' || type == 'd'; }
+  [[nodiscard]] constexpr std::size_t size() const noexcept {
     if (is_text()) return type == 'c' ? 16 : 32;
     if (type == 'p') return sizeof(void*);
     return type == 'q' || type == 'Q' ? 8 : 4;
@@ -75,28 +75,46 @@ bool has_layout(const argument& a) noexcept {
 
 // Calls `visit` for each member; returns the size of all.
 template <class Visit>
-std::size_t each_member(role of, Visit&& visit) {
+constexpr std::size_t each_member(role of, Visit&& visit) {
   std::size_t end = 0;
   for (const char* at = layout_of(of); *at != '\0';) {
     member m{*at++, end, {}};
-    const std::size_t length = std::strcspn(at, " ");
-    m.name = {at, length};
+    m.name = at;
+    m.name = m.name.substr(0, m.name.find(' '));
     if (m.size() == 8) m.offset += end % (4 + padding);
     end = m.offset + m.size();
     visit(m);
-    at += length;
+    at += m.name.size();
     if (*at == ' ') ++at;
   }
   return end;
 }
 
-member first_output(role of) noexcept {
-  member found{};
+// First number of what a call returns, which shows whether the driver wrote it.
+struct marked {
+  std::uint8_t offset = 0;
+  std::uint8_t size = 0;
+  bool is_address = false;
+
+  // Addresses are marked by null: of a failed call they must not be used.
+  [[nodiscard]] std::uint64_t mark() const noexcept { return is_address ? 0 : untouched_bits; }
+};
+
+constexpr marked first_output(role of) noexcept {
+  marked found;
   each_member(of, [&](const member& m) {
-    if (found.type == '\0' && !m.is_input() && !m.is_text()) found = m;
+    if (found.size != 0 || m.is_input() || m.is_text()) return;
+    found = {static_cast<std::uint8_t>(m.offset), static_cast<std::uint8_t>(m.size()),
+             m.type == 'p'};
   });
   return found;
 }
+
+constexpr auto first_outputs = [] {
+  std::array<marked, static_cast<std::size_t>(role::fields)> all;
+  for (std::size_t n = 0; n < all.size(); ++n) all[n] = first_output(static_cast<role>(n));
+  return all;
+}();
 
 // What the driver writes whenever it succeeds. A number is not marked where it is a capacity.
 template <class Visit>
@@ -104,13 +122,10 @@ void each_output(argument_list all, Visit&& visit) {
   const bool counts = std::ranges::any_of(
       all, [](const argument& a) { return a.is == role::rows || a.is == role::samples; });
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].is < role::fields && !counts) visit(all[i]);
+    if (all[i].is >= role::fields || counts) continue;
+    const marked& m = first_outputs[static_cast<std::size_t>(all[i].is)];
+    visit(m, all[i].address() + m.offset);
   }
-}
-
-// Addresses are marked by null: of a failed call they must not be used.
-std::uint64_t mark_of(const member& m) noexcept {
-  return m.type == 'p' ? 0 : untouched_bits;
 }
 
 std::span<field_value> fields_of(argument_list all) noexcept {
@@ -172,20 +187,18 @@ std::uint64_t shown(argument_list all, std::size_t i) noexcept {
 }  // namespace
 
 void mark(argument_list all) noexcept {
-  each_output(all, [](const argument& a) {
-    const member m = first_output(a.is);
-    const std::uint64_t bits = mark_of(m);
-    std::memcpy(a.address() + m.offset, &bits, m.size());
+  each_output(all, [](const marked& m, char* at) {
+    const std::uint64_t bits = m.mark();
+    std::memcpy(at, &bits, m.size);
   });
   for (field_value& f : fields_of(all)) f.result = untouched_result;
 }
 
 bool are_written(argument_list all) noexcept {
   bool all_are = true;
-  each_output(all, [&](const argument& a) {
-    const member m = first_output(a.is);
-    const std::uint64_t bits = mark_of(m);
-    all_are = all_are && std::memcmp(a.address() + m.offset, &bits, m.size()) != 0;
+  each_output(all, [&](const marked& m, const char* at) {
+    const std::uint64_t bits = m.mark();
+    all_are = all_are && std::memcmp(at, &bits, m.size) != 0;
   });
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].is != role::text) continue;

@@ -75,6 +75,7 @@ void device_list::recall(const device& known, bool listed) {
 result<void> device_list::enumerate(const topic& t, session& s, const sleep_watch& watch) {
   if (handles_session_ != s.number()) {
     handles_.clear();
+    ++listing_;
     handles_session_ = s.number();
   }
   const char* from = s.fn.count.name();
@@ -111,6 +112,7 @@ code device_list::take_handles(const topic& t, session& s, const sleep_watch& wa
   if (c != success) return c;
   handles_.resize(std::min(count, most_devices));
   for (handle_slot& at : handles_) at.is_taken = false;
+  ++listing_;
   for (unsigned i = 0; i < handles_.size(); ++i) {
     const code taken = take_handle(t, s, i);
     from = handles_[i].from;
@@ -146,7 +148,7 @@ code device_list::take_handle(const topic& t, session& s, unsigned index) {
   at.result = call(t, s.fn.by_index, index, &h);
   if (at.result != success) return at.result;
   if (!must_identify(at, h)) {
-    at.is_taken = true;
+    take(at);
     return success;
   }
   known_device seen;
@@ -159,13 +161,17 @@ code device_list::take_handle(const topic& t, session& s, unsigned index) {
   seen.identity.state = seen.refusal == success ? state::ready : state_after(seen.refusal);
   at.h = h;
   at.number = place(std::move(seen));
-  at.is_taken = true;
+  take(at);
   return success;
 }
 
+void device_list::take(handle_slot& at) noexcept {
+  at.is_taken = true;
+  devices_[*at.number].seated_in = listing_;
+}
+
 bool device_list::is_seated(slot number) const noexcept {
-  return std::ranges::any_of(
-      handles_, [&](const handle_slot& at) { return at.is_taken && at.number == number; });
+  return devices_[number].seated_in == listing_;
 }
 
 bool device_list::is_taken(const known_device& seen) const noexcept {

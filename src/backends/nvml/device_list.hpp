@@ -67,6 +67,8 @@ class device_list {
   code take_handle(const topic& t, session& s, unsigned index);
   void drop_what_is_no_device(const topic& t, const session& s, const sleep_watch& watch,
                               unsigned count);
+  void take(handle_slot& at) noexcept;
+  // Returns whether a handle of this listing is that of the device.
   [[nodiscard]] bool is_seated(slot number) const noexcept;
   [[nodiscard]] bool is_taken(const known_device& seen) const noexcept;
   bool must_identify(const handle_slot& at, handle h) const noexcept;
@@ -88,6 +90,7 @@ class device_list {
   std::vector<slot> listed_;
   std::vector<slot> fresh_;
   std::vector<handle_slot> handles_;
+  std::uint64_t listing_ = 1;          // number of the current one
   std::uint64_t session_ = 0;          // the opening that was fully enumerated
   std::uint64_t handles_session_ = 0;  // the opening of `handles_`
 };

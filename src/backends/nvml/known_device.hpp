@@ -37,7 +37,8 @@ struct known_device {
   std::optional<pci_address> address;
   memory_traits traits;
   handle h = nullptr;
-  std::uint64_t session = 0;  // opening that `h` belongs to
+  std::uint64_t session = 0;    // opening that `h` belongs to
+  std::uint64_t seated_in = 0;  // last listing that gave a handle of it
   bool only_memory_v1 = false;
   bool mig_capable = false;
   bool mig_on = false;

@@ -128,7 +128,7 @@ code process_list::ask(const topic& t, const list_call& from, handle of, unsigne
   if (buffer_.empty()) buffer_.resize(first_capacity * largest_row);
   for (int attempt = 1;; ++attempt) {
     const std::size_t capacity = buffer_.size() / largest_row;
-    std::fill(buffer_.begin(), buffer_.end(), untouched);
+    std::memset(buffer_.data(), static_cast<int>(untouched), buffer_.size());
     count = static_cast<unsigned>(capacity);
     const code c = call(t, from, of, &count, static_cast<void*>(buffer_.data()));
     if (c != insufficient_size || capacity == limit || attempt == most_attempts) {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """faults.py PRELOADED: each command of hmn, with its n-th allocation and its n-th system call failing, for
 n = 1, 2, ... until none fails: it ends by itself, with a code of docs/exit-codes.md, and prints why unless it is
-done; a command that it runs has ended as well. HMN_FAULT_STEP: only every so manieth fault; HMN_FAULT_ONLY: one
-command; HMN_FAULT_REPORT: a file for the number of faults of each."""
+done; a command that it runs has ended as well. HMN_FAULT_STEP: only every so manieth allocation; HMN_FAULT_ONLY:
+one command; HMN_FAULT_REPORT: a file for each command's allocations, how many of them failed, and system calls."""
 import json
 import os
 import pathlib
@@ -12,9 +12,9 @@ import sys
 from command import COMMAND, MACHINES, Machines, environment, main
 
 PRELOADED = sys.argv.pop(1)
-STEP = int(os.environ.get("HMN_FAULT_STEP", "1"))
 REPORT = os.environ.get("HMN_FAULT_REPORT")
 KINDS = {"allocation": 1, "system call": 2}
+STEPS = {"allocation": int(os.environ.get("HMN_FAULT_STEP", "1")), "system call": 1}
 MACHINE = ("--machine", MACHINES / "workstation.json")
 CHILD = ("sh", "-c", "echo $$ >PID; sleep 0.1; exit 7")
 
@@ -86,17 +86,25 @@ class Faults(Machines):
         return was_met
 
     def loop(self, name, kind):
-        number = 1
-        while self.check(name, kind, number):
-            number += STEP
-        self.assertGreater(number, 1, "nothing fails")
-        return number - 1
+        """How many points there are at which it can fail, and at how many of them it did."""
+        tried, met, unmet = 0, 0, 1
+        while self.check(name, kind, unmet):
+            tried, met, unmet = tried + 1, unmet, unmet + STEPS[kind]
+        while unmet - met > 1:
+            middle = (met + unmet) // 2
+            if self.check(name, kind, middle):
+                tried, met = tried + 1, middle
+            else:
+                unmet = middle
+        self.assertGreater(met, 0, "nothing fails")
+        return met, tried
 
     def test_every_command_ends_with_a_code_and_a_reason(self):
         rows = []
         for name in COMMANDS:
             if os.environ.get("HMN_FAULT_ONLY", name) == name:
-                rows.append([name, *(self.loop(name, kind) for kind in KINDS)])
+                (allocations, failed), (calls, _) = (self.loop(name, kind) for kind in KINDS)
+                rows.append([name, allocations, failed, calls])
         if REPORT:
             with open(REPORT, "w", encoding="utf-8") as report:
                 report.writelines(" ".join(map(str, row)) + "\n" for row in rows)

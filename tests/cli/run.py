@@ -244,7 +244,8 @@ class Run(Machines):
 
     def test_snapshot(self):
         path = self.folder / "run.svg"
-        machine = {"devices": [card("Card <1>"), card("Card & 2", state="asleep")]} | HOST
+        machine = {"devices": [card("Card <1>", telemetry={"gpu_busy_percent": 5}),
+                               card("Card & 2", state="asleep")]} | HOST
         self.measured("sh", "-c", f": '# <b>&'; {HOLDER} until:0", machine=machine, options=("--plot", path),
                       seen=(holds(0),))
         root = xml.etree.ElementTree.parse(path).getroot()
@@ -253,6 +254,23 @@ class Run(Machines):
         for part in ("# <b>&", "Host memory", "GPU 0 [Card <1>]", "GPU 1 [Card & 2]", "the command",
                      "whole device", "time since the start", "MiB", "GiB", " s"):
             self.assertIn(part, texts)
+
+    def test_a_plot_of_characters_on_standard_output(self):
+        def device(i):
+            return card(uuid=f"GPU-{i}", telemetry={"gpu_busy_percent": 0, "power_watts": 70})
+        machine = {"devices": [device(0), device(1), device(2)], "changes": [
+            {"at_reading": 8, "patch": [
+                {"op": "replace", "path": "/devices/0/pools/0/used", "value": "12GiB"},
+                {"op": "replace", "path": "/devices/0/telemetry/gpu_busy_percent", "value": 83}]}]} | HOST
+        done = self.on(machine, "run", "--interval", "20ms", "--plot", "-", "--", "sleep", "0.6")
+        self.assertEqual(done.code, 0, done.err)
+        for part in ("Host memory\n", "GPU 0 [Card]\n", "whole device: peak 12.0 GiB at ", "GPU 0: load\n",
+                     "load: peak 83 % at ", "GPU 0: power\n", "power: peak 70 W at ",
+                     "not shown: GPU 1, 2, where nothing changed\n"):
+            self.assertIn(part, done.out)
+        self.assertNotIn("GPU 1 [", done.out)
+        wrong = self.on(machine, "run", "--plot", "-", "--json", "-", "--", "true")
+        self.assertEqual((wrong.code, wrong.err), (2, 'hmn: --plot and --json are the same file: "-"\n'))
 
     def test_peaks_of_a_device_and_when_they_came(self):
         machine = {"devices": [card(telemetry={"energy_joules": 1000.5})], "changes": [

@@ -13,6 +13,7 @@
 #include "cli/system/file.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/output.hpp"
+#include "cli/text/text_plot.hpp"
 #include "cli/units.hpp"
 
 namespace hmn::cli {
@@ -110,9 +111,10 @@ expected<child> start(const std::vector<std::string>& command, std::optional<com
 }
 
 // Turns a success into a failure if requested output could not be written.
-exit_code report(const run_outcome& of, outputs& to, const options& asked) {
+exit_code report(const run_outcome& of, outputs& to, const options& asked, const style& as) {
   write_report(run_text(of, asked.trace));
-  if (to.plot) to.plot->write(svg_of(run_plot(of)));
+  if (to.plot)
+    to.plot->write(asked.measured.plot == "-" ? text_of(run_plot(of), as) : svg_of(run_plot(of)));
   if (to.json) to.json->write(run_json(of));
   auto code = of.result.end.status;
   for (const auto* each : to.all()) {
@@ -125,7 +127,7 @@ exit_code report(const run_outcome& of, outputs& to, const options& asked) {
 
 }  // namespace
 
-expected<exit_code> run_run(const session& in, const options& asked, const style&) {
+expected<exit_code> run_run(const session& in, const options& asked, const style& as) {
   outputs to;
   if (auto refused = open_all(asked.measured, to)) return *std::move(refused);
   auto meter = prepare(in, asked);
@@ -163,7 +165,7 @@ expected<exit_code> run_run(const session& in, const options& asked, const style
   }
   result.energy = meter->end();
   result.peaks = meter->peaks(result.started_unix_ns);
-  return report({result, account, *meter}, to, asked);
+  return report({result, account, *meter}, to, asked, as);
 }
 
 }  // namespace hmn::cli

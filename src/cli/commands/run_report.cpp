@@ -10,6 +10,7 @@
 #include "cli/text/axis.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/text/json.hpp"
+#include "cli/text/numbers.hpp"
 #include "cli/units.hpp"
 
 namespace hmn::cli {
@@ -220,9 +221,37 @@ plot_panel host_panel(const run_account& of) {
   return panel;
 }
 
+// Names devices of the same kind, whose panels have one scale.
+std::string kind_of(const gpu& of) {
+  const auto total = of.memory ? of.memory->total_bytes : std::nullopt;
+  return fmt::format("{} {}", of.device.name.value_or("?"), digits_of(total));
+}
+
+// Returns whether a device did nothing that a plot could show: the command did not use it, and
+// its memory and its load did not change.
+bool is_unchanged(const device_account& of) {
+  constexpr double least_change = 16.0 * mib;
+  const auto& used = of.used.line();
+  const auto& command = of.command.highest();
+  if (used.is_empty() || !command || command->bytes > 0 || of.is_lower_bound) return false;
+  const bool has_load = !of.load.is_empty() && of.load.highest() > 0;
+  return !has_load && used.highest() - used.lowest() < least_change;
+}
+
+plot_panel value_panel(const gpu& of, const char* what, plot_unit unit, const curve& values) {
+  plot_panel panel;
+  panel.title = fmt::format("GPU {}: {}", of.device.index, what);
+  panel.note = "of all processes";
+  panel.unit = unit;
+  panel.scale = fmt::format("{} {}", kind_of(of), what);
+  panel.series.push_back({what, ink::third, &values, true});
+  return panel;
+}
+
 plot_panel device_panel(const watched_device& device, const device_account& of) {
   plot_panel panel;
   panel.title = label_of(device.before);
+  panel.scale = kind_of(device.before) + " memory";
   panel.why_empty = of.why.empty() ? not_by_driver : of.why;
   panel.series.push_back({"the command", ink::first, &of.command.line(), true});
   panel.series.push_back({"whole device", ink::third, &of.used.line(), false});
@@ -302,8 +331,22 @@ plot run_plot(const run_outcome& of) {
                              largest_text(of.result), interval_text(of.meter.host_pace()));
   out.duration_ns = of.result.elapsed_ns;
   out.panels.push_back(host_panel(of.account));
-  for (std::size_t i = 0; i < of.account.devices().size(); ++i)
-    out.panels.push_back(device_panel(of.meter.devices()[i], of.account.devices()[i]));
+  std::vector<std::uint32_t> unchanged;
+  for (std::size_t i = 0; i < of.account.devices().size(); ++i) {
+    const auto& device = of.meter.devices()[i];
+    const auto& account = of.account.devices()[i];
+    if (is_unchanged(account)) {
+      unchanged.push_back(device.before.device.index);
+      continue;
+    }
+    out.panels.push_back(device_panel(device, account));
+    if (!account.load.is_empty() && account.load.highest() > 0)
+      out.panels.push_back(value_panel(device.before, "load", plot_unit::percent, account.load));
+    if (!account.power.is_empty())
+      out.panels.push_back(value_panel(device.before, "power", plot_unit::watts, account.power));
+  }
+  if (!unchanged.empty())
+    out.footnote = fmt::format("not shown: GPU {}, where nothing changed", ranges_text(unchanged));
   return out;
 }
 

@@ -85,6 +85,7 @@ const char* const run_examples =
     "Examples:\n"
     "  hmn run python3 -V\n"
     "  hmn run --plot memory.svg --record memory.csv sleep 0.2\n"
+    "  hmn run --plot - sleep 0.2           a plot in the terminal\n"
     "  hmn run --json - true | jq .largest_process.bytes\n"
     "\n"
     "The command begins at the first word that is no option, or after --.\n"
@@ -96,7 +97,7 @@ const char* const run_examples =
 void add_run(CLI::App& app, run_texts& into) {
   add_values(
       app, {{"--record", &into.record, "FILE", "Write each sample to FILE (.jsonl or .csv)"},
-            {"--plot", &into.plot, "FILE", "Draw a plot into FILE.svg"},
+            {"--plot", &into.plot, "FILE", "Draw a plot into FILE.svg, or as text (-)"},
             {"--interval", &into.interval, "DURATION", "Time between samples [100ms]"},
             {"--json", &into.json, "FILE", "Write the result to FILE, or to standard output (-)"}});
 }
@@ -105,8 +106,10 @@ std::optional<failure> apply_run(const run_texts& from, run_options& to) {
   if (auto wrong = take_interval(from.interval, to.interval_ms)) return wrong;
   if (from.record)
     if (const auto form = timeline_form_of(*from.record); !form) return form.why();
-  if (from.plot && !from.plot->ends_with(".svg"))
-    return misused(fmt::format("--plot \"{}\": the file's name must end in .svg", *from.plot));
+  if (from.plot && *from.plot != "-" && !from.plot->ends_with(".svg"))
+    return misused(
+        fmt::format("--plot \"{}\": expected a file whose name ends in .svg, or - for the terminal",
+                    *from.plot));
   if (from.json && from.json->empty()) return misused("--json \"\": expected a file's path or -");
   to.record = from.record;
   to.plot = from.plot;

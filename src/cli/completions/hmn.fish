@@ -78,7 +78,7 @@ complete -c hmn -n '__fish_seen_subcommand_from watch' -l follow-new -d 'Choose 
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l device -x -a '(__hmn_numbers_of index)' -d 'This device'
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l json -d 'Print a JSON object on each line'
 complete -c hmn -n '__fish_seen_subcommand_from run' -l record -r -F -d 'Write each sample to a file'
-complete -c hmn -n '__fish_seen_subcommand_from run' -l plot -r -F -d 'Draw a plot'
+complete -c hmn -n '__fish_seen_subcommand_from run' -l plot -r -F -a - -d 'Draw a plot into a file, or as text (-)'
 complete -c hmn -n '__fish_seen_subcommand_from run' -l interval -x -a '20ms 100ms 1s' -d 'Time between samples'
 complete -c hmn -n '__fish_seen_subcommand_from run' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
 complete -c hmn -n '__fish_seen_subcommand_from run' -l json -r -F -d 'Write the result to a file'

@@ -2,6 +2,16 @@
 #include "cli/measure/run_account.hpp"
 
 namespace hmn::cli {
+namespace {
+
+void add_value(curve& to, std::uint64_t at_ns, const std::optional<double>& value) {
+  if (value)
+    to.add(at_ns, *value);
+  else
+    to.add_gap();
+}
+
+}  // namespace
 
 void tracked::add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes) {
   if (!bytes) return line_.add_gap();
@@ -25,6 +35,8 @@ void run_account::add(const run_sample& sample) {
     const auto& from = sample.devices[i];
     to.command.add(at, from.command_bytes);
     to.used.add(at, from.used_bytes);
+    add_value(to.load, at, from.busy_percent);
+    add_value(to.power, at, from.power_watts);
     if (from.command_bytes && from.is_lower_bound) to.is_lower_bound = true;
     if (!from.why.empty()) to.why = from.why;
     if (!from.why_used.empty()) to.why_used = from.why_used;

@@ -33,6 +33,8 @@ class tracked {
 struct device_account {
   tracked command;
   tracked used;
+  curve load;                   // percent
+  curve power;                  // watts
   bool is_lower_bound = false;  // the command's value
   std::string why;              // reason for the command's missing value
   std::string why_used;         // reason for the device's missing value

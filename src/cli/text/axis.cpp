@@ -83,6 +83,14 @@ std::vector<tick> byte_ticks(double highest, unsigned wanted) {
   return all;
 }
 
+std::vector<tick> number_ticks(double highest, unsigned wanted, const char* unit) {
+  const double step = round_step(std::max(highest, 1.0) / wanted);
+  std::vector<tick> all;
+  for (unsigned i = 0; i * step <= highest * 1.0001; ++i)
+    all.push_back({i * step, i == 0 ? "0" : fmt::format("{:g} {}", i * step, unit)});
+  return all;
+}
+
 std::vector<tick> time_ticks(double longest_ns, unsigned wanted) {
   const double seconds = std::max(longest_ns / ns_per_s, 1e-3);
   const double step = time_step(seconds / wanted);

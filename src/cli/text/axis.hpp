@@ -13,6 +13,8 @@ struct tick {
 
 // Returns about `wanted` round values from 0 up to the highest, with their unit.
 std::vector<tick> byte_ticks(double highest, unsigned wanted);
+// The same with decimal steps: "40 %", "250 W".
+std::vector<tick> number_ticks(double highest, unsigned wanted, const char* unit);
 std::vector<tick> time_ticks(double longest_ns, unsigned wanted);
 
 // Returns the decimals that distinguish times which are `step_s` seconds apart.

@@ -10,6 +10,7 @@ void curve::add(std::uint64_t at_ns, double value) {
     highest_ = value;
     highest_at_ns_ = at_ns;
   }
+  lowest_ = points_.empty() ? value : std::min(lowest_, value);
   const bool joins = !points_.empty() && !gap_ && slot_of(points_.back().at_ns) == slot_of(at_ns);
   if (joins) {
     auto& last = points_.back();

@@ -27,6 +27,7 @@ class curve {
   // Returns the maximum and the time of its first occurrence.
   bool is_empty() const { return points_.empty(); }
   double highest() const { return highest_; }
+  double lowest() const { return lowest_; }
   std::uint64_t highest_at_ns() const { return highest_at_ns_; }
 
  private:
@@ -38,6 +39,7 @@ class curve {
   std::vector<point> points_;
   bool gap_ = false;
   double highest_ = 0;
+  double lowest_ = 0;
   std::uint64_t highest_at_ns_ = 0;
 };
 

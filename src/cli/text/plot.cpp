@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
+#include <map>
 #include <string_view>
 
 #include "cli/text/axis.hpp"
@@ -20,12 +20,12 @@ constexpr double page_width = 960;
 constexpr double left_margin = 92;
 constexpr double right_margin = 28;
 constexpr double head_height = 78;
-constexpr double panel_head = 34;
-constexpr double area_height = 170;
+constexpr double panel_head = 54;  // title and keys
+constexpr double memory_height = 170;
+constexpr double value_height = 90;  // of load and power
 constexpr double panel_gap = 26;
 constexpr double foot_height = 56;
 constexpr double area_width = page_width - left_margin - right_margin;
-constexpr double panel_height = panel_head + area_height + panel_gap;
 constexpr double empty_height = 66;
 // Average width of the font.
 constexpr double character_width = 7.0;
@@ -42,11 +42,13 @@ std::string_view colour_of(ink with) {
 
 struct scale {
   double x_per_ns = 0;
-  double y_per_byte = 0;
+  double y_per_unit = 0;
+  double top = 0;
   double bottom = 0;
+  double highest = 0;  // value at the upper edge
 
   double x(double at_ns) const { return left_margin + at_ns * x_per_ns; }
-  double y(double bytes) const { return bottom - bytes * y_per_byte; }
+  double y(double value) const { return bottom - value * y_per_unit; }
 };
 
 template <class... Arguments>
@@ -69,13 +71,12 @@ double highest_of(const plot_panel& of) {
   return highest;
 }
 
-bool is_empty(const plot_panel& of) {
-  return std::all_of(of.series.begin(), of.series.end(),
-                     [](const plot_series& each) { return each.values->is_empty(); });
+double area_height(const plot_panel& of) {
+  return of.unit == plot_unit::bytes ? memory_height : value_height;
 }
 
 double height_of(const plot_panel& of) {
-  return is_empty(of) ? empty_height : panel_height;
+  return is_empty(of) ? empty_height : panel_head + area_height(of) + panel_gap;
 }
 
 bool shows_limit(const plot_panel& of) {
@@ -85,8 +86,15 @@ bool shows_limit(const plot_panel& of) {
 // Leaves a margin above the maximum.
 double top_of(const plot_panel& of) {
   double highest = highest_of(of);
+  if (of.unit == plot_unit::percent) return std::max(highest, 100.0);
   if (shows_limit(of)) highest = std::max(highest, *of.limit);
-  return highest > 0 ? highest * 1.12 : 1024.0 * 1024;
+  const double least = of.unit == plot_unit::bytes ? 1024.0 * 1024 : 1;
+  return highest > 0 ? highest * 1.12 : least;
+}
+
+std::vector<tick> ticks_of(double top, plot_unit unit) {
+  if (unit == plot_unit::bytes) return byte_ticks(top, 5);
+  return number_ticks(top, 4, unit == plot_unit::percent ? "%" : "W");
 }
 
 // Draws the minimum and maximum of each point, so that no peak is lost between pixels.
@@ -122,8 +130,7 @@ std::string area_path(const curve& values, const scale& in) {
 }
 
 void put_grid(std::string& out, const plot_panel& of, const scale& in, std::uint64_t duration_ns) {
-  const double top = in.bottom - area_height;
-  for (const auto& each : byte_ticks(top_of(of), 5)) {
+  for (const auto& each : ticks_of(in.highest, of.unit)) {
     const double y = in.y(each.at);
     put(out, "<path class=\"grid\" d=\"M{} {:.1f}H{}\"/>", left_margin, y,
         page_width - right_margin);
@@ -132,47 +139,27 @@ void put_grid(std::string& out, const plot_panel& of, const scale& in, std::uint
   }
   for (const auto& each : time_ticks(static_cast<double>(duration_ns), 8)) {
     const double x = in.x(each.at);
-    put(out, "<path class=\"grid\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>", x, top, in.bottom);
+    put(out, "<path class=\"grid\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>", x, in.top, in.bottom);
     put(out, "<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", x,
         in.bottom + 16, each.label);
   }
-  put(out, "<path class=\"axis\" d=\"M{} {:.1f}V{:.1f}H{}\"/>\n", left_margin, top, in.bottom,
+  put(out, "<path class=\"axis\" d=\"M{} {:.1f}V{:.1f}H{}\"/>\n", left_margin, in.top, in.bottom,
       page_width - right_margin);
 }
 
 void put_limit(std::string& out, const plot_panel& of, const scale& in) {
   if (!shows_limit(of)) return;
-  const double y = in.y(*of.limit);
-  put(out, "<path class=\"limit\" d=\"M{} {:.1f}H{}\"/>", left_margin, y,
+  put(out, "<path class=\"limit\" d=\"M{} {:.1f}H{}\"/>\n", left_margin, in.y(*of.limit),
       page_width - right_margin);
-  put(out, "<text class=\"mark\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
-      page_width - right_margin - 4, y - 4, escape_for_xml(of.limit_name));
 }
 
-// Marks the maximum with a dot and its value, below the dot where the limit's line is above.
-void put_peak(std::string& out, const plot_panel& panel, const plot_series& of, const scale& in) {
-  const double x = in.x(static_cast<double>(of.values->highest_at_ns()));
-  const double y = in.y(of.values->highest());
-  const auto text = fmt::format("{} at {}", short_bytes(of.values->highest()),
-                                offset_text(of.values->highest_at_ns()));
-  const bool is_at_right = x + 8 + length_of(text) > page_width - right_margin;
-  const double to_limit = shows_limit(panel) ? y - in.y(*panel.limit) : line_height;
-  const double base = to_limit > 0 && to_limit < line_height ? y + 16 : y - 6;
-  put(out, "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" fill=\"{}\"/>", x, y, colour_of(of.with));
-  put(out, "<text class=\"mark\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n",
-      is_at_right ? x - 8 : x + 8, base, is_at_right ? "end" : "start", text);
-}
-
-// Marks the peak of each series unless it would overlap the previous label.
+// Marks the peak of each series with a dot; the legend has its value.
 void put_peaks(std::string& out, const plot_panel& of, const scale& in) {
-  double taken = -line_height;
-  for (const auto& each : of.series) {
-    if (each.values->highest() <= 0) continue;
-    const double y = in.y(each.values->highest());
-    if (std::abs(y - taken) < line_height) continue;
-    put_peak(out, of, each, in);
-    taken = y;
-  }
+  for (const auto& each : of.series)
+    if (!each.values->is_empty() && each.values->highest() > 0)
+      put(out, "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" fill=\"{}\"/>\n",
+          in.x(static_cast<double>(each.values->highest_at_ns())), in.y(each.values->highest()),
+          colour_of(each.with));
 }
 
 void put_series(std::string& out, const plot_series& of, const scale& in) {
@@ -186,31 +173,28 @@ void put_series(std::string& out, const plot_series& of, const scale& in) {
       line_path(*of.values, in), colour_of(of.with), of.is_filled ? "2.2" : "1.6");
 }
 
-// Places entries leftwards from the right edge, in the order of the series.
+// Places the keys from the left edge on, above the curves: a line's name and its peak.
 void put_legend(std::string& out, const plot_panel& of, double y) {
-  double x = page_width - right_margin;
-  for (auto each = of.series.rbegin(); each != of.series.rend(); ++each) {
-    const auto name = each->values->is_empty() ? each->name + ": not known" : each->name;
-    x -= length_of(name);
-    put(out, "<text class=\"key\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x, y, escape_for_xml(name));
-    put(out, "<path d=\"M{:.1f} {:.1f}h18\" stroke=\"{}\" stroke-width=\"3\"/>\n", x - 24, y - 4,
-        colour_of(each->with));
-    x -= 24 + 26;
-  }
-}
-
-double legend_width(const plot_panel& of) {
-  double width = 0;
+  double x = left_margin;
+  const auto add = [&](std::string_view text, std::string_view line) {
+    put(out, "<path d=\"M{:.1f} {:.1f}h18\" {}/>", x, y - 4, line);
+    put(out, "<text class=\"key\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x + 24, y,
+        escape_for_xml(text));
+    x += 24 + length_of(text) + 26;
+  };
   for (const auto& each : of.series)
-    width += 50 + length_of(each.name) + (each.values->is_empty() ? length_of(": not known") : 0);
-  return width;
+    add(peak_text(each, of.unit),
+        fmt::format("stroke=\"{}\" stroke-width=\"3\"", colour_of(each.with)));
+  if (shows_limit(of)) add(of.limit_name, "class=\"limit\"");
 }
 
-void put_panel(std::string& out, const plot_panel& of, double top, std::uint64_t duration_ns) {
-  const double bottom = top + panel_head + area_height;
+void put_panel(std::string& out, const plot_panel& of, double top, double highest,
+               std::uint64_t duration_ns) {
+  const double bottom = top + panel_head + area_height(of);
   const double longest = std::max<double>(1, static_cast<double>(duration_ns));
-  const scale in{area_width / longest, area_height / top_of(of), bottom};
-  const double space = area_width - legend_width(of) - length_of(of.note) - 10;
+  const scale in{area_width / longest, area_height(of) / highest, bottom - area_height(of), bottom,
+                 highest};
+  const double space = area_width - length_of(of.note) - 10;
   put(out, "<g>\n<text class=\"panel\" x=\"{}\" y=\"{:.1f}\">{}", left_margin, top + 18,
       escape_for_xml(fitted(of.title, space * panel_character)));
   if (!of.note.empty())
@@ -221,7 +205,7 @@ void put_panel(std::string& out, const plot_panel& of, double top, std::uint64_t
         escape_for_xml(fitted(of.why_empty, area_width - 80)));
     return;
   }
-  put_legend(out, of, top + 18);
+  put_legend(out, of, top + 40);
   put_grid(out, of, in, duration_ns);
   put_limit(out, of, in);
   for (auto each = of.series.rbegin(); each != of.series.rend(); ++each) put_series(out, *each, in);
@@ -237,13 +221,40 @@ constexpr std::string_view style_sheet =
     ".panel{font-size:14px;font-weight:600;fill:rgb(17,17,17)}\n"
     ".note{font-weight:400;font-size:12.5px;fill:rgb(85,85,85)}\n"
     ".tick,.subtitle{fill:rgb(85,85,85)}\n"
-    ".mark{font-weight:600;paint-order:stroke;stroke:#fff;stroke-width:3px}\n"
     ".grid{stroke:#e3e3e3;fill:none}\n"
     ".axis{stroke:rgb(136,136,136);fill:none}\n"
     ".limit{stroke:rgb(136,136,136);stroke-dasharray:6 4;fill:none}\n"
     "</style>\n";
 
 }  // namespace
+
+bool is_empty(const plot_panel& of) {
+  return std::all_of(of.series.begin(), of.series.end(),
+                     [](const plot_series& each) { return each.values->is_empty(); });
+}
+
+std::vector<double> tops_of(const plot& of) {
+  std::map<std::string_view, double> shared;
+  for (const auto& each : of.panels) {
+    auto& top = shared[each.scale];
+    top = std::max(top, top_of(each));
+  }
+  std::vector<double> tops;
+  for (const auto& each : of.panels)
+    tops.push_back(each.scale.empty() ? top_of(each) : shared[each.scale]);
+  return tops;
+}
+
+std::string value_text(double value, plot_unit unit) {
+  if (unit == plot_unit::bytes) return short_bytes(value);
+  return fmt::format("{:.0f} {}", value, unit == plot_unit::percent ? "%" : "W");
+}
+
+std::string peak_text(const plot_series& of, plot_unit unit) {
+  if (of.values->is_empty()) return of.name + ": not known";
+  return fmt::format("{}: peak {} at {}", of.name, value_text(of.values->highest(), unit),
+                     offset_text(of.values->highest_at_ns()));
+}
 
 // Replaces control characters, which XML 1.0 cannot represent, by U+FFFD.
 std::string escape_for_xml(std::string_view text) {
@@ -287,14 +298,18 @@ std::string svg_of(const plot& of) {
   put(out, "<text class=\"subtitle\" x=\"{}\" y=\"58\">{}</text>\n", left_margin,
       escape_for_xml(fitted(of.subtitle, area_width)));
   double top = head_height;
-  for (const auto& each : of.panels) {
-    put_panel(out, each, top, of.duration_ns);
-    top += height_of(each);
+  const auto tops = tops_of(of);
+  for (std::size_t i = 0; i < of.panels.size(); ++i) {
+    put_panel(out, of.panels[i], top, tops[i], of.duration_ns);
+    top += height_of(of.panels[i]);
   }
   put(out,
       "<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"middle\">time since the "
       "start</text>\n",
       left_margin + area_width / 2, top + 14);
+  if (!of.footnote.empty())
+    put(out, "<text class=\"tick\" x=\"{}\" y=\"{:.1f}\">{}</text>\n", left_margin, top + 38,
+        escape_for_xml(fitted(of.footnote, area_width)));
   return out += "</svg>\n";
 }
 

@@ -47,8 +47,9 @@ TEST_CASE("a picture has a title, axes with units, a legend and the peak") {
   const auto svg = svg_of(plot_of(line));
   CHECK(svg.starts_with("<?xml"));
   CHECK(svg.ends_with("</svg>\n"));
-  for (const char* part : {"a title", "a subtitle", "GPU 0 [Card]", "of 16 GiB", ">the command<",
-                           "8.00 GiB at 4 s", ">2 GiB<", ">8 s<", "time since the start"})
+  for (const char* part :
+       {"a title", "a subtitle", "GPU 0 [Card]", "of 16 GiB", ">the command: peak 8.00 GiB at 4 s<",
+        "8.00 GiB at 4 s", ">2 GiB<", ">8 s<", "time since the start"})
     CHECK_MESSAGE(plot_contains(svg, part), part);
 }
 
@@ -57,8 +58,8 @@ TEST_CASE("what is higher stands higher, and later stands further to the right")
   line.add(0, 0);
   line.add(10 * s, 8 * plot_gib);
   const auto svg = svg_of(plot_of(line));
-  // From the lower left corner of a panel of 92..932 by 112..282.
-  CHECK(plot_contains(svg, "M92.0 282.0L932.0 130.2"));
+  // From the lower left corner of a panel of 92..932 by 132..302; a margin of 12 % is above.
+  CHECK(plot_contains(svg, "M92.0 302.0L932.0 150.2"));
 }
 
 TEST_CASE("a gap breaks the line, and the area below it") {
@@ -92,28 +93,50 @@ TEST_CASE("a limit is drawn where it is near") {
   CHECK_FALSE(plot_contains(svg_of(plot_of(line, 80 * plot_gib)), "all of it"));
 }
 
-TEST_CASE("nothing stands on anything else") {
+TEST_CASE("no text is over a curve or another text") {
   curve line;
   line.add(5 * s, 15 * plot_gib);
   auto plot = plot_of(line, 16 * plot_gib);
   plot.panels[0].title = std::string(200, 'W');
   const auto svg = svg_of(plot);
-  // Of 840 pixels 127 are the legend's and 73 the note's; a bold W is some 14 wide.
+  // Of 840 pixels 73 are the note's; a bold W is some 14 wide.
   const auto begin = svg.find("class=\"panel\"");
   const auto shown = svg.substr(begin, svg.find("</tspan>", begin) - begin);
-  CHECK(count(shown, "W") <= 70);
+  CHECK(count(shown, "W") <= 80);
   CHECK(count(shown, "W") >= 40);
-  // The line of the limit is some pixels above the peak: its text goes below the dot.
-  const auto number_behind = [&](const std::string& word, std::size_t from) {
-    const auto at = svg.find(word, from);
-    REQUIRE(at != std::string::npos);
-    return std::stod(svg.substr(at + word.size()));
+  // Texts of the panel are above its area, left of it, or below it.
+  const auto number_behind = [&](const char* word, std::size_t from) {
+    return std::stod(svg.substr(svg.find(word, from) + std::string_view(word).size()));
   };
-  const auto dot = svg.find("<circle");
-  CHECK(number_behind(" y=\"", dot) > number_behind("cy=\"", dot));
-  line.add(6 * s, 4 * plot_gib);
-  const auto far = svg_of(plot_of(line, 30 * plot_gib));
-  CHECK(plot_contains(far, "15.0 GiB at"));
+  for (auto at = svg.find("<text"); at != std::string::npos; at = svg.find("<text", at + 1)) {
+    const auto x = number_behind(" x=\"", at);
+    const auto y = number_behind(" y=\"", at);
+    CHECK((y < 132 || y > 302 || x <= 92));
+  }
+}
+
+TEST_CASE("panels of one scale have the same highest value") {
+  curve low, high;
+  low.add(0, plot_gib);
+  high.add(0, 8 * plot_gib);
+  auto plot = plot_of(low);
+  plot.panels.push_back(plot_of(high).panels[0]);
+  CHECK(tops_of(plot)[0] < tops_of(plot)[1]);
+  plot.panels[0].scale = plot.panels[1].scale = "Card memory";
+  CHECK(tops_of(plot)[0] == tops_of(plot)[1]);
+  CHECK(count(svg_of(plot), ">8 GiB<") == 2);
+}
+
+TEST_CASE("load and power have their own units") {
+  curve line;
+  line.add(0, 40);
+  auto plot = plot_of(line);
+  plot.panels[0].unit = plot_unit::percent;
+  CHECK(plot_contains(svg_of(plot), ">100 %<"));
+  CHECK(plot_contains(svg_of(plot), "peak 40 % at 0.0 s") == false);
+  CHECK(plot_contains(svg_of(plot), "peak 40 % at 0 s"));
+  plot.panels[0].unit = plot_unit::watts;
+  CHECK(plot_contains(svg_of(plot), ">40 W<"));
 }
 
 TEST_CASE("a hostile title stays text, and a long one is cut") {

@@ -62,6 +62,8 @@ if(TARGET hmn)
   set_target_properties(hmn PROPERTIES INSTALL_RPATH "${HMN_SYSTEM_ORIGIN}/${hmn_library_from_bin}")
   install(TARGETS hmn RUNTIME COMPONENT Runtime)
 
+  install(DIRECTORY contrib/ DESTINATION ${CMAKE_INSTALL_DATADIR}/hypomnesis COMPONENT Exporter
+    PATTERN container EXCLUDE)
   if(HMN_EXPORTER)
     install(TARGETS hmn_exporter_server
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hypomnesis COMPONENT Exporter)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""contrib/: rules and their cases as promtool runs them, and the dashboard, whose metrics exist and whose expressions
+Prometheus can parse."""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1))
+CONTRIB = ROOT / "contrib"
+RULES = sorted((CONTRIB / "prometheus/rules").glob("*.yml"))
+BOARDS = sorted((CONTRIB / "grafana").glob("*.json"))
+DEFINED = set(re.findall(r'X\(\w+, "([^"]+)"', (ROOT / "src/cli/exporter/families.def").read_text()))
+NAME = re.compile(r"\b((?:hw|hypomnesis|instance:hypomnesis|hypomnesis:)\w*(?::\w+)*)\b(?!=)")
+LABELS = {"hw_id", "hw_parent", "hw_type", "hw_state", "hw_name", "hw_gpu_task", "hw_limit_type", "hypomnesis"}
+
+
+def promtool(*arguments):
+    return subprocess.run(["promtool", *map(str, arguments)], capture_output=True, text=True)
+
+
+def recorded():
+    return {name for path in RULES for name in re.findall(r"record: (\S+)", path.read_text())}
+
+
+def expressions(board):
+    """Those of the panels, with Grafana's variables filled in."""
+    for panel in board["panels"]:
+        for target in panel.get("targets", []):
+            yield re.sub(r"\$\w+", ".*", target["expr"])
+
+
+def unknown(text):
+    text = re.sub(r'"[^"]*"', "", text)
+    return {name for name in NAME.findall(text)} - DEFINED - recorded() - LABELS
+
+
+class Rules(unittest.TestCase):
+    def test_promtool_accepts_the_rules(self):
+        self.assertTrue(RULES)
+        done = promtool("check", "rules", *RULES)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_the_cases_of_the_rules_pass(self):
+        tests = sorted((CONTRIB / "prometheus/tests").glob("*.yml"))
+        done = promtool("test", "rules", *tests)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_each_alert_is_tested(self):
+        cases = (CONTRIB / "prometheus/tests/alerts.yml").read_text()
+        for name in re.findall(r"alert: (\w+)", (CONTRIB / "prometheus/rules/hypomnesis-alerts.yml").read_text()):
+            self.assertRegex(cases, rf"alertname: {name}\n\s+exp_alerts")
+
+    def test_each_metric_exists(self):
+        for path in RULES:
+            for expression in re.findall(r"expr: (?:>-\n)?((?:.|\n(?=          ))*)", path.read_text()):
+                self.assertEqual(unknown(expression), set(), path)
+        self.assertEqual(unknown("hw_nothing_bytes"), {"hw_nothing_bytes"})
+
+
+class Dashboard(unittest.TestCase):
+    def test_each_metric_exists(self):
+        for path in BOARDS:
+            found = list(expressions(json.loads(path.read_text())))
+            self.assertGreater(len(found), 20)
+            for expression in found:
+                self.assertEqual(unknown(expression), set(), expression)
+
+    def test_prometheus_parses_each_expression(self):
+        rules = [{"record": f"panel:{number}", "expr": expression} for path in BOARDS
+                 for number, expression in enumerate(expressions(json.loads(path.read_text())))]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "panels.yml"
+            path.write_text(json.dumps({"groups": [{"name": "panels", "rules": rules}]}))
+            done = promtool("check", "rules", path)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_panels_do_not_overlap(self):
+        for path in BOARDS:
+            taken = set()
+            for panel in json.loads(path.read_text())["panels"]:
+                at = panel["gridPos"]
+                cells = {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
+                self.assertFalse(taken & cells, panel["title"])
+                taken |= cells
+
+
+if __name__ == "__main__":
+    if not shutil.which("promtool"):
+        print("skipped: cli.exporter_rules: promtool is not installed")
+        sys.exit(77)
+    unittest.main(verbosity=1)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/measure/gpu_status.hpp"
 #include "cli/text/axis.hpp"
 #include "cli/top/value_text.hpp"
 
@@ -38,7 +39,7 @@ std::string watts_text_of(const std::optional<hypomnesis::telemetry>& of) {
 }
 
 std::string memory_value(const gpu_reading& of) {
-  return bytes_text(of.of.memory ? of.of.memory->used_bytes : std::nullopt).text;
+  return bytes_text(used_bytes_of(of.of)).text;
 }
 
 std::string load_value(const gpu_reading& of) {

@@ -6,8 +6,12 @@
 #include <algorithm>
 
 #include "cli/measure/freshness.hpp"
+#include "cli/measure/gpu_cells.hpp"
+#include "cli/measure/gpu_status.hpp"
 #include "cli/text/bar.hpp"
 #include "cli/text/escape.hpp"
+#include "cli/text/memory_line.hpp"
+#include "cli/text/numbers.hpp"
 #include "cli/text/width.hpp"
 #include "cli/text/words.hpp"
 #include "cli/top/value_text.hpp"
@@ -79,20 +83,14 @@ value_text power_text(const gpu_reading& of) {
 
 value_text memory_text(const gpu_reading& of) {
   const auto& pool = of.of.memory;
-  if (!pool || (!pool->used_bytes && !pool->total_bytes)) return unknown_value_text();
-  return {fmt::format("{}/{}", pool->used_bytes ? gib_text(*pool->used_bytes) : "?",
-                      pool->total_bytes ? gib_text(*pool->total_bytes) : "?")};
-}
-
-std::optional<std::string> state_of(const gpu_reading& of) {
-  const auto state = of.of.device.state;
-  if (state == run_state::ready || state == run_state::unknown) return std::nullopt;
-  return std::string(state_word(state).value_or("unknown"));
+  const auto used = used_bytes_of(of.of);
+  if (!used && (!pool || !pool->total_bytes)) return unknown_value_text();
+  return {amount_text(mark_of(pool->notes), used, pool->total_bytes, spacing::compact)};
 }
 
 // A state other than ready, with what is known of the memory, and the reason.
 void put_state(frame& on, const gpu_columns& at, int y, const gpu_reading& of,
-               const std::string& state) {
+               std::string_view state) {
   const bool is_fault = of.of.device.state != run_state::asleep;
   int x = on.put(at.load, y, state, is_fault ? ink::bad : ink::accent) + 2;
   if (of.of.memory && of.of.memory->total_bytes)
@@ -173,15 +171,23 @@ void put_titles(frame& on, const gpu_columns& at, int y, bool is_focused) {
   on.put_right(at.power_end, y, "POWER", ink::strong);
 }
 
-void put_gpu(frame& on, const gpu_columns& at, int y, const gpu_reading& of) {
+// Returns the GPU that a partition belongs to.
+const gpu_reading* parent_of(const gpu_reading& of, const machine_reading& in) {
+  for (const auto& each : in.gpus)
+    if (of.of.device.parent_index == each.of.device.index) return &each;
+  return nullptr;
+}
+
+void put_gpu(frame& on, const gpu_columns& at, int y, const gpu_reading& of,
+             const gpu_reading* parent) {
   on.put_right(index_end, y, fmt::to_string(of.of.device.index), ink::strong);
   const bool is_part = of.of.device.parent_index.has_value();
   const auto prefix = !is_part ? "" : on.has_unicode() ? "└ " : "- ";
   on.put(at.name, y,
-         cut_to_width(prefix + gpu_name(of, on.with().ascii_only),
-                      static_cast<std::size_t>(at.name_width), ellipsis_of(on)),
+         cut_middle(prefix + gpu_name(of, parent, on.with().ascii_only),
+                    static_cast<std::size_t>(at.name_width), ellipsis_of(on)),
          of.is_fresh() ? ink::plain : ink::faint);
-  if (const auto state = state_of(of)) return put_state(on, at, y, of, *state);
+  if (const auto state = state_of(of.of)) return put_state(on, at, y, of, *state);
   put_values(on, at, y, of);
   auto x = at.flags;
   if (at.has_details) x = put_details(on, x + 1, y, of);
@@ -190,11 +196,8 @@ void put_gpu(frame& on, const gpu_columns& at, int y, const gpu_reading& of) {
 
 }  // namespace
 
-std::string gpu_name(const gpu_reading& of, bool ascii_only) {
-  auto name = shown_name(of.of).value_or("?");
-  if (const auto vendor = vendor_name(of.of.device.vendor))
-    if (name.starts_with(std::string(*vendor) + " ")) name.erase(0, vendor->size() + 1);
-  return escape_for_text(name, ascii_only);
+std::string gpu_name(const gpu_reading& of, const gpu_reading* parent, bool ascii_only) {
+  return escape_for_text(short_name(of.of, parent != nullptr ? &parent->of : nullptr), ascii_only);
 }
 
 std::vector<flag> flags_of(const gpu_reading& of) {
@@ -227,13 +230,14 @@ void draw_gpu_table(frame& on, const layout& in, const state& of) {
   for (std::size_t i = of.gpus.top; i < of.gpus.top + in.gpu_rows() && i < of.now->gpus.size();
        ++i) {
     const auto& each = of.now->gpus[i];
-    put_gpu(on, at, y, each);
+    put_gpu(on, at, y, each, parent_of(each, *of.now));
     if (i == of.gpus.at) {
       on.put(0, y, on.has_unicode() ? U'▌' : U'>', ink::accent);
       if (of.on == focus::gpus) on.select(0, y, on.width());
     }
     ++y;
-    if (in.has_gpu_details && !at.has_details && !state_of(each)) put_details(on, at.name, y, each);
+    if (in.has_gpu_details && !at.has_details && !state_of(each.of))
+      put_details(on, at.name, y, each);
     if (in.has_gpu_details) ++y;
   }
 }

@@ -9,8 +9,8 @@
 
 namespace hmn::cli::top {
 
-// Returns the name without the vendor's, escaped.
-std::string gpu_name(const gpu_reading& of, bool ascii_only);
+// Returns the short name, escaped. `parent`: the GPU of a partition, else NULL.
+std::string gpu_name(const gpu_reading& of, const gpu_reading* parent, bool ascii_only);
 
 // Conditions that need attention, in a few words: "thermal", "spill".
 struct flag {

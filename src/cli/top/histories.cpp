@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/measure/freshness.hpp"
+#include "cli/measure/gpu_status.hpp"
 
 namespace hmn::cli::top {
 namespace {
@@ -15,21 +16,22 @@ std::optional<double> fresh(const std::optional<Record>& of, std::optional<Value
   return static_cast<double>(*((*of).*which));
 }
 
+template <class Value>
+std::optional<double> number_if(bool is_known, const std::optional<Value>& value) {
+  if (!is_known || !value) return std::nullopt;
+  return static_cast<double>(*value);
+}
+
 void add_gpu(gpu_history& to, const gpu_reading& now, std::uint64_t at_ns) {
   using hypomnesis::telemetry;
   to.load.add(at_ns, fresh(now.values, &telemetry::gpu_busy_percent));
-  to.memory.add(at_ns, fresh(now.of.memory, &hypomnesis::pool::used_bytes));
+  const bool has_memory = now.of.memory && is_fresh(*now.of.memory);
+  to.memory.add(at_ns, number_if(has_memory, used_bytes_of(now.of)));
   to.power.add(at_ns, fresh(now.values, &telemetry::power_watts));
   to.temperature.add(at_ns, fresh(now.values, &telemetry::temperature_celsius));
   const bool is_new = now.values && is_fresh(*now.values);
   to.received.add(at_ns, is_new ? now.received_rate : std::nullopt);
   to.sent.add(at_ns, is_new ? now.sent_rate : std::nullopt);
-}
-
-template <class Value>
-std::optional<double> number_if(bool is_known, const std::optional<Value>& value) {
-  if (!is_known || !value) return std::nullopt;
-  return static_cast<double>(*value);
 }
 
 void add_process(process_history& to, const process_reading& now, std::uint64_t at_ns) {

@@ -11,7 +11,7 @@
 #include "cli/text/diagnostics.hpp"
 #include "cli/top/cpu_times.hpp"
 #include "cli/top/gpu_reader.hpp"
-#include "cli/top/user_names.hpp"
+#include "cli/top/user_directory.hpp"
 
 namespace hmn::cli::top {
 namespace {
@@ -55,7 +55,7 @@ struct reader::state {
   hypomnesis::sampler sampler;
   gpu_reader gpus;
   cpu_times cpu;
-  user_names users;
+  user_directory users;
   std::shared_ptr<const process_readings> processes = std::make_shared<process_readings>();
   machine_reading previous;  // of it only what is known of processes
   std::mutex mutex;          // guards `latest`

@@ -107,7 +107,7 @@ bool live_screen::take(reader& from) {
   std::shared_ptr<const machine_reading> fresh = from.take();
   if (!fresh) return true;
   state_.take(std::move(fresh));
-  is_changed_ = true;
+  is_changed_ = is_changed_ || !state_.is_paused;
   return !how_.asked.frames || ++frames_ <= *how_.asked.frames;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/text/escape.hpp"
+#include "cli/text/numbers.hpp"
 #include "cli/text/width.hpp"
 #include "cli/top/value_text.hpp"
 

@@ -27,11 +27,6 @@ value_text percent_text(std::optional<double> percent, ramp with) {
   return {fmt::format("{:.0f}%", *percent), ink_of(with, *percent / 100)};
 }
 
-std::string gib_text(std::uint64_t bytes) {
-  const auto gib = static_cast<double>(bytes) / (1024 * static_cast<double>(mib));
-  return fmt::format("{:.{}f}", gib, gib >= 99.95 ? 0 : gib >= 0.995 || bytes == 0 ? 1 : 2);
-}
-
 std::string elapsed_text(std::uint64_t ns) {
   const auto seconds = ns / static_cast<std::uint64_t>(ns_per_s);
   const auto minutes = seconds / 60, hours = minutes / 60, days = hours / 24;

@@ -21,8 +21,6 @@ value_text rate_text(std::optional<double> bytes_per_second);
 // Formats "87%"; with a ramp the colour follows the value.
 value_text percent_text(std::optional<double> percent, ramp with);
 
-// Formats "18.3", "0.42", "141": GiB to three digits.
-std::string gib_text(std::uint64_t bytes);
 // Formats the age of a process: "42s", "3:05", "2:13:05", "5d03h".
 std::string elapsed_text(std::uint64_t ns);
 

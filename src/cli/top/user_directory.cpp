@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/top/user_names.hpp"
+#include "cli/top/user_directory.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds patience_for_name(20);
 
 }  // namespace
 
-struct user_names::shared {
+struct user_directory::shared {
   std::mutex mutex;
   std::condition_variable is_known;
   std::map<std::uint32_t, std::string> names;
@@ -48,9 +48,9 @@ void search(const std::shared_ptr<Shared>& in) {
 
 }  // namespace
 
-user_names::user_names() : shared_(std::make_shared<shared>()) {}
+user_directory::user_directory() : shared_(std::make_shared<shared>()) {}
 
-std::string user_names::of(std::uint32_t pid, std::uint32_t uid) {
+std::string user_directory::of(std::uint32_t pid, std::uint32_t uid) {
   std::unique_lock lock(shared_->mutex);
   if (const auto found = shared_->names.find(uid); found != shared_->names.end())
     return found->second;

@@ -8,9 +8,9 @@
 namespace hmn::cli::top {
 
 // Names of users, looked up on a thread of its own: they may come over a network that hangs.
-class user_names {
+class user_directory {
  public:
-  user_names();
+  user_directory();
   // Returns the number until the name is known.
   std::string of(std::uint32_t pid, std::uint32_t uid);
 

@@ -8,85 +8,11 @@ import stat
 import sys
 import unittest
 
-from command import COMMAND, Machines, environment, main, run, strict_json
+from command import COMMAND, environment, main, run, strict_json
+from kernel_card import CONTAINER, HOME, USER, CardInGroups, KernelCard
 
 NVML, NVIDIA_SMI = sys.argv.pop(1), sys.argv.pop(1)
-USER = "quillfeather"
-HOME = "/home"
 UUID = "GPU-5f6d2b1e-0a3c-4d5e-8f90-a1b2c3d4e5f6"
-CONTAINER = "3c7a" * 16
-FDINFO = ("pos:\t0\ndrm-driver:\tradeon\ndrm-pdev:\t0000:03:00.0\ndrm-client-id:\t7\n"
-          "drm-total-vram:\t64 MiB\ndrm-resident-vram:\t48 MiB\n")
-MEMINFO = "MemTotal: 8388608 kB\nMemAvailable: 4194304 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n"
-
-
-def numbers(path):
-    device = os.stat(path).st_rdev
-    return f"{os.major(device)}:{os.minor(device)}\n"
-
-
-class Tree(Machines):
-    """A machine with a card of a kernel driver, and a process that uses it."""
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-    def link(self, name, target):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.symlink_to(target)
-
-    def setUp(self):
-        super().setUp()
-        card = "sys/devices/pci0000:00/0000:03:00.0"
-        for name, text in (("vendor", "0x1002\n"), ("device", "0x73bf\n"), ("unique_id", "59d01f7b6a5e4c3d\n"),
-                           ("hwmon/hwmon4/name", "radeon\n"), ("hwmon/hwmon4/temp1_input", "51000\n"),
-                           ("hwmon/hwmon4/power1_average", "33000000\n"),
-                           ("power/runtime_status", "active\n")):
-            self.write(f"{card}/{name}", text)
-        self.link(f"{card}/driver", "../../../bus/pci/drivers/radeon")
-        self.link(f"{card}/subsystem", "../../../bus/pci")
-        for node, stands_for in (("card0", "/dev/zero"), ("renderD128", "/dev/null")):
-            self.write(f"{card}/drm/{node}/dev", numbers(stands_for))
-            self.link(f"{card}/drm/{node}/device", "../../../0000:03:00.0")
-            self.link(f"sys/class/drm/{node}", f"../../devices/pci0000:00/0000:03:00.0/drm/{node}")
-            self.link(f"dev/dri/{node}", stands_for)
-        self.write("proc/meminfo", MEMINFO)
-        self.write("proc/stat", "cpu 1\nbtime 1700000000\n")
-        group = f"0::/user.slice/{USER}.scope/docker-{CONTAINER}.scope\n"
-        for who in ("self", "77"):
-            self.write(f"proc/{who}/stat",
-                       f"77 (worker_of_every) S 1 77 77 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 100 "
-                       f"1048576 64 {' '.join(['0'] * 28)}\n")
-            self.write(f"proc/{who}/statm", "256 64 16 1 0 32 0\n")
-            self.write(f"proc/{who}/cgroup", group)
-            self.write(f"proc/{who}/mountinfo",
-                       f"30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
-                       f"31 1 0:99 / /srv/of_{USER}_alone rw - nfs {socket.gethostname()}:/export rw\n")
-            (self.folder / f"proc/{who}/fd").mkdir()
-        self.write("proc/77/cmdline", f"{HOME}/{USER}/thesis/worker_of_everything\0--token=hunter2\0")
-        self.link("proc/77/fd/5", "/dev/null")
-        self.link("proc/77/fd/6", f"{HOME}/{USER}/diary.txt")
-        self.write("proc/77/fdinfo/5", FDINFO)
-        self.env = {"HMN_PROC": str(self.folder / "proc"), "HMN_SYS": str(self.folder / "sys"),
-                    "HMN_DEV": str(self.folder / "dev"), "USER": USER}
-
-    def record(self, *arguments, **env):
-        file = self.folder / "recorded.json"
-        result = run("record-machine", *arguments, file, env=environment(**(self.env | env)))
-        return file, result
-
-    def kept(self, **env):
-        file, result = self.record(**env)
-        self.assertEqual((result.code, result.out), (0, ""), result.err)
-        return file
-
-    def lose(self):
-        """What was recorded is no more."""
-        for name in ("sys", "proc", "dev"):
-            shutil.rmtree(self.folder / name)
 
 
 def steady(snapshot):
@@ -109,26 +35,7 @@ def plain(result):
             for row in json.loads(result.out)]
 
 
-class Groups(Tree):
-    """What control groups hold of the card, by the controller dmem."""
-
-    def setUp(self):
-        super().setUp()
-        self.env["HMN_CGROUP"] = str(self.folder / "cgroup")
-        self.add_group("", "", divided=True)
-        self.add_group("user.slice", 5 << 20, divided=True)
-        self.add_group(f"user.slice/{USER}.scope", 5 << 20, divided=True)
-        self.add_group(f"user.slice/{USER}.scope/docker-{CONTAINER}.scope", 3 << 20, 64 << 20)
-        self.add_group(f"user.slice/{USER}.scope/editor.scope", 2 << 20)
-        self.add_group("init.scope", 0)
-
-    def add_group(self, path, used, limit="max", divided=False):
-        where = f"cgroup/{path}/" if path else "cgroup/"
-        self.write(f"{where}cgroup.subtree_control", "cpu memory dmem\n" if divided else "\n")
-        if path:
-            self.write(f"{where}dmem.current", f"drm/0000:03:00.0/vram {used}\n")
-            self.write(f"{where}dmem.max", f"drm/0000:03:00.0/vram {limit}\n")
-
+class Groups(CardInGroups):
     def groups(self, result):
         self.assertEqual(result.code, 0, result.err)
         return [(row["group"], row["used_bytes"], row["limit_bytes"], row["backend"])
@@ -158,7 +65,7 @@ class Groups(Tree):
         self.assertEqual(sum(name.startswith("docker:") for name, *_ in rows), 1)
 
 
-class Kept(Tree):
+class Kept(KernelCard):
     def test_the_same_machine_elsewhere(self):
         before = {words: run(*words, env=environment(**self.env)) for words in
                   (("--json",), ("ps", "--json"), ("snapshot",))}
@@ -283,7 +190,7 @@ class Kept(Tree):
         os.chmod(self.folder / "proc/77/fd", 0o700)
 
 
-class Drivers(Tree):
+class Drivers(KernelCard):
     def test_nvml_answers_as_a_scenario(self):
         scenario = {"driver_version": "550.163.01", "devices": [
             {"name": "NVIDIA L40S", "uuid": UUID, "pci": {"address": "00000000:01:00.0"},

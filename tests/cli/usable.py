@@ -3,7 +3,8 @@
 import subprocess
 import sys
 
-from command import GIB, MACHINES, MIB, SOURCE, Machines, card, environment, main, strict_json
+from command import GIB, MACHINES, MIB, SOURCE, card, environment, main, strict_json
+from kernel_card import CARD, CardInGroups
 
 WOULD_FIT = sys.argv.pop()
 MODEL = SOURCE / "examples" / "models" / "llama-3-8b.json"
@@ -18,7 +19,7 @@ def host(available="60GiB", **limits):
     return {"system": {"total": "64GiB", "available": available} | limits}
 
 
-class Usable(Machines):
+class Usable(CardInGroups):
     def waits(self, path, index, wanted):
         return self.on(path, "wait", "--free", f"{wanted}B", "--device", index, "--interval", "1ms", "--timeout",
                        "200ms", "--json")
@@ -56,6 +57,13 @@ class Usable(Machines):
     def test_a_budget_limits_what_is_free(self):
         self.check({"devices": [pool(used="3GiB", budget="2GiB"), pool(used="3GiB", budget="14GiB"),
                                 pool(used="3GiB", usable="5GiB")]}, 2 * GIB, 13 * GIB, 5 * GIB)
+
+    def test_a_control_group_limits_a_card(self):
+        (self.folder / CARD / "driver").unlink()
+        self.link(f"{CARD}/driver", "../../../bus/pci/drivers/amdgpu")
+        for name, size in (("total", 16 * GIB), ("used", 3 * GIB)):
+            self.write(f"{CARD}/mem_info_vram_{name}", f"{size}\n")
+        self.check(self.kept(), (64 - 3) * MIB)  # of the 13 GiB that are free
 
     def test_a_gpu_that_fails_offers_nothing(self):
         reset = [{"call": "any", "status": "backend", "message": "GPU requires reset"}]

@@ -68,6 +68,11 @@ if(TARGET hmn)
     install(TARGETS hmn_exporter_server
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hypomnesis COMPONENT Exporter)
   endif()
+  # For --machine, the examples of the help, and checks of machine files and JSON.
+  install(DIRECTORY examples/machines DESTINATION ${CMAKE_INSTALL_DATADIR}/hypomnesis
+    COMPONENT Runtime FILES_MATCHING PATTERN "*.json")
+  install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/hypomnesis
+    COMPONENT Runtime FILES_MATCHING PATTERN "*.json")
 
   set(completions src/cli/completions)
   install(FILES ${completions}/hmn.bash RENAME hmn

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The completions for bash, as bash runs them."""
+"""The completions for bash and fish, as these run them."""
+import shutil
 import subprocess
+import unittest
 
 from command import COMMAND, MACHINES, SOURCE, Machines, card, environment, main
 
@@ -10,6 +12,28 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
 _hmn
 printf '%s\n' "${COMPREPLY[@]}"
 """
+
+
+@unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+class Fish(Machines):
+    """In fish, as it completes a line."""
+
+    def complete(self, line):
+        script = SOURCE / "src" / "cli" / "completions" / "hmn.fish"
+        done = subprocess.run(["fish", "-N", "-c", f'source {script}; complete -C "{line}"'],
+                              env=environment(HOME=str(self.folder)), capture_output=True, text=True,
+                              cwd=self.folder, timeout=60)
+        return {each.split("\t")[0] for each in done.stdout.splitlines()}
+
+    def test_the_command_that_is_run_completes_as_by_itself(self):
+        (self.folder / "my-script.sh").write_text("")
+        for before in ("run --", "spill --interval 50ms --", "wait --free 1GiB", "run --json out.json"):
+            self.assertIn("sha256sum", self.complete(f"hmn {before} sha256s"), before)
+            self.assertIn("my-script.sh", self.complete(f"hmn {before} bash my-s"), before)
+
+    def test_commands_and_options(self):
+        self.assertIn("ps", self.complete("hmn p"))
+        self.assertEqual(self.complete("hmn ps --by "), {"user", "container", "device"})
 
 
 class Bash(Machines):
@@ -66,6 +90,17 @@ class Bash(Machines):
     def test_no_device_is_no_completion(self):
         machine = self.machine(devices=[])
         self.assertEqual(self.complete("ps", "--device", "", HMN_SIMULATION=str(machine)), set())
+
+    def test_the_command_that_is_run_completes_as_by_itself(self):
+        (self.folder / "my-script.sh").write_text("")
+        for before in (("run", "--"), ("spill", "--interval", "50ms", "--"), ("wait", "--free", "1GiB"),
+                       ("run", "--json", "out.json"), ("--color", "never", "run")):
+            self.assertIn("sha256sum", self.complete(*before, "sha256s"), before)
+            self.assertEqual(self.complete(*before, "bash", "my-s"), {"my-script.sh"}, before)
+            self.assertEqual(self.complete(*before, "bash", "--j"), set(), before)
+        self.assertEqual(self.complete("run", "--pl"), {"--plot"})
+        self.assertEqual(self.complete("run", "--device", "never-a-device"), set())
+        self.assertEqual(self.complete("fit", "my-s"), {"my-script.sh"})
 
     def test_machine_files(self):
         (self.folder / "my-machine.json").write_text("{}")

@@ -21,6 +21,8 @@ build_type=$(sed -n 's/^CMAKE_BUILD_TYPE:[A-Z]*=//p' "$BUILD/CMakeCache.txt" | t
     "cmake/hypomnesis/hypomnesisStaticTargets-$build_type.cmake"; do
     echo "$LIBDIR/$file"
   done
+  for file in "$SOURCE"/examples/machines/*.json; do echo "share/hypomnesis/machines/$(basename "$file")"; done
+  for file in "$SOURCE"/docs/schema/*.json; do echo "share/hypomnesis/schema/$(basename "$file")"; done
   echo share/bash-completion/completions/hmn
   echo share/fish/vendor_completions.d/hmn.fish
   echo share/zsh/site-functions/_hmn
@@ -44,4 +46,8 @@ if named=$(grep -rlIF -e "\"$PREFIX/" -e "=$PREFIX/" "$MOVED"); then
   exit 1
 fi
 
+# The examples of the help work on what is installed.
+machine=$("$MOVED/bin/hmn" --help | sed -n 's/^  hmn --machine \(.*\)/\1/p')
+[ "$machine" = "$(cd "$MOVED" && pwd -P)/share/hypomnesis/machines/workstation.json" ]
+(cd / && "$MOVED/bin/hmn" --machine "$machine" | grep -qF "RTX 4090")
 "$MOVED/bin/hmn" -V | grep -qF "$VERSION"

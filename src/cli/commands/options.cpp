@@ -13,6 +13,7 @@
 #include "cli/commands/common_options.hpp"
 #include "cli/commands/exporter_options.hpp"
 #include "cli/commands/ps_options.hpp"
+#include "cli/system/data_folder.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -44,11 +45,18 @@ constexpr const char* summary_examples =
     "Examples:\n"
     "  hmn                                  RAM and each GPU at a glance\n"
     "  hmn --json | jq '.[].free_bytes'     free bytes of each GPU\n"
-    "  hmn --machine examples/machines/workstation.json\n"
+    "  hmn --machine {}\n"
     "                                       a simulated machine\n"
     "  hmn ps --sort ram                    GPU processes by host RAM\n"
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn(1).";
+
+// Names a machine file that is installed, or the one in the folder of the sources.
+std::string summary_footer() {
+  const auto installed = installed_file("machines/workstation.json");
+  return fmt::format(fmt::runtime(summary_examples),
+                     installed.value_or("examples/machines/workstation.json"));
+}
 
 constexpr const char* metrics_examples =
     "Examples:\n"
@@ -185,7 +193,7 @@ void declare(CLI::App& app, texts& into) {
       "Print the version");
   app.add_flag("--json", into.summary_json, "Print a JSON array of the GPUs");
   add_common(app, into.before);
-  app.footer(summary_examples);
+  app.footer(summary_footer());
   add_top_command(app, into);
   add_list(app, into);
   add_common(

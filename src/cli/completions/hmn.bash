@@ -33,6 +33,36 @@ _hmn_numbers_of() {
     grep -o "[{,]\"$1\":[0-9]*" | grep -o '[0-9]*$' | sort -nu
 }
 
+# Prints the index of the first word of the command that hmn is to run, if the cursor is there.
+_hmn_inner() {
+  local i seen=
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      --) [[ ! $seen ]] || echo $((i + 1)); return ;;
+      --timeout | --machine | --color | --device | --interval | --record | --plot | --free) ((i++)) ;;
+      --json) [[ $seen != run && $seen != spill ]] || ((i++)) ;;
+      -*) ;;
+      *)
+        [[ ! $seen ]] || { echo "$i"; return; }
+        case ${COMP_WORDS[i]} in run | spill | wait) seen=${COMP_WORDS[i]} ;; *) return ;; esac
+        ;;
+    esac
+  done
+  [[ ! $seen || $i -ne $COMP_CWORD || -z ${COMP_WORDS[i]} || ${COMP_WORDS[i]} == -* ]] || echo "$i"
+}
+
+# Completes as the command itself does.
+_hmn_run_command() {
+  local word=${COMP_WORDS[COMP_CWORD]}
+  if declare -F _command_offset >/dev/null; then
+    _command_offset "$1"
+  elif ((COMP_CWORD == $1)); then
+    mapfile -t COMPREPLY < <(compgen -c -- "$word" | sort -u)
+  else
+    _hmn_files "$word"
+  fi
+}
+
 _hmn_words() {
   mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
 }
@@ -47,6 +77,12 @@ _hmn() {
   local common="--help --timeout --machine --color --trace -h"
   command=$(_hmn_command)
   COMPREPLY=()
+  local inner
+  inner=$(_hmn_inner)
+  if [[ $inner ]]; then
+    _hmn_run_command "$inner"
+    return
+  fi
 
   case $previous in
     --color) _hmn_words "auto always never" "$word" ;;

@@ -66,6 +66,10 @@ complete -c hmn -n '__fish_seen_subcommand_from fit' -l kv-type -x -a 'f32 f16 b
 complete -c hmn -n '__fish_seen_subcommand_from fit' -l device -x -a '(__hmn_numbers_of index) all' -d 'Only this device; several: together'
 complete -c hmn -n '__fish_seen_subcommand_from fit' -l json -d 'Print a JSON object'
 
+# The command that they run completes as by itself. -_ is no option: it ends those of the function.
+complete -c hmn -n '__fish_seen_subcommand_from run spill' -x -a '(__fish_complete_subcommand --fcs-skip=2 -_ --timeout --machine --color --interval --device --record --plot --json)'
+complete -c hmn -n '__fish_seen_subcommand_from wait' -x -a '(__fish_complete_subcommand --fcs-skip=2 -_ --timeout --machine --color --interval --device --free)'
+
 complete -c hmn -n '__fish_seen_subcommand_from spill' -l interval -x -a '50ms 100ms 1s' -d 'Time between observations'
 complete -c hmn -n '__fish_seen_subcommand_from spill' -l device -x -a '(__hmn_numbers_of index)' -d 'This device'
 complete -c hmn -n '__fish_seen_subcommand_from spill' -l json -r -F -d 'Write the report to a file'

@@ -91,7 +91,7 @@ function(hmn_find_exporter)
   target_include_directories(hmn_exporter_libraries INTERFACE ${folders})
 endfunction()
 # The server is for systems with POSIX sockets, and is built with the runtime that the command has.
-if(HMN_BUILD_CLI AND HMN_EXPORTER AND UNIX)
+if((HMN_BUILD_CLI OR HMN_BUILD_FUZZ) AND HMN_EXPORTER AND UNIX)
   hmn_find_exporter()
 endif()
 if(NOT TARGET hmn_exporter_libraries)

@@ -299,10 +299,12 @@ std::string neutral::program(std::string_view title, std::string_view comm) {
   const std::string_view whole = title.substr(0, title.find('\0'));
   const bool is_path = whole.find_first_of("/\\") != std::string_view::npos;
   std::string_view first = is_path ? whole.substr(0, whole.find(' ')) : end_of(whole);
-  const bool is_clear = first.size() == whole.size() || !is_path;
+  const bool is_whole = first.size() == whole.size();
   first = end_of(first.substr(first.find_last_of("/\\") + 1));
   const std::string_view own = end_of(comm);
-  if (!is_clear && (own.empty() || !first.starts_with(own))) return {};
+  // What a program writes in place of its name may be anybody's.
+  if (!is_whole && !first.starts_with(own)) return plain(own);
+  if (!is_whole && is_path && own.empty()) return {};
   return plain(first);
 }
 

@@ -73,7 +73,9 @@ TEST_CASE("neutral: of a title the program") {
   CHECK(is("postgres: alice db 10.0.0.5(5432) idle", "postgres") == "postgres");
   CHECK(is("sshd: alice@pts/0", "sshd") == "sshd");
   CHECK(is("/usr/bin/python3 /srv/alice/x.py --token=t", "python3") == "python3");
-  CHECK(is("/srv/Alice Smith/run", "run").empty());
+  CHECK(is("/srv/Alice Smith/run", "run") == "run");
+  CHECK(is("alice's run", "python3") == "python3");
+  CHECK(is("alice@tallbox: run", "python3") == "python3");
   CHECK(is("/srv/Alice Smith/run", "").empty());
   CHECK(is("C:\\Users\\alice\\train.exe", "") == "train.exe");
   CHECK(is("nginx: worker process", "").compare("nginx") == 0);

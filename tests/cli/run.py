@@ -402,6 +402,18 @@ class Run(Machines):
         self.assertRegex(device["energy"]["reason"], r"^stale: \d+\.\d s old$")
         self.assertNotIn(" energy ", self.err)
 
+    def test_a_counter_that_stands_still_counts_no_energy(self):
+        for later, joules in ((1000.5, None), (1000.75, 0.25)):
+            machine = {"devices": [card(telemetry={"energy_joules": 1000.5})], "changes": [
+                {"at_reading": 30, "patch": [{"op": "replace", "path": "/devices/0/telemetry/energy_joules",
+                                              "value": later}]}]} | HOST
+            device = self.measured(HOLDER, "until:0", machine=machine,
+                                   seen=(on_device(energy_joules=later),))["devices"][0]
+            self.assertEqual(device["energy"], {"joules": joules, "kind": "counted", "reason": (
+                None if joules else "the counter did not advance")})
+            found = re.search(r" energy +(\S+ J) ", self.err)
+            self.assertEqual(found and found[1], joules and "0.25 J")
+
     def test_a_device_without_a_fresh_value_has_none_and_the_reason(self):
         pool = {"kind": "vram", "total": "16GiB", "used": "3GiB", "notes": ["stale"]}
         machine = self.with_children_on_the_device(GIB, notes=["stale"])

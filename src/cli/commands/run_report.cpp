@@ -90,6 +90,8 @@ energy_reading energy_of(const run_outcome& of, std::size_t i) {
   for (const auto* each : {&before, &after})
     if (!each->joules) return {std::nullopt, each->why.empty() ? not_by_driver : each->why};
   if (*after.joules < *before.joules) return {std::nullopt, "the counter was reset"};
+  // Drivers update it every 20 to 100 ms; no GPU uses nothing.
+  if (*after.joules == *before.joules) return {std::nullopt, "the counter did not advance"};
   return {*after.joules - *before.joules, {}};
 }
 
@@ -137,7 +139,8 @@ std::string device_text(const run_outcome& of, std::size_t i) {
   if (before) detail += fmt::format("{}{} before", detail.empty() ? "" : "; ", text_of(*before));
   text += peak_row("  whole device", account.used, by, detail);
   if (const auto joules = energy_of(of, i).joules)
-    text += row("  energy", fmt::format("{:.0f} J", *joules),
+    text += row("  energy",
+                *joules < 10 ? fmt::format("{:.2g} J", *joules) : fmt::format("{:.0f} J", *joules),
                 "counted by the device, for all processes");
   return text;
 }

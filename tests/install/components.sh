@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# Runtime is enough to run programs, Development adds what builds them, and both are everything.
+# Runtime is enough to run programs, Exporter adds a server to hmn, Development what builds programs;
+# they are everything.
 set -eu
 
 rm -rf "$SCRATCH"
@@ -10,7 +11,7 @@ listing() {
   (cd "$SCRATCH/$1" && find . -type f -o -type l) | sort
 }
 
-for component in Runtime Development; do
+for component in Runtime Exporter Development; do
   "$CMAKE" --install "$BUILD" --prefix "$SCRATCH/$component" --component $component >/dev/null
   listing $component >"$SCRATCH/$component.txt"
 done
@@ -28,5 +29,11 @@ if grep -E '/bin/|\.so\.|/simulation-' "$SCRATCH/Development.txt"; then
   echo "these are for the run time"
   exit 1
 fi
+if grep -vE '/share/hypomnesis/|/hypomnesis/exporter-[0-9.]*\.so$' "$SCRATCH/Exporter.txt"; then
+  echo "these are not for the exporter"
+  exit 1
+fi
+# Without its server hmn exporter still prints the metrics.
+"$SCRATCH/Runtime/bin/hmn" exporter --once >/dev/null 2>&1 || [ $? -eq 1 ]
 listing all >"$SCRATCH/all.txt"
-sort "$SCRATCH/Runtime.txt" "$SCRATCH/Development.txt" | diff -u - "$SCRATCH/all.txt"
+sort "$SCRATCH/Runtime.txt" "$SCRATCH/Exporter.txt" "$SCRATCH/Development.txt" | diff -u - "$SCRATCH/all.txt"

@@ -69,7 +69,7 @@ class Frames(Top):
                 screen = self.open(path, size=size)
                 frame = screen.until_has("hmn top", "GPU NAME", "PID", *SHOWN)
                 self.check(frame, size)
-                self.assertIn("10 min", frame)
+                self.assertIn("1 min", frame)
                 self.assertEqual(screen.format("alternate_on"), "1")
                 screen.keys("q")
                 self.assertEqual(screen.exit_status(), 0)
@@ -320,11 +320,11 @@ class Keys(Top):
 
     def test_spans_and_curves(self):
         screen = self.start()
-        for name in ("1 h", "24 h", "1 min", "10 min"):
+        for name in ("10 min", "1 h", "24 h", "1 min"):
             screen.keys("t")
             screen.until_has(f" {name} ")
         screen.keys("T")
-        screen.until_has(" 1 min ")
+        screen.until_has(" 24 h ")
         screen.keys("v")
         screen.until_has("╭ GPU 0 ", "╭ GPU 1 ", "load, memory")
         screen.keys("v")

@@ -53,6 +53,7 @@ class Hours(Machines):
 
         wait_for(4 * 3600 // STEP)
         early = resident()
+        screen.keys("t")
         for name, hours in (("1 h", 5), ("24 h", 6)):
             screen.keys("t")
             frame = screen.until_has(f" {name} ")

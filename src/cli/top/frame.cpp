@@ -107,8 +107,11 @@ void frame::fill(area where, char32_t character, ink with) {
 }
 
 void frame::select(int x, int y, int width) {
-  for (int i = x; i < x + width; ++i)
-    if (contains(i, y)) cells_[index_of(i, y)].is_selected = true;
+  for (int i = x; i < x + width; ++i) {
+    if (!contains(i, y)) continue;
+    cells_[index_of(i, y)].is_selected = true;
+    cells_[index_of(i, y)].with = ink::plain;
+  }
 }
 
 std::string text_of(const frame& of, bool colour) {

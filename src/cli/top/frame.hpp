@@ -54,7 +54,7 @@ class frame {
   void put_right(int end, int y, std::string_view text, ink with = ink::plain);
   void put(int x, int y, char32_t character, ink with = ink::plain);
   void fill(area where, char32_t character, ink with);
-  // Marks the cells of a line as selected.
+  // Marks the cells of a line as selected, in one colour.
   void select(int x, int y, int width);
 
  private:

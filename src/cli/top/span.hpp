@@ -31,7 +31,7 @@ constexpr span next_span(span of, bool longer) {
 
 // Time that a curve shows: `span` before the latest reading.
 struct time_window {
-  span of = span::ten_minutes;
+  span of = span::minute;
   std::uint64_t now_ns = 0;
   std::uint64_t hold_ns = 0;  // a value lasts this long unless another one follows
 };

@@ -52,7 +52,7 @@ class state {
   page at = page::main;
   focus on = focus::processes;
   chart_choice charts = chart_choice::selected;
-  span length = span::ten_minutes;
+  span length = span::minute;
   column_set columns;
   list_choice choice;
   bool is_filtering = false;

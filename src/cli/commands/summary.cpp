@@ -211,6 +211,12 @@ bool is_of_printed_telemetry(const hypomnesis::diagnostic& of) {
   return of.subject == part::telemetry && (of.field.value_or(printed) & printed) != 0;
 }
 
+// A driver that hangs is one fault, whichever devices and values it hides.
+bool has_message(const std::vector<hypomnesis::diagnostic>& all, const std::string& message) {
+  return std::any_of(all.begin(), all.end(),
+                     [&](const auto& each) { return each.message == message; });
+}
+
 exit_code print_json(const session& in, summary_reading& reading) {
   const auto gpus = gpus_of(in, reading.memory());
   auto diagnostics = reading.memory().diagnostics();
@@ -218,7 +224,8 @@ exit_code print_json(const session& in, summary_reading& reading) {
   if (!gpus.empty()) {
     const auto& further = reading.further(part::telemetry);
     for (auto& each : further.diagnostics())
-      if (is_of_printed_telemetry(each)) diagnostics.push_back(std::move(each));
+      if (is_of_printed_telemetry(each) && !has_message(diagnostics, each.message))
+        diagnostics.push_back(std::move(each));
     for (const auto& each : gpus) {
       auto& out = objects.emplace_back(to_json(each));
       add_telemetry(further.telemetry(each.device.index), out);

@@ -7,9 +7,11 @@
 
 #include "cli/text/width_table.hpp"
 
+using hmn::cli::cut_middle;
 using hmn::cli::cut_to_width;
 using hmn::cli::display_width;
 using hmn::cli::width_of;
+using hmn::cli::wrap;
 
 TEST_CASE("widths of characters") {
   CHECK(width_of('a') == 1);

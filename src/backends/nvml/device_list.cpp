@@ -91,6 +91,7 @@ result<void> device_list::enumerate(const topic& t, session& s, const sleep_watc
     if (is_end(c)) return failure_for(c, s.fn.mig_mode.name());
   }
   listed_.swap(fresh_);
+  for (std::size_t i = 0; i < listed_.size(); ++i) devices_[listed_[i]].listed_at = i;
   session_ = s.number();
   return {};
 }
@@ -359,6 +360,8 @@ void device_list::mark_closed(const topic& t, slot number, const sleep_watch& wa
 }
 
 bool device_list::is_listed(slot number) const noexcept {
+  const std::size_t likely = devices_[number].listed_at;
+  if (likely < listed_.size() && listed_[likely] == number) return true;
   return std::ranges::find(listed_, number) != listed_.end();
 }
 

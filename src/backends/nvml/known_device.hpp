@@ -38,6 +38,7 @@ struct known_device {
   memory_traits traits;
   handle h = nullptr;
   std::uint64_t session = 0;    // opening that `h` belongs to
+  std::size_t listed_at = 0;    // position in the last listing of the open library
   std::uint64_t seated_in = 0;  // last listing that gave a handle of it
   bool only_memory_v1 = false;
   bool mig_capable = false;

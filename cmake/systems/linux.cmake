@@ -15,7 +15,8 @@ function(hmn_link_as_shipped target map)
   target_link_options(${target} PRIVATE
     -Wl,--version-script=${map} -Wl,--no-undefined-version)
   if(hmn_with_lto)
-    target_link_options(${target} PRIVATE -flto=auto -flto-partition=one
+    # Each function keeps the optimisation of its file; constants are packed for size.
+    target_link_options(${target} PRIVATE -Os -flto=auto -flto-partition=one
       -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${PROJECT_BINARY_DIR}=.)
   endif()
   if(NOT HMN_SANITIZE)

@@ -11,19 +11,21 @@ namespace {
 
 using about = sentence::about;
 
+constexpr std::string_view load_driver =
+    "load it with 'modprobe nvidia', in a container start it with GPU access, or install the "
+    "driver";
+
 constexpr command_tool::sentence known_sentences[] = {
     {"No devices were found", about::nothing, status::no_device,
      "the driver runs and finds no GPU that it can use; see 'dmesg' for NVRM lines"},
     {"No running", about::nothing, status::empty, "no process uses the GPU"},
-    {"couldn't communicate with the NVIDIA driver", about::tool, status::no_source,
-     "load the driver with 'modprobe nvidia', in a container start it with GPU access, or install "
-     "the driver"},
+    {"couldn't communicate with the NVIDIA driver", about::tool, status::no_source, load_driver},
     {"couldn't find libnvidia-ml", about::tool, status::no_source,
      "install the user-space part of the NVIDIA driver, or start the container with GPU access"},
     {"version mismatch", about::tool, status::backend,
      "driver library and kernel module differ, as after an update; reload the nvidia modules or "
      "reboot"},
-    {"Driver Not Loaded", about::tool, status::no_source, "load it with 'modprobe nvidia'"},
+    {"Driver Not Loaded", about::tool, status::no_source, load_driver},
     {"blocked by the operating system", about::tool, status::permission,
      "give the container or service access to /dev/nvidia*"},
     {"ermission", about::tool, status::permission, "run it as a user who may open /dev/nvidia*"},

@@ -211,11 +211,10 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
     const bool is_kept = trust_.in_initial_namespace() && find_account(t, session_, of, pid, out);
     if (!is_kept) why = fail(status::no_process, "the driver lists no such process on this device");
   } else {
-    why = with_reason(
-        reason::ambiguous,
-        fail(status::no_source,
-             "the driver lists processes of another PID namespace, in which this one cannot be "
-             "found; run in the host's PID namespace, as with 'docker run --pid=host'"));
+    why = with_reason(reason::ambiguous, fail(status::no_source,
+                                              "the driver lists processes of another PID "
+                                              "namespace; run in the host's, as with 'docker "
+                                              "run --pid=host'"));
   }
   return failed;
 }

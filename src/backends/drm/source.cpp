@@ -148,8 +148,8 @@ failure drm_source::why_asleep(const card& c) {
     return {status::asleep,
             c.by->from(),
             {},
-            "the device has nothing to do, and this would keep it awake: it is left alone for a "
-            "while, and values are those from before"};
+            "an idle device is left alone for a while, so that it can sleep; values are those from "
+            "before"};
   }
   if (c.state_error != 0) {
     return unreadable(c.by->from(), c.state_error, c.folder.view(), "power/runtime_status");

@@ -2,7 +2,7 @@
 #include "model/compose.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 
 namespace hmn {
 
@@ -14,16 +14,22 @@ piece_text::piece_text(const piece& p) noexcept {
   }
   const bool is_hex = kind == piece::base_16;
   const bool is_negative = kind == piece::negative;
+  // std::to_chars has a table of two digits for each number, and is as large as this file.
   std::array<char, 20> raw;
-  const auto end = std::to_chars(raw.data(), raw.data() + raw.size(),
-                                 is_negative ? 0 - p.number_ : p.number_, is_hex ? 16 : 10)
-                       .ptr;
-  const auto count = static_cast<unsigned>(end - raw.data());
+  char* const end = raw.data() + raw.size();
+  char* first = end;
+  const unsigned base = is_hex ? 16 : 10;
+  std::uint64_t rest = is_negative ? 0 - p.number_ : p.number_;
+  do {
+    *--first = "0123456789abcdef"[rest % base];
+    rest /= base;
+  } while (rest != 0);
+  const auto count = static_cast<unsigned>(end - first);
   char* out = digits_.data();
   if (is_negative) *out++ = '-';
   const unsigned filled = is_hex ? std::min(p.form_ ^ kind, 16U) : 0;
   if (filled > count) out = std::fill_n(out, filled - count, '0');
-  out = std::copy(raw.data(), end, out);
+  out = std::copy(first, end, out);
   text_ = {digits_.data(), static_cast<std::size_t>(out - digits_.data())};
 }
 

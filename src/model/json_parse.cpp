@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "model/compose.hpp"
 #include "model/decimal.hpp"
 #include "model/sort.hpp"
 #include "model/text.hpp"
@@ -101,7 +102,7 @@ class parser {
 
   bool any(value& out, std::size_t depth) {
     skip_space();
-    if (depth > deepest) return fail("nested deeper than " + std::to_string(deepest) + " levels");
+    if (depth > deepest) return fail(compose({"nested deeper than ", deepest, " levels"}));
     if (++values_ > most_values) return fail("more than a million values");
     switch (peek()) {
       case '{':

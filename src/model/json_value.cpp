@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "model/compose.hpp"
 #include "model/text.hpp"
 
 namespace hmn::json {
@@ -134,7 +135,7 @@ extent measure(const value& v) {
 std::string show(const value& v) {
   if (v.is_null()) return "null";
   if (const auto* truth = v.as<bool>()) return *truth ? "true" : "false";
-  if (const auto* whole = v.as<std::uint64_t>()) return std::to_string(*whole);
+  if (const auto* whole = v.as<std::uint64_t>()) return compose({*whole});
   if (const auto* other = v.as<number>()) return other->text.substr(0, longest_shown);
   if (const auto* text = v.as<std::string>()) return quoted(*text);
   return v.as<array>() != nullptr ? "a list" : "an object";

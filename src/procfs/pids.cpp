@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "procfs/pids.hpp"
 
-#include <charconv>
-
+#include "model/compose.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 #include "platform/process.hpp"
@@ -10,8 +9,7 @@
 namespace hmn::procfs {
 
 pid_name::pid_name(std::uint32_t pid) noexcept {
-  const std::to_chars_result r = std::to_chars(bytes_.data(), bytes_.data() + bytes_.size(), pid);
-  length_ = static_cast<std::size_t>(r.ptr - bytes_.data());
+  length_ = piece_text(pid).view().copy(bytes_.data(), bytes_.size());
 }
 
 std::optional<std::uint32_t> parse_pid(std::string_view name) noexcept {

@@ -123,10 +123,9 @@ device drm_source::identity_of(const card& c, reading& r) {
 void drm_source::diagnose_hidden(const card& c, reading& r) const {
   if (!r.wants_diagnostics()) return;
   diagnostic d;
-  d.why = fail(status::no_device,
-               {name_of(c),
-                " is in this machine, and no node of it in /dev: it was not given to this "
-                "container; start it with --device, or let udev make the node"});
+  d.why = fail(status::no_device, {name_of(c),
+                                   " is in this machine, and no node of it in /dev: start the "
+                                   "container with --device, or let udev make it"});
   d.about = subject::devices;
   r.diagnose(std::move(d));
 }
@@ -148,8 +147,7 @@ failure drm_source::why_asleep(const card& c) {
     return {status::asleep,
             c.by->from(),
             {},
-            "an idle device is left alone for a while, so that it can sleep; values are those from "
-            "before"};
+            "an idle device is left alone for a while, so that it can sleep; values are of before"};
   }
   if (c.state_error != 0) {
     return unreadable(c.by->from(), c.state_error, c.folder.view(), "power/runtime_status");

@@ -103,8 +103,7 @@ void kfd_driver::add_foreign(drm::visit& v, std::vector<usage>& rows) const {
               source::kfd,
               {},
               {uses_.size(), " compute processes use ", sum,
-               " bytes of this device, and are listed by pids of the host: they cannot be "
-               "matched with those shown; run in the host's PID namespace"},
+               " bytes of this device, by pids of the host; run in the host's PID namespace"},
               reason::ambiguous},
              subject::processes, 0);
 }

@@ -30,8 +30,8 @@ bool is_reload(const failure& why) noexcept {
 
 failure left_alone() {
   return fail(status::asleep,
-              "no GPU has anything to do, and NVML would keep awake what may sleep: it is left "
-              "closed for a while, and values are those from before");
+              "no GPU has anything to do: NVML is left closed for a while, so that they can sleep; "
+              "values are of before");
 }
 
 failure closed() {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "model/compose.hpp"
 #include "model/decimal.hpp"
 
 namespace hmn {
@@ -52,8 +53,7 @@ void append_mebibytes(std::string& out, std::uint64_t bytes, std::string_view un
 
 void append_bytes(std::string& out, std::uint64_t bytes) {
   if (bytes < gib) {
-    out += std::to_string(bytes / mib);
-    out += " MiB";
+    out += compose({bytes / mib, " MiB"});
     return;
   }
   append_rounded(out, static_cast<double>(bytes) / static_cast<double>(gib), 1);
@@ -72,9 +72,7 @@ result<void> append_device(std::string& out, const snapshot& s, std::uint32_t in
   if (main == nullptr || !(main->*shown->member) || (needs_total && !main->total)) {
     return failed(status::empty, "a value of the device's memory is not known");
   }
-  out += "  GPU " + std::to_string(who.index) + ": ";
-  out += shown->word;
-  out += ' ';
+  out += compose({"  GPU ", who.index, ": ", shown->word, " "});
   append_mebibytes(out, *(main->*shown->member), unit);
   if (needs_total) {
     out += " / ";

@@ -2,11 +2,11 @@
 #include "core/json_writer.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
 
+#include "model/compose.hpp"
 #include "model/decimal.hpp"
 #include "model/text.hpp"
 
@@ -144,7 +144,7 @@ void json_writer::digits(T n) {
   if constexpr (std::is_floating_point_v<T>) {
     at = write_shortest(at, n);
   } else {
-    at = std::to_chars(at, at + longest - 1, n).ptr;
+    at += piece_text(n).view().copy(at, longest - 1);
   }
   used_ = static_cast<std::size_t>(at - out_.data());
 }

@@ -107,7 +107,7 @@ result<void> check(const snapshot& before, const snapshot& after, std::uint32_t 
   }
   const device_pair d = devices_of(before, after, index);
   if (d.before == nullptr && d.after == nullptr) {
-    return failed(status::no_device, "neither snapshot has a device " + std::to_string(index));
+    return failed(status::no_device, {"neither snapshot has a device ", index});
   }
   return {};
 }

@@ -633,8 +633,8 @@ HMN_FN(hmn_status) hmn_device_generation(hmn_context *context, uint64_t *out, hm
  *  "pci:0000:01:00.0" (the domain may be left out or have 8 digits, letters in either case),
  *  "luid:<hex>", "render:<minor>", "driver:<vendor>:<the vendor's index>".
  *  HMN_E_ARGUMENT: unknown kind of key, or malformed value. HMN_E_NO_DEVICE: no device has the key.
- *  Otherwise as hmn_device_count, also where a device that could not be asked may have the key.
- *  @since 0.1 */
+ *  Where a device that could not be asked may have it, HMN_E_DEVICE_LOST: it is lost. HMN_E_ASLEEP: it
+ *  sleeps. Otherwise as hmn_device_count, then too. @since 0.1 */
 HMN_FN(hmn_status) hmn_device_find(hmn_context *context, const char *key, uint32_t *out, hmn_error *error) HMN_NX;
 /** Reads the identity of a device. A device that is lost or asleep is HMN_OK: see state.
  *  HMN_E_NO_DEVICE: unknown index. Otherwise as hmn_device_count. @since 0.1 */

@@ -19,12 +19,17 @@ LD_LIBRARY_PATH="$MOVED/$LIBDIR" ./a.out >output
 cat output
 grep -Eq '^this process: [1-9][0-9]{5,} bytes of RAM$' output
 
-# What follows a `$ scripts/run` line is the standard output of hmn with those arguments.
+# What follows a `$ scripts/run` line is what hmn shows on a terminal of 100 columns.
 awk '/^```/ { take = ($0 == "```console"); next } take' "$SOURCE/README.md" >expected
 grep -q '^\$ scripts/run ' expected
 cd "$SOURCE"
-sed -n 's|^\$ scripts/run ||p' "$SCRATCH/expected" | while IFS= read -r arguments; do
-  echo "\$ scripts/run $arguments"
-  # shellcheck disable=SC2086
-  "$MOVED/bin/hmn" $arguments 2>"$SCRATCH/errors"
-done | diff -u "$SCRATCH/expected" -
+HMN_COMMAND=$MOVED/bin/hmn HMN_SOURCE=$SOURCE PYTHONPATH=$SOURCE/tests/cli \
+  python3 -B - "$SCRATCH/expected" >"$SCRATCH/shown" <<'END'
+import sys
+import command
+for line in open(sys.argv[1]):
+    if line.startswith("$ scripts/run "):
+        shown = command.run_in_terminal(*line.split()[2:], NO_COLOR="1")
+        print(line + shown.out, end="")
+END
+diff -u "$SCRATCH/expected" "$SCRATCH/shown"

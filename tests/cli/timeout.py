@@ -61,6 +61,13 @@ class Timeout(Machines):
         self.assertIn("persistence mode", result.err)
         self.assertTrue(result.err.startswith("hmn: "))
 
+    def test_memory_is_reported_while_a_driver_hangs(self):
+        machine = {"devices": [card()], "delays": [{"call": "open", "hang": "forever"}],
+                   "host": {"system": {"total": "16GiB", "available": "4GiB"}}}
+        result, _ = self.timed("--timeout", "2s", **machine)
+        self.assertRegex(result.err, NOTICE + r".*; RAM: available 4096 MiB / 16384 MiB\n")
+        self.assertEqual(result.out.splitlines()[0], "RAM: available 4096 MiB / 16384 MiB")
+
     def test_a_quick_driver_is_not_explained(self):
         for arguments in ((), ("ps",), ("snapshot",), ("doctor",)):
             # One of several: this machine may be busy for a second.

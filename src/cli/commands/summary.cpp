@@ -10,6 +10,7 @@
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/measure/no_gpu.hpp"
+#include "cli/system/waiting_notice.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/text/json.hpp"
@@ -248,9 +249,19 @@ exit_code print_lines(const session& in, const hypomnesis::snapshot& snapshot, c
   return write_output(render(lines, as));
 }
 
+// Lets the notice about a slow driver report what needs no driver.
+void add_memory_to_notice(const session& in) {
+  static std::string text;
+  hypomnesis::snapshot_options what;
+  what.collect = part::system;
+  text = "; " + render({ram_line(in.library().take(what).system())}, style{});
+  end_of_notice = text;
+}
+
 }  // namespace
 
 expected<exit_code> run_summary(const session& in, const options& asked, const style& as) {
+  if (!asked.json) add_memory_to_notice(in);
   summary_reading reading(in, asked.json ? part{} : part::system);
   const auto& memory = reading.memory();
   const auto result = search_failed(memory) ? exit_code::failed : exit_code::done;

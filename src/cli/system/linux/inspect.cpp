@@ -235,6 +235,6 @@ section inspect_permissions(const roots& in, const std::vector<adapter>& adapter
 
 constinit const std::string_view still_waiting =
     "hmn: still waiting for a driver; without persistence mode NVIDIA's takes seconds to start "
-    "(to keep it loaded, run nvidia-persistenced or nvidia-smi -pm 1)\n";
+    "(to keep it loaded, run nvidia-persistenced or nvidia-smi -pm 1)";
 
 }  // namespace hmn::cli

@@ -39,6 +39,6 @@ std::string kernel_driver(const hypomnesis::device&) {
   return {};
 }
 
-constinit const std::string_view still_waiting = "hmn: still waiting for a driver\n";
+constinit const std::string_view still_waiting = "hmn: still waiting for a driver";
 
 }  // namespace hmn::cli

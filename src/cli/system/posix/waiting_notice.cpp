@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <initializer_list>
 
 namespace hmn::cli {
 namespace {
@@ -18,8 +19,9 @@ void print_notice(int) {
   if (was_printed != 0) return;
   was_printed = 1;
   const int kept = errno;
-  [[maybe_unused]] const auto written =
-      write(STDERR_FILENO, still_waiting.data(), still_waiting.size());
+  for (const std::string_view each : {still_waiting, end_of_notice}) {
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, each.data(), each.size());
+  }
   errno = kept;
 }
 

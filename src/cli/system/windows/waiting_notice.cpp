@@ -17,12 +17,14 @@ std::atomic<bool> was_printed{false};
 std::atomic<HANDLE> timer{nullptr};
 
 void CALLBACK print_notice(void*, BOOLEAN) {
-  if (!was_printed.exchange(true)) write_stream(stream::error, still_waiting);
+  if (was_printed.exchange(true)) return;
+  write_stream(stream::error, still_waiting);
+  write_stream(stream::error, end_of_notice);
 }
 
 }  // namespace
 
-constinit const std::string_view still_waiting = "hmn: still waiting for a driver\n";
+constinit const std::string_view still_waiting = "hmn: still waiting for a driver";
 
 waiting_notice::waiting_notice() noexcept {
   HANDLE made = nullptr;

@@ -39,8 +39,9 @@ hmn_find_headers(hmn_doctest doctest/doctest.h)
 # The screen of `hmn top`; without curses the command prints frames only.
 if(HMN_BUILD_CLI AND HMN_CURSES AND UNIX)
   find_path(HMN_CURSES_INCLUDE_DIR curses.h PATH_SUFFIXES ncursesw)
-  find_library(HMN_CURSES_LIBRARY ncursesw)
-  find_library(HMN_TERMINFO_LIBRARY tinfo)
+  # The archives where they are installed: loading two more libraries would delay each command.
+  find_library(HMN_CURSES_LIBRARY NAMES libncursesw.a ncursesw)
+  find_library(HMN_TERMINFO_LIBRARY NAMES libtinfo.a tinfo)
   mark_as_advanced(HMN_CURSES_INCLUDE_DIR HMN_CURSES_LIBRARY HMN_TERMINFO_LIBRARY)
   if(HMN_CURSES_INCLUDE_DIR AND HMN_CURSES_LIBRARY)
     add_library(hmn_curses INTERFACE IMPORTED GLOBAL)

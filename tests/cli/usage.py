@@ -7,7 +7,7 @@ from command import MACHINES, SOURCE, Machines, card, main, run
 WRONG = (
     (("--bogus",), '"--bogus": no such option'),
     (("bogus",), '"bogus": no such command; there are top, ps, snapshot, log, metrics, fit, record-machine, run, wait, '
-                 'spill, watch, doctor and help'),
+                 'spill, watch, exporter, doctor and help'),
     (("help", "bogus"), '"bogus": no such command; there are top, ps,'),
     (("--device", "0", "ps"), "--device: follows the command, as in `hmn ps --device`"),
     (("--device=0", "log"), "--device: follows the command, as in `hmn log --device`"),

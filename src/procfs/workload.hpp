@@ -6,8 +6,8 @@
 
 namespace hmn::procfs {
 
-// What the names of a process' control groups tell of the work that it is a part of. All texts are
-// valid UTF-8; "": not known.
+// What the names of a process' control groups reveal of the work that it is a part of. All texts
+// are valid UTF-8; "": not known.
 struct workload {
   std::string container;  // id: 64 hex digits, or a machine's name
   std::string runtime;    // of the container, as procfs/container.hpp names it

@@ -6,7 +6,7 @@
 
 namespace hmn::cli {
 
-// Prints the metrics, writes them to a file, or serves them until it is told to stop.
+// Prints the metrics, writes them to a file, or serves them until it is stopped.
 expected<exit_code> run_exporter(const session& in, const exporter_settings& how);
 
 }  // namespace hmn::cli

@@ -8,7 +8,7 @@
 
 namespace hmn::cli {
 
-// Identities that were read before: a GPU that hangs or is lost may no longer tell its own, and
+// Identities that were read before: a GPU that hangs or is lost may no longer report its own, and
 // must not become another series. An index belongs to one device for the life of a context.
 class known_devices {
  public:

@@ -13,7 +13,7 @@ namespace {
 using hypomnesis::metric;
 using hypomnesis::metric_id;
 
-// How the instances of a metric are told apart.
+// How the instances of a metric are distinguished.
 enum class naming {
   label,      // by the label `key`
   component,  // as components of the GPU, of the type `key`

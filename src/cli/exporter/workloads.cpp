@@ -30,7 +30,7 @@ constexpr group_kind group_kinds[] = {
     {grouping::job, "job", families::job_memory, families::job_load},
     {grouping::unit, "unit", families::unit_memory, families::unit_load}};
 
-// Row of a process with what its control groups tell.
+// Row of a process with the workload that its control groups name.
 struct placed_usage {
   const hypomnesis::usage& row;
   procfs::workload in;

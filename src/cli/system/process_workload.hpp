@@ -7,8 +7,8 @@
 
 namespace hmn::cli {
 
-// Reads what a process' control groups tell, from the proc tree that the library reads. Returns
-// none for a process that is gone, and on systems without control groups.
+// Reads the workload that a process' control groups name, from the proc tree that the library
+// reads. Returns none for a process that is gone, and on systems without control groups.
 std::optional<procfs::workload> process_workload(std::uint32_t pid);
 
 }  // namespace hmn::cli

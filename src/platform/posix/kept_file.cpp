@@ -14,19 +14,17 @@
 
 namespace hmn::platform {
 
-bool is_same_file(int number, uint64_t device, uint64_t inode) noexcept {
-  struct stat found;
+namespace {
+
+bool look_at(int number, uint64_t device, uint64_t inode, struct stat& found) noexcept {
   return number >= 0 && fstat(number, &found) == 0 &&
          static_cast<uint64_t>(found.st_dev) == device && found.st_ino == inode;
 }
 
-namespace {
-
 // Returns whether it is still the file, and has its name: one that was replaced has none.
 bool is_current(int number, uint64_t device, uint64_t inode) noexcept {
   struct stat found;
-  return number >= 0 && fstat(number, &found) == 0 && found.st_ino == inode &&
-         static_cast<uint64_t>(found.st_dev) == device && found.st_nlink != 0;
+  return look_at(number, device, inode, found) && found.st_nlink != 0;
 }
 
 errno_or<size_t> read_once(int from, std::span<char> buffer) noexcept {
@@ -38,6 +36,11 @@ errno_or<size_t> read_once(int from, std::span<char> buffer) noexcept {
 }
 
 }  // namespace
+
+bool is_same_file(int number, uint64_t device, uint64_t inode) noexcept {
+  struct stat found;
+  return look_at(number, device, inode, found);
+}
 
 errno_or<size_t> kept_file::read(std::span<char> buffer) noexcept {
   if (stand_in* const r = stand_in::of_thread()) return r->read_small(path_.c_str(), buffer);

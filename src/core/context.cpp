@@ -145,7 +145,7 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
       conclusive = known.conclusive && !m.late;
       const std::uint64_t resting = resting_ & ~bit_of(from->id());
       resting_ = known.rests ? resting | bit_of(from->id()) : resting;
-      if (known.refused) return;
+      if (known.refused && known.refused->code != status::timeout) return;
       listed = q.list && known.listed_ns >= m.since;
       if (listed) learn(*from, known);
       for (const device_answer& a : known.devices) {

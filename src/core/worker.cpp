@@ -302,14 +302,20 @@ result<void> worker::run(const plan& p, deadline& d, visitor visit) {
     return why_late();
   }
   const std::uint64_t since = shared_since(limits_, begun);
-  if (since < now && is_answered_since(since, begun, p)) {
-    show(visit, {since, false});
-    return outcome_of_last();
-  }
+  if (since < now && is_answered_since(since, begun, p)) return show_last(visit, since);
   last_ = p;
   result<void> asked = ask(p, d, now);
-  show(visit, {begun, !asked});
-  return asked ? outcome_of_last() : asked;
+  if (asked) return show_last(visit, begun);
+  show(visit, {begun, true});
+  return asked;
+}
+
+// Passes what the last reading ended with. A source that saw by itself that its time was over is as
+// late as one that no caller waited for any longer.
+result<void> worker::show_last(visitor visit, std::uint64_t since) {
+  result<void> ended = outcome_of_last();
+  show(visit, {since, !ended && ended.why().code == status::timeout});
+  return ended;
 }
 
 void worker::show(visitor visit, const moment& m) {

@@ -61,6 +61,7 @@ class worker {
   [[nodiscard]] bool is_present(std::uint64_t now);
   [[nodiscard]] result<void> ask(const plan& p, deadline& d, std::uint64_t now);
   [[nodiscard]] result<void> outcome_of_last();
+  [[nodiscard]] result<void> show_last(visitor visit, std::uint64_t since);
   void judge_lateness();
   [[nodiscard]] failure why_late() const;
   [[nodiscard]] outcome carry_out(const plan& p, deadline& d, std::uint64_t now);

@@ -122,7 +122,7 @@ if(HMN_BACKEND_SIMULATED)
     hmn_abi_loop_suite(glib glib-2.0)
     hmn_abi_loop_suite(libuv libuv)
   endif()
-  hmn_abi_suite(fork ENVIRONMENT TSAN_OPTIONS=halt_on_error=1:die_after_fork=0)
+  hmn_abi_suite(fork)
 
   # The locale is made next to the build, never installed.
   find_program(HMN_LOCALEDEF localedef)

@@ -147,6 +147,24 @@ class Log(Machines):
         self.assertTrue(lost.endswith("Z  GPU 0 [A]: lost (fallen off the bus)"), lost)
         self.assertRegex(asleep, r"Z  GPU 1 \[B\]: asleep(, of 16384 MiB)?$")
 
+    def test_a_reason_appears_once_for_as_long_as_it_persists(self):
+        fallen = {"call": "any", "status": "device_lost", "message": "fallen off the bus"}
+        out = self.on({"devices": [card("A", state="lost", failures=[fallen]), card("B", telemetry=TELEMETRY, failures=[
+            {"call": "telemetry", "fields": ["power_watts"], "status": "permission", "message": "root only"}])]},
+                      "log", "--count", 3, *FAST).out
+        lines = [line.partition("Z  ")[2] for line in out.splitlines()]
+        values = "GPU 1 [B]: used 3072 MiB of 16384 MiB, load 64 %, temperature 45 C, power unknown"
+        self.assertEqual(lines, ["GPU 0 [A]: lost (fallen off the bus)", values + " (root only)",
+                                 *["GPU 0 [A]: lost", values] * 2])
+
+    def test_a_reason_that_comes_back_appears_again(self):
+        failing = [{"call": "telemetry", "fields": ["power_watts"], "status": "permission", "message": message, **when}
+                   for message, when in (("root only", {"readings": 3}), ("not yet", {"from_reading": 4, "readings": 2}),
+                                         ("root only", {"from_reading": 6}))]
+        out = self.on({"devices": [card(telemetry=TELEMETRY, failures=failing)]}, "log", "--count", 12, *FAST).out
+        given = re.findall(r"power unknown \((.*)\)", out)
+        self.assertEqual(given, ["root only", "not yet", "root only"], out)
+
     def test_one_device(self):
         machine = {"devices": [card("A", uuid="GPU-a"), card("B", uuid="GPU-b")]}
         lines = self.objects(machine, "--count", 2, "--device", "GPU-b")

@@ -7,9 +7,11 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/commands/commands.hpp"
@@ -137,26 +139,35 @@ std::string total_text(const log_sample& s) {
   return fmt::format("{} MiB", *s.of.memory->total_bytes / mib);
 }
 
-// Values of one line: each reason stands there once.
-class log_values {
+// Reasons on the lines of one device: each appears once for as long as it persists.
+class given_reasons {
  public:
-  explicit log_values(const log_sample& of) : of_(of) {}
-  std::string text(const char* key, std::string (*known)(const log_sample&)) {
-    const auto& value = named(key);
-    if (!value.digits(of_).empty()) return known(of_);
-    auto why = reason(of_, value);
-    if (std::find(given_.begin(), given_.end(), why) != given_.end()) return "unknown";
-    given_.push_back(why);
-    return fmt::format("unknown ({})", why);
+  void begin_line() { before_ = std::exchange(now_, {}); }
+  // Returns " (why)", or nothing where this line or the one before has it.
+  std::string text(const std::string& why) {
+    const bool is_new = !contains(now_, why);
+    if (is_new) now_.push_back(why);
+    return is_new && !contains(before_, why) ? fmt::format(" ({})", why) : "";
   }
 
  private:
-  const log_sample& of_;
-  std::vector<std::string> given_;
+  static bool contains(const std::vector<std::string>& all, const std::string& why) {
+    return std::find(all.begin(), all.end(), why) != all.end();
+  }
+  std::vector<std::string> before_;
+  std::vector<std::string> now_;
 };
+using reasons_of_devices = std::map<std::uint32_t, given_reasons>;  // by index
+
+std::string value_text(const log_sample& s, const char* key,
+                       std::string (*known)(const log_sample&), given_reasons& given) {
+  const auto& value = named(key);
+  if (!value.digits(s).empty()) return known(s);
+  return "unknown" + given.text(reason(s, value));
+}
 
 // Returns the state and its reason in place of the values of a device that reports none.
-std::string state_text(const log_sample& s) {
+std::string state_text(const log_sample& s, given_reasons& given) {
   using hypomnesis::run_state;
   const auto state = s.of.device.state;
   const auto word = state_word(state);
@@ -165,25 +176,28 @@ std::string state_text(const log_sample& s) {
     if (!named(key).digits(s).empty()) return {};
   const auto total = s.of.memory && s.of.memory->total_bytes ? ", of " + total_text(s) : "";
   if (state == run_state::asleep) return std::string(*word) + total;
-  return fmt::format("{}{} ({})", *word, total, reason(s, named("used_bytes")));
+  return std::string(*word) + total + given.text(reason(s, named("used_bytes")));
 }
 
-std::string values_text(const log_sample& s) {
-  log_values all(s);
-  auto used = all.text("used_bytes", used_text);
-  auto total = all.text("total_bytes", total_text);
-  auto load = all.text("gpu_busy_percent", percent_text);
-  auto temperature = all.text("temperature_celsius", celsius_text);
-  auto power = all.text("power_watts", watts_text);
+std::string values_text(const log_sample& s, given_reasons& given) {
+  const auto text = [&](const char* key, std::string (*known)(const log_sample&)) {
+    return value_text(s, key, known, given);
+  };
+  auto used = text("used_bytes", used_text);
+  auto total = text("total_bytes", total_text);
+  auto load = text("gpu_busy_percent", percent_text);
+  auto temperature = text("temperature_celsius", celsius_text);
+  auto power = text("power_watts", watts_text);
   return fmt::format("used {} of {}, load {}, temperature {}, power {}", used, total, load,
                      temperature, power);
 }
 
-std::string log_text(const log_sample& s, bool ascii_only) {
-  const auto state = state_text(s);
+std::string log_text(const log_sample& s, bool ascii_only, given_reasons& given) {
+  given.begin_line();
+  const auto state = state_text(s, given);
   return fmt::format(
       "{}  {}: {}{}\n", time_text(s.unix_time_ns), escape_for_text(label_of(s.of), ascii_only),
-      state.empty() ? values_text(s) : state, staleness(notes_of(s), age_of(s).value_or(0)));
+      state.empty() ? values_text(s, given) : state, staleness(notes_of(s), age_of(s).value_or(0)));
 }
 
 std::string log_json(const log_sample& s) {
@@ -256,7 +270,7 @@ expected<hypomnesis::snapshot_options> values_to_log(const session& in, const op
 }
 
 std::string lines_of(const session& in, const hypomnesis::snapshot& snapshot, log_form form,
-                     const style& as) {
+                     const style& as, reasons_of_devices& given) {
   const auto info = snapshot.info();
   std::string lines;
   for (auto& each : gpus_of(in, snapshot)) {
@@ -268,7 +282,7 @@ std::string lines_of(const session& in, const hypomnesis::snapshot& snapshot, lo
     else if (form == log_form::csv)
       lines += log_csv(sample);
     else
-      lines += log_text(sample, as.ascii_only);
+      lines += log_text(sample, as.ascii_only, given[sample.of.device.index]);
   }
   return lines;
 }
@@ -323,12 +337,13 @@ std::optional<hypomnesis::snapshot> next_of(hypomnesis::sampler& from, std::uint
 write_result write_lines(const session& in, hypomnesis::sampler& from, const options& asked,
                          const style& as) {
   end_of_log end(asked.log);
+  reasons_of_devices given;
   auto last = asked.log.form == log_form::csv ? write_part(log_csv_header()) : write_result{};
   while (last == write_result::written && !end.is_enough()) {
     const auto snapshot = next_of(from, end.patience_ms());
     if (!snapshot || !end.takes(snapshot->info())) break;
     if (asked.trace) print_trace(*snapshot);
-    last = write_part(lines_of(in, *snapshot, asked.log.form, as));
+    last = write_part(lines_of(in, *snapshot, asked.log.form, as, given));
   }
   return last;
 }

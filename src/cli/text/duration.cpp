@@ -48,6 +48,9 @@ expected<std::uint64_t> parse_duration(std::string_view text) {
   if (parsed.ec != std::errc{})
     return misused(fmt::format("\"{}\": {} is too large a number", text, digits));
   const auto factor = milliseconds_per(unit);
+  if (factor == 0 && unit.front() == '.')
+    return misused(fmt::format("\"{}\": expected a whole number and a unit ({}), as in 500ms", text,
+                               unit_names));
   if (factor == 0)
     return misused(
         fmt::format("\"{}\": unknown unit \"{}\" (expected {})", text, unit, unit_names));

@@ -55,6 +55,12 @@ TEST_CASE("a unit that is not known is named with those that are") {
   CHECK(message.find("ms, s, m or h") != std::string::npos);
 }
 
+TEST_CASE("a number with decimals is refused for its decimals, not for its unit") {
+  for (const std::string text : {"0.05", "1.5h", "0.5s", "1."})
+    CHECK(refusal_of(text) ==
+          "\"" + text + "\": expected a whole number and a unit (ms, s, m or h), as in 500ms");
+}
+
 TEST_CASE("HV56: numbers past 64 bits are refused, products past them saturate") {
   CHECK(refusal_of("18446744073709551616s") ==
         "\"18446744073709551616s\": 18446744073709551616 is too large a number");

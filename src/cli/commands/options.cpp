@@ -235,21 +235,6 @@ command command_of(const CLI::App& app) {
   return command::summary;
 }
 
-// Applies a --json in front of the command: it is that of the command, unless that takes a file.
-std::optional<failure> apply_json(const texts& from, options& to) {
-  to.json = from.summary_json || from.command_json;
-  if (!from.summary_json) return std::nullopt;
-  if (to.run == command::run)
-    return misused("--json takes a file there: `hmn run --json FILE`, not `hmn --json run`");
-  if (to.run == command::spill)
-    return misused("--json takes a file there: `hmn spill --json FILE`, not `hmn --json spill`");
-  if (to.run == command::top)
-    return misused("--json: `hmn top` has none; `hmn log --json` prints values");
-  if (to.run == command::record_machine) return misused("--json: `hmn record-machine` has none");
-  if (to.run == command::exporter) return misused("--json: `hmn exporter` has none");
-  return std::nullopt;
-}
-
 // Stores the command that hmn is to run.
 std::optional<failure> apply_command(const std::vector<std::string>& words, options& to) {
   if (to.run != command::run && to.run != command::wait && to.run != command::spill) {
@@ -268,7 +253,7 @@ expected<options> interpret(const texts& from, command run,
                             const std::vector<std::string>& wrapped) {
   options to;
   to.run = run;
-  if (auto wrong = apply_json(from, to)) return *std::move(wrong);
+  to.json = from.summary_json || from.command_json;
   if (auto wrong = apply_common(from.before, to)) return *std::move(wrong);
   if (auto wrong = apply_common(from.after, to)) return *std::move(wrong);
   to.slow = from.slow;
@@ -322,13 +307,42 @@ bool is_option(std::string_view word) {
   return word.size() > 1 && word.starts_with('-');
 }
 
+// Returns what to type instead of an option of the command's in front of it; none if it has no
+// such.
+std::optional<failure> early_option(const CLI::App& app, const CLI::App& command,
+                                    const std::string& name) {
+  const auto* const option = command.get_option_no_throw(name);
+  if (option == nullptr) return std::nullopt;
+  const bool has_value = option->get_items_expected_min() > 0;
+  return usage_failure(
+      app, fmt::format("{1}: follows the command, as in `hmn {0} {1}{2}{3}`", command.get_name(),
+                       name, has_value ? " " : "", has_value ? option->get_type_name() : ""));
+}
+
 failure no_such_option(const CLI::App& app, const std::string& word) {
   const auto chosen = app.get_subcommands();
-  const auto name = word.substr(0, word.find('='));
-  const bool precedes = !chosen.empty() && chosen.front()->get_option_no_throw(name) != nullptr;
-  if (!precedes) return usage_failure(app, fmt::format("\"{}\": no such option", word));
-  return usage_failure(app, fmt::format("{1}: follows the command, as in `hmn {0} {1}`",
-                                        chosen.front()->get_name(), name));
+  if (!chosen.empty())
+    if (auto early = early_option(app, *chosen.front(), word.substr(0, word.find('='))))
+      return *std::move(early);
+  return usage_failure(app, fmt::format("\"{}\": no such option", word));
+}
+
+// Checks the options in front of a command: those that it has with another meaning follow it.
+std::optional<failure> check_order(const CLI::App& app, const texts& given) {
+  const auto chosen = app.get_subcommands();
+  if (chosen.empty()) return std::nullopt;
+  const auto& command = *chosen.front();
+  const auto& name = command.get_name();
+  if (given.summary_json) {
+    if (auto early = early_option(app, command, "--json")) return early;
+    return usage_failure(app, name == "snapshot" ? "--json: `hmn snapshot` prints JSON without it"
+                                                 : fmt::format("--json: `hmn {}` has none", name));
+  }
+  const bool has_own_timeout = name == "wait" || name == "exporter";
+  if (given.before.timeout && has_own_timeout) return early_option(app, command, "--timeout");
+  if (given.before.machine && given.after.machine)
+    return usage_failure(app, "--machine: expected once");
+  return std::nullopt;
 }
 
 failure unexpected_argument(const CLI::App& app) {
@@ -407,6 +421,7 @@ expected<std::variant<options, information>> parse_options(int argc, const char*
     const auto help = help_on(app, given.topic);
     return help ? expected<std::variant<options, information>>(*help) : help.why();
   }
+  if (auto wrong = check_order(app, given)) return *std::move(wrong);
   const auto words = command_in(app, argc - own, argv + own);
   if (!words) return words.why();
   auto parsed = interpret(given, command_of(app), *words);

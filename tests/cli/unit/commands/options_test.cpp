@@ -145,13 +145,27 @@ TEST_CASE("what is not known is named") {
   CHECK(contains(refused_options({"ps", "doctor"}), "doctor"));
 }
 
-TEST_CASE("H180: --json before a command is that of the command, unless it takes a file") {
-  CHECK(parsed({"--json", "ps"}).json);
-  CHECK(parsed({"--json", "ps", "--json"}).json);
-  CHECK(parsed({"--json", "log"}).log.form == log_form::json);
-  CHECK(parsed({"--json", "snapshot"}).run == command::snapshot);
-  CHECK(contains(refused_options({"--json", "log", "--csv"}), "only one of them"));
+TEST_CASE("H180: --json before a command is refused with what to type instead") {
+  for (const std::string name : {"ps", "log", "metrics", "doctor", "watch"})
+    CHECK(contains(refused_options({"--json", name.c_str()}),
+                   "--json: follows the command, as in `hmn " + name + " --json`"));
+  CHECK(contains(refused_options({"--json", "fit", "x"}), "`hmn fit --json`"));
+  CHECK(contains(refused_options({"--json", "ps", "--json"}), "`hmn ps --json`"));
+  CHECK(contains(refused_options({"--json", "wait", "--free", "1GiB"}), "`hmn wait --json`"));
   CHECK(contains(refused_options({"--json", "run", "x"}), "`hmn run --json FILE`"));
+  CHECK(contains(refused_options({"--json", "spill", "x"}), "`hmn spill --json FILE`"));
+  CHECK(contains(refused_options({"--json", "snapshot"}), "`hmn snapshot` prints JSON"));
+  CHECK(contains(refused_options({"--json", "top"}), "`hmn top` has none"));
+  CHECK(parsed({"--machine", "x", "--json"}).json);
+}
+
+TEST_CASE("options before a command are those that all commands have alike") {
+  CHECK(parsed({"--timeout", "3s", "ps"}).timeout_ms == 3000);
+  CHECK(parsed({"--machine", "x", "ps"}).machine == "x");
+  CHECK(contains(refused_options({"--machine", "x", "ps", "--machine", "y"}), "expected once"));
+  for (const char* name : {"wait", "exporter"})
+    CHECK(contains(refused_options({"--timeout", "3s", name}),
+                   std::string("as in `hmn ") + name + " --timeout DURATION`"));
 }
 
 TEST_CASE("a command begins at the first word that is no option, or after --") {

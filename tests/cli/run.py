@@ -338,7 +338,7 @@ class Run(Machines):
         device = self.measured(HOLDER, "until:0", machine=self.with_children_on_the_device(GIB),
                                seen=(on_device(command_bytes=GIB),))["devices"][0]
         self.assertEqual(device["command"]["kind"], "sampled")
-        self.assertIsNone(device["largest_process"]["bytes"])
+        self.assertEqual([device["largest_process"][key] for key in ("bytes", "kind")], [None, None])
         self.assertIn("no account", device["largest_process"]["reason"])
 
     def test_a_device_that_the_command_wakes_is_measured_from_then_on(self):
@@ -409,8 +409,9 @@ class Run(Machines):
                                               "value": later}]}]} | HOST
             device = self.measured(HOLDER, "until:0", machine=machine,
                                    seen=(on_device(energy_joules=later),))["devices"][0]
-            self.assertEqual(device["energy"], {"joules": joules, "kind": "counted", "reason": (
-                None if joules else "the counter did not advance")})
+            self.assertEqual(device["energy"], {
+                "joules": joules, "kind": joules and "counted",
+                "reason": None if joules else "the counter did not advance"})
             found = re.search(r" energy +(\S+ J) ", self.err)
             self.assertEqual(found and found[1], joules and "0.25 J")
 
@@ -423,9 +424,9 @@ class Run(Machines):
                 on_device(command_bytes=None, used_bytes=None, energy_joules=None),))["devices"][0]
             self.assertIsNone(device["used_before_bytes"])
             for value in (device["command"], device["whole_device"]):
-                self.assertIsNone(value["bytes"])
+                self.assertEqual((value["bytes"], value["kind"]), (None, None))
                 self.assertRegex(value["reason"], "^stale: ")
-            self.assertEqual(device["energy"]["joules"], None)
+            self.assertEqual((device["energy"]["joules"], device["energy"]["kind"]), (None, None))
             self.assertRegex(self.err, r"whole device +\?  stale: ")
 
     def test_a_proc_tree_of_another_namespace_shows_no_process_of_the_command(self):

@@ -145,11 +145,16 @@ std::string device_text(const run_outcome& of, std::size_t i) {
   return text;
 }
 
+// Returns the kind of a value, of which an unknown one has none.
+std::optional<std::string> kind_where(bool is_known, const char* kind) {
+  return is_known ? std::optional<std::string>(kind) : std::nullopt;
+}
+
 // Returns a value with its kind.
 json_object exact_or_sampled(const char* kind, std::optional<std::uint64_t> bytes,
                              std::optional<std::uint64_t> at_ns, const std::string& why) {
   json_object out;
-  out.add("bytes", bytes).add("at_ns", at_ns).add("kind", kind);
+  out.add("bytes", bytes).add("at_ns", at_ns).add("kind", kind_where(bytes.has_value(), kind));
   return bytes ? out.add_null("reason") : out.add("reason", why);
 }
 
@@ -177,7 +182,7 @@ json_object command_value(const run_outcome& of, std::size_t i) {
 json_object energy_value(const run_outcome& of, std::size_t i) {
   json_object out;
   const auto energy = energy_of(of, i);
-  out.add("joules", energy.joules).add("kind", "counted");
+  out.add("joules", energy.joules).add("kind", kind_where(energy.joules.has_value(), "counted"));
   return energy.joules ? out.add_null("reason") : out.add("reason", energy.why);
 }
 

@@ -402,6 +402,18 @@ class Run(Machines):
         self.assertRegex(device["energy"]["reason"], r"^stale: \d+\.\d s old$")
         self.assertNotIn(" energy ", self.err)
 
+    def test_a_device_that_hangs_does_not_hold_up_the_command(self):
+        for call in ("pools", "telemetry", "self", "any"):
+            machine = self.machine(devices=[card(delays=[{"call": call, "hang": "forever"}])])
+            begun = time.time_ns()
+            result = run("run", "--machine", machine, "--json", self.json, "sleep", "0.2")
+            self.assertEqual(result.code, 0, result.err)
+            said = strict_json(self.json.read_text())
+            self.assertLess(said["started_unix_ns"] - begun, 1e9, call)
+            self.assertEqual([each["name"] for each in said["devices"]], ["Card"])
+            self.assertEqual(said["devices"][0]["command"]["reason"],
+                             "the driver did not answer within the deadline")
+
     def test_a_counter_that_stands_still_counts_no_energy(self):
         for later, joules in ((1000.5, None), (1000.75, 0.25)):
             machine = {"devices": [card(telemetry={"energy_joules": 1000.5})], "changes": [

@@ -87,13 +87,13 @@ void settle(const watched_device& of, bool was_read, device_sample& to) {
 }
 
 void find_list(const session& in, watched_device& of) {
-  of.lists_children = of.was_asleep = false;
+  of.lists_children = of.needs_own = false;
   of.why_not.clear();
   try {
     in.library().own_usage(of.before.device.index);
     of.lists_children = true;
   } catch (const hypomnesis::error& why) {
-    of.was_asleep = why.status() == status_code::asleep;
+    of.needs_own = why.status() == status_code::asleep;
     of.why_not = why.what();
   }
 }
@@ -249,7 +249,7 @@ void run_meter::add_from_list(const hypomnesis::snapshot& snapshot, std::size_t 
 std::vector<device_sample> run_meter::read_devices() {
   std::vector<device_sample> all(devices_.size());
   for (auto& each : devices_)
-    if (each.was_asleep) find_list(in_, each);
+    if (each.needs_own) find_list(in_, each);
   const bool are_few =
       tree_->members().size() <= few &&
       std::none_of(devices_.begin(), devices_.end(), [](const auto& d) { return d.needs_list; });
@@ -328,14 +328,13 @@ watched_devices devices_to_watch(const session& in, std::optional<std::uint32_t>
   what.collect = of_devices;
   what.device_index = only;
   in.list();
-  const auto snapshot = in.take(what);
+  const auto snapshot = in.take_briefly(what);
   watched_devices found{{}, why_search_failed(snapshot)};
   if (found.why_unknown) print_diagnostics(snapshot);
   for (auto& each : gpus_of(in, snapshot)) {
     watched_device one;
     one.before = std::move(each);
     one.energy = energy_of(snapshot, one.before.device.index);
-    find_list(in, one);
     found.all.push_back(std::move(one));
   }
   return found;

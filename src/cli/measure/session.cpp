@@ -81,6 +81,12 @@ hypomnesis::snapshot session::take(hypomnesis::snapshot_options what, millisecon
   return library_.take(what);
 }
 
+hypomnesis::snapshot session::take_briefly(hypomnesis::snapshot_options what) const {
+  constexpr milliseconds moment(250);
+  what.deadline = std::min(patience(), std::max(moment, 2 * listing_));
+  return library_.take(what);
+}
+
 hypomnesis::snapshot session::collect(const hypomnesis::snapshot_options& what) const {
   using hypomnesis::part;
   const waiting_notice notice;

@@ -54,6 +54,9 @@ class session {
   // that run longer.
   hypomnesis::snapshot take(hypomnesis::snapshot_options what,
                             std::chrono::milliseconds used = {}) const;
+  // Takes a snapshot in about the time that the list of devices took: what hangs must not hold up
+  // the command that waits for it.
+  hypomnesis::snapshot take_briefly(hypomnesis::snapshot_options what) const;
   bool is_over() const { return clock::now() >= ends_; }
   // Takes a snapshot after listing the devices, so that a device that hangs then costs only its
   // readings, not the list. Prints the driver calls of both if traced.

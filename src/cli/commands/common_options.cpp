@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "cli/text/duration.hpp"
+#include "cli/text/word_choice.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -50,10 +51,9 @@ std::optional<failure> apply_common(const common_texts& from, options& to) {
     to.has_timeout = true;
   }
   if (from.colour) {
-    const auto choice = colour_choice_of(*from.colour);
-    if (!choice)
-      return misused(fmt::format("--color \"{}\": expected auto, always or never", *from.colour));
-    to.colour = *choice;
+    const auto choice = choose_word("--color", *from.colour, colour_choice_words);
+    if (!choice) return choice.why();
+    to.colour = static_cast<colour_choice>(*choice);
   }
   if (from.machine) {
     if (from.machine->empty()) return misused("--machine \"\": expected the path of a file");

@@ -11,6 +11,7 @@
 
 #include "cli/commands/common_options.hpp"
 #include "cli/text/duration.hpp"
+#include "cli/text/word_choice.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -57,18 +58,26 @@ std::optional<failure> take_milliseconds(const char* option, const std::optional
   return std::nullopt;
 }
 
-// Reads words between commas, each of which `parse` must know.
+expected<grouping> parse_per(std::string_view text) {
+  return parse_grouping("--per", text, exported_groupings);
+}
+
+expected<dialect> parse_compat(std::string_view text) {
+  const auto found = choose_word("--compat", text, dialect_words);
+  return found ? expected<dialect>(static_cast<dialect>(*found)) : found.why();
+}
+
+// Reads words between commas.
 template <class Value>
-std::optional<failure> apply_words(const char* option, const std::optional<std::string>& from,
-                                   std::optional<Value> (*parse)(std::string_view) noexcept,
-                                   std::string_view known, std::vector<Value>& to) {
+std::optional<failure> apply_words(const std::optional<std::string>& from,
+                                   expected<Value> (*parse)(std::string_view),
+                                   std::vector<Value>& to) {
   if (!from) return std::nullopt;
   std::string_view rest = *from;
   for (;;) {
     const auto comma = std::min(rest.find(','), rest.size());
-    const auto text = rest.substr(0, comma);
-    const auto value = parse(text);
-    if (!value) return misused(fmt::format("{} \"{}\": expected {}", option, text, known));
+    const auto value = parse(rest.substr(0, comma));
+    if (!value) return value.why();
     to.push_back(*value);
     if (comma == rest.size()) return std::nullopt;
     rest.remove_prefix(comma + 1);
@@ -117,10 +126,8 @@ void add_exporter(CLI::App& app, exporter_texts& into) {
 
 std::optional<failure> apply_exporter(const exporter_texts& from, exporter_settings& to) {
   if (auto wrong = check_together(from)) return wrong;
-  if (auto wrong = apply_words("--per", from.per, &grouping_of, grouping_words, to.per))
-    return wrong;
-  if (auto wrong = apply_words("--compat", from.compat, &dialect_of, dialect_words, to.compatible))
-    return wrong;
+  if (auto wrong = apply_words(from.per, &parse_per, to.per)) return wrong;
+  if (auto wrong = apply_words(from.compat, &parse_compat, to.compatible)) return wrong;
   if (from.listen)
     if (auto wrong = apply_listen(*from.listen, to)) return wrong;
   if (auto wrong = take_milliseconds("--max-age", from.max_age, to.max_age_ms)) return wrong;

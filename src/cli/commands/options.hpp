@@ -46,7 +46,7 @@ struct options {
   std::optional<std::string> device;
   std::optional<std::string> match;
   sort_key sort = sort_key::vram;
-  std::optional<group_by> by;
+  std::optional<grouping> by;
   std::vector<std::size_t> columns;  // positions in process_columns.cpp; empty: the default
   bool unattributed = false;
   bool show_pools = false;

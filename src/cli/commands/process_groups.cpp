@@ -12,11 +12,11 @@ namespace {
 using align = table::align;
 using cell = table::cell;
 
-cell name_cell(const usage_group& of, group_by by, const style& as) {
-  if (by == group_by::device) return {escape_for_text(label_of(*of.on), as.ascii_only)};
+cell name_cell(const usage_group& of, grouping by, const style& as) {
+  if (by == grouping::device) return {escape_for_text(label_of(*of.on), as.ascii_only)};
   if (!of.is_known) return {"?", tone::faint};
   if (!of.name) return {"-", tone::faint};
-  return {escape_for_text(by == group_by::container ? short_container(*of.name) : *of.name,
+  return {escape_for_text(by == grouping::container ? short_container(*of.name) : *of.name,
                           as.ascii_only)};
 }
 
@@ -26,17 +26,17 @@ cell total_cell(const usage_tally& of) {
   return {(of.is_at_least() ? "at least " : "") + hypomnesis::format_bytes(*bytes)};
 }
 
-const char* title_of(group_by by) {
-  if (by == group_by::device) return "DEVICE";
-  return by == group_by::user ? "USER" : "CONTAINER";
+const char* title_of(grouping by) {
+  if (by == grouping::device) return "DEVICE";
+  return by == grouping::user ? "USER" : "CONTAINER";
 }
 
-void write_id(const usage_group& of, group_by by, json_object& out) {
-  if (by == group_by::user) {
+void write_id(const usage_group& of, grouping by, json_object& out) {
+  if (by == grouping::user) {
     out.add("user", of.name).add("uid", of.is_known ? of.uid : std::nullopt);
     return;
   }
-  if (by == group_by::container) {
+  if (by == grouping::container) {
     out.add("container", of.name).add("known", of.is_known);
     return;
   }
@@ -50,8 +50,8 @@ void write_id(const usage_group& of, group_by by, json_object& out) {
 
 }  // namespace
 
-std::string group_table(const std::vector<usage_group>& groups, group_by by, const style& as) {
-  const bool has_devices = by != group_by::device;
+std::string group_table(const std::vector<usage_group>& groups, grouping by, const style& as) {
+  const bool has_devices = by != grouping::device;
   std::vector<table::column> titles{
       {title_of(by), {}, true}, {"PROCESSES", align::right}, {"VRAM", align::right}};
   if (has_devices) titles.push_back({"GPUS", {}, true});
@@ -65,7 +65,7 @@ std::string group_table(const std::vector<usage_group>& groups, group_by by, con
   return out.text(as);
 }
 
-std::string group_json(const std::vector<usage_group>& groups, group_by by) {
+std::string group_json(const std::vector<usage_group>& groups, grouping by) {
   std::vector<json_object> objects;
   for (const auto& each : groups) {
     auto& out = objects.emplace_back();
@@ -74,7 +74,7 @@ std::string group_json(const std::vector<usage_group>& groups, group_by by) {
         .add("used_bytes", each.total.bytes())
         .add("lower_bound", each.total.bytes() && each.total.is_at_least())
         .add("unknown_size", each.total.unknown_size());
-    if (by != group_by::device)
+    if (by != grouping::device)
       out.add("device_indexes",
               std::vector<std::uint32_t>(each.devices.begin(), each.devices.end()));
   }

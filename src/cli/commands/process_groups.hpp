@@ -9,7 +9,7 @@
 namespace hmn::cli {
 
 // Prints a line for each group of `hmn ps --by`.
-std::string group_table(const std::vector<usage_group>& groups, group_by by, const style& as);
-std::string group_json(const std::vector<usage_group>& groups, group_by by);
+std::string group_table(const std::vector<usage_group>& groups, grouping by, const style& as);
+std::string group_json(const std::vector<usage_group>& groups, grouping by);
 
 }  // namespace hmn::cli

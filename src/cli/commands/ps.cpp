@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <thread>
 
@@ -13,6 +12,7 @@
 #include "cli/commands/process_groups.hpp"
 #include "cli/commands/process_pools.hpp"
 #include "cli/measure/no_gpu.hpp"
+#include "cli/measure/user_names.hpp"
 #include "cli/system/process_facts.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/diagnostics.hpp"
@@ -46,38 +46,23 @@ bool passes(const process_row& row, const options& asked, std::optional<device_i
   return belongs_to(row, device);
 }
 
-using gpu_map = std::map<device_index, std::shared_ptr<const gpu>>;
-
-gpu_map map_of(const std::vector<gpu>& gpus) {
-  gpu_map all;
-  for (const auto& each : gpus) all[each.device.index] = std::make_shared<const gpu>(each);
-  return all;
-}
-
-std::shared_ptr<const gpu> device_of(gpu_map& gpus, device_index index) {
-  auto& found = gpus[index];
-  if (!found) {
-    gpu unlisted;
-    unlisted.device.index = index;
-    found = std::make_shared<const gpu>(unlisted);
-  }
-  return found;
-}
-
 // Values that take time to look up, for the selected columns.
 struct lookups {
   bool users = false;
   bool namespace_pids = false;
   user_names names;
+  user_names::clock::time_point until;
 };
 
-lookups lookups_of(const options& asked, bool simulated) {
-  return {asked.by == group_by::user || has_column(asked.columns, "user"),
-          has_column(asked.columns, "nspid") && !simulated, user_names(simulated)};
+lookups lookups_of(const session& in, const options& asked) {
+  const bool simulated = in.is_simulated();
+  return {asked.by == grouping::user || has_column(asked.columns, "user"),
+          has_column(asked.columns, "nspid") && !simulated, user_names(simulated),
+          user_names::clock::now() + in.patience()};
 }
 
 void look_up(process_row& row, lookups& with) {
-  if (with.users) row.user = with.names.of(row.usage);
+  if (with.users) row.user = with.names.of(row.usage, with.until);
   if (with.namespace_pids && !has(row.usage.notes, note::foreign_pid))
     row.namespace_pid = namespace_pid(row.usage.pid);
 }
@@ -107,11 +92,11 @@ void add_unattributed(const gpu_map& whole, std::optional<device_index> only,
   }
 }
 
-std::vector<process_row> rows_of(const hypomnesis::snapshot& snapshot, gpu_map gpus,
-                                 const options& asked, std::optional<device_index> device,
-                                 bool simulated) {
+std::vector<process_row> rows_of(const session& in, const hypomnesis::snapshot& snapshot,
+                                 gpu_map gpus, const options& asked,
+                                 std::optional<device_index> device) {
   std::vector<process_row> rows;
-  auto with = lookups_of(asked, simulated);
+  auto with = lookups_of(in, asked);
   for (auto& usage : snapshot.usages()) {
     process_row row;
     row.on = device_of(gpus, usage.device_index);
@@ -217,7 +202,7 @@ void print_messages(const session& in, const view& seen, const options& asked,
 std::string text_of(const std::vector<process_row>& rows, const options& asked,
                     const partial_lists& partial, const style& as) {
   if (asked.by) {
-    const auto groups = group_rows(rows, *asked.by, partial);
+    const auto groups = group_rows(list_of(rows), *asked.by, partial);
     return asked.json ? group_json(groups, *asked.by) : group_table(groups, *asked.by, as);
   }
   if (asked.json) return process_json(rows, asked.columns, asked.show_pools);
@@ -231,10 +216,9 @@ expected<exit_code> run_ps(const session& in, const options& asked, const style&
   if (!seen) return seen.why();
   if (asked.pid && !listed(seen->snapshot, *asked.pid) && in.has_ended(*asked.pid))
     return failed(fmt::format("--pid {}: no such process", *asked.pid));
-  const bool simulated = in.simulation().has_value();
   const auto gpus = map_of(gpus_of(in, seen->snapshot));
   const auto whole = asked.unattributed ? whole_gpus_of(gpus) : gpu_map();
-  auto rows = rows_of(seen->snapshot, gpus, asked, seen->device, simulated);
+  auto rows = rows_of(in, seen->snapshot, gpus, asked, seen->device);
   const auto known = coverage_of(seen->snapshot);
   print_messages(in, *seen, asked, rows, known.is_partial);
   if (asked.unattributed && !asked.pid && !asked.match) add_unattributed(whole, seen->device, rows);

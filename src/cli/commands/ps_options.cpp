@@ -82,7 +82,8 @@ std::optional<failure> apply_ps(const ps_texts& from, options& to) {
   if (from.columns && from.show_pools)
     return misused("--columns and --show-pools: only one of them");
   if (from.by) {
-    const auto by = parse_group_by(*from.by);
+    constexpr grouping known[] = {grouping::user, grouping::container, grouping::device};
+    const auto by = parse_grouping("--by", *from.by, known);
     if (!by) return by.why();
     to.by = *by;
     if (auto twice = other_than_groups(from)) return twice;

@@ -199,8 +199,7 @@ void print_general(const hypomnesis::snapshot& snapshot, const std::vector<std::
 
 exit_code show_table(const session& in, summary_reading& reading, const style& as) {
   const auto& further = reading.further(part::telemetry | part::processes);
-  user_names users(in.is_simulated());
-  const auto gpus = statuses_of(in, {reading.memory(), further}, users);
+  const auto gpus = statuses_of(in, {reading.memory(), further});
   const auto reasons = reason_lines(gpus);
   print_general(reading.memory(), reasons);
   return write_output(summary_table(reading.memory().system(), gpus, reasons, as));

@@ -188,14 +188,6 @@ void collect_by(const compatible (&table)[Count],
 
 }  // namespace
 
-const std::string_view dialect_words = "dcgm or nvidia-smi";
-
-std::optional<dialect> dialect_of(std::string_view text) noexcept {
-  if (text == "dcgm") return dialect::dcgm;
-  if (text == "nvidia-smi") return dialect::nvidia_smi;
-  return std::nullopt;
-}
-
 void collect_compatible(dialect as, const std::vector<snapshot_device>& devices, samples& to) {
   if (as == dialect::dcgm) return collect_by(of_dcgm, &dcgm_labels, devices, to);
   for (const auto& each : devices) add_smi_info(each, to);

@@ -14,10 +14,7 @@ namespace hmn::cli {
 // Names of other exporters.
 enum class dialect : std::uint8_t { dcgm, nvidia_smi };
 
-// Returns none for an unknown word.
-std::optional<dialect> dialect_of(std::string_view text) noexcept;
-// "dcgm or nvidia-smi"
-extern const std::string_view dialect_words;
+constexpr std::string_view dialect_words[] = {"dcgm", "nvidia-smi"};
 
 // Adds the samples of the families in compat.def.
 void collect_compatible(dialect as, const std::vector<hypomnesis::snapshot_device>& devices,

@@ -9,19 +9,20 @@
 namespace hmn::cli {
 
 scraper::scraper(const session& in, const exporter_settings& how)
-    : in_(in), how_(how), workloads_(how.per, !in.is_simulated()) {}
+    : in_(in), how_(how), workloads_(how.per, in.is_simulated()) {}
 
 scraped scraper::scrape(std::chrono::milliseconds deadline) {
   hypomnesis::snapshot_options what;
   what.collect = exported_parts;
   what.deadline = std::min(deadline, std::chrono::milliseconds(how_.timeout_ms));
+  const auto end = user_names::clock::now() + what.deadline;
   const auto snapshot = in_.library().take(what);
   auto values = snapshot.values();
   devices_.complete(values.devices);
   scraped out;
   collect(values, out.made);
   for (const auto each : how_.compatible) collect_compatible(each, values.devices, out.made);
-  workloads_.collect(values, out.made);
+  workloads_.collect(values, end, out.made);
   out.search_failure = why_search_failed(snapshot);
   return out;
 }

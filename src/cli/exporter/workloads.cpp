@@ -8,32 +8,30 @@
 
 #include "cli/exporter/device_labels.hpp"
 #include "cli/exporter/families.hpp"
-#include "cli/system/process_facts.hpp"
 #include "cli/system/process_workload.hpp"
-#include "cli/text/usage_total.hpp"
 
 namespace hmn::cli {
 namespace {
 
 struct group_kind {
   grouping by;
-  std::string_view word;
   const family& memory;
   const family& load;
 };
 
 constexpr group_kind group_kinds[] = {
-    {grouping::process, "process", families::process_memory, families::process_load},
-    {grouping::user, "user", families::user_memory, families::user_load},
-    {grouping::container, "container", families::container_memory, families::container_load},
-    {grouping::pod, "pod", families::pod_memory, families::pod_load},
-    {grouping::job, "job", families::job_memory, families::job_load},
-    {grouping::unit, "unit", families::unit_memory, families::unit_load}};
+    {grouping::process, families::process_memory, families::process_load},
+    {grouping::user, families::user_memory, families::user_load},
+    {grouping::container, families::container_memory, families::container_load},
+    {grouping::pod, families::pod_memory, families::pod_load},
+    {grouping::job, families::job_memory, families::job_load},
+    {grouping::unit, families::unit_memory, families::unit_load}};
 
 // Row of a process with the workload that its control groups name.
 struct placed_usage {
   const hypomnesis::usage& row;
   procfs::workload in;
+  std::string user;
 };
 
 // What the library reports of a process that has no control groups here: "docker:1c8f…".
@@ -47,40 +45,30 @@ procfs::workload reported(const hypomnesis::usage& row) {
   return in;
 }
 
-procfs::workload place_of(const hypomnesis::usage& row, bool reads_proc) {
+procfs::workload place_of(const hypomnesis::usage& row, bool is_simulated) {
   const bool is_foreign = has(row.notes, hypomnesis::note::foreign_pid);
-  auto found = reads_proc && !is_foreign ? process_workload(row.pid) : std::nullopt;
+  auto found = !is_simulated && !is_foreign ? process_workload(row.pid) : std::nullopt;
   return found ? *std::move(found) : reported(row);
 }
 
 struct group_sum {
   label_set with;
-  usage_sum memory;
-  bool has_memory = false;
-  std::optional<double> percent;
-
-  void add(const hypomnesis::usage& row) {
-    if (row.used_bytes) {
-      add_usage(memory, row);
-      has_memory = true;
-    }
-    if (row.busy_percent) percent = percent.value_or(0) + *row.busy_percent;
-  }
+  usage_tally total;
 };
 
 using group_sums = std::map<std::string, group_sum>;
 
-label_set labels_by(grouping by, const placed_usage& of, const std::string& user) {
+label_set labels_by(grouping by, const placed_usage& of) {
   label_set with;
   switch (by) {
     case grouping::process:
       with.add("pid", fmt::format("{}", of.row.pid))
           .add("process_name", of.row.process_name.value_or(""))
-          .add("user", user)
+          .add("user", of.user)
           .add("container_id", of.in.container);
       break;
     case grouping::user:
-      with.add("user", user);
+      with.add("user", of.user);
       break;
     case grouping::container:
       with.add("container_id", of.in.container)
@@ -96,6 +84,8 @@ label_set labels_by(grouping by, const placed_usage& of, const std::string& user
     case grouping::unit:
       with.add("unit", of.in.unit);
       break;
+    case grouping::device:  // in the labels of each sample
+      break;
   }
   return with;
 }
@@ -105,18 +95,17 @@ void write(const group_kind& kind, const device_labels& device, const group_sums
   std::vector<const group_sum*> largest;
   for (const auto& each : sums) largest.push_back(&each.second);
   const auto count = std::min(largest.size(), most_groups);
-  std::partial_sort(largest.begin(), largest.begin() + static_cast<std::ptrdiff_t>(count),
-                    largest.end(), [](const group_sum* a, const group_sum* b) {
-                      return a->memory.at_least() > b->memory.at_least();
-                    });
+  std::partial_sort(
+      largest.begin(), largest.begin() + static_cast<std::ptrdiff_t>(count), largest.end(),
+      [](const group_sum* a, const group_sum* b) { return a->total.bytes() > b->total.bytes(); });
   const auto left_out = largest.size() - count;
   largest.resize(count);
   for (const auto* each : largest) {
     const auto with = label_set(device.brief()).append(each->with);
-    if (each->has_memory) to.add(kind.memory, with, sample_value(each->memory.at_least()));
-    to.add(kind.load, with, each->percent, from_percent);
+    to.add(kind.memory, with, each->total.bytes());
+    to.add(kind.load, with, each->total.busy_percent(), from_percent);
   }
-  to.add(families::left_out, label_set(device.brief()).add("per", kind.word),
+  to.add(families::left_out, label_set(device.brief()).add("per", word_of(kind.by)),
          sample_value(std::uint64_t(left_out)));
 }
 
@@ -132,29 +121,14 @@ void write_groups(const hypomnesis::snapshot_values& from, std::uint32_t index,
 
 }  // namespace
 
-const std::string_view grouping_words = "process, user, container, pod, job or unit";
-
-std::optional<grouping> grouping_of(std::string_view text) noexcept {
-  for (const auto& each : group_kinds)
-    if (each.word == text) return each.by;
-  return std::nullopt;
-}
-
-const std::string& workloads::user_name(std::uint32_t pid, std::uint32_t uid) {
-  constexpr std::size_t most_users = 1000;
-  if (users_.size() > most_users) users_.clear();
-  const auto found = users_.find(uid);
-  if (found != users_.end()) return found->second;
-  auto name = reads_proc_ ? process_user(pid, uid) : std::nullopt;
-  return users_.emplace(uid, name ? *std::move(name) : fmt::format("{}", uid)).first->second;
-}
-
-void workloads::collect(const hypomnesis::snapshot_values& from, samples& to) {
+void workloads::collect(const hypomnesis::snapshot_values& from,
+                        user_names::clock::time_point until, samples& to) {
   if (by_.empty()) return;
   std::vector<hypomnesis::device> all;
   for (const auto& each : from.devices) all.push_back(each.device);
   std::vector<placed_usage> rows;
-  for (const auto& each : from.usages) rows.push_back({each, place_of(each, reads_proc_)});
+  for (const auto& each : from.usages)
+    rows.push_back({each, place_of(each, is_simulated_), users_.of(each, until).value_or("")});
   for (const auto& device : all) {
     const device_labels labels(device, all);
     for (const auto& kind : group_kinds) {
@@ -162,9 +136,8 @@ void workloads::collect(const hypomnesis::snapshot_values& from, samples& to) {
       group_sums sums;
       for (const auto& each : rows) {
         if (each.row.device_index != device.index) continue;
-        const auto user = each.row.uid ? user_name(each.row.pid, *each.row.uid) : std::string();
-        const auto with = labels_by(kind.by, each, user);
-        sums.try_emplace(with.text(), group_sum{with, {}, false, {}}).first->second.add(each.row);
+        const auto with = labels_by(kind.by, each);
+        sums.try_emplace(with.text(), group_sum{with, {}}).first->second.total.add(each.row);
       }
       write(kind, labels, sums, to);
     }

@@ -60,6 +60,22 @@ std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot
   return all;
 }
 
+gpu_map map_of(const std::vector<gpu>& gpus) {
+  gpu_map all;
+  for (const auto& each : gpus) all[each.device.index] = std::make_shared<const gpu>(each);
+  return all;
+}
+
+std::shared_ptr<const gpu> device_of(gpu_map& gpus, std::uint32_t index) {
+  auto& found = gpus[index];
+  if (!found) {
+    gpu unlisted;
+    unlisted.device.index = index;
+    found = std::make_shared<const gpu>(unlisted);
+  }
+  return found;
+}
+
 std::optional<std::string> shown_name(const gpu& of) {
   return of.device.name ? of.device.name : name_by_ids(of);
 }

@@ -3,6 +3,8 @@
 #include <hypomnesis.hpp>
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +24,11 @@ struct gpu {
 bool is_divided(const hypomnesis::device& of) noexcept;
 
 std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot);
+
+using gpu_map = std::map<std::uint32_t, std::shared_ptr<const gpu>>;  // by index
+gpu_map map_of(const std::vector<gpu>& gpus);
+// Returns one without a name for an index that is not listed.
+std::shared_ptr<const gpu> device_of(gpu_map& gpus, std::uint32_t index);
 
 // Returns the name, or without one the known ids: "AMD 1002:73bf", "virtio_gpu 1af4:1050", "panthor
 // GPU".

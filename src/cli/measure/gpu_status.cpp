@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <utility>
 
 #include "cli/measure/freshness.hpp"
+#include "cli/measure/user_names.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/numbers.hpp"
 #include "cli/text/words.hpp"
@@ -86,33 +86,32 @@ void add_state(const gpu_snapshots& from, const std::vector<hypomnesis::device>&
   if (const auto why = source_of(from, subject).reason(index, subject)) to.why_state = why->message;
 }
 
-std::vector<process_row> rows_of(const hypomnesis::snapshot& snapshot, const std::vector<gpu>& gpus,
-                                 user_names& users) {
-  std::map<std::uint32_t, std::shared_ptr<const gpu>> shared;
-  for (const auto& each : gpus) shared[each.device.index] = std::make_shared<const gpu>(each);
+std::vector<process_row> rows_of(const session& in, const hypomnesis::snapshot& snapshot,
+                                 gpu_map gpus) {
+  user_names users(in.is_simulated());
+  const auto until = user_names::clock::now() + in.patience();
   std::vector<process_row> rows;
   for (auto& usage : snapshot.usages()) {
     process_row row;
-    const auto on = shared.find(usage.device_index);
-    row.on = on != shared.end() ? on->second : std::make_shared<const gpu>();
-    row.user = users.of(usage);
+    row.on = device_of(gpus, usage.device_index);
+    row.user = users.of(usage, until);
     row.usage = std::move(usage);
     rows.push_back(std::move(row));
   }
   return rows;
 }
 
-void add_users(const std::vector<process_row>& rows, bool lacks_rows, gpu_status& to) {
+void add_users(const row_list& rows, bool lacks_rows, gpu_status& to) {
   const auto index = to.of.device.index;
-  std::vector<process_row> own;
-  for (const auto& each : rows)
-    if (each.usage.device_index == index) own.push_back(each);
-  to.users = group_rows(own, group_by::user, {lacks_rows, {}});
+  row_list own;
+  for (const auto* each : rows)
+    if (each->usage.device_index == index) own.push_back(each);
+  to.users = group_rows(own, grouping::user, {lacks_rows, {}});
 }
 
 // Adds who uses each GPU; a list that is missing is an absent value.
-void add_users(const hypomnesis::snapshot& snapshot, const std::vector<gpu>& gpus,
-               user_names& users, std::vector<gpu_status>& to) {
+void add_users(const session& in, const hypomnesis::snapshot& snapshot,
+               const std::vector<gpu>& gpus, std::vector<gpu_status>& to) {
   std::map<std::uint32_t, absence> missing;
   std::map<std::uint32_t, std::vector<std::string>> doubts;
   bool lacks_some = false;  // of any device
@@ -124,9 +123,11 @@ void add_users(const hypomnesis::snapshot& snapshot, const std::vector<gpu>& gpu
     else if (each.device_index && each.pid && each.subject == part::processes && matters(each))
       doubts[*each.device_index].push_back(describe_process(each));
   }
-  auto rows = rows_of(snapshot, gpus, users);
-  std::vector<process_row> counted;
-  for (const auto* each : counted_rows(rows)) counted.push_back(*each);
+  const auto rows = rows_of(in, snapshot, map_of(gpus));
+  auto counted = list_of(rows);
+  std::erase_if(counted, [repeated = repeated_rows(counted)](const process_row* each) {
+    return repeated.contains(*each);
+  });
   for (auto& each : to) {
     const auto lacks = missing.find(each.of.device.index);
     if (lacks != missing.end())
@@ -179,8 +180,7 @@ std::optional<std::uint64_t> used_bytes_of(const gpu& of) noexcept {
   return *pool.total_bytes - std::min(*pool.total_bytes, *pool.free_bytes);
 }
 
-std::vector<gpu_status> statuses_of(const session& in, const gpu_snapshots& from,
-                                    user_names& users) {
+std::vector<gpu_status> statuses_of(const session& in, const gpu_snapshots& from) {
   const auto gpus = gpus_of(in, from.memory);
   const auto later = from.further.devices();
   std::vector<gpu_status> all;
@@ -191,7 +191,7 @@ std::vector<gpu_status> statuses_of(const session& in, const gpu_snapshots& from
     add_state(from, later, status);
     add_absences(from, status);
   }
-  add_users(from.further, gpus, users, all);
+  add_users(in, from.further, gpus, all);
   return all;
 }
 

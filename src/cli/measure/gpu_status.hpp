@@ -51,9 +51,8 @@ struct gpu_snapshots {
   const hypomnesis::snapshot& further;
 };
 
-// Returns the GPUs of a reading. `users` looks up the names of users.
-std::vector<gpu_status> statuses_of(const session& in, const gpu_snapshots& from,
-                                    user_names& users);
+// Returns the GPUs of a reading.
+std::vector<gpu_status> statuses_of(const session& in, const gpu_snapshots& from);
 
 // Returns the reasons of missing values, a line for each: "GPU 0-3: power: not permitted". Values
 // that are not supported have none.

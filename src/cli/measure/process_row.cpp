@@ -8,7 +8,6 @@
 
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/usage_groups.hpp"
-#include "cli/system/process_facts.hpp"
 #include "cli/text/words.hpp"
 
 namespace hmn::cli {
@@ -68,14 +67,6 @@ std::string total_text(const tally& all) {
 
 }  // namespace
 
-std::optional<std::string> user_names::of(const hypomnesis::usage& row) {
-  if (is_simulated_) return row.uid ? std::optional(fmt::to_string(*row.uid)) : std::nullopt;
-  if (!row.uid) return process_user(row.pid, row.uid);
-  auto [at, is_new] = known_.try_emplace(*row.uid);
-  if (is_new) at->second = process_user(row.pid, row.uid);
-  return at->second;
-}
-
 std::string short_container(std::string_view id) {
   constexpr std::size_t id_length = 64, shown = 12;
   const auto start = id.find(':') + 1;
@@ -92,7 +83,9 @@ std::string count_sentence(const std::vector<process_row>& rows, const process_f
                            bool is_partial) {
   tally all;
   if (is_partial) all.total.set_partial();
-  for (const auto* each : counted_rows(rows)) count(all, *each);
+  const repeated_rows repeated(list_of(rows));
+  for (const auto& each : rows)
+    if (!repeated.contains(each)) count(all, each);
   return fmt::format("{}{} GPU {} found{}{}.", is_partial ? "at least " : "", rows.size(),
                      rows.size() == 1 ? "process" : "processes", filter_text(filter),
                      rows.empty() ? "" : fmt::format(" ({})", total_text(all)));

@@ -2,7 +2,6 @@
 #pragma once
 #include <hypomnesis.hpp>
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,18 +21,6 @@ struct process_row {
   // Looked up on request only.
   std::optional<std::string> user;
   std::optional<std::uint32_t> namespace_pid;
-};
-
-// Names of users, each looked up once. Users in a simulated machine are not of this one: their
-// numbers are returned.
-class user_names {
- public:
-  explicit user_names(bool is_simulated) : is_simulated_(is_simulated) {}
-  std::optional<std::string> of(const hypomnesis::usage& row);
-
- private:
-  std::map<std::uint32_t, std::optional<std::string>> known_;  // by user id
-  bool is_simulated_;
 };
 
 // Shortens an id to 12 digits, as the runtimes' own commands do; a name stays as it is.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/measure/usage_groups.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
 #include <tuple>
-#include <utility>
 
+#include "cli/text/word_choice.hpp"
 #include "cli/units.hpp"
 
 namespace hmn::cli {
@@ -15,12 +14,8 @@ namespace {
 using hypomnesis::name_status;
 using hypomnesis::note;
 
-struct group_word {
-  std::string_view word;
-  group_by by;
-};
-constexpr group_word group_words[] = {
-    {"user", group_by::user}, {"container", group_by::container}, {"device", group_by::device}};
+constexpr std::array<std::string_view, 7> words = {"process", "user", "container", "pod",
+                                                   "job",     "unit", "device"};
 
 // Returns whether a row without a container is of a process in none.
 bool has_known_container(const process_row& row) {
@@ -39,9 +34,9 @@ struct group_id {
   }
 };
 
-group_id id_of(const process_row& row, group_by by) {
-  if (by == group_by::device) return {true, std::nullopt, row.usage.device_index};
-  if (by == group_by::user) return {row.user.has_value(), row.user, 0};
+group_id id_of(const process_row& row, grouping by) {
+  if (by == grouping::device) return {true, std::nullopt, row.usage.device_index};
+  if (by == grouping::user) return {row.user.has_value(), row.user, 0};
   return {has_known_container(row), row.usage.process_container, 0};
 }
 
@@ -55,11 +50,15 @@ bool is_greater(const usage_group& a, const usage_group& b) {
 }  // namespace
 
 void usage_tally::add(const hypomnesis::usage& row) {
+  if (row.busy_percent)
+    busy_percent_ = busy_percent_.value_or(0) + *row.busy_percent;
+  else
+    lacks_busy_ = true;
   if (!row.used_bytes) {
     ++unknown_size_;
     return;
   }
-  if (has(row.notes, note::lower_bound)) is_partial_ = true;
+  if (has(row.notes, note::lower_bound)) is_lower_bound_ = true;
   add_usage(sums_[row.device_index], row);
 }
 
@@ -71,48 +70,60 @@ std::optional<std::uint64_t> usage_tally::bytes() const {
 }
 
 bool usage_tally::is_at_least() const {
-  return is_partial_ || unknown_size_ > 0 ||
+  return is_partial_ || is_lower_bound_ || unknown_size_ > 0 ||
          std::any_of(sums_.begin(), sums_.end(),
                      [](const auto& each) { return !each.second.is_exact(); });
 }
 
-expected<group_by> parse_group_by(std::string_view text) {
-  for (const auto& each : group_words)
-    if (each.word == text) return each.by;
-  return misused(fmt::format("--by \"{}\": expected user, container or device", text));
+std::string_view word_of(grouping by) noexcept {
+  return words[static_cast<std::size_t>(by)];
 }
 
-std::vector<const process_row*> counted_rows(const std::vector<process_row>& rows) {
-  std::set<std::pair<std::uint32_t, std::uint32_t>> on_partitions;  // pid and the whole GPU
-  for (const auto& each : rows)
-    if (const auto parent = each.on->device.parent_index)
-      on_partitions.insert({each.usage.pid, *parent});
-  std::vector<const process_row*> counted;
-  for (const auto& each : rows)
-    if (!on_partitions.contains({each.usage.pid, each.usage.device_index}))
-      counted.push_back(&each);
-  return counted;
+expected<grouping> parse_grouping(std::string_view option, std::string_view text,
+                                  std::span<const grouping> known) {
+  std::vector<std::string_view> known_words;
+  for (const auto each : known) known_words.push_back(word_of(each));
+  const auto found = choose_word(option, text, known_words);
+  return found ? expected<grouping>(known[*found]) : found.why();
 }
 
-std::vector<usage_group> group_rows(const std::vector<process_row>& rows, group_by by,
+row_list list_of(const std::vector<process_row>& rows) {
+  row_list all;
+  for (const auto& each : rows) all.push_back(&each);
+  return all;
+}
+
+repeated_rows::repeated_rows(const row_list& all) {
+  for (const auto* each : all)
+    if (const auto parent = each->on->device.parent_index)
+      on_partitions_.insert({each->usage.pid, *parent});
+}
+
+std::vector<usage_group> group_rows(const row_list& rows, grouping by,
                                     const partial_lists& partial) {
+  const repeated_rows repeated(rows);
   std::map<group_id, usage_group> groups;
-  for (const auto* row : counted_rows(rows)) {
-    const auto id = id_of(*row, by);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& row = *rows[i];
+    const bool is_repeated = repeated.contains(row);
+    if (is_repeated && by == grouping::device) continue;
+    const auto id = id_of(row, by);
     auto& to = groups[id];
     to.name = id.name;
     to.is_known = id.is_known;
-    to.on = row->on;
-    to.uid = row->usage.uid;
-    to.total.add(row->usage);
-    to.pids.insert(row->usage.pid);
-    to.devices.insert(row->usage.device_index);
+    to.on = row.on;
+    to.uid = row.usage.uid;
+    to.pids.insert(row.usage.pid);
+    to.rows.push_back(i);
+    if (is_repeated) continue;
+    to.total.add(row.usage);
+    to.devices.insert(row.usage.device_index);
   }
   const bool has_unknown = std::any_of(groups.begin(), groups.end(),
                                        [](const auto& each) { return !each.first.is_known; });
   std::vector<usage_group> sorted;
   for (auto& [id, group] : groups) {
-    const bool lacks_rows = by == group_by::device
+    const bool lacks_rows = by == grouping::device
                                 ? partial.all || partial.devices.contains(id.device)
                                 : partial.any() || (has_unknown && id.is_known);
     if (lacks_rows) group.total.set_partial();

@@ -7,8 +7,10 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/expected.hpp"
@@ -28,15 +30,23 @@ class usage_tally {
   std::optional<std::uint64_t> bytes() const;
   bool is_at_least() const;
   std::size_t unknown_size() const { return unknown_size_; }
+  std::optional<double> busy_percent() const { return busy_percent_; }
+  bool is_busy_at_least() const { return is_partial_ || lacks_busy_; }
 
  private:
   std::map<std::uint32_t, usage_sum> sums_;  // by device
   std::size_t unknown_size_ = 0;
-  bool is_partial_ = false;
+  std::optional<double> busy_percent_;
+  bool is_partial_ = false;  // rows may be missing
+  bool is_lower_bound_ = false;
+  bool lacks_busy_ = false;
 };
 
-enum class group_by { user, container, device };
-expected<group_by> parse_group_by(std::string_view text);
+// What is used is added up by; a command has some of them.
+enum class grouping : std::uint8_t { process, user, container, pod, job, unit, device };
+std::string_view word_of(grouping by) noexcept;
+expected<grouping> parse_grouping(std::string_view option, std::string_view text,
+                                  std::span<const grouping> known);
 
 // Rows of one user, of one container, or of one device.
 struct usage_group {
@@ -47,6 +57,7 @@ struct usage_group {
   usage_tally total;
   std::set<std::uint32_t> pids;
   std::set<std::uint32_t> devices;
+  std::vector<std::size_t> rows;  // positions, with those of repeated rows
 };
 
 // Devices whose lists of processes are missing or lack some.
@@ -57,14 +68,25 @@ struct partial_lists {
   bool any() const { return all || !devices.empty(); }
 };
 
-// Returns the rows but those of a divided GPU that its partitions list as well, with the same
-// bytes.
-std::vector<const process_row*> counted_rows(const std::vector<process_row>& rows);
+using row_list = std::vector<const process_row*>;
+row_list list_of(const std::vector<process_row>& rows);
+
+// Rows of a divided GPU that its partitions list as well, with the same bytes.
+class repeated_rows {
+ public:
+  explicit repeated_rows(const row_list& all);
+  bool contains(const process_row& row) const {
+    return on_partitions_.contains({row.usage.pid, row.usage.device_index});
+  }
+
+ private:
+  std::set<std::pair<std::uint32_t, std::uint32_t>> on_partitions_;  // pid and the whole GPU
+};
 
 // Sums rows, the greatest sum first, then by name; unknown ones last. A row whose user or container
 // is not known may belong to any, whose sums are then lower bounds. Rows have their users where
 // they are grouped by these.
-std::vector<usage_group> group_rows(const std::vector<process_row>& rows, group_by by,
+std::vector<usage_group> group_rows(const row_list& rows, grouping by,
                                     const partial_lists& partial);
 
 }  // namespace hmn::cli

@@ -25,13 +25,6 @@ std::string_view code_of(tone with) noexcept {
 
 }  // namespace
 
-std::optional<colour_choice> colour_choice_of(std::string_view word) noexcept {
-  if (word == "auto") return colour_choice::automatic;
-  if (word == "always") return colour_choice::always;
-  if (word == "never") return colour_choice::never;
-  return std::nullopt;
-}
-
 tone tone_of_usage(double fraction) noexcept {
   if (fraction >= 0.9) return tone::bad;
   return fraction >= 0.7 ? tone::warning : tone::good;

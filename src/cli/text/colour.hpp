@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace hmn::cli {
 
 enum class colour_choice { automatic, always, never };
-std::optional<colour_choice> colour_choice_of(std::string_view word) noexcept;
+constexpr std::string_view colour_choice_words[] = {"auto", "always", "never"};
 
 enum class tone { plain, strong, faint, good, warning, bad };
 

@@ -134,9 +134,12 @@ void open_details(state& in) {
 }
 
 void group_by_next(state& in) {
-  in.choice.by = in.choice.by == grouping::none   ? grouping::user
-                 : in.choice.by == grouping::user ? grouping::container
-                                                  : grouping::none;
+  if (!in.choice.by)
+    in.choice.by = grouping::user;
+  else if (in.choice.by == grouping::user)
+    in.choice.by = grouping::container;
+  else
+    in.choice.by.reset();
   in.rebuild();
 }
 

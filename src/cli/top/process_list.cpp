@@ -4,8 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
+
 namespace hmn::cli::top {
 namespace {
 
@@ -23,47 +22,6 @@ bool known_contains(const std::optional<std::string>& text, std::string_view par
   return text && contains_text(*text, part);
 }
 
-std::string group_name(const process_reading& row, grouping by) {
-  if (by == grouping::user) return row.user.value_or("user unknown");
-  return row.usage.process_container.value_or("no container");
-}
-
-// Members of one group.
-struct members {
-  std::vector<const process_reading*> rows;
-  std::set<std::uint32_t> pids;
-  process_group sums;
-};
-
-void count(members& in, const process_reading& row) {
-  in.rows.push_back(&row);
-  in.pids.insert(row.usage.pid);
-  in.sums.processes = in.pids.size();
-  in.sums.used.add(row.usage);
-  if (row.usage.busy_percent)
-    in.sums.busy_percent = in.sums.busy_percent.value_or(0) + *row.usage.busy_percent;
-  else
-    in.sums.is_busy_at_least = true;
-}
-
-void add_groups(const std::vector<const process_reading*>& rows, grouping by, process_list& to) {
-  std::map<std::string, members> all;
-  for (const auto* row : rows) count(all[group_name(*row, by)], *row);
-  std::vector<members*> order;
-  for (auto& [name, each] : all) {
-    each.sums.name = name;
-    order.push_back(&each);
-  }
-  std::stable_sort(order.begin(), order.end(), [](const members* a, const members* b) {
-    return a->sums.used.bytes() > b->sums.used.bytes();
-  });
-  for (const auto* each : order) {
-    to.lines.push_back({nullptr, to.groups.size()});
-    for (const auto* row : each->rows) to.lines.push_back({row, to.groups.size()});
-    to.groups.push_back(each->sums);
-  }
-}
-
 }  // namespace
 
 bool matches(const process_reading& row, std::string_view filter) {
@@ -74,7 +32,7 @@ bool matches(const process_reading& row, std::string_view filter) {
          known_contains(usage.process_container, filter);
 }
 
-process_list make_list(const process_readings& all, const list_choice& how) {
+process_list make_list(const process_readings& all, const list_choice& how, bool is_partial) {
   process_list out;
   std::vector<const process_reading*> rows;
   for (const auto& row : all) {
@@ -88,9 +46,12 @@ process_list make_list(const process_readings& all, const list_choice& how) {
   std::sort(rows.begin(), rows.end(), [&](const auto* a, const auto* b) {
     return comes_before(*a, *b, how.sort, how.is_reverse);
   });
-  if (how.by != grouping::none)
-    add_groups(rows, how.by, out);
-  else
+  if (how.by) out.groups = group_rows({rows.begin(), rows.end()}, *how.by, {is_partial, {}});
+  for (std::size_t i = 0; i < out.groups.size(); ++i) {
+    out.lines.push_back({nullptr, i});
+    for (const auto row : out.groups[i].rows) out.lines.push_back({rows[row], i});
+  }
+  if (!how.by)
     for (const auto* row : rows) out.lines.push_back({row, 0});
   return out;
 }

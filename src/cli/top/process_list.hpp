@@ -12,24 +12,13 @@
 
 namespace hmn::cli::top {
 
-enum class grouping { none, user, container };
-
 // What of the processes is listed, and how.
 struct list_choice {
   column sort = column::vram;
   bool is_reverse = false;
-  std::string filter;  // part of what a row shows, in either case
-  grouping by = grouping::none;
+  std::string filter;          // part of what a row shows, in either case
+  std::optional<grouping> by;  // user or container
   std::optional<std::uint32_t> device;
-};
-
-// Sums of a group. Rows without a value make a sum a lower bound.
-struct process_group {
-  std::string name;
-  std::size_t processes = 0;
-  usage_tally used;
-  std::optional<double> busy_percent;
-  bool is_busy_at_least = false;
 };
 
 // Line of the process table: a process, or the header of the group of those below it.
@@ -40,7 +29,7 @@ struct list_line {
 
 struct process_list {
   std::vector<list_line> lines;
-  std::vector<process_group> groups;
+  std::vector<usage_group> groups;
   std::size_t shown = 0;   // processes among the lines
   std::size_t hidden = 0;  // by the filter
 };
@@ -48,7 +37,8 @@ struct process_list {
 // Returns whether the row has the text, in whatever column.
 bool matches(const process_reading& row, std::string_view filter);
 
-// The list refers to `all`.
-process_list make_list(const process_readings& all, const list_choice& how);
+// The list refers to `all`, which lacks some where it is partial.
+process_list make_list(const process_readings& all, const list_choice& how,
+                       bool is_partial = false);
 
 }  // namespace hmn::cli::top

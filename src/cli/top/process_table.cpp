@@ -112,15 +112,21 @@ void put_titles_of(frame& on, const std::vector<shown_column>& all, int y, const
   }
 }
 
-void put_group(frame& on, int y, const process_group& of) {
+std::string name_of(const usage_group& of, grouping by) {
+  if (!of.is_known) return fmt::format("{} unknown", word_of(by));
+  return of.name.value_or(fmt::format("no {}", word_of(by)));
+}
+
+void put_group(frame& on, int y, const usage_group& of, grouping by) {
   const auto mark = on.has_unicode() ? "▾ " : "- ";
-  int x = on.put(1, y, mark + escape_for_text(of.name, on.with().ascii_only), ink::title) + 2;
-  x = on.put(x, y, fmt::format("{} process{}", of.processes, of.processes == 1 ? "" : "es")) + 2;
-  x = on.put(x, y, bytes_text(of.used.bytes(), of.used.is_at_least() ? ">=" : "").text,
-             ink::strong) +
-      2;
-  if (of.busy_percent)
-    on.put(x, y, fmt::format("load {}{:.0f}%", of.is_busy_at_least ? ">=" : "", *of.busy_percent));
+  const auto& total = of.total;
+  const auto count = of.pids.size();
+  int x = on.put(1, y, mark + escape_for_text(name_of(of, by), on.with().ascii_only), ink::title);
+  x = on.put(x + 2, y, fmt::format("{} process{}", count, count == 1 ? "" : "es"));
+  x = on.put(x + 2, y, bytes_text(total.bytes(), total.is_at_least() ? ">=" : "").text,
+             ink::strong);
+  if (const auto busy = total.busy_percent())
+    on.put(x + 2, y, fmt::format("load {}{:.0f}%", total.is_busy_at_least() ? ">=" : "", *busy));
 }
 
 void put_lines(frame& on, const std::vector<shown_column>& all, const layout& in, const state& of) {
@@ -128,7 +134,7 @@ void put_lines(frame& on, const std::vector<shown_column>& all, const layout& in
   for (auto line = first; line < end_of_lines(in, of); ++line) {
     const int y = in.processes.y + 1 + static_cast<int>(line - first);
     if (of.list.lines[line].process == nullptr) {
-      put_group(on, y, of.list.groups[of.list.lines[line].group]);
+      put_group(on, y, of.list.groups[of.list.lines[line].group], *of.choice.by);
     } else {
       int x = 1;
       for (const auto& each : all) {

@@ -8,16 +8,19 @@
 #include <utility>
 
 #include "cli/measure/no_gpu.hpp"
+#include "cli/measure/user_names.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/top/cpu_times.hpp"
 #include "cli/top/gpu_reader.hpp"
-#include "cli/top/user_directory.hpp"
 
 namespace hmn::cli::top {
 namespace {
 
 using hypomnesis::part;
 using std::chrono::milliseconds;
+
+// What a directory on the same machine needs, so that most first readings have names.
+constexpr milliseconds patience_for_names(20);
 
 hypomnesis::snapshot_options wanted_of(const reader_settings& how) {
   hypomnesis::snapshot_options what;
@@ -46,7 +49,6 @@ struct reader::state {
   void run();
   void keep(std::shared_ptr<const hypomnesis::snapshot> from);
   void add_processes(const hypomnesis::snapshot& from, machine_reading& to);
-  std::optional<std::string> user_of(const hypomnesis::usage& usage);
   bool passes(const process_reading& row) const;
 
   const session& in;
@@ -55,7 +57,7 @@ struct reader::state {
   hypomnesis::sampler sampler;
   gpu_reader gpus;
   cpu_times cpu;
-  user_directory users;
+  user_names users;
   std::shared_ptr<const process_readings> processes = std::make_shared<process_readings>();
   machine_reading previous;  // of it only what is known of processes
   std::mutex mutex;          // guards `latest`
@@ -70,7 +72,8 @@ reader::state::state(const session& session_in, const reader_settings& settings,
       how(settings),
       on_new(std::move(listener)),
       sampler(in.library().sample(sampling_of(how), wanted_of(how))),
-      gpus(in) {
+      gpus(in),
+      users(in.is_simulated()) {
   previous.processes = processes;
 }
 
@@ -85,12 +88,6 @@ void reader::state::run() {
   }
 }
 
-// Users in a simulated machine are not of this one.
-std::optional<std::string> reader::state::user_of(const hypomnesis::usage& usage) {
-  if (!usage.uid) return std::nullopt;
-  return in.is_simulated() ? std::to_string(*usage.uid) : users.of(usage.pid, *usage.uid);
-}
-
 bool reader::state::passes(const process_reading& row) const {
   if (!how.user) return true;
   return row.user == how.user || (row.usage.uid && std::to_string(*row.usage.uid) == *how.user);
@@ -98,13 +95,15 @@ bool reader::state::passes(const process_reading& row) const {
 
 void reader::state::add_processes(const hypomnesis::snapshot& from, machine_reading& to) {
   auto rows = std::make_shared<process_readings>();
+  gpu_map listed;
+  for (const auto& each : to.gpus)
+    listed[each.of.device.index] = std::make_shared<const gpu>(each.of);
+  const auto until = user_names::clock::now() + (how.user ? how.deadline : patience_for_names);
   for (auto& usage : from.usages()) {
-    const auto is_of = [&](const gpu_reading& each) {
-      return each.of.device.index == usage.device_index;
-    };
-    if (how.device && std::none_of(to.gpus.begin(), to.gpus.end(), is_of)) continue;
+    if (how.device && !listed.contains(usage.device_index)) continue;
     process_reading row;
-    row.user = user_of(usage);
+    row.on = device_of(listed, usage.device_index);
+    row.user = users.of(usage, until);
     row.usage = std::move(usage);
     if (passes(row)) rows->push_back(std::move(row));
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/measure/gpu.hpp"
+#include "cli/measure/process_row.hpp"
 
 namespace hmn::cli::top {
 
@@ -38,9 +39,7 @@ struct process_identity {
 };
 
 // What is known of a process on one device at one time.
-struct process_reading {
-  hypomnesis::usage usage;
-  std::optional<std::string> user;
+struct process_reading : process_row {
   std::optional<double> cpu_percent;  // 100: one core
 
   process_identity identity() const {

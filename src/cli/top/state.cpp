@@ -36,7 +36,7 @@ void state::take(std::shared_ptr<const machine_reading> fresh) {
 
 void state::rebuild() {
   if (!now) return;
-  list = make_list(*now->processes, choice);
+  list = make_list(*now->processes, choice, now->is_partial);
   if (selected) {
     const auto found =
         std::find_if(list.lines.begin(), list.lines.end(), [this](const list_line& each) {

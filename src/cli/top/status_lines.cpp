@@ -37,8 +37,7 @@ std::string count_text(const state& of) {
 
 std::string choice_text(const state& of) {
   std::string text;
-  if (of.choice.by != grouping::none)
-    text += of.choice.by == grouping::user ? "by user  " : "by container  ";
+  if (of.choice.by) text += fmt::format("by {}  ", word_of(*of.choice.by));
   if (of.choice.device) text += fmt::format("GPU {} only  ", *of.choice.device);
   return text;
 }

@@ -17,11 +17,3 @@ TEST_CASE("usage has three tones") {
   CHECK(tone_of_usage(0.7) == tone::warning);
   CHECK(tone_of_usage(0.9) == tone::bad);
 }
-
-TEST_CASE("words of --color") {
-  CHECK(colour_choice_of("auto") == colour_choice::automatic);
-  CHECK(colour_choice_of("always") == colour_choice::always);
-  CHECK(colour_choice_of("never") == colour_choice::never);
-  CHECK_FALSE(colour_choice_of("Always"));
-  CHECK_FALSE(colour_choice_of(""));
-}

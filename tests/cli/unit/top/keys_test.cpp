@@ -23,6 +23,7 @@ std::shared_ptr<machine_reading> machine_with(const std::vector<std::uint32_t>& 
   auto rows = std::make_shared<process_readings>();
   for (const auto pid : listed) {
     process_reading row;
+    row.on = std::make_shared<const hmn::cli::gpu>();
     row.usage.pid = pid;
     row.usage.process_key = 1000 + pid;
     row.usage.used_bytes = pid;

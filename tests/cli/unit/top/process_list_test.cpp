@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+using hmn::cli::grouping;
 using hmn::cli::top::column;
 using hmn::cli::top::column_at;
 using hmn::cli::top::column_count;
@@ -16,6 +17,7 @@ namespace {
 process_reading reading(std::uint32_t pid, std::optional<std::uint64_t> used, const char* user,
                         const char* command) {
   process_reading made;
+  made.on = std::make_shared<const hmn::cli::gpu>();
   made.usage.pid = pid;
   made.usage.used_bytes = used;
   made.usage.process_command = command;
@@ -91,19 +93,19 @@ TEST_CASE("the filter finds pid, user, command and container in either case") {
 TEST_CASE("groups have a header with sums, the largest first") {
   const auto all = some();
   list_choice how;
-  how.by = top::grouping::user;
+  how.by = grouping::user;
   CHECK(shown(all, how) == pid_list{0, 2, 0, 4, 1, 3});
   const auto list = make_list(all, how);
   REQUIRE(list.groups.size() == 2);
   CHECK(list.groups[0].name == "bob");
-  CHECK(list.groups[0].used.bytes() == 301);
-  CHECK_FALSE(list.groups[0].used.is_at_least());
-  CHECK(list.groups[1].processes == 3);
-  CHECK(list.groups[1].used.bytes() == 300);
-  CHECK(list.groups[1].used.is_at_least());  // one is unknown
-  CHECK(list.groups[1].busy_percent == 5);
-  CHECK(list.groups[1].is_busy_at_least);
-  how.by = top::grouping::container;
+  CHECK(list.groups[0].total.bytes() == 301);
+  CHECK_FALSE(list.groups[0].total.is_at_least());
+  CHECK(list.groups[1].pids.size() == 3);
+  CHECK(list.groups[1].total.bytes() == 300);
+  CHECK(list.groups[1].total.is_at_least());  // one is unknown
+  CHECK(list.groups[1].total.busy_percent() == 5);
+  CHECK(list.groups[1].total.is_busy_at_least());
+  how.by = grouping::container;
   CHECK(make_list(all, how).groups.size() == 2);
 }
 
@@ -112,8 +114,46 @@ TEST_CASE("a process on two devices counts once in its group") {
   all[1].usage.pid = 1;
   all[1].user = "alice";
   list_choice how;
-  how.by = top::grouping::user;
-  CHECK(make_list(all, how).groups[0].processes == 3);
+  how.by = grouping::user;
+  CHECK(make_list(all, how).groups[0].pids.size() == 3);
+}
+
+TEST_CASE("a sum has what a partition and its GPU both list once") {
+  auto all = some();
+  hmn::cli::gpu partition;
+  partition.device.index = 3;
+  partition.device.parent_index = 0;
+  all.push_back(all[1]);
+  all.back().usage.device_index = 3;
+  all.back().on = std::make_shared<const hmn::cli::gpu>(partition);
+  list_choice how;
+  how.by = grouping::user;
+  const auto list = make_list(all, how);
+  CHECK(list.groups[0].total.bytes() == 301);
+  CHECK(list.groups[0].total.busy_percent() == 50);
+  CHECK(list.groups[0].rows.size() == 2);  // both are listed
+}
+
+TEST_CASE("sums are lower bounds where processes are not known, or not whose") {
+  auto all = some();
+  list_choice how;
+  how.by = grouping::user;
+  CHECK(make_list(all, how, true).groups[0].total.is_at_least());
+  all[2].user.reset();
+  const auto list = make_list(all, how);
+  CHECK(list.groups[0].total.is_at_least());
+  CHECK_FALSE(list.groups.back().is_known);
+}
+
+TEST_CASE("a process of another PID namespace is not taken for one outside of containers") {
+  auto all = some();
+  all[1].usage.notes |= hypomnesis::note::foreign_pid;
+  list_choice how;
+  how.by = grouping::container;
+  const auto list = make_list(all, how);
+  REQUIRE(list.groups.size() == 3);
+  CHECK_FALSE(list.groups[2].is_known);
+  CHECK(list.groups[2].pids.contains(2));
 }
 
 TEST_CASE("only the rows of a device are listed where one is chosen") {

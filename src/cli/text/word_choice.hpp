@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "cli/expected.hpp"
+
+namespace hmn::cli {
+
+// Returns the position of the word, or a failure that names it and the words that are expected.
+expected<std::size_t> choose_word(std::string_view option, std::string_view text,
+                                  std::span<const std::string_view> words);
+
+}  // namespace hmn::cli

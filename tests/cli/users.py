@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""users.py NVML LATE: names of users from a directory that answers late, or never."""
+import json
+import os
+import subprocess
+import sys
+import time
+
+from command import Machines, environment, main, run, run_in_terminal
+
+NVML, LATE = sys.argv.pop(1), sys.argv.pop(1)
+CARD = {"name": "NVIDIA L40S", "uuid": "GPU-1111", "pci": {"address": "00000000:01:00.0"}, "minor": 0,
+        "memory": {"total": "40 GiB", "free": "30 GiB", "used": "10 GiB"},
+        "memory_v2": {"total": "40 GiB", "reserved": 0, "free": "30 GiB", "used": "10 GiB"}}
+NUMBER = str(os.getuid())
+EXPORTED = "hypomnesis_user_gpu_memory_usage_bytes"
+
+
+class Users(Machines):
+    def setUp(self):
+        super().setUp()
+        worker = subprocess.Popen(["sleep", "600"])
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        scenario = self.folder / "scenario.json"
+        used = [{"pid": worker.pid, "used": "1 GiB"}]
+        scenario.write_text(json.dumps({"devices": [CARD | {"processes": {"compute": used}}]}))
+        self.keys = {"LD_PRELOAD": LATE, "HMN_NVML": NVML, "FAKE_NVML_SCENARIO": str(scenario),
+                     "HMN_NVIDIA_SMI": str(self.folder / "none")}
+
+    def shown(self, ms, *arguments):
+        """What is printed, and in how many seconds, where a name takes `ms`."""
+        begun = time.monotonic()
+        keys = self.keys | {"HMN_TEST_USER_MS": str(ms)}
+        if arguments:
+            result = run(*arguments, env=environment(**keys))
+            self.assertEqual(result.code, 0, result.err)
+            text = result.out
+        else:
+            text = run_in_terminal(**keys).out
+        return text, time.monotonic() - begun
+
+    def test_each_command_waits_for_a_name_within_its_limits(self):
+        for command in ((), ("ps", "--by", "user"), ("ps", "--columns", "pid,user"), ("exporter", "--once", "--per", "user"),
+                        ("top", "--once"), ("top", "--once", "--user", "lateuser")):
+            with self.subTest(command):
+                self.assertIn("lateuser", self.shown(100, *command)[0])
+
+    def test_a_name_that_never_comes_is_a_number_and_holds_nothing_up(self):
+        for command, limit_s in (((), 5), (("ps", "--by", "user"), 5), (("ps", "--by", "user", "--timeout", "500ms"), 3),
+                                 (("exporter", "--once", "--per", "user", "--timeout", "500ms"), 3), (("top", "--once"), 3)):
+            with self.subTest(command):
+                text, seconds = self.shown(60_000, *command)
+                self.assertNotIn("lateuser", text)
+                wanted = f'user="{NUMBER}"' if "exporter" in command else NUMBER
+                self.assertIn(wanted, text)
+                self.assertLess(seconds, limit_s)
+
+
+if __name__ == "__main__":
+    main()

@@ -69,7 +69,16 @@ if(TARGET hmn)
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hypomnesis COMPONENT Exporter)
   endif()
   # For --machine, the examples of the help, and checks of machine files and JSON.
-  install(DIRECTORY examples/machines DESTINATION ${CMAKE_INSTALL_DATADIR}/hypomnesis
+  # Each machine file names its schema by the path from its own folder.
+  file(GLOB machines CONFIGURE_DEPENDS examples/machines/*.json)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${machines})
+  foreach(machine IN LISTS machines)
+    file(READ ${machine} text)
+    string(REPLACE "../../docs/schema/" "../schema/" text "${text}")
+    cmake_path(GET machine FILENAME machine)
+    file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/machines/${machine} CONTENT "${text}")
+  endforeach()
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/machines DESTINATION ${CMAKE_INSTALL_DATADIR}/hypomnesis
     COMPONENT Runtime FILES_MATCHING PATTERN "*.json")
   install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/hypomnesis
     COMPONENT Runtime FILES_MATCHING PATTERN "*.json")

@@ -52,3 +52,12 @@ machine=$("$MOVED/bin/hmn" --help | sed -n 's/^  hmn --machine \(.*\)/\1/p')
 [ "$machine" = "$(cd "$MOVED" && pwd -P)/share/hypomnesis/machines/workstation.json" ]
 (cd / && "$MOVED/bin/hmn" --machine "$machine" | grep -qF "RTX 4090")
 "$MOVED/bin/hmn" -V | grep -qF "$VERSION"
+
+# An editor finds the schema that a machine file names.
+for file in "$MOVED"/share/hypomnesis/machines/*.json; do
+  schema=$(sed -n 's/.*schema": "\([^"]*\)".*/\1/p' "$file")
+  case $schema in
+    ?*) test -f "$(dirname "$file")/$schema" ;;
+    *) false ;;
+  esac || { echo "$file: its schema \"$schema\" is not installed"; exit 1; }
+done

@@ -212,7 +212,7 @@ if(NOT HMN_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND HMN_BACKEND_NVML AND HMN_BA
    AND HMN_BACKEND_SIMULATED)
   hmn_abi_suite(soak TIMEOUT 1800 LABELS nightly)
   hmn_abi_fault_machine(soak)
-  hmn_abi_suite(fault TIMEOUT 600 ENVIRONMENT HMN_FAULT_STEP=7)
+  hmn_abi_suite(fault TIMEOUT 600 ENVIRONMENT HMN_FAULT_STEP=23)
   hmn_add_suite(abi.each_fault TIMEOUT 1800 LABELS nightly COMMAND abi_fault_test)
   hmn_abi_fault_machine(fault)
   set(fault_statuses ${CMAKE_CURRENT_BINARY_DIR}/fault_statuses.inc)

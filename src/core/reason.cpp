@@ -16,7 +16,8 @@ bool concerns_field(const diagnostic& d, std::uint32_t field) noexcept {
 int relevance(const snapshot_diagnostic& each, std::uint32_t about, const device& of,
               std::uint32_t field) noexcept {
   const diagnostic& d = each.value;
-  if ((d.notes & note::trace) != 0 || d.why.code == status::ok || d.pid) return 0;
+  const bool is_of_process = d.pid && d.about != subject::self;
+  if ((d.notes & note::trace) != 0 || d.why.code == status::ok || is_of_process) return 0;
   if (each.device_index && *each.device_index != of.index) return 0;
   const bool is_of_all = d.field == 0;
   if (!is_of_all && !(d.about == about && concerns_field(d, field))) return 0;

@@ -23,7 +23,8 @@ static hmn_diagnostic reason_for(const char* json, hmn_flags subject, hmn_flags 
                                  uint32_t metric) {
   machine m;
   machine_make(&m, json, NULL);
-  hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS);
+  hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS |
+                                   HMN_COLLECT_SELF);
   NEW(hmn_diagnostic, reason);
   assert_status(hmn_snapshot_reason(s, 0, subject, field, metric, &reason), HMN_OK);
   hmn_snapshot_destroy(s);
@@ -75,6 +76,11 @@ static void a_value_that_cannot_be_is_implausible(void** state) {
                 HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_TEMPERATURE);
   assert_int_equal(reason.reason, HMN_REASON_IMPLAUSIBLE);
   assert_int_equal(reason.status, HMN_E_BACKEND);
+  const hmn_diagnostic of_own =
+      reason_of("{\"devices\": [{\"name\": \"GPU\", " POOL
+                ", \"processes\": [{\"pid\": \"self\", \"used\": \"300TiB\"}]}]}",
+                HMN_COLLECT_SELF, HMN_USAGE_HAS_USED);
+  assert_int_equal(of_own.reason, HMN_REASON_IMPLAUSIBLE);
 }
 
 /* Two processes of 600 MiB that share memory, on a device of which 1 GiB is used. */

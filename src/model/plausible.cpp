@@ -392,7 +392,8 @@ void drop_implausible(telemetry& t, when_dropped report) {
 
 void drop_implausible(usage& row, std::optional<std::uint64_t> total, when_dropped report) {
   whole device{"the device's ", {}};
-  if (total) device.size = static_cast<double>(*total);
+  // What is committed need not be in its memory.
+  if (total && row.accounting != accounting::committed) device.size = static_cast<double>(*total);
   HMN_CHECK(row, of_usage, device, HMN_USAGE_FIELDS(HMN_LIMITED, HMN_UNLIMITED));
 }
 

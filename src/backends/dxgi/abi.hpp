@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace hmn::dxgi {
@@ -57,6 +58,9 @@ struct memory_information {  // DXGI_QUERY_VIDEO_MEMORY_INFO
   std::uint64_t budget, used, available_for_reservation, reserved;
 };
 static_assert(sizeof(memory_information) == 32);
+
+// Value that is left if a successful call fills in nothing.
+inline constexpr std::uint64_t untouched = std::numeric_limits<std::uint64_t>::max();
 
 using unused = void (*)();
 

@@ -21,6 +21,11 @@ bool is_software(const description& d) noexcept {
          (d.vendor == vendor_microsoft && d.device == basic_render);
 }
 
+// A success that describes nothing.
+bool is_untouched(const description& d) noexcept {
+  return d.vendor == 0 && d.luid_high == 0 && d.luid_low == 0;
+}
+
 // Formats four numbers of 16 bits.
 std::string version_text(std::int64_t version) {
   const auto v = static_cast<std::uint64_t>(version);
@@ -88,17 +93,21 @@ result<void> adapters::open() {
 result<void> adapters::list(reading& r) {
   clear();
   if (result<void> ok = open(); !ok) return ok;
+  std::optional<failure> last;
   for (std::uint32_t i = 0; i < most_adapters; ++i) {
+    if (last) diagnose(r, *std::exchange(last, {}));
     void* found = nullptr;
     const code c = factory_->adapter(factory_.get(), i, &found);
-    if (c == not_found) break;
+    if (c == not_found) return {};
     if (is_failure(c) || found == nullptr) {
-      diagnose(r, fail(status::backend, {"DXGI does not give adapter ", i}, native_number(c)));
+      // Equal for each, so that all of them are one diagnostic.
+      last = fail(status::backend, "DXGI does not give an adapter", native_number(c));
       continue;
     }
     const adapter1 of(found);
     description d{};
-    if (const code reported = of->describe(of.get(), &d); is_failure(reported)) {
+    const code reported = of->describe(of.get(), &d);
+    if (is_failure(reported) || is_untouched(d)) {
       diagnose(r, fail(status::backend, {"DXGI does not describe adapter ", i},
                        native_number(reported)));
       continue;
@@ -109,6 +118,9 @@ result<void> adapters::list(reading& r) {
         std::any_of(all_.begin(), all_.end(), [id](const adapter& a) { return a.id == id; });
     if (!is_known) all_.push_back(to_adapter(d, of));
   }
+  if (!last) return {};
+  if (all_.empty()) return *last;
+  diagnose(r, std::move(*last));
   return {};
 }
 

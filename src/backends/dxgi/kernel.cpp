@@ -9,8 +9,6 @@
 namespace hmn::dxgi {
 namespace {
 
-// Value that is left if a successful call fills in nothing.
-constexpr std::uint64_t untouched = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint32_t untouched_number = std::numeric_limits<std::uint32_t>::max();
 
 template <class F>

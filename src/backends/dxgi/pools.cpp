@@ -39,7 +39,8 @@ wddm::segment_sum both(const wddm::adapter_memory& m) {
 }  // namespace
 
 bool is_unified(const adapter& a, const std::optional<own_memory>& own) noexcept {
-  return own && own->non_local.budget == 0 && own->local.budget > a.dedicated;
+  return own && own->non_local.budget == 0 && own->local.budget > a.dedicated &&
+         own->local.budget - a.dedicated <= a.shared;
 }
 
 void add_pools(const adapter& a, const std::optional<own_memory>& own,

@@ -19,8 +19,8 @@ struct own_memory {
   memory_information non_local{};
 };
 
-// Whether all memory is in the local segment, and exceeds the dedicated memory: an adapter that
-// uses host RAM.
+// Whether all memory is in the local segment, and exceeds the dedicated memory by no more than is
+// shared: an adapter that uses host RAM.
 bool is_unified(const adapter& a, const std::optional<own_memory>& own) noexcept;
 
 void add_pools(const adapter& a, const std::optional<own_memory>& own,

@@ -14,11 +14,13 @@ namespace {
 constexpr std::uint32_t in_use_fields = pool_field::used | pool_field::free;
 constexpr std::uint32_t budget_field = 1U << 5;  // HMN_POOL_HAS_BUDGET
 
+failure no_valid_value() {
+  return {status::backend, source::pdh, {}, "Windows' counters have no valid value"};
+}
+
 // Why a sum has no bytes: no rows, or rows whose values are invalid.
 failure not_counted(const wddm::segment_sum& sum) {
-  if (sum.lacks_a_part()) {
-    return {status::backend, source::pdh, {}, "Windows' counters have no valid value"};
-  }
+  if (sum.lacks_a_part()) return no_valid_value();
   return {status::unsupported, source::pdh, {}, "Windows has no counters of this adapter"};
 }
 
@@ -39,9 +41,9 @@ void diagnose(reading& r, slot number, std::uint32_t about, std::uint32_t field,
 }
 
 result<memory_information> ask(const adapter& a, std::uint32_t segment) {
-  memory_information out{};
+  memory_information out{untouched, untouched, 0, 0};
   const code c = a.memory->query_memory(a.memory.get(), 0, segment, &out);
-  if (!is_failure(c)) return out;
+  if (!is_failure(c) && (out.budget != untouched || out.used != untouched)) return out;
   const status what = c == device_removed ? status::device_lost : status::backend;
   return fail(what, "QueryVideoMemoryInfo failed", native_number(c));
 }
@@ -110,6 +112,7 @@ device dxgi_source::who(slot number, const adapter& a) const {
     d.memory_kind = memory_kind::unified;
   } else if (a.dedicated != 0 && own) {
     d.memory_kind = memory_kind::dedicated;
+    d.memory_total = a.dedicated;
   }
   return d;
 }
@@ -189,6 +192,7 @@ result<void> dxgi_source::telemetry(slot number, std::uint32_t fields, hmn::tele
   out.decoder_busy_percent = loads->adapter.percent[which::engine::decode];
   out.encoder_busy_percent = loads->adapter.percent[which::engine::encode];
   if (out.gpu_busy_percent) out.window_ns = loads->window_ns;
+  if (!out.gpu_busy_percent && loads->lacks_a_value) return no_valid_value();
   if (!out.gpu_busy_percent) {
     return failure{status::empty, source::pdh, {}, "Windows counts no engine of this adapter"};
   }

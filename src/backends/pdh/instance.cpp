@@ -44,9 +44,13 @@ std::optional<std::uint32_t> take_number(std::string_view& rest, int base = 10) 
   return scan::number<std::uint32_t>(scan::take_until(rest, '_'), base);
 }
 
-void drop_ordinal(std::string_view& name) noexcept {
+// Takes it with its "#" from the end.
+std::uint64_t take_ordinal(std::string_view& name) noexcept {
   const std::size_t at = name.rfind('#');
-  if (at != name.npos && scan::decimal(name.substr(at + 1))) name = name.substr(0, at);
+  if (at == name.npos) return 0;
+  const auto ordinal = scan::decimal(name.substr(at + 1));
+  if (ordinal) name = name.substr(0, at);
+  return ordinal.value_or(0);
 }
 
 }  // namespace
@@ -65,8 +69,8 @@ std::uint32_t kind_of_engine(std::string_view type) noexcept {
 }
 
 std::optional<instance> parse_instance(std::string_view name) noexcept {
-  drop_ordinal(name);
   instance out;
+  out.ordinal = take_ordinal(name);
   if (take(name, "pid_")) {
     out.pid = take_number(name);
     if (!out.pid) return std::nullopt;

@@ -6,6 +6,7 @@
 //   GPU Engine          pid_1234_luid_0x00000000_0x0000D3F5_phys_0_eng_0_engtype_3D
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -20,10 +21,12 @@ struct instance {
   std::uint32_t physical = 0;
   std::optional<std::uint32_t> engine;
   std::uint32_t engine_kind = 0;  // which::engine
+  std::uint64_t ordinal = 0;      // distinguishes equal names
+
+  friend auto operator<=>(const instance&, const instance&) = default;
 };
 
-// Pure. Returns nothing for other names. Ignores a trailing ordinal, which distinguishes equal
-// names.
+// Pure. Returns nothing for other names.
 std::optional<instance> parse_instance(std::string_view name) noexcept;
 
 // Returns which::engine for a driver's name: "3D", "VideoDecode", "Compute_0".

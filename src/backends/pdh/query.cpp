@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/pdh/query.hpp"
 
-#include <string_view>
+#include <algorithm>
+#include <functional>
+#include <limits>
 
 #include "platform/clock.hpp"
 
@@ -10,6 +12,7 @@ namespace {
 
 constexpr std::uint32_t most_bytes = 16U << 20;
 constexpr int most_tries = 8;  // rows may be added between the two calls
+constexpr std::uint32_t no_count = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t look_again_ns = platform::ns_per_second;
 
 bool is_absent(code c) noexcept {
@@ -30,13 +33,17 @@ failure not_counted(code c) {
              : fail(status::backend, "PdhAddEnglishCounterW failed", native_number(c));
 }
 
-// Names are ASCII; any other letter makes one invalid.
-std::string_view narrow(const char16_t* name, std::string& buffer) {
-  buffer.clear();
-  for (; name != nullptr && *name != u'\0'; ++name) {
-    buffer += *name < 0x80 ? static_cast<char>(*name) : '?';
-  }
-  return buffer;
+// A row that is there twice is one; its value is unknown if they differ.
+void merge_equal(std::vector<row>& rows) {
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const row& a, const row& b) { return a.who < b.who; });
+  const auto end = std::unique(rows.begin(), rows.end(), [](row& kept, const row& next) {
+    if (kept.who != next.who) return false;
+    kept.is_valid =
+        kept.is_valid && next.is_valid && kept.whole == next.whole && kept.real == next.real;
+    return true;
+  });
+  rows.erase(end, rows.end());
 }
 
 }  // namespace
@@ -59,13 +66,13 @@ result<void> query::open() {
     refusal_ = why;
     return why;
   };
-  if (const code c = fn_.open(nullptr, 0, &query_); c != success) {
+  if (const code c = fn_.open(nullptr, 0, &query_); c != success || query_ == nullptr) {
     query_ = nullptr;
     return refuse(fail(status::backend, "PdhOpenQueryW failed", native_number(c)));
   }
   for (std::size_t i = 0; i < of_.size(); ++i) {
     const code c = fn_.add(query_, of_[i].path, 0, &counters_[i]);
-    if (c == success) continue;
+    if (c == success && counters_[i] != nullptr) continue;
     counters_[i] = nullptr;
     if (of_[i].is_needed) return refuse(not_counted(c));
   }
@@ -92,7 +99,8 @@ result<void> query::fetch(handle from, std::uint32_t& count) {
   code c = more_data;
   for (int i = 0; i < most_tries && c == more_data; ++i) {
     auto size = static_cast<std::uint32_t>(items_.size() * sizeof(item));
-    count = 0;
+    std::fill(items_.begin(), items_.end(), item{});
+    count = no_count;
     c = fn_.rows(from, format_, &size, &count, size == 0 ? nullptr : items_.data());
     if (c != more_data) break;
     // The returned size is unreliable if the buffer was too small.
@@ -116,17 +124,33 @@ result<void> query::fetch(handle from, std::uint32_t& count) {
   return fail(status::backend, "PdhGetFormattedCounterArrayW failed", native_number(c));
 }
 
+// Names are ASCII behind the rows; any other letter makes one invalid. Fails if it is elsewhere.
+bool query::take_name(const char16_t* name, std::size_t rows) {
+  const auto* const first = reinterpret_cast<const char16_t*>(items_.data() + rows);
+  const auto* const last = reinterpret_cast<const char16_t*>(items_.data() + items_.size());
+  const std::less<> is_before;
+  if (is_before(name, first) || !is_before(name, last)) return false;
+  narrow_.clear();
+  for (; name != last && *name != u'\0'; ++name) {
+    narrow_ += *name < 0x80 ? static_cast<char>(*name) : '?';
+  }
+  return name != last;
+}
+
 result<void> query::read(std::size_t which, std::vector<row>& out) {
   out.clear();
   if (has_none_ || !has(which)) return {};
   std::uint32_t count = 0;
   if (result<void> ok = fetch(counters_[which], count); !ok) return ok;
-  // Checks the count against the buffer.
-  if (count > items_.size())
-    return failure{
-        status::backend, source::pdh, {native_domain::pdh, 0}, "PDH counts rows that it lacks"};
+  const failure lie{
+      status::backend, source::pdh, {native_domain::pdh, 0}, "PDH counts rows that it lacks"};
+  if (count > items_.size()) return lie;
   for (const item& i : std::span(items_).first(count)) {
-    const auto who = parse_instance(narrow(i.name, narrow_));
+    if (!take_name(i.name, count)) {
+      out.clear();
+      return lie;
+    }
+    const auto who = parse_instance(narrow_);
     if (!who) continue;
     row fresh{*who, is_value(i.status), 0, 0};
     if ((format_ & as_real) != 0) {
@@ -136,6 +160,7 @@ result<void> query::read(std::size_t which, std::vector<row>& out) {
     }
     out.push_back(fresh);
   }
+  merge_equal(out);
   return {};
 }
 

@@ -51,6 +51,7 @@ class query {
  private:
   result<void> open();
   result<void> fetch(handle from, std::uint32_t& count);
+  [[nodiscard]] bool take_name(const char16_t* name, std::size_t rows);
 
   std::span<const counter> of_;
   std::uint32_t format_;

@@ -14,7 +14,12 @@ std::optional<std::uint64_t> bytes_of(const row& r) noexcept {
 }
 
 bool is_load(const row& r, wddm::luid adapter) noexcept {
-  return r.who.adapter == adapter && r.who.engine && r.is_valid && r.real >= 0;
+  return r.who.adapter == adapter && r.who.engine && r.is_valid;
+}
+
+// Sums of samples exceed 100 % by little. One far above it is left to the check of every value.
+double capped(double percent) noexcept {
+  return percent <= 200 ? std::min(percent, 100.0) : percent;
 }
 
 struct engine {
@@ -38,7 +43,7 @@ void add(std::vector<engine>& all, const row& r) {
 void add(std::vector<wddm::process_load>& all, const row& r) {
   const auto known = std::find_if(all.begin(), all.end(),
                                   [&](const wddm::process_load& p) { return p.pid == r.who.pid; });
-  const double percent = std::min(r.real, 100.0);
+  const double percent = capped(r.real);
   if (known == all.end()) {
     all.push_back({*r.who.pid, percent});
   } else {
@@ -76,12 +81,16 @@ void add_up_loads(std::span<const row> rows, wddm::luid adapter, wddm::loads& ou
   std::vector<engine> engines;
   for (const row& r : rows) {
     if (!is_load(r, adapter)) continue;
+    if (!(r.real >= 0)) {
+      out.lacks_a_value = true;
+      continue;
+    }
     add(engines, r);
     if (r.who.pid) add(out.processes, r);
   }
   for (const engine& e : engines) {
     std::optional<double>& percent = out.adapter.percent[e.kind];
-    percent = std::max(percent.value_or(0), std::min(e.percent, 100.0));
+    percent = std::max(percent.value_or(0), capped(e.percent));
   }
 }
 

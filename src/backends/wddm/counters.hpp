@@ -69,6 +69,7 @@ struct loads {
   adapter_load adapter;
   std::vector<process_load> processes;
   std::uint64_t window_ns = 0;
+  bool lacks_a_value = false;  // one is below 0, or no number
 };
 
 class counters {

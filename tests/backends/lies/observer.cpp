@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "witness.hpp"
+#include "observer.hpp"
 
 #include <doctest/doctest.h>
 
@@ -30,6 +30,12 @@ constexpr value_of values[] = {
     {"free_bytes", HMN_COLLECT_POOLS, HMN_POOL_HAS_FREE, offsetof(hmn_pool, free_bytes), type::u64},
     {"reserved_bytes", HMN_COLLECT_POOLS, HMN_POOL_HAS_RESERVED, offsetof(hmn_pool, reserved_bytes),
      type::u64},
+    {"budget_bytes", HMN_COLLECT_POOLS, HMN_POOL_HAS_BUDGET, offsetof(hmn_pool, budget_bytes),
+     type::u64},
+    {"self.used_bytes", HMN_COLLECT_SELF, HMN_USAGE_HAS_USED, offsetof(hmn_usage, used_bytes),
+     type::u64},
+    {"self.host_pool_bytes", HMN_COLLECT_SELF, HMN_USAGE_HAS_HOST_POOL,
+     offsetof(hmn_usage, host_pool_bytes), type::u64},
     {"gpu_busy_percent", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_GPU_BUSY,
      offsetof(hmn_telemetry, gpu_busy_percent), type::real},
     {"temperature_celsius", HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_TEMPERATURE,
@@ -105,9 +111,11 @@ bool is_main_pool(const json& p) {
 
 // The value in the document; null if it is absent.
 json in_json(const json& document, const value_of& v) {
-  if (v.subject == HMN_COLLECT_TELEMETRY) {
-    const json& t = document.at("devices").at(0).at("telemetry");
-    return t.is_null() ? t : t.at(v.key);
+  const json& device = document.at("devices").at(0);
+  if (v.subject != HMN_COLLECT_POOLS) {
+    const bool is_self = v.subject == HMN_COLLECT_SELF;
+    const json& record = device.at(is_self ? "self" : "telemetry");
+    return record.is_null() ? record : record.at(is_self ? v.key + 5 : v.key);
   }
   for (const json& p : document.at("pools")) {
     if (is_main_pool(p)) return p.at(v.key);
@@ -117,53 +125,46 @@ json in_json(const json& document, const value_of& v) {
 
 }  // namespace
 
-witness::witness(std::uint64_t commands, std::uint32_t deadline_ms) {
-  tree_.link("proc/self/ns/pid", "pid:[4026531836]");
-  tree_.directory("proc/self/fd");
-  tree_.directory("sys/bus/pci/devices");
+observer::observer(std::uint64_t backends_off, std::uint32_t deadline_ms) {
   auto options = sized<hmn_context_options>();
   options.deadline_ms = deadline_ms;
   options.stale_ms = HMN_MS_IMMEDIATE;
-  constexpr std::uint64_t all =
-      bit_of(HMN_BACKEND_NVIDIA_SMI) | bit_of(HMN_BACKEND_AMD_SMI) | bit_of(HMN_BACKEND_ROCM_SMI);
-  options.backends_off = bit_of(HMN_BACKEND_NVML) | (all & ~commands);
+  options.backends_off = backends_off;
   REQUIRE(hmn_context_create(&options, &context_, nullptr) == HMN_OK);
-  set(HMN_PATH_PROC, tree_.proc());
-  set(HMN_PATH_SYS, tree_.sys());
 }
 
-witness::~witness() {
+observer::~observer() {
   hmn_snapshot_destroy(snapshot_);
   hmn_context_destroy(context_);
 }
 
-void witness::set(std::uint32_t which, const std::string& path) const {
+void observer::set(std::uint32_t which, const std::string& path) const {
   REQUIRE(hmn_context_set_path(context_, which, path.c_str(), nullptr) == HMN_OK);
 }
 
-void witness::take() {
+void observer::take(hmn_flags more) {
   hmn_snapshot_destroy(snapshot_);
   snapshot_ = nullptr;
   auto options = sized<hmn_snapshot_options>();
   options.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY |
-                    HMN_COLLECT_METRICS | HMN_COLLECT_PROCESSES;
+                    HMN_COLLECT_METRICS | HMN_COLLECT_PROCESSES | more;
   REQUIRE(hmn_snapshot_take(context_, &options, &snapshot_, nullptr) == HMN_OK);
 }
 
-std::uint32_t witness::devices() const {
+std::uint32_t observer::devices() const {
   auto info = sized<hmn_snapshot_info>();
   REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
   CHECK(document_of(snapshot_).at("devices").size() == info.device_count);
   return info.device_count;
 }
 
-bool witness::is_partial() const {
+bool observer::is_partial() const {
   auto info = sized<hmn_snapshot_info>();
   REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
   return (info.notes & HMN_NOTE_PARTIAL) != 0;
 }
 
-std::string witness::of_process(std::uint32_t pid) const {
+std::string observer::of_process(std::uint32_t pid) const {
   auto info = sized<hmn_snapshot_info>();
   REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
   for (std::uint32_t i = 0; i < info.usage_count; ++i) {
@@ -185,32 +186,53 @@ std::string witness::of_process(std::uint32_t pid) const {
   return "unlisted";
 }
 
-std::string witness::through_c(const std::string& key, hmn_diagnostic& why) const {
-  const value_of& v = find(key);
-  auto pool = sized<hmn_pool>();
-  auto telemetry = sized<hmn_telemetry>();
-  const bool is_pool = v.subject == HMN_COLLECT_POOLS;
-  hmn_flags present = 0;
-  if (is_pool) {
-    auto info = sized<hmn_snapshot_info>();
-    REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
-    for (std::uint32_t i = 0; i < info.pool_count && present == 0; ++i) {
-      REQUIRE(hmn_snapshot_pool(snapshot_, i, &pool) == HMN_OK);
-      if (pool.device_index == 0 && pool.is_main != 0) present = pool.present;
-    }
-  } else if (hmn_snapshot_telemetry(snapshot_, 0, &telemetry) == HMN_OK) {
-    present = telemetry.present;
+// The record of the first device that has the value, and its presence bits.
+std::pair<const void*, hmn_flags> observer::record_of(hmn_flags subject) const {
+  if (subject == HMN_COLLECT_TELEMETRY) {
+    telemetry_ = sized<hmn_telemetry>();
+    (void)hmn_snapshot_telemetry(snapshot_, 0, &telemetry_);
+    return {&telemetry_, telemetry_.present};
   }
-  const void* const record = is_pool ? static_cast<const void*>(&pool) : &telemetry;
+  if (subject == HMN_COLLECT_SELF) {
+    self_ = sized<hmn_usage>();
+    (void)hmn_snapshot_self(snapshot_, 0, &self_);
+    return {&self_, self_.present};
+  }
+  auto info = sized<hmn_snapshot_info>();
+  REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+  for (std::uint32_t i = 0; i < info.pool_count; ++i) {
+    pool_ = sized<hmn_pool>();
+    REQUIRE(hmn_snapshot_pool(snapshot_, i, &pool_) == HMN_OK);
+    if (pool_.device_index == 0 && pool_.is_main != 0) return {&pool_, pool_.present};
+  }
+  return {nullptr, 0};
+}
+
+std::string observer::through_c(const std::string& key, hmn_diagnostic& why) const {
+  const value_of& v = find(key);
+  const auto [record, present] = record_of(v.subject);
   if ((present & v.bit) != 0) return text_of(number_at(record, v));
   REQUIRE(hmn_snapshot_reason(snapshot_, 0, v.subject, v.bit, 0, &why) == HMN_OK);
   return hmn_reason_name(why.reason);
 }
 
-std::string witness::see(const std::string& key) const {
+// A diagnostic of the whole subject: the list is unknown.
+std::string observer::of_list() const {
+  std::string seen = "listed";
+  const json document = document_of(snapshot_);
+  for (const json& d : document.at("diagnostics")) {
+    const bool is_whole = d.at("subject") == "processes" && d.at("device_index") == 0 &&
+                          d.at("pid").is_null() && d.at("fields").empty();
+    if (is_whole) seen = d.at("reason");
+  }
+  return seen;
+}
+
+std::string observer::see(const std::string& key) const {
   if (key.starts_with("pid:"))
     return of_process(static_cast<std::uint32_t>(std::stoul(key.substr(4))));
   if (devices() == 0) return "none";
+  if (key == "processes") return of_list();
   auto why = sized<hmn_diagnostic>();
   const std::string seen = through_c(key, why);
   const json written = in_json(document_of(snapshot_), find(key));
@@ -219,13 +241,13 @@ std::string witness::see(const std::string& key) const {
   return seen;
 }
 
-std::string witness::why(const std::string& key) const {
+std::string observer::why(const std::string& key) const {
   auto why = sized<hmn_diagnostic>();
   (void)through_c(key, why);
   return why.message;
 }
 
-std::string witness::diagnosed(const std::string& words) const {
+std::string observer::diagnosed(const std::string& words) const {
   const json document = document_of(snapshot_);
   for (const json& d : document.at("diagnostics")) {
     if (d.at("message").get<std::string>().find(words) != std::string::npos) return d.at("reason");
@@ -233,14 +255,14 @@ std::string witness::diagnosed(const std::string& words) const {
   return "none";
 }
 
-void witness::check(const std::vector<expectation>& all) const {
+void observer::check(const std::vector<expectation>& all) const {
   for (const expectation& e : all) {
     CAPTURE(e.key);
     CHECK(see(e.key) == e.is);
   }
 }
 
-void check_lie(const witness& w, const lie& l) {
+void check_lie(const observer& w, const lie& l) {
   INFO(std::string(l.name));
   w.check(l.sees);
   if (l.words == nullptr) return;

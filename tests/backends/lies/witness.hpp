@@ -1,81 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What a caller sees of a machine whose sources lie: each value, or the reason for its absence, the
-// same through the C interface and in JSON.
+// An observer of a fake tree, with what a card of it and the commands over it are made of.
 #pragma once
 
-#include <hypomnesis.h>
-
 #include <cstdint>
-#include <functional>
-#include <initializer_list>
 #include <string>
-#include <vector>
 
 #include "../patience.hpp"
 #include "fake_tree.hpp"
+#include "observer.hpp"
 
 namespace lies_test {
 
-constexpr std::uint64_t bit_of(std::uint32_t backend) {
-  return std::uint64_t{1} << backend;
-}
-
-template <class T>
-T sized() {
-  T t{};
-  t.struct_size = sizeof t;
-  return t;
-}
-
-// `key` is that of the JSON, "used_bytes", or "pid:<number>" for the memory of a process; `is` is a
-// number, or the name of a reason.
-struct expectation {
-  std::string key;
-  std::string is;
-};
-
-class witness {
+class witness : public observer {
  public:
   // Without NVML, and without the commands that are not in `commands` (bits of HMN_BACKEND_*).
   explicit witness(std::uint64_t commands, std::uint32_t deadline_ms = patient_ms);
-  witness(const witness&) = delete;
-  witness& operator=(const witness&) = delete;
-  ~witness();
 
   [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
-  void set(std::uint32_t which, const std::string& path) const;
-
-  // Takes a new snapshot.
-  void take();
-  [[nodiscard]] std::uint32_t devices() const;
-  // Of the first device; "none" without one.
-  [[nodiscard]] std::string see(const std::string& key) const;
-  // Sentence of the reason for its absence; "" for a value.
-  [[nodiscard]] std::string why(const std::string& key) const;
-  // Reason of the first diagnostic that contains the words; "none" without one.
-  [[nodiscard]] std::string diagnosed(const std::string& words) const;
-  [[nodiscard]] bool is_partial() const;
-  void check(const std::vector<expectation>& all) const;
 
  private:
-  [[nodiscard]] std::string through_c(const std::string& key, hmn_diagnostic& why) const;
-  [[nodiscard]] std::string of_process(std::uint32_t pid) const;
-
   hmn_fake::tree tree_;
-  hmn_context* context_ = nullptr;
-  hmn_snapshot* snapshot_ = nullptr;
 };
-
-// One row of a table.
-struct lie {
-  const char* name;
-  std::string printed;
-  std::vector<expectation> sees;
-  const char* words = nullptr;   // of a diagnostic
-  const char* reason = nullptr;  // of that diagnostic
-};
-
-void check_lie(const witness& w, const lie& l);
 
 }  // namespace lies_test

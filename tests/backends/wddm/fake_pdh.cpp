@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "fake_pdh.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 
 namespace hmn::test {
 namespace {
@@ -47,8 +49,14 @@ code rows(handle counter, std::uint32_t format, std::uint32_t* size, std::uint32
   auto& all = pdh.counters[added[reinterpret_cast<std::uintptr_t>(counter) - 1]];
   if (out != nullptr && pdh.growths > 0) {
     --pdh.growths;
-    const auto as_many = all;
-    all.insert(all.end(), as_many.begin(), as_many.end());
+    // As many again, of the same names.
+    for (std::size_t i = all.size(); i-- > 0;) {
+      const std::string ordinal = "#" + std::to_string(all.size());
+      all.push_back(all[i]);
+      std::u16string& name = all.back().instance;
+      name.resize(std::min(name.size(), name.find(u'#')));
+      name.append(ordinal.begin(), ordinal.end());
+    }
   }
   std::size_t needed = 0;
   for (const fake_row& r : all) needed += sizeof(item) + (r.instance.size() + 1) * 2;

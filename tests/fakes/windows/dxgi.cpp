@@ -3,15 +3,17 @@
 // A dxgi.dll of the toolchain's own DXGI headers, which the library does not use. HMN_FAKE_DXGI:
 //   luid;vendor;device;subsystem;flags;dedicated;shared;budget;used;host budget;host
 //   used;name;trouble
-// trouble: "undescribed", "no memory interface", "no memory answer" or nothing.
-// HMN_FAKE_DXGI_FACTORY: the HRESULT that no factory is made for. HMN_FAKE_DXGI_HANG: it never
-// ends.
+// trouble: "undescribed", "no memory interface", "no memory answer" or nothing. Every call knows
+// the lies 0x… and "untouched"; GetDesc1 "unterminated", EnumAdapters1 "endless", IsCurrent
+// "never". HMN_FAKE_DXGI_FACTORY: the HRESULT that no factory is made for. HMN_FAKE_DXGI_HANG: it
+// never ends.
 #include <dxgi1_4.h>
 #include <initguid.h>
 #include <windows.h>
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 
 #include "rows.hpp"
 
@@ -19,6 +21,13 @@ namespace {
 
 constexpr HRESULT not_found = static_cast<HRESULT>(0x887A0002);
 constexpr HRESULT removed = static_cast<HRESULT>(0x887A0005);
+
+// What the call returns without writing anything.
+std::optional<HRESULT> lie_of(const char* call) {
+  if (fake::lies(call, "untouched")) return S_OK;
+  const unsigned long refused = fake::refusal(call);
+  return refused != 0 ? std::optional(static_cast<HRESULT>(refused)) : std::nullopt;
+}
 
 template <class Interface>
 class counted : public Interface {
@@ -48,6 +57,7 @@ class adapter final : public counted<IDXGIAdapter3> {
   explicit adapter(fake::cells row) : row_(std::move(row)) { row_.resize(13); }
 
   HRESULT STDMETHODCALLTYPE QueryInterface(REFIID id, void** out) override {
+    if (const auto says = lie_of("QueryInterface")) return *says;
     *out = nullptr;
     const bool is_old = IsEqualGUID(id, __uuidof(IUnknown)) ||
                         IsEqualGUID(id, __uuidof(IDXGIAdapter)) ||
@@ -61,15 +71,18 @@ class adapter final : public counted<IDXGIAdapter3> {
   HRESULT STDMETHODCALLTYPE EnumOutputs(UINT, IDXGIOutput**) override { return not_found; }
   HRESULT STDMETHODCALLTYPE GetDesc(DXGI_ADAPTER_DESC*) override { return E_NOTIMPL; }
   HRESULT STDMETHODCALLTYPE CheckInterfaceSupport(REFGUID id, LARGE_INTEGER* version) override {
+    if (const auto says = lie_of("CheckInterfaceSupport")) return *says;
     if (!IsEqualGUID(id, __uuidof(IDXGIDevice))) return E_NOINTERFACE;
     version->QuadPart = (31LL << 48) | (0LL << 32) | (15LL << 16) | 3623;
     return S_OK;
   }
   HRESULT STDMETHODCALLTYPE GetDesc1(DXGI_ADAPTER_DESC1* out) override {
     if (has("undescribed")) return removed;
+    if (const auto says = lie_of("GetDesc1")) return *says;
     *out = {};
     const std::wstring name = fake::wide(row_[11]);
     std::copy_n(name.begin(), std::min<size_t>(name.size(), 127), out->Description);
+    if (fake::lies("GetDesc1", "unterminated")) std::fill_n(out->Description, 128, L'A');
     out->AdapterLuid.LowPart = static_cast<DWORD>(fake::number(row_, 0));
     out->AdapterLuid.HighPart = static_cast<LONG>(fake::number(row_, 0) >> 32);
     out->VendorId = static_cast<UINT>(fake::number(row_, 1));
@@ -89,6 +102,7 @@ class adapter final : public counted<IDXGIAdapter3> {
   HRESULT STDMETHODCALLTYPE QueryVideoMemoryInfo(UINT, DXGI_MEMORY_SEGMENT_GROUP group,
                                                  DXGI_QUERY_VIDEO_MEMORY_INFO* out) override {
     if (has("no memory answer")) return removed;
+    if (const auto says = lie_of("QueryVideoMemoryInfo")) return *says;
     const bool is_local = group == DXGI_MEMORY_SEGMENT_GROUP_LOCAL;
     *out = {};
     out->Budget = fake::number(row_, is_local ? 7 : 9);
@@ -130,12 +144,15 @@ class factory final : public counted<IDXGIFactory1> {
     return E_NOTIMPL;
   }
   HRESULT STDMETHODCALLTYPE EnumAdapters1(UINT number, IDXGIAdapter1** out) override {
+    if (const auto says = lie_of("EnumAdapters1")) return *says;
     *out = nullptr;
-    if (number >= rows_.size()) return not_found;
-    *out = new adapter(rows_[number]);
+    const bool is_endless = fake::lies("EnumAdapters1", "endless");
+    if (number >= rows_.size() && !is_endless) return not_found;
+    *out = new adapter(rows_[is_endless ? 0 : number]);
     return S_OK;
   }
   BOOL STDMETHODCALLTYPE IsCurrent() override {
+    if (fake::lies("IsCurrent", "never")) return FALSE;
     return rows_ == fake::rows_of("HMN_FAKE_DXGI") ? TRUE : FALSE;
   }
 
@@ -147,6 +164,7 @@ class factory final : public counted<IDXGIFactory1> {
 
 extern "C" __declspec(dllexport) HRESULT WINAPI CreateDXGIFactory1(REFIID id, void** out) {
   if (fake::setting("HMN_FAKE_DXGI_HANG") != 0) Sleep(INFINITE);
+  if (const auto says = lie_of("CreateDXGIFactory1")) return *says;
   *out = nullptr;
   const auto refused = static_cast<HRESULT>(fake::setting("HMN_FAKE_DXGI_FACTORY"));
   if (refused != 0) return refused;

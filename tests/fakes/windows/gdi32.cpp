@@ -4,7 +4,8 @@
 // HMN_FAKE_GDI32:
 //   luid;bus;device;function;kind;local;non local;trouble
 // kind: the bits of D3DKMT_ADAPTERTYPE. trouble: "untouched" for successes that fill nothing in, or
-// nothing. The values are those of every process but the caller's.
+// nothing. The values are those of every process but the caller's. Every call that opens or asks
+// knows the lie 0x….
 #include <windows.h>
 
 #include "rows.hpp"
@@ -60,6 +61,8 @@ LONG answer_query(const query_info& of, const UINT* values, UINT bytes) {
 #define D3DKMT extern "C" __declspec(dllexport) LONG APIENTRY
 
 D3DKMT D3DKMTOpenAdapterFromLuid(open_from_luid* of) {
+  if (const auto refused = fake::refusal("D3DKMTOpenAdapterFromLuid"))
+    return static_cast<LONG>(refused);
   const auto all = adapters();
   const auto wanted =
       static_cast<UINT64>(of->luid.HighPart) << 32U | static_cast<UINT64>(of->luid.LowPart);
@@ -76,6 +79,8 @@ D3DKMT D3DKMTCloseAdapter(const close_adapter* of) {
 }
 
 D3DKMT D3DKMTQueryAdapterInfo(const query_info* of) {
+  if (const auto refused = fake::refusal("D3DKMTQueryAdapterInfo"))
+    return static_cast<LONG>(refused);
   const auto all = adapters();
   const fake::cells* const row = opened(all, of->adapter);
   if (row == nullptr) return invalid_parameter;
@@ -89,6 +94,8 @@ D3DKMT D3DKMTQueryAdapterInfo(const query_info* of) {
 }
 
 D3DKMT D3DKMTQueryVideoMemoryInfo(query_memory* of) {
+  if (const auto refused = fake::refusal("D3DKMTQueryVideoMemoryInfo"))
+    return static_cast<LONG>(refused);
   const auto all = adapters();
   const fake::cells* const row = opened(all, of->adapter);
   const DWORD pid = of->process != nullptr ? GetProcessId(of->process) : 0;

@@ -42,6 +42,19 @@ inline unsigned long setting(const char* variable) {
   return value != nullptr ? std::strtoul(value, nullptr, 0) : 0;
 }
 
+// HMN_FAKE_LIE: a call and what it does, such as "GetDesc1=untouched". A number is what it returns.
+inline bool lies(const std::string& call, const std::string& how) {
+  const char* const lie = std::getenv("HMN_FAKE_LIE");
+  return lie != nullptr && lie == call + "=" + how;
+}
+
+// 0: it does not fail.
+inline unsigned long refusal(const std::string& call) {
+  const std::string lie = std::getenv("HMN_FAKE_LIE") != nullptr ? std::getenv("HMN_FAKE_LIE") : "";
+  if (lie.rfind(call + "=0x", 0) != 0) return 0;
+  return std::strtoul(lie.c_str() + call.size() + 1, nullptr, 0);
+}
+
 inline std::wstring wide(const std::string& ascii) {
   return {ascii.begin(), ascii.end()};
 }

@@ -13,6 +13,7 @@ USAGE_PROBE = pathlib.Path(sys.argv[6]).resolve()
 TWIN = CARD | {"luid": "0x20000"}
 HYBRID_DISCRETE, HYBRID_INTEGRATED = 1 << 4, 1 << 5
 RESIDENT = 1
+USED = 1
 
 
 class Kernel(Machine):
@@ -30,8 +31,9 @@ class Kernel(Machine):
         cells = [(luid, bus, 0, 0, kind, local, other, trouble) for luid, bus, kind, local, other, trouble in rows]
         return self.windows_path("gdi32.txt", machine.lines(cells))
 
-    def usage(self, off, kernel):
-        said = self.run_under_wine(USAGE_PROBE, hex(off), adapters=(CARD,), counters=[], HMN_FAKE_GDI32=kernel)
+    def usage(self, off, kernel, lie="none"):
+        said = self.run_under_wine(USAGE_PROBE, hex(off), adapters=(CARD,), counters=[], HMN_FAKE_GDI32=kernel,
+                                   HMN_FAKE_LIE=lie)
         status, backend, accounting, present, used, host = (int(word) for word in said[0].split(" "))
         return status, backend, accounting, present, (used, host)
 
@@ -59,6 +61,23 @@ class Kernel(Machine):
         for off in (NVML | SMI, NVML | SMI | PDH):
             status, backend, accounting, _, used = self.usage(off, self.kernel(row))
             self.assertEqual((status, backend, accounting, used), (0, DXGI.bit_length() - 1, RESIDENT, (3 * GIB, 5 * MIB)))
+
+    def test_a_call_that_fails_has_no_value(self):
+        kernel = self.kernel((CARD["luid"], 1, HYBRID_DISCRETE, 3 * GIB, 5 * MIB, ""))
+        for code in ("0xC0000001", "0xC000000D", "0xC0000022", "0xC00002B6"):
+            for call in ("D3DKMTOpenAdapterFromLuid", "D3DKMTQueryVideoMemoryInfo"):
+                status, _, _, present, used = self.usage(NVML | SMI, kernel, f"{call}={code}")
+                self.assertLess(status, 0)
+                self.assertEqual((present, used), (0, (0, 0)))
+            for call in ("D3DKMTOpenAdapterFromLuid", "D3DKMTQueryAdapterInfo"):
+                self.probe(adapters=(CARD,), off=NVML | SMI, HMN_FAKE_GDI32=kernel, HMN_FAKE_LIE=f"{call}={code}")
+                card = self.device(CARD["name"])
+                self.assertEqual((card["pci_bus_id"], card["kind"]), (None, "unknown"))
+
+    def test_a_huge_value_is_no_value(self):
+        kernel = self.kernel((CARD["luid"], 1, 0, 1 << 60, 5 * MIB, ""))
+        status, _, _, present, used = self.usage(NVML | SMI, kernel)
+        self.assertEqual((status, present & USED, used), (0, 0, (0, 5 * MIB)))
 
     def test_a_success_that_fills_nothing_in_is_no_value(self):
         row = (CARD["luid"], 1, 0, 3 * GIB, 5 * MIB, "untouched")

@@ -127,6 +127,13 @@ class Watch(Machines):
         self.assertEqual([(each["pid"], each["state"], each["used_bytes"]) for each in samples[:2]],
                          [(11, "idle", None), (99, "exited", None)])
 
+    def test_without_a_way_to_look_it_up_it_is_unknown_whether_a_process_lives(self):
+        hidden = [{"call": "process_memory", "status": "no_source", "message": "no proc"}]
+        machine = {"devices": [card()], "failures": hidden}
+        samples, _, _ = self.lines(machine, "11", "99", *FAST)
+        self.assertEqual([each["state"] for each in samples[:2]], [None, None])
+        self.assertIn("? ", self.on(machine, "watch", "99", *FAST).out.splitlines()[2])
+
     def test_a_pid_given_anew_is_reported_by_its_start(self):
         machine = {"devices": [card(row(7, "1GiB", start_unix_ns=1))],
                    "changes": [then(3, row(7, "2GiB", start_unix_ns=2))]}

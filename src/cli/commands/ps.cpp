@@ -214,7 +214,7 @@ std::string text_of(const std::vector<process_row>& rows, const options& asked,
 expected<exit_code> run_ps(const session& in, const options& asked, const style& as) {
   const auto seen = find_and_read(in, asked);
   if (!seen) return seen.why();
-  if (asked.pid && !listed(seen->snapshot, *asked.pid) && in.has_ended(*asked.pid))
+  if (asked.pid && !listed(seen->snapshot, *asked.pid) && in.has_ended(*asked.pid).value_or(false))
     return failed(fmt::format("--pid {}: no such process", *asked.pid));
   const auto gpus = map_of(gpus_of(in, seen->snapshot));
   const auto whole = asked.unattributed ? whole_gpus_of(gpus) : gpu_map();

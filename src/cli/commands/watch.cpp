@@ -249,7 +249,7 @@ watched_row watch::row_of(std::uint32_t pid) {
     if (!each.is_foreign) each.start = start;
     return all_.add(each);
   }
-  return all_.add_absent(pid, !in_.has_ended(pid), start);
+  return all_.add_absent(pid, in_.has_ended(pid), start);
 }
 
 write_result watch::print(std::uint64_t ms) {

@@ -103,11 +103,13 @@ std::optional<hypomnesis::backend_info> session::backend(hypomnesis::backend_id 
   return attempt([&] { return library_.backend(which); });
 }
 
-bool session::has_ended(std::uint32_t pid) const {
+std::optional<bool> session::has_ended(std::uint32_t pid) const {
+  using hypomnesis::status_code;
   try {
     library_.process_memory(pid, hypomnesis::process_memory_field::resident);
   } catch (const hypomnesis::error& why) {
-    return why.status() == hypomnesis::status_code::no_process;
+    if (why.status() == status_code::no_source) return std::nullopt;
+    return why.status() == status_code::no_process;
   }
   return false;
 }

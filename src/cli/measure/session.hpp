@@ -63,7 +63,8 @@ class session {
   hypomnesis::snapshot collect(const hypomnesis::snapshot_options& what) const;
   // Returns none if this build lacks the source.
   std::optional<hypomnesis::backend_info> backend(hypomnesis::backend_id which) const;
-  bool has_ended(std::uint32_t pid) const;
+  // Returns none where processes cannot be looked up, as without /proc.
+  std::optional<bool> has_ended(std::uint32_t pid) const;
   // Returns none unless a machine file replaces this machine.
   std::optional<hypomnesis::backend_info> simulation() const;
   // Tests for a machine file without a reading, which it would count.

@@ -83,18 +83,19 @@ watched_row watched::add(const process_values& now) {
   return row;
 }
 
-watched_row watched::add_absent(std::uint32_t pid, bool lives, std::optional<std::uint64_t> start) {
+watched_row watched::add_absent(std::uint32_t pid, std::optional<bool> has_ended,
+                                std::optional<std::uint64_t> start) {
   auto& known = of(pid);
   watched_row row;
   row.pid = pid;
   row.name = known.name;
-  if (known.is_foreign)
+  if (known.is_foreign || !has_ended)
     row.life = process_life::unknown;
-  else if (!lives || (known.start && known.start != start))
+  else if (*has_ended || (known.start && known.start != start))
     row.life = process_life::exited;
   else
     row.life = process_life::idle;
-  if (lives && !known.start) known.start = start;
+  if (has_ended == false && !known.start) known.start = start;
   return row;
 }
 

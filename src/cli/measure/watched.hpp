@@ -65,7 +65,8 @@ class watched {
 
   watched_row add(const process_values& now);
   // Adds a pid missing from the device's list; `start` is of the process that has the pid now.
-  watched_row add_absent(std::uint32_t pid, bool lives, std::optional<std::uint64_t> start);
+  watched_row add_absent(std::uint32_t pid, std::optional<bool> has_ended,
+                         std::optional<std::uint64_t> start);
   void forget_beyond(const std::vector<std::uint32_t>& followed);
 
   const std::vector<watched_process>& all() const { return all_; }

@@ -40,7 +40,7 @@ TEST_CASE("HV58: changes are against the sample before, peak and baseline of all
   REQUIRE(all.all().size() == 1);
   CHECK(all.all()[0].used.baseline == 10 * watched_mib);
   CHECK(all.all()[0].used.peak == 30 * watched_mib);
-  CHECK(all.add_absent(1, false, std::nullopt).name == "a");
+  CHECK(all.add_absent(1, true, std::nullopt).name == "a");
 }
 
 TEST_CASE("HV104: the change is that to the sample before") {
@@ -57,7 +57,7 @@ TEST_CASE("HV104: the change is that to the sample before") {
 
 TEST_CASE("HV105: one that is not in the list has no values") {
   watched all;
-  const auto absent = all.add_absent(42, false, std::nullopt);
+  const auto absent = all.add_absent(42, true, std::nullopt);
   CHECK(absent.life == process_life::exited);
   CHECK_FALSE(absent.used);
   CHECK_FALSE(absent.name);
@@ -99,16 +99,16 @@ TEST_CASE("one that uses nothing is idle as long as the pid is still its own") {
   auto now = row_of_pid(1, watched_mib);
   now.start = 77;
   all.add(now);
-  CHECK(all.add_absent(1, true, 77).life == process_life::idle);
-  CHECK(all.add_absent(1, true, 78).life == process_life::exited);
-  CHECK(all.add_absent(1, true, std::nullopt).life == process_life::exited);  // a zombie
-  CHECK(all.add_absent(1, false, std::nullopt).life == process_life::exited);
+  CHECK(all.add_absent(1, false, 77).life == process_life::idle);
+  CHECK(all.add_absent(1, false, 78).life == process_life::exited);
+  CHECK(all.add_absent(1, false, std::nullopt).life == process_life::exited);  // a zombie
+  CHECK(all.add_absent(1, true, std::nullopt).life == process_life::exited);
   now.start = 78;
   CHECK(all.add(now).message == "pid=1 is another process now (a -> a); baseline reset");
   // Without a start time.
-  CHECK(all.add_absent(2, true, std::nullopt).life == process_life::idle);
-  CHECK(all.add_absent(2, true, 5).life == process_life::idle);
-  CHECK(all.add_absent(2, true, 6).life == process_life::exited);
+  CHECK(all.add_absent(2, false, std::nullopt).life == process_life::idle);
+  CHECK(all.add_absent(2, false, 5).life == process_life::idle);
+  CHECK(all.add_absent(2, false, 6).life == process_life::exited);
 }
 
 TEST_CASE("of a pid of another namespace nobody can tell whether it lives") {
@@ -116,8 +116,8 @@ TEST_CASE("of a pid of another namespace nobody can tell whether it lives") {
   auto now = row_of_pid(1, watched_mib);
   now.is_foreign = true;
   all.add(now);
-  CHECK(all.add_absent(1, false, std::nullopt).life == process_life::unknown);
-  CHECK(all.add_absent(1, true, 9).life == process_life::unknown);
+  CHECK(all.add_absent(1, true, std::nullopt).life == process_life::unknown);
+  CHECK(all.add_absent(1, false, 9).life == process_life::unknown);
 }
 
 TEST_CASE("a reused pid is detected by its start time, not by its name") {

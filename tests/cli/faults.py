@@ -29,6 +29,9 @@ COMMANDS = {
     "hmn doctor": (("doctor",), {0}),
     "hmn record-machine": (("record-machine", "OUT", "--force"), {0}),
     "hmn fit": (("fit", "MODEL"), {0, 3, 4}),
+    "hmn top --once": (("top", "--once"), {0}),
+    "hmn exporter --once": (("exporter", "--once", "--per", "process"), {0}),
+    "hmn exporter --textfile": (("exporter", "--textfile", "METRICS"), {0}),
     "hmn watch": (("watch", "--duration", "1ms", "--interval", "1ms"), {0, 2}),
     "hmn run": (("run", "--", *CHILD), {7, 125, 126}),
     "hmn spill": (("spill", "--", *CHILD), {7, 125, 126}),
@@ -46,8 +49,9 @@ MODEL = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_s
 class Faults(Machines):
     def setUp(self):
         super().setUp()
-        self.model = self.folder / "config.json"
-        self.model.write_text(json.dumps(MODEL))
+        self.files = {"MODEL": self.folder / "config.json", "OUT": self.folder / "recording.json",
+                      "METRICS": self.folder / "hypomnesis.prom"}
+        self.files["MODEL"].write_text(json.dumps(MODEL))
 
     def attempt(self, arguments, kind, number):
         """(code, stderr, whether the fault was met)"""
@@ -73,7 +77,7 @@ class Faults(Machines):
     def check(self, name, kind, number):
         arguments, codes = COMMANDS[name]
         machine = () if "OUT" in arguments else MACHINE  # a simulated machine is not recorded
-        command = [{"MODEL": self.model, "OUT": self.folder / "recording.json"}.get(word, word)
+        command = [self.files.get(word, word)
                    for word in (*arguments[:1], *machine, *arguments[1:])]
         code, said, was_met = self.attempt(command, kind, number)
         with self.subTest(command=name, kind=kind, number=number, code=code, said=said):

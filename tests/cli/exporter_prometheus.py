@@ -26,6 +26,31 @@ DCGM_EXPRESSIONS = [
     'DCGM_FI_DEV_FB_USED{instance=~"$instance", gpu=~"$gpu"}']
 
 
+# A GPU with something in each value, and the calls that read them.
+HONEST = {"name": "NVIDIA L40S", "uuid": "GPU-1", "pci": {"address": "00000000:01:00.0"}, "minor": 0,
+          "memory": {"total": "45 GiB", "free": "35 GiB", "used": "10 GiB"},
+          "memory_v2": {"total": "45 GiB", "reserved": "1 GiB", "free": "34 GiB", "used": "10 GiB"},
+          "utilization": {"gpu": 64, "memory": 12}, "encoder": 31, "decoder": 32, "temperature": 45,
+          "temperature_thresholds": {"shutdown": 95, "slowdown": 92}, "power_usage_mw": 58980,
+          "power_limit_mw": 300000, "enforced_power_limit_mw": 300000, "default_power_limit_mw": 300000,
+          "power_limits_mw": {"min": 100000, "max": 350000}, "energy_mj": 123456, "fans": [40], "pstate": 2,
+          "clocks_mhz": {"graphics": 2100, "sm": 2100, "memory": 9001, "video": 1800},
+          "max_clocks_mhz": {"graphics": 2520, "sm": 2520, "memory": 9001, "video": 1950},
+          "pcie": {"gen": 4, "width": 16, "max_gen": 4, "max_width": 16, "tx_kib_s": 9, "rx_kib_s": 8, "replays": 3},
+          "clocks_event_reasons": 4, "ecc": {"current": 1, "pending": 1},
+          "ecc_errors": {"corrected_volatile": 5, "corrected_aggregate": 6, "uncorrected_volatile": 7,
+                         "uncorrected_aggregate": 8},
+          "remapped_rows": {"corrected": 1, "uncorrected": 2, "pending": 0, "failed": 0},
+          "processes": {"compute": [{"pid": 7, "used": "3 GiB"}]}}
+CALLS = ["Memory", "Util", "Temp", "Power", "Clock", "Fan", "Total", "Pcie", "Field", "Enc", "Dec", "Curr", "Perf",
+         "MaxClock", "Remapped", "Enforced", "Compute", "Graphics", "Process"]
+# What a number cannot show to be a lie: -1 degree, a counter of replays, all reasons to throttle at once. And the rows
+# of a list whose count alone is wrong.
+BELIEVED = {"all_bits": {("hw_temperature_celsius", -1)},
+            "huge": {("hw_errors_total", 0x77777777), ("hypomnesis_throttle", 1),
+                     ("hypomnesis_process_gpu_memory_usage_bytes", 3 << 30), ("hypomnesis_workloads_left_out", 0)}}
+
+
 def free_port():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         return taken.getsockname()[1]
@@ -51,11 +76,19 @@ class Prometheus(contextlib.AbstractContextManager):
         self.process.wait(30)
         self.log.close()
 
-    def ask(self, expression):
-        """The samples of a vector: labels and number."""
+    def results(self, expression):
         words = urllib.parse.urlencode({"query": expression})
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/query?{words}", timeout=20) as answer:
-            return [(each["metric"], float(each["value"][1])) for each in json.load(answer)["data"]["result"]]
+            return json.load(answer)["data"]["result"]
+
+    def ask(self, expression):
+        """The samples of a vector: labels and number."""
+        return [(each["metric"], float(each["value"][1])) for each in self.results(expression)]
+
+    def past(self, series):
+        """All samples of the last minute: name and number."""
+        return {(each["metric"]["__name__"], float(number)) for each in self.results(f"{series}[1m]")
+                for _, number in each["values"]}
 
     def wait_for(self, expression, seconds=40):
         ends = time.monotonic() + seconds
@@ -112,6 +145,57 @@ class Engine(Machines):
             self.assertGreater(prometheus.number("increase(hw_energy_joules_total[1m])"), 440)
             self.assertLess(prometheus.number("increase(hw_energy_joules_total[1m])"), 900)
             self.assertEqual(prometheus.ask("hw_energy_joules_total")[0][0]["hw_id"], "GPU-1")
+
+    def test_a_device_that_goes_and_comes_back_leaves_no_value_behind(self):
+        gone = {"op": "add", "path": "/devices/1/state", "value": "lost"}
+        back = [{"op": "add", "path": "/devices/1/state", "value": "ready"},
+                {"op": "replace", "path": "/devices/1/telemetry/energy_joules", "value": 5}]
+        changes = [{"after_ms": 3000, "patch": [gone]}, {"after_ms": 6000, "patch": back},
+                   {"after_ms": 9000, "patch": [{"op": "remove", "path": "/devices/1"}]}]
+        devices = [card(uuid=f"GPU-{n}", telemetry={"energy_joules": 1000, "power_watts": 50}) for n in (1, 2)]
+        machine = self.machine(devices=devices, changes=changes)
+        second = '{hw_id="GPU-2"}'
+        with Server(machine, "--max-age", "1ms") as server, Prometheus(self.folder, {"x": server}) as prometheus:
+            prometheus.wait_for(f"hw_energy_joules_total{second} == 1000")
+            prometheus.wait_for('hypomnesis_device_state{hw_id="GPU-2",state="lost"} == 1')
+            for name in ("hw_power_watts", "hw_gpu_memory_usage_bytes", "hw_energy_joules_total"):
+                self.assertEqual(len(prometheus.ask(name)), 1, name)
+            prometheus.wait_for(f"hw_energy_joules_total{second} == 5")
+            self.assertEqual(prometheus.number(f"resets(hw_energy_joules_total{second}[1m])"), 1)
+            prometheus.wait_for(f"absent(hw_power_watts{second})")  # removed
+            self.assertEqual(len(prometheus.ask("hw_power_watts")), 1)
+            self.assertEqual(prometheus.number('hw_status{hw_id="GPU-2",hw_state="failed"}'), 1)
+            self.assertEqual(prometheus.past("hw_energy_joules_total"),
+                             {("hw_energy_joules_total", 1000), ("hw_energy_joules_total", 5)})
+
+    def driver(self, name, **scenario):
+        path = self.folder / f"{name}.json"
+        path.write_text(json.dumps({"driver_version": "550.1"} | scenario))
+        return environment(HMN_NVML=NVML, FAKE_NVML_SCENARIO=str(path), HMN_NVIDIA_SMI=str(self.folder / "none"))
+
+    def test_nothing_of_what_a_driver_invents_arrives(self):
+        lies = ("untouched", "all_bits", "huge")
+        with contextlib.ExitStack() as open_:
+            jobs = {"none": open_.enter_context(Server(
+                None, "--max-age", "1ms", "--per", "process", env=self.driver("none", devices=[HONEST])))}
+            for lie in lies:
+                rules = [{"call": f"nvmlDeviceGet{call}*", "lie": lie, "from": 6} for call in CALLS]
+                env = self.driver(lie, devices=[HONEST], rules=rules)
+                jobs[lie] = open_.enter_context(Server(None, "--max-age", "1ms", "--per", "process", env=env))
+            prometheus = open_.enter_context(Prometheus(self.folder, jobs))
+            for lie in lies:
+                prometheus.wait_for(f'last_over_time(hw_gpu_memory_usage_bytes{{job="{lie}"}}[1m]) == 10 * 2^30')
+                prometheus.wait_for(f"absent({self.series(lie, BELIEVED.get(lie, set()))})")
+            true = prometheus.past(self.series("none"))
+            self.assertGreater(len(true), 30)
+            for lie in lies:
+                believed = BELIEVED.get(lie, set())
+                self.assertEqual(prometheus.past(self.series(lie)) - true - believed, set(), lie)
+
+    def series(self, job, without=()):
+        """The values of the GPU itself, not what is known of their readings."""
+        about = "|".join(["hypomnesis_(device_.*|reading_.*)", "hw_status", *(name for name, _ in without)])
+        return f'{{job="{job}",hw_id=~"GPU-1.*",__name__!~"{about}"}}'
 
     def test_a_driver_that_hangs_is_seen_and_does_not_blind(self):
         devices = [{"name": "L4", "uuid": f"GPU-{n}", "pci": {"address": f"00000000:0{n}:00.0"},

@@ -26,11 +26,8 @@ void collect_usages(const hypomnesis::snapshot_values& from, const hypomnesis::d
   }
   to.add(families::evicted, with.brief(), evicted);
   to.add(families::host_pool, with.brief(), host_pool);
-  const bool is_unknown = std::any_of(
-      from.diagnostics.begin(), from.diagnostics.end(), [&](const hypomnesis::diagnostic& each) {
-        return hides_list(each) && (!each.device_index || *each.device_index == device.index);
-      });
-  if (!is_unknown) to.add(families::processes, with.brief(), sample_value(count));
+  if (lists_processes(from, device.index))
+    to.add(families::processes, with.brief(), sample_value(count));
 }
 
 void collect_host(const hypomnesis::system_memory& from, samples& to) {
@@ -62,6 +59,13 @@ void collect_snapshot(const hypomnesis::snapshot_values& from, samples& to) {
 }
 
 }  // namespace
+
+bool lists_processes(const hypomnesis::snapshot_values& from, std::uint32_t index) {
+  return std::none_of(
+      from.diagnostics.begin(), from.diagnostics.end(), [&](const hypomnesis::diagnostic& each) {
+        return hides_list(each) && (!each.device_index || *each.device_index == index);
+      });
+}
 
 void collect(const hypomnesis::snapshot_values& from, samples& to) {
   std::vector<hypomnesis::device> all;

@@ -12,6 +12,9 @@ constexpr auto exported_parts = hypomnesis::part::system | hypomnesis::part::dev
                                 hypomnesis::part::telemetry | hypomnesis::part::metrics |
                                 hypomnesis::part::groups;
 
+// Returns whether all processes of the device are known.
+bool lists_processes(const hypomnesis::snapshot_values& from, std::uint32_t index);
+
 // Adds the samples of the families in families.def, but for those of processes and groups by name.
 void collect(const hypomnesis::snapshot_values& from, samples& to);
 

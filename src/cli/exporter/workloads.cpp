@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/exporter/collector.hpp"
 #include "cli/exporter/device_labels.hpp"
 #include "cli/exporter/families.hpp"
 #include "cli/system/process_workload.hpp"
@@ -98,15 +99,12 @@ void write(const group_kind& kind, const device_labels& device, const group_sums
   std::partial_sort(
       largest.begin(), largest.begin() + static_cast<std::ptrdiff_t>(count), largest.end(),
       [](const group_sum* a, const group_sum* b) { return a->total.bytes() > b->total.bytes(); });
-  const auto left_out = largest.size() - count;
   largest.resize(count);
   for (const auto* each : largest) {
     const auto with = label_set(device.brief()).append(each->with);
     to.add(kind.memory, with, each->total.bytes());
     to.add(kind.load, with, each->total.busy_percent(), from_percent);
   }
-  to.add(families::left_out, label_set(device.brief()).add("per", word_of(kind.by)),
-         sample_value(std::uint64_t(left_out)));
 }
 
 void write_groups(const hypomnesis::snapshot_values& from, std::uint32_t index,
@@ -140,6 +138,9 @@ void workloads::collect(const hypomnesis::snapshot_values& from,
         sums.try_emplace(with.text(), group_sum{with, {}}).first->second.total.add(each.row);
       }
       write(kind, labels, sums, to);
+      if (!sums.empty() || lists_processes(from, device.index))
+        to.add(families::left_out, label_set(labels.brief()).add("per", word_of(kind.by)),
+               sample_value(std::uint64_t(sums.size() - std::min(sums.size(), most_groups))));
     }
     write_groups(from, device.index, labels, to);
   }

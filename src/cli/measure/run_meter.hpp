@@ -30,7 +30,7 @@ struct watched_device {
   bool lists_children = false;  // processes missing from the driver's list use 0
   bool needs_list = false;      // its processes may share memory
   std::string why_not;
-  bool needs_own = true;        // not read yet, or asleep: the command may wake it
+  bool needs_own = true;  // not read yet, or asleep: the command may wake it
   energy_reading energy;
 };
 

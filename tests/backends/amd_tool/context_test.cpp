@@ -89,12 +89,7 @@ TEST_CASE("neither is asked of a card that amdgpu serves") {
   const std::uint32_t amdgpu = HMN_BACKEND_AMDGPU;
   if (hmn_backend_available(amdgpu) == 0) return;
   const both b;
-  hmn_fake::pci_device card;
-  card.address = amd_test::card_address;
-  card.vendor = 0x1002;
-  card.device = 0x73ff;
-  card.device_class = 0x030000;
-  card.driver = "amdgpu";
+  hmn_fake::pci_device card = hmn_fake::amd_card(amd_test::card_address);
   card.drm_nodes = {"card0", "renderD128"};
   card.files = {{"mem_info_vram_total", "8192\n"}, {"mem_info_vram_used", "2048\n"}};
   hmn_fake::add_pci_device(b.amd().tree(), card);

@@ -19,18 +19,9 @@ const hmn::diagnostic* plain_reading::find(std::string_view words) const {
 }
 
 machine::machine(const std::string& name, bool wake, bool has_card) : name_(name) {
-  tree_.link("proc/self/ns/pid", "pid:[4026531836]");
+  hmn_fake::set_host_namespace(tree_);
   tree_.directory("sys/bus/pci/devices");
-  if (has_card) {
-    hmn_fake::pci_device card;
-    card.address = card_address;
-    card.vendor = 0x1002;
-    card.device = 0x73ff;
-    card.device_class = 0x030000;
-    card.runtime_status = "active";
-    card.driver = "amdgpu";
-    hmn_fake::add_pci_device(tree_, card);
-  }
+  if (has_card) hmn_fake::add_pci_device(tree_, hmn_fake::amd_card(card_address));
   script(name == "rocm-smi" ? "exec cat \"$0.out\"" : "exec cat \"$0.$1.out\"");
   hmn::settings s;
   s.proc_root = tree_.proc();
@@ -46,8 +37,7 @@ void machine::print(const std::string& question, std::string_view text) const {
 
 void machine::script(const std::string& body) const {
   const std::string file = "tool/" + name_;
-  tree_.write(file, "#!/bin/sh\necho \"$*\" >>\"$0.log\"\n" + body + "\n");
-  tree_.mode(file, 0755);
+  tree_.script(file, "echo \"$*\" >>\"$0.log\"\n" + body);
 }
 
 std::vector<std::string> machine::starts() const {

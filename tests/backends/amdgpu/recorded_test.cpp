@@ -280,7 +280,7 @@ TEST_CASE("each recorded key of KFD ends in a value or in a reason") {
       card.driver = "amdgpu";
       m.add_pci(card, {{"renderD" + std::to_string(node.at("drm_render_minor").get<unsigned>()),
                         "/dev/null"}});
-      m.tree().link("proc/self/ns/pid", "pid:[4026531836]");
+      hmn_fake::set_host_namespace(m.tree());
       m.tree().write("sys/class/kfd/kfd/proc/4242/vram_" +
                          std::to_string(node.at("gpu_id").get<std::uint32_t>()),
                      vram.text());

@@ -21,14 +21,7 @@ class tools {
  public:
   explicit tools(std::uint32_t command, std::uint32_t deadline_ms = patient_ms)
       : w(bit_of(command), deadline_ms) {
-    hmn_fake::pci_device card;
-    card.address = address;
-    card.vendor = 0x1002;
-    card.device = 0x73ff;
-    card.device_class = 0x030000;
-    card.runtime_status = "active";
-    card.driver = "amdgpu";
-    hmn_fake::add_pci_device(w.tree(), card);
+    hmn_fake::add_pci_device(w.tree(), hmn_fake::amd_card(address));
     w.set(HMN_PATH_AMD_SMI, w.tree().path("tool/amd-smi"));
     w.set(HMN_PATH_ROCM_SMI, w.tree().path("tool/rocm-smi"));
   }
@@ -41,8 +34,7 @@ class tools {
     script("rocm-smi", "exec cat \"$0.out\"\n");
   }
   void script(const std::string& name, const std::string& body) const {
-    w.tree().write("tool/" + name, "#!/bin/sh\n" + body);
-    w.tree().mode("tool/" + name, 0755);
+    w.tree().script("tool/" + name, body);
   }
 
   witness w;

@@ -48,8 +48,7 @@ class smi {
     w.take();
   }
   void replace(const std::string& script) {
-    w.tree().write("tool/nvidia-smi", "#!/bin/sh\n" + script);
-    w.tree().mode("tool/nvidia-smi", 0755);
+    w.tree().script("tool/nvidia-smi", script);
     w.take();
   }
 

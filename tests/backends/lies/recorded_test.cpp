@@ -47,10 +47,6 @@ void check(const witness& w, const known_key& k) {
   CHECK_FALSE(is_reason_of_nothing(why));
 }
 
-std::string script(const std::string& body) {
-  return "#!/bin/sh\n" + body + "\n";
-}
-
 std::vector<std::string> split(const std::string& line) {
   std::vector<std::string> cells;
   std::istringstream in(line);
@@ -63,20 +59,8 @@ std::vector<std::string> split(const std::string& line) {
 
 void put_tool(const witness& w, const char* name, std::uint32_t path, const std::string& body) {
   const std::string file = std::string("tool/") + name;
-  w.tree().write(file, script(body));
-  w.tree().mode(file, 0755);
+  w.tree().script(file, body);
   w.set(path, w.tree().path(file));
-}
-
-void add_amd_card(const witness& w) {
-  hmn_fake::pci_device card;
-  card.address = "0000:0b:00.0";
-  card.vendor = 0x1002;
-  card.device = 0x73ff;
-  card.device_class = 0x030000;
-  card.runtime_status = "active";
-  card.driver = "amdgpu";
-  hmn_fake::add_pci_device(w.tree(), card);
 }
 
 // Paths of all values: "usage/gfx_activity".
@@ -226,7 +210,7 @@ TEST_CASE("recorded answers of rocm-smi") {
     if (!e.file.ends_with(".json")) continue;
     CAPTURE(e.file);
     witness w(bit_of(HMN_BACKEND_ROCM_SMI));
-    add_amd_card(w);
+    hmn_fake::add_pci_device(w.tree(), hmn_fake::amd_card("0000:0b:00.0"));
     put_tool(w, "rocm-smi", HMN_PATH_ROCM_SMI, "exec cat '" + e.path() + "'");
     w.take();
     const json all = json::parse(e.text());
@@ -243,7 +227,7 @@ TEST_CASE("recorded answers of amd-smi") {
     if (!e.file.ends_with(".json")) continue;
     CAPTURE(e.file);
     witness w(bit_of(HMN_BACKEND_AMD_SMI));
-    add_amd_card(w);
+    hmn_fake::add_pci_device(w.tree(), hmn_fake::amd_card("0000:0b:00.0"));
     const std::string question = e.file.find("static") != std::string::npos ? "static" : "metric";
     put_tool(w, "amd-smi", HMN_PATH_AMD_SMI,
              "[ \"$1\" = " + question + " ] || exit 7\nexec cat '" + e.path() + "'");

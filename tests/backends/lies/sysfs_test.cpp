@@ -18,13 +18,7 @@ constexpr const char* slot_address = "0000:03:00.0";
 class card {
  public:
   card() : w(0) {
-    hmn_fake::pci_device d;
-    d.address = slot_address;
-    d.vendor = 0x1002;
-    d.device = 0x73bf;
-    d.device_class = 0x030000;
-    d.runtime_status = "active";
-    d.driver = "amdgpu";
+    hmn_fake::pci_device d = hmn_fake::amd_card(slot_address);
     d.drm_nodes = {"card0", "renderD128"};
     d.files = {{"mem_info_vram_total", "8192\n"},
                {"mem_info_vram_used", "2048\n"},

@@ -11,7 +11,7 @@ constexpr std::uint64_t all_commands =
 
 witness::witness(std::uint64_t commands, std::uint32_t deadline_ms)
     : observer(bit_of(HMN_BACKEND_NVML) | (all_commands & ~commands), deadline_ms) {
-  tree_.link("proc/self/ns/pid", "pid:[4026531836]");
+  hmn_fake::set_host_namespace(tree_);
   tree_.directory("proc/self/fd");
   tree_.directory("sys/bus/pci/devices");
   set(HMN_PATH_PROC, tree_.proc());

@@ -11,8 +11,7 @@ void machine::print(std::string_view text) const {
 }
 
 void machine::script(const std::string& body) const {
-  tree_.write("tool/macmon", "#!/bin/sh\necho \"$*\" >>\"$0.log\"\n" + body + "\n");
-  tree_.mode("tool/macmon", 0755);
+  tree_.script("tool/macmon", "echo \"$*\" >>\"$0.log\"\n" + body);
 }
 
 std::vector<std::string> machine::starts() const {

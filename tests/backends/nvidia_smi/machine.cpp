@@ -28,7 +28,7 @@ const hmn::diagnostic* plain_reading::find(hmn::status code) const {
 machine::machine(const json& scenario, bool wake) : source_(settings(wake)) {
   tree_.directory("tool");
   std::filesystem::copy_file(HMN_FAKE_NVIDIA_SMI, path());
-  tree_.link("proc/self/ns/pid", "pid:[4026531836]");
+  hmn_fake::set_host_namespace(tree_);
   tree_.directory("proc/self/fd");
   change(scenario);
 }

@@ -47,6 +47,17 @@ std::string pci_folder(std::string_view address) {
   return "devices/pci" + std::string(domain_and_bus) + "/" + std::string(address);
 }
 
+pci_device amd_card(std::string_view address) {
+  pci_device card;
+  card.address = address;
+  card.vendor = 0x1002;
+  card.device = 0x73ff;
+  card.device_class = 0x030000;
+  card.runtime_status = "active";
+  card.driver = "amdgpu";
+  return card;
+}
+
 void add_pci_device(const tree& to, const pci_device& v) {
   const auto device_path = pci_folder(v.address);
   const auto folder = "sys/" + device_path;

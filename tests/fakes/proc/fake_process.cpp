@@ -150,6 +150,10 @@ void set_self(const tree& to, std::uint32_t pid) {
   to.link("proc/self", std::to_string(pid));
 }
 
+void set_host_namespace(const tree& to) {
+  to.link("proc/self/ns/pid", "pid:[4026531836]");
+}
+
 void set_pid_namespace(const tree& to, std::uint32_t pid, std::uint64_t inode) {
   to.link(folder_of(pid) + "ns/pid", "pid:[" + std::to_string(inode) + "]");
 }

@@ -62,4 +62,9 @@ void tree::mode(std::string_view relative, unsigned permissions) const {
   fs::permissions(root_ / relative, static_cast<fs::perms>(permissions));
 }
 
+void tree::script(std::string_view relative, std::string_view body) const {
+  write(relative, "#!/bin/sh\n" + std::string(body) + "\n");
+  mode(relative, 0755);
+}
+
 }  // namespace hmn_fake

@@ -31,6 +31,8 @@ class tree {
   void directory(std::string_view relative) const;
   void remove(std::string_view relative) const;
   void mode(std::string_view relative, unsigned permissions) const;
+  // A program: a shell script.
+  void script(std::string_view relative, std::string_view body) const;
 
  private:
   std::filesystem::path root_;
@@ -108,6 +110,8 @@ struct mount {
   std::string root = "/", point, type, source, super_options = "rw";
 };
 
+// The caller is in the host's namespace of process ids.
+void set_host_namespace(const tree& to);
 void set_mountinfo(const tree& to, std::string_view pid, const std::vector<mount>& mounts);
 
 // /proc/<pid>/cgroup is the caller's text. These write the controllers' files below sys/fs/cgroup.
@@ -131,6 +135,8 @@ struct pci_device {
   std::map<std::string, std::string> files;  // any other, by name
 };
 
+// One of AMD's that is awake, under amdgpu.
+pci_device amd_card(std::string_view address);
 // The real layout: sys/devices/pci…/<address>, with links from bus/pci/devices and class/drm.
 void add_pci_device(const tree& to, const pci_device& values);
 std::string pci_folder(std::string_view address);

@@ -72,10 +72,13 @@ void paths_of(const json& v, const std::string& path, std::vector<std::string>& 
 }
 
 constexpr known_key columns[] = {
+    {"memory.total", "total_bytes"},
     {"memory.used", "used_bytes"},
     {"memory.free", "free_bytes"},
     {"memory.reserved", "reserved_bytes"},
     {"utilization.gpu", "gpu_busy_percent"},
+    {"utilization.encoder", "encoder_busy_percent"},
+    {"utilization.decoder", "decoder_busy_percent"},
     {"utilization.memory", "memory_busy_percent"},
     {"temperature.gpu", "temperature_celsius"},
     {"temperature.memory", "memory_celsius"},
@@ -92,6 +95,7 @@ constexpr known_key columns[] = {
 };
 
 constexpr known_key rocm_keys[] = {
+    {"VRAM Total Memory (B)", "total_bytes"},
     {"VRAM Total Used Memory (B)", "used_bytes"},
     {"GPU use (%)", "gpu_busy_percent"},
     {"GPU memory use (%)", "memory_busy_percent"},
@@ -111,6 +115,7 @@ constexpr known_key rocm_keys[] = {
 };
 
 constexpr known_key amd_paths[] = {
+    {"mem_usage/total_vram", "total_bytes"},
     {"mem_usage/used_vram", "used_bytes"},
     {"usage/gfx_activity", "gpu_busy_percent"},
     {"usage/umc_activity", "memory_busy_percent"},
@@ -128,6 +133,7 @@ constexpr known_key amd_paths[] = {
 };
 
 constexpr known_key amdgpu_files[] = {
+    {"mem_info_vram_total", "total_bytes"},
     {"mem_info_vram_used", "used_bytes"},
     {"gpu_busy_percent", "gpu_busy_percent"},
     {"mem_busy_percent", "memory_busy_percent"},

@@ -166,6 +166,15 @@ class Frames(Top):
     def test_no_gpu(self):
         self.assertIn("no GPU was found", self.once({"devices": []}))
 
+    def test_gpus_that_could_not_be_listed_are_unknown(self):
+        failing = [{"call": "open", "status": "backend", "message": "the driver is mismatched"}]
+        done = self.on({"devices": [], "failures": failing}, "top", "--once")
+        self.assertEqual(done.code, 1, done.err)
+        head, _, message, *rest = (line.strip() for line in done.out.splitlines() if line.strip())
+        self.assertIn("? GPUs  >=0 processes", head)
+        self.assertIn("the driver is mismatched", message)
+        self.assertNotIn("no process uses a GPU", rest)
+
     def test_sixty_four_gpus(self):
         machine = self.machine(devices=[busy(name=f"Card {i}", uuid=f"GPU-{i}") for i in range(64)])
         for size in SIZES:

@@ -143,6 +143,10 @@ void reader::state::keep(std::shared_ptr<const hypomnesis::snapshot> from) {
     made->is_partial = previous.is_partial;
     made->why_partial = previous.why_partial;
   }
+  if (const auto why = why_search_failed(*from)) {
+    made->search_failed = made->is_partial = true;
+    made->why_partial = *why;
+  }
   made->from = std::move(from);
   {
     const std::lock_guard lock(mutex);

@@ -62,7 +62,8 @@ struct machine_reading {
   std::string why_partial;
   std::string why_no_cpu;
   std::optional<hypomnesis::system_memory> host;
-  std::string why_no_gpu;  // empty: there is one
+  std::string why_no_gpu;      // empty: there is one
+  bool search_failed = false;  // it is not known which GPUs there are
   // For reasons of missing values; the second one of those of processes.
   std::shared_ptr<const hypomnesis::snapshot> from, processes_from;
 };

@@ -157,6 +157,7 @@ expected<exit_code> run_as_text(const session& in, const run_settings& how) {
   if (frames == 1) reading.process_interval = reading.interval;
   reader from(in, reading);
   std::uint64_t readings = 0, printed = 0;
+  auto code = exit_code::done;
   while (printed < frames) {
     std::shared_ptr<const machine_reading> fresh;
     {
@@ -166,6 +167,7 @@ expected<exit_code> run_as_text(const session& in, const run_settings& how) {
     }
     if (!fresh) break;
     if (how.is_traced) print_trace(*fresh->from);
+    code = fresh->search_failed ? exit_code::failed : exit_code::done;
     shown.take(std::move(fresh));
     // Loads and rates need a reading before.
     if (++readings == 1) continue;
@@ -174,7 +176,7 @@ expected<exit_code> run_as_text(const session& in, const run_settings& how) {
     if (result == write_result::failed) return exit_code::failed;
     ++printed;
   }
-  return exit_code::done;
+  return code;
 }
 
 }  // namespace hmn::cli::top

@@ -29,7 +29,8 @@ std::string ram_text(const machine_reading& of) {
 std::string count_text(const state& of) {
   const auto gpus = of.now->gpus.size(), shown = of.list.shown;
   const auto all = shown + of.list.hidden;
-  auto text = fmt::format("{} GPU{}  {}{}", gpus, gpus == 1 ? "" : "s",
+  const auto count = of.now->search_failed ? "?" : fmt::to_string(gpus);
+  auto text = fmt::format("{} GPU{}  {}{}", count, gpus == 1 ? "" : "s",
                           of.now->is_partial ? ">=" : "", shown);
   if (of.list.hidden > 0) text += fmt::format(" of {}", all);
   return text + (all == 1 ? " process" : " processes");

@@ -123,7 +123,7 @@ class Options(unittest.TestCase):
 
 class Texts(unittest.TestCase):
     def test_commands_stand_in_help_manual_and_completions(self):
-        listed = re.search(r"^Subcommands:\n(.*?)\n\n", help_of(""), re.S | re.M).group(1)
+        listed = re.search(r"^Commands:\n(.*?)\n\n", help_of(""), re.S | re.M).group(1)
         names = {line.split()[0] for line in listed.splitlines()}
         self.assertEqual(names, set(COMMANDS) - {""} | {"help"})
         self.assertEqual(set(re.findall(r"^\.It Cm ([\w-]+)$", page_of(""), re.M)), names)

@@ -503,7 +503,7 @@ class Endings(Top):
 class Usage(Top):
     def test_wrong_words(self):
         for words, text in (
-                (("--frames", "0"), '--frames "0": expected a whole number from 1 on'),
+                (("--frames", "0"), '--frames "0": expected a whole number of at least 1'),
                 (("--once", "--frames", "2"), "--once and --frames: only one of them"),
                 (("--interval", "5"), '--interval 5: did you mean 5s or 5ms?'),
                 (("--user", ""), '--user "": expected the name or the number of a user')):

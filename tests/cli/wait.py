@@ -175,7 +175,7 @@ class Wait(Machines):
             self.assertEqual(process.wait(timeout=60), -number)
 
     def test_wrong_usage(self):
-        for arguments, message in (((), "--free is missing"), (("--free", "20"), "20GiB or 20MiB"),
+        for arguments, message in (((), "--free: expected the memory to wait for"), (("--free", "20"), "20GiB or 20MiB"),
                                    (("--free", "0GiB"), "--free"),
                                    (("--free", "1GiB", "--any", "--device", "0"), "only one of them"),
                                    (("--free", "1GiB", "--interval", "5"), "--interval"),

@@ -197,7 +197,7 @@ class Watch(Machines):
         self.assertEqual(self.on({"devices": [card(row(7, "1GiB"))]}, "watch", "--top", "0").code, 2)
         self.assertIn("watch failed to query device 0: ", self.on({"devices": []}, "watch").err)
         for words, message in ((("4294967296",), 'PID "4294967296": expected a whole number from 1 to 4294967295'),
-                               (("--top", "4294967296"), "expected a whole number up to 4294967295")):
+                               (("--top", "4294967296"), "expected a whole number from 0 to 4294967295")):
             self.assertIn(message, self.on({"devices": []}, "watch", *words).err)
         for words in (("--follow-new", "7"), ("--match", "x", "7"), ("--sort", "ram", "7"), ("--sort", "size"), ("x",), ("0",), ("--interval", "5"), ("--top", "-1")):
             self.assertEqual(self.on({"devices": []}, "watch", *words).code, 2, words)

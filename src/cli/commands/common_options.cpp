@@ -31,7 +31,7 @@ void add_values(CLI::App& app, std::initializer_list<value_option> all) {
 
 void add_common_but_timeout(CLI::App& app, common_texts& into) {
   app.set_help_flag("-h,--help", "Print this help");
-  app.add_option("--machine", into.machine, "Run on the machine in FILE: described, or recorded")
+  app.add_option("--machine", into.machine, "Use the machine in FILE: described, or recorded")
       ->type_name("FILE");
   add_values(app, {{"--color", &into.colour, "WHEN", "Colours: auto, always, never [auto]"}});
   app.add_flag("--trace", into.trace, "Print each driver call on standard error");

@@ -112,7 +112,8 @@ void add_exporter(CLI::App& app, exporter_texts& into) {
   add_values(
       app,
       {{"--listen", &into.listen, "ADDRESS:PORT", "Serve there; no ADDRESS: all [127.0.0.1:10077]"},
-       {"--web-config", &into.web_config, "FILE", "TLS, passwords and headers, as Prometheus has"},
+       {"--web-config", &into.web_config, "FILE",
+        "TLS, passwords and headers, in Prometheus' format"},
        {"--max-age", &into.max_age, "DURATION",
         "Share readings between clients up to this age [1s]"},
        {"--per", &into.per, "KIND", "Also memory per process, user, container, pod, ..."},

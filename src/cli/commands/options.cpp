@@ -94,7 +94,7 @@ void add_device(CLI::App& app, texts& into,
 }
 
 CLI::App* add_command(CLI::App& app, const char* name, const char* purpose, const char* examples) {
-  auto* added = app.add_subcommand(name, purpose);
+  auto* added = app.add_subcommand(name, purpose)->group("Commands");
   added->footer(examples);
   return added;
 }
@@ -129,7 +129,7 @@ void add_metrics(CLI::App& app, texts& into) {
 void add_record(CLI::App& app, texts& into) {
   auto* record = add_command(app, "record-machine", "Record this machine in a file that replays it",
                              record_examples);
-  record->add_option("FILE", into.file, "File to write")->required();
+  record->add_option("FILE", into.file, "File to write")->type_name("")->required();
   record->add_flag("--force", into.force, "Replace an existing file");
   add_common(*record, into.after);
 }
@@ -214,6 +214,7 @@ void declare(CLI::App& app, texts& into) {
   doctor->add_flag("--json", into.command_json, "Print a JSON object");
   add_common(*doctor, into.after);
   auto* help = app.add_subcommand("help", "Print this help, or that of a command");
+  help->group("Commands");
   help->set_help_flag("-h,--help", "Print this help");
   help->add_option("COMMAND", into.topic, "Command whose help to print");
 }
@@ -398,6 +399,8 @@ expected<std::variant<options, information>> parse_options(int argc, const char*
   int own = 0;
   while (own < argc && std::string_view(argv[own]) != "--") ++own;
   CLI::App app("Measures host memory and GPU memory.", "hmn");
+  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  app.get_formatter()->label("Positionals", "Arguments");
   texts given;
   declare(app, given);
   try {

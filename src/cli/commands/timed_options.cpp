@@ -20,7 +20,7 @@ expected<std::uint64_t> parse_count(std::string_view text) {
   const auto end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, count);
   if (parsed.ec == std::errc{} && parsed.ptr == end && count > 0) return count;
-  return misused(fmt::format("--count \"{}\": expected a whole number from 1 on", text));
+  return misused(fmt::format("--count \"{}\": expected a whole number of at least 1", text));
 }
 
 std::optional<std::uint32_t> whole(std::string_view text) {
@@ -130,7 +130,7 @@ const char* const spill_examples =
 
 void add_spill(CLI::App& app, spill_texts& into) {
   add_values(
-      app, {{"--interval", &into.interval, "DURATION", "Time between observations [100ms]"},
+      app, {{"--interval", &into.interval, "DURATION", "Time between samples [100ms]"},
             {"--json", &into.json, "FILE", "Write the report to FILE, or to standard output (-)"}});
 }
 
@@ -158,11 +158,11 @@ void add_wait(CLI::App& app, wait_texts& into) {
              {{"--free", &into.free, "SIZE", "Free memory to wait for: 20GiB, 512MiB"},
               {"--interval", &into.interval, "DURATION", "Time between checks [5s]"},
               {"--timeout", &into.timeout, "DURATION", "Give up after this time: 30s, 5m, 1h"}});
-  app.add_flag("--any", into.any, "First device that has as much (the default)");
+  app.add_flag("--any", into.any, "First device with that much free (the default)");
 }
 
 std::optional<failure> apply_wait(const wait_texts& from, bool has_device, wait_options& to) {
-  if (!from.free) return misused("--free is missing: the memory to wait for (--free 20GiB)");
+  if (!from.free) return misused("--free: expected the memory to wait for, as in --free 20GiB");
   const auto bytes = parse_size_argument(*from.free);
   if (!bytes) return misused("--free " + bytes.why().message);
   to.bytes = *bytes;
@@ -183,14 +183,15 @@ const char* const watch_examples =
     "failed or wrong usage. See hmn-watch(1).";
 
 void add_watch(CLI::App& app, watch_texts& into) {
-  app.add_option("PID", into.pids, "Processes to follow; without: those that use most");
+  app.add_option("PID", into.pids, "Processes to follow; without: those that use most")
+      ->type_name("");
   add_values(app,
              {{"--interval", &into.interval, "DURATION", "Time between samples [5s]"},
               {"--duration", &into.duration, "DURATION", "End after this time"},
               {"--top", &into.top, "N", "Without PID: follow the top N [5]"},
               {"--match", &into.match, "GLOB", "Without PID: only names that match (* ? [a-z])"},
               {"--sort", &into.sort, "KEY", "Top by vram, shared, total, ram, pid, name [vram]"}});
-  app.add_flag("--follow-new", into.follow_new, "Choose them again at each sample");
+  app.add_flag("--follow-new", into.follow_new, "Choose the processes again at each sample");
 }
 
 std::optional<failure> apply_watch(const watch_texts& from, watch_options& to) {
@@ -220,7 +221,7 @@ std::optional<failure> apply_watch(const watch_texts& from, watch_options& to) {
     const auto top = whole(*from.top);
     if (!top)
       return misused(
-          fmt::format("--top \"{}\": expected a whole number up to 4294967295", *from.top));
+          fmt::format("--top \"{}\": expected a whole number from 0 to 4294967295", *from.top));
     to.top = *top;
   }
   return std::nullopt;

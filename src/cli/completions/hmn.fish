@@ -62,7 +62,7 @@ complete -c hmn -n '__fish_seen_subcommand_from metrics' -l json -d 'Print a JSO
 complete -c hmn -n '__fish_seen_subcommand_from fit' -F
 complete -c hmn -n '__fish_seen_subcommand_from fit' -l context -x -a '4K 8K 32K 128K' -d 'Tokens of each sequence'
 complete -c hmn -n '__fish_seen_subcommand_from fit' -l batch -x -d 'Sequences at once'
-complete -c hmn -n '__fish_seen_subcommand_from fit' -l kv-type -x -a 'f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl' -d 'What keys and values are kept as'
+complete -c hmn -n '__fish_seen_subcommand_from fit' -l kv-type -x -a 'f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl' -d 'Type of the cached keys and values'
 complete -c hmn -n '__fish_seen_subcommand_from fit' -l device -x -a '(__hmn_numbers_of index) all' -d 'Only this device; several: together'
 complete -c hmn -n '__fish_seen_subcommand_from fit' -l json -d 'Print a JSON object'
 
@@ -70,7 +70,7 @@ complete -c hmn -n '__fish_seen_subcommand_from fit' -l json -d 'Print a JSON ob
 complete -c hmn -n '__fish_seen_subcommand_from run spill' -x -a '(__fish_complete_subcommand --fcs-skip=2 -_ --timeout --machine --color --interval --device --record --plot --json)'
 complete -c hmn -n '__fish_seen_subcommand_from wait' -x -a '(__fish_complete_subcommand --fcs-skip=2 -_ --timeout --machine --color --interval --device --free)'
 
-complete -c hmn -n '__fish_seen_subcommand_from spill' -l interval -x -a '50ms 100ms 1s' -d 'Time between observations'
+complete -c hmn -n '__fish_seen_subcommand_from spill' -l interval -x -a '50ms 100ms 1s' -d 'Time between samples'
 complete -c hmn -n '__fish_seen_subcommand_from spill' -l device -x -a '(__hmn_numbers_of index)' -d 'This device'
 complete -c hmn -n '__fish_seen_subcommand_from spill' -l json -r -F -d 'Write the report to a file'
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l interval -x -a '1s 5s 1m' -d 'Time between samples'
@@ -78,7 +78,7 @@ complete -c hmn -n '__fish_seen_subcommand_from watch' -l duration -x -a '10s 1m
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l top -x -d 'Follow the top N'
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l match -x -d 'Only names that match'
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l sort -x -a 'vram shared total ram pid name' -d Order
-complete -c hmn -n '__fish_seen_subcommand_from watch' -l follow-new -d 'Choose them again at each sample'
+complete -c hmn -n '__fish_seen_subcommand_from watch' -l follow-new -d 'Choose the processes again at each sample'
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l device -x -a '(__hmn_numbers_of index)' -d 'This device'
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l json -d 'Print a JSON object on each line'
 complete -c hmn -n '__fish_seen_subcommand_from run' -l record -r -F -d 'Write each sample to a file'
@@ -88,7 +88,7 @@ complete -c hmn -n '__fish_seen_subcommand_from run' -l device -x -a '(__hmn_num
 complete -c hmn -n '__fish_seen_subcommand_from run' -l json -r -F -d 'Write the result to a file'
 
 complete -c hmn -n '__fish_seen_subcommand_from wait' -l free -x -a '1GiB 8GiB 20GiB 40GiB' -d 'Free memory to wait for'
-complete -c hmn -n '__fish_seen_subcommand_from wait' -l any -d 'First device that has as much'
+complete -c hmn -n '__fish_seen_subcommand_from wait' -l any -d 'First device with that much free'
 complete -c hmn -n '__fish_seen_subcommand_from wait' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
 complete -c hmn -n '__fish_seen_subcommand_from wait' -l interval -x -a '1s 5s 1m' -d 'Time between checks'
 complete -c hmn -n '__fish_seen_subcommand_from wait' -l json -d 'Print a JSON object'

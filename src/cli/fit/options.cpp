@@ -58,7 +58,7 @@ void add_fit(CLI::App& app, fit_texts& into) {
   app.add_option("--batch", into.batch, "Sequences at once [1]")
       ->type_name("N")
       ->multi_option_policy(last);
-  app.add_option("--kv-type", into.kv_type, "What keys and values are kept as [f16]")
+  app.add_option("--kv-type", into.kv_type, "Type of the cached keys and values [f16]")
       ->type_name("TYPE")
       ->multi_option_policy(last);
   app.add_option("--device", into.devices, "Only this device; several, or all: together")

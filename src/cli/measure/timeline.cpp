@@ -71,7 +71,7 @@ expected<timeline_form> timeline_form_of(std::string_view path) {
     if (path.ends_with(ending)) return timeline_form::json_lines;
   if (path.ends_with(".csv")) return timeline_form::csv;
   return misused(fmt::format(
-      "--record \"{}\": the file's name must end in .jsonl (JSON Lines) or .csv", path));
+      "--record \"{}\": expected a file whose name ends in .jsonl (JSON Lines) or .csv", path));
 }
 
 std::string timeline_header(timeline_form form, const std::vector<std::uint32_t>& indexes) {

@@ -41,12 +41,13 @@ expected<std::uint64_t> parse_duration(std::string_view text) {
   if (digits.empty())
     return misused(
         fmt::format("\"{}\": expected a whole number and a unit ({})", text, unit_names));
-  if (unit.empty()) return misused(fmt::format("{0}: did you mean {0}s or {0}ms?", digits));
 
   std::uint64_t number = 0;
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (parsed.ec != std::errc{})
     return misused(fmt::format("\"{}\": {} is too large a number", text, digits));
+  if (number == 0) return misused(fmt::format("\"{}\": expected a time greater than zero", text));
+  if (unit.empty()) return misused(fmt::format("{0}: did you mean {0}s or {0}ms?", digits));
   const auto factor = milliseconds_per(unit);
   if (factor == 0 && unit.front() == '.')
     return misused(fmt::format("\"{}\": expected a whole number and a unit ({}), as in 500ms", text,
@@ -54,7 +55,6 @@ expected<std::uint64_t> parse_duration(std::string_view text) {
   if (factor == 0)
     return misused(
         fmt::format("\"{}\": unknown unit \"{}\" (expected {})", text, unit, unit_names));
-  if (number == 0) return misused(fmt::format("\"{}\": must be greater than zero", text));
   return saturating_product(number, factor);
 }
 

@@ -72,7 +72,7 @@ expected<std::uint64_t> parse_size_argument(std::string_view text) {
   if (__builtin_mul_overflow(high, found->bytes, &bytes) ||
       __builtin_add_overflow(bytes, part, &bytes))
     return not_a_size(text, "is too large a number");
-  if (bytes == 0) return not_a_size(text, "must be greater than zero");
+  if (bytes == 0) return not_a_size(text, "expected a size greater than zero");
   return bytes;
 }
 

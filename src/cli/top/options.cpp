@@ -16,7 +16,7 @@ expected<std::uint64_t> parse_frames(const std::string& text) {
   const auto end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, count);
   if (parsed.ec == std::errc{} && parsed.ptr == end && count > 0) return count;
-  return misused(fmt::format("--frames \"{}\": expected a whole number from 1 on", text));
+  return misused(fmt::format("--frames \"{}\": expected a whole number of at least 1", text));
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ namespace hmn::cli {
 namespace {
 
 expected<std::string> read_whole(const std::string& path) {
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  errno = 0;
   if (!file || !(text << file.rdbuf()))
     return failed_at(path, std::strerror(errno != 0 ? errno : EIO));
   return text.str();

@@ -199,9 +199,9 @@ expected<web_config> parse_web_config(const std::string& text, const std::string
 }
 
 expected<web_config> read_web_config(const std::string& path) {
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  errno = 0;
   if (!file || !(text << file.rdbuf()))
     return failed_at(path, std::strerror(errno != 0 ? errno : EIO));
   const auto slash = path.rfind('/');

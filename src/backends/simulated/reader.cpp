@@ -68,6 +68,12 @@ std::string range_text(double low, double high) {
   return "a number from " + text(low) + " to " + text(high);
 }
 
+// One of 64 bits; different keys may share it.
+constexpr std::uint64_t mark_of(std::string_view key) {
+  const unsigned last = key.empty() ? 0U : static_cast<unsigned char>(key.back());
+  return std::uint64_t{1} << ((key.size() * 5 + last) % most_bits);
+}
+
 std::optional<std::uint64_t> hexadecimal(std::string_view text) {
   if (!text.starts_with("0x") && !text.starts_with("0X")) return {};
   std::uint64_t number = 0;
@@ -116,12 +122,16 @@ std::string list_of(std::span<const word> words) {
 
 object_reader::object_reader(const json::value& v, const place& at, problems& found)
     : members_(v.as<json::object>()), at_(at), found_(found), first_asked_(found.asked.size()) {
-  if (members_ == nullptr) found_.refuse(at, v, "an object");
+  if (members_ == nullptr) {
+    found_.refuse(at, v, "an object");
+    return;
+  }
+  for (const std::string& key : members_->keys) has_ |= mark_of(key);
 }
 
 const json::value* object_reader::get_or_null(std::string_view key) {
   found_.asked.push_back(key);
-  const json::value* v = members_ == nullptr ? nullptr : members_->find(key);
+  const json::value* v = (has_ & mark_of(key)) == 0 ? nullptr : members_->find(key);
   const std::size_t at =
       v == nullptr ? most_bits : static_cast<std::size_t>(v - members_->values.data());
   if (at < most_bits) used_ |= std::uint64_t{1} << at;

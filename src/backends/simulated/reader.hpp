@@ -108,6 +108,7 @@ class object_reader {
   problems& found_;
   std::size_t first_asked_;
   std::uint64_t used_ = 0;  // bit n: the member n was asked for; of the first 64
+  std::uint64_t has_ = 0;   // marks of all members: most keys that are asked for are not there
 };
 
 std::optional<std::uint32_t> find_word(std::span<const word> words, std::string_view name);

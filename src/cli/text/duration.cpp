@@ -46,12 +46,12 @@ expected<std::uint64_t> parse_duration(std::string_view text) {
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (parsed.ec != std::errc{})
     return misused(fmt::format("\"{}\": {} is too large a number", text, digits));
+  if (unit.starts_with('.'))
+    return misused(fmt::format("\"{}\": expected a whole number and a unit ({}), as in 500ms", text,
+                               unit_names));
   if (number == 0) return misused(fmt::format("\"{}\": expected a time greater than zero", text));
   if (unit.empty()) return misused(fmt::format("{0}: did you mean {0}s or {0}ms?", digits));
   const auto factor = milliseconds_per(unit);
-  if (factor == 0 && unit.front() == '.')
-    return misused(fmt::format("\"{}\": expected a whole number and a unit ({}), as in 500ms", text,
-                               unit_names));
   if (factor == 0)
     return misused(
         fmt::format("\"{}\": unknown unit \"{}\" (expected {})", text, unit, unit_names));

@@ -88,8 +88,7 @@ class Processes(Drivers):
         self.send(screen, "Down", "Down", "Down", "Down")
         screen.keys("y")
         screen.until_has(f"STOP was sent to {target.pid} (sleep)")
-        with open(f"/proc/{target.pid}/stat", encoding="utf-8") as file:
-            self.assertEqual(file.read().rsplit(")", 1)[1].split()[0], "T")
+        self.assertTrue(os.WIFSTOPPED(os.waitpid(target.pid, os.WUNTRACED)[1]))
         self.send(screen)
         screen.keys("y")
         screen.until_has(f"TERM was sent to {target.pid}")

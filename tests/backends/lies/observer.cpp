@@ -82,6 +82,16 @@ const value_of& find(const std::string& key) {
   return values[0];
 }
 
+// Number of the metric that a key such as "clock_mhz/sm" begins with.
+std::uint32_t id_of(const std::string& key) {
+  const std::string name = key.substr(0, key.find('/'));
+  for (std::uint32_t id = 1; id < 100; ++id) {
+    if (name == hmn_metric_name(id)) return id;
+  }
+  FAIL("unknown metric " << name);
+  return 0;
+}
+
 std::string text_of(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%.12g", number);
@@ -212,7 +222,39 @@ std::pair<const void*, hmn_flags> observer::record_of(hmn_flags subject) const {
   return {nullptr, 0};
 }
 
+// Reasons are those of a metric, not of its instances.
+std::string observer::of_metric(const std::string& key, hmn_diagnostic& why) const {
+  const std::uint32_t id = id_of(key);
+  auto info = sized<hmn_snapshot_info>();
+  REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+  for (std::uint32_t i = 0; i < info.metric_count; ++i) {
+    auto m = sized<hmn_metric>();
+    REQUIRE(hmn_snapshot_metric(snapshot_, i, &m) == HMN_OK);
+    const bool is_it = m.device_index == 0 && m.id == id &&
+                       key.substr(key.find('/') + 1) == hmn_metric_instance_name(id, m.instance);
+    const bool is_count = (m.present & HMN_METRIC_HAS_COUNT) != 0;
+    if (is_it) return text_of(is_count ? static_cast<double>(m.count) : m.value);
+  }
+  REQUIRE(hmn_snapshot_reason(snapshot_, 0, HMN_COLLECT_METRICS, 0, id, &why) == HMN_OK);
+  return hmn_reason_name(why.reason);
+}
+
+std::string observer::of_pool(const std::string& key, hmn_diagnostic& why) const {
+  const std::string kind = key.substr(0, key.find(':'));
+  const std::string member = key.substr(kind.size() + 1);
+  const json document = document_of(snapshot_);
+  for (const json& p : document.at("pools")) {
+    const bool is_it = p.at("device_index") == 0 && p.at("kind") == kind;
+    if (is_it && p.at(member).is_number()) return text_of(p.at(member).get<double>());
+  }
+  REQUIRE(hmn_snapshot_reason(snapshot_, 0, HMN_COLLECT_POOLS, find(member).bit, 0, &why) ==
+          HMN_OK);
+  return hmn_reason_name(why.reason);
+}
+
 std::string observer::through_c(const std::string& key, hmn_diagnostic& why) const {
+  if (key.find('/') != std::string::npos) return of_metric(key, why);
+  if (key.find(':') != std::string::npos) return of_pool(key, why);
   const value_of& v = find(key);
   const auto [record, present] = record_of(v.subject);
   if ((present & v.bit) != 0) return text_of(number_at(record, v));
@@ -239,6 +281,7 @@ std::string observer::see(const std::string& key) const {
   if (key == "processes") return of_list();
   auto why = sized<hmn_diagnostic>();
   const std::string seen = through_c(key, why);
+  if (key.find_first_of("/:") != std::string::npos) return seen;
   const json written = in_json(document_of(snapshot_), find(key));
   if (written.is_number()) CHECK(text_of(written.get<double>()) == seen);
   if (written.is_null()) CHECK(seen.find_first_of("0123456789") == std::string::npos);

@@ -27,7 +27,8 @@ T sized() {
 }
 
 // `key` is that of the JSON, "used_bytes"; "self.used_bytes" for what the caller uses,
-// "pid:<number>" for the memory of a process, "processes" for the list of them, which is "listed".
+// "pid:<number>" for the memory of a process, "processes" for the list of them, which is "listed";
+// "clock_mhz/sm" for a metric's instance, "host:used_bytes" for a pool that is not the main one.
 // `is` is a number, or the name of a reason.
 struct expectation {
   std::string key;
@@ -59,6 +60,8 @@ class observer {
   [[nodiscard]] std::string through_c(const std::string& key, hmn_diagnostic& why) const;
   [[nodiscard]] std::string of_process(std::uint32_t pid) const;
   [[nodiscard]] std::string of_list() const;
+  [[nodiscard]] std::string of_metric(const std::string& key, hmn_diagnostic& why) const;
+  [[nodiscard]] std::string of_pool(const std::string& key, hmn_diagnostic& why) const;
   [[nodiscard]] std::pair<const void*, hmn_flags> record_of(hmn_flags subject) const;
 
   hmn_context* context_ = nullptr;

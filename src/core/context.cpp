@@ -145,7 +145,7 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
       conclusive = known.conclusive && !m.late;
       const std::uint64_t resting = resting_ & ~bit_of(from->id());
       resting_ = known.rests ? resting | bit_of(from->id()) : resting;
-      if (known.refused && known.refused->code != status::timeout) return;
+      if (known.refused && !is_late(*known.refused)) return;
       listed = q.list && known.listed_ns >= m.since;
       if (listed) learn(*from, known);
       for (const device_answer& a : known.devices) {
@@ -153,7 +153,7 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
       }
       wants_more = visit(*from, known, m);
     });
-    if (answered || answered.why().code == status::timeout) served |= bit_of(from->id());
+    if (answered || is_late(answered.why())) served |= bit_of(from->id());
     if (answered) continue;
     if (conclusive && is_no_news(*from, index)) continue;
     if (!listed) note_refusal(*from, answered.why(), q.list ? std::nullopt : index);

@@ -62,6 +62,11 @@ inline failure answered_too_late(source from) noexcept {
   return {status::timeout, from, {}, "the driver did not answer within the deadline"};
 }
 
+// Returns whether only the time was over, so that earlier values replace the answer.
+inline bool is_late(const failure& why) noexcept {
+  return why.code == status::timeout;
+}
+
 // Copies a part of a device for this reading, with its age at zero: the value just read; else,
 // marked stale, an earlier one in place of a late or unrequested answer; else the reason for its
 // absence.
@@ -71,8 +76,7 @@ result<void> read_part(const part<T>& p, const moment& m, const limits& l, sourc
   const bool reached = p.tried_ns >= m.since;
   const bool is_fresh = reached && p.taken_ns != 0 && !p.why;
   if (!is_fresh) {
-    const bool is_late = !reached || p.why->code == status::timeout;
-    const bool is_young = is_late && now - p.taken_ns <= l.stale_ns;
+    const bool is_young = (!reached || is_late(*p.why)) && now - p.taken_ns <= l.stale_ns;
     if (p.taken_ns == 0 || !((reached && p.stands) || is_young)) {
       return reached ? *p.why : answered_too_late(from);
     }

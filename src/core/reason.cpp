@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/reason.hpp"
 
+#include "core/freshness.hpp"
+
 namespace hmn {
 namespace {
 
@@ -34,7 +36,7 @@ failure reason_of_state(const device& of) {
     case state::lost:
       return {status::device_lost, of.from, {}, "the device is gone"};
     case state::hung:
-      return {status::timeout, of.from, {}, "the driver did not answer within the deadline"};
+      return answered_too_late(of.from);
     case state::unreadable:
       return {status::backend, of.from, {}, "the device cannot be read"};
     default:

@@ -314,7 +314,7 @@ result<void> worker::run(const plan& p, deadline& d, visitor visit) {
 // late as one that no caller waited for any longer.
 result<void> worker::show_last(visitor visit, std::uint64_t since) {
   result<void> ended = outcome_of_last();
-  show(visit, {since, !ended && ended.why().code == status::timeout});
+  show(visit, {since, !ended && is_late(ended.why())});
   return ended;
 }
 

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "../sized.hpp"
 #include "cards.hpp"
 
 using namespace amdgpu_test;
@@ -16,13 +17,6 @@ using namespace amdgpu_test;
 namespace {
 
 constexpr std::uint32_t gpu_id = 57300;
-
-template <class T>
-T sized() {
-  T t{};
-  t.struct_size = sizeof t;
-  return t;
-}
 
 // A card, a part of a processor, and a process that uses the first.
 class computer {

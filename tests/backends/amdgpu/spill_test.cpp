@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "../sized.hpp"
 #include "cards.hpp"
 
 using namespace amdgpu_test;
@@ -17,13 +18,6 @@ namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
 constexpr const char* slot = "0000:03:00.0";
-
-template <class T>
-T sized() {
-  T t{};
-  t.struct_size = sizeof t;
-  return t;
-}
 
 // One card; what it and its process use can be set.
 class computer {

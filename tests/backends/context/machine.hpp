@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../patience.hpp"
+#include "../sized.hpp"
 #include "fake_tree.hpp"
 
 // The fake NVML's controls (tests/fakes/nvml/fake_nvml.h), found in the loaded library.
@@ -31,13 +32,6 @@ class fake_nvml {
  private:
   void* library_;
 };
-
-template <class T>
-T sized() {
-  T t{};
-  t.struct_size = sizeof t;
-  return t;
-}
 
 struct options {
   hmn_flags flags = 0;

@@ -82,6 +82,15 @@ const value_of& find(const std::string& key) {
   return values[0];
 }
 
+// Kind of the pool that a key such as "host:used_bytes" begins with, and where its colon is.
+std::pair<std::uint32_t, std::size_t> pool_kind_of(const std::string& key) {
+  const std::size_t colon = key.find(':');
+  const std::string kind = key.substr(0, colon);
+  if (kind == "host") return {HMN_POOL_HOST, colon};
+  REQUIRE(kind == "vram_visible");
+  return {HMN_POOL_VRAM_VISIBLE, colon};
+}
+
 // Number of the metric that a key such as "clock_mhz/sm" begins with.
 std::uint32_t id_of(const std::string& key) {
   const std::string name = key.substr(0, key.find('/'));
@@ -240,15 +249,17 @@ std::string observer::of_metric(const std::string& key, hmn_diagnostic& why) con
 }
 
 std::string observer::of_pool(const std::string& key, hmn_diagnostic& why) const {
-  const std::string kind = key.substr(0, key.find(':'));
-  const std::string member = key.substr(kind.size() + 1);
-  const json document = document_of(snapshot_);
-  for (const json& p : document.at("pools")) {
-    const bool is_it = p.at("device_index") == 0 && p.at("kind") == kind;
-    if (is_it && p.at(member).is_number()) return text_of(p.at(member).get<double>());
+  const auto [kind, colon] = pool_kind_of(key);
+  const value_of& v = find(key.substr(colon + 1));
+  auto info = sized<hmn_snapshot_info>();
+  REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+  for (std::uint32_t i = 0; i < info.pool_count; ++i) {
+    auto p = sized<hmn_pool>();
+    REQUIRE(hmn_snapshot_pool(snapshot_, i, &p) == HMN_OK);
+    const bool is_it = p.device_index == 0 && p.kind == kind;
+    if (is_it && (p.present & v.bit) != 0) return text_of(number_at(&p, v));
   }
-  REQUIRE(hmn_snapshot_reason(snapshot_, 0, HMN_COLLECT_POOLS, find(member).bit, 0, &why) ==
-          HMN_OK);
+  REQUIRE(hmn_snapshot_reason(snapshot_, 0, HMN_COLLECT_POOLS, v.bit, 0, &why) == HMN_OK);
   return hmn_reason_name(why.reason);
 }
 

@@ -13,17 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "../sized.hpp"
+
 namespace lies_test {
 
 constexpr std::uint64_t bit_of(std::uint32_t backend) {
   return std::uint64_t{1} << backend;
-}
-
-template <class T>
-T sized() {
-  T t{};
-  t.struct_size = sizeof t;
-  return t;
 }
 
 // `key` is that of the JSON, "used_bytes"; "self.used_bytes" for what the caller uses,

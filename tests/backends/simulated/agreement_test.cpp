@@ -13,14 +13,9 @@
 #include <string>
 #include <vector>
 
-namespace {
+#include "../sized.hpp"
 
-template <class T>
-T sized() {
-  T t{};
-  t.struct_size = sizeof t;
-  return t;
-}
+namespace {
 
 class machine {
  public:

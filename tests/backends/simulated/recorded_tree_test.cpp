@@ -8,18 +8,12 @@
 #include <cctype>
 #include <string>
 
+#include "../sized.hpp"
 #include "recorded.hpp"
 
 using recorded::entry;
 
 namespace {
-
-template <class T>
-T sized() {
-  T t{};
-  t.struct_size = sizeof t;
-  return t;
-}
 
 struct machine {
   explicit machine(const std::string& folder) {

@@ -10,17 +10,11 @@
 #include <vector>
 
 #include "../patience.hpp"
+#include "../sized.hpp"
 
 inline constexpr std::uint64_t kib = 1024;
 inline constexpr std::uint64_t mib = 1024 * kib;
 inline constexpr std::uint64_t gib = 1024 * mib;
-
-template <class T>
-T sized() {
-  T t{};
-  t.struct_size = sizeof t;
-  return t;
-}
 
 // A folder of this test's own, removed with all that was written there.
 class scratch {

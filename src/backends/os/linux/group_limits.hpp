@@ -44,10 +44,9 @@ class group_limits {
   platform::mutex mutex_;
   platform::kept_file membership_;
   platform::kept_file mounts_;
-  std::string known_;                           // membership that the levels are of
-  std::vector<std::unique_ptr<level>> levels_;  // innermost first
-  std::unique_ptr<platform::kept_file>
-      hidden_;  // v1: reports limits of groups that are not mounted
+  std::string known_;                            // membership that the levels are of
+  std::vector<std::unique_ptr<level>> levels_;   // innermost first
+  std::unique_ptr<platform::kept_file> hidden_;  // v1: limits of groups that are not mounted
 };
 
 // Folders of the caller's v2 groups, innermost first, up to the mount.

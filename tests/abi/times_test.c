@@ -5,7 +5,7 @@
  */
 #include "support/machine.h"
 
-enum { AT_ONCE = 600, SHORT = 300, DELAY = 1500 };
+enum { AT_ONCE = 900, SHORT = 300, DELAY = 1500 };
 static const uint32_t values[] = {0, 1, UINT32_MAX - 2, HMN_MS_IMMEDIATE, HMN_MS_UNLIMITED};
 enum { VALUES = sizeof values / sizeof values[0] };
 

@@ -28,7 +28,7 @@ class machine {
   hmn_context* context_ = nullptr;
 };
 
-// One GPU whose calls cost nothing, used by this process and by `more` rows.
-std::string one_gpu(const std::string& more = {});
+// GPUs whose calls cost nothing, each used by this process and by `more` rows.
+std::string gpus(unsigned count, const std::string& more = {});
 
 }  // namespace bench

@@ -68,7 +68,7 @@ static void process_list(benchmark::State& state) {
   for (const pid_t pid : others.pids()) {
     rows += ", {\"pid\": " + std::to_string(pid) + ", \"used\": 1048576}";
   }
-  const bench::machine machine(HMN_CONTEXT_NO_THREADS, bench::one_gpu(rows));
+  const bench::machine machine(HMN_CONTEXT_NO_THREADS, bench::gpus(1, rows));
   hmn_snapshot_options options = {};
   options.struct_size = sizeof options;
   options.collect = HMN_COLLECT_PROCESSES;

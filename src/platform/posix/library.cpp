@@ -19,6 +19,12 @@ bool is_missing(const char* name, std::string_view error_text) {
   return at != error_text.npos && (at == 0 || error_text[at - 1] == ' ');
 }
 
+// Frees what the loader keeps of the thread's last error, else until the thread ends.
+void drop_error() noexcept {
+  while (dlerror() != nullptr) {
+  }
+}
+
 }  // namespace
 
 library::open_result library::open(const char* name_or_path) {
@@ -35,6 +41,7 @@ library::open_result library::open(const char* name_or_path) {
     const char* text = dlerror();
     result.error_text = text != nullptr ? text : "the loader gave no reason";
     result.is_missing = is_missing(name_or_path, result.error_text);
+    drop_error();
   }
   return result;
 }
@@ -53,7 +60,10 @@ library::~library() {
 
 // Rejects a null handle, which dlsym takes for the whole program.
 void* library::symbol(const char* name) const noexcept {
-  return handle_ != nullptr ? dlsym(handle_, name) : nullptr;
+  if (handle_ == nullptr) return nullptr;
+  void* const found = dlsym(handle_, name);
+  if (found == nullptr) drop_error();
+  return found;
 }
 
 void library::close() noexcept {

@@ -192,7 +192,9 @@ bool device_list::must_identify(const handle_slot& at, handle h) const noexcept 
 void device_list::note_unreachable(const topic& t, unsigned index, const sleep_watch& watch) {
   handle_slot& at = handles_[index];
   if (at.number && is_seated(*at.number)) at.number.reset();
-  if (!at.number) at.number = number_of_unreachable(index, watch);
+  if (!at.number || !devices_[*at.number].address) {
+    at.number = number_of_unreachable(index, watch);
+  }
   known_device& d = devices_[*at.number];
   d.refusal = at.result;
   d.refused_by = at.from;

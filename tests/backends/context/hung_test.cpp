@@ -16,9 +16,10 @@ constexpr hmn_flags all =
     HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY | HMN_COLLECT_PROCESSES | HMN_COLLECT_METRICS;
 constexpr const char* any_call = "nvmlDevice*";
 
-std::string hang(unsigned device, const std::string& call = any_call, const char* more = "") {
-  return R"({"call": ")" + call + R"(", "device": )" + std::to_string(device) +
-         R"(, "hang": true)" + more + "}";
+std::string hang(unsigned device, const std::string& call = any_call, const char* more = "",
+                 const std::string& how = "true") {
+  return R"({"call": ")" + call + R"(", "device": )" + std::to_string(device) + R"(, "hang": )" +
+         how + more + "}";
 }
 
 constexpr std::uint64_t used_by(unsigned device) {
@@ -261,32 +262,38 @@ TEST_CASE("what only the call for memory reports is the state of that reading") 
 
 TEST_CASE("a key that a device which hangs may have is not one that no device has") {
   const fake_nvml nvml;
-  nvml.load(gpus(3, hang(0) + ", " + hang(1)));
-  const machine m;
-  for (const char* address : {"0000:01:00.0", "0000:02:00.0", "0000:03:00.0"}) {
-    hmn_fake::pci_device d;
-    d.address = address;
-    hmn_fake::add_pci_device(m.tree(), d);
+  for (const bool both_return : {false, true}) {
+    CAPTURE(both_return);
+    const hmn_fake::tree tree;
+    nvml.load(gpus(3, hang(0, any_call, "", R"({"until_file": ")" + tree.path("go") + "\"}") +
+                          ", " + hang(1)));
+    const machine m;
+    for (const char* address : {"0000:01:00.0", "0000:02:00.0", "0000:03:00.0"}) {
+      hmn_fake::pci_device d;
+      d.address = address;
+      hmn_fake::add_pci_device(m.tree(), d);
+    }
+    std::uint32_t index = 9;
+    const auto find = [&](const char* key) {
+      return hmn_device_find(m.context(), key, &index, nullptr);
+    };
+    CHECK(find("pci:0000:03:00.0") == HMN_OK);
+    CHECK(index == 2);
+    CHECK(find("pci:0000:01:00.0") == HMN_E_TIMEOUT);
+    CHECK(find("uuid:GPU-1") == HMN_E_TIMEOUT);
+    CHECK(find("driver:nvidia:7") == HMN_E_NO_DEVICE);
+    tree.write("go", "");
+    nvml.load(gpus(3, hang(1)));
+    CHECK(comes_true([&] {
+      if (both_return) nvml.release();
+      return find("pci:0000:01:00.0") == HMN_OK;
+    }));
+    // The only one left of the bus.
+    CHECK(comes_true([&] { return find("pci:0000:02:00.0") == HMN_OK; }));
+    CHECK(index == 1);
+    CHECK(taken_snapshot(m.context()).device(1).state == HMN_RUN_STATE_HUNG);
+    CHECK(find("pci:0000:07:00.0") == HMN_E_NO_DEVICE);
   }
-  std::uint32_t index = 9;
-  const auto find = [&](const char* key) {
-    return hmn_device_find(m.context(), key, &index, nullptr);
-  };
-  CHECK(find("pci:0000:03:00.0") == HMN_OK);
-  CHECK(index == 2);
-  CHECK(find("pci:0000:01:00.0") == HMN_E_TIMEOUT);
-  CHECK(find("uuid:GPU-1") == HMN_E_TIMEOUT);
-  CHECK(find("driver:nvidia:7") == HMN_E_NO_DEVICE);
-  nvml.load(gpus(3, hang(1)));
-  CHECK(comes_true([&] {
-    nvml.release();
-    return find("pci:0000:01:00.0") == HMN_OK;
-  }));
-  // The only one left of the bus.
-  CHECK(comes_true([&] { return find("pci:0000:02:00.0") == HMN_OK; }));
-  CHECK(index == 1);
-  CHECK(taken_snapshot(m.context()).device(1).state == HMN_RUN_STATE_HUNG);
-  CHECK(find("pci:0000:07:00.0") == HMN_E_NO_DEVICE);
 }
 
 TEST_CASE("the instances of a GPU that hangs hang with it") {

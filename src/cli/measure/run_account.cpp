@@ -11,6 +11,11 @@ void add_value(curve& to, std::uint64_t at_ns, const std::optional<double>& valu
     to.add_gap();
 }
 
+// That the command has ended explains no value that another failure has prevented before.
+void keep_reason(const std::string& why, std::string& to) {
+  if (!why.empty() && (to.empty() || why != ended_too_early)) to = why;
+}
+
 }  // namespace
 
 void tracked::add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes) {
@@ -25,7 +30,7 @@ void run_account::add(const run_sample& sample) {
   const auto at = sample.offset_ns;
   if (sample.host) {
     resident_.add(at, sample.host->resident_bytes);
-    if (!sample.host->why.empty()) why_ = sample.host->why;
+    keep_reason(sample.host->why, why_);
     // Rarely read: absence in between is not a gap.
     if (sample.host->proportional_bytes) proportional_.add(at, sample.host->proportional_bytes);
     group_.add(at, sample.host->group_bytes);
@@ -38,8 +43,8 @@ void run_account::add(const run_sample& sample) {
     add_value(to.load, at, from.busy_percent);
     add_value(to.power, at, from.power_watts);
     if (from.command_bytes && from.is_lower_bound) to.is_lower_bound = true;
-    if (!from.why.empty()) to.why = from.why;
-    if (!from.why_used.empty()) to.why_used = from.why_used;
+    keep_reason(from.why, to.why);
+    keep_reason(from.why_used, to.why_used);
   }
 }
 

@@ -621,8 +621,8 @@ typedef struct hmn_device {
  *  library that is not installed, or a driver that is not loaded, has none.
  *  Where no device is known and a source failed, the call returns its failure, as does every reading
  *  of one device: HMN_E_TIMEOUT: a driver did not answer. HMN_E_BACKEND: a driver or its library is
- *  broken, or they do not match; a machine file is malformed. HMN_E_PERMISSION: the system refused.
- *  HMN_E_NO_SOURCE: there is no machine file. @since 0.1 */
+ *  broken, or they do not match. HMN_E_PERMISSION: the system refused. HMN_E_NO_SOURCE: there is no
+ *  machine file. HMN_E_ARGUMENT: it is malformed. @since 0.1 */
 HMN_FN(hmn_status) hmn_device_count(hmn_context *context, uint32_t *out, hmn_error *error) HMN_NX;
 /** Scans for devices and returns a number that changes when a device is added to the list, is gone or
  *  comes back; 0: no device was seen yet. A program looks at its devices again when it differs from

@@ -223,7 +223,7 @@ static void a_machine_file_that_makes_no_sense_is_reported_where(void** state) {
   machine_make(&m, "{\"devices\": [{\"name\": 7}]}", NULL);
   const hmn_backend_info info = backend_of(m.context, HMN_BACKEND_SIMULATED);
   assert_int_equal(info.state, HMN_RUN_STATE_UNREADABLE);
-  assert_status(info.status, HMN_E_BACKEND);
+  assert_status(info.status, HMN_E_ARGUMENT);
   assert_non_null(strstr(info.message, "/devices/0/name"));
   machine_end(&m);
 }

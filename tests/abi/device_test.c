@@ -224,8 +224,8 @@ static void what_hides_devices_is_no_count_of_0(void** state) {
     const char* json;
     hmn_status expected;
   } machines[] = {
-      {"{\"devices\": [{\"name\": 7}]}", HMN_E_BACKEND},
-      {"{", HMN_E_BACKEND},
+      {"{\"devices\": [{\"name\": 7}]}", HMN_E_ARGUMENT},
+      {"{", HMN_E_ARGUMENT},
       {FAILS("backend"), HMN_E_BACKEND},
       {FAILS("permission"), HMN_E_PERMISSION},
       {FAILS("timeout"), HMN_E_TIMEOUT},

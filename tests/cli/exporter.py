@@ -151,9 +151,9 @@ class Once(Machines):
 
     def test_no_gpu_is_zero_devices_and_a_failed_search_is_unknown(self):
         self.assertEqual(value(self.scrape({"devices": []}), "hypomnesis_devices"), 0)
-        broken = self.on({"devices": 7}, "exporter", "--once")
-        self.assertEqual(broken.code, 1)
-        self.assertIn("/devices", broken.err)
+        fault = {"call": "open", "status": "backend", "message": "out of order"}
+        broken = self.on({"devices": [], "failures": [fault]}, "exporter", "--once")
+        self.assertEqual((broken.code, broken.err), (1, "hmn: out of order\n"))
         families = parse(broken.out)
         self.assertNotIn("hypomnesis_devices", families)
         self.assertEqual(value(families, "hypomnesis_reading_error", subject="devices", reason="failed"), 1)

@@ -134,7 +134,7 @@ class Engine(Machines):
 
     def test_counters_survive_a_reload_of_the_driver(self):
         energies = [100, 400, 50, 150]
-        changes = [{"after_ms": 3000 * (n + 1), "patch": [
+        changes = [{"at_reading": 5 * (n + 1), "patch": [
             {"op": "replace", "path": "/devices/0/telemetry/energy_joules", "value": energy}]}
             for n, energy in enumerate(energies[1:])]
         machine = self.machine(devices=[card(uuid="GPU-1", telemetry={"energy_joules": energies[0]})], changes=changes)
@@ -150,8 +150,8 @@ class Engine(Machines):
         gone = {"op": "add", "path": "/devices/1/state", "value": "lost"}
         back = [{"op": "add", "path": "/devices/1/state", "value": "ready"},
                 {"op": "replace", "path": "/devices/1/telemetry/energy_joules", "value": 5}]
-        changes = [{"after_ms": 3000, "patch": [gone]}, {"after_ms": 6000, "patch": back},
-                   {"after_ms": 9000, "patch": [{"op": "remove", "path": "/devices/1"}]}]
+        changes = [{"at_reading": 5, "patch": [gone]}, {"at_reading": 10, "patch": back},
+                   {"at_reading": 15, "patch": [{"op": "remove", "path": "/devices/1"}]}]
         devices = [card(uuid=f"GPU-{n}", telemetry={"energy_joules": 1000, "power_watts": 50}) for n in (1, 2)]
         machine = self.machine(devices=devices, changes=changes)
         second = '{hw_id="GPU-2"}'

@@ -98,10 +98,15 @@ class Usage(Machines):
         result = run("--machine", "no/such.json")
         self.assertEqual(result, (1, "", 'hmn: --machine "no/such.json": No such file or directory\n'))
 
-    def test_a_machine_file_that_is_wrong_is_reported_why(self):
-        for arguments in ((), ("--json",), ("ps",), ("snapshot",), ("doctor",)):
-            result = run(*arguments, "--machine", self.machine({"devices": [{"nam": "x"}]}))
-            self.assertIn("nam", result.err + result.out, arguments)
+    def test_a_malformed_machine_file_is_refused_by_every_command(self):
+        machine, ran = self.machine({"devices": [{"nam": "x"}]}), self.folder / "ran"
+        refusal = f'hmn: /devices/0: the key "nam" is not known; did you mean "name"? (machine file {machine})\n'
+        for code, *arguments in ((1,), (1, "--json"), (1, "ps"), (1, "snapshot"), (1, "doctor"), (1, "log"),
+                                 (2, "watch"), (1, "fit", "7B"), (125, "run"), (125, "spill")):
+            command = ("touch", ran) if code == 125 else ()
+            result = run(*arguments, "--machine", machine, *command)
+            self.assertEqual(result, (code, "", refusal), arguments)
+            self.assertFalse(ran.exists())
 
     def test_a_relative_machine_file_is_found(self):
         (self.folder / "here.json").write_text('{"devices": [{"name": "Here"}]}')

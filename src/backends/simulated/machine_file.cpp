@@ -32,7 +32,7 @@ failure unreadable(int error, const std::string& path) {
 failure malformed(const problem& p, const std::string& path) {
   const std::string where = p.pointer.empty() ? "" : p.pointer + ": ";
   return {
-      status::backend, source::simulated, {}, where + p.sentence + " (machine file " + path + ")"};
+      status::argument, source::simulated, {}, where + p.sentence + " (machine file " + path + ")"};
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ result<simulated::script> empty_machine() {
 }
 
 failure no_machine(const std::string& folder) {
-  return {status::backend,
+  return {status::argument,
           source::simulated,
           {},
           "there is no machine in the folder " + folder +

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "cli/system/environment.hpp"
 #include "cli/system/file.hpp"
@@ -32,6 +33,18 @@ failure refused(const std::string& machine, std::string_view why) {
   return failed(fmt::format("--machine \"{}\": {}", machine, why));
 }
 
+// Returns why a machine file is malformed. A reading of a process that it does not describe is not
+// counted.
+std::optional<std::string> why_malformed(const hypomnesis::context& in) {
+  constexpr auto no_process = std::numeric_limits<std::uint32_t>::max();
+  try {
+    in.process_memory(no_process, hypomnesis::process_memory_field::resident);
+  } catch (const hypomnesis::error& why) {
+    if (why.status() == hypomnesis::status_code::argument) return why.what();
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 session::session(const session_settings& asked)
@@ -43,14 +56,17 @@ session::session(const session_settings& asked)
 
 expected<session> session::open(const session_settings& asked) {
   session opened(asked);
-  if (asked.machine.empty()) return opened;
-  // An absent driver is no failure of the library; an unreadable file named by the user is one.
-  if (const auto why = why_unreadable(asked.machine)) return refused(asked.machine, *why);
-  try {
-    opened.library_.set_path(hypomnesis::path_kind::simulation, absolute_path(asked.machine));
-  } catch (const hypomnesis::error& why) {
-    return refused(asked.machine, why.what());
+  // An absent driver is no failure of the library; an unusable file named by the user is one.
+  if (!asked.machine.empty()) {
+    if (const auto why = why_unreadable(asked.machine)) return refused(asked.machine, *why);
+    try {
+      opened.library_.set_path(hypomnesis::path_kind::simulation, absolute_path(asked.machine));
+    } catch (const hypomnesis::error& why) {
+      return refused(asked.machine, why.what());
+    }
   }
+  if (opened.is_simulated_)
+    if (const auto why = why_malformed(opened.library_)) return failed(*why);
   return opened;
 }
 

@@ -32,16 +32,16 @@ TEST_CASE("a malformed file fails every reading with its sentence") {
   simulation s(R"({"devices":[{"pools":[{"kind":"vrm"}]}]})");
   auto memory = sized<hmn_process_memory>();
   s.error = sized<hmn_error>();
-  CHECK(hmn_process_memory_read_self(s.context(), 0, &memory, &s.error) == HMN_E_BACKEND);
+  CHECK(hmn_process_memory_read_self(s.context(), 0, &memory, &s.error) == HMN_E_ARGUMENT);
   const std::string sentence = s.error.message;
   CHECK(sentence.find("/devices/0/pools/0/kind: \"vrm\" is not one of vram, ") == 0);
   CHECK(sentence.find("(machine file " + s.files().path("machine.json") + ")") != sentence.npos);
   CHECK(s.error.backend == HMN_BACKEND_SIMULATED);
-  CHECK(s.read_pool() == HMN_E_BACKEND);
+  CHECK(s.read_pool() == HMN_E_ARGUMENT);
   CHECK(s.error.message == sentence);
   CHECK(s.error.backend == HMN_BACKEND_SIMULATED);
   auto system = sized<hmn_system_memory>();
-  CHECK(hmn_system_memory_read(s.context(), 0, &system, &s.error) == HMN_E_BACKEND);
+  CHECK(hmn_system_memory_read(s.context(), 0, &system, &s.error) == HMN_E_ARGUMENT);
   const taken_snapshot p(s);
   CHECK((p.info.notes & HMN_NOTE_PARTIAL) != 0);
   REQUIRE(!p.diagnostics.empty());
@@ -58,7 +58,7 @@ TEST_CASE("the backend says how it fares") {
   simulation bad("{");
   REQUIRE(hmn_context_backend(bad.context(), HMN_BACKEND_SIMULATED, &info, nullptr) == HMN_OK);
   CHECK(info.state == HMN_RUN_STATE_UNREADABLE);
-  CHECK(info.status == HMN_E_BACKEND);
+  CHECK(info.status == HMN_E_ARGUMENT);
   CHECK(std::string(info.message).find("line 1, column 2: expected a key in double quotes") == 0);
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("no file, no permission and no plain file are told apart") {
   CHECK(std::string(s.error.message).find("there is no machine file: ") == 0);
   const std::string folder = s.files().path("folder");
   REQUIRE(mkdir(folder.c_str(), 0700) == 0);
-  CHECK(status_at(folder) == HMN_E_BACKEND);
+  CHECK(status_at(folder) == HMN_E_ARGUMENT);
   CHECK(std::string(s.error.message).find("there is no machine in the folder " + folder) == 0);
   rmdir(folder.c_str());
   CHECK(status_at("/proc/self/mem") == HMN_E_BACKEND);
@@ -92,7 +92,7 @@ TEST_CASE("no file, no permission and no plain file are told apart") {
 
 TEST_CASE("a file past 16 MiB is refused") {
   simulation s(std::string(16 * mib, ' ') + "{}");
-  CHECK(s.read_pool() == HMN_E_BACKEND);
+  CHECK(s.read_pool() == HMN_E_ARGUMENT);
   CHECK(std::string(s.error.message).find("it is larger than 16 MiB") == 0);
   const options patient{.deadline_ms = 300'000, .open_deadline_ms = 300'000};
   simulation whole("{}" + std::string(16 * mib - 2, ' '), patient);

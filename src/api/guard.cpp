@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "api/guard.hpp"
 
+#include <new>
+
 #include "model/compose.hpp"
 #include "model/text.hpp"
+#include "platform/thread.hpp"
 
 namespace hmn::api {
 
@@ -50,7 +53,23 @@ hmn_status refuse(hmn_error* error, status code, const char* message) noexcept {
 }
 
 hmn_status guarded(hmn_error* error, function_ref<result<void>()> body) noexcept {
-  return guarded_here(error, body);
+  const platform::no_cancel quiet;
+  if (error != nullptr && !is_struct_size(error->struct_size, HMN_ERROR_SIZE_V1)) {
+    return HMN_E_STRUCT_SIZE;
+  }
+  try {
+    const result<void> said = body();
+    if (said) {
+      clear_error(error);
+      return HMN_OK;
+    }
+    write_error(error, said.why());
+    return static_cast<hmn_status>(said.why().code);
+  } catch (const std::bad_alloc&) {
+    return refuse(error, status::no_memory, "no memory");
+  } catch (...) {
+    return refuse(error, status::internal, "a defect of this library");
+  }
 }
 
 hmn_status with_context(hmn_context* handle, hmn_error* error,

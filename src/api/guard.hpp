@@ -7,7 +7,6 @@
 
 #include <cstring>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -17,7 +16,6 @@
 #include "api/sized.hpp"
 #include "model/function_ref.hpp"
 #include "model/record.hpp"
-#include "platform/thread.hpp"
 
 namespace hmn::api {
 
@@ -46,28 +44,6 @@ result<void> check_flags(hmn_flags flags, hmn_flags known = 0);
 hmn_status refuse(hmn_error* error, status code, const char* message) noexcept;
 
 // Runs `body`. An invalid error->struct_size fails the call.
-template <class Body>
-hmn_status guarded_here(hmn_error* error, Body&& body) noexcept {
-  const platform::no_cancel quiet;
-  if (error != nullptr && !is_struct_size(error->struct_size, HMN_ERROR_SIZE_V1)) {
-    return HMN_E_STRUCT_SIZE;
-  }
-  try {
-    const result<void> said = body();
-    if (said) {
-      clear_error(error);
-      return HMN_OK;
-    }
-    write_error(error, said.why());
-    return static_cast<hmn_status>(said.why().code);
-  } catch (const std::bad_alloc&) {
-    return refuse(error, status::no_memory, "no memory");
-  } catch (...) {
-    return refuse(error, status::internal, "a defect of this library");
-  }
-}
-
-// Runs `body` through a pointer, for smaller code.
 hmn_status guarded(hmn_error* error, function_ref<result<void>()> body) noexcept;
 
 // Checks that an object exists and belongs to this process; `noun` names it.

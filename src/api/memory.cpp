@@ -4,27 +4,11 @@
 #include "api/guard.hpp"
 #include "model/compose.hpp"
 #include "model/record.hpp"
+#include "platform/thread.hpp"
 
 namespace hmn::api {
 
 namespace {
-
-template <class T>
-void fill(hmn_flags&, hmn_flags, T& field, const auto& value) noexcept {
-  field = static_cast<T>(value);
-}
-
-template <class T, class V>
-void fill(hmn_flags& present, hmn_flags bit, T& field, const std::optional<V>& value) noexcept {
-  give(present, bit, field, value);
-}
-
-// Unrolled copy_out: reading the own resident set is measured in single instructions.
-void copy_fields(const process_memory& m, hmn_process_memory& out) noexcept {
-#define HMN_FILL(member, c_member, bit, ...) fill(out.present, bit, out.c_member, m.member);
-  HMN_PROCESS_MEMORY_FIELDS(HMN_FILL)
-#undef HMN_FILL
-}
 
 template <class Read>
 result<void> read_fields(hmn_flags fields, const hmn_process_memory* out, hmn_process_memory& full,
@@ -33,9 +17,27 @@ result<void> read_fields(hmn_flags fields, const hmn_process_memory* out, hmn_pr
   const hmn_flags wanted = fields != 0 ? fields : process_memory_field::cheap;
   process_memory m;
   if (result<void> ok = read(wanted, m); !ok) return ok;
-  copy_fields(m, full);
-  if ((wanted & ~full.present) != 0) full.notes |= HMN_NOTE_PARTIAL;
+  copy_requested(m, wanted, full);
   return {};
+}
+
+// What is read most often, on a path of its own: a context that has been used, the struct of this
+// version and the values of two system calls. Its time is measured in those.
+bool read_own_sizes(hmn_context* handle, hmn_flags fields, hmn_process_memory* out) noexcept {
+  constexpr hmn_flags both = process_memory_field::cheap;
+  if (handle == nullptr || out == nullptr || out->struct_size != sizeof *out) return false;
+  memory_sizes found;
+  if ((fields & ~both) != 0 || !object(handle).own_sizes(found)) return false;
+  *out = {};
+  out->struct_size = sizeof *out;
+  out->present = fields != 0 ? fields : both;
+  out->backend = static_cast<std::uint32_t>(source::os);
+  out->pid = object(handle).own_pid();
+  if ((out->present & process_memory_field::resident) != 0) out->resident_bytes = found.resident;
+  if ((out->present & process_memory_field::virtual_size) != 0) {
+    out->virtual_bytes = found.virtual_size;
+  }
+  return true;
 }
 
 }  // namespace
@@ -53,21 +55,18 @@ hmn_status hmn_process_memory_read(hmn_context* handle, uint32_t pid, hmn_flags 
   });
 }
 
-// Inlined on the whole path: its time is measured in system calls.
 hmn_status hmn_process_memory_read_self(hmn_context* handle, hmn_flags fields,
                                         hmn_process_memory* out, hmn_error* error) noexcept {
-  return guarded_here(error, [&]() -> result<void> {
-    const sized_out to = sized_out::of(out);
-    if (result<void> ok = to.check(); !ok) return ok;
-    cleared_unless_written answer(to);
-    if (result<void> ok = check_context(handle); !ok) return ok;
-    const auto read = [&](std::uint32_t f, process_memory& m) {
-      return object(handle).own_memory(f, m);
-    };
-    hmn_process_memory full{};
-    if (result<void> ok = read_fields(fields, out, full, read); !ok) return ok;
-    answer.write(&full);
-    return {};
+  if (error == nullptr || is_struct_size(error->struct_size, HMN_ERROR_SIZE_V1)) {
+    const platform::no_cancel quiet;
+    if (read_own_sizes(handle, fields, out)) {
+      clear_error(error);
+      return HMN_OK;
+    }
+  }
+  return fill_from(handle, out, error, [&](context& c, hmn_process_memory& full) -> result<void> {
+    return read_fields(fields, out, full,
+                       [&](std::uint32_t f, process_memory& m) { return c.own_memory(f, m); });
   });
 }
 

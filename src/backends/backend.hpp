@@ -91,7 +91,13 @@ class host_source {
   // `fields` are process_memory_field bits, never 0. Succeeds if at least one was read and drops
   // the errors of the others: query one field alone to get its error.
   virtual result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) = 0;
+  // `out` has the caller's pid.
   virtual result<void> own_memory(std::uint32_t fields, process_memory& out) = 0;
+  // Takes no more than system calls, for frequent readings; false: ask own_memory().
+  virtual bool own_sizes(memory_sizes& out) noexcept {
+    static_cast<void>(out);
+    return false;
+  }
   virtual result<void> system(system_memory& out) = 0;
   // Fills those still unknown of: name, name_state, start_unix_ns, uid, host_resident.
   virtual void describe(usage& row) = 0;

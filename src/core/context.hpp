@@ -67,6 +67,11 @@ class context {
 
   result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out);
   result<void> own_memory(std::uint32_t fields, process_memory& out);
+  // For frequent readings; false: own_memory() finds out why.
+  [[nodiscard]] bool own_sizes(memory_sizes& out) const noexcept {
+    return started_.load(std::memory_order_acquire) && !is_forked() && host_->own_sizes(out);
+  }
+  [[nodiscard]] std::uint32_t own_pid() const noexcept { return own_pid_; }
   result<void> system(system_memory& out);
 
   result<void> list_devices(device_listing& out);

@@ -21,6 +21,12 @@ struct process_memory {
   HMN_PROCESS_MEMORY_FIELDS(HMN_MEMBER)
 };
 
+// What of it takes no more than system calls.
+struct memory_sizes {
+  std::uint64_t resident = 0;
+  std::uint64_t virtual_size = 0;
+};
+
 // Memory pressure as the system itself reports it.
 enum class memory_pressure : std::uint32_t { HMN_PRESSURES(HMN_ENUMERATOR) };
 

@@ -94,8 +94,8 @@ constexpr std::optional<std::uint64_t> decimal(std::string_view digits) noexcept
 }
 
 constexpr std::optional<std::uint64_t> product(std::uint64_t a, std::uint64_t b) noexcept {
-  if (b != 0 && a > std::numeric_limits<std::uint64_t>::max() / b) return std::nullopt;
-  return a * b;
+  std::uint64_t made = 0;
+  return __builtin_mul_overflow(a, b, &made) ? std::nullopt : std::optional(made);
 }
 
 constexpr std::optional<std::uint64_t> sum(std::uint64_t a, std::uint64_t b) noexcept {

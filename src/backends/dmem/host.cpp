@@ -76,6 +76,7 @@ class limited_host final : public host_source {
   result<void> own_memory(std::uint32_t fields, process_memory& out) override {
     return host_->own_memory(fields, out);
   }
+  bool own_sizes(memory_sizes& out) noexcept override { return host_->own_sizes(out); }
   result<void> system(system_memory& out) override { return host_->system(out); }
   void describe(usage& row) override { host_->describe(row); }
   void describe_texts(usage& row) override { host_->describe_texts(row); }

@@ -26,5 +26,6 @@ TEST_CASE("statm that is cut short, signed or past 64 bits is refused") {
   CHECK_FALSE(parse_statm("4053 -522 1\n"));
   CHECK_FALSE(parse_statm("+4053 522 1\n"));
   CHECK_FALSE(parse_statm("4053 18446744073709551616 1\n"));
+  CHECK_FALSE(parse_statm("4053 522 \n"));
   CHECK_FALSE(parse_statm("0x10 522 1\n"));
 }

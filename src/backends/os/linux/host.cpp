@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <array>
-#include <atomic>
 #include <string>
 
 #include "backends/os/linux/describe.hpp"
@@ -8,7 +7,6 @@
 #include "backends/os/linux/system_memory.hpp"
 #include "backends/os/os.hpp"
 #include "platform/file.hpp"
-#include "platform/fork.hpp"
 #include "platform/process.hpp"
 #include "procfs/boot_id.hpp"
 #include "procfs/boot_time.hpp"
@@ -25,24 +23,6 @@ using procfs::container_of;
 using procfs::parse_statm;
 using procfs::pid_name;
 
-// Caches the pid, since getpid is a system call.
-class own_pid {
- public:
-  std::uint32_t get() noexcept {
-    const std::uint64_t now = platform::process_generation();
-    if (generation_.load(std::memory_order_acquire) == now)
-      return pid_.load(std::memory_order_relaxed);
-    const std::uint32_t pid = platform::current_pid();
-    pid_.store(pid, std::memory_order_relaxed);
-    generation_.store(now, std::memory_order_release);
-    return pid;
-  }
-
- private:
-  std::atomic<std::uint64_t> generation_{0};
-  std::atomic<std::uint32_t> pid_{0};
-};
-
 class linux_host final : public host_source {
  public:
   explicit linux_host(const settings& s)
@@ -55,17 +35,25 @@ class linux_host final : public host_source {
   source id() const noexcept override { return source::os; }
 
   result<void> own_memory(std::uint32_t fields, process_memory& out) override {
-    const std::uint32_t pid = own_pid_.get();
-    if ((fields & ~process_memory_field::cheap) == 0 && read_own_statm(fields, out)) {
-      out.pid = pid;
-      out.from = source::os;
+    start(out.pid, out);
+    memory_sizes quick;
+    if ((fields & ~process_memory_field::cheap) == 0 && own_sizes(quick)) {
+      store(quick, fields, out);
       return {};
     }
-    start(pid, out);
     result<void> r = read("self", fields, out);
     // "self" is the first thread, which may have ended.
     if (!r && r.why().code == status::no_process) return read("thread-self", fields, out);
     return r;
+  }
+
+  // Uses one fstat and one pread. No resident page: the first thread may have ended.
+  bool own_sizes(memory_sizes& out) noexcept override {
+    std::array<char, 256> buffer;
+    const auto got = own_statm_.read(buffer);
+    if (!got) return false;
+    const auto m = parse_statm({buffer.data(), got.value});
+    return m && m->resident != 0 && to_bytes(*m, page_size_, out);
   }
 
   result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) override {
@@ -100,21 +88,11 @@ class linux_host final : public host_source {
     return read_process_memory(proc_root_, who, page_size_, id_, fields, out);
   }
 
-  // Uses one fstat and one pread. Returns false if the slow path must report the error.
-  bool read_own_statm(std::uint32_t fields, process_memory& out) noexcept {
-    std::array<char, 256> buffer;
-    const auto got = own_statm_.read(buffer);
-    if (!got) return false;
-    const auto m = parse_statm({buffer.data(), got.value});
-    return m && m->resident != 0 && fill(*m, page_size_, fields, out);
-  }
-
   const std::string proc_root_;
   const std::string cgroup_root_;
   const std::size_t page_size_;
   platform::kept_file own_statm_;
   system_reader system_;
-  own_pid own_pid_;
   procfs::boot_time boot_;
   procfs::boot_id id_;
 };

@@ -117,7 +117,9 @@ result<void> read_statm(const subject_files& of, std::size_t page_size, std::uin
     // 0 is only valid if the process has unmapped everything.
     if (life_of(of.root, of.who) != life::running) return why_no_memory(of.root, of.who, path, 0);
   }
-  if (!fill(*m, page_size, fields, out)) return nonsense(path, "a size is past 64 bits");
+  memory_sizes sizes;
+  if (!to_bytes(*m, page_size, sizes)) return nonsense(path, "a size is past 64 bits");
+  store(sizes, fields, out);
   return {};
 }
 
@@ -250,14 +252,14 @@ std::optional<std::string> living_thread(std::string_view root, std::string_view
   return found;
 }
 
-bool fill(const procfs::statm& m, std::size_t page_size, std::uint32_t fields,
-          process_memory& out) noexcept {
-  const auto resident = scan::product(m.resident, page_size);
-  const auto size = scan::product(m.size, page_size);
-  if (!resident || !size) return false;
-  if (fields & field::resident) out.resident = resident;
-  if (fields & field::virtual_size) out.virtual_size = size;
-  return true;
+bool to_bytes(const procfs::statm& m, std::size_t page_size, memory_sizes& out) noexcept {
+  return !__builtin_mul_overflow(m.resident, page_size, &out.resident) &&
+         !__builtin_mul_overflow(m.size, page_size, &out.virtual_size);
+}
+
+void store(const memory_sizes& sizes, std::uint32_t fields, process_memory& out) noexcept {
+  if ((fields & field::resident) != 0) out.resident = sizes.resident;
+  if ((fields & field::virtual_size) != 0) out.virtual_size = sizes.virtual_size;
 }
 
 result<void> read_process_memory(std::string_view root, std::string_view who, std::size_t page_size,

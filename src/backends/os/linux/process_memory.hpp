@@ -40,8 +40,8 @@ failure why_no_memory(std::string_view root, std::string_view who, const procfs:
 std::optional<std::string> living_thread(std::string_view root, std::string_view who);
 
 // Returns false if a value does not fit 64 bits.
-bool fill(const procfs::statm& m, std::size_t page_size, std::uint32_t fields,
-          process_memory& out) noexcept;
+bool to_bytes(const procfs::statm& m, std::size_t page_size, memory_sizes& out) noexcept;
+void store(const memory_sizes& sizes, std::uint32_t fields, process_memory& out) noexcept;
 
 // Reads the memory of the process with the folder <root>/<who>.
 result<void> read_process_memory(std::string_view root, std::string_view who, std::size_t page_size,

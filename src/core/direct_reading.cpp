@@ -87,7 +87,7 @@ result<pool> context::pool(std::uint32_t index, pool_kind kind, std::uint32_t fi
   if (found == nullptr) {
     return failed(status::unsupported, {"device ", index, " has no such memory pool"});
   }
-  if ((present_bits(*found) & pool_field::readable) == 0) {
+  if (present_bits(*found, pool_field::readable) == 0) {
     return failure{status::unsupported,
                    found->from,
                    {},

@@ -40,12 +40,12 @@ std::uint32_t missing_sizes(const merged_device& d) noexcept {
   const pool* const main = d.pools.find(pool_kind::main);
   if (main == nullptr) return has_failed(d, subject::pools) ? sizes : 0;
   if (main->kind == pool_kind::unified || is_stale(main->notes)) return 0;
-  return (main->used ? sizes : sizes | pool_field::reserved) & ~present_bits(*main);
+  return missing_bits(*main, main->used ? sizes : sizes | pool_field::reserved);
 }
 
-std::uint32_t missing_telemetry(const merged_device& d) noexcept {
-  if (!d.telemetry) return has_failed(d, subject::telemetry) ? telemetry_field::all : 0;
-  return is_stale(d.telemetry->notes) ? 0 : ~present_bits(*d.telemetry);
+std::uint32_t missing_telemetry(const merged_device& d, std::uint32_t wanted) noexcept {
+  if (!d.telemetry) return has_failed(d, subject::telemetry) ? wanted : 0;
+  return is_stale(d.telemetry->notes) ? 0 : missing_bits(*d.telemetry, wanted);
 }
 
 void add_use(usage& into, const usage& fresh) {
@@ -105,9 +105,9 @@ void add(gap& to, const gap& other) noexcept {
 // `fields`. A source that rests, is late or has lost the device leaves no gap.
 gap gap_of(const merged_device& d, const plan& p, std::uint32_t fields) noexcept {
   gap g;
-  if (p.list) g.of(subject::devices) = texts & ~present_bits(d.identity);
+  if (p.list) g.of(subject::devices) = missing_bits(d.identity, texts);
   if (p.pools) g.of(subject::pools) = missing_sizes(d);
-  g.of(subject::telemetry) = p.telemetry & fields & missing_telemetry(d);
+  g.of(subject::telemetry) = missing_telemetry(d, p.telemetry & fields);
   // Processes of a divided device stand under its partitions.
   if (is_divided(d.identity)) return g;
   constexpr std::uint32_t use = usage_field::used | usage_field::allocated;

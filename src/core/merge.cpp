@@ -103,7 +103,7 @@ void add_telemetry(merged_device& into, const device_answer& from, const plan& p
                    const limits& l) {
   hmn::telemetry fresh;
   if (!read(into, subject::telemetry, from.telemetry, from.identity.from, m, l, fresh)) return;
-  if (p.fills && (present_bits(fresh) & p.telemetry) == 0) return;
+  if (p.fills && present_bits(fresh, p.telemetry) == 0) return;
   fresh.device_index = into.identity.index;
   if (into.telemetry) {
     merge(*into.telemetry, fresh);
@@ -128,7 +128,7 @@ void add_metrics(merged_device& into, const device_answer& from, const moment& m
 
 bool has_pool(const hmn::pools& all, const selection& wanted) noexcept {
   const pool* const p = all.find(wanted.pool);
-  return p != nullptr && (wanted.pool_fields & ~present_bits(*p)) == 0;
+  return p != nullptr && missing_bits(*p, wanted.pool_fields) == 0;
 }
 
 bool has_metric(const std::vector<metric>& all, const metric* wanted) noexcept {
@@ -191,9 +191,10 @@ void merge(merged_device& into, const device_answer& from, const plan& p, const 
 }
 
 bool is_complete(const merged_device& d, const plan& p, const selection& wanted) noexcept {
-  const std::uint32_t has_telemetry = d.telemetry ? present_bits(*d.telemetry) : 0;
+  const std::uint32_t no_telemetry =
+      d.telemetry ? missing_bits(*d.telemetry, p.telemetry) : p.telemetry;
   return (!p.pools || has_pool(d.pools, wanted)) && (!p.self || (d.found & subject::self) != 0) &&
-         (p.pid == 0 || d.process) && (p.telemetry & ~has_telemetry) == 0 && !p.processes &&
+         (p.pid == 0 || d.process) && no_telemetry == 0 && !p.processes &&
          (!p.metrics || has_metric(d.metrics, wanted.number));
 }
 

@@ -21,6 +21,13 @@ void merge(pool& best, const pool& other);  // pools of one kind
 
 // Answers of the sources for one device in one reading, merged in order of preference.
 struct merged_device {
+  // Neither is defaulted: that would clear the memory of what is not there, most of 3 KiB.
+  struct no_failure : std::optional<failure> {
+    no_failure() noexcept {}  // NOLINT(modernize-use-equals-default)
+    using std::optional<failure>::operator=;
+  };
+  merged_device() noexcept {}  // NOLINT(modernize-use-equals-default)
+
   device identity;  // as numbered by the context
   hmn::pools pools;
   std::optional<hmn::telemetry> telemetry;
@@ -33,7 +40,7 @@ struct merged_device {
   gap filled;                  // added by a fallback
   bool can_be_summed = true;   // the process list is complete, and each row is_whole()
   // Failure of the first source that could not serve a subject, by the number of its bit.
-  std::array<std::optional<failure>, 8> missing;
+  std::array<no_failure, 8> missing;
 
   [[nodiscard]] std::optional<failure>& missing_of(std::uint32_t subject_bit) noexcept {
     return missing[static_cast<std::size_t>(__builtin_ctz(subject_bit))];

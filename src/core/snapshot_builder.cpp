@@ -274,8 +274,10 @@ void snapshot_builder::drop_what_was_found() {
     const snapshot_device* const of = out_->device_by_index(*d.device_index);
     if (merged == nullptr || of == nullptr || d.value.about == subject::metrics) return false;
     std::uint32_t found = merged->filled.of(d.value.about);
-    if (d.value.about == subject::devices) found = present_bits(of->identity);
-    if (d.value.about == subject::telemetry && of->telemetry) found = present_bits(*of->telemetry);
+    if (d.value.about == subject::devices) found = present_bits(of->identity, d.value.field);
+    if (d.value.about == subject::telemetry && of->telemetry) {
+      found = present_bits(*of->telemetry, d.value.field);
+    }
     d.value.field &= ~found;
     return d.value.field == 0;
   };

@@ -262,10 +262,10 @@ void forget(field_list fields, std::uint32_t bits, void* record) noexcept {
   }
 }
 
-std::uint32_t present_bits(field_list fields, const void* record) noexcept {
+std::uint32_t present_bits(field_list fields, std::uint32_t among, const void* record) noexcept {
   std::uint32_t bits = 0;
   for (const field& f : fields) {
-    if (f.bit != 0 && is_known(f, record)) bits |= f.bit;
+    if ((f.bit & among) != 0 && is_known(f, record)) bits |= f.bit;
   }
   return bits;
 }

@@ -110,8 +110,8 @@ std::optional<mig_instance> instance_in(const field& f, const void* record) noex
 void set_number(const field& f, void* record, std::uint64_t value) noexcept;
 void set_real(const field& f, void* record, double value) noexcept;
 
-// Returns the presence bits of the known fields.
-std::uint32_t present_bits(field_list fields, const void* record) noexcept;
+// Returns the presence bits of the known fields of `among`.
+std::uint32_t present_bits(field_list fields, std::uint32_t among, const void* record) noexcept;
 
 // Fills the fields of `bits` that `into` lacks and `from` has; returns their bits.
 std::uint32_t take_missing(field_list fields, std::uint32_t bits, void* into,
@@ -129,8 +129,14 @@ void copy_out(const Record& r, C& c_struct) noexcept {
 }
 
 template <class Record>
-std::uint32_t present_bits(const Record& r) noexcept {
-  return present_bits(fields_of<Record>(), &r);
+std::uint32_t present_bits(const Record& r, std::uint32_t among = ~0U) noexcept {
+  return present_bits(fields_of<Record>(), among, &r);
+}
+
+// Returns those of `wanted` that are not known.
+template <class Record>
+std::uint32_t missing_bits(const Record& r, std::uint32_t wanted) noexcept {
+  return wanted & ~present_bits(r, wanted);
 }
 
 template <class Record>

@@ -28,6 +28,7 @@ void sort_ascending(std::span<std::uint32_t> numbers);
 // keep the buffer of the positions.
 template <class Sequence, class Before>
 void sort_stably(Sequence&& all, Before is_before, std::vector<std::uint32_t>& from) {
+  if (all.size() < 2) return;
   sort_positions(all.size(), from, [&](std::uint32_t a, std::uint32_t b) {
     return static_cast<bool>(is_before(all[a], all[b]));
   });

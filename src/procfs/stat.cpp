@@ -6,15 +6,16 @@
 namespace hmn::procfs {
 namespace {
 
-// Fields, counted as in proc(5): state is 3.
+// Fields, counted as in proc(5): state is 3. One blank separates them.
 class fields {
  public:
   explicit fields(std::string_view after_comm) noexcept : rest_(after_comm) {}
 
   std::string_view take(int number) noexcept {
-    std::string_view word;
-    for (; next_ <= number; ++next_) word = scan::take_word(rest_);
-    return word;
+    for (; next_ < number && !rest_.empty(); rest_.remove_prefix(1)) {
+      if (rest_.front() == ' ') ++next_;
+    }
+    return scan::take_word(rest_);
   }
   [[nodiscard]] bool goes_on() const noexcept { return !rest_.empty(); }
 
@@ -28,7 +29,7 @@ class fields {
 std::optional<stat> parse_stat(std::string_view text) noexcept {
   // A name may contain anything, even " (", ") R 1" and line ends; the fields after it have no ')'.
   const std::size_t open = text.find(" (");
-  const std::size_t close = text.rfind(')');
+  const std::size_t close = scan::find_last(text, ')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open + 2) {
     return std::nullopt;
   }
@@ -52,7 +53,7 @@ std::optional<stat> parse_stat(std::string_view text) noexcept {
 }
 
 std::optional<std::uint64_t> parse_processor_ticks(std::string_view text) noexcept {
-  const std::size_t close = text.rfind(')');
+  const std::size_t close = scan::find_last(text, ')');
   if (close == std::string_view::npos) return std::nullopt;
   std::string_view after = text.substr(close + 1);
   fields f(scan::take_line(after));

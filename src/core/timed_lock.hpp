@@ -14,9 +14,14 @@ class timed_lock {
  public:
   // Brings `now` up to date where it waits.
   [[nodiscard]] bool acquire_until(std::uint64_t deadline_ns, std::uint64_t& now) noexcept {
-    std::uint32_t seen = 0;
-    if (word_.compare_exchange_strong(seen, 1, std::memory_order_acquire)) return true;
-    while (word_.exchange(2, std::memory_order_acquire) != 0) {
+    if (try_acquire()) return true;
+    // What does not block is read in less time than two threads take to sleep and to be woken.
+    int turns = most_turns;
+    while (turns != 0 && !try_acquire()) {
+      platform::relax();
+      --turns;
+    }
+    while (turns == 0 && word_.exchange(2, std::memory_order_acquire) != 0) {
       if (platform::wait_on(word_, 2, deadline_ns) == platform::wake::timed_out) return false;
     }
     now = platform::monotonic_ns();
@@ -28,6 +33,14 @@ class timed_lock {
   }
 
  private:
+  static constexpr int most_turns = 64;  // some microseconds
+
+  bool try_acquire() noexcept {
+    std::uint32_t free = 0;
+    return word_.load(std::memory_order_relaxed) == 0 &&
+           word_.compare_exchange_strong(free, 1, std::memory_order_acquire);
+  }
+
   std::atomic<std::uint32_t> word_{0};
 };
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <memory>
 #include <thread>
 
 #include "bench.hpp"
@@ -35,6 +36,27 @@ static void snapshot_inline(benchmark::State& state) {
   take_snapshots(state, HMN_CONTEXT_NO_THREADS);
 }
 BENCHMARK(snapshot_inline);
+
+// All threads of one context together: items_per_second is not below that of one.
+static std::unique_ptr<bench::machine> shared;
+
+static void snapshot_inline_shared(benchmark::State& state) {
+  hmn_error error = {};
+  error.struct_size = sizeof error;
+  for (auto _ : state) {
+    hmn_snapshot* snapshot = nullptr;
+    bench::must(hmn_snapshot_take(shared->context(), nullptr, &snapshot, &error), error);
+    hmn_snapshot_destroy(snapshot);
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(snapshot_inline_shared)
+    ->Setup([](const benchmark::State&) {
+      shared = std::make_unique<bench::machine>(HMN_CONTEXT_NO_THREADS);
+    })
+    ->Teardown([](const benchmark::State&) { shared.reset(); })
+    ->ThreadRange(1, 32)
+    ->UseRealTime();
 
 static void snapshot_on_worker(benchmark::State& state) {
   take_snapshots(state, 0);

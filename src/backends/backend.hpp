@@ -197,6 +197,11 @@ class device_source {
   // when idle, since one of its devices could suspend.
   virtual bool finish(reading&) { return false; }
   virtual void close() noexcept {}
+  // Makes another one of its kind, to query the other devices while a call of this one hangs: made
+  // on another thread, from what never changes. nullptr: no device can be left out.
+  [[nodiscard]] virtual std::unique_ptr<device_source> again(const settings&) const {
+    return nullptr;
+  }
   // Status of a source that it answers for; by default the outcome that settle() was given.
   [[nodiscard]] virtual source_state describe(source /*which*/) const { return condition_; }
 

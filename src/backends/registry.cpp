@@ -35,21 +35,14 @@ std::unique_ptr<host_source> make_host(const settings& s) {
   if (made.device) list.devices.push_back(std::move(made));
 }
 
-using maker = std::unique_ptr<device_source> (*)(const settings& s);
-
-// Passes the maker of a source that can leave a hung device out (reading::may_ask).
-[[maybe_unused]] constexpr maker again(source id, maker make) noexcept {
-  return id == source::nvml ? make : nullptr;
-}
-
 source_list make_real(const settings& s) {
   source_list list;
   list.host = make_host(s);
-#define HMN_ADD(name, with, when, fallback_for)                                    \
-  if constexpr (HMN_WITH_##with != 0) {                                            \
-    if (is_wanted(source::name, made::when, s)) {                                  \
-      add(list, {make_##name(s), fallback_for, again(source::name, make_##name)}); \
-    }                                                                              \
+#define HMN_ADD(name, with, when, fallback_for)   \
+  if constexpr (HMN_WITH_##with != 0) {           \
+    if (is_wanted(source::name, made::when, s)) { \
+      add(list, {make_##name(s), fallback_for});  \
+    }                                             \
   }
   HMN_DEVICE_SOURCES(HMN_ADD)
 #undef HMN_ADD

@@ -13,8 +13,6 @@ namespace hmn {
 struct listed_source {
   std::unique_ptr<device_source> device;
   std::uint64_t fallback_for = 0;  // bit n: skipped if source n is working
-  // Makes another one when a call for one device hangs; nullptr: no device can be left out.
-  std::unique_ptr<device_source> (*again)(const settings& s) = nullptr;
 };
 
 #define HMN_MAKER(name, ...) std::unique_ptr<device_source> make_##name(const settings& s);

@@ -162,9 +162,9 @@ struct worker::shared_state final : reading {
     const std::span out(left_out.data(), left_out_count);
     const bool is_ending = (state.load(std::memory_order_relaxed) & quit_bit) != 0;
     if (is_ending || std::ranges::find(out, index) != out.end()) return false;
-    const bool has_others = count > left_out_count + 1;
+    const bool can_be_left_out = count > left_out_count + 1 && index < place_mask;
     const std::uint32_t entries = at.load(std::memory_order_relaxed) & ~place_mask;
-    at.store((entries + one_entry) | (has_others ? index + 1 : 0), std::memory_order_relaxed);
+    at.store((entries + one_entry) | (can_be_left_out ? index + 1 : 0), std::memory_order_relaxed);
     return true;
   }
   void recall(device_visitor visit) const override {
@@ -269,7 +269,6 @@ worker::worker(listed_source listed, const settings& s, const limits& l)
     : settings_(s),
       limits_(l),
       fallback_for_(listed.fallback_for),
-      again_(listed.again),
       fills_(listed.device->fills()),
       id_(listed.device->id()),
       answers_for_(listed.device->all_answered_for()),
@@ -496,8 +495,10 @@ bool worker::is_stuck(std::uint64_t patience) {
 // Leaves the hung thread behind, which ends when its call returns, and has another one serve the
 // other devices.
 bool worker::set_aside() {
-  if (again_ == nullptr || aside_.size() == most_aside) return false;
-  auto next = std::make_shared<shared_state>(again_(settings_), known_, settings_.idle_close_ns);
+  if (aside_.size() == most_aside) return false;
+  auto made = shared_->from->again(settings_);
+  if (!made) return false;
+  auto next = std::make_shared<shared_state>(std::move(made), known_, settings_.idle_close_ns);
   aside_.reserve(most_aside);
   if (!known_->hand_over(*next, next->answer, [&] { return start_thread(next); })) {
     return false;

@@ -75,7 +75,6 @@ class worker {
   const settings& settings_;
   limits limits_;
   std::uint64_t fallback_for_;
-  std::unique_ptr<device_source> (*again_)(const settings& s);
   std::uint32_t fills_;
   timed_lock turn_;  // one caller at a time
   plan last_;        // that was asked for

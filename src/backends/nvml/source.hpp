@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "backends/backend.hpp"
@@ -34,6 +35,9 @@ class nvml_source final : public device_source {
 
   bool finish(reading& r) override;
   void close() noexcept override { session_.close(); }
+  [[nodiscard]] std::unique_ptr<device_source> again(const settings& s) const override {
+    return std::make_unique<nvml_source>(s);
+  }
   [[nodiscard]] source_state describe(source) const override;
 
  private:

@@ -88,6 +88,10 @@ void trace(call what, const described_device* d, const result<void>& outcome,
   r.diagnose(std::move(entry));
 }
 
+failure left_out() {
+  return refusal(status::timeout, "a driver call for this device has not returned");
+}
+
 bool has_bytes(const usage& u) {
   return std::ranges::any_of(fields_of<usage>(), [&u](const field& f) {
     return f.unit == unit::bytes && is_known(f, &u);
@@ -123,10 +127,16 @@ result<void> driver::on_device(call what, slot number, reading& r, F body) {
   if (view_.now == nullptr) return refusal(status::state, "no reading has begun");
   const described_device* d = view_.now->find(number);
   if (d == nullptr) return refusal(status::device_lost, "the machine has this device no more");
+  if (!may_ask(*d, r)) return left_out();
   return perform(what, d, r, [&]() -> result<void> {
     result<void> able = check(*d);
     return able ? body(*d) : able;
   });
+}
+
+// Partitions hang with their GPU.
+bool driver::may_ask(const described_device& d, reading& r) const {
+  return r.may_ask(d.identity.parent.value_or(d.identity.number), gpu_count_);
 }
 
 result<void> driver::check(const described_device& d) const {
@@ -165,8 +175,13 @@ result<void> driver::open(reading& r) {
 }
 
 result<void> driver::prepare(reading& r) {
-  const result<view> next = file_->next(counter::devices);
-  if (next) view_ = *next;
+  const result<view> next =
+      std::exchange(has_begun_, false) ? file_->latest() : file_->next(counter::devices);
+  if (next) {
+    view_ = *next;
+    gpu_count_ = static_cast<std::size_t>(std::ranges::count_if(
+        view_.now->devices, [](const described_device& d) { return !d.identity.parent; }));
+  }
   result<void> outcome = next ? open(r) : result<void>(next.why());
   keep(outcome);
   return outcome;
@@ -178,6 +193,9 @@ result<void> driver::devices(std::vector<device>& out, reading& r) {
     for (const described_device& d : view_.now->devices) {
       device& listed = out.emplace_back(as_device(d.identity));
       if (listed.state == state::asleep && wake_) listed.state = state::ready;
+      if (may_ask(d, r)) continue;
+      listed.state = state::hung;
+      r.diagnose(diagnostic_on(call::devices, &d, left_out()));
     }
     return result<void>();
   });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -12,9 +13,14 @@ namespace hmn::simulated {
 // Replaces the vendor's driver on the simulated machine.
 class driver final : public device_source {
  public:
-  // Calls that the file makes slow or hang meet the same deadlines as a real driver.
-  driver(std::shared_ptr<machine_file> file, bool wake)
-      : device_source(source::simulated, calls::may_block), file_(std::move(file)), wake_(wake) {}
+  // Calls that the file makes slow or hang meet the same deadlines as a real driver. `replaces`
+  // another one, which is open, in the reading that it has begun.
+  driver(std::shared_ptr<machine_file> file, bool wake, bool replaces = false)
+      : device_source(source::simulated, calls::may_block),
+        file_(std::move(file)),
+        wake_(wake),
+        has_begun_(replaces),
+        is_open_(replaces) {}
 
   result<void> prepare(reading& r) override;
   result<void> devices(std::vector<device>& out, reading& r) override;
@@ -26,6 +32,9 @@ class driver final : public device_source {
   result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
 
   void close() noexcept override { is_open_ = false; }
+  [[nodiscard]] std::unique_ptr<device_source> again(const settings&) const override {
+    return std::make_unique<driver>(file_, wake_, true);
+  }
 
  private:
   template <class F>
@@ -33,6 +42,7 @@ class driver final : public device_source {
   template <class F>
   result<void> on_device(call what, slot number, reading& r, F body);
   result<void> open(reading& r);
+  bool may_ask(const described_device& d, reading& r) const;
   result<void> check(const described_device& d) const;
   void keep(const result<void>& outcome);
   [[nodiscard]] usage row_of(const described_row& row) const;
@@ -41,7 +51,9 @@ class driver final : public device_source {
   const std::shared_ptr<machine_file> file_;
   const bool wake_;
   view view_;
-  bool is_open_ = false;
+  std::size_t gpu_count_ = 0;
+  bool has_begun_;
+  bool is_open_;
 };
 
 }  // namespace hmn::simulated

@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "model/scale.hpp"
 #include "model/scan.hpp"
 #include "model/short_text.hpp"
 
@@ -12,35 +13,35 @@ namespace {
 struct unit {
   short_text<8> name;
   form of;
-  double factor;
+  scale to;
 };
 
 // Units that the tools call kB, MB and GB are powers of 1024.
 constexpr unit units[] = {
-    {"b", form::bytes, 1},
-    {"bytes", form::bytes, 1},
-    {"kb", form::bytes, 1024},
-    {"kib", form::bytes, 1024},
-    {"mb", form::bytes, 1048576},
-    {"mib", form::bytes, 1048576},
-    {"gb", form::bytes, 1073741824},
-    {"gib", form::bytes, 1073741824},
-    {"%", form::percent, 1},
-    {"c", form::celsius, 1},
+    {"b", form::bytes, as_is},
+    {"bytes", form::bytes, as_is},
+    {"kb", form::bytes, {1024}},
+    {"kib", form::bytes, {1024}},
+    {"mb", form::bytes, {1048576}},
+    {"mib", form::bytes, {1048576}},
+    {"gb", form::bytes, {1073741824}},
+    {"gib", form::bytes, {1073741824}},
+    {"%", form::percent, as_is},
+    {"c", form::celsius, as_is},
     {"\xC2\xB0"
      "c",
-     form::celsius, 1},
-    {"w", form::watts, 1},
-    {"mw", form::watts, 1e-3},
-    {"uw", form::watts, 1e-6},
-    {"j", form::joules, 1},
-    {"uj", form::joules, 1e-6},
-    {"mhz", form::megahertz, 1},
-    {"ghz", form::megahertz, 1000},
-    {"v", form::volts, 1},
-    {"mv", form::volts, 1e-3},
-    {"rpm", form::rpm, 1},
-    {"", form::rpm, 1},
+     form::celsius, as_is},
+    {"w", form::watts, as_is},
+    {"mw", form::watts, from_milli},
+    {"uw", form::watts, from_micro},
+    {"j", form::joules, as_is},
+    {"uj", form::joules, from_micro},
+    {"mhz", form::megahertz, as_is},
+    {"ghz", form::megahertz, {1000}},
+    {"v", form::volts, as_is},
+    {"mv", form::volts, from_milli},
+    {"rpm", form::rpm, as_is},
+    {"", form::rpm, as_is},
 };
 
 constexpr std::string_view no_sense = ", which makes no sense";
@@ -129,14 +130,14 @@ void check(form as, field_amount& f) {
   if (as == form::joules && f.number == 0) refuse_filler(f, ": it does not count");
 }
 
-void scale(form as, field_amount& f, bool is_whole, double factor) {
-  f.number *= factor;
+void convert(form as, field_amount& f, bool is_whole, const scale& by) {
+  f.number = by.of(f.number);
   if (!(f.number - f.number == 0)) return refuse(f, no_sense);  // NaN, infinite
   f.why = status::ok;
   check(as, f);
   if (as != form::bytes || !f.has_value()) return;
   if (is_whole) {
-    const auto bytes = scan::product(f.whole, static_cast<std::uint64_t>(factor));
+    const auto bytes = scan::product(f.whole, static_cast<std::uint64_t>(by.times));
     bytes ? void(f.whole = *bytes) : refuse(f, too_large, reason::implausible);
   } else if (f.number < 9e18) {
     f.whole = static_cast<std::uint64_t>(f.number + 0.5);
@@ -158,10 +159,10 @@ void read_amount(form as, field_amount& f, std::string_view outer_unit) {
   const unit* const outer = find_unit(as, outer_unit);
   const unit* const inner = own.empty() ? outer : find_unit(as, own);
   if (inner == nullptr) return refuse(f, no_unit);
-  if (!outer_unit.empty() && (outer == nullptr || outer->factor != inner->factor)) {
+  if (!outer_unit.empty() && (outer == nullptr || outer->to != inner->to)) {
     return refuse(f, no_unit);
   }
-  scale(as, f, whole.has_value(), inner->factor);
+  convert(as, f, whole.has_value(), inner->to);
 }
 
 }  // namespace

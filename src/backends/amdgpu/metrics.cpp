@@ -22,7 +22,7 @@ struct number_file {
   short_text<8> kind;
   short_text<12> label;
   short_text<20> file;
-  double unit;
+  scale unit;
 };
 constexpr number_file in_device[] = {
     {id::engine_percent, which::engine::graphics, {}, {}, "gpu_busy_percent", percent},

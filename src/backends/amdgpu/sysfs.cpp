@@ -11,9 +11,9 @@
 namespace hmn::amdgpu {
 
 platform::errno_or<double> read_quantity(std::string_view folder, std::string_view file,
-                                         double unit) noexcept {
+                                         scale unit) noexcept {
   const auto raw = drm::read_signed(folder, file);
-  return {static_cast<double>(raw.value) * unit, raw.error};
+  return {unit.of(static_cast<double>(raw.value)), raw.error};
 }
 
 failure unread(int error, std::string_view folder, std::string_view file) {

@@ -8,21 +8,22 @@
 #include <string_view>
 
 #include "backends/drm/driver.hpp"
+#include "model/scale.hpp"
 #include "platform/errno_or.hpp"
 
 namespace hmn::amdgpu {
 
 // Units of files.
-inline constexpr double celsius = 1e-3;
-inline constexpr double watts = 1e-6;
-inline constexpr double megahertz = 1e-6;
-inline constexpr double percent = 1;
-inline constexpr double duty_percent = 100.0 / 255;
-inline constexpr double rpm = 1;
-inline constexpr double volts = 1e-3;
+inline constexpr scale celsius = from_milli;
+inline constexpr scale watts = from_micro;
+inline constexpr scale megahertz = from_micro;
+inline constexpr scale percent = as_is;
+inline constexpr scale duty_percent = from_duty;
+inline constexpr scale rpm = as_is;
+inline constexpr scale volts = from_milli;
 
 platform::errno_or<double> read_quantity(std::string_view folder, std::string_view file,
-                                         double unit) noexcept;
+                                         scale unit) noexcept;
 
 // Same as drm::unreadable. amdgpu itself returns EPERM while the card is suspended or in a reset:
 // its files are world-readable.

@@ -23,7 +23,7 @@ struct real_field {
   field is;
   short_text<20> file;
   short_text<12> label;
-  double unit;
+  scale unit;
   std::optional<double> telemetry::*to;
 };
 constexpr real_field reals_in_device[] = {
@@ -44,7 +44,7 @@ struct whole_field {
   field is;
   short_text<20> file;
   short_text<12> label;
-  double unit;
+  scale unit;
   std::optional<std::uint32_t> telemetry::*to;
 };
 constexpr whole_field whole_in_hwmon[] = {

@@ -28,7 +28,8 @@ enum scale_of : std::uint8_t {
   duty_of_255,
   duty_percent
 };
-constexpr double scales[] = {1e-3, 1e-6, 1e-6, 1e-6, 1, 100.0 / 255, 1};
+constexpr scale scales[] = {from_milli, from_micro, from_micro, from_micro,
+                            as_is,      from_duty,  as_is};
 
 // Documentation/driver-api/thermal/nouveau_thermal.rst: pwm1 is in percent. Reading fan1_input
 // measures the fan for up to 250 ms.
@@ -127,7 +128,7 @@ void add_number(visit& v, std::string_view folder, const number_file& f, std::ve
   const auto read = read_signed(folder, f.file);
   if (read.error == ENOENT) return;
   if (read) {
-    const double value = static_cast<double>(read.value) * scales[f.as];
+    const double value = scales[f.as].of(static_cast<double>(read.value));
     return out.push_back(measured(source::drm, f.is, f.instance, value));
   }
   v.diagnose(unreadable(source::drm, read.error, folder, f.file), subject::metrics,

@@ -61,7 +61,7 @@ std::string find_input(std::string_view hwmon, std::string_view kind, std::strin
 }
 
 void sensors::take(std::string_view folder, std::initializer_list<std::string_view> files, field f,
-                   double unit, std::optional<double>& out) {
+                   scale unit, std::optional<double>& out) {
   if (!wants(f) || folder.empty()) return;
   std::optional<double> first;
   for (const std::string_view file : files) {
@@ -69,7 +69,7 @@ void sensors::take(std::string_view folder, std::initializer_list<std::string_vi
     if (!read) {
       refuse_file(f, read.error, folder, file);
     } else if (read.value > 0 || !first) {
-      first = static_cast<double>(read.value) * unit;
+      first = unit.of(static_cast<double>(read.value));
     }
     if (first > 0.0) break;
   }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backends/drm/driver.hpp"
+#include "model/scale.hpp"
 #include "platform/errno_or.hpp"
 
 namespace hmn::drm {
@@ -38,7 +39,7 @@ class sensors {
   // Takes the first file that has a number of this unit; one above 0 if there is one, since some
   // drivers fill the others.
   void take(std::string_view folder, std::initializer_list<std::string_view> files, field f,
-            double unit, std::optional<double>& out);
+            scale unit, std::optional<double>& out);
   template <class T>
   void found(field f, std::optional<T>& out, T value) {
     out = value;

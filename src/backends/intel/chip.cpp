@@ -22,16 +22,16 @@ struct kind {
   short_text<8> prefix;
   short_text<12> suffix;
   std::uint32_t fields;
-  double unit;
+  scale unit;
 };
 constexpr kind kinds[] = {
-    {"temp", "_input", temperature_celsius | memory_celsius, 1e-3},
-    {"fan", "_input", fan_rpm, 1},
-    {"energy", "_input", energy_joules | power_watts, 1e-6},
-    {"power", "_max", power_limit_watts, 1e-6},
-    {"power", "_rated_max", 0, 1e-6},
-    {"in", "_input", 0, 1e-3},
-    {"power", "_cap", power_limit_watts, 1e-6},
+    {"temp", "_input", temperature_celsius | memory_celsius, from_milli},
+    {"fan", "_input", fan_rpm, as_is},
+    {"energy", "_input", energy_joules | power_watts, from_micro},
+    {"power", "_max", power_limit_watts, from_micro},
+    {"power", "_rated_max", 0, from_micro},
+    {"in", "_input", 0, from_milli},
+    {"power", "_cap", power_limit_watts, from_micro},
 };
 
 const kind& of(quantity what) noexcept {
@@ -66,7 +66,7 @@ place parse_label(quantity what, std::string_view label) noexcept {
   return label.starts_with("vram") ? place::memory : place::other;
 }
 
-double unit_of(quantity what) noexcept {
+scale unit_of(quantity what) noexcept {
   return of(what).unit;
 }
 
@@ -114,7 +114,7 @@ std::optional<double> chip::highest(quantity what, place where) const noexcept {
   std::optional<double> most;
   for (const reading_of_chip& r : all_) {
     if (r.what != what || r.where != where) continue;
-    most = std::max(most.value_or(-1e9), static_cast<double>(r.value) * unit_of(what));
+    most = std::max(most.value_or(-1e9), unit_of(what).of(static_cast<double>(r.value)));
   }
   return most;
 }
@@ -142,7 +142,7 @@ std::optional<double> chip::limit(quantity which) const noexcept {
     if (found == nullptr || is_better) found = &r;
   }
   if (found == nullptr || (has_several && !counts_surely())) return std::nullopt;
-  return static_cast<double>(found->value) * unit_of(which);
+  return unit_of(which).of(static_cast<double>(found->value));
 }
 
 std::string_view chip::why_no_limit() const noexcept {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/function_ref.hpp"
+#include "model/scale.hpp"
 
 namespace hmn::intel {
 
@@ -77,6 +78,6 @@ class chip {
 };
 
 // Factor to Celsius, RPM, joules, watts, volts.
-double unit_of(quantity what) noexcept;
+scale unit_of(quantity what) noexcept;
 
 }  // namespace hmn::intel

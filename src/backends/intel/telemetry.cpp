@@ -44,7 +44,7 @@ void take_chip(const chip& c, sensors& s, hmn::telemetry& out) {
 void take_clock(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) {
   if (!s.wants(core_clock_mhz) || gts.empty()) return;
   std::optional<double> mhz;
-  s.take(gts.front().folder, {gts.front().files->actual}, core_clock_mhz, 1, mhz);
+  s.take(gts.front().folder, {gts.front().files->actual}, core_clock_mhz, as_is, mhz);
   out.core_clock_mhz = drm::whole(mhz);
 }
 
@@ -111,7 +111,7 @@ bool is_reported(const chip& c, const reading_of_chip& r) noexcept {
 void add_reading(const reading_of_chip& r, source from, std::vector<metric>& out) {
   if (is_limit(r.what) || (r.what == quantity::energy && r.value <= 0)) return;
   if (r.where == place::other) return;
-  const double value = static_cast<double>(r.value) * unit_of(r.what);
+  const double value = unit_of(r.what).of(static_cast<double>(r.value));
   for (metric& m : out) {
     if (m.from != from || m.id != id_of(r.what) || m.instance != instance_of(r)) continue;
     m.value = std::max(m.value.value_or(value), value);
@@ -184,7 +184,7 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
     s.refuse(power_limit_watts, fail(status::unsupported, std::string(why)));
   }
   if (const reading_of_chip* const counted = has.energy(); counted != nullptr) {
-    give(s, energy_joules, static_cast<double>(counted->value) * unit_of(quantity::energy),
+    give(s, energy_joules, unit_of(quantity::energy).of(static_cast<double>(counted->value)),
          out.energy_joules);
     const auto average = power_of(c, has);
     if (average) {

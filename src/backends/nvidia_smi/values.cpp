@@ -172,7 +172,7 @@ constexpr metric_column metric_columns[] = {
     {col::video_clock, metric_id::clock_mhz, which::clock::video, "MHz"},
     {col::core_clock_limit, metric_id::clock_limit_mhz, which::clock::core, "MHz"},
     {col::memory_clock_limit, metric_id::clock_limit_mhz, which::clock::memory, "MHz"},
-    {col::fan, metric_id::fan_percent, 0, "%"},
+    {col::fan, metric_id::fan_percent, 1, "%"},
     {col::ecc_corrected, metric_id::ecc_corrected, which::era::since_load, "", true},
     {col::ecc_corrected_ever, metric_id::ecc_corrected, which::era::lifetime, "", true},
     {col::ecc_uncorrected, metric_id::ecc_uncorrected, which::era::since_load, "", true},

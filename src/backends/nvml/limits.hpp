@@ -8,10 +8,10 @@
 
 #include "backends/nvml/call.hpp"
 #include "backends/nvml/session.hpp"
+#include "model/scale.hpp"
 
 namespace hmn::nvml {
 
-inline constexpr double milli = 1e-3;
 inline constexpr std::uint64_t ns_per_us = 1000;
 
 // Whether no further query of the device makes sense in this reading.

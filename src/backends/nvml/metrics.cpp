@@ -22,12 +22,13 @@ struct metric_reader::field_row {
   std::uint32_t field;
   metric_id id;
   std::uint32_t instance;
-  double scale;              // 0: a count
+  scale unit;                // a_count: a count
   std::uint64_t factor = 1;  // of a count
 };
 
 namespace {
 
+constexpr scale a_count{1, 0};
 constexpr unsigned most_fans = 16;
 constexpr unsigned most_links = 32;
 constexpr unsigned most_remapped = 1U << 16;
@@ -124,10 +125,10 @@ void metric_reader::count_of(const char* from, metric_id id, std::uint32_t insta
 }
 
 void metric_reader::number(const number_call& from, metric_id id, std::uint32_t instance,
-                           double scale) {
+                           scale unit) {
   unsigned reported = 0;
   if (!take(ask(from, &reported), from.name(), id)) return;
-  add(id, instance, reported * scale);
+  add(id, instance, unit.of(reported));
 }
 
 void metric_reader::indexed(const indexed_call& from, unsigned n, metric_id id,
@@ -190,10 +191,10 @@ void metric_reader::read_temperatures() {
 }
 
 void metric_reader::read_power() {
-  number(s_.fn.power, metric_id::power_watts, power_reading::unknown, milli);
+  number(s_.fn.power, metric_id::power_watts, power_reading::unknown, from_milli);
   constexpr metric_id limit = metric_id::power_limit_watts;
-  number(s_.fn.power_limit, limit, power_limit::current, milli);
-  number(s_.fn.default_power_limit, limit, power_limit::default_limit, milli);
+  number(s_.fn.power_limit, limit, power_limit::current, from_milli);
+  number(s_.fn.default_power_limit, limit, power_limit::default_limit, from_milli);
   unsigned least = 0;
   unsigned most = 0;
   const char* name = s_.fn.power_limits.name();
@@ -201,15 +202,16 @@ void metric_reader::read_power() {
     if (least > most) {
       refuse(name, limit);
     } else {
-      add(limit, power_limit::min, least * milli);
-      add(limit, power_limit::max, most * milli);
+      add(limit, power_limit::min, from_milli.of(least));
+      add(limit, power_limit::max, from_milli.of(most));
     }
   }
   unsigned long long millijoules = 0;
   name = s_.fn.energy.name();
   if (!take(ask(s_.fn.energy, &millijoules), name, metric_id::energy_joules)) return;
   if (millijoules == value_not_available) return refuse(name, metric_id::energy_joules);
-  add(metric_id::energy_joules, power_reading::unknown, static_cast<double>(millijoules) * milli);
+  add(metric_id::energy_joules, power_reading::unknown,
+      from_milli.of(static_cast<double>(millijoules)));
 }
 
 void metric_reader::read_clocks() {
@@ -259,7 +261,7 @@ void metric_reader::take_field(const field_row& row, const field_value& reported
   if (reported.type == field_double || reported.bits == value_not_available)
     return refuse(name, row.id);
   const auto low = static_cast<std::uint32_t>(reported.bits);
-  if (row.scale == 0) {
+  if (row.unit.over == a_count.over) {
     if (!is_small(reported)) {
       count(row.id, instance, reported.bits * row.factor);
       return;
@@ -276,19 +278,19 @@ void metric_reader::take_field(const field_row& row, const field_value& reported
   if (row.id == metric_id::temperature && value == 0) {
     return t_.missing(not_offered, name, static_cast<std::uint32_t>(row.id));
   }
-  add(row.id, instance, value * row.scale);
+  add(row.id, instance, row.unit.of(value));
 }
 
 void metric_reader::read_fields() {
   constexpr std::array rows{
-      field_row{field_memory_temperature, metric_id::temperature, sensor::memory, 1},
-      field_row{field_power_instant, metric_id::power_watts, power_reading::instant, milli},
-      field_row{field_pcie_rx, metric_id::pcie_rx_bytes, 0, 0},
-      field_row{field_pcie_tx, metric_id::pcie_tx_bytes, 0, 0},
-      field_row{field_throttled_by_power, metric_id::throttle_ns, throttle::power, 0},
-      field_row{field_throttled_by_heat, metric_id::throttle_ns, throttle::thermal, 0},
-      field_row{field_throttled_by_sync, metric_id::throttle_ns, throttle::setting, 0},
-      field_row{field_throttled_by_board, metric_id::throttle_ns, throttle::other, 0},
+      field_row{field_memory_temperature, metric_id::temperature, sensor::memory, as_is},
+      field_row{field_power_instant, metric_id::power_watts, power_reading::instant, from_milli},
+      field_row{field_pcie_rx, metric_id::pcie_rx_bytes, 0, a_count},
+      field_row{field_pcie_tx, metric_id::pcie_tx_bytes, 0, a_count},
+      field_row{field_throttled_by_power, metric_id::throttle_ns, throttle::power, a_count},
+      field_row{field_throttled_by_heat, metric_id::throttle_ns, throttle::thermal, a_count},
+      field_row{field_throttled_by_sync, metric_id::throttle_ns, throttle::setting, a_count},
+      field_row{field_throttled_by_board, metric_id::throttle_ns, throttle::other, a_count},
   };
   std::array<field_value, rows.size()> reported{};
   for (std::size_t n = 0; n < rows.size(); ++n) reported[n].id = rows[n].field;
@@ -305,7 +307,7 @@ void metric_reader::read_fields() {
 // Takes some milliseconds in the driver.
 void metric_reader::read_slow_fields() {
   constexpr field_row row{field_power_average, metric_id::power_watts, power_reading::average,
-                          milli};
+                          from_milli};
   field_value reported{};
   reported.id = row.field;
   const code c = ask(s_.fn.fields, 1, &reported);
@@ -314,8 +316,8 @@ void metric_reader::read_slow_fields() {
 
 void metric_reader::read_links() {
   constexpr std::array rows{
-      field_row{field_link_rx, metric_id::link_rx_bytes, 0, 0, 1024},
-      field_row{field_link_tx, metric_id::link_tx_bytes, 0, 0, 1024},
+      field_row{field_link_rx, metric_id::link_rx_bytes, 0, a_count, 1024},
+      field_row{field_link_tx, metric_id::link_tx_bytes, 0, a_count, 1024},
   };
   field_value links{};
   links.id = field_link_count;

@@ -11,6 +11,7 @@
 #include "backends/nvml/known_device.hpp"
 #include "backends/nvml/session.hpp"
 #include "model/metric.hpp"
+#include "model/scale.hpp"
 
 namespace hmn::nvml {
 
@@ -58,7 +59,7 @@ class metric_reader {
   // Refuses more than `most`; all bits are no count either.
   void count_of(const char* from, metric_id id, std::uint32_t instance, std::uint64_t reported,
                 std::uint64_t most);
-  void number(const number_call& from, metric_id id, std::uint32_t instance, double scale);
+  void number(const number_call& from, metric_id id, std::uint32_t instance, scale unit);
   void indexed(const indexed_call& from, unsigned n, metric_id id, std::uint32_t instance);
   void add_percent(std::uint32_t engine, unsigned reported, unsigned period_us);
 

@@ -153,7 +153,7 @@ void telemetry_reader::read_watts(const number_call& from, std::uint32_t bit,
   unsigned milliwatts = 0;
   const code c = ask(from, &milliwatts);
   if (!take(c, from.name(), bit)) return;
-  out = milliwatts * milli;
+  out = from_milli.of(milliwatts);
   any_ = true;
 }
 
@@ -171,7 +171,7 @@ void telemetry_reader::read_energy() {
   if (millijoules == value_not_available) {
     return refuse(status::backend, name, "a value that cannot be", field::energy_joules);
   }
-  out_.energy_joules = static_cast<double>(millijoules) * milli;
+  out_.energy_joules = from_milli.of(static_cast<double>(millijoules));
   any_ = true;
 }
 

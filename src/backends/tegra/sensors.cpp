@@ -8,6 +8,7 @@
 
 #include "backends/tegra/files.hpp"
 #include "model/compose.hpp"
+#include "model/scale.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::tegra {
@@ -124,7 +125,7 @@ void take_temperature(const places& at, collector& c, hmn::telemetry& out) {
   if (!milli) return;
   if (*milli < coldest)
     return c.refuse(unreadable(EAGAIN, at.thermometer, "temp"), field::temperature_celsius);
-  out.temperature_celsius = static_cast<double>(*milli) / 1000;
+  out.temperature_celsius = from_milli.of(static_cast<double>(*milli));
   c.found(field::temperature_celsius);
 }
 
@@ -173,7 +174,8 @@ std::optional<double> read_power(const rail& r) {
   const auto millivolts = read_number(r.folder, compose({"in", channel, "_input"}));
   const auto milliamperes = read_number(r.folder, compose({"curr", channel, "_input"}));
   if (!millivolts || !milliamperes || millivolts.value < 0 || milliamperes.value < 0) return {};
-  return static_cast<double>(millivolts.value) * static_cast<double>(milliamperes.value) * 1e-6;
+  return from_micro.of(static_cast<double>(millivolts.value) *
+                       static_cast<double>(milliamperes.value));
 }
 
 gpu find_gpu(std::string_view sys_root) {
@@ -240,23 +242,23 @@ void add_metrics(const places& at, std::vector<metric>& out, reading& r) {
   const auto highest = read_number(at.of.devfreq, "max_freq");
   if (highest && highest.value > 0) {
     out.push_back(measured(source::tegra, metric_id::clock_limit_mhz, which::clock::core,
-                           static_cast<double>(highest.value) * 1e-6));
+                           from_micro.of(static_cast<double>(highest.value))));
   } else if (may_pass(highest.error)) {
     miss(metric_id::clock_limit_mhz, unreadable(highest.error, at.of.devfreq, "max_freq"));
   }
   const auto add = [&](std::string_view folder, std::string_view file, metric_id id,
-                       std::uint32_t instance, double unit, double most, double least = 0) {
+                       std::uint32_t instance, scale unit, double most, double least = 0) {
     const auto number = read_number(folder, file);
-    const double value = static_cast<double>(number.value) * unit;
+    const double value = unit.of(static_cast<double>(number.value));
     if (folder.empty() || number.error == ENOENT) return;
     if (!number || value < least || value > most) {
       return miss(id, unreadable(number ? EINVAL : number.error, folder, file));
     }
     out.push_back(measured(source::tegra, id, instance, value));
   };
-  add(at.of.folder, "load", metric_id::engine_percent, which::engine::graphics, 0.1, 100);
-  add(at.of.devfreq, "cur_freq", metric_id::clock_mhz, which::clock::core, 1e-6, 1e5);
-  add(at.thermometer, "temp", metric_id::temperature, which::sensor::core, 1e-3, 250, -100);
+  add(at.of.folder, "load", metric_id::engine_percent, which::engine::graphics, {1, 10}, 100);
+  add(at.of.devfreq, "cur_freq", metric_id::clock_mhz, which::clock::core, from_micro, 1e5);
+  add(at.thermometer, "temp", metric_id::temperature, which::sensor::core, from_milli, 250, -100);
   if (at.power.what == feeds::nothing_of_it) return;
   const bool is_own = at.power.what == feeds::gpu_alone;
   if (const auto watts = read_power(at.power)) {

@@ -93,11 +93,11 @@ TEST_CASE("load, temperatures by label, power, clocks, fan and link") {
   CHECK(t.sources == bit_of(source::amdgpu));
   CHECK(t.gpu_busy_percent == 37);
   CHECK(t.memory_busy_percent == 12);
-  CHECK(t.temperature_celsius == doctest::Approx(56));
-  CHECK(t.hotspot_celsius == doctest::Approx(59));
-  CHECK(t.memory_celsius == doctest::Approx(54));
-  CHECK(t.power_watts == doctest::Approx(36.5));
-  CHECK(t.power_limit_watts == doctest::Approx(289));
+  CHECK(t.temperature_celsius == 56);
+  CHECK(t.hotspot_celsius == 59);
+  CHECK(t.memory_celsius == 54);
+  CHECK(t.power_watts == 36.5);
+  CHECK(t.power_limit_watts == 289);
   CHECK(t.core_clock_mhz == 2505u);
   CHECK(t.memory_clock_mhz == 96u);
   CHECK(t.fan_rpm == 900u);
@@ -178,8 +178,8 @@ TEST_CASE("labels that moved are followed") {
   m.devices(r);
   telemetry t;
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
-  CHECK(t.temperature_celsius == doctest::Approx(59));
-  CHECK(t.hotspot_celsius == doctest::Approx(56));
+  CHECK(t.temperature_celsius == 59);
+  CHECK(t.hotspot_celsius == 56);
   CHECK_FALSE(t.memory_celsius);
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("the one sensor of an old kernel has no label") {
   m.devices(r);
   telemetry t;
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
-  CHECK(t.temperature_celsius == doctest::Approx(56));
+  CHECK(t.temperature_celsius == 56);
   CHECK(t.core_clock_mhz == 2505u);
   CHECK_FALSE(t.hotspot_celsius);
 }
@@ -208,7 +208,7 @@ TEST_CASE("clocks of levels where there is no sensor of them") {
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
   CHECK(t.core_clock_mhz == 800u);
   CHECK(t.memory_clock_mhz == 400u);
-  CHECK(t.power_watts == doctest::Approx(3.103));
+  CHECK(t.power_watts == 3.103);
   CHECK_FALSE(t.memory_busy_percent);
   CHECK_FALSE(t.throttle);
 }
@@ -313,7 +313,7 @@ TEST_CASE("fillers and garbage are no readings") {
   CHECK_FALSE(t.memory_busy_percent);
   CHECK_FALSE(t.temperature_celsius);
   CHECK_FALSE(t.hotspot_celsius);
-  CHECK(t.memory_celsius == doctest::Approx(54));  // one that fails voids no other
+  CHECK(t.memory_celsius == 54);  // one that fails voids no other
   CHECK_FALSE(t.power_watts);
   CHECK_FALSE(t.power_limit_watts);
   CHECK_FALSE(t.core_clock_mhz);
@@ -368,25 +368,25 @@ TEST_CASE("metrics have each sensor, limit and clock") {
   using id = metric_id;
   CHECK(value_of(all, id::engine_percent, which::engine::graphics) == 37);
   CHECK(value_of(all, id::engine_percent, which::engine::memory) == 12);
-  CHECK(value_of(all, id::temperature, which::sensor::core) == doctest::Approx(56));
-  CHECK(value_of(all, id::temperature, which::sensor::hotspot) == doctest::Approx(59));
-  CHECK(value_of(all, id::temperature, which::sensor::memory) == doctest::Approx(54));
-  CHECK(value_of(all, id::temperature_limit, which::sensor::core) == doctest::Approx(100));
-  CHECK(value_of(all, id::temperature_shutdown, which::sensor::core) == doctest::Approx(105));
+  CHECK(value_of(all, id::temperature, which::sensor::core) == 56);
+  CHECK(value_of(all, id::temperature, which::sensor::hotspot) == 59);
+  CHECK(value_of(all, id::temperature, which::sensor::memory) == 54);
+  CHECK(value_of(all, id::temperature_limit, which::sensor::core) == 100);
+  CHECK(value_of(all, id::temperature_shutdown, which::sensor::core) == 105);
   CHECK(find(all, id::temperature_limit, which::sensor::memory) == nullptr);
-  CHECK(value_of(all, id::power_watts, which::power_reading::average) == doctest::Approx(36.5));
+  CHECK(value_of(all, id::power_watts, which::power_reading::average) == 36.5);
   CHECK(find(all, id::power_watts, which::power_reading::instant) == nullptr);
-  CHECK(value_of(all, id::power_limit_watts, which::power_limit::current) == doctest::Approx(289));
-  CHECK(value_of(all, id::power_limit_watts, which::power_limit::max) == doctest::Approx(332));
+  CHECK(value_of(all, id::power_limit_watts, which::power_limit::current) == 289);
+  CHECK(value_of(all, id::power_limit_watts, which::power_limit::max) == 332);
   CHECK(value_of(all, id::power_limit_watts, which::power_limit::min) == 0);
-  CHECK(value_of(all, id::clock_mhz, which::clock::core) == doctest::Approx(2505));
+  CHECK(value_of(all, id::clock_mhz, which::clock::core) == 2505);
   CHECK(value_of(all, id::clock_mhz, which::clock::soc) == 480);
   CHECK(find(all, id::clock_mhz, which::clock::fabric) == nullptr);  // no level has the star
   CHECK(value_of(all, id::clock_limit_mhz, which::clock::fabric) == 1940);
   CHECK(value_of(all, id::clock_limit_mhz, which::clock::memory) == 1000);
   CHECK(value_of(all, id::fan_rpm, 1) == 900);
-  CHECK(value_of(all, id::fan_percent, 1) == doctest::Approx(20));
-  CHECK(value_of(all, id::voltage, which::rail::core) == doctest::Approx(0.762));
+  CHECK(value_of(all, id::fan_percent, 1) == 20);
+  CHECK(value_of(all, id::voltage, which::rail::core) == 0.762);
   CHECK(count_of(all, id::pcie_replays, 0) == 7);
   CHECK(find(all, id::ecc_corrected, which::era::since_load) == nullptr);  // slow
   const auto twice = std::count_if(all.begin(), all.end(), [](const metric& x) {
@@ -404,7 +404,7 @@ TEST_CASE("a metric that fails is told and voids no other") {
   const auto all = metrics_of(m, r);
   CHECK(find(all, metric_id::temperature, which::sensor::hotspot) == nullptr);
   CHECK(find(all, metric_id::pcie_replays, 0) == nullptr);
-  CHECK(value_of(all, metric_id::temperature, which::sensor::memory) == doctest::Approx(54));
+  CHECK(value_of(all, metric_id::temperature, which::sensor::memory) == 54);
   const diagnostic* const hot = r.find("temp2_input holds no number");
   REQUIRE(hot != nullptr);
   CHECK(hot->about == subject::metrics);
@@ -434,10 +434,9 @@ TEST_CASE("power of a part of a processor is the package's, once") {
   plain_reading r;
   auto all = metrics_of(m, r);
   keep_plausible(all, 0, r);
-  CHECK(value_of(all, metric_id::power_watts, which::power_reading::package) ==
-        doctest::Approx(3.103));
+  CHECK(value_of(all, metric_id::power_watts, which::power_reading::package) == 3.103);
   CHECK(find(all, metric_id::power_watts, which::power_reading::average) == nullptr);
   CHECK(find(all, metric_id::power_watts, which::power_reading::instant) == nullptr);
-  CHECK(value_of(all, metric_id::voltage, which::rail::soc) == doctest::Approx(0.615));
+  CHECK(value_of(all, metric_id::voltage, which::rail::soc) == 0.615);
   CHECK(find(all, metric_id::voltage, which::rail::core) == nullptr);  // 0 mV: gated
 }

@@ -83,9 +83,9 @@ TEST_CASE("sensors of nouveau") {
   telemetry t;
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
   CHECK(t.from == source::drm);
-  CHECK(t.temperature_celsius == doctest::Approx(48.5));
-  CHECK(t.power_watts == doctest::Approx(31.25));
-  CHECK(t.power_limit_watts == doctest::Approx(180));
+  CHECK(t.temperature_celsius == 48.5);
+  CHECK(t.power_watts == 31.25);
+  CHECK(t.power_limit_watts == 180);
   CHECK(t.fan_percent == 40u);
   CHECK_FALSE(t.fan_rpm);
   const diagnostic* const slow = r.find("too long");
@@ -140,18 +140,16 @@ TEST_CASE("each sensor of a driver without words of its own is a metric") {
     REQUIRE(m.source().metrics(which_one.number, false, all, r));
     if (which_one.pci_bus_id.empty()) {
       CHECK(all.size() == 2);
-      CHECK(reported(all, metric_id::clock_mhz, which::clock::core) == doctest::Approx(600));
-      CHECK(reported(all, metric_id::clock_limit_mhz, which::clock::core) == doctest::Approx(800));
+      CHECK(reported(all, metric_id::clock_mhz, which::clock::core) == 600);
+      CHECK(reported(all, metric_id::clock_limit_mhz, which::clock::core) == 800);
       continue;
     }
     CHECK(all.size() == 5);
-    CHECK(reported(all, metric_id::temperature, which::sensor::core) == doctest::Approx(48.5));
-    CHECK(reported(all, metric_id::temperature_limit, which::sensor::core) == doctest::Approx(105));
-    CHECK(reported(all, metric_id::power_watts, which::power_reading::instant) ==
-          doctest::Approx(31.25));
-    CHECK(reported(all, metric_id::power_limit_watts, which::power_limit::current) ==
-          doctest::Approx(180));
-    CHECK(reported(all, metric_id::fan_percent, 1) == doctest::Approx(40));
+    CHECK(reported(all, metric_id::temperature, which::sensor::core) == 48.5);
+    CHECK(reported(all, metric_id::temperature_limit, which::sensor::core) == 105);
+    CHECK(reported(all, metric_id::power_watts, which::power_reading::instant) == 31.25);
+    CHECK(reported(all, metric_id::power_limit_watts, which::power_limit::current) == 180);
+    CHECK(reported(all, metric_id::fan_percent, 1) == 40);
   }
   const diagnostic* const why = r.find("temp1_emergency holds no number");
   REQUIRE(why != nullptr);
@@ -173,7 +171,7 @@ TEST_CASE("what no sensor can measure is none") {
   CHECK_FALSE(t.temperature_celsius);
   CHECK_FALSE(t.fan_rpm);
   CHECK_FALSE(t.fan_percent);
-  CHECK(t.power_watts == doctest::Approx(21));  // the file before it does not void it
+  CHECK(t.power_watts == 21);  // the file before it does not void it
   CHECK(r.find("reported fan_rpm 65535")->why.stated == reason::implausible);
   m.tree().write("sys/" + hmn_fake::pci_folder(d.address) + "/hwmon/hwmon2/pwm1", "51\n");
   REQUIRE(m.source().telemetry(0, telemetry_field::fan_percent, t, r));

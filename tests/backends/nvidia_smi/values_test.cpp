@@ -227,7 +227,7 @@ TEST_CASE("metrics: each column that has a value, with its instance") {
   CHECK(value(metric_id::power_limit_watts, which::power_limit::max) == 350.0);
   CHECK(value(metric_id::clock_mhz, which::clock::video) == 1965.0);
   CHECK(value(metric_id::clock_limit_mhz, which::clock::memory) == 9001.0);
-  CHECK(value(metric_id::fan_percent, 0) == 31.0);
+  CHECK(value(metric_id::fan_percent, 1) == 31.0);
   const metric* const now = t.find(metric_id::ecc_corrected, which::era::since_load);
   const metric* const ever = t.find(metric_id::ecc_uncorrected, which::era::lifetime);
   REQUIRE((now != nullptr && ever != nullptr));

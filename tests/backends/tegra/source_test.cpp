@@ -153,9 +153,9 @@ TEST_CASE("load, clock and temperature") {
   plain_reading r;
   const telemetry t = reported(
       board, field::gpu_busy_percent | field::core_clock_mhz | field::temperature_celsius, r);
-  CHECK(t.gpu_busy_percent == doctest::Approx(42.3));
+  CHECK(t.gpu_busy_percent == 42.3);
   CHECK(t.core_clock_mhz == 918);
-  CHECK(t.temperature_celsius == doctest::Approx(48.75));
+  CHECK(t.temperature_celsius == 48.75);
   CHECK(t.sources == bit_of(source::tegra));
   CHECK(r.diagnostics.empty());
 }
@@ -175,7 +175,7 @@ TEST_CASE("a rail that feeds others too is not the GPU's power, but told as the 
   REQUIRE(s->metrics(0, false, all, r));
   REQUIRE(all.size() == 5);
   CHECK(all[0].id == metric_id::clock_limit_mhz);
-  CHECK(all[0].value == doctest::Approx(1300.5));
+  CHECK(all[0].value == 1300.5);
   CHECK(all[4].id == metric_id::power_watts);
   CHECK(all[4].instance == which::power_reading::package);
   CHECK(all[4].value == doctest::Approx(5.0 * 1.6));
@@ -192,11 +192,11 @@ TEST_CASE("load, clock and temperature are metrics; one that is odd voids no oth
   REQUIRE(all.size() == 5);
   CHECK(all[1].id == metric_id::engine_percent);
   CHECK(all[1].instance == which::engine::graphics);
-  CHECK(all[1].value == doctest::Approx(42.3));
+  CHECK(all[1].value == 42.3);
   CHECK(all[2].id == metric_id::clock_mhz);
-  CHECK(all[2].value == doctest::Approx(918));
+  CHECK(all[2].value == 918);
   CHECK(all[3].id == metric_id::temperature);
-  CHECK(all[3].value == doctest::Approx(48.75));
+  CHECK(all[3].value == 48.75);
   CHECK(all[4].id == metric_id::power_watts);
   CHECK(all[4].instance == 0);
   CHECK(all[4].value == doctest::Approx(20.0 * 0.25));

@@ -55,7 +55,7 @@ TEST_CASE("the power limit is the sustained one; that of bursts alone is named a
   hmn_fake::pci_device d = battlemage();
   d.files["hwmon/hwmon4/power2_cap"] = "300000000\n";
   m.add_pci(d, {card0, render128});
-  CHECK(read_telemetry(m, power_limit_watts).value.power_limit_watts == doctest::Approx(150));
+  CHECK(read_telemetry(m, power_limit_watts).value.power_limit_watts == 150);
   for (const char* number : {"1", "2"}) {
     m.tree().remove(in_chip + "power" + number + "_max");
   }
@@ -77,17 +77,17 @@ TEST_CASE("sensors are found by their labels") {
   const auto reported = read_telemetry(m, telemetry_field::all);
   REQUIRE(reported.result);
   CHECK(reported.value.from == source::xe);
-  CHECK(reported.value.temperature_celsius == doctest::Approx(46));
-  CHECK(reported.value.memory_celsius == doctest::Approx(48));
+  CHECK(reported.value.temperature_celsius == 46);
+  CHECK(reported.value.memory_celsius == 48);
   CHECK(reported.value.fan_rpm == 418u);
   // The card's counter stands at 0: the package's counts, and its limit goes with it.
-  CHECK(reported.value.energy_joules == doctest::Approx(5));
-  CHECK(reported.value.power_limit_watts == doctest::Approx(150));
-  CHECK(read_telemetry(m, power_limit_watts).value.power_limit_watts == doctest::Approx(150));
+  CHECK(reported.value.energy_joules == 5);
+  CHECK(reported.value.power_limit_watts == 150);
+  CHECK(read_telemetry(m, power_limit_watts).value.power_limit_watts == 150);
   m.tree().write(in_chip + "energy1_input", "9000000\n");
   const auto card = read_telemetry(m, energy_joules | power_limit_watts);
-  CHECK(card.value.energy_joules == doctest::Approx(9));
-  CHECK(card.value.power_limit_watts == doctest::Approx(200));
+  CHECK(card.value.energy_joules == 9);
+  CHECK(card.value.power_limit_watts == 200);
 }
 
 TEST_CASE("each sensor is a metric") {
@@ -96,17 +96,15 @@ TEST_CASE("each sensor is a metric") {
   m.tree().write(in_chip + "temp4_input", "52000\n");
   m.tree().write(in_chip + "temp4_label", "vram_ch_1\n");
   const auto all = read_metrics(m);
-  CHECK(value_of(all, metric_id::temperature, which::sensor::package) == doctest::Approx(46));
-  CHECK(value_of(all, metric_id::temperature, which::sensor::memory) == doctest::Approx(52));
+  CHECK(value_of(all, metric_id::temperature, which::sensor::package) == 46);
+  CHECK(value_of(all, metric_id::temperature, which::sensor::memory) == 52);
   CHECK_FALSE(value_of(all, metric_id::temperature, which::sensor::unknown));
-  CHECK(value_of(all, metric_id::fan_rpm, 1) == doctest::Approx(0));
-  CHECK(value_of(all, metric_id::fan_rpm, 2) == doctest::Approx(418));
+  CHECK(value_of(all, metric_id::fan_rpm, 1) == 0);
+  CHECK(value_of(all, metric_id::fan_rpm, 2) == 418);
   CHECK_FALSE(value_of(all, metric_id::energy_joules, which::power_reading::board));
-  CHECK(value_of(all, metric_id::energy_joules, which::power_reading::package) ==
-        doctest::Approx(5));
-  CHECK(value_of(all, metric_id::power_limit_watts, which::power_limit::current) ==
-        doctest::Approx(150));
-  CHECK(value_of(all, metric_id::voltage, which::rail::core) == doctest::Approx(0.605));
+  CHECK(value_of(all, metric_id::energy_joules, which::power_reading::package) == 5);
+  CHECK(value_of(all, metric_id::power_limit_watts, which::power_limit::current) == 150);
+  CHECK(value_of(all, metric_id::voltage, which::rail::core) == 0.605);
 }
 
 TEST_CASE("a card whose counters stand at 0 tells no energy and no power") {
@@ -156,10 +154,10 @@ TEST_CASE("clocks and throttling of tiles and media parts") {
   CHECK(reported.value.core_clock_mhz == 2100u);
   CHECK(reported.value.throttle == 0u);
   const auto all = read_metrics(m);
-  CHECK(value_of(all, metric_id::clock_mhz, which::clock::core) == doctest::Approx(2100));
-  CHECK(value_of(all, metric_id::clock_mhz, which::clock::media) == doctest::Approx(0));
-  CHECK(value_of(all, metric_id::clock_mhz, which::clock::requested) == doctest::Approx(1200));
-  CHECK(value_of(all, metric_id::clock_limit_mhz, which::clock::media) == doctest::Approx(2850));
+  CHECK(value_of(all, metric_id::clock_mhz, which::clock::core) == 2100);
+  CHECK(value_of(all, metric_id::clock_mhz, which::clock::media) == 0);
+  CHECK(value_of(all, metric_id::clock_mhz, which::clock::requested) == 1200);
+  CHECK(value_of(all, metric_id::clock_limit_mhz, which::clock::media) == 2850);
   const std::string folder = "sys/" + hmn_fake::pci_folder(slot_address) + "/tile0/";
   m.tree().write(folder + "gt0/freq0/throttle/status", "1\n");
   CHECK(read_telemetry(m, telemetry_field::throttle).value.throttle == throttle::other);
@@ -186,11 +184,11 @@ TEST_CASE("load is cycles by the clock they are counted with") {
   m.tree().write("proc/10/fdinfo/3", text(300, 600, 2000));
   const auto reported = read_telemetry(m, gpu_busy_percent);
   REQUIRE(reported.result);
-  CHECK(*reported.value.gpu_busy_percent == doctest::Approx(30));  // 600 of 1000, two engines
+  CHECK(*reported.value.gpu_busy_percent == 30);  // 600 of 1000, two engines
   plain_reading r;
   const auto rows = m.rows(0, r);
   REQUIRE(rows.size() == 1);
-  CHECK(*rows[0].busy_percent == doctest::Approx(30));
+  CHECK(*rows[0].busy_percent == 30);
   CHECK(rows[0].kinds == (usage_kind::graphics | usage_kind::media));
   CHECK_FALSE(rows[0].busy_ns);
 }

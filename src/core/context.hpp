@@ -31,6 +31,14 @@ enum class path_kind : std::uint32_t {
   dev = HMN_PATH_DEV,
 };
 
+// Command lines and containers that were read for an earlier list of processes.
+struct known_texts {
+  static constexpr std::uint64_t longest_age_ns = 5 * platform::ns_per_second;
+
+  std::uint64_t read_ns = 0;  // the oldest of them
+  std::vector<usage> rows;    // by device index, then pid
+};
+
 struct snapshot_request {
   std::uint32_t collect = 0;    // subject bits
   std::uint32_t postponed = 0;  // subjects that a later request has
@@ -39,6 +47,7 @@ struct snapshot_request {
   bool slow = false;                         // includes slow metrics
   bool without_hosts_part = false;           // skips the process details that the host provides
   std::optional<std::uint64_t> deadline_ns;  // none: the context's
+  known_texts* texts = nullptr;              // of a sampler, which reads them seldom
 };
 
 // Number of the devices, and of the changes of their list.

@@ -100,9 +100,7 @@ void write_metrics(json_writer& w, const snapshot& of, std::uint32_t device_inde
   w.key("metrics");
   if ((of.collect & subject::metrics) == 0) return w.null();
   w.open('[');
-  for (const metric& m : of.metrics) {
-    if (m.device_index == device_index) write(w, m);
-  }
+  for (const metric& m : of_device(of.metrics, device_index)) write(w, m);
   w.close(']');
 }
 

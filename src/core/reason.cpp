@@ -14,13 +14,13 @@ bool concerns_field(const diagnostic& d, std::uint32_t field) noexcept {
   return (d.field & (is_usable ? field | pool_field::free : field)) != 0;
 }
 
-// Returns how well a diagnostic explains the missing field; 0: not at all.
+// Returns how well a diagnostic of the device, or of none, explains the missing field; 0: not at
+// all.
 int relevance(const snapshot_diagnostic& each, std::uint32_t about, const device& of,
               std::uint32_t field) noexcept {
   const diagnostic& d = each.value;
   const bool is_of_process = d.pid && d.about != subject::self;
   if ((d.notes & note::trace) != 0 || d.why.code == status::ok || is_of_process) return 0;
-  if (each.device_index && *each.device_index != of.index) return 0;
   const bool is_of_all = d.field == 0;
   if (!is_of_all && !(d.about == about && concerns_field(d, field))) return 0;
   if (d.about == about) return (each.device_index ? 4 : of_this_subject) + (is_of_all ? 0 : 1);
@@ -47,12 +47,16 @@ failure reason_of_state(const device& of) {
 const snapshot_diagnostic* find_reason(const snapshot& from, std::uint32_t about, const device& of,
                                        std::uint32_t field) noexcept {
   const snapshot_diagnostic* best = nullptr;
-  int highest = 0;
-  for (const snapshot_diagnostic& each : from.diagnostics) {
-    const int its = relevance(each, about, of, field);
-    if (its <= highest) continue;
-    best = &each;
-    highest = its;
+  int highest = 1;
+  for (const std::size_t device : {std::size_t{0}, std::size_t{of.index} + 1}) {
+    std::uint32_t n = device < from.latest.size() ? from.latest[device] : 0;
+    for (; n != 0; n = from.before[n - 1]) {
+      const snapshot_diagnostic& each = from.diagnostics[n - 1];
+      const int its = relevance(each, about, of, field);
+      if (its < highest) continue;  // of equals the first counts, which comes last here
+      best = &each;
+      highest = its;
+    }
   }
   return best;
 }

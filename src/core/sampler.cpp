@@ -32,6 +32,7 @@ struct sampler::core {
     every_nth with_processes((between + how.interval_ns - 1) / how.interval_ns);
     while (platform::wait_on(quit, 0, slots.due_ns()) == platform::wake::timed_out) {
       snapshot_request now = what;
+      now.texts = &texts;
       if (!with_processes.takes(slots.slot())) {
         now.postponed = now.collect & subject::processes;
         now.collect = (now.collect & ~subject::processes) | subject::devices;
@@ -101,6 +102,7 @@ struct sampler::core {
   const snapshot_request what;
   std::atomic<std::uint32_t> quit{0};
   std::atomic<std::uint32_t> changes{0};
+  known_texts texts;  // of run() alone
   latest_board shown;
   mutable platform::mutex mutex;  // guards the members below
   snapshot_ring kept;

@@ -19,9 +19,8 @@ failure snapshot::no_device(std::uint32_t index) noexcept {
 }
 
 const pool* snapshot::find_pool(std::uint32_t index, pool_kind kind) const noexcept {
-  for (const pool& p : pools) {
-    const bool is_kind = kind == pool_kind::main ? p.is_main : p.kind == kind;
-    if (p.device_index == index && is_kind) return &p;
+  for (const pool& p : of_device(pools, index)) {
+    if (kind == pool_kind::main ? p.is_main : p.kind == kind) return &p;
   }
   return nullptr;
 }

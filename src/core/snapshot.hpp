@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,16 @@
 #include "model/usage.hpp"
 
 namespace hmn {
+
+// Part that is about one device, of a list by device index.
+template <class T>
+std::span<const T> of_device(const std::vector<T>& all, std::uint32_t index) {
+  const auto first = std::partition_point(
+      all.begin(), all.end(), [index](const T& each) { return each.device_index < index; });
+  auto end = first;
+  while (end != all.end() && end->device_index == index) ++end;
+  return {first, end};
+}
 
 struct snapshot_device {
   device identity;
@@ -47,6 +59,9 @@ struct snapshot {
   std::vector<metric> metrics;           // by device index
   std::vector<group> groups;             // by device index
   std::vector<snapshot_diagnostic> diagnostics;
+  // Positions in the diagnostics, from 1; 0: none.
+  std::vector<std::uint32_t> latest;  // [index + 1, 0 for no device]: the last one
+  std::vector<std::uint32_t> before;  // [position]: the one before of the same device
 
   [[nodiscard]] snapshot_device* device_by_index(std::uint32_t index) noexcept;
   [[nodiscard]] const snapshot_device* device_by_index(std::uint32_t index) const noexcept {

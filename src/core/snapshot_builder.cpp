@@ -2,7 +2,6 @@
 #include "core/snapshot_builder.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "core/attribution.hpp"
 #include "core/usable.hpp"
@@ -13,6 +12,10 @@ namespace hmn {
 namespace {
 
 constexpr std::uint32_t of_devices = subject::all & ~(subject::memory | subject::system);
+
+std::size_t place_of(std::optional<std::uint32_t> index) {
+  return index ? std::size_t{*index} + 1 : 0;
+}
 
 // Whether one call is the cause of both, apart from the field. A metric has no bit of its own.
 bool is_same_fault(const failure& x, const failure& y) {
@@ -281,7 +284,10 @@ void snapshot_builder::drop_what_was_found() {
     d.value.field &= ~found;
     return d.value.field == 0;
   };
-  std::erase_if(out_->diagnostics, is_found);
+  if (std::erase_if(out_->diagnostics, is_found) == 0) return;
+  std::ranges::fill(out_->latest, 0);
+  out_->before.clear();
+  for (const snapshot_diagnostic& d : out_->diagnostics) link(place_of(d.device_index));
 }
 
 void snapshot_builder::note_what_is_partial() {
@@ -295,9 +301,9 @@ void snapshot_builder::note_what_is_partial() {
 
 void snapshot_builder::add_diagnostic(diagnostic d, std::optional<std::uint32_t> index) {
   const bool is_trace = (d.notes & note::trace) != 0;
-  const std::size_t of = index ? std::size_t{*index} + 1 : 0;
-  if (latest_.size() <= of) latest_.resize(of + 1);
-  for (std::uint32_t n = is_trace ? 0 : latest_[of]; n != 0; n = before_[n - 1]) {
+  const std::size_t of = place_of(index);
+  if (out_->latest.size() <= of) out_->latest.resize(of + 1);
+  for (std::uint32_t n = is_trace ? 0 : out_->latest[of]; n != 0; n = out_->before[n - 1]) {
     snapshot_diagnostic& alike = out_->diagnostics[n - 1];
     if (!is_alike(alike, d, index)) continue;
     std::uint32_t& fields = alike.value.field;
@@ -306,23 +312,53 @@ void snapshot_builder::add_diagnostic(diagnostic d, std::optional<std::uint32_t>
     fields = both;
     return;
   }
-  before_.push_back(latest_[of]);
   out_->diagnostics.push_back({std::move(d), index, 1});
-  latest_[of] = static_cast<std::uint32_t>(out_->diagnostics.size());
+  link(of);
+}
+
+// Makes the next diagnostic the latest one of a device.
+void snapshot_builder::link(std::size_t of) {
+  out_->before.push_back(out_->latest[of]);
+  out_->latest[of] = static_cast<std::uint32_t>(out_->before.size());
+}
+
+// Takes the texts of a process that has the same key and the same name as before. One that executes
+// a program has no command line for a moment, which is not kept.
+bool snapshot_builder::recall_texts(usage& row) const {
+  if (request_.texts == nullptr || !row.process_key || !row.container.empty()) return false;
+  const auto rows = of_device(request_.texts->rows, row.device_index);
+  const auto known = std::partition_point(rows.begin(), rows.end(),
+                                          [&](const usage& u) { return u.pid < row.pid; });
+  if (known == rows.end() || known->process_key != row.process_key || known->name != row.name ||
+      known->command.empty()) {
+    return false;
+  }
+  row.command = known->command;
+  row.container = known->container;
+  return true;
 }
 
 void snapshot_builder::describe_processes() {
-  std::unordered_map<std::uint32_t, const usage*> described;
-  for (usage& row : out_->usages) {
+  known_texts* const texts = request_.texts;
+  if (texts != nullptr && out_->monotonic_ns - texts->read_ns >= known_texts::longest_age_ns) {
+    texts->read_ns = out_->monotonic_ns;
+    texts->rows.clear();
+  }
+  std::vector<usage>& rows = out_->usages;
+  const auto by_pid = sorted_positions(
+      rows.size(), [&](std::uint32_t a, std::uint32_t b) { return rows[a].pid < rows[b].pid; });
+  const usage* described = nullptr;
+  for (const std::uint32_t position : by_pid) {
+    usage& row = rows[position];
     if ((row.notes & note::foreign_pid) != 0) continue;
-    const auto [known, is_new] = described.try_emplace(row.pid, &row);
-    if (is_new) {
+    if (described == nullptr || described->pid != row.pid) {
+      described = &row;
       from_.host_->describe(row);
-      from_.host_->describe_texts(row);
+      if (!recall_texts(row)) from_.host_->describe_texts(row);
       if (row.name_state == name_state::protected_process) ++out_->unreadable_processes;
       continue;
     }
-    const usage& other = *known->second;
+    const usage& other = *described;
     if (row.name_state == name_state::unknown) {
       row.name_state = other.name_state;
       row.name = other.name;
@@ -334,6 +370,7 @@ void snapshot_builder::describe_processes() {
     if (row.command.empty()) row.command = other.command;
     if (row.container.empty()) row.container = other.container;
   }
+  if (texts != nullptr) texts->rows = rows;
 }
 
 void snapshot_builder::finish() {

@@ -31,9 +31,11 @@ class snapshot_builder {
   void explain_unusable(const merged_device& d);
   void settle();
   void add_diagnostic(diagnostic d, std::optional<std::uint32_t> index);
+  void link(std::size_t of);
   void drop_what_was_found();
   void note_what_is_partial();
   void describe_processes();
+  [[nodiscard]] bool recall_texts(usage& row) const;
   void finish();
 
   context& from_;
@@ -42,9 +44,6 @@ class snapshot_builder {
   std::unique_ptr<snapshot> out_;
   std::vector<merged_device> merged_;
   std::vector<std::uint32_t> places_;  // [index]: of the device in merged_, from 1; 0: none
-  // Positions in the diagnostics, from 1; 0: none.
-  std::vector<std::uint32_t> latest_;  // [index + 1, 0 for no device]: the last one
-  std::vector<std::uint32_t> before_;  // [position]: the one before of the same device
 };
 
 }  // namespace hmn

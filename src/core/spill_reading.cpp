@@ -47,8 +47,8 @@ struct rows {
 
 rows rows_of(const snapshot& from, std::uint32_t index) {
   rows all;
-  for (const usage& u : from.usages) {
-    if (u.device_index == index && !is_stale(u.notes)) all.add(u);
+  for (const usage& u : of_device(from.usages, index)) {
+    if (!is_stale(u.notes)) all.add(u);
   }
   return all;
 }

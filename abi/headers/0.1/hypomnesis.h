@@ -1165,7 +1165,9 @@ HMN_FN(hmn_status) hmn_snapshot_diagnostic(const hmn_snapshot *snapshot, uint32_
  *  HMN_E_NO_DEVICE: the snapshot does not have the device. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_reason(const hmn_snapshot *snapshot, uint32_t device_index, hmn_flags subject, hmn_flags field, uint32_t metric, hmn_diagnostic *out) HMN_NX;
 /** Writes a text (HMN_TEXT_*) of the usage or group at a position. A command line has a space between
- *  arguments and is cut after 4 KiB. A container is "<runtime>:<id>", for instance "docker:1c8f…", taken
+ *  arguments and is cut after 4 KiB; in a sampler's snapshots it and the container may be up to five
+ *  seconds older, if the process has the same name. A container is "<runtime>:<id>", for instance
+ *  "docker:1c8f…", taken
  *  from the innermost control group that belongs to one; HMN_E_EMPTY: none does. A control group is its
  *  (outermost) container in the same form, else its path, for instance "/user.slice". HMN_E_RANGE:
  *  unknown text, or position is past the end. HMN_E_EMPTY: not known. HMN_E_BUFFER: too small.

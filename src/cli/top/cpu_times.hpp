@@ -14,7 +14,7 @@ namespace hmn::cli::top {
 class cpu_times {
  public:
   // Time between two counts: each costs a file that is opened.
-  static constexpr std::uint64_t least_window_ns = 1'900'000'000;
+  static constexpr std::uint64_t least_window_ns = 2'900'000'000;
 
   // Stores the load of each process of this system, at least over the time above.
   void add_to(process_readings& rows, std::uint64_t at_ns);

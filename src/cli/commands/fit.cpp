@@ -7,6 +7,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
 #include "cli/fit/answer.hpp"
+#include "cli/measure/by_device.hpp"
 #include "cli/measure/free_memory.hpp"
 #include "cli/measure/no_gpu.hpp"
 #include "cli/system/waiting_notice.hpp"
@@ -58,11 +59,12 @@ bool lies_in_ram(const gpu& of) {
   return of.memory && (of.memory->kind == pool_kind::host || of.memory->kind == pool_kind::unified);
 }
 
-device_answer answer_of(gpu on, const hypomnesis::snapshot& snapshot, const demand& needs,
+device_answer answer_of(gpu on, const hypomnesis::snapshot& snapshot,
+                        const std::vector<hypomnesis::pool>& pools, const demand& needs,
                         std::optional<std::uint64_t> ram) {
   device_answer made;
-  for (const auto& each : snapshot.pools())
-    if (each.device_index == on.device.index) made.pools.push_back(each);
+  const auto own = part_of(pools, on.device.index);
+  made.pools.assign(own.begin(), own.end());
   if (on.memory) made.usable = usable_of(*on.memory);
   made.shares_ram = lies_in_ram(on);
   if (!made.usable) made.why_unknown = why_not_usable(on, snapshot);
@@ -78,8 +80,9 @@ std::vector<gpu> picked(const std::vector<gpu>& all, const std::vector<device_in
   if (only.empty()) return all;
   std::vector<gpu> found;
   for (const auto index : only)
-    for (const auto& each : all)
-      if (each.device.index == index) found.push_back(each);
+    if (const auto* each =
+            find_device_in(all, index, [](const gpu& of) { return of.device.index; }))
+      found.push_back(*each);
   return found;
 }
 
@@ -155,8 +158,9 @@ expected<exit_code> run_fit(const session& in, const options& asked, const style
   answer all{
       *std::move(of), *std::move(needs), {}, {}, host ? host->usable_bytes : std::nullopt, {}};
   all.in_ram = place_in_ram(all.needs, all.ram_usable);
+  const auto pools = snapshot.pools();
   for (const auto& each : picked(gpus_of(in, snapshot), *only))
-    all.devices.push_back(answer_of(each, snapshot, all.needs, all.ram_usable));
+    all.devices.push_back(answer_of(each, snapshot, pools, all.needs, all.ram_usable));
   if (only->size() > 1 || is_over_all(asked.fit)) plan_together(all, is_over_all(asked.fit));
   note_capacities(all);
   print_notices(in, snapshot, all.needs);

@@ -11,6 +11,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
+#include "cli/measure/by_device.hpp"
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/measure/no_gpu.hpp"
@@ -232,19 +233,15 @@ std::vector<gpu_metrics> metrics_of(const session& in, const hypomnesis::snapsho
   std::vector<gpu_metrics> all;
   for (auto& each : gpus_of(in, snapshot)) all.push_back({std::move(each), {}, {}, {}});
   const auto of = [&all](device_index index) {
-    return std::find_if(all.begin(), all.end(),
-                        [index](const auto& each) { return each.on.device.index == index; });
+    return find_device_in(all, index, [](const gpu_metrics& each) { return each.on.device.index; });
   };
   for (auto& each : snapshot.metrics())
-    if (const auto found = of(each.device_index); found != all.end())
-      found->metrics.push_back(std::move(each));
+    if (auto* const found = of(each.device_index)) found->metrics.push_back(std::move(each));
   for (auto& each : snapshot.groups())
-    if (const auto found = of(each.device_index); found != all.end())
-      found->groups.push_back(std::move(each));
+    if (auto* const found = of(each.device_index)) found->groups.push_back(std::move(each));
   for (const auto& each : snapshot.diagnostics()) {
     if (is_trace(each) || !is_of_metrics(each)) continue;
-    if (const auto found = of(*each.device_index); found != all.end())
-      found->missing.push_back(each);
+    if (auto* const found = of(*each.device_index)) found->missing.push_back(each);
   }
   return all;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <thread>
 
 #include "cli/commands/commands.hpp"
@@ -211,20 +212,17 @@ bool is_of_printed_telemetry(const hypomnesis::diagnostic& of) {
   return of.subject == part::telemetry && (of.field.value_or(printed) & printed) != 0;
 }
 
-// A driver that hangs is one fault, whichever devices and values it hides.
-bool has_message(const std::vector<hypomnesis::diagnostic>& all, const std::string& message) {
-  return std::any_of(all.begin(), all.end(),
-                     [&](const auto& each) { return each.message == message; });
-}
-
 exit_code print_json(const session& in, summary_reading& reading) {
   const auto gpus = gpus_of(in, reading.memory());
   auto diagnostics = reading.memory().diagnostics();
   std::vector<json_object> objects;
   if (!gpus.empty()) {
     const auto& further = reading.further(part::telemetry);
+    // A driver that hangs is one fault, whichever devices and values it hides.
+    std::set<std::string> known;
+    for (const auto& each : diagnostics) known.insert(each.message);
     for (auto& each : further.diagnostics())
-      if (is_of_printed_telemetry(each) && !has_message(diagnostics, each.message))
+      if (is_of_printed_telemetry(each) && known.insert(each.message).second)
         diagnostics.push_back(std::move(each));
     for (const auto& each : gpus) {
       auto& out = objects.emplace_back(to_json(each));

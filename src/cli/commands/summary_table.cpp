@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <tuple>
 
+#include "cli/measure/by_device.hpp"
 #include "cli/measure/gpu_cells.hpp"
 #include "cli/text/bar.hpp"
 #include "cli/text/escape.hpp"
@@ -87,10 +88,8 @@ struct drawn_gpu {
 };
 
 const gpu_status* find(const std::vector<gpu_status>& all, std::optional<std::uint32_t> index) {
-  const auto at = std::find_if(all.begin(), all.end(), [index](const gpu_status& each) {
-    return each.of.device.index == index;
-  });
-  return at != all.end() ? &*at : nullptr;
+  if (!index) return nullptr;
+  return find_device_in(all, *index, [](const gpu_status& each) { return each.of.device.index; });
 }
 
 // Puts partitions below their GPU.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/measure/by_device.hpp"
 #include "cli/system/inspect.hpp"
 #include "cli/text/words.hpp"
 
@@ -13,13 +14,10 @@ namespace {
 
 using hypomnesis::vendor_id;
 
-// The pools of a snapshot stand by device.
 std::optional<hypomnesis::pool> main_pool(const std::vector<hypomnesis::pool>& pools,
                                           std::uint32_t index) {
-  auto at = std::partition_point(pools.begin(), pools.end(),
-                                 [index](const auto& each) { return each.device_index < index; });
-  for (; at != pools.end() && at->device_index == index; ++at)
-    if (at->is_main) return *at;
+  for (const auto& each : part_of(pools, index))
+    if (each.is_main) return each;
   return std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "cli/measure/by_device.hpp"
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/user_names.hpp"
 #include "cli/text/diagnostics.hpp"
@@ -102,11 +103,9 @@ std::vector<process_row> rows_of(const session& in, const hypomnesis::snapshot& 
 }
 
 void add_users(const row_list& rows, bool lacks_rows, gpu_status& to) {
-  const auto index = to.of.device.index;
-  row_list own;
-  for (const auto* each : rows)
-    if (each->usage.device_index == index) own.push_back(each);
-  to.users = group_rows(own, grouping::user, {lacks_rows, {}});
+  const auto own = part_of(rows, to.of.device.index,
+                           [](const process_row* each) { return each->usage.device_index; });
+  to.users = group_rows({own.begin(), own.end()}, grouping::user, {lacks_rows, {}});
 }
 
 // Adds who uses each GPU; a list that is missing is an absent value.
@@ -140,13 +139,16 @@ void add_users(const session& in, const hypomnesis::snapshot& snapshot,
 // Message and the values that it explains: the same for several devices is one line.
 using explanation = std::pair<std::string, std::string>;
 
-void collect(const gpu_status& of,
-             std::vector<std::pair<explanation, std::vector<std::uint32_t>>>& to) {
-  const auto add = [&](explanation why) {
-    auto at =
-        std::find_if(to.begin(), to.end(), [&](const auto& each) { return each.first == why; });
-    if (at == to.end()) at = to.insert(to.end(), {std::move(why), {}});
-    at->second.push_back(of.of.device.index);
+struct explanations {
+  std::map<explanation, std::size_t> places;
+  std::vector<std::pair<explanation, std::vector<std::uint32_t>>> all;  // in order of the devices
+};
+
+void collect(const gpu_status& of, explanations& to) {
+  const auto add = [&](const explanation& why) {
+    const auto [place, is_new] = to.places.try_emplace(why, to.all.size());
+    if (is_new) to.all.push_back({why, {}});
+    to.all[place->second].second.push_back(of.of.device.index);
   };
   if (const auto state = state_of(of.of)) {
     add({std::string(*state), of.why_state});
@@ -196,10 +198,10 @@ std::vector<gpu_status> statuses_of(const session& in, const gpu_snapshots& from
 }
 
 std::vector<std::string> reason_lines(const std::vector<gpu_status>& all) {
-  std::vector<std::pair<explanation, std::vector<std::uint32_t>>> grouped;
+  explanations grouped;
   for (const auto& each : all) collect(each, grouped);
   std::vector<std::string> lines;
-  for (const auto& [why, devices] : grouped)
+  for (const auto& [why, devices] : grouped.all)
     lines.push_back(fmt::format("GPU {}: {}{}{}", ranges_text(devices), why.first,
                                 why.second.empty() ? "" : ": ", why.second));
   return lines;

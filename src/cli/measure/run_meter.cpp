@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "cli/measure/by_device.hpp"
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/no_gpu.hpp"
 #include "cli/text/diagnostics.hpp"
@@ -25,26 +26,40 @@ constexpr memory_field resident{hypomnesis::process_memory_field::resident,
 constexpr memory_field proportional{hypomnesis::process_memory_field::proportional,
                                     &hypomnesis::process_memory::proportional_bytes};
 
-std::optional<hypomnesis::telemetry> telemetry_of(const hypomnesis::snapshot& snapshot,
-                                                  std::uint32_t index) {
-  for (const auto& each : snapshot.devices())
-    if (each.index == index) return snapshot.telemetry(index);
-  return std::nullopt;
+// Returns the values with the diagnostics by device: those of none first.
+hypomnesis::snapshot_values values_by_device(const hypomnesis::snapshot& from) {
+  auto values = from.values();
+  std::ranges::stable_sort(values.diagnostics, {}, &hypomnesis::diagnostic::device_index);
+  return values;
+}
+
+auto diagnostics_of(const hypomnesis::snapshot_values& from, std::uint32_t index) {
+  return part_of(from.diagnostics, index, [](const hypomnesis::diagnostic& each) {
+    return each.device_index ? std::int64_t{*each.device_index} : -1;
+  });
+}
+
+const hypomnesis::snapshot_device* device_of(const hypomnesis::snapshot_values& from,
+                                             std::uint32_t index) {
+  return find_device_in(from.devices, index,
+                        [](const hypomnesis::snapshot_device& each) { return each.device.index; });
 }
 
 // Returns why everything of a subject is missing; empty: it is not, or no reason is known.
-std::string why_missing(const hypomnesis::snapshot& snapshot, part subject, std::uint32_t index) {
-  for (const auto& each : snapshot.diagnostics())
-    if (each.subject == subject && each.device_index == index && !each.field && !is_trace(each))
-      return each.message;
+std::string why_missing(const hypomnesis::snapshot_values& from, part subject,
+                        std::uint32_t index) {
+  for (const auto& each : diagnostics_of(from, index))
+    if (each.subject == subject && !each.field && !is_trace(each)) return each.message;
   return {};
 }
 
-energy_reading energy_of(const hypomnesis::snapshot& snapshot, std::uint32_t index) {
-  const auto found = telemetry_of(snapshot, index);
-  if (!found) return {std::nullopt, why_missing(snapshot, part::telemetry, index)};
-  if (!is_fresh(*found)) return {std::nullopt, stale_text(found->age_ns)};
-  return {found->energy_joules, {}};
+energy_reading energy_of(const hypomnesis::snapshot_values& from, std::uint32_t index) {
+  const auto* const found = device_of(from, index);
+  if (found == nullptr || !found->telemetry)
+    return {std::nullopt, why_missing(from, part::telemetry, index)};
+  const auto& values = *found->telemetry;
+  if (!is_fresh(values)) return {std::nullopt, stale_text(values.age_ns)};
+  return {values.energy_joules, {}};
 }
 
 void add_used(const hypomnesis::pool& pool, device_sample& to) {
@@ -54,15 +69,16 @@ void add_used(const hypomnesis::pool& pool, device_sample& to) {
     to.why_used = stale_text(pool.age_ns);
 }
 
-void add_device(const hypomnesis::snapshot& snapshot, std::uint32_t index, device_sample& to) {
-  to.why_used = why_missing(snapshot, part::pools, index);
-  for (const auto& pool : snapshot.pools())
-    if (pool.device_index == index && pool.is_main) add_used(pool, to);
-  const auto found = telemetry_of(snapshot, index);
-  if (!found || !is_fresh(*found)) return;
-  to.busy_percent = found->gpu_busy_percent;
-  to.power_watts = found->power_watts;
-  to.energy_joules = found->energy_joules;
+void add_device(const hypomnesis::snapshot_values& from, std::uint32_t index, device_sample& to) {
+  to.why_used = why_missing(from, part::pools, index);
+  const auto* const found = device_of(from, index);
+  if (found == nullptr) return;
+  for (const auto& pool : found->pools)
+    if (pool.is_main) add_used(pool, to);
+  if (!found->telemetry || !is_fresh(*found->telemetry)) return;
+  to.busy_percent = found->telemetry->gpu_busy_percent;
+  to.power_watts = found->telemetry->power_watts;
+  to.energy_joules = found->telemetry->energy_joules;
 }
 
 void add_row(const hypomnesis::usage& row, usage_sum& sum, device_sample& to) {
@@ -142,13 +158,13 @@ run_meter::clock::time_point run_meter::next() const {
   return devices_.empty() ? host_pace_.next() : std::min(host_pace_.next(), device_pace_.next());
 }
 
-std::optional<hypomnesis::snapshot> run_meter::take(hypomnesis::part collect,
-                                                    std::string& why) const {
+std::optional<hypomnesis::snapshot_values> run_meter::take(hypomnesis::part collect,
+                                                           std::string& why) const {
   hypomnesis::snapshot_options what;
   what.collect = collect;
   what.deadline = deadline_;
   if (devices_.size() == 1) what.device_index = devices_.front().before.device.index;
-  return attempt([&] { return in_.library().take(what); }, &why);
+  return attempt([&] { return values_by_device(in_.library().take(what)); }, &why);
 }
 
 // Sums without processes that end in the meantime; nothing if one cannot be read.
@@ -220,29 +236,29 @@ bool run_meter::add_one_by_one(std::size_t i, device_sample& to) {
   return true;
 }
 
-void run_meter::add_from_list(const hypomnesis::snapshot& snapshot, std::size_t i,
+void run_meter::add_from_list(const hypomnesis::snapshot_values& from, std::size_t i,
                               device_sample& to) {
   usage_sum sum;
   const auto index = devices_[i].before.device.index;
-  for (const auto& row : snapshot.usages()) {
-    if (row.device_index != index || has(row.notes, note::foreign_pid)) continue;
+  for (const auto& row : part_of(from.usages, index)) {
+    if (has(row.notes, note::foreign_pid)) continue;
     const auto* const who = find(tree_->members(), row.pid);
     if (who == nullptr) continue;
     peaks_[i].add(*who, &row);
     add_row(row, sum, to);
   }
   bool was_read = true;
-  for (const auto& each : snapshot.diagnostics()) {
-    if (!hides_processes(each) || each.device_index != index) continue;
+  for (const auto& each : diagnostics_of(from, index)) {
+    if (!hides_processes(each)) continue;
     was_read = false;
     to.why = each.message;
   }
   // A stale list without rows of the command has no row with its age.
-  for (const auto& each : snapshot.devices())
-    if (each.index == index && each.state == hypomnesis::run_state::hung) {
-      was_read = false;
-      if (to.why.empty()) to.why = "the device does not answer";
-    }
+  const auto* const found = device_of(from, index);
+  if (found != nullptr && found->device.state == hypomnesis::run_state::hung) {
+    was_read = false;
+    if (to.why.empty()) to.why = "the device does not answer";
+  }
   settle(devices_[i], was_read, to);
 }
 
@@ -255,7 +271,7 @@ std::vector<device_sample> run_meter::read_devices() {
       std::none_of(devices_.begin(), devices_.end(), [](const auto& d) { return d.needs_list; });
   std::string why_no_snapshot;
   std::string why_no_list;
-  std::optional<hypomnesis::snapshot> listed;  // one for all devices that need it
+  std::optional<hypomnesis::snapshot_values> listed;  // one for all devices that need it
   const auto snapshot = take(are_few ? of_devices : of_devices | part::processes, why_no_snapshot);
   const std::string why_no_processes =
       tree_->members().empty() && tree_->why_not().empty() ? ended_too_early : tree_->why_not();
@@ -331,10 +347,11 @@ watched_devices devices_to_watch(const session& in, std::optional<std::uint32_t>
   const auto snapshot = in.take_briefly(what);
   watched_devices found{{}, why_search_failed(snapshot)};
   if (found.why_unknown) print_diagnostics(snapshot);
+  const auto values = values_by_device(snapshot);
   for (auto& each : gpus_of(in, snapshot)) {
     watched_device one;
     one.before = std::move(each);
-    one.energy = energy_of(snapshot, one.before.device.index);
+    one.energy = energy_of(values, one.before.device.index);
     found.all.push_back(std::move(one));
   }
   return found;

@@ -90,10 +90,10 @@ class run_meter {
   void record_members();
   void add_proportional(clock::time_point now, host_sample& to);
   std::vector<device_sample> read_devices();
-  std::optional<hypomnesis::snapshot> take(hypomnesis::part collect, std::string& why) const;
+  std::optional<hypomnesis::snapshot_values> take(hypomnesis::part collect, std::string& why) const;
   std::optional<std::uint64_t> sum_of(const memory_field& of, std::string* why) const;
   bool add_one_by_one(std::size_t i, device_sample& to);
-  void add_from_list(const hypomnesis::snapshot& snapshot, std::size_t i, device_sample& to);
+  void add_from_list(const hypomnesis::snapshot_values& from, std::size_t i, device_sample& to);
 
   const session& in_;
   std::vector<watched_device> devices_;

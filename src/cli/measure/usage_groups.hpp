@@ -66,6 +66,7 @@ struct partial_lists {
   std::set<std::uint32_t> devices;
 
   bool any() const { return all || !devices.empty(); }
+  bool lacks(std::uint32_t device) const { return all || devices.contains(device); }
 };
 
 using row_list = std::vector<const process_row*>;

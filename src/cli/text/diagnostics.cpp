@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "cli/text/output.hpp"
 #include "model/words.hpp"
@@ -104,11 +105,9 @@ std::string describe_with_fields(const hypomnesis::diagnostic& diagnostic) {
 std::vector<std::string> distinct_lines(const std::vector<hypomnesis::diagnostic>& diagnostics,
                                         std::string (*line_for)(const hypomnesis::diagnostic&)) {
   std::vector<std::string> lines;
-  for (const auto& each : diagnostics) {
-    auto line = line_for(each);
-    if (std::find(lines.begin(), lines.end(), line) == lines.end())
-      lines.push_back(std::move(line));
-  }
+  std::unordered_set<std::string> known;
+  for (const auto& each : diagnostics)
+    if (auto line = line_for(each); known.insert(line).second) lines.push_back(std::move(line));
   return lines;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/measure/by_device.hpp"
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu_cells.hpp"
 #include "cli/measure/gpu_status.hpp"
@@ -173,9 +174,10 @@ void put_titles(frame& on, const gpu_columns& at, int y, bool is_focused) {
 
 // Returns the GPU that a partition belongs to.
 const gpu_reading* parent_of(const gpu_reading& of, const machine_reading& in) {
-  for (const auto& each : in.gpus)
-    if (of.of.device.parent_index == each.of.device.index) return &each;
-  return nullptr;
+  const auto parent = of.of.device.parent_index;
+  if (!parent) return nullptr;
+  return find_device_in(in.gpus, *parent,
+                        [](const gpu_reading& each) { return each.of.device.index; });
 }
 
 void put_gpu(frame& on, const gpu_columns& at, int y, const gpu_reading& of,

@@ -100,6 +100,16 @@ class Once(Machines):
         self.assertEqual(value(families, "hw_voltage_volts", hw_id="GPU-1/voltage/core", hw_parent="GPU-1"), 0.9)
         self.assertEqual(values(families, "hw_fan_speed_rpm", hw_parent="GPU-1"), [900, 950])
 
+    def test_a_fan_keeps_its_id_when_the_list_of_fans_fails(self):
+        def fans(**keys):
+            families = self.scrape({"devices": [card(uuid="GPU-1", telemetry={"fan_percent": 40}, **keys)]})
+            return {dict(key)["hw_id"]: number for key, number in families["hw_fan_speed_ratio"].samples.items()}
+        listed = [{"metric": "fan_percent", "instance": n, "value": percent} for n, percent in ((1, 40), (2, 45))]
+        failing = [{"call": "metrics", "status": "backend", "message": "the driver is confused"}]
+        self.assertEqual(fans(metrics=listed), {"GPU-1/fan/1": 0.4, "GPU-1/fan/2": 0.45})
+        self.assertEqual(fans(metrics=listed, failures=failing), {"GPU-1/fan/1": 0.4})
+        self.assertEqual(fans(), {"GPU-1/fan/1": 0.4})
+
     def test_errors_are_counted_by_type_and_period(self):
         metrics = [{"metric": "ecc_corrected", "instance": "since_load", "count": 3},
                    {"metric": "ecc_uncorrected", "instance": "since_load", "count": 0},
@@ -235,7 +245,7 @@ class Compatible(Machines):
     def test_names_units_and_labels_of_dcgm_exporter(self):
         families = self.scrape(MACHINES / "workstation.json", "dcgm")
         gpu = {"gpu": "0", "UUID": "GPU-6d0a4b1e-93c2-4f57-8a1b-0c4e7d52f9a3", "pci_bus_id": "00000000:01:00.0",
-               "device": "nvidia0", "modelName": "NVIDIA GeForce RTX 4090"}
+               "device": "nvidia0", "modelName": "NVIDIA GeForce RTX 4090", "DCGM_FI_DRIVER_VERSION": "570.133.07"}
         for name, number in (("SM_CLOCK", 2640), ("MEM_CLOCK", 10501), ("GPU_TEMP", 66), ("POWER_USAGE", 371.42),
                              ("TOTAL_ENERGY_CONSUMPTION", 8413077500), ("PCIE_REPLAY_COUNTER", 0), ("GPU_UTIL", 97),
                              ("MEM_COPY_UTIL", 61), ("ENC_UTIL", 0), ("FB_USED", 14586740736 / MIB),
@@ -244,6 +254,10 @@ class Compatible(Machines):
         self.assertEqual(families["DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION"].kind, "counter")
         self.assertNotIn("DCGM_FI_DEV_MEMORY_TEMP", families)
         self.assertNotIn("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", families)
+
+    def test_the_last_fault_of_dcgm_exporter_has_its_number_as_a_label(self):
+        families = self.scrape(self.machine(devices=[card(metrics=[{"metric": "last_fault", "count": 79}])]), "dcgm")
+        self.assertEqual(value(families, "DCGM_FI_DEV_XID_ERRORS", err_code="79"), 79)
 
     def test_partitions_have_the_labels_of_their_gpu_and_their_own(self):
         families = self.scrape(MACHINES / "mig-a100.json", "dcgm")

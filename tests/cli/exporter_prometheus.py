@@ -118,6 +118,8 @@ class Engine(Machines):
             for expression in DCGM_EXPRESSIONS:
                 expression = expression.replace("$instance", f"127.0.0.1:{jobs['server-8gpu'].port}").replace("$gpu", "0|1")
                 self.assertTrue(prometheus.ask(expression), expression)
+            energy = prometheus.ask('DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{job="workstation"}')
+            self.assertEqual([number for _, number in energy], [8413077500])
 
     def compare(self, prometheus, machine, snapshot):
         job = f'{{job="{machine.stem}"}}'

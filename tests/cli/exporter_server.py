@@ -13,7 +13,7 @@ import threading
 import time
 
 from command import COMMAND, MACHINES, Machines, card, environment, main, quickest, run, skip_all
-from exposition import parse, value
+from exposition import parse, value, values
 
 PLAIN = "text/plain; version=0.0.4; charset=utf-8"
 OPEN = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -133,6 +133,39 @@ class Paths(Machines):
         self.assertEqual(result.code, 1)
         self.assertIn(where, result.err)
         self.assertIn("in use", result.err)
+
+
+class Rates(Machines):
+    TIME = "hypomnesis_snapshot_timestamp_seconds"
+    SENT, LINKS = "DCGM_FI_PROF_PCIE_TX_BYTES", "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL"
+
+    def machine_with(self, *counts):
+        """A machine whose counters have other values at each reading."""
+        metrics = [{"metric": "pcie_tx_bytes", "count": counts[0]}] + [
+            {"metric": f"link_{way}_bytes", "instance": 1, "count": counts[0]} for way in ("rx", "tx")]
+        changes = [{"at_reading": n + 1, "patch": [
+            {"op": "replace", "path": f"/devices/0/metrics/{row}/count", "value": count} for row in range(3)]}
+            for n, count in enumerate(counts) if n > 0]
+        return self.machine(devices=[card(uuid="GPU-1", metrics=metrics)], changes=changes)
+
+    def test_throughput_is_what_was_counted_since_the_scrape_before(self):
+        machine = self.machine_with(1000, 4097000, 8193000, 5000)
+        with Server(machine, "--compat", "dcgm", "--max-age", "1ms") as server:
+            scrapes = []
+            for _ in range(12):
+                scrapes.append(server.metrics())
+                time.sleep(0.05)
+        counts = [value(each, "hw_gpu_io_bytes_total", network_io_direction="transmit") for each in scrapes]
+        self.assertEqual((counts[0], counts[-1]), (1000, 5000))
+        self.assertEqual((values(scrapes[0], self.SENT), values(scrapes[0], self.LINKS)), ([], []))
+        for before, now, old, new in zip(scrapes, scrapes[1:], counts, counts[1:]):
+            if new < old:  # reset
+                self.assertEqual((values(now, self.SENT), values(now, self.LINKS)), ([], []))
+                continue
+            seconds = value(now, self.TIME) - value(before, self.TIME)
+            sent = value(now, self.SENT)
+            self.assertAlmostEqual(sent * seconds, new - old, delta=(new - old) / 20)
+            self.assertAlmostEqual(value(now, self.LINKS), 2 * sent / 1024000, delta=sent / 1e9)
 
 
 class Sharing(Machines):

@@ -8,26 +8,25 @@
 #include "cli/exporter/device_values.hpp"
 #include "cli/exporter/families.hpp"
 #include "cli/exporter/missing_values.hpp"
+#include "cli/measure/by_device.hpp"
 #include "cli/text/diagnostics.hpp"
 
 namespace hmn::cli {
 namespace {
 
 void collect_usages(const hypomnesis::snapshot_values& from, const hypomnesis::device& device,
-                    const device_labels& with, samples& to) {
+                    const device_labels& with, const partial_lists& unlisted, samples& to) {
   std::optional<std::uint64_t> evicted;
   std::optional<std::uint64_t> host_pool;
   std::uint64_t count = 0;
-  for (const auto& each : from.usages) {
-    if (each.device_index != device.index) continue;
+  for (const auto& each : part_of(from.usages, device.index)) {
     ++count;
     if (each.evicted_bytes) evicted = evicted.value_or(0) + *each.evicted_bytes;
     if (each.host_pool_bytes) host_pool = host_pool.value_or(0) + *each.host_pool_bytes;
   }
   to.add(families::evicted, with.brief(), evicted);
   to.add(families::host_pool, with.brief(), host_pool);
-  if (lists_processes(from, device.index))
-    to.add(families::processes, with.brief(), sample_value(count));
+  if (!unlisted.lacks(device.index)) to.add(families::processes, with.brief(), sample_value(count));
 }
 
 void collect_host(const hypomnesis::system_memory& from, samples& to) {
@@ -60,20 +59,26 @@ void collect_snapshot(const hypomnesis::snapshot_values& from, samples& to) {
 
 }  // namespace
 
-bool lists_processes(const hypomnesis::snapshot_values& from, std::uint32_t index) {
-  return std::none_of(
-      from.diagnostics.begin(), from.diagnostics.end(), [&](const hypomnesis::diagnostic& each) {
-        return hides_list(each) && (!each.device_index || *each.device_index == index);
-      });
+partial_lists unlisted_in(const hypomnesis::snapshot_values& from) {
+  partial_lists out;
+  for (const auto& each : from.diagnostics) {
+    if (!hides_list(each)) continue;
+    if (each.device_index)
+      out.devices.insert(*each.device_index);
+    else
+      out.all = true;
+  }
+  return out;
 }
 
 void collect(const hypomnesis::snapshot_values& from, samples& to) {
   std::vector<hypomnesis::device> all;
   for (const auto& each : from.devices) all.push_back(each.device);
+  const auto unlisted = unlisted_in(from);
   for (const auto& each : from.devices) {
     const device_labels with(each.device, all);
     collect_device(each, with, to);
-    collect_usages(from, each.device, with, to);
+    collect_usages(from, each.device, with, unlisted, to);
   }
   collect_missing(from.diagnostics, all, to);
   if (from.system) collect_host(*from.system, to);

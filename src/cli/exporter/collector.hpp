@@ -3,6 +3,7 @@
 #include <hypomnesis.hpp>
 
 #include "cli/exporter/sample.hpp"
+#include "cli/measure/usage_groups.hpp"
 
 namespace hmn::cli {
 
@@ -12,8 +13,8 @@ constexpr auto exported_parts = hypomnesis::part::system | hypomnesis::part::dev
                                 hypomnesis::part::telemetry | hypomnesis::part::metrics |
                                 hypomnesis::part::groups;
 
-// Returns whether all processes of the device are known.
-bool lists_processes(const hypomnesis::snapshot_values& from, std::uint32_t index);
+// Returns the devices of which not all processes are known.
+partial_lists unlisted_in(const hypomnesis::snapshot_values& from);
 
 // Adds the samples of the families in families.def, but for those of processes and groups by name.
 void collect(const hypomnesis::snapshot_values& from, samples& to);

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 
 #include "cli/exporter/compat.def"
+#include "cli/measure/by_device.hpp"
 #include "cli/system/environment.hpp"
 
 namespace hmn::cli {
@@ -59,8 +59,6 @@ HMN_NVIDIA_SMI_FAMILIES(HMN_FAMILY)
 
 using hypomnesis::pool;
 using hypomnesis::telemetry;
-constexpr scale to_millijoules{1000, 1};
-constexpr scale to_mebibytes{1, 1 << 20};
 
 constexpr compatible of_dcgm[] = {
     {compat_families::sm_clock, sm_clock_number, {}},
@@ -75,7 +73,6 @@ constexpr compatible of_dcgm[] = {
     {compat_families::mem_copy_util, telemetry_number<&telemetry::memory_busy_percent>, {}},
     {compat_families::enc_util, telemetry_number<&telemetry::encoder_busy_percent>, {}},
     {compat_families::dec_util, telemetry_number<&telemetry::decoder_busy_percent>, {}},
-    {compat_families::xid_errors, metric_number<metric_id::last_fault, 0>, {}},
     {compat_families::fb_free, pool_number<&pool::free_bytes>, to_mebibytes},
     {compat_families::fb_used, pool_number<&pool::used_bytes>, to_mebibytes},
     {compat_families::fb_reserved, pool_number<&pool::reserved_bytes>, to_mebibytes},
@@ -120,10 +117,8 @@ constexpr compatible of_nvidia_smi[] = {
 const snapshot_device* parent_of(const snapshot_device& of,
                                  const std::vector<snapshot_device>& all) {
   if (!of.device.parent_index) return nullptr;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const snapshot_device& each) {
-    return each.device.index == *of.device.parent_index;
-  });
-  return found == all.end() ? nullptr : &*found;
+  return find_device_in(all, *of.device.parent_index,
+                        [](const snapshot_device& each) { return each.device.index; });
 }
 
 // "0000:01:00.0" as NVIDIA's tools write it: "00000000:01:00.0".
@@ -150,7 +145,8 @@ label_set dcgm_labels(const snapshot_device& of, const std::vector<snapshot_devi
       .add("pci_bus_id", long_address(gpu.pci_bus_id))
       .add("device", is_nvidia ? "nvidia" + number : "")
       .add("modelName", gpu.name.value_or(""))
-      .add("hostname", host_name());
+      .add("hostname", host_name())
+      .add("DCGM_FI_DRIVER_VERSION", gpu.driver_version.value_or(""));
   if (parent == nullptr) return with;
   return with.add("GPU_I_PROFILE", profile_of(of.device.name.value_or("")))
       .add("GPU_I_ID", of.device.gpu_instance ? fmt::format("{}", *of.device.gpu_instance) : "");
@@ -176,6 +172,23 @@ void add_smi_info(const snapshot_device& of, samples& to) {
   to.add(compat_families::smi_info, with, true);
 }
 
+// Rates in the units of dcgm-exporter: bytes in a second over PCIe, 1000 KiB in a second over
+// links.
+void add_rates(std::uint32_t device_index, const transfer_rates& rates, const label_set& with,
+               samples& to) {
+  constexpr scale to_thousand_kib{-3, 1 << 10};
+  to.add(compat_families::pcie_sent, with, rates.of(device_index, transfer::pcie_sent));
+  to.add(compat_families::pcie_received, with, rates.of(device_index, transfer::pcie_received));
+  to.add(compat_families::link_bandwidth, with, rates.of(device_index, transfer::links),
+         to_thousand_kib);
+}
+
+void add_last_fault(const snapshot_device& of, label_set with, samples& to) {
+  const auto number = metric_number<metric_id::last_fault, 0>(of);
+  if (number) with.add("err_code", fmt::format("{}", *number));
+  to.add(compat_families::xid_errors, with, number);
+}
+
 template <std::size_t Count>
 void collect_by(const compatible (&table)[Count],
                 label_set (*labels)(const snapshot_device&, const std::vector<snapshot_device>&),
@@ -188,8 +201,17 @@ void collect_by(const compatible (&table)[Count],
 
 }  // namespace
 
-void collect_compatible(dialect as, const std::vector<snapshot_device>& devices, samples& to) {
-  if (as == dialect::dcgm) return collect_by(of_dcgm, &dcgm_labels, devices, to);
+void collect_compatible(dialect as, const std::vector<snapshot_device>& devices,
+                        const transfer_rates& rates, samples& to) {
+  if (as == dialect::dcgm) {
+    collect_by(of_dcgm, &dcgm_labels, devices, to);
+    for (const auto& each : devices) {
+      const auto with = dcgm_labels(each, devices);
+      add_last_fault(each, with, to);
+      add_rates(each.device.index, rates, with, to);
+    }
+    return;
+  }
   for (const auto& each : devices) add_smi_info(each, to);
   collect_by(of_nvidia_smi, &smi_labels, devices, to);
 }

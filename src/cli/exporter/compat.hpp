@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/exporter/sample.hpp"
+#include "cli/exporter/transfer_rates.hpp"
 
 namespace hmn::cli {
 
@@ -18,6 +19,6 @@ constexpr std::string_view dialect_words[] = {"dcgm", "nvidia-smi"};
 
 // Adds the samples of the families in compat.def.
 void collect_compatible(dialect as, const std::vector<hypomnesis::snapshot_device>& devices,
-                        samples& to);
+                        const transfer_rates& rates, samples& to);
 
 }  // namespace hmn::cli

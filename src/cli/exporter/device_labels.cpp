@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "cli/measure/by_device.hpp"
 #include "cli/text/words.hpp"
 
 namespace hmn::cli {
@@ -12,10 +11,8 @@ namespace {
 
 std::string parent_id(const hypomnesis::device& of, const std::vector<hypomnesis::device>& all) {
   if (!of.parent_index) return {};
-  const auto found = std::find_if(all.begin(), all.end(), [&](const hypomnesis::device& each) {
-    return each.index == *of.parent_index;
-  });
-  return found == all.end() ? std::string() : device_id(*found);
+  const auto* const found = find_device_in(all, *of.parent_index, &hypomnesis::device::index);
+  return found == nullptr ? std::string() : device_id(*found);
 }
 
 }  // namespace

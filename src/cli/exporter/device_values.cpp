@@ -139,20 +139,12 @@ void collect_telemetry(const telemetry& of, const device_labels& with, samples& 
   collect_age("telemetry", of.age_ns, of.notes, with, to);
 }
 
-// A speed of the whole GPU is that of its first fan, which has a number of its own where there are
-// several.
-void collect_fan(const hypomnesis::snapshot_device& of, const device_labels& with, samples& to) {
-  if (!of.telemetry) return;
-  const auto is_numbered = [&](hypomnesis::metric_id id) {
-    return std::any_of(of.metrics.begin(), of.metrics.end(), [id](const hypomnesis::metric& each) {
-      return each.id == id && each.instance != 0;
-    });
-  };
-  if (!is_numbered(hypomnesis::metric_id::fan_percent))
-    to.add(families::fan_speed_ratio, with.part("fan", ""), real(of.telemetry->fan_percent),
-           from_percent);
-  if (!is_numbered(hypomnesis::metric_id::fan_rpm))
-    to.add(families::fan_speed, with.part("fan", ""), real(of.telemetry->fan_rpm));
+// The speed of the whole GPU is that of its first fan. It comes after the list of fans, of which
+// the sample of the first is written, so that a fan keeps its id where the list fails.
+void collect_first_fan(const telemetry& of, const device_labels& with, samples& to) {
+  const auto fan = with.part("fan", first_fan);
+  to.add(families::fan_speed_ratio, fan, real(of.fan_percent), from_percent);
+  to.add(families::fan_speed, fan, real(of.fan_rpm));
 }
 
 }  // namespace
@@ -162,8 +154,8 @@ void collect_device(const hypomnesis::snapshot_device& of, const device_labels& 
   collect_state(of, with, to);
   for (const auto& each : of.pools) collect_pool(each, with, to);
   if (of.telemetry) collect_telemetry(*of.telemetry, with, to);
-  collect_fan(of, with, to);
   for (const auto& each : of.metrics) collect_metric(each, with, to);
+  if (of.telemetry) collect_first_fan(*of.telemetry, with, to);
 }
 
 }  // namespace hmn::cli

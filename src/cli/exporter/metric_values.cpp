@@ -71,7 +71,10 @@ std::string instance_text(const metric& of) {
 
 label_set labels_of(const exported& as, const metric& of, const device_labels& with) {
   const auto instance = instance_text(of);
-  if (as.by == naming::component) return with.part(as.key, instance);
+  if (as.by == naming::component) {
+    const bool is_first_fan = as.key == "fan" && instance.empty();
+    return with.part(as.key, is_first_fan ? std::string(first_fan) : instance);
+  }
   if (as.by == naming::error) return label_set(with.whole()).add("error_type", as.key);
   if (as.by == naming::label) return label_set(with.brief()).add(as.key, instance);
   if (as.by == naming::plain) return with.brief();

@@ -11,6 +11,7 @@
 
 #include "cli/exporter/device_labels.hpp"
 #include "cli/exporter/families.hpp"
+#include "cli/measure/by_device.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/words.hpp"
 
@@ -27,10 +28,8 @@ std::uint64_t values_in(const hypomnesis::diagnostic& of) {
 
 std::string id_of(const hypomnesis::diagnostic& of, const std::vector<hypomnesis::device>& in) {
   if (!of.device_index) return {};
-  const auto found = std::find_if(in.begin(), in.end(), [&](const hypomnesis::device& each) {
-    return each.index == *of.device_index;
-  });
-  return found == in.end() ? fmt::format("gpu{}", *of.device_index) : device_id(*found);
+  const auto* const found = find_device_in(in, *of.device_index, &hypomnesis::device::index);
+  return found == nullptr ? fmt::format("gpu{}", *of.device_index) : device_id(*found);
 }
 
 // A source that certainly has no device, or a warning, hides nothing.

@@ -42,9 +42,13 @@ std::string_view heading_of(const family& of, text_format format) noexcept {
   return name;
 }
 
+// A counter's samples end in _total in OpenMetrics. Another exporter's counter that has no such
+// name keeps its own, and is of no known type there.
 std::string_view type_of(const family& of, text_format format) noexcept {
-  if (of.kind == family_kind::counter) return "counter";
-  return of.kind == family_kind::info && format == text_format::openmetrics ? "info" : "gauge";
+  const bool is_open = format == text_format::openmetrics;
+  if (of.kind == family_kind::counter)
+    return is_open && !of.name.ends_with(total) ? "unknown" : "counter";
+  return of.kind == family_kind::info && is_open ? "info" : "gauge";
 }
 
 void append_heading(std::string& out, const family& of, text_format format) {
@@ -53,14 +57,8 @@ void append_heading(std::string& out, const family& of, text_format format) {
                  type_of(of, format));
 }
 
-// A counter's samples end in _total in OpenMetrics, whatever the family is called.
-std::string_view suffix_of(const family& of, text_format format) noexcept {
-  const bool lacks = of.kind == family_kind::counter && !of.name.ends_with(total);
-  return format == text_format::openmetrics && lacks ? total : std::string_view();
-}
-
-void append_sample(std::string& out, const sample& of, text_format format) {
-  out.append(of.of->name).append(suffix_of(*of.of, format));
+void append_sample(std::string& out, const sample& of) {
+  out.append(of.of->name);
   if (!of.labels.empty()) out.append("{").append(of.labels).append("}");
   out += ' ';
   append_number(out, of.value);
@@ -88,7 +86,7 @@ std::string write_samples(const samples& of, text_format format) {
     append_heading(out, *one.front()->of, format);
     std::unordered_set<std::string_view> written;
     for (const auto* each : one)
-      if (written.insert(each->labels).second) append_sample(out, *each, format);
+      if (written.insert(each->labels).second) append_sample(out, *each);
   }
   if (format == text_format::openmetrics) out += "# EOF\n";
   return out;

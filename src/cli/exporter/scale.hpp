@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include "cli/text/decimal_point.hpp"
 
 namespace hmn::cli {
 
-// Scale from one of the library's units to one of Prometheus' base units. Division keeps decimals
-// exact where a factor below 1 would not: 81234000000 ns are 81.234 s.
+// Conversion from one of the library's units to one of an exporter's, without a digit that the
+// driver did not report.
 struct scale {
-  double times = 1;
-  double over = 1;
+  int decimals = 0;  // times 10 to the power of this
+  double over = 1;   // a power of 2, which is exact
 
-  constexpr double of(double value) const { return value * times / over; }
-  constexpr bool is_one() const { return times == over; }
+  double of(double value) const { return move_decimal_point(value / over, decimals); }
+  constexpr bool is_one() const { return decimals == 0 && over == 1; }
 };
 
-constexpr scale from_percent{1, 100};
-constexpr scale from_nanoseconds{1, 1e9};
-constexpr scale from_megahertz{1e6, 1};
+constexpr scale from_percent{-2};
+constexpr scale from_nanoseconds{-9};
+constexpr scale from_megahertz{6};
+constexpr scale to_millijoules{3};
+constexpr scale to_mebibytes{0, 1 << 20};
 
 }  // namespace hmn::cli

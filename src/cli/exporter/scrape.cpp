@@ -21,7 +21,9 @@ scraped scraper::scrape(std::chrono::milliseconds deadline) {
   devices_.complete(values.devices);
   scraped out;
   collect(values, out.made);
-  for (const auto each : how_.compatible) collect_compatible(each, values.devices, out.made);
+  rates_.update(values);
+  for (const auto each : how_.compatible)
+    collect_compatible(each, values.devices, rates_, out.made);
   workloads_.collect(values, end, out.made);
   out.search_failure = why_search_failed(snapshot);
   return out;

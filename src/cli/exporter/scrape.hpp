@@ -7,6 +7,7 @@
 #include "cli/exporter/known_devices.hpp"
 #include "cli/exporter/sample.hpp"
 #include "cli/exporter/settings.hpp"
+#include "cli/exporter/transfer_rates.hpp"
 #include "cli/exporter/workloads.hpp"
 #include "cli/measure/session.hpp"
 
@@ -31,6 +32,7 @@ class scraper {
   const session& in_;
   const exporter_settings& how_;
   known_devices devices_;
+  transfer_rates rates_;
   workloads workloads_;
 };
 

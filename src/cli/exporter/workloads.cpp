@@ -9,6 +9,7 @@
 #include "cli/exporter/collector.hpp"
 #include "cli/exporter/device_labels.hpp"
 #include "cli/exporter/families.hpp"
+#include "cli/measure/by_device.hpp"
 #include "cli/system/process_workload.hpp"
 
 namespace hmn::cli {
@@ -109,8 +110,7 @@ void write(const group_kind& kind, const device_labels& device, const group_sums
 
 void write_groups(const hypomnesis::snapshot_values& from, std::uint32_t index,
                   const device_labels& device, samples& to) {
-  for (const auto& each : from.groups) {
-    if (each.device_index != index) continue;
+  for (const auto& each : part_of(from.groups, index)) {
     const auto with = label_set(device.brief()).add("group", each.name.value_or(""));
     to.add(families::group_used, with, each.used_bytes);
     to.add(families::group_limit, with, each.limit_bytes);
@@ -127,18 +127,20 @@ void workloads::collect(const hypomnesis::snapshot_values& from,
   std::vector<placed_usage> rows;
   for (const auto& each : from.usages)
     rows.push_back({each, place_of(each, is_simulated_), users_.of(each, until).value_or("")});
+  const auto unlisted = unlisted_in(from);
   for (const auto& device : all) {
     const device_labels labels(device, all);
+    const auto own =
+        part_of(rows, device.index, [](const placed_usage& each) { return each.row.device_index; });
     for (const auto& kind : group_kinds) {
       if (std::find(by_.begin(), by_.end(), kind.by) == by_.end()) continue;
       group_sums sums;
-      for (const auto& each : rows) {
-        if (each.row.device_index != device.index) continue;
+      for (const auto& each : own) {
         const auto with = labels_by(kind.by, each);
         sums.try_emplace(with.text(), group_sum{with, {}}).first->second.total.add(each.row);
       }
       write(kind, labels, sums, to);
-      if (!sums.empty() || lists_processes(from, device.index))
+      if (!sums.empty() || !unlisted.lacks(device.index))
         to.add(families::left_out, label_set(labels.brief()).add("per", word_of(kind.by)),
                sample_value(std::uint64_t(sums.size() - std::min(sums.size(), most_groups))));
     }

@@ -31,7 +31,7 @@ TEST_CASE("sample_text: counters and facts have a suffix only where the format w
   CHECK(text_of(odd_counter, std::uint64_t{7}, text_format::prometheus) ==
         "# HELP C Count of another\n# TYPE C counter\nC 7\n");
   CHECK(text_of(odd_counter, std::uint64_t{7}, text_format::openmetrics) ==
-        "# HELP C Count of another\n# TYPE C counter\nC_total 7\n# EOF\n");
+        "# HELP C Count of another\n# TYPE C unknown\nC 7\n# EOF\n");
   CHECK(text_of(fact_family, std::uint64_t{1}, text_format::prometheus) ==
         "# HELP d_info Facts\n# TYPE d_info gauge\nd_info 1\n");
   CHECK(text_of(fact_family, std::uint64_t{1}, text_format::openmetrics) ==
@@ -48,6 +48,11 @@ TEST_CASE("sample_text: numbers are exact") {
   CHECK(number(0.1) == "0.1");
   CHECK(number(from_nanoseconds.of(81234000000.0)) == "81.234");
   CHECK(number(from_percent.of(61)) == "0.61");
+  CHECK(number(to_millijoules.of(1.001)) == "1001");
+  CHECK(number(from_megahertz.of(1410.1)) == "1410100000");
+  CHECK(number(from_nanoseconds.of(1.8e19)) == "18000000000");
+  CHECK(number(from_percent.of(-0.3)) == "-0.003");
+  CHECK(number(to_mebibytes.of(3 << 19)) == "1.5");
   CHECK(number(std::numeric_limits<double>::infinity()) == "+Inf");
   CHECK(number(-std::numeric_limits<double>::infinity()) == "-Inf");
   CHECK(number(std::numeric_limits<double>::quiet_NaN()) == "NaN");

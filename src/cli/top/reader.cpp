@@ -9,6 +9,7 @@
 
 #include "cli/measure/no_gpu.hpp"
 #include "cli/measure/user_names.hpp"
+#include "cli/system/thread.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/top/cpu_times.hpp"
 #include "cli/top/gpu_reader.hpp"
@@ -159,7 +160,7 @@ void reader::state::keep(std::shared_ptr<const hypomnesis::snapshot> from) {
 reader::reader(const session& in, const reader_settings& how, std::function<void()> on_new)
     : state_(std::make_unique<state>(in, how, std::move(on_new))) {
   state_->sampler.start();
-  state_->thread = std::thread([to = state_.get()] { to->run(); });
+  state_->thread = start_thread([to = state_.get()] { to->run(); });
 }
 
 reader::~reader() {

@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "cli/system/thread.hpp"
+
 namespace hmn::cli {
 namespace {
 
@@ -35,7 +37,7 @@ interruption::interruption(std::function<void()> stop) : state_(std::make_unique
   state_->stop = std::move(stop);
   const auto set = interrupting();
   pthread_sigmask(SIG_BLOCK, &set, &state_->before);
-  state_->waiter = std::thread([to = state_.get()] { to->wait(); });
+  state_->waiter = start_thread([to = state_.get()] { to->wait(); });
 }
 
 interruption::~interruption() {

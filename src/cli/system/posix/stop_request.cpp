@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/stop_request.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+
+#include "cli/system/posix/signal_pipe.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -22,11 +23,6 @@ void request(int) {
   errno = error;
 }
 
-void make_unshared(int descriptor) {
-  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-  fcntl(descriptor, F_SETFL, O_NONBLOCK);
-}
-
 // Rounds up, so as not to wake before that time.
 int milliseconds_until(stop_request::clock::time_point time) {
   const auto left =
@@ -37,14 +33,12 @@ int milliseconds_until(stop_request::clock::time_point time) {
 }  // namespace
 
 struct stop_request::state {
-  int pipe[2] = {-1, -1};
+  signal_pipe requests;
   struct sigaction before[3];
 };
 
 stop_request::stop_request() : state_(std::make_unique<state>()) {
-  if (pipe(state_->pipe) == 0)
-    for (const int each : state_->pipe) make_unshared(each);
-  requested = state_->pipe[1];
+  requested = state_->requests.write_end();
   struct sigaction how {};
   how.sa_handler = request;
   how.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
@@ -56,13 +50,12 @@ stop_request::stop_request() : state_(std::make_unique<state>()) {
 
 stop_request::~stop_request() {
   for (int i = 0; i < 3; ++i) sigaction(ending[i], &state_->before[i], nullptr);
-  for (const int each : state_->pipe) close(each);
   requested = -1;
 }
 
 bool stop_request::wait_until(clock::time_point time) {
   for (;;) {
-    pollfd waiting{state_->pipe[0], POLLIN, 0};
+    pollfd waiting{state_->requests.read_end(), POLLIN, 0};
     const int ready = poll(&waiting, 1, milliseconds_until(time));
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) return true;

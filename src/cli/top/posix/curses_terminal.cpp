@@ -12,7 +12,9 @@
 #include <clocale>
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "cli/system/environment.hpp"
 #include "cli/text/width.hpp"
@@ -99,10 +101,18 @@ std::optional<key_press> plain_key(wint_t code) {
   return key_press{key::character, static_cast<char32_t>(code)};
 }
 
+struct screen_end {
+  void operator()(SCREEN* of) const {
+    curs_set(1);
+    endwin();
+    delscreen(of);
+  }
+};
+using screen_handle = std::unique_ptr<SCREEN, screen_end>;
+
 class curses_terminal : public terminal {
  public:
-  curses_terminal(SCREEN* screen, bool has_colour);
-  ~curses_terminal() override;
+  curses_terminal(screen_handle screen, bool has_colour);
 
   int width() const override { return COLS; }
   int height() const override { return LINES; }
@@ -119,31 +129,26 @@ class curses_terminal : public terminal {
   void suspend();
   void take_size();
 
-  SCREEN* screen_;
   restoring restoring_;
+  screen_handle screen_;  // ends first
   std::array<attr_t, ink_count> attributes_{};
   std::array<short, ink_count> pairs_{};
   std::optional<frame> shown_;
 };
 
-curses_terminal::curses_terminal(SCREEN* screen, bool has_colour)
-    : screen_(screen), restoring_(restoring_sequence()) {
+curses_terminal::curses_terminal(screen_handle screen, bool has_colour)
+    : restoring_(restoring_sequence()), screen_(std::move(screen)) {
   cbreak();
   noecho();
   nonl();
   intrflush(stdscr, FALSE);
   keypad(stdscr, TRUE);
   nodelay(stdscr, TRUE);
+  typeahead(-1);  // or each line that is written asks for keys
   set_escdelay(escape_delay_ms);
   curs_set(0);
   make_colours(has_colour);
   take_size();
-}
-
-curses_terminal::~curses_terminal() {
-  curs_set(1);
-  endwin();
-  delscreen(screen_);
 }
 
 void curses_terminal::make_colours(bool has_colour) {
@@ -257,15 +262,13 @@ expected<std::unique_ptr<terminal>> open_terminal(bool has_colour) {
   const auto name = environment_value("TERM").value_or("");
   set_character_set();
   keep_terminal_modes();
-  auto* const screen = newterm(name.c_str(), stdout, stdin);
-  if (screen == nullptr)
+  screen_handle screen(newterm(name.c_str(), stdout, stdin));
+  if (!screen)
     return failed(fmt::format("TERM \"{}\": the system does not know this terminal", name));
-  if (capability("cup").empty()) {
-    endwin();
-    delscreen(screen);
+  if (capability("cup").empty())
     return failed(fmt::format("TERM \"{}\": the cursor of this terminal cannot be moved", name));
-  }
-  return std::unique_ptr<terminal>(std::make_unique<curses_terminal>(screen, has_colour));
+  return std::unique_ptr<terminal>(
+      std::make_unique<curses_terminal>(std::move(screen), has_colour));
 }
 
 }  // namespace hmn::cli::top

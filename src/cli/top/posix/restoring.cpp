@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/top/posix/restoring.hpp"
 
-#include <fcntl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -84,12 +83,7 @@ void keep_terminal_modes() {
 restoring::restoring(const std::string& sequence) {
   kept.length = std::min(sequence.size(), kept.sequence.size());
   std::memcpy(kept.sequence.data(), sequence.data(), kept.length);
-  if (pipe(pipe_) == 0)
-    for (const int each : pipe_) {
-      fcntl(each, F_SETFD, FD_CLOEXEC);
-      fcntl(each, F_SETFL, O_NONBLOCK);
-    }
-  pipe_begin = pipe_[1];
+  pipe_begin = pipe_.write_end();
   is_ending = false;
   for (std::size_t i = 0; i < signal_count; ++i) {
     set_handler(signal_at(i), is_report(i) ? report : restore_and_raise, &kept.before[i]);
@@ -102,12 +96,11 @@ restoring::restoring(const std::string& sequence) {
 restoring::~restoring() {
   for (std::size_t i = 0; i < signal_count; ++i) sigaction(signal_at(i), &kept.before[i], nullptr);
   pipe_begin = -1;
-  for (const int each : pipe_) close(each);
 }
 
 void restoring::wake() const {
   const char byte = 0;
-  [[maybe_unused]] const auto written = write(pipe_[1], &byte, 1);
+  [[maybe_unused]] const auto written = write(pipe_.write_end(), &byte, 1);
 }
 
 void restoring::stop() const {

@@ -2,6 +2,8 @@
 #pragma once
 #include <string>
 
+#include "cli/system/posix/signal_pipe.hpp"
+
 namespace hmn::cli::top {
 
 // Signal handlers for their lifetime: those that end the program restore the terminal first, the
@@ -15,13 +17,13 @@ class restoring {
   ~restoring();
 
   // Returns the end of the pipe to read from: a byte for each signal, 0 for wake().
-  int pipe_end() const { return pipe_[0]; }
+  int pipe_end() const { return pipe_.read_end(); }
   void wake() const;
   // Stops the program as the terminal's stop key does.
   void stop() const;
 
  private:
-  int pipe_[2] = {-1, -1};
+  signal_pipe pipe_;
 };
 
 // Modes of the terminal before anything changed them.

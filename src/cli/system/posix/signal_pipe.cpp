@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/posix/signal_pipe.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace hmn::cli {
+namespace {
+
+bool make_private(int end) {
+  return fcntl(end, F_SETFD, FD_CLOEXEC) == 0 && fcntl(end, F_SETFL, O_NONBLOCK) == 0;
+}
+
+}  // namespace
+
+signal_pipe::signal_pipe() {
+  if (pipe(ends_) == 0 && make_private(ends_[0]) && make_private(ends_[1])) return;
+  const int error = errno;
+  close_ends();
+  throw std::system_error(error, std::system_category(), "no pipe for signals could be made");
+}
+
+signal_pipe::~signal_pipe() {
+  close_ends();
+}
+
+void signal_pipe::close_ends() {
+  for (const int each : ends_)
+    if (each >= 0) close(each);
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+namespace hmn::cli {
+
+// Pipe into which signal handlers write, and which a loop waits for. Its ends neither block nor are
+// inherited by programs.
+class signal_pipe {
+ public:
+  // Throws std::system_error.
+  signal_pipe();
+  signal_pipe(const signal_pipe&) = delete;
+  signal_pipe& operator=(const signal_pipe&) = delete;
+  ~signal_pipe();
+
+  int read_end() const { return ends_[0]; }
+  int write_end() const { return ends_[1]; }
+
+ private:
+  void close_ends();
+
+  int ends_[2] = {-1, -1};
+};
+
+}  // namespace hmn::cli

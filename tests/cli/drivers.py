@@ -8,7 +8,7 @@ import sys
 import time
 import unittest
 
-from command import COMMAND, Machines, environment, main, run
+from command import COMMAND, NOTICE, Machines, environment, main, run
 
 NVML, NVIDIA_SMI = sys.argv.pop(1), sys.argv.pop(1)
 
@@ -207,11 +207,14 @@ class Nvml(Machines):
         line = next(line for line in text.splitlines() if "NVML: " in line)
         self.assertEqual(line.count("NVML code 18"), 1, line)
 
-    def test_a_slow_start_is_explained(self):
+    def test_a_slow_start_is_explained_where_the_driver_is_loaded(self):
         slow = TWO_CARDS | {"rules": [{"call": "nvmlInit*", "delay_ms": 4000, "times": 1}]}
-        result = self.with_nvml(slow, "--json", with_notice=True)
-        self.assertEqual((result.code, len(self.rows(result))), (0, 2))
-        self.assertEqual(result.err.count("persistence mode"), 1)
+        (self.folder / "loaded" / "driver" / "nvidia").mkdir(parents=True)
+        (self.folder / "none").mkdir()
+        for proc, said in (("loaded", "; without persistence mode NVIDIA's takes seconds"), ("none", "\n")):
+            result = self.with_nvml(slow, "--json", with_notice=True, HMN_PROC=str(self.folder / proc))
+            self.assertEqual((result.code, len(self.rows(result))), (0, 2))
+            self.assertEqual(result.err.count(NOTICE + said), 1, result.err)
 
     def test_a_driver_that_hangs_is_given_up(self):
         hung = {"devices": [{}], "rules": [{"call": "nvmlInit*", "hang": True}]}

@@ -8,6 +8,7 @@
 
 #include "cli/system/environment.hpp"
 #include "cli/system/file.hpp"
+#include "cli/system/inspect.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/diagnostics.hpp"
 
@@ -65,8 +66,10 @@ expected<session> session::open(const session_settings& asked) {
       return refused(asked.machine, why.what());
     }
   }
-  if (opened.is_simulated_)
-    if (const auto why = why_malformed(opened.library_)) return failed(*why);
+  if (!opened.is_simulated_)
+    advice_in_notice = why_drivers_are_slow();
+  else if (const auto why = why_malformed(opened.library_))
+    return failed(*why);
   return opened;
 }
 

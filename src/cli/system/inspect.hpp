@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/text/finding.hpp"
@@ -31,5 +32,9 @@ std::string unmeasured_gpus();
 
 // Returns the kernel driver of a measured GPU; empty: unknown.
 std::string kernel_driver(const hypomnesis::device& of);
+
+// Returns the likely reason if a driver of this system takes seconds, as "; ..." with advice;
+// empty: none known.
+std::string_view why_drivers_are_slow();
 
 }  // namespace hmn::cli

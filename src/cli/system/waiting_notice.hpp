@@ -4,13 +4,14 @@
 
 namespace hmn::cli {
 
-// Text of the notice, with advice for this system, without the end of its line.
-extern const std::string_view still_waiting;
-
-// End of the notice's line: what is known without the driver. It outlives all notices.
+// Parts of the notice after its beginning, which outlive all notices: a likely reason with advice
+// ("; ..."), and what is known without the driver, with the end of the line.
+inline constinit std::string_view advice_in_notice;
 inline constinit std::string_view end_of_notice = "\n";
 
-// Prints once on standard error, after a second, a likely reason for the delay.
+inline constexpr std::string_view still_waiting = "hmn: still waiting for a driver";
+
+// Prints once on standard error, after a second, that hmn waits for a driver.
 class waiting_notice {
  public:
   waiting_notice() noexcept;

@@ -9,7 +9,6 @@
 
 #include "cli/system/file.hpp"
 #include "cli/system/linux/inspect.hpp"
-#include "cli/system/waiting_notice.hpp"
 #include "cli/text/words.hpp"
 #include "procfs/own_tree.hpp"
 #include "procfs/pids.hpp"
@@ -233,8 +232,10 @@ section inspect_permissions(const roots& in, const std::vector<adapter>& adapter
   return out;
 }
 
-constinit const std::string_view still_waiting =
-    "hmn: still waiting for a driver; without persistence mode NVIDIA's takes seconds to start "
-    "(to keep it loaded, run nvidia-persistenced or nvidia-smi -pm 1)";
+std::string_view why_drivers_are_slow() {
+  if (!is_there(roots_from_environment().proc + "/driver/nvidia")) return {};
+  return "; without persistence mode NVIDIA's takes seconds to start "
+         "(to keep it loaded, run nvidia-persistenced or nvidia-smi -pm 1)";
+}
 
 }  // namespace hmn::cli

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/system/waiting_notice.hpp"
-
 namespace hmn::cli {
 namespace {
 
@@ -39,6 +37,8 @@ std::string kernel_driver(const hypomnesis::device&) {
   return {};
 }
 
-constinit const std::string_view still_waiting = "hmn: still waiting for a driver";
+std::string_view why_drivers_are_slow() {
+  return {};
+}
 
 }  // namespace hmn::cli

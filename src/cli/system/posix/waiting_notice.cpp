@@ -19,7 +19,7 @@ void print_notice(int) {
   if (was_printed != 0) return;
   was_printed = 1;
   const int kept = errno;
-  for (const std::string_view each : {still_waiting, end_of_notice}) {
+  for (const std::string_view each : {still_waiting, advice_in_notice, end_of_notice}) {
     [[maybe_unused]] const auto written = write(STDERR_FILENO, each.data(), each.size());
   }
   errno = kept;

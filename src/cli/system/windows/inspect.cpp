@@ -78,4 +78,8 @@ std::string kernel_driver(const hypomnesis::device&) {
   return {};
 }
 
+std::string_view why_drivers_are_slow() {
+  return {};
+}
+
 }  // namespace hmn::cli

@@ -19,12 +19,11 @@ std::atomic<HANDLE> timer{nullptr};
 void CALLBACK print_notice(void*, BOOLEAN) {
   if (was_printed.exchange(true)) return;
   write_stream(stream::error, still_waiting);
+  write_stream(stream::error, advice_in_notice);
   write_stream(stream::error, end_of_notice);
 }
 
 }  // namespace
-
-constinit const std::string_view still_waiting = "hmn: still waiting for a driver";
 
 waiting_notice::waiting_notice() noexcept {
   HANDLE made = nullptr;

@@ -133,7 +133,7 @@ class Texts(unittest.TestCase):
                 self.assertIn(name, text, file)
 
     def test_help_has_examples_and_exit_codes(self):
-        for command in COMMANDS:
+        for command in (*COMMANDS, "help"):
             text = help_of(command)
             self.assertIn("\nExamples:\n  hmn", text)
             self.assertIn("\nExit status: 0 done", text)

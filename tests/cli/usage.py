@@ -16,8 +16,21 @@ WRONG = (
     (("--json", "ps"), "--json: follows the command, as in `hmn ps --json` (see `hmn ps --help`)"),
     (("--json", "--machine", "x", "log", "--json"), "as in `hmn log --json`"),
     (("--json", "snapshot"), "--json: `hmn snapshot` prints JSON without it"),
+    (("help", ""), '"": no such command; there are top, ps,'),
     (("run",), "no command: expected one, as in `hmn run make -j8`"),
     (("spill", "--"), "no command: expected one"),
+    (("run", ""), 'COMMAND "": expected one, as in `hmn run make -j8`'),
+    (("run", "--", "", "true"), 'COMMAND "": expected one'),
+    (("spill", ""), 'COMMAND "": expected one, as in `hmn spill ./train`'),
+    (("wait", "--free", "1GiB", ""), 'COMMAND "": expected one, as in `hmn wait --free 8GiB ./train`'),
+    (("record-machine", ""), 'FILE "": expected the path of a file'),
+    (("record-machine", "--force", ""), 'FILE "": expected the path of a file'),
+    (("fit", ""), 'MODEL "": expected the path of a model\'s file or folder'),
+    (("exporter", "--web-config", ""), '--web-config "": expected the path of a file'),
+    (("run", "--json", "", "true"), '--json "": expected a file\'s path or -'),
+    (("spill", "--json", "", "true"), '--json "": expected a file\'s path or -'),
+    (("ps", "--match", ""), '--match "": expected what names are to match, as in \'python*\''),
+    (("watch", "--match", ""), '--match "": expected what names are to match, as in \'python*\''),
     (("run", "--bogus", "true"), '"--bogus": no such option (see `hmn run --help`)'),
     (("run", "-x", "--", "true"), '"-x": no such option (see `hmn run --help`)'),
     (("ps", "extra"), '"extra": unexpected argument'),
@@ -79,8 +92,19 @@ class Usage(Machines):
 
     def test_help_is_a_command_too(self):
         self.assertEqual(run("help"), run("--help"))
-        for command in ("ps", "run", "record-machine"):
+        for command in ("ps", "run", "record-machine", "help"):
             self.assertEqual(run("help", command), run(command, "--help"))
+
+    def test_help_names_arguments_as_its_usage_does(self):
+        for command, name in (("help", "COMMAND"), ("fit", "MODEL"), ("record-machine", "FILE"), ("watch", "PID ...")):
+            lines = run("help", command).out.splitlines()
+            line = lines[lines.index("Arguments:") + 1]
+            self.assertRegex(line, rf"^  {re.escape(name)} {{2,}}[A-Z]+[a-z]*[ ,]", command)
+
+    def test_help_of_help_is_about_itself(self):
+        examples = run("help", "help").out.split("Examples:\n")[1]
+        self.assertIn("hmn help ps", examples)
+        self.assertNotIn("--machine", examples)
 
     def test_failures_are_1(self):
         machine = MACHINES / "workstation.json"

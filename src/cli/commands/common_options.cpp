@@ -55,10 +55,8 @@ std::optional<failure> apply_common(const common_texts& from, options& to) {
     if (!choice) return choice.why();
     to.colour = static_cast<colour_choice>(*choice);
   }
-  if (from.machine) {
-    if (from.machine->empty()) return misused("--machine \"\": expected the path of a file");
-    to.machine = *from.machine;
-  }
+  if (auto wrong = refuse_empty("--machine", from.machine, a_path)) return wrong;
+  if (from.machine) to.machine = *from.machine;
   to.trace = to.trace || from.trace;
   return std::nullopt;
 }

@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/commands/options.hpp"
 
@@ -24,6 +25,10 @@ struct common_texts {
   std::optional<std::string> colour;
   bool trace = false;
 };
+
+constexpr std::string_view a_path = "the path of a file";
+constexpr std::string_view a_path_or_dash = "a file's path or -";
+constexpr std::string_view a_name_pattern = "what names are to match, as in 'python*'";
 
 void add_common(CLI::App& app, common_texts& into);
 void add_common_but_timeout(CLI::App& app, common_texts& into);

@@ -138,8 +138,8 @@ std::optional<failure> apply_exporter(const exporter_texts& from, exporter_setti
     if (!interval) return interval.why();
     to.interval_ms = *interval;
   }
-  if (from.text_file && from.text_file->empty())
-    return misused("--textfile \"\": expected the path of a file");
+  if (auto wrong = refuse_empty("--textfile", from.text_file, a_path)) return wrong;
+  if (auto wrong = refuse_empty("--web-config", from.web_config, a_path)) return wrong;
   to.web_config = from.web_config;
   to.once = from.once;
   to.text_file = from.text_file;

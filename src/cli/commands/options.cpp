@@ -14,6 +14,7 @@
 #include "cli/commands/exporter_options.hpp"
 #include "cli/commands/ps_options.hpp"
 #include "cli/system/data_folder.hpp"
+#include "cli/text/word_choice.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -24,7 +25,7 @@ struct texts {
   common_texts after;
   bool summary_json = false;
   bool command_json = false;
-  std::string topic;  // of `hmn help`
+  std::optional<std::string> topic;  // of `hmn help`
   std::optional<std::string> device;
   std::string file;
   bool force = false;
@@ -87,6 +88,13 @@ constexpr const char* record_examples =
     "  hmn --machine machine.json           the same machine, anywhere\n"
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn-record-machine(1).";
+
+constexpr const char* help_examples =
+    "Examples:\n"
+    "  hmn help                             what hmn can do\n"
+    "  hmn help ps                          the same as hmn ps --help\n"
+    "\n"
+    "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn(1).";
 
 void add_device(CLI::App& app, texts& into,
                 const char* purpose = "Only this device: index, UUID or PCI address") {
@@ -213,10 +221,9 @@ void declare(CLI::App& app, texts& into) {
                              doctor_examples);
   doctor->add_flag("--json", into.command_json, "Print a JSON object");
   add_common(*doctor, into.after);
-  auto* help = app.add_subcommand("help", "Print this help, or that of a command");
-  help->group("Commands");
+  auto* help = add_command(app, "help", "Print this help, or that of a command", help_examples);
   help->set_help_flag("-h,--help", "Print this help");
-  help->add_option("COMMAND", into.topic, "Command whose help to print");
+  help->add_option("COMMAND", into.topic, "Command whose help to print")->type_name("");
 }
 
 command command_of(const CLI::App& app) {
@@ -242,10 +249,13 @@ std::optional<failure> apply_command(const std::vector<std::string>& words, opti
     if (words.empty()) return std::nullopt;
     return misused(fmt::format("\"{}\": unexpected argument", words.front()));
   }
-  if (to.run == command::run && words.empty())
-    return misused("no command: expected one, as in `hmn run make -j8`");
-  if (to.run == command::spill && words.empty())
-    return misused("no command: expected one, as in `hmn spill ./train`");
+  const char* const example = to.run == command::run     ? "hmn run make -j8"
+                              : to.run == command::spill ? "hmn spill ./train"
+                                                         : "hmn wait --free 8GiB ./train";
+  if (words.empty() && to.run != command::wait)
+    return misused(fmt::format("no command: expected one, as in `{}`", example));
+  if (!words.empty() && words.front().empty())
+    return misused(fmt::format("COMMAND \"\": expected one, as in `{}`", example));
   to.words = words;
   return std::nullopt;
 }
@@ -259,6 +269,8 @@ expected<options> interpret(const texts& from, command run,
   if (auto wrong = apply_common(from.after, to)) return *std::move(wrong);
   to.slow = from.slow;
   to.unsupported = from.unsupported;
+  if (run == command::record_machine)
+    if (auto wrong = refuse_empty("FILE", from.file, a_path)) return *std::move(wrong);
   to.file = from.file;
   to.force = from.force;
   to.device = from.device;
@@ -285,7 +297,8 @@ expected<options> interpret(const texts& from, command run,
     to.timeout_ms =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(to.timeout_ms, *to.wait.timeout_ms));
   if (auto wrong = apply_command(wrapped, to)) return *std::move(wrong);
-  if (auto wrong = apply_fit(from.fit, to.fit)) return *std::move(wrong);
+  if (run == command::fit)
+    if (auto wrong = apply_fit(from.fit, to.fit)) return *std::move(wrong);
   return to;
 }
 
@@ -353,13 +366,13 @@ failure unexpected_argument(const CLI::App& app) {
   return usage_failure(app, fmt::format("\"{}\": unexpected argument", extra));
 }
 
-expected<information> help_on(const CLI::App& app, const std::string& command) {
-  if (command.empty())
+expected<information> help_on(const CLI::App& app, const std::optional<std::string>& command) {
+  if (!command)
     return information{
         app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal)};
   const auto found =
-      app.get_subcommands([&](const auto* each) { return each->check_name(command); });
-  if (found.empty()) return no_such_command(app, command);
+      app.get_subcommands([&](const auto* each) { return each->check_name(*command); });
+  if (found.empty()) return no_such_command(app, *command);
   return information{found.front()->help(app.get_name())};
 }
 
@@ -401,6 +414,7 @@ expected<std::variant<options, information>> parse_options(int argc, const char*
   CLI::App app("Measures host memory and GPU memory.", "hmn");
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
   app.get_formatter()->label("Positionals", "Arguments");
+  app.get_formatter()->label("REQUIRED", "");  // its place in the usage has no brackets
   texts given;
   declare(app, given);
   try {

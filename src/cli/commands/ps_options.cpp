@@ -10,6 +10,7 @@
 
 #include "cli/commands/common_options.hpp"
 #include "cli/commands/process_columns.hpp"
+#include "cli/text/word_choice.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -90,6 +91,7 @@ std::optional<failure> apply_ps(const ps_texts& from, options& to) {
   }
   to.show_pools = from.show_pools;
   to.unattributed = from.unattributed;
+  if (auto wrong = refuse_empty("--match", from.match, a_name_pattern)) return wrong;
   to.match = from.match;
   return std::nullopt;
 }

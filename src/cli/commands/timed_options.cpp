@@ -11,6 +11,7 @@
 #include "cli/measure/timeline.hpp"
 #include "cli/text/duration.hpp"
 #include "cli/text/size_argument.hpp"
+#include "cli/text/word_choice.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -110,7 +111,7 @@ std::optional<failure> apply_run(const run_texts& from, run_options& to) {
     return misused(
         fmt::format("--plot \"{}\": expected a file whose name ends in .svg, or - for the terminal",
                     *from.plot));
-  if (from.json && from.json->empty()) return misused("--json \"\": expected a file's path or -");
+  if (auto wrong = refuse_empty("--json", from.json, a_path_or_dash)) return wrong;
   to.record = from.record;
   to.plot = from.plot;
   to.json = from.json;
@@ -136,7 +137,7 @@ void add_spill(CLI::App& app, spill_texts& into) {
 
 std::optional<failure> apply_spill(const spill_texts& from, spill_options& to) {
   if (auto wrong = take_interval(from.interval, to.interval_ms)) return wrong;
-  if (from.json && from.json->empty()) return misused("--json \"\": expected a file's path or -");
+  if (auto wrong = refuse_empty("--json", from.json, a_path_or_dash)) return wrong;
   to.json = from.json;
   return std::nullopt;
 }
@@ -202,6 +203,7 @@ std::optional<failure> apply_watch(const watch_texts& from, watch_options& to) {
   to.follow_new = from.follow_new;
   if ((from.match || from.sort) && !from.pids.empty())
     return misused("--match and --sort choose processes: drop them, or the PIDs");
+  if (auto wrong = refuse_empty("--match", from.match, a_name_pattern)) return wrong;
   to.match = from.match;
   if (from.sort) {
     const auto key = parse_sort_key(*from.sort);

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "cli/fit/storage.hpp"
+#include "cli/text/word_choice.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -67,6 +68,8 @@ void add_fit(CLI::App& app, fit_texts& into) {
 }
 
 std::optional<failure> apply_fit(const fit_texts& from, fit_options& to) {
+  if (auto wrong = refuse_empty("MODEL", from.model, "the path of a model's file or folder"))
+    return wrong;
   to.model = from.model;
   to.devices = from.devices;
   if (from.devices.size() > 1)

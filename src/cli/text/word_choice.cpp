@@ -16,4 +16,10 @@ expected<std::size_t> choose_word(std::string_view option, std::string_view text
                              fmt::join(words.first(words.size() - 1), ", "), words.back()));
 }
 
+std::optional<failure> refuse_empty(std::string_view option, const std::optional<std::string>& text,
+                                    std::string_view wanted) {
+  if (!text || !text->empty()) return std::nullopt;
+  return misused(fmt::format("{} \"\": expected {}", option, wanted));
+}
+
 }  // namespace hmn::cli

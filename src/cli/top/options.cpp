@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "cli/text/duration.hpp"
+#include "cli/text/word_choice.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -56,8 +57,8 @@ std::optional<failure> apply_top(const top_texts& from, top_options& to) {
     if (!frames) return frames.why();
     to.frames = *frames;
   }
-  if (from.user && from.user->empty())
-    return misused("--user \"\": expected the name or the number of a user");
+  if (auto wrong = refuse_empty("--user", from.user, "the name or the number of a user"))
+    return wrong;
   to.user = from.user;
   to.once = from.once;
   return std::nullopt;

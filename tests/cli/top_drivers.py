@@ -2,16 +2,18 @@
 """top_drivers.py NVML: `hmn top` with NVML's fake: a GPU that hangs, and processes of this system."""
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
 import sys
 import time
 
-from command import Machines, main, skip_all
+from command import COMMAND, Machines, main, skip_all
 from screen import TMUX, Screen
 
 NVML = sys.argv.pop(1)
+IS_SANITIZED = b"__asan_init" in pathlib.Path(COMMAND[0]).read_bytes()
 
 
 def gpu(number, **keys):
@@ -58,6 +60,43 @@ class Hangs(Drivers):
         self.assertEqual(screen.exit_status(), 0)
 
 
+class Cost(Drivers):
+    """Counts that no other work on this machine raises."""
+
+    def count(self, screen, name, of="io"):
+        with open(f"/proc/{screen.pid()}/{of}", encoding="utf-8") as file:
+            return int(re.search(rf"(?m)^{name}:\s*(\d+)", file.read())[1])
+
+    def test_of_a_process_it_reads_what_can_have_changed(self):
+        many, seconds = 64, 10
+        pids = [self.sleeper().pid for _ in range(many)]
+        screen = self.open({"devices": [gpu(i, processes={"compute": [
+            {"pid": pid, "used": "1 GiB"} for pid in pids[i::8]]}) for i in range(8)]}, "--interval", "1s", size=(120, 40))
+        screen.until_has("8 GPUs", "64 processes")
+        time.sleep(2)
+        begun, reads, written = time.monotonic(), self.count(screen, "syscr"), self.count(screen, "wchar")
+        time.sleep(seconds)
+        reads, written = self.count(screen, "syscr") - reads, self.count(screen, "wchar") - written
+        passed = int(time.monotonic() - begun) + 1
+        # Its stat each second; its command line and its cgroup every fifth; its stat for processor time every third.
+        expected = many * (passed + 2 * (passed // 5 + 1) + passed // 3 + 1)
+        self.assertGreater(reads, many * 2)
+        self.assertLess(reads, expected * 5 // 4)
+        self.assertLess(written, passed * 1500)
+        if not IS_SANITIZED:
+            self.assertLess(self.count(screen, "RssAnon", "status"), 5 * 1024)
+
+    def test_a_frame_writes_what_changed(self):
+        screen = self.open({"devices": [gpu(0), gpu(1)]}, "--interval", "100ms")
+        screen.until_has("2 GPUs")
+        screen.keys("v", "v")  # no curves
+        screen.until_lacks("1 min")
+        time.sleep(0.5)
+        before = self.count(screen, "wchar")
+        time.sleep(3)
+        self.assertLess(self.count(screen, "wchar") - before, 1000)
+
+
 class Processes(Drivers):
     def shown(self, *pids, **keys):
         return self.open({"devices": [gpu(0, processes={"compute": [{"pid": pid, "used": "1 GiB"} for pid in pids]})]},
@@ -69,6 +108,19 @@ class Processes(Drivers):
         frame = screen.until(lambda now: re.search(rf"{worker.pid} .* \d\d+% +\d+s +\S+ .*while True", now),
                              "processor time")
         self.assertRegex(frame, rf"{worker.pid} +\S+ +0 C +\? +1\.00 GiB +[\d.]+ MiB +\d\d+%")
+
+    def test_another_command_line_is_shown_soon(self):
+        script = "read go; exec bash -c 'read go; exec sleep 600' renamed"
+        target = subprocess.Popen(["bash", "-c", script, "original"], stdin=subprocess.PIPE)
+        self.addCleanup(target.wait)
+        self.addCleanup(target.kill)
+        self.addCleanup(target.stdin.close)
+        screen = self.shown(target.pid, size=(160, 30))
+        screen.until_has("original")
+        for shown in ("renamed", "sleep 600"):  # of the same name, and of another
+            target.stdin.write(b"\n")
+            target.stdin.flush()
+            screen.until(lambda now, shown=shown: re.search(rf"{target.pid} .*{shown}$", now, re.M), shown)
 
     def send(self, screen, *keys):
         screen.keys("x")

@@ -3,6 +3,8 @@
  * The host's memory and that of processes, as Linux reports them in files.
  */
 #define _GNU_SOURCE
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -111,9 +113,17 @@ static void text_that_makes_no_sense_is_the_backends_error(void** state) {
   }
 }
 
+/* Mounts /proc without the option hidepid, which hides other users' processes; for this process. */
+static int shows_all_processes(void) {
+  return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+         mount("proc", "/proc", "proc", 0, "hidepid=0") == 0;
+}
+
 /* In a child without privileges: 0, or the line of the check that failed. */
 static int reads_as_nobody(void) {
+  const int is_mounted = shows_all_processes();
   if (setgid(65534) != 0 || setuid(65534) != 0) return SKIPPED;
+  if (!is_mounted && access("/proc/1/stat", R_OK) != 0) return SKIPPED;
   hmn_context* context = NULL;
   NEW(hmn_process_memory, memory);
   NEW(hmn_error, error);

@@ -75,6 +75,7 @@ struct device_answer {
   part<hmn::pools> pools;
   part<hmn::telemetry> telemetry;
   std::uint32_t telemetry_asked = 0;
+  std::uint32_t telemetry_lacks = 0;  // what the device does not have
   part<usage> self;
   part<usage> process;  // of plan.pid
   part<std::vector<usage>> processes;

@@ -137,7 +137,7 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
     if (!wants_more) break;
     if ((from->fallback_for() & served) != 0) continue;
     if (index && !concerns(*from, *index)) continue;
-    d.leave_for_next(waits_after(*from, index));
+    d.leave_for_next(share_after(*from, index));
     const plan q = plan_for(*from, p, index);
     bool conclusive = false;
     bool listed = false;
@@ -189,15 +189,31 @@ bool context::concerns(const worker& from, std::uint32_t index) {
   return table_.slot_of(index, from.id()) || (s != state::ready && s != state::asleep);
 }
 
-// Returns whether another source that can block follows and is not merely a fallback.
-bool context::waits_after(const worker& from, std::optional<std::uint32_t> index) {
+// Returns what the sources that follow need, which are not merely fallbacks: one that can block as
+// much as this one, others a part of what this one, which can, would use up.
+deadline::share context::share_after(const worker& from, std::optional<std::uint32_t> index) {
+  deadline::share most = deadline::share::none;
   bool is_after = false;
   for (const std::unique_ptr<worker>& next : workers_) {
-    const bool waits = next->can_block() && next->fallback_for() == 0;
-    if (is_after && waits && (!index || concerns(*next, *index))) return true;
+    if (is_after && next->fallback_for() == 0) {
+      if (next->can_block() && (!index || concerns(*next, *index))) return deadline::share::half;
+      if (from.can_block() && most == deadline::share::none && serves(*next, index)) {
+        most = deadline::share::quarter;
+      }
+    }
     is_after = is_after || next.get() == &from;
   }
-  return false;
+  return most;
+}
+
+// Returns whether the source has devices, as far as it is known.
+bool context::serves(worker& from, std::optional<std::uint32_t> index) {
+  if (index) return concerns(from, *index);
+  {
+    const std::lock_guard lock(table_mutex_);
+    if (table_.count() != 0) return table_.has_of(from.id());
+  }
+  return from.may_serve();
 }
 
 plan context::plan_for(const worker& from, plan p, std::optional<std::uint32_t> index) {

@@ -87,7 +87,8 @@ class context {
   result<std::uint32_t> find(std::string_view key);
   result<device> identity(std::uint32_t index);
   // Takes pool_field bits in `fields`.
-  result<hmn::pool> pool(std::uint32_t index, pool_kind kind, std::uint32_t fields);
+  result<hmn::pool> pool(std::uint32_t index, pool_kind kind, std::uint32_t fields,
+                         std::vector<diagnostic>* diagnostics = nullptr);
   // Returns what can be allocated on the device now.
   result<std::uint64_t> usable(std::uint32_t index);
   // Takes telemetry_field bits in `fields`.
@@ -116,7 +117,8 @@ class context {
   result<void> know(std::uint32_t index, deadline& d);
   [[nodiscard]] bool is_no_news(const worker& from, std::optional<std::uint32_t> index);
   [[nodiscard]] bool concerns(const worker& from, std::uint32_t index);
-  [[nodiscard]] bool waits_after(const worker& from, std::optional<std::uint32_t> index);
+  [[nodiscard]] deadline::share share_after(const worker& from, std::optional<std::uint32_t> index);
+  [[nodiscard]] bool serves(worker& from, std::optional<std::uint32_t> index);
   [[nodiscard]] plan plan_for(const worker& from, plan p, std::optional<std::uint32_t> index);
   void learn(worker& from, const source_answer& known, bool fills = false);
   void note_refusal(const worker& from, const failure& why, std::optional<std::uint32_t> only);

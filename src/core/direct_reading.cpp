@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/context.hpp"
+#include "core/reason.hpp"
 #include "core/usable.hpp"
 #include "model/compose.hpp"
 #include "model/record.hpp"
@@ -74,11 +75,13 @@ result<void> context::read(std::uint32_t index, std::uint32_t subject_bit, const
   return std::move(*missing);
 }
 
-result<pool> context::pool(std::uint32_t index, pool_kind kind, std::uint32_t fields) {
+result<pool> context::pool(std::uint32_t index, pool_kind kind, std::uint32_t fields,
+                           std::vector<diagnostic>* diagnostics) {
   plan p = new_plan();
   p.pools = true;
   merged_device d;
-  if (result<void> ok = read(index, subject::pools, p, {kind, fields, nullptr}, d); !ok) {
+  const selection wanted{kind, fields, nullptr};
+  if (result<void> ok = read(index, subject::pools, p, wanted, d, diagnostics); !ok) {
     return ok.why();
   }
   constexpr std::uint32_t needs_host = pool_field::total | pool_field::usable | pool_field::budget;
@@ -97,9 +100,13 @@ result<pool> context::pool(std::uint32_t index, pool_kind kind, std::uint32_t fi
 }
 
 result<std::uint64_t> context::usable(std::uint32_t index) {
-  const result<hmn::pool> main = pool(index, pool_kind::main, pool_field::usable);
+  std::vector<diagnostic> diagnostics;
+  const result<hmn::pool> main = pool(index, pool_kind::main, pool_field::usable, &diagnostics);
   if (!main) return main.why();
   if (main->usable) return *main->usable;
+  if (const diagnostic* const d = find_reason(diagnostics, subject::pools, pool_field::usable)) {
+    return d->why;
+  }
   const std::lock_guard lock(table_mutex_);
   return why_not_usable(*main, table_.at(index));
 }
@@ -126,15 +133,14 @@ result<metric> context::metric(std::uint32_t index, metric_id id, std::uint32_t 
     const auto found = std::ranges::find_if(
         d.metrics, [&](const hmn::metric& m) { return is_same_number(m, wanted); });
     if (found != d.metrics.end()) return *found;
-    const auto reason = std::ranges::find_if(diagnostics, [&](const diagnostic& r) {
-      return r.about == subject::metrics && r.field == static_cast<std::uint32_t>(id);
-    });
-    failure why = !ok                           ? ok.why()
-                  : reason != diagnostics.end() ? reason->why
-                                                : failure{status::unsupported,
-                                                          d.identity.from,
-                                                          {},
-                                                          "not supported by this device or driver"};
+    const diagnostic* const reason =
+        find_reason(diagnostics, subject::metrics, static_cast<std::uint32_t>(id));
+    failure why = !ok                 ? ok.why()
+                  : reason != nullptr ? reason->why
+                                      : failure{status::unsupported,
+                                                d.identity.from,
+                                                {},
+                                                "not supported by this device or driver"};
     if (p.slow || why.code != status::unsupported) return why;
     p.slow = true;
   }

@@ -17,10 +17,11 @@ constexpr std::uint32_t texts =
 constexpr std::uint32_t sizes = pool_field::total | pool_field::used | pool_field::free;
 
 // Returns whether no source could serve the subject, for a reason that another may not have. Of a
-// process that is not listed, or a device that sleeps or hangs, the reason is the answer.
+// process that is not listed, a device that sleeps or hangs, or one that has no such value, the
+// reason is the answer.
 bool has_failed(const merged_device& d, std::uint32_t subject_bit) noexcept {
   const std::optional<failure>& why = d.missing_of(subject_bit);
-  if (!why || (d.found & subject_bit) != 0) return false;
+  if (!why || why->lasts || (d.found & subject_bit) != 0) return false;
   return why->code == status::backend || why->code == status::unsupported ||
          why->code == status::permission;
 }
@@ -29,6 +30,11 @@ bool has_failed(const merged_device& d, std::uint32_t subject_bit) noexcept {
 bool lacks_use(const usage& row) noexcept {
   const bool computes = (row.kinds.value_or(usage_kind::compute) & usage_kind::compute) != 0;
   return !row.used && computes && !row.counted_since_ns && !is_stale(row.notes);
+}
+
+// Returns whether one of the lists that the row is from could not be read.
+bool is_of_partial_list(const usage& row) noexcept {
+  return (row.notes & note::lower_bound) != 0 && !is_stale(row.notes);
 }
 
 bool lacks_use(const merged_device& d, const std::optional<usage>& row,
@@ -44,6 +50,7 @@ std::uint32_t missing_sizes(const merged_device& d) noexcept {
 }
 
 std::uint32_t missing_telemetry(const merged_device& d, std::uint32_t wanted) noexcept {
+  wanted &= ~d.telemetry_lacks;
   if (!d.telemetry) return has_failed(d, subject::telemetry) ? wanted : 0;
   return is_stale(d.telemetry->notes) ? 0 : missing_bits(*d.telemetry, wanted);
 }
@@ -55,6 +62,18 @@ void add_use(usage& into, const usage& fresh) {
   into.used = into.allocated = fresh.used;
   into.notes |= note::mixed | fresh.notes;
   into.age_ns = std::max(into.age_ns, fresh.age_ns);
+}
+
+// Adds processes that are not listed yet. A fallback does not list those that draw, so that the
+// list stays partial.
+void add_rows(std::vector<usage>& to, std::vector<usage>& rows) {
+  const std::size_t listed = to.size();
+  for (usage& fresh : rows) {
+    const auto end = to.begin() + static_cast<std::ptrdiff_t>(listed);
+    if (std::any_of(to.begin(), end, [&](const usage& r) { return r.pid == fresh.pid; })) continue;
+    if (fresh.used) fresh.notes |= note::lower_bound;
+    to.push_back(std::move(fresh));
+  }
 }
 
 void add_row(merged_device& into, std::optional<usage>& row, std::uint32_t subject_bit,
@@ -112,11 +131,11 @@ gap gap_of(const merged_device& d, const plan& p, std::uint32_t fields) noexcept
   if (is_divided(d.identity)) return g;
   constexpr std::uint32_t use = usage_field::used | usage_field::allocated;
   if (p.self && lacks_use(d, d.self, subject::self)) g.of(subject::self) = use;
-  const bool lacks_rows =
-      (p.pid != 0 && lacks_use(d, d.process, subject::processes)) ||
-      (p.processes &&
-       (has_failed(d, subject::processes) ||
-        std::ranges::any_of(d.processes, [](const usage& r) { return lacks_use(r); })));
+  const bool lacks_rows = (p.pid != 0 && lacks_use(d, d.process, subject::processes)) ||
+                          (p.processes && (has_failed(d, subject::processes) ||
+                                           std::ranges::any_of(d.processes, [](const usage& r) {
+                                             return lacks_use(r) || is_of_partial_list(r);
+                                           })));
   if (lacks_rows) g.of(subject::processes) = use;
   return g;
 }
@@ -133,11 +152,10 @@ void fill_use(merged_device& into, const plan& p, std::vector<usage>& rows) {
     }
   }
   if (!p.processes) return;
-  if (has_failed(into, subject::processes)) {
-    into.processes = std::move(rows);
-    into.found |= subject::processes;
-  }
-  into.can_be_summed = std::ranges::all_of(into.processes, is_whole);
+  const bool has_no_list = has_failed(into, subject::processes);
+  const bool is_partial = has_no_list || std::ranges::any_of(into.processes, is_of_partial_list);
+  if (is_partial) add_rows(into.processes, rows);
+  into.can_be_summed = !is_partial && std::ranges::all_of(into.processes, is_whole);
 }
 
 // Returns what the fallback is to be asked of a device.
@@ -204,7 +222,7 @@ void context::fill_gaps(std::span<merged_device> all, const plan& p, deadline& d
   any.of(subject::self) = any.of(subject::processes) = 0;
   plan q = new_plan();
   q.wants_trace = p.wants_trace;
-  d.leave_for_next(false);
+  d.leave_for_next(deadline::share::none);
   const std::uint64_t now = platform::monotonic_ns();
   if (now < d.until()) {
     const std::lock_guard lock(table_mutex_);

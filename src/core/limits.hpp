@@ -22,21 +22,22 @@ class deadline {
  public:
   deadline(std::uint64_t now, std::uint64_t deadline_ns, std::uint64_t open_deadline_ns) noexcept
       : until_(platform::later(now, deadline_ns)),
-        for_next_(until_ != platform::no_deadline ? deadline_ns / 2 : 0),
+        total_(until_ != platform::no_deadline ? deadline_ns : 0),
         open_left_(deadline_ns != 0 ? open_deadline_ns : 0),
         waits_(deadline_ns != 0) {}
 
   // Returns when the caller stops waiting.
-  [[nodiscard]] std::uint64_t until() const noexcept {
-    return has_next_ ? until_ - for_next_ : until_;
-  }
+  [[nodiscard]] std::uint64_t until() const noexcept { return until_ - for_next_; }
   // Returns when the source stops: one that no caller waits for has the default time, so that a
   // later call gets its answer.
   [[nodiscard]] std::uint64_t source_until() const noexcept {
     return waits_ ? until() : platform::later(until_, limits().deadline_ns);
   }
-  // Reserves half of the time for the next source in case this one hangs.
-  void leave_for_next(bool has_next) noexcept { has_next_ = has_next; }
+  // Reserves a part of the time for the sources that follow, in case this one hangs.
+  enum class share : std::uint8_t { none, quarter, half };
+  void leave_for_next(share part) noexcept {
+    for_next_ = part == share::half ? total_ / 2 : part == share::quarter ? total_ / 4 : 0;
+  }
   void end_by(std::uint64_t time_ns) noexcept { until_ = std::min(until_, time_ns); }
   // Returns when an opening that began at `since_ns` is no longer waited for.
   [[nodiscard]] std::uint64_t open_until(std::uint64_t since_ns) const noexcept {
@@ -49,10 +50,10 @@ class deadline {
 
  private:
   std::uint64_t until_;
-  std::uint64_t for_next_;
+  std::uint64_t total_;
+  std::uint64_t for_next_ = 0;
   std::uint64_t open_left_;
   bool waits_;
-  bool has_next_ = false;
 };
 
 }  // namespace hmn

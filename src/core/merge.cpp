@@ -35,12 +35,18 @@ bool read(merged_device& into, std::uint32_t subject_bit, const part<T>& from, s
   return false;
 }
 
+// Returns whether a value to fill in would make values of this reading stale: a record has one age.
+template <class T>
+bool would_age(const T& known, const T& fresh, const plan& p) noexcept {
+  return p.fills && is_stale(fresh.notes) && !is_stale(known.notes) && present_bits(known) != 0;
+}
+
 // Adds pools and fields that the preferred sources lack.
-void add_pool(merged_device& into, pool fresh) {
+void add_pool(merged_device& into, pool fresh, const plan& p) {
   fresh.device_index = into.identity.index;
   for (pool& known : into.pools.all()) {
     if (known.from == fresh.from) continue;
-    if (known.kind == fresh.kind) return merge(known, fresh);
+    if (known.kind == fresh.kind) return would_age(known, fresh, p) ? void() : merge(known, fresh);
     if (known.kind == pool_kind::unified) return;
     fresh.is_main = fresh.is_main && !known.is_main;
   }
@@ -54,7 +60,7 @@ void add_pools(merged_device& into, const device_answer& from, const plan& p, co
   if (!read(into, subject::pools, from.pools, from.identity.from, m, l, all)) return;
   for (const pool& fresh : all.all()) {
     if (p.fills && !fresh.total) continue;
-    add_pool(into, fresh);
+    add_pool(into, fresh, p);
     into.found |= subject::pools;
   }
 }
@@ -101,12 +107,13 @@ void add_use(merged_device& into, const device_answer& from, const plan& p, cons
 
 void add_telemetry(merged_device& into, const device_answer& from, const plan& p, const moment& m,
                    const limits& l) {
+  into.telemetry_lacks |= from.telemetry_lacks;
   hmn::telemetry fresh;
   if (!read(into, subject::telemetry, from.telemetry, from.identity.from, m, l, fresh)) return;
   if (p.fills && present_bits(fresh, p.telemetry) == 0) return;
   fresh.device_index = into.identity.index;
   if (into.telemetry) {
-    merge(*into.telemetry, fresh);
+    if (!would_age(*into.telemetry, fresh, p)) merge(*into.telemetry, fresh);
   } else {
     into.telemetry = fresh;
   }
@@ -181,7 +188,7 @@ void merge(merged_device& into, const device_answer& from, const plan& p, const 
   if (p.telemetry != 0) add_telemetry(into, from, p, m, l);
   if (p.metrics) add_metrics(into, from, m, l);
   if (p.fills) {
-    add_use(into, from, p, m, l);
+    if (p.self || p.pid != 0 || p.processes) add_use(into, from, p, m, l);
     into.answered = before | into.found;  // its other answers have nothing of what is missing
     return;
   }

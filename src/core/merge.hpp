@@ -35,10 +35,11 @@ struct merged_device {
   std::optional<usage> process;  // of plan.pid
   std::vector<usage> processes;
   std::vector<metric> metrics;
-  std::uint32_t answered = 0;  // subject bits: served by a source
-  std::uint32_t found = 0;     // subject bits: complete
-  gap filled;                  // added by a fallback
-  bool can_be_summed = true;   // the process list is complete, and each row is_whole()
+  std::uint32_t answered = 0;         // subject bits: served by a source
+  std::uint32_t found = 0;            // subject bits: complete
+  gap filled;                         // added by a fallback
+  std::uint32_t telemetry_lacks = 0;  // fields that the device does not have
+  bool can_be_summed = true;          // the process list is complete, and each row is_whole()
   // Failure of the first source that could not serve a subject, by the number of its bit.
   std::array<no_failure, 8> missing;
 

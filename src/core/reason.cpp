@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/reason.hpp"
 
+#include <algorithm>
+
 #include "core/freshness.hpp"
 
 namespace hmn {
@@ -59,6 +61,13 @@ const snapshot_diagnostic* find_reason(const snapshot& from, std::uint32_t about
     }
   }
   return best;
+}
+
+const diagnostic* find_reason(const std::vector<diagnostic>& from, std::uint32_t about,
+                              std::uint32_t field) noexcept {
+  const auto found = std::ranges::find_if(
+      from, [&](const diagnostic& d) { return d.about == about && concerns_field(d, field); });
+  return found == from.end() ? nullptr : &*found;
 }
 
 snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const device& of,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/snapshot.hpp"
 
@@ -15,6 +16,10 @@ namespace hmn {
 // fields.
 const snapshot_diagnostic* find_reason(const snapshot& from, std::uint32_t about, const device& of,
                                        std::uint32_t field) noexcept;
+
+// The same of a direct reading, whose diagnostics are all of one device: the first about the field.
+const diagnostic* find_reason(const std::vector<diagnostic>& from, std::uint32_t about,
+                              std::uint32_t field) noexcept;
 
 // Returns why a device has no values at all.
 failure reason_of_state(const device& of);

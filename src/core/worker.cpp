@@ -37,7 +37,8 @@ constexpr std::uint64_t least_patience_ns = 100 * platform::ns_per_ms;
 constexpr std::uint64_t most_patience_ns = 200 * platform::ns_per_ms;
 // How often that time the reading then waits for the device after it has read the others.
 constexpr std::uint64_t last_chance = 4;
-constexpr std::size_t most_aside = 3;
+// Each costs a thread. No server has more GPUs than one more.
+constexpr std::size_t most_aside = 15;
 
 // Place of a reading: index + 1 of the device that is being asked (0: none that could be left out),
 // and a count that makes each entry distinct.
@@ -60,6 +61,7 @@ void adopt(device_answer& known, device_answer& fresh) {
   adopt(known.pools, fresh.pools);
   adopt(known.telemetry, fresh.telemetry);
   known.telemetry_asked = fresh.telemetry_asked;
+  known.telemetry_lacks = fresh.telemetry_lacks;
   adopt(known.self, fresh.self);
   adopt(known.process, fresh.process);
   adopt(known.processes, fresh.processes);
@@ -157,7 +159,12 @@ struct worker::shared_state final : reading {
 
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept override { return until; }
   [[nodiscard]] bool wants_trace() const noexcept override { return request.wants_trace; }
-  void diagnose(diagnostic d) override { answer.diagnostics.push_back(std::move(d)); }
+  void diagnose(diagnostic d) override {
+    if (d.about == subject::telemetry && d.why.lasts && d.device) {
+      answer.entry_of(*d.device).telemetry_lacks |= d.field;
+    }
+    answer.diagnostics.push_back(std::move(d));
+  }
   bool may_ask(std::uint32_t index, std::size_t count) noexcept override {
     const std::span out(left_out.data(), left_out_count);
     const bool is_ending = (state.load(std::memory_order_relaxed) & quit_bit) != 0;
@@ -353,6 +360,12 @@ bool worker::is_present(std::uint64_t now) {
   return static_cast<bool>(present);
 }
 
+bool worker::may_serve() {
+  std::uint64_t now = platform::monotonic_ns();
+  const timed_guard turn(turn_, now, now);
+  return !turn || is_present(now);
+}
+
 result<void> worker::ask(const plan& p, deadline& d, std::uint64_t now) {
   if (!aside_.empty()) take_back();
   if (!is_present(now)) return {};
@@ -526,9 +539,10 @@ bool worker::is_opening() const noexcept {
 // A process-wide lock of the driver's library holds the other threads, too.
 void worker::judge_lateness() {
   const bool waited = platform::monotonic_ns() - since_ns_ >= least_patience_ns;
-  lateness_ = is_opening()                ? lateness::opening
-              : !aside_.empty() && waited ? lateness::locked
-                                          : lateness::plain;
+  const bool has_tried = !aside_.empty() && aside_.size() < most_aside;
+  lateness_ = is_opening()          ? lateness::opening
+              : has_tried && waited ? lateness::locked
+                                    : lateness::plain;
 }
 
 }  // namespace hmn

@@ -33,6 +33,8 @@ class worker {
     return (answers_for_ & bit_of(which)) != 0;
   }
   [[nodiscard]] bool can_block() const noexcept { return is_threaded_; }
+  // Returns whether the source is not known to be absent.
+  [[nodiscard]] bool may_serve();
   // Bit n: not queried where source n has served.
   [[nodiscard]] std::uint64_t fallback_for() const noexcept { return fallback_for_; }
   // telemetry_field bits that it may add to what those sources served; 0: it adds nothing.

@@ -36,6 +36,7 @@ struct failure {
   native_code native;
   message_text message;
   reason stated = reason::unknown;  // unknown: follows from the status
+  bool lasts = false;               // the device has no such value, whichever source is asked
 };
 
 // Returns why a value is missing.

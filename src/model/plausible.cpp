@@ -271,7 +271,7 @@ std::optional<failure> doubt(const limit& by, range possible, source from, std::
 struct whole {
   std::string_view name;
   std::optional<double> size;
-  bool is_void = false;  // 0 that stands for no value: nor have its parts one
+  bool is_void = false;  // was implausible: so are its parts, which came with it
 };
 
 // `fields` and `limits_of` have the same order.
@@ -289,12 +289,12 @@ void check(field_list fields, const limited_field* limits_of, void* record, sour
     if (is_part) possible.most = std::min(possible.most, *before.size);
     auto why = doubt(by, possible, from, f.key, *value, is_part ? before.name : "");
     if (!why && l.role == role::part && before.is_void) {
-      why = implausible(from, f.key, *value, {" of a total of 0"});
+      why = implausible(from, f.key, *value, {" of a total that cannot be"});
     }
     if (why) {
       report(f.bit, *why);
       forget(fields, f.bit, record);
-      before.is_void = before.is_void || (l.role == role::whole && *value == 0);
+      before.is_void = before.is_void || l.role == role::whole;
     } else if (l.role == role::whole) {
       before = {"the total of ", value};
     }

@@ -111,14 +111,18 @@ status status_of(code c) noexcept {
 failure failure_for(code c, const char* what) {
   const meaning& m = meaning_of(c);
   if (!is_of_driver(c)) {
-    return with_reason(c == unusable ? reason::implausible : reason::unknown,
-                       fail(m.means, {what, ": ", m.sentence}));
+    failure own = with_reason(c == unusable ? reason::implausible : reason::unknown,
+                              fail(m.means, {what, ": ", m.sentence}));
+    own.lasts = c == not_offered;
+    return own;
   }
   const auto returned = static_cast<std::int32_t>(c);
   return {m.means,
           source::nvml,
           {native_domain::nvml, returned},
-          {what, ": ", m.sentence, " (NVML code ", returned, ")"}};
+          {what, ": ", m.sentence, " (NVML code ", returned, ")"},
+          reason::unknown,
+          c == not_supported};
 }
 
 void topic::diagnose(failure why, std::uint32_t field, std::uint32_t notes) const {

@@ -402,10 +402,14 @@ TEST_CASE("processes that NVML cannot list are the tool's") {
   nvml.load(full_card(R"("nvmlDeviceGet*RunningProcesses*": "UNKNOWN")"));
   const machine m;
   const tool smi(m, smi_with({}, R"({"pid": 4711, "process_name": "b", "used_gpu_memory": 9})"));
-  const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES);
+  const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES | HMN_COLLECT_POOLS);
   REQUIRE(p.usages().size() == 1);
   CHECK(p.usages()[0].used_bytes == 9 * mib);
   CHECK(p.usages()[0].backend == HMN_BACKEND_NVIDIA_SMI);
+  // The tool does not list processes that draw.
+  CHECK((p.usages()[0].notes & HMN_NOTE_LOWER_BOUND) != 0);
+  CHECK(reason_of(p, HMN_COLLECT_PROCESSES, 0).backend == HMN_BACKEND_NVML);
+  CHECK((p.pools()[0].present & HMN_POOL_HAS_UNATTRIBUTED) == 0);
   auto row = sized<hmn_usage>();
   CHECK(hmn_usage_read(m.context(), 0, 4711, 0, &row, nullptr) == HMN_OK);
   CHECK(row.used_bytes == 9 * mib);
@@ -427,7 +431,7 @@ TEST_CASE("the tool runs once in five seconds, and its values in between have th
   const fake_nvml nvml;
   nvml.load(
       full_card(R"("nvmlDeviceGetMemoryInfo*": "UNKNOWN", "nvmlDeviceGetPowerUsage": "UNKNOWN",
-                    "nvmlDeviceGetFanSpeed*": "NOT_SUPPORTED")"));
+                    "nvmlDeviceGetFanSpeed*": "UNKNOWN")"));
   const machine m({.stale_ms = 60'000});
   const tool smi(m, smi_with(R"("fan.speed": "[N/A]")"));
   auto pool = sized<hmn_pool>();
@@ -441,9 +445,9 @@ TEST_CASE("the tool runs once in five seconds, and its values in between have th
     CHECK((pool.notes & HMN_NOTE_STALE) != 0);
     CHECK(pool.age_ns >= 1'000'000);
     CHECK((pool.present & HMN_POOL_HAS_USABLE) == 0);
-    const hmn_telemetry load = load_of(m);  // read in the same run
-    CHECK(load.power_watts == 57);
-    CHECK((load.notes & HMN_NOTE_STALE) != 0);
+    const hmn_telemetry power = load_of(m, HMN_TELEMETRY_HAS_POWER);  // read in the same run
+    CHECK(power.power_watts == 57);
+    CHECK((power.notes & HMN_NOTE_STALE) != 0);
   }
   CHECK(smi.starts() == 1);
   usleep(interval_us);
@@ -452,10 +456,84 @@ TEST_CASE("the tool runs once in five seconds, and its values in between have th
   CHECK(smi.starts() == 2);
 }
 
+TEST_CASE("an earlier value of the tool makes no value of NVML stale") {
+  const fake_nvml nvml;
+  nvml.load(full_card(R"("nvmlDeviceGetPowerUsage": "UNKNOWN")"));
+  const machine m({.stale_ms = 60'000});
+  const tool smi(m, smi_with());
+  CHECK(load_of(m).power_watts == 57);
+  for (int i = 0; i < 3; ++i) {
+    const hmn_telemetry load = load_of(m);
+    CHECK(load.temperature_celsius == 15);
+    CHECK(load.energy_joules == 19);
+    CHECK((load.present & HMN_TELEMETRY_HAS_POWER) == 0);
+    CHECK((load.notes & HMN_NOTE_STALE) == 0);
+    const taken_snapshot p(m.context(), HMN_COLLECT_TELEMETRY);
+    const hmn_diagnostic why = reason_of(p, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_POWER);
+    CHECK(why.backend == HMN_BACKEND_NVML);
+    CHECK(why.native_code == 999);
+  }
+  CHECK(smi.starts() == 1);
+}
+
+TEST_CASE("a card of which NVML has no value for good does not start the tool") {
+  const fake_nvml nvml;
+  nvml.load(full_card(R"("nvmlDeviceGetFanSpeed*": "NOT_SUPPORTED",
+                         "nvmlDeviceGetEncoderUtilization": "NOT_SUPPORTED")"));
+  const machine m;
+  const tool smi(m, smi_with());
+  CHECK((load_of(m).present & HMN_TELEMETRY_HAS_FAN_PERCENT) == 0);
+  const taken_snapshot p(m.context(), everything);
+  CHECK(reason_of(p, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_FAN_PERCENT).reason ==
+        HMN_REASON_UNSUPPORTED);
+  CHECK(smi.starts() == 0);
+}
+
+TEST_CASE("a reading of other subjects blames the tool for no process list") {
+  const fake_nvml nvml;
+  nvml.load(full_card(R"("nvmlDeviceGetPowerUsage": "UNKNOWN",
+                         "nvmlDeviceGetMemoryInfo*": "UNKNOWN")"));
+  const machine m;
+  const tool smi(m, smi_with());
+  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY);
+  for (const hmn_diagnostic& d : p.diagnostics()) {
+    CAPTURE(d.message);
+    CHECK(d.subject != HMN_COLLECT_PROCESSES);
+    CHECK(d.status != HMN_E_TIMEOUT);
+  }
+  CHECK((p.info().notes & HMN_NOTE_PARTIAL) == 0);
+  CHECK(smi.starts() == 1);
+}
+
+TEST_CASE(
+    "a list of processes that NVML cannot read is joined with the tool's, and stays partial") {
+  const fake_nvml nvml;
+  nvml.load(full_card(R"("nvmlDeviceGetComputeRunningProcesses*": "UNKNOWN")",
+                      R"(, "processes": {"compute": [], "graphics": [
+                           {"pid": 4712, "used": "1 GiB"}], "mps": []})"));
+  const machine m;
+  const tool smi(m, smi_with({}, R"({"pid": 4711, "process_name": "b", "used_gpu_memory": 9},
+                                    {"pid": 4712, "process_name": "c", "used_gpu_memory": 8})"));
+  const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES | HMN_COLLECT_POOLS);
+  REQUIRE(p.usages().size() == 2);
+  CHECK(p.usages()[0].pid == 4711);
+  CHECK(p.usages()[0].used_bytes == 9 * mib);
+  CHECK(p.usages()[0].backend == HMN_BACKEND_NVIDIA_SMI);
+  CHECK(p.usages()[1].used_bytes == 1024 * mib);
+  CHECK(p.usages()[1].backend == HMN_BACKEND_NVML);
+  for (const hmn_usage& each : p.usages()) CHECK((each.notes & HMN_NOTE_LOWER_BOUND) != 0);
+  REQUIRE(p.pools().size() == 1);
+  CHECK((p.pools()[0].present & HMN_POOL_HAS_UNATTRIBUTED) == 0);
+  const hmn_diagnostic why = reason_of(p, HMN_COLLECT_PROCESSES, 0);
+  CHECK(why.backend == HMN_BACKEND_NVML);
+  CHECK(why.native_code == 999);
+  CHECK(smi.starts() == 2);
+}
+
 TEST_CASE("what neither has is asked for once, and its reason is NVML's") {
   const fake_nvml nvml;
   nvml.load(
-      full_card(R"("nvmlDeviceGetFanSpeed*": "NOT_SUPPORTED",
+      full_card(R"("nvmlDeviceGetFanSpeed*": "UNKNOWN",
                     "nvmlDeviceGetTemperature*": "NO_PERMISSION")",
                 R"(, "processes": {"compute": [{"pid": 4711, "used": null}], "graphics": []})"));
   const machine m;

@@ -145,6 +145,50 @@ TEST_CASE("of three devices two may hang") {
   check_return(m, nvml, 3);
 }
 
+TEST_CASE("of eight devices seven may hang") {
+  const fake_nvml nvml;
+  std::string rules = hang(0);
+  for (unsigned i = 1; i < 7; ++i) rules += ", " + hang(i);
+  nvml.load(gpus(8, rules));
+  const machine m;
+  const taken_snapshot p(m.context());
+  REQUIRE(p.info().device_count == 8);
+  CHECK(is_fresh(p, 7));
+  for (std::uint32_t i = 0; i < 7; ++i) CHECK(p.device(i).state == HMN_RUN_STATE_HUNG);
+  CHECK_FALSE(has_reason(p, "answers for no device"));
+  CHECK(nvml.hanging() == 7);
+  check_return(m, nvml, 8);
+}
+
+TEST_CASE("a driver that uses up the deadline leaves the sources that need little their part") {
+  const fake_nvml nvml;
+  nvml.load(gpus(2, hang(0, "nvmlDeviceGetMemoryInfo*", R"(, "holds_lock": true)")));
+  const machine m({.deadline_ms = 1000, .stale_ms = 1});
+  const hmn_fake::tree& t = m.tree();
+  hmn_fake::pci_device card = hmn_fake::amd_card("0000:63:00.0");
+  card.drm_nodes = {"card0", "renderD128"};
+  card.files = {{"mem_info_vram_total", "8589934592\n"}, {"mem_info_vram_used", "1073741824\n"}};
+  hmn_fake::add_pci_device(t, card);
+  // That of /dev/null, which stands for the node.
+  t.write("sys/" + hmn_fake::pci_folder(card.address) + "/drm/renderD128/dev", "1:3\n");
+  hmn_fake::process client = hmn_fake::simple_process(42, "drawing", 100, 10);
+  client.descriptors = {{3, "/dev/null"}};
+  client.fdinfo = {{3,
+                    "pos:\t0\ndrm-driver:\tamdgpu\ndrm-pdev:\t0000:63:00.0\n"
+                    "drm-client-id:\t7\ndrm-total-vram:\t2048 KiB\n"
+                    "drm-resident-vram:\t2048 KiB\n"}};
+  hmn_fake::add_process(t, client);
+  REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_PROC, t.path("proc").c_str(), nullptr) ==
+          HMN_OK);
+  for (int i = 0; i < 2; ++i) {
+    const taken_snapshot p(m.context(), all);
+    REQUIRE(p.usages().size() == 1);
+    CHECK(p.usages()[0].pid == 42);
+    CHECK(p.usages()[0].used_bytes == 2048 * 1024);
+  }
+  nvml.release();
+}
+
 TEST_CASE("a direct reading of another device than the hung one is fresh") {
   const fake_nvml nvml;
   nvml.load(gpus(2));

@@ -64,13 +64,40 @@ hmn_status read_energy(const machine& m, double* joules) {
 
 }  // namespace
 
-TEST_CASE("NVML: a total of 2^60 bytes is absent") {
+TEST_CASE("NVML: nothing is left of memory whose total cannot be, nor does anything fit there") {
   const fake_nvml driver;
-  driver.load(card(R"("memory_v2": {"total": 1152921504606846976, "reserved": 0,
-    "free": 1152921504606846975, "used": 1})"));
-  const hmn_pool p = read_twice(HMN_POOL_HAS_TOTAL);
-  CHECK((p.present & (HMN_POOL_HAS_TOTAL | HMN_POOL_HAS_FREE)) == 0);
-  CHECK(p.used_bytes == 1);
+  const std::string values = R"({"total": 562949953421312,
+    "free": 140737488355328, "used": 1})";  // 2^49, 2^47
+  driver.load(card(R"("memory": )" + values + R"(, "memory_v2": )" + values));
+  const machine m;
+  auto read = sized<hmn_pool>();
+  auto error = sized<hmn_error>();
+  CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &read, &error) == HMN_E_BACKEND);
+  CHECK(std::string(error.message).find("562949953421312") != std::string::npos);
+  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+  CHECK(p.pools().empty());
+  for (const hmn_flags field : {HMN_POOL_HAS_TOTAL, HMN_POOL_HAS_FREE, HMN_POOL_HAS_USABLE}) {
+    auto why = sized<hmn_diagnostic>();
+    REQUIRE(hmn_snapshot_reason(p.handle(), 0, HMN_COLLECT_POOLS, field, 0, &why) == HMN_OK);
+    CHECK(why.reason == HMN_REASON_IMPLAUSIBLE);
+  }
+  hmn_tracker* budget = nullptr;
+  REQUIRE(hmn_tracker_create(m.context(), 0, nullptr, &budget, nullptr) == HMN_OK);
+  CHECK(hmn_tracker_would_fit(budget, 1024, &error) == HMN_E_BACKEND);
+  hmn_tracker_destroy(budget);
+}
+
+TEST_CASE("NVML: why nothing is known to fit is the reason of what is missing") {
+  const fake_nvml driver;
+  const std::string values = R"({"total": 1000, "free": 2000, "used": 1})";
+  driver.load(card(R"("memory": )" + values + R"(, "memory_v2": )" + values));
+  const machine m;
+  auto error = sized<hmn_error>();
+  hmn_tracker* budget = nullptr;
+  REQUIRE(hmn_tracker_create(m.context(), 0, nullptr, &budget, nullptr) == HMN_OK);
+  CHECK(hmn_tracker_would_fit(budget, 1024, &error) == HMN_E_BACKEND);
+  CHECK(std::string(error.message).find("do not add up") != std::string::npos);
+  hmn_tracker_destroy(budget);
 }
 
 TEST_CASE("NVML: of values that do not add up to the total none is used") {

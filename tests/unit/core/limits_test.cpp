@@ -16,20 +16,22 @@ TEST_CASE("a deadline ends in time, and later by what was spent on opening") {
   CHECK(d.open_until(2000) == 2000);
 }
 
-TEST_CASE("half of a deadline is left to those that are queried next, opening or not") {
+TEST_CASE("a part of a deadline is left to those that are queried next, opening or not") {
   deadline d(1000, 100, 500);
-  d.leave_for_next(true);
+  d.leave_for_next(deadline::share::half);
   CHECK(d.until() == 1050);
   d.charge_opening(500);
   CHECK(d.until() == 1550);
-  d.leave_for_next(false);
+  d.leave_for_next(deadline::share::quarter);
+  CHECK(d.until() == 1575);
+  d.leave_for_next(deadline::share::none);
   CHECK(d.until() == 1600);
 }
 
 TEST_CASE("an unlimited deadline has no end, whatever is added to it") {
   constexpr std::uint64_t none = hmn::platform::no_deadline;
   deadline d(1000, none, none);
-  d.leave_for_next(true);
+  d.leave_for_next(deadline::share::half);
   CHECK(d.until() == none);
   d.charge_opening(none - 1);
   CHECK(d.until() == none);

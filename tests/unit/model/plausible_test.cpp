@@ -319,12 +319,21 @@ TEST_CASE("parts of a pool are at most its total") {
   CHECK(keeps_next_to(other_way, &pool::used, 12));
 }
 
-TEST_CASE("a total that cannot be bounds nothing") {
+TEST_CASE("a total that cannot be makes its parts void, which came with it") {
   pool p = pool_of(std::uint64_t{1} << 60);
   p.free = 12;
-  CHECK(drops_of(p).fields == pool_field::total);
+  p.budget = 13;
+  CHECK(drops_of(p).fields == (pool_field::total | pool_field::free));
   CHECK(!p.total);
-  CHECK(p.free == 12U);
+  CHECK(!p.free);
+  CHECK(p.budget == 13U);
+  system_memory m;
+  m.total = std::uint64_t{1} << 60;
+  m.available = 12;
+  m.swap_total = 8;
+  m.swap_free = 4;
+  CHECK(drops_of(m).fields == (HMN_SYSTEM_MEMORY_HAS_TOTAL | HMN_SYSTEM_MEMORY_HAS_AVAILABLE));
+  CHECK(m.swap_free == 4U);
 }
 
 TEST_CASE("free and used are together at most the total, rounded to MiB") {

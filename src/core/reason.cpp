@@ -2,8 +2,10 @@
 #include "core/reason.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/freshness.hpp"
+#include "core/usable.hpp"
 
 namespace hmn {
 namespace {
@@ -87,7 +89,10 @@ snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const 
   const bool is_direct = known != nullptr && relevance(*known, about, of, field) >= of_this_subject;
   const bool has_state = of.state != state::ready && of.state != state::unknown;
   if (known != nullptr && (is_direct || !has_state)) return *known;
-  return {{reason_of_state(of), 0, about, field, {}, {}, {}}, of.index, 1};
+  const pool* const main = from.find_pool(of.index, pool_kind::main);
+  const bool is_of_main = about == subject::pools && field == pool_field::usable && main != nullptr;
+  failure why = is_of_main ? why_not_usable(*main, of) : reason_of_state(of);
+  return {{std::move(why), 0, about, field, {}, {}, {}}, of.index, 1};
 }
 
 }  // namespace hmn

@@ -445,6 +445,8 @@ TEST_CASE("the tool runs once in five seconds, and its values in between have th
     CHECK((pool.notes & HMN_NOTE_STALE) != 0);
     CHECK(pool.age_ns >= 1'000'000);
     CHECK((pool.present & HMN_POOL_HAS_USABLE) == 0);
+    const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+    CHECK(reason_of(p, HMN_COLLECT_POOLS, HMN_POOL_HAS_USABLE).reason == HMN_REASON_TIMED_OUT);
     const hmn_telemetry power = load_of(m, HMN_TELEMETRY_HAS_POWER);  // read in the same run
     CHECK(power.power_watts == 57);
     CHECK((power.notes & HMN_NOTE_STALE) != 0);

@@ -31,18 +31,27 @@ std::string_view after_last(std::string_view text, std::string_view word) noexce
   return at == std::string_view::npos ? std::string_view() : text.substr(at + word.size());
 }
 
+// "7a96d5b2-1c3f-…" or the hash of a static pod, as the folder of a pod has it without a slice.
+bool is_whole_uid(std::string_view text) noexcept {
+  return (text.size() == 36 || text.size() == 32) && std::ranges::all_of(text, [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == '-';
+         });
+}
+
 // Finds the uid in "kubepods-burstable-pod<uid>.slice", with "kubelet-" before it in a node that
-// is a container, and ":cri-containerd:<id>" behind it without systemd's own driver; and in
-// "pod<uid>" below a "kubepods".
-std::string_view pod_in(std::string_view part, bool is_below_kubepods) noexcept {
+// is a container, and ":cri-containerd:<id>" behind it without systemd's own driver; in "pod<uid>"
+// below a "kubepods"; and in a whole "pod<uid>" where a control group namespace hides what is
+// above.
+std::string_view pod_in(std::string_view part, bool is_below_kubepods, bool is_cut) noexcept {
   std::string_view uid;
   if (part.find("kubepods") != std::string_view::npos) {
     part = part.substr(0, part.find(':'));
     if (!part.ends_with(".slice")) return {};
     part.remove_suffix(6);
     uid = after_last(part, "-pod");
-  } else if (is_below_kubepods && part.starts_with("pod")) {
+  } else if ((is_below_kubepods || is_cut) && part.starts_with("pod")) {
     uid = part.substr(3);
+    if (!is_below_kubepods && !is_whole_uid(uid)) return {};
   }
   return is_pod_uid(uid) ? uid : std::string_view();
 }
@@ -81,11 +90,12 @@ void take_pod(std::string& to, std::string_view uid) {
 
 void take_path(workload& to, std::string_view path) {
   std::string_view unit;
+  const bool is_cut = path.starts_with("/..");
   bool is_below_kubepods = false;
   bool is_below_slurm = false;
   while (!path.empty()) {
     const std::string_view part = scan::take_until(path, '/');
-    take_pod(to.pod, pod_in(part, is_below_kubepods));
+    take_pod(to.pod, pod_in(part, is_below_kubepods, is_cut));
     if (is_below_slurm) take(to.job, job_in(part));
     is_below_kubepods = is_below_kubepods || part.starts_with("kubepods");
     is_below_slurm = is_below_slurm || is_of_slurm(part);

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """exporter_prometheus.py NVML: Prometheus itself scrapes `hmn exporter`, and is asked with PromQL."""
 import contextlib
+import http.server
 import json
 import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.parse
 import urllib.request
 
-from command import MACHINES, Machines, card, environment, main, run, skip_all
+from command import MACHINES, SOURCE, Machines, card, environment, main, run, skip_all
 from exporter_server import Server
 
 NVML = sys.argv.pop(1)
@@ -59,12 +61,13 @@ def free_port():
 class Prometheus(contextlib.AbstractContextManager):
     """Debian's Prometheus, which scrapes the exporters each second."""
 
-    def __init__(self, folder, jobs):
+    def __init__(self, folder, jobs, rules=()):
         self.port = free_port()
         scrapes = [{"job_name": name, "static_configs": [{"targets": [f"127.0.0.1:{server.port}"]}]}
                    for name, server in jobs.items()]
         (folder / "prometheus.yml").write_text(json.dumps({
-            "global": {"scrape_interval": "1s", "scrape_timeout": "1s"}, "scrape_configs": scrapes}))
+            "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
+            "rule_files": list(map(str, rules)), "scrape_configs": scrapes}))
         self.log = open(folder / "prometheus.log", "w")
         self.process = subprocess.Popen(
             ["prometheus", f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'data'}",
@@ -102,6 +105,57 @@ class Prometheus(contextlib.AbstractContextManager):
     def number(self, expression):
         [(_, number)] = self.wait_for(expression)
         return number
+
+
+class Constant(contextlib.AbstractContextManager):
+    """Serves a text of metrics, as kube-state-metrics does."""
+
+    def __init__(self, text):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Type", "text/plain; version=0.0.4")
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            def log_message(self, *_):
+                pass
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_port
+        threading.Thread(target=self.server.serve_forever).start()
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Dashboard(Machines):
+    def test_each_panel_shows_something(self):
+        id_ = "0123456789abcdef" * 4
+        spilling = self.machine(devices=[card(uuid="GPU-1", processes=[
+            {"pid": 7, "used": "1GiB", "evicted": "512MiB", "container": f"containerd:{id_}"}])])
+        info = ('kube_pod_container_info{namespace="train",pod="p",container="main",uid="u",'
+                f'container_id="containerd://{id_}"}} 1\n')
+        board = json.loads((SOURCE / "contrib/grafana/hypomnesis.json").read_text())
+        with contextlib.ExitStack() as open_:
+            machines = [spilling, *sorted(MACHINES.glob("*.json"))]
+            jobs = {str(number): open_.enter_context(
+                Server(machine, "--per", "process,user,container,pod,job,unit"))
+                for number, machine in enumerate(machines)}
+            jobs["kube-state-metrics"] = open_.enter_context(Constant(info))
+            rules = sorted((SOURCE / "contrib/prometheus/rules").glob("*.yml"))
+            prometheus = open_.enter_context(Prometheus(self.folder, jobs, rules))
+            for panel in board["panels"]:
+                for target in panel.get("targets", []):
+                    expression = target["expr"].replace("$instance", ".*").replace("$gpu", ".*")
+                    with self.subTest(panel["title"]):
+                        prometheus.wait_for(expression)
+            [(pod, number)] = prometheus.wait_for("hypomnesis:pod_container_gpu_memory_usage_bytes")
+            self.assertEqual((pod["pod"], pod["namespace"], number), ("p", "train", 1 << 30))
+            self.assertEqual(prometheus.ask("instance:hypomnesis_gpus:count unless instance:hypomnesis_gpus:count > 0"), [])
+            with urllib.request.urlopen(f"http://127.0.0.1:{prometheus.port}/api/v1/rules", timeout=20) as answer:
+                for group in json.load(answer)["data"]["groups"]:
+                    self.assertEqual([rule for rule in group["rules"] if rule["health"] == "err"], [])
 
 
 class Engine(Machines):

@@ -54,6 +54,7 @@ class Rules(unittest.TestCase):
         cases = (CONTRIB / "prometheus/tests/alerts.yml").read_text()
         for name in re.findall(r"alert: (\w+)", (CONTRIB / "prometheus/rules/hypomnesis-alerts.yml").read_text()):
             self.assertRegex(cases, rf"alertname: {name}\n\s+exp_alerts")
+            self.assertRegex(cases, rf"alertname: {name}\}}", "is quiet for a healthy GPU")
 
     def test_each_metric_exists(self):
         for path in RULES:
@@ -87,6 +88,48 @@ class Dashboard(unittest.TestCase):
                 cells = {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
                 self.assertFalse(taken & cells, panel["title"])
                 taken |= cells
+
+
+class Unit(unittest.TestCase):
+    """The unit of systemd, with a command that is here and without a manual page, which is not installed."""
+
+    def setUp(self):
+        if not shutil.which("systemd-analyze"):
+            self.skipTest("systemd-analyze is not installed")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        text = (CONTRIB / "systemd/hypomnesis-exporter.service").read_text()
+        text = re.sub("(?m)^Documentation=.*\n", "", text.replace("ExecStart=hmn ", "ExecStart=/bin/true "))
+        self.path = pathlib.Path(folder.name) / "hypomnesis-exporter.service"
+        self.path.write_text(text)
+
+    def analyze(self, *arguments):
+        done = subprocess.run(["systemd-analyze", *arguments, self.path], capture_output=True, text=True)
+        return done.returncode, done.stderr
+
+    def test_systemd_knows_each_setting(self):
+        self.assertEqual(self.analyze("verify"), (0, ""))
+        self.path.write_text(self.path.read_text().replace("RestartSec=", "RestartSecond="))
+        self.assertIn("RestartSecond", self.analyze("verify")[1])
+
+    def test_it_is_exposed_little(self):
+        self.assertEqual(self.analyze("security", "--offline=true", "--threshold=25"), (0, ""))
+
+
+class Kubernetes(unittest.TestCase):
+    def test_the_folder_is_complete_and_consistent(self):
+        folder = CONTRIB / "kubernetes"
+        kustomization = (folder / "kustomization.yml").read_text()
+        listed = re.search(r"resources: \[(.*)\]", kustomization)[1].split(", ")
+        self.assertEqual(set(listed), {path.name for path in folder.glob("*.yml")} - {"kustomization.yml"})
+        texts = [(folder / name).read_text() for name in listed]
+        for text in texts:
+            self.assertIn("app.kubernetes.io/name: hypomnesis-exporter", text)
+        self.assertIn("containerPort: 10077", texts[0])
+        header = (ROOT / "include/hypomnesis.h").read_text()
+        version = ".".join(re.search(rf"#define HMN_VERSION_{part} +(\d+)", header)[1]
+                           for part in ("MAJOR", "MINOR", "PATCH"))
+        self.assertIn(f"newTag: {version}\n", kustomization)
 
 
 if __name__ == "__main__":

@@ -49,12 +49,10 @@ void collect_snapshot(const hypomnesis::snapshot_values& from, samples& to) {
   to.add(families::unreadable_processes, none,
          sample_value(std::uint64_t(from.info.unreadable_process_count)));
   to.add(families::snapshot_duration, none,
-         sample_value(from_nanoseconds.of(static_cast<double>(from.info.duration_ns))));
-  to.add(families::snapshot_time, none,
-         sample_value(from_nanoseconds.of(static_cast<double>(from.info.unix_time_ns))));
-  label_set version;
-  version.add("version", hypomnesis::version_string());
-  to.add(families::build_info, version, true);
+         std::optional(static_cast<double>(from.info.duration_ns)), from_nanoseconds);
+  to.add(families::snapshot_time, none, std::optional(static_cast<double>(from.info.unix_time_ns)),
+         from_nanoseconds);
+  to.add(families::build_info, none.with("version", hypomnesis::version_string()), true);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ using number_of_device = std::optional<double> (*)(const snapshot_device& of);
 struct compatible {
   family of;
   number_of_device number;
-  scale by;
+  int places = 0;
 };
 
 template <auto Member>
@@ -35,11 +35,18 @@ std::optional<double> pool_number(const snapshot_device& of) {
   return std::nullopt;
 }
 
+template <auto Member>
+std::optional<double> pool_mebibytes(const snapshot_device& of) {
+  const auto bytes = pool_number<Member>(of);
+  return bytes ? std::optional(*bytes / (1 << 20)) : std::nullopt;
+}
+
 template <metric_id Id, std::uint32_t Instance>
 std::optional<double> metric_number(const snapshot_device& of) {
   for (const auto& each : of.metrics) {
     if (each.id != Id || each.instance != Instance || each.pid) continue;
-    return each.value ? each.value : std::optional(static_cast<double>(each.count.value_or(0)));
+    if (each.value || !each.count) return each.value;
+    return static_cast<double>(*each.count);
   }
   return std::nullopt;
 }
@@ -61,36 +68,33 @@ using hypomnesis::pool;
 using hypomnesis::telemetry;
 
 constexpr compatible of_dcgm[] = {
-    {compat_families::sm_clock, sm_clock_number, {}},
-    {compat_families::mem_clock, telemetry_number<&telemetry::memory_clock_mhz>, {}},
-    {compat_families::memory_temp, telemetry_number<&telemetry::memory_celsius>, {}},
-    {compat_families::gpu_temp, telemetry_number<&telemetry::temperature_celsius>, {}},
-    {compat_families::power_usage, telemetry_number<&telemetry::power_watts>, {}},
+    {compat_families::sm_clock, sm_clock_number},
+    {compat_families::mem_clock, telemetry_number<&telemetry::memory_clock_mhz>},
+    {compat_families::memory_temp, telemetry_number<&telemetry::memory_celsius>},
+    {compat_families::gpu_temp, telemetry_number<&telemetry::temperature_celsius>},
+    {compat_families::power_usage, telemetry_number<&telemetry::power_watts>},
     {compat_families::energy_consumption, telemetry_number<&telemetry::energy_joules>,
      to_millijoules},
-    {compat_families::pcie_replay_counter, metric_number<metric_id::pcie_replays, 0>, {}},
-    {compat_families::gpu_util, telemetry_number<&telemetry::gpu_busy_percent>, {}},
-    {compat_families::mem_copy_util, telemetry_number<&telemetry::memory_busy_percent>, {}},
-    {compat_families::enc_util, telemetry_number<&telemetry::encoder_busy_percent>, {}},
-    {compat_families::dec_util, telemetry_number<&telemetry::decoder_busy_percent>, {}},
-    {compat_families::fb_free, pool_number<&pool::free_bytes>, to_mebibytes},
-    {compat_families::fb_used, pool_number<&pool::used_bytes>, to_mebibytes},
-    {compat_families::fb_reserved, pool_number<&pool::reserved_bytes>, to_mebibytes},
+    {compat_families::pcie_replay_counter, metric_number<metric_id::pcie_replays, 0>},
+    {compat_families::gpu_util, telemetry_number<&telemetry::gpu_busy_percent>},
+    {compat_families::mem_copy_util, telemetry_number<&telemetry::memory_busy_percent>},
+    {compat_families::enc_util, telemetry_number<&telemetry::encoder_busy_percent>},
+    {compat_families::dec_util, telemetry_number<&telemetry::decoder_busy_percent>},
+    {compat_families::fb_free, pool_mebibytes<&pool::free_bytes>},
+    {compat_families::fb_used, pool_mebibytes<&pool::used_bytes>},
+    {compat_families::fb_reserved, pool_mebibytes<&pool::reserved_bytes>},
     {compat_families::uncorrectable_rows,
-     metric_number<metric_id::rows_remapped, HMN_REMAPPED_UNCORRECTED>,
-     {}},
+     metric_number<metric_id::rows_remapped, HMN_REMAPPED_UNCORRECTED>},
     {compat_families::correctable_rows,
-     metric_number<metric_id::rows_remapped, HMN_REMAPPED_CORRECTED>,
-     {}},
+     metric_number<metric_id::rows_remapped, HMN_REMAPPED_CORRECTED>},
     {compat_families::row_remap_failure,
-     metric_number<metric_id::rows_remapped, HMN_REMAPPED_FAILED>,
-     {}}};
+     metric_number<metric_id::rows_remapped, HMN_REMAPPED_FAILED>}};
 
 constexpr compatible of_nvidia_smi[] = {
-    {compat_families::smi_memory_total, pool_number<&pool::total_bytes>, {}},
-    {compat_families::smi_memory_used, pool_number<&pool::used_bytes>, {}},
-    {compat_families::smi_memory_free, pool_number<&pool::free_bytes>, {}},
-    {compat_families::smi_memory_reserved, pool_number<&pool::reserved_bytes>, {}},
+    {compat_families::smi_memory_total, pool_number<&pool::total_bytes>},
+    {compat_families::smi_memory_used, pool_number<&pool::used_bytes>},
+    {compat_families::smi_memory_free, pool_number<&pool::free_bytes>},
+    {compat_families::smi_memory_reserved, pool_number<&pool::reserved_bytes>},
     {compat_families::smi_utilization_gpu, telemetry_number<&telemetry::gpu_busy_percent>,
      from_percent},
     {compat_families::smi_utilization_memory, telemetry_number<&telemetry::memory_busy_percent>,
@@ -99,10 +103,10 @@ constexpr compatible of_nvidia_smi[] = {
      from_percent},
     {compat_families::smi_utilization_decoder, telemetry_number<&telemetry::decoder_busy_percent>,
      from_percent},
-    {compat_families::smi_temperature_gpu, telemetry_number<&telemetry::temperature_celsius>, {}},
-    {compat_families::smi_temperature_memory, telemetry_number<&telemetry::memory_celsius>, {}},
-    {compat_families::smi_power_draw, telemetry_number<&telemetry::power_watts>, {}},
-    {compat_families::smi_power_limit, telemetry_number<&telemetry::power_limit_watts>, {}},
+    {compat_families::smi_temperature_gpu, telemetry_number<&telemetry::temperature_celsius>},
+    {compat_families::smi_temperature_memory, telemetry_number<&telemetry::memory_celsius>},
+    {compat_families::smi_power_draw, telemetry_number<&telemetry::power_watts>},
+    {compat_families::smi_power_limit, telemetry_number<&telemetry::power_limit_watts>},
     {compat_families::smi_clock_graphics, telemetry_number<&telemetry::core_clock_mhz>,
      from_megahertz},
     {compat_families::smi_clock_memory, telemetry_number<&telemetry::memory_clock_mhz>,
@@ -110,9 +114,9 @@ constexpr compatible of_nvidia_smi[] = {
     {compat_families::smi_clock_sm, metric_number<metric_id::clock_mhz, HMN_CLOCK_SM>,
      from_megahertz},
     {compat_families::smi_fan, telemetry_number<&telemetry::fan_percent>, from_percent},
-    {compat_families::smi_pstate, telemetry_number<&telemetry::p_state>, {}},
-    {compat_families::smi_link_generation, telemetry_number<&telemetry::pcie_generation>, {}},
-    {compat_families::smi_link_width, telemetry_number<&telemetry::pcie_width>, {}}};
+    {compat_families::smi_pstate, telemetry_number<&telemetry::p_state>},
+    {compat_families::smi_link_generation, telemetry_number<&telemetry::pcie_generation>},
+    {compat_families::smi_link_width, telemetry_number<&telemetry::pcie_width>}};
 
 const snapshot_device* parent_of(const snapshot_device& of,
                                  const std::vector<snapshot_device>& all) {
@@ -176,11 +180,10 @@ void add_smi_info(const snapshot_device& of, samples& to) {
 // links.
 void add_rates(std::uint32_t device_index, const transfer_rates& rates, const label_set& with,
                samples& to) {
-  constexpr scale to_thousand_kib{-3, 1 << 10};
   to.add(compat_families::pcie_sent, with, rates.of(device_index, transfer::pcie_sent));
   to.add(compat_families::pcie_received, with, rates.of(device_index, transfer::pcie_received));
-  to.add(compat_families::link_bandwidth, with, rates.of(device_index, transfer::links),
-         to_thousand_kib);
+  if (const auto bytes = rates.of(device_index, transfer::links))
+    to.add(compat_families::link_bandwidth, with, std::optional(*bytes / 1024), to_thousands);
 }
 
 void add_last_fault(const snapshot_device& of, label_set with, samples& to) {
@@ -195,7 +198,7 @@ void collect_by(const compatible (&table)[Count],
                 const std::vector<snapshot_device>& devices, samples& to) {
   for (const auto& device : devices) {
     const auto with = labels(device, devices);
-    for (const auto& each : table) to.add(each.of, with, each.number(device), each.by);
+    for (const auto& each : table) to.add(each.of, with, each.number(device), each.places);
   }
 }
 

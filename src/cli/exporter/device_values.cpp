@@ -16,10 +16,6 @@ namespace {
 using hypomnesis::run_state;
 using hypomnesis::telemetry;
 
-label_set with_label(label_set of, std::string_view name, std::string_view value) {
-  return of.add(name, value);
-}
-
 std::string partition_text(const hypomnesis::device& of) {
   if (!of.gpu_instance) return {};
   return fmt::format("{}:{}", *of.gpu_instance, of.compute_instance.value_or(0));
@@ -51,20 +47,20 @@ void collect_state(const hypomnesis::snapshot_device& of, const device_labels& w
   if (state == run_state::unknown) return;
   const bool works = state == run_state::ready || state == run_state::asleep;
   const bool degraded = works && is_degraded(of);
-  to.add(families::status, with_label(with.whole(), "hw_state", "ok"), works && !degraded);
-  to.add(families::status, with_label(with.whole(), "hw_state", "degraded"), degraded);
-  to.add(families::status, with_label(with.whole(), "hw_state", "failed"), !works);
+  to.add(families::status, with.whole().with("hw_state", "ok"), works && !degraded);
+  to.add(families::status, with.whole().with("hw_state", "degraded"), degraded);
+  to.add(families::status, with.whole().with("hw_state", "failed"), !works);
   for (const auto each : {run_state::ready, run_state::asleep, run_state::lost,
                           run_state::unreadable, run_state::hung})
-    to.add(families::device_state, with_label(with.brief(), "state", or_unknown(state_word(each))),
+    to.add(families::device_state, with.brief().with("state", or_unknown(state_word(each))),
            each == state);
 }
 
 void collect_age(std::string_view subject, std::uint64_t age_ns, hypomnesis::note notes,
                  const device_labels& with, samples& to) {
-  const auto of_subject = with_label(with.brief(), "subject", subject);
-  to.add(families::reading_age, of_subject,
-         sample_value(from_nanoseconds.of(static_cast<double>(age_ns))));
+  const auto of_subject = with.brief().with("subject", subject);
+  to.add(families::reading_age, of_subject, std::optional(static_cast<double>(age_ns)),
+         from_nanoseconds);
   to.add(families::reading_stale, of_subject, has(notes, hypomnesis::note::stale));
 }
 
@@ -81,7 +77,7 @@ void collect_pool(const hypomnesis::pool& of, const device_labels& with, samples
     to.add(families::gpu_memory_utilization, with.whole(), share(of.used_bytes, of.total_bytes));
     collect_age("pools", of.age_ns, of.notes, with, to);
   }
-  const auto in = with_label(with.brief(), "pool", or_unknown(pool_word(of.kind)));
+  const auto in = with.brief().with("pool", or_unknown(pool_word(of.kind)));
   to.add(families::pool_used, in, of.used_bytes);
   to.add(families::pool_size, in, of.total_bytes);
   to.add(families::pool_free, in, of.free_bytes);
@@ -95,8 +91,8 @@ void collect_throttle(const telemetry& of, const device_labels& with, samples& t
   if (!of.throttle) return;
   for (hmn_flags bit = HMN_THROTTLE_IDLE; bit <= HMN_THROTTLE_OTHER; bit <<= 1)
     to.add(families::throttle,
-           with_label(with.brief(), "reason",
-                      hypomnesis::instance_name(hypomnesis::metric_id::throttle_ns, bit)),
+           with.brief().with("reason",
+                             hypomnesis::instance_name(hypomnesis::metric_id::throttle_ns, bit)),
            (number(*of.throttle) & bit) != 0);
 }
 
@@ -106,15 +102,13 @@ std::optional<double> real(const std::optional<T>& number) {
 }
 
 void collect_load(const telemetry& of, const device_labels& with, samples& to) {
-  const auto task = [&](std::string_view name) {
-    return with_label(with.whole(), "hw_gpu_task", name);
-  };
+  const auto task = [&](std::string_view name) { return with.whole().with("hw_gpu_task", name); };
   to.add(families::gpu_utilization, task("general"), of.gpu_busy_percent, from_percent);
   to.add(families::gpu_utilization, task("encoder"), of.encoder_busy_percent, from_percent);
   to.add(families::gpu_utilization, task("decoder"), of.decoder_busy_percent, from_percent);
   to.add(families::memory_controller, with.brief(), of.memory_busy_percent, from_percent);
   const auto direction = [&](std::string_view name) {
-    return with_label(with.whole(), "network_io_direction", name);
+    return with.whole().with("network_io_direction", name);
   };
   to.add(families::gpu_io, direction("receive"), of.pcie_rx_bytes);
   to.add(families::gpu_io, direction("transmit"), of.pcie_tx_bytes);
@@ -126,11 +120,11 @@ void collect_telemetry(const telemetry& of, const device_labels& with, samples& 
   to.add(families::temperature, with.part("temperature", "hotspot"), of.hotspot_celsius);
   to.add(families::temperature, with.part("temperature", "memory"), of.memory_celsius);
   to.add(families::power, with.whole(), of.power_watts);
-  to.add(families::power_limit, with_label(with.brief(), "limit", "current"), of.power_limit_watts);
+  to.add(families::power_limit, with.brief().with("limit", "current"), of.power_limit_watts);
   to.add(families::energy, with.whole(), of.energy_joules);
-  to.add(families::clock, with_label(with.brief(), "clock", "core"), real(of.core_clock_mhz),
+  to.add(families::clock, with.brief().with("clock", "core"), real(of.core_clock_mhz),
          from_megahertz);
-  to.add(families::clock, with_label(with.brief(), "clock", "memory"), real(of.memory_clock_mhz),
+  to.add(families::clock, with.brief().with("clock", "memory"), real(of.memory_clock_mhz),
          from_megahertz);
   to.add(families::pcie_generation, with.brief(), real(of.pcie_generation));
   to.add(families::pcie_lanes, with.brief(), real(of.pcie_width));

@@ -27,7 +27,7 @@ struct exported {
   const family& of;
   naming by;
   std::string_view key;
-  scale by_unit = {};
+  int places = 0;
 };
 
 constexpr exported all_exported[] = {
@@ -53,14 +53,14 @@ constexpr exported all_exported[] = {
     {metric_id::link_tx_bytes, families::link_io, naming::direction, "transmit"},
 };
 
-void add_value(const family& to_family, const label_set& with, const metric& of, const scale& by,
+void add_value(const family& to_family, const label_set& with, const metric& of, int places,
                samples& to) {
-  if (of.value) to.add(to_family, with, of.value, by);
+  if (of.value) to.add(to_family, with, of.value, places);
   if (!of.count) return;
-  if (by.is_one())
+  if (places == 0)
     to.add(to_family, with, of.count);
   else
-    to.add(to_family, with, sample_value(by.of(static_cast<double>(*of.count))));
+    to.add(to_family, with, std::optional(static_cast<double>(*of.count)), places);
 }
 
 std::string instance_text(const metric& of) {
@@ -75,8 +75,8 @@ label_set labels_of(const exported& as, const metric& of, const device_labels& w
     const bool is_first_fan = as.key == "fan" && instance.empty();
     return with.part(as.key, is_first_fan ? std::string(first_fan) : instance);
   }
-  if (as.by == naming::error) return label_set(with.whole()).add("error_type", as.key);
-  if (as.by == naming::label) return label_set(with.brief()).add(as.key, instance);
+  if (as.by == naming::error) return with.whole().with("error_type", as.key);
+  if (as.by == naming::label) return with.brief().with(as.key, instance);
   if (as.by == naming::plain) return with.brief();
   const bool is_link = &as.of == &families::link_io;
   label_set directed = is_link ? with.brief() : with.whole();
@@ -85,26 +85,26 @@ label_set labels_of(const exported& as, const metric& of, const device_labels& w
 }
 
 void add_limit(const metric& of, std::string_view type, const device_labels& with, samples& to) {
-  label_set limit = with.part("temperature", instance_text(of));
-  add_value(families::temperature_limit, limit.add("hw_limit_type", type), of, {}, to);
+  const auto sensor = with.part("temperature", instance_text(of));
+  add_value(families::temperature_limit, sensor.with("hw_limit_type", type), of, 0, to);
 }
 
 void add_memory_errors(const metric& of, std::string_view type, const device_labels& with,
                        samples& to) {
   const bool is_lifetime = of.instance == HMN_ERA_LIFETIME;
-  label_set errors = is_lifetime ? with.brief() : with.whole();
+  const auto& errors = is_lifetime ? with.brief() : with.whole();
   add_value(is_lifetime ? families::lifetime_errors : families::errors,
-            errors.add("error_type", type), of, {}, to);
+            errors.with("error_type", type), of, 0, to);
 }
 
 void add_remapped(const metric& of, const device_labels& with, samples& to) {
   if (of.instance == HMN_REMAPPED_PENDING)
-    add_value(families::row_remap_pending, with.brief(), of, {}, to);
+    add_value(families::row_remap_pending, with.brief(), of, 0, to);
   else if (of.instance == HMN_REMAPPED_FAILED)
-    add_value(families::row_remap_failed, with.brief(), of, {}, to);
+    add_value(families::row_remap_failed, with.brief(), of, 0, to);
   else
-    add_value(families::rows_remapped, label_set(with.brief()).add("error_type", instance_text(of)),
-              of, {}, to);
+    add_value(families::rows_remapped, with.brief().with("error_type", instance_text(of)), of, 0,
+              to);
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ void collect_metric(const metric& of, const device_labels& with, samples& to) {
       break;
   }
   for (const auto& each : all_exported)
-    if (each.id == of.id) add_value(each.of, labels_of(each, of, with), of, each.by_unit, to);
+    if (each.id == of.id) add_value(each.of, labels_of(each, of, with), of, each.places, to);
 }
 
 }  // namespace hmn::cli

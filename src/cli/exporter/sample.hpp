@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,9 +9,17 @@
 #include <vector>
 
 #include "cli/exporter/family.hpp"
-#include "cli/exporter/scale.hpp"
+#include "cli/text/decimal_point.hpp"
 
 namespace hmn::cli {
+
+// Places by which the decimal point moves from one of the library's units to one of an exporter's:
+// no digit appears that the driver did not report.
+constexpr int from_percent = -2;
+constexpr int from_nanoseconds = -9;
+constexpr int from_megahertz = 6;
+constexpr int to_millijoules = 3;
+constexpr int to_thousands = -3;
 
 // Labels of a sample as both text formats write them: `a="b",c="d"`.
 class label_set {
@@ -19,6 +28,8 @@ class label_set {
   // Adds a label; an empty value is the same as none to Prometheus, and is left out.
   label_set& add(std::string_view name, std::string_view value);
   label_set& append(const label_set& more);
+  // Returns a copy with one label more.
+  label_set with(std::string_view name, std::string_view value) const;
   const std::string& text() const { return text_; }
 
  private:
@@ -29,7 +40,8 @@ using sample_value = std::variant<double, std::uint64_t>;
 
 struct sample {
   const family* of;
-  std::string labels;
+  std::size_t labels_at;
+  std::size_t labels_size;
   sample_value value;
 };
 
@@ -37,22 +49,27 @@ struct sample {
 class samples {
  public:
   void add(const family& of, const label_set& with, sample_value value) {
-    all_.push_back({&of, with.text(), value});
+    all_.push_back({&of, text_.size(), with.text().size(), value});
+    text_ += with.text();
   }
   void add(const family& of, const label_set& with, const std::optional<std::uint64_t>& value) {
     if (value) add(of, with, sample_value(*value));
   }
   void add(const family& of, const label_set& with, const std::optional<double>& value,
-           const scale& by = {}) {
-    if (value) add(of, with, sample_value(by.of(*value)));
+           int places = 0) {
+    if (value) add(of, with, sample_value(move_decimal_point(*value, places)));
   }
   void add(const family& of, const label_set& with, bool value) {
     add(of, with, sample_value(std::uint64_t(value)));
   }
   const std::vector<sample>& all() const { return all_; }
+  std::string_view labels(const sample& of) const {
+    return std::string_view(text_).substr(of.labels_at, of.labels_size);
+  }
 
  private:
   std::vector<sample> all_;
+  std::string text_;  // labels of all
 };
 
 }  // namespace hmn::cli

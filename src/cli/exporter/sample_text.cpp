@@ -17,13 +17,22 @@ namespace {
 constexpr std::string_view total = "_total";
 constexpr std::string_view information = "_info";
 
+void append_whole(std::string& out, std::uint64_t number) {
+  const fmt::format_int digits(number);
+  out.append(digits.data(), digits.size());
+}
+
+bool is_whole(double number) noexcept {
+  constexpr double exact = 1ULL << 53;
+  return number >= 0 && number < exact && !std::signbit(number) && number == std::floor(number);
+}
+
 void append_number(std::string& out, const sample_value& value) {
-  if (const auto* whole = std::get_if<std::uint64_t>(&value)) {
-    fmt::format_to(std::back_inserter(out), "{}", *whole);
-    return;
-  }
+  if (const auto* whole = std::get_if<std::uint64_t>(&value)) return append_whole(out, *whole);
   const double number = std::get<double>(value);
-  if (std::isnan(number))
+  if (is_whole(number))
+    append_whole(out, static_cast<std::uint64_t>(number));
+  else if (std::isnan(number))
     out += "NaN";
   else if (std::isinf(number))
     out += number > 0 ? "+Inf" : "-Inf";
@@ -53,13 +62,13 @@ std::string_view type_of(const family& of, text_format format) noexcept {
 
 void append_heading(std::string& out, const family& of, text_format format) {
   const auto name = heading_of(of, format);
-  fmt::format_to(std::back_inserter(out), "# HELP {0} {1}\n# TYPE {0} {2}\n", name, of.help,
-                 type_of(of, format));
+  out.append("# HELP ").append(name).append(" ").append(of.help).append("\n");
+  out.append("# TYPE ").append(name).append(" ").append(type_of(of, format)).append("\n");
 }
 
-void append_sample(std::string& out, const sample& of) {
+void append_sample(std::string& out, const sample& of, std::string_view labels) {
   out.append(of.of->name);
-  if (!of.labels.empty()) out.append("{").append(of.labels).append("}");
+  if (!labels.empty()) out.append("{").append(labels).append("}");
   out += ' ';
   append_number(out, of.value);
   out += '\n';
@@ -84,9 +93,11 @@ std::string write_samples(const samples& of, text_format format) {
   out.reserve(of.all().size() * usual_length);
   for (const auto& one : by_family(of)) {
     append_heading(out, *one.front()->of, format);
-    std::unordered_set<std::string_view> written;
-    for (const auto* each : one)
-      if (written.insert(each->labels).second) append_sample(out, *each);
+    std::unordered_set<std::string_view> written(one.size());
+    for (const auto* each : one) {
+      const auto labels = of.labels(*each);
+      if (written.insert(labels).second) append_sample(out, *each, labels);
+    }
   }
   if (format == text_format::openmetrics) out += "# EOF\n";
   return out;

@@ -111,7 +111,7 @@ void write(const group_kind& kind, const device_labels& device, const group_sums
 void write_groups(const hypomnesis::snapshot_values& from, std::uint32_t index,
                   const device_labels& device, samples& to) {
   for (const auto& each : part_of(from.groups, index)) {
-    const auto with = label_set(device.brief()).add("group", each.name.value_or(""));
+    const auto with = device.brief().with("group", each.name.value_or(""));
     to.add(families::group_used, with, each.used_bytes);
     to.add(families::group_limit, with, each.limit_bytes);
   }
@@ -141,7 +141,7 @@ void workloads::collect(const hypomnesis::snapshot_values& from,
       }
       write(kind, labels, sums, to);
       if (!sums.empty() || !unlisted.lacks(device.index))
-        to.add(families::left_out, label_set(labels.brief()).add("per", word_of(kind.by)),
+        to.add(families::left_out, labels.brief().with("per", word_of(kind.by)),
                sample_value(std::uint64_t(sums.size() - std::min(sums.size(), most_groups))));
     }
     write_groups(from, device.index, labels, to);

@@ -49,6 +49,20 @@ TEST_CASE("workload: a pod in the name that containerd gives without systemd") {
   CHECK(found.runtime == "containerd");
 }
 
+TEST_CASE("workload: a pod as it is seen from the control group namespace of another") {
+  for (const std::string& pod : {uid, std::string("d41d8cd98f00b204e9800998ecf8427e")}) {
+    const auto found = at_path("/../../pod" + pod + "/" + hex);
+    CHECK(found.pod == pod);
+    CHECK(found.container == hex);
+  }
+  CHECK(
+      at_path("/../../kubepods-besteffort-pod" + slice_uid + ".slice/crio-" + hex + ".scope").pod ==
+      uid);
+  CHECK(at_path("/../cri-containerd-" + hex + ".scope").container == hex);
+  for (const char* path : {"/../podman", "/../pod1", "/../pods/podx"})
+    CHECK_MESSAGE(at_path(path).pod.empty(), path);
+}
+
 TEST_CASE("workload: a node that is a container itself, and a static pod") {
   CHECK(at_path("/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" + slice_uid +
                 ".slice/cri-containerd-" + hex + ".scope")

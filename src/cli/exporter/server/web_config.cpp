@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <sstream>
 #include <string_view>
+#include <vector>
 
 namespace hmn::cli {
 namespace {
@@ -44,17 +45,35 @@ struct setting {
   reader read;
 };
 
-// Reads a map, each key of which must be one of the settings.
-void read_map(const std::string& where, const node& map, std::initializer_list<setting> all) {
-  if (map.IsNull()) return;
+struct entry {
+  std::string key;
+  std::string whole;  // with the keys above
+  node value;
+};
+
+// Returns the entries of a map. A key that is there twice is refused: YAML does not define which
+// counts.
+std::vector<entry> entries_of(const std::string& where, const node& map) {
+  std::vector<entry> all;
+  if (map.IsNull()) return all;
   if (!map.IsMap()) refuse((where.empty() ? "the file" : where) + ": expected keys and values");
   for (const auto& each : map) {
     const auto key = text_of(where.empty() ? "a key" : where, each.first);
     const auto whole = where.empty() ? key : where + "." + key;
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const setting& one) { return one.name == key; });
-    if (found == all.end()) refuse(whole + ": this setting is not supported");
-    found->read(whole, each.second);
+    if (std::any_of(all.begin(), all.end(), [&](const entry& one) { return one.key == key; }))
+      refuse(whole + ": is there twice");
+    all.push_back({key, whole, each.second});
+  }
+  return all;
+}
+
+// Reads a map, each key of which must be one of the settings.
+void read_map(const std::string& where, const node& map, std::initializer_list<setting> all) {
+  for (const auto& each : entries_of(where, map)) {
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const setting& one) { return one.name == each.key; });
+    if (found == all.end()) refuse(each.whole + ": this setting is not supported");
+    found->read(each.whole, each.value);
   }
 }
 
@@ -125,15 +144,12 @@ void read_headers(const std::string& where, const node& from, web_config& to) {
   constexpr std::string_view known[] = {"Content-Security-Policy", "X-Frame-Options",
                                         "X-Content-Type-Options", "X-XSS-Protection",
                                         "Strict-Transport-Security"};
-  if (!from.IsMap()) refuse(where + ": expected keys and values");
-  for (const auto& each : from) {
-    const auto name = text_of(where, each.first);
-    const auto whole = where + "." + name;
-    if (std::find(std::begin(known), std::end(known), name) == std::end(known))
-      refuse(whole + ": this header is not supported");
-    const auto value = text_of(whole, each.second);
-    if (!is_header_text(value)) refuse(whole + ": a header cannot have control characters");
-    if (!value.empty()) to.headers.emplace_back(name, value);
+  for (const auto& each : entries_of(where, from)) {
+    if (std::find(std::begin(known), std::end(known), each.key) == std::end(known))
+      refuse(each.whole + ": this header is not supported");
+    const auto value = text_of(each.whole, each.value);
+    if (!is_header_text(value)) refuse(each.whole + ": a header cannot have control characters");
+    if (!value.empty()) to.headers.emplace_back(each.key, value);
   }
 }
 
@@ -159,16 +175,13 @@ bool is_bcrypt(std::string_view hash) {
 }
 
 void read_users(const std::string& where, const node& from, web_config& to) {
-  if (from.IsNull()) return;
-  if (!from.IsMap()) refuse(where + ": expected keys and values");
-  for (const auto& each : from) {
-    const auto name = text_of(where, each.first);
-    const auto whole = where + "." + name;
-    if (name.empty() || name.find(':') != std::string::npos)
-      refuse(whole + ": expected a name without a colon");
-    const auto hash = text_of(whole, each.second);
-    if (!is_bcrypt(hash)) refuse(whole + ": expected a bcrypt hash, as htpasswd -nB prints it");
-    to.users[name] = hash;
+  for (const auto& each : entries_of(where, from)) {
+    if (each.key.empty() || each.key.find(':') != std::string::npos)
+      refuse(each.whole + ": expected a name without a colon");
+    const auto hash = text_of(each.whole, each.value);
+    if (!is_bcrypt(hash))
+      refuse(each.whole + ": expected a bcrypt hash, as htpasswd -nB prints it");
+    to.users[each.key] = hash;
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
 
 using namespace hmn::cli;
 
@@ -14,6 +16,12 @@ constexpr family size_family{"a_bytes", family_kind::gauge, "Size"};
 constexpr family count_family{"b_total", family_kind::counter, "Count"};
 constexpr family odd_counter{"C", family_kind::counter, "Count of another"};
 constexpr family fact_family{"d_info", family_kind::info, "Facts"};
+
+std::string number_in(const samples& all) {
+  const auto text = write_samples(all, text_format::prometheus);
+  const auto line = text.rfind("a_bytes ");
+  return text.substr(line + 8, text.size() - line - 9);
+}
 
 std::string text_of(const family& of, sample_value value, text_format format) {
   samples all;
@@ -40,28 +48,67 @@ TEST_CASE("sample_text: counters and facts have a suffix only where the format w
 
 TEST_CASE("sample_text: numbers are exact") {
   const auto number = [](sample_value value) {
-    const auto text = text_of(size_family, value, text_format::prometheus);
-    const auto line = text.rfind("a_bytes ");
-    return text.substr(line + 8, text.size() - line - 9);
+    samples all;
+    all.add(size_family, label_set(), value);
+    return number_in(all);
   };
   CHECK(number(std::numeric_limits<std::uint64_t>::max()) == "18446744073709551615");
   CHECK(number(0.1) == "0.1");
-  CHECK(number(from_nanoseconds.of(81234000000.0)) == "81.234");
-  CHECK(number(from_percent.of(61)) == "0.61");
-  CHECK(number(to_millijoules.of(1.001)) == "1001");
-  CHECK(number(from_megahertz.of(1410.1)) == "1410100000");
-  CHECK(number(from_nanoseconds.of(1.8e19)) == "18000000000");
-  CHECK(number(from_percent.of(-0.3)) == "-0.003");
-  CHECK(number(to_mebibytes.of(3 << 19)) == "1.5");
+  CHECK(number(9007199254740993.0) == "9007199254740992");
+  CHECK(number(1e16) == "1e+16");
+  CHECK(number(0.0) == "0");
+  CHECK(number(-0.0) == "-0");
+  CHECK(number(-7.0) == "-7");
   CHECK(number(std::numeric_limits<double>::infinity()) == "+Inf");
   CHECK(number(-std::numeric_limits<double>::infinity()) == "-Inf");
   CHECK(number(std::numeric_limits<double>::quiet_NaN()) == "NaN");
+}
+
+TEST_CASE("sample_text: a unit moves the decimal point and adds no digit") {
+  const auto moved = [](double value, int places) {
+    samples all;
+    all.add(size_family, label_set(), std::optional(value), places);
+    return number_in(all);
+  };
+  CHECK(moved(81234000000.0, from_nanoseconds) == "81.234");
+  CHECK(moved(61, from_percent) == "0.61");
+  CHECK(moved(12.3, from_percent) == "0.123");
+  CHECK(moved(1.001, to_millijoules) == "1001");
+  CHECK(moved(58.98, to_millijoules) == "58980");
+  CHECK(moved(1410, from_megahertz) == "1410000000");
+  CHECK(moved(1410.1, from_megahertz) == "1410100000");
+  CHECK(moved(1.8e19, from_nanoseconds) == "18000000000");
+  CHECK(moved(-0.3, from_percent) == "-0.003");
+  CHECK(moved(1234567, to_thousands) == "1234.567");
+}
+
+TEST_CASE("sample_text: every whole percentage is written as it is read") {
+  for (int percent = 0; percent <= 1000; ++percent) {
+    samples all;
+    all.add(size_family, label_set(), std::optional(double(percent)), from_percent);
+    CHECK(std::stod(number_in(all)) == std::stod(std::to_string(percent) + "e-2"));
+  }
 }
 
 TEST_CASE("sample_text: labels are escaped, and empty ones left out") {
   label_set of;
   of.add("x", "a\\b\"c\nd").add("y", "").add("z", "é");
   CHECK(of.text() == "x=\"a\\\\b\\\"c\\nd\",z=\"é\"");
+}
+
+TEST_CASE("sample_text: bytes that are no UTF-8 are replaced, as one refuses a scrape") {
+  label_set of;
+  of.add("user", "jos\xe9").add("z", "\xc3(\xff\n");
+  CHECK(of.text() == "user=\"jos\xef\xbf\xbd\",z=\"\xef\xbf\xbd(\xef\xbf\xbd\\n\"");
+}
+
+TEST_CASE("sample_text: a copy with one label more leaves the first as it is") {
+  label_set of;
+  of.add("a", "1");
+  CHECK(of.with("b", "\"").text() == "a=\"1\",b=\"\\\"\"");
+  CHECK(of.with("b", "").text() == "a=\"1\"");
+  CHECK(label_set().with("b", "2").text() == "b=\"2\"");
+  CHECK(of.text() == "a=\"1\"");
 }
 
 TEST_CASE("sample_text: a family is written together, and a sample once") {

@@ -103,5 +103,13 @@ TEST_CASE("web_config: malformed values are refused with what was expected") {
   CHECK(has_words(web_refusal("http_server_config: {headers: {X-Frame-Options: \"a\\nb\"}}"),
                   "control"));
   CHECK(has_words(web_refusal("[1, 2]"), "expected keys"));
+  CHECK(
+      has_words(web_refusal(tls + "cert_file: d}"), "tls_server_config.cert_file: is there twice"));
+  CHECK(has_words(
+      web_refusal("basic_auth_users: {bob: " + bcrypt_hash + ", bob: " + bcrypt_hash + "}"),
+      "basic_auth_users.bob: is there twice"));
+  CHECK(has_words(web_refusal("http_server_config: {headers: {X-Frame-Options: deny, "
+                              "X-Frame-Options: sameorigin}}"),
+                  "X-Frame-Options: is there twice"));
   CHECK(has_words(web_refusal("a: [1"), "line "));
 }

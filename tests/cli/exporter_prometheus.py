@@ -9,11 +9,13 @@ import subprocess
 import sys
 import threading
 import time
+import types
 import urllib.parse
 import urllib.request
 
 from command import MACHINES, SOURCE, Machines, card, environment, main, run, skip_all
 from exporter_server import Server
+from exposition import parse
 
 NVML = sys.argv.pop(1)
 
@@ -176,17 +178,60 @@ class Engine(Machines):
             self.assertEqual([number for _, number in energy], [8413077500])
 
     def compare(self, prometheus, machine, snapshot):
-        job = f'{{job="{machine.stem}"}}'
-        prometheus.wait_for(f"hypomnesis_devices{job}")
+        job = f'job="{machine.stem}"'
+        prometheus.wait_for(f"hypomnesis_devices{{{job}}}")
         identities = {device["index"]: device["uuid"] or device["pci_bus_id"] for device in snapshot["devices"]}
         mains = {identities[pool["device_index"]]: pool for pool in snapshot["pools"] if pool["is_main"]}
-        for name, key in (("hw_gpu_memory_usage_bytes", "used_bytes"), ("hw_gpu_memory_limit_bytes", "total_bytes")):
-            found = {labels["hw_id"]: number for labels, number in prometheus.ask(name + job)}
-            self.assertEqual(found, {of: pool[key] for of, pool in mains.items() if pool[key] is not None})
-        found = {labels["hw_id"]: number for labels, number in prometheus.ask("hw_power_watts" + job)}
-        self.assertEqual(found, {identities[device["index"]]: device["telemetry"]["power_watts"]
-                                 for device in snapshot["devices"]
-                                 if device["telemetry"] and device["telemetry"]["power_watts"] is not None})
+        readings = {identities[device["index"]]: device["telemetry"] or {} for device in snapshot["devices"]}
+        for rows, name, labels, key, label, by in (
+                (mains, "hw_gpu_memory_usage_bytes", "", "used_bytes", "hw_id", 1),
+                (mains, "hw_gpu_memory_limit_bytes", "", "total_bytes", "hw_id", 1),
+                (readings, "hw_power_watts", "", "power_watts", "hw_id", 1),
+                (readings, "hw_energy_joules_total", "", "energy_joules", "hw_id", 1),
+                (readings, "hw_gpu_utilization_ratio", ',hw_gpu_task="general"', "gpu_busy_percent", "hw_id", 100),
+                (readings, "hw_temperature_celsius", ',hw_name="core"', "temperature_celsius", "hw_parent", 1)):
+            found = {labels_[label]: number for labels_, number in prometheus.ask(f"{name}{{{job}{labels}}}")}
+            expected = {of: row[key] / by for of, row in rows.items() if row.get(key) is not None}
+            self.assertEqual(found, expected, (machine.stem, name))
+
+    def test_a_machine_that_changes_is_seen_as_the_snapshot_sees_it(self):
+        changes = [{"at_reading": 8, "patch": [
+            {"op": "replace", "path": "/devices/0/telemetry/power_watts", "value": 58.98},
+            {"op": "replace", "path": "/devices/0/telemetry/gpu_busy_percent", "value": 12.3}]}]
+        machine = self.machine(devices=[card(uuid="GPU-1", telemetry={"power_watts": 20, "gpu_busy_percent": 1})],
+                               changes=changes)
+        with Server(machine, "--max-age", "1ms") as server, Prometheus(self.folder, {"x": server}) as prometheus:
+            prometheus.wait_for("hw_power_watts == 20")
+            prometheus.wait_for("hw_power_watts == 58.98")
+            self.assertEqual(prometheus.number('hw_gpu_utilization_ratio{hw_gpu_task="general"}'), 0.123)
+
+    def test_the_real_machine_is_as_its_snapshot(self):
+        snapshot = json.loads(run("snapshot").out)
+        with Server(None) as server, Prometheus(self.folder, {"x": server}) as prometheus:
+            self.assertEqual(prometheus.number("hypomnesis_host_memory_size_bytes"), snapshot["system"]["total_bytes"])
+            self.assertEqual(prometheus.number("hypomnesis_devices"), len(snapshot["devices"]))
+            sizes = {pool["total_bytes"] for pool in snapshot["pools"] if pool["is_main"] and pool["total_bytes"]}
+            self.assertEqual({number for _, number in prometheus.ask("hw_gpu_memory_limit_bytes")}, sizes)
+
+    def test_node_exporter_serves_the_text_file(self):
+        if not shutil.which("prometheus-node-exporter"):
+            self.skipTest("prometheus-node-exporter is not installed")
+        machine, port = MACHINES / "workstation.json", free_port()
+        path = self.folder / "textfile" / "hypomnesis.prom"
+        path.parent.mkdir()
+        self.assertEqual(run("exporter", "--textfile", path, "--machine", machine).code, 0)
+        words = ["prometheus-node-exporter", "--collector.disable-defaults", "--collector.textfile",
+                 f"--collector.textfile.directory={path.parent}", f"--web.listen-address=127.0.0.1:{port}"]
+        with open(self.folder / "node_exporter.log", "w") as log, subprocess.Popen(words, stderr=log) as process:
+            try:
+                with Prometheus(self.folder, {"x": types.SimpleNamespace(port=port)}) as prometheus:
+                    self.assertEqual(prometheus.number("node_textfile_scrape_error"), 0)
+                    self.assertEqual(prometheus.number("hw_gpu_memory_usage_bytes"), 14586740736)
+                    written = parse(path.read_text())
+                    for name in written:
+                        self.assertEqual(len(prometheus.ask(name)), len(written[name].samples), name)
+            finally:
+                process.terminate()
 
     def test_counters_survive_a_reload_of_the_driver(self):
         energies = [100, 400, 50, 150]

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What `hmn exporter` holds and does: memory after many scrapes, processor time while nobody asks."""
+import pathlib
+import re
+import time
+
+from command import MACHINES, Machines, main, run, skip_all
+from exporter_server import Server
+
+RESIDENT_KIB = 8 << 10
+IDLE = 0.0001  # of a core
+
+
+def resident_kib(pid):
+    return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1])
+
+
+def processor_time(pid):
+    """Seconds, of all threads."""
+    return sum(int(each.read_text().split()[0]) for each in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
+
+
+class Cost(Machines):
+    def test_little_is_resident_while_it_serves_and_nothing_runs_while_it_waits(self):
+        with Server(MACHINES / "server-8gpu.json", "--max-age", "1ms", "--per", "process,user") as server:
+            for number in range(200):
+                status, _, _ = server.get(headers={"Accept": "application/openmetrics-text" if number % 2 else "*/*"})
+                self.assertEqual(status, 200)
+            pid = server.process.pid
+            self.assertLess(resident_kib(pid), RESIDENT_KIB)
+            time.sleep(1)
+            before, begun = processor_time(pid), time.monotonic()
+            time.sleep(6)
+            spent = processor_time(pid) - before
+            self.assertLess(spent / (time.monotonic() - begun), IDLE)
+
+
+if __name__ == "__main__":
+    missing = run("exporter", "--listen", "127.0.0.1:0", "--web-config", "/dev/null/none")
+    if "without the server" in missing.err:
+        skip_all("cli.exporter_cost", "the server is not built")
+    main()

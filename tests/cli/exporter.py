@@ -229,6 +229,14 @@ class Workloads(Machines):
         self.assertEqual(value(families, "hypomnesis_workloads_left_out", per="process"), 150)
         self.assertEqual(value(families, "hypomnesis_user_gpu_memory_usage_bytes"), sum(range(1, 251)) * MIB)
 
+    def test_what_a_partition_and_its_gpu_list_counts_once(self):
+        process = {"pid": 7, "used": "1MiB", "uid": 4000000}
+        families = self.scrape([process, {"pid": 8, "used": "2MiB", "uid": 4000000}], "user", "process", partitions=[
+            {"name": "Card MIG 1g", "uuid": "MIG-1", "pools": [{"kind": "vram", "total": "1GiB"}], "processes": [process]}])
+        self.assertEqual(sum(values(families, "hypomnesis_user_gpu_memory_usage_bytes", user="4000000")), 3 * MIB)
+        self.assertEqual(value(families, "hypomnesis_process_gpu_memory_usage_bytes", pid="7", hw_id="MIG-1"), MIB)
+        self.assertEqual(value(families, "hypomnesis_process_gpu_memory_usage_bytes", pid="8", hw_id="GPU-1"), 2 * MIB)
+
     def test_an_unknown_kind_is_refused(self):
         result = run("exporter", "--per", "pod,node")
         self.assertEqual(result.code, 2)

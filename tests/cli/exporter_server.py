@@ -4,6 +4,7 @@ import base64
 import concurrent.futures
 import contextlib
 import http.client
+import os
 import re
 import shutil
 import socket
@@ -260,6 +261,23 @@ class Clients(Machines):
                 with contextlib.suppress(OSError):
                     open_.enter_context(server.raw("127.0.0.2"))
             self.served(server)
+
+    def test_many_addresses_cannot_take_all_connections(self):
+        with Server(MACHINES / "workstation.json") as server, contextlib.ExitStack() as open_:
+            def take(address, count):
+                for _ in range(count):
+                    with contextlib.suppress(OSError):
+                        open_.enter_context(server.raw(f"127.0.0.{address}"))
+            with server.raw() as patient:
+                for address in range(2, 10):
+                    take(address, 60)
+                for address in range(2, 10):
+                    take(address, 10)
+                    self.served(server)
+                self.assertLess(len(os.listdir(f"/proc/{server.process.pid}/fd")), 230)
+                patient.settimeout(20)
+                with contextlib.suppress(ConnectionError):
+                    self.assertEqual(patient.recv(1), b"")  # the first of all, and silent since
 
     def test_clients_that_go_away_while_they_wait_are_forgotten(self):
         machine = self.machine(devices=[card(delays=[{"call": "telemetry", "ms": 500}])])

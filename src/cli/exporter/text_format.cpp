@@ -2,6 +2,7 @@
 #include "cli/exporter/text_format.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace hmn::cli {
 namespace {
@@ -17,6 +18,13 @@ std::string_view take_until(std::string_view& text, char end) noexcept {
   const auto taken = text.substr(0, at);
   text.remove_prefix(std::min(at + 1, text.size()));
   return trimmed(taken);
+}
+
+// Compares with a name in small letters: names of types and parameters have no case.
+bool is_named(std::string_view text, std::string_view name) noexcept {
+  return std::ranges::equal(text, name, [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+  });
 }
 
 // Returns thousandths: "0.75" is 750. A malformed weight is 0: the type is not wanted.
@@ -45,8 +53,8 @@ wanted parse_wanted(std::string_view text) noexcept {
   while (!text.empty()) {
     auto parameter = take_until(text, ';');
     const auto name = take_until(parameter, '=');
-    if (name == "q") found.weight = weight_of(parameter);
-    if (name == "version") found.version = parameter;
+    if (is_named(name, "q")) found.weight = weight_of(parameter);
+    if (is_named(name, "version")) found.version = parameter;
   }
   return found;
 }
@@ -64,15 +72,18 @@ std::string_view media_type(text_format format) noexcept {
 }
 
 text_format accepted_format(std::string_view accept) noexcept {
-  int plain = 0;
+  std::optional<int> plain;
+  int any = 0;
   int open = 0;
   while (!accept.empty()) {
     const auto one = parse_wanted(take_until(accept, ','));
-    if (one.type == "application/openmetrics-text" && is_known_version(one.version))
+    if (is_named(one.type, "application/openmetrics-text") && is_known_version(one.version))
       open = std::max(open, one.weight);
-    if (one.type == "text/plain") plain = std::max(plain, one.weight);
+    if (is_named(one.type, "text/plain")) plain = std::max(plain.value_or(0), one.weight);
+    if (is_named(one.type, "text/*") || one.type == "*/*") any = std::max(any, one.weight);
   }
-  return open > 0 && open >= plain ? text_format::openmetrics : text_format::prometheus;
+  return open > 0 && open >= plain.value_or(any) ? text_format::openmetrics
+                                                 : text_format::prometheus;
 }
 
 }  // namespace hmn::cli

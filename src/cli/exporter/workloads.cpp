@@ -124,9 +124,14 @@ void workloads::collect(const hypomnesis::snapshot_values& from,
   if (by_.empty()) return;
   std::vector<hypomnesis::device> all;
   for (const auto& each : from.devices) all.push_back(each.device);
+  repeated_rows repeated;
+  for (const auto& each : from.usages)
+    if (const auto* on = find_device_in(all, each.device_index, &hypomnesis::device::index))
+      repeated.add(each, *on);
   std::vector<placed_usage> rows;
   for (const auto& each : from.usages)
-    rows.push_back({each, place_of(each, is_simulated_), users_.of(each, until).value_or("")});
+    if (!repeated.contains(each))
+      rows.push_back({each, place_of(each, is_simulated_), users_.of(each, until).value_or("")});
   const auto unlisted = unlisted_in(from);
   for (const auto& device : all) {
     const device_labels labels(device, all);

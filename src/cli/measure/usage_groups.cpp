@@ -94,9 +94,11 @@ row_list list_of(const std::vector<process_row>& rows) {
 }
 
 repeated_rows::repeated_rows(const row_list& all) {
-  for (const auto* each : all)
-    if (const auto parent = each->on->device.parent_index)
-      on_partitions_.insert({each->usage.pid, *parent});
+  for (const auto* each : all) add(each->usage, each->on->device);
+}
+
+void repeated_rows::add(const hypomnesis::usage& row, const hypomnesis::device& on) {
+  if (on.parent_index) on_partitions_.insert({row.pid, *on.parent_index});
 }
 
 std::vector<usage_group> group_rows(const row_list& rows, grouping by,

@@ -75,10 +75,13 @@ row_list list_of(const std::vector<process_row>& rows);
 // Rows of a divided GPU that its partitions list as well, with the same bytes.
 class repeated_rows {
  public:
+  repeated_rows() = default;
   explicit repeated_rows(const row_list& all);
-  bool contains(const process_row& row) const {
-    return on_partitions_.contains({row.usage.pid, row.usage.device_index});
+  void add(const hypomnesis::usage& row, const hypomnesis::device& on);
+  bool contains(const hypomnesis::usage& row) const {
+    return on_partitions_.contains({row.pid, row.device_index});
   }
+  bool contains(const process_row& row) const { return contains(row.usage); }
 
  private:
   std::set<std::pair<std::uint32_t, std::uint32_t>> on_partitions_;  // pid and the whole GPU

@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <list>
 #include <mutex>
 #include <thread>
@@ -16,6 +17,7 @@ class connections {
   struct entry {
     int socket;
     clock::time_point deadline;
+    bool is_answered = false;  // now: a request of it is being answered
   };
   using handle = std::list<entry>::iterator;
 
@@ -24,18 +26,23 @@ class connections {
   // It may take this long to read an answer.
   static constexpr std::chrono::seconds longest_answer{40};
 
+  // As more are open, the one that is silent for longest ends for each new one: clients that only
+  // hold connections, from however many addresses, leave some to others.
+  static constexpr std::size_t most_open = 192;
+
   connections();
   connections(const connections&) = delete;
   connections& operator=(const connections&) = delete;
   ~connections();
 
   handle opened(int socket);
-  void requested(handle which) { set(which, longest_answer); }
-  void answered(handle which) { set(which, longest_request); }
+  void requested(handle which) { set(which, longest_answer, true); }
+  void answered(handle which) { set(which, longest_request, false); }
   void closed(handle which);
 
  private:
-  void set(handle which, std::chrono::seconds longest);
+  void set(handle which, std::chrono::seconds longest, bool is_answered);
+  void end_most_silent();
   void watch();
 
   std::mutex mutex_;

@@ -31,3 +31,17 @@ TEST_CASE("text_format: the heavier of the two is selected") {
   CHECK(accepted_format("text/plain;q=0.123,application/openmetrics-text;q=0.124") ==
         text_format::openmetrics);
 }
+
+TEST_CASE("text_format: a range has plain text in it, and a type of its own counts first") {
+  CHECK(accepted_format("application/openmetrics-text;q=0.3,*/*;q=0.5") == text_format::prometheus);
+  CHECK(accepted_format("application/openmetrics-text;q=0.3,text/*") == text_format::prometheus);
+  CHECK(accepted_format("application/openmetrics-text;q=0.3,text/plain;q=0.2,*/*") ==
+        text_format::openmetrics);
+  CHECK(accepted_format("*/*,application/openmetrics-text") == text_format::openmetrics);
+}
+
+TEST_CASE("text_format: names have no case") {
+  CHECK(accepted_format("Application/OpenMetrics-Text; Version=1.0.0") == text_format::openmetrics);
+  CHECK(accepted_format("application/openmetrics-text; Q=0.3, TEXT/PLAIN; Q=0.5") ==
+        text_format::prometheus);
+}

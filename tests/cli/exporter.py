@@ -8,14 +8,117 @@ import stat
 import subprocess
 import time
 
-from command import COMMAND, MACHINES, MIB, SOURCE, Machines, card, environment, main, run
+from command import COMMAND, GIB, MACHINES, MIB, SOURCE, Machines, card, environment, main, run
 from exposition import parse, value, values
 
 DEFINITION = (SOURCE / "src/cli/exporter/families.def").read_text()
 DEFINED = {name: (kind, set(filter(None, labels.split(", ")))) for name, kind, labels in re.findall(
     r'X\(\w+, "([^"]+)", (\w+), "[^"]*", "([^"]*)"', DEFINITION)}
+COMPATIBLE = re.findall(r'X\(\w+, "([^"]+)"', (SOURCE / "src/cli/exporter/compat.def").read_text())
+
+# A GPU with something in each value, and a machine with the rest.
+def metric(name, instance=None, **number):
+    return {"metric": name} | number | ({} if instance is None else {"instance": instance})
 
 
+FULL = card(
+    "NVIDIA L40S", uuid="GPU-1", pci_bus_id="0000:01:00.0", vendor="nvidia", driver_index=0, driver_version="550.1",
+    pools=[{"kind": "vram", "total": "16GiB", "used": "3GiB", "free": "12GiB", "reserved": "1GiB", "budget": "8GiB"}],
+    telemetry={"gpu_busy_percent": 64.25, "memory_busy_percent": 12, "encoder_busy_percent": 1,
+               "decoder_busy_percent": 2, "temperature_celsius": 45, "hotspot_celsius": 57.5, "memory_celsius": 60,
+               "power_watts": 58.98, "power_limit_watts": 300, "energy_joules": 5000.25, "core_clock_mhz": 2520,
+               "memory_clock_mhz": 9001, "fan_percent": 40, "fan_rpm": 900, "pcie_generation": 4, "pcie_width": 16,
+               "p_state": 2, "pcie_rx_bytes": 7, "pcie_tx_bytes": 8, "throttle": ["power"]},
+    metrics=[metric("engine_percent", "copy", value=12.3), metric("engine_busy_ns", "copy", count=1500000000),
+             metric("engine_capacity", "copy", count=2), metric("temperature_limit", "core", value=90),
+             metric("temperature_shutdown", "core", value=98), metric("voltage", "core", value=0.9),
+             metric("power_watts", "average", value=55.5), metric("energy_joules", "memory", value=7.25),
+             metric("power_limit_watts", "max", value=350), metric("clock_mhz", "sm", value=2100),
+             metric("clock_limit_mhz", "core", value=2600), metric("throttle_ns", "power", count=81234000000),
+             metric("last_fault", count=79), metric("pcie_replays", count=3),
+             metric("link_rx_bytes", 2, count=11), metric("ecc_corrected", "since_load", count=5),
+             metric("ecc_uncorrected", "lifetime", count=6), metric("rows_remapped", "corrected", count=1),
+             metric("rows_remapped", "uncorrected", count=2), metric("rows_remapped", "pending", count=0),
+             metric("rows_remapped", "failed", count=0)],
+    groups=[{"name": "/user.slice", "used": "1GiB", "limit": "2GiB"}],
+    processes=[{"pid": 7, "name": "train", "uid": 4000000, "used": "2GiB", "evicted": "256MiB", "host_pool": "32MiB",
+                "busy_percent": 50.5, "container": "docker:" + "1" * 64}])
+HOST = {"system": {"total": "32GiB", "available": "20GiB", "swap_total": "8GiB", "swap_free": "7GiB", "limit": "16GiB",
+                   "limit_used": "4GiB", "stall_percent": 12.25}}
+# Each family: labels and number. None: any number.
+EXPECTED = {
+    "hw_gpu_memory_usage_bytes": ({"hw_id": "GPU-1", "hw_type": "gpu", "hw_vendor": "NVIDIA"}, 3 * GIB),
+    "hw_gpu_memory_limit_bytes": ({"hw_name": "NVIDIA L40S"}, 16 * GIB),
+    "hw_gpu_memory_utilization_ratio": ({}, 3 / 16),
+    "hw_gpu_utilization_ratio": ({"hw_gpu_task": "decoder"}, 0.02),
+    "hw_gpu_io_bytes_total": ({"network_io_direction": "receive"}, 7),
+    "hw_energy_joules_total": ({"hw_type": "gpu"}, 5000.25),
+    "hw_power_watts": ({"hw_type": "gpu"}, 58.98),
+    "hw_temperature_celsius": ({"hw_id": "GPU-1/temperature/hotspot", "hw_parent": "GPU-1"}, 57.5),
+    "hw_temperature_limit_celsius": ({"hw_limit_type": "high.critical"}, 98),
+    "hw_fan_speed_rpm": ({"hw_id": "GPU-1/fan/1"}, 900), "hw_fan_speed_ratio": ({"hw_type": "fan"}, 0.4),
+    "hw_voltage_volts": ({"hw_id": "GPU-1/voltage/core", "hw_type": "voltage"}, 0.9),
+    "hw_errors_total": ({"error_type": "corrected", "hw_type": "gpu"}, 5),
+    "hw_status": ({"hw_state": "ok", "hw_type": "gpu"}, 1),
+    "hypomnesis_device_info": ({"index": "0", "uuid": "GPU-1", "kind": "discrete", "driver_version": "550.1"}, 1),
+    "hypomnesis_device_state": ({"state": "ready"}, 1),
+    "hypomnesis_pool_used_bytes": ({"pool": "vram"}, 3 * GIB),
+    "hypomnesis_pool_size_bytes": ({"pool": "vram"}, 16 * GIB),
+    "hypomnesis_pool_free_bytes": ({"pool": "vram"}, 12 * GIB),
+    "hypomnesis_pool_reserved_bytes": ({"pool": "vram"}, GIB),
+    "hypomnesis_pool_usable_bytes": ({"pool": "vram"}, 8 * GIB),
+    "hypomnesis_pool_budget_bytes": ({"pool": "vram"}, 8 * GIB),
+    "hypomnesis_pool_unattributed_bytes": ({"pool": "vram"}, GIB),
+    "hypomnesis_evicted_bytes": ({}, 256 * MIB), "hypomnesis_process_host_pool_bytes": ({}, 32 * MIB),
+    "hypomnesis_processes": ({}, 1), "hypomnesis_memory_controller_utilization_ratio": ({}, 0.12),
+    "hypomnesis_engine_utilization_ratio": ({"engine": "copy"}, 0.123),
+    "hypomnesis_engine_busy_seconds_total": ({"engine": "copy"}, 1.5), "hypomnesis_engines": ({"engine": "copy"}, 2),
+    "hypomnesis_clock_hertz": ({"clock": "sm"}, 2.1e9), "hypomnesis_clock_limit_hertz": ({"clock": "core"}, 2.6e9),
+    "hypomnesis_power_reading_watts": ({"reading": "average"}, 55.5),
+    "hypomnesis_power_limit_watts": ({"limit": "max"}, 350),
+    "hypomnesis_energy_reading_joules_total": ({"reading": "memory"}, 7.25),
+    "hypomnesis_performance_state": ({}, 2), "hypomnesis_throttle": ({"reason": "power"}, 1),
+    "hypomnesis_throttle_seconds_total": ({"reason": "power"}, 81.234), "hypomnesis_pcie_generation": ({}, 4),
+    "hypomnesis_pcie_lanes": ({}, 16),
+    "hypomnesis_link_io_bytes_total": ({"link": "2", "network_io_direction": "receive"}, 11),
+    "hypomnesis_lifetime_errors_total": ({"error_type": "uncorrected"}, 6),
+    "hypomnesis_rows_remapped_total": ({"error_type": "uncorrected"}, 2), "hypomnesis_row_remap_pending": ({}, 0),
+    "hypomnesis_row_remap_failed": ({}, 0), "hypomnesis_last_fault": ({}, 79),
+    "hypomnesis_process_gpu_memory_usage_bytes": (
+        {"pid": "7", "process_name": "train", "user": "4000000", "container_id": "1" * 64}, 2 * GIB),
+    "hypomnesis_process_gpu_utilization_ratio": ({"pid": "7"}, 0.505),
+    "hypomnesis_user_gpu_memory_usage_bytes": ({"user": "4000000"}, 2 * GIB),
+    "hypomnesis_user_gpu_utilization_ratio": ({"user": "4000000"}, 0.505),
+    "hypomnesis_container_gpu_memory_usage_bytes": ({"container_id": "1" * 64, "runtime": "docker"}, 2 * GIB),
+    "hypomnesis_container_gpu_utilization_ratio": ({"container_id": "1" * 64}, 0.505),
+    "hypomnesis_pod_gpu_memory_usage_bytes": ({}, 2 * GIB), "hypomnesis_pod_gpu_utilization_ratio": ({}, 0.505),
+    "hypomnesis_job_gpu_memory_usage_bytes": ({}, 2 * GIB), "hypomnesis_job_gpu_utilization_ratio": ({}, 0.505),
+    "hypomnesis_unit_gpu_memory_usage_bytes": ({}, 2 * GIB), "hypomnesis_unit_gpu_utilization_ratio": ({}, 0.505),
+    "hypomnesis_workloads_left_out": ({"per": "pod"}, 0),
+    "hypomnesis_group_used_bytes": ({"group": "/user.slice"}, GIB),
+    "hypomnesis_group_limit_bytes": ({"group": "/user.slice"}, 2 * GIB),
+    "hypomnesis_reading_age_seconds": ({"subject": "pools"}, None),
+    "hypomnesis_reading_stale": ({"subject": "telemetry"}, 0),
+    "hypomnesis_reading_error": ({"device": "GPU-2", "subject": "telemetry", "reason": "failed"}, 1),
+    "hypomnesis_source_error": None,  # of real sources: exporter_drivers.py
+    "hypomnesis_unreadable_processes": ({}, 0), "hypomnesis_devices": ({}, 2),
+    "hypomnesis_host_memory_size_bytes": ({}, 32 * GIB), "hypomnesis_host_memory_available_bytes": ({}, 20 * GIB),
+    "hypomnesis_host_memory_usable_bytes": ({}, 12 * GIB), "hypomnesis_host_swap_size_bytes": ({}, 8 * GIB),
+    "hypomnesis_host_swap_free_bytes": ({}, 7 * GIB), "hypomnesis_host_memory_stall_ratio": ({}, 0.1225),
+    "hypomnesis_snapshot_duration_seconds": ({}, None), "hypomnesis_snapshot_timestamp_seconds": ({}, None),
+    "hypomnesis_build_info": ({}, 1)}
+DCGM = {"SM_CLOCK": 2100, "MEM_CLOCK": 9001, "MEMORY_TEMP": 60, "GPU_TEMP": 45, "POWER_USAGE": 58.98,
+        "TOTAL_ENERGY_CONSUMPTION": 5000250, "PCIE_REPLAY_COUNTER": 3, "GPU_UTIL": 64.25, "MEM_COPY_UTIL": 12,
+        "ENC_UTIL": 1, "DEC_UTIL": 2, "XID_ERRORS": 79, "FB_FREE": 12288, "FB_USED": 3072, "FB_RESERVED": 1024,
+        "UNCORRECTABLE_REMAPPED_ROWS": 2, "CORRECTABLE_REMAPPED_ROWS": 1, "ROW_REMAP_FAILURE": 0}
+RATES = {"DCGM_FI_PROF_PCIE_TX_BYTES", "DCGM_FI_PROF_PCIE_RX_BYTES", "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL"}
+NVIDIA_SMI = {"gpu_info": 1, "memory_total_bytes": 16 * GIB, "memory_used_bytes": 3 * GIB, "memory_free_bytes": 12 * GIB,
+              "memory_reserved_bytes": GIB, "utilization_gpu_ratio": 0.6425, "utilization_memory_ratio": 0.12,
+              "utilization_encoder_ratio": 0.01, "utilization_decoder_ratio": 0.02, "temperature_gpu": 45,
+              "temperature_memory": 60, "power_draw_watts": 58.98, "enforced_power_limit_watts": 300,
+              "clocks_current_graphics_clock_hz": 2.52e9, "clocks_current_memory_clock_hz": 9.001e9,
+              "clocks_current_sm_clock_hz": 2.1e9, "fan_speed_ratio": 0.4, "pstate": 2, "pcie_link_gen_current": 4,
+              "pcie_link_width_current": 16}
 
 
 class Once(Machines):
@@ -193,6 +296,38 @@ class Once(Machines):
                 self.assertIn(word, result.err)
 
 
+class Each(Machines):
+    def scrape(self, *arguments):
+        second = card(uuid="GPU-2", failures=[{"call": "telemetry", "status": "backend", "message": "confused"}])
+        result = self.on({"host": HOST, "devices": [FULL, second]}, "exporter", "--once", *arguments)
+        self.assertEqual((result.code, result.err), (0, ""))
+        return parse(result.out)
+
+    def test_each_family_has_its_value_in_its_unit(self):
+        self.assertEqual(set(EXPECTED), set(DEFINED))
+        families = self.scrape("--per", "process,user,container,pod,job,unit")
+        for name, expected in EXPECTED.items():
+            if expected is None:
+                continue
+            labels, number = expected
+            own = {"hw_id": "GPU-1"} if any("hw_id" in dict(key) for key in families[name].samples) else {}
+            if "hw_parent" in labels or name.startswith(("hw_temperature", "hw_fan", "hw_voltage")):
+                own = {"hw_parent": "GPU-1"}
+            found = values(families, name, **(own | labels))
+            self.assertEqual(len(found), 1, (name, families[name].samples))
+            if number is not None:
+                self.assertEqual(found, [number], name)
+
+    def test_each_compatible_name_has_its_value_in_its_unit(self):
+        expected = {f"DCGM_FI_DEV_{name}": number for name, number in DCGM.items()}
+        expected |= {f"nvidia_smi_{name}": number for name, number in NVIDIA_SMI.items()}
+        self.assertEqual(set(expected) | RATES, set(COMPATIBLE))
+        families = self.scrape("--compat", "dcgm,nvidia-smi")
+        for name, number in expected.items():
+            labels = {"UUID": "GPU-1"} if name.startswith("DCGM") else {"uuid": "1"}
+            self.assertEqual(value(families, name, **labels), number, name)
+
+
 class Workloads(Machines):
     def scrape(self, processes, *kinds, **keys):
         result = self.on({"devices": [card(uuid="GPU-1", processes=processes, **keys)]}, "exporter", "--once",
@@ -283,6 +418,13 @@ class Compatible(Machines):
         self.assertEqual(value(families, "nvidia_smi_gpu_info", uuid=uuid, index="0",
                                name="NVIDIA GeForce RTX 4090", driver_version="570.133.07"), 1)
         self.assertIn("DCGM_FI_DEV_GPU_UTIL", families)
+
+    def test_nvidia_gpu_exporter_has_no_partitions_under_these_names(self):
+        families = self.scrape(MACHINES / "mig-a100.json", "nvidia-smi")
+        for name, family in families.items():
+            if name.startswith("nvidia_smi_"):
+                self.assertEqual({dict(key)["uuid"] for key in family.samples},
+                                 {"3b9f2c71-84e6-4a0d-bd25-f17c60a8e914"}, name)
 
     def test_a_failed_reading_is_absent_under_all_names(self):
         families = self.scrape(self.machine(devices=[card(failures=[

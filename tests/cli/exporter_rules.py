@@ -122,14 +122,17 @@ class Kubernetes(unittest.TestCase):
         kustomization = (folder / "kustomization.yml").read_text()
         listed = re.search(r"resources: \[(.*)\]", kustomization)[1].split(", ")
         self.assertEqual(set(listed), {path.name for path in folder.glob("*.yml")} - {"kustomization.yml"})
-        texts = [(folder / name).read_text() for name in listed]
-        for text in texts:
-            self.assertIn("app.kubernetes.io/name: hypomnesis-exporter", text)
-        self.assertIn("containerPort: 10077", texts[0])
         header = (ROOT / "include/hypomnesis.h").read_text()
         version = ".".join(re.search(rf"#define HMN_VERSION_{part} +(\d+)", header)[1]
                            for part in ("MAJOR", "MINOR", "PATCH"))
         self.assertIn(f"newTag: {version}\n", kustomization)
+        if not shutil.which("kubectl"):
+            self.skipTest("kubectl is not installed")
+        done = subprocess.run(["kubectl", "kustomize", folder], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for line in ("kind: DaemonSet", "kind: Service", f"image: hypomnesis:{version}", "containerPort: 10077",
+                     "runAsNonRoot: true", "readOnlyRootFilesystem: true"):
+            self.assertIn(line, done.stdout)
 
 
 if __name__ == "__main__":

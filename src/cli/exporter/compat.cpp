@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "cli/exporter/compat.def"
@@ -159,7 +161,7 @@ label_set dcgm_labels(const snapshot_device& of, const std::vector<snapshot_devi
 // The exporter of that name cuts what precedes the number.
 std::string short_uuid(const std::optional<std::string>& uuid) {
   const std::string text = uuid.value_or("");
-  return text.starts_with("GPU-") || text.starts_with("MIG-") ? text.substr(4) : text;
+  return text.starts_with("GPU-") ? text.substr(4) : text;
 }
 
 label_set smi_labels(const snapshot_device& of, const std::vector<snapshot_device>&) {
@@ -215,8 +217,12 @@ void collect_compatible(dialect as, const std::vector<snapshot_device>& devices,
     }
     return;
   }
-  for (const auto& each : devices) add_smi_info(each, to);
-  collect_by(of_nvidia_smi, &smi_labels, devices, to);
+  // Partitions have other names there, and would be counted twice under these.
+  std::vector<snapshot_device> whole;
+  std::ranges::copy_if(devices, std::back_inserter(whole),
+                       [](const auto& each) { return !each.device.parent_index; });
+  for (const auto& each : whole) add_smi_info(each, to);
+  collect_by(of_nvidia_smi, &smi_labels, whole, to);
 }
 
 }  // namespace hmn::cli

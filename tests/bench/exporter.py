@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""exporter.py HMN [--scrapes N] [--fleet N [--minutes M]]: what `hmn exporter` costs, beside node_exporter where it is
-installed; with --fleet, what N exporters of simulated machines cost that one Prometheus scrapes. The numbers of
+"""exporter.py HMN [--scrapes N] [--fleet N [--minutes M]]: what `hmn exporter` costs, compared with node_exporter where
+it is installed; with --fleet, what N exporters of simulated machines cost that one Prometheus scrapes. The numbers of
 docs/exporter.md and docs/fleets.md are its output."""
 import argparse
 import contextlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What `hmn exporter` holds and does: memory after many scrapes, processor time while nobody asks."""
+"""What `hmn exporter` holds and does: memory after many scrapes, processor time between two scrapes."""
 import pathlib
 import re
 import time

@@ -40,6 +40,15 @@ class Lying(Nvml):
                                       reason="implausible", subject="telemetry"), 3)
         self.assertEqual(value(families, "hypomnesis_memory_controller_utilization_ratio"), 0.12)
 
+    def test_two_gpus_of_one_uuid_stay_two(self):
+        second = CARD | {"pci": {"address": "00000000:02:00.0"}, "memory": {"total": "45 GiB", "free": "44 GiB", "used": "1 GiB"}}
+        families = self.once({"devices": [CARD, second]}, "--per", "process")
+        used = {dict(key)["hw_id"]: number for key, number in families["hw_gpu_memory_usage_bytes"].samples.items()}
+        self.assertEqual(used, {"0000:01:00.0": 10 << 30, "0000:02:00.0": 1 << 30})
+        for name in ("hw_status", "hypomnesis_pool_used_bytes", "hypomnesis_reading_error"):
+            key = "device" if name == "hypomnesis_reading_error" else "hw_id"
+            self.assertLessEqual({"0000:01:00.0", "0000:02:00.0"}, {dict(each).get(key) for each in families[name].samples}, name)
+
     def test_an_error_is_absent_and_not_zero(self):
         families = self.once({"devices": [CARD | {"utilization": {"error": "GPU_IS_LOST"}}]})
         self.assertEqual(values(families, "hw_gpu_utilization_ratio", hw_gpu_task="general"), [])

@@ -69,16 +69,14 @@ partial_lists unlisted_in(const hypomnesis::snapshot_values& from) {
   return out;
 }
 
-void collect(const hypomnesis::snapshot_values& from, samples& to) {
-  std::vector<hypomnesis::device> all;
-  for (const auto& each : from.devices) all.push_back(each.device);
+void collect(const hypomnesis::snapshot_values& from, const device_ids& ids, samples& to) {
   const auto unlisted = unlisted_in(from);
   for (const auto& each : from.devices) {
-    const device_labels with(each.device, all);
+    const device_labels with(each.device, ids);
     collect_device(each, with, to);
     collect_usages(from, each.device, with, unlisted, to);
   }
-  collect_missing(from.diagnostics, all, to);
+  collect_missing(from.diagnostics, ids, to);
   if (from.system) collect_host(*from.system, to);
   collect_snapshot(from, to);
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <hypomnesis.hpp>
 
+#include "cli/exporter/device_ids.hpp"
 #include "cli/exporter/sample.hpp"
 #include "cli/measure/usage_groups.hpp"
 
@@ -17,6 +18,6 @@ constexpr auto exported_parts = hypomnesis::part::system | hypomnesis::part::dev
 partial_lists unlisted_in(const hypomnesis::snapshot_values& from);
 
 // Adds the samples of the families in families.def, but for those of processes and groups by name.
-void collect(const hypomnesis::snapshot_values& from, samples& to);
+void collect(const hypomnesis::snapshot_values& from, const device_ids& ids, samples& to);
 
 }  // namespace hmn::cli

@@ -4,8 +4,8 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "cli/exporter/device_ids.hpp"
 #include "cli/exporter/sample.hpp"
 
 namespace hmn::cli {
@@ -13,10 +13,8 @@ namespace hmn::cli {
 // What identifies a GPU, and a part of it, in labels.
 class device_labels {
  public:
-  device_labels(const hypomnesis::device& of, const std::vector<hypomnesis::device>& all);
+  device_labels(const hypomnesis::device& of, const device_ids& ids);
 
-  // UUID, else PCI address, else "gpu" and the index: unique on the machine.
-  const std::string& id() const { return id_; }
   // hw_id, hw_name: of values under the project's own names.
   const label_set& brief() const { return brief_; }
   // hw_id, hw_type, hw_name, hw_parent (of a partition), hw_vendor.
@@ -29,7 +27,5 @@ class device_labels {
   label_set brief_;
   label_set whole_;
 };
-
-std::string device_id(const hypomnesis::device& of);
 
 }  // namespace hmn::cli

@@ -9,9 +9,7 @@
 #include <string>
 #include <tuple>
 
-#include "cli/exporter/device_labels.hpp"
 #include "cli/exporter/families.hpp"
-#include "cli/measure/by_device.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/words.hpp"
 
@@ -24,12 +22,6 @@ using hypomnesis::status_code;
 std::uint64_t values_in(const hypomnesis::diagnostic& of) {
   const int fields = of.field ? std::popcount(*of.field) : 0;
   return std::uint64_t(std::max(fields, 1)) * std::max(of.count, 1U);
-}
-
-std::string id_of(const hypomnesis::diagnostic& of, const std::vector<hypomnesis::device>& in) {
-  if (!of.device_index) return {};
-  const auto* const found = find_device_in(in, *of.device_index, &hypomnesis::device::index);
-  return found == nullptr ? fmt::format("gpu{}", *of.device_index) : device_id(*found);
 }
 
 // A source that certainly has no device, or a warning, hides nothing.
@@ -49,14 +41,14 @@ void add_source_error(const hypomnesis::diagnostic& of, samples& to) {
 
 }  // namespace
 
-void collect_missing(const std::vector<hypomnesis::diagnostic>& all,
-                     const std::vector<hypomnesis::device>& devices, samples& to) {
+void collect_missing(const std::vector<hypomnesis::diagnostic>& all, const device_ids& ids,
+                     samples& to) {
   std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> counts;
   for (const auto& each : all) {
     if (!is_missing_value(each)) continue;
-    const auto key =
-        std::make_tuple(id_of(each, devices), std::string(or_unknown(subject_word(each.subject))),
-                        std::string(hypomnesis::name(each.reason)));
+    const auto key = std::make_tuple(each.device_index ? ids.of(*each.device_index) : std::string(),
+                                     std::string(or_unknown(subject_word(each.subject))),
+                                     std::string(hypomnesis::name(each.reason)));
     counts[key] += values_in(each);
     add_source_error(each, to);
   }

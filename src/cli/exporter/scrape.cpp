@@ -19,12 +19,13 @@ scraped scraper::scrape(std::chrono::milliseconds deadline) {
   const auto snapshot = in_.library().take(what);
   auto values = snapshot.values();
   devices_.complete(values.devices);
+  const device_ids ids(values.devices);
   scraped out;
-  collect(values, out.made);
+  collect(values, ids, out.made);
   rates_.update(values);
   for (const auto each : how_.compatible)
     collect_compatible(each, values.devices, rates_, out.made);
-  workloads_.collect(values, end, out.made);
+  workloads_.collect(values, ids, end, out.made);
   out.search_failure = why_search_failed(snapshot);
   return out;
 }

@@ -119,22 +119,21 @@ void write_groups(const hypomnesis::snapshot_values& from, std::uint32_t index,
 
 }  // namespace
 
-void workloads::collect(const hypomnesis::snapshot_values& from,
+void workloads::collect(const hypomnesis::snapshot_values& from, const device_ids& ids,
                         user_names::clock::time_point until, samples& to) {
   if (by_.empty()) return;
-  std::vector<hypomnesis::device> all;
-  for (const auto& each : from.devices) all.push_back(each.device);
   repeated_rows repeated;
-  for (const auto& each : from.usages)
-    if (const auto* on = find_device_in(all, each.device_index, &hypomnesis::device::index))
-      repeated.add(each, *on);
+  for (const auto& device : from.devices)
+    for (const auto& each : part_of(from.usages, device.device.index))
+      repeated.add(each, device.device);
   std::vector<placed_usage> rows;
   for (const auto& each : from.usages)
     if (!repeated.contains(each))
       rows.push_back({each, place_of(each, is_simulated_), users_.of(each, until).value_or("")});
   const auto unlisted = unlisted_in(from);
-  for (const auto& device : all) {
-    const device_labels labels(device, all);
+  for (const auto& each_device : from.devices) {
+    const auto& device = each_device.device;
+    const device_labels labels(device, ids);
     const auto own =
         part_of(rows, device.index, [](const placed_usage& each) { return each.row.device_index; });
     for (const auto& kind : group_kinds) {

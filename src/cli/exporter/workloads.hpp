@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cli/exporter/device_ids.hpp"
 #include "cli/exporter/sample.hpp"
 #include "cli/measure/usage_groups.hpp"
 #include "cli/measure/user_names.hpp"
@@ -24,8 +25,8 @@ class workloads {
       : by_(std::move(by)), is_simulated_(is_simulated), users_(is_simulated) {}
 
   // Waits for names of users until that time.
-  void collect(const hypomnesis::snapshot_values& from, user_names::clock::time_point until,
-               samples& to);
+  void collect(const hypomnesis::snapshot_values& from, const device_ids& ids,
+               user_names::clock::time_point until, samples& to);
 
  private:
   std::vector<grouping> by_;

@@ -3,11 +3,14 @@
 import http.client
 import os
 import pathlib
+import re
+import time
 
 from command import MACHINES, Machines, main, run, skip_all
 from exporter_server import Server
 
 SCRAPES = 24 * 3600 // 15
+MOMENT = re.compile(rb"\nhypomnesis_snapshot_timestamp_seconds (\S+)")
 
 
 def resident(pid):
@@ -17,6 +20,8 @@ def resident(pid):
 class Day(Machines):
     def test_a_day_of_scrapes_takes_nothing(self):
         with Server(MACHINES / "server-8gpu.json", "--max-age", "1ms", "--per", "process,user") as server:
+            moments = set()
+
             def scrape(count):
                 connection = http.client.HTTPConnection(server.host, server.port, timeout=20)
                 for number in range(count):
@@ -26,7 +31,8 @@ class Day(Machines):
                                        if number % 2 else {})
                     answer = connection.getresponse()
                     self.assertEqual(answer.status, 200)
-                    answer.read()
+                    moments.add(MOMENT.search(answer.read())[1])
+                    time.sleep(0.002)  # longer than a reading is shared
                 connection.close()
 
             def held():
@@ -35,6 +41,7 @@ class Day(Machines):
             scrape(300)
             before, memory = held(), resident(server.process.pid)
             scrape(SCRAPES)
+            self.assertEqual(len(moments), 300 + SCRAPES)
             self.assertLessEqual(held(), (before[0] + 1, before[1]))
             self.assertLess(resident(server.process.pid) - memory, 256 << 10)
 

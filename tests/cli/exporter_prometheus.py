@@ -3,6 +3,7 @@
 import contextlib
 import http.server
 import json
+import re
 import shutil
 import socket
 import subprocess
@@ -155,9 +156,23 @@ class Dashboard(Machines):
             [(pod, number)] = prometheus.wait_for("hypomnesis:pod_container_gpu_memory_usage_bytes")
             self.assertEqual((pod["pod"], pod["namespace"], number), ("p", "train", 1 << 30))
             self.assertEqual(prometheus.ask("instance:hypomnesis_gpus:count unless instance:hypomnesis_gpus:count > 0"), [])
+            prometheus.wait_for("instance:hypomnesis_power_watts:sum")
+            self.federate(prometheus)
             with urllib.request.urlopen(f"http://127.0.0.1:{prometheus.port}/api/v1/rules", timeout=20) as answer:
                 for group in json.load(answer)["data"]["groups"]:
                     self.assertEqual([rule for rule in group["rules"] if rule["health"] == "err"], [])
+
+
+    def federate(self, prometheus):
+        """What docs/fleets.md federates: sums of each node, and states of failed GPUs."""
+        page = (SOURCE / "docs/fleets.md").read_text()
+        [selectors] = re.findall(r'"match\[\]": \[(.*)\]\}', page)
+        words = urllib.parse.urlencode([("match[]", each) for each in re.findall("'([^']*)'", selectors)])
+        with urllib.request.urlopen(f"http://127.0.0.1:{prometheus.port}/federate?{words}", timeout=20) as answer:
+            names = {line.split("{")[0] for line in answer.read().decode().splitlines() if not line.startswith("#")}
+        rules = (SOURCE / "contrib/prometheus/rules/hypomnesis-fleet.yml").read_text()
+        self.assertEqual(names - {"hw_status"}, set(re.findall(r"record: (\S+)", rules)) & names)
+        self.assertLessEqual({"hw_status", "instance:hypomnesis_power_watts:sum", "instance:hypomnesis_gpus:count"}, names)
 
 
 class Engine(Machines):

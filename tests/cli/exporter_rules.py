@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 
 ROOT = pathlib.Path(sys.argv.pop(1))
@@ -61,6 +62,28 @@ class Rules(unittest.TestCase):
             for expression in re.findall(r"expr: (?:>-\n)?((?:.|\n(?=          ))*)", path.read_text()):
                 self.assertEqual(unknown(expression), set(), path)
         self.assertEqual(unknown("hw_nothing_bytes"), {"hw_nothing_bytes"})
+
+
+class Pages(unittest.TestCase):
+    """Configurations of the pages, as promtool reads them."""
+
+    def check(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "prometheus.yml"
+            path.write_text(text)
+            return promtool("check", "config", path)
+
+    def test_promtool_accepts_them(self):
+        def blocks(page):
+            return [textwrap.dedent(text) for text in re.findall(
+                r"(?ms)^ *```yaml\n(.*?)^ *```", (ROOT / "docs" / page).read_text())]
+        [local] = blocks("exporter.md")
+        job, relabelling = blocks("fleets.md")
+        fleet = "scrape_configs:\n" + textwrap.indent(job + textwrap.indent(relabelling, "  "), "  ")
+        for text in (local, fleet):
+            done = self.check(text)
+            self.assertEqual(done.returncode, 0, text + done.stdout + done.stderr)
+        self.assertNotEqual(self.check(fleet.replace("regex: hypomnesis_(", "regex: (hypomnesis_(")).returncode, 0)
 
 
 class Dashboard(unittest.TestCase):

@@ -108,6 +108,21 @@ void write(const group_kind& kind, const device_labels& device, const group_sums
   }
 }
 
+// Where the list of processes is not known, it is not known how many are left out.
+template <class Rows>
+void collect_kind(const group_kind& kind, const Rows& rows, const device_labels& device,
+                  bool is_listed, samples& to) {
+  group_sums sums;
+  for (const auto& each : rows) {
+    const auto with = labels_by(kind.by, each);
+    sums.try_emplace(with.text(), group_sum{with, {}}).first->second.total.add(each.row);
+  }
+  write(kind, device, sums, to);
+  if (!sums.empty() || is_listed)
+    to.add(families::left_out, device.brief().with("per", word_of(kind.by)),
+           sample_value(std::uint64_t(sums.size() - std::min(sums.size(), most_groups))));
+}
+
 void write_groups(const hypomnesis::snapshot_values& from, std::uint32_t index,
                   const device_labels& device, samples& to) {
   for (const auto& each : part_of(from.groups, index)) {
@@ -138,15 +153,7 @@ void workloads::collect(const hypomnesis::snapshot_values& from, const device_id
         part_of(rows, device.index, [](const placed_usage& each) { return each.row.device_index; });
     for (const auto& kind : group_kinds) {
       if (std::find(by_.begin(), by_.end(), kind.by) == by_.end()) continue;
-      group_sums sums;
-      for (const auto& each : own) {
-        const auto with = labels_by(kind.by, each);
-        sums.try_emplace(with.text(), group_sum{with, {}}).first->second.total.add(each.row);
-      }
-      write(kind, labels, sums, to);
-      if (!sums.empty() || !unlisted.lacks(device.index))
-        to.add(families::left_out, labels.brief().with("per", word_of(kind.by)),
-               sample_value(std::uint64_t(sums.size() - std::min(sums.size(), most_groups))));
+      collect_kind(kind, own, labels, !unlisted.lacks(device.index), to);
     }
     write_groups(from, device.index, labels, to);
   }

@@ -7,7 +7,7 @@ import subprocess
 import time
 import unicodedata
 
-from command import COMMAND, GIB, MACHINES, Machines, card, environment, main, run, skip_all
+from command import COMMAND, GIB, MACHINES, MIB, Machines, card, environment, main, run, skip_all
 from screen import TMUX, Screen
 
 SIZES = ((60, 16), (80, 24), (120, 40), (200, 60))
@@ -118,6 +118,77 @@ class Frames(Top):
         for text in ("97%", "3.0/16.0", "61°C", "200/400W", "1410MHz", "1215MHz", "44%", "4x16 ↓0 B/s ↑0 B/s"):
             self.assertIn(text, frame)
 
+    def test_each_missing_value_has_its_sign(self):
+        """"-": the device or its driver has none; "?": it could not be read."""
+        failing = [{"call": "telemetry", "fields": ["power_watts", "fan_percent", "fan_rpm"], "status": "permission",
+                    "message": "only root may read it"}]
+        values = {"gpu_busy_percent": 5, "power_watts": 100, "fan_percent": 30}
+        frame = self.once({"devices": [card(telemetry=values, failures=failing)]}, size=(100, 30)).splitlines()
+        self.assertRegex(frame[2], r" 5% .* 3\.0/16\.0 +- +\?$")
+        self.assertRegex(frame[3], r"core -  mem -  fan \?  PCIe")
+
+    def test_wide_values_move_the_columns(self):
+        great = busy(load=100, pools=[{"kind": "vram", "total": "288GiB", "used": "294810MiB"}])
+        great["telemetry"] |= {"power_watts": 1000, "power_limit_watts": 1400, "temperature_celsius": 105}
+        for size in SIZES:
+            frame = self.once({"devices": [great, busy()]}, size=size).splitlines()
+            first = next(line for line in frame if re.match(r".  0 ", line))
+            self.assertRegex(first, r" 100% █+\S? 287\.9/288\.0 105°C 1000/1400W( |$)")
+            second = next(line for line in frame if re.match(r".  1 ", line))
+            for text in ("GiB", "TEMP", "POWER"):
+                end = frame[1].index(text) + len(text)
+                self.assertNotEqual(first[end - 1], " ")
+                self.assertNotEqual(second[end - 1], " ")
+
+    def test_details_are_left_out_as_a_whole(self):
+        fast = [{"at_reading": n, "patch": [
+            {"op": "replace", "path": f"/devices/0/telemetry/pcie_{way}_bytes", "value": n * 1500 * MIB}
+            for way in ("rx", "tx")]} for n in range(2, 900)]
+        for width, shown in ((60, "core"), (80, "mem")):
+            screen = self.open({"devices": [busy()], "changes": fast}, "--interval", "1s", size=(width, 24))
+            frame = screen.until(lambda now: re.search(r"↓1\.\d\d GiB/s ↑1\.\d\d GiB/s$", now, re.M), "rates")
+            self.assertIn(shown, frame)
+            screen.close()
+
+    def test_flags_are_in_front_of_details(self):
+        hot = busy(load=1)
+        hot["telemetry"]["throttle"] = ["thermal"]
+        for width in (140, 200):
+            lines = self.once({"devices": [hot, busy()]}, size=(width, 40)).splitlines()
+            self.assertRegex(lines[2], r"200/400W thermal  core 1410MHz")
+            self.assertEqual(lines[2].index("core"), lines[3].index("core"))  # each GPU has one line
+
+    def test_hidden_rows_are_counted(self):
+        machine = self.machine(devices=[busy(name=f"Card {i}", processes=[worker(100 + i)]) for i in range(20)])
+        screen = self.open(machine, size=(80, 24))
+        titles = screen.until_has("20 processes").splitlines()
+        hidden = [int(re.search(r"↓(\d+)$", line)[1]) for line in titles if re.match(" GPU NAME| +PID", line)]
+        frame = screen.shown()
+        gpus, processes = len(re.findall(r"(?m)^.  ?\d+ Card", frame)), len(pids_of(frame))
+        self.assertEqual(hidden, [20 - gpus, 20 - processes])
+        screen.keys("Tab", "End")
+        screen.until(lambda now: re.search(rf"(?m)^ GPU NAME .* ↑{20 - gpus}$", now), "rows above")
+
+    def test_partitions_are_below_their_gpu(self):
+        devices = [card("A", vendor="nvidia", partitions=[card("A MIG 3g.20gb"), card("A MIG 1g.5gb")]), card("C")]
+        lines = self.once({"devices": devices}, size=(60, 24)).splitlines()
+        rows = [line for line in lines if re.match(r".  \d ", line)]
+        self.assertEqual([int(row[3]) for row in rows], [0, 2, 3, 1])
+        self.assertRegex(rows[1], r"├ 3g\.20gb ")
+        self.assertRegex(rows[2], r"└ 1g\.5gb ")
+
+    def test_a_curve_without_values_has_no_invented_scale(self):
+        frame = self.once({"devices": [card(state="asleep")]}, size=(120, 40))
+        self.assertRegex(frame, r"╭ power ─+ \? ─╮")
+        self.assertEqual(re.findall(r"max \S+ ?\S*", frame), ["max 100% ─╯╰", "max 100°C ─╯"])
+
+    def test_earlier_values_are_faint(self):
+        hanging = [{"call": "telemetry", "hang": "forever", "from_reading": 6}]
+        screen = self.open({"devices": [busy(load=77, delays=hanging)]}, "--interval", "200ms", size=(120, 40))
+        screen.until_has("stale")
+        line = next(line for line in screen.shown(colours=True).splitlines() if "stale" in line)
+        self.assertRegex(line, r"\x1b\[38;5;245m +77%")
+
     def test_rates_are_of_the_counters(self):
         path = "/devices/0/telemetry/pcie_rx_bytes"
         changes = [{"at_reading": n, "patch": [{"op": "replace", "path": path, "value": 10**9 + n * 2 * GIB}]}
@@ -148,7 +219,10 @@ class Frames(Top):
         screen = self.open({"devices": [card(processes=[worker(7, used=None, missing={
             "status": "permission", "message": "only root may read it"})])]}, size=(100, 60))
         frame = screen.until_has("worker-7")
-        self.assertRegex(frame.splitlines()[2], r"Card +· +\? .* 3\.0/16\.0 +\? +\?")
+        # The driver has no such values; that of the process could not be read.
+        self.assertRegex(frame.splitlines()[2], r"Card +· +- .* 3\.0/16\.0 +- +-$")
+        self.assertRegex(frame.splitlines()[3], r"^ +core -  mem -  fan -  PCIe ↓- ↑-$")
+        self.assertRegex(rows_of(frame)[7], r"7 +1000 +0 +\S+ +\? +\? ")
         screen.keys("Tab", "Enter")
         frame = screen.until_has("temperature  ")
         self.assertRegex(frame, r"power +unknown: \w+")
@@ -159,7 +233,7 @@ class Frames(Top):
         devices = [card("Sleeper", state="asleep", uuid="GPU-a"), card("Gone", state="lost", uuid="GPU-b"),
                    busy(name="Fine", uuid="GPU-c")]
         frame = self.once({"devices": devices}, size=(120, 40))
-        self.assertRegex(frame, r"\d Sleeper +asleep  the device is asleep")
+        self.assertRegex(frame, r"\d Sleeper +asleep  the device is asleep; allow waking it, or use it, to measure\n")
         self.assertRegex(frame, r"\d Gone +lost  the device was here")
         self.assertRegex(frame, r"\d Fine +█")
 
@@ -171,7 +245,7 @@ class Frames(Top):
         done = self.on({"devices": [], "failures": failing}, "top", "--once")
         self.assertEqual(done.code, 1, done.err)
         head, _, message, *rest = (line.strip() for line in done.out.splitlines() if line.strip())
-        self.assertIn("? GPUs  >=0 processes", head)
+        self.assertIn("? GPUs  ? processes", head)
         self.assertIn("the driver is mismatched", message)
         self.assertNotIn("no process uses a GPU", rest)
 
@@ -354,10 +428,29 @@ class Keys(Top):
         screen = self.start()
         screen.keys("Tab", "Down", "Enter")
         screen.until_has("GPU-1", "Second", "encoder", "unknown")
+        screen.keys("x")  # there is no process to send it to
         screen.keys("End")
-        screen.until_has("spill")
+        last = screen.until_has("spill")
+        screen.keys("Up")  # moves at once
+        screen.until(lambda now: now != last and "spill" not in now, "line above")
         screen.keys("q")
         screen.until_has("COMMAND")
+
+    def test_pages_of_text_lose_no_line(self):
+        screen = self.start((80, 24))
+        screen.keys("Tab", "Enter")
+        labels = []
+        for _ in range(4):
+            frame = screen.until(lambda now: now.splitlines()[-1].startswith(" Esc back"), "page")
+            for line in frame.splitlines():
+                found = re.match(r" ([A-Za-z][\w -]{1,18}?)  +\S", line)
+                if found and not line.startswith(" Esc") and found[1] not in labels:
+                    labels.append(found[1])
+            screen.keys("NPage")
+            time.sleep(0.2)
+        self.assertEqual(labels[-3:], ["P-state", "throttled", "spill"])
+        for label in ("memory total", "temperature", "hotspot", "power", "core clock", "fan", "PCIe sent"):
+            self.assertIn(label, labels)
 
     def test_moving(self):
         screen = self.start()
@@ -394,6 +487,15 @@ class Keys(Top):
             screen.until_has("PID")
             screen.close()
 
+    def test_help_is_whole_on_a_small_terminal(self):
+        screen = self.start((60, 16))
+        screen.keys("?")
+        frame = screen.until_has("move in the list")
+        self.assertNotIn("…", frame)
+        self.assertIn("GPUs, and back", frame)
+        screen.keys("End")
+        screen.until_has("\n q ")
+
     def shown_twice(self, screen):
         """A frame that is completely on the screen: the one before it was the same."""
         before = []
@@ -419,8 +521,17 @@ class Keys(Top):
 
     def test_simulated_processes_take_no_signals(self):
         screen = self.start()
-        screen.keys("x")
-        screen.until_has("a simulated process takes no signals")
+        for key in ("x", "F9"):
+            screen.keys(key)
+            screen.until_has("a simulated process takes no signals")
+            screen.keys("Escape")
+            screen.until_lacks("takes no signals")
+            screen.keys("Enter")  # also on the page of the process
+            screen.until_has("running for")
+            screen.keys(key)
+            screen.until_has("running for", "a simulated process takes no signals")
+            screen.keys("Escape")
+            screen.until_has("COMMAND")
 
     def test_escape_and_unknown_keys_do_nothing(self):
         screen = self.start()

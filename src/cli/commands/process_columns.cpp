@@ -30,6 +30,16 @@ cell unknown() {
   return {"?", tone::faint};
 }
 
+// Returns the sign of a missing value; `field` is one of HMN_USAGE_HAS_*.
+cell missing(const process_row& row, std::uint32_t field) {
+  return {std::string(sign_of_missing(row.lacks(field))), tone::faint};
+}
+
+cell size_or_missing(const process_row& row, const std::optional<std::uint64_t>& bytes,
+                     std::uint32_t field, std::string_view mark = {}) {
+  return bytes ? size_cell(bytes, mark) : missing(row, field);
+}
+
 cell text_cell(const std::optional<std::string>& text, const style& as) {
   return text ? cell{escape_for_text(*text, as.ascii_only)} : unknown();
 }
@@ -65,11 +75,11 @@ table::cell show_name(const process_row& row, const style& as) {
 }
 
 table::cell show_vram(const process_row& row, const style&) {
-  return size_cell(row.usage.used_bytes, mark_of(row.usage.notes));
+  return size_or_missing(row, row.usage.used_bytes, HMN_USAGE_HAS_USED, mark_of(row.usage.notes));
 }
 
 table::cell show_peak(const process_row& row, const style&) {
-  return size_cell(row.usage.peak_used_bytes);
+  return size_or_missing(row, row.usage.peak_used_bytes, HMN_USAGE_HAS_PEAK_USED);
 }
 
 table::cell show_bar(const process_row& row, const style& as) {
@@ -79,7 +89,8 @@ table::cell show_bar(const process_row& row, const style& as) {
 }
 
 table::cell show_shared(const process_row& row, const style&) {
-  return row.is_unattributed ? cell{} : size_cell(row.usage.host_pool_bytes);
+  if (row.is_unattributed) return {};
+  return size_or_missing(row, row.usage.host_pool_bytes, HMN_USAGE_HAS_HOST_POOL);
 }
 
 table::cell show_ram(const process_row& row, const style&) {
@@ -99,7 +110,7 @@ table::cell show_device(const process_row& row, const style& as) {
 
 table::cell show_type(const process_row& row, const style&) {
   if (row.is_unattributed) return {};
-  if (!row.usage.kinds) return unknown();
+  if (!row.usage.kinds) return missing(row, HMN_USAGE_HAS_KINDS);
   const auto words = usage_kind_words(*row.usage.kinds);
   return {words.empty() ? "none" : fmt::format("{}", fmt::join(words, "+"))};
 }
@@ -110,7 +121,7 @@ table::cell show_user(const process_row& row, const style& as) {
 
 table::cell show_load(const process_row& row, const style&) {
   if (row.is_unattributed) return {};
-  if (!row.usage.busy_percent) return unknown();
+  if (!row.usage.busy_percent) return missing(row, HMN_USAGE_HAS_BUSY_PERCENT);
   return {fmt::format("{:.0f} %", *row.usage.busy_percent)};
 }
 

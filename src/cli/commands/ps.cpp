@@ -97,9 +97,11 @@ std::vector<process_row> rows_of(const session& in, const hypomnesis::snapshot& 
                                  std::optional<device_index> device) {
   std::vector<process_row> rows;
   auto with = lookups_of(in, asked);
+  unsupported_usage unsupported(snapshot);
   for (auto& usage : snapshot.usages()) {
     process_row row;
     row.on = device_of(gpus, usage.device_index);
+    row.unsupported = unsupported.of(usage);
     row.usage = std::move(usage);
     if (!passes(row, asked, device)) continue;
     look_up(row, with);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <tuple>
 
 #include "cli/measure/by_device.hpp"
 #include "cli/measure/gpu_cells.hpp"
@@ -97,13 +96,9 @@ std::vector<drawn_gpu> in_order(const std::vector<gpu_status>& all) {
   std::vector<drawn_gpu> rows;
   for (const auto& each : all)
     rows.push_back({&each, find(all, each.of.device.parent_index), true});
-  const auto place = [](const drawn_gpu& row) {
-    const auto& device = row.status->of.device;
-    return std::tuple(device.parent_index.value_or(device.index), device.parent_index.has_value(),
-                      device.index);
-  };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const auto& a, const auto& b) { return place(a) < place(b); });
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return place_of(a.status->of.device) < place_of(b.status->of.device);
+  });
   for (std::size_t i = 0; i + 1 < rows.size(); ++i)
     rows[i].is_last = rows[i].parent != rows[i + 1].parent;
   return rows;

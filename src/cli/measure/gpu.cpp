@@ -42,6 +42,10 @@ std::optional<std::string> name_by_ids(const gpu& of) {
 
 }  // namespace
 
+std::tuple<std::uint32_t, bool, std::uint32_t> place_of(const hypomnesis::device& of) noexcept {
+  return {of.parent_index.value_or(of.index), of.parent_index.has_value(), of.index};
+}
+
 bool is_divided(const hypomnesis::device& of) noexcept {
   return has(of.notes, hypomnesis::note::divided);
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cli/measure/session.hpp"
@@ -22,6 +23,9 @@ struct gpu {
 
 // Returns whether its memory and its processes are those of its partitions.
 bool is_divided(const hypomnesis::device& of) noexcept;
+
+// Returns its place in a list that has partitions below their GPU.
+std::tuple<std::uint32_t, bool, std::uint32_t> place_of(const hypomnesis::device& of) noexcept;
 
 std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot);
 

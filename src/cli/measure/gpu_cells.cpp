@@ -35,9 +35,13 @@ std::string_view without_vendor(std::string_view name, std::string_view vendor) 
   return rest.size() > 1 && rest.front() == ' ' ? rest.substr(1) : name;
 }
 
+std::string_view sign_of(const gpu_status& of, gpu_value which) {
+  return sign_of_missing(of.why_missing(which).is_unsupported);
+}
+
 cell missing_cell(const gpu_status& of, gpu_value which) {
   if (state_of(of.of)) return {};
-  return {of.why_missing(which).is_unsupported ? "-" : "?", tone::faint};
+  return {std::string(sign_of(of, which)), tone::faint};
 }
 
 tone tone_of_age(hypomnesis::note notes, tone fresh = tone::plain) {
@@ -100,8 +104,10 @@ std::string short_name(const gpu& of, const gpu* parent) {
 }
 
 std::string amount_text(std::string_view mark, std::optional<std::uint64_t> used,
-                        std::optional<std::uint64_t> total, spacing with) {
-  return fmt::format("{}{}{}{}{}", used ? mark : "", used ? gib_text(*used) : "?", slash(with),
+                        std::optional<std::uint64_t> total, spacing with,
+                        std::string_view sign_of_used) {
+  return fmt::format("{}{}{}{}{}", used ? mark : "",
+                     used ? gib_text(*used) : std::string(sign_of_used), slash(with),
                      total ? gib_text(*total) : "?", unit("GiB", with));
 }
 
@@ -118,7 +124,8 @@ cell memory_cell(const gpu_status& of, spacing with) {
   const auto total = of.of.memory ? of.of.memory->total_bytes : std::nullopt;
   if (!used && !total) return missing_cell(of, gpu_value::used);
   const auto notes = of.of.memory->notes;
-  return {amount_text(mark_of(notes), used, total, with), tone_of_age(notes)};
+  return {amount_text(mark_of(notes), used, total, with, sign_of(of, gpu_value::used)),
+          tone_of_age(notes)};
 }
 
 cell temperature_cell(const gpu_status& of, spacing with, const style& as) {
@@ -137,7 +144,7 @@ cell power_cell(const gpu_status& of, spacing with) {
     return missing_cell(of, gpu_value::power);
   const auto& values = *of.telemetry;
   auto text = values.power_watts ? fmt::format("{:.0f}", *values.power_watts)
-                                 : missing_cell(of, gpu_value::power).text;
+                                 : std::string(sign_of(of, gpu_value::power));
   if (values.power_limit_watts)
     text += slash(with) + fmt::format("{:.0f}", *values.power_limit_watts);
   return {text + unit("W", with), tone_of_age(values.notes)};

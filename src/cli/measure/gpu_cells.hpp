@@ -8,8 +8,8 @@
 #include "cli/text/table.hpp"
 #include "cli/text/terminal.hpp"
 
-// Texts of one GPU's row. A missing value is "?", with a reason, "-" where the device does not have
-// it, and empty next to the word of a device that cannot be read.
+// Texts of one GPU's row. A missing value has its sign, and is empty next to the word of a device
+// that cannot be read.
 namespace hmn::cli {
 
 enum class spacing { roomy, compact };  // "61 °C", "61" below a title with the unit
@@ -22,7 +22,8 @@ std::string short_name(const gpu& of, const gpu* parent = nullptr);
 table::cell load_cell(const gpu_status& of, spacing with);
 // Returns "14.1 / 24.0 GiB".
 std::string amount_text(std::string_view mark, std::optional<std::uint64_t> used,
-                        std::optional<std::uint64_t> total, spacing with);
+                        std::optional<std::uint64_t> total, spacing with,
+                        std::string_view sign_of_used = "?");
 table::cell memory_cell(const gpu_status& of, spacing with);
 table::cell temperature_cell(const gpu_status& of, spacing with, const style& as);
 // Returns "287 / 450 W": the draw and its limit.

@@ -67,6 +67,32 @@ std::string total_text(const tally& all) {
 
 }  // namespace
 
+unsupported_usage::unsupported_usage(const hypomnesis::snapshot& from) : from_(from) {
+  for (const auto& each : from.diagnostics())
+    if (each.subject == hypomnesis::part::processes && each.pid && each.device_index)
+      explained_.emplace(*each.pid, *each.device_index);
+}
+
+std::uint32_t unsupported_usage::of_device(std::uint32_t index) const {
+  std::uint32_t found = 0;
+  for (const std::uint32_t bit :
+       {HMN_USAGE_HAS_USED, HMN_USAGE_HAS_HOST_POOL, HMN_USAGE_HAS_BUSY_PERCENT,
+        HMN_USAGE_HAS_KINDS, HMN_USAGE_HAS_PEAK_USED}) {
+    const auto why = from_.reason(index, hypomnesis::part::processes, bit);
+    if (why && why->status == hypomnesis::status_code::unsupported) found |= bit;
+  }
+  return found;
+}
+
+std::uint32_t unsupported_usage::of(const hypomnesis::usage& row) {
+  if (explained_.contains({row.pid, row.device_index})) return 0;
+  const auto [place, is_new] = by_device_.try_emplace(row.device_index);
+  if (is_new) place->second = of_device(row.device_index);
+  // A share of time that counters will give is only not known yet.
+  const std::uint32_t pending = row.busy_ns ? std::uint32_t{HMN_USAGE_HAS_BUSY_PERCENT} : 0;
+  return place->second & ~pending;
+}
+
 std::string short_container(std::string_view id) {
   constexpr std::size_t id_length = 64, shown = 12;
   const auto start = id.find(':') + 1;

@@ -2,10 +2,14 @@
 #pragma once
 #include <hypomnesis.hpp>
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/measure/gpu.hpp"
@@ -18,9 +22,27 @@ struct process_row {
   hypomnesis::usage usage{};
   std::shared_ptr<const gpu> on;  // never null
   bool is_unattributed = false;   // use by no visible process, in the same values
+  std::uint32_t unsupported = 0;  // HMN_USAGE_HAS_* that its device or driver does not have
   // Looked up on request only.
   std::optional<std::string> user;
   std::optional<std::uint32_t> namespace_pid;
+
+  bool lacks(std::uint32_t field) const { return (unsupported & field) != 0; }
+};
+
+// Finds what devices and drivers do not have of the processes in a snapshot.
+class unsupported_usage {
+ public:
+  explicit unsupported_usage(const hypomnesis::snapshot& from);
+  // Returns HMN_USAGE_HAS_*. Those that the row has may be among them.
+  std::uint32_t of(const hypomnesis::usage& row);
+
+ private:
+  std::uint32_t of_device(std::uint32_t index) const;
+
+  const hypomnesis::snapshot& from_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> explained_;  // pid, device: with own reasons
+  std::map<std::uint32_t, std::uint32_t> by_device_;
 };
 
 // Shortens an id to 12 digits, as the runtimes' own commands do; a name stays as it is.

@@ -27,6 +27,11 @@ word source_word(hypomnesis::backend_id backend) noexcept;
 inline std::string_view or_unknown(word of) noexcept {
   return of.value_or("unknown");
 }
+// Returns the sign of a missing value in a table: "-" where the device or its driver does not have
+// it, "?" where it is not known.
+constexpr std::string_view sign_of_missing(bool is_unsupported) noexcept {
+  return is_unsupported ? "-" : "?";
+}
 std::vector<std::string_view> usage_kind_words(hypomnesis::usage_kind kinds);
 std::vector<std::string_view> note_words(hypomnesis::note notes);
 

@@ -47,7 +47,7 @@ value_text command_text(const hypomnesis::usage& of, bool ascii_only) {
   if (has(of.notes, hypomnesis::note::foreign_pid)) return {"? other namespace", ink::faint};
   if (const auto state = name_state_word(of.name_state))
     return {fmt::format("? {}", *state), ink::faint};
-  return unknown_value_text();
+  return missing_text();
 }
 
 std::optional<std::uint64_t> elapsed_of(const process_reading& row, std::uint64_t now_ns) {
@@ -59,14 +59,14 @@ value_text measured_text(column which, const process_reading& row) {
   const auto& usage = row.usage;
   switch (which) {
     case column::load:
-      return percent_text(usage.busy_percent, ramp::load);
+      return percent_text(usage.busy_percent, ramp::load, row.lacks(HMN_USAGE_HAS_BUSY_PERCENT));
     case column::vram:
-      return bytes_text(usage.used_bytes, mark_of(usage.notes));
+      return bytes_text(usage.used_bytes, mark_of(usage.notes), row.lacks(HMN_USAGE_HAS_USED));
     case column::ram:
       return bytes_text(usage.host_resident_bytes);
     default:
       return row.cpu_percent ? value_text{fmt::format("{:.0f}%", *row.cpu_percent)}
-                             : unknown_value_text();
+                             : missing_text();
   }
 }
 
@@ -125,14 +125,15 @@ value_text text_of(column which, const process_reading& row, std::uint64_t now_n
     case column::pid:
       return {fmt::to_string(usage.pid)};
     case column::user:
-      return row.user ? value_text{escape_for_text(*row.user, ascii_only)} : unknown_value_text();
+      return row.user ? value_text{escape_for_text(*row.user, ascii_only)} : missing_text();
     case column::device:
       return {fmt::to_string(usage.device_index)};
     case column::type:
-      return usage.kinds ? value_text{type_letters(*usage.kinds)} : unknown_value_text();
+      return usage.kinds ? value_text{type_letters(*usage.kinds)}
+                         : missing_text(row.lacks(HMN_USAGE_HAS_KINDS));
     case column::elapsed: {
       const auto elapsed = elapsed_of(row, now_ns);
-      return elapsed ? value_text{elapsed_text(*elapsed)} : unknown_value_text();
+      return elapsed ? value_text{elapsed_text(*elapsed)} : missing_text();
     }
     case column::container:
       if (!usage.process_container) return {"-", ink::faint};

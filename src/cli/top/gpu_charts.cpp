@@ -34,32 +34,41 @@ double power_top(const gpu_reading& of, const history& values, const time_window
   return limit ? *limit : top_of(&values, nullptr, 1, in);
 }
 
-std::string watts_text_of(const std::optional<hypomnesis::telemetry>& of) {
-  return of && of->power_watts ? fmt::format("{:.0f} W", *of->power_watts) : "?";
+// Returns the scale of a curve that has no limit of its own; none without values.
+std::string scale_of(const history& values, bool has_limit, const time_window& in,
+                     const std::string& top) {
+  return has_limit || values.highest(in) ? "max " + top : std::string();
+}
+
+std::string power_value(const gpu_reading& of) {
+  if (of.values && of.values->power_watts) return fmt::format("{:.0f} W", *of.values->power_watts);
+  return missing_text(of.lacks(HMN_TELEMETRY_HAS_POWER)).text;
 }
 
 std::string memory_value(const gpu_reading& of) {
-  return bytes_text(used_bytes_of(of.of)).text;
+  return bytes_text(used_bytes_of(of.of), {}, of.has_no_used).text;
 }
 
 std::string load_value(const gpu_reading& of) {
-  return percent_text(of.values ? of.values->gpu_busy_percent : std::nullopt, ramp::load).text;
+  return percent_text(of.values ? of.values->gpu_busy_percent : std::nullopt, ramp::load,
+                      of.lacks(HMN_TELEMETRY_HAS_GPU_BUSY))
+      .text;
 }
 
 std::string celsius_value(const gpu_reading& of, bool unicode) {
-  if (!of.values || !of.values->temperature_celsius) return "?";
-  return fmt::format("{:.0f}{}", *of.values->temperature_celsius, unicode ? "°C" : " C");
+  if (of.values && of.values->temperature_celsius)
+    return degrees_text(*of.values->temperature_celsius, unicode);
+  return missing_text(of.lacks(HMN_TELEMETRY_HAS_TEMPERATURE)).text;
 }
 
 chart pcie_chart(const gpu_history& of, const gpu_reading& now, const time_window& in,
                  bool unicode) {
   const auto top = top_of(&of.received, &of.sent, 1024.0 * 1024.0, in);
-  const auto value = [&](const std::optional<double>& rate, const char* arrow, const char* word) {
-    return (unicode ? arrow : word) + rate_text(rate).text;
-  };
+  const auto received = rate_text(now.received_rate, now.lacks(HMN_TELEMETRY_HAS_PCIE_RX)).text;
+  const auto sent = rate_text(now.sent_rate, now.lacks(HMN_TELEMETRY_HAS_PCIE_TX)).text;
   return {"PCIe",
-          value(now.received_rate, "↓", "rx ") + " " + value(now.sent_rate, "↑", "tx "),
-          "max " + short_bytes(top) + "/s",
+          (unicode ? "↓" : "rx ") + received + (unicode ? " ↑" : " tx ") + sent,
+          scale_of(of.received, false, in, short_bytes(top) + "/s"),
           {&of.received, top, ramp::memory, false},
           {&of.sent, top, ramp::power, true}};
 }
@@ -124,20 +133,22 @@ std::vector<chart> charts_of(const state& of, const gpu_reading& gpu, bool unico
   const auto name = fmt::format("GPU {}", gpu.of.device.index);
   const auto memory = memory_top(gpu, past->memory, window);
   const auto power = power_top(gpu, past->power, window);
+  const bool has_total = gpu.of.memory && gpu.of.memory->total_bytes;
+  const bool has_limit = gpu.values && gpu.values->power_limit_watts;
   return {{name + " load", load_value(gpu), "max 100%", {&past->load, 100, ramp::load}, {}},
           {"memory",
            memory_value(gpu),
-           "max " + short_bytes(memory),
+           scale_of(past->memory, has_total, window, short_bytes(memory)),
            {&past->memory, memory, ramp::memory},
            {}},
           {"power",
-           watts_text_of(gpu.values),
-           fmt::format("max {:.0f} W", power),
+           power_value(gpu),
+           scale_of(past->power, has_limit, window, fmt::format("{:.0f} W", power)),
            {&past->power, power, ramp::power},
            {}},
           {"temperature",
            celsius_value(gpu, unicode),
-           unicode ? "max 100°C" : "max 100 C",
+           "max " + degrees_text(100, unicode),
            {&past->temperature, 100, ramp::heat},
            {}},
           pcie_chart(*past, gpu, window, unicode)};

@@ -96,7 +96,7 @@ void add_identity(gpu_entries& to, const gpu_reading& of) {
   if (of.values && !is_fresh(*of.values)) to.add("values", stale_text(of.values->age_ns));
 }
 
-std::vector<entry> entries_of(const state& in, const gpu_reading& of) {
+std::vector<entry> entries_of(const state& in, const gpu_reading& of, bool unicode) {
   gpu_entries to(in, of);
   add_identity(to, of);
   to.add_number("load", &telemetry::gpu_busy_percent, HMN_TELEMETRY_HAS_GPU_BUSY, "{:.0f}%");
@@ -111,11 +111,12 @@ std::vector<entry> entries_of(const state& in, const gpu_reading& of) {
   to.add_bytes("memory reserved", &pool::reserved_bytes, HMN_POOL_HAS_RESERVED);
   to.add_bytes("memory total", &pool::total_bytes, HMN_POOL_HAS_TOTAL);
   to.add_bytes("unattributed", &pool::unattributed_bytes, HMN_POOL_HAS_UNATTRIBUTED);
+  const char* const degrees = unicode ? "{:.0f}\u00b0C" : "{:.0f}C";
   to.add_number("temperature", &telemetry::temperature_celsius, HMN_TELEMETRY_HAS_TEMPERATURE,
-                "{:.0f} C");
-  to.add_number("hotspot", &telemetry::hotspot_celsius, HMN_TELEMETRY_HAS_HOTSPOT, "{:.0f} C");
+                degrees);
+  to.add_number("hotspot", &telemetry::hotspot_celsius, HMN_TELEMETRY_HAS_HOTSPOT, degrees);
   to.add_number("memory temperature", &telemetry::memory_celsius,
-                HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE, "{:.0f} C");
+                HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE, degrees);
   to.add_number("power", &telemetry::power_watts, HMN_TELEMETRY_HAS_POWER, "{:.1f} W");
   to.add_number("power limit", &telemetry::power_limit_watts, HMN_TELEMETRY_HAS_POWER_LIMIT,
                 "{:.0f} W");
@@ -137,7 +138,7 @@ std::vector<entry> entries_of(const state& in, const gpu_reading& of) {
 
 }  // namespace
 
-void draw_gpu_page(frame& on, area where, const state& of) {
+void draw_gpu_page(frame& on, area where, state& of) {
   const auto* const gpu = of.gpu();
   if (gpu == nullptr) return;
   auto all = charts_of(of, *gpu, on.has_unicode());
@@ -147,7 +148,7 @@ void draw_gpu_page(frame& on, area where, const state& of) {
                                                                                    : 2));
   draw_charts(on, {where.x, where.y, where.width, charts}, all, of.window());
   draw_entries(on, {where.x, where.y + charts, where.width, where.height - charts},
-               entries_of(of, *gpu), of.text.at);
+               entries_of(of, *gpu, on.has_unicode()), of.text);
 }
 
 }  // namespace hmn::cli::top

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/top/gpu_reader.hpp"
 
+#include <algorithm>
+
 #include "cli/measure/freshness.hpp"
+#include "cli/measure/gpu_status.hpp"
 
 namespace hmn::cli::top {
 namespace {
@@ -9,6 +12,44 @@ namespace {
 using hypomnesis::part;
 using hypomnesis::run_state;
 using hypomnesis::spill_state;
+using hypomnesis::telemetry;
+
+template <auto value>
+bool is_known(const telemetry& of) {
+  return (of.*value).has_value();
+}
+
+// Values in the lines of the GPUs.
+struct shown_value {
+  std::uint32_t field;
+  bool (*is_known)(const telemetry&);
+};
+constexpr shown_value shown_values[] = {
+    {HMN_TELEMETRY_HAS_GPU_BUSY, is_known<&telemetry::gpu_busy_percent>},
+    {HMN_TELEMETRY_HAS_TEMPERATURE, is_known<&telemetry::temperature_celsius>},
+    {HMN_TELEMETRY_HAS_POWER, is_known<&telemetry::power_watts>},
+    {HMN_TELEMETRY_HAS_CORE_CLOCK, is_known<&telemetry::core_clock_mhz>},
+    {HMN_TELEMETRY_HAS_MEMORY_CLOCK, is_known<&telemetry::memory_clock_mhz>},
+    {HMN_TELEMETRY_HAS_FAN_PERCENT, is_known<&telemetry::fan_percent>},
+    {HMN_TELEMETRY_HAS_FAN_RPM, is_known<&telemetry::fan_rpm>},
+    {HMN_TELEMETRY_HAS_PCIE_RX, is_known<&telemetry::pcie_rx_bytes>},
+    {HMN_TELEMETRY_HAS_PCIE_TX, is_known<&telemetry::pcie_tx_bytes>}};
+
+bool is_unsupported(const hypomnesis::snapshot& from, std::uint32_t device, part subject,
+                    std::uint32_t field) {
+  const auto why = from.reason(device, subject, field);
+  return why && why->status == hypomnesis::status_code::unsupported;
+}
+
+void add_unsupported(const hypomnesis::snapshot& from, gpu_reading& to) {
+  const auto index = to.of.device.index;
+  for (const auto& each : shown_values)
+    if (!(to.values && each.is_known(*to.values)) &&
+        is_unsupported(from, index, part::telemetry, each.field))
+      to.unsupported |= each.field;
+  to.has_no_used =
+      !used_bytes_of(to.of) && is_unsupported(from, index, part::pools, HMN_POOL_HAS_USED);
+}
 
 std::string reason_of(const hypomnesis::snapshot& from, std::uint32_t device, part subject,
                       std::uint32_t field) {
@@ -69,9 +110,13 @@ std::vector<gpu_reading> gpu_reader::read(const hypomnesis::snapshot& from,
     const auto state = to.of.device.state;
     if (state != run_state::ready && state != run_state::unknown)
       to.why_state = reason_of(from, index, part::telemetry, 0);
+    add_unsupported(from, to);
     add_rates(all_[index], from, to);
     add_spill(all_[index], from, to);
   }
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+    return place_of(a.of.device) < place_of(b.of.device);
+  });
   return out;
 }
 

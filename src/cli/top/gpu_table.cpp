@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "cli/measure/by_device.hpp"
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu_cells.hpp"
 #include "cli/measure/gpu_status.hpp"
@@ -15,6 +14,7 @@
 #include "cli/text/numbers.hpp"
 #include "cli/text/width.hpp"
 #include "cli/text/words.hpp"
+#include "cli/top/page_text.hpp"
 #include "cli/top/value_text.hpp"
 
 namespace hmn::cli::top {
@@ -24,28 +24,41 @@ using hypomnesis::run_state;
 using hypomnesis::throttle_reason;
 
 constexpr int index_end = 4;
+constexpr int load_width = 5;         // " 100%"
+constexpr int temperature_width = 6;  // " 105°C"
 
-// Places of the table's columns for one width.
+// Places of the table's columns.
 struct gpu_columns {
-  int name = index_end + 1, name_width;
-  int load, memory, bar_width;
-  int temperature_end, power_end, flags;
-  bool has_details;  // clocks, fan and PCIe in the same line
-  int details;
+  int name = index_end + 1, name_width = 0;
+  int load = 0, memory = 0, bar_width = 0;
+  int memory_end = 0, temperature_end = 0, power_end = 0;
+  int flags = 0, details = 0;
 };
 
-gpu_columns columns_for(int width) {
-  gpu_columns at{};
-  at.name = index_end + 1;
-  at.has_details = width >= 140;
+// Widths of the values that have no fixed one.
+struct value_widths {
+  int memory = 9;  // "30.0/80.0"
+  int power = 8;   // "371/450W"
+  int flags = 0;
+};
+
+// Columns for a width: the name has what the values leave.
+gpu_columns columns_for(int width, const value_widths& needed) {
+  constexpr int least_name = 6, space_for_flags = 2;
+  gpu_columns at;
   at.bar_width = width < 72 ? 4 : width < 100 ? 8 : 12;
-  at.name_width = width < 72 ? 11 : width < 100 ? 14 : width < 140 ? 24 : 26;
+  const int wanted_name = width < 72 ? 11 : width < 100 ? 14 : width < wide_table ? 24 : 26;
+  const int values = 1 + at.bar_width + load_width + 1 + at.bar_width + 1 + needed.memory +
+                     temperature_width + 1 + needed.power;
+  at.name_width =
+      std::clamp(width - space_for_flags - at.name - values, least_name, wanted_name);
   at.load = at.name + at.name_width + 1;
-  at.memory = at.load + at.bar_width + 6;
-  at.temperature_end = at.memory + at.bar_width + 16;
-  at.power_end = at.temperature_end + 9;
+  at.memory = at.load + at.bar_width + load_width + 1;
+  at.memory_end = at.memory + at.bar_width + 1 + needed.memory;
+  at.temperature_end = at.memory_end + temperature_width;
+  at.power_end = at.temperature_end + 1 + needed.power;
   at.flags = at.power_end + 1;
-  at.details = at.flags;
+  at.details = at.flags + (needed.flags > 0 ? needed.flags + 1 : 0) + 1;
   return at;
 }
 
@@ -64,18 +77,16 @@ void put_bar(frame& on, int x, int y, int width, std::optional<double> fraction,
   on.put(x, y, bar, ink_of(with, *fraction));
 }
 
-std::string degrees_text(double celsius, const frame& on) {
-  return fmt::format("{:.0f}{}", celsius, on.has_unicode() ? "°C" : "C");
-}
-
 value_text temperature_text(const gpu_reading& of, const frame& on) {
-  if (!of.values || !of.values->temperature_celsius) return unknown_value_text();
+  if (!of.values || !of.values->temperature_celsius)
+    return missing_text(of.lacks(HMN_TELEMETRY_HAS_TEMPERATURE));
   const auto celsius = *of.values->temperature_celsius;
-  return {degrees_text(celsius, on), ink_of(ramp::heat, (celsius - 30) / 60)};
+  return {degrees_text(celsius, on.has_unicode()), ink_of(ramp::heat, (celsius - 30) / 60)};
 }
 
 value_text power_text(const gpu_reading& of) {
-  if (!of.values || !of.values->power_watts) return unknown_value_text();
+  if (!of.values || !of.values->power_watts)
+    return missing_text(of.lacks(HMN_TELEMETRY_HAS_POWER));
   const auto watts = *of.values->power_watts;
   const auto limit = of.values->power_limit_watts;
   if (!limit) return {fmt::format("{:.0f}W", watts)};
@@ -85,81 +96,137 @@ value_text power_text(const gpu_reading& of) {
 value_text memory_text(const gpu_reading& of) {
   const auto& pool = of.of.memory;
   const auto used = used_bytes_of(of.of);
-  if (!used && (!pool || !pool->total_bytes)) return unknown_value_text();
-  return {amount_text(mark_of(pool->notes), used, pool->total_bytes, spacing::compact)};
+  if (!used && (!pool || !pool->total_bytes)) return missing_text(of.has_no_used);
+  return {amount_text(mark_of(pool->notes), used, pool->total_bytes, spacing::compact,
+                      sign_of_missing(of.has_no_used))};
 }
 
-// A state other than ready, with what is known of the memory, and the reason.
+// A state other than ready, with what is known of the memory, and the reason, which goes on in the
+// second line if there is one.
 void put_state(frame& on, const gpu_columns& at, int y, const gpu_reading& of,
-               std::string_view state) {
+               std::string_view state, bool has_second_line) {
   const bool is_fault = of.of.device.state != run_state::asleep;
   int x = on.put(at.load, y, state, is_fault ? ink::bad : ink::accent) + 2;
   if (of.of.memory && of.of.memory->total_bytes)
     x = on.put(x, y, "of " + gib_text(*of.of.memory->total_bytes) + " GiB") + 2;
-  const auto left = on.width() - x;
-  if (left < 8) return;
+  std::string why = escape_for_text(of.why_state, on.with().ascii_only);
+  if (has_second_line) {
+    const auto first = wrapped(why, on.width() - x).front();
+    on.put(x, y++, first, ink::faint);
+    why.erase(0, first.size());
+    x = at.name;
+  }
   on.put(x, y,
-         cut_to_width(escape_for_text(of.why_state, on.with().ascii_only),
-                      static_cast<std::size_t>(left), ellipsis_of(on)),
+         cut_to_width(why, static_cast<std::size_t>(std::max(on.width() - x, 0)), ellipsis_of(on)),
          ink::faint);
+}
+
+// Shows an earlier value faintly.
+template <class Record>
+ink ink_by_age(const std::optional<Record>& of, ink with) {
+  return of && !is_fresh(*of) ? ink::faint : with;
 }
 
 void put_values(frame& on, const gpu_columns& at, int y, const gpu_reading& of) {
   const auto load = of.values ? of.values->gpu_busy_percent : std::nullopt;
   put_bar(on, at.load, y, at.bar_width, load ? std::optional(*load / 100) : std::nullopt,
           ramp::load);
-  const auto shown = percent_text(load, ramp::load);
-  on.put_right(at.load + at.bar_width + 5, y, shown.text, shown.with);
+  const auto shown = percent_text(load, ramp::load, of.lacks(HMN_TELEMETRY_HAS_GPU_BUSY));
+  on.put_right(at.load + at.bar_width + load_width, y, shown.text,
+               ink_by_age(of.values, shown.with));
   put_bar(on, at.memory, y, at.bar_width, fraction_used(of.of), ramp::memory);
   const auto memory = memory_text(of);
-  on.put_right(at.memory + at.bar_width + 10, y, memory.text, memory.with);
+  on.put_right(at.memory_end, y, memory.text, ink_by_age(of.of.memory, memory.with));
   const auto temperature = temperature_text(of, on);
-  on.put_right(at.temperature_end, y, temperature.text, temperature.with);
+  on.put_right(at.temperature_end, y, temperature.text, ink_by_age(of.values, temperature.with));
   const auto power = power_text(of);
-  on.put_right(at.power_end, y, power.text, power.with);
+  on.put_right(at.power_end, y, power.text, ink_by_age(of.values, power.with));
 }
 
-std::string clock_text(const std::optional<std::uint32_t>& mhz) {
-  return mhz ? fmt::format("{}MHz", *mhz) : "?";
+std::string clock_text(const std::optional<std::uint32_t>& mhz, bool is_unsupported) {
+  return mhz ? fmt::format("{}MHz", *mhz) : missing_text(is_unsupported).text;
 }
 
-std::string fan_text(const hypomnesis::telemetry& of) {
+std::string fan_text(const hypomnesis::telemetry& of, bool is_unsupported) {
   if (of.fan_percent) return fmt::format("{}%", *of.fan_percent);
-  return of.fan_rpm ? fmt::format("{}RPM", *of.fan_rpm) : "?";
+  return of.fan_rpm ? fmt::format("{}RPM", *of.fan_rpm) : missing_text(is_unsupported).text;
 }
 
-std::string link_text(const hypomnesis::telemetry& of) {
-  if (!of.pcie_generation || !of.pcie_width) return {};
-  return fmt::format("{}x{} ", *of.pcie_generation, *of.pcie_width);
+std::string pcie_text(const gpu_reading& of, const hypomnesis::telemetry& values, bool arrows) {
+  std::string text;
+  if (values.pcie_generation && values.pcie_width)
+    text = fmt::format("{}x{} ", *values.pcie_generation, *values.pcie_width);
+  const auto received = rate_text(of.received_rate, of.lacks(HMN_TELEMETRY_HAS_PCIE_RX)).text;
+  const auto sent = rate_text(of.sent_rate, of.lacks(HMN_TELEMETRY_HAS_PCIE_TX)).text;
+  return text + (arrows ? "↓" : "rx ") + received + (arrows ? " ↑" : " tx ") + sent;
 }
 
-// Labels and values: clocks, fan, PCIe.
-int put_details(frame& on, int x, int y, const gpu_reading& of) {
+struct detail {
+  std::string_view label;
+  std::string value;
+  int rank;  // the highest is left out first
+};
+
+std::vector<detail> details_of(const gpu_reading& of, bool arrows) {
   const hypomnesis::telemetry none;
   const auto& values = of.values ? *of.values : none;
-  const auto add = [&](std::string_view label, const std::string& value) {
-    x = on.put(x, y, std::string(label) + " ", ink::faint);
-    x = on.put(x, y, value, value == "?" ? ink::faint : ink::plain) + 2;
-  };
-  add("core", clock_text(values.core_clock_mhz));
-  add("mem", clock_text(values.memory_clock_mhz));
-  add("fan", fan_text(values));
-  const bool arrows = on.has_unicode();
-  add("PCIe", link_text(values) + (arrows ? "↓" : "rx ") + rate_text(of.received_rate).text +
-                  (arrows ? " ↑" : " tx ") + rate_text(of.sent_rate).text);
-  return x;
+  return {{"core", clock_text(values.core_clock_mhz, of.lacks(HMN_TELEMETRY_HAS_CORE_CLOCK)), 1},
+          {"mem", clock_text(values.memory_clock_mhz, of.lacks(HMN_TELEMETRY_HAS_MEMORY_CLOCK)), 3},
+          {"fan",
+           fan_text(values,
+                    of.lacks(HMN_TELEMETRY_HAS_FAN_PERCENT) && of.lacks(HMN_TELEMETRY_HAS_FAN_RPM)),
+           2},
+          {"PCIe", pcie_text(of, values, arrows), 0}};
 }
 
-int put_flags(frame& on, int x, int y, const gpu_reading& of) {
+int width_of(const value_text& of) {
+  return static_cast<int>(display_width(of.text));
+}
+
+int width_of(const detail& of) {
+  return static_cast<int>(display_width(of.label) + 1 + display_width(of.value)) + 2;
+}
+
+// Clocks, fan, PCIe: as many as there is space for, none in part.
+void put_details(frame& on, int x, int y, const gpu_reading& of) {
+  auto all = details_of(of, on.has_unicode());
+  const auto total = [&] {
+    int width = -2;
+    for (const auto& each : all) width += width_of(each);
+    return width;
+  };
+  while (!all.empty() && x + total() > on.width())
+    all.erase(std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return a.rank < b.rank;
+    }));
+  for (const auto& each : all) {
+    const int value = on.put(x, y, std::string(each.label) + " ", ink::faint);
+    on.put(value, y, each.value, each.value.size() == 1 ? ink::faint : ink::plain);
+    x += width_of(each);
+  }
+}
+
+void put_flags(frame& on, int x, int y, const gpu_reading& of) {
   for (const auto& each : flags_of(of)) {
-    const auto width = static_cast<int>(display_width(each.text));
-    if (x + width > on.width()) {
+    if (x + width_of(each) > on.width()) {
       on.put(on.width() - 1, y, U'!', each.with);
       break;
     }
     x = on.put(x, y, each.text, each.with) + 1;
   }
-  return x;
+}
+
+value_widths widths_of(const std::vector<gpu_reading>& all) {
+  value_widths out;
+  for (const auto& each : all) {
+    if (state_of(each.of)) continue;
+    out.memory = std::max(out.memory, width_of(memory_text(each)));
+    out.power = std::max(out.power, width_of(power_text(each)));
+    int flags = 0;
+    for (const auto& flag : flags_of(each)) flags += width_of(flag) + 1;
+    out.flags = std::max(out.flags, flags - 1);
+  }
+  return out;
 }
 
 void put_titles(frame& on, const gpu_columns& at, int y, bool is_focused) {
@@ -167,33 +234,48 @@ void put_titles(frame& on, const gpu_columns& at, int y, bool is_focused) {
   on.put(at.name, y, "NAME", ink::strong);
   on.put(at.load, y, "LOAD", ink::strong);
   on.put(at.memory, y, "MEMORY", ink::strong);
-  on.put_right(at.memory + at.bar_width + 10, y, "GiB", ink::strong);
+  on.put_right(at.memory_end, y, "GiB", ink::strong);
   on.put_right(at.temperature_end, y, "TEMP", ink::strong);
   on.put_right(at.power_end, y, "POWER", ink::strong);
 }
 
 // Returns the GPU that a partition belongs to.
-const gpu_reading* parent_of(const gpu_reading& of, const machine_reading& in) {
-  const auto parent = of.of.device.parent_index;
-  if (!parent) return nullptr;
-  return find_device_in(in.gpus, *parent,
-                        [](const gpu_reading& each) { return each.of.device.index; });
+const gpu_reading* parent_of(const gpu_reading& of, const std::vector<gpu_reading>& all) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const gpu_reading& each) {
+    return each.of.device.index == of.of.device.parent_index;
+  });
+  return found != all.end() ? &*found : nullptr;
 }
 
-void put_gpu(frame& on, const gpu_columns& at, int y, const gpu_reading& of,
-             const gpu_reading* parent) {
+// Name in its column: of a partition with a branch, and without "MIG" where it is too long.
+std::string name_text(const frame& on, const gpu_columns& at, std::size_t position,
+                      const std::vector<gpu_reading>& all) {
+  const auto& of = all[position];
+  const auto width = static_cast<std::size_t>(at.name_width);
+  auto name = gpu_name(of, parent_of(of, all), on.with().ascii_only);
+  const auto parent = of.of.device.parent_index;
+  if (parent) {
+    constexpr std::string_view needless = "MIG ";
+    const bool is_last =
+        position + 1 == all.size() || all[position + 1].of.device.parent_index != parent;
+    if (display_width(name) + 2 > width && name.starts_with(needless)) name.erase(0, needless.size());
+    name.insert(0, !on.has_unicode() ? "- " : is_last ? "└ " : "├ ");
+  }
+  return cut_middle(name, width, ellipsis_of(on));
+}
+
+void put_gpu(frame& on, const gpu_columns& at, int y, std::size_t position,
+             const std::vector<gpu_reading>& all, bool has_second_line) {
+  const auto& of = all[position];
   on.put_right(index_end, y, fmt::to_string(of.of.device.index), ink::strong);
-  const bool is_part = of.of.device.parent_index.has_value();
-  const auto prefix = !is_part ? "" : on.has_unicode() ? "└ " : "- ";
-  on.put(at.name, y,
-         cut_middle(prefix + gpu_name(of, parent, on.with().ascii_only),
-                    static_cast<std::size_t>(at.name_width), ellipsis_of(on)),
-         of.is_fresh() ? ink::plain : ink::faint);
-  if (const auto state = state_of(of.of)) return put_state(on, at, y, of, *state);
+  on.put(at.name, y, name_text(on, at, position, all), of.is_fresh() ? ink::plain : ink::faint);
+  if (const auto state = state_of(of.of)) return put_state(on, at, y, of, *state, has_second_line);
   put_values(on, at, y, of);
-  auto x = at.flags;
-  if (at.has_details) x = put_details(on, x + 1, y, of);
-  put_flags(on, x, y, of);
+  put_flags(on, at.flags, y, of);
+  if (has_second_line)
+    put_details(on, at.name, y + 1, of);
+  else if (on.width() >= wide_table)
+    put_details(on, at.details, y, of);
 }
 
 }  // namespace
@@ -202,8 +284,8 @@ std::string gpu_name(const gpu_reading& of, const gpu_reading* parent, bool asci
   return escape_for_text(short_name(of.of, parent != nullptr ? &parent->of : nullptr), ascii_only);
 }
 
-std::vector<flag> flags_of(const gpu_reading& of) {
-  std::vector<flag> out;
+std::vector<value_text> flags_of(const gpu_reading& of) {
+  std::vector<value_text> out;
   if (of.is_spilling.value_or(false)) out.push_back({"SPILL", ink::bad});
   if (of.values && of.values->throttle) {
     const auto why = *of.values->throttle;
@@ -219,7 +301,9 @@ std::vector<flag> flags_of(const gpu_reading& of) {
 }
 
 void draw_gpu_table(frame& on, const layout& in, const state& of) {
-  const auto at = columns_for(on.width());
+  const auto none = std::vector<gpu_reading>();
+  const auto& all = of.now ? of.now->gpus : none;
+  const auto at = columns_for(on.width(), widths_of(all));
   put_titles(on, at, in.gpus.y, of.on == focus::gpus);
   if (!of.now) {
     on.put(1, in.gpus.y + 1, "looking for GPUs", ink::faint);
@@ -228,19 +312,15 @@ void draw_gpu_table(frame& on, const layout& in, const state& of) {
   if (!of.now->why_no_gpu.empty())
     on.put(1, in.gpus.y + 1, escape_for_text(of.now->why_no_gpu, on.with().ascii_only),
            ink::warning);
+  put_hidden(on, at.power_end, in.gpus.y, of.gpus.top, in.gpu_rows(), all.size());
   int y = in.gpus.y + 1;
-  for (std::size_t i = of.gpus.top; i < of.gpus.top + in.gpu_rows() && i < of.now->gpus.size();
-       ++i) {
-    const auto& each = of.now->gpus[i];
-    put_gpu(on, at, y, each, parent_of(each, *of.now));
+  for (std::size_t i = of.gpus.top; i < of.gpus.top + in.gpu_rows() && i < all.size(); ++i) {
+    put_gpu(on, at, y, i, all, in.has_gpu_details);
     if (i == of.gpus.at) {
       on.put(0, y, on.has_unicode() ? U'▌' : U'>', ink::accent);
       if (of.on == focus::gpus) on.select(0, y, on.width());
     }
-    ++y;
-    if (in.has_gpu_details && !at.has_details && !state_of(each.of))
-      put_details(on, at.name, y, each);
-    if (in.has_gpu_details) ++y;
+    y += in.has_gpu_details ? 2 : 1;
   }
 }
 

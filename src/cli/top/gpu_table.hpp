@@ -13,11 +13,7 @@ namespace hmn::cli::top {
 std::string gpu_name(const gpu_reading& of, const gpu_reading* parent, bool ascii_only);
 
 // Conditions that need attention, in a few words: "thermal", "spill".
-struct flag {
-  std::string text;
-  ink with = ink::warning;
-};
-std::vector<flag> flags_of(const gpu_reading& of);
+std::vector<value_text> flags_of(const gpu_reading& of);
 
 void draw_gpu_table(frame& on, const layout& in, const state& of);
 

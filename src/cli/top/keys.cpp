@@ -50,7 +50,10 @@ std::ptrdiff_t distance_of(key what, std::size_t page_lines, std::size_t count) 
   }
 }
 
-key_press vi_key(key_press pressed) {
+// Returns the key that another one stands for.
+key_press meant_by(key_press pressed) {
+  if (pressed.what == key::f1) return {key::character, U'?'};
+  if (pressed.what == key::f9) return {key::character, U'x'};
   if (pressed.what != key::character) return pressed;
   if (pressed.character == U'k') return {key::up};
   if (pressed.character == U'j') return {key::down};
@@ -121,6 +124,10 @@ void choose_signal(state& in) {
                                  : "signals are not supported on this system";
     return;
   }
+  if (has(chosen->usage.notes, hypomnesis::note::foreign_pid)) {
+    in.message = "a process of another PID namespace takes no signals from here";
+    return;
+  }
   in.signal_list = {};
   in.at = page::signals;
 }
@@ -180,7 +187,7 @@ bool press_anywhere(state& in, char32_t character) {
       in.is_paused = !in.is_paused;
       return true;
     case U'x':
-      choose_signal(in);
+      if (in.at != page::gpu) choose_signal(in);
       return true;
     default:
       return false;
@@ -236,7 +243,9 @@ request press_on_text(state& in, key_press pressed, std::size_t page_lines) {
     return request::none;
   }
   constexpr std::size_t longest_text = 10'000;
-  in.text.move(distance_of(pressed.what, page_lines, longest_text), longest_text);
+  const auto to = static_cast<std::ptrdiff_t>(in.text.top) +
+                  distance_of(pressed.what, page_lines, longest_text);
+  in.text.top = static_cast<std::size_t>(std::max<std::ptrdiff_t>(to, 0));
   return request::none;
 }
 
@@ -312,7 +321,7 @@ request press(state& in, key_press pressed, std::size_t page_lines) {
   if (in.is_filtering) return edit_filter(in, pressed, page_lines);
   if (in.at == page::confirmation) return press_on_confirmation(in, pressed);
   if (pressed.what == key::escape) return go_back(in), request::none;
-  pressed = vi_key(pressed);
+  pressed = meant_by(pressed);
   switch (in.at) {
     case page::columns:
       return press_on_columns(in, pressed);
@@ -323,8 +332,6 @@ request press(state& in, key_press pressed, std::size_t page_lines) {
     default:
       return press_on_text(in, pressed, page_lines);
   }
-  if (pressed.what == key::f1) pressed = {key::character, U'?'};
-  if (pressed.what == key::f9) pressed = {key::character, U'x'};
   if (pressed.what == key::character) return press_on_main(in, pressed.character);
   return press_special_on_main(in, pressed.what, page_lines);
 }

@@ -9,6 +9,8 @@ namespace hmn::cli::top {
 
 inline constexpr int least_width = 60;
 inline constexpr int least_height = 16;
+// From this width on the line of a GPU has its clocks, fan and PCIe too.
+inline constexpr int wide_table = 140;
 
 // Parts of the main page, from top to bottom. An area without height is not shown.
 struct layout {
@@ -24,6 +26,11 @@ struct layout {
     return static_cast<std::size_t>(processes.height > 0 ? processes.height - 1 : 0);
   }
 };
+
+// Shows in a line of titles, after the column `from`, how many rows of a list are above and below
+// those that are shown.
+void put_hidden(frame& on, int from, int y, std::size_t first, std::size_t shown,
+                std::size_t count);
 
 layout layout_of(const state& of, area whole);
 // Scrolls lists so that what is chosen is visible.

@@ -9,8 +9,6 @@
 namespace hmn::cli::top {
 namespace {
 
-constexpr int label_width = 20;
-
 struct page_line {
   std::string label;
   std::string text;
@@ -50,14 +48,17 @@ std::vector<std::string> wrapped(const std::string& text, int width) {
   return out;
 }
 
-void draw_entries(frame& on, area where, const std::vector<entry>& all, std::size_t top) {
-  const auto lines = lines_of(all, where.width - label_width - 2, on.with().ascii_only);
+void draw_entries(frame& on, area where, const std::vector<entry>& all, text_position& in,
+                  int labels) {
+  const auto lines = lines_of(all, where.width - labels - 2, on.with().ascii_only);
   const auto height = static_cast<std::size_t>(std::max(where.height, 0));
-  const auto first = std::min(top, lines.size() > height ? lines.size() - height : 0);
+  in.visible = height;
+  in.top = std::min(in.top, lines.size() > height ? lines.size() - height : 0);
+  const auto first = in.top;
   int y = where.y;
   for (auto i = first; i < lines.size() && i < first + height; ++i, ++y) {
-    on.put(where.x + 1, y, lines[i].label, ink::accent, label_width - 1);
-    on.put(where.x + 1 + label_width, y, lines[i].text, lines[i].with);
+    on.put(where.x + 1, y, lines[i].label, ink::accent, labels - 1);
+    on.put(where.x + 1 + labels, y, lines[i].text, lines[i].with);
   }
   if (first + height < lines.size())
     on.put_right(where.x + where.width - 1, where.y + where.height - 1,

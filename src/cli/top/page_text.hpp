@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli/top/frame.hpp"
+#include "cli/top/state.hpp"
 
 namespace hmn::cli::top {
 
@@ -14,9 +15,12 @@ struct entry {
   std::string reason;
 };
 
-// Draws entries from the one at `top` on; long values continue on further lines. Texts are not yet
-// escaped.
-void draw_entries(frame& on, area where, const std::vector<entry>& all, std::size_t top);
+inline constexpr int label_width = 20;
+
+// Draws entries, as far as they are scrolled; long values continue on further lines. Texts are not
+// yet escaped.
+void draw_entries(frame& on, area where, const std::vector<entry>& all, text_position& in,
+                  int labels = label_width);
 
 // Returns the lines of a text that is cut at `width` columns.
 std::vector<std::string> wrapped(const std::string& text, int width);

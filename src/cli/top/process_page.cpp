@@ -77,10 +77,14 @@ std::vector<entry> entries_of_process(const state& in, const process_reading& ro
 
 chart chart_of(const char* title, const history& of, ramp with, double least, std::string value,
                const time_window& in, bool is_bytes) {
-  const auto top = std::max(least, static_cast<double>(of.highest(in).value_or(0)));
+  const auto highest = of.highest(in);
+  const auto top = std::max(least, static_cast<double>(highest.value_or(0)));
+  std::string scale;
+  if (highest || !is_bytes)
+    scale = "max " + (is_bytes ? short_bytes(top) : fmt::format("{:.0f}%", top));
   return {title,
           std::move(value),
-          "max " + (is_bytes ? short_bytes(top) : fmt::format("{:.0f}%", top)),
+          std::move(scale),
           {&of, top, with},
           {}};
 }
@@ -89,20 +93,23 @@ std::vector<chart> charts_of_process(const state& of, const process_reading& row
   const auto* const past = of.curves.of_process(row.identity());
   if (past == nullptr) return {};
   const auto window = of.window();
-  const auto text = [](const std::optional<std::string>& value) { return value.value_or("?"); };
+  const auto text = [&](const std::optional<std::string>& value, std::uint32_t field) {
+    return value.value_or(missing_text(row.lacks(field)).text);
+  };
   return {chart_of("load", past->load, ramp::load, 100,
-                   text(percent_or_none(row.usage.busy_percent)), window, false),
-          chart_of("VRAM", past->vram, ramp::memory, 1, text(bytes_or_none(row.usage.used_bytes)),
-                   window, true),
-          chart_of("CPU", past->cpu, ramp::power, 100, text(percent_or_none(row.cpu_percent)),
+                   text(percent_or_none(row.usage.busy_percent), HMN_USAGE_HAS_BUSY_PERCENT),
+                   window, false),
+          chart_of("VRAM", past->vram, ramp::memory, 1,
+                   text(bytes_or_none(row.usage.used_bytes), HMN_USAGE_HAS_USED), window, true),
+          chart_of("CPU", past->cpu, ramp::power, 100, text(percent_or_none(row.cpu_percent), 0),
                    window, false),
           chart_of("RAM", past->ram, ramp::heat, 1,
-                   text(bytes_or_none(row.usage.host_resident_bytes)), window, true)};
+                   text(bytes_or_none(row.usage.host_resident_bytes), 0), window, true)};
 }
 
 }  // namespace
 
-void draw_process_page(frame& on, area where, const state& of) {
+void draw_process_page(frame& on, area where, state& of) {
   const auto* const row = of.process();
   if (row == nullptr) {
     on.put(where.x + 1, where.y + 1, "the process has ended, or no longer uses a GPU",
@@ -118,7 +125,7 @@ void draw_process_page(frame& on, area where, const state& of) {
            ink::faint);
   draw_charts(on, {where.x, where.y, where.width, charts}, all, of.window());
   draw_entries(on, {where.x, where.y + charts, where.width, where.height - charts},
-               entries_of_process(of, *row), of.text.at);
+               entries_of_process(of, *row), of.text);
 }
 
 }  // namespace hmn::cli::top

@@ -8,6 +8,7 @@
 
 #include "cli/text/escape.hpp"
 #include "cli/text/width.hpp"
+#include "cli/top/page_text.hpp"
 #include "cli/top/value_text.hpp"
 
 namespace hmn::cli::top {
@@ -112,6 +113,13 @@ void put_titles_of(frame& on, const std::vector<shown_column>& all, int y, const
   }
 }
 
+int end_of_titles(const std::vector<shown_column>& all) {
+  int end = total_width(all) - gap;
+  if (!all.empty() && all.back().which == column::command)
+    end += static_cast<int>(facts_of(column::command).title.size()) + 1 - all.back().width;
+  return end;
+}
+
 std::string name_of(const usage_group& of, grouping by) {
   if (!of.is_known) return fmt::format("{} unknown", word_of(by));
   return of.name.value_or(fmt::format("no {}", word_of(by)));
@@ -162,9 +170,13 @@ void draw_process_table(frame& on, const layout& in, const state& of) {
   const auto all = columns_of(in, of, on.with().ascii_only);
   put_titles_of(on, all, in.processes.y, of);
   put_lines(on, all, in, of);
-  if (of.list.lines.empty())
-    on.put(1, in.processes.y + 1, escape_for_text(empty_text(of), on.with().ascii_only),
-           ink::faint);
+  put_hidden(on, end_of_titles(all), in.processes.y, of.processes.top, in.process_rows(),
+             of.list.lines.size());
+  if (!of.list.lines.empty()) return;
+  int y = in.processes.y + 1;
+  for (const auto& line :
+       wrapped(escape_for_text(empty_text(of), on.with().ascii_only), in.processes.width - 2))
+    if (y < in.footer.y) on.put(1, y++, line, ink::faint);
 }
 
 }  // namespace hmn::cli::top

@@ -25,8 +25,12 @@ struct gpu_reading {
   bool has_spilled = false;
   std::string why_no_spill;
   std::string why_state;  // reason of a state other than ready
+  // HMN_TELEMETRY_HAS_* that are missing, and that the device or its driver does not have.
+  std::uint32_t unsupported = 0;
+  bool has_no_used = false;  // the same of the memory in use
 
   bool is_fresh() const;
+  bool lacks(std::uint32_t field) const { return (unsupported & field) == field; }
 };
 
 // Identity of a process that a reused pid does not share.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/text/escape.hpp"
 #include "cli/top/gpu_charts.hpp"
 #include "cli/top/gpu_table.hpp"
 #include "cli/top/layout.hpp"
@@ -25,7 +26,7 @@ void draw_main(frame& on, const layout& in, const state& of) {
   draw_process_table(on, in, of);
 }
 
-void draw_page(frame& on, const layout& in, const state& of) {
+void draw_page(frame& on, const layout& in, state& of) {
   const area where{0, 1, on.width(), on.height() - 2};
   switch (of.at) {
     case page::main:
@@ -46,11 +47,19 @@ void draw_page(frame& on, const layout& in, const state& of) {
 }
 
 void draw_page_footer(frame& on, const layout& in, const state& of) {
+  const int y = in.footer.y;
+  if (!of.message.empty() && !of.is_filtering) {
+    on.put(1, y, escape_for_text(of.message, on.with().ascii_only), ink::warning);
+    return;
+  }
   if (of.at == page::main) return draw_footer(on, in, of);
   if (of.at == page::help || of.at == page::columns)
-    put_hints(on, 1, in.footer.y, {{"Esc", "back"}, {"Up Down", "move"}});
-  else if (of.at == page::gpu || of.at == page::process)
-    put_hints(on, 1, in.footer.y,
+    put_hints(on, 1, y, {{"Esc", "back"}, {"Up Down", "move"}});
+  else if (of.at == page::gpu)
+    put_hints(on, 1, y,
+              {{"Esc", "back"}, {"Up Down", "scroll"}, {"t T", "time"}, {"[ ]", "other GPU"}});
+  else if (of.at == page::process)
+    put_hints(on, 1, y,
               {{"Esc", "back"}, {"Up Down", "scroll"}, {"t T", "time"}, {"x", "signal"}});
 }
 
@@ -71,8 +80,8 @@ frame draw_screen(state& of, int width, int height, glyphs with) {
 }
 
 std::size_t page_lines_of(const state& of, int width, int height) {
+  if (of.at != page::main) return of.text.visible;
   const auto in = layout_of(of, {0, 0, width, height});
-  if (of.at != page::main) return static_cast<std::size_t>(std::max(1, height - 3));
   return of.on == focus::gpus ? in.gpu_rows() : in.process_rows();
 }
 

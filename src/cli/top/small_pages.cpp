@@ -7,6 +7,7 @@
 #include "cli/text/width.hpp"
 #include "cli/top/chart.hpp"
 #include "cli/top/keys.hpp"
+#include "cli/top/page_text.hpp"
 #include "cli/top/pages.hpp"
 
 namespace hmn::cli::top {
@@ -28,21 +29,11 @@ area draw_dialog(frame& on, area in, int width, int height, std::string_view tit
 
 }  // namespace
 
-void draw_help_page(frame& on, area where, const state& of) {
+void draw_help_page(frame& on, area where, state& of) {
   constexpr int keys_width = 29;
-  const auto all = all_key_help();
-  const auto height = static_cast<std::size_t>(std::max(where.height, 0));
-  const auto first = std::min(of.text.at, all.size() > height ? all.size() - height : 0);
-  int y = where.y;
-  for (auto i = first; i < all.size() && i < first + height; ++i, ++y) {
-    on.put(where.x + 1, y, all[i].keys, ink::accent);
-    on.put(where.x + 1 + keys_width, y,
-           cut_to_width(all[i].effect, static_cast<std::size_t>(where.width - keys_width - 1),
-                        on.has_unicode() ? "…" : "..."));
-  }
-  if (first + height < all.size())
-    on.put_right(where.x + where.width - 1, where.y + where.height - 1,
-                 on.has_unicode() ? " ↓ more " : " v more ", ink::accent);
+  std::vector<entry> all;
+  for (const auto& each : all_key_help()) all.push_back({std::string(each.keys), std::string(each.effect), {}});
+  draw_entries(on, where, all, of.text, keys_width);
 }
 
 void draw_columns_page(frame& on, area where, const state& of) {

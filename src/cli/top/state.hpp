@@ -36,6 +36,12 @@ struct cursor {
   void show_in(std::size_t visible, std::size_t count);
 };
 
+// Position in a text, which the drawing keeps within it.
+struct text_position {
+  std::size_t top = 0;      // first visible line
+  std::size_t visible = 1;  // lines, as drawn last
+};
+
 // Everything that the screen shows and that keys change.
 class state {
  public:
@@ -57,7 +63,8 @@ class state {
   list_choice choice;
   bool is_filtering = false;
   process_list list;  // of `now`, by `choice`
-  cursor processes, gpus, column_list, signal_list, text;
+  cursor processes, gpus, column_list, signal_list;
+  text_position text;
   std::size_t command_offset = 0;  // columns of the command line that are scrolled away
   std::optional<process_identity> selected;
   std::optional<pending_signal> pending;

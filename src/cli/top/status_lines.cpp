@@ -30,8 +30,11 @@ std::string count_text(const state& of) {
   const auto gpus = of.now->gpus.size(), shown = of.list.shown;
   const auto all = shown + of.list.hidden;
   const auto count = of.now->search_failed ? "?" : fmt::to_string(gpus);
-  auto text = fmt::format("{} GPU{}  {}{}", count, gpus == 1 ? "" : "s",
-                          of.now->is_partial ? ">=" : "", shown);
+  const bool is_none_known = of.now->is_partial && all == 0;
+  auto text = fmt::format("{} GPU{}  {}", count, gpus == 1 ? "" : "s",
+                          is_none_known       ? "?"
+                          : of.now->is_partial ? fmt::format(">={}", shown)
+                                              : fmt::to_string(shown));
   if (of.list.hidden > 0) text += fmt::format(" of {}", all);
   return text + (all == 1 ? " process" : " processes");
 }
@@ -88,10 +91,6 @@ void draw_header(frame& on, const layout& in, const state& of) {
 void draw_footer(frame& on, const layout& in, const state& of) {
   const int y = in.footer.y;
   if (of.is_filtering) return put_filter(on, y, of);
-  if (!of.message.empty()) {
-    on.put(1, y, escape_for_text(of.message, on.with().ascii_only), ink::warning);
-    return;
-  }
   const int x = put_hints(on, 1, y, {{"?", "help"}, {"q", "quit"}});
   if (!of.choice.filter.empty()) {
     on.put(x, y,

@@ -14,12 +14,15 @@ struct value_text {
   ink with = ink::plain;
 };
 
-// "?": the reason is on the page of the device or process.
-value_text unknown_value_text();
-value_text bytes_text(std::optional<std::uint64_t> bytes, std::string_view mark = {});
-value_text rate_text(std::optional<double> bytes_per_second);
+// Returns the sign of a missing value. Its reason is on the page of the device or process.
+value_text missing_text(bool is_unsupported = false);
+value_text bytes_text(std::optional<std::uint64_t> bytes, std::string_view mark = {},
+                      bool is_unsupported = false);
+value_text rate_text(std::optional<double> bytes_per_second, bool is_unsupported = false);
 // Formats "87%"; with a ramp the colour follows the value.
-value_text percent_text(std::optional<double> percent, ramp with);
+value_text percent_text(std::optional<double> percent, ramp with, bool is_unsupported = false);
+// Formats "61°C".
+std::string degrees_text(double celsius, bool unicode);
 
 // Formats the age of a process: "42s", "3:05", "2:13:05", "5d03h".
 std::string elapsed_text(std::uint64_t ns);

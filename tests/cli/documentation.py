@@ -137,7 +137,7 @@ class Texts(unittest.TestCase):
             text = help_of(command)
             self.assertIn("\nExamples:\n  hmn", text)
             self.assertIn("\nExit status: 0 done", text)
-            self.assertTrue(all(len(line) <= 84 for line in text.splitlines()), text)
+            self.assertTrue(all(len(line) <= 80 for line in text.splitlines()), text)
 
     def test_sort_keys_stand_everywhere(self):
         keys = "vram shared total ram pid name".split()

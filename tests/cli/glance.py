@@ -153,7 +153,12 @@ class Glance(Machines):
     def test_memory_that_is_not_known(self):
         pools = [{"kind": "unified", "total": "120GiB", "used": None, "free": None}]
         (row,), _ = self.rows_of({"devices": [gpu(pools=pools)]}, 120, 1)
-        self.assertRegex(row, r" \? / 120\.0 GiB +unified ")
+        self.assertRegex(row, r" - / 120\.0 GiB +unified ")
+        failing = [{"call": "pools", "fields": ["used", "free"], "status": "permission",
+                    "message": "root only"}]
+        (row,), lines = self.rows_of({"devices": [gpu(failures=failing)]}, 120, 1)
+        self.assertRegex(row, r" \? / 80\.0 GiB ")
+        self.assertIn("GPU 0: memory: root only", lines)
         (row,), _ = self.rows_of({"devices": [gpu(pools=[])]}, 120, 1)
         self.assertRegex(row, r"57 % +[?-] +61 °C")
 

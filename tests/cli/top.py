@@ -183,11 +183,14 @@ class Frames(Top):
         self.assertEqual(re.findall(r"max \S+ ?\S*", frame), ["max 100% ─╯╰", "max 100°C ─╯"])
 
     def test_earlier_values_are_faint(self):
-        hanging = [{"call": "telemetry", "hang": "forever", "from_reading": 6}]
-        screen = self.open({"devices": [busy(load=77, delays=hanging)]}, "--interval", "200ms", size=(120, 40))
-        screen.until_has("stale")
-        line = next(line for line in screen.shown(colours=True).splitlines() if "stale" in line)
-        self.assertRegex(line, r"\x1b\[38;5;245m +77%")
+        late = busy(load=77)
+        late["telemetry"]["notes"] = ["stale"]
+        screen = self.open({"devices": [late, busy(load=88)]}, size=(120, 40))
+        screen.until_has("stale", "88%")
+        faint, fresh = (next(line for line in screen.shown(colours=True).splitlines() if f"{load}%" in line)
+                        for load in (77, 88))
+        self.assertRegex(faint, r"\x1b\[38;5;245m *77%")
+        self.assertNotRegex(fresh, r"\x1b\[38;5;245m *88%")
 
     def test_rates_are_of_the_counters(self):
         path = "/devices/0/telemetry/pcie_rx_bytes"
@@ -430,9 +433,9 @@ class Keys(Top):
         screen.until_has("GPU-1", "Second", "encoder", "unknown")
         screen.keys("x")  # there is no process to send it to
         screen.keys("End")
-        last = screen.until_has("spill")
+        screen.until(lambda now: "spill" in now and "more" not in now, "end")
         screen.keys("Up")  # moves at once
-        screen.until(lambda now: now != last and "spill" not in now, "line above")
+        screen.until_has("↓ more")
         screen.keys("q")
         screen.until_has("COMMAND")
 
@@ -488,7 +491,8 @@ class Keys(Top):
             screen.close()
 
     def test_help_is_whole_on_a_small_terminal(self):
-        screen = self.start((60, 16))
+        screen = self.open(self.two, size=(60, 16))
+        screen.until_has("render")
         screen.keys("?")
         frame = screen.until_has("move in the list")
         self.assertNotIn("…", frame)

@@ -31,15 +31,15 @@ void add_values(CLI::App& app, std::initializer_list<value_option> all) {
 
 void add_common_but_timeout(CLI::App& app, common_texts& into) {
   app.set_help_flag("-h,--help", "Print this help");
-  app.add_option("--machine", into.machine, "Use the machine in FILE: described, or recorded")
+  app.add_option("--machine", into.machine, "Read the simulated or recorded machine in FILE")
       ->type_name("FILE");
-  add_values(app, {{"--color", &into.colour, "WHEN", "Colours: auto, always, never [auto]"}});
+  add_values(app, {{"--color", &into.colour, "WHEN", "Use colours: auto, always, never [auto]"}});
   app.add_flag("--trace", into.trace, "Print each driver call on standard error");
 }
 
 void add_common(CLI::App& app, common_texts& into) {
   add_values(app, {{"--timeout", &into.timeout, "DURATION",
-                    "Longest wait for drivers: 500ms, 30s, 5m, 1h [60s]"}});
+                    "Maximum wait for drivers: 500ms, 30s, 5m, 1h [60s]"}});
   add_common_but_timeout(app, into);
 }
 

@@ -117,10 +117,10 @@ void add_exporter(CLI::App& app, exporter_texts& into) {
        {"--max-age", &into.max_age, "DURATION",
         "Share readings between clients up to this age [1s]"},
        {"--per", &into.per, "KIND", "Also memory per process, user, container, pod, ..."},
-       {"--compat", &into.compat, "NAMES", "Also the names of other exporters: dcgm, nvidia-smi"},
+       {"--compat", &into.compat, "NAMES", "Also names of other exporters: dcgm, nvidia-smi"},
        {"--textfile", &into.text_file, "FILE", "Write the metrics to FILE for node_exporter"},
        {"--interval", &into.interval, "DURATION", "With --textfile: write again at an interval"},
-       {"--timeout", &into.timeout, "DURATION", "Longest wait for drivers [2s]"}});
+       {"--timeout", &into.timeout, "DURATION", "Maximum wait for drivers [2s]"}});
   app.add_flag("--once", into.once, "Print the metrics");
   app.add_flag("--openmetrics", into.openmetrics, "With --once, --textfile: OpenMetrics format");
 }

@@ -64,8 +64,8 @@ constexpr const char* metrics_examples =
     "  hmn metrics --device 0 --slow\n"
     "  hmn metrics --json | jq '.[] | select(.metric == \"temperature\").value'\n"
     "\n"
-    "Exit status: 0 done (also when there are none), 1 failed, no such device, 2 wrong\n"
-    "usage. See hmn-metrics(1).";
+    "Exit status: 0 done (also when there are none), 1 failed, no such device, 2\n"
+    "wrong usage. See hmn-metrics(1).";
 
 constexpr const char* snapshot_examples =
     "Examples:\n"
@@ -125,17 +125,17 @@ void add_list(CLI::App& app, texts& into) {
 
 void add_metrics(CLI::App& app, texts& into) {
   auto* metrics = add_command(
-      app, "metrics", "List each sensor, clock, engine and count of the GPUs", metrics_examples);
+      app, "metrics", "List every sensor, clock, engine and counter", metrics_examples);
   add_device(*metrics, into);
-  metrics->add_flag("--slow", into.slow, "Also those that take more than a few milliseconds");
+  metrics->add_flag("--slow", into.slow, "Also metrics that take more than a few ms to read");
   metrics->add_flag("--unsupported", into.unsupported,
-                    "Also those that are not supported, and why");
+                    "Also unsupported metrics, with the reason");
   metrics->add_flag("--json", into.command_json, "Print a JSON array");
   add_common(*metrics, into.after);
 }
 
 void add_record(CLI::App& app, texts& into) {
-  auto* record = add_command(app, "record-machine", "Record this machine in a file that replays it",
+  auto* record = add_command(app, "record-machine", "Record this machine to a file to replay elsewhere",
                              record_examples);
   record->add_option("FILE", into.file, "File to write")->type_name("")->required();
   record->add_flag("--force", into.force, "Replace an existing file");
@@ -165,7 +165,7 @@ void add_fit_command(CLI::App& app, texts& into) {
 }
 
 void add_spill_and_watch(CLI::App& app, texts& into) {
-  auto* spill = add_command(app, "spill", "Run a command and report when GPU memory spills to RAM",
+  auto* spill = add_command(app, "spill", "Run a command and report spills of GPU memory",
                             spill_examples);
   take_command(*spill, "OPTIONS] COMMAND [ARGUMENT...");
   add_spill(*spill, into.spill);
@@ -181,7 +181,7 @@ void add_spill_and_watch(CLI::App& app, texts& into) {
 
 void add_top_command(CLI::App& app, texts& into) {
   auto* top =
-      add_command(app, "top", "Show the GPUs and their processes as they change", top_examples);
+      add_command(app, "top", "Monitor GPUs and their processes live", top_examples);
   add_top(*top, into.top);
   add_device(*top, into);
   add_common(*top, into.after);
@@ -217,11 +217,11 @@ void declare(CLI::App& app, texts& into) {
   add_run_and_wait(app, into);
   add_spill_and_watch(app, into);
   add_exporter_command(app, into);
-  auto* doctor = add_command(app, "doctor", "Report the GPUs and drivers found, and what to do",
+  auto* doctor = add_command(app, "doctor", "Check GPUs and drivers, and suggest fixes",
                              doctor_examples);
   doctor->add_flag("--json", into.command_json, "Print a JSON object");
   add_common(*doctor, into.after);
-  auto* help = add_command(app, "help", "Print this help, or that of a command", help_examples);
+  auto* help = add_command(app, "help", "Print this help, or the help of a command", help_examples);
   help->set_help_flag("-h,--help", "Print this help");
   help->add_option("COMMAND", into.topic, "Command whose help to print")->type_name("");
 }

@@ -97,8 +97,9 @@ std::vector<process_row> rows_of(const session& in, const hypomnesis::snapshot& 
                                  std::optional<device_index> device) {
   std::vector<process_row> rows;
   auto with = lookups_of(in, asked);
-  unsupported_usage unsupported(snapshot);
-  for (auto& usage : snapshot.usages()) {
+  auto usages = snapshot.usages();
+  const unsupported_usage unsupported(snapshot, usages);
+  for (auto& usage : usages) {
     process_row row;
     row.on = device_of(gpus, usage.device_index);
     row.unsupported = unsupported.of(usage);

@@ -58,10 +58,10 @@ void add_ps(CLI::App& app, ps_texts& into) {
       ->type_name("GLOB");
   add_values(app,
              {{"--sort", &into.sort, "KEY", "Order: vram, shared, total, ram, pid, name [vram]"},
-              {"--by", &into.by, "WHAT", "Sums instead: by user, container or device"},
+              {"--by", &into.by, "WHAT", "Totals by user, container or device instead"},
               {"--columns", &into.columns, "LIST", "Columns, separated by commas"}});
-  app.add_flag("--unattributed", into.unattributed, "Also memory that no visible process has");
-  app.add_flag("--show-pools", into.show_pools, "A line for each memory pool of each process");
+  app.add_flag("--unattributed", into.unattributed, "Also memory that belongs to no visible process");
+  app.add_flag("--show-pools", into.show_pools, "One line per memory pool of each process");
 }
 
 std::optional<failure> apply_ps(const ps_texts& from, options& to) {

@@ -61,8 +61,8 @@ const char* const log_examples =
 
 void add_log(CLI::App& app, log_texts& into) {
   add_values(app, {{"--interval", &into.interval, "DURATION", "Time between samples [1s]"},
-                   {"--count", &into.count, "N", "End after N samples of each device"},
-                   {"--duration", &into.duration, "DURATION", "End after this time"}});
+                   {"--count", &into.count, "N", "Exit after N samples of each device"},
+                   {"--duration", &into.duration, "DURATION", "Exit after this time"}});
   app.add_flag("--json", into.json, "Print a JSON object on each line");
   app.add_flag("--csv", into.csv, "Print comma-separated values");
 }
@@ -89,18 +89,18 @@ const char* const run_examples =
     "  hmn run --plot - sleep 0.2           a plot in the terminal\n"
     "  hmn run --json - true | jq .largest_process.bytes\n"
     "\n"
-    "The command begins at the first word that is no option, or after --.\n"
+    "The command starts at the first word that is not an option, or after --.\n"
     "\n"
-    "Exit status: 0 done, else the command's own, or 128 + N when signal N ended it; 2\n"
-    "wrong usage, 125 hmn failed, 126 the command cannot be run, 127 it was not found.\n"
+    "Exit status: 0 done, else the command's own, or 128 + N if killed by signal N; 2\n"
+    "wrong usage, 125 hmn failed, 126 command cannot be run, 127 command not found.\n"
     "See hmn-run(1).";
 
 void add_run(CLI::App& app, run_texts& into) {
   add_values(
       app, {{"--record", &into.record, "FILE", "Write each sample to FILE (.jsonl or .csv)"},
-            {"--plot", &into.plot, "FILE", "Draw a plot into FILE.svg, or as text (-)"},
+            {"--plot", &into.plot, "FILE", "Plot to FILE (.svg), or in the terminal (-)"},
             {"--interval", &into.interval, "DURATION", "Time between samples [100ms]"},
-            {"--json", &into.json, "FILE", "Write the result to FILE, or to standard output (-)"}});
+            {"--json", &into.json, "FILE", "Write the result to FILE (-: standard output)"}});
 }
 
 std::optional<failure> apply_run(const run_texts& from, run_options& to) {
@@ -123,16 +123,16 @@ const char* const spill_examples =
     "  hmn spill ./train --steps 100\n"
     "  hmn spill --interval 50ms --json spill.json ./train\n"
     "\n"
-    "The command begins at the first word that is no option, or after --.\n"
+    "The command starts at the first word that is not an option, or after --.\n"
     "\n"
-    "Exit status: 0 done, else the command's own, or 128 + N when signal N ended it; 2\n"
-    "wrong usage, 125 hmn failed, 126 the command cannot be run, 127 it was not found.\n"
+    "Exit status: 0 done, else the command's own, or 128 + N if killed by signal N; 2\n"
+    "wrong usage, 125 hmn failed, 126 command cannot be run, 127 command not found.\n"
     "See hmn-spill(1).";
 
 void add_spill(CLI::App& app, spill_texts& into) {
   add_values(
       app, {{"--interval", &into.interval, "DURATION", "Time between samples [100ms]"},
-            {"--json", &into.json, "FILE", "Write the report to FILE, or to standard output (-)"}});
+            {"--json", &into.json, "FILE", "Write the report to FILE (-: standard output)"}});
 }
 
 std::optional<failure> apply_spill(const spill_texts& from, spill_options& to) {
@@ -148,18 +148,18 @@ const char* const wait_examples =
     "  hmn wait --free 8GiB --any --timeout 1h env\n"
     "  hmn wait --free 512MiB --device 0 --json\n"
     "\n"
-    "The command begins at the first word that is no option, or after --.\n"
+    "The command starts at the first word that is not an option, or after --.\n"
     "\n"
-    "Exit status: 0 done (with a command: the command's own), 1 failed, no GPU, no such\n"
-    "device or none that large, 2 wrong usage, 124 the time was up, 126 the command\n"
-    "cannot be run, 127 it was not found. See hmn-wait(1).";
+    "Exit status: 0 done (with a command: the command's own), 1 failed, no GPU, no\n"
+    "such device or none that large, 2 wrong usage, 124 timed out, 126 command cannot\n"
+    "be run, 127 command not found. See hmn-wait(1).";
 
 void add_wait(CLI::App& app, wait_texts& into) {
   add_values(app,
              {{"--free", &into.free, "SIZE", "Free memory to wait for: 20GiB, 512MiB"},
               {"--interval", &into.interval, "DURATION", "Time between checks [5s]"},
               {"--timeout", &into.timeout, "DURATION", "Give up after this time: 30s, 5m, 1h"}});
-  app.add_flag("--any", into.any, "First device with that much free (the default)");
+  app.add_flag("--any", into.any, "Any device with that much free (the default)");
 }
 
 std::optional<failure> apply_wait(const wait_texts& from, bool has_device, wait_options& to) {
@@ -184,15 +184,15 @@ const char* const watch_examples =
     "failed or wrong usage. See hmn-watch(1).";
 
 void add_watch(CLI::App& app, watch_texts& into) {
-  app.add_option("PID", into.pids, "Processes to follow; without: those that use most")
+  app.add_option("PID", into.pids, "Processes to track; by default those that use most")
       ->type_name("");
   add_values(app,
              {{"--interval", &into.interval, "DURATION", "Time between samples [5s]"},
-              {"--duration", &into.duration, "DURATION", "End after this time"},
-              {"--top", &into.top, "N", "Without PID: follow the top N [5]"},
+              {"--duration", &into.duration, "DURATION", "Exit after this time"},
+              {"--top", &into.top, "N", "Without PID: track the top N [5]"},
               {"--match", &into.match, "GLOB", "Without PID: only names that match (* ? [a-z])"},
-              {"--sort", &into.sort, "KEY", "Top by vram, shared, total, ram, pid, name [vram]"}});
-  app.add_flag("--follow-new", into.follow_new, "Choose the processes again at each sample");
+              {"--sort", &into.sort, "KEY", "Rank by vram, shared, total, ram, pid, name [vram]"}});
+  app.add_flag("--follow-new", into.follow_new, "Select the processes again at each sample");
 }
 
 std::optional<failure> apply_watch(const watch_texts& from, watch_options& to) {

@@ -45,8 +45,8 @@ const char* const fit_examples =
     "  hmn fit Llama-3-70B/ --device all    over all GPUs together\n"
     "  hmn fit config.json --json | jq .total_bytes\n"
     "\n"
-    "Exit status: 0 done, it fits; 3 it fits in part, 4 it does not; 1 failed, 2 wrong\n"
-    "usage. See hmn-fit(1).";
+    "Exit status: 0 done, it fits; 3 it fits in part, 4 it does not; 1 failed, 2\n"
+    "wrong usage. See hmn-fit(1).";
 
 void add_fit(CLI::App& app, fit_texts& into) {
   const auto last = CLI::MultiOptionPolicy::TakeLast;
@@ -62,7 +62,7 @@ void add_fit(CLI::App& app, fit_texts& into) {
   app.add_option("--kv-type", into.kv_type, "Type of the cached keys and values [f16]")
       ->type_name("TYPE")
       ->multi_option_policy(last);
-  app.add_option("--device", into.devices, "Only this device; several, or all: together")
+  app.add_option("--device", into.devices, "Only this device; repeated, or all: together")
       ->type_name("DEVICE")
       ->allow_extra_args(false);
 }

@@ -19,6 +19,26 @@ using hypomnesis::accounting_kind;
 using hypomnesis::name_status;
 using hypomnesis::note;
 
+// Values that not every driver has.
+struct optional_field {
+  std::uint32_t field;
+  bool (*is_known)(const hypomnesis::usage&);
+};
+constexpr optional_field optional_fields[] = {
+    {HMN_USAGE_HAS_USED, [](const auto& of) { return of.used_bytes.has_value(); }},
+    {HMN_USAGE_HAS_HOST_POOL, [](const auto& of) { return of.host_pool_bytes.has_value(); }},
+    // A share of time that counters will give is only not known yet.
+    {HMN_USAGE_HAS_BUSY_PERCENT, [](const auto& of) { return of.busy_percent || of.busy_ns; }},
+    {HMN_USAGE_HAS_KINDS, [](const auto& of) { return of.kinds.has_value(); }},
+    {HMN_USAGE_HAS_PEAK_USED, [](const auto& of) { return of.peak_used_bytes.has_value(); }}};
+
+std::uint32_t known_fields(const hypomnesis::usage& of) {
+  std::uint32_t fields = 0;
+  for (const auto& each : optional_fields)
+    if (each.is_known(of)) fields |= each.field;
+  return fields;
+}
+
 struct tally {
   usage_tally total;
   std::size_t nameless = 0;
@@ -67,30 +87,26 @@ std::string total_text(const tally& all) {
 
 }  // namespace
 
-unsupported_usage::unsupported_usage(const hypomnesis::snapshot& from) : from_(from) {
+unsupported_usage::unsupported_usage(const hypomnesis::snapshot& from,
+                                     const std::vector<hypomnesis::usage>& all) {
+  std::map<std::uint32_t, std::uint32_t> known;
+  for (const auto& each : all) known[each.device_index] |= known_fields(each);
+  for (const auto& [device, fields] : known)
+    for (const auto& [field, is_known] : optional_fields) {
+      if ((fields & field) != 0) continue;
+      const auto why = from.reason(device, hypomnesis::part::processes, field);
+      if (why && why->status == hypomnesis::status_code::unsupported) by_device_[device] |= field;
+    }
   for (const auto& each : from.diagnostics())
     if (each.subject == hypomnesis::part::processes && each.pid && each.device_index)
       explained_.emplace(*each.pid, *each.device_index);
 }
 
-std::uint32_t unsupported_usage::of_device(std::uint32_t index) const {
-  std::uint32_t found = 0;
-  for (const std::uint32_t bit :
-       {HMN_USAGE_HAS_USED, HMN_USAGE_HAS_HOST_POOL, HMN_USAGE_HAS_BUSY_PERCENT,
-        HMN_USAGE_HAS_KINDS, HMN_USAGE_HAS_PEAK_USED}) {
-    const auto why = from_.reason(index, hypomnesis::part::processes, bit);
-    if (why && why->status == hypomnesis::status_code::unsupported) found |= bit;
-  }
-  return found;
-}
-
-std::uint32_t unsupported_usage::of(const hypomnesis::usage& row) {
-  if (explained_.contains({row.pid, row.device_index})) return 0;
-  const auto [place, is_new] = by_device_.try_emplace(row.device_index);
-  if (is_new) place->second = of_device(row.device_index);
-  // A share of time that counters will give is only not known yet.
-  const std::uint32_t pending = row.busy_ns ? std::uint32_t{HMN_USAGE_HAS_BUSY_PERCENT} : 0;
-  return place->second & ~pending;
+std::uint32_t unsupported_usage::of(const hypomnesis::usage& row) const {
+  const auto found = by_device_.find(row.device_index);
+  return found == by_device_.end() || explained_.contains({row.pid, row.device_index})
+             ? 0
+             : found->second;
 }
 
 std::string short_container(std::string_view id) {

@@ -33,14 +33,12 @@ struct process_row {
 // Finds what devices and drivers do not have of the processes in a snapshot.
 class unsupported_usage {
  public:
-  explicit unsupported_usage(const hypomnesis::snapshot& from);
-  // Returns HMN_USAGE_HAS_*. Those that the row has may be among them.
-  std::uint32_t of(const hypomnesis::usage& row);
+  // `all`: the usages of the snapshot. What one process of a device has, the device has.
+  unsupported_usage(const hypomnesis::snapshot& from, const std::vector<hypomnesis::usage>& all);
+  // Returns HMN_USAGE_HAS_*.
+  std::uint32_t of(const hypomnesis::usage& row) const;
 
  private:
-  std::uint32_t of_device(std::uint32_t index) const;
-
-  const hypomnesis::snapshot& from_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> explained_;  // pid, device: with own reasons
   std::map<std::uint32_t, std::uint32_t> by_device_;
 };

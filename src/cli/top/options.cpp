@@ -24,12 +24,12 @@ expected<std::uint64_t> parse_frames(const std::string& text) {
 
 const char* const top_examples =
     "Examples:\n"
-    "  hmn top                              ? in it lists the keys\n"
+    "  hmn top                              press ? for the keys\n"
     "  hmn top --device 0 --interval 200ms\n"
     "  hmn top --once                       one frame as text\n"
     "\n"
-    "Exit status: 0 done or interrupted, 1 failed or no such device, 2 wrong usage. See\n"
-    "hmn-top(1).";
+    "Exit status: 0 done or interrupted, 1 failed or no such device, 2 wrong usage.\n"
+    "See hmn-top(1).";
 
 void add_top(CLI::App& app, top_texts& into) {
   const auto last = CLI::MultiOptionPolicy::TakeLast;
@@ -37,7 +37,7 @@ void add_top(CLI::App& app, top_texts& into) {
       ->type_name("DURATION")
       ->multi_option_policy(last);
   app.add_flag("--once", into.once, "Print one frame as text");
-  app.add_option("--frames", into.frames, "End after N frames")
+  app.add_option("--frames", into.frames, "Exit after N frames")
       ->type_name("N")
       ->multi_option_policy(last);
   app.add_option("--user", into.user, "Only processes of this user: name or number")

@@ -99,9 +99,10 @@ void reader::state::add_processes(const hypomnesis::snapshot& from, machine_read
   gpu_map listed;
   for (const auto& each : to.gpus)
     listed[each.of.device.index] = std::make_shared<const gpu>(each.of);
-  unsupported_usage unsupported(from);
+  auto usages = from.usages();
+  const unsupported_usage unsupported(from, usages);
   const auto until = user_names::clock::now() + (how.user ? how.deadline : patience_for_names);
-  for (auto& usage : from.usages()) {
+  for (auto& usage : usages) {
     if (how.device && !listed.contains(usage.device_index)) continue;
     process_reading row;
     row.on = device_of(listed, usage.device_index);

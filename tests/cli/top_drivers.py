@@ -107,7 +107,7 @@ class Processes(Drivers):
         screen = self.shown(worker.pid, size=(140, 30))
         frame = screen.until(lambda now: re.search(rf"{worker.pid} .* \d\d+% +\d+s +\S+ .*while True", now),
                              "processor time")
-        self.assertRegex(frame, rf"{worker.pid} +\S+ +0 C +\? +1\.00 GiB +[\d.]+ MiB +\d\d+%")
+        self.assertRegex(frame, rf"{worker.pid} +\S+ +0 C +- +1\.00 GiB +[\d.]+ MiB +\d\d+%")
 
     def test_another_command_line_is_shown_soon(self):
         script = "read go; exec bash -c 'read go; exec sleep 600' renamed"

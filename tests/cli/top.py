@@ -289,6 +289,21 @@ class Frames(Top):
             self.check(screen.until_has("command"), size)
             screen.close()
 
+    def test_joined_characters_leave_nothing_behind(self):
+        """Terminals disagree about their width: what is drawn over them would be shifted."""
+        name = "👩‍👩‍👧 ❤️ 👍🏽 x " * 12
+        machine = self.machine(devices=[busy(processes=[worker(7, name=name, command=name), worker(8)])])
+        screen = self.open(machine, "--interval", "1s", size=(80, 24))
+        screen.until_has("COMMAND")
+        screen.keys("Enter")
+        frame = screen.until_has("running for")
+        self.assertRegex(frame, r"(?m)^ command +👩👩👧 ❤ 👍 x ")
+        for line in re.search(r"(?ms)^ command.*?(?=^ user)", frame)[0].splitlines():
+            self.assertRegex(line, r"^( command)? +[👩👧❤👍x ]+$")
+        screen.keys("Escape")
+        frame = screen.until_has("COMMAND")
+        self.assertRegex(rows_of(frame)[7], r" 👩👩👧 ❤ [👩👧❤👍x ]*…$")
+
     def test_ascii_where_the_locale_has_no_utf8(self):
         machine = self.machine(devices=[busy(name="Carte é", processes=[worker(7, name="模型")])])
         for keys in ({"LC_ALL": "C"}, {"LC_ALL": "de_DE.ISO-8859-1"}):

@@ -15,6 +15,13 @@ bool is_control_character(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0);
 }
 
+// Returns whether it changes the width of the character before it in some terminals only: joiners,
+// variation selectors, skin tones.
+bool changes_width(char32_t c) {
+  return (c >= 0x200B && c <= 0x200D) || c == 0x2060 || (c >= 0xFE00 && c <= 0xFE0F) ||
+         (c >= 0x1F3FB && c <= 0x1F3FF) || (c >= 0xE0000 && c <= 0xE0FFF);
+}
+
 bool is_blank(const cell& of, bool colour) {
   return of.text[0] == U' ' && of.text[1] == 0 && !(colour && of.is_selected) && !of.is_tail;
 }
@@ -86,6 +93,7 @@ int frame::put(int x, int y, std::string_view text, ink with, int limit) {
     const auto columns = static_cast<int>(width_of(next.value));
     if (x + columns > end) break;
     text.remove_prefix(next.length);
+    if (changes_width(next.value)) continue;
     if (columns == 0) {
       add_mark(last, y, next.value);
       continue;

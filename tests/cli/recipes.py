@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -31,13 +32,20 @@ class Recipes(Machines):
         (tools / "hmn").chmod(0o755)
         self.path = f"{tools}:/usr/bin:/bin"
 
-    def shell(self, line, machine=None):
+    def shell(self, line, machine=None, interrupted=False):
+        """interrupted: as by Ctrl-C, after a while."""
         keys = {"PATH": self.path}
         if machine:
             keys["HMN_SIMULATION"] = str(machine)
-        return subprocess.run(["bash", "-o", "pipefail", "-c", line], env=environment(**keys),
-                              cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=60)
+        with subprocess.Popen(["bash", "-o", "pipefail", "-c", line], env=environment(**keys), cwd=self.folder,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              start_new_session=True) as running:
+            try:
+                out, err = running.communicate(timeout=1.5 if interrupted else 60)
+            except subprocess.TimeoutExpired:
+                os.killpg(running.pid, signal.SIGINT if interrupted else signal.SIGKILL)
+                out, err = running.communicate(timeout=60)
+        return subprocess.CompletedProcess(line, running.returncode, out, err)
 
     def answer(self, fragment, machine):
         lines = [line for line in hmn_lines("docs/recipes.md") if fragment in line]
@@ -85,14 +93,20 @@ class Recipes(Machines):
 
     def test_examples_of_help_and_manual_run(self):
         lines = []
-        for command in ("", "ps", "snapshot", "fit", "run", "wait", "doctor"):
+        for command in ("", "top", "ps", "snapshot", "log", "metrics", "fit", "run", "spill", "watch", "wait", "doctor",
+                        "help"):
             text = run(*command.split(), "--help").out.split("Examples:")[1].split("Exit status")[0]
             lines += [re.split(r" {3,}", line.strip())[0] for line in text.splitlines()
                       if line.startswith("  hmn")]
-            page = SOURCE / "docs" / "man" / f"hmn{'-' * bool(command)}{command}.1"
-            lines += re.findall(r"^\.Dl \$ (hmn.*)$", page.read_text(), re.M)
-        self.assertGreater(len(lines), 12)
+            if command != "help":
+                page = SOURCE / "docs" / "man" / f"hmn{'-' * bool(command)}{command}.1"
+                lines += [line.replace(r"\(dq", '"') for line in
+                          re.findall(r"^\.Dl \$ (hmn.*)$", page.read_text(), re.M)]
+        self.assertGreater(len(lines), 35)
         (self.folder / "examples").symlink_to(SOURCE / "examples")
+        (self.folder / "server-8gpu.json").symlink_to(MACHINES / "server-8gpu.json")
+        (self.folder / "train").write_text("#!/bin/sh\n")
+        (self.folder / "train").chmod(0o755)
         model = SOURCE / "examples" / "models" / "llama-3-8b.json"
         for name in ("config.json", "Llama-3-8B/config.json", "Llama-3-70B/config.json"):
             (self.folder / name).parent.mkdir(exist_ok=True)
@@ -100,10 +114,17 @@ class Recipes(Machines):
         keys = {f"llama.{name}": 8 for name in ("block_count", "embedding_length", "attention.head_count")}
         (self.folder / "model.gguf").write_bytes(gguf({"general.architecture": "llama"} | keys, [])[0])
         machine = self.machine(devices=[card(uuid="GPU-8f6d2b1e-...", pci_bus_id="0000:01:00.0",
-                                             pools=[{"kind": "vram", "total": "80GiB", "used": "3GiB"}])])
+                                             pools=[{"kind": "vram", "total": "80GiB", "used": "3GiB"}],
+                                             processes=[{"pid": 4242, "used": "1GiB", "name": "python3"}])])
         for line in lines:
-            done = self.shell(line, machine)
-            self.assertEqual(done.returncode, 0, (line, done.stderr))
+            done = self.shell(line, machine, interrupted=bool(re.match("hmn (log|watch) ", line)))
+            self.assertIn(done.returncode, (0, 130) if "|" in line else (0,), (line, done.stderr))
+
+    def test_a_recording_is_read_as_the_help_shows(self):
+        text = run("record-machine", "--help").out
+        record, read = re.findall(r"(?m)^  (hmn .*?)(?:  .*)?$", text)
+        self.assertEqual(self.shell(record).returncode, 0)
+        self.assertEqual(self.shell(read).returncode, 0)
 
     def test_commands_of_the_readme_run(self):
         (self.folder / "examples").symlink_to(SOURCE / "examples")

@@ -621,6 +621,15 @@ class Endings(Top):
             self.check_restored(screen)
             screen.close()
 
+    def test_a_terminal_that_is_closed_ends_it(self):
+        screen = self.shell()
+        pid = screen.pid()
+        screen.tmux("kill-server")
+        end = time.monotonic() + 20
+        while os.path.exists(f"/proc/{pid}") and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertFalse(os.path.exists(f"/proc/{pid}"))
+
     def test_ctrl_z_and_continue(self):
         screen = self.shell()
         screen.keys("C-z")

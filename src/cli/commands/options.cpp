@@ -124,19 +124,18 @@ void add_list(CLI::App& app, texts& into) {
 }
 
 void add_metrics(CLI::App& app, texts& into) {
-  auto* metrics = add_command(
-      app, "metrics", "List every sensor, clock, engine and counter", metrics_examples);
+  auto* metrics =
+      add_command(app, "metrics", "List every sensor, clock, engine and counter", metrics_examples);
   add_device(*metrics, into);
   metrics->add_flag("--slow", into.slow, "Also metrics that take more than a few ms to read");
-  metrics->add_flag("--unsupported", into.unsupported,
-                    "Also unsupported metrics, with the reason");
+  metrics->add_flag("--unsupported", into.unsupported, "Also unsupported metrics, with the reason");
   metrics->add_flag("--json", into.command_json, "Print a JSON array");
   add_common(*metrics, into.after);
 }
 
 void add_record(CLI::App& app, texts& into) {
-  auto* record = add_command(app, "record-machine", "Record this machine to a file to replay elsewhere",
-                             record_examples);
+  auto* record = add_command(app, "record-machine",
+                             "Record this machine to a file to replay elsewhere", record_examples);
   record->add_option("FILE", into.file, "File to write")->type_name("")->required();
   record->add_flag("--force", into.force, "Replace an existing file");
   add_common(*record, into.after);
@@ -165,8 +164,8 @@ void add_fit_command(CLI::App& app, texts& into) {
 }
 
 void add_spill_and_watch(CLI::App& app, texts& into) {
-  auto* spill = add_command(app, "spill", "Run a command and report spills of GPU memory",
-                            spill_examples);
+  auto* spill =
+      add_command(app, "spill", "Run a command and report spills of GPU memory", spill_examples);
   take_command(*spill, "OPTIONS] COMMAND [ARGUMENT...");
   add_spill(*spill, into.spill);
   add_device(*spill, into, "This device: index, UUID or PCI address [0]");
@@ -180,8 +179,7 @@ void add_spill_and_watch(CLI::App& app, texts& into) {
 }
 
 void add_top_command(CLI::App& app, texts& into) {
-  auto* top =
-      add_command(app, "top", "Monitor GPUs and their processes live", top_examples);
+  auto* top = add_command(app, "top", "Monitor GPUs and their processes live", top_examples);
   add_top(*top, into.top);
   add_device(*top, into);
   add_common(*top, into.after);
@@ -217,8 +215,8 @@ void declare(CLI::App& app, texts& into) {
   add_run_and_wait(app, into);
   add_spill_and_watch(app, into);
   add_exporter_command(app, into);
-  auto* doctor = add_command(app, "doctor", "Check GPUs and drivers, and suggest fixes",
-                             doctor_examples);
+  auto* doctor =
+      add_command(app, "doctor", "Check GPUs and drivers, and suggest fixes", doctor_examples);
   doctor->add_flag("--json", into.command_json, "Print a JSON object");
   add_common(*doctor, into.after);
   auto* help = add_command(app, "help", "Print this help, or the help of a command", help_examples);

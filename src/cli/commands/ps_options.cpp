@@ -60,7 +60,8 @@ void add_ps(CLI::App& app, ps_texts& into) {
              {{"--sort", &into.sort, "KEY", "Order: vram, shared, total, ram, pid, name [vram]"},
               {"--by", &into.by, "WHAT", "Totals by user, container or device instead"},
               {"--columns", &into.columns, "LIST", "Columns, separated by commas"}});
-  app.add_flag("--unattributed", into.unattributed, "Also memory that belongs to no visible process");
+  app.add_flag("--unattributed", into.unattributed,
+               "Also memory that belongs to no visible process");
   app.add_flag("--show-pools", into.show_pools, "One line per memory pool of each process");
 }
 

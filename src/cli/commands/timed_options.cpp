@@ -96,11 +96,11 @@ const char* const run_examples =
     "See hmn-run(1).";
 
 void add_run(CLI::App& app, run_texts& into) {
-  add_values(
-      app, {{"--record", &into.record, "FILE", "Write each sample to FILE (.jsonl or .csv)"},
-            {"--plot", &into.plot, "FILE", "Plot to FILE (.svg), or in the terminal (-)"},
-            {"--interval", &into.interval, "DURATION", "Time between samples [100ms]"},
-            {"--json", &into.json, "FILE", "Write the result to FILE (-: standard output)"}});
+  add_values(app,
+             {{"--record", &into.record, "FILE", "Write each sample to FILE (.jsonl or .csv)"},
+              {"--plot", &into.plot, "FILE", "Plot to FILE (.svg), or in the terminal (-)"},
+              {"--interval", &into.interval, "DURATION", "Time between samples [100ms]"},
+              {"--json", &into.json, "FILE", "Write the result to FILE (-: standard output)"}});
 }
 
 std::optional<failure> apply_run(const run_texts& from, run_options& to) {
@@ -130,9 +130,9 @@ const char* const spill_examples =
     "See hmn-spill(1).";
 
 void add_spill(CLI::App& app, spill_texts& into) {
-  add_values(
-      app, {{"--interval", &into.interval, "DURATION", "Time between samples [100ms]"},
-            {"--json", &into.json, "FILE", "Write the report to FILE (-: standard output)"}});
+  add_values(app,
+             {{"--interval", &into.interval, "DURATION", "Time between samples [100ms]"},
+              {"--json", &into.json, "FILE", "Write the report to FILE (-: standard output)"}});
 }
 
 std::optional<failure> apply_spill(const spill_texts& from, spill_options& to) {

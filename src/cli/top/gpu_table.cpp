@@ -50,8 +50,7 @@ gpu_columns columns_for(int width, const value_widths& needed) {
   const int wanted_name = width < 72 ? 11 : width < 100 ? 14 : width < wide_table ? 24 : 26;
   const int values = 1 + at.bar_width + load_width + 1 + at.bar_width + 1 + needed.memory +
                      temperature_width + 1 + needed.power;
-  at.name_width =
-      std::clamp(width - space_for_flags - at.name - values, least_name, wanted_name);
+  at.name_width = std::clamp(width - space_for_flags - at.name - values, least_name, wanted_name);
   at.load = at.name + at.name_width + 1;
   at.memory = at.load + at.bar_width + load_width + 1;
   at.memory_end = at.memory + at.bar_width + 1 + needed.memory;
@@ -85,8 +84,7 @@ value_text temperature_text(const gpu_reading& of, const frame& on) {
 }
 
 value_text power_text(const gpu_reading& of) {
-  if (!of.values || !of.values->power_watts)
-    return missing_text(of.lacks(HMN_TELEMETRY_HAS_POWER));
+  if (!of.values || !of.values->power_watts) return missing_text(of.lacks(HMN_TELEMETRY_HAS_POWER));
   const auto watts = *of.values->power_watts;
   const auto limit = of.values->power_limit_watts;
   if (!limit) return {fmt::format("{:.0f}W", watts)};
@@ -196,9 +194,8 @@ void put_details(frame& on, int x, int y, const gpu_reading& of) {
     return width;
   };
   while (!all.empty() && x + total() > on.width())
-    all.erase(std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
-      return a.rank < b.rank;
-    }));
+    all.erase(std::max_element(all.begin(), all.end(),
+                               [](const auto& a, const auto& b) { return a.rank < b.rank; }));
   for (const auto& each : all) {
     const int value = on.put(x, y, std::string(each.label) + " ", ink::faint);
     on.put(value, y, each.value, each.value.size() == 1 ? ink::faint : ink::plain);
@@ -258,7 +255,8 @@ std::string name_text(const frame& on, const gpu_columns& at, std::size_t positi
     constexpr std::string_view needless = "MIG ";
     const bool is_last =
         position + 1 == all.size() || all[position + 1].of.device.parent_index != parent;
-    if (display_width(name) + 2 > width && name.starts_with(needless)) name.erase(0, needless.size());
+    if (display_width(name) + 2 > width && name.starts_with(needless))
+      name.erase(0, needless.size());
     name.insert(0, !on.has_unicode() ? "- " : is_last ? "└ " : "├ ");
   }
   return cut_middle(name, width, ellipsis_of(on));

@@ -82,11 +82,7 @@ chart chart_of(const char* title, const history& of, ramp with, double least, st
   std::string scale;
   if (highest || !is_bytes)
     scale = "max " + (is_bytes ? short_bytes(top) : fmt::format("{:.0f}%", top));
-  return {title,
-          std::move(value),
-          std::move(scale),
-          {&of, top, with},
-          {}};
+  return {title, std::move(value), std::move(scale), {&of, top, with}, {}};
 }
 
 std::vector<chart> charts_of_process(const state& of, const process_reading& row) {

@@ -59,8 +59,7 @@ void draw_page_footer(frame& on, const layout& in, const state& of) {
     put_hints(on, 1, y,
               {{"Esc", "back"}, {"Up Down", "scroll"}, {"t T", "time"}, {"[ ]", "other GPU"}});
   else if (of.at == page::process)
-    put_hints(on, 1, y,
-              {{"Esc", "back"}, {"Up Down", "scroll"}, {"t T", "time"}, {"x", "signal"}});
+    put_hints(on, 1, y, {{"Esc", "back"}, {"Up Down", "scroll"}, {"t T", "time"}, {"x", "signal"}});
 }
 
 }  // namespace

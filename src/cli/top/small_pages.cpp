@@ -32,7 +32,8 @@ area draw_dialog(frame& on, area in, int width, int height, std::string_view tit
 void draw_help_page(frame& on, area where, state& of) {
   constexpr int keys_width = 29;
   std::vector<entry> all;
-  for (const auto& each : all_key_help()) all.push_back({std::string(each.keys), std::string(each.effect), {}});
+  for (const auto& each : all_key_help())
+    all.push_back({std::string(each.keys), std::string(each.effect), {}});
   draw_entries(on, where, all, of.text, keys_width);
 }
 

@@ -32,9 +32,9 @@ std::string count_text(const state& of) {
   const auto count = of.now->search_failed ? "?" : fmt::to_string(gpus);
   const bool is_none_known = of.now->is_partial && all == 0;
   auto text = fmt::format("{} GPU{}  {}", count, gpus == 1 ? "" : "s",
-                          is_none_known       ? "?"
+                          is_none_known        ? "?"
                           : of.now->is_partial ? fmt::format(">={}", shown)
-                                              : fmt::to_string(shown));
+                                               : fmt::to_string(shown));
   if (of.list.hidden > 0) text += fmt::format(" of {}", all);
   return text + (all == 1 ? " process" : " processes");
 }

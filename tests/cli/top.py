@@ -93,6 +93,7 @@ class Frames(Top):
         done = run("top", "--once", "--machine", machine)
         self.assertEqual(done.code, 0, done.err)
         self.assertEqual(len(pids_of(done.out)), 600)
+        self.assertNotIn("\n\n", done.out)
         for i in range(20):
             self.assertRegex(done.out, rf"(?m)^.  ?{i} Card {i} ")
 

@@ -129,10 +129,21 @@ int natural_height(const state& of) {
   return static_cast<int>(std::clamp<std::size_t>(lines, least_height, most_lines));
 }
 
+// Removes the empty lines above the last one.
+void close_gap(std::string& text) {
+  const auto last = text.rfind('\n', text.size() - 2);
+  if (last == std::string::npos) return;
+  const auto end = text.find_last_not_of('\n', last) + 1;
+  text.erase(end, last - end);
+}
+
 write_result print(state& of, const run_settings& how) {
-  of.charts = how.height > 0 ? chart_choice::selected : chart_choice::none;
-  const auto height = how.height > 0 ? how.height : natural_height(of);
-  return write_part(text_of(draw_screen(of, how.width, height, glyphs_of(how)), how.as.colour));
+  const bool is_whole = how.height == 0;
+  of.charts = is_whole ? chart_choice::none : chart_choice::selected;
+  const auto height = is_whole ? natural_height(of) : how.height;
+  auto text = text_of(draw_screen(of, how.width, height, glyphs_of(how)), how.as.colour);
+  if (is_whole) close_gap(text);
+  return write_part(text);
 }
 
 }  // namespace

@@ -172,10 +172,10 @@ class Pools(Machines):
         result = self.on(self.MACHINE, "ps", "--show-pools")
         self.assertEqual([re.split(" {2,}", line.strip()) for line in result.out.splitlines()], [
             ["PID", "NAME", "POOL", "USED", "ALLOCATED", "RESIDENT", "COMMITTED", "EVICTED", "DEVICE"],
-            ["7", "python3", "vram", "3.0 GiB", "3.0 GiB", "2.0 GiB", "?", "1.0 GiB", "GPU 0 [RTX 5060 Ti]"],
-            ["7", "python3", "host", "256 MiB", "?", "?", "?", "?", "GPU 0 [RTX 5060 Ti]"],
+            ["7", "python3", "vram", "3.0 GiB", "3.0 GiB", "2.0 GiB", "-", "1.0 GiB", "GPU 0 [RTX 5060 Ti]"],
+            ["7", "python3", "host", "256 MiB", "-", "-", "-", "-", "GPU 0 [RTX 5060 Ti]"],
             ["8", "node", "vram", "?", "?", "?", "?", "?", "GPU 0 [RTX 5060 Ti]"],
-            ["8", "node", "host", "?", "?", "?", "?", "?", "GPU 0 [RTX 5060 Ti]"]])
+            ["8", "node", "host", "?", "-", "-", "-", "-", "GPU 0 [RTX 5060 Ti]"]])
         self.assertIn("2 GPU processes found", result.err)
 
     def test_json_has_them_in_each_process(self):

@@ -35,11 +35,6 @@ cell missing(const process_row& row, std::uint32_t field) {
   return {std::string(sign_of_missing(row.lacks(field))), tone::faint};
 }
 
-cell size_or_missing(const process_row& row, const std::optional<std::uint64_t>& bytes,
-                     std::uint32_t field, std::string_view mark = {}) {
-  return bytes ? size_cell(bytes, mark) : missing(row, field);
-}
-
 cell text_cell(const std::optional<std::string>& text, const style& as) {
   return text ? cell{escape_for_text(*text, as.ascii_only)} : unknown();
 }
@@ -312,6 +307,11 @@ expected<column_list> parse_columns(std::string_view text) {
     columns.push_back(position);
   }
   return columns;
+}
+
+table::cell size_or_missing(const process_row& row, std::optional<std::uint64_t> bytes,
+                            std::uint32_t field, std::string_view mark) {
+  return bytes ? size_cell(bytes, mark) : missing(row, field);
 }
 
 table::cell size_cell(std::optional<std::uint64_t> bytes, std::string_view mark) {

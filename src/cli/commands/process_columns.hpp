@@ -22,6 +22,9 @@ std::string all_column_names();
 bool has_column(const column_list& columns, std::string_view name);
 
 table::cell size_cell(std::optional<std::uint64_t> bytes, std::string_view mark = {});
+// Returns the sign for a value that is missing; `field` is one of HMN_USAGE_HAS_*.
+table::cell size_or_missing(const process_row& row, std::optional<std::uint64_t> bytes,
+                            std::uint32_t field, std::string_view mark = {});
 // Returns the cells of the named columns.
 std::vector<table::cell> cells_of(const process_row& row,
                                   std::initializer_list<std::string_view> columns, const style& as);

@@ -16,13 +16,14 @@ struct amount {
   const char* key;
   const char* title;  // NULL: only in JSON
   std::optional<std::uint64_t> usage::*bytes;
+  std::uint32_t field = 0;  // HMN_USAGE_HAS_*
 };
 constexpr amount amounts[] = {
-    {"used_bytes", "USED", &usage::used_bytes},
-    {"allocated_bytes", "ALLOCATED", &usage::allocated_bytes},
-    {"resident_bytes", "RESIDENT", &usage::resident_bytes},
-    {"committed_bytes", "COMMITTED", &usage::committed_bytes},
-    {"evicted_bytes", "EVICTED", &usage::evicted_bytes},
+    {"used_bytes", "USED", &usage::used_bytes, HMN_USAGE_HAS_USED},
+    {"allocated_bytes", "ALLOCATED", &usage::allocated_bytes, HMN_USAGE_HAS_ALLOCATED},
+    {"resident_bytes", "RESIDENT", &usage::resident_bytes, HMN_USAGE_HAS_RESIDENT},
+    {"committed_bytes", "COMMITTED", &usage::committed_bytes, HMN_USAGE_HAS_COMMITTED},
+    {"evicted_bytes", "EVICTED", &usage::evicted_bytes, HMN_USAGE_HAS_EVICTED},
     {"purgeable_bytes", nullptr, &usage::purgeable_bytes},
     {"shared_bytes", nullptr, &usage::shared_bytes},
 };
@@ -31,15 +32,24 @@ constexpr amount amounts[] = {
 struct pool_part {
   word pool;
   usage of;
+  bool is_mapped = false;  // host RAM that is mapped for the device: its use alone can be known
 };
+
+table::cell amount_cell(const process_row& row, const pool_part& part, const amount& which) {
+  const auto& bytes = part.of.*which.bytes;
+  if (!part.is_mapped) return size_or_missing(row, bytes, which.field, mark_of(part.of.notes));
+  if (which.field == HMN_USAGE_HAS_USED)
+    return size_or_missing(row, bytes, HMN_USAGE_HAS_HOST_POOL, mark_of(part.of.notes));
+  return {std::string(sign_of_missing(true)), tone::faint};
+}
 
 std::vector<pool_part> parts_of(const process_row& row) {
   const auto& main = row.on->memory;
-  std::vector<pool_part> all{{main ? pool_word(main->kind) : word(), row.usage}};
+  std::vector<pool_part> all{{main ? pool_word(main->kind) : word(), row.usage, false}};
   const bool is_in_ram =
       main && (main->kind == pool_kind::unified || main->kind == pool_kind::host);
   if (row.is_unattributed || (is_in_ram && !row.usage.host_pool_bytes)) return all;
-  pool_part host{pool_word(pool_kind::host), {}};
+  pool_part host{pool_word(pool_kind::host), {}, true};
   host.of.used_bytes = row.usage.host_pool_bytes;
   all.push_back(std::move(host));
   return all;
@@ -58,8 +68,7 @@ std::string pool_table(const std::vector<process_row>& rows, const style& as) {
       auto cells = cells_of(row, {"pid", "name"}, as);
       cells.push_back({std::string(part.pool.value_or("?"))});
       for (const auto& each : amounts)
-        if (each.title != nullptr)
-          cells.push_back(size_cell(part.of.*each.bytes, mark_of(part.of.notes)));
+        if (each.title != nullptr) cells.push_back(amount_cell(row, part, each));
       cells.push_back(cells_of(row, {"device"}, as).front());
       out.add(std::move(cells));
     }

@@ -26,6 +26,10 @@ struct optional_field {
 };
 constexpr optional_field optional_fields[] = {
     {HMN_USAGE_HAS_USED, [](const auto& of) { return of.used_bytes.has_value(); }},
+    {HMN_USAGE_HAS_RESIDENT, [](const auto& of) { return of.resident_bytes.has_value(); }},
+    {HMN_USAGE_HAS_COMMITTED, [](const auto& of) { return of.committed_bytes.has_value(); }},
+    {HMN_USAGE_HAS_ALLOCATED, [](const auto& of) { return of.allocated_bytes.has_value(); }},
+    {HMN_USAGE_HAS_EVICTED, [](const auto& of) { return of.evicted_bytes.has_value(); }},
     {HMN_USAGE_HAS_HOST_POOL, [](const auto& of) { return of.host_pool_bytes.has_value(); }},
     // A share of time that counters will give is only not known yet.
     {HMN_USAGE_HAS_BUSY_PERCENT, [](const auto& of) { return of.busy_percent || of.busy_ns; }},

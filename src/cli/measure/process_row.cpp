@@ -92,12 +92,13 @@ std::string total_text(const tally& all) {
 }  // namespace
 
 unsupported_usage::unsupported_usage(const hypomnesis::snapshot& from,
-                                     const std::vector<hypomnesis::usage>& all) {
+                                     const std::vector<hypomnesis::usage>& all,
+                                     std::uint32_t asked) {
   std::map<std::uint32_t, std::uint32_t> known;
   for (const auto& each : all) known[each.device_index] |= known_fields(each);
   for (const auto& [device, fields] : known)
     for (const auto& [field, is_known] : optional_fields) {
-      if ((fields & field) != 0) continue;
+      if ((fields & field) != 0 || (asked & field) == 0) continue;
       const auto why = from.reason(device, hypomnesis::part::processes, field);
       if (why && why->status == hypomnesis::status_code::unsupported) by_device_[device] |= field;
     }

@@ -33,8 +33,10 @@ struct process_row {
 // Finds what devices and drivers do not have of the processes in a snapshot.
 class unsupported_usage {
  public:
-  // `all`: the usages of the snapshot. What one process of a device has, the device has.
-  unsupported_usage(const hypomnesis::snapshot& from, const std::vector<hypomnesis::usage>& all);
+  // `all`: the usages of the snapshot. What one process of a device has, the device has. `asked`:
+  // HMN_USAGE_HAS_* of the values that are shown.
+  unsupported_usage(const hypomnesis::snapshot& from, const std::vector<hypomnesis::usage>& all,
+                    std::uint32_t asked = ~std::uint32_t{0});
   // Returns HMN_USAGE_HAS_*.
   std::uint32_t of(const hypomnesis::usage& row) const;
 

@@ -100,7 +100,9 @@ void reader::state::add_processes(const hypomnesis::snapshot& from, machine_read
   for (const auto& each : to.gpus)
     listed[each.of.device.index] = std::make_shared<const gpu>(each.of);
   auto usages = from.usages();
-  const unsupported_usage unsupported(from, usages);
+  constexpr std::uint32_t shown =
+      HMN_USAGE_HAS_USED | HMN_USAGE_HAS_BUSY_PERCENT | HMN_USAGE_HAS_KINDS;
+  const unsupported_usage unsupported(from, usages, shown);
   const auto until = user_names::clock::now() + (how.user ? how.deadline : patience_for_names);
   for (auto& usage : usages) {
     if (how.device && !listed.contains(usage.device_index)) continue;

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "model/device.hpp"
+#include "model/failure.hpp"
 #include "model/note.hpp"
 
 namespace hmn {
@@ -41,5 +43,18 @@ struct usage {
   // Set for a process that the driver no longer lists but keeps an account of: peak_used alone.
   std::optional<std::uint64_t> counted_since_ns;
 };
+
+// Notes that more may belong to the row: a list that it comes from is not whole. Without a value it
+// is in no sum anyway.
+inline void note_incomplete(usage& row) noexcept {
+  if (row.used) row.notes |= note::lower_bound;
+}
+
+// Marks the rows of a list that is not whole. One without rows proves nothing: it fails.
+inline result<void> mark_incomplete(std::span<usage> rows, const failure& why) {
+  if (rows.empty()) return why;
+  for (usage& row : rows) note_incomplete(row);
+  return {};
+}
 
 }  // namespace hmn

@@ -101,11 +101,6 @@ bool find_account(const topic& t, const session& s, const known_device& of, std:
 
 constexpr std::size_t most_rows = 65536;
 
-// What a process holds by a list that could not be read comes on top.
-void note_missing_lists(const list_outcome& outcome, usage& row) noexcept {
-  if (row.used && !outcome.complete()) row.notes |= note::lower_bound;
-}
-
 failure counted_by_system() {
   return fail(status::unsupported, "of this device Windows counts what processes use, not NVML");
 }
@@ -138,7 +133,7 @@ code nvml_source::read_processes(const topic& t, known_device& of, std::vector<u
   const std::size_t begin = out.size();
   for (const merged_process& row : rows) {
     fill_usage(t, of, row, out.emplace_back());
-    note_missing_lists(outcome, out.back());
+    if (!outcome.complete()) note_incomplete(out.back());
   }
   const auto added = std::span(out).subspan(begin);
   const code c = read_load_and_peaks(t, of, added);
@@ -192,7 +187,7 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
   const list_outcome outcome = processes_.find(t, session_, of, pid, found);
   if (found) {
     fill_usage(t, of, *found, out);
-    note_missing_lists(outcome, out);
+    if (!outcome.complete()) note_incomplete(out);
     diagnose_lists(t, outcome);
     // The caller's own value is read often, and its load is not worth a driver call.
     return self ? success : read_load_and_peaks(t, of, {&out, 1});

@@ -50,7 +50,7 @@ class amdgpu_driver final : public drm::driver {
   bool keeps_awake(drm::awake_by what) const noexcept override {
     return what == drm::awake_by::sensors;
   }
-  void complete(visit& v, std::uint32_t pid, std::vector<usage>& rows) override;
+  result<void> complete(visit& v, std::uint32_t pid, std::vector<usage>& rows) override;
 
  private:
   // Constant data of a card.
@@ -179,16 +179,17 @@ void amdgpu_driver::add_own_keys(const card& c, const drm::fdinfo& info,
   }
 }
 
-void amdgpu_driver::complete(visit& v, std::uint32_t pid, std::vector<usage>& rows) {
+result<void> amdgpu_driver::complete(visit& v, std::uint32_t pid, std::vector<usage>& rows) {
   const auto node = node_of(v.of());
-  if (node) compute_->add_rows(v, node->gpu_id, pid, rows);
+  result<void> whole;
+  if (node) whole = compute_->add_rows(v, node->gpu_id, pid, rows);
   // Two values may become known later: how much host RAM belongs to the card, and its KFD node.
   const slot n = v.of().number;
-  const bool is_kind_in_doubt = n < known_.size() && known_[n].kind_error != 0;
-  if (!is_kind_in_doubt && !(compute_ && compute_->is_in_doubt())) return;
-  for (usage& row : rows) {
-    if (row.used) row.notes |= note::lower_bound;
+  if (n < known_.size() && known_[n].kind_error != 0) {
+    for (usage& row : rows) note_incomplete(row);
   }
+  if (whole && compute_ && compute_->is_in_doubt()) return compute_->describe().why;
+  return whole;
 }
 
 }  // namespace

@@ -34,9 +34,9 @@ class compute_driver {
   // Whether some could not be read, which may be temporary.
   [[nodiscard]] virtual bool is_in_doubt() const noexcept = 0;
   // Adds usage of one GPU to `rows`: new rows, or values of existing ones. `pid`: this process
-  // only; 0: all. Wakes nothing.
-  virtual void add_rows(visit& v, std::uint32_t gpu_id, std::uint32_t pid,
-                        std::vector<usage>& rows) = 0;
+  // only; 0: all. Fails where some could not be read. Wakes nothing.
+  virtual result<void> add_rows(visit& v, std::uint32_t gpu_id, std::uint32_t pid,
+                                std::vector<usage>& rows) = 0;
 };
 
 }  // namespace hmn::drm

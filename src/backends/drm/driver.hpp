@@ -148,11 +148,12 @@ class driver {
     return "memory of clients is not reported by this driver";
   }
   // Adds rows of other origin than fdinfo, or values of existing ones (KFD); sets their `from`.
-  // `pid`: this process only; 0: all.
-  virtual void complete(visit& v, std::uint32_t pid, std::vector<usage>& rows) {
+  // `pid`: this process only; 0: all. Fails where some could not be read.
+  virtual result<void> complete(visit& v, std::uint32_t pid, std::vector<usage>& rows) {
     static_cast<void>(v);
     static_cast<void>(pid);
     static_cast<void>(rows);
+    return {};
   }
 };
 

@@ -84,6 +84,10 @@ class drm_source final : public device_source {
   [[nodiscard]] bool has_nothing_to_do(const card& c, reading& r);
   void diagnose_coverage(reading& r) const;
   void trace_walk(reading& r) const;
+  [[nodiscard]] failure why_not_reached() const;
+  [[nodiscard]] failure why_unreadable() const;
+  // Fails where the walk lacks processes that it would have seen.
+  [[nodiscard]] result<void> missed() const;
   result<void> find(slot number, const card*& out) const;
   // Walk of this reading.
   result<void> walk(reading& r);

@@ -94,6 +94,28 @@ void drm_source::trace_walk(reading& r) const {
   r.diagnose(std::move(d));
 }
 
+failure drm_source::why_not_reached() const {
+  return fail(status::timeout,
+              {seen_.not_reached, " processes were not reached before the deadline"});
+}
+
+failure drm_source::why_unreadable() const {
+  const bool refused = is_refused(seen_.error);
+  return fail(refused ? status::permission : status::limit,
+              {seen_.unreadable, " of ", seen_.processes,
+               refused ? " processes may not be looked into; CAP_SYS_PTRACE shows what "
+                         "those of other users use"
+                       : " processes could not be looked into"},
+              seen_.error);
+}
+
+// A process that may not be looked into is none that is visible; one that was missed would be.
+result<void> drm_source::missed() const {
+  if (seen_.not_reached != 0) return why_not_reached();
+  if (seen_.unreadable != 0 && !is_refused(seen_.error)) return why_unreadable();
+  return {};
+}
+
 void drm_source::diagnose_coverage(reading& r) const {
   if (r.wants_trace()) trace_walk(r);
   if (!r.wants_diagnostics() || seen_.is_complete()) return;
@@ -101,13 +123,7 @@ void drm_source::diagnose_coverage(reading& r) const {
   d.about = subject::processes;
   d.unreadable_processes = seen_.unreadable;
   if (seen_.unreadable != 0) {
-    const bool refused = is_refused(seen_.error);
-    d.why = fail(refused ? status::permission : status::limit,
-                 {seen_.unreadable, " of ", seen_.processes,
-                  refused ? " processes may not be looked into; CAP_SYS_PTRACE shows what "
-                            "those of other users use"
-                          : " processes could not be looked into"},
-                 seen_.error);
+    d.why = why_unreadable();
     r.diagnose(d);
   }
   if (seen_.is_hidden) {
@@ -118,8 +134,7 @@ void drm_source::diagnose_coverage(reading& r) const {
   }
   if (seen_.not_reached == 0) return;
   d.unreadable_processes = seen_.not_reached;
-  d.why =
-      fail(status::timeout, {seen_.not_reached, " processes were not reached before the deadline"});
+  d.why = why_not_reached();
   r.diagnose(std::move(d));
 }
 
@@ -155,12 +170,14 @@ result<void> drm_source::processes(slot number, std::vector<usage>& out, reading
     explain_rows(v, subject::processes, lacks, now_);
   }
   const std::size_t from_fdinfo = out.size();
-  c->by->complete(v, 0, out);
+  result<void> whole = c->by->complete(v, 0, out);
   if (!can_read && out.size() == from_fdinfo) return why_asleep(*c);
+  if (!whole && !out.empty()) v.diagnose(whole.why(), subject::processes, 0);
+  if (whole && can_read) whole = missed();
   for (usage& row : out) {
     finish_row(*c, row, r, subject::processes, error_of(now_, number, row.pid));
   }
-  return {};
+  return whole ? whole : mark_incomplete(out, whole.why());
 }
 
 failure drm_source::why_not_listed(const card& c, std::uint32_t pid, int error) const {
@@ -208,11 +225,15 @@ result<void> drm_source::fill_one(const card& c, std::uint32_t pid, bool self, u
   } else if (error == 0 && self && !scanner_.met_asleep(c.number)) {
     rows.push_back(nothing_used(pid));
   }
-  c.by->complete(v, pid, rows);
+  const result<void> whole = c.by->complete(v, pid, rows);
   const auto row = std::ranges::find_if(
       rows, [pid](const usage& u) { return u.pid == pid && (u.notes & note::foreign_pid) == 0; });
-  if (row == rows.end()) return why_not_listed(c, pid, error);
+  if (row == rows.end()) return whole ? why_not_listed(c, pid, error) : whole.why();
   out = std::move(*row);
+  if (!whole) {
+    v.diagnose(whole.why(), self ? subject::self : subject::processes, 0);
+    note_incomplete(out);
+  }
   finish_row(c, out, r, self ? subject::self : subject::processes, 0);
   return {};
 }

@@ -19,8 +19,8 @@ class kfd_driver final : public drm::compute_driver {
   source_state describe() const override;
   std::span<const drm::compute_node> nodes() override;
   bool is_in_doubt() const noexcept override { return drm::is_passing(error_.value_or(0)); }
-  void add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint32_t pid,
-                std::vector<usage>& rows) override;
+  result<void> add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint32_t pid,
+                        std::vector<usage>& rows) override;
 
  private:
   void add_foreign(drm::visit& v, std::vector<usage>& rows) const;
@@ -70,20 +70,20 @@ std::span<const drm::compute_node> kfd_driver::nodes() {
   return topology_.nodes();
 }
 
-void kfd_driver::add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint32_t pid,
-                          std::vector<usage>& rows) {
+result<void> kfd_driver::add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint32_t pid,
+                                  std::vector<usage>& rows) {
   uses_.clear();
   const bool knows_pids = list_.knows_pids();
   const int error = pid == 0     ? list_.of_gpu(gpu_id, uses_)
                     : knows_pids ? list_.of_process(gpu_id, pid, uses_)
                                  : 0;
-  if (error != 0 && error != ENOENT) {
-    v.diagnose(refused(error, folder_, "/proc"), subject::processes, 0);
-    for (usage& row : rows) row.notes |= row.used ? note::lower_bound : 0;
+  if (!knows_pids && !uses_.empty()) {
+    add_foreign(v, rows);
+  } else {
+    for (const compute_use& use : uses_) merge(use, rows);
   }
-  if (uses_.empty()) return;
-  if (!knows_pids) return add_foreign(v, rows);
-  for (const compute_use& use : uses_) merge(use, rows);
+  if (error != 0 && error != ENOENT) return refused(error, folder_, "/proc");
+  return {};
 }
 
 // Foreign pids are ambiguous: one may be a process that fdinfo already listed, which would count

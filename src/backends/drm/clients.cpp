@@ -2,6 +2,7 @@
 #include "backends/drm/clients.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <numeric>
 
 #include "model/scan.hpp"
@@ -160,7 +161,10 @@ void client_list::add(const card& of, std::uint32_t pid, const fdinfo* info) {
   fresh.key = key_of(of, info);
   fresh.pid = pid;
   fresh.is_reported = info != nullptr;
-  if (info != nullptr) fresh.use = use_on(of, *info);
+  if (info != nullptr) {
+    fresh.use = use_on(of, *info);
+    fresh.is_garbled = !fresh.use.used() && (info->is_partial || info->is_garbled);
+  }
   const auto start = clients_.begin() + static_cast<std::ptrdiff_t>(first_of_pid_);
   const auto known = std::find_if(
       start, clients_.end(), [&](const client& c) { return c.key == fresh.key && c.error == 0; });
@@ -249,7 +253,9 @@ const client* client_list::find(const client_key& key) const noexcept {
 
 int error_of(const client_list& now, slot card, std::uint32_t pid) {
   for (const client& c : now.of_pid(pid)) {
-    if (c.key.card == card && c.error != 0) return c.error;
+    if (c.key.card != card) continue;
+    if (c.error != 0) return c.error;
+    if (c.is_garbled) return EBADMSG;
   }
   return 0;
 }

@@ -43,6 +43,7 @@ struct client {
   std::uint32_t pid = 0;
   bool is_reported = false;        // its text was readable
   bool is_held_elsewhere = false;  // also by another process
+  bool is_garbled = false;         // its text has no memory because it is cut, or makes no sense
   int error = 0;                   // why its text was not readable
   client_use use;
   std::size_t first_engine = 0;
@@ -92,7 +93,7 @@ class client_list {
 // clients, has, and of a load that cannot be computed.
 std::uint32_t fill_row(const client_list& now, const client_list& before, slot card,
                        std::uint32_t pid, usage& out);
-// Returns 0, or why the text of one of them could not be read.
+// Returns 0, or why the text of one of them could not be read; EBADMSG: it makes no sense.
 int error_of(const client_list& now, slot card, std::uint32_t pid);
 // Lists the pids that hold a client of the card, in the order found.
 void pids_on(const client_list& now, slot card, std::vector<std::uint32_t>& out);

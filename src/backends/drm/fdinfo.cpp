@@ -99,7 +99,9 @@ bool take_region(std::string_view key, std::string_view value, fdinfo& out) noex
   for (const region_key& k : region_keys) {
     if (!key.starts_with(k.prefix)) continue;
     if (region* const r = out.region_of(key.substr(k.prefix.size()))) {
-      set(r->*k.member, parse_amount(value));
+      const auto amount = parse_amount(value);
+      out.is_garbled = out.is_garbled || !amount;
+      set(r->*k.member, amount);
     }
     return true;
   }
@@ -169,7 +171,7 @@ std::optional<std::uint64_t> parse_amount(std::string_view value) noexcept {
 std::optional<fdinfo> parse_fdinfo(std::string_view text) noexcept {
   std::optional<fdinfo> out(std::in_place);
   out->text = whole_lines(text);
-  out->is_partial = out->text.size() != text.size();
+  out->is_partial = is_cut(text);
   for (std::string_view rest = out->text; !rest.empty();) take_line(scan::take_line(rest), *out);
   if (out->driver.empty()) out.reset();
   return out;

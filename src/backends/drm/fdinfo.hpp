@@ -46,6 +46,7 @@ class fdinfo {
   std::optional<std::uint64_t> client_id;
   std::optional<std::uint64_t> pasid;  // amdgpu: of the file, if there is no client id
   bool is_partial = false;             // truncated, or too many regions or engines
+  bool is_garbled = false;             // an amount of memory is no number, or too large for one
 
   [[nodiscard]] std::span<const region> regions() const noexcept {
     return {regions_.data(), region_count_};
@@ -66,6 +67,11 @@ class fdinfo {
 
 // Parses "12", "12 KiB", "12 kB", "12 MiB", "12 GiB" as bytes; any other unit is malformed.
 std::optional<std::uint64_t> parse_amount(std::string_view value) noexcept;
+
+// Whether the last line is unterminated: the kernel terminates each.
+constexpr bool is_cut(std::string_view text) noexcept {
+  return !text.empty() && text.back() != '\n';
+}
 
 // Returns nothing if it is not a DRM client. Ignores an unterminated last line.
 std::optional<fdinfo> parse_fdinfo(std::string_view text) noexcept;

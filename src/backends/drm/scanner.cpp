@@ -273,6 +273,7 @@ void scanner::add_known(look& l, std::string_view name, const card& of) {
     return;
   }
   const auto info = parse_fdinfo(text.value);
+  if (!info && is_cut(text.value)) return l.w.out.add_unread(of, l.p.pid, EBADMSG);
   l.w.out.add(of, l.p.pid, info ? &*info : nullptr);
 }
 

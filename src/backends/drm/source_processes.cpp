@@ -3,6 +3,7 @@
 // Rows of processes, and the walk behind them.
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 #include "backends/drm/attribute.hpp"
 #include "backends/drm/driver.hpp"
@@ -144,7 +145,13 @@ void drm_source::finish_row(const card& c, usage& row, reading& r, std::uint32_t
   if (row.used || !r.wants_diagnostics()) return;
   diagnostic d;
   d.why = {status::unsupported, c.by->from(), {}, std::string(c.by->why_no_use())};
-  if (error != 0) d.why = unreadable(c.by->from(), error, path_text{row.pid}.view(), "fdinfo");
+  if (error == EBADMSG) {
+    d.why.code = status::backend;
+    d.why.message = "what the driver prints of the process's clients is cut off or makes no sense";
+    d.why.stated = reason::not_understood;
+  } else if (error != 0) {
+    d.why = unreadable(c.by->from(), error, path_text{row.pid}.view(), "fdinfo");
+  }
   d.about = about;
   d.field = usage_field::used;
   d.device = c.number;
@@ -234,7 +241,8 @@ result<void> drm_source::fill_one(const card& c, std::uint32_t pid, bool self, u
     v.diagnose(whole.why(), self ? subject::self : subject::processes, 0);
     note_incomplete(out);
   }
-  finish_row(c, out, r, self ? subject::self : subject::processes, 0);
+  finish_row(c, out, r, self ? subject::self : subject::processes,
+             error_of(asked.now, c.number, pid));
   return {};
 }
 

@@ -35,6 +35,7 @@ result<void> list(device_source& from, const plan& p, source_answer& out, readin
   for (device& d : out.found) {
     drop_id_for_name(d, r);
     device_answer& entry = out.entry_of(d.number);
+    if (!d.memory_total) d.memory_total = entry.identity.memory_total;
     entry.identity = d;
     entry.listed = true;
   }
@@ -80,10 +81,19 @@ void settle(part<T>& of, const device_source& from, const plan& p, result<void> 
   }
 }
 
+// Keeps what a process can use at most: most drivers have it in this reading only.
+void keep_total(const hmn::pools& all, device& of) {
+  const pool* const main = all.find(pool_kind::main);
+  if (main != nullptr && main->kind == pool_kind::vram && main->total) {
+    of.memory_total = main->total;
+  }
+}
+
 void read_pools(device_source& from, const plan& p, device_answer& d, reading& r) {
   hmn::pools fresh;
   result<void> ok = from.memory(d.identity.number, fresh, r);
   if (ok) ok = keep_plausible(fresh, d.identity.number, r);
+  if (ok) keep_total(fresh, d.identity);
   if (ok) d.pools.value = fresh;
   settle(d.pools, from, p, std::move(ok));
 }

@@ -110,6 +110,10 @@ void fill_identity(drm::visit& v, device& who) {
   const drm::path_text module{v.sys_root(), "/module/amdgpu"};
   const auto version = drm::read_line(module.view(), "version", buffer);
   if (version) who.driver_version.assign(version.value);
+  const auto total = drm::read_number(folder, "mem_info_vram_total");
+  if (total && total.value != 0 && who.kind != device_kind::integrated) {
+    who.memory_total = total.value;
+  }
   const auto node = drm::read_number(folder, "numa_node");
   if (node && node.value <= UINT32_MAX) who.numa_node = static_cast<std::uint32_t>(node.value);
 }

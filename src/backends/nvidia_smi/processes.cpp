@@ -85,6 +85,17 @@ bool smi_source::is_of(const app_row& row, slot number) const {
   return known_.size() == 1;
 }
 
+// Succeeds if every process of the GPU has a row.
+result<void> smi_source::whole_list_of(slot number) const {
+  const text<32>& here = known_[number].who.pci_bus_id;
+  for (const problem& p : apps_.problems) {
+    const bool is_elsewhere = !p.bus_id.empty() && !here.empty() && p.bus_id != here;
+    const bool is_warning = p.why.code == status::ok;
+    if (!is_elsewhere && !is_warning) return p.why;
+  }
+  return {};
+}
+
 result<std::vector<usage>> smi_source::rows_of(slot number, std::uint32_t pid, reading& r) {
   if (number >= known_.size()) return never_listed();
   if (result<void> loaded = load_apps(r); !loaded) return loaded.why();
@@ -97,6 +108,7 @@ result<std::vector<usage>> smi_source::rows_of(slot number, std::uint32_t pid, r
     }
     if (pid == 0 || all[i].pid == pid) mine.push_back(i);
   }
+  const result<void> whole = whole_list_of(number);
   sort_positions(mine, [&](std::uint32_t a, std::uint32_t b) { return all[a].pid < all[b].pid; });
   std::vector<usage> found;
   for (std::size_t i = 0; i < mine.size();) {
@@ -106,7 +118,9 @@ result<std::vector<usage>> smi_source::rows_of(slot number, std::uint32_t pid, r
       merge(u, plain_row(all[mine[i]]), known_[number].has_instances);
     }
     check_use(u, first.used.why, number, r);
+    if (!whole) note_incomplete(u);
   }
+  if (found.empty() && !whole) return whole.why();
   return found;
 }
 
@@ -146,9 +160,7 @@ result<void> smi_source::process(slot number, std::uint32_t pid, bool self, usag
     out = std::move(rows->front());
     return {};
   }
-  if (apps_.is_truncated || !self || holds_gpu_descriptor(proc_root_)) {
-    return why_unlisted(pid, self);
-  }
+  if (!self || holds_gpu_descriptor(proc_root_)) return why_unlisted(pid, self);
   // Nothing is allocated without a descriptor of the driver.
   out.pid = pid;
   out.from = source::nvidia_smi;
@@ -158,9 +170,6 @@ result<void> smi_source::process(slot number, std::uint32_t pid, bool self, usag
 }
 
 failure smi_source::why_unlisted(std::uint32_t pid, bool self) const {
-  if (apps_.is_truncated) {
-    return fail(status::limit, "nvidia-smi lists more processes than are read");
-  }
   if (!self) {
     return fail(status::no_process,
                 {"nvidia-smi lists no process ", pid, " that computes on this GPU"});

@@ -99,7 +99,8 @@ answer<app_row> parse_apps(std::string_view text, bool cut) {
   const auto at = places(t, app_spellings());
   const auto place = [&](app_column c) { return at[static_cast<std::size_t>(c)]; };
   answer<app_row> out;
-  out.is_table = !t.columns.empty() && place(app_column::pid);
+  // The name is requested last: a header without it is a part of one.
+  out.is_table = place(app_column::pid) && place(app_column::used) && place(app_column::name);
   out.strays = t.strays;
   out.is_truncated = t.is_truncated;
   if (!out.is_table) return out;

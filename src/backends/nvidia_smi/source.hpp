@@ -31,7 +31,9 @@ class smi_source final : public command_tool::tool_source {
   bool adopt_row(std::size_t at, reading& r);
   result<const gpu_row*> gpu_of(slot number, reading& r);
   [[nodiscard]] bool is_of(const app_row& row, slot number) const;
-  // Rows of one GPU, of one process if `pid` is not 0; each process once.
+  [[nodiscard]] result<void> whole_list_of(slot number) const;
+  // Rows of one GPU, of one process if `pid` is not 0; each process once. Fails if there are none
+  // and the list is not whole.
   result<std::vector<usage>> rows_of(slot number, std::uint32_t pid, reading& r);
   void check_use(usage& row, status why, slot number, reading& r) const;
   [[nodiscard]] failure why_unlisted(std::uint32_t pid, bool self) const;

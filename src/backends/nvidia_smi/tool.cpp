@@ -11,8 +11,8 @@ template <class Row>
 void take(answer<Row>& a, const platform::outcome& o, reply<Row>& out) {
   out.rows = std::move(a.rows);
   out.problems = problems_of(o, a.strays);
-  out.is_truncated = a.is_truncated || o.what == platform::outcome::kind::output_too_long;
-  if (out.is_truncated) out.problems.push_back({too_many(out.rows.size()), {}});
+  const bool lacks_rows = a.is_truncated || o.what == platform::outcome::kind::output_too_long;
+  if (lacks_rows) out.problems.push_back({too_many(out.rows.size()), {}});
 }
 
 }  // namespace

@@ -22,7 +22,6 @@ template <class Row>
 struct reply {
   std::vector<Row> rows;
   std::vector<problem> problems;
-  bool is_truncated = false;  // there were more rows
 };
 
 // Queries that run the program.

@@ -179,8 +179,20 @@ TEST_CASE("nvidia-smi: a warning leaves nothing out of a snapshot, and is listed
 }
 
 TEST_CASE("nvidia-smi: what it prints of processes") {
+  const std::string app = app_of + "7, 538, /bin/a\n";
+  const std::vector<expectation> at_least{{"pid:7", ">=564133888"},
+                                          {"unattributed_bytes", "ambiguous"}};
   const lie all[] = {
-      {"honest", app_of + "7, 538, /bin/a\n", {{"pid:7", "564133888"}}},
+      {"honest", app, {{"pid:7", "564133888"}, {"unattributed_bytes", "9002024960"}}},
+      {"none", "", {{"processes", "listed"}, {"unattributed_bytes", used}}},
+      {"a row of pid 0", app_of + "0, 3, /bin/a\n" + app, at_least, "make no sense",
+       "not_understood"},
+      {"a row cut in the middle", app + app_of + "8", at_least, "make no sense", "not_understood"},
+      {"a line that is no row", app + "Segmentation fault\n", at_least, "make no sense",
+       "not_understood"},
+      {"a lost GPU that is not this one",
+       app + "Unable to determine the device handle for GPU 0000:09:00.0: GPU is lost.\n",
+       {{"pid:7", "564133888"}, {"unattributed_bytes", "9002024960"}}},
       {"a process twice",
        app_of + "7, 538, /bin/a\n" + app_of + "7, 538, /bin/a\n",
        {{"pid:7", "564133888"}}},
@@ -192,12 +204,14 @@ TEST_CASE("nvidia-smi: what it prints of processes") {
        {{"pid:7", "unsupported"}, {"pid:8", "not_permitted"}}},
       {"no pid",
        app_of + "x, 538, /bin/a\n",
-       {{"pid:7", "unlisted"}},
+       {{"pid:7", "unlisted"}, {"processes", "not_understood"}},
        "make no sense",
        "not_understood"},
       {"a pid below 0",
        app_of + "-7, 538, /bin/a\n",
-       {{"pid:7", "unlisted"}},
+       {{"pid:7", "unlisted"},
+        {"processes", "not_understood"},
+        {"unattributed_bytes", "not_understood"}},
        "make no sense",
        "not_understood"},
       {"of no GPU here", "GPU-2, 00000000:09:00.0, 7, 538, /bin/a\n", {{"pid:7", "unlisted"}}},
@@ -208,6 +222,38 @@ TEST_CASE("nvidia-smi: what it prints of processes") {
     s.print(honest, apps_header + l.printed);
     check_lie(s.w, l);
   }
+}
+
+TEST_CASE("nvidia-smi: a list of processes that is no list") {
+  const lie all[] = {
+      {"its words for none",
+       "No running processes found\n",
+       {{"processes", "listed"}, {"unattributed_bytes", used}}},
+      {"nothing", "", {{"processes", "failed"}, {"unattributed_bytes", "failed"}}},
+      {"half a header", "pid, proc", {{"processes", "failed"}, {"unattributed_bytes", "failed"}}},
+      {"half a header, further on",
+       "gpu_uuid, gpu_bus_id, pid, used_gpu_memory [MiB]\n",
+       {{"processes", "failed"}, {"unattributed_bytes", "failed"}}},
+      {"other columns",
+       "timestamp, driver_version\n",
+       {{"processes", "failed"}, {"unattributed_bytes", "failed"}}},
+  };
+  for (const lie& l : all) {
+    smi s;
+    s.print(honest, l.printed);
+    check_lie(s.w, l);
+  }
+}
+
+TEST_CASE("nvidia-smi: more processes than are read") {
+  std::string rows;
+  for (int pid = 1000; pid < 1000 + 65'537; ++pid) {
+    rows += app_of + std::to_string(pid) + ", 0, x\n";
+  }
+  smi s;
+  s.print(honest, apps_header + app_of + "7, 538, /bin/a\n" + rows);
+  s.w.check({{"pid:7", ">=564133888"}, {"unattributed_bytes", "ambiguous"}});
+  CHECK(s.w.diagnosed("more rows than") == "limit");
 }
 
 TEST_CASE("nvidia-smi: how it ends") {

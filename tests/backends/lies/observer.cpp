@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -30,6 +31,8 @@ constexpr value_of values[] = {
     {"free_bytes", HMN_COLLECT_POOLS, HMN_POOL_HAS_FREE, offsetof(hmn_pool, free_bytes), type::u64},
     {"reserved_bytes", HMN_COLLECT_POOLS, HMN_POOL_HAS_RESERVED, offsetof(hmn_pool, reserved_bytes),
      type::u64},
+    {"unattributed_bytes", HMN_COLLECT_POOLS, HMN_POOL_HAS_UNATTRIBUTED,
+     offsetof(hmn_pool, unattributed_bytes), type::u64},
     {"budget_bytes", HMN_COLLECT_POOLS, HMN_POOL_HAS_BUDGET, offsetof(hmn_pool, budget_bytes),
      type::u64},
     {"self.used_bytes", HMN_COLLECT_SELF, HMN_USAGE_HAS_USED, offsetof(hmn_usage, used_bytes),
@@ -195,9 +198,12 @@ std::string observer::of_process(std::uint32_t pid) const {
     REQUIRE(hmn_snapshot_usage(snapshot_, i, &u) == HMN_OK);
     if (u.pid != pid) continue;
     const bool is_known = (u.present & HMN_USAGE_HAS_USED) != 0;
-    const json used = document_of(snapshot_).at("usages").at(i).at("used_bytes");
-    CHECK(used.is_null() != is_known);
-    if (is_known) return text_of(static_cast<double>(u.used_bytes));
+    const json row = document_of(snapshot_).at("usages").at(i);
+    CHECK(row.at("used_bytes").is_null() != is_known);
+    const bool is_least = (u.notes & HMN_NOTE_LOWER_BOUND) != 0;
+    const json& notes = row.at("notes");
+    CHECK((std::find(notes.begin(), notes.end(), "lower_bound") != notes.end()) == is_least);
+    if (is_known) return (is_least ? ">=" : "") + text_of(static_cast<double>(u.used_bytes));
     auto why = sized<hmn_diagnostic>();
     for (std::uint32_t d = 0; d < info.diagnostic_count; ++d) {
       REQUIRE(hmn_snapshot_diagnostic(snapshot_, d, &why) == HMN_OK);

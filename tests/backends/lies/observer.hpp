@@ -22,9 +22,10 @@ constexpr std::uint64_t bit_of(std::uint32_t backend) {
 }
 
 // `key` is that of the JSON, "used_bytes"; "self.used_bytes" for what the caller uses,
-// "pid:<number>" for the memory of a process, "processes" for the list of them, which is "listed";
-// "clock_mhz/sm" for a metric's instance, "host:used_bytes" for a pool that is not the main one.
-// `is` is a number, or the name of a reason.
+// "pid:<number>" for the memory of a process, ">=" before a lower bound; "processes" for the list
+// of them, which is "listed", or the reason why it is not, or not whole; "clock_mhz/sm" for a
+// metric's instance, "host:used_bytes" for a pool that is not the main one. `is` is a number, or
+// the name of a reason.
 struct expectation {
   std::string key;
   std::string is;

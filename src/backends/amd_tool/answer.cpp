@@ -115,6 +115,7 @@ class reader {
 
   void broken(const json::syntax_error& e) {
     if (e.key.empty()) return;  // a line of words in brackets
+    note_list({}, status::backend, "its answer breaks off or makes no sense");
     problem({d_.tool.name, "'s answer breaks off or makes no sense after the key \"",
              text<64>(e.key).view(), "\" in line ", e.line, ": ", e.what});
   }
@@ -193,11 +194,23 @@ class reader {
 
   void of_system(std::string_view key, const json::value& v) {
     const auto* said = v.as<std::string>();
-    if (said == nullptr) return;
-    if (key == "Driver version" && !is_word_for_nothing(*said)) out_.driver.assign(*said);
+    if (said != nullptr && key == "Driver version" && !is_word_for_nothing(*said)) {
+      out_.driver.assign(*said);
+    }
     if (!key.starts_with("PID")) return;
-    const auto pid = scan::number<std::uint32_t>(key.substr(3));
-    if (pid && may_add()) out_.processes.push_back(row_of_line(*pid, *said));
+    const auto pid = pid_of(key.substr(3));
+    if (!pid || said == nullptr) return no_row({}, key);
+    if (may_add()) out_.processes.push_back(row_of_line(*pid, *said));
+  }
+
+  void note_list(std::optional<std::uint32_t> card, status why, std::string_view flaw) {
+    if (out_.lists.size() < 2 * most_cards) out_.lists.push_back({card, why, text<96>(flaw)});
+  }
+
+  void no_row(std::optional<std::uint32_t> card, std::string_view shown) {
+    std::array<char, 96> flaw;
+    note_list(card, status::backend,
+              compose_in(flaw, {"a row makes no sense: ", text<64>(shown).view()}));
   }
 
   bool may_add() {
@@ -226,17 +239,34 @@ class reader {
 
   void processes_of(std::uint32_t index, const json::value& v) {
     const auto* list = v.as<json::array>();
-    if (list == nullptr) return;
+    if (list == nullptr) return no_list(index, v);
+    note_list(index, status::ok, {});
     for (const json::value& item : list->items) {
       const auto* members = item.as<json::object>();
       const json::value* inner = members != nullptr ? members->find("process_info") : nullptr;
-      const auto* row = inner != nullptr ? inner->as<json::object>() : members;
-      // Text may replace the object: "No running processes detected".
-      const auto read = row != nullptr ? row_of_object(*row) : std::nullopt;
-      if (!read || !may_add()) continue;
-      out_.processes.push_back(*read);
-      out_.processes.back().card = index;
+      process_item(index, inner != nullptr ? *inner : item);
     }
+  }
+
+  // Text may replace the object.
+  void process_item(std::uint32_t index, const json::value& v) {
+    const auto* row = v.as<json::object>();
+    if (row == nullptr) return no_list(index, v);
+    const auto read = row_of_object(*row);
+    if (!read) return no_row(index, json::show(v));
+    if (!may_add()) return;
+    out_.processes.push_back(*read);
+    out_.processes.back().card = index;
+  }
+
+  void no_list(std::uint32_t index, const json::value& v) {
+    const std::string said = said_by(v);
+    if (said.starts_with("No running process")) return note_list(index, status::ok, {});
+    const bool is_refused = said.find("ermission") != said.npos;
+    const status why = is_refused                  ? status::permission
+                       : is_word_for_nothing(said) ? status::unsupported
+                                                   : status::backend;
+    note_list(index, why, said);
   }
 
   void members_of(card& c, std::string& path, const json::object& o) {

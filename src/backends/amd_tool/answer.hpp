@@ -49,6 +49,13 @@ struct process_row {
   text<64> name;  // empty: unknown
 };
 
+// A list of processes, and why it lacks some; status::ok: it is whole.
+struct process_list {
+  std::optional<std::uint32_t> card;  // none: it is that of all cards
+  status why = status::ok;
+  text<96> flaw;
+};
+
 inline constexpr std::size_t most_cards = 256;
 inline constexpr std::size_t most_processes = 4096;
 
@@ -57,6 +64,7 @@ struct answer {
   std::uint32_t records = 0;  // cards and their processes
   std::vector<card> cards;
   std::vector<process_row> processes;
+  std::vector<process_list> lists;
   text<96> driver;
   std::vector<text<256>> problems;   // malformed parts of the output, as sentences
   std::vector<text<256>> sentences;  // known ones

@@ -33,12 +33,11 @@ std::optional<std::uint64_t> bytes_in(const json::object& o, std::string_view ke
   return f.has_value() ? std::optional(f.whole) : std::nullopt;
 }
 
-std::uint32_t pid_in(const json::object& o) {
+std::optional<std::uint32_t> pid_in(const json::object& o) {
   const json::value* v = o.find("pid");
-  if (v == nullptr) return 0;
+  if (v == nullptr) return std::nullopt;
   const auto* text = v->as<std::string>();
-  const auto pid = scan::number<std::uint32_t>(text != nullptr ? *text : json::show(*v));
-  return pid && *pid <= 0x7FFFFFFF ? *pid : 0;
+  return pid_of(text != nullptr ? *text : json::show(*v));
 }
 
 // Drivers count whole pages, so bytes are a multiple of 1024. amd-smi 26 prints KiB times 1000 as
@@ -95,6 +94,11 @@ void check_repeated(process_row& row, std::span<const process_row> rows) {
 
 }  // namespace
 
+std::optional<std::uint32_t> pid_of(std::string_view text) noexcept {
+  const auto pid = scan::number<std::uint32_t>(text);
+  return pid && *pid != 0 && *pid <= 0x7FFFFFFF ? pid : std::nullopt;
+}
+
 process_row row_of_line(std::uint32_t pid, std::string_view line) {
   process_row row;
   row.pid = pid;
@@ -109,8 +113,9 @@ process_row row_of_line(std::uint32_t pid, std::string_view line) {
 
 std::optional<process_row> row_of_object(const json::object& o) {
   process_row row;
-  row.pid = pid_in(o);
-  if (row.pid == 0) return std::nullopt;
+  const auto pid = pid_in(o);
+  if (!pid) return std::nullopt;
+  row.pid = *pid;
   row.used = bytes_in(o, "vram_mem", row);
   row.host = bytes_in(o, "gtt_mem", row);
   if (const json::value* name = o.find("name")) {

@@ -11,6 +11,9 @@
 
 namespace hmn::amd_tool {
 
+// Parses a pid: not 0, nor above what the kernel gives.
+std::optional<std::uint32_t> pid_of(std::string_view text) noexcept;
+
 // Parses rocm-smi's "name, cards, VRAM, SDMA, occupancy"; the name's blanks are printed as ", ",
 // too.
 process_row row_of_line(std::uint32_t pid, std::string_view line);

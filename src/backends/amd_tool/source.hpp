@@ -47,6 +47,7 @@ class amd_source final : public command_tool::tool_source {
               reading& r) const;
   void use_of(pool& p, const card& c, field used, slot number, reading& r) const;
   result<const card*> card_with_processes(slot number, reading& r);
+  [[nodiscard]] result<void> whole_list_of(const card& c) const;
   [[nodiscard]] bool is_of(const process_row& row, const card& c) const;
   usage usage_of(const process_row& row, const card& c, slot number, reading& r) const;
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <algorithm>
+
 #include "backends/amd_tool/source.hpp"
 #include "model/compose.hpp"
 
@@ -9,6 +11,7 @@ result<void> amd_source::load_processes(reading& r) {
   rows_ = load(r);
   if (!*rows_ || d_.processes.empty()) return *rows_;
   now_.processes.clear();
+  now_.lists.clear();
   rows_ = put(d_.processes, now_, r);
   return *rows_;
 }
@@ -60,33 +63,57 @@ usage amd_source::usage_of(const process_row& row, const card& c, slot number, r
   return u;
 }
 
+// Succeeds if the rows of a card are all that use it.
+result<void> amd_source::whole_list_of(const card& c) const {
+  bool is_listed = d_.processes.empty() && !is_plain_;
+  for (const process_list& list : now_.lists) {
+    if (list.card.value_or(c.index) != c.index) continue;
+    is_listed = true;
+    if (list.why == status::ok) continue;
+    failure why = fail(
+        list.why,
+        {d_.tool.name, " does not list the processes of this GPU, or not all: ", list.flaw.view()});
+    if (why.code == status::backend) why.stated = reason::not_understood;
+    return why;
+  }
+  if (!is_listed)
+    return fail(status::unsupported,
+                {d_.tool.name, " prints no list of the processes of this GPU"});
+  if (now_.is_truncated)
+    return fail(status::limit, {d_.tool.name, " lists more processes than are read"});
+  const auto unplaced = std::ranges::count_if(now_.processes, [&](const process_row& row) {
+    return !row.card && now_.cards.size() > 1 && row.cards != 0;
+  });
+  if (unplaced == 0) return {};
+  return fail(status::unsupported,
+              {d_.tool.name, " does not report on which GPU ", unplaced, " process(es) are"});
+}
+
 result<void> amd_source::processes(slot number, std::vector<usage>& out, reading& r) {
   const auto found = card_with_processes(number, r);
   if (!found) return found.why();
   const card& c = **found;
-  std::size_t unplaced = 0;
   for (const process_row& row : now_.processes) {
-    const bool is_anywhere = !row.card && now_.cards.size() > 1 && row.cards != 0;
-    unplaced += is_anywhere ? 1 : 0;
     if (is_of(row, c)) out.push_back(usage_of(row, c, number, r));
   }
-  if (unplaced != 0) {
-    diagnose(fail(status::unsupported,
-                  {d_.tool.name, " does not report on which GPU ", unplaced, " process(es) are"}),
-             subject::processes, 0, number, r);
-  }
-  return {};
+  const result<void> whole = whole_list_of(c);
+  if (whole) return {};
+  if (!out.empty()) diagnose(whole.why(), subject::processes, 0, number, r);
+  return mark_incomplete(out, whole.why());
 }
 
 result<void> amd_source::process(slot number, std::uint32_t pid, bool, usage& out, reading& r) {
   const auto found = card_with_processes(number, r);
   if (!found) return found.why();
   const card& c = **found;
+  const result<void> whole = whole_list_of(c);
   for (const process_row& row : now_.processes) {
     if (row.pid != pid || !is_of(row, c)) continue;
     out = usage_of(row, c, number, r);
+    if (!whole) note_incomplete(out);
     return {};
   }
+  if (!whole) return whole;
   // Absence proves nothing: in a container the process may be listed under another pid.
   return fail(status::no_process, {d_.tool.name, " lists no process ", pid, " on this GPU"});
 }

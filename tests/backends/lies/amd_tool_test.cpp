@@ -230,3 +230,121 @@ TEST_CASE("amd-smi: either of its answers is used without the other") {
     t.w.check({{"used_bytes", "5242880"}, {"power_limit_watts", "timed_out"}});
   }
 }
+
+namespace {
+
+// A process that amd-smi prints with so many MB.
+std::string amd_row(const std::string& pid, int vram) {
+  return R"j({"process_info": {"name": "a", )j" + pid +
+         R"j("memory_usage": {"gtt_mem": {"value": 0, "unit": "B"}, "cpu_mem": {"value": 0, "unit": "B"},
+             "vram_mem": {"value": )j" +
+         std::to_string(vram) + R"j(, "unit": "MB"}}}})j";
+}
+
+std::string amd_list(const std::string& list) {
+  return R"j([{"gpu": 0, "process_list": )j" + list + "}]";
+}
+
+}  // namespace
+
+TEST_CASE("amd-smi: what it prints of processes") {
+  const std::string seven = amd_row(R"j("pid": 7, )j", 1);
+  const std::string words = R"j({"process_info": "%"})j";
+  const auto said = [&](std::string_view text) {
+    std::string one = words;
+    return amd_list("[" + one.replace(one.find('%'), 1, text) + "]");
+  };
+  const std::vector<expectation> none{{"processes", "listed"}, {"unattributed_bytes", "8388608"}};
+  const auto unknown = [](const char* why) {
+    return std::vector<expectation>{
+        {"processes", why}, {"pid:7", "unlisted"}, {"unattributed_bytes", why}};
+  };
+  const std::vector<expectation> at_least{
+      {"processes", "not_understood"}, {"pid:7", ">=1048576"}, {"unattributed_bytes", "ambiguous"}};
+  const lie all[] = {
+      {"honest",
+       amd_list("[" + seven + "]"),
+       {{"processes", "listed"}, {"pid:7", "1048576"}, {"unattributed_bytes", "7340032"}}},
+      {"an empty list", amd_list("[]"), none},
+      {"its words for none", said("No running processes detected"), none},
+      {"other words", said("Insufficient permissions"), unknown("not_permitted")},
+      {"no words", said("N/A"), unknown("unsupported")},
+      {"an error for the list", amd_list("\"Failed to get process list\""),
+       unknown("not_understood")},
+      {"N/A for the list", amd_list("\"N/A\""), unknown("unsupported")},
+      {"null for the list", amd_list("null"), unknown("unsupported")},
+      {"a number for the list", amd_list("7"), unknown("not_understood")},
+      {"no list", R"j([{"gpu": 0}])j", unknown("unsupported")},
+      {"the list of another GPU", R"j([{"gpu": 1, "process_list": []}])j", unknown("unsupported")},
+      {"no pid", amd_list("[" + amd_row("", 2) + "]"), unknown("not_understood")},
+      {"no pid, beside one", amd_list("[" + amd_row("", 2) + "," + seven + "]"), at_least},
+      {"pid 0", amd_list("[" + seven + "," + amd_row(R"j("pid": 0, )j", 2) + "]"), at_least},
+      {"a pid below 0", amd_list("[" + seven + "," + amd_row(R"j("pid": -1, )j", 2) + "]"),
+       at_least},
+      {"a word among rows", amd_list("[" + seven + R"j(, "broken"])j"), at_least},
+  };
+  for (const lie& l : all) {
+    tools t(HMN_BACKEND_AMD_SMI);
+    t.amd("static", named);
+    t.amd("metric", amd_metric(
+                        R"j("mem_usage": {"total_vram": {"value": 16, "unit": "MB"},
+                          "used_vram": {"value": 8, "unit": "MB"}})j"));
+    t.amd("process", l.printed);
+    t.w.take();
+    check_lie(t.w, l);
+  }
+}
+
+TEST_CASE("amd-smi: a list of processes that breaks off") {
+  const std::string list =
+      amd_list("[" + amd_row(R"j("pid": 7, )j", 1) + "," + amd_row(R"j("pid": 8, )j", 2) + "]");
+  tools t(HMN_BACKEND_AMD_SMI);
+  t.amd("static", named);
+  t.amd("metric", amd_metric(
+                      R"j("mem_usage": {"total_vram": {"value": 16, "unit": "MB"},
+                        "used_vram": {"value": 8, "unit": "MB"}})j"));
+  for (const std::size_t kept : {list.size() - 60, list.size() - 1, std::size_t{40}}) {
+    CAPTURE(kept);
+    t.amd("process", list.substr(0, kept));
+    t.w.take();
+    CHECK(t.w.see("processes") == "not_understood");
+    CHECK(t.w.see("unattributed_bytes") != "8388608");
+    CHECK(t.w.see("unattributed_bytes").find_first_of("0123456789") == std::string::npos);
+  }
+}
+
+TEST_CASE("rocm-smi: what it prints of processes") {
+  const auto card = [](const std::string& system) {
+    const std::string one = rocm_card(use_of("\"2048\""));
+    return one.substr(0, one.size() - 1) + system + "}";
+  };
+  const auto row = [](const std::string& pid, const std::string& value) {
+    return R"j(, "system": {"Driver version": "6.7", "PID7": "a, 1, 1024, 0, 0", "PID)j" + pid +
+           R"j(": )j" + value + "}";
+  };
+  const std::vector<expectation> at_least{
+      {"processes", "not_understood"}, {"pid:7", ">=1024"}, {"unattributed_bytes", "ambiguous"}};
+  const lie all[] = {
+      {"honest",
+       card(R"j(, "system": {"PID7": "a, 1, 1024, 0, 0"})j"),
+       {{"processes", "listed"}, {"pid:7", "1024"}, {"unattributed_bytes", "1024"}}},
+      {"none", card(""), {{"processes", "listed"}, {"unattributed_bytes", "2048"}}},
+      {"pid 0", card(row("0", "\"b, 1, 512, 0, 0\"")), at_least},
+      {"no number for a pid", card(row("x", "\"b, 1, 512, 0, 0\"")), at_least},
+      {"an object for a row", card(row("8", R"j({"a": 1})j")), at_least},
+      {"an object alone",
+       card(R"j(, "system": {"PID7": {"a": 1}})j"),
+       {{"processes", "not_understood"},
+        {"pid:7", "unlisted"},
+        {"unattributed_bytes", "not_understood"}}},
+      {"a word for a row",
+       card(row("8", "\"N/A\"")),
+       {{"pid:7", "1024"}, {"pid:8", "unsupported"}, {"unattributed_bytes", "ambiguous"}}},
+  };
+  for (const lie& l : all) {
+    tools t(HMN_BACKEND_ROCM_SMI);
+    t.rocm(l.printed);
+    t.w.take();
+    check_lie(t.w, l);
+  }
+}

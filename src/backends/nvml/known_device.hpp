@@ -25,7 +25,7 @@ std::optional<std::uint32_t> render_minor(const std::string& sys_root, const pci
 struct memory_traits {
   bool address_translation = false;  // ATS
   bool chip_to_chip = false;
-  bool no_bar1 = false;
+  bool off_bus = false;         // neither a PCI address nor a BAR1
   bool system_on_chip = false;  // by backends/pci/nvidia_chip.hpp
   bool virtual_gpu = false;     // the host may also refuse BAR1
   std::optional<std::uint32_t> numa_node;

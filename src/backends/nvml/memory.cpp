@@ -119,7 +119,7 @@ memory_kind kind_of_memory(const memory_traits& traits, const memory_answer& ans
     return has_none && is_host_ram ? memory_kind::unified : memory_kind::unknown;
   }
   const bool host_side = traits.address_translation || traits.chip_to_chip || traits.numa_node;
-  const bool shares = host_side || traits.system_on_chip || (traits.no_bar1 && !traits.virtual_gpu);
+  const bool shares = host_side || traits.system_on_chip || (traits.off_bus && !traits.virtual_gpu);
   if (shares && host_total && is_about(*answer.values.total, *host_total)) {
     return memory_kind::unified;
   }
@@ -139,7 +139,7 @@ memory_traits ask_traits(const topic& t, const session& s, handle h, const devic
     traits.numa_node = node;
   }
   bar1_memory bar1{};
-  traits.no_bar1 = call(t, s.fn.bar1, h, &bar1) == not_supported;
+  traits.off_bus = call(t, s.fn.bar1, h, &bar1) == not_supported && of.pci_bus_id.empty();
   traits.system_on_chip = pci::is_integrated_nvidia(of);
   return traits;
 }

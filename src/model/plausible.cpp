@@ -27,6 +27,7 @@ enum class quantity : std::uint8_t {
   rpm,
   volts,
   device_total,
+  host_total,
   address_space,
   fan_percent,
   memory_megahertz,
@@ -81,6 +82,7 @@ constexpr limit limits[] = {
     {quantity::bytes, any, 0, 0x1p48},
     {quantity::device_total, nvidia | amd, 0, 0x1p48, false},
     {quantity::device_total, any, 0, 0x1p48},
+    {quantity::host_total, any, 0, 0x1p48, false},
     // five levels of page tables
     {quantity::address_space, any, 0, 0x1p57},
     {quantity::percent, any, 0, 100},
@@ -162,7 +164,8 @@ constexpr rules of_usage{
 constexpr rules of_system_memory{
     HMN_SYSTEM_MEMORY_HAS_TOTAL | HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL,
     HMN_SYSTEM_MEMORY_HAS_AVAILABLE | HMN_SYSTEM_MEMORY_HAS_SWAP_FREE,
-    {{{HMN_SYSTEM_MEMORY_HAS_COMMITTED | HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT,
+    {{{HMN_SYSTEM_MEMORY_HAS_TOTAL, quantity::host_total},
+      {HMN_SYSTEM_MEMORY_HAS_COMMITTED | HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT,
        quantity::address_space}}}};
 
 enum class role : std::uint8_t { other, whole, part };

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 SCRIPT, BUILD, NVML, NVIDIA_SMI, CUDA = sys.argv[1:6]
@@ -32,15 +33,15 @@ class Script(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         shutil.copy(NVIDIA_SMI, self.folder / "nvidia-smi")
 
-    def live(self, gpus, fields=FIELDS, **env):
-        """The exit status, the output, and the results by check."""
+    def live(self, gpus, fields=FIELDS, options=(), build=BUILD, **env):
+        """The exit status, and the results by check."""
         (self.folder / "scenario.json").write_text(
             json.dumps({"driver_version": "595.80", "reread": "call", "devices": gpus}))
         (self.folder / "nvidia-smi.json").write_text(json.dumps({"gpus": [{"fields": fields}] if gpus else []}))
         empty = self.folder / "empty"
         empty.mkdir(exist_ok=True)
         done = subprocess.run(
-            [sys.executable, "-B", SCRIPT, "--build", BUILD, "--out", self.folder / "out", "--seconds", "3"],
+            [sys.executable, "-B", SCRIPT, "--build", build, "--out", self.folder / "out", "--seconds", "3", *options],
             capture_output=True, text=True, timeout=280, check=False,
             env={"PATH": f"{self.folder}:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HMN_NVML": NVML, "HMN_SYS": str(empty),
                  "HMN_NVIDIA_SMI": str(self.folder / "nvidia-smi"), "HMN_LIVE_NODE": "/dev/null",
@@ -103,6 +104,51 @@ class Script(unittest.TestCase):
         self.assertIn("memory.used", results["here"]["detail"])
         self.assertEqual(results["sampler"]["result"], "FAILED")
         self.assertIn("memory.used", results["sampler"]["detail"])
+
+    def test_a_gpu_without_a_value_of_free_memory_passes(self):
+        gpu = {key: GPU[key] for key in ("uuid", "pci")} | {"name": "NVIDIA GB10", "compute_capability": [12, 1]}
+        _, results = self.live([gpu | {"processes": {"compute": []}}])
+        self.assertEqual(results["wait"]["result"], "passed", self.said)
+        self.assertIn("no GPU reports free memory", results["wait"]["detail"])
+
+    def executable(self, name, text):
+        file = self.folder / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"#!/bin/sh\n{text}\n")
+        file.chmod(0o755)
+        return file
+
+    def test_a_hanging_nvidia_smi_does_not_outlast_the_limit(self):
+        (self.folder / "nvidia-smi").unlink()
+        self.executable("nvidia-smi", "sleep 300")
+        begin = time.monotonic()
+        code, results = self.live([GPU], options=("--limit", "20"))
+        self.assertLess(time.monotonic() - begin, 40, self.said)
+        self.assertIn(code, (0, 1), self.said)
+        self.assertEqual(results["doctor"]["detail"], "no time is left", self.said)
+
+    def test_a_hanging_nvidia_smi_fails_the_comparison(self):
+        script = self.executable("hanging/nvidia-smi",
+                                 f'case $1 in *=uuid,*) sleep 300;; *) exec "{self.folder}/nvidia-smi" "$@";; esac')
+        code, results = self.live([GPU], PATH=f"{script.parent}:/usr/bin:/bin")
+        self.assertEqual(code, 1, self.said)
+        self.assertEqual(results["sampler"]["result"], "FAILED", self.said)
+        self.assertIn("nvidia-smi took more than", results["sampler"]["detail"])
+
+    def test_an_hmn_that_fails_is_a_result(self):
+        hmn = self.executable("broken/hmn", "echo it is broken >&2; exit 3")
+        code, results = self.live([GPU], build=hmn.parent)
+        self.assertEqual(code, 1, self.said)
+        self.assertEqual(results["build"]["result"], "FAILED")
+        self.assertRegex(results["build"]["detail"], "hmn: exit 3: it is broken")
+        self.assertIn("0 passed, 1 failed, 0 skipped", (self.folder / "out/summary.txt").read_text())
+
+    def test_a_build_that_cannot_be_linked_is_a_result(self):
+        hmn = self.executable("alone/hmn", f'exec "{BUILD}/hmn" "$@"')
+        code, results = self.live([GPU], options=("--limit", "20"), build=hmn.parent)
+        self.assertEqual(code, 1, self.said)
+        self.assertEqual(results["build"]["result"], "FAILED", self.said)
+        self.assertIn("cc: exit 1", results["build"]["detail"])
 
     def test_without_a_gpu_it_says_so_and_is_skipped(self):
         code, results = self.live([], HMN_LIVE_NODE=str(self.folder / "none"))

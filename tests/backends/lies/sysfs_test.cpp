@@ -107,6 +107,38 @@ TEST_CASE("sysfs: a folder of sensors that vanishes") {
   one.w.check({{"temperature_celsius", "unsupported"}, {"used_bytes", "2048"}});
 }
 
+TEST_CASE("fdinfo: what it has of a client") {
+  const std::string client =
+      "pos:\t0\nflags:\t02\ndrm-driver:\tamdgpu\ndrm-client-id:\t7\ndrm-pdev:\t0000:03:00.0\n";
+  const auto resident = [&](const std::string& amount) {
+    return client + "drm-resident-vram:\t" + amount;
+  };
+  const auto unknown = [](const char* why) {
+    return std::vector<expectation>{{"pid:7", why}, {"unattributed_bytes", "ambiguous"}};
+  };
+  const lie all[] = {
+      {"honest", resident("1 KiB\n"), {{"pid:7", "1024"}, {"unattributed_bytes", "1024"}}},
+      {"more than the card has", resident("9 KiB\n"), unknown("implausible")},
+      {"no memory", client, unknown("unsupported")},
+      {"more than 64 bits", resident("18446744073709551615 MiB\n"), unknown("not_understood")},
+      {"a word", resident("much\n"), unknown("not_understood")},
+      {"below 0", resident("-1 KiB\n"), unknown("not_understood")},
+      {"another unit", resident("1 MB\n"), unknown("not_understood")},
+      {"cut in the amount", resident("1"), unknown("not_understood")},
+      {"cut before it names a driver", client.substr(0, 14), unknown("not_understood")},
+      {"no text", std::string("\0\0\0garbage", 10), unknown("not_understood")},
+  };
+  for (const lie& l : all) {
+    card one;
+    hmn_fake::process p = hmn_fake::simple_process(7, "a", 1, 100);
+    p.descriptors = {{3, "/dev/null"}};
+    p.fdinfo = {{3, l.printed}};
+    hmn_fake::add_process(one.w.tree(), p);
+    one.w.take();
+    check_lie(one.w, l);
+  }
+}
+
 // Between two readings of a file, and while it is read.
 TEST_CASE("sysfs: a file that changes all the time has one of its values, or a reason") {
   card one;

@@ -217,8 +217,8 @@ TEST_CASE("host RAM in the place of memory is not passed on") {
   SUBCASE("joined by the chip-to-chip link") {
     m.driver.load(host_ram_as_total(R"("c2c": true, "bar1": {"total": 1})"));
   }
-  SUBCASE("without a BAR1") {
-    m.driver.load(host_ram_as_total(R"("bar1": null)"));
+  SUBCASE("neither on the bus nor with a BAR1") {
+    m.driver.load(host_ram_as_total(R"("bar1": null, "pci": null)"));
   }
   SUBCASE("by its name") {
     m.driver.load(host_ram_as_total(R"("bar1": {"total": 1})", "NVIDIA GB10"));
@@ -257,6 +257,13 @@ TEST_CASE(
 
 TEST_CASE("a card as large as the host's RAM is a card") {
   machine m(host_ram_as_total(R"("bar1": {"total": 1})"));
+  SUBCASE("with a BAR1") {}
+  SUBCASE("on the bus, without a BAR1") {
+    m.driver.load(host_ram_as_total(R"("bar1": null)"));
+  }
+  SUBCASE("with a BAR1, by a driver that does not have its address") {
+    m.driver.load(host_ram_as_total(R"("bar1": {"total": 1}, "pci": null)"));
+  }
   const pool p = m.pool();
   CHECK(p.kind == pool_kind::vram);
   CHECK(p.used == 60 * gib);

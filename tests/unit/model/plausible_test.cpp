@@ -140,6 +140,12 @@ TEST_CASE("amounts of memory are at most 256 TiB") {
   }
 }
 
+TEST_CASE("a host has RAM, and need have no swap") {
+  CHECK(!keeps(&system_memory::total, 0, source::os));
+  CHECK(keeps(&system_memory::available, 0, source::os));
+  CHECK(keeps(&system_memory::swap_total, 0, source::os));
+}
+
 TEST_CASE("address space is at most 2^57 bytes") {
   constexpr std::uint64_t most = std::uint64_t{1} << 57;
   for (const auto member : {&system_memory::committed, &system_memory::commit_limit}) {

@@ -12,8 +12,8 @@ namespace {
 // Interval of each query, which starts a program, and its longest duration.
 constexpr std::uint64_t query_interval_ns = 5 * platform::ns_per_second;
 
-constexpr std::uint32_t texts =
-    device_field::name | device_field::uuid | device_field::driver_version;
+constexpr std::uint32_t texts = device_field::name | device_field::uuid |
+                                device_field::driver_version | device_field::pci_bus_id;
 constexpr std::uint32_t sizes = pool_field::total | pool_field::used | pool_field::free;
 
 // Returns whether no source could serve the subject, for a reason that another may not have. Of a

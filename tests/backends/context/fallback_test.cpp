@@ -359,6 +359,32 @@ TEST_CASE("a name that NVML does not give is the tool's") {
   CHECK(smi.starts() == 1);
 }
 
+TEST_CASE("the address of a card of the same UUID is the tool's, and of no other") {
+  const fake_nvml nvml;
+  nvml.load(full_card(R"("nvmlDeviceGetPciInfo*": "UNKNOWN")"));
+  std::string printed = smi_with(R"("pci.device_id": "0x26B910DE")");
+  bool is_it = true;
+  SUBCASE("the same UUID") {}
+  SUBCASE("another UUID") {
+    printed.replace(printed.find("GPU-11111111"), 12, "GPU-99999999");
+    is_it = false;
+  }
+  const machine m;
+  const tool smi(m, printed);
+  auto device = sized<hmn_device>();
+  auto error = sized<hmn_error>();
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(hmn_device_read(m.context(), 0, 0, &device, &error) == HMN_OK);
+    CHECK(std::string(device.pci_bus_id) == (is_it ? "0000:01:00.0" : ""));
+    CHECK(((device.present & HMN_DEVICE_HAS_PCI_DEVICE) != 0) == is_it);
+    CHECK(std::string(device.name) == "NVIDIA L40S");
+    CHECK(device.backend == HMN_BACKEND_NVML);
+  }
+  const taken_snapshot p(m.context(), HMN_COLLECT_DEVICES);
+  CHECK(p.info().device_count == 1);
+  CHECK(smi.starts() == 1);
+}
+
 TEST_CASE("the memory of a process that NVML lists without it is the tool's") {
   const fake_nvml nvml;
   const std::string own = std::to_string(getpid());

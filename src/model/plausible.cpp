@@ -82,7 +82,8 @@ constexpr limit limits[] = {
     {quantity::bytes, any, 0, 0x1p48},
     {quantity::device_total, nvidia | amd, 0, 0x1p48, false},
     {quantity::device_total, any, 0, 0x1p48},
-    {quantity::host_total, any, 0, 0x1p48, false},
+    {quantity::host_total, drivers, 0, 0x1p48, false},
+    {quantity::host_total, any, 0, 0x1p48},
     // five levels of page tables
     {quantity::address_space, any, 0, 0x1p57},
     {quantity::percent, any, 0, 100},

@@ -232,11 +232,26 @@ TEST_CASE("a list of processes that may not be read is told") {
   m.add_process(42, {{3, "/dev/null", client(2048)}});
   plain_reading r;
   m.devices(r);
-  CHECK(m.rows(0, r).size() == 1);
+  const auto rows = m.rows(0, r);
+  REQUIRE(rows.size() == 1);
+  CHECK((rows[0].notes & note::lower_bound) != 0);
   const diagnostic* const why = r.find("/proc cannot be read");
   REQUIRE(why != nullptr);
   CHECK(why->why.from == source::kfd);
   CHECK(why->why.native.code == ENOTDIR);
+}
+
+TEST_CASE("a list of processes that may not be read is not empty") {
+  compute_machine m;
+  m.tree().write("sys/class/kfd/kfd/proc", "no folder\n");
+  plain_reading r;
+  m.devices(r);
+  std::vector<usage> rows;
+  REQUIRE(m.source().prepare(r));
+  const result<void> listed = m.source().processes(0, rows, r);
+  REQUIRE_FALSE(listed);
+  CHECK(listed.why().from == source::kfd);
+  CHECK(rows.empty());
 }
 
 TEST_CASE("without KFD the cards are served as before") {

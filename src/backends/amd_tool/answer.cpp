@@ -199,7 +199,8 @@ class reader {
     }
     if (!key.starts_with("PID")) return;
     const auto pid = pid_of(key.substr(3));
-    if (!pid || said == nullptr) return no_row({}, key);
+    if (!pid) return no_row({});
+    if (said == nullptr) return note_list({}, status::backend, "a row is no text");
     if (may_add()) out_.processes.push_back(row_of_line(*pid, *said));
   }
 
@@ -207,10 +208,8 @@ class reader {
     if (out_.lists.size() < 2 * most_cards) out_.lists.push_back({card, why, text<96>(flaw)});
   }
 
-  void no_row(std::optional<std::uint32_t> card, std::string_view shown) {
-    std::array<char, 96> flaw;
-    note_list(card, status::backend,
-              compose_in(flaw, {"a row makes no sense: ", text<64>(shown).view()}));
+  void no_row(std::optional<std::uint32_t> card) {
+    note_list(card, status::backend, "a row has no pid, or one that cannot be");
   }
 
   bool may_add() {
@@ -253,7 +252,7 @@ class reader {
     const auto* row = v.as<json::object>();
     if (row == nullptr) return no_list(index, v);
     const auto read = row_of_object(*row);
-    if (!read) return no_row(index, json::show(v));
+    if (!read) return no_row(index);
     if (!may_add()) return;
     out_.processes.push_back(*read);
     out_.processes.back().card = index;

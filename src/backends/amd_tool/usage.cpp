@@ -71,8 +71,7 @@ result<void> amd_source::whole_list_of(const card& c) const {
     is_listed = true;
     if (list.why == status::ok) continue;
     failure why = fail(
-        list.why,
-        {d_.tool.name, " does not list the processes of this GPU, or not all: ", list.flaw.view()});
+        list.why, {d_.tool.name, " does not list all processes of this GPU: ", list.flaw.view()});
     if (why.code == status::backend) why.stated = reason::not_understood;
     return why;
   }

@@ -35,6 +35,11 @@ bool holds_gpu_descriptor(const std::string& proc_root) {
   return holds || error != 0;
 }
 
+// The others leave rows out, of one GPU or of all.
+bool is_warning(const problem& p) noexcept {
+  return p.why.code == status::ok;
+}
+
 usage plain_row(const app_row& from) {
   usage u;
   u.pid = from.pid;
@@ -71,7 +76,9 @@ result<void> smi_source::load_apps(reading& r) {
   if (is_asleep()) return why_asleep();
   if (!apps_loaded_) {
     apps_loaded_ = tool_.ask_apps(r, apps_);
-    if (*apps_loaded_) report(apps_.problems, subject::processes, r);
+    for (const problem& p : apps_.problems) {
+      if (is_warning(p)) report(p, r);
+    }
   }
   return *apps_loaded_;
 }
@@ -90,8 +97,7 @@ result<void> smi_source::whole_list_of(slot number) const {
   const text<32>& here = known_[number].who.pci_bus_id;
   for (const problem& p : apps_.problems) {
     const bool is_elsewhere = !p.bus_id.empty() && !here.empty() && p.bus_id != here;
-    const bool is_warning = p.why.code == status::ok;
-    if (!is_elsewhere && !is_warning) return p.why;
+    if (!is_elsewhere && !is_warning(p)) return p.why;
   }
   return {};
 }
@@ -143,6 +149,9 @@ void smi_source::check_use(usage& row, status why, slot number, reading& r) cons
 result<void> smi_source::processes(slot number, std::vector<usage>& out, reading& r) {
   auto rows = rows_of(number, 0, r);
   if (!rows) return rows.why();
+  if (const result<void> whole = whole_list_of(number); !whole && !rows->empty()) {
+    diagnose(whole.why(), subject::processes, 0, number, r);
+  }
   const bool is_initial = is_in_initial_pid_namespace();
   const bool is_foreign = !is_initial && procfs::why_foreign(proc_root_);
   for (usage& row : *rows) {

@@ -103,7 +103,10 @@ answer<app_row> parse_apps(std::string_view text, bool cut) {
   out.is_table = place(app_column::pid) && place(app_column::used) && place(app_column::name);
   out.strays = t.strays;
   out.is_truncated = t.is_truncated;
-  if (!out.is_table) return out;
+  if (!out.is_table) {
+    if (!t.columns.empty()) out.strays.add(t.columns.front().name);
+    return out;
+  }
   for (const auto& cells : t.rows) {
     const auto cell = [&](app_column c) {
       return place(c) ? cells[*place(c)] : std::string_view();

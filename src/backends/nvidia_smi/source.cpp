@@ -32,7 +32,7 @@ result<void> smi_source::ask(reading& r) {
                                         "or of none that anything identifies"})),
              subject::devices, 0, {}, r);
   }
-  report(gpus_.problems, subject::devices, r);
+  for (const problem& p : gpus_.problems) report(p, r);
   return {};
 }
 
@@ -56,14 +56,10 @@ bool smi_source::adopt_row(std::size_t at, reading& r) {
   return true;
 }
 
-void smi_source::report(const std::vector<problem>& problems, std::uint32_t about,
-                        reading& r) const {
-  for (const problem& p : problems) {
-    device who;
-    who.pci_bus_id = p.bus_id;
-    const bool is_warning = p.why.code == status::ok;
-    diagnose(p.why, is_warning ? subject::devices : about, 0, find(who), r);
-  }
+void smi_source::report(const problem& p, reading& r) const {
+  device who;
+  who.pci_bus_id = p.bus_id;
+  diagnose(p.why, subject::devices, 0, find(who), r);
 }
 
 result<const gpu_row*> smi_source::gpu_of(slot number, reading& r) {

@@ -27,7 +27,7 @@ class smi_source final : public command_tool::tool_source {
   result<void> ask(reading& r) override;
   void forget_processes() noexcept override { apps_loaded_.reset(); }
   result<void> load_apps(reading& r);
-  void report(const std::vector<problem>& problems, std::uint32_t about, reading& r) const;
+  void report(const problem& p, reading& r) const;
   bool adopt_row(std::size_t at, reading& r);
   result<const gpu_row*> gpu_of(slot number, reading& r);
   [[nodiscard]] bool is_of(const app_row& row, slot number) const;

@@ -134,6 +134,7 @@ TEST_CASE("fdinfo: what it has of a client") {
     p.descriptors = {{3, "/dev/null"}};
     p.fdinfo = {{3, l.printed}};
     hmn_fake::add_process(one.w.tree(), p);
+    one.w.tree().write(card::path("drm/renderD128/dev"), "1:3\n");  // that of /dev/null
     one.w.take();
     check_lie(one.w, l);
   }

@@ -71,7 +71,7 @@ void add_rows(std::vector<usage>& to, std::vector<usage>& rows) {
   for (usage& fresh : rows) {
     const auto end = to.begin() + static_cast<std::ptrdiff_t>(listed);
     if (std::any_of(to.begin(), end, [&](const usage& r) { return r.pid == fresh.pid; })) continue;
-    if (fresh.used) fresh.notes |= note::lower_bound;
+    note_incomplete(fresh);
     to.push_back(std::move(fresh));
   }
 }

@@ -38,6 +38,7 @@ struct settings {
   std::uint64_t sources_off = 0;
   std::uint64_t idle_close_ns = 2'000'000'000;
   std::uint64_t rescan_ns = 2'000'000'000;  // interval in which all processes are scanned
+  std::uint32_t rescan_percent = 2;         // of a core, at most, for that
   bool no_subprocess = false;
   bool wake_devices = false;
   bool no_threads = false;

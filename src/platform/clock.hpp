@@ -19,6 +19,8 @@ constexpr uint64_t later(uint64_t time, uint64_t duration) noexcept {
 
 uint64_t monotonic_ns() noexcept;
 uint64_t unix_ns() noexcept;
+// Processor time of the calling thread.
+uint64_t thread_used_ns() noexcept;
 void sleep_ns(uint64_t duration) noexcept;
 
 }  // namespace hmn::platform

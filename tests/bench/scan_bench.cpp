@@ -63,7 +63,8 @@ void add_card(const hmn_fake::tree& to) {
 
 class walker {
  public:
-  explicit walker(const drm::card_list& cards) : cards_(cards), scanner_("/proc", rescan_ns) {}
+  explicit walker(const drm::card_list& cards, std::uint32_t percent = 100)
+      : cards_(cards), scanner_("/proc", rescan_ns, percent) {}
 
   // The next walk, so long after the last one.
   void walk(std::uint64_t later_ns, drm::extent how) {

@@ -150,8 +150,13 @@ void client_list::clear() noexcept {
   clients_.clear();
   by_key_.clear();
   engines_.clear();
+  asleep_.clear();
   first_of_pid_ = 0;
   last_pid_ = 0;
+}
+
+bool client_list::met_asleep(slot card) const noexcept {
+  return std::ranges::find(asleep_, card) != asleep_.end();
 }
 
 void client_list::add(const card& of, std::uint32_t pid, const fdinfo* info) {

@@ -63,6 +63,10 @@ class client_list {
   void mark_last_partial(std::uint32_t pid) noexcept;
   // Finds the clients held by several processes, once all were added.
   void finish();
+  // Notes a descriptor of a suspended card, which was not read.
+  void add_asleep(slot card) { asleep_.push_back(card); }
+
+  [[nodiscard]] bool met_asleep(slot card) const noexcept;
 
   [[nodiscard]] std::span<const client> all() const noexcept { return clients_; }
   [[nodiscard]] std::span<const engine_sample> engines_of(const client& c) const noexcept {
@@ -83,6 +87,7 @@ class client_list {
   std::vector<client> clients_;  // in the order found
   std::vector<std::uint32_t> by_key_;
   std::vector<engine_sample> engines_;
+  std::vector<slot> asleep_;
   std::size_t first_of_pid_ = 0;
   std::uint32_t last_pid_ = 0;
 };

@@ -71,15 +71,24 @@ void scanner::forget() noexcept {
   others_.clear();
 }
 
-bool scanner::met_asleep(slot card) const noexcept {
-  return std::ranges::find(asleep_, card) != asleep_.end();
+// Returns the processor time of this thread, which is only measured where it is limited.
+std::uint64_t scanner::used_ns() const noexcept {
+  return schedule_.is_limited() ? platform::thread_used_ns() : 0;
 }
 
-int scanner::list_pids() {
+int scanner::list_pids(std::uint64_t now_ns) {
+  if (!pids_.empty() && !schedule_.may_list()) return 0;
+  const std::uint64_t begun = used_ns();
   pids_.clear();
-  const int error = procfs::list_pids(proc_root_.c_str(), pids_);
+  if (const int error = procfs::list_pids(proc_root_.c_str(), pids_); error != 0) {
+    pids_.clear();
+    return error;
+  }
   if (!std::ranges::is_sorted(pids_)) sort_ascending(pids_);
-  return error;
+  is_hidden_ = hides_others();
+  listed_ns_ = now_ns;
+  schedule_.listed(used_ns() - begun);
+  return 0;
 }
 
 // Every PID namespace has a first process; a copied tree may lack it.
@@ -97,16 +106,16 @@ coverage scanner::scan(const card_list& cards, bool may_wake, std::uint64_t now_
   coverage seen;
   out.clear();
   out.taken_ns = now_ns;
-  asleep_.clear();
-  seen.no_tree = list_pids();
+  schedule_.begin(now_ns, known_.size());
+  seen.no_tree = list_pids(now_ns);
   if (seen.no_tree != 0) return seen;
-  seen.is_hidden = hides_others();
+  seen.is_hidden = is_hidden_;
+  seen.oldest_look = listed_ns_;
   fresh_.clear();
   fresh_held_.clear();
   fresh_others_.clear();
-  schedule_.begin(now_ns, known_.size());
   auto next = known_.begin();
-  for (const std::uint32_t pid : pids_) {
+  for (std::uint32_t& pid : pids_) {
     next = std::find_if(next, known_.end(), [&](const process& p) { return p.pid >= pid; });
     const process* const before = next != known_.end() && next->pid == pid ? &*next : nullptr;
     if (platform::monotonic_ns() > deadline_ns) {
@@ -114,12 +123,21 @@ coverage scanner::scan(const card_list& cards, bool may_wake, std::uint64_t now_
       if (before != nullptr) carry_over(*before);
       continue;
     }
+    if (before == nullptr && !schedule_.may_add()) {
+      ++seen.waiting;
+      continue;
+    }
     process p = start(pid);
-    if (!take(p, before, w)) continue;
-    fresh_.push_back(p);
-    count(p, w, seen);
+    if (take(p, before, w)) {
+      fresh_.push_back(p);
+      count(p, w, seen);
+    } else {
+      pid = 0;
+    }
   }
+  std::erase(pids_, 0);
   schedule_.end();
+  seen.is_outdated = schedule_.is_outdated(seen.oldest_look);
   known_.swap(fresh_);
   held_.swap(fresh_held_);
   others_.swap(fresh_others_);
@@ -131,7 +149,6 @@ int scanner::scan_one(std::string_view who, std::uint32_t pid, const card_list& 
                       bool may_wake, client_list& out) {
   out.clear();
   out.taken_ns = platform::monotonic_ns();
-  asleep_.clear();
   fresh_held_.clear();
   fresh_others_.clear();
   process p = start(pid);
@@ -149,15 +166,22 @@ scanner::process scanner::start(std::uint32_t pid) const noexcept {
 }
 
 bool scanner::take(process& p, const process* before, const walk& w) {
+  search how = search::all;
   if (before != nullptr) {
-    const bool is_due = schedule_.is_due(p.pid, before->looked_ns);
-    if (is_due || is_passing(before->error)) before = nullptr;
+    const search otherwise = is_passing(before->error)   ? search::all
+                             : w.how == extent::complete ? search::count
+                                                         : search::none;
+    how = schedule_.of_known(p.pid, before->looked_ns, before->held_count != 0, otherwise);
   }
-  const bool can_stay = before != nullptr && (w.how == extent::rolling || holds_as_many(*before));
-  if (!can_stay || !revisit(p, *before, w)) {
+  // What a client has costs as much to read again: only the others are searched.
+  const bool is_search = how != search::none && (before == nullptr || before->held_count == 0);
+  const std::uint64_t begun = is_search ? used_ns() : 0;
+  if (how == search::count && holds_as_many(*before)) how = search::none;
+  if (how != search::none || !revisit(p, *before, w)) {
     std::array<char, 16> digits;
-    visit(p, compose_in(digits, {p.pid}), before, w);
+    visit(p, compose_in(digits, {p.pid}), how == search::all ? nullptr : before, w);
   }
+  if (is_search) schedule_.used(used_ns() - begun);
   if (!is_gone(p.error)) return true;
   w.out.drop_last(p.pid);
   return false;
@@ -174,8 +198,8 @@ void scanner::count(const process& p, const walk& w, coverage& seen) const noexc
   if (p.is_kernel_thread) return;
   ++seen.processes;
   if (p.looked_ns != w.now_ns) {
-    const bool is_first = seen.remembered++ == 0;
-    seen.oldest_look = is_first ? p.looked_ns : std::min(seen.oldest_look, p.looked_ns);
+    ++seen.remembered;
+    seen.oldest_look = std::min(seen.oldest_look, p.looked_ns);
   }
   if (p.error == 0) return;
   ++seen.unreadable;
@@ -261,7 +285,7 @@ void scanner::keep_other(look& l, std::string_view name) {
 void scanner::add_known(look& l, std::string_view name, const card& of) {
   keep(l, name, of);
   if (must_sleep(of, l.w.may_wake)) {
-    asleep_.push_back(of.number);
+    l.w.out.add_asleep(of.number);
     return;
   }
   const auto text = read_text(l, name);

@@ -20,8 +20,8 @@
 namespace hmn::drm {
 
 // Scope of one walk. Every walk reads the known clients, scans new processes, and those that are
-// scheduled: all descriptors of each process are scanned once within `rescan_ns`. The first walk is
-// always complete.
+// scheduled: all descriptors of each process are scanned once within `rescan_ns`, if the processor
+// time allowed for that suffices. The first walk is always complete.
 enum class extent {
   rolling,   // nothing more: a new client of a known process is seen within `rescan_ns`
   complete,  // also processes with another number of descriptors than before, so that a new client
@@ -34,21 +34,25 @@ struct coverage {
   std::uint32_t processes = 0;    // that could hold a descriptor: not kernel threads
   std::uint32_t unreadable = 0;   // access refused, or out of descriptors
   std::uint32_t not_reached = 0;  // not reached before the deadline
+  std::uint32_t waiting = 0;      // new ones, left to later walks
   std::uint32_t remembered = 0;   // not scanned now, except as `extent` requires
-  std::uint64_t oldest_look = 0;  // time of the oldest of those scans, monotonic
+  std::uint64_t oldest_look = 0;  // time of the oldest of those scans, or of the list of processes
+  bool is_outdated = false;       // longer ago than `rescan_ns`
   int error = 0;                  // of the last unreadable one
   int no_tree = 0;                // errno if /proc itself cannot be listed
   bool is_hidden = false;         // those of other users are hidden (mount option hidepid)
 
   [[nodiscard]] bool is_complete() const noexcept {
-    return unreadable == 0 && not_reached == 0 && no_tree == 0 && !is_hidden;
+    return unreadable == 0 && not_reached == 0 && waiting == 0 && !is_outdated && no_tree == 0 &&
+           !is_hidden;
   }
 };
 
 class scanner {
  public:
-  scanner(std::string proc_root, std::uint64_t rescan_ns)
-      : proc_root_(std::move(proc_root)), schedule_(rescan_ns) {}
+  // `percent` of a core: most processor time of the search for new clients.
+  scanner(std::string proc_root, std::uint64_t rescan_ns, std::uint32_t percent)
+      : proc_root_(std::move(proc_root)), schedule_(rescan_ns, percent) {}
 
   // Scans every process. `may_wake`: also reads descriptors of sleeping cards.
   coverage scan(const card_list& cards, bool may_wake, std::uint64_t now_ns,
@@ -61,9 +65,6 @@ class scanner {
   int scan_one(std::string_view who, std::uint32_t pid, const card_list& cards, bool may_wake,
                client_list& out);
   void forget() noexcept;
-
-  // Whether `card` was suspended in the last walk, so that its clients were not read.
-  [[nodiscard]] bool met_asleep(slot card) const noexcept;
 
  private:
   struct held {
@@ -98,7 +99,8 @@ class scanner {
     const platform::directory* links = nullptr;  // its folder fd, while being listed
   };
 
-  int list_pids();
+  int list_pids(std::uint64_t now_ns);
+  [[nodiscard]] std::uint64_t used_ns() const noexcept;
   bool hides_others();
   process start(std::uint32_t pid) const noexcept;
   // Returns false if the process is gone.
@@ -122,10 +124,11 @@ class scanner {
   std::string proc_root_;
   scan_schedule schedule_;
   std::vector<std::uint32_t> pids_;
+  std::uint64_t listed_ns_ = 0;
+  bool is_hidden_ = false;
   std::vector<process> known_, fresh_;  // by pid
   std::vector<held> held_, fresh_held_;
   std::vector<std::uint32_t> others_, fresh_others_;  // descriptors of no card
-  std::vector<slot> asleep_;
   std::array<char, 16384> text_;
 };
 

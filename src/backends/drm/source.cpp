@@ -28,7 +28,8 @@ drm_source::drm_source(const settings& s)
       proc_root_(s.proc_root),
       may_wake_(s.wake_devices),
       card_list_(s),
-      scanner_(s.proc_root, s.rescan_ns),
+      scanner_(s.proc_root, s.rescan_ns, s.rescan_percent),
+      rescan_percent_(s.rescan_percent),
       backoff_(s.idle_close_ns) {
   answer_for(card_list_.all_drivers());
 }
@@ -58,6 +59,7 @@ void drm_source::list() {
 
 result<void> drm_source::prepare(reading&) {
   has_walked_ = false;
+  ++reading_;
   if (was_listed_) {
     card_list_.refresh_states();
   } else {

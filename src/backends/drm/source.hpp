@@ -18,29 +18,29 @@ namespace hmn::drm {
 // Usage of individually queried processes at that time: load is the difference.
 struct asked_process {
   std::uint32_t pid = 0;
-  client_list now, before;  // empty if taken_ns is 0
+  bool is_self = false;
+  std::uint64_t reading = 0;  // number of the one that took `now`, for all cards; 0: none
+  int error = 0;              // of `now`
+  client_list now, before;    // empty if taken_ns is 0
+
+  // Called before `now` is taken again: `before` is at least `apart_ns` old.
+  void begin(std::uint64_t now_ns, std::uint64_t apart_ns) noexcept {
+    if (now.taken_ns != 0 && now_ns - now.taken_ns >= apart_ns) std::swap(now, before);
+  }
 };
 
 class asked_processes {
  public:
-  // Returns the entry for a new query at this time: `before` is at least `apart_ns` old. If full,
-  // the least recently queried process is dropped.
-  asked_process& next(std::uint32_t pid, std::uint64_t now_ns, std::uint64_t apart_ns) {
+  // Returns the entry of a process. If full, the least recently queried one is dropped.
+  asked_process& of(std::uint32_t pid, bool self) {
     asked_process* found = &all_.front();
     for (asked_process& a : all_) {
-      if (a.pid == pid) {
-        found = &a;
-        break;
-      }
+      if (a.pid == pid && a.is_self == self) return a;
       if (a.now.taken_ns < found->now.taken_ns) found = &a;
     }
-    if (found->pid != pid) {
-      found->pid = pid;
-      found->now.taken_ns = found->before.taken_ns = 0;
-    }
-    if (found->now.taken_ns != 0 && now_ns - found->now.taken_ns >= apart_ns) {
-      std::swap(found->now, found->before);
-    }
+    found->pid = pid;
+    found->is_self = self;
+    found->reading = found->now.taken_ns = found->before.taken_ns = 0;
     return *found;
   }
   void forget() noexcept {
@@ -91,8 +91,10 @@ class drm_source final : public device_source {
   result<void> find(slot number, const card*& out) const;
   // Walk of this reading.
   result<void> walk(reading& r);
+  // The same over the descriptors of one process.
+  const asked_process& walk_one(std::uint32_t pid, bool self);
   result<void> fill_one(const card& c, std::uint32_t pid, bool self, usage& out, reading& r);
-  [[nodiscard]] failure why_not_listed(const card& c, std::uint32_t pid, int error) const;
+  [[nodiscard]] static failure why_not_listed(const card& c, const asked_process& asked);
   void finish_row(const card& c, usage& row, reading& r, std::uint32_t about, int error) const;
   void add_engines(const card& c, std::vector<metric>& out, reading& r);
 
@@ -101,6 +103,7 @@ class drm_source final : public device_source {
   bool may_wake_;
   card_list card_list_;
   scanner scanner_;
+  std::uint32_t rescan_percent_;
   client_list now_, before_;
   asked_processes asked_;
   std::vector<usage> one_rows_;
@@ -111,6 +114,8 @@ class drm_source final : public device_source {
   int list_error_ = 0;
   std::uint64_t cards_ = 0;  // fingerprint of the card list
   bool was_listed_ = false;
+
+  std::uint64_t reading_ = 0;  // number of this reading
 
   // State of this reading.
   bool has_walked_ = false;

@@ -3,6 +3,7 @@
 // Rows of processes, and the walk behind them.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 
 #include "backends/drm/attribute.hpp"
@@ -29,6 +30,11 @@ failure partly_reported(const card& c) {
           c.by->from(),
           {},
           "the driver reports it for a part of the process's memory only"};
+}
+
+// Rounds up, to a power of two, so that the sentence of a lasting state seldom changes.
+std::uint64_t coarse_seconds(std::uint64_t ns) noexcept {
+  return std::bit_ceil(ns / platform::ns_per_second + 1);
 }
 
 // Returns why the load of a process is unknown.
@@ -133,6 +139,14 @@ void drm_source::diagnose_coverage(reading& r) const {
                  {proc_root_, " hides other users' processes (mount option hidepid)"});
     r.diagnose(d);
   }
+  if (seen_.is_outdated || seen_.waiting != 0) {
+    d.unreadable_processes = seen_.waiting;
+    d.why = fail(status::limit, {"some processes were searched for new clients up to ",
+                                 coarse_seconds(now_.taken_ns - seen_.oldest_look),
+                                 " s ago: all of them take more than ", rescan_percent_,
+                                 " % of a core (rescan_percent)"});
+    r.diagnose(d);
+  }
   if (seen_.not_reached == 0) return;
   d.unreadable_processes = seen_.not_reached;
   d.why = why_not_reached();
@@ -187,19 +201,31 @@ result<void> drm_source::processes(slot number, std::vector<usage>& out, reading
   return whole ? whole : mark_incomplete(out, whole.why());
 }
 
-failure drm_source::why_not_listed(const card& c, std::uint32_t pid, int error) const {
-  if (error != 0) {
-    return fail(is_refused(error) ? status::permission : status::limit,
-                {"process ", pid,
-                 is_refused(error) ? " may not be looked into; CAP_SYS_PTRACE allows it"
-                                   : " could not be looked into"},
-                error);
+const asked_process& drm_source::walk_one(std::uint32_t pid, bool self) {
+  asked_process& asked = asked_.of(pid, self);
+  if (asked.reading == reading_) return asked;
+  asked.begin(platform::monotonic_ns(), baseline_ns);
+  std::array<char, 16> digits;
+  const std::string_view who = self ? "self" : compose_in(digits, {pid});
+  asked.error = scanner_.scan_one(who, pid, card_list_, may_wake_, asked.now);
+  asked.reading = reading_;
+  return asked;
+}
+
+failure drm_source::why_not_listed(const card& c, const asked_process& asked) {
+  if (asked.error != 0) {
+    const bool refused = is_refused(asked.error);
+    return fail(refused ? status::permission : status::limit,
+                {"process ", asked.pid,
+                 refused ? " may not be looked into; CAP_SYS_PTRACE allows it"
+                         : " could not be looked into"},
+                asked.error);
   }
-  if (scanner_.met_asleep(c.number)) return why_asleep(c);
+  if (asked.now.met_asleep(c.number)) return why_asleep(c);
   return {status::no_process,
           c.by->from(),
           {},
-          {"process ", pid, " holds no descriptor of this device"}};
+          {"process ", asked.pid, " holds no descriptor of this device"}};
 }
 
 result<void> drm_source::process(slot number, std::uint32_t pid, bool self, usage& out,
@@ -213,10 +239,8 @@ result<void> drm_source::process(slot number, std::uint32_t pid, bool self, usag
 
 result<void> drm_source::fill_one(const card& c, std::uint32_t pid, bool self, usage& out,
                                   reading& r) {
-  std::array<char, 16> digits;
-  const std::string_view who = self ? "self" : compose_in(digits, {pid});
-  asked_process& asked = asked_.next(pid, platform::monotonic_ns(), baseline_ns);
-  const int error = scanner_.scan_one(who, pid, card_list_, may_wake_, asked.now);
+  const asked_process& asked = walk_one(pid, self);
+  const int error = asked.error;
   if (error == ESRCH) {
     return fail(status::no_process, {"there is no process ", pid, " below ", proc_root_});
   }
@@ -229,13 +253,13 @@ result<void> drm_source::fill_one(const card& c, std::uint32_t pid, bool self, u
     const client_list& since = is_newer ? asked.before : before_;
     const std::uint32_t lacks = fill_row(asked.now, since, c.number, pid, rows.emplace_back());
     explain_rows(v, self ? subject::self : subject::processes, lacks, asked.now);
-  } else if (error == 0 && self && !scanner_.met_asleep(c.number)) {
+  } else if (error == 0 && self && !asked.now.met_asleep(c.number)) {
     rows.push_back(nothing_used(pid));
   }
   const result<void> whole = c.by->complete(v, pid, rows);
   const auto row = std::ranges::find_if(
       rows, [pid](const usage& u) { return u.pid == pid && (u.notes & note::foreign_pid) == 0; });
-  if (row == rows.end()) return whole ? why_not_listed(c, pid, error) : whole.why();
+  if (row == rows.end()) return whole ? why_not_listed(c, asked) : whole.why();
   out = std::move(*row);
   if (!whole) {
     v.diagnose(whole.why(), self ? subject::self : subject::processes, 0);

@@ -24,6 +24,10 @@ uint64_t unix_ns() noexcept {
   return read_clock(CLOCK_REALTIME);
 }
 
+uint64_t thread_used_ns() noexcept {
+  return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void sleep_ns(uint64_t duration) noexcept {
   const uint64_t until = later(monotonic_ns(), duration);
   timespec end{};

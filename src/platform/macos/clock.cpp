@@ -23,6 +23,10 @@ uint64_t unix_ns() noexcept {
   return clock_gettime_nsec_np(CLOCK_REALTIME);
 }
 
+uint64_t thread_used_ns() noexcept {
+  return clock_gettime_nsec_np(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void sleep_ns(uint64_t duration) noexcept {
   const uint64_t start = monotonic_ns();
   for (uint64_t slept = 0; slept < duration; slept = monotonic_ns() - start) {

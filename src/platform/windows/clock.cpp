@@ -30,6 +30,17 @@ uint64_t unix_ns() noexcept {
   return (units - unix_epoch) * (ns_per_second / units_per_second);
 }
 
+uint64_t thread_used_ns() noexcept {
+  FILETIME created;
+  FILETIME ended;
+  FILETIME kernel;
+  FILETIME user;
+  if (!GetThreadTimes(GetCurrentThread(), &created, &ended, &kernel, &user)) return 0;
+  const uint64_t units = (uint64_t{kernel.dwHighDateTime} << 32 | kernel.dwLowDateTime) +
+                         (uint64_t{user.dwHighDateTime} << 32 | user.dwLowDateTime);
+  return units * (ns_per_second / units_per_second);
+}
+
 void sleep_ns(uint64_t duration) noexcept {
   constexpr uint64_t longest = 1'000'000'000;  // milliseconds, below INFINITE
   const uint64_t start = monotonic_ns();

@@ -84,7 +84,7 @@ TEST_CASE("walks allocate nothing, whichever part of the processes they look thr
   drm::card_list cards(m.settings());
   cards.refresh();
   for (const auto how : {drm::extent::rolling, drm::extent::complete}) {
-    drm::scanner scanner(m.tree().proc(), rescan_ns);
+    drm::scanner scanner(m.tree().proc(), rescan_ns, 100);
     drm::client_list found;
     std::uint64_t now = platform::ns_per_second;
     std::uint32_t looked_through = 0;

@@ -202,17 +202,22 @@ TEST_CASE("only so many processes are remembered, and a pid that is given anew i
   drm::asked_processes asked;
   constexpr std::uint64_t apart = 100 * ms;
   std::uint64_t now = apart;
+  const auto next = [&](std::uint32_t pid) -> drm::asked_process& {
+    drm::asked_process& of = asked.of(pid, false);
+    of.begin(now, apart);
+    return of;
+  };
   for (std::uint32_t pid = 1; pid <= 8; ++pid) {
     ++now;
-    asked.next(pid, now, apart).now.taken_ns = now;
+    next(pid).now.taken_ns = now;
   }
   now += apart;
-  CHECK(asked.next(1, now, apart).before.taken_ns == apart + 1);
-  asked.next(1, now, apart).now.taken_ns = now;
-  CHECK(asked.next(9, now, apart).before.taken_ns == 0);  // instead of 2
-  CHECK(asked.next(1, now, apart).before.taken_ns == apart + 1);
-  CHECK(asked.next(3, now, apart).before.taken_ns == apart + 3);
-  CHECK(asked.next(2, now, apart).before.taken_ns == 0);
+  CHECK(next(1).before.taken_ns == apart + 1);
+  next(1).now.taken_ns = now;
+  CHECK(next(9).before.taken_ns == 0);  // instead of 2
+  CHECK(next(1).before.taken_ns == apart + 1);
+  CHECK(next(3).before.taken_ns == apart + 3);
+  CHECK(next(2).before.taken_ns == 0);
   asked.forget();
-  CHECK(asked.next(1, now, apart).before.taken_ns == 0);
+  CHECK(next(1).before.taken_ns == 0);
 }

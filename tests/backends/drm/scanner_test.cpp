@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "machine.hpp"
+#include "open_watch.hpp"
 #include "platform/clock.hpp"
 
 using namespace hmn;
@@ -35,8 +36,9 @@ machine& with_v3d(machine& m) {
 
 // A scanner that forgets nothing until forget() is called.
 struct patient {
-  explicit patient(machine& m, std::uint64_t rescan_ns = ~std::uint64_t{0} >> 2)
-      : card_list(m.settings()), scanner(m.tree().proc(), rescan_ns) {
+  explicit patient(machine& m, std::uint64_t rescan_ns = ~std::uint64_t{0} >> 2,
+                   std::uint32_t percent = 100)
+      : card_list(m.settings()), scanner(m.tree().proc(), rescan_ns, percent) {
     card_list.refresh();
   }
   drm::coverage scan(std::uint64_t now_ns = 1000, std::uint64_t deadline_ns = ~std::uint64_t{0}) {
@@ -202,6 +204,36 @@ TEST_CASE("one process, and the caller") {
   CHECK(u.used == 64 * kib);
 }
 
+TEST_CASE("one walk over a process serves all cards of a reading") {
+  machine m;
+  with_v3d(m);
+  m.add_platform("fe000000.gpu", "panfrost", {card1, render129});
+  m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64)}});
+  hmn_fake::set_self(m.tree(), 10);
+  plain_reading r;
+  m.devices(r);
+  hmn_fake::open_watch descriptors(m.tree().path("proc/10/fd"));
+  usage u;
+  REQUIRE(m.source().process(0, 10, true, u, r));
+  CHECK(u.used == 64 * kib);
+  REQUIRE(m.source().process(1, 10, true, u, r));
+  CHECK(u.used == 0u);
+  CHECK(descriptors.opened().size() == 1);
+  // The next reading walks again, and finds what was opened since.
+  m.tree().link("proc/10/fd/4", "/dev/full");
+  m.tree().write("proc/10/fdinfo/4",
+                 "drm-driver:\tpanfrost\ndrm-client-id:\t2\n"
+                 "drm-resident-memory:\t8 KiB\n");
+  REQUIRE(m.source().prepare(r));
+  REQUIRE(m.source().process(1, 10, true, u, r));
+  CHECK(u.used == 8 * kib);
+  // The process of that number in a tree of another namespace is not the caller.
+  hmn_fake::set_self(m.tree(), 11);
+  m.add_process(11, {});
+  REQUIRE(m.source().process(0, 10, false, u, r));
+  CHECK(u.used == 64 * kib);
+}
+
 TEST_CASE("the caller's zero is not claimed where a descriptor could not be read") {
   machine m;
   m.add_pci(nouveau(), {card0, render128});
@@ -360,6 +392,78 @@ TEST_CASE("a new descriptor is seen within the time that is given for it") {
   CHECK(p.list.all().empty());
   p.scan(3 * second);
   CHECK(p.list.all().size() == 1);
+}
+
+TEST_CASE("without processor time for a search the known clients are read, and the age is known") {
+  machine m;
+  with_v3d(m);
+  m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64)}});
+  m.add_process(11, {});
+  constexpr std::uint64_t second = platform::ns_per_second;
+  patient p(m, 2 * second, 0);
+  CHECK(p.scan(second).is_complete());
+  m.tree().write("proc/10/fdinfo/3", v3d_fdinfo(1, 65));
+  m.tree().link("proc/11/fd/7", "/dev/null");
+  m.tree().write("proc/11/fdinfo/7", v3d_fdinfo(2, 8));
+  m.add_process(12, {{3, "/dev/null", v3d_fdinfo(3, 4)}});
+  auto seen = p.scan(3 * second);
+  REQUIRE(p.list.all().size() == 1);
+  CHECK(p.list.all()[0].use.resident == 65 * kib);
+  CHECK(seen.oldest_look == second);
+  CHECK(seen.is_complete());
+  // A process that uses the card already has its turn in time.
+  m.tree().link("proc/10/fd/7", "/dev/null");
+  m.tree().write("proc/10/fdinfo/7", v3d_fdinfo(4, 16));
+  seen = p.scan(5 * second);
+  CHECK(p.list.all().size() == 2);
+  CHECK(seen.oldest_look == second);
+  CHECK(seen.is_outdated);
+  CHECK_FALSE(seen.is_complete());
+}
+
+TEST_CASE("a load is a lower bound where the search has not seen all in time, with the reason") {
+  machine m;
+  with_v3d(m);
+  m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64, 1000)}});
+  m.add_process(11, {});
+  settings s = m.settings();
+  s.rescan_ns = platform::ns_per_ms;
+  for (const std::uint32_t percent : {0U, 100U}) {
+    CAPTURE(percent);
+    s.rescan_percent = percent;
+    drm::drm_source source(s);
+    plain_reading r;
+    telemetry load;
+    std::vector<device> found;
+    REQUIRE(source.prepare(r));
+    REQUIRE(source.devices(found, r));
+    static_cast<void>(source.telemetry(0, telemetry_field::gpu_busy_percent, load, r));
+    CHECK(r.find(status::limit) == nullptr);
+    platform::sleep_ns(120 * platform::ns_per_ms);
+    REQUIRE(source.prepare(r));
+    REQUIRE(source.telemetry(0, telemetry_field::gpu_busy_percent, load, r));
+    CHECK(load.gpu_busy_percent.has_value());
+    CHECK(((load.notes & note::lower_bound) != 0) == (percent == 0));
+    const diagnostic* const why = r.find(status::limit);
+    REQUIRE((why != nullptr) == (percent == 0));
+    if (why == nullptr) continue;
+    CHECK(why->about == subject::processes);
+    CHECK(mentions(why->why, "rescan_percent"));
+  }
+}
+
+TEST_CASE("a process that has ended is not looked for again") {
+  machine m;
+  with_v3d(m);
+  m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64)}});
+  m.add_process(11, {});
+  patient p(m, 2 * platform::ns_per_second, 0);
+  p.scan();
+  m.tree().remove("proc/10");
+  CHECK(p.scan(2000).processes == 1);
+  m.add_process(10, {{3, "/dev/null", v3d_fdinfo(2, 32)}});
+  CHECK(p.scan(3000).processes == 1);
+  CHECK(p.list.all().empty());
 }
 
 TEST_CASE("a descriptor, or a pid, that is used again is not taken for the old one") {

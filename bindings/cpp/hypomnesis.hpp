@@ -2324,6 +2324,7 @@ struct context_options {
   std::chrono::milliseconds idle_close{};  // when an idle vendor library is shut down; 0: 2 s
   std::chrono::milliseconds rescan{};      // all processes are looked through this often; 0: 2 s
   std::uint64_t backends_off = 0;          // bit n disables backend n
+  std::uint32_t rescan_percent = 0;        // of a core, at most, for rescan; 0: 2
 };
 
 // hmn_snapshot_options.
@@ -2507,6 +2508,7 @@ class context {
     c_options.idle_close_ms = detail::milliseconds(options.idle_close);
     c_options.rescan_ms = detail::milliseconds(options.rescan);
     c_options.backends_off = options.backends_off;
+    c_options.rescan_percent = options.rescan_percent;
     hmn_context* made = nullptr;
     detail::perform([&](hmn_error* e) { return hmn_context_create(&c_options, &made, e); });
     return made;

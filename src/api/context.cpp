@@ -19,6 +19,7 @@ result<void> check_options(const hmn_context_options& o) {
     return failed(status::unknown_flag,
                   {"options->flags: unknown bits 0x", hex(o.flags & ~known_flags)});
   }
+  if (o.reserved0 != 0) return failed(status::unknown_flag, "options->reserved0: unknown bits");
   return (o.flags & HMN_CONTEXT_RECORD) != 0 ? require(source::simulated) : result<void>();
 }
 
@@ -32,6 +33,7 @@ settings settings_from(const hmn_context_options& o) {
   s.sources_off = o.backends_off;
   s.idle_close_ns = ns_from(o.idle_close_ms, s.idle_close_ns);
   s.rescan_ns = ns_from(o.rescan_ms, s.rescan_ns);
+  if (o.rescan_percent != 0) s.rescan_percent = o.rescan_percent;
   return s;
 }
 

@@ -46,6 +46,8 @@ FIELD(hmn_context_options, max_age_ms, 20, uint32_t);
 FIELD(hmn_context_options, idle_close_ms, 24, uint32_t);
 FIELD(hmn_context_options, rescan_ms, 28, uint32_t);
 FIELD(hmn_context_options, backends_off, 32, uint64_t);
+FIELD(hmn_context_options, rescan_percent, 40, uint32_t);
+FIELD(hmn_context_options, reserved0, 44, uint32_t);
 
 SIZE(hmn_backend_info, 384);
 FIELD(hmn_backend_info, struct_size, 0, uint32_t);
@@ -540,6 +542,7 @@ NUMBER(HMN_CONTEXT_ENVIRONMENT, 1 << 3);
 NUMBER(HMN_CONTEXT_TRACE, 1 << 4);
 NUMBER(HMN_CONTEXT_RECORD, 1 << 5);
 NUMBER(HMN_CONTEXT_OPTIONS_SIZE_V1, 40);
+NUMBER(HMN_CONTEXT_OPTIONS_SIZE_V2, 48);
 NUMBER(HMN_PATH_PROC, 1);
 NUMBER(HMN_PATH_SYS, 2);
 NUMBER(HMN_PATH_NVML, 3);

@@ -67,8 +67,8 @@ static void a_byte_past_what_the_library_knows_is_an_unknown_flag(void** state) 
   for (uint32_t more = 8; more <= 4096; more *= 8) {
     const uint32_t offsets[] = {0, 1, more / 2, more - 1};
     for (size_t i = 0; i < 4; ++i) {
-      char* bytes = zeroed(g, HMN_CONTEXT_OPTIONS_SIZE_V1 + more);
-      bytes[HMN_CONTEXT_OPTIONS_SIZE_V1 + offsets[i]] = 1;
+      char* bytes = zeroed(g, HMN_CONTEXT_OPTIONS_SIZE_V2 + more);
+      bytes[HMN_CONTEXT_OPTIONS_SIZE_V2 + offsets[i]] = 1;
       assert_status(create_with(bytes), HMN_E_UNKNOWN_FLAG);
       bytes = zeroed(g, HMN_SNAPSHOT_OPTIONS_SIZE_V1 + more);
       bytes[HMN_SNAPSHOT_OPTIONS_SIZE_V1 + offsets[i]] = 1;
@@ -149,6 +149,19 @@ static void options_of_a_sampler_are_checked(void** state) {
   assert_status(sample_with(f->context, &largest), HMN_OK);
   ++largest.capacity;
   assert_status(sample_with(f->context, &largest), HMN_E_RANGE);
+}
+
+static void any_percentage_of_a_core_is_allowed_for_scans(void** state) {
+  (void)state;
+  const uint32_t values[] = {1, 99, 100, UINT32_MAX};
+  for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) {
+    NEW(hmn_context_options, options);
+    options.rescan_percent = values[i];
+    assert_status(create_with(&options), HMN_OK);
+  }
+  NEW(hmn_context_options, options);
+  options.reserved0 = 1;
+  assert_status(create_with(&options), HMN_E_UNKNOWN_FLAG);
 }
 
 static void every_bit_of_backends_off_is_allowed(void** state) {
@@ -253,6 +266,7 @@ int main(void) {
       cmocka_unit_test(a_flag_that_the_library_does_not_know_is_refused),
       cmocka_unit_test(reserved_fields_are_zero),
       cmocka_unit_test(options_of_a_sampler_are_checked),
+      cmocka_unit_test(any_percentage_of_a_core_is_allowed_for_scans),
       cmocka_unit_test(every_bit_of_backends_off_is_allowed),
       cmocka_unit_test(the_largest_of_every_number_is_allowed),
       cmocka_unit_test(a_zeroed_struct_means_what_null_means),

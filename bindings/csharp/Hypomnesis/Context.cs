@@ -25,7 +25,7 @@ public sealed class Context : IDisposable
         var error = Native.NewError();
         handle = Raw.new_Context((uint)options.Flags, options.DeadlineMs, options.StaleMs,
             options.OpenDeadlineMs, options.MaxAgeMs, options.IdleCloseMs, options.RescanMs, options.BackendsOff,
-            ref error);
+            options.RescanPercent, ref error);
         if (error.status != Raw.OK)
             handle.Dispose();
         HypomnesisException.ThrowOn(ref error);

@@ -3818,7 +3818,7 @@ SWIGINTERN int SWIG_lua_isnilstring(lua_State *L, int idx) {
   return ret;
 }
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -3829,6 +3829,7 @@ SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t st
     options.idle_close_ms = idle_close_ms;
     options.rescan_ms = rescan_ms;
     options.backends_off = backends_off;
+    options.rescan_percent = rescan_percent;
     hmn_context_create(&options, &made, error);
     return made;
   }
@@ -4401,16 +4402,17 @@ static int _wrap_new_HypomnesisContext(lua_State* L) {
   uint32_t arg6 ;
   uint32_t arg7 ;
   uint64_t arg8 ;
-  hmn_error *arg9 = (hmn_error *) 0 ;
-  hmn_error record9 ;
+  uint32_t arg9 ;
+  hmn_error *arg10 = (hmn_error *) 0 ;
+  hmn_error record10 ;
   Context *result = 0 ;
   
   {
-    memset(&record9, 0, sizeof record9);
-    record9.struct_size = sizeof record9;
-    arg9 = &record9;
+    memset(&record10, 0, sizeof record10);
+    record10.struct_size = sizeof record10;
+    arg10 = &record10;
   }
-  SWIG_check_num_args("Context::Context",8,8)
+  SWIG_check_num_args("Context::Context",9,9)
   arg1 = hmn_lua_to_u32(L, 1, "flags"); 
   arg2 = hmn_lua_to_u32(L, 2, "deadline_ms"); 
   arg3 = hmn_lua_to_u32(L, 3, "stale_ms"); 
@@ -4419,10 +4421,11 @@ static int _wrap_new_HypomnesisContext(lua_State* L) {
   arg6 = hmn_lua_to_u32(L, 6, "idle_close_ms"); 
   arg7 = hmn_lua_to_u32(L, 7, "rescan_ms"); 
   arg8 = hmn_lua_to_u64(L, 8, "backends_off"); 
-  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
+  arg9 = hmn_lua_to_u32(L, 9, "rescan_percent"); 
+  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
   SWIG_NewPointerObj(L,result,SWIGTYPE_p_Context,1); SWIG_arg++; 
   {
-    if (arg9->status != HMN_OK) return hmn_lua_failure(L, arg9);
+    if (arg10->status != HMN_OK) return hmn_lua_failure(L, arg10);
   }
   return SWIG_arg;
   
@@ -7202,6 +7205,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("CONTEXT_TRACE", HMN_CONTEXT_TRACE)},
     {SWIG_LUA_CONSTTAB_INT("CONTEXT_RECORD", HMN_CONTEXT_RECORD)},
     {SWIG_LUA_CONSTTAB_INT("CONTEXT_OPTIONS_SIZE_V1", HMN_CONTEXT_OPTIONS_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("CONTEXT_OPTIONS_SIZE_V2", HMN_CONTEXT_OPTIONS_SIZE_V2)},
     {SWIG_LUA_CONSTTAB_INT("PATH_PROC", HMN_PATH_PROC)},
     {SWIG_LUA_CONSTTAB_INT("PATH_SYS", HMN_PATH_SYS)},
     {SWIG_LUA_CONSTTAB_INT("PATH_NVML", HMN_PATH_NVML)},

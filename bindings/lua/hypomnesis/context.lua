@@ -12,10 +12,11 @@ local Context = handle.class "hypomnesis.Context"
 local FLAGS, PATHS = {}, {}
 for name, value in pairs(constants) do
   local flag, path = name:match("^CONTEXT_(.+)$"), name:match("^PATH_(.+)$")
-  if flag and not flag:find("SIZE_V1", 1, true) then FLAGS[flag:lower()] = value end
+  if flag and not flag:find("SIZE_V", 1, true) then FLAGS[flag:lower()] = value end
   if path then PATHS[path:lower()] = value end
 end
-local NUMBERS = {"deadline_ms", "stale_ms", "open_deadline_ms", "max_age_ms", "idle_close_ms", "rescan_ms"}
+local NUMBERS = {"deadline_ms", "stale_ms", "open_deadline_ms", "max_age_ms", "idle_close_ms", "rescan_ms",
+  "rescan_percent"}
 
 local KNOWN = {flags = true, backends_off = true}
 for _, name in ipairs(NUMBERS) do KNOWN[name] = true end
@@ -62,7 +63,7 @@ end
 
 ---Makes a context. Touches no driver.
 ---@param options table? deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms, rescan_ms: milliseconds, 0 is the
----default; backends_off: names or bits; no_subprocess, wake_devices, no_threads, environment, trace, record: booleans, or
+---default; rescan_percent: of a core, 0 is the default; backends_off: names or bits; no_subprocess, wake_devices, no_threads, environment, trace, record: booleans, or
 ---flags: CONTEXT_* bits instead of them; proc, sys, nvml, nvidia_smi, simulation, cgroup, dev: absolute paths
 ---@return hypomnesis.Context? context nil, message, status and detail when it cannot be made
 function Context.open(options)
@@ -74,7 +75,7 @@ function Context.open(options)
   end
   local flags, backends_off = flags_of(options), backends_of(options.backends_off)
   local native, message, status, detail = raw.open(flags, numbers[1], numbers[2], numbers[3], numbers[4], numbers[5],
-    numbers[6], backends_off)
+    numbers[6], backends_off, numbers[7])
   if not native then return nil, message, status, detail end
   message, status, detail = set_paths(native, options)
   if message then

@@ -4833,7 +4833,7 @@ SWIG_AsCharPtrAndSize(PyObject *obj, char** cptr, size_t* psize, int *alloc)
 
 
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -4844,6 +4844,7 @@ SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t st
     options.idle_close_ms = idle_close_ms;
     options.rescan_ms = rescan_ms;
     options.backends_off = backends_off;
+    options.rescan_percent = rescan_percent;
     hmn_context_create(&options, &made, error);
     return made;
   }
@@ -5563,7 +5564,8 @@ SWIGINTERN int _wrap_new_Context(PyObject *self, PyObject *args, PyObject *kwarg
   uint32_t arg6 ;
   uint32_t arg7 ;
   uint64_t arg8 ;
-  hmn_error *arg9 = (hmn_error *) 0 ;
+  uint32_t arg9 ;
+  hmn_error *arg10 = (hmn_error *) 0 ;
   unsigned int val1 ;
   int ecode1 = 0 ;
   unsigned int val2 ;
@@ -5580,18 +5582,20 @@ SWIGINTERN int _wrap_new_Context(PyObject *self, PyObject *args, PyObject *kwarg
   int ecode7 = 0 ;
   unsigned long long val8 ;
   int ecode8 = 0 ;
-  hmn_error record9 ;
-  PyObject *swig_obj[8] ;
+  unsigned int val9 ;
+  int ecode9 = 0 ;
+  hmn_error record10 ;
+  PyObject *swig_obj[9] ;
   Context *result = 0 ;
   
   {
-    memset(&record9, 0, sizeof record9);
-    record9.struct_size = sizeof record9;
-    arg9 = &record9;
+    memset(&record10, 0, sizeof record10);
+    record10.struct_size = sizeof record10;
+    arg10 = &record10;
   }
   (void)self;
   if (!SWIG_Python_CheckNoKeywords(kwargs, "new_Context")) SWIG_fail;
-  if (!SWIG_Python_UnpackTuple(args, "new_Context", 8, 8, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "new_Context", 9, 9, swig_obj)) SWIG_fail;
   ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
   if (!SWIG_IsOK(ecode1)) {
     SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "new_Context" "', argument " "1"" of type '" "hmn_flags""'");
@@ -5632,16 +5636,21 @@ SWIGINTERN int _wrap_new_Context(PyObject *self, PyObject *args, PyObject *kwarg
     SWIG_exception_fail(SWIG_ArgError(ecode8), "in method '" "new_Context" "', argument " "8"" of type '" "uint64_t""'");
   } 
   arg8 = (uint64_t)(val8);
+  ecode9 = SWIG_AsVal_unsigned_SS_int(swig_obj[8], &val9);
+  if (!SWIG_IsOK(ecode9)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode9), "in method '" "new_Context" "', argument " "9"" of type '" "uint32_t""'");
+  } 
+  arg9 = (uint32_t)(val9);
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
+    result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   resultobj = SWIG_NewPointerObj(SWIG_as_voidptr(result), SWIGTYPE_p_Context, SWIG_BUILTIN_INIT |  0 );
   {
-    if (arg9->status != HMN_OK) {
+    if (arg10->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg9);
+      hmn_raise(arg10);
       SWIG_fail;
     }
   }
@@ -11605,6 +11614,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CONTEXT_TRACE",SWIG_From_int((int)(HMN_CONTEXT_TRACE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CONTEXT_RECORD",SWIG_From_int((int)(HMN_CONTEXT_RECORD)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CONTEXT_OPTIONS_SIZE_V1",SWIG_From_int((int)(HMN_CONTEXT_OPTIONS_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CONTEXT_OPTIONS_SIZE_V2",SWIG_From_int((int)(HMN_CONTEXT_OPTIONS_SIZE_V2)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_PROC",SWIG_From_int((int)(HMN_PATH_PROC)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_SYS",SWIG_From_int((int)(HMN_PATH_SYS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_NVML",SWIG_From_int((int)(HMN_PATH_NVML)));

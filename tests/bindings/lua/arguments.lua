@@ -33,7 +33,8 @@ for _, bad in ipairs(NOT_U32) do
   refuses("deadline_ms", function() context:snapshot {deadline_ms = bad} end)
   refuses("flags", function() context:snapshot {flags = bad} end)
   refuses("flags", function() hypomnesis.open {flags = bad} end)
-  for _, name in ipairs {"deadline_ms", "stale_ms", "open_deadline_ms", "max_age_ms", "idle_close_ms", "rescan_ms"} do
+  for _, name in ipairs {"deadline_ms", "stale_ms", "open_deadline_ms", "max_age_ms", "idle_close_ms", "rescan_ms",
+                         "rescan_percent"} do
     refuses(name, function() hypomnesis.open {[name] = bad} end)
   end
   refuses("device_index", function() snapshot:device_line(bad, 1) end)

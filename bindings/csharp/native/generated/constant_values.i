@@ -94,6 +94,7 @@
 %csconstvalue("16") CONTEXT_TRACE;
 %csconstvalue("32") CONTEXT_RECORD;
 %csconstvalue("40") CONTEXT_OPTIONS_SIZE_V1;
+%csconstvalue("48") CONTEXT_OPTIONS_SIZE_V2;
 %csconstvalue("1") PATH_PROC;
 %csconstvalue("2") PATH_SYS;
 %csconstvalue("3") PATH_NVML;

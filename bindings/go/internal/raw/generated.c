@@ -970,7 +970,7 @@ uint32_t size_of(const char *name) {
   return 0;
 }
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -981,6 +981,7 @@ SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t st
     options.idle_close_ms = idle_close_ms;
     options.rescan_ms = rescan_ms;
     options.backends_off = backends_off;
+    options.rescan_percent = rescan_percent;
     hmn_context_create(&options, &made, error);
     return made;
   }
@@ -1638,7 +1639,7 @@ int _wrap_SizeOf_raw_b1280629d903234c(_goslice_ _swig_go_0) {
 }
 
 
-Context *_wrap_new_Context_raw_b1280629d903234c(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, hmn_error *_swig_go_8) {
+Context *_wrap_new_Context_raw_b1280629d903234c(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, int _swig_go_8, hmn_error *_swig_go_9) {
   hmn_flags arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1647,7 +1648,8 @@ Context *_wrap_new_Context_raw_b1280629d903234c(int _swig_go_0, int _swig_go_1, 
   uint32_t arg6 ;
   uint32_t arg7 ;
   uint64_t arg8 ;
-  hmn_error *arg9 = (hmn_error *) 0 ;
+  uint32_t arg9 ;
+  hmn_error *arg10 = (hmn_error *) 0 ;
   Context *result = 0 ;
   Context *_swig_go_result;
 
@@ -1659,9 +1661,10 @@ Context *_wrap_new_Context_raw_b1280629d903234c(int _swig_go_0, int _swig_go_1, 
   arg6 = (uint32_t)_swig_go_5;
   arg7 = (uint32_t)_swig_go_6;
   arg8 = (uint64_t)_swig_go_7;
-  arg9 = (hmn_error *)_swig_go_8;
+  arg9 = (uint32_t)_swig_go_8;
+  arg10 = (hmn_error *)_swig_go_9;
 
-  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
+  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
   *(Context **)&_swig_go_result = (Context *)result;
   return _swig_go_result;
 }

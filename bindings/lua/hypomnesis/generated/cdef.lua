@@ -29,6 +29,8 @@ typedef struct hmn_context_options {
   uint32_t idle_close_ms;
   uint32_t rescan_ms;
   uint64_t backends_off;
+  uint32_t rescan_percent;
+  uint32_t reserved0;
 } hmn_context_options;
 typedef struct hmn_backend_info {
   uint32_t struct_size;

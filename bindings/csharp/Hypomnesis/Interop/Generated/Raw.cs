@@ -1137,7 +1137,7 @@ internal static unsafe class Raw {
     return ret;
   }
 
-  public static ContextHandle new_Context(uint flags, uint deadline_ms, uint stale_ms, uint open_deadline_ms, uint max_age_ms, uint idle_close_ms, uint rescan_ms, ulong backends_off, ref ErrorRecord error) { return RawPINVOKE.new_Context(flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms, rescan_ms, backends_off, ref error); }
+  public static ContextHandle new_Context(uint flags, uint deadline_ms, uint stale_ms, uint open_deadline_ms, uint max_age_ms, uint idle_close_ms, uint rescan_ms, ulong backends_off, uint rescan_percent, ref ErrorRecord error) { return RawPINVOKE.new_Context(flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms, rescan_ms, backends_off, rescan_percent, ref error); }
 
   public static void Context_set_path(ContextHandle self, uint path, string value, ref ErrorRecord error) {
     RawPINVOKE.Context_set_path(self, path, Utf8.Bytes(value), ref error);
@@ -1451,6 +1451,7 @@ internal static unsafe class Raw {
   public const int CONTEXT_TRACE = 16;
   public const int CONTEXT_RECORD = 32;
   public const int CONTEXT_OPTIONS_SIZE_V1 = 40;
+  public const int CONTEXT_OPTIONS_SIZE_V2 = 48;
   public const int PATH_PROC = 1;
   public const int PATH_SYS = 2;
   public const int PATH_NVML = 3;

@@ -926,7 +926,7 @@ internal static unsafe class RawPINVOKE {
   public static extern uint size_of(byte[] jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_new_Context___")]
-  public static extern ContextHandle new_Context(uint jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, uint jarg6, uint jarg7, ulong jarg8, ref ErrorRecord jarg9);
+  public static extern ContextHandle new_Context(uint jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, uint jarg6, uint jarg7, ulong jarg8, uint jarg9, ref ErrorRecord jarg10);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_set_path___")]
   public static extern void Context_set_path(ContextHandle jarg1, uint jarg2, byte[] jarg3, ref ErrorRecord jarg4);

@@ -9,6 +9,13 @@
 
 namespace bench {
 
+template <class T>
+T sized() {
+  T record = {};
+  record.struct_size = sizeof record;
+  return record;
+}
+
 inline void must(hmn_status status, const hmn_error& error) {
   if (status == HMN_OK) return;
   std::fprintf(stderr, "%s: %s\n", hmn_status_name(status), error.message);
@@ -30,5 +37,10 @@ class machine {
 
 // GPUs whose calls cost nothing, each used by this process and by `more` rows.
 std::string gpus(unsigned count, const std::string& more = {});
+// The same, used by a process of the host alone, whose pid no process has here.
+std::string gpus_of_others(unsigned count);
+
+// The plain way: reads each link of a folder. Returns their number.
+int read_links(const std::string& folder);
 
 }  // namespace bench

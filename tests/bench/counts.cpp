@@ -19,6 +19,8 @@ __attribute__((noinline)) void hmn_bench_counted() {
 
 namespace {
 
+using bench::sized;
+
 constexpr int rounds = 5;
 constexpr int readings = 20;
 constexpr std::uint32_t first_pid = 4'000'001;  // greater than this program's
@@ -35,13 +37,6 @@ void count(const char* what, const std::function<void()>& read, int each = 1) {
     hmn_bench_counted();
     done += std::string(what) + '\t' + std::to_string(readings * each) + '\n';
   }
-}
-
-template <class T>
-T sized() {
-  T record = {};
-  record.struct_size = sizeof record;
-  return record;
 }
 
 void require(bool is_true, const char* what) {
@@ -73,8 +68,10 @@ class world {
     memory.swap_total = 2'048'000;
     memory.swap_free = 1'024'000;
     hmn_fake::set_meminfo(tree_, memory);
-    hmn_fake::set_cgroup_v2(tree_, "user.slice",
-                            {{"memory.max", "8388608000\n"}, {"memory.current", "4194304000\n"}});
+    for (const char* group : {"", "/user-1000.slice", "/user-1000.slice/session-1.scope"}) {
+      hmn_fake::set_cgroup_v2(tree_, std::string("user.slice") + group,
+                              {{"memory.max", "8388608000\n"}, {"memory.current", "4194304000\n"}});
+    }
   }
 
   void enter(hmn_context* context) const {

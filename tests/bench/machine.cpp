@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <dirent.h>
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include "bench.hpp"
 
@@ -7,7 +9,10 @@ namespace bench {
 
 namespace {
 
-std::string gpu(unsigned index, const std::string& more) {
+constexpr const char* own_row = R"({"pid": "self", "used": 536870912})";
+constexpr const char* row_of_another = R"({"pid": 3999999, "used": 536870912})";
+
+std::string gpu(unsigned index, const std::string& rows) {
   char text[128];
   std::snprintf(
       text, sizeof text,
@@ -18,16 +23,36 @@ std::string gpu(unsigned index, const std::string& more) {
     "memory_v2": {"total": 48318382080, "reserved": 629145600, "free": 37580963840,
                   "used": 10108272640},
     "utilization": {"gpu": 64, "memory": 12}, "temperature": 45, "power_usage_mw": 58980,
-    "processes": {"compute": [{"pid": "self", "used": 536870912})" +
-         more + R"(], "graphics": []}})";
+    "processes": {"compute": [)" +
+         rows + R"(], "graphics": []}})";
+}
+
+std::string gpus_with(unsigned count, const std::string& rows) {
+  std::string devices = gpu(0, rows);
+  for (unsigned i = 1; i < count; ++i) devices += "," + gpu(i, rows);
+  return R"({"driver_version": "550.163.01", "devices": [)" + devices + "]}";
 }
 
 }  // namespace
 
 std::string gpus(unsigned count, const std::string& more) {
-  std::string devices = gpu(0, more);
-  for (unsigned i = 1; i < count; ++i) devices += "," + gpu(i, more);
-  return R"({"driver_version": "550.163.01", "devices": [)" + devices + "]}";
+  return gpus_with(count, own_row + more);
+}
+
+std::string gpus_of_others(unsigned count) {
+  return gpus_with(count, row_of_another);
+}
+
+int read_links(const std::string& folder) {
+  DIR* const all = opendir(folder.c_str());
+  if (all == nullptr) return 0;
+  int count = 0;
+  char target[512];
+  while (const dirent* const one = readdir(all)) {
+    if (readlinkat(dirfd(all), one->d_name, target, sizeof target) >= 0) ++count;
+  }
+  closedir(all);
+  return count;
 }
 
 machine::machine(hmn_flags flags, const std::string& scenario) {

@@ -71,11 +71,12 @@ void pid_trust::after_opening() {
   }
   before_.clear();
   found_.reset();
+  is_looked_at_ = false;
   sees_ours_ = false;
 }
 
 void pid_trust::begin_reading() noexcept {
-  is_none_ = false;
+  is_looked_at_ = false;
 }
 
 bool pid_trust::in_initial_namespace() {
@@ -88,8 +89,11 @@ bool pid_trust::has_foreign_tree() const {
 }
 
 bool pid_trust::holds_no_gpu() {
-  if (is_none_) return true;
-  if (found_ && is_still(*found_)) return false;
+  if (is_looked_at_) return !found_;
+  if (found_ && is_still(*found_)) {
+    is_looked_at_ = true;
+    return false;
+  }
   found_.reset();
   const auto look = [&](std::string_view name, std::string_view target) {
     if (!is_gpu_node(target)) return true;
@@ -98,8 +102,9 @@ bool pid_trust::holds_no_gpu() {
     found_ = std::move(one);
     return false;
   };
-  is_none_ = each_descriptor(own_descriptors_, look) && !found_;
-  return is_none_;
+  const bool all = each_descriptor(own_descriptors_, look);
+  is_looked_at_ = all || found_;
+  return all && !found_;
 }
 
 bool pid_trust::is_still(const held& one) const {

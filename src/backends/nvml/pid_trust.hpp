@@ -30,7 +30,7 @@ class pid_trust {
   [[nodiscard]] bool in_initial_namespace();
   // Whether the proc tree is of another namespace, where any pid may belong to another process.
   [[nodiscard]] bool has_foreign_tree() const;
-  // Called before the devices of a reading, for which a result of none holds.
+  // Called before the devices of a reading, for which what its first one found holds.
   void begin_reading() noexcept;
   // Whether the caller's descriptors prove that it uses no GPU.
   [[nodiscard]] bool holds_no_gpu();
@@ -59,7 +59,7 @@ class pid_trust {
   std::vector<held> before_;
   std::vector<held> own_;      // opened by NVML
   std::optional<held> found_;  // opened by the caller, last seen
-  bool is_none_ = false;       // in this reading
+  bool is_looked_at_ = false;  // in this reading
 };
 
 }  // namespace hmn::nvml

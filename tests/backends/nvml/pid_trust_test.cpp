@@ -56,7 +56,7 @@ TEST_CASE("what NVML opens is not the caller's, what the caller holds is") {
   }
 }
 
-TEST_CASE("none holds for a reading, a descriptor until it is closed") {
+TEST_CASE("what is found holds for a reading, a descriptor until it is closed") {
   const hmn_fake::tree tree;
   tree.link(descriptor(0), "/dev/null");
   pid_trust trust(tree.proc());
@@ -67,5 +67,14 @@ TEST_CASE("none holds for a reading, a descriptor until it is closed") {
   trust.begin_reading();
   CHECK_FALSE(trust.holds_no_gpu());
   tree.link(descriptor(9), "/dev/null");
+  CHECK_FALSE(trust.holds_no_gpu());
+  trust.begin_reading();
   CHECK(trust.holds_no_gpu());
+  // Closed and used again by another node of a GPU: still the caller's.
+  tree.link(descriptor(9), "/dev/nvidia0");
+  trust.begin_reading();
+  CHECK_FALSE(trust.holds_no_gpu());
+  tree.link(descriptor(9), "/dev/dri/renderD128");
+  trust.begin_reading();
+  CHECK_FALSE(trust.holds_no_gpu());
 }

@@ -45,20 +45,21 @@ cgroup_membership parse_v2_membership(std::string_view text) noexcept {
 cgroup_limit parse_cgroup_limit(std::string_view text) noexcept {
   const std::string_view word = scan::trim(scan::take_line(text));
   if (word == "max") return {cgroup_limit::is::unlimited, 0};
-  const auto bytes = scan::number(word);
+  const auto bytes = scan::decimal(word);
   if (!bytes) return {};
   if (*bytes >= unlimited_from) return {cgroup_limit::is::unlimited, 0};
   return {cgroup_limit::is::known, *bytes};
 }
 
 std::optional<std::uint64_t> parse_cgroup_usage(std::string_view text) noexcept {
-  return scan::number(scan::trim(scan::take_line(text)));
+  return scan::decimal(scan::trim(scan::take_line(text)));
 }
 
 cgroup_limit parse_cgroup_hierarchical_limit(std::string_view text) noexcept {
+  constexpr std::string_view key = "hierarchical_memory_limit ";
   while (!text.empty()) {
     std::string_view line = scan::take_line(text);
-    if (scan::take_word(line) == "hierarchical_memory_limit") return parse_cgroup_limit(line);
+    if (line.starts_with(key)) return parse_cgroup_limit(line.substr(key.size()));
   }
   return {};
 }

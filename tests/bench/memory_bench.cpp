@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The caller's resident set compared with the least that the truth costs: one fstat, one pread.
+// The caller's resident set compared with the least that the truth costs: one fstat, one pread. The
+// host's memory compared with a reading of meminfo, and with the files that its limits are in.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
 
 #include "bench.hpp"
 
@@ -34,6 +39,66 @@ static void own_resident_set(benchmark::State& state) {
   hmn_context_destroy(context);
 }
 BENCHMARK(own_resident_set);
+
+static void bare_meminfo(benchmark::State& state) {
+  char text[16384];
+  for (auto _ : state) {
+    const int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+    benchmark::DoNotOptimize(read(fd, text, sizeof text));
+    close(fd);
+  }
+}
+BENCHMARK(bare_meminfo);
+
+namespace {
+
+// Of the own memory group and those around it, with the common mounts.
+std::vector<std::string> limit_files() {
+  std::vector<std::string> all;
+  std::ifstream groups("/proc/self/cgroup");
+  std::string mount;
+  std::string below;
+  for (std::string line; std::getline(groups, line);) {
+    const bool is_v1 = line.find(":memory:/") != std::string::npos;
+    if (!is_v1 && (line.rfind("0::/", 0) != 0 || !mount.empty())) continue;
+    mount = is_v1 ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup";
+    below = line.substr(line.find(":/") + 1);
+    if (is_v1) break;
+  }
+  const bool is_v1 = mount.ends_with("/memory");
+  while (below.ends_with('/')) below.pop_back();
+  if (is_v1) all.push_back(mount + below + "/memory.stat");
+  for (;;) {
+    all.push_back(mount + below + (is_v1 ? "/memory.limit_in_bytes" : "/memory.max"));
+    if (below.empty()) return all;
+    below.resize(below.rfind('/'));
+  }
+}
+
+}  // namespace
+
+// One fstat and one pread of each file that is read.
+static void bare_system_files(benchmark::State& state) {
+  std::vector<std::string> files = limit_files();
+  for (const char* more : {"/proc/meminfo", "/proc/pressure/memory", "/proc/self/cgroup"}) {
+    files.emplace_back(more);
+  }
+  std::vector<int> open_files;
+  for (const std::string& file : files) {
+    const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) open_files.push_back(fd);
+  }
+  char text[16384];
+  for (auto _ : state) {
+    for (const int fd : open_files) {
+      struct stat status;
+      benchmark::DoNotOptimize(fstat(fd, &status));
+      benchmark::DoNotOptimize(pread(fd, text, sizeof text, 0));
+    }
+  }
+  for (const int fd : open_files) close(fd);
+}
+BENCHMARK(bare_system_files);
 
 static void system_memory(benchmark::State& state) {
   hmn_context* context = nullptr;

@@ -139,7 +139,7 @@ void copy_info(const snapshot& s, hmn_snapshot_info& out) {
   out.usage_count = static_cast<std::uint32_t>(s.usages.size());
   out.metric_count = static_cast<std::uint32_t>(s.metrics.size());
   out.group_count = static_cast<std::uint32_t>(s.groups.size());
-  out.diagnostic_count = static_cast<std::uint32_t>(s.diagnostics.size());
+  out.diagnostic_count = static_cast<std::uint32_t>(s.why->diagnostics.size());
   out.unreadable_process_count = s.unreadable_processes;
   out.unix_time_ns = s.unix_time_ns;
   out.monotonic_ns = s.monotonic_ns;
@@ -193,7 +193,7 @@ hmn_status hmn_snapshot_system(const hmn_snapshot* handle, hmn_system_memory* ou
 hmn_status hmn_snapshot_device(const hmn_snapshot* handle, uint32_t position,
                                hmn_device* out) noexcept {
   return entry(handle, &snapshot::devices, position, out,
-               [](const snapshot_device& d, hmn_device& full) { copy_out(d.identity, full); });
+               [](const snapshot_device& d, hmn_device& full) { copy_out(*d.identity, full); });
 }
 
 hmn_status hmn_snapshot_telemetry(const hmn_snapshot* handle, uint32_t device_index,
@@ -240,9 +240,12 @@ hmn_status hmn_snapshot_group(const hmn_snapshot* handle, uint32_t position,
 
 hmn_status hmn_snapshot_diagnostic(const hmn_snapshot* handle, uint32_t position,
                                    hmn_diagnostic* out) noexcept {
-  return entry(
-      handle, &snapshot::diagnostics, position, out,
-      [](const snapshot_diagnostic& d, hmn_diagnostic& full) { copy_diagnostic(d, full); });
+  return fill_from(handle, out, [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
+    const auto& all = s.why->diagnostics;
+    if (position >= all.size()) return past_end(position, all.size());
+    copy_diagnostic(all[position], full);
+    return {};
+  });
 }
 
 hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, uint32_t device_index,
@@ -258,7 +261,7 @@ hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, uint32_t device_index
     if (((s.collect | s.postponed) & subject_bit) == 0) return nothing();
     const snapshot_device* const d = s.device_by_index(device_index);
     if (d == nullptr) return snapshot::no_device(device_index);
-    copy_diagnostic(reason_for(s, subject_bit, d->identity, field | metric), full);
+    copy_diagnostic(reason_for(s, subject_bit, *d->identity, field | metric), full);
     return {};
   });
 }

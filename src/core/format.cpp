@@ -66,7 +66,7 @@ result<void> append_device(std::string& out, const snapshot& s, std::uint32_t in
   if (!shown) return failed(status::range, "no such format of a device");
   const snapshot_device* const found = s.device_by_index(index);
   if (found == nullptr) return snapshot::no_device(index);
-  const device& who = found->identity;
+  const device& who = *found->identity;
   const pool* main = s.main_pool(who.index);
   const bool needs_total = what == device_format::free;
   if (main == nullptr || !(main->*shown->member) || (needs_total && !main->total)) {

@@ -116,9 +116,9 @@ void write_part(json_writer& w, std::string_view key, const std::optional<Record
 
 void write(json_writer& w, const snapshot_device& d, const snapshot& of) {
   w.open('{');
-  write_members(w, d.identity);
+  write_members(w, *d.identity);
   write_part(w, "telemetry", d.telemetry);
-  write_metrics(w, of, d.identity.index);
+  write_metrics(w, of, d.identity->index);
   write_part(w, "self", d.self);
   w.close('}');
 }
@@ -198,7 +198,8 @@ std::size_t likely_size(const snapshot& s) {
   constexpr std::size_t of_entry = 640;
   constexpr std::size_t of_metric = 224;
   return head + s.devices.size() * of_device + s.metrics.size() * of_metric +
-         (s.pools.size() + s.usages.size() + s.groups.size() + s.diagnostics.size()) * of_entry;
+         (s.pools.size() + s.usages.size() + s.groups.size() + s.why->diagnostics.size()) *
+             of_entry;
 }
 
 }  // namespace
@@ -224,7 +225,7 @@ void append_json(std::string& out, const snapshot& s) {
   write_list(w, "pools", s.pools);
   write_list(w, "usages", s.usages);
   write_list(w, "groups", s.groups);
-  write_list(w, "diagnostics", s.diagnostics);
+  write_list(w, "diagnostics", s.why->diagnostics);
   w.close('}');
 }
 

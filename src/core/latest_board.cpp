@@ -39,9 +39,9 @@ latest_board::entry& latest_board::entry_of(std::uint32_t device_index) {
 void latest_board::publish(const snapshot& from) {
   const std::uint64_t now = from.monotonic_ns + from.duration_ns;
   for (const snapshot_device& d : from.devices) {
-    entry& to = entry_of(d.identity.index);
+    entry& to = entry_of(d.identity->index);
     dated<pool> memory{};
-    if (const pool* p = from.main_pool(d.identity.index)) memory = {*p, asked_ns(*p, now)};
+    if (const pool* p = from.main_pool(d.identity->index)) memory = {*p, asked_ns(*p, now)};
     to.main_pool.store(memory);
     dated<hmn::telemetry> load{};
     if (d.telemetry) load = {*d.telemetry, asked_ns(*d.telemetry, now)};

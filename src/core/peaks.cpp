@@ -85,7 +85,7 @@ void peaks::observe_usage(const usage& row, std::uint64_t now) {
 void peaks::observe(const snapshot& from) {
   const std::uint64_t now = from.monotonic_ns;
   for (const snapshot_device& d : from.devices) {
-    entry_of(d.identity.index, 0).seen_monotonic_ns = now;
+    entry_of(d.identity->index, 0).seen_monotonic_ns = now;
     if (d.self) observe_usage(*d.self, now);
   }
   for (const pool& p : from.pools) observe_pool(p, now);

@@ -35,8 +35,8 @@ device_pair devices_of(const snapshot& before, const snapshot& after, std::uint3
 // Compares identities: two contexts may give an index to different devices.
 bool is_same_device(const device_pair& d) {
   if (d.before == nullptr || d.after == nullptr) return false;
-  const auto& a = d.before->identity.uuid;
-  const auto& b = d.after->identity.uuid;
+  const auto& a = d.before->identity->uuid;
+  const auto& b = d.after->identity->uuid;
   return a.empty() || b.empty() || a == b;
 }
 
@@ -153,7 +153,7 @@ void append_device_line(std::string& out, const device_change& c, const snapshot
   }
   out += ')';
   out += qualifier(c.scope);
-  const auto& name = after.device_by_index(index)->identity.name;
+  const auto& name = after.device_by_index(index)->identity->name;
   if (!name.empty()) {
     out += " [";
     out += name.view();

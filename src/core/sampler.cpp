@@ -63,6 +63,7 @@ struct sampler::core {
   }
 
   void keep(std::unique_ptr<snapshot> fresh, std::uint64_t begun) {
+    unchanged.share(*fresh);
     std::unique_ptr<snapshot> dropped;
     {
       const std::lock_guard lock(mutex);
@@ -102,7 +103,8 @@ struct sampler::core {
   const snapshot_request what;
   std::atomic<std::uint32_t> quit{0};
   std::atomic<std::uint32_t> changes{0};
-  known_texts texts;  // of run() alone
+  known_texts texts;       // of run() alone
+  shared_parts unchanged;  // likewise
   latest_board shown;
   mutable platform::mutex mutex;  // guards the members below
   snapshot_ring kept;

@@ -4,14 +4,15 @@
 #include <algorithm>
 
 #include "model/compose.hpp"
+#include "model/record.hpp"
 
 namespace hmn {
 
 snapshot_device* snapshot::device_by_index(std::uint32_t index) noexcept {
   const auto at =
       std::partition_point(devices.begin(), devices.end(),
-                           [index](const snapshot_device& d) { return d.identity.index < index; });
-  return at != devices.end() && at->identity.index == index ? &*at : nullptr;
+                           [index](const snapshot_device& d) { return d.identity->index < index; });
+  return at != devices.end() && at->identity->index == index ? &*at : nullptr;
 }
 
 failure snapshot::no_device(std::uint32_t index) noexcept {
@@ -23,6 +24,28 @@ const pool* snapshot::find_pool(std::uint32_t index, pool_kind kind) const noexc
     if (kind == pool_kind::main ? p.is_main : p.kind == kind) return &p;
   }
   return nullptr;
+}
+
+namespace {
+
+template <class T>
+void share_if(bool is_same, shared_value<T>& before, shared_value<T>& now) {
+  if (is_same) {
+    now = before;
+  } else {
+    before = now;
+  }
+}
+
+}  // namespace
+
+void shared_parts::share(snapshot& fresh) {
+  devices_.resize(fresh.devices.size());
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    shared_value<device>& now = fresh.devices[i].identity;
+    share_if(is_same(*devices_[i], *now), devices_[i], now);
+  }
+  share_if(*why_ == *fresh.why, why_, fresh.why);
 }
 
 }  // namespace hmn

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/shared_value.hpp"
 #include "model/device.hpp"
 #include "model/diagnostic.hpp"
 #include "model/group_memory.hpp"
@@ -30,7 +31,7 @@ std::span<const T> of_device(const std::vector<T>& all, std::uint32_t index) {
 }
 
 struct snapshot_device {
-  device identity;
+  shared_value<device> identity;
   std::optional<hmn::telemetry> telemetry;
   std::optional<usage> self;
 };
@@ -39,6 +40,18 @@ struct snapshot_diagnostic {
   diagnostic value;  // value.device is meaningless here
   std::optional<std::uint32_t> device_index;
   std::uint32_t count = 1;
+
+  bool operator==(const snapshot_diagnostic&) const = default;
+};
+
+// Why values are missing.
+struct explanations {
+  std::vector<snapshot_diagnostic> diagnostics;
+  // Positions in the diagnostics, from 1; 0: none.
+  std::vector<std::uint32_t> latest;  // [index + 1, 0 for no device]: the last one
+  std::vector<std::uint32_t> before;  // [position]: the one before of the same device
+
+  bool operator==(const explanations&) const = default;
 };
 
 // Requested values at one time; immutable once built.
@@ -58,10 +71,7 @@ struct snapshot {
   std::vector<usage> usages;             // by device index, then pid
   std::vector<metric> metrics;           // by device index
   std::vector<group> groups;             // by device index
-  std::vector<snapshot_diagnostic> diagnostics;
-  // Positions in the diagnostics, from 1; 0: none.
-  std::vector<std::uint32_t> latest;  // [index + 1, 0 for no device]: the last one
-  std::vector<std::uint32_t> before;  // [position]: the one before of the same device
+  shared_value<explanations> why;
 
   [[nodiscard]] snapshot_device* device_by_index(std::uint32_t index) noexcept;
   [[nodiscard]] const snapshot_device* device_by_index(std::uint32_t index) const noexcept {
@@ -74,6 +84,17 @@ struct snapshot {
   [[nodiscard]] const pool* main_pool(std::uint32_t index) const noexcept {
     return find_pool(index, pool_kind::main);
   }
+};
+
+// What snapshots of one sampler share: who the devices are and why values are missing is mostly as
+// in the snapshot before.
+class shared_parts {
+ public:
+  void share(snapshot& fresh);
+
+ private:
+  std::vector<shared_value<device>> devices_;
+  shared_value<explanations> why_;
 };
 
 }  // namespace hmn

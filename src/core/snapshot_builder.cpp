@@ -41,7 +41,11 @@ bool was_reached(const device_answer& d, plan p, const moment& m) {
 }  // namespace
 
 snapshot_builder::snapshot_builder(context& from, const snapshot_request& request)
-    : from_(from), request_(request), plan_(from.new_plan()), out_(std::make_unique<snapshot>()) {
+    : from_(from),
+      request_(request),
+      plan_(from.new_plan()),
+      out_(std::make_unique<snapshot>()),
+      why_(out_->why.edit()) {
   out_->collect = request.collect;
   out_->postponed = request.postponed;
   if (wants(of_devices)) out_->collect |= subject::devices;
@@ -182,7 +186,7 @@ void snapshot_builder::add_refusals(const std::vector<context::refusal>& refused
     // Report an absent source only if nothing else was found.
     if (r.conclusive && !none_at_all) continue;
     // One fault, one line: its devices may have it already.
-    const bool is_known = std::ranges::any_of(out_->diagnostics, [&](const snapshot_diagnostic& d) {
+    const bool is_known = std::ranges::any_of(why_.diagnostics, [&](const snapshot_diagnostic& d) {
       return d.device_index && is_same_fault(d.value.why, r.why);
     });
     if (is_known) continue;
@@ -265,7 +269,8 @@ void snapshot_builder::settle() {
       if (!request_.pid || row.pid == *request_.pid) out_->usages.push_back(std::move(row));
     }
     out_->metrics.insert(out_->metrics.end(), d.metrics.begin(), d.metrics.end());
-    out_->devices.push_back({d.identity, std::move(d.telemetry), std::move(d.self)});
+    out_->devices.push_back(
+        {shared_value<device>(d.identity), std::move(d.telemetry), std::move(d.self)});
   }
 }
 
@@ -277,21 +282,21 @@ void snapshot_builder::drop_what_was_found() {
     const snapshot_device* const of = out_->device_by_index(*d.device_index);
     if (merged == nullptr || of == nullptr || d.value.about == subject::metrics) return false;
     std::uint32_t found = merged->filled.of(d.value.about);
-    if (d.value.about == subject::devices) found = present_bits(of->identity, d.value.field);
+    if (d.value.about == subject::devices) found = present_bits(*of->identity, d.value.field);
     if (d.value.about == subject::telemetry && of->telemetry) {
       found = present_bits(*of->telemetry, d.value.field);
     }
     d.value.field &= ~found;
     return d.value.field == 0;
   };
-  if (std::erase_if(out_->diagnostics, is_found) == 0) return;
-  std::ranges::fill(out_->latest, 0);
-  out_->before.clear();
-  for (const snapshot_diagnostic& d : out_->diagnostics) link(place_of(d.device_index));
+  if (std::erase_if(why_.diagnostics, is_found) == 0) return;
+  std::ranges::fill(why_.latest, 0);
+  why_.before.clear();
+  for (const snapshot_diagnostic& d : why_.diagnostics) link(place_of(d.device_index));
 }
 
 void snapshot_builder::note_what_is_partial() {
-  for (const snapshot_diagnostic& d : out_->diagnostics) {
+  for (const snapshot_diagnostic& d : why_.diagnostics) {
     const status code = d.value.why.code;
     const bool is_news =
         code != status::ok && code != status::unsupported && code != status::no_device;
@@ -302,9 +307,9 @@ void snapshot_builder::note_what_is_partial() {
 void snapshot_builder::add_diagnostic(diagnostic d, std::optional<std::uint32_t> index) {
   const bool is_trace = (d.notes & note::trace) != 0;
   const std::size_t of = place_of(index);
-  if (out_->latest.size() <= of) out_->latest.resize(of + 1);
-  for (std::uint32_t n = is_trace ? 0 : out_->latest[of]; n != 0; n = out_->before[n - 1]) {
-    snapshot_diagnostic& alike = out_->diagnostics[n - 1];
+  if (why_.latest.size() <= of) why_.latest.resize(of + 1);
+  for (std::uint32_t n = is_trace ? 0 : why_.latest[of]; n != 0; n = why_.before[n - 1]) {
+    snapshot_diagnostic& alike = why_.diagnostics[n - 1];
     if (!is_alike(alike, d, index)) continue;
     std::uint32_t& fields = alike.value.field;
     const std::uint32_t both = fields == 0 || d.field == 0 ? 0 : fields | d.field;
@@ -312,14 +317,14 @@ void snapshot_builder::add_diagnostic(diagnostic d, std::optional<std::uint32_t>
     fields = both;
     return;
   }
-  out_->diagnostics.push_back({std::move(d), index, 1});
+  why_.diagnostics.push_back({std::move(d), index, 1});
   link(of);
 }
 
 // Makes the next diagnostic the latest one of a device.
 void snapshot_builder::link(std::size_t of) {
-  out_->before.push_back(out_->latest[of]);
-  out_->latest[of] = static_cast<std::uint32_t>(out_->before.size());
+  why_.before.push_back(why_.latest[of]);
+  why_.latest[of] = static_cast<std::uint32_t>(why_.before.size());
 }
 
 // Takes the texts of a process that has the same key and the same name as before. One that executes

@@ -42,6 +42,7 @@ class snapshot_builder {
   snapshot_request request_;
   plan plan_;
   std::unique_ptr<snapshot> out_;
+  explanations& why_;  // of out_
   std::vector<merged_device> merged_;
   std::vector<std::uint32_t> places_;  // [index]: of the device in merged_, from 1; 0: none
 };

@@ -124,7 +124,7 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
 spill_reading spill_reading_of(const snapshot& from, std::uint32_t index) {
   const snapshot_device* const found = from.device_by_index(index);
   if (found == nullptr) return {snapshot::no_device(index)};
-  const device& who = found->identity;
+  const device& who = *found->identity;
   const pool* const main = from.main_pool(index);
   if (main == nullptr) {
     return {reason_or(from, who, subject::pools,

@@ -32,6 +32,8 @@ HMN_DEVICE_FIELDS(HMN_FIELD_BIT)
 struct mig_instance {
   std::uint32_t gpu = 0;
   std::uint32_t compute = 0;
+
+  bool operator==(const mig_instance&) const = default;
 };
 
 // Identity of a device. Empty texts are unknown. The context sets index and parent_index.

@@ -27,6 +27,8 @@ struct diagnostic {
   std::optional<std::uint32_t> pid;
   std::optional<std::uint64_t> duration_ns;
   std::uint32_t unreadable_processes = 0;  // that the source may not inspect
+
+  bool operator==(const diagnostic&) const = default;
 };
 
 }  // namespace hmn

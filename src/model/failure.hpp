@@ -25,6 +25,8 @@ enum class native_domain : std::uint32_t { HMN_NATIVE_DOMAINS(HMN_ENUMERATOR) };
 struct native_code {
   native_domain domain = native_domain::none;
   std::int32_t code = 0;
+
+  bool operator==(const native_code&) const = default;
 };
 
 enum class reason : std::uint32_t { HMN_REASONS(HMN_ENUMERATOR) };
@@ -37,6 +39,8 @@ struct failure {
   message_text message;
   reason stated = reason::unknown;  // unknown: follows from the status
   bool lasts = false;               // the device has no such value, whichever source is asked
+
+  bool operator==(const failure&) const = default;
 };
 
 // Returns why a value is missing.

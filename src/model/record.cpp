@@ -262,6 +262,31 @@ void forget(field_list fields, std::uint32_t bits, void* record) noexcept {
   }
 }
 
+namespace {
+
+bool is_same_value(const field& f, const void* a, const void* b) noexcept {
+  switch (f.type) {
+    case field_type::bounded_text:
+    case field_type::string:
+      return text_in(f, a) == text_in(f, b);
+    case field_type::optional_real:
+      return real_in(f, a) == real_in(f, b);
+    case field_type::instance:
+      return instance_in(f, a) == instance_in(f, b);
+    default:
+      return number_in(f, a) == number_in(f, b);
+  }
+}
+
+}  // namespace
+
+bool is_same(field_list fields, const void* a, const void* b) noexcept {
+  for (const field& f : fields) {
+    if (is_known(f, a) != is_known(f, b) || !is_same_value(f, a, b)) return false;
+  }
+  return true;
+}
+
 std::uint32_t present_bits(field_list fields, std::uint32_t among, const void* record) noexcept {
   std::uint32_t bits = 0;
   for (const field& f : fields) {

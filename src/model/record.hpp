@@ -113,6 +113,9 @@ void set_real(const field& f, void* record, double value) noexcept;
 // Returns the presence bits of the known fields of `among`.
 std::uint32_t present_bits(field_list fields, std::uint32_t among, const void* record) noexcept;
 
+// Returns whether both have the same fields, with the same values.
+bool is_same(field_list fields, const void* a, const void* b) noexcept;
+
 // Fills the fields of `bits` that `into` lacks and `from` has; returns their bits.
 std::uint32_t take_missing(field_list fields, std::uint32_t bits, void* into,
                            const void* from) noexcept;
@@ -126,6 +129,11 @@ void copy_out(field_list fields, const void* record, void* c_struct) noexcept;
 template <class Record, class C>
 void copy_out(const Record& r, C& c_struct) noexcept {
   copy_out(fields_of<Record>(), &r, &c_struct);
+}
+
+template <class Record>
+bool is_same(const Record& a, const Record& b) noexcept {
+  return is_same(fields_of<Record>(), &a, &b);
 }
 
 template <class Record>

@@ -3,6 +3,7 @@
 // The latest values as a program asks for them every frame, and a sampler at 10 Hz as a share of a
 // core.
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <chrono>
@@ -103,3 +104,41 @@ static void sampler_at_10_hz(benchmark::State& state) {
   hmn_sampler_destroy(sampler);
 }
 BENCHMARK(sampler_at_10_hz)->UseRealTime()->Iterations(1);
+
+// Counter `bytes`: of each snapshot that a sampler keeps, with pools and telemetry of 8 devices.
+static void sampler_ring(benchmark::State& state) {
+  const bench::machine machine(0, bench::gpus(8));
+  hmn_sampler_options options = {};
+  options.struct_size = sizeof options;
+  options.interval_ms = 1;
+  options.capacity = 4096;
+  hmn_snapshot_options collect = {};
+  collect.struct_size = sizeof collect;
+  collect.collect = HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY;
+  hmn_error error = {};
+  error.struct_size = sizeof error;
+  double bytes = 0;
+  for (auto _ : state) {
+    hmn_sampler* sampler = nullptr;
+    bench::must(hmn_sampler_create(machine.context(), &options, &collect, &sampler, &error), error);
+    bench::must(hmn_sampler_start(sampler, &error), error);
+    hmn_sampler_info info = {};
+    info.struct_size = sizeof info;
+    struct point {
+      double heap, kept;
+    };
+    const auto at = [&](uint32_t count) {
+      while (info.pending < count) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        hmn_sampler_read(sampler, &info, nullptr);
+      }
+      return point{static_cast<double>(mallinfo2().uordblks), static_cast<double>(info.pending)};
+    };
+    const point few = at(100);
+    const point many = at(1000);
+    bytes = (many.heap - few.heap) / (many.kept - few.kept);
+    hmn_sampler_destroy(sampler);
+  }
+  state.counters["bytes"] = bytes;
+}
+BENCHMARK(sampler_ring)->UseRealTime()->Iterations(1)->Unit(benchmark::kMillisecond);

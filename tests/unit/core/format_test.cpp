@@ -39,7 +39,7 @@ snapshot with_device(std::uint32_t index, std::string_view name, std::uint64_t t
 std::string line(const snapshot& s, device_format what, std::size_t i = 0,
                  std::string_view unit = "MB") {
   std::string out;
-  const std::uint32_t index = s.devices.at(i).identity.index;
+  const std::uint32_t index = s.devices.at(i).identity->index;
   const hmn::result<void> ok = hmn::append_device(out, s, index, what, unit);
   REQUIRE(ok);
   return out;

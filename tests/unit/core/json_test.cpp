@@ -125,7 +125,7 @@ TEST_CASE("what is unknown is null, and has a key all the same") {
   bare.devices[0].self.emplace();
   bare.pools.resize(1);
   bare.usages.resize(1);
-  bare.diagnostics.resize(1);
+  bare.why.edit().diagnostics.resize(1);
   const json of_bare = json::parse(written(bare));
   const json of_full = json::parse(written(sample::full()));
   const auto keys = [](const json& v) {
@@ -168,9 +168,10 @@ TEST_CASE(
 
 TEST_CASE("what is missing of the metrics is one, by its name") {
   hmn::snapshot s;
-  s.diagnostics.resize(2);
-  for (hmn::snapshot_diagnostic& d : s.diagnostics) d.value.about = hmn::subject::metrics;
-  s.diagnostics[0].value.field = static_cast<std::uint32_t>(hmn::metric_id::last_fault);
+  s.why.edit().diagnostics.resize(2);
+  for (hmn::snapshot_diagnostic& d : s.why.edit().diagnostics)
+    d.value.about = hmn::subject::metrics;
+  s.why.edit().diagnostics[0].value.field = static_cast<std::uint32_t>(hmn::metric_id::last_fault);
   const json all = json::parse(written(s))["diagnostics"];
   CHECK(all[0]["subject"] == "metrics");
   CHECK(all[0]["fields"] == json::array());
@@ -220,15 +221,15 @@ TEST_CASE("doubles are the shortest that read back the same, or null") {
 TEST_CASE("numbers of a newer library are words all the same") {
   hmn::snapshot s;
   s.devices.resize(1);
-  hmn::device& d = s.devices[0].identity;
+  hmn::device& d = s.devices[0].identity.edit();
   d.kind = static_cast<hmn::device_kind>(99);
   d.state = static_cast<hmn::state>(99);
   d.vendor = 0x1234;
   d.from = static_cast<hmn::source>(63);
-  s.diagnostics.resize(1);
-  s.diagnostics[0].value.why.code = static_cast<hmn::status>(-999);
-  s.diagnostics[0].value.about = 1U << 31;
-  s.diagnostics[0].value.field = UINT32_MAX;
+  s.why.edit().diagnostics.resize(1);
+  s.why.edit().diagnostics[0].value.why.code = static_cast<hmn::status>(-999);
+  s.why.edit().diagnostics[0].value.about = 1U << 31;
+  s.why.edit().diagnostics[0].value.field = UINT32_MAX;
   const json j = json::parse(written(s));
   CHECK(j["devices"][0]["kind"] == "unknown");
   CHECK(j["devices"][0]["state"] == "unknown");

@@ -38,7 +38,7 @@ bool is_even(const even& e) {
 snapshot with_pool(std::uint32_t index, std::optional<std::uint64_t> used) {
   snapshot s;
   s.monotonic_ns = platform::monotonic_ns();
-  s.devices.emplace_back().identity.index = index;
+  s.devices.emplace_back().identity.edit().index = index;
   if (!used) return s;
   pool& p = s.pools.emplace_back();
   p.device_index = index;

@@ -79,7 +79,7 @@ TEST_CASE("HV49: both figures and the change, with total and name") {
   snapshot a = taken(100, 500, 700);
   snapshot b = taken(200, 1000, 1200);
   for (snapshot* s : {&a, &b}) {
-    s->devices[0].identity.name.assign("NVIDIA Test GPU");
+    s->devices[0].identity.edit().name.assign("NVIDIA Test GPU");
     s->pools[0].total = 16384 * mib;
   }
   CHECK(before_after(a, b, "model_load") ==
@@ -182,9 +182,9 @@ TEST_CASE("figures in other terms are not subtracted") {
     CHECK(hmn::compare(a, b, 0)->scope == scope::none);
   }
   SUBCASE("of another device that has the same index") {
-    a.devices[0].identity.uuid.assign("GPU-1");
+    a.devices[0].identity.edit().uuid.assign("GPU-1");
     CHECK(hmn::compare(a, b, 0)->scope == scope::process);
-    b.devices[0].identity.uuid.assign("GPU-2");
+    b.devices[0].identity.edit().uuid.assign("GPU-2");
     CHECK(hmn::compare(a, b, 0)->scope == scope::none);
   }
 }

@@ -143,8 +143,8 @@ std::vector<hmn::metric> some_metrics() {
 
 hmn::snapshot_device some_device() {
   hmn::snapshot_device d = device(601, "NVIDIA Test GPU");
-  d.identity.parent_index = 602;
-  hmn::device& who = d.identity;
+  d.identity.edit().parent_index = 602;
+  hmn::device& who = d.identity.edit();
   who.from = hmn::source::nvml;
   who.notes = hmn::note::partial;
   who.kind = hmn::device_kind::partition;
@@ -189,8 +189,8 @@ hmn::snapshot_diagnostic some_diagnostic() {
 
 hmn::snapshot_device device(std::uint32_t index, std::string_view name) {
   hmn::snapshot_device d;
-  d.identity.index = index;
-  d.identity.name.assign(name);
+  d.identity.edit().index = index;
+  d.identity.edit().name.assign(name);
   return d;
 }
 
@@ -220,7 +220,7 @@ hmn::snapshot full() {
   s.usages.push_back(row(418));
   s.metrics = some_metrics();
   s.groups.push_back({601, "docker:0f", hmn::source::dmem, hmn::note::stale, 901, 902, 903});
-  s.diagnostics.push_back(some_diagnostic());
+  s.why.edit().diagnostics.push_back(some_diagnostic());
   return s;
 }
 

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "sample.hpp"
+
 using hmn::snapshot;
 using hmn::snapshot_ring;
 
@@ -47,4 +49,28 @@ TEST_CASE("a ring of one keeps the newest") {
   static_cast<void>(ring.push(numbered(1)));
   CHECK(ring.push(numbered(2))->monotonic_ns == 1);
   CHECK(ring.pop()->monotonic_ns == 2);
+}
+
+TEST_CASE("a snapshot shares with the one before what is as in it, and nothing else") {
+  hmn::shared_parts before;
+  hmn::snapshot first = sample::full();
+  hmn::snapshot second = sample::full();
+  before.share(first);
+  before.share(second);
+  CHECK(&*second.devices.at(0).identity == &*first.devices.at(0).identity);
+  CHECK(&*second.why == &*first.why);
+  hmn::snapshot third = sample::full();
+  third.devices.at(0).identity.edit().state = hmn::state::asleep;
+  third.why.edit().diagnostics.clear();
+  before.share(third);
+  CHECK(third.devices.at(0).identity->state == hmn::state::asleep);
+  CHECK(second.devices.at(0).identity->state == first.devices.at(0).identity->state);
+  CHECK(second.devices.at(0).identity->state != hmn::state::asleep);
+  CHECK(third.why->diagnostics.empty());
+  CHECK_FALSE(second.why->diagnostics.empty());
+  hmn::snapshot fewer;
+  before.share(fewer);
+  hmn::snapshot again = sample::full();
+  before.share(again);
+  CHECK(again.devices.size() == first.devices.size());
 }

@@ -131,3 +131,29 @@ TEST_CASE("a field that stands for an enumeration has its words") {
     if (f.key.view() == "used_bytes") CHECK(words_for(f.unit).empty());
   }
 }
+
+TEST_CASE("records are the same whose fields are known and equal") {
+  hmn::device a;
+  a.name.assign("GPU");
+  a.pci_device = 0;
+  a.instance = hmn::mig_instance{1, 2};
+  hmn::device b = a;
+  CHECK(hmn::is_same(a, b));
+  b.pci_device.reset();  // unknown is not 0
+  CHECK_FALSE(hmn::is_same(a, b));
+  b = a;
+  b.name.assign("GPV");
+  CHECK_FALSE(hmn::is_same(a, b));
+  b = a;
+  b.instance->compute = 3;
+  CHECK_FALSE(hmn::is_same(a, b));
+  b = a;
+  b.state = hmn::state::lost;
+  CHECK_FALSE(hmn::is_same(a, b));
+  hmn::telemetry hot;
+  hot.temperature_celsius = 40.5;
+  hmn::telemetry cold = hot;
+  CHECK(hmn::is_same(hot, cold));
+  cold.temperature_celsius = 40.25;
+  CHECK_FALSE(hmn::is_same(hot, cold));
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "procfs/path.hpp"
 
-#include <algorithm>
+#include <cstring>
 
 namespace hmn::procfs {
 
@@ -21,7 +21,7 @@ void proc_path::append(std::string_view part) noexcept {
     bytes_[0] = '\0';
     return;
   }
-  std::copy(part.begin(), part.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(length_));
+  std::memcpy(bytes_.data() + length_, part.data(), part.size());
   length_ += part.size();
   bytes_[length_] = '\0';
 }

@@ -11,11 +11,16 @@ class fields {
  public:
   explicit fields(std::string_view after_comm) noexcept : rest_(after_comm) {}
 
+  // Goes from character to character, since every process of a list has such a line.
   std::string_view take(int number) noexcept {
-    for (; next_ < number && !rest_.empty(); rest_.remove_prefix(1)) {
-      if (rest_.front() == ' ') ++next_;
-    }
-    return scan::take_word(rest_);
+    const char* at = rest_.data();
+    const char* const end = at + rest_.size();
+    while (next_ < number && at != end) next_ += *at++ == ' ' ? 1 : 0;
+    while (at != end && *at == ' ') ++at;
+    const char* const word = at;
+    while (at != end && *at != ' ') ++at;
+    rest_ = {at, static_cast<std::size_t>(end - at)};
+    return {word, static_cast<std::size_t>(at - word)};
   }
   [[nodiscard]] bool goes_on() const noexcept { return !rest_.empty(); }
 
@@ -29,7 +34,10 @@ class fields {
 std::optional<stat> parse_stat(std::string_view text) noexcept {
   // A name may contain anything, even " (", ") R 1" and line ends; the fields after it have no ')'.
   const std::size_t open = text.find(" (");
-  const std::size_t close = scan::find_last(text, ')');
+  // A name has up to 64 bytes: what follows it is not searched, unless that is not so.
+  constexpr std::size_t longest_start = 96;
+  std::size_t close = scan::find_last(text.substr(0, longest_start), ')');
+  if (close == std::string_view::npos) close = scan::find_last(text, ')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open + 2) {
     return std::nullopt;
   }
@@ -39,11 +47,11 @@ std::optional<stat> parse_stat(std::string_view text) noexcept {
 
   const std::string_view state = f.take(3);
   const auto ppid = scan::number<std::uint32_t>(f.take(4));
-  const auto flags = scan::number(f.take(9));
-  const auto num_threads = scan::number(f.take(20));
-  const auto starttime = scan::number(f.take(22));
-  const auto vsize = scan::number(f.take(23));
-  const auto rss = scan::number(f.take(24));
+  const auto flags = scan::decimal(f.take(9));
+  const auto num_threads = scan::decimal(f.take(20));
+  const auto starttime = scan::decimal(f.take(22));
+  const auto vsize = scan::decimal(f.take(23));
+  const auto rss = scan::decimal(f.take(24));
   // Reject a line without a further field: its last one may be cut.
   if (!pid || state.size() != 1 || !ppid || !flags || !num_threads || !starttime || !f.goes_on()) {
     return std::nullopt;

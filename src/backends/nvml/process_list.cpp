@@ -82,8 +82,9 @@ guess judge(std::span<const std::byte> touched, std::size_t count, std::size_t r
 
 row_size_guess detect_row_size(std::span<const std::byte> buffer, std::size_t count,
                                std::size_t usual) noexcept {
+  if (count == 0) return {};
   const auto touched = buffer.first(touched_length(buffer));
-  if (touched.empty() || count == 0) return {};
+  if (touched.empty()) return {};
   guess best = judge(touched, count, usual);
   for (const std::size_t row_size : row_sizes) {
     const guess other = judge(touched, count, row_size);

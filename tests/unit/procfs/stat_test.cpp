@@ -36,8 +36,10 @@ TEST_CASE("stat gives what the rows of a process list need") {
 }
 
 TEST_CASE("a name may hold parentheses, blanks and line ends") {
-  for (const std::string comm :
-       {"", ")", "(", "a) R 1 2", "a\nb", " ", "(a b ) ( c d) ", ") Z ("}) {
+  for (const std::string& comm :
+       {std::string(), std::string(")"), std::string("("), std::string("a) R 1 2"),
+        std::string("a\nb"), std::string(" "), std::string("(a b ) ( c d) "), std::string(") Z ("),
+        std::string(63, ')'), std::string(200, 'x')}) {
     const std::string text = line(comm);
     const auto s = parse_stat(text);
     REQUIRE(s);

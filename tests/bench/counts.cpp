@@ -135,6 +135,7 @@ void count_snapshot(const world& all, const char* what, hmn_flags collect,
 void count_snapshots(const world& all) {
   count_snapshot(all, "snapshot", 0, bench::gpus(1), 1, 0);
   count_snapshot(all, "snapshot, each of 8 devices", 0, bench::gpus(8), 8, 0, 8);
+  count_snapshot(all, "snapshot, each of 256 devices", 0, bench::gpus(256), 256, 0, 256);
   std::string others;
   for (std::uint32_t i = 0; i < rows; ++i) {
     others += R"(, {"pid": )" + std::to_string(first_pid + i) + R"(, "used": 1048576})";

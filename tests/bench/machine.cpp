@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <dirent.h>
 #include <dlfcn.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bench.hpp"
@@ -16,8 +17,8 @@ std::string gpu(unsigned index, const std::string& rows) {
   char text[128];
   std::snprintf(
       text, sizeof text,
-      R"({"uuid": "GPU-11111111-2222-3333-4444-%012x", "pci": {"address": "00000000:%02x:00.0"},)",
-      index, 1 + index);
+      R"({"uuid": "GPU-11111111-2222-3333-4444-%012x", "pci": {"address": "%08x:%02x:00.0"},)",
+      index, index / 128, 1 + index % 128);
   return std::string(text) + R"("name": "NVIDIA L40S",
     "memory": {"total": 48318382080, "free": 37580963840, "used": 10737418240},
     "memory_v2": {"total": 48318382080, "reserved": 629145600, "free": 37580963840,
@@ -41,6 +42,15 @@ std::string gpus(unsigned count, const std::string& more) {
 
 std::string gpus_of_others(unsigned count) {
   return gpus_with(count, row_of_another);
+}
+
+double used_seconds() {
+  rusage used = {};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 int read_links(const std::string& folder) {

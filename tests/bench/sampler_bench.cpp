@@ -4,7 +4,6 @@
 // core.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
-#include <sys/resource.h>
 
 #include <chrono>
 #include <thread>
@@ -28,15 +27,6 @@ hmn_sampler* start(hmn_context* context, uint32_t interval_ms) {
   bench::must(hmn_sampler_next(sampler, patience_ms, &first, &error), error);
   hmn_snapshot_destroy(first);
   return sampler;
-}
-
-double used_seconds() {
-  rusage used = {};
-  getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 }  // namespace
@@ -91,9 +81,9 @@ static void sampler_at_10_hz(benchmark::State& state) {
   double passed = 0;
   for (auto _ : state) {
     const auto begun = std::chrono::steady_clock::now();
-    const double before = used_seconds();
+    const double before = bench::used_seconds();
     std::this_thread::sleep_for(std::chrono::seconds(2));
-    used += used_seconds() - before;
+    used += bench::used_seconds() - before;
     passed += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   }
   state.counters["core_percent"] = 100 * used / passed;

@@ -20,6 +20,12 @@ bool set_loaded_path(char (&path)[3 * PATH_MAX]) noexcept {
   void* map = nullptr;
   const auto* const here = reinterpret_cast<const void*>(&own_folder);
   if (dladdr1(here, &file, &map, RTLD_DL_LINKMAP) == 0 || file.dli_fname == nullptr) return false;
+  // The program itself, whose name is what its caller gave it; glibc 2.36 crashes when asked for
+  // its folder unless a run path has $ORIGIN.
+  if (static_cast<const link_map*>(map)->l_name[0] == '\0') {
+    std::strcpy(path, "/proc/self/exe");
+    return true;
+  }
   if (std::strlen(file.dli_fname) >= PATH_MAX) return false;
   if (file.dli_fname[0] == '/') {
     std::strcpy(path, file.dli_fname);

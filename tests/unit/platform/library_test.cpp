@@ -3,7 +3,13 @@
 
 #include <dlfcn.h>
 #include <doctest/doctest.h>
+#ifdef __linux__
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+#endif
 
+#include <array>
 #include <string>
 #include <utility>
 
@@ -84,3 +90,26 @@ TEST_CASE("library: one that is left open stays") {
   });
   CHECK(code == 0);
 }
+
+#ifdef __linux__
+TEST_CASE("library: the own folder is that of the file") {
+  char file[PATH_MAX];
+  REQUIRE(realpath("/proc/self/exe", file) != nullptr);
+  std::array<char, longest_path> buffer;
+  const std::string folder(own_folder(buffer));
+  CHECK(folder == std::string(file).substr(0, std::string(file).rfind('/')));
+}
+
+// No run path of this program has $ORIGIN, without which the loader keeps no folder for it.
+TEST_CASE("library: whatever name the program is started by") {
+  if (!test::can_run_itself()) return;
+  for (const char* name : {"hmn", "./hmn", "/nowhere/hmn"}) {
+    const int code = test::in_child([name] {
+      execl("/proc/self/exe", name, "-tc=library: the own folder is that of the file",
+            static_cast<char*>(nullptr));
+      return 1;
+    });
+    CHECK(code == 0);
+  }
+}
+#endif

@@ -56,7 +56,7 @@ result<void> tool_source::prepare(reading&) {
   forget();
   if (result<void> here = probe(); !here || may_wake_) return here;
   bool sleeps = false;
-  for (const pci::gpu& g : pci::gpus_on_bus(sys_root_, d_.vendor)) {
+  for (const pci::gpu& g : pci::gpus_on_bus(proc_root_, sys_root_, d_.vendor)) {
     const bool is_driven = g.driver.view() == d_.driver;
     if (!is_driven && !(g.driver.empty() && d_.may_have_no_driver)) continue;
     sleeps = sleeps || g.is_asleep;

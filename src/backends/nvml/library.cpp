@@ -55,7 +55,7 @@ result<platform::library> open_library(const settings& s) {
     if (platform::exists(path)) found = platform::library::open(path);
   }
   if (found) return std::move(found.value);
-  return not_opened(found, found.is_missing ? advice(s.sys_root) : "");
+  return not_opened(found, found.is_missing ? advice(s) : "");
 }
 
 }  // namespace hmn::nvml

@@ -37,7 +37,7 @@ bool says_asleep(std::string_view runtime_status) noexcept {
 }
 
 sleep_watch::sleep_watch(std::string proc_root, std::string sys_root)
-    : gpus_path_(std::move(proc_root) + "/driver/nvidia/gpus"), sys_root_(std::move(sys_root)) {}
+    : proc_root_(std::move(proc_root)), sys_root_(std::move(sys_root)) {}
 
 void sleep_watch::refresh(std::uint64_t now_ns) {
   if (listed_at_ns_ == 0 || now_ns - listed_at_ns_ >= platform::ns_per_second) {
@@ -87,14 +87,15 @@ void sleep_watch::list() {
 }
 
 void sleep_watch::list_from_driver(std::vector<pci_address>& found) const {
-  platform::for_each_entry(gpus_path_.c_str(), [&](std::string_view name) {
+  const std::string gpus = proc_root_ + "/driver/nvidia/gpus";
+  platform::for_each_entry(gpus.c_str(), [&](std::string_view name) {
     if (const auto a = parse_pci_address(name)) found.push_back(*a);
     return true;
   });
 }
 
 void sleep_watch::list_from_bus(std::vector<pci_address>& found) const {
-  for (const pci::gpu& g : pci::gpus_on_bus(sys_root_, vendor::nvidia)) {
+  for (const pci::gpu& g : pci::gpus_on_bus(proc_root_, sys_root_, vendor::nvidia)) {
     if (!bound_to_another(g.driver.view())) found.push_back(g.address);
   }
 }

@@ -51,7 +51,7 @@ class sleep_watch {
   void replace(const std::vector<pci_address>& found);
   void read_controls() noexcept;
 
-  std::string gpus_path_;
+  std::string proc_root_;
   std::string sys_root_;
   std::vector<watched> devices_;
   std::vector<pci_address> found_;

@@ -67,15 +67,15 @@ bool has_evidence(const settings& s) {
   return !s.nvml_path.empty() || any_node() ||
          platform::exists((s.proc_root + "/driver/nvidia").c_str()) ||
          platform::exists((s.sys_root + "/module/nvidia").c_str()) ||
-         !pci::gpus_on_bus(s.sys_root, vendor::nvidia).empty();
+         !pci::gpus_on_bus(s.proc_root, s.sys_root, vendor::nvidia).empty();
 }
 
 bool is_paravirtual() noexcept {
   return platform::exists(paravirtual_node);
 }
 
-std::string advice(const std::string& sys_root) {
-  const auto gpus = pci::gpus_on_bus(sys_root, vendor::nvidia);
+std::string advice(const settings& s) {
+  const auto gpus = pci::gpus_on_bus(s.proc_root, s.sys_root, vendor::nvidia);
   return gpus.empty() ? advice_off_the_bus() : advice_for(gpus.front());
 }
 

@@ -28,6 +28,6 @@ bool is_paravirtual() noexcept;
 
 // Returns advice on what to install for an NVIDIA GPU without a library; empty without a sign of
 // one.
-std::string advice(const std::string& sys_root);
+std::string advice(const settings& s);
 
 }  // namespace hmn::nvml

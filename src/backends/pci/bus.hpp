@@ -21,6 +21,7 @@ struct gpu {
 };
 
 // Lists display controllers of a vendor, and AMD's accelerators, by address.
-std::vector<gpu> gpus_on_bus(const std::string& sys_root, std::uint32_t vendor);
+std::vector<gpu> gpus_on_bus(const std::string& proc_root, const std::string& sys_root,
+                             std::uint32_t vendor);
 
 }  // namespace hmn::pci

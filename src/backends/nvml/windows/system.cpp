@@ -45,7 +45,7 @@ bool is_paravirtual() noexcept {
   return false;
 }
 
-std::string advice(const std::string&) {
+std::string advice(const settings&) {
   return "it comes with NVIDIA's driver";
 }
 

@@ -1836,7 +1836,13 @@ class snapshot {
   }
 
   // The whole snapshot as one JSON object.
-  std::string json() const { return *text_of(1U << 16, &hmn_format_json, hmn_flags{0}); }
+  std::string json() const {
+    // Above what records usually take: for a buffer that is too small it would be written twice.
+    const auto has = info();
+    const auto records = has.pool_count + has.usage_count + has.diagnostic_count +
+                         has.metric_count + has.group_count;
+    return *text_of(4096 + 2048 * has.device_count + 512 * records, &hmn_format_json, hmn_flags{0});
+  }
   // A device as one line; nothing where a value is not known.
   std::optional<std::string> device_line(std::uint32_t device_index,
                                          device_format format = device_format::free,

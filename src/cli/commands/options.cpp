@@ -101,12 +101,6 @@ void add_device(CLI::App& app, texts& into,
   app.add_option("--device", into.device, purpose)->type_name("DEVICE");
 }
 
-CLI::App* add_command(CLI::App& app, const char* name, const char* purpose, const char* examples) {
-  auto* added = app.add_subcommand(name, purpose)->group("Commands");
-  added->footer(examples);
-  return added;
-}
-
 // Lets the first word that is no option begin a command. The label shows it in the line of usage.
 void take_command(CLI::App& app, const char* label) {
   app.prefix_command();
@@ -115,130 +109,169 @@ void take_command(CLI::App& app, const char* label) {
   app.formatter(shown);
 }
 
-void add_list(CLI::App& app, texts& into) {
-  auto* ps = add_command(app, "ps", "List the processes that hold GPU memory", ps_examples);
-  add_ps(*ps, into.ps);
-  add_device(*ps, into);
-  ps->add_flag("--json", into.command_json, "Print a JSON array");
-  add_common(*ps, into.after);
+void declare_top(CLI::App& top, texts& into) {
+  top.footer(top_examples);
+  add_top(top, into.top);
+  add_device(top, into);
+  add_common(top, into.after);
 }
 
-void add_metrics(CLI::App& app, texts& into) {
-  auto* metrics =
-      add_command(app, "metrics", "List every sensor, clock, engine and counter", metrics_examples);
-  add_device(*metrics, into);
-  metrics->add_flag("--slow", into.slow, "Also metrics that take more than a few ms to read");
-  metrics->add_flag("--unsupported", into.unsupported, "Also unsupported metrics, with the reason");
-  metrics->add_flag("--json", into.command_json, "Print a JSON array");
-  add_common(*metrics, into.after);
+void declare_ps(CLI::App& ps, texts& into) {
+  ps.footer(ps_examples);
+  add_ps(ps, into.ps);
+  add_device(ps, into);
+  ps.add_flag("--json", into.command_json, "Print a JSON array");
+  add_common(ps, into.after);
 }
 
-void add_record(CLI::App& app, texts& into) {
-  auto* record = add_command(app, "record-machine",
-                             "Record this machine to a file to replay elsewhere", record_examples);
-  record->add_option("FILE", into.file, "File to write")->type_name("")->required();
-  record->add_flag("--force", into.force, "Replace an existing file");
-  add_common(*record, into.after);
+void declare_snapshot(CLI::App& snapshot, texts& into) {
+  snapshot.footer(snapshot_examples);
+  add_common(snapshot, into.after);
 }
 
-void add_run_and_wait(CLI::App& app, texts& into) {
-  auto* run = add_command(app, "run", "Run a command and report the memory it used", run_examples);
-  take_command(*run, "OPTIONS] COMMAND [ARGUMENT...");
-  add_run(*run, into.run);
-  add_device(*run, into);
-  add_common(*run, into.after);
-  auto* wait =
-      add_command(app, "wait", "Wait for free GPU memory, then run a command", wait_examples);
-  take_command(*wait, "OPTIONS] [COMMAND [ARGUMENT...]");
-  add_wait(*wait, into.wait);
-  add_device(*wait, into);
-  wait->add_flag("--json", into.command_json, "Print a JSON object");
-  add_common_but_timeout(*wait, into.after);
+void declare_log(CLI::App& log, texts& into) {
+  log.footer(log_examples);
+  add_log(log, into.log);
+  add_device(log, into);
+  add_common(log, into.after);
 }
 
-void add_fit_command(CLI::App& app, texts& into) {
-  auto* fit = add_command(app, "fit", "Check whether a model fits in free memory", fit_examples);
-  add_fit(*fit, into.fit);
-  fit->add_flag("--json", into.command_json, "Print a JSON object");
-  add_common(*fit, into.after);
+void declare_metrics(CLI::App& metrics, texts& into) {
+  metrics.footer(metrics_examples);
+  add_device(metrics, into);
+  metrics.add_flag("--slow", into.slow, "Also metrics that take more than a few ms to read");
+  metrics.add_flag("--unsupported", into.unsupported, "Also unsupported metrics, with the reason");
+  metrics.add_flag("--json", into.command_json, "Print a JSON array");
+  add_common(metrics, into.after);
 }
 
-void add_spill_and_watch(CLI::App& app, texts& into) {
-  auto* spill =
-      add_command(app, "spill", "Run a command and report spills of GPU memory", spill_examples);
-  take_command(*spill, "OPTIONS] COMMAND [ARGUMENT...");
-  add_spill(*spill, into.spill);
-  add_device(*spill, into, "This device: index, UUID or PCI address [0]");
-  add_common(*spill, into.after);
-  auto* watch =
-      add_command(app, "watch", "Track per-process GPU memory and detect spills", watch_examples);
-  add_watch(*watch, into.watch);
-  add_device(*watch, into, "This device: index, UUID or PCI address [0]");
-  watch->add_flag("--json", into.command_json, "Print a JSON object on each line");
-  add_common(*watch, into.after);
+void declare_fit(CLI::App& fit, texts& into) {
+  fit.footer(fit_examples);
+  add_fit(fit, into.fit);
+  fit.add_flag("--json", into.command_json, "Print a JSON object");
+  add_common(fit, into.after);
 }
 
-void add_top_command(CLI::App& app, texts& into) {
-  auto* top = add_command(app, "top", "Monitor GPUs and their processes live", top_examples);
-  add_top(*top, into.top);
-  add_device(*top, into);
-  add_common(*top, into.after);
+void declare_record(CLI::App& record, texts& into) {
+  record.footer(record_examples);
+  record.add_option("FILE", into.file, "File to write")->type_name("")->required();
+  record.add_flag("--force", into.force, "Replace an existing file");
+  add_common(record, into.after);
 }
 
-void add_exporter_command(CLI::App& app, texts& into) {
-  auto* exporter =
-      add_command(app, "exporter", "Serve metrics of the GPUs to Prometheus", exporter_examples);
-  add_exporter(*exporter, into.exporter);
-  add_common_but_timeout(*exporter, into.after);
+void declare_run(CLI::App& run, texts& into) {
+  run.footer(run_examples);
+  take_command(run, "OPTIONS] COMMAND [ARGUMENT...");
+  add_run(run, into.run);
+  add_device(run, into);
+  add_common(run, into.after);
 }
 
-void declare(CLI::App& app, texts& into) {
+void declare_wait(CLI::App& wait, texts& into) {
+  wait.footer(wait_examples);
+  take_command(wait, "OPTIONS] [COMMAND [ARGUMENT...]");
+  add_wait(wait, into.wait);
+  add_device(wait, into);
+  wait.add_flag("--json", into.command_json, "Print a JSON object");
+  add_common_but_timeout(wait, into.after);
+}
+
+void declare_spill(CLI::App& spill, texts& into) {
+  spill.footer(spill_examples);
+  take_command(spill, "OPTIONS] COMMAND [ARGUMENT...");
+  add_spill(spill, into.spill);
+  add_device(spill, into, "This device: index, UUID or PCI address [0]");
+  add_common(spill, into.after);
+}
+
+void declare_watch(CLI::App& watch, texts& into) {
+  watch.footer(watch_examples);
+  add_watch(watch, into.watch);
+  add_device(watch, into, "This device: index, UUID or PCI address [0]");
+  watch.add_flag("--json", into.command_json, "Print a JSON object on each line");
+  add_common(watch, into.after);
+}
+
+void declare_exporter(CLI::App& exporter, texts& into) {
+  exporter.footer(exporter_examples);
+  add_exporter(exporter, into.exporter);
+  add_common_but_timeout(exporter, into.after);
+}
+
+void declare_doctor(CLI::App& doctor, texts& into) {
+  doctor.footer(doctor_examples);
+  doctor.add_flag("--json", into.command_json, "Print a JSON object");
+  add_common(doctor, into.after);
+}
+
+void declare_help(CLI::App& help, texts& into) {
+  help.footer(help_examples);
+  help.set_help_flag("-h,--help", "Print this help");
+  help.add_option("COMMAND", into.topic, "Command whose help to print")->type_name("");
+}
+
+struct command_entry {
+  command run;
+  const char* name;
+  const char* purpose;
+  void (*declare)(CLI::App&, texts&);
+};
+
+constexpr command_entry commands[] = {
+    {command::top, "top", "Monitor GPUs and their processes live", declare_top},
+    {command::ps, "ps", "List the processes that hold GPU memory", declare_ps},
+    {command::snapshot, "snapshot", "Print everything as one JSON object", declare_snapshot},
+    {command::log, "log", "Print GPU measurements at an interval", declare_log},
+    {command::metrics, "metrics", "List every sensor, clock, engine and counter", declare_metrics},
+    {command::fit, "fit", "Check whether a model fits in free memory", declare_fit},
+    {command::record_machine, "record-machine", "Record this machine to a file to replay elsewhere",
+     declare_record},
+    {command::run, "run", "Run a command and report the memory it used", declare_run},
+    {command::wait, "wait", "Wait for free GPU memory, then run a command", declare_wait},
+    {command::spill, "spill", "Run a command and report spills of GPU memory", declare_spill},
+    {command::watch, "watch", "Track per-process GPU memory and detect spills", declare_watch},
+    {command::exporter, "exporter", "Serve metrics of the GPUs to Prometheus", declare_exporter},
+    {command::doctor, "doctor", "Check GPUs and drivers, and suggest fixes", declare_doctor},
+    {command::summary, "help", "Print this help, or the help of a command", declare_help}};
+
+// The command line: `own` words of hmn's, then a "--" and what follows it, if there is one.
+struct words_given {
+  int own = 0;
+  int count = 0;
+  const char* const* words = nullptr;
+
+  bool has(std::string_view word) const {
+    return std::find(words, words + own, word) != words + own;
+  }
+};
+
+void declare_command(CLI::App& app, const command_entry& entry, texts& into) {
+  entry.declare(*app.add_subcommand(entry.name, entry.purpose)->group("Commands"), into);
+}
+
+void declare_hmn(CLI::App& app, texts& into) {
+  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  app.get_formatter()->label("Positionals", "Arguments");
+  app.get_formatter()->label("REQUIRED", "");  // its place in the usage has no brackets
   app.require_subcommand(0, 1);
   app.set_version_flag(
       "-V,--version", [] { return fmt::format("hmn {}", hypomnesis::version_string()); },
       "Print the version");
   app.add_flag("--json", into.summary_json, "Print a JSON array of the GPUs");
   add_common(app, into.before);
-  app.footer(summary_footer());
-  add_top_command(app, into);
-  add_list(app, into);
-  add_common(
-      *add_command(app, "snapshot", "Print everything as one JSON object", snapshot_examples),
-      into.after);
-  auto* log = add_command(app, "log", "Print GPU measurements at an interval", log_examples);
-  add_log(*log, into.log);
-  add_device(*log, into);
-  add_common(*log, into.after);
-  add_metrics(app, into);
-  add_fit_command(app, into);
-  add_record(app, into);
-  add_run_and_wait(app, into);
-  add_spill_and_watch(app, into);
-  add_exporter_command(app, into);
-  auto* doctor =
-      add_command(app, "doctor", "Check GPUs and drivers, and suggest fixes", doctor_examples);
-  doctor->add_flag("--json", into.command_json, "Print a JSON object");
-  add_common(*doctor, into.after);
-  auto* help = add_command(app, "help", "Print this help, or the help of a command", help_examples);
-  help->set_help_flag("-h,--help", "Print this help");
-  help->add_option("COMMAND", into.topic, "Command whose help to print")->type_name("");
+}
+
+// Returns the name of the command that was parsed; empty without one.
+std::string chosen_in(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? std::string() : chosen.front()->get_name();
 }
 
 command command_of(const CLI::App& app) {
-  if (app.got_subcommand("top")) return command::top;
-  if (app.got_subcommand("ps")) return command::ps;
-  if (app.got_subcommand("snapshot")) return command::snapshot;
-  if (app.got_subcommand("doctor")) return command::doctor;
-  if (app.got_subcommand("log")) return command::log;
-  if (app.got_subcommand("metrics")) return command::metrics;
-  if (app.got_subcommand("spill")) return command::spill;
-  if (app.got_subcommand("watch")) return command::watch;
-  if (app.got_subcommand("run")) return command::run;
-  if (app.got_subcommand("wait")) return command::wait;
-  if (app.got_subcommand("fit")) return command::fit;
-  if (app.got_subcommand("exporter")) return command::exporter;
-  if (app.got_subcommand("record-machine")) return command::record_machine;
-  return command::summary;
+  const auto* const found = std::find_if(
+      std::begin(commands), std::end(commands),
+      [name = chosen_in(app)](const command_entry& each) { return name == each.name; });
+  return found == std::end(commands) ? command::summary : found->run;
 }
 
 // Stores the command that hmn is to run.
@@ -301,8 +334,8 @@ expected<options> interpret(const texts& from, command run,
 }
 
 failure usage_failure(const CLI::App& app, const std::string& message) {
-  const auto chosen = app.get_subcommands();
-  const auto who = chosen.empty() ? std::string("hmn") : "hmn " + chosen.front()->get_name();
+  const auto chosen = chosen_in(app);
+  const auto who = chosen.empty() ? std::string("hmn") : "hmn " + chosen;
   return misused(fmt::format("{} (see `{} --help`)", message, who));
 }
 
@@ -402,25 +435,52 @@ std::optional<options> plain_summary(int argc, const char* const* argv) {
   return plain.json ? std::optional(plain) : std::nullopt;
 }
 
-}  // namespace
+using outcome = std::variant<options, information>;
 
-expected<std::variant<options, information>> parse_options(int argc, const char* const* argv) {
-  using answer = std::variant<options, information>;
-  if (const auto plain = plain_summary(argc, argv)) return answer(*plain);
-  int own = 0;
-  while (own < argc && std::string_view(argv[own]) != "--") ++own;
-  CLI::App app("Measures host memory and GPU memory.", "hmn");
-  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  app.get_formatter()->label("Positionals", "Arguments");
-  app.get_formatter()->label("REQUIRED", "");  // its place in the usage has no brackets
+expected<outcome> outcome_of(const CLI::App& app, const texts& given, const words_given& line) {
+  if (chosen_in(app) == "help") {
+    const auto help = help_on(app, given.topic);
+    return help ? expected<outcome>(*help) : help.why();
+  }
+  if (auto wrong = check_order(app, given)) return *std::move(wrong);
+  const auto wrapped = command_in(app, line.count - line.own, line.words + line.own);
+  if (!wrapped) return wrapped.why();
+  auto parsed = interpret(given, command_of(app), *wrapped);
+  if (!parsed) return parsed.why();
+  return outcome(*std::move(parsed));
+}
+
+constexpr const char* hmn_purpose = "Measures host memory and GPU memory.";
+
+// Declares only commands that are among the words, since declaring all takes longer than most of
+// them. Returns none for what takes all to answer: help, and what is wrong.
+std::optional<expected<outcome>> parse_named(const words_given& line) {
+  CLI::App app(hmn_purpose, "hmn");
   texts given;
-  declare(app, given);
+  declare_hmn(app, given);
+  for (const auto& each : commands)
+    if (line.has(each.name)) declare_command(app, each, given);
   try {
-    app.parse(own, argv);
+    app.parse(line.own, line.words);
+  } catch (const CLI::Error&) {
+    return std::nullopt;
+  }
+  if (chosen_in(app) == "help") return std::nullopt;
+  return outcome_of(app, given, line);
+}
+
+expected<outcome> parse_all(const words_given& line) {
+  CLI::App app(hmn_purpose, "hmn");
+  texts given;
+  declare_hmn(app, given);
+  app.footer(summary_footer());
+  for (const auto& each : commands) declare_command(app, each, given);
+  try {
+    app.parse(line.own, line.words);
   } catch (const CLI::CallForHelp&) {
-    return answer(information{app.help()});
+    return outcome(information{app.help()});
   } catch (const CLI::CallForVersion& version) {
-    return answer(information{version.what() + std::string("\n")});
+    return outcome(information{version.what() + std::string("\n")});
   } catch (const CLI::ExtrasError&) {
     return unexpected_argument(app);
   } catch (const CLI::ConversionError& error) {  // a flag's: all values are texts
@@ -432,16 +492,17 @@ expected<std::variant<options, information>> parse_options(int argc, const char*
   } catch (const CLI::ParseError& error) {
     return usage_failure(app, error.what());
   }
-  if (app.got_subcommand("help")) {
-    const auto help = help_on(app, given.topic);
-    return help ? expected<std::variant<options, information>>(*help) : help.why();
-  }
-  if (auto wrong = check_order(app, given)) return *std::move(wrong);
-  const auto words = command_in(app, argc - own, argv + own);
-  if (!words) return words.why();
-  auto parsed = interpret(given, command_of(app), *words);
-  if (!parsed) return parsed.why();
-  return answer(*std::move(parsed));
+  return outcome_of(app, given, line);
+}
+
+}  // namespace
+
+expected<std::variant<options, information>> parse_options(int argc, const char* const* argv) {
+  if (const auto plain = plain_summary(argc, argv)) return outcome(*plain);
+  words_given line{0, argc, argv};
+  while (line.own < argc && std::string_view(argv[line.own]) != "--") ++line.own;
+  if (auto named = parse_named(line)) return *std::move(named);
+  return parse_all(line);
 }
 
 }  // namespace hmn::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <hypomnesis.h>
+#include <sys/resource.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +21,16 @@ inline void must(hmn_status status, const hmn_error& error) {
   if (status == HMN_OK) return;
   std::fprintf(stderr, "%s: %s\n", hmn_status_name(status), error.message);
   std::abort();
+}
+
+// Processor time of this process so far.
+inline double used_seconds() {
+  rusage used = {};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 // A context over the fake NVML, with a scenario given as text.

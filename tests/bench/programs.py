@@ -42,6 +42,16 @@ def ratio(times, against):
     return middle, low, high
 
 
+def short(number, units):
+    """1.16 ms, 16 MiB: with the greatest of (least number, unit) that is not above it."""
+    least, unit = max((one for one in units if one[0] <= number), default=units[0])
+    return f"{number / least:.3g}{unit}"
+
+
+def time_text(microseconds):
+    return short(microseconds, [(1e-3, " ns"), (1, " µs"), (1e3, " ms"), (1e6, " s")])
+
+
 def instructions(words, keys, folder):
     """Those of one run and all its threads, counted by callgrind."""
     out = pathlib.Path(folder, "callgrind.out")

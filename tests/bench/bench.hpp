@@ -54,7 +54,4 @@ std::string gpus_of_others(unsigned count);
 // The plain way: reads each link of a folder. Returns their number.
 int read_links(const std::string& folder);
 
-// Processor time of this process.
-double used_seconds();
-
 }  // namespace bench

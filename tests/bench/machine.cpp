@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <dirent.h>
 #include <dlfcn.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bench.hpp"
@@ -42,15 +41,6 @@ std::string gpus(unsigned count, const std::string& more) {
 
 std::string gpus_of_others(unsigned count) {
   return gpus_with(count, row_of_another);
-}
-
-double used_seconds() {
-  rusage used = {};
-  getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 int read_links(const std::string& folder) {

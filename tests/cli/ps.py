@@ -2,7 +2,8 @@
 """`hmn ps`."""
 import re
 
-from command import GIB, MACHINES, MIB, Machines, card, main, run, run_in_terminal, strict_json
+from command import (GIB, MACHINES, MIB, Machines, card, environment, main, run, run_in_terminal,
+                     strict_json)
 
 KEYS = ["pid", "name", "used_bytes", "shared_used_bytes", "device_index", "device_name",
         "device_uuid", "pci_bus_id", "parent_index", "name_state", "host_resident_bytes", "uid",
@@ -566,6 +567,10 @@ class Sentence(Machines):
         result = self.on({"devices": []}, "ps")
         self.assertEqual((result.code, result.err.splitlines()), (0, [
             "hmn: GPU: none found: the simulated machine has none", "hmn: 0 GPU processes found."]))
+
+    def test_a_machine_file_of_the_environment_that_cannot_be_read_is_a_failure(self):
+        result = run("ps", env=environment(HMN_SIMULATION="/nonexistent.json"))
+        self.assertEqual(result, (1, "", 'hmn: HMN_SIMULATION "/nonexistent.json": No such file or directory\n'))
 
     def test_a_failing_driver_is_exit_1(self):
         broken = {"failures": [{"call": "open", "status": "backend", "message": "mismatch"}]}

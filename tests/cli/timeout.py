@@ -52,6 +52,34 @@ class Timeout(Machines):
                 self.assertGreaterEqual(seconds, 1.5)
                 self.assertLess(seconds, 5)
 
+    def test_the_timeout_is_of_all_that_a_command_does(self):
+        slow = [{"call": "open", "ms": 1900}, {"call": "devices", "ms": 1900}]
+        machine = {"devices": [card(pci_bus_id="0000:01:00.0")], "delays": slow}
+        for code, *arguments in ((1,), (1, "ps"), (1, "ps", "--device", "0"), (1, "ps", "--device", "01:00.0"),
+                                 (1, "log", "--count", "1", "--device", "0"), (124, "wait", "--free", "1GiB"),
+                                 (124, "wait", "--free", "1GiB", "--device", "0"), (1, "metrics", "--device", "0")):
+            result, seconds = self.timed(*arguments, "--timeout", "2s", **machine)
+            self.assertEqual(result.code, code, (arguments, result.err))
+            self.assertGreater(seconds, 1.9, arguments)
+            self.assertLess(seconds, 3.3, arguments)  # the two delays, or more of them
+
+    def test_a_driver_that_hangs_while_it_lists_ends_a_wait_with_124(self):
+        machine = {"devices": [card()], "delays": [{"call": "devices", "hang": "forever"}]}
+        for _ in range(4):
+            result, _ = self.timed("wait", "--free", "1GiB", "--timeout", "333ms", **machine)
+            self.assertEqual((result.code, result.out), (124, ""), result.err)
+            self.assertIn("hmn: timed out: the search for GPUs has not ended\n", result.err)
+            self.assertNotIn("none found", result.err)
+
+    def test_the_devices_are_listed_once_to_find_one(self):
+        machine = {"devices": [card()], "delays": [{"call": "devices", "ms": 1500}]}
+        for code, *arguments in ((0, "ps", "--device", "0"), (0, "run", "--device", "0", "true"),
+                                 (0, "spill", "--device", "0", "true"), (0, "log", "--count", "1", "--device", "0")):
+            begun = time.monotonic()
+            result = run(*arguments[:1], "--machine", self.machine(machine), "--timeout", "30s", *arguments[1:])
+            self.assertEqual(result.code, code, (arguments, result.err))
+            self.assertLess(time.monotonic() - begun, 4.4, arguments)  # three times
+
     def test_a_slow_driver_is_waited_for_and_the_wait_explained(self):
         result, seconds = self.timed("--json", devices=[card()],
                                      delays=[{"call": "open", "ms": 4000}])

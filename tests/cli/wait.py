@@ -37,7 +37,7 @@ class Wait(Machines):
         self.assertEqual(self.on(machine, "wait", "--free", f"{13 * GIB}B").code, 0)
         late = self.on(machine, "wait", "--free", f"{13 * GIB + 1}B", *FAST, "--timeout", "2s")
         self.assertEqual((late.code, late.out), (124, ""))
-        self.assertIn("at most 13.0 GiB were free, on GPU 0 [Card]", late.err)
+        self.assertIn("(at most 13.0 GiB were, on GPU 0 [Card])", late.err)
 
     def test_free_memory_that_cannot_be_is_not_waited_for(self):
         for pool in ({"total": "16GiB", "free": "32GiB", "used": 0},
@@ -49,6 +49,18 @@ class Wait(Machines):
             found = self.on(machine, "wait", "--free", "4GiB")
             self.assertEqual((found.code, found.out), (0, "1 GPU-b\n"))
             self.assertIn("implausible", found.err)
+
+    def test_a_divided_gpu_is_not_waited_for_and_its_parts_are_named(self):
+        parts = [gpu(f"MIG {number}", instance={"gpu": number}) for number in (1, 2)]
+        machine = {"devices": [gpu(vendor="nvidia", partitions=parts)]}
+        self.assertEqual(self.on(machine, "wait", "--free", "1GiB", "--device", "0"), (1, "", (
+            'hmn: --device "0": it is divided: wait for a part of it (--device 1, 2)\n')))
+        self.assertEqual(self.on(machine, "wait", "--free", "1GiB", "--device", "2").code, 0)
+
+    def test_an_identifier_cannot_control_the_terminal(self):
+        result = self.on({"devices": [gpu(uuid="GPU-\x1b[31m")]}, "wait", "--free", "1GiB")
+        self.assertEqual(result.code, 0)
+        self.assertNotIn("\x1b", result.out)
 
     def test_it_waits_until_a_device_has_free_memory(self):
         machine = {"devices": [gpu(used="12GiB"), gpu("Other", used="12GiB", uuid="GPU-b")],
@@ -70,8 +82,8 @@ class Wait(Machines):
                    "changes": later((2, 1, "7GiB"), (4, 1, "12GiB"), by="at_reading")}
         result = self.on(machine, "wait", "--free", "10GiB", *FAST, "--timeout", "2500ms")
         self.assertEqual(result.code, 124)
-        self.assertEqual(result.err, "hmn: the time is up and 10.0 GiB are not free: at most 9.0 GiB were "
-                         "free, on GPU 1 [Other]\n")
+        self.assertEqual(result.err, "hmn: timed out: 10.0 GiB were never free (at most 9.0 GiB were, "
+                         "on GPU 1 [Other])\n")
 
     def test_a_time_that_ends_between_looks_is_kept(self):
         result = self.on({"devices": [gpu(used="12GiB")]}, "wait", "--free", "10GiB", "--interval", "1h",

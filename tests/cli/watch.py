@@ -47,7 +47,7 @@ class Watch(Machines):
         self.assertEqual(samples[0]["t_ms"], 0)
         self.assertGreaterEqual(samples[1]["t_ms"], 100)
         self.assertEqual(summary["kind"], "summary")
-        self.assertEqual(err, "hmn watch: device 0 [Card], interval 2s, watching 1 PID(s) (top 5 by VRAM)\n")
+        self.assertEqual(err, "hmn watch: device 0 [Card], interval 2s, watching 1 process (top 5 by VRAM)\n")
 
     def test_the_chosen_are_of_a_name_and_an_order(self):
         rows = [row(7, "1GiB", "python3", host_resident="1GiB"), row(8, "3GiB", "game"),
@@ -58,7 +58,7 @@ class Watch(Machines):
             samples, _, err = self.lines(machine, *FAST, *arguments)
             return [each["pid"] for each in samples if each["t_ms"] == 0], err
         self.assertEqual(chosen("--match", "py*"), ([9, 7], "hmn watch: device 0 [Card], interval 0.05s, watching 2 "
-                                                    "PID(s) (top 5 by VRAM with name=py*)\n"))
+                                                    "processes (top 5 by VRAM with name=py*)\n"))
         self.assertEqual(chosen("--match", "py*", "--top", "1")[0], [9])
         self.assertEqual(chosen("--sort", "pid")[0], [7, 8, 9])
         self.assertEqual(chosen("--sort", "ram")[0], [9, 7, 8])
@@ -194,8 +194,9 @@ class Watch(Machines):
 
     def test_nothing_to_follow_and_wrong_usage_are_2(self):
         self.assertEqual(self.on({"devices": [card()]}, "watch").code, 2)
-        self.assertEqual(self.on({"devices": [card(row(7, "1GiB"))]}, "watch", "--top", "0").code, 2)
-        self.assertIn("watch failed to query device 0: ", self.on({"devices": []}, "watch").err)
+        self.assertEqual(self.on({"devices": [card(row(7, "1GiB"))]}, "watch", "--top", "0"),
+                         (2, "", "hmn: --top 0 follows no process\n"))
+        self.assertIn("no GPU to watch: none found: ", self.on({"devices": []}, "watch").err)
         for words, message in ((("4294967296",), 'PID "4294967296": expected a whole number from 1 to 4294967295'),
                                (("--top", "4294967296"), "expected a whole number from 0 to 4294967295")):
             self.assertIn(message, self.on({"devices": []}, "watch", *words).err)

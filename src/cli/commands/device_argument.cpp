@@ -44,8 +44,10 @@ failure no_such_device(std::string_view text, std::string_view why) {
   return failed(fmt::format("--device \"{}\": {}", text, why));
 }
 
-failure out_of_range(std::string_view text, std::uint32_t count) {
-  if (count == 0) return no_such_device(text, "no such device: there is none");
+failure out_of_range(std::string_view text, const device_list& among) {
+  const auto count = among.devices.size();
+  if (count == 0)
+    return no_such_device(text, among.why_failed.value_or("no such device: there is none"));
   if (count == 1) return no_such_device(text, "no such device: the only index is 0");
   return no_such_device(text, fmt::format("no such device: indexes are 0 to {}", count - 1));
 }
@@ -71,16 +73,25 @@ expected<std::variant<device_index, device_key>> parse_device_argument(std::stri
 expected<device_index> find_device(const session& in, std::string_view text) {
   const auto argument = parse_device_argument(text);
   if (!argument) return argument.why();
+  const auto& among = in.listed();
+  if (const auto* index = std::get_if<device_index>(&*argument)) {
+    if (*index >= among.devices.size()) return out_of_range(text, among);
+    return *index;
+  }
+  if (among.devices.empty() && among.why_failed) return no_such_device(text, *among.why_failed);
   try {
-    if (const auto* key = std::get_if<device_key>(&*argument))
-      return in.library().find_device(*key);
-    const auto index = std::get<device_index>(*argument);
-    const auto count = in.library().device_count();
-    if (index >= count) return out_of_range(text, count);
-    return index;
+    return in.library().find_device(std::get<device_key>(*argument));
   } catch (const hypomnesis::error& why) {
     return no_such_device(text, why.what());
   }
+}
+
+std::string parts_of(device_index whole, const std::vector<hypomnesis::device>& among) {
+  std::string parts;
+  for (const auto& each : among)
+    if (each.parent_index == whole)
+      parts += fmt::format("{}{}", parts.empty() ? "--device " : ", ", each.index);
+  return parts;
 }
 
 expected<hypomnesis::snapshot_options> of_one_device(const session& in,

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "cli/measure/session.hpp"
 
@@ -18,6 +19,9 @@ expected<std::variant<device_index, device_key>> parse_device_argument(std::stri
 
 // Returns the index of the device that --device names.
 expected<device_index> find_device(const session& in, std::string_view text);
+
+// Returns "--device 1, 2" for the parts of a device that are devices of their own; empty: none is.
+std::string parts_of(device_index whole, const std::vector<hypomnesis::device>& among);
 
 // Limits a snapshot to the device of --device, if given.
 expected<hypomnesis::snapshot_options> of_one_device(const session& in,

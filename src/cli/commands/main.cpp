@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/commands/main.hpp"
 
-#include <algorithm>
 #include <exception>
 #include <new>
 
@@ -10,16 +9,9 @@
 #include "cli/exporter/exporter.hpp"
 #include "cli/system/streams.hpp"
 #include "cli/text/output.hpp"
-#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
-
-// Bounds the measurements next to a command: a hanging driver costs an observation, not the end.
-std::uint32_t observation_deadline(const options& asked) {
-  const bool wraps = asked.run == command::spill || asked.run == command::run;
-  return wraps ? std::min(asked.timeout_ms, default_deadline_ms) : 0;
-}
 
 // Bounds the wait for a driver that starts: what hangs must not keep the screen empty, unless the
 // user has given a timeout, or a device that must be found first.
@@ -30,9 +22,9 @@ std::uint32_t open_timeout(const options& asked) {
 }
 
 expected<exit_code> run(const options& asked) {
-  const auto in =
-      session::open({open_timeout(asked), asked.has_timeout, asked.trace, asked.machine,
-                     asked.run == command::record_machine, observation_deadline(asked)});
+  const auto in = session::open({open_timeout(asked), asked.has_timeout, asked.trace, asked.machine,
+                                 asked.run == command::record_machine,
+                                 asked.run != command::top && asked.run != command::exporter});
   if (!in) return in.why();
   const auto as = choose_style(standard_output_surroundings(), asked.colour);
   switch (asked.run) {

@@ -31,7 +31,9 @@ constexpr std::chrono::milliseconds load_window(250);
 hypomnesis::snapshot_options wanted(const session& in, std::optional<device_index> only) {
   hypomnesis::snapshot_options what;
   what.collect = part::devices | part::pools | part::processes;
-  if (only && !is_divided(in.library().device(*only))) what.device_index = only;
+  if (!only) return what;
+  const auto& all = in.listed().devices;
+  if (*only >= all.size() || !is_divided(all[*only])) what.device_index = only;
   return what;
 }
 
@@ -149,6 +151,19 @@ bool listed(const hypomnesis::snapshot& snapshot, std::uint32_t pid) {
                      [pid](const hypomnesis::usage& each) { return each.pid == pid; });
 }
 
+// Returns why it is not known whether a process that no list has uses a GPU; none: it uses none.
+std::optional<std::string> why_not_known(const session& in, std::uint32_t pid) {
+  for (const auto& each : in.listed().devices) {
+    try {
+      in.library().usage(each.index, pid);
+    } catch (const hypomnesis::error& why) {
+      if (why.status() == status_code::permission || why.status() == status_code::limit)
+        return why.what();
+    }
+  }
+  return std::nullopt;
+}
+
 // How much of the processes a snapshot has.
 struct coverage {
   bool is_partial = false;  // some list, or some GPU, is not known
@@ -222,7 +237,12 @@ expected<exit_code> run_ps(const session& in, const options& asked, const style&
   const auto gpus = map_of(gpus_of(in, seen->snapshot));
   const auto whole = asked.unattributed ? whole_gpus_of(gpus) : gpu_map();
   auto rows = rows_of(in, seen->snapshot, gpus, asked, seen->device);
-  const auto known = coverage_of(seen->snapshot);
+  auto known = coverage_of(seen->snapshot);
+  if (asked.pid && rows.empty() && known.is_partial && !known.is_failed) {
+    const auto why = why_not_known(in, *asked.pid);
+    if (why) write_notice(*why);
+    known.is_failed = why.has_value();
+  }
   print_messages(in, *seen, asked, rows, known.is_partial);
   if (asked.unattributed && !asked.pid && !asked.match) add_unattributed(whole, seen->device, rows);
   const auto result = known.is_failed ? exit_code::failed : exit_code::done;

@@ -38,6 +38,8 @@ class observer {
 };
 
 expected<observer> make_observer(const session& in, const options& asked) {
+  const waiting_notice notice;
+  in.listed();
   std::uint32_t index = 0;
   if (asked.device) {
     const auto found = find_device(in, *asked.device);

@@ -14,6 +14,7 @@
 #include "cli/measure/ticks.hpp"
 #include "cli/system/child.hpp"
 #include "cli/system/environment.hpp"
+#include "cli/text/escape.hpp"
 #include "cli/text/json.hpp"
 #include "cli/text/output.hpp"
 #include "cli/text/words.hpp"
@@ -34,7 +35,12 @@ expected<hypomnesis::snapshot_options> wanted(const session& in, const options& 
   hypomnesis::snapshot_options what;
   what.collect = part::devices | part::pools;
   what.deadline = usual_deadline;
-  return of_one_device(in, asked.device, what);
+  auto of_one = of_one_device(in, asked.device, what);
+  if (!of_one || !of_one->device_index) return of_one;
+  const auto parts = parts_of(*of_one->device_index, in.listed().devices);
+  if (parts.empty()) return of_one;
+  return failed(fmt::format("--device \"{}\": it is divided: wait for a part of it ({})",
+                            *asked.device, parts));
 }
 
 // Diagnostics of devices with unknown free memory, one for each.
@@ -62,10 +68,11 @@ class most_seen {
     for (const auto& each : all)
       if (each.bytes && (!best_ || *each.bytes > *best_->bytes)) best_ = each;
   }
-  std::string text() const {
-    if (!best_) return "no GPU reported its free memory";
-    return fmt::format("at most {} were free, on {}", format_bytes(*best_->bytes),
-                       label_of(best_->of));
+  failure timed_out(std::uint64_t wanted) const {
+    if (!best_) return {exit_code::timed_out, "timed out: no GPU reported its free memory"};
+    return {exit_code::timed_out,
+            fmt::format("timed out: {} were never free (at most {} were, on {})",
+                        format_bytes(wanted), format_bytes(*best_->bytes), label_of(best_->of))};
   }
 
  private:
@@ -114,8 +121,7 @@ expected<free_memory> wait_for_memory(const session& in, hypomnesis::snapshot_op
     const auto now = clock::now();
     const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(now - begun).count();
     if (asked.timeout_ms && static_cast<std::uint64_t>(spent) >= *asked.timeout_ms)
-      return failure{exit_code::timed_out, fmt::format("the time is up and {} are not free: {}",
-                                                       format_bytes(asked.bytes), most.text())};
+      return most.timed_out(asked.bytes);
     auto until = times.after(now);
     if (asked.timeout_ms &&
         *asked.timeout_ms - static_cast<std::uint64_t>(spent) < asked.interval_ms)
@@ -142,7 +148,7 @@ std::string as_json(const free_memory& on, std::chrono::nanoseconds waited) {
 std::string as_text(const free_memory& on) {
   const auto& device = on.of.device;
   const auto& name = device.uuid ? device.uuid : device.pci_bus_id;
-  return fmt::format("{} {}\n", device.index, name.value_or("-"));
+  return fmt::format("{} {}\n", device.index, escape_for_text(name.value_or("-")));
 }
 
 // Replaces hmn by the command, whose standard output gets nothing from hmn.
@@ -175,8 +181,9 @@ exit_code become(const session& in, const free_memory& on, const options& asked,
 expected<exit_code> run_wait(const session& in, const options& asked, const style&) {
   const auto begun = clock::now();
   const auto what = wanted(in, asked);
-  if (!what && asked.wait.timeout_ms && in.is_over())
-    return failure{exit_code::timed_out, what.why().message};
+  const bool has_limit = asked.wait.timeout_ms && *asked.wait.timeout_ms <= asked.timeout_ms;
+  if (!what && has_limit && in.is_over())
+    return failure{exit_code::timed_out, "timed out: the search for GPUs has not ended"};
   if (!what) return what.why();
   const auto given = wait_for_memory(in, *what, asked.wait, begun);
   if (!given) return given.why();

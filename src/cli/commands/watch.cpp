@@ -10,6 +10,7 @@
 #include "cli/commands/watch_report.hpp"
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu.hpp"
+#include "cli/measure/no_gpu.hpp"
 #include "cli/measure/ticks.hpp"
 #include "cli/system/process_tree.hpp"
 #include "cli/system/stop_request.hpp"
@@ -56,21 +57,6 @@ std::string stale_report(const std::vector<hypomnesis::usage>& rows, const std::
   if (stale == rows.end()) return {};
   return fmt::format("hmn watch: values at {} are not counted: {}\n", moment,
                      stale_text(stale->age_ns));
-}
-
-// Returns ": it is divided, its parts have them (--device 1, 2)" for a device with parts that are
-// devices of their own.
-std::string parts_text(const session& in, std::uint32_t device) {
-  hypomnesis::snapshot_options what;
-  what.collect = part::devices;
-  const auto devices = attempt([&] { return in.library().take(what).devices(); });
-  if (!devices) return "";
-  std::string parts;
-  for (const auto& each : *devices)
-    if (each.parent_index == device)
-      parts += fmt::format("{}{}", parts.empty() ? "" : ", ", each.index);
-  return parts.empty() ? ""
-                       : fmt::format(": it is divided, its parts have them (--device {})", parts);
 }
 
 class watch {
@@ -177,18 +163,19 @@ expected<std::vector<process_values>> watch::read(std::uint32_t deadline_ms, std
 
 std::optional<failure> watch::begin() {
   const auto wrong = [](std::string message) { return misused(std::move(message)); };
-  in_.list();
+  in_.listed();
   auto rows = try_read(static_cast<std::uint32_t>(in_.patience().count()), 0);
-  if (!rows)
-    return wrong(fmt::format("watch failed to query device {}: {}", device_, rows.why().message));
+  if (!rows) return wrong(fmt::format("cannot read device {}: {}", device_, rows.why().message));
   rows_ = *std::move(rows);
   followed_ = asked_.watch.pids;
   if (followed_.empty()) followed_ = choose_top(rows_, asked_.watch.top);
   if (!followed_.empty()) return std::nullopt;
+  if (asked_.watch.top == 0) return wrong("--top 0 follows no process");
   const auto none =
       fmt::format("watch found no GPU processes{} on device {}",
                   asked_.watch.match ? " matching name=" + *asked_.watch.match : "", device_);
-  if (const auto parts = parts_text(in_, device_); !parts.empty()) return wrong(none + parts);
+  if (const auto parts = parts_of(device_, in_.listed().devices); !parts.empty())
+    return wrong(fmt::format("{}: it is divided, its parts have them ({})", none, parts));
   if (!asked_.watch.follow_new)
     return wrong(
         fmt::format("{} to auto-select (top {}); re-run with an explicit PID once a "
@@ -201,7 +188,8 @@ std::optional<failure> watch::begin() {
 
 void watch::announce() const {
   const auto& asked = asked_.watch;
-  std::string whom = fmt::format("watching {} PID(s)", followed_.size());
+  std::string whom =
+      fmt::format("watching {} process{}", followed_.size(), followed_.size() == 1 ? "" : "es");
   auto top = fmt::format("top {} by {}", asked.top, name_of(asked.sort));
   if (asked.match) top += " with name=" + escape_for_text(*asked.match);
   if (asked.pids.empty()) whom += fmt::format(" ({})", top);
@@ -302,8 +290,10 @@ write_result follow(watch& of, const watch_options& asked, stop_request& stop) {
   for (bool over = false; last == write_result::written && !over;) {
     const auto next = schedule.after(clock::now());
     over = stop.wait_until(std::min(next, end)) || next >= end;
-    const auto since = (clock::now() - begun) / milliseconds(1);
+    const auto now = clock::now();
+    const auto since = (now - begun) / milliseconds(1);
     last = of.sample(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(since)));
+    over = over || now >= end;  // it was late, and therefore the last
   }
   return last;
 }
@@ -311,6 +301,7 @@ write_result follow(watch& of, const watch_options& asked, stop_request& stop) {
 }  // namespace
 
 expected<exit_code> run_watch(const session& in, const options& asked, const style& as) {
+  if (auto none = check_for_gpus(in, "no GPU to watch: ")) return misused(none->message);
   std::uint32_t index = 0;
   if (asked.device) {
     const auto found = find_device(in, *asked.device);

@@ -62,9 +62,10 @@ std::optional<failure> check_for_gpus(const session& in, const std::string& lack
   hypomnesis::snapshot_options what;
   what.collect = part::devices;
   const auto first = in.collect(what);
-  if (search_failed(first)) print_diagnostics(first);
   if (first.info().device_count != 0) return std::nullopt;
-  return failed(lacking + why_no_gpu(in, first));
+  if (!search_failed(first)) return failed(lacking + why_no_gpu(in, first));
+  print_diagnostics(first);
+  return failed(lacking + "the search for GPUs failed");
 }
 
 }  // namespace hmn::cli

@@ -343,7 +343,7 @@ watched_devices devices_to_watch(const session& in, std::optional<std::uint32_t>
   hypomnesis::snapshot_options what;
   what.collect = of_devices;
   what.device_index = only;
-  in.list();
+  in.listed();
   const auto snapshot = in.take_briefly(what);
   watched_devices found{{}, why_search_failed(snapshot)};
   if (found.why_unknown) print_diagnostics(snapshot);

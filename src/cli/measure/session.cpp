@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <thread>
 
+#include "cli/measure/no_gpu.hpp"
 #include "cli/system/environment.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/inspect.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/diagnostics.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -19,15 +22,29 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds usual_patience(2000);
 
+// Part of the timeout in which the first list waits for an opening, by itself: the library's two
+// time limits, of openings and of a reading, add up.
+milliseconds opening_part(milliseconds timeout) {
+  return std::max(timeout / 10, milliseconds(1));
+}
+
 hypomnesis::context_options options_of(const session_settings& asked) {
   using hypomnesis::context_flag;
   hypomnesis::context_options out;
   out.flags = context_flag::environment;
   if (asked.trace) out.flags |= context_flag::trace;
   if (asked.record) out.flags |= context_flag::record;
-  out.deadline = milliseconds(asked.deadline_ms != 0 ? asked.deadline_ms : asked.timeout_ms);
-  out.open_deadline = milliseconds(asked.timeout_ms);
+  out.deadline = milliseconds(std::min(asked.timeout_ms, default_deadline_ms));
+  const milliseconds timeout(asked.timeout_ms);
+  out.open_deadline = asked.lists ? opening_part(timeout) : timeout;
   return out;
+}
+
+// Returns none for an empty variable, which the library ignores.
+std::optional<std::string> simulation_file() {
+  auto file = environment_value("HMN_SIMULATION");
+  if (file && file->empty()) file.reset();
+  return file;
 }
 
 failure refused(const std::string& machine, std::string_view why) {
@@ -46,6 +63,15 @@ std::optional<std::string> why_malformed(const hypomnesis::context& in) {
   return std::nullopt;
 }
 
+// Returns whether a driver was still being opened, or had not listed its devices.
+bool is_late(const hypomnesis::snapshot& list) {
+  const auto all = list.diagnostics();
+  return std::any_of(all.begin(), all.end(), [](const hypomnesis::diagnostic& each) {
+    return each.status == hypomnesis::status_code::timeout && !each.device_index &&
+           hides_devices(each);
+  });
+}
+
 }  // namespace
 
 session::session(const session_settings& asked)
@@ -53,11 +79,14 @@ session::session(const session_settings& asked)
       ends_(clock::now() + milliseconds(asked.timeout_ms)),
       has_timeout_(asked.has_timeout),
       is_traced_(asked.trace),
-      is_simulated_(!asked.machine.empty() || environment_value("HMN_SIMULATION").has_value()) {}
+      is_simulated_(!asked.machine.empty() || simulation_file().has_value()) {}
 
 expected<session> session::open(const session_settings& asked) {
-  session opened(asked);
   // An absent driver is no failure of the library; an unusable file named by the user is one.
+  if (const auto file = simulation_file(); file && asked.machine.empty())
+    if (const auto why = why_unreadable(*file))
+      return failed(fmt::format("HMN_SIMULATION \"{}\": {}", *file, *why));
+  session opened(asked);
   if (!asked.machine.empty()) {
     if (const auto why = why_unreadable(asked.machine)) return refused(asked.machine, *why);
     try {
@@ -74,7 +103,7 @@ expected<session> session::open(const session_settings& asked) {
 }
 
 milliseconds session::time_left() const {
-  const auto left = std::chrono::duration_cast<milliseconds>(ends_ - clock::now());
+  const auto left = std::chrono::ceil<milliseconds>(ends_ - clock::now());
   return std::max(left, milliseconds(1));
 }
 
@@ -83,14 +112,32 @@ milliseconds session::patience() const {
   return std::min(time_left(), std::max(usual_patience, 2 * listing_));
 }
 
+// Asks again for what is late: the library does not wait for a call that it has given up.
+hypomnesis::snapshot session::list_until_answered(hypomnesis::snapshot_options what) const {
+  constexpr milliseconds pause(100);
+  const auto whole = time_left();
+  what.deadline = whole - std::min(opening_part(whole), whole - milliseconds(1));
+  for (;;) {
+    auto found = library_.take(what);
+    if (!is_late(found) || is_over()) return found;
+    std::this_thread::sleep_until(std::min(clock::now() + pause, ends_));
+    what.deadline = time_left();
+  }
+}
+
 hypomnesis::snapshot session::list(hypomnesis::part with) const {
   const auto begun = clock::now();
   hypomnesis::snapshot_options what;
   what.collect = with | hypomnesis::part::devices;
-  what.deadline = time_left();
-  auto found = library_.take(what);
+  auto found = list_until_answered(what);
   listing_ = std::chrono::duration_cast<milliseconds>(clock::now() - begun);
+  listed_ = device_list{found.devices(), why_search_failed(found)};
   return found;
+}
+
+const device_list& session::listed() const {
+  if (!listed_) list({});
+  return *listed_;
 }
 
 hypomnesis::snapshot session::take(hypomnesis::snapshot_options what, milliseconds used) const {
@@ -109,10 +156,12 @@ hypomnesis::snapshot session::take_briefly(hypomnesis::snapshot_options what) co
 hypomnesis::snapshot session::collect(const hypomnesis::snapshot_options& what) const {
   using hypomnesis::part;
   const waiting_notice notice;
-  auto first = list(what.collect & (part::memory | part::system));
-  if (is_traced_) print_trace(first);
-  if (first.info().device_count == 0 && what.collect != everything) return first;
-  if ((what.collect & ~(part::memory | part::system | part::devices)) == part{}) return first;
+  if (!listed_) {
+    auto first = list(what.collect & (part::memory | part::system));
+    if (is_traced_) print_trace(first);
+    if (listed_->devices.empty() && what.collect != everything) return first;
+    if ((what.collect & ~(part::memory | part::system | part::devices)) == part{}) return first;
+  }
   auto whole = take(what);
   if (is_traced_) print_trace(whole);
   return whole;

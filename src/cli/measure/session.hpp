@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/expected.hpp"
 
@@ -29,7 +30,13 @@ struct session_settings {
   bool trace = false;
   std::string machine;  // path of a machine file; empty: this machine
   bool record = false;
-  std::uint32_t deadline_ms = 0;  // of one reading; 0: the timeout
+  bool lists = true;  // before its first reading: see session::listed()
+};
+
+// Devices as they were listed, or why the search for them failed.
+struct device_list {
+  std::vector<hypomnesis::device> devices;
+  std::optional<std::string> why_failed;
 };
 
 constexpr auto everything =
@@ -48,8 +55,8 @@ class session {
   // has given a timeout or already the list of devices took long.
   [[nodiscard]] std::chrono::milliseconds time_left() const;
   std::chrono::milliseconds patience() const;
-  // Lists the devices within the timeout, in which drivers are opened.
-  hypomnesis::snapshot list(hypomnesis::part with = {}) const;
+  // Returns the devices, listed within the timeout at the first call, in which drivers are opened.
+  const device_list& listed() const;
   // Takes a snapshot within patience(), of which `used` is over; library().take serves commands
   // that run longer.
   hypomnesis::snapshot take(hypomnesis::snapshot_options what,
@@ -58,8 +65,8 @@ class session {
   // the command that waits for it.
   hypomnesis::snapshot take_briefly(hypomnesis::snapshot_options what) const;
   bool is_over() const { return clock::now() >= ends_; }
-  // Takes a snapshot after listing the devices, so that a device that hangs then costs only its
-  // readings, not the list. Prints the driver calls of both if traced.
+  // Takes a snapshot after listing the devices, unless they are, so that a device that hangs then
+  // costs only its readings, not the list. Prints the driver calls of both if traced.
   hypomnesis::snapshot collect(const hypomnesis::snapshot_options& what) const;
   // Returns none if this build lacks the source.
   std::optional<hypomnesis::backend_info> backend(hypomnesis::backend_id which) const;
@@ -73,10 +80,13 @@ class session {
  private:
   using clock = std::chrono::steady_clock;
   explicit session(const session_settings& asked);
+  hypomnesis::snapshot list(hypomnesis::part with) const;
+  hypomnesis::snapshot list_until_answered(hypomnesis::snapshot_options what) const;
 
   hypomnesis::context library_;
   clock::time_point ends_;
   bool has_timeout_;
+  mutable std::optional<device_list> listed_;
   mutable std::chrono::milliseconds listing_{};  // time that the list of devices took
   bool is_traced_;
   bool is_simulated_;

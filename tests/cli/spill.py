@@ -151,7 +151,7 @@ class Spill(Machines):
         self.assertEqual(killed.code, 128 + signal.SIGKILL)
         absent = self.on(CALM, "spill", "--", "no-such-command")
         self.assertEqual((absent.code, absent.out), (127, ""))
-        self.assertEqual(absent.err, 'hmn: failed to spawn "no-such-command": No such file or directory\n')
+        self.assertEqual(absent.err, 'hmn: cannot run "no-such-command": No such file or directory\n')
         self.assertEqual(self.on(CALM, "spill", "--device", "9", "--", "true").code, 125)
         self.assertEqual(self.on(CALM, "spill", "--json", "/nonexistent/x", "--", "true").code, 125)
         for words in (("--interval", "100"), ("--interval", "0ms"), ()):

@@ -155,8 +155,8 @@ expected<exit_code> run_run(const session& in, const options& asked, const style
     account.add(sample);
     record.add(sample);
   } while (!running->wait_until(meter->next()));
+  result.elapsed_ns = static_cast<std::uint64_t>((result.end.at - begun).count());
 
-  result.elapsed_ns = static_cast<std::uint64_t>((child::clock::now() - begun).count());
   result.end = running->end();
   if (!result.end.why_lost.empty()) return failure{result.end.status, result.end.why_lost};
   if (group) {

@@ -31,12 +31,14 @@ struct process_end {
   std::string signal;    // that ended it, "SIGKILL"; empty: none, or the system has none
   std::string why_lost;  // why the status is unknown; empty: it is known
   resource_use use;
+  std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
 };
 
 // Command run under hmn: searched for along PATH, with our standard streams, our process group, and
 // the signal dispositions that hmn inherited. While it runs, requests to end (INT, QUIT, TERM, HUP,
 // USR1, USR2; Ctrl+C, Ctrl+Break) do not end hmn. Signals sent to hmn by a process are forwarded;
-// those of the terminal reach the command directly.
+// those of the terminal reach the command directly. On Linux both happen at once, whatever hmn
+// does.
 class child {
  public:
   using clock = std::chrono::steady_clock;

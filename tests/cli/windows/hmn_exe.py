@@ -158,7 +158,7 @@ class Commands(Hmn):
 
     def test_what_is_not_found_or_cannot_be_started(self):
         self.hmn("run", "--", "no-such-program", code=127)
-        self.assertIn('hmn: failed to spawn "no-such-program": ', self.err)
+        self.assertIn('hmn: cannot run "no-such-program": ', self.err)
         text = self.folder / "notes.exe"
         text.write_text("no program")
         self.hmn("run", "--", windows_path(text), code=126)

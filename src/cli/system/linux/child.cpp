@@ -8,10 +8,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <mutex>
+#include <new>
 #include <optional>
+#include <system_error>
+#include <thread>
 
 #include "cli/system/posix/spawn.hpp"
 
@@ -54,14 +59,23 @@ struct child::running {
   void wait_for_signal(clock::time_point time) const;
   void take_signals() const;
   void reap();
+  bool look_until(clock::time_point time);
+  void look() noexcept;
+  void start_to_look();
 
   sigset_t before{};
   int signals = -1;
   pid_t pid = -1;
   std::optional<process_end> end;
+  // Looks for signals and for the end while hmn waits for a driver. None: wait_until() does.
+  std::thread looks;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool has_ended = false;  // `looks` sets it
 };
 
 child::running::~running() {
+  if (looks.joinable()) looks.join();
   if (signals < 0) return;
   close(signals);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -78,11 +92,13 @@ expected<child> child::start(const std::vector<std::string>& command) {
   const auto set = awaited();
   made->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (made->signals < 0)
-    return failure{exit_code::wrapper_failed, fmt::format("signals: {}", std::strerror(errno))};
+    return failure{exit_code::wrapper_failed,
+                   fmt::format("cannot watch for signals: {}", std::strerror(errno))};
   std::signal(SIGCHLD, SIG_DFL);  // ignored, it would discard the exit status
   pthread_sigmask(SIG_BLOCK, &set, &made->before);
   if (const int error = spawn(command, made->before, made->pid))
     return refusal(command.front(), error);
+  made->start_to_look();
   return child(std::move(made));
 }
 
@@ -107,15 +123,42 @@ void child::running::take_signals() const {
   }
 }
 
-bool child::wait_until(clock::time_point time) {
-  auto& in = *running_;
-  while (!in.end) {
-    in.wait_for_signal(time);
-    in.take_signals();
-    in.reap();
-    if (!in.end && clock::now() >= time) return false;
+bool child::running::look_until(clock::time_point time) {
+  while (!end) {
+    wait_for_signal(time);
+    take_signals();
+    reap();
+    if (!end && clock::now() >= time) return false;
   }
   return true;
+}
+
+void child::running::look() noexcept {
+  for (bool is_over = false; !is_over;) {
+    try {
+      is_over = look_until(clock::now() + std::chrono::hours(24));
+    } catch (const std::bad_alloc&) {
+      continue;
+    }
+  }
+  const std::lock_guard lock(mutex);
+  has_ended = true;
+  changed.notify_all();
+}
+
+void child::running::start_to_look() {
+  try {
+    looks = std::thread([this] { look(); });
+  } catch (const std::system_error&) {
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+bool child::wait_until(clock::time_point time) {
+  auto& in = *running_;
+  if (!in.looks.joinable()) return in.look_until(time);
+  std::unique_lock lock(in.mutex);
+  return in.changed.wait_until(lock, time, [&in] { return in.has_ended; });
 }
 
 std::uint32_t child::pid() const {

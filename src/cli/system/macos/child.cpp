@@ -113,7 +113,8 @@ child::~child() {
 expected<child> child::start(const std::vector<std::string>& command) {
   auto made = std::make_unique<running>();
   if (!made->take_signals_over())
-    return failure{exit_code::wrapper_failed, fmt::format("signals: {}", std::strerror(errno))};
+    return failure{exit_code::wrapper_failed,
+                   fmt::format("cannot watch for signals: {}", std::strerror(errno))};
   if (const int error = spawn(command, made->mask, made->pid))
     return refusal(command.front(), error);
   return child(std::move(made));

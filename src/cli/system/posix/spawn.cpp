@@ -55,9 +55,11 @@ std::string name_of_signal(int number) {
 }
 
 process_end ended(bool was_killed, int code) {
-  if (!was_killed) return {static_cast<exit_code>(code), {}, {}, {}};
-  const auto status = static_cast<exit_code>(static_cast<int>(exit_code::killed) + code);
-  return {status, name_of_signal(code), {}, {}};
+  process_end out;
+  const int first = was_killed ? static_cast<int>(exit_code::killed) : 0;
+  out.status = static_cast<exit_code>(first + code);
+  if (was_killed) out.signal = name_of_signal(code);
+  return out;
 }
 
 resource_use use_of(const rusage& usage, std::uint64_t maxrss_unit) {
@@ -111,7 +113,7 @@ int spawn(const std::vector<std::string>& command, const sigset_t& mask, pid_t& 
 
 failure refusal(const std::string& program, int error) {
   const auto code = error == ENOENT ? exit_code::not_found : exit_code::not_runnable;
-  return {code, fmt::format("failed to spawn \"{}\": {}", program, std::strerror(error))};
+  return {code, fmt::format("cannot run \"{}\": {}", program, std::strerror(error))};
 }
 
 expected<exit_code> child::run_in_our_place(const std::vector<std::string>& command) {

@@ -18,7 +18,7 @@ namespace hmn::cli {
 namespace {
 
 failure refusal(exit_code code, const std::string& program, const std::string& why) {
-  return {code, fmt::format("failed to spawn \"{}\": {}", program, why)};
+  return {code, fmt::format("cannot run \"{}\": {}", program, why)};
 }
 
 std::string folder_by(UINT (*ask)(LPWSTR, UINT)) {

@@ -71,15 +71,14 @@ TEST_CASE("what cannot be started says why, and leaves the signals as they were"
   const auto absent = child::start({"/nonexistent/program"});
   REQUIRE_FALSE(absent);
   CHECK(absent.why().code == exit_code::not_found);
-  CHECK(absent.why().message ==
-        "failed to spawn \"/nonexistent/program\": No such file or directory");
+  CHECK(absent.why().message == "cannot run \"/nonexistent/program\": No such file or directory");
   const auto unlisted = child::start({"no-program-of-this-name"});
   REQUIRE_FALSE(unlisted);
   CHECK(unlisted.why().code == exit_code::not_found);
   const auto refused = child::start({"/etc/passwd"});
   REQUIRE_FALSE(refused);
   CHECK(refused.why().code == exit_code::not_runnable);
-  CHECK(refused.why().message == "failed to spawn \"/etc/passwd\": Permission denied");
+  CHECK(refused.why().message == "cannot run \"/etc/passwd\": Permission denied");
   const auto set = blocked();
   CHECK_FALSE(sigismember(&set, SIGTERM));
 }

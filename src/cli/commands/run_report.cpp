@@ -39,8 +39,12 @@ std::string interval_text(const pace& of) {
                       : fmt::format("{} ms", std::max<std::uint64_t>(ms, 1));
 }
 
-std::string sampled(std::uint64_t at_ns, const pace& of) {
-  return fmt::format("at {}, sampled every {}", offset_text(at_ns), interval_text(of));
+// Returns "at 0.4 s, sampled every 100 ms, 4 of 5 samples".
+std::string sampled(const tracked& of, const pace& by) {
+  auto text =
+      fmt::format("at {}, sampled every {}", offset_text(of.highest()->at_ns), interval_text(by));
+  if (of.gaps() > 0) text += fmt::format(", {} of {} samples", of.count(), of.count() + of.gaps());
+  return text;
 }
 
 std::string text_of(std::uint64_t bytes) {
@@ -54,8 +58,8 @@ std::string row(std::string_view label, std::string_view value, std::string_view
 std::string peak_row(std::string_view label, const tracked& of, const pace& by,
                      std::string_view detail, bool at_least = false) {
   if (!of.highest()) return row(label, "?", detail);
-  const auto kind = sampled(of.highest()->at_ns, by);
-  return row(label, (at_least ? ">=" : "") + text_of(of.highest()->bytes),
+  const auto kind = sampled(of, by);
+  return row(label, (at_least || of.gaps() > 0 ? ">=" : "") + text_of(of.highest()->bytes),
              detail.empty() ? kind : fmt::format("{}, {}", kind, detail));
 }
 
@@ -74,7 +78,7 @@ std::string largest_text(const run_result& of) {
 
 std::string largest_row(const run_result& of) {
   std::string how = of.own_bytes ? "at most: hmn itself used that much when it started the command"
-                                 : "at most: it may be that of hmn, which is not known";
+                                 : "at most: it may be hmn's own, which is not known";
   if (!of.end.use.largest_bytes)
     how = not_by_system;
   else if (of.end.use.is_sampled)
@@ -163,7 +167,7 @@ json_object sampled_value(const tracked& of, const pace& by, const std::string& 
   const auto& peak = of.highest();
   auto out = exact_or_sampled("sampled", peak ? std::optional(peak->bytes) : std::nullopt,
                               peak ? std::optional(peak->at_ns) : std::nullopt, why);
-  out.add("lower_bound", peak && at_least);
+  out.add("lower_bound", peak && (at_least || of.gaps() > 0));
   return out.add("interval_ns", static_cast<std::uint64_t>(by.mean_interval().count()))
       .add("samples", of.count());
 }
@@ -242,6 +246,7 @@ bool is_unchanged(const device_account& of) {
   const auto& used = of.used.line();
   const auto& command = of.command.highest();
   if (used.is_empty() || !command || command->bytes > 0 || of.is_lower_bound) return false;
+  if (of.used.gaps() > 0 || of.command.gaps() > 0) return false;
   const bool has_load = !of.load.is_empty() && of.load.highest() > 0;
   return !has_load && used.highest() - used.lowest() < least_change;
 }

@@ -61,7 +61,7 @@ process_peaks::account process_peaks::account_in(const request& of, const hypomn
   if (!began_with_command || !(may_have_ended || is_alive(of.members, row.pid)))
     return none_of(known);
   if (!row.peak_used_bytes || *row.peak_used_bytes < known.used_bytes) return {};
-  return {kind::bytes, *row.peak_used_bytes, row.backend};
+  return {kind::bytes, *row.peak_used_bytes, row.backend, {}};
 }
 
 process_peaks::account process_peaks::read(const request& of, std::uint32_t pid,
@@ -69,7 +69,10 @@ process_peaks::account process_peaks::read(const request& of, std::uint32_t pid,
   try {
     return account_in(of, of.in.library().usage(of.device_index, pid), known);
   } catch (const hypomnesis::error& why) {
-    return why.status() == status_code::no_process ? none_of(known) : account();
+    if (why.status() == status_code::no_process) return none_of(known);
+    account failed;
+    if (why.status() != status_code::unsupported) failed.why = why.what();
+    return failed;
   }
 }
 
@@ -90,6 +93,7 @@ kept_peak process_peaks::end(const request& of) const {
         (known.has_used || ++idle <= most_idle) && std::chrono::steady_clock::now() < of.until;
     const account one = is_read ? read(of, pid, known) : account();
     is_whole = one.what != kind::unknown;
+    if (!one.why.empty()) out.why = one.why;
     if (one.what != kind::bytes) continue;
     ++out.processes;
     out.backend = one.backend;
@@ -97,7 +101,7 @@ kept_peak process_peaks::end(const request& of) const {
   }
   if (is_whole) return out;
   out.largest_bytes.reset();
-  if (has_accounts || out.processes > 0) out.why = not_all;
+  if (out.why == no_accounts && (has_accounts || out.processes > 0)) out.why = not_all;
   return out;
 }
 

@@ -52,10 +52,11 @@ class process_peaks {
     kind what = kind::unknown;
     std::uint64_t bytes = 0;
     hypomnesis::backend_id backend{};
+    std::string why{};  // of a failed reading
   };
 
   static account none_of(const seen& known) {
-    return {known.has_used ? kind::unknown : kind::none, 0, {}};
+    return {known.has_used ? kind::unknown : kind::none};
   }
   static account account_in(const request& of, const hypomnesis::usage& row, const seen& known);
   static account read(const request& of, std::uint32_t pid, const seen& known);

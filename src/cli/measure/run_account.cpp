@@ -18,8 +18,11 @@ void keep_reason(const std::string& why, std::string& to) {
 
 }  // namespace
 
-void tracked::add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes) {
-  if (!bytes) return line_.add_gap();
+void tracked::add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes, bool is_idle) {
+  if (!bytes) {
+    if (!is_idle) ++gaps_;
+    return line_.add_gap();
+  }
   ++count_;
   line_.add(at_ns, static_cast<double>(*bytes));
   // Keep exact bytes, as the curve's floating point is inexact above 2^53.
@@ -29,7 +32,7 @@ void tracked::add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes
 void run_account::add(const run_sample& sample) {
   const auto at = sample.offset_ns;
   if (sample.host) {
-    resident_.add(at, sample.host->resident_bytes);
+    resident_.add(at, sample.host->resident_bytes, sample.host->why == ended_too_early);
     keep_reason(sample.host->why, why_);
     // Rarely read: absence in between is not a gap.
     if (sample.host->proportional_bytes) proportional_.add(at, sample.host->proportional_bytes);
@@ -38,8 +41,9 @@ void run_account::add(const run_sample& sample) {
   for (std::size_t i = 0; i < sample.devices.size() && i < devices_.size(); ++i) {
     auto& to = devices_[i];
     const auto& from = sample.devices[i];
-    to.command.add(at, from.command_bytes);
-    to.used.add(at, from.used_bytes);
+    const bool has_ended = from.why == ended_too_early;
+    to.command.add(at, from.command_bytes, from.is_asleep || has_ended);
+    to.used.add(at, from.used_bytes, from.is_asleep);
     add_value(to.load, at, from.busy_percent);
     add_value(to.power, at, from.power_watts);
     if (from.command_bytes && from.is_lower_bound) to.is_lower_bound = true;

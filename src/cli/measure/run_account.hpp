@@ -13,7 +13,8 @@ namespace hmn::cli {
 // Peak and history of a value in bounded memory.
 class tracked {
  public:
-  void add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes);
+  // Adds a reading. One without a value is a gap, unless there was nothing to read.
+  void add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes, bool is_idle = false);
 
   struct peak {
     std::uint64_t bytes = 0;
@@ -22,11 +23,13 @@ class tracked {
   const std::optional<peak>& highest() const { return highest_; }
   // Returns the number of values; a gap is none.
   std::uint64_t count() const { return count_; }
+  std::uint64_t gaps() const { return gaps_; }
   const curve& line() const { return line_; }
 
  private:
   std::optional<peak> highest_;
   std::uint64_t count_ = 0;
+  std::uint64_t gaps_ = 0;
   curve line_;
 };
 

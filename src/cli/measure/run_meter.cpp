@@ -73,6 +73,7 @@ void add_device(const hypomnesis::snapshot_values& from, std::uint32_t index, de
   to.why_used = why_missing(from, part::pools, index);
   const auto* const found = device_of(from, index);
   if (found == nullptr) return;
+  to.is_asleep = found->device.state == hypomnesis::run_state::asleep;
   for (const auto& pool : found->pools)
     if (pool.is_main) add_used(pool, to);
   if (!found->telemetry || !is_fresh(*found->telemetry)) return;
@@ -144,8 +145,8 @@ void run_meter::watch(process_tree& tree, std::uint32_t pid, const command_group
   group_ = group;
   begun_ = clock::now();
   record_members();
-  // The command may have ended before the first reading.
-  if (tree.members().empty() && tree.why_not().empty())
+  // The command may have ended before the first reading, or not be readable yet.
+  if (tree.members().empty())
     for (auto& each : peaks_) each.add({pid, 0}, nullptr);
 }
 
@@ -193,7 +194,12 @@ host_sample run_meter::read_host() {
   out.processes = static_cast<std::uint32_t>(tree_->members().size());
   out.why = ended_too_early;
   out.resident_bytes = sum_of(resident, &out.why);
-  if (out.resident_bytes) out.why.clear();
+  if (out.resident_bytes) {
+    out.why.clear();
+    return out;
+  }
+  tree_->refresh();
+  if (tree_->members().empty() && tree_->why_not().empty()) out.why = ended_too_early;
   return out;
 }
 

@@ -23,6 +23,7 @@ struct host_sample {
 struct device_sample {
   std::optional<std::uint64_t> command_bytes;  // used by the command's processes
   bool is_lower_bound = false;                 // some of it could not be read
+  bool is_asleep = false;                      // nothing runs there
   std::optional<std::uint64_t> used_bytes;     // by all processes
   std::optional<double> busy_percent;
   std::optional<double> power_watts;

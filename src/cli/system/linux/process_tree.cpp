@@ -78,13 +78,16 @@ struct process_tree::state {
   state(std::string proc_root, std::uint32_t root_pid);
   void drop_ended();
   void add(std::uint32_t pid);
+  void add_root();
   void add_children_of(std::uint32_t pid);
   void add_from_all();
   bool contains(std::uint32_t pid) const;
 
   std::string proc;
   std::string why_foreign;
-  proc_reader read;  // of the last refresh
+  std::uint32_t root;
+  bool is_root_known = false;  // it was read once, or had ended before
+  proc_reader read;            // of the last refresh
   bool has_children_files;
   std::vector<member> members;
   // Known unrelated processes, for systems without such files.
@@ -95,10 +98,11 @@ struct process_tree::state {
 process_tree::state::state(std::string proc_root, std::uint32_t root_pid)
     : proc(std::move(proc_root)),
       why_foreign(procfs::why_foreign(proc).value_or("")),
+      root(root_pid),
       // Linux 3.5 with CONFIG_PROC_CHILDREN.
       has_children_files(
           access(fmt::format("{0}/{1}/task/{1}/children", proc, root_pid).c_str(), R_OK) == 0) {
-  if (why_foreign.empty()) add(root_pid);
+  if (why_foreign.empty()) add_root();
 }
 
 bool process_tree::state::contains(std::uint32_t pid) const {
@@ -110,6 +114,12 @@ void process_tree::state::add(std::uint32_t pid) {
   if (contains(pid)) return;
   if (const auto found = read.stat(proc, pid); found && !found->has_ended)
     members.push_back({pid, found->start});
+}
+
+void process_tree::state::add_root() {
+  if (is_root_known) return;
+  add(root);
+  is_root_known = contains(root) || read.why().empty();
 }
 
 void process_tree::state::drop_ended() {
@@ -159,6 +169,7 @@ void process_tree::refresh(const std::vector<std::uint32_t>& also) {
   if (!in.why_foreign.empty()) return;
   in.read = {};
   in.drop_ended();
+  in.add_root();
   for (const auto pid : also) in.add(pid);
   if (!in.has_children_files) return in.add_from_all();
   for (std::size_t i = 0; i < in.members.size(); ++i) in.add_children_of(in.members[i].pid);

@@ -29,6 +29,21 @@ TEST_CASE("the end of the command hides no earlier reason for a missing value") 
   CHECK(account.devices()[0].why == "access denied");
 }
 
+TEST_CASE("a reading without a value is a gap, unless the command had ended") {
+  run_account account(1);
+  auto sample = without_values("");
+  sample.host->resident_bytes = 7;
+  sample.devices[0].command_bytes = sample.devices[0].used_bytes = 8;
+  account.add(sample);
+  account.add(without_values(ended_too_early));
+  CHECK(account.resident().gaps() == 0);
+  CHECK(account.devices()[0].command.gaps() == 0);
+  account.add(without_values("no answer"));
+  CHECK(account.resident().count() == 1);
+  CHECK(account.resident().gaps() == 1);
+  CHECK(account.devices()[0].command.gaps() == 1);
+}
+
 TEST_CASE("a command that ended before any reading has that reason") {
   run_account account(1);
   account.add(without_values(ended_too_early));

@@ -160,6 +160,31 @@ TEST_CASE("a process that cannot be read stays, with the reason, until it can be
   }
 }
 
+TEST_CASE("a command that cannot be read at first is not one that ended") {
+  for (const bool has_children_files : {true, false}) {
+    CAPTURE(has_children_files);
+    plain_proc proc(has_children_files);
+    proc.add(10, 1, 100);
+    const auto stat = fs::path(proc.in().proc) / "10" / "stat";
+    fs::remove(stat);
+    fs::create_directory(stat);
+    process_tree tree(proc.in(), 10);
+    const auto why = "cannot read " + stat.string() + ": Is a directory";
+    CHECK(tree.why_not() == why);
+    tree.refresh();
+    CHECK(pids_of(tree).empty());
+    CHECK(tree.why_not() == why);
+    fs::remove(stat);
+    proc.add(10, 1, 100);
+    tree.refresh();
+    CHECK(pids_of(tree) == list{10});
+    CHECK(tree.why_not().empty());
+    proc.add(10, 1, 500);  // another process
+    tree.refresh();
+    CHECK(pids_of(tree).empty());
+  }
+}
+
 TEST_CASE("more children than a page has room for are all found") {
   plain_proc proc(true);
   proc.add(1, 0, 1);

@@ -153,11 +153,65 @@ class Run(Machines):
             for pair in pairs + [("--record", "kept.json", "--plot", "hard.svg")] * before:
                 result = run("run", *pair, "touch", "begun", cwd=self.folder)
                 self.assertEqual((result.code, result.out), (2, ""), pair)
-                self.assertRegex(result.err, r"^hmn: --\w+ and --\w+ are the same file: .*\n$")
+                self.assertRegex(result.err, r"^hmn: --\w+ and --\w+ name the same file: .*\n$")
             self.assertFalse((self.folder / "begun").exists())
+            self.assertFalse((self.folder / "new.svg").exists())
             self.assertEqual(kept.exists(), before)
         self.assertEqual(kept.read_text(), "kept")
         self.assertEqual(run("run", "--record", "a.json", "--json", "b.json", "true", cwd=self.folder).code, 0)
+
+    def test_standard_output_is_a_file_too(self):
+        (self.folder / "so.json").symlink_to("/dev/stdout")
+        for pair in (("--json", "/dev/stdout", "--plot", "-"), ("--record", "so.json", "--json", "-")):
+            result = run("run", *pair, "touch", "begun", cwd=self.folder)
+            self.assertEqual((result.code, result.out), (2, ""), pair)
+            self.assertRegex(result.err, r"^hmn: --\w+ and --\w+ name the same file: .*\n$")
+        self.assertFalse((self.folder / "begun").exists())
+
+    def test_samples_without_a_value_are_counted_and_nothing_is_called_unchanged(self):
+        gone = [{"call": call, "status": "backend", "message": "broke", "from_reading": 12}
+                for call in ("pools", "self", "process", "processes")]
+        plot = self.folder / "gap.svg"
+        said = self.measured("sleep", "0.7", machine={"devices": [card(failures=gone)]} | HOST,
+                             options=("--plot", plot))
+        for value in (said["devices"][0]["command"], said["devices"][0]["whole_device"]):
+            self.assertGreater(value["samples"], 0)
+            self.assertTrue(value["lower_bound"], value)
+        self.assertRegex(self.err, r"the command +>=\S+ \S+  at \S+ s, sampled every \d+ ms, \d of \d+ samples")
+        self.assertRegex(self.err, r"whole device +>=3\.00 GiB  at \S+ s, sampled every \d+ ms, \d of \d+ samples")
+        self.assertNotIn("nothing changed", plot.read_text())
+
+    def test_a_whole_run_has_no_bounds(self):
+        said = self.measured("sleep", "0.3", machine={"devices": [card()]} | HOST)
+        self.assertFalse(said["all_processes"]["lower_bound"])
+        self.assertFalse(said["devices"][0]["whole_device"]["lower_bound"])
+        self.assertNotIn(" samples", self.err)
+
+    def test_a_gpu_that_hangs_delays_neither_the_end_nor_a_signal(self):
+        hanging = [{"call": call, "hang": "forever", "from_reading": 4} for call in ("pools", "process", "processes")]
+        machine = {"devices": [card(delays=hanging)]} | HOST
+        said = self.measured("sleep", "0.3", machine=machine)
+        self.assertLess(said["elapsed_ns"], 0.7e9)
+        self.assertEqual(said["devices"][0]["largest_process"]["bytes"], None)
+        self.assertRegex(said["devices"][0]["largest_process"]["reason"], "has not returned|did not answer")
+        stamps = self.folder / "stamps"
+        script = f"trap 'date +%s.%N > {stamps}; exit 0' TERM; echo; while :; do sleep 0.01; done"
+        process = subprocess.Popen([*COMMAND, "run", "--interval", "20ms", "--machine", self.machine(machine), "--",
+                                    "sh", "-c", script], env=environment(), stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL)
+        process.stdout.readline()
+        time.sleep(0.3)  # by then a reading hangs, for up to a second
+        sent = time.time()
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=60), 0)
+        process.stdout.close()
+        self.assertLess(float(stamps.read_text()) - sent, 0.3)
+
+    def test_a_command_that_cannot_be_read_has_that_reason(self):
+        limited = ["bash", "-c", 'ulimit -n 4; exec "$@"', "bash", *COMMAND, "run", "sleep", "0.3"]
+        done = subprocess.run(limited, capture_output=True, env=environment(), timeout=60)
+        self.assertRegex(done.stderr, rb"all processes +\?  cannot read /proc/\d+/stat: Too many open files\n")
+        self.assertNotIn(b"it ended before", done.stderr)
 
     def test_gpus_that_are_not_known_are_not_none(self):
         broken = {"failures": [{"call": "open", "status": "backend", "message": "mismatch"}]} | HOST
@@ -270,7 +324,7 @@ class Run(Machines):
             self.assertIn(part, done.out)
         self.assertNotIn("GPU 1 [", done.out)
         wrong = self.on(machine, "run", "--plot", "-", "--json", "-", "--", "true")
-        self.assertEqual((wrong.code, wrong.err), (2, 'hmn: --plot and --json are the same file: "-"\n'))
+        self.assertEqual((wrong.code, wrong.err), (2, 'hmn: --plot and --json name the same file: "-"\n'))
 
     def test_peaks_of_a_device_and_when_they_came(self):
         machine = {"devices": [card(telemetry={"energy_joules": 1000.5})], "changes": [
@@ -515,9 +569,9 @@ class Run(Machines):
         self.assertEqual(done.returncode, 0, done.stderr)
         said = strict_json(self.json.read_text())
         self.assertEqual((said["all_processes"]["bytes"], said["all_processes"]["samples"]), (None, 0))
-        self.assertEqual(said["all_processes"]["reason"], "/proc is no mounted proc file system")
+        self.assertEqual(said["all_processes"]["reason"], "/proc is not a mounted proc file system")
         shown = subprocess.run([*unshare, *hide, *COMMAND, "doctor"], capture_output=True, env=found, timeout=60)
-        self.assertIn("note  /proc is no mounted proc file system", shown.stdout.decode())
+        self.assertIn("note  /proc is not a mounted proc file system", shown.stdout.decode())
 
     def test_a_command_that_ends_before_a_sample_used_an_unknown_amount(self):
         machine = {"devices": [card()]} | HOST
@@ -578,7 +632,7 @@ class Run(Machines):
         self.assertEqual(run("run", "--record", full, "--", "false").code, 1)
 
     def test_wrong_usage(self):
-        for arguments, message in (((), "no command"), (("--record", "a.txt", "--", "true"), ".jsonl"),
+        for arguments, message in (((), "expected a command"), (("--record", "a.txt", "--", "true"), ".jsonl"),
                                    (("--plot", "a.png", "--", "true"), ".svg"),
                                    (("--interval", "5", "--", "true"), "--interval"),
                                    (("--json", "", "--", "true"), "--json")):

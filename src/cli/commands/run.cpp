@@ -33,12 +33,12 @@ struct requested_file {
   std::optional<late_file>& file;
 };
 
-// Returns why two options cannot have the same file, of which the second would overwrite the first.
+// Returns why two options cannot name one file, of which the second would overwrite the first.
 std::optional<failure> check_distinct(std::span<const requested_file> all) {
   for (std::size_t i = 0; i < all.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (all[i].path && all[j].path && is_same_file(*all[i].path, *all[j].path))
-        return misused(fmt::format("{} and {} are the same file: \"{}\"", all[j].option,
+        return misused(fmt::format("{} and {} name the same file: \"{}\"", all[j].option,
                                    all[i].option, *all[i].path));
   return std::nullopt;
 }
@@ -52,8 +52,6 @@ std::optional<failure> open_all(const run_options& asked, outputs& to) {
     if (!each.path) continue;
     each.file.emplace(*each.path);
     if (!each.file->is_good()) return each.file->why();
-    // A link to a new file is one only now.
-    if (auto twice = check_distinct(all)) return twice;
   }
   return std::nullopt;
 }
@@ -155,9 +153,9 @@ expected<exit_code> run_run(const session& in, const options& asked, const style
     account.add(sample);
     record.add(sample);
   } while (!running->wait_until(meter->next()));
-  result.elapsed_ns = static_cast<std::uint64_t>((result.end.at - begun).count());
 
   result.end = running->end();
+  result.elapsed_ns = static_cast<std::uint64_t>((result.end.at - begun).count());
   if (!result.end.why_lost.empty()) return failure{result.end.status, result.end.why_lost};
   if (group) {
     result.group_bytes = group->peak_bytes();

@@ -2,9 +2,11 @@
 #include "cli/system/file.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -23,10 +25,32 @@ std::optional<std::string> real_path(const char* path) {
   return real ? std::optional<std::string>(real.get()) : std::nullopt;
 }
 
-// Returns what identifies a file: where it is stored, or the path that it will have.
-std::string resolved(const std::string& path) {
-  if (const auto is = platform::status_of(path.c_str()))
-    return fmt::format("{}:{}", is.value.device, is.value.inode);
+std::string identity(std::uint64_t device, std::uint64_t inode) {
+  return fmt::format("{}:{}", device, inode);
+}
+
+// Returns the file that a link to no file yet will create.
+std::string target_of(std::string path) {
+  constexpr int most_links = 40;
+  std::array<char, 4096> target;
+  for (int i = 0; i < most_links; ++i) {
+    const auto got = platform::read_link(path.c_str(), target);
+    if (!got) break;
+    if (target[0] != '/') path.resize(path.rfind('/') + 1);  // npos: nothing remains
+    path = (target[0] == '/' ? "" : path) + std::string(target.data(), got.value);
+  }
+  return path;
+}
+
+// Returns what identifies a file: where it is stored, or the path that it will have. "-": standard
+// output.
+std::string resolved(const std::string& asked) {
+  struct stat output {};
+  if (asked == "-" && fstat(STDOUT_FILENO, &output) == 0)
+    return identity(output.st_dev, output.st_ino);
+  if (const auto is = platform::status_of(asked.c_str()))
+    return identity(is.value.device, is.value.inode);
+  const auto path = target_of(asked);
   const auto slash = path.rfind('/');
   const auto folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   return real_path(folder.c_str()).value_or(folder) + '/' + path.substr(slash + 1);

@@ -123,10 +123,10 @@ class Clients(Card):
         self.client()
         result = hmn("ps", "--json", through=NOBODY, code=0)
         self.assertEqual(json.loads(result.out), [])
-        # Kernel threads have no descriptors; each other process of root may not be looked into.
+        # Kernel threads have no descriptors; each other process of root cannot be inspected.
         total = sum(1 for each in pathlib.Path("/proc").iterdir()
                     if each.name.isdigit() and (each / "exe").exists())
-        reported = re.search(r"(\d+) of (\d+) processes may not be looked into", result.err)
+        reported = re.search(r"(\d+) of (\d+) processes cannot be inspected", result.err)
         self.assertIsNotNone(reported, result.err)
         self.assertLess(abs(int(reported[1]) - total), 4, result.err)
 
@@ -226,5 +226,5 @@ class Scale(Card):
         client = self.client()
         self.assertEqual([row["pid"] for row in rows("--timeout", "10m")], [client.pid])
         said = hmn("ps", "--timeout", "10m", through=NOBODY, code=0).err
-        reported = re.search(r"(\d+) of (\d+) processes may not be looked into", said)
+        reported = re.search(r"(\d+) of (\d+) processes cannot be inspected", said)
         self.assertGreater(int(reported[1]), 10240, said)

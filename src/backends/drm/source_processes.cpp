@@ -88,6 +88,10 @@ result<void> drm_source::walk(reading& r) {
     why.message = {"the processes below ", proc_root_, " cannot be listed"};
     return why;
   }
+  if (seen_.processes != 0 && seen_.unreadable == seen_.processes) {
+    return fail(is_refused(seen_.error) ? status::permission : status::limit,
+                {"none of the ", seen_.processes, " processes can be inspected"}, seen_.error);
+  }
   return {};
 }
 
@@ -110,13 +114,13 @@ failure drm_source::why_unreadable() const {
   const bool refused = is_refused(seen_.error);
   return fail(refused ? status::permission : status::limit,
               {seen_.unreadable, " of ", seen_.processes,
-               refused ? " processes may not be looked into; CAP_SYS_PTRACE shows what "
+               refused ? " processes cannot be inspected; CAP_SYS_PTRACE shows what "
                          "those of other users use"
-                       : " processes could not be looked into"},
+                       : " processes could not be inspected"},
               seen_.error);
 }
 
-// A process that may not be looked into is none that is visible; one that was missed would be.
+// A process that cannot be inspected is none that is visible; one that was missed would be.
 result<void> drm_source::missed() const {
   if (seen_.not_reached != 0) return why_not_reached();
   if (seen_.unreadable != 0 && !is_refused(seen_.error)) return why_unreadable();
@@ -217,8 +221,8 @@ failure drm_source::why_not_listed(const card& c, const asked_process& asked) {
     const bool refused = is_refused(asked.error);
     return fail(refused ? status::permission : status::limit,
                 {"process ", asked.pid,
-                 refused ? " may not be looked into; CAP_SYS_PTRACE allows it"
-                         : " could not be looked into"},
+                 refused ? " cannot be inspected; CAP_SYS_PTRACE allows it"
+                         : " could not be inspected"},
                 asked.error);
   }
   if (asked.now.met_asleep(c.number)) return why_asleep(c);

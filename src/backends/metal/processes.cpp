@@ -48,15 +48,14 @@ void diagnose_gap(std::uint32_t count, failure why, slot number, reading& r) {
 }
 
 void diagnose(const coverage& c, slot number, reading& r) {
-  diagnose_gap(
-      c.refused,
-      fail(status::permission, {c.refused, " of ", c.seen,
-                                " processes may not be looked into; root sees what those of "
-                                "other users use"}),
-      number, r);
+  diagnose_gap(c.refused,
+               fail(status::permission, {c.refused, " of ", c.seen,
+                                         " processes cannot be inspected; root sees what those of "
+                                         "other users use"}),
+               number, r);
   diagnose_gap(
       c.failed,
-      fail(status::backend, {c.failed, " of ", c.seen, " processes could not be looked into"}),
+      fail(status::backend, {c.failed, " of ", c.seen, " processes could not be inspected"}),
       number, r);
   diagnose_gap(
       c.not_reached,

@@ -286,7 +286,7 @@ TEST_CASE("counters in RAM are read while their device sleeps") {
   CHECK(m.rows(0, r).at(0).used == 64 * kib);
 }
 
-TEST_CASE("processes that may not be looked into are counted, kernel threads are not") {
+TEST_CASE("processes that cannot be inspected are counted, kernel threads are not") {
   machine m;
   with_v3d(m);
   m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64)}});
@@ -321,7 +321,29 @@ TEST_CASE("processes that may not be looked into are counted, kernel threads are
   for (const char* folder : {"proc/11/fd", "proc/12/fd"}) m.tree().mode(folder, 0755);
 }
 
-// proc(5), hidepid=2 and 4: what may not be looked into is not in the list.
+TEST_CASE("processes of which none can be inspected are not an empty list") {
+  machine m;
+  with_v3d(m);
+  m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64)}});
+  m.add_process(11, {{3, "/dev/null", v3d_fdinfo(2, 64)}});
+  constexpr const char* folders[] = {"proc/10/fd", "proc/10/fdinfo", "proc/11/fd",
+                                     "proc/11/fdinfo"};
+  for (const char* folder : folders) m.tree().mode(folder, 0);
+  m.tree().mode(".", 0755);
+  std::optional<nobody> asking(std::in_place);
+  plain_reading r;
+  m.devices(r);
+  std::vector<usage> rows;
+  const auto listed = m.source().processes(0, rows, r);
+  CHECK(rows.empty());
+  REQUIRE_FALSE(listed);
+  CHECK(listed.why().code == status::permission);
+  CHECK(mentions(listed.why(), "none of the 2 processes can be inspected"));
+  asking.reset();
+  for (const char* folder : folders) m.tree().mode(folder, 0755);
+}
+
+// proc(5), hidepid=2 and 4: what cannot be inspected is not in the list.
 TEST_CASE("a proc tree that hides other users' processes is said to") {
   constexpr const char* plain = "22 1 0:20 / /proc rw,relatime - proc proc rw\n";
   constexpr const char* hiding = "22 1 0:20 / /proc rw,relatime - proc proc rw,hidepid=invisible\n";

@@ -33,7 +33,7 @@ struct populated : machine {
 
 }  // namespace
 
-TEST_CASE("processes with graphics memory, and how many could not be looked into") {
+TEST_CASE("processes with graphics memory, and how many could not be inspected") {
   populated m;
   plain_reading r;
   const auto rows = m.rows(r);
@@ -115,8 +115,8 @@ TEST_CASE("less than nothing is no figure") {
   m.system.processes[game].ledger["graphics_footprint"] = -4096;
   plain_reading r;
   CHECK(m.rows(r).empty());
-  REQUIRE(r.find("could not be looked into") != nullptr);
-  CHECK(r.find("could not be looked into")->unreadable_processes == 1);
+  REQUIRE(r.find("could not be inspected") != nullptr);
+  CHECK(r.find("could not be inspected")->unreadable_processes == 1);
 }
 
 TEST_CASE("one process: its figure, a true 0, and refusals") {

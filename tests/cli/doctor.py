@@ -112,6 +112,12 @@ class Doctor(Machines):
     def test_variables_in_force_are_reported(self):
         self.assertIn(f"HMN_SYS={self.folder}/sys", self.examine(**self.tree()))
         self.assertNotIn("Environment", self.examine(HMN_SIMULATION="", HMN_PROC=""))
+        machine = self.machine(devices=[])
+        ignored = environment(HMN_SYS="/x", HMN_NVML="/y", HMN_SIMULATION=str(machine))
+        self.assertNotIn("Environment", run("doctor", "--machine", machine, env=ignored).out)
+        shown = run("doctor", env=ignored).out
+        self.assertIn(f"HMN_SIMULATION={machine}", shown)
+        self.assertNotIn("HMN_SYS", shown)
 
     def test_a_set_group_id_program_uses_no_variable_and_lists_none(self):
         if os.getuid() != 0 or len(COMMAND) != 1:

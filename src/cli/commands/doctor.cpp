@@ -97,11 +97,15 @@ std::string as_json(const std::vector<section>& report, bool simulated) {
   return out.text() + "\n";
 }
 
-std::optional<section> environment() {
+// Lists the variables that are set, and of a simulated machine the one that names it.
+std::optional<section> environment(const options& asked, bool simulated) {
   section out{"Environment", {}};
-  for (const char* name : variables)
+  for (const char* name : variables) {
+    const bool names_machine = name == std::string_view("HMN_SIMULATION");
+    if (names_machine ? !asked.machine.empty() : simulated) continue;
     if (const auto value = environment_value(name))
       out.findings.push_back({severity::note, fmt::format("{}={}", name, *value), {}});
+  }
   return out.findings.empty() ? std::nullopt : std::optional(out);
 }
 
@@ -153,7 +157,7 @@ void add(std::vector<section> from, std::vector<section>& to) {
 expected<exit_code> run_doctor(const session& in, const options& asked, const style& as) {
   const auto seen = gather(in);
   std::vector<section> report{versions()};
-  if (auto set = environment()) report.push_back(*std::move(set));
+  if (auto set = environment(asked, seen.simulated)) report.push_back(*std::move(set));
   if (seen.simulated)
     report.push_back(simulation(asked));
   else

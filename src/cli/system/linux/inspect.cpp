@@ -117,11 +117,15 @@ std::string set_capability(std::string_view name) {
   return fmt::format("run as root, or once: setcap {}+ep \"$(command -v hmn)\"", name);
 }
 
+finding unread(std::string_view what, const std::string& file) {
+  return note(fmt::format("{}: not known, {} cannot be read", what, file));
+}
+
 finding inspect_tracing(std::uint64_t capabilities) {
   if ((capabilities >> sys_ptrace & 1) != 0)
-    return {severity::fine, "other users' processes can be looked into (CAP_SYS_PTRACE)", {}};
+    return {severity::fine, "other users' processes can be inspected (CAP_SYS_PTRACE)", {}};
   return {severity::note,
-          "other users' processes cannot be looked into: no CAP_SYS_PTRACE; what they use of a GPU "
+          "other users' processes cannot be inspected: no CAP_SYS_PTRACE; what they use of a GPU "
           "is missing where the kernel driver would report it",
           set_capability("cap_sys_ptrace")};
 }
@@ -138,9 +142,12 @@ finding inspect_watching(std::uint64_t capabilities) {
 }
 
 finding inspect_proc_mount(const roots& in) {
-  const auto mounts = read_text_file(in.proc + "/mounts").value_or("");
+  const auto mounts = read_text_file(in.proc + "/mounts");
   // A caller that may inspect all processes sees the first one anyway.
-  if (mounts.find("hidepid=") == std::string::npos || is_there(in.proc + "/1"))
+  const bool is_first_seen = is_there(in.proc + "/1");
+  if (!mounts && !is_first_seen)
+    return unread("visibility of other users' processes", in.proc + "/mounts");
+  if (is_first_seen || mounts->find("hidepid=") == std::string::npos)
     return {severity::fine, "other users' processes are visible in " + in.proc, {}};
   return {severity::trouble, in.proc + " hides other users' processes (hidepid)",
           "run as root, or join the group named by the mount's gid= option"};
@@ -216,17 +223,20 @@ std::vector<section> inspect_machine(const machine_evidence& seen) {
 
 section inspect_permissions(const roots& in, const std::vector<adapter>& adapters) {
   section out{"Permissions", {}};
-  const auto capabilities =
-      procfs::parse_effective_capabilities(read_text_file(in.proc + "/self/status").value_or(""));
+  const auto status = read_text_file(in.proc + "/self/status");
   const bool root = geteuid() == 0;
   out.findings.push_back({root ? severity::fine : severity::note,
                           root ? "runs as root" : fmt::format("runs as user id {}", geteuid()),
                           {}});
   out.findings.push_back(inspect_proc_mount(in));
-  out.findings.push_back(inspect_tracing(capabilities));
-  if (std::any_of(adapters.begin(), adapters.end(),
-                  [](const adapter& each) { return each.vendor == HMN_VENDOR_INTEL; }))
-    out.findings.push_back(inspect_watching(capabilities));
+  if (!status) {
+    out.findings.push_back(unread("capabilities", in.proc + "/self/status"));
+  } else {
+    const auto capabilities = procfs::parse_effective_capabilities(*status);
+    out.findings.push_back(inspect_tracing(capabilities));
+    if (!made_by(HMN_VENDOR_INTEL, adapters).empty())
+      out.findings.push_back(inspect_watching(capabilities));
+  }
   for (const auto& name : list_folder(in.dev + "/dri"))
     if (name.starts_with("renderD")) out.findings.push_back(inspect_node(in.dev + "/dri/" + name));
   return out;

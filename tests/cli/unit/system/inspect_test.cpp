@@ -210,18 +210,28 @@ TEST_CASE("permissions: hidden processes and render nodes") {
   CHECK_FALSE(mentions(text, "card0"));
 }
 
+TEST_CASE("permissions: without a proc tree nothing is known of them") {
+  const machine here;
+  fs::remove_all(here.in().proc);
+  const auto text = text_of(inspect_permissions(here.in(), {}));
+  CHECK(mentions(text, "note  visibility of other users' processes: not known, "));
+  CHECK(mentions(text, "/mounts cannot be read"));
+  CHECK(mentions(text, "note  capabilities: not known, "));
+  CHECK_FALSE(mentions(text, "CAP_SYS_PTRACE"));
+}
+
 TEST_CASE("permissions: what each capability opens") {
   const machine here;
   const std::vector<adapter> intel{{"0000:00:02.0", HMN_VENDOR_INTEL, 0x46a6, "i915", ""}};
   here.write("proc/self/status", "Name:\thmn\nCapEff:\t0000000000000000\n");
   auto text = text_of(inspect_permissions(here.in(), intel));
-  CHECK(mentions(text, "note  other users' processes cannot be looked into: no CAP_SYS_PTRACE"));
+  CHECK(mentions(text, "note  other users' processes cannot be inspected: no CAP_SYS_PTRACE"));
   CHECK(mentions(text, "setcap cap_sys_ptrace+ep"));
   CHECK(mentions(text, "note  used memory is not readable from Intel's drivers: no CAP_PERFMON"));
   CHECK_FALSE(mentions(text_of(inspect_permissions(here.in(), {})), "CAP_PERFMON"));
   here.write("proc/self/status", "CapEff:\t0000004000080000\n");  // bits 38 and 19
   text = text_of(inspect_permissions(here.in(), intel));
-  CHECK(mentions(text, "ok    other users' processes can be looked into (CAP_SYS_PTRACE)"));
+  CHECK(mentions(text, "ok    other users' processes can be inspected (CAP_SYS_PTRACE)"));
   CHECK(mentions(text, "ok    used memory is readable from Intel's drivers (CAP_PERFMON)"));
 }
 

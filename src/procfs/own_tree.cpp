@@ -32,7 +32,7 @@ std::optional<std::string> why_foreign(const std::string& proc_root) {
     if (platform::exists(self.c_str())) return std::nullopt;
     // Present in every proc tree that hides processes, absent where none is mounted.
     if (!platform::exists((proc_root + "/stat").c_str())) {
-      return compose({proc_root, " is no mounted proc file system"});
+      return compose({proc_root, " is not a mounted proc file system"});
     }
     return compose(
         {proc_root, " does not show this process: it is the tree of another PID namespace"});

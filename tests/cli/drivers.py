@@ -227,7 +227,7 @@ class Nvml(Machines):
         result = self.with_nvml(hung)
         self.assertLess(time.monotonic() - begun, 20)  # of the 60 s that it may take
         self.assertEqual(result.out.splitlines()[1:], [
-            "GPU 0: not answering, memory unknown",
+            "GPU 0: hung, memory unknown",
             "GPU 1 [NVIDIA L4]: free 24576 MiB / 24576 MiB, driver 550.163.01"])
         self.assertRegex(result.err, r"^hmn: GPU 0: .* has not returned.*\n$")
 

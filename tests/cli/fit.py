@@ -178,7 +178,7 @@ class Fit(Machines):
         machine = {"host": host("40GiB"), "devices": [each | {"vendor": "nvidia"} for each in devices]}
         found = self.answer(machine, LLAMA_3_8B, "--device", "all")
         self.assertEqual([each["device_index"] for each in found["together"]["parts"]], [0, 1])
-        for reason in ("GPU 2 [C] is left out: the device is asleep; allow waking it, or use it, to measure", "GPU 3 [U] is left out: its memory is the host's RAM",
+        for reason in ("GPU 2 [C] is left out: the device is asleep, and a reading would wake it", "GPU 3 [U] is left out: its memory is the host's RAM",
                        "GPU 4 [D] is left out: the device is divided into partitions, which have its memory",
                        "GPU 5 [P] in GPU 4 is left out: a process can use one part of a divided GPU"):
             self.assertIn(reason, found["assumptions"])

@@ -92,12 +92,12 @@ class Glance(Machines):
         states = [gpu(), gpu(state="asleep"), gpu(state="lost"), gpu(state="lost"), gpu(state="unreadable")]
         for columns in WIDTHS:
             rows, lines = self.rows_of({"devices": states}, columns, 5)
-            for row, word in zip(rows[1:], ("asleep", "lost", "lost", "error")):
+            for row, word in zip(rows[1:], ("asleep", "lost", "lost", "unreadable")):
                 self.assertRegex(row, rf" {word}( +550\.144\.03)?$")
             below = " ".join(" ".join(lines[lines.index(rows[4]) + 1:]).split())
-            for reason in ("GPU 1: asleep: the device is asleep; allow waking it, or use it, to measure",
+            for reason in ("GPU 1: asleep: the device is asleep, and a reading would wake it",
                            "GPU 2, 3: lost: the device was here and is lost",
-                           "GPU 4: error: the device answers with errors"):
+                           "GPU 4: unreadable: the device answers with errors"):
                 self.assertEqual(below.count(reason), 1, below)
 
     def test_sensors_that_hang_hide_neither_memory_nor_two_seconds(self):

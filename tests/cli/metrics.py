@@ -43,6 +43,11 @@ class Metrics(Machines):
         self.rows(result)
         return result.out
 
+    def test_any_failure_of_a_device_is_one_of_its_metrics_too(self):
+        lost = [{"call": "any", "status": "backend", "message": "broke"}]
+        metrics = [{"metric": "temperature", "value": 5}]
+        self.assertEqual(self.lines(metrics, failures=lost), ["metrics: unknown: broke"])
+
     def test_a_value_has_its_unit_window_and_source(self):
         for metric, shown in (
                 ({"metric": "temperature", "instance": "hotspot", "value": 80.5},
@@ -55,6 +60,8 @@ class Metrics(Machines):
                  ["temperature", "memory", "-3 C", "7 ns", "simulated"]),
                 ({"metric": "fan_rpm", "instance": 2, "value": 1500, "window_ns": 2500},
                  ["fan_rpm", "2", "1500 RPM", "2.5 us", "simulated"]),
+                ({"metric": "throttle_ns", "instance": "power", "value": 2.5e9},
+                 ["throttle_ns", "power", "2.5 s", "-", "simulated"]),
                 ({"metric": "temperature", "value": 0}, ["temperature", "-", "0 C", "-", "simulated"]),
                 ({"metric": "energy_joules", "value": 1e7}, ["energy_joules", "-", "10000000 J", "-", "simulated"])):
             self.assertEqual(self.row(**metric), shown)

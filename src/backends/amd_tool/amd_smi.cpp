@@ -59,7 +59,7 @@ constexpr row amd_rows[] = {
 
 constinit const dialect amd_smi{
     .tool = describe(source::amd_smi, "amd-smi",
-                     "amd-smi is in none of its default folders; it comes with ROCm"),
+                     "not found in its default folders; it comes with ROCm"),
     .rows = amd_rows,
     .identity = "static --json",
     .readings = "metric --usage --power --clock --temperature --mem-usage --fan --energy --json",

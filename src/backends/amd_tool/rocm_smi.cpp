@@ -45,7 +45,7 @@ constexpr row rocm_rows[] = {
 
 constinit const dialect rocm_smi{
     .tool = describe(source::rocm_smi, "rocm-smi",
-                     "rocm-smi is in none of its default folders; it comes with ROCm"),
+                     "not found in its default folders; it comes with ROCm"),
     .rows = rocm_rows,
     .identity = {},
     .readings =

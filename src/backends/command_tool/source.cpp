@@ -140,8 +140,7 @@ bool tool_source::is_running(std::uint32_t pid) const {
 }
 
 failure tool_source::why_asleep() const {
-  return fail(status::asleep,
-              {d_.gpu, " is suspended, and ", d_.name, " would wake it; allow waking to read it"});
+  return fail(status::asleep, {d_.gpu, " is suspended, and ", d_.name, " would wake it"});
 }
 
 failure tool_source::never_listed() const {

@@ -154,10 +154,7 @@ failure drm_source::why_asleep(const card& c) {
   if (c.state_error != 0) {
     return unreadable(c.by->from(), c.state_error, c.folder.view(), "power/runtime_status");
   }
-  return {status::asleep,
-          c.by->from(),
-          {},
-          "the device is suspended, and this would wake it; allow waking to read it"};
+  return {status::asleep, c.by->from(), {}, "the device is suspended, and this would wake it"};
 }
 
 result<void> drm_source::find(slot number, const card*& out) const {

@@ -90,9 +90,7 @@ result<memory_regions> intel_driver::ask(drm::visit& v) const {
 
 result<memory_regions> intel_driver::regions(drm::visit& v, known_card& k) const {
   if (v.is_asleep()) {
-    return fail(status::asleep,
-                "the device is suspended, and asking for its memory would wake it; allow waking to "
-                "read it");
+    return fail(status::asleep, "the device is suspended, and asking for its memory would wake it");
   }
   // Sizes are constant, and opening the node delays the device's suspension.
   const bool reports_no_more = k.is_asked && !k.reports_used;

@@ -24,7 +24,7 @@ constinit const command_tool::description smi{
     .vendor = vendor::nvidia,
     .driver = "nvidia",
     .folders = folders,
-    .absent = "nvidia-smi is in none of its default folders; it comes with the NVIDIA driver",
+    .absent = "not found in its default folders; it comes with the NVIDIA driver",
     .when_late = "; persistence mode (nvidia-persistenced) keeps the driver ready",
     .may_have_no_driver = true,
 };

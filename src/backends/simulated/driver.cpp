@@ -143,8 +143,7 @@ result<void> driver::check(const described_device& d) const {
   switch (d.identity.state) {
     case state::asleep:
       if (wake_) return {};
-      return refusal(status::asleep,
-                     "the device is asleep; allow waking it, or use it, to measure");
+      return refusal(status::asleep, "the device is asleep, and a reading would wake it");
     case state::lost:
       return refusal(status::device_lost, "the device was here and is lost; restart the machine");
     case state::unreadable:

@@ -84,7 +84,7 @@ result<void> host::own_memory(std::uint32_t fields, process_memory& out) {
   if (const fault* f = whole_fault(m.conduct, call::memory, v->reading)) return f->why;
   if (m.self) return give(m.self->memory, self_pid_, fields, out);
   if (m.real_host) return real_->own_memory(fields, out);
-  return undescribed("this process' host memory", "\"host\": {\"self\": {\"resident\": …}}");
+  return undescribed("this process's host memory", "\"host\": {\"self\": {\"resident\": …}}");
 }
 
 result<void> host::system(system_memory& out) {

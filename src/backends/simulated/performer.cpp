@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t look_every_ns = 2 * platform::ns_per_ms;
 
 bool covers(call rule, call on) {
-  const bool is_driver_call = on >= call::open && on <= call::processes;
+  const bool is_driver_call = on >= call::open && on <= call::metrics;
   return rule == on || (rule == call::any && is_driver_call);
 }
 

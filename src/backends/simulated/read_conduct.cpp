@@ -36,6 +36,13 @@ std::span<const word> first_calls(std::size_t count) {
   return std::span<const word>(call_words).first(count);
 }
 
+std::string_view word_of(call which) {
+  for (const word& each : call_words) {
+    if (each.value == static_cast<std::uint32_t>(which)) return each.name;
+  }
+  return {};
+}
+
 call read_call(object_reader& o, std::span<const word> words) {
   const std::optional<std::uint32_t> found = o.one_word("call", words);
   if (!found) o.missing("call", list_of(words));
@@ -86,7 +93,7 @@ fault read_fault(const json::value& v, const place& at, problems& found, level w
   f.on = read_call(o, first_calls(where == level::device ? device_calls : call_words.size()));
   f.when = read_window(o);
   if (where == level::device) f.fields = read_failing_fields(o, f.on);
-  f.why = read_failure(o);
+  f.why = read_failure(o, std::string("the call ").append(word_of(f.on)));
   o.finish();
   return f;
 }
@@ -119,14 +126,15 @@ delay read_delay(const json::value& v, const place& at, problems& found, level w
 
 }  // namespace
 
-failure read_failure(object_reader& o) {
+failure read_failure(object_reader& o, std::string_view what) {
   failure why;
   why.from = source::simulated;
   const std::optional<std::uint32_t> code = o.one_word("status", status_words);
   if (!code) o.missing("status", list_of(status_words));
   why.code = static_cast<status>(code.value_or(0));
   why.native = read_native(o);
-  why.message = o.text("message").value_or("the machine file makes this fail");
+  const auto usual = std::string("the machine file makes ").append(what).append(" fail");
+  why.message = o.text("message").value_or(usual);
   return why;
 }
 

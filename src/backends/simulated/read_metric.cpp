@@ -42,7 +42,7 @@ std::optional<failure> read_missing(object_reader& o) {
   if (v == nullptr) return {};
   const place here(o.at(), "missing");
   object_reader m(*v, here, o.found());
-  failure why = read_failure(m);
+  failure why = read_failure(m, "this value");
   m.finish();
   return why;
 }

@@ -24,8 +24,8 @@ enum class level { source, device };
 // Reads "failures" and "delays".
 conduct read_conduct(object_reader& o, level where);
 
-// Reads "status", "native" and "message".
-failure read_failure(object_reader& o);
+// Reads "status", "native" and "message"; `what` names what fails where there is no message.
+failure read_failure(object_reader& o, std::string_view what);
 
 std::uint32_t read_notes(object_reader& o);
 

@@ -39,7 +39,7 @@ std::unique_ptr<const failure> read_missing(object_reader& o, const usage& row) 
   if (v == nullptr) return {};
   const place here(o.at(), "missing");
   object_reader m(*v, here, o.found());
-  failure why = read_failure(m);
+  failure why = read_failure(m, "this value");
   m.finish();
   if (row.used) o.found().add(here, "\"used\" is given and cannot be missing");
   return std::make_unique<failure>(why);

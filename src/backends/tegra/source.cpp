@@ -56,8 +56,7 @@ constexpr std::size_t clients_cap = 1U << 20;
 constexpr failure_of fail{source::tegra};
 
 failure asleep() {
-  return fail(status::asleep,
-              "the GPU is suspended, and this would wake it; allow waking to read it");
+  return fail(status::asleep, "the GPU is suspended, and this would wake it");
 }
 
 usage row_of(const nvmap_client& c) {

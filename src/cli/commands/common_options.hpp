@@ -28,7 +28,7 @@ struct common_texts {
 
 constexpr std::string_view a_path = "the path of a file";
 constexpr std::string_view a_path_or_dash = "a file's path or -";
-constexpr std::string_view a_name_pattern = "what names are to match, as in 'python*'";
+constexpr std::string_view a_name_pattern = "a pattern for names, as in 'python*'";
 
 void add_common(CLI::App& app, common_texts& into);
 void add_common_but_timeout(CLI::App& app, common_texts& into);

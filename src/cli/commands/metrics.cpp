@@ -73,7 +73,8 @@ std::string value_text(const hypomnesis::metric& of) {
   const std::string text(mark_of(of.notes));
   const std::string_view unit = hypomnesis::unit(of.id);
   if (!of.count && !of.value) return "?";
-  if (of.count && unit == "ns") return text + duration_text(static_cast<double>(*of.count));
+  if (unit == "ns")
+    return text + duration_text(of.count ? static_cast<double>(*of.count) : *of.value);
   return text + (of.count ? fmt::to_string(*of.count) : number_text(*of.value)) +
          (unit.empty() ? "" : " ") + std::string(unit);
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "cli/commands/common_options.hpp"
+#include "cli/commands/device_argument.hpp"
 #include "cli/commands/exporter_options.hpp"
 #include "cli/commands/ps_options.hpp"
 #include "cli/system/data_folder.hpp"
@@ -284,9 +285,9 @@ std::optional<failure> apply_command(const std::vector<std::string>& words, opti
                               : to.run == command::spill ? "hmn spill ./train"
                                                          : "hmn wait --free 8GiB ./train";
   if (words.empty() && to.run != command::wait)
-    return misused(fmt::format("no command: expected one, as in `{}`", example));
+    return misused(fmt::format("expected a command, as in `{}`", example));
   if (!words.empty() && words.front().empty())
-    return misused(fmt::format("COMMAND \"\": expected one, as in `{}`", example));
+    return misused(fmt::format("COMMAND \"\": expected a command, as in `{}`", example));
   to.words = words;
   return std::nullopt;
 }
@@ -304,6 +305,8 @@ expected<options> interpret(const texts& from, command run,
     if (auto wrong = refuse_empty("FILE", from.file, a_path)) return *std::move(wrong);
   to.file = from.file;
   to.force = from.force;
+  if (from.device)
+    if (const auto argument = parse_device_argument(*from.device); !argument) return argument.why();
   to.device = from.device;
   if (auto wrong = apply_ps(from.ps, to)) return *std::move(wrong);
   auto log = from.log;
@@ -381,7 +384,7 @@ std::optional<failure> check_order(const CLI::App& app, const texts& given) {
   if (given.summary_json) {
     if (auto early = early_option(app, command, "--json")) return early;
     return usage_failure(app, name == "snapshot" ? "--json: `hmn snapshot` prints JSON without it"
-                                                 : fmt::format("--json: `hmn {}` has none", name));
+                                                 : fmt::format("`hmn {}` has no --json", name));
   }
   const bool has_own_timeout = name == "wait" || name == "exporter";
   if (given.before.timeout && has_own_timeout) return early_option(app, command, "--timeout");
@@ -485,10 +488,15 @@ expected<outcome> parse_all(const words_given& line) {
     return unexpected_argument(app);
   } catch (const CLI::ConversionError& error) {  // a flag's: all values are texts
     const std::string_view message = error.what();
-    return usage_failure(app, fmt::format("\"{}\": a flag, expected no value, true or false",
-                                          message.substr(message.find("--"))));
+    const auto name = message.substr(message.find("--"));
+    return usage_failure(
+        app, fmt::format("{}: takes no value", name.substr(0, name.find_first_of(" ="))));
   } catch (const CLI::ArgumentMismatch& error) {
     return usage_failure(app, mismatch_text(error.what()));
+  } catch (const CLI::RequiredError& error) {
+    const auto extra = app.remaining(true);
+    if (!extra.empty()) return unexpected_argument(app);
+    return usage_failure(app, error.what());
   } catch (const CLI::ParseError& error) {
     return usage_failure(app, error.what());
   }

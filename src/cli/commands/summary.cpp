@@ -100,7 +100,6 @@ memory_line ram_line(const std::optional<hypomnesis::system_memory>& ram) {
 
 std::string state_text(const gpu& of) {
   if (of.device.state == run_state::ready || of.device.state == run_state::unknown) return {};
-  if (of.device.state == run_state::hung) return "not answering, ";
   const auto state = state_word(of.device.state);
   return state ? fmt::format("{}, ", *state) : std::string();
 }

@@ -44,10 +44,11 @@ void collect_snapshot(const hypomnesis::snapshot_values& from, samples& to) {
   const bool is_unknown =
       from.devices.empty() &&
       std::any_of(from.diagnostics.begin(), from.diagnostics.end(), hides_devices);
-  if (!is_unknown)
+  if (!is_unknown) {
     to.add(families::devices, none, sample_value(std::uint64_t(from.devices.size())));
-  to.add(families::unreadable_processes, none,
-         sample_value(std::uint64_t(from.info.unreadable_process_count)));
+    to.add(families::unreadable_processes, none,
+           sample_value(std::uint64_t(from.info.unreadable_process_count)));
+  }
   to.add(families::snapshot_duration, none,
          std::optional(static_cast<double>(from.info.duration_ns)), from_nanoseconds);
   to.add(families::snapshot_time, none, std::optional(static_cast<double>(from.info.unix_time_ns)),

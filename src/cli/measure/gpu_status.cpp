@@ -172,7 +172,7 @@ void collect(const gpu_status& of, explanations& to) {
 std::optional<std::string_view> state_of(const gpu& of) noexcept {
   const auto state = of.device.state;
   if (state == run_state::ready || state == run_state::unknown) return std::nullopt;
-  return state == run_state::unreadable ? std::string_view("error") : state_word(state);
+  return state_word(state);
 }
 
 std::optional<std::uint64_t> used_bytes_of(const gpu& of) noexcept {

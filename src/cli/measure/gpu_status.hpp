@@ -40,7 +40,7 @@ struct gpu_status {
   }
 };
 
-// Returns "asleep", "lost", "hung" or, for errors, "error"; none for a device that can be read.
+// Returns "asleep", "lost", "hung" or "unreadable"; none for a device that can be read.
 std::optional<std::string_view> state_of(const gpu& of) noexcept;
 // Returns used memory, or without it the memory that is not free.
 std::optional<std::uint64_t> used_bytes_of(const gpu& of) noexcept;

@@ -53,8 +53,7 @@ struct tally {
 
 bool could_be_named(const process_row& row) {
   return !has(row.usage.notes, note::foreign_pid) &&
-         (row.usage.name_state == name_status::unknown ||
-          row.usage.name_state == name_status::protected_process);
+         row.usage.name_state == name_status::protected_process;
 }
 
 void count(tally& so_far, const process_row& row) {

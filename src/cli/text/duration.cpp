@@ -45,7 +45,7 @@ expected<std::uint64_t> parse_duration(std::string_view text) {
   std::uint64_t number = 0;
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (parsed.ec != std::errc{})
-    return misused(fmt::format("\"{}\": {} is too large a number", text, digits));
+    return misused(fmt::format("\"{}\": {} is too large", text, digits));
   if (unit.starts_with('.'))
     return misused(fmt::format("\"{}\": expected a whole number and a unit ({}), as in 500ms", text,
                                unit_names));

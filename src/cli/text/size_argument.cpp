@@ -44,12 +44,15 @@ failure not_a_size(std::string_view text, std::string_view why) {
 }  // namespace
 
 expected<std::uint64_t> parse_size_argument(std::string_view text) {
-  constexpr std::string_view wanted = "expected a number and a unit (B, KiB, MiB, GiB or TiB)";
+  constexpr std::string_view wanted =
+      "expected a number and a unit: B, KiB to TiB, K to T, or KB to TB";
   const auto number_end = std::min(text.find_first_not_of("0123456789."), text.size());
   const auto number = text.substr(0, number_end);
   auto name = text.substr(number_end);
   name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
   if (number.empty()) return not_a_size(text, wanted);
+  if (name.empty() && number.find_first_not_of("0.") == std::string_view::npos)
+    return not_a_size(text, wanted);
   if (name.empty()) return misused(fmt::format("{0}: did you mean {0}GiB or {0}MiB?", number));
   const auto* const found = std::find_if(std::begin(size_units), std::end(size_units),
                                          [&](const unit& each) { return each.name == name; });
@@ -63,7 +66,7 @@ expected<std::uint64_t> parse_size_argument(std::string_view text) {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
   if (!is_number(whole, high) || (!decimals.empty() && !is_number(decimals, low)))
-    return not_a_size(text, whole.size() > 18 ? "is too large a number" : wanted);
+    return not_a_size(text, whole.size() > 18 ? "is too large" : wanted);
   std::uint64_t scale = 1;
   for (std::size_t i = 0; i < decimals.size(); ++i) scale *= 10;
   // Below 10^6 * 2^40. Rounded up, so that the memory suffices.
@@ -71,7 +74,7 @@ expected<std::uint64_t> parse_size_argument(std::string_view text) {
   std::uint64_t bytes = 0;
   if (__builtin_mul_overflow(high, found->bytes, &bytes) ||
       __builtin_add_overflow(bytes, part, &bytes))
-    return not_a_size(text, "is too large a number");
+    return not_a_size(text, "is too large");
   if (bytes == 0) return not_a_size(text, "expected a size greater than zero");
   return bytes;
 }

@@ -69,7 +69,7 @@ TEST_CASE("a tree of an outer namespace is foreign, even if the pids are equal")
 
 TEST_CASE("a tree without this process is foreign") {
   const proc_tree tree;
-  CHECK(why_foreign(tree.root()) == tree.root() + " is no mounted proc file system");
+  CHECK(why_foreign(tree.root()) == tree.root() + " is not a mounted proc file system");
   std::ofstream(fs::path(tree.root()) / "stat") << "cpu 0\n";
   const std::string why =
       tree.root() + " does not show this process: it is the tree of another PID namespace";

@@ -119,7 +119,7 @@ TEST_CASE("HV116: hmn spill without options, and the command after them") {
   CHECK(parsed({"spill", "--interval", "1ms", "--", "true"}).spill.interval_ms == 1);
   CHECK(
       contains(refused_options({"spill", "--interval", "0ms", "--", "true"}), "greater than zero"));
-  CHECK(contains(refused_options({"spill"}), "no command"));
+  CHECK(contains(refused_options({"spill"}), "expected a command"));
 }
 
 TEST_CASE("values are named where they are wrong, with what was expected") {
@@ -155,7 +155,7 @@ TEST_CASE("H180: --json before a command is refused with what to type instead") 
   CHECK(contains(refused_options({"--json", "run", "x"}), "`hmn run --json FILE`"));
   CHECK(contains(refused_options({"--json", "spill", "x"}), "`hmn spill --json FILE`"));
   CHECK(contains(refused_options({"--json", "snapshot"}), "`hmn snapshot` prints JSON"));
-  CHECK(contains(refused_options({"--json", "top"}), "`hmn top` has none"));
+  CHECK(contains(refused_options({"--json", "top"}), "`hmn top` has no --json"));
   CHECK(parsed({"--machine", "x", "--json"}).json);
 }
 

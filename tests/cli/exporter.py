@@ -269,6 +269,7 @@ class Once(Machines):
         self.assertEqual((broken.code, broken.err), (1, "hmn: out of order\n"))
         families = parse(broken.out)
         self.assertNotIn("hypomnesis_devices", families)
+        self.assertNotIn("hypomnesis_unreadable_processes", families)
         self.assertEqual(value(families, "hypomnesis_reading_error", subject="devices", reason="failed"), 1)
 
     def test_no_command_line_is_written(self):

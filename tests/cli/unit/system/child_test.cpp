@@ -9,6 +9,7 @@
 #include <csignal>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "cli/system/streams.hpp"
 
@@ -115,6 +116,15 @@ TEST_CASE("signals that a process sends are passed on") {
   CHECK(code_when_sent(SIGQUIT) == 128 + SIGQUIT);
   CHECK(code_when_sent(SIGUSR1) == 128 + SIGUSR1);  // a batch system's warning
   CHECK(code_when_sent(SIGUSR2) == 128 + SIGUSR2);
+}
+
+TEST_CASE("a signal is passed on, and the end noticed, while nobody waits for them") {
+  auto running = started({"sleep", "60"});
+  const auto begun = child::clock::now();
+  kill(getpid(), SIGTERM);
+  std::this_thread::sleep_for(seconds(2));
+  CHECK(running.wait_until(child::clock::now()));
+  CHECK(running.end().at - begun < milliseconds(1500));
 }
 
 TEST_CASE("what hmn ignored from the start stays ignored, for it and for the command") {

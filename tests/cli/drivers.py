@@ -8,7 +8,8 @@ import sys
 import time
 import unittest
 
-from command import COMMAND, NOTICE, Machines, environment, main, run
+from command import COMMAND, NOTICE, Machines, environment, main, run, strict_json
+from kernel_card import KernelCard
 
 NVML, NVIDIA_SMI = sys.argv.pop(1), sys.argv.pop(1)
 
@@ -234,6 +235,19 @@ class Nvml(Machines):
     def test_calls_are_traced(self):
         result = self.with_nvml(TWO_CARDS, "--trace")
         self.assertRegex(result.err, r"(?m)^hmn: trace: (GPU 0: )?nvml: .*nvml\w+.*\d\.\d{3} ms")
+
+
+class TwoDrivers(KernelCard):
+    def test_a_driver_that_hangs_holds_up_no_card_of_another(self):
+        scenario = self.folder / "scenario.json"
+        for call in ("nvmlInit*", "nvmlDeviceGetCount*"):
+            scenario.write_text(json.dumps(TWO_CARDS | {"rules": [{"call": call, "hang": True, "holds_lock": True}]}))
+            begun = time.monotonic()
+            result = run("--json", with_notice=True, env=environment(
+                HMN_NVML=NVML, FAKE_NVML_SCENARIO=str(scenario), HMN_NVIDIA_SMI=str(self.folder / "none"), **self.env))
+            self.assertLess(time.monotonic() - begun, 20)  # of the 60 s that it may take
+            self.assertEqual([gpu["pci_bus_id"] for gpu in strict_json(result.out)], ["0000:03:00.0"])
+            self.assertIn("NVML: ", result.err)
 
 
 @unittest.skipIf(len(COMMAND) > 1, "an emulated program starts no emulated one")

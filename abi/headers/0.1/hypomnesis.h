@@ -344,7 +344,7 @@ enum {
     HMN_CONTEXT_TRACE = 1 << 4,         /* add each driver call to the snapshot's diagnostics */
     HMN_CONTEXT_RECORD = 1 << 5         /* keep what the backends read: hmn_context_recording */
 };
-enum { HMN_CONTEXT_OPTIONS_SIZE_V1 = 40 };
+enum { HMN_CONTEXT_OPTIONS_SIZE_V1 = 40, HMN_CONTEXT_OPTIONS_SIZE_V2 = 48 };
 /** Options of hmn_context_create. Input; NULL means every default. @since 0.1 */
 typedef struct hmn_context_options {
     uint32_t struct_size;
@@ -367,11 +367,16 @@ typedef struct hmn_context_options {
     uint32_t idle_close_ms;    /* a vendor library whose GPU may sleep is shut down this long after
                                 * the last reading; 0 = 2000. IMMEDIATE: at its end. UNLIMITED: never,
                                 * and readings keep such a GPU awake */
-    uint32_t rescan_ms;        /* longest time between scans of all processes for GPU clients; known
-                                * clients are read each time; 0 = 2000. IMMEDIATE: each reading scans
-                                * all. UNLIMITED: each process is scanned when first seen, and one
-                                * that uses a GPU later is missed */
+    uint32_t rescan_ms;        /* longest time between scans of all processes for GPU clients, if
+                                * rescan_percent suffices; known clients are read each time; 0 = 2000.
+                                * IMMEDIATE: each reading scans all. UNLIMITED: each process is scanned
+                                * when first seen, and one that uses a GPU later is missed */
     uint64_t backends_off;     /* bit n disables backend n (HMN_BACKEND_*) */
+    uint32_t rescan_percent;   /* most processor time for those scans, in percent of a core, after the
+                                * first; 0 = 2; 100 or more: without a limit. If it takes longer than
+                                * rescan_ms to scan all, what they find is HMN_NOTE_LOWER_BOUND, and a
+                                * diagnostic has the age of the oldest scan */
+    uint32_t reserved0;
 } hmn_context_options;
 
 /** Paths that replace the defaults. With HMN_CONTEXT_ENVIRONMENT the variable in brackets has the

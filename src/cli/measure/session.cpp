@@ -21,11 +21,12 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds usual_patience(2000);
+constexpr milliseconds usual_listing(1000);
 
 // Part of the timeout in which the first list waits for an opening, by itself: the library's two
 // time limits, of openings and of a reading, add up.
 milliseconds opening_part(milliseconds timeout) {
-  return std::max(timeout / 10, milliseconds(1));
+  return std::clamp(timeout / 10, milliseconds(1), milliseconds(500));
 }
 
 hypomnesis::context_options options_of(const session_settings& asked) {
@@ -112,14 +113,17 @@ milliseconds session::patience() const {
   return std::min(time_left(), std::max(usual_patience, 2 * listing_));
 }
 
-// Asks again for what is late: the library does not wait for a call that it has given up.
+// Asks again for what is late: the library does not wait for a call that it has given up. Without
+// --timeout a driver that does not answer holds up no device of another one.
 hypomnesis::snapshot session::list_until_answered(hypomnesis::snapshot_options what) const {
   constexpr milliseconds pause(100);
   const auto whole = time_left();
   what.deadline = whole - std::min(opening_part(whole), whole - milliseconds(1));
+  if (!has_timeout_) what.deadline = std::min(what.deadline, usual_listing);
   for (;;) {
     auto found = library_.take(what);
-    if (!is_late(found) || is_over()) return found;
+    const bool is_enough = !has_timeout_ && !found.devices().empty();
+    if (!is_late(found) || is_enough || is_over()) return found;
     std::this_thread::sleep_until(std::min(clock::now() + pause, ends_));
     what.deadline = time_left();
   }

@@ -5,6 +5,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -540,6 +541,29 @@ class Run(Machines):
             self.assertIn("how the command ended is not known: ", done.err)
         refused = run("run", "--", "true", env=environment(LD_PRELOAD=FAILING_CALLS, HMN_TEST_FAILING="signalfd"))
         self.assertEqual(refused.code, 125)
+
+    def test_a_command_that_cannot_be_waited_for_and_ignores_the_request_to_end_is_killed(self):
+        alive = self.folder / "alive"
+        done = run("run", "--", "sh", "-c", f"trap '' TERM; sleep 3; echo > {alive}",
+                   env=environment(LD_PRELOAD=FAILING_CALLS, HMN_TEST_FAILING="wait4,waitid"))
+        self.assertEqual(done.code, 125)
+        time.sleep(3.5)
+        self.assertFalse(alive.exists())
+
+    def test_a_file_of_the_largest_size_is_an_error_and_the_command_goes_on(self):
+        ended = self.folder / "ended"
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512))
+        command = ("--", "sh", "-c", f"sleep 0.5; touch {ended}; exit $0")
+        for options in (("--interval", "10ms", "--record", self.folder / "rows.csv"), ("--json", self.json)):
+            for code, expected in (("0", 125), ("7", 7)):
+                done = run("run", *options, *command, code, preexec_fn=limit)
+                self.assertEqual(done.code, expected, done.err)
+                self.assertIn(f'"{options[-1]}": File too large', done.err)
+                self.assertTrue(ended.exists())
+                ended.unlink()
+        # The command has the signal as hmn found it.
+        self.assertEqual(run("run", "--", "sh", "-c", f"exec head -c 4096 /dev/zero > {ended}", preexec_fn=limit).code,
+                         128 + signal.SIGXFSZ)
 
     def test_a_command_is_waited_for_where_hmn_itself_fails(self):
         machine = self.machine(devices=[card()])

@@ -35,10 +35,10 @@ struct process_end {
 };
 
 // Command run under hmn: searched for along PATH, with our standard streams, our process group, and
-// the signal dispositions that hmn inherited. While it runs, requests to end (INT, QUIT, TERM, HUP,
-// USR1, USR2; Ctrl+C, Ctrl+Break) do not end hmn. Signals sent to hmn by a process are forwarded;
-// those of the terminal reach the command directly. On Linux both happen at once, whatever hmn
-// does.
+// the signal dispositions that hmn inherited. While it runs, signals that would end hmn (INT, TERM,
+// USR1, XCPU; Ctrl+Break) do not: they are forwarded, except that those of the terminal reach
+// the command directly; on Linux at once, whatever hmn does. KILL, and a fault of hmn itself, end
+// it.
 class child {
  public:
   using clock = std::chrono::steady_clock;

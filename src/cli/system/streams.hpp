@@ -8,7 +8,7 @@ namespace hmn::cli {
 enum class stream { output, error };
 
 // Prepares the standard streams before any output: no file opened by hmn becomes one of them, and a
-// closed pipe becomes a write error.
+// closed pipe or a file of the largest size becomes a write error.
 void prepare_streams() noexcept;
 
 struct write_end {

@@ -23,18 +23,29 @@
 namespace hmn::cli {
 namespace {
 
-// Returns the signals to wait for. Ignored ones (nohup) are excluded, as a blocked signal stays
-// pending even if ignored.
+// Signals that do not end hmn, among them that of waiting_notice, and those of a fault of its own.
+constexpr int not_awaited[] = {SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGURG,  SIGWINCH,
+                               SIGALRM, SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGTRAP, SIGSYS};
+
+// Returns the signals to wait for: any that would end hmn while the command runs. Ignored ones
+// (nohup) are excluded, as a blocked signal stays pending even if ignored.
 sigset_t awaited() noexcept {
   sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGCHLD);
-  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
+  sigfillset(&set);
+  for (const int each : not_awaited) sigdelset(&set, each);
+  for (int each = 1; each < NSIG; ++each) {
     struct sigaction now {};
-    sigaction(signal, nullptr, &now);
-    if (now.sa_handler != SIG_IGN) sigaddset(&set, signal);
+    const bool is_ignored = sigaction(each, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+    if (is_ignored && each != SIGCHLD) sigdelset(&set, each);
   }
   return set;
+}
+
+// Recognizes what the terminal has sent to the command as well.
+bool is_of_terminal(const signalfd_siginfo& arrived) noexcept {
+  const auto signal = static_cast<int>(arrived.ssi_signo);
+  const bool can_be = signal == SIGINT || signal == SIGQUIT || signal == SIGHUP;
+  return can_be && arrived.ssi_code == SI_KERNEL;
 }
 
 // Longest time that an end goes unnoticed whose SIGCHLD is lost.
@@ -63,7 +74,7 @@ struct child::running {
   void look() noexcept;
   void start_to_look();
 
-  sigset_t before{};
+  inherited_signals before;
   int signals = -1;
   pid_t pid = -1;
   std::optional<process_end> end;
@@ -78,7 +89,7 @@ child::running::~running() {
   if (looks.joinable()) looks.join();
   if (signals < 0) return;
   close(signals);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before.mask, nullptr);
 }
 
 child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
@@ -94,8 +105,9 @@ expected<child> child::start(const std::vector<std::string>& command) {
   if (made->signals < 0)
     return failure{exit_code::wrapper_failed,
                    fmt::format("cannot watch for signals: {}", std::strerror(errno))};
-  std::signal(SIGCHLD, SIG_DFL);  // ignored, it would discard the exit status
-  pthread_sigmask(SIG_BLOCK, &set, &made->before);
+  // Ignored, it would discard the exit status.
+  made->before.ignores_children = std::signal(SIGCHLD, SIG_DFL) == SIG_IGN;
+  pthread_sigmask(SIG_BLOCK, &set, &made->before.mask);
   if (const int error = spawn(command, made->before, made->pid))
     return refusal(command.front(), error);
   made->start_to_look();
@@ -119,7 +131,7 @@ void child::running::take_signals() const {
   signalfd_siginfo arrived{};
   while (read(signals, &arrived, sizeof arrived) == sizeof arrived) {
     const auto signal = static_cast<int>(arrived.ssi_signo);
-    if (signal != SIGCHLD && arrived.ssi_code != SI_KERNEL) kill(pid, signal);
+    if (signal != SIGCHLD && !is_of_terminal(arrived)) kill(pid, signal);
   }
 }
 

@@ -18,7 +18,9 @@
 namespace hmn::cli {
 namespace {
 
-constexpr int taken[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+// Those that would end hmn while the command runs.
+constexpr int taken[] = {SIGCHLD, SIGINT,  SIGQUIT, SIGTERM,   SIGHUP,
+                         SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF};
 constexpr int signal_count = std::size(taken);
 
 int arrivals = -1;
@@ -55,6 +57,7 @@ struct child::running {
   running& operator=(const running&) = delete;
   ~running();
   bool take_signals_over();
+  inherited_signals inherited() const { return {mask, before[0].sa_handler == SIG_IGN}; }
   void pass_signals_on() const;
 
   int pipe[2] = {-1, -1};
@@ -89,7 +92,7 @@ bool child::running::take_signals_over() {
   sigemptyset(&set);
   for (int i = 0; i < signal_count; ++i) {
     sigaction(taken[i], nullptr, &before[i]);
-    // nohup; an ignored SIGCHLD would discard the exit status
+    // nohup; an ignored SIGCHLD (the first) would discard the exit status
     if (taken[i] == SIGCHLD || before[i].sa_handler != SIG_IGN) sigaction(taken[i], &how, nullptr);
     sigaddset(&set, taken[i]);
   }
@@ -115,7 +118,7 @@ expected<child> child::start(const std::vector<std::string>& command) {
   if (!made->take_signals_over())
     return failure{exit_code::wrapper_failed,
                    fmt::format("cannot watch for signals: {}", std::strerror(errno))};
-  if (const int error = spawn(command, made->mask, made->pid))
+  if (const int error = spawn(command, made->inherited(), made->pid))
     return refusal(command.front(), error);
   return child(std::move(made));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/posix/spawn.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/resource.h>
@@ -15,12 +16,9 @@ extern "C" char** environ;
 namespace hmn::cli {
 namespace {
 
-// Returns the signals that hmn changed for itself.
-sigset_t restored() noexcept {
-  sigset_t set;
-  sigemptyset(&set);
-  if (!pipe_signal_was_ignored()) sigaddset(&set, SIGPIPE);
-  return set;
+void restore_signals() noexcept {
+  for (const int each : {SIGPIPE, SIGXFSZ})
+    if (sigismember(&signals_changed(), each) == 1) std::signal(each, SIG_DFL);
 }
 
 std::vector<char*> argument_vector(const std::vector<std::string>& command) {
@@ -71,6 +69,9 @@ resource_use use_of(const rusage& usage, std::uint64_t maxrss_unit) {
   return use;
 }
 
+// Time that a command has to end before it is killed, where the system cannot wait for it.
+constexpr unsigned longest_end_us = 500'000;
+
 // Waits without wait4, which a sandbox may forbid: the use of resources stays unknown.
 std::optional<process_end> end_without_use(pid_t pid, int why_not) {
   siginfo_t info{};
@@ -78,10 +79,38 @@ std::optional<process_end> end_without_use(pid_t pid, int why_not) {
     if (info.si_pid == 0) return std::nullopt;
     return ended(info.si_code != CLD_EXITED, info.si_status);
   }
-  if (why_not != ECHILD) kill(pid, SIGTERM);
+  if (why_not != ECHILD) {
+    // Not waited for, it keeps its pid.
+    kill(pid, SIGTERM);
+    usleep(longest_end_us);
+    kill(pid, SIGKILL);
+  }
   process_end lost;
   lost.why_lost = fmt::format("how the command ended is not known: {}", std::strerror(why_not));
   return lost;
+}
+
+// Starts a command that ignores SIGCHLD, as hmn cannot while it waits: posix_spawn sets no signal
+// to be ignored.
+int fork_and_replace(char* const* arguments, const sigset_t& mask, pid_t& pid) {
+  int report[2];
+  if (pipe(report) != 0) return errno;
+  for (const int each : report) fcntl(each, F_SETFD, FD_CLOEXEC);
+  pid = fork();
+  int error = pid < 0 ? errno : 0;
+  if (pid == 0) {
+    std::signal(SIGCHLD, SIG_IGN);
+    restore_signals();
+    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+    execvp(arguments[0], arguments);
+    error = errno;
+    _exit(write(report[1], &error, sizeof error) > 0 ? 1 : 0);
+  }
+  close(report[1]);
+  // Empty once the command has taken the place of the copy of hmn.
+  if (pid > 0 && read(report[0], &error, sizeof error) > 0) waitpid(pid, nullptr, 0);
+  close(report[0]);
+  return error;
 }
 
 }  // namespace
@@ -98,16 +127,17 @@ std::optional<process_end> end_of(pid_t pid, std::uint64_t maxrss_unit) {
   return out;
 }
 
-int spawn(const std::vector<std::string>& command, const sigset_t& mask, pid_t& pid) {
-  posix_spawnattr_t how;
-  posix_spawnattr_init(&how);
-  const auto defaults = restored();
-  posix_spawnattr_setsigmask(&how, &mask);
-  posix_spawnattr_setsigdefault(&how, &defaults);
-  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+int spawn(const std::vector<std::string>& command, const inherited_signals& how, pid_t& pid) {
   const auto arguments = argument_vector(command);
-  const int error = posix_spawnp(&pid, arguments[0], nullptr, &how, arguments.data(), environ);
-  posix_spawnattr_destroy(&how);
+  if (how.ignores_children) return fork_and_replace(arguments.data(), how.mask, pid);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigmask(&attributes, &how.mask);
+  posix_spawnattr_setsigdefault(&attributes, &signals_changed());
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  const int error =
+      posix_spawnp(&pid, arguments[0], nullptr, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   return error;
 }
 
@@ -117,7 +147,7 @@ failure refusal(const std::string& program, int error) {
 }
 
 expected<exit_code> child::run_in_our_place(const std::vector<std::string>& command) {
-  if (!pipe_signal_was_ignored()) std::signal(SIGPIPE, SIG_DFL);
+  restore_signals();
   const auto arguments = argument_vector(command);
   execvp(arguments[0], arguments.data());
   return refusal(command.front(), errno);

@@ -13,21 +13,25 @@
 namespace hmn::cli {
 namespace {
 
-bool pipe_signal_ignored = false;
+// Signals of a failed write.
+constexpr int of_writes[] = {SIGPIPE, SIGXFSZ};
+sigset_t changed{};
 
 }  // namespace
 
 // Occupies descriptors 0 to 2 where the parent closed them.
 void prepare_streams() noexcept {
-  pipe_signal_ignored = std::signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+  sigemptyset(&changed);
+  for (const int each : of_writes)
+    if (std::signal(each, SIG_IGN) != SIG_IGN) sigaddset(&changed, each);
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF)
       // Open in the wrong direction, so that uses fail as with a closed descriptor.
       open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-bool pipe_signal_was_ignored() noexcept {
-  return pipe_signal_ignored;
+const sigset_t& signals_changed() noexcept {
+  return changed;
 }
 
 write_end write_stream(stream to, std::string_view text) {

@@ -116,6 +116,8 @@ TEST_CASE("signals that a process sends are passed on") {
   CHECK(code_when_sent(SIGQUIT) == 128 + SIGQUIT);
   CHECK(code_when_sent(SIGUSR1) == 128 + SIGUSR1);  // a batch system's warning
   CHECK(code_when_sent(SIGUSR2) == 128 + SIGUSR2);
+  for (const int each : {SIGXCPU, SIGVTALRM, SIGPROF, SIGPWR, SIGIO, SIGABRT, SIGRTMIN, SIGRTMAX})
+    CHECK(code_when_sent(each) == 128 + each);
 }
 
 TEST_CASE("a signal is passed on, and the end noticed, while nobody waits for them") {
@@ -140,15 +142,31 @@ TEST_CASE("what hmn ignored from the start stays ignored, for it and for the com
 }
 
 TEST_CASE("a command has the signals as hmn found them") {
-  const auto before = std::signal(SIGPIPE, SIG_DFL);
+  const auto pipe_before = std::signal(SIGPIPE, SIG_DFL);
+  const auto size_before = std::signal(SIGXFSZ, SIG_DFL);
   hmn::cli::prepare_streams();
   CHECK(has_line("^SigBlk:.0*$"));
-  CHECK(has_line("^SigIgn:.*[02468ace]...$"));
+  CHECK(has_line("^SigIgn:.*[02468ace]..[02468ace]...$"));
   hmn::cli::prepare_streams();  // now ignored before
-  CHECK(has_line("^SigIgn:.*[13579bdf]...$"));
-  std::signal(SIGPIPE, before);
+  CHECK(has_line("^SigIgn:.*[13579bdf]..[13579bdf]...$"));
+  std::signal(SIGPIPE, pipe_before);
+  std::signal(SIGXFSZ, size_before);
   const auto set = blocked();
   CHECK_FALSE(sigismember(&set, SIGINT));
+}
+
+TEST_CASE("a command ignores SIGCHLD as hmn did when it began, and its end is known") {
+  const auto before = std::signal(SIGCHLD, SIG_DFL);
+  CHECK(has_line("^SigIgn:.*[02468ace]....$"));
+  std::signal(SIGCHLD, SIG_IGN);
+  CHECK(has_line("^SigIgn:.*[13579bdf]....$"));
+  std::signal(SIGCHLD, SIG_IGN);
+  CHECK(code_of({"sh", "-c", "exit 7"}) == 7);
+  std::signal(SIGCHLD, SIG_IGN);
+  const auto absent = child::start({"/nonexistent/program"});
+  REQUIRE_FALSE(absent);
+  CHECK(absent.why().code == exit_code::not_found);
+  std::signal(SIGCHLD, before);
 }
 
 TEST_CASE("an end is seen where all signals were blocked, and the command has them so") {

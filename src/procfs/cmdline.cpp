@@ -10,7 +10,8 @@ std::string_view full_name(std::string_view comm, std::string_view cmdline) noex
   if (comm.size() < longest_comm) return comm;
   std::string_view name = cmdline.substr(0, cmdline.find('\0'));
   name.remove_prefix(scan::find_last(name, '/') + 1);  // npos + 1 is 0
-  return name.starts_with(comm) ? name : comm;
+  if (!name.starts_with(comm)) return comm;
+  return name.substr(0, name.find(' ', comm.size()));  // of a title, arguments follow
 }
 
 void append_command(std::string& out, std::string_view cmdline, bool is_cut) {

@@ -10,7 +10,7 @@ namespace hmn::procfs {
 inline constexpr std::size_t longest_comm = 15;
 
 // Returns the file name of argv[0] if `comm` is its beginning, else `comm`. `cmdline` has a NUL
-// after each argument.
+// after each argument, or is a title that the program has written.
 std::string_view full_name(std::string_view comm, std::string_view cmdline) noexcept;
 
 // Appends the arguments as UTF-8, separated by blanks. `is_cut`: `cmdline` may be incomplete.

@@ -90,7 +90,7 @@ class tree {
     }
     for (const std::string_view file : files_with_words) make_folders_of(at(file));
     for (const std::string_view file : files_with_texts) make_folders_of(at(file));
-    for (const std::string_view pid : {"8", "9", "10", "11"}) {
+    for (const std::string_view pid : {"8", "9", "10", "11", "12", "13", "14"}) {
       make_folders_of(at("/proc/" + std::string(pid) + "/"));
     }
   }
@@ -160,16 +160,20 @@ void print_all(recorder& r, const tree& t, const std::string& anything, const st
   run(r, "/usr/bin/nvidia-smi", "--help", anything);
   run(r, "/srv/people/quillfeather/thesis/nvidia-smi", "--query", anything);
   run(r, t.at("/bin/hunter2"), "--version", anything);
-  const std::string title = "run " + anything;
-  run(r, "/usr/bin/nvidia-smi", "--format=csv,noheader",
-      "uuid, pid, process_name\nGPU-" + std::string(places[5]) + ", 7, " + title + "\n");
+  std::string table = "uuid, pid, process_name\n";
+  for (const std::string& title : {"run " + anything, anything, std::string("hunter2"),
+                                   std::string("/opt/s3cretword"), std::string("hunter2=1")}) {
+    table += "GPU-" + std::string(places[5]) + ", 7, " + title + "\n";
+  }
+  run(r, "/usr/bin/nvidia-smi", "--format=csv,noheader", table);
   run(r, "/usr/bin/nvidia-smi", "--format=csv", "uuid, name\nGPU-1, " + text);
   run(r, "/usr/bin/nvidia-smi", "--format=csv", "uuid, vbios_version\n" + anything);
   std::string in_json;
   for (const char c : anything) in_json += c == '"' || c == '\\' || c == '\0' ? ' ' : c;
   run(r, "/opt/rocm/bin/amd-smi", "--json",
       R"({"note": ")" + in_json + R"(", "name": "run )" + in_json + R"(", "serial": ")" + in_json +
-          R"(", "market_name": ")" + std::string(places[0]) + R"("})" + in_json);
+          R"(", "name": "hunter2", "PID7": "s3cretword, 1, 2, 3, 4)" + R"(", "market_name": ")" +
+          std::string(places[0]) + R"("})" + in_json);
 }
 
 // What a source that reads no files has reported.
@@ -229,6 +233,13 @@ void fuzz(std::string_view input) {
     there.read("/proc/10/stat", "10 (run) S 1 10");
     there.read("/proc/11/cmdline", std::string("quillfeather@tallbox: run") + '\0' + '\0');
     there.read("/proc/11/stat", "11 (run) S 1 11");
+    // Titles without the name of the program, as setproctitle writes them.
+    for (const std::string_view pid : {"12", "13", "14"}) {
+      there.read("/proc/" + std::string(pid) + "/stat", std::string(pid) + " (python3) S 1 7");
+    }
+    there.read("/proc/12/cmdline", anything);
+    there.read("/proc/13/cmdline", "s3cretword");
+    there.read("/proc/14/cmdline", std::string("/opt/firm/quillfeather.hunter2\0", 31));
     there.read_links();
     print_all(r, there, anything, text);
   }

@@ -46,18 +46,11 @@ keeps kept_of(std::string_view path) {
   return keeps::known;
 }
 
-std::string_view comm_of(std::string_view stat) {
-  const std::size_t open = stat.find('(');
-  const std::size_t close = stat.rfind(')');
-  if (open == stat.npos || close == stat.npos || close < open) return {};
-  return stat.substr(open + 1, close - open - 1);
-}
-
 std::string process(neutral& by, std::string_view stat) {
   const std::string_view comm = comm_of(stat);
   if (comm.empty()) return by.known(stat);
   const auto start = static_cast<std::size_t>(comm.data() - stat.data());
-  return compose({by.known(stat.substr(0, start)), by.program(comm, {}),
+  return compose({by.known(stat.substr(0, start)), by.program(comm, comm),
                   by.known(stat.substr(start + comm.size()))});
 }
 
@@ -186,6 +179,13 @@ std::string table_output(neutral& by, std::string_view text) {
 }
 
 }  // namespace
+
+std::string_view comm_of(std::string_view stat) {
+  const std::size_t open = stat.find('(');
+  const std::size_t close = stat.rfind(')');
+  if (open == stat.npos || close == stat.npos || close < open) return {};
+  return stat.substr(open + 1, close - open - 1);
+}
 
 std::string kept_text(neutral& by, std::string_view path, std::string_view text,
                       std::string_view stat) {

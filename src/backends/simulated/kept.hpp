@@ -12,6 +12,8 @@
 
 namespace hmn::simulated {
 
+// Returns the kernel's name of a process from its /proc/<pid>/stat, or nothing.
+std::string_view comm_of(std::string_view stat);
 // `stat`: that of the process that the file is of; empty without one.
 std::string kept_text(neutral& by, std::string_view path, std::string_view text,
                       std::string_view stat);

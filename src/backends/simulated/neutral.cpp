@@ -8,6 +8,7 @@
 #include "model/compose.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"
+#include "procfs/cmdline.hpp"
 
 namespace hmn::simulated {
 namespace {
@@ -141,6 +142,10 @@ bool is_kept(std::string_view word) {
 bool is_nothing(std::string_view id) {
   return id.find_first_not_of("0xX") == std::string_view::npos || id.find('/') != id.npos ||
          std::ranges::none_of(id, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::string_view start_of_title(std::string_view title) {
+  return title.substr(0, title.find_first_of(std::string_view(" :@\t\n\0", 6)));
 }
 
 }  // namespace
@@ -292,20 +297,17 @@ std::string neutral::known(std::string_view text) {
   return out;
 }
 
+void neutral::know_program(std::string_view comm) {
+  programs_.emplace_back(start_of_title(comm));
+}
+
+// What a program writes in place of its name may be anything: only the kernel's name is one.
 std::string neutral::program(std::string_view title, std::string_view comm) {
-  const auto end_of = [](std::string_view text) {
-    return text.substr(0, text.find_first_of(std::string_view(" :@\t\n\0", 6)));
-  };
-  const std::string_view whole = title.substr(0, title.find('\0'));
-  const bool is_path = whole.find_first_of("/\\") != std::string_view::npos;
-  std::string_view first = is_path ? whole.substr(0, whole.find(' ')) : end_of(whole);
-  const bool is_whole = first.size() == whole.size();
-  first = end_of(first.substr(first.find_last_of("/\\") + 1));
-  const std::string_view own = end_of(comm);
-  // What a program writes in place of its name may be anybody's.
-  if (!is_whole && !first.starts_with(own)) return plain(own);
-  if (!is_whole && is_path && own.empty()) return {};
-  return plain(first);
+  if (!comm.empty()) return plain(start_of_title(procfs::full_name(comm, title)));
+  std::string_view first = title.substr(0, title.find_first_of(std::string_view(" \0", 2)));
+  first = start_of_title(first.substr(first.find_last_of("/\\") + 1));
+  const bool is_one = std::ranges::find(programs_, first) != programs_.end();
+  return is_one ? plain(first) : known(first);
 }
 
 // Replaces the rest of a line after a key such as "Serial Number".

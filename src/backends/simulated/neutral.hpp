@@ -17,6 +17,8 @@ class neutral {
 
   // Replaces it as a whole word. Some names are too common to identify anyone.
   void know(std::string_view name, kind of);
+  // Takes the kernel's name of a process for that of a program.
+  void know_program(std::string_view comm);
   // Learns names from home folders in the text.
   void learn(std::string_view text);
 
@@ -26,8 +28,8 @@ class neutral {
   // Of everything else: keeps numbers and the words that sources look for (kept_words.hpp),
   // replaces all other words. Paths that differ still differ.
   [[nodiscard]] std::string known(std::string_view text);
-  // Reduces the path or the title of a process to the name of its program; `comm` decides where a
-  // path with blanks may end.
+  // Reduces the path or the title of a process to the name of its program: `comm`, the kernel's, or
+  // the longer name that it begins. Without `comm`, a name that is not known is replaced.
   [[nodiscard]] std::string program(std::string_view title, std::string_view comm);
   // Replaces a file that is a single id; keeps its length and text before "0x".
   [[nodiscard]] std::string id(std::string_view text, int base);
@@ -51,6 +53,7 @@ class neutral {
 
   std::vector<name> names_;  // longest first
   std::size_t users_ = 0, hosts_ = 0;
+  std::vector<std::string> programs_;
   std::vector<name> words_;
   std::vector<std::string> ids_;
 };

@@ -125,6 +125,7 @@ class writer {
     by_.know(host.substr(0, host.find('.')), neutral::kind::host);
     for (const auto& f : all) {
       if (is_of_sysfs(f->path)) continue;
+      if (last_part(f->path) == "stat") by_.know_program(comm_of(f->text));
       if (last_part(f->path) != "mountinfo") by_.learn(f->text);
       by_.learn(f->link);
     }

@@ -18,6 +18,7 @@ std::string kept(const std::string& path, std::string_view text, std::string_vie
 
 std::string printed(const std::vector<std::string>& arguments, const std::string& text) {
   neutral n;
+  for (const char* comm : {"train", "postgres", "run"}) n.know_program(comm);
   hmn::platform::recorded_run r;
   r.arguments = arguments;
   r.reported.output = text;
@@ -33,6 +34,8 @@ TEST_CASE("kept: of a process its program and its numbers") {
         std::string("run\0", 4));
   CHECK(kept("/proc/7/cmdline", "postgres: alice db 10.0.0.5(5432) idle", "7 (postgres) S") ==
         "postgres");
+  CHECK(kept("/proc/7/cmdline", "secret", "7 (python3) S") == "python3");
+  CHECK(kept("/proc/7/cmdline", "secret") == "name1");
 }
 
 TEST_CASE("kept: of mounts those of control groups and proc") {
@@ -66,11 +69,13 @@ TEST_CASE("kept: of a table of nvidia-smi the columns, and of processes the prog
                 "gpu_uuid, pid, process_name\n"
                 "GPU-5f6d2b1e-0a3c-4d5e-8f90-a1b2c3d4e5f6, 77, /srv/bob/train\n"
                 "GPU-5f6d2b1e-0a3c-4d5e-8f90-a1b2c3d4e5f6, 78, [Not Found]\n"
-                "GPU-5f6d2b1e-0a3c-4d5e-8f90-a1b2c3d4e5f6, 79, postgres: bob, secret\n") ==
+                "GPU-5f6d2b1e-0a3c-4d5e-8f90-a1b2c3d4e5f6, 79, postgres: bob, secret\n"
+                "GPU-5f6d2b1e-0a3c-4d5e-8f90-a1b2c3d4e5f6, 80, secret\n") ==
         "gpu_uuid, pid, process_name\n"
         "GPU-00000000-0000-0000-0000-000000000001, 77, train\n"
         "GPU-00000000-0000-0000-0000-000000000001, 78, [Not Found]\n"
-        "GPU-00000000-0000-0000-0000-000000000001, 79, postgres\n");
+        "GPU-00000000-0000-0000-0000-000000000001, 79, postgres\n"
+        "GPU-00000000-0000-0000-0000-000000000001, 80, name1\n");
 }
 
 TEST_CASE("kept: of a tool's JSON the values by their keys") {

@@ -76,10 +76,25 @@ TEST_CASE("neutral: of a title the program") {
   CHECK(is("/srv/Alice Smith/run", "run") == "run");
   CHECK(is("alice's run", "python3") == "python3");
   CHECK(is("alice@tallbox: run", "python3") == "python3");
-  CHECK(is("/srv/Alice Smith/run", "").empty());
-  CHECK(is("C:\\Users\\alice\\train.exe", "") == "train.exe");
-  CHECK(is("nginx: worker process", "").compare("nginx") == 0);
+  CHECK(is("secret", "python3") == "python3");
+  CHECK(is(std::string_view("/opt/firm/secret\0", 17), "python3") == "python3");
+  CHECK(is("key=secret", "ruby") == "ruby");
+  CHECK(is("run.secret", "run") == "run");
+  CHECK(is("C:\\Users\\alice\\secret.exe", "chrome") == "chrome");
+  CHECK(is("/srv/worker_of_everything --key=k", "worker_of_every") == "worker_of_everything");
   CHECK(is("", "").empty());
+}
+
+TEST_CASE("neutral: a program without the kernel's name is one that it names elsewhere") {
+  neutral n;
+  n.know_program("train.exe");
+  n.know_program("nginx: worker");
+  CHECK(n.program("C:\\Users\\alice\\train.exe", "") == "train.exe");
+  CHECK(n.program("/srv/firm/train.exe --key", "") == "train.exe");
+  CHECK(n.program("nginx: worker process", "") == "nginx");
+  CHECK(n.program("secret", "") == "name1");
+  CHECK(n.program("/srv/Alice Smith/train.exe", "") == "name2");
+  CHECK(n.program("/usr/bin/python3.10", "") == "python3.10");
 }
 
 TEST_CASE("neutral: ids keep their shape, and the same is the same") {

@@ -21,6 +21,7 @@ TEST_CASE("the whole name is that of argv[0] where comm is its beginning") {
   CHECK(full_name("process-exporte", "/usr/bin/python3\0"sv) == "process-exporte");
   CHECK(full_name("process-exporte", "") == "process-exporte");
   CHECK(full_name("trainer", "/usr/bin/trainer-of-nets\0"sv) == "trainer");
+  CHECK(full_name("process-exporte", "process-exporter --key=k") == "process-exporter");
 }
 
 TEST_CASE("arguments with a blank between each, without padding") {

@@ -7,15 +7,15 @@ using namespace hmn;
 
 TEST_CASE("a PCI id is no name") {
   for (const char* id :
-       {"0x10de", "10de:2684", "0x10de:0x2684", "[10de:2684]", "0x268410de", "2684", "Device 2684",
-        "NVIDIA Corporation Device 2684", "NVIDIA Corporation Device 2684 (rev a1)",
+       {"0x10de", "10de:2684", "0x10de:0x2684", "[10de:2684]", "0x268410de", "2684", "a100",
+        "Device A100", "NVIDIA Corporation Device 2684", "NVIDIA Corporation Device 2684 (rev a1)",
         "Advanced Micro Devices, Inc. [AMD/ATI] Device [1002:744C]"}) {
     CHECK_MESSAGE(is_pci_id(id), id);
   }
   for (const char* name :
        {"", "NVIDIA GeForce RTX 4090", "NVIDIA Graphics Device", "GeForce 9800", "Tesla V100",
         "AMD Radeon RX 7900 XTX", "Device", "NVIDIA Corporation", "NVIDIA A100-SXM4-80GB",
-        "Intel(R) UHD Graphics 770", "NVIDIA GB10", "Orin (nvgpu)"}) {
+        "Intel(R) UHD Graphics 770", "NVIDIA GB10", "Orin (nvgpu)", "A100", "B200"}) {
     CHECK_MESSAGE(!is_pci_id(name), name);
   }
 }

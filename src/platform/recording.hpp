@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "platform/mutex.hpp"
@@ -57,10 +58,14 @@ class recording final : public stand_in {
     replay,  // the recording answers; anything else does not exist
   };
 
+  using files = std::vector<std::unique_ptr<recorded_file>>;  // by path
+
   explicit recording(use how) noexcept : how_(how) {}
 
   // Returns an entry to be filled before a replay.
   recorded_file& at(std::string_view path);
+  // Sets all entries of a replay.
+  void set(files all) noexcept { files_ = std::move(all); }
   void add(recorded_run r) { runs_.push_back(std::move(r)); }
   void add(recorded_answer a) { answers_.push_back(std::move(a)); }
   // Maps paths below `at` without recorded answers to those below `real`, a folder of this system.
@@ -95,7 +100,6 @@ class recording final : public stand_in {
 
  private:
   using part = recorded_file::part;
-  using files = std::vector<std::unique_ptr<recorded_file>>;  // by path
   struct mounted {
     std::string at;
     std::string real;

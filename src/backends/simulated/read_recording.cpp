@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -6,6 +8,7 @@
 #include "backends/simulated/recorded_words.hpp"
 #include "backends/simulated/roots.hpp"
 #include "model/scan.hpp"
+#include "model/sort.hpp"
 
 namespace hmn::simulated {
 namespace {
@@ -86,11 +89,10 @@ void read_status(object_reader& o, recorded_file& f) {
   f.errors[recorded_file::status] = 0;
 }
 
-void read_file(const json::value& v, const place& at, problems& found, recording& out) {
+std::unique_ptr<recorded_file> read_file(const json::value& v, const place& at, problems& found) {
   object_reader o(v, at, found);
-  const std::string_view path = read_path(o, "path");
-  recorded_file& f = out.at(path);
-  if (f.has(recorded_file::presence)) found.add(place(at, "path"), "it is in the list already");
+  auto made = std::make_unique<recorded_file>(std::string(read_path(o, "path")));
+  recorded_file& f = *made;
   f.errors[recorded_file::presence] = 0;
   if (read_bytes(o, f.text)) f.errors[recorded_file::contents] = 0;
   if (const auto link = o.text("link")) {
@@ -110,6 +112,26 @@ void read_file(const json::value& v, const place& at, problems& found, recording
   f.is_program = o.truth("program").value_or(false);
   read_errors(o, f);
   o.finish();
+  return made;
+}
+
+recording::files read_files(object_reader& o, problems& found) {
+  recording::files all;
+  o.each("files", [&](const json::value& f, const place& here) {
+    if (!found.first()) all.push_back(read_file(f, here, found));
+  });
+  recording::files sorted;
+  sorted.reserve(all.size());
+  const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
+    return all[a]->path < all[b]->path;
+  };
+  for (const std::uint32_t i : sorted_positions(all.size(), is_before)) {
+    if (!sorted.empty() && sorted.back()->path == all[i]->path) {
+      found.add(place(place(place(o.at(), "files"), i), "path"), "it is in the list already");
+    }
+    sorted.push_back(std::move(all[i]));
+  }
+  return sorted;
 }
 
 recorded_run read_run(const json::value& v, const place& at, problems& found) {
@@ -183,9 +205,7 @@ recorded_machine read_recording(const json::value& v, const place& at, problems&
   m.answers->set_page_size(
       static_cast<std::size_t>(o.whole("page_size", 512, 1U << 26).value_or(0)));
   m.moved = o.any_words("roots", root_words).value_or(0);
-  o.each("files", [&](const json::value& f, const place& here) {
-    if (!found.first()) read_file(f, here, found, *m.answers);
-  });
+  m.answers->set(read_files(o, found));
   o.each("runs", [&](const json::value& r, const place& here) {
     m.answers->add(read_run(r, here, found));
   });

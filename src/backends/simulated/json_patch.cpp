@@ -78,12 +78,18 @@ tokens parent_of(const tokens& path) {
 }
 
 // Document with its size, which is kept from operation to operation: a patch takes as long as what
-// it adds and removes, whatever the document holds.
+// it adds, removes and moves, whatever the document holds.
 class patched {
  public:
-  explicit patched(value& document) : document_(document), size_(measure(document)) {}
+  patched(value& document, std::size_t& moved)
+      : document_(document), size_(measure(document)), moved_(moved) {}
 
   outcome perform(const operation& o) {
+    if (moved_ > most_moved) {
+      return patch_error{"",
+                         "the patches before it move too many values; add to the end of a list, "
+                         "with \"-\", or patch less"};
+    }
     if (o.name == "add") return add(o.path, *o.argument);
     if (o.name == "remove") return remove(o.path, "/path");
     if (o.name == "replace") return replace(o.path, *o.argument);
@@ -110,6 +116,7 @@ class patched {
         path.back() == "-" ? items.size() : position_in(items.size() + 1, path.back());
     if (!at) return no_such("/path", path);
     const extent added = measure(v);
+    moved_ += items.size() - *at;
     items.insert(items.begin() + static_cast<std::ptrdiff_t>(*at), std::move(v));
     return grow(path, added);
   }
@@ -125,6 +132,7 @@ class patched {
       members->erase(path.back());
     } else if (auto* list = parent->as<array>()) {
       const std::optional<std::size_t> at = position_in(list->items.size(), path.back());
+      moved_ += list->items.size() - *at;
       list->items.erase(list->items.begin() + static_cast<std::ptrdiff_t>(*at));
     }
     return {};
@@ -165,11 +173,13 @@ class patched {
 
   void shrink(const value& removed) {
     const extent less = measure(removed);
+    moved_ += less.values;
     size_.values -= less.values;
     size_.bytes -= less.bytes;
   }
 
   outcome grow(const tokens& path, const extent& more) {
+    moved_ += more.values;
     size_.values += more.values;
     size_.bytes += more.bytes;
     if (path.size() + more.depth > deepest) {
@@ -183,14 +193,15 @@ class patched {
 
   value& document_;
   extent size_;
+  std::size_t& moved_;
 };
 
 }  // namespace
 
-std::optional<patch_error> apply_patch(value& document, const value& patch) {
+std::optional<patch_error> apply_patch(value& document, const value& patch, std::size_t& moved) {
   const auto* list = patch.as<array>();
   if (list == nullptr) return patch_error{"", show(patch) + " is not a list of operations"};
-  patched all(document);
+  patched all(document, moved);
   for (std::size_t i = 0; i < list->items.size(); ++i) {
     operation o;
     outcome bad = read_operation(list->items[i], o);

@@ -79,7 +79,7 @@ class scripter {
   void change_by(json::value& document, const json::value& v, const place& at, problems& found) {
     const change c = read_change(v, at, found);
     if (found.first()) return;
-    if (const auto bad = json::apply_patch(document, *c.patch)) {
+    if (const auto bad = json::apply_patch(document, *c.patch, moved_)) {
       const place patch(at, "patch");
       found.add_at(patch.pointer() + bad->pointer, bad->what);
       return;
@@ -124,6 +124,7 @@ class scripter {
   std::uint32_t self_pid_;
   device_numbers numbers_;
   std::size_t described_ = 0;  // values in all changed states
+  std::size_t moved_ = 0;      // values that the patches have moved
 };
 
 bool has_come(const moment& m, std::uint64_t reading, std::uint64_t elapsed_ms) {

@@ -66,9 +66,14 @@ const example examples[] = {
     {R"({})", R"([])", R"({})"},
 };
 
+auto change(value& document, const std::string& patch) {
+  std::size_t moved = 0;
+  return hmn::json::apply_patch(document, parsed(patch), moved);
+}
+
 std::string patch_refusal(const std::string& document, const std::string& patch) {
   value v = parsed(document);
-  const auto e = hmn::json::apply_patch(v, parsed(patch));
+  const auto e = change(v, patch);
   CAPTURE(patch);
   REQUIRE(e);
   return e->pointer + ": " + e->what;
@@ -80,7 +85,7 @@ TEST_CASE("the operations do what RFC 6902 says, and what another implementation
   for (const example& x : examples) {
     CAPTURE(x.patch);
     value v = parsed(x.document);
-    const auto e = hmn::json::apply_patch(v, parsed(x.patch));
+    const auto e = change(v, x.patch);
     CHECK(!e);
     CHECK(equal(v, parsed(x.result)));
     CHECK(nlohmann::json::parse(x.document).patch(nlohmann::json::parse(x.patch)) ==
@@ -139,7 +144,7 @@ TEST_CASE("what is replaced or removed makes room again") {
   const std::string drop = R"({"op":"remove","path":"/a"})";
   value v = parsed("{}");
   for (const std::string& patch : {put + "," + put, put + "," + drop + "," + put}) {
-    const auto e = hmn::json::apply_patch(v, parsed("[" + patch + "]"));
+    const auto e = change(v, "[" + patch + "]");
     CHECK(!e);
   }
 }
@@ -161,4 +166,18 @@ TEST_CASE("copies cannot grow the document without bound") {
   std::string texts = R"([{"op":"add","path":"/a","value":[")" + long_text + R"("]})";
   for (int i = 0; i < 20; ++i) texts += R"(,{"op":"copy","from":"/a/0","path":"/a/-"})";
   CHECK(patch_refusal("{}", texts + "]") == "/16: the document gets too large by it");
+}
+
+TEST_CASE("what patches may move has a limit") {
+  std::string list = "[0";
+  std::string patch = R"([{"op":"add","path":"/a/-","value":1})";
+  for (int i = 0; i < 20'000; ++i) {
+    list += ",0";
+    patch += i % 2 == 0 ? R"(,{"op":"add","path":"/a/0","value":1})"
+                        : R"(,{"op":"remove","path":"/a/0"})";
+  }
+  CHECK(
+      patch_refusal(R"({"a":)" + list + "]}", patch + "]") ==
+      "/801: the patches before it move too many values; add to the end of a list, with \"-\", or "
+      "patch less");
 }

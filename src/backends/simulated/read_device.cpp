@@ -79,11 +79,15 @@ class device_reader {
   }
 
   // Keeps as much of a text as the member `like` of a device holds.
-  template <class Text>
-  void read_text(std::string_view key, Text device::*, std::string& out) {
+  template <std::size_t N>
+  void read_text(std::string_view key, text<N> device::*, std::string& out) {
     const std::optional<std::string_view> given = o_.text(key);
     if (!given) return;
-    const Text fitting(*given);
+    if (given->size() < N && given->find('\0') == given->npos) {
+      out = *given;  // JSON is UTF-8
+      return;
+    }
+    const text<N> fitting(*given);
     out = fitting.view();
     is_cut_ |= fitting.was_cut();
   }
@@ -203,9 +207,10 @@ class device_reader {
     const described_identity& who = d_.identity;
     const std::optional<std::string_view> id = o_.text("id");
     if (id) return numbers_.of("id " + std::string(*id));
-    if (!who.uuid.empty()) return numbers_.of_uuid(who.uuid);
-    if (!who.pci_bus_id.empty()) return numbers_.of("pci " + who.pci_bus_id);
-    return numbers_.of(who.parent, position);
+    if (!who.uuid.empty()) return numbers_.of_unique("uuid ", who.uuid);
+    if (who.pci_bus_id.empty()) return numbers_.of(who.parent, position);
+    if (parent_ != nullptr) return numbers_.of("part " + who.pci_bus_id);
+    return numbers_.of_unique("pci ", who.pci_bus_id);
   }
 
   object_reader& o_;
@@ -233,10 +238,10 @@ class devices_reader {
       read_partitions(o, here);
       o.finish();
     });
-    refuse_repeated(&described_identity::uuid, true, root);
-    refuse_repeated(&described_identity::pci_bus_id, false, root);
-    refuse_repeated(&described_identity::driver_index, false, root);
-    refuse_repeated(&described_identity::render_minor, false, root);
+    if (has_.uuid) refuse_repeated(&described_identity::uuid, true, root);
+    if (has_.pci_bus_id) refuse_repeated(&described_identity::pci_bus_id, false, root);
+    if (has_.driver_index) refuse_repeated(&described_identity::driver_index, false, root);
+    if (has_.render_minor) refuse_repeated(&described_identity::render_minor, false, root);
   }
 
  private:
@@ -254,6 +259,10 @@ class devices_reader {
   void read_one(object_reader& o, const described_identity* parent, std::size_t position) {
     described_device& d = out_.devices.emplace_back();
     device_reader(o, parent, self_pid_, numbers_, d).read(position);
+    has_.uuid |= !d.identity.uuid.empty();
+    has_.pci_bus_id |= !d.identity.pci_bus_id.empty();
+    has_.driver_index |= d.identity.driver_index.has_value();
+    has_.render_minor |= d.identity.render_minor.has_value();
     const slot number = d.identity.number;
     if (out_.positions.size() <= number) out_.positions.resize(number + std::size_t{1});
     if (out_.positions[number] != 0) refuse_shared(o.found(), o.at());
@@ -297,6 +306,10 @@ class devices_reader {
   std::uint32_t self_pid_;
   device_numbers& numbers_;
   machine& out_;
+  // Whether any device has the value: looking for it in 100,000 of them takes time.
+  struct {
+    bool uuid = false, pci_bus_id = false, driver_index = false, render_minor = false;
+  } has_;
 };
 
 }  // namespace
@@ -308,6 +321,7 @@ slot device_numbers::of(std::string key) {
 }
 
 slot device_numbers::of(std::optional<slot> parent, std::size_t position) {
+  if (!has_changes_) return count_++;
   if (!parent) {
     if (by_position_.size() <= position) by_position_.resize(position + 1);
     std::optional<slot>& at = by_position_[position];

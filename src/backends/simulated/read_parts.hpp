@@ -46,11 +46,14 @@ std::unique_ptr<const pools> read_pools(object_reader& device);
 // Numbers of the devices in all states of a machine, in order of first appearance.
 class device_numbers {
  public:
-  // A machine without changes has each UUID once, which its reader checks.
+  // A machine without changes has each position, each UUID and each PCI address of a whole device
+  // once; its reader checks the latter two.
   explicit device_numbers(bool has_changes) : has_changes_(has_changes) {}
 
   slot of(std::string key);
-  slot of_uuid(const std::string& uuid) { return has_changes_ ? of("uuid " + uuid) : count_++; }
+  slot of_unique(const char* what, const std::string& key) {
+    return has_changes_ ? of(what + key) : count_++;
+  }
   // Finds the number of a device without a key, by its position in the list or in its parent.
   slot of(std::optional<slot> parent, std::size_t position);
 

@@ -128,6 +128,7 @@ void snapshot_builder::add_source(worker& from, const source_answer& known, cons
       consider_diagnostic(given, index);
     }
   }
+  if (!request_.device_index) merged_.reserve(known.devices.size());
   for (const device_answer& d : known.devices) {
     if (d.listed) add_device(from, d, m);
   }

@@ -109,6 +109,13 @@ class Kept(KernelCard):
         self.assertEqual([each.name for each in self.folder.iterdir() if "recorded" in each.name],
                          [file.name])
 
+    def test_a_hyphen_is_standard_output(self):
+        done = run("record-machine", "-", env=environment(**self.env), cwd=self.folder)
+        self.assertEqual(done.code, 0, done.err)
+        self.assertEqual(strict_json(done.out)["recording"]["format"], 1)
+        self.assertIn(f"standard output: {len(done.out.encode())} bytes; ", done.err)
+        self.assertFalse((self.folder / "-").exists())
+
     def test_what_is_there_stays_without_force(self):
         file = self.folder / "recorded.json"
         file.write_text("mine")

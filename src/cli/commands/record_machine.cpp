@@ -73,19 +73,26 @@ expected<std::string> recording_of(const session& in) {
 }  // namespace
 
 expected<exit_code> run_record_machine(const session& in, const options& asked, const style&) {
-  if (auto refused = why_not_new(asked.file, asked.force)) return *std::move(refused);
+  const bool is_file = asked.file != "-";
+  if (is_file) {
+    if (auto refused = why_not_new(asked.file, asked.force)) return *std::move(refused);
+  }
   hypomnesis::snapshot_options what;
   what.collect = everything;
   in.collect(what);
   const auto text = recording_of(in);
   if (!text) return text.why();
-  if (auto refused = write_new_file(asked.file, *text, asked.force)) return *std::move(refused);
+  auto code = exit_code::done;
+  if (!is_file)
+    code = write_output(*text);
+  else if (auto refused = write_new_file(asked.file, *text, asked.force))
+    return *std::move(refused);
   for (const auto& line : kinds_in_recording(*text)) write_notice("kept: " + line);
-  write_notice(fmt::format(
-      "\"{}\": {} bytes; of processes the programs are kept, else numbers and words that "
-      "are looked for; read it before you pass it on",
-      asked.file, text->size()));
-  return exit_code::done;
+  write_notice(
+      fmt::format("{}: {} bytes; of processes the programs are kept, else numbers and words that "
+                  "are looked for; read it before you pass it on",
+                  is_file ? fmt::format("\"{}\"", asked.file) : "standard output", text->size()));
+  return code;
 }
 
 }  // namespace hmn::cli

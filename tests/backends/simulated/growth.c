@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * growth FILE: reads a machine file and takes a snapshot of it, for growth.py to count the
- * instructions. A driver may take as long as it likes. */
+ * growth FILE [read]: reads a machine file and takes a snapshot of it, or only reads it, for
+ * growth.py to count the instructions or the time. A driver may take as long as it likes. */
 #include <hypomnesis.h>
 #include <stdio.h>
 
@@ -13,10 +13,13 @@ int main(int count, char** arguments) {
   hmn_context* context = NULL;
   hmn_snapshot* snapshot = NULL;
   hmn_error error = {.struct_size = sizeof error};
-  if (count != 2 || hmn_context_create(&options, &context, &error) != HMN_OK ||
+  hmn_backend_info simulated = {.struct_size = sizeof simulated};
+  if (count < 2 || hmn_context_create(&options, &context, &error) != HMN_OK ||
       hmn_context_set_path(context, HMN_PATH_SIMULATION, arguments[1], &error) != HMN_OK ||
-      hmn_snapshot_take(context, &all, &snapshot, &error) != HMN_OK) {
-    fprintf(stderr, "growth: %s\n", count != 2 ? "one file is needed" : error.message);
+      (count == 2 ? hmn_snapshot_take(context, &all, &snapshot, &error)
+                  : hmn_context_backend(context, HMN_BACKEND_SIMULATED, &simulated, &error)) !=
+          HMN_OK) {
+    fprintf(stderr, "growth: %s\n", count < 2 ? "one file is needed" : error.message);
     return 1;
   }
   hmn_snapshot_destroy(snapshot);

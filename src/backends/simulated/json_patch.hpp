@@ -16,8 +16,8 @@ struct patch_error {
   std::string what;
 };
 
-// Values that the patches of a file may move: a list moves what stands behind an item that is
-// added or removed.
+// Values that the patches of a file may move: a list moves what follows an item that is added or
+// removed.
 inline constexpr std::size_t most_moved = 16'000'000;
 
 // Applies a list of operations in order. On failure `document` may be partially changed. `moved`

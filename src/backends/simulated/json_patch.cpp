@@ -87,8 +87,8 @@ class patched {
   outcome perform(const operation& o) {
     if (moved_ > most_moved) {
       return patch_error{"",
-                         "the patches before it move too many values; add to the end of a list, "
-                         "with \"-\", or patch less"};
+                         "the operations before it move too many values; \"-\" adds to the end of "
+                         "a list, which moves none"};
     }
     if (o.name == "add") return add(o.path, *o.argument);
     if (o.name == "remove") return remove(o.path, "/path");

@@ -176,8 +176,7 @@ TEST_CASE("what patches may move has a limit") {
     patch += i % 2 == 0 ? R"(,{"op":"add","path":"/a/0","value":1})"
                         : R"(,{"op":"remove","path":"/a/0"})";
   }
-  CHECK(
-      patch_refusal(R"({"a":)" + list + "]}", patch + "]") ==
-      "/801: the patches before it move too many values; add to the end of a list, with \"-\", or "
-      "patch less");
+  CHECK(patch_refusal(R"({"a":)" + list + "]}", patch + "]") ==
+        "/801: the operations before it move too many values; \"-\" adds to the end of a list, "
+        "which moves none");
 }

@@ -550,6 +550,16 @@ class Run(Machines):
         time.sleep(3.5)
         self.assertFalse(alive.exists())
 
+    def test_a_signal_that_would_end_hmn_ends_the_command(self):
+        for sent in (signal.SIGPWR, signal.SIGIO, signal.SIGABRT, signal.SIGRTMIN, signal.SIGRTMAX):
+            started = self.folder / f"started-{int(sent)}"
+            with subprocess.Popen([*COMMAND, "run", "--", "sh", "-c", f"echo > {started}; exec sleep 60"],
+                                  env=environment(), stderr=subprocess.DEVNULL) as running:
+                while not started.exists():
+                    time.sleep(0.01)
+                running.send_signal(sent)
+                self.assertEqual(running.wait(30), 128 + sent)
+
     def test_a_file_of_the_largest_size_is_an_error_and_the_command_goes_on(self):
         ended = self.folder / "ended"
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512))

@@ -43,7 +43,7 @@ table::cell amount_cell(const process_row& row, const pool_part& part, const amo
   return {std::string(sign_of_missing(true)), tone::faint};
 }
 
-std::vector<pool_part> parts_of(const process_row& row) {
+std::vector<pool_part> pool_parts_of(const process_row& row) {
   const auto& main = row.on->memory;
   std::vector<pool_part> all{{main ? pool_word(main->kind) : word(), row.usage, false}};
   const bool is_in_ram =
@@ -64,7 +64,7 @@ std::string pool_table(const std::vector<process_row>& rows, const style& as) {
   titles.push_back({"DEVICE", {}, true});
   table out(std::move(titles));
   for (const auto& row : rows)
-    for (const auto& part : parts_of(row)) {
+    for (const auto& part : pool_parts_of(row)) {
       auto cells = cells_of(row, {"pid", "name"}, as);
       cells.push_back({std::string(part.pool.value_or("?"))});
       for (const auto& each : amounts)
@@ -77,7 +77,7 @@ std::string pool_table(const std::vector<process_row>& rows, const style& as) {
 
 void add_pools(const process_row& row, json_object& to) {
   std::vector<json_object> pools;
-  for (const auto& part : parts_of(row)) {
+  for (const auto& part : pool_parts_of(row)) {
     auto& out = pools.emplace_back().add("pool", or_unknown(part.pool));
     for (const auto& each : amounts) out.add(each.key, part.of.*each.bytes);
   }

@@ -247,7 +247,7 @@ class TwoDrivers(KernelCard):
                 HMN_NVML=NVML, FAKE_NVML_SCENARIO=str(scenario), HMN_NVIDIA_SMI=str(self.folder / "none"), **self.env))
             self.assertLess(time.monotonic() - begun, 20)  # of the 60 s that it may take
             self.assertEqual([gpu["pci_bus_id"] for gpu in strict_json(result.out)], ["0000:03:00.0"])
-            self.assertIn("NVML: ", result.err)
+            self.assertIn("hmn: nvml: ", result.err)
 
 
 @unittest.skipIf(len(COMMAND) > 1, "an emulated program starts no emulated one")

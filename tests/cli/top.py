@@ -237,7 +237,7 @@ class Frames(Top):
         devices = [card("Sleeper", state="asleep", uuid="GPU-a"), card("Gone", state="lost", uuid="GPU-b"),
                    busy(name="Fine", uuid="GPU-c")]
         frame = self.once({"devices": devices}, size=(120, 40))
-        self.assertRegex(frame, r"\d Sleeper +asleep  the device is asleep; allow waking it, or use it, to measure\n")
+        self.assertRegex(frame, r"\d Sleeper +asleep  the device is asleep, and a reading would wake it\n")
         self.assertRegex(frame, r"\d Gone +lost  the device was here")
         self.assertRegex(frame, r"\d Fine +█")
 

@@ -219,11 +219,11 @@ const asked_process& drm_source::walk_one(std::uint32_t pid, bool self) {
 failure drm_source::why_not_listed(const card& c, const asked_process& asked) {
   if (asked.error != 0) {
     const bool refused = is_refused(asked.error);
-    return fail(refused ? status::permission : status::limit,
-                {"process ", asked.pid,
-                 refused ? " cannot be inspected; CAP_SYS_PTRACE allows it"
-                         : " could not be inspected"},
-                asked.error);
+    return fail(
+        refused ? status::permission : status::limit,
+        {"process ", asked.pid,
+         refused ? " cannot be inspected; CAP_SYS_PTRACE allows it" : " could not be inspected"},
+        asked.error);
   }
   if (asked.now.met_asleep(c.number)) return why_asleep(c);
   return {status::no_process,

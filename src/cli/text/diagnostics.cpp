@@ -27,7 +27,11 @@ std::string subject_of(const hypomnesis::diagnostic& of) {
 }
 
 std::string line_of(const hypomnesis::diagnostic& of, const std::string& fields) {
-  auto line = subject_of(of) + (fields.empty() ? "" : fields + ": ") + of.message;
+  auto line = subject_of(of);
+  // What does not answer is named.
+  if (line.empty() && of.status == status_code::timeout)
+    line = fmt::format("{}: ", hypomnesis::name(of.backend));
+  line += (fields.empty() ? "" : fields + ": ") + of.message;
   if (of.count > 1) line += fmt::format(" (and {} more like it)", of.count - 1);
   return line;
 }

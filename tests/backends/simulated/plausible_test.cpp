@@ -34,16 +34,15 @@ void check_implausible(const taken_snapshot& p, hmn_flags subject, hmn_flags fie
 
 }  // namespace
 
-TEST_CASE("a total of 2^60 bytes is absent, in a direct reading and in a snapshot") {
-  simulation s(
-      one_device(R"("pools":[{"kind":"vram","total":1152921504606846976,"free":12,"used":34}])"));
+TEST_CASE("a total of 2^60 bytes is absent with its parts, directly and in a snapshot") {
+  simulation s(one_device(
+      R"("pools":[{"kind":"vram","total":1152921504606846976,"free":12,"used":34,"budget":56}])"));
   REQUIRE(s.read_pool() == HMN_OK);
-  constexpr hmn_flags left = HMN_POOL_HAS_FREE | HMN_POOL_HAS_USED | HMN_POOL_HAS_USABLE;
-  CHECK(s.pool.present == left);
+  CHECK(s.pool.present == HMN_POOL_HAS_BUDGET);
   CHECK(s.pool.total_bytes == 0);
   const taken_snapshot p(s, HMN_COLLECT_POOLS);
   REQUIRE(p.pools.size() == 1);
-  CHECK(p.pools[0].present == left);
+  CHECK(p.pools[0].present == HMN_POOL_HAS_BUDGET);
   check_implausible(p, HMN_COLLECT_POOLS, HMN_POOL_HAS_TOTAL,
                     "the driver reported total_bytes 1152921504606846976, above 281474976710656: "
                     "implausible");

@@ -5,12 +5,14 @@
  * their ends lie a day ahead of the kernel's clock and what they wait for comes first, but for
  * those of a sampler for its next slot (the word is 0): there time jumps once another thread rests,
  * which waits for many hours, or as the program's first thread without an end, and has seen all
- * that was announced to it. Nothing is sampled faster than pulled. */
+ * that was announced to it. Nothing is sampled faster than pulled. Descriptors and conditions are
+ * waited for by the first thread in this way; another thread looks for what ends those waits. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -39,6 +41,19 @@ static int real_ppoll(struct pollfd* all, nfds_t count, const struct timespec* t
       all, count, timeout, mask);
 }
 
+static long real_syscall(long number, const long* with) {
+  static _Atomic(void*) found;
+  void* next = atomic_load(&found);
+  if (next == NULL) atomic_store(&found, next = dlsym(RTLD_NEXT, "syscall"));
+  return ((long (*)(long, ...))next)(number, with[0], with[1], with[2], with[3], with[4], with[5]);
+}
+
+/* Threads of the library that have nothing to do wait without an end, too. */
+static int is_of_the_program(void) {
+  const long none[6] = {0};
+  return real_syscall(SYS_gettid, none) == real_syscall(SYS_getpid, none);
+}
+
 static int is_of_the_wall(clockid_t clock) {
   return clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME ||
          clock == CLOCK_MONOTONIC_RAW;
@@ -55,7 +70,7 @@ int clock_gettime(clockid_t clock, struct timespec* out) {
 
 int ppoll(struct pollfd* all, nfds_t count, const struct timespec* timeout, const sigset_t* mask) {
   const struct timespec at_once = {0, 0};
-  if (timeout == NULL) return real_ppoll(all, count, timeout, mask);
+  if (timeout == NULL || !is_of_the_program()) return real_ppoll(all, count, timeout, mask);
   const int ready = real_ppoll(all, count, &at_once, mask);
   if (ready == 0) atomic_fetch_add(&ahead_ns, timeout->tv_sec * SECOND + timeout->tv_nsec);
   return ready;
@@ -75,6 +90,28 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec* time,
   if (wait > 0) atomic_fetch_add(&ahead_ns, wait);
   if (left != NULL) *left = (struct timespec){0, 0};
   return 0;
+}
+
+/* Gives the thread that looks for the condition a moment. */
+int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                           const struct timespec* time) {
+  static _Atomic(void*) found;
+  void* next = atomic_load(&found);
+  if (next == NULL) atomic_store(&found, next = dlsym(RTLD_NEXT, "pthread_cond_clockwait"));
+  struct timespec now, moment = {0, 20000};
+  clock_gettime(clock, &now);
+  const int64_t wait = (time->tv_sec - now.tv_sec) * SECOND + time->tv_nsec - now.tv_nsec;
+  real_clock_gettime(clock, &now);
+  if (is_of_the_program() && wait > 0) {
+    moment.tv_sec = now.tv_sec + (now.tv_nsec + moment.tv_nsec) / SECOND;
+    moment.tv_nsec = (now.tv_nsec + moment.tv_nsec) % SECOND;
+    time = &moment;
+  }
+  const int result =
+      ((int (*)(pthread_cond_t*, pthread_mutex_t*, clockid_t, const struct timespec*))next)(
+          condition, mutex, clock, time);
+  if (time == &moment && result == ETIMEDOUT) atomic_fetch_add(&ahead_ns, wait);
+  return result;
 }
 
 typedef const _Atomic uint32_t* word;
@@ -104,13 +141,6 @@ static int64_t left_until(const struct timespec* time) {
   return (time->tv_sec - now.tv_sec) * SECOND + time->tv_nsec - now.tv_nsec;
 }
 
-static long real_syscall(long number, const long* with) {
-  static _Atomic(void*) found;
-  void* next = atomic_load(&found);
-  if (next == NULL) atomic_store(&found, next = dlsym(RTLD_NEXT, "syscall"));
-  return ((long (*)(long, ...))next)(number, with[0], with[1], with[2], with[3], with[4], with[5]);
-}
-
 static long rest(const long* with) {
   atomic_store(&seen_at_rest, (uint32_t)with[2]);
   atomic_store(&rests_on, (word)with[0]);
@@ -119,12 +149,6 @@ static long rest(const long* with) {
   atomic_store(&rests_on, NULL);
   errno = error;
   return result;
-}
-
-/* Threads of the library that have nothing to do wait without an end, too. */
-static int is_of_the_program(void) {
-  const long none[6] = {0};
-  return real_syscall(SYS_gettid, none) == real_syscall(SYS_getpid, none);
 }
 
 long syscall(long number, ...) {

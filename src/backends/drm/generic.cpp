@@ -24,7 +24,7 @@ enum scale_of : std::uint8_t {
   watts,
   joules,
   megahertz,
-  turns,
+  revolutions,
   duty_of_255,
   duty_percent
 };
@@ -38,7 +38,7 @@ void read_fan(std::string_view folder, bool is_nouveau, sensors& s, hmn::telemet
   std::optional<double> rpm, duty;
   s.take(folder, {"pwm1"}, fan_percent, scales[is_nouveau ? duty_percent : duty_of_255], duty);
   if (!is_nouveau) {
-    s.take(folder, {"fan1_input"}, fan_rpm, scales[turns], rpm);
+    s.take(folder, {"fan1_input"}, fan_rpm, scales[revolutions], rpm);
   } else if (s.wants(fan_rpm)) {
     s.refuse(fan_rpm, fail(status::unsupported, "not read: nouveau takes too long to report it"));
   }
@@ -113,7 +113,7 @@ constexpr number_file of_chip[] = {
 };
 constexpr number_file of_fan[] = {
     {metric_id::fan_percent, 1, duty_of_255, "pwm1"},
-    {metric_id::fan_rpm, 1, turns, "fan1_input"},
+    {metric_id::fan_rpm, 1, revolutions, "fan1_input"},
 };
 constexpr number_file of_nouveaus_fan[] = {{metric_id::fan_percent, 1, duty_percent, "pwm1"}};
 constexpr number_file of_clock[] = {

@@ -48,7 +48,8 @@ std::string why_no_gpu(const session& in, const hypomnesis::snapshot& snapshot) 
 }
 
 std::optional<std::string> why_search_failed(const hypomnesis::snapshot& snapshot) {
-  if (snapshot.info().device_count != 0) return std::nullopt;
+  const auto info = snapshot.info();
+  if (info.device_count != 0 || !has(info.notes, hypomnesis::note::partial)) return std::nullopt;
   for (const auto& each : snapshot.diagnostics())
     if (hides_devices(each)) return each.message;
   return std::nullopt;

@@ -66,6 +66,7 @@ std::optional<std::string> why_malformed(const hypomnesis::context& in) {
 
 // Returns whether a driver was still being opened, or had not listed its devices.
 bool is_late(const hypomnesis::snapshot& list) {
+  if (!has(list.info().notes, hypomnesis::note::partial)) return false;
   const auto all = list.diagnostics();
   return std::any_of(all.begin(), all.end(), [](const hypomnesis::diagnostic& each) {
     return each.status == hypomnesis::status_code::timeout && !each.device_index &&

@@ -43,7 +43,7 @@ void shared_parts::share(snapshot& fresh) {
   devices_.resize(fresh.devices.size());
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     shared_value<device>& now = fresh.devices[i].identity;
-    share_if(is_same(*devices_[i], *now), devices_[i], now);
+    share_if(is_same_record(*devices_[i], *now), devices_[i], now);
   }
   share_if(*why_ == *fresh.why, why_, fresh.why);
 }

@@ -280,7 +280,7 @@ bool is_same_value(const field& f, const void* a, const void* b) noexcept {
 
 }  // namespace
 
-bool is_same(field_list fields, const void* a, const void* b) noexcept {
+bool is_same_record(field_list fields, const void* a, const void* b) noexcept {
   for (const field& f : fields) {
     if (is_known(f, a) != is_known(f, b) || !is_same_value(f, a, b)) return false;
   }

@@ -114,7 +114,7 @@ void set_real(const field& f, void* record, double value) noexcept;
 std::uint32_t present_bits(field_list fields, std::uint32_t among, const void* record) noexcept;
 
 // Returns whether both have the same fields, with the same values.
-bool is_same(field_list fields, const void* a, const void* b) noexcept;
+bool is_same_record(field_list fields, const void* a, const void* b) noexcept;
 
 // Fills the fields of `bits` that `into` lacks and `from` has; returns their bits.
 std::uint32_t take_missing(field_list fields, std::uint32_t bits, void* into,
@@ -132,8 +132,8 @@ void copy_out(const Record& r, C& c_struct) noexcept {
 }
 
 template <class Record>
-bool is_same(const Record& a, const Record& b) noexcept {
-  return is_same(fields_of<Record>(), &a, &b);
+bool is_same_record(const Record& a, const Record& b) noexcept {
+  return is_same_record(fields_of<Record>(), &a, &b);
 }
 
 template <class Record>

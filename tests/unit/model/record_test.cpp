@@ -138,22 +138,22 @@ TEST_CASE("records are the same whose fields are known and equal") {
   a.pci_device = 0;
   a.instance = hmn::mig_instance{1, 2};
   hmn::device b = a;
-  CHECK(hmn::is_same(a, b));
+  CHECK(hmn::is_same_record(a, b));
   b.pci_device.reset();  // unknown is not 0
-  CHECK_FALSE(hmn::is_same(a, b));
+  CHECK_FALSE(hmn::is_same_record(a, b));
   b = a;
   b.name.assign("GPV");
-  CHECK_FALSE(hmn::is_same(a, b));
+  CHECK_FALSE(hmn::is_same_record(a, b));
   b = a;
   b.instance->compute = 3;
-  CHECK_FALSE(hmn::is_same(a, b));
+  CHECK_FALSE(hmn::is_same_record(a, b));
   b = a;
   b.state = hmn::state::lost;
-  CHECK_FALSE(hmn::is_same(a, b));
+  CHECK_FALSE(hmn::is_same_record(a, b));
   hmn::telemetry hot;
   hot.temperature_celsius = 40.5;
   hmn::telemetry cold = hot;
-  CHECK(hmn::is_same(hot, cold));
+  CHECK(hmn::is_same_record(hot, cold));
   cold.temperature_celsius = 40.25;
-  CHECK_FALSE(hmn::is_same(hot, cold));
+  CHECK_FALSE(hmn::is_same_record(hot, cold));
 }

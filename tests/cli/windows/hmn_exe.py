@@ -187,7 +187,7 @@ class Commands(Hmn):
         machine = self.machine(devices=[free])
         self.hmn("wait", "--free", "12GiB", "--timeout", "200ms", "--interval", "50ms", "--machine", machine,
                  code=124)
-        self.assertIn("the time is up", self.err)
+        self.assertIn("timed out: ", self.err)
         out = self.hmn("wait", "--free", "4GiB", "--machine", machine, "--",
                        *self.partner("variable", "CUDA_VISIBLE_DEVICES"))
         self.assertEqual(out, "GPU-1\n")

@@ -247,7 +247,7 @@ class Frames(Top):
     def test_gpus_that_could_not_be_listed_are_unknown(self):
         failing = [{"call": "open", "status": "backend", "message": "the driver is mismatched"}]
         done = self.on({"devices": [], "failures": failing}, "top", "--once")
-        self.assertEqual(done.code, 1, done.err)
+        self.assertEqual((done.code, done.err), (1, "hmn: the search for GPUs failed: the driver is mismatched\n"))
         head, _, message, *rest = (line.strip() for line in done.out.splitlines() if line.strip())
         self.assertIn("? GPUs  ? processes", head)
         self.assertIn("the driver is mismatched", message)

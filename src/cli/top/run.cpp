@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <string>
 
 #include "cli/system/process_signal.hpp"
 #include "cli/system/stop_request.hpp"
@@ -168,7 +170,7 @@ expected<exit_code> run_as_text(const session& in, const run_settings& how) {
   if (frames == 1) reading.process_interval = reading.interval;
   reader from(in, reading);
   std::uint64_t readings = 0, printed = 0;
-  auto code = exit_code::done;
+  std::optional<std::string> why_failed;
   while (printed < frames) {
     std::shared_ptr<const machine_reading> fresh;
     {
@@ -178,7 +180,8 @@ expected<exit_code> run_as_text(const session& in, const run_settings& how) {
     }
     if (!fresh) break;
     if (how.is_traced) print_trace(*fresh->from);
-    code = fresh->search_failed ? exit_code::failed : exit_code::done;
+    why_failed.reset();
+    if (fresh->search_failed) why_failed = fresh->why_partial;
     shown.take(std::move(fresh));
     // Loads and rates need a reading before.
     if (++readings == 1) continue;
@@ -187,7 +190,8 @@ expected<exit_code> run_as_text(const session& in, const run_settings& how) {
     if (result == write_result::failed) return exit_code::failed;
     ++printed;
   }
-  return code;
+  if (why_failed) return failed("the search for GPUs failed: " + *why_failed);
+  return exit_code::done;
 }
 
 }  // namespace hmn::cli::top

@@ -345,10 +345,10 @@ bool snapshot_builder::recall_texts(usage& row) const {
 }
 
 void snapshot_builder::describe_processes() {
-  known_texts* const texts = request_.texts;
-  if (texts != nullptr && out_->monotonic_ns - texts->read_ns >= known_texts::longest_age_ns) {
-    texts->read_ns = out_->monotonic_ns;
-    texts->rows.clear();
+  known_texts* const known = request_.texts;
+  if (known != nullptr && out_->monotonic_ns - known->read_ns >= known_texts::longest_age_ns) {
+    known->read_ns = out_->monotonic_ns;
+    known->rows.clear();
   }
   std::vector<usage>& rows = out_->usages;
   const auto by_pid = sorted_positions(
@@ -376,7 +376,7 @@ void snapshot_builder::describe_processes() {
     if (row.command.empty()) row.command = other.command;
     if (row.container.empty()) row.container = other.container;
   }
-  if (texts != nullptr) texts->rows = rows;
+  if (known != nullptr) known->rows = rows;
 }
 
 void snapshot_builder::finish() {

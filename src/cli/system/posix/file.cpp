@@ -47,7 +47,7 @@ std::string target_of(std::string path) {
 std::string resolved(const std::string& asked) {
   struct stat output {};
   if (asked == "-" && fstat(STDOUT_FILENO, &output) == 0)
-    return identity(output.st_dev, output.st_ino);
+    return identity(static_cast<std::uint64_t>(output.st_dev), output.st_ino);
   if (const auto is = platform::status_of(asked.c_str()))
     return identity(is.value.device, is.value.inode);
   const auto path = target_of(asked);

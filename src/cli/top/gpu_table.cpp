@@ -236,12 +236,13 @@ void put_titles(frame& on, const gpu_columns& at, int y, bool is_focused) {
   on.put_right(at.power_end, y, "POWER", ink::strong);
 }
 
-// Returns the GPU that a partition belongs to.
-const gpu_reading* parent_of(const gpu_reading& of, const std::vector<gpu_reading>& all) {
-  const auto found = std::find_if(all.begin(), all.end(), [&](const gpu_reading& each) {
-    return each.of.device.index == of.of.device.parent_index;
-  });
-  return found != all.end() ? &*found : nullptr;
+// Returns the GPU that a partition belongs to, which stands before it.
+const gpu_reading* parent_of(std::size_t position, const std::vector<gpu_reading>& all) {
+  const auto parent = all[position].of.device.parent_index;
+  if (!parent) return nullptr;
+  while (position-- > 0)
+    if (all[position].of.device.index == *parent) return &all[position];
+  return nullptr;
 }
 
 // Name in its column: of a partition with a branch, and without "MIG" where it is too long.
@@ -249,7 +250,7 @@ std::string name_text(const frame& on, const gpu_columns& at, std::size_t positi
                       const std::vector<gpu_reading>& all) {
   const auto& of = all[position];
   const auto width = static_cast<std::size_t>(at.name_width);
-  auto name = gpu_name(of, parent_of(of, all), on.with().ascii_only);
+  auto name = gpu_name(of, parent_of(position, all), on.with().ascii_only);
   const auto parent = of.of.device.parent_index;
   if (parent) {
     constexpr std::string_view needless = "MIG ";

@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
+#include <span>
 #include <string>
 
 #include "cli/exporter/compat.def"
@@ -164,13 +163,7 @@ std::string short_uuid(const std::optional<std::string>& uuid) {
   return text.starts_with("GPU-") ? text.substr(4) : text;
 }
 
-label_set smi_labels(const snapshot_device& of, const std::vector<snapshot_device>&) {
-  return label_set().add("uuid", short_uuid(of.device.uuid));
-}
-
-void add_smi_info(const snapshot_device& of, samples& to) {
-  const auto& device = of.device;
-  label_set with = smi_labels(of, {});
+void add_smi_info(const hypomnesis::device& device, label_set with, samples& to) {
   with.add("name", device.name.value_or(""))
       .add("driver_version", device.driver_version.value_or(""))
       .add("pci_bus_id", long_address(device.pci_bus_id))
@@ -194,13 +187,28 @@ void add_last_fault(const snapshot_device& of, label_set with, samples& to) {
   to.add(compat_families::xid_errors, with, number);
 }
 
-template <std::size_t Count>
-void collect_by(const compatible (&table)[Count],
-                label_set (*labels)(const snapshot_device&, const std::vector<snapshot_device>&),
-                const std::vector<snapshot_device>& devices, samples& to) {
-  for (const auto& device : devices) {
-    const auto with = labels(device, devices);
-    for (const auto& each : table) to.add(each.of, with, each.number(device), each.places);
+void add_all(std::span<const compatible> table, const snapshot_device& of, const label_set& with,
+             samples& to) {
+  for (const auto& each : table) to.add(each.of, with, each.number(of), each.places);
+}
+
+void collect_dcgm(const std::vector<snapshot_device>& devices, const transfer_rates& rates,
+                  samples& to) {
+  for (const auto& each : devices) {
+    const auto with = dcgm_labels(each, devices);
+    add_all(of_dcgm, each, with, to);
+    add_last_fault(each, with, to);
+    add_rates(each.device.index, rates, with, to);
+  }
+}
+
+// Partitions have other names there, and would be counted twice under these.
+void collect_nvidia_smi(const std::vector<snapshot_device>& devices, samples& to) {
+  for (const auto& each : devices) {
+    if (each.device.parent_index) continue;
+    const auto with = label_set().add("uuid", short_uuid(each.device.uuid));
+    add_smi_info(each.device, with, to);
+    add_all(of_nvidia_smi, each, with, to);
   }
 }
 
@@ -208,21 +216,10 @@ void collect_by(const compatible (&table)[Count],
 
 void collect_compatible(dialect as, const std::vector<snapshot_device>& devices,
                         const transfer_rates& rates, samples& to) {
-  if (as == dialect::dcgm) {
-    collect_by(of_dcgm, &dcgm_labels, devices, to);
-    for (const auto& each : devices) {
-      const auto with = dcgm_labels(each, devices);
-      add_last_fault(each, with, to);
-      add_rates(each.device.index, rates, with, to);
-    }
-    return;
-  }
-  // Partitions have other names there, and would be counted twice under these.
-  std::vector<snapshot_device> whole;
-  std::ranges::copy_if(devices, std::back_inserter(whole),
-                       [](const auto& each) { return !each.device.parent_index; });
-  for (const auto& each : whole) add_smi_info(each, to);
-  collect_by(of_nvidia_smi, &smi_labels, whole, to);
+  if (as == dialect::dcgm)
+    collect_dcgm(devices, rates, to);
+  else
+    collect_nvidia_smi(devices, to);
 }
 
 }  // namespace hmn::cli

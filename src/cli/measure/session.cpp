@@ -123,8 +123,8 @@ hypomnesis::snapshot session::list_until_answered(hypomnesis::snapshot_options w
   if (!has_timeout_) what.deadline = std::min(what.deadline, usual_listing);
   for (;;) {
     auto found = library_.take(what);
-    const bool is_enough = !has_timeout_ && !found.devices().empty();
-    if (!is_late(found) || is_enough || is_over()) return found;
+    if (!is_late(found) || is_over()) return found;
+    if (!has_timeout_ && found.info().device_count != 0) return found;
     std::this_thread::sleep_until(std::min(clock::now() + pause, ends_));
     what.deadline = time_left();
   }

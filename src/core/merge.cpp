@@ -46,7 +46,10 @@ void add_pool(merged_device& into, pool fresh, const plan& p) {
   fresh.device_index = into.identity.index;
   for (pool& known : into.pools.all()) {
     if (known.from == fresh.from) continue;
-    if (known.kind == fresh.kind) return would_age(known, fresh, p) ? void() : merge(known, fresh);
+    if (known.kind == fresh.kind) {
+      if (!would_age(known, fresh, p)) merge(known, fresh);
+      return;
+    }
     if (known.kind == pool_kind::unified) return;
     fresh.is_main = fresh.is_main && !known.is_main;
   }

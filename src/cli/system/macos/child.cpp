@@ -12,7 +12,9 @@
 #include <cstring>
 #include <iterator>
 #include <optional>
+#include <system_error>
 
+#include "cli/system/posix/signal_pipe.hpp"
 #include "cli/system/posix/spawn.hpp"
 
 namespace hmn::cli {
@@ -56,11 +58,11 @@ struct child::running {
   running(const running&) = delete;
   running& operator=(const running&) = delete;
   ~running();
-  bool take_signals_over();
+  void take_signals_over();
   inherited_signals inherited() const { return {mask, before[0].sa_handler == SIG_IGN}; }
   void pass_signals_on() const;
 
-  int pipe[2] = {-1, -1};
+  signal_pipe signals;
   struct sigaction before[signal_count] {};
   sigset_t mask{};
   bool has_signals = false;
@@ -74,17 +76,10 @@ child::running::~running() {
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   }
   arrivals = -1;
-  for (const int each : pipe)
-    if (each >= 0) close(each);
 }
 
-bool child::running::take_signals_over() {
-  if (::pipe(pipe) != 0) return false;
-  for (const int each : pipe) {
-    fcntl(each, F_SETFD, FD_CLOEXEC);
-    fcntl(each, F_SETFL, O_NONBLOCK);
-  }
-  arrivals = pipe[1];
+void child::running::take_signals_over() {
+  arrivals = signals.write_end();
   struct sigaction how {};
   how.sa_handler = take;
   how.sa_flags = SA_RESTART;
@@ -98,12 +93,11 @@ bool child::running::take_signals_over() {
   }
   pthread_sigmask(SIG_UNBLOCK, &set, &mask);  // the caller may have blocked them
   has_signals = true;
-  return true;
 }
 
 void child::running::pass_signals_on() const {
   int signal = 0;
-  while (read(pipe[0], &signal, sizeof signal) == sizeof signal)
+  while (read(signals.read_end(), &signal, sizeof signal) == sizeof signal)
     if (signal != SIGCHLD && !is_of_terminal(signal)) kill(pid, signal);
 }
 
@@ -114,10 +108,14 @@ child::~child() {
 }
 
 expected<child> child::start(const std::vector<std::string>& command) {
-  auto made = std::make_unique<running>();
-  if (!made->take_signals_over())
+  std::unique_ptr<running> made;
+  try {
+    made = std::make_unique<running>();
+  } catch (const std::system_error& why) {
     return failure{exit_code::wrapper_failed,
-                   fmt::format("cannot watch for signals: {}", std::strerror(errno))};
+                   fmt::format("cannot watch for signals: {}", std::strerror(why.code().value()))};
+  }
+  made->take_signals_over();
   if (const int error = spawn(command, made->inherited(), made->pid))
     return refusal(command.front(), error);
   return child(std::move(made));
@@ -126,7 +124,7 @@ expected<child> child::start(const std::vector<std::string>& command) {
 bool child::wait_until(clock::time_point time) {
   auto& in = *running_;
   while (!in.end) {
-    pollfd waiting{in.pipe[0], POLLIN, 0};
+    pollfd waiting{in.signals.read_end(), POLLIN, 0};
     if (poll(&waiting, 1, milliseconds_until(time)) < 0 && errno != EINTR) usleep(10'000);
     in.pass_signals_on();
     in.end = end_of(in.pid, 1);  // ru_maxrss is in bytes here, not in KiB

@@ -131,7 +131,8 @@ function(hmn_copy_by_calls target)
 endfunction()
 
 # hmn_join_by_folder(<target>): with CMAKE_UNITY_BUILD, compiles the files of each folder as one
-# regardless of the batch size: a name is unique within its folder.
+# regardless of the batch size: a name is unique within its folder. Files with options of their own are
+# compiled alone.
 function(hmn_join_by_folder target)
   get_target_property(home ${target} SOURCE_DIR)
   get_target_property(sources ${target} SOURCES)

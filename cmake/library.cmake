@@ -79,7 +79,7 @@ hmn_link_library(hypomnesis ${HMN_SYMBOL_MAP})
 if(hmn_with_module)
   add_library(hypomnesis_simulation MODULE $<TARGET_OBJECTS:hmn_simulated_module>
     $<TARGET_OBJECTS:hmn_module_headers> $<TARGET_OBJECTS:hmn_simulated> $<TARGET_OBJECTS:hmn_recording>
-    $<$<NOT:$<BOOL:${CMAKE_UNITY_BUILD}>>:$<TARGET_OBJECTS:hmn_simulated_json>>)
+    $<TARGET_OBJECTS:hmn_simulated_json>)
   target_link_libraries(hypomnesis_simulation PRIVATE hypomnesis_static)
   hmn_link_as_shipped(hypomnesis_simulation ${PROJECT_SOURCE_DIR}/src/backends/simulated/module.map)
   cmake_path(GET HMN_MODULE_FILE PARENT_PATH module_folder)

@@ -62,10 +62,10 @@ struct part {
     taken_ns = now;
     why.reset();
   }
-  void failed(std::uint64_t begun, failure f, bool value_stands) {
+  void failed(std::uint64_t begun, const failure& f, bool value_stands) {
     tried_ns = begun;
     stands = value_stands;
-    why = std::move(f);
+    why = f;
   }
 };
 

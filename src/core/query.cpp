@@ -24,7 +24,7 @@ void drop_id_for_name(device& d, reading& r) {
               {"the driver has no name for this device, only \"", d.name.view(), "\""}};
   d.name = {};
   if (r.wants_diagnostics()) {
-    r.diagnose({std::move(why), 0, subject::devices, device_field::name, d.number, {}, {}, {}});
+    r.diagnose({why, 0, subject::devices, device_field::name, d.number, {}, {}, {}});
   }
 }
 

@@ -95,7 +95,7 @@ snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const 
   const pool* const main = from.find_pool(of.index, pool_kind::main);
   const bool is_of_main = about == subject::pools && field == pool_field::usable && main != nullptr;
   failure why = is_of_main ? why_not_usable(*main, of) : reason_of_state(of);
-  return {{std::move(why), 0, about, field, {}, {}, {}}, of.index, 1};
+  return {{why, 0, about, field, {}, {}, {}}, of.index, 1};
 }
 
 }  // namespace hmn

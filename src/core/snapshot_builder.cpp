@@ -193,7 +193,7 @@ void snapshot_builder::add_refusals(const std::vector<context::refusal>& refused
     if (is_known) continue;
     diagnostic d{r.why, 0, subject::devices, 0, {}, {}, {}};
     if (r.conclusive) d.why.code = status::no_device;
-    add_diagnostic(std::move(d), {});
+    add_diagnostic(d, {});
   }
 }
 
@@ -204,7 +204,7 @@ void snapshot_builder::add_missing() {
     for (std::uint32_t n = 0; n < d.missing.size(); ++n) {
       if (!d.missing[n]) continue;
       if (1U << n == subject::processes) d.can_be_summed = false;
-      add_diagnostic({std::move(*d.missing[n]), 0, 1U << n, 0, {}, {}, {}}, d.identity.index);
+      add_diagnostic({*d.missing[n], 0, 1U << n, 0, {}, {}, {}}, d.identity.index);
     }
   }
 }
@@ -255,7 +255,7 @@ void snapshot_builder::settle() {
     if (!attributes) continue;
     std::optional<failure> why = attribute_pools(d);
     if (!why) continue;
-    add_diagnostic({std::move(*why), 0, subject::pools, pool_field::unattributed, {}, {}, {}},
+    add_diagnostic({*why, 0, subject::pools, pool_field::unattributed, {}, {}, {}},
                    d.identity.index);
   }
   for (merged_device& d : merged_) {
@@ -305,7 +305,7 @@ void snapshot_builder::note_what_is_partial() {
   }
 }
 
-void snapshot_builder::add_diagnostic(diagnostic d, std::optional<std::uint32_t> index) {
+void snapshot_builder::add_diagnostic(const diagnostic& d, std::optional<std::uint32_t> index) {
   const bool is_trace = (d.notes & note::trace) != 0;
   const std::size_t of = place_of(index);
   if (why_.latest.size() <= of) why_.latest.resize(of + 1);
@@ -318,7 +318,7 @@ void snapshot_builder::add_diagnostic(diagnostic d, std::optional<std::uint32_t>
     fields = both;
     return;
   }
-  why_.diagnostics.push_back({std::move(d), index, 1});
+  why_.diagnostics.push_back({d, index, 1});
   link(of);
 }
 

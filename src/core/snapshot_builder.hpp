@@ -30,7 +30,7 @@ class snapshot_builder {
   void add_groups();
   void explain_unusable(const merged_device& d);
   void settle();
-  void add_diagnostic(diagnostic d, std::optional<std::uint32_t> index);
+  void add_diagnostic(const diagnostic& d, std::optional<std::uint32_t> index);
   void link(std::size_t of);
   void drop_what_was_found();
   void note_what_is_partial();

@@ -70,7 +70,7 @@ result<void> spill::observe(const snapshot& taken, std::string_view label) {
   is_for_ever_ = is_for_ever_ || (from_ && seen.is_for_ever);
   if (!seen.sample) {
     ++skipped_;
-    why_ = std::move(seen.sample.why());
+    why_ = seen.sample.why();
     return why_;
   }
   asks_processes_ = seen.needs_processes;

@@ -114,17 +114,17 @@ class worker::shared_answer {
     const std::lock_guard lock(mutex_);
     if (from_ != &from) return;
     known_.diagnostics.swap(fresh.diagnostics);
-    known_.refused = std::move(fresh.refused);
+    known_.refused = fresh.refused;
     known_.conclusive = fresh.conclusive;
     known_.rests = fresh.rests;
     known_.condition = std::move(fresh.condition);
   }
 
   // Records that the source was not queried; no_source means that it is absent from this machine.
-  void refuse(failure why) noexcept {
+  void refuse(const failure& why) noexcept {
     const std::lock_guard lock(mutex_);
     known_.conclusive = why.code == status::no_source;
-    known_.refused = std::move(why);
+    known_.refused = why;
     known_.diagnostics.clear();
   }
 
@@ -159,11 +159,11 @@ struct worker::shared_state final : reading {
 
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept override { return until; }
   [[nodiscard]] bool wants_trace() const noexcept override { return request.wants_trace; }
-  void diagnose(diagnostic d) override {
+  void diagnose(const diagnostic& d) override {
     if (d.about == subject::telemetry && d.why.lasts && d.device) {
       answer.entry_of(*d.device).telemetry_lacks |= d.field;
     }
-    answer.diagnostics.push_back(std::move(d));
+    answer.diagnostics.push_back(d);
   }
   bool may_ask(std::uint32_t index, std::size_t count) noexcept override {
     const std::span out(left_out.data(), left_out_count);

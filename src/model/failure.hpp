@@ -42,6 +42,7 @@ struct failure {
 
   bool operator==(const failure&) const = default;
 };
+static_assert(std::is_trivially_copyable_v<failure>);
 
 // Returns why a value is missing.
 reason reason_for(const failure& why) noexcept;

@@ -54,6 +54,23 @@ consteval field_type type_of() {
   return kept<T>::as;
 }
 
+// All C++ libraries keep in an optional its value, then whether there is one.
+template <class T>
+constexpr bool is_optional = false;
+template <class T>
+constexpr bool is_optional<std::optional<T>> = true;
+template <class T>
+consteval std::uint16_t known_at(std::size_t offset) {
+  if constexpr (is_optional<T>) {
+    offset += sizeof(typename T::value_type);
+  } else if constexpr (kept<T>::as == field_type::bounded_text) {
+    offset += sizeof(text_head);
+  } else {
+    offset = 0;
+  }
+  return static_cast<std::uint16_t>(offset);
+}
+
 constexpr std::size_t present_offset = offsetof(hmn_pool, present);
 constexpr std::size_t notes_offset = offsetof(hmn_pool, notes);
 
@@ -74,45 +91,23 @@ text_view text_at(const field& f, const void* record) noexcept {
   return text_view(static_cast<const unsigned char*>(record) + f.offset);
 }
 
-// Returns the size of a member in its record.
-std::size_t size_of(const field& f, const void* record) noexcept {
-  switch (f.type) {
-    case field_type::optional_u32:
-      return sizeof(std::optional<std::uint32_t>);
-    case field_type::optional_u64:
-      return sizeof(std::optional<std::uint64_t>);
-    case field_type::optional_real:
-      return sizeof(std::optional<double>);
-    case field_type::instance:
-      return sizeof(std::optional<mig_instance>);
-    case field_type::bounded_text:
-      return text_at(f, record).size_in_memory();
-    default:
-      return 0;
-  }
+bool is_wide(field_type type) noexcept {
+  return type == field_type::u64 || type == field_type::optional_u64 ||
+         type == field_type::optional_real || type == field_type::instance;
 }
 
+// Copies a value that is known.
 void copy_value(const field& f, const void* record, void* c_struct) noexcept {
-  switch (f.type) {
-    case field_type::u32:
-    case field_type::truth:
-    case field_type::optional_u32:
-      return put(c_struct, f.c_offset, static_cast<std::uint32_t>(number_in(f, record)));
-    case field_type::u64:
-    case field_type::optional_u64:
-      return put(c_struct, f.c_offset, number_in(f, record));
-    case field_type::optional_real:
-      return put(c_struct, f.c_offset, real_in(f, record));
-    case field_type::instance:
-      return put(c_struct, f.c_offset, *at<std::optional<mig_instance>>(record, f.offset));
-    case field_type::bounded_text: {
-      const text_view text = text_at(f, record);
-      std::memcpy(static_cast<unsigned char*>(c_struct) + f.c_offset, text.c_str(),
-                  text.view().size() + 1);
-      return;
-    }
-    case field_type::string:
-      return;
+  if (f.type == field_type::bounded_text) {
+    const text_view text = text_at(f, record);
+    std::memcpy(static_cast<unsigned char*>(c_struct) + f.c_offset, text.c_str(),
+                text.view().size() + 1);
+  } else if (f.type == field_type::truth) {
+    put(c_struct, f.c_offset, std::uint32_t{at<bool>(record, f.offset)});
+  } else if (is_wide(f.type)) {
+    put(c_struct, f.c_offset, at<std::uint64_t>(record, f.offset));
+  } else {
+    put(c_struct, f.c_offset, at<std::uint32_t>(record, f.offset));
   }
 }
 
@@ -123,10 +118,11 @@ void copy_value(const field& f, const void* record, void* c_struct) noexcept {
    type_of<decltype(inside::member), decltype(outside::c_member)>(), \
    unit::counts,                                                     \
    offsetof(inside, member),                                         \
+   known_at<decltype(inside::member)>(offsetof(inside, member)),     \
    offsetof(outside, c_member),                                      \
    bit},
 #define HMN_TEXT_FIELD(member) \
-  {#member, field_type::string, unit::none, offsetof(inside, member), 0, 0},
+  {#member, field_type::string, unit::none, offsetof(inside, member), 0, 0, 0},
 #define HMN_FIELDS_OF(record, ...)                               \
   template <>                                                    \
   field_list fields_of<record>() noexcept {                      \
@@ -187,37 +183,18 @@ bool is_set_of_bits(unit u) noexcept {
 }
 
 bool is_known(const field& f, const void* record) noexcept {
-  switch (f.type) {
-    case field_type::u32:
-    case field_type::u64:
-    case field_type::truth:
-      return true;
-    case field_type::optional_u32:
-      return at<std::optional<std::uint32_t>>(record, f.offset).has_value();
-    case field_type::optional_u64:
-      return at<std::optional<std::uint64_t>>(record, f.offset).has_value();
-    case field_type::optional_real:
-      return at<std::optional<double>>(record, f.offset).has_value();
-    case field_type::instance:
-      return at<std::optional<mig_instance>>(record, f.offset).has_value();
-    case field_type::bounded_text:
-      return !text_at(f, record).view().empty();
-    case field_type::string:
-      break;
-  }
-  return !text_in(f, record).empty();
+  if (f.type == field_type::string) return !text_in(f, record).empty();
+  return f.known_at == 0 || at<unsigned char>(record, f.known_at) != 0;
 }
 
 std::uint64_t number_in(const field& f, const void* record) noexcept {
   switch (f.type) {
     case field_type::u32:
-      return at<std::uint32_t>(record, f.offset);
-    case field_type::u64:
-      return at<std::uint64_t>(record, f.offset);
     case field_type::optional_u32:
-      return at<std::optional<std::uint32_t>>(record, f.offset).value_or(0);
+      return is_known(f, record) ? at<std::uint32_t>(record, f.offset) : 0;
+    case field_type::u64:
     case field_type::optional_u64:
-      return at<std::optional<std::uint64_t>>(record, f.offset).value_or(0);
+      return is_known(f, record) ? at<std::uint64_t>(record, f.offset) : 0;
     case field_type::truth:
       return at<bool>(record, f.offset) ? 1 : 0;
     default:
@@ -300,8 +277,10 @@ std::uint32_t take_missing(field_list fields, std::uint32_t bits, void* into,
   std::uint32_t taken = 0;
   for (const field& f : fields) {
     if ((f.bit & bits) == 0 || is_known(f, into) || !is_known(f, from)) continue;
+    const std::size_t size = f.type == field_type::bounded_text ? text_at(f, from).size_in_memory()
+                                                                : f.known_at + 1U - f.offset;
     std::memcpy(static_cast<unsigned char*>(into) + f.offset,
-                static_cast<const unsigned char*>(from) + f.offset, size_of(f, from));
+                static_cast<const unsigned char*>(from) + f.offset, size);
     taken |= f.bit;
   }
   return taken;

@@ -60,6 +60,7 @@ struct field {
   field_type type;
   hmn::unit unit;
   std::uint16_t offset;    // of the member in the record
+  std::uint16_t known_at;  // offset of a byte that is not zero if the value is known; 0: none
   std::uint16_t c_offset;  // in the C struct; 0: not part of it
   std::uint32_t bit;       // of `present`; 0: always known
 };

@@ -18,7 +18,7 @@ class plain_reading final : public hmn::reading {
       : deadline_(hmn::platform::monotonic_ns() + deadline_ms * hmn::platform::ns_per_ms) {}
   std::uint64_t deadline_ns() const noexcept override { return deadline_; }
   bool wants_trace() const noexcept override { return false; }
-  void diagnose(hmn::diagnostic d) override { diagnostics.push_back(std::move(d)); }
+  void diagnose(const hmn::diagnostic& d) override { diagnostics.push_back(d); }
   void opening() noexcept override { ++openings; }
   void opened() noexcept override { --openings; }
 

@@ -53,11 +53,11 @@ class judge {
   [[nodiscard]] failure too_long() const {
     return d_.fail(status::limit, {d_.name, " printed more than is read"});
   }
-  void diagnose(failure why) const {
+  void diagnose(const failure& why) const {
     diagnostic d;
-    d.why = std::move(why);
+    d.why = why;
     d.about = subject::devices;
-    r_.diagnose(std::move(d));
+    r_.diagnose(d);
   }
 
   const command_tool::description& d_;
@@ -73,7 +73,7 @@ result<void> amd_source::put(std::string_view question, answer& into, reading& r
   while (!question.empty()) arguments.emplace_back(scan::take_word(question));
   const platform::outcome o = program_.run(std::move(arguments), true, r);
   const command_tool::verdict v(d_.tool, o);
-  if (auto why = v.why_not_run(program_.path())) return std::move(*why);
+  if (auto why = v.why_not_run(program_.path())) return *why;
   into.sentences.clear();
   into.problems.clear();
   into.stray.clear();

@@ -84,8 +84,8 @@ class reader {
   void refuse(id is, int error, std::string_view folder, std::string_view file) {
     if (error != ENOENT) refuse(is, unread(error, folder, file));
   }
-  void refuse(id is, failure why) {
-    v_.diagnose(std::move(why), subject::metrics, static_cast<std::uint32_t>(is));
+  void refuse(id is, const failure& why) {
+    v_.diagnose(why, subject::metrics, static_cast<std::uint32_t>(is));
   }
   void read(std::string_view folder, std::span<const number_file> files) {
     for (const number_file& f : files) read(folder, f);

@@ -19,7 +19,7 @@ void trace(source from, const platform::command& c, const platform::outcome& o,
   d.why = {status::ok, from, exit_of(o), std::move(line)};
   d.notes = note::trace;
   d.duration_ns = duration;
-  r.diagnose(std::move(d));
+  r.diagnose(d);
 }
 
 }  // namespace

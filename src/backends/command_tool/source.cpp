@@ -147,14 +147,14 @@ failure tool_source::never_listed() const {
   return fail(status::no_device, {d_.name, " never listed this GPU"});
 }
 
-void tool_source::diagnose(failure why, std::uint32_t about, std::uint32_t fields,
+void tool_source::diagnose(const failure& why, std::uint32_t about, std::uint32_t fields,
                            std::optional<slot> number, reading& r) {
   diagnostic d;
-  d.why = std::move(why);
+  d.why = why;
   d.about = about;
   d.field = fields;
   d.device = number;
-  r.diagnose(std::move(d));
+  r.diagnose(d);
 }
 
 void tool_source::diagnose(const std::vector<missing>& gone, std::uint32_t about, slot number,
@@ -171,14 +171,14 @@ failure tool_source::why_nothing(const std::vector<missing>& gone, std::uint32_t
   return with_reason(gone.front().stated, fail(gone.front().code, gone.front().message));
 }
 
-void tool_source::diagnose_use(failure why, std::uint32_t pid, slot number, reading& r) {
+void tool_source::diagnose_use(const failure& why, std::uint32_t pid, slot number, reading& r) {
   diagnostic d;
-  d.why = std::move(why);
+  d.why = why;
   d.about = subject::processes;
   d.field = usage_field::used;
   d.device = number;
   d.pid = pid;
-  r.diagnose(std::move(d));
+  r.diagnose(d);
 }
 
 }  // namespace hmn::command_tool

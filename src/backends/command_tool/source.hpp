@@ -59,14 +59,14 @@ class tool_source : public device_source {
   [[nodiscard]] failure fail(status code, const message_text& message) const {
     return d_.fail(code, message);
   }
-  static void diagnose(failure why, std::uint32_t about, std::uint32_t fields,
+  static void diagnose(const failure& why, std::uint32_t about, std::uint32_t fields,
                        std::optional<slot> number, reading& r);
   void diagnose(const std::vector<missing>& gone, std::uint32_t about, slot number,
                 reading& r) const;
   // Failure of a subject of which all is missing. Different reasons are also diagnosed by field.
   failure why_nothing(const std::vector<missing>& gone, std::uint32_t about, slot number,
                       reading& r) const;
-  static void diagnose_use(failure why, std::uint32_t pid, slot number, reading& r);
+  static void diagnose_use(const failure& why, std::uint32_t pid, slot number, reading& r);
 
   const std::string proc_root_;
   const std::string sys_root_;

@@ -68,7 +68,7 @@ class visit {
 
   [[nodiscard]] virtual bool wants_diagnostics() const noexcept = 0;
   // Reports a diagnostic about a subject (subject::pools …) and its presence bits.
-  virtual void diagnose(failure why, std::uint32_t about, std::uint32_t fields) = 0;
+  virtual void diagnose(const failure& why, std::uint32_t about, std::uint32_t fields) = 0;
 };
 
 // Kinds of query; sensors are all of telemetry and metrics.

@@ -80,13 +80,13 @@ void sensors::refuse_file(field f, int error, std::string_view folder, std::stri
   if (error != ENOENT) refuse(f, unreadable(from_, error, folder, file));
 }
 
-void sensors::refuse(field f, failure why) {
+void sensors::refuse(field f, const failure& why) {
   f &= left_;
   if (f == 0) return;
   left_ &= ~f;
   refused_ |= f;
   if (refused_ == wanted_) last_ = why;
-  v_.diagnose(std::move(why), subject::telemetry, f);
+  v_.diagnose(why, subject::telemetry, f);
 }
 
 result<void> sensors::finish() {
@@ -96,7 +96,7 @@ result<void> sensors::finish() {
   why.message = {"not reported by the driver ", v_.of().driver_name.view()};
   if (blamed_) why = std::move(*blamed_);
   if ((left_ | refused_) == wanted_) return why;
-  v_.diagnose(std::move(why), subject::telemetry, left_);
+  v_.diagnose(why, subject::telemetry, left_);
   return {};
 }
 

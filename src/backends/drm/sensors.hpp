@@ -48,9 +48,9 @@ class sensors {
   }
   // Reports why a file has no number; absence is left to finish().
   void refuse_file(field f, int error, std::string_view folder, std::string_view file);
-  void refuse(field f, failure why);
+  void refuse(field f, const failure& why);
   // Sets the reason for all other missing fields.
-  void blame(failure why) { blamed_ = std::move(why); }
+  void blame(const failure& why) { blamed_ = why; }
   // Reports the remaining fields as unsupported.
   result<void> finish();
 

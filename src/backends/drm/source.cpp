@@ -129,7 +129,7 @@ void drm_source::diagnose_hidden(const card& c, reading& r) const {
                                    " is in this machine, and no node of it in /dev: start the "
                                    "container with --device, or let udev make it"});
   d.about = subject::devices;
-  r.diagnose(std::move(d));
+  r.diagnose(d);
 }
 
 result<void> drm_source::devices(std::vector<device>& out, reading& r) {
@@ -270,14 +270,14 @@ failure card_visit::why_no_load() const {
   return why;
 }
 
-void card_visit::diagnose(failure why, std::uint32_t about, std::uint32_t fields) {
+void card_visit::diagnose(const failure& why, std::uint32_t about, std::uint32_t fields) {
   if (!wants_diagnostics()) return;
   diagnostic d;
-  d.why = std::move(why);
+  d.why = why;
   d.about = about;
   d.field = fields;
   d.device = of_.number;
-  reading_.diagnose(std::move(d));
+  reading_.diagnose(d);
 }
 
 }  // namespace hmn::drm

@@ -142,7 +142,7 @@ class card_visit final : public visit {
   bool wants_diagnostics() const noexcept override {
     return !is_quiet_ && reading_.wants_diagnostics();
   }
-  void diagnose(failure why, std::uint32_t about, std::uint32_t fields) override;
+  void diagnose(const failure& why, std::uint32_t about, std::uint32_t fields) override;
 
  private:
   result<void> walk();

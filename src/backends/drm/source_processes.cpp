@@ -102,7 +102,7 @@ void drm_source::trace_walk(reading& r) const {
   d.why = fail(status::ok, {"walk over ", seen_.processes, " processes, ", seen_.remembered,
                             " of them looked through earlier"});
   if (seen_.remembered != 0) d.duration_ns = now_.taken_ns - seen_.oldest_look;
-  r.diagnose(std::move(d));
+  r.diagnose(d);
 }
 
 failure drm_source::why_not_reached() const {
@@ -154,7 +154,7 @@ void drm_source::diagnose_coverage(reading& r) const {
   if (seen_.not_reached == 0) return;
   d.unreadable_processes = seen_.not_reached;
   d.why = why_not_reached();
-  r.diagnose(std::move(d));
+  r.diagnose(d);
 }
 
 void drm_source::finish_row(const card& c, usage& row, reading& r, std::uint32_t about,
@@ -174,7 +174,7 @@ void drm_source::finish_row(const card& c, usage& row, reading& r, std::uint32_t
   d.field = usage_field::used;
   d.device = c.number;
   d.pid = row.pid;
-  r.diagnose(std::move(d));
+  r.diagnose(d);
 }
 
 result<void> drm_source::processes(slot number, std::vector<usage>& out, reading& r) {

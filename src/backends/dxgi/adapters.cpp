@@ -32,12 +32,12 @@ std::string version_text(std::int64_t version) {
   return compose({v >> 48U, ".", v >> 32U & 0xFFFFU, ".", v >> 16U & 0xFFFFU, ".", v & 0xFFFFU});
 }
 
-void diagnose(reading& r, failure why) {
+void diagnose(reading& r, const failure& why) {
   if (!r.wants_diagnostics()) return;
   diagnostic d;
-  d.why = std::move(why);
+  d.why = why;
   d.about = subject::devices;
-  r.diagnose(std::move(d));
+  r.diagnose(d);
 }
 
 adapter to_adapter(const description& d, const adapter1& of) {

@@ -28,16 +28,16 @@ failure no_counters() {
   return {status::unsupported, source::pdh, {}, "Windows' performance counters are left out"};
 }
 
-void diagnose(reading& r, slot number, std::uint32_t about, std::uint32_t field, failure why,
+void diagnose(reading& r, slot number, std::uint32_t about, std::uint32_t field, const failure& why,
               std::optional<std::uint32_t> pid = {}) {
   if (!r.wants_diagnostics()) return;
   diagnostic d;
-  d.why = std::move(why);
+  d.why = why;
   d.about = about;
   d.field = field;
   d.device = number;
   d.pid = pid;
-  r.diagnose(std::move(d));
+  r.diagnose(d);
 }
 
 result<memory_information> ask(const adapter& a, std::uint32_t segment) {

@@ -52,7 +52,7 @@ void intel_driver::identify(drm::visit& v, device& who) {
   const known_card& k = of(v.of());
   if (k.doubt != 0) {
     failure why = drm::unreadable(d_.from, k.doubt, v.of().folder.view(), "hwmon");
-    return v.diagnose(std::move(why), subject::devices, 0);
+    return v.diagnose(why, subject::devices, 0);
   }
   const bool is_integrated = k.is_integrated;
   who.kind = is_integrated ? device_kind::integrated : device_kind::discrete;

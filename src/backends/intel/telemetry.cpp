@@ -132,8 +132,8 @@ class collector {
  public:
   collector(drm::visit& v, source from, std::vector<metric>& out) : v_(v), from_(from), out_(out) {}
 
-  void miss(metric_id id, failure why) {
-    v_.diagnose(std::move(why), subject::metrics, static_cast<std::uint32_t>(id));
+  void miss(metric_id id, const failure& why) {
+    v_.diagnose(why, subject::metrics, static_cast<std::uint32_t>(id));
   }
   void miss_file(metric_id id, int error, std::string_view folder, std::string_view file) {
     if (error != 0 && error != ENOENT) miss(id, drm::unreadable(from_, error, folder, file));

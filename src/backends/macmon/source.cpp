@@ -35,13 +35,13 @@ failure why_absent(const field_amount& f) {
   return tool.fail(f.why, {"macmon's \"", f.key.view(), "\" is ", f.said.view(), f.flaw});
 }
 
-void diagnose(failure why, std::uint32_t about, std::uint32_t fields, reading& r) {
+void diagnose(const failure& why, std::uint32_t about, std::uint32_t fields, reading& r) {
   diagnostic d;
-  d.why = std::move(why);
+  d.why = why;
   d.about = about;
   d.field = fields;
   d.device = only;
-  r.diagnose(std::move(d));
+  r.diagnose(d);
 }
 
 // clap, the option parser, exits with 2.
@@ -155,7 +155,7 @@ result<void> macmon_source::ask(reading& r) {
   if (!is_plain_) words.emplace_back("--soc-info");
   const platform::outcome o = program_.run(std::move(words), true, r);
   const command_tool::verdict v(tool, o);
-  if (auto why = v.why_not_run(program_.path())) return std::move(*why);
+  if (auto why = v.why_not_run(program_.path())) return *why;
   if (!is_plain_ && is_option_refused(o)) {
     is_plain_ = true;
     return ask(r);

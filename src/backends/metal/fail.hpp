@@ -7,14 +7,14 @@ namespace hmn::metal {
 
 inline constexpr failure_of fail{source::metal};
 
-inline void diagnose(failure why, std::uint32_t about, std::uint32_t fields, slot number,
+inline void diagnose(const failure& why, std::uint32_t about, std::uint32_t fields, slot number,
                      reading& r) {
   diagnostic d;
-  d.why = std::move(why);
+  d.why = why;
   d.about = about;
   d.field = fields;
   d.device = number;
-  r.diagnose(std::move(d));
+  r.diagnose(d);
 }
 
 }  // namespace hmn::metal

@@ -37,14 +37,14 @@ struct coverage {
   std::uint32_t not_reached = 0;
 };
 
-void diagnose_gap(std::uint32_t count, failure why, slot number, reading& r) {
+void diagnose_gap(std::uint32_t count, const failure& why, slot number, reading& r) {
   if (count == 0 || !r.wants_diagnostics()) return;
   diagnostic d;
-  d.why = std::move(why);
+  d.why = why;
   d.about = subject::processes;
   d.device = number;
   d.unreadable_processes = count;
-  r.diagnose(std::move(d));
+  r.diagnose(d);
 }
 
 void diagnose(const coverage& c, slot number, reading& r) {

@@ -32,7 +32,7 @@ result<void> tool::ask(reading& r, std::string_view option, column_choice& choic
     const platform::outcome o =
         program_.run({compose({option, "=", choice.list()}), "--format=csv,nounits"}, false, r);
     const command_tool::verdict v(smi, o);
-    if (auto why = v.why_not_run(program_.path())) return std::move(*why);
+    if (auto why = v.why_not_run(program_.path())) return *why;
     answer<Row> a = parse(o.output, is_cut(o));
     if (a.is_table) {
       take(a, o, out);

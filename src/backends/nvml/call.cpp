@@ -93,9 +93,9 @@ const meaning& meaning_of(code c) noexcept {
   return unlisted;
 }
 
-diagnostic diagnostic_of(const topic& t, failure why) {
+diagnostic diagnostic_of(const topic& t, const failure& why) {
   diagnostic d;
-  d.why = std::move(why);
+  d.why = why;
   d.about = t.about;
   d.device = t.device;
   d.pid = t.pid;
@@ -125,11 +125,11 @@ failure failure_for(code c, const char* what) {
           c == not_supported};
 }
 
-void topic::diagnose(failure why, std::uint32_t field, std::uint32_t notes) const {
-  diagnostic d = diagnostic_of(*this, std::move(why));
+void topic::diagnose(const failure& why, std::uint32_t field, std::uint32_t notes) const {
+  diagnostic d = diagnostic_of(*this, why);
   d.field = field;
   d.notes = notes;
-  r.diagnose(std::move(d));
+  r.diagnose(d);
 }
 
 void topic::missing(code c, const char* what, std::uint32_t field) const {
@@ -155,10 +155,10 @@ void call_under_way::trace(code c) const {
   const std::uint64_t end_ns = platform::monotonic_ns();
   failure why = failure_for(c, f_.name());
   if (c == success) why.message = describe(f_.name(), all_);
-  diagnostic d = diagnostic_of(about_, std::move(why));
+  diagnostic d = diagnostic_of(about_, why);
   d.notes = note::trace;
   d.duration_ns = end_ns - begin_ns_;
-  about_.r.diagnose(std::move(d));
+  about_.r.diagnose(d);
 }
 
 }  // namespace hmn::nvml

@@ -47,7 +47,7 @@ struct topic {
 
   // Whether diagnostics are read at all; otherwise none need be built.
   [[nodiscard]] bool wants() const noexcept { return r.wants_diagnostics(); }
-  void diagnose(failure why, std::uint32_t field = 0, std::uint32_t notes = 0) const;
+  void diagnose(const failure& why, std::uint32_t field = 0, std::uint32_t notes = 0) const;
   // Reports a missing value, since `what` returned `c`.
   void missing(code c, const char* what, std::uint32_t field) const;
   [[nodiscard]] bool is_late() const noexcept {

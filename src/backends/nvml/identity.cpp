@@ -33,12 +33,12 @@ bool ends_list(code c) noexcept {
   return c == gpu_is_lost || c == uninitialized || c == late;
 }
 
-void add_gap(known_device& out, failure why, std::uint32_t field) {
+void add_gap(known_device& out, const failure& why, std::uint32_t field) {
   diagnostic d;
-  d.why = std::move(why);
+  d.why = why;
   d.about = subject::devices;
   d.field = field;
-  out.gaps.push_back(std::move(d));
+  out.gaps.push_back(d);
 }
 
 void note_gap(known_device& out, code c, const char* what, std::uint32_t field) {

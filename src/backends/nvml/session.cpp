@@ -116,10 +116,10 @@ void session::read_cuda_version(const topic& t) {
   }
 }
 
-result<void> session::refuse(failure why) {
+result<void> session::refuse(const failure& why) {
   library_.close();
   failed_at_ns_ = platform::monotonic_ns();
-  why_ = std::move(why);
+  why_ = why;
   return *why_;
 }
 

@@ -57,7 +57,7 @@ class session {
   void read_versions(const topic& t);
   void read_cuda_version(const topic& t);
   void begin();
-  result<void> refuse(failure why);
+  result<void> refuse(const failure& why);
 
   const settings& settings_;
   platform::library library_;

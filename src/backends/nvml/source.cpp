@@ -176,7 +176,7 @@ result<void> nvml_source::with_device(const topic& t, slot number, device_call a
       if (auto opened = reopen(t); !opened) return opened;
       continue;
     }
-    if (why) return std::move(*why);
+    if (why) return *why;
     return {};
   }
 }

@@ -60,7 +60,7 @@ result<void> query::open() {
   const std::uint64_t now = platform::monotonic_ns();
   if (refusal_ && now - refused_ns_ < look_again_ns) return *refusal_;
   refusal_.reset();
-  const auto refuse = [&](failure why) -> result<void> {
+  const auto refuse = [&](const failure& why) -> result<void> {
     close();
     refused_ns_ = now;
     refusal_ = why;

@@ -51,19 +51,19 @@ const char* name_of(call what) {
   }
 }
 
-diagnostic diagnostic_on(call what, const described_device* d, failure why) {
+diagnostic diagnostic_on(call what, const described_device* d, const failure& why) {
   diagnostic entry;
-  entry.why = std::move(why);
+  entry.why = why;
   entry.about = subject_of(what);
   if (d != nullptr) entry.device = d->identity.number;
   return entry;
 }
 
-void diagnose_fields(call what, const described_device& d, std::uint32_t fields, failure why,
+void diagnose_fields(call what, const described_device& d, std::uint32_t fields, const failure& why,
                      reading& r) {
-  diagnostic entry = diagnostic_on(what, &d, std::move(why));
+  diagnostic entry = diagnostic_on(what, &d, why);
   entry.field = fields;
-  r.diagnose(std::move(entry));
+  r.diagnose(entry);
 }
 
 failure why_missing(const described_row& row) {
@@ -75,17 +75,17 @@ void diagnose_row(call what, const described_device& d, const described_row& row
   diagnostic entry = diagnostic_on(what, &d, why_missing(row));
   entry.field = usage_field::used;
   entry.pid = row.value.pid;
-  r.diagnose(std::move(entry));
+  r.diagnose(entry);
 }
 
 void trace(call what, const described_device* d, const result<void>& outcome,
            std::uint64_t began_ns, reading& r) {
   failure why = outcome ? refusal(status::ok, "") : outcome.why();
   why.message = std::string("simulated call: ") + name_of(what);
-  diagnostic entry = diagnostic_on(what, d, std::move(why));
+  diagnostic entry = diagnostic_on(what, d, why);
   entry.notes = note::trace;
   entry.duration_ns = platform::monotonic_ns() - began_ns;
-  r.diagnose(std::move(entry));
+  r.diagnose(entry);
 }
 
 failure left_out() {
@@ -229,7 +229,7 @@ result<void> driver::telemetry(slot number, std::uint32_t fields, hmn::telemetry
     });
     const std::uint32_t missing = fields & ~present_bits(out) & ~explained;
     if (present_bits(out) == 0) return why;
-    if (missing != 0) diagnose_fields(call::telemetry, d, missing, std::move(why), r);
+    if (missing != 0) diagnose_fields(call::telemetry, d, missing, why, r);
     return {};
   });
 }

@@ -57,14 +57,14 @@ bool may_pass(int error) noexcept {
   return error != 0 && error != ENOENT && error != EACCES && error != EPERM && error != EINVAL;
 }
 
-void diagnose(reading& r, failure why, std::uint32_t about, std::uint32_t field) {
+void diagnose(reading& r, const failure& why, std::uint32_t about, std::uint32_t field) {
   if (!r.wants_diagnostics()) return;
   diagnostic d;
-  d.why = std::move(why);
+  d.why = why;
   d.about = about;
   d.field = field;
   d.device = 0;
-  r.diagnose(std::move(d));
+  r.diagnose(d);
 }
 
 failure unreadable(int error, std::string_view folder, std::string_view name) {

@@ -27,7 +27,7 @@ std::string read_property(std::string_view folder, std::string_view name);
 bool may_pass(int error) noexcept;
 
 // Reports a diagnostic of the only GPU.
-void diagnose(reading& r, failure why, std::uint32_t about, std::uint32_t field);
+void diagnose(reading& r, const failure& why, std::uint32_t about, std::uint32_t field);
 
 failure unreadable(int error, std::string_view folder, std::string_view name);
 

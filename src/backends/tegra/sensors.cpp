@@ -68,12 +68,12 @@ class collector {
 
   [[nodiscard]] bool wants(std::uint32_t f) const noexcept { return (wanted_ & f) != 0; }
   void found(std::uint32_t f) noexcept { left_ &= ~f; }
-  void refuse(failure why, std::uint32_t f) {
+  void refuse(const failure& why, std::uint32_t f) {
     f &= left_;
     left_ &= ~f;
     refused_ |= f;
     if (refused_ == wanted_) last_ = why;
-    if (f != 0) diagnose(r_, std::move(why), subject::telemetry, f);
+    if (f != 0) diagnose(r_, why, subject::telemetry, f);
   }
   result<void> finish(bool is_sure) {
     if (refused_ == wanted_) return std::move(last_);
@@ -84,7 +84,7 @@ class collector {
           status::backend, source::tegra, {}, "not all of this board's sensors could be looked at"};
     }
     if ((left_ | refused_) == wanted_) return why;
-    diagnose(r_, std::move(why), subject::telemetry, left_);
+    diagnose(r_, why, subject::telemetry, left_);
     return {};
   }
   // Reads a value, or reports why it is missing.
@@ -236,8 +236,8 @@ result<void> read_sensors(const places& at, std::uint32_t fields, hmn::telemetry
 }
 
 void add_metrics(const places& at, std::vector<metric>& out, reading& r) {
-  const auto miss = [&r](metric_id id, failure why) {
-    diagnose(r, std::move(why), subject::metrics, static_cast<std::uint32_t>(id));
+  const auto miss = [&r](metric_id id, const failure& why) {
+    diagnose(r, why, subject::metrics, static_cast<std::uint32_t>(id));
   };
   const auto highest = read_number(at.of.devfreq, "max_freq");
   if (highest && highest.value > 0) {

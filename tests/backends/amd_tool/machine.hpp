@@ -18,7 +18,7 @@ class plain_reading final : public hmn::reading {
   explicit plain_reading(std::uint64_t deadline_ms = 60'000, bool trace = false);
   std::uint64_t deadline_ns() const noexcept override { return deadline_; }
   bool wants_trace() const noexcept override { return trace_; }
-  void diagnose(hmn::diagnostic d) override { diagnostics.push_back(std::move(d)); }
+  void diagnose(const hmn::diagnostic& d) override { diagnostics.push_back(d); }
   void opening() noexcept override {}
   void opened() noexcept override {}
 

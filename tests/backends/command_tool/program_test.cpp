@@ -22,7 +22,7 @@ class plain_reading final : public reading {
     return platform::monotonic_ns() + 60 * platform::ns_per_second;
   }
   bool wants_trace() const noexcept override { return trace_; }
-  void diagnose(diagnostic d) override { diagnostics.push_back(std::move(d)); }
+  void diagnose(const diagnostic& d) override { diagnostics.push_back(d); }
   void opening() noexcept override {}
   void opened() noexcept override {}
 

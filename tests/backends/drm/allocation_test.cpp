@@ -50,7 +50,7 @@ class quiet_reading final : public reading {
   std::uint64_t deadline_ns() const noexcept override { return ~std::uint64_t{0}; }
   bool wants_trace() const noexcept override { return false; }
   bool wants_diagnostics() const noexcept override { return false; }
-  void diagnose(diagnostic) override {}
+  void diagnose(const diagnostic&) override {}
   void opening() noexcept override {}
   void opened() noexcept override {}
 };

@@ -21,7 +21,7 @@ class plain_reading final : public hmn::reading {
   explicit plain_reading(std::uint64_t deadline_ms = 20'000);
   std::uint64_t deadline_ns() const noexcept override { return deadline_; }
   bool wants_trace() const noexcept override { return false; }
-  void diagnose(hmn::diagnostic d) override { diagnostics.push_back(std::move(d)); }
+  void diagnose(const hmn::diagnostic& d) override { diagnostics.push_back(d); }
   void opening() noexcept override {}
   void opened() noexcept override {}
 

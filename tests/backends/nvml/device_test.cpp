@@ -34,7 +34,7 @@ class cut_reading final : public reading {
     return asked_++ < allowed_ ? UINT64_MAX : 0;
   }
   [[nodiscard]] bool wants_trace() const noexcept override { return false; }
-  void diagnose(diagnostic) override {}
+  void diagnose(const diagnostic&) override {}
   void opening() noexcept override {}
   void opened() noexcept override {}
   [[nodiscard]] bool is_in_time() const { return asked_ <= allowed_; }

@@ -43,7 +43,7 @@ class plain_reading final : public hmn::reading {
   }
   [[nodiscard]] bool wants_trace() const noexcept override { return trace; }
   [[nodiscard]] bool wants_diagnostics() const noexcept override { return listens; }
-  void diagnose(hmn::diagnostic d) override { diagnostics.push_back(std::move(d)); }
+  void diagnose(const hmn::diagnostic& d) override { diagnostics.push_back(d); }
   void opening() noexcept override { ++openings; }
   void opened() noexcept override { ++closings; }
 

@@ -22,7 +22,7 @@ class quiet_reading final : public reading {
  public:
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept override { return UINT64_MAX; }
   [[nodiscard]] bool wants_trace() const noexcept override { return true; }
-  void diagnose(diagnostic d) override {
+  void diagnose(const diagnostic& d) override {
     if ((d.notes & note::trace) != 0) calls.emplace_back(d.why.message.view());
   }
   void opening() noexcept override {}

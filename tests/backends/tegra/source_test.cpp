@@ -18,7 +18,7 @@ class plain_reading final : public reading {
  public:
   std::uint64_t deadline_ns() const noexcept override { return ~std::uint64_t{0}; }
   bool wants_trace() const noexcept override { return false; }
-  void diagnose(diagnostic d) override { diagnostics.push_back(std::move(d)); }
+  void diagnose(const diagnostic& d) override { diagnostics.push_back(d); }
   void opening() noexcept override {}
   void opened() noexcept override {}
   [[nodiscard]] const diagnostic* about(std::uint32_t bits) const {

@@ -136,11 +136,11 @@ result<void> read_own_memory(const mach::kernel& k, std::uint32_t fields, proces
   if ((fields & of_own_task) != 0) first = read_own_task(k, fields, out);
   if ((fields & field::peak_footprint) != 0) {
     std::optional<failure> why = read_rusage(k, out.pid, field::peak_footprint, out);
-    if (!first) first = std::move(why);
+    if (!first) first = why;
   }
   if ((fields & field::process_key) != 0) {
     std::optional<failure> why = read_key(k, out);
-    if (!first) first = std::move(why);
+    if (!first) first = why;
   }
   return conclude(fields, std::move(first), out);
 }
@@ -152,11 +152,11 @@ result<void> read_memory(const mach::kernel& k, std::uint32_t pid, std::uint32_t
   if (first && first->code == status::no_process) return std::move(*first);
   if ((fields & field::virtual_size) != 0) {
     std::optional<failure> why = read_task(k, pid, out);
-    if (why && (!first || why->code == status::no_process)) first = std::move(why);
+    if (why && (!first || why->code == status::no_process)) first = why;
   }
   if ((fields & field::process_key) != 0) {
     std::optional<failure> why = read_key(k, out);
-    if (why && (!first || why->code == status::no_process)) first = std::move(why);
+    if (why && (!first || why->code == status::no_process)) first = why;
   }
   if (first && first->code == status::no_process) return std::move(*first);
   if (!first && (fields & (of_rusage | field::virtual_size)) == 0) {

@@ -32,8 +32,8 @@ failure refused(DWORD error) {
 // Keeps the first of several failures.
 class first_failure {
  public:
-  void note(failure why) {
-    if (!why_) why_ = std::move(why);
+  void note(const failure& why) {
+    if (!why_) why_ = why;
   }
   void wanted(bool is_wanted, bool is_there, std::string_view why) {
     if (is_wanted && !is_there && !why_) why_ = unsupported(why);

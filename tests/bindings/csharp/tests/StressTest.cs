@@ -13,16 +13,20 @@ public class StressTest
     /// <summary>1.6 KiB a cycle: less than a context or a snapshot takes.</summary>
     private const ulong Bound = 32ul << 20;
 
-    /// <summary>Handles are left to the collector, context before snapshot.</summary>
+    /// <summary>Handles are left to the collector, context before snapshot. It comes late where other programs
+    /// use the processors: memory grows once, but what leaks grows in every round.</summary>
     [Fact]
     public void TenThousandCyclesLeaveMemoryFlat()
     {
         using var gauge = new Context();
         Spend(Cycles);
-        var before = Resident(gauge);
-        Spend(2 * Cycles);
-        var after = Resident(gauge);
-        Assert.True(after < before + Bound, $"{before} bytes before, {after} after");
+        var seen = new List<ulong> { Resident(gauge) };
+        do
+        {
+            Spend(2 * Cycles);
+            seen.Add(Resident(gauge));
+        } while (seen.Count < 5 && seen[^1] >= seen[^2] + Bound);
+        Assert.True(seen[^1] < seen[^2] + Bound, $"bytes after each round: {string.Join(", ", seen)}");
     }
 
     private static void Spend(int cycles)

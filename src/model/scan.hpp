@@ -93,11 +93,15 @@ std::optional<T> number(std::string_view text, unsigned base = 10) noexcept {
 
 // Parses base 10 only, for frequent readings.
 constexpr std::optional<std::uint64_t> decimal(std::string_view digits) noexcept {
+  constexpr std::size_t always_fit = 19;
+  if (digits.empty() || digits.size() > always_fit) return digits_of(digits, 10);
   std::uint64_t value = 0;
   for (const char c : digits) {
-    if (!append_digit(value, static_cast<unsigned char>(c - '0'), 10)) return std::nullopt;
+    const unsigned digit = static_cast<unsigned char>(c - '0');
+    if (digit > 9) return std::nullopt;
+    value = value * 10 + digit;
   }
-  return digits.empty() ? std::nullopt : std::optional(value);
+  return value;
 }
 
 constexpr std::optional<std::uint64_t> product(std::uint64_t a, std::uint64_t b) noexcept {

@@ -47,6 +47,14 @@ if named=$(grep -rlIF -e "\"$PREFIX/" -e "=$PREFIX/" "$MOVED"); then
   exit 1
 fi
 
+# The loader takes an empty path for the current directory.
+for program in "$BUILD/hmn" "$MOVED/bin/hmn"; do
+  path=$(readelf -dW "$program" | sed -n 's/.*(RUNPATH).*\[\(.*\)\]/\1/p')
+  case ${path:+:$path:} in
+    *::*) echo "$program looks for libraries in the current directory: $path"; exit 1 ;;
+  esac
+done
+
 # The examples of the help work on what is installed.
 machine=$("$MOVED/bin/hmn" --help | sed -n 's/^  hmn --machine \(.*\)/\1/p')
 [ "$machine" = "$(cd "$MOVED" && pwd -P)/share/hypomnesis/machines/workstation.json" ]

@@ -150,9 +150,9 @@ void write_fields(json_writer& w, const diagnostic& d) {
   w.key("fields");
   w.open('[');
   const field_list fields = fields_of_subject(d.about);
-  for (std::uint32_t bit = 1; bit != 0; bit <<= 1) {
-    const auto named = std::ranges::find(fields, bit, &field::bit);
-    if ((d.field & bit) != 0 && named != fields.end()) w.word(named->key);
+  for (std::uint32_t left = d.field; left != 0; left &= left - 1) {
+    const auto named = std::ranges::find(fields, left & -left, &field::bit);
+    if (named != fields.end()) w.word(named->key);
   }
   w.close(']');
   const metric_words* const metric =

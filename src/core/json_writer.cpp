@@ -13,8 +13,12 @@
 namespace hmn {
 namespace {
 
-bool is_plain(char c) {
-  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+// Returns whether the bytes need no escape. In one loop: this goes through every message.
+bool is_plain(std::string_view bytes) {
+  for (const char c : bytes) {
+    if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\') return false;
+  }
+  return true;
 }
 
 void append_escape(std::string& out, unsigned code_point) {
@@ -127,7 +131,7 @@ void json_writer::word(std::string_view literal) {
 }
 
 void json_writer::text(std::string_view bytes) {
-  if (std::ranges::all_of(bytes, is_plain)) return word(bytes);
+  if (is_plain(bytes)) return word(bytes);
   std::string valid;
   append_utf8(valid, bytes);
   std::string escaped;

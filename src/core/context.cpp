@@ -133,10 +133,12 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
   refusals out;
   std::uint64_t served = 0;  // bit n: source n has answered
   bool wants_more = true;
+  const std::uint64_t now = platform::monotonic_ns();
   for (const std::unique_ptr<worker>& from : workers_) {
     if (!wants_more) break;
     if ((from->fallback_for() & served) != 0) continue;
     if (index && !concerns(*from, *index)) continue;
+    if (from->is_absent(now) && is_no_news(*from, index)) continue;
     d.leave_for_next(share_after(*from, index));
     const plan q = plan_for(*from, p, index);
     bool conclusive = false;

@@ -353,11 +353,18 @@ bool worker::must_probe() {
 // Returns whether the source is present; absence is cached for a while.
 bool worker::is_present(std::uint64_t now) {
   if (!is_idle() || !must_probe()) return true;
-  if (absent_since_ns_ != 0 && now - absent_since_ns_ < recheck_ns) return false;
+  if (failed_search_ns_ != 0 && now - failed_search_ns_ < recheck_ns) return false;
   result<void> present = shared_->from->probe();
-  absent_since_ns_ = present ? 0 : now;
+  failed_search_ns_ = present ? 0 : now;
+  const bool is_no_source = !present && present.why().code == status::no_source;
+  absent_since_ns_.store(is_no_source ? now : 0, std::memory_order_relaxed);
   if (!present) known_->refuse(present.why());
   return static_cast<bool>(present);
+}
+
+bool worker::is_absent(std::uint64_t now) const noexcept {
+  const std::uint64_t since = absent_since_ns_.load(std::memory_order_relaxed);
+  return since != 0 && now - since < recheck_ns;
 }
 
 bool worker::may_serve() {

@@ -35,6 +35,8 @@ class worker {
   [[nodiscard]] bool can_block() const noexcept { return is_threaded_; }
   // Returns whether the source is not known to be absent.
   [[nodiscard]] bool may_serve();
+  // Returns whether a search has just found that this machine has no such source. Does not wait.
+  [[nodiscard]] bool is_absent(std::uint64_t now) const noexcept;
   // Bit n: not queried where source n has served.
   [[nodiscard]] std::uint64_t fallback_for() const noexcept { return fallback_for_; }
   // telemetry_field bits that it may add to what those sources served; 0: it adds nothing.
@@ -84,7 +86,8 @@ class worker {
   std::uint64_t answers_for_ = 0;
   bool is_threaded_;
   bool is_started_ = false;
-  std::uint64_t absent_since_ns_ = 0;  // time of the last failed search; 0: none
+  std::uint64_t failed_search_ns_ = 0;             // time of the last search, if it failed, else 0
+  std::atomic<std::uint64_t> absent_since_ns_{0};  // the same if this machine has no such source
   std::shared_ptr<shared_answer> known_;
   std::shared_ptr<shared_state> shared_;
   std::vector<std::shared_ptr<shared_state>> aside_;  // each in a call that has not returned

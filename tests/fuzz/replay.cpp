@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Stands in for libFuzzer where the compiler has none: gives every file of the folders that are
-// named to a fuzz target, once.
+// The main function of a fuzz target where the compiler has no libFuzzer: gives it every file of
+// the folders that are named, once.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -302,7 +302,7 @@ bool worker::is_idle() const noexcept {
 result<void> worker::run(const plan& p, deadline& d, visitor visit) {
   const std::uint64_t begun = platform::monotonic_ns();
   std::uint64_t now = begun;
-  const timed_guard turn(turn_, d.until(), now);
+  const platform::timed_guard turn(turn_, d.until(), now);
   if (!turn) {
     show(visit, {begun, true});
     return why_late();
@@ -369,7 +369,7 @@ bool worker::is_absent(std::uint64_t now) const noexcept {
 
 bool worker::may_serve() {
   std::uint64_t now = platform::monotonic_ns();
-  const timed_guard turn(turn_, now, now);
+  const platform::timed_guard turn(turn_, now, now);
   return !turn || is_present(now);
 }
 

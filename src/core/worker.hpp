@@ -10,8 +10,8 @@
 #include "core/answer.hpp"
 #include "core/freshness.hpp"
 #include "core/limits.hpp"
-#include "core/timed_lock.hpp"
 #include "model/function_ref.hpp"
+#include "platform/mutex.hpp"
 
 namespace hmn {
 
@@ -80,8 +80,8 @@ class worker {
   limits limits_;
   std::uint64_t fallback_for_;
   std::uint32_t fills_;
-  timed_lock turn_;  // one caller at a time
-  plan last_;        // that was asked for
+  platform::mutex turn_;  // one caller at a time
+  plan last_;             // that was asked for
   source id_;
   std::uint64_t answers_for_ = 0;
   bool is_threaded_;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "backends/dmem/survey.hpp"
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
+#include "platform/mutex.hpp"
 
 namespace hmn::dmem {
 namespace {
@@ -145,7 +145,7 @@ class limited_host final : public host_source {
   }
 
   const std::unique_ptr<host_source> host_;
-  std::mutex mutex_;
+  platform::mutex mutex_;
   dmem::own_groups groups_;
   std::array<char, 16384> buffer_{};
 };

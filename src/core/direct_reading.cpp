@@ -15,11 +15,11 @@ namespace {
 
 // Returns the most specific of several failures: a fault rather than an absence.
 template <class Refusals>
-failure most_specific(Refusals& all) {
-  for (auto& r : all) {
-    if (r.why.code != status::no_source) return std::move(r.why);
+failure most_specific(const Refusals& all) {
+  for (const auto& r : all) {
+    if (r.why.code != status::no_source) return r.why;
   }
-  return std::move(all.front().why);
+  return all.front().why;
 }
 
 // Returns whether the account of an unlisted process is really its own. Accounts are kept by pid,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/json_writer.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <type_traits>

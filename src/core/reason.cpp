@@ -2,7 +2,6 @@
 #include "core/reason.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "core/freshness.hpp"
 #include "core/usable.hpp"

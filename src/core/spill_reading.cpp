@@ -59,7 +59,7 @@ failure reason_or(const snapshot& from, const device& of, std::uint32_t about,
                   const failure& otherwise) {
   const std::uint32_t field = about == subject::pools ? pool_field::used : any_field;
   const snapshot_diagnostic* const known = find_reason(from, about, of, field);
-  return known != nullptr ? known->value.why : std::move(otherwise);
+  return known != nullptr ? known->value.why : otherwise;
 }
 
 struct subject_of_spill {

@@ -353,18 +353,21 @@ bool worker::must_probe() {
 // Returns whether the source is present; absence is cached for a while.
 bool worker::is_present(std::uint64_t now) {
   if (!is_idle() || !must_probe()) return true;
-  if (failed_search_ns_ != 0 && now - failed_search_ns_ < recheck_ns) return false;
+  if (has_just_failed(now)) return false;
   result<void> present = shared_->from->probe();
-  failed_search_ns_ = present ? 0 : now;
-  const bool is_no_source = !present && present.why().code == status::no_source;
-  absent_since_ns_.store(is_no_source ? now : 0, std::memory_order_relaxed);
   if (!present) known_->refuse(present.why());
+  failed_search_ns_.store(present ? 0 : now, std::memory_order_release);
   return static_cast<bool>(present);
 }
 
-bool worker::is_absent(std::uint64_t now) const noexcept {
-  const std::uint64_t since = absent_since_ns_.load(std::memory_order_relaxed);
+bool worker::has_just_failed(std::uint64_t now) const noexcept {
+  const std::uint64_t since = failed_search_ns_.load(std::memory_order_acquire);
   return since != 0 && now - since < recheck_ns;
+}
+
+bool worker::is_absent(std::uint64_t now) const {
+  return has_just_failed(now) &&
+         known_->visit<bool>([](const source_answer& known) { return known.conclusive; });
 }
 
 bool worker::may_serve() {

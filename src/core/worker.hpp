@@ -35,8 +35,8 @@ class worker {
   [[nodiscard]] bool can_block() const noexcept { return is_threaded_; }
   // Returns whether the source is not known to be absent.
   [[nodiscard]] bool may_serve();
-  // Returns whether a search has just found that this machine has no such source. Does not wait.
-  [[nodiscard]] bool is_absent(std::uint64_t now) const noexcept;
+  // Returns whether a search has just found that there is no such source. Waits for no turn.
+  [[nodiscard]] bool is_absent(std::uint64_t now) const;
   // Bit n: not queried where source n has served.
   [[nodiscard]] std::uint64_t fallback_for() const noexcept { return fallback_for_; }
   // telemetry_field bits that it may add to what those sources served; 0: it adds nothing.
@@ -62,6 +62,7 @@ class worker {
   [[nodiscard]] bool is_idle() const noexcept;
   [[nodiscard]] bool is_opening() const noexcept;
   [[nodiscard]] bool must_probe();
+  [[nodiscard]] bool has_just_failed(std::uint64_t now) const noexcept;
   [[nodiscard]] bool is_present(std::uint64_t now);
   [[nodiscard]] result<void> ask(const plan& p, deadline& d, std::uint64_t now);
   [[nodiscard]] result<void> outcome_of_last();
@@ -86,8 +87,7 @@ class worker {
   std::uint64_t answers_for_ = 0;
   bool is_threaded_;
   bool is_started_ = false;
-  std::uint64_t failed_search_ns_ = 0;             // time of the last search, if it failed, else 0
-  std::atomic<std::uint64_t> absent_since_ns_{0};  // the same if this machine has no such source
+  std::atomic<std::uint64_t> failed_search_ns_{0};  // time of the last search if it failed, else 0
   std::shared_ptr<shared_answer> known_;
   std::shared_ptr<shared_state> shared_;
   std::vector<std::shared_ptr<shared_state>> aside_;  // each in a call that has not returned

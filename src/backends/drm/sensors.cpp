@@ -94,7 +94,7 @@ result<void> sensors::finish() {
   if (left_ == 0) return {};
   failure why{status::unsupported, from_, {}, {}};
   why.message = {"not reported by the driver ", v_.of().driver_name.view()};
-  if (blamed_) why = std::move(*blamed_);
+  if (blamed_) why = *blamed_;
   if ((left_ | refused_) == wanted_) return why;
   v_.diagnose(why, subject::telemetry, left_);
   return {};

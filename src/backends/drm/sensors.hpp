@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "backends/drm/driver.hpp"
 #include "model/scale.hpp"

@@ -120,7 +120,7 @@ result<void> adapters::list(reading& r) {
   }
   if (!last) return {};
   if (all_.empty()) return *last;
-  diagnose(r, std::move(*last));
+  diagnose(r, *last);
   return {};
 }
 

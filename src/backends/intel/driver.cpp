@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <utility>
 
 #include "backends/drm/attribute.hpp"
 #include "backends/drm/sensors.hpp"

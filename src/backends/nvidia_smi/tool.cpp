@@ -40,7 +40,7 @@ result<void> tool::ask(reading& r, std::string_view option, column_choice& choic
     }
     refusal refused = why_no_table(o, a.strays);
     if (!refused.why) return {};
-    if (!choice.refuse(refused.field)) return std::move(*refused.why);
+    if (!choice.refuse(refused.field)) return *refused.why;
   }
 }
 

@@ -2,7 +2,6 @@
 #include "backends/nvml/source.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "backends/nvml/memory.hpp"
 #include "backends/nvml/processes.hpp"

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cerrno>
-#include <utility>
 
 #include "model/compose.hpp"
 #include "model/scan.hpp"

@@ -11,8 +11,7 @@ hmn_status hmn_telemetry_read(hmn_context* handle, uint32_t device_index, hmn_fl
                               hmn_telemetry* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_telemetry& full) -> result<void> {
     if (result<void> ok = check_fields(fields, out); !ok) return ok;
-    const result<telemetry> t =
-        c.telemetry(device_index, fields != 0 ? fields : telemetry_field::all);
+    const result<telemetry> t = c.telemetry(device_index, fields);
     if (!t) return t.why();
     copy_requested(*t, fields, full);
     return {};

@@ -12,7 +12,7 @@ hmn_status hmn_usage_read(hmn_context* handle, uint32_t device_index, uint32_t p
   return fill_from(handle, out, error, [&](context& c, hmn_usage& full) -> result<void> {
     if (result<void> ok = check_fields(fields, out); !ok) return ok;
     if (pid == 0) return failed(status::range, "pid 0 is no process");
-    const result<usage> u = c.process(device_index, pid);
+    const result<usage> u = c.process(device_index, pid, fields);
     if (!u) return u.why();
     copy_requested(*u, fields, full);
     return {};

@@ -60,6 +60,9 @@ class reading {
   [[nodiscard]] virtual bool wants_trace() const noexcept = 0;
   // False if diagnostics of this reading are discarded, so that they need not be built.
   [[nodiscard]] virtual bool wants_diagnostics() const noexcept { return true; }
+  // Whether to leave out what a driver takes milliseconds for, for the reason not_yet: a later
+  // reading has it.
+  [[nodiscard]] virtual bool is_quick() const noexcept { return false; }
   virtual void diagnose(const diagnostic& d) = 0;
   // Called before calls for one of the `count` devices of a driver, by its index there. Such a call
   // may never return: core then leaves the device out, and has the others read by a source of its

@@ -20,7 +20,8 @@ struct plan {
   bool self = false;
   bool processes = false;
   bool metrics = false;
-  bool slow = false;  // includes slow metrics
+  bool slow = false;   // includes slow metrics
+  bool quick = false;  // leaves out what a driver takes milliseconds for
   std::optional<source> describe;
   std::uint32_t telemetry = 0;  // telemetry_field bits
   std::uint32_t pid = 0;        // reads this process alone, by process(); 0: none
@@ -55,7 +56,8 @@ struct part {
   std::uint64_t taken_ns = 0;  // when the value was read; 0: never
   std::uint64_t tried_ns = 0;  // when the last reading of it began; 0: never
   std::optional<failure> why;
-  bool stands = false;  // the value is kept although the last attempt failed: stale
+  bool stands = false;    // the value is kept although the last attempt failed: stale
+  bool is_quick = false;  // the last reading left out what takes milliseconds
 
   void succeeded(std::uint64_t begun, std::uint64_t now) {
     tried_ns = begun;

@@ -45,6 +45,7 @@ struct snapshot_request {
   std::optional<std::uint32_t> device_index;
   std::optional<std::uint32_t> pid;
   bool slow = false;                         // includes slow metrics
+  bool quick = false;                        // leaves out what a driver takes milliseconds for
   bool without_hosts_part = false;           // skips the process details that the host provides
   std::optional<std::uint64_t> deadline_ns;  // none: the context's
   known_texts* texts = nullptr;              // of a sampler, which reads them seldom
@@ -92,9 +93,10 @@ class context {
   // Returns what can be allocated on the device now.
   result<std::uint64_t> usable(std::uint32_t index);
   // Takes telemetry_field bits in `fields`.
+  // `fields` of both: bits to read; 0: those that take the driver less than milliseconds.
   result<hmn::telemetry> telemetry(std::uint32_t index, std::uint32_t fields);
   result<hmn::metric> metric(std::uint32_t index, metric_id id, std::uint32_t instance);
-  result<usage> process(std::uint32_t index, std::uint32_t pid);
+  result<usage> process(std::uint32_t index, std::uint32_t pid, std::uint32_t fields);
   result<usage> own_usage(std::uint32_t index);
 
   result<std::unique_ptr<snapshot>> take(const snapshot_request& request);

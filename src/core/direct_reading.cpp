@@ -113,7 +113,8 @@ result<std::uint64_t> context::usable(std::uint32_t index) {
 
 result<telemetry> context::telemetry(std::uint32_t index, std::uint32_t fields) {
   plan p = new_plan();
-  p.telemetry = fields;
+  p.telemetry = fields != 0 ? fields : telemetry_field::all;
+  p.quick = fields == 0;
   merged_device d;
   if (result<void> ok = read(index, subject::telemetry, p, {}, d); !ok) return ok.why();
   return *d.telemetry;
@@ -146,9 +147,10 @@ result<metric> context::metric(std::uint32_t index, metric_id id, std::uint32_t 
   }
 }
 
-result<usage> context::process(std::uint32_t index, std::uint32_t pid) {
+result<usage> context::process(std::uint32_t index, std::uint32_t pid, std::uint32_t fields) {
   plan p = new_plan();
   p.pid = pid;
+  p.quick = (fields & usage_field::busy_percent) == 0;
   merged_device d;
   if (result<void> ok = read(index, subject::processes, p, {}, d); !ok) return ok.why();
   usage& row = *d.process;

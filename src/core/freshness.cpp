@@ -4,12 +4,14 @@
 namespace hmn {
 
 bool is_answered(const device_answer& d, const plan& p, std::uint64_t since) noexcept {
-  const bool has_telemetry =
-      d.telemetry.tried_ns >= since && (p.telemetry & ~d.telemetry_asked) == 0;
-  const bool has_process = d.process.tried_ns >= since && d.process.value.pid == p.pid;
-  const bool has_metrics = d.metrics.tried_ns >= since && (d.slow_asked || !p.slow);
-  return (!p.pools || d.pools.tried_ns >= since) && (!p.self || d.self.tried_ns >= since) &&
-         (!p.processes || d.processes.tried_ns >= since) && (p.pid == 0 || has_process) &&
+  const auto has = [&](const auto& part) {
+    return part.tried_ns >= since && (p.quick || !part.is_quick);
+  };
+  const bool has_telemetry = has(d.telemetry) && (p.telemetry & ~d.telemetry_asked) == 0;
+  const bool has_process = has(d.process) && d.process.value.pid == p.pid;
+  const bool has_metrics = has(d.metrics) && (d.slow_asked || !p.slow);
+  return (!p.pools || has(d.pools)) && (!p.self || has(d.self)) &&
+         (!p.processes || has(d.processes)) && (p.pid == 0 || has_process) &&
          (p.telemetry == 0 || has_telemetry) && (!p.metrics || has_metrics);
 }
 

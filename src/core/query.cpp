@@ -105,6 +105,7 @@ void read_telemetry(device_source& from, const plan& p, device_answer& d, readin
   if (ok) ok = keep_plausible(fresh, d.identity.number, r, &d.energy);
   if (ok) d.telemetry.value = fresh;
   d.telemetry_asked = p.telemetry;
+  d.telemetry.is_quick = p.quick;
   settle(d.telemetry, from, p, std::move(ok));
 }
 
@@ -116,6 +117,7 @@ void read_process(device_source& from, const plan& p, bool self, device_answer& 
   result<void> ok = from.process(d.identity.number, pid, self, fresh, r);
   if (ok) ok = keep_plausible(fresh, d.identity, self ? subject::self : subject::processes, r);
   if (ok) into.value = std::move(fresh);
+  into.is_quick = p.quick && !self;
   settle(into, from, p, std::move(ok));
 }
 
@@ -126,6 +128,7 @@ void read_processes(device_source& from, const plan& p, device_answer& d, readin
     static_cast<void>(keep_plausible(row, d.identity, subject::processes, r));
   }
   if (ok) d.processes.value = std::move(fresh);
+  d.processes.is_quick = p.quick;
   settle(d.processes, from, p, std::move(ok));
 }
 
@@ -135,6 +138,7 @@ void read_metrics(device_source& from, const plan& p, device_answer& d, reading&
   if (ok) keep_plausible(fresh, d.identity.number, r, &d.energy);
   if (ok) d.metrics.value = std::move(fresh);
   d.slow_asked = p.slow;
+  d.metrics.is_quick = p.quick;
   settle(d.metrics, from, p, std::move(ok));
 }
 

@@ -36,6 +36,7 @@ struct sampler::core {
       if (!with_processes.takes(slots.slot())) {
         now.postponed = now.collect & subject::processes;
         now.collect = (now.collect & ~subject::processes) | subject::devices;
+        now.quick = true;
       }
       sample(now);
       const std::uint64_t left_out = slots.advance(platform::monotonic_ns());

@@ -56,6 +56,7 @@ snapshot_builder::snapshot_builder(context& from, const snapshot_request& reques
   plan_.telemetry = wants(subject::telemetry) ? telemetry_field::all : 0;
   plan_.metrics = wants(subject::metrics);
   plan_.slow = request.slow;
+  plan_.quick = request.quick;
   plan_.wants_trace = from.settings_.trace;
 }
 

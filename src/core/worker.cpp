@@ -55,6 +55,7 @@ void adopt(part<T>& known, part<T>& fresh) {
   known.tried_ns = fresh.tried_ns;
   known.why = fresh.why;
   known.stands = fresh.stands;
+  known.is_quick = fresh.is_quick;
 }
 
 void adopt(device_answer& known, device_answer& fresh) {
@@ -159,8 +160,10 @@ struct worker::shared_state final : reading {
 
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept override { return until; }
   [[nodiscard]] bool wants_trace() const noexcept override { return request.wants_trace; }
+  [[nodiscard]] bool is_quick() const noexcept override { return request.quick; }
   void diagnose(const diagnostic& d) override {
-    if (d.about == subject::telemetry && d.why.lasts && d.device) {
+    const bool is_left_out = request.quick && d.why.stated == reason::not_yet;
+    if (d.about == subject::telemetry && (d.why.lasts || is_left_out) && d.device) {
       answer.entry_of(*d.device).telemetry_lacks |= d.field;
     }
     answer.diagnostics.push_back(d);

@@ -136,6 +136,15 @@ void topic::missing(code c, const char* what, std::uint32_t field) const {
   if (wants()) diagnose(failure_for(c, what), field);
 }
 
+void topic::left_out(const char* what, std::uint32_t field) const {
+  if (!wants()) return;
+  diagnose(
+      with_reason(reason::not_yet,
+                  fail(status::unsupported,
+                       {what, ": takes milliseconds, so that it is not asked at every interval"})),
+      field);
+}
+
 call_under_way::call_under_way(const topic& about, const named_symbol& f,
                                argument_list all) noexcept
     : about_(about), f_(f), all_(all) {

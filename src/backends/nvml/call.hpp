@@ -50,6 +50,8 @@ struct topic {
   void diagnose(const failure& why, std::uint32_t field = 0, std::uint32_t notes = 0) const;
   // Reports a missing value, since `what` returned `c`.
   void missing(code c, const char* what, std::uint32_t field) const;
+  // Reports a value that a quick reading leaves out, since `what` takes milliseconds.
+  void left_out(const char* what, std::uint32_t field) const;
   [[nodiscard]] bool is_late() const noexcept {
     return !is_opening && platform::monotonic_ns() > r.deadline_ns();
   }

@@ -12,6 +12,10 @@ namespace {
 constexpr unsigned most_devices = 1024;
 constexpr unsigned most_partitions = 64;
 
+// How often a GPU is asked whether it was divided in the meantime, which takes longer than to read
+// its memory.
+constexpr std::uint64_t mig_recheck_ns = platform::ns_per_second;
+
 bool same_text(std::string_view a, std::string_view b) noexcept {
   return !a.empty() && a == b;
 }
@@ -251,6 +255,8 @@ std::optional<pci_address> device_list::only_unclaimed(const sleep_watch& watch)
 code device_list::list_instances(const topic& t, session& s, slot parent) {
   known_device& gpu = devices_[parent];
   if (!gpu.mig_capable) return success;
+  const std::uint64_t now = platform::monotonic_ns();
+  if (gpu.mig_asked_ns != 0 && now - gpu.mig_asked_ns < mig_recheck_ns) return success;
   const topic about{t.r, t.about, parent, {}};
   unsigned current = 0;
   unsigned pending = 0;
@@ -259,6 +265,7 @@ code device_list::list_instances(const topic& t, session& s, slot parent) {
   if (c != success && c != not_supported) about.missing(c, s.fn.mig_mode.name(), 0);
   gpu.mig_capable = c != not_supported;
   if (c == success || c == not_supported) gpu.mig_on = c == success && current == mig_enabled;
+  gpu.mig_asked_ns = c == success && !gpu.mig_on ? now : 0;
   return gpu.mig_on ? list_each_instance(about, s, parent) : c;
 }
 

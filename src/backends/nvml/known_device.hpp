@@ -43,9 +43,10 @@ struct known_device {
   bool only_memory_v1 = false;
   bool mig_capable = false;
   bool mig_on = false;
-  code refusal = success;        // why it is unusable: no handle, or its last return code
-  const char* refused_by = "";   // the call that returned it
-  std::vector<diagnostic> gaps;  // missing identity values, and why
+  std::uint64_t mig_asked_ns = 0;  // when it was found to be off; 0: it is not
+  code refusal = success;          // why it is unusable: no handle, or its last return code
+  const char* refused_by = "";     // the call that returned it
+  std::vector<diagnostic> gaps;    // missing identity values, and why
 
   [[nodiscard]] bool is_lost() const noexcept { return refusal == gpu_is_lost; }
   [[nodiscard]] bool is_partition() const noexcept {

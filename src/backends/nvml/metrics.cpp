@@ -206,8 +206,14 @@ void metric_reader::read_power() {
       add(limit, power_limit::max, from_milli.of(most));
     }
   }
+  read_energy();
+}
+
+void metric_reader::read_energy() {
+  const char* const name = s_.fn.energy.name();
+  if (t_.r.is_quick())
+    return t_.left_out(name, static_cast<std::uint32_t>(metric_id::energy_joules));
   unsigned long long millijoules = 0;
-  name = s_.fn.energy.name();
   if (!take(ask(s_.fn.energy, &millijoules), name, metric_id::energy_joules)) return;
   if (millijoules == value_not_available) return refuse(name, metric_id::energy_joules);
   add(metric_id::energy_joules, power_reading::unknown,
@@ -218,6 +224,9 @@ void metric_reader::read_clocks() {
   for (const clock_row& row : clocks_known) {
     indexed(s_.fn.clock, row.reported, metric_id::clock_mhz, row.instance);
   }
+  if (t_.r.is_quick())
+    return t_.left_out(s_.fn.max_clock.name(),
+                       static_cast<std::uint32_t>(metric_id::clock_limit_mhz));
   for (const clock_row& row : clocks_known) {
     indexed(s_.fn.max_clock, row.reported, metric_id::clock_limit_mhz, row.instance);
   }

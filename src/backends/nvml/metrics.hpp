@@ -67,6 +67,7 @@ class metric_reader {
   void read_load();
   void read_temperatures();
   void read_power();
+  void read_energy();
   void read_clocks();
   void read_fans();
   void read_errors();

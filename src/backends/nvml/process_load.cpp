@@ -54,6 +54,10 @@ code process_load::read(const topic& t, const session& s, const known_device& of
   constexpr std::uint32_t field = usage_field::busy_percent;
   const char* const name = s.fn.process_use.name();
   if (rows.empty()) return success;
+  if (t.r.is_quick()) {
+    t.left_out(name, field);
+    return success;
+  }
   if (of.is_partition() || of.mig_on) {
     t.missing(not_offered, name, field);
     return success;

@@ -164,8 +164,9 @@ void telemetry_reader::read_power() {
 
 void telemetry_reader::read_energy() {
   if (!wants(field::energy_joules)) return;
-  unsigned long long millijoules = 0;
   const char* const name = s_.fn.energy.name();
+  if (t_.r.is_quick()) return t_.left_out(name, field::energy_joules);
+  unsigned long long millijoules = 0;
   const code c = ask(s_.fn.energy, &millijoules);
   if (!take(c, name, field::energy_joules)) return;
   if (millijoules == value_not_available) {
@@ -194,7 +195,13 @@ void telemetry_reader::read_clocks() {
 void telemetry_reader::read_fan() {
   if (!wants(field::fan_percent)) return;
   unsigned reported = 0;
-  const char* name = s_.fn.fan.name();
+  const char* name = s_.fn.fan_count.name();
+  // Asking a card without fans for their speed takes longer.
+  if (ask(s_.fn.fan_count, &reported) == success && reported == 0) {
+    take(not_offered, name, field::fan_percent);
+    return;
+  }
+  name = s_.fn.fan.name();
   code c = ask(s_.fn.fan, &reported);
   if (has_no_function(c) && s_.fn.fan_of) {
     name = s_.fn.fan_of.name();

@@ -230,6 +230,12 @@ constexpr shared_field shared_fields[] = {
 };
 #undef SHARED
 
+constexpr hmn_flags all_shared = [] {
+  hmn_flags all = 0;
+  for (const shared_field& f : shared_fields) all |= f.bit;
+  return all;
+}();
+
 }  // namespace
 
 TEST_CASE("each value of telemetry that fails in NVML is the tool's, and the others are NVML's") {
@@ -241,7 +247,7 @@ TEST_CASE("each value of telemetry that fails in NVML is the tool's, and the oth
       nvml.load(full_card(std::string("\"") + f.call + "\": \"" + code + "\""));
       const machine m;
       const tool smi(m, smi_with());
-      const hmn_telemetry load = load_of(m);
+      const hmn_telemetry load = load_of(m, all_shared | HMN_TELEMETRY_HAS_ENERGY);
       CHECK((load.present & f.bit) != 0);
       CHECK(f.read(load) == f.from_tool);
       CHECK(load.backend == HMN_BACKEND_NVML);

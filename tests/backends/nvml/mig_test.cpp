@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "machine.hpp"
 
@@ -34,6 +36,24 @@ const std::string two_instances =
                "," + gpu(2));
 
 }  // namespace
+
+TEST_CASE("a GPU that was not divided is asked again after a second") {
+  const auto divided = [](unsigned mode) {
+    return machine_of(gpu(1, R"("mig": {"mode": )" + std::to_string(mode) +
+                                 R"(, "max": 7, "instances": [)" + instance(1, 0) + "]}"));
+  };
+  machine m(divided(0));
+  const std::uint64_t begun = platform::monotonic_ns();
+  CHECK(m.devices().size() == 1);
+  CHECK(m.devices().size() == 1);
+  const auto asked = m.driver.calls("nvmlDeviceGetMigMode");
+  if (platform::monotonic_ns() - begun < platform::ns_per_second) CHECK(asked == 1);
+  m.driver.load(divided(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  CHECK(m.devices().size() == 2);
+  CHECK(m.devices().size() == 2);
+  CHECK(m.driver.calls("nvmlDeviceGetMigMode") >= 2);
+}
 
 TEST_CASE("instances follow their GPU as devices of their own") {
   machine m(two_instances);

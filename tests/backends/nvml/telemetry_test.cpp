@@ -68,6 +68,14 @@ TEST_CASE("only what is wanted is asked") {
   CHECK(m.reading.about().empty());
 }
 
+TEST_CASE("a card without fans is not asked for their speed") {
+  machine m(one_gpu(R"("temperature": 45, "fans": [])"));
+  const hmn::telemetry t = m.telemetry(0, field::temperature_celsius | field::fan_percent);
+  CHECK(!t.fan_percent);
+  CHECK(missing(m.reading) == field::fan_percent);
+  CHECK(m.driver.calls("nvmlDeviceGetFanSpeed") == 0);
+}
+
 TEST_CASE("what a card does not have is a remark with its field and NVML's code") {
   machine m(one_gpu(R"("temperature": 45)"));
   const hmn::telemetry t = m.telemetry();

@@ -1046,8 +1046,11 @@ enum {
 enum {
     HMN_SNAPSHOT_ONE_DEVICE = 1 << 0,  /* only the device device_index */
     HMN_SNAPSHOT_ONE_PROCESS = 1 << 1, /* only the usage rows of pid */
-    HMN_SNAPSHOT_SLOW = 1 << 2         /* also metrics that take more than a few milliseconds; they
+    HMN_SNAPSHOT_SLOW = 1 << 2,        /* also metrics that take more than a few milliseconds; they
                                         * are read last and delay nothing else */
+    HMN_SNAPSHOT_QUICK = 1 << 3        /* without values that take the driver milliseconds (of
+                                        * NVIDIA's the energy, the highest clocks and the load of each
+                                        * process): HMN_REASON_NOT_YET. Not with HMN_SNAPSHOT_SLOW */
 };
 enum { HMN_SNAPSHOT_OPTIONS_SIZE_V1 = 24 };
 /** Options of hmn_snapshot_take. Input; NULL means every default. @since 0.1 */
@@ -1248,7 +1251,8 @@ typedef struct hmn_sampler_options {
                                    * HMN_NOTE_STALE, their age and a diagnostic (HMN_E_ASLEEP) */
     uint32_t process_interval_ms; /* between snapshots with HMN_COLLECT_PROCESSES, which costs most;
                                    * 0 = 1000. Never more often than interval_ms. `collect` of the
-                                   * snapshots in between has no HMN_COLLECT_PROCESSES.
+                                   * snapshots in between has no HMN_COLLECT_PROCESSES, and they are
+                                   * taken with HMN_SNAPSHOT_QUICK.
                                    * HMN_MS_IMMEDIATE: none are in between. HMN_MS_UNLIMITED:
                                    * HMN_E_RANGE, leave out HMN_COLLECT_PROCESSES instead */
     uint32_t capacity;            /* snapshots kept until they are pulled; when full, the oldest is

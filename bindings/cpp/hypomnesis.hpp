@@ -2340,6 +2340,7 @@ struct snapshot_options {
   std::optional<std::uint32_t> pid;           // of the usages, those of this process alone
   std::chrono::milliseconds deadline{};       // 0: the context's
   bool slow = false;                          // also metrics that take more than a few milliseconds
+  bool quick = false;                         // without values that take the driver milliseconds
 };
 
 // Sources of measurement, opened once and kept. Any thread may use it at any time. Throws error;
@@ -2499,6 +2500,7 @@ class context {
     if (options.device_index) c_options.flags |= HMN_SNAPSHOT_ONE_DEVICE;
     if (options.pid) c_options.flags |= HMN_SNAPSHOT_ONE_PROCESS;
     if (options.slow) c_options.flags |= HMN_SNAPSHOT_SLOW;
+    if (options.quick) c_options.flags |= HMN_SNAPSHOT_QUICK;
     c_options.device_index = options.device_index.value_or(0);
     c_options.pid = options.pid.value_or(0);
     c_options.deadline_ms = detail::milliseconds(options.deadline);

@@ -553,6 +553,7 @@ const (
 	SnapshotOneDevice  SnapshotFlags = 1 << 0 // only the device DeviceIndex
 	SnapshotOneProcess SnapshotFlags = 1 << 1 // only the usage rows of pid
 	SnapshotSlow       SnapshotFlags = 1 << 2 // also metrics that take more than a few milliseconds; they are read last and delay nothing else
+	SnapshotQuick      SnapshotFlags = 1 << 3 // without values that take the driver milliseconds (of NVIDIA's the energy, the highest clocks and the load of each process): ReasonNotYet. Not with SnapshotSlow
 )
 
 // LineFlags: form of the lines for people.

@@ -82,7 +82,7 @@ result<snapshot_request> request_from(const hmn_snapshot_options* options,
   if (!given) return given.why();
   const hmn_snapshot_options& o = *given;
   constexpr hmn_flags known =
-      HMN_SNAPSHOT_ONE_DEVICE | HMN_SNAPSHOT_ONE_PROCESS | HMN_SNAPSHOT_SLOW;
+      HMN_SNAPSHOT_ONE_DEVICE | HMN_SNAPSHOT_ONE_PROCESS | HMN_SNAPSHOT_SLOW | HMN_SNAPSHOT_QUICK;
   if ((o.flags & ~known) != 0 || (o.collect & ~subject::all) != 0) {
     return failed(status::unknown_flag, {"unknown bits: flags 0x", hex(o.flags & ~known),
                                          ", collect 0x", hex(o.collect & ~subject::all)});
@@ -90,6 +90,10 @@ result<snapshot_request> request_from(const hmn_snapshot_options* options,
   snapshot_request r;
   r.collect = o.collect != 0 ? o.collect : default_collect;
   r.slow = (o.flags & HMN_SNAPSHOT_SLOW) != 0;
+  r.quick = (o.flags & HMN_SNAPSHOT_QUICK) != 0;
+  if (r.slow && r.quick) {
+    return failed(status::argument, "HMN_SNAPSHOT_SLOW and HMN_SNAPSHOT_QUICK exclude each other");
+  }
   r.deadline_ns = ns_from(o.deadline_ms, r.deadline_ns);
   if ((o.flags & HMN_SNAPSHOT_ONE_DEVICE) != 0) {
     r.device_index = o.device_index;

@@ -31,7 +31,9 @@ local List = {
 }
 
 local LISTS = {"devices", "pools", "processes", "metrics", "groups", "diagnostics"}
-local KNOWN = {flags = true, collect = true, device_index = true, pid = true, deadline_ms = true, slow = true}
+local KNOWN = {
+  flags = true, collect = true, device_index = true, pid = true, deadline_ms = true, slow = true, quick = true,
+}
 
 -- The tables of a native snapshot, which they own from then on.
 function Snapshot.copied(taken)
@@ -48,9 +50,8 @@ end
 ---Takes a snapshot and copies it. What could not be read is nil, and one of its diagnostics.
 ---@param options table? collect: names ("memory", "system", "devices", "pools", "self", "processes", "telemetry",
 ---"metrics", "groups") or COLLECT_* bits; device_index: of that device alone; pid: usage of that process alone;
----deadline_ms; slow: also
----metrics that take more than a few milliseconds; flags:
----SNAPSHOT_* bits, when they shall not follow from device_index and pid
+---deadline_ms; slow: also metrics that take more than a few milliseconds; quick: without values that take the driver
+---milliseconds; flags: SNAPSHOT_* bits, when they shall not follow from device_index and pid
 ---@return hypomnesis.Snapshot? snapshot nil, message, status and detail when it cannot be taken
 function Context:snapshot(options)
   local native = handle.native(self, Context)
@@ -62,6 +63,7 @@ function Context:snapshot(options)
   local flags = (options.device_index and constants.SNAPSHOT_ONE_DEVICE or 0)
     + (options.pid and constants.SNAPSHOT_ONE_PROCESS or 0)
     + (options.slow and constants.SNAPSHOT_SLOW or 0)
+    + (options.quick and constants.SNAPSHOT_QUICK or 0)
   if options.flags ~= nil then flags = check.u32(options.flags, "flags") end
 
   local taken, message, status, detail = native:take(flags, collect, device_index, pid, deadline_ms)

@@ -11851,6 +11851,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_ONE_DEVICE",SWIG_From_int((int)(HMN_SNAPSHOT_ONE_DEVICE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_ONE_PROCESS",SWIG_From_int((int)(HMN_SNAPSHOT_ONE_PROCESS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_SLOW",SWIG_From_int((int)(HMN_SNAPSHOT_SLOW)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_QUICK",SWIG_From_int((int)(HMN_SNAPSHOT_QUICK)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_OPTIONS_SIZE_V1",SWIG_From_int((int)(HMN_SNAPSHOT_OPTIONS_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_INFO_SIZE_V1",SWIG_From_int((int)(HMN_SNAPSHOT_INFO_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_DEVICE",SWIG_From_int((int)(HMN_DIAGNOSTIC_HAS_DEVICE)));

@@ -564,6 +564,9 @@ class SnapshotFlag(IntFlag):
     ONE_PROCESS = raw.SNAPSHOT_ONE_PROCESS  # only the usage rows of pid
     # also metrics that take more than a few milliseconds; they are read last and delay nothing else
     SLOW = raw.SNAPSHOT_SLOW
+    # without values that take the driver milliseconds (of NVIDIA's the energy, the highest clocks and the
+    # load of each process): Reason.NOT_YET. Not with SnapshotFlag.SLOW
+    QUICK = raw.SNAPSHOT_QUICK
 
 
 class LineFlag(IntFlag):

@@ -159,10 +159,11 @@ run_meter::clock::time_point run_meter::next() const {
   return devices_.empty() ? host_pace_.next() : std::min(host_pace_.next(), device_pace_.next());
 }
 
-std::optional<hypomnesis::snapshot_values> run_meter::take(hypomnesis::part collect,
+std::optional<hypomnesis::snapshot_values> run_meter::take(hypomnesis::part collect, cost how,
                                                            std::string& why) const {
   hypomnesis::snapshot_options what;
   what.collect = collect;
+  what.quick = how == cost::quick;
   what.deadline = deadline_;
   if (devices_.size() == 1) what.device_index = devices_.front().before.device.index;
   return attempt([&] { return values_by_device(in_.library().take(what)); }, &why);
@@ -278,7 +279,8 @@ std::vector<device_sample> run_meter::read_devices() {
   std::string why_no_snapshot;
   std::string why_no_list;
   std::optional<hypomnesis::snapshot_values> listed;  // one for all devices that need it
-  const auto snapshot = take(are_few ? of_devices : of_devices | part::processes, why_no_snapshot);
+  const auto snapshot =
+      take(are_few ? of_devices : of_devices | part::processes, cost::quick, why_no_snapshot);
   const std::string why_no_processes =
       tree_->members().empty() && tree_->why_not().empty() ? ended_too_early : tree_->why_not();
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -291,7 +293,7 @@ std::vector<device_sample> run_meter::read_devices() {
     }
     if (are_few && add_one_by_one(i, all[i])) continue;
     if (are_few && !listed && why_no_list.empty())
-      listed = take(of_devices | part::processes, why_no_list);
+      listed = take(of_devices | part::processes, cost::quick, why_no_list);
     if (!why_no_list.empty()) all[i].why = why_no_list;
     if (const auto& from = are_few ? listed : snapshot)
       add_from_list(*from, i, all[i]);
@@ -326,7 +328,7 @@ std::vector<energy_reading> run_meter::end() {
   std::vector<energy_reading> all(devices_.size());
   if (devices_.empty()) return all;
   std::string why;
-  const auto snapshot = take(of_devices, why);
+  const auto snapshot = take(of_devices, cost::with_energy, why);
   for (std::size_t i = 0; i < all.size(); ++i)
     all[i] = snapshot ? energy_of(*snapshot, devices_[i].before.device.index)
                       : energy_reading{std::nullopt, why};

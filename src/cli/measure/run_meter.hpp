@@ -90,7 +90,9 @@ class run_meter {
   void record_members();
   void add_proportional(clock::time_point now, host_sample& to);
   std::vector<device_sample> read_devices();
-  std::optional<hypomnesis::snapshot_values> take(hypomnesis::part collect, std::string& why) const;
+  enum class cost { with_energy, quick };
+  std::optional<hypomnesis::snapshot_values> take(hypomnesis::part collect, cost how,
+                                                  std::string& why) const;
   std::optional<std::uint64_t> sum_of(const memory_field& of, std::string* why) const;
   bool add_one_by_one(std::size_t i, device_sample& to);
   void add_from_list(const hypomnesis::snapshot_values& from, std::size_t i, device_sample& to);

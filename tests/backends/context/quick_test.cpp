@@ -97,6 +97,30 @@ TEST_CASE("an answer without what takes milliseconds does not serve a reading th
   CHECK(nvml.calls(energy) == 1);
 }
 
+TEST_CASE("a quick snapshot leaves out what takes milliseconds, and is not also a slow one") {
+  const fake_nvml nvml;
+  nvml.load(card());
+  const machine m;
+  auto options = sized<hmn_snapshot_options>();
+  options.flags = HMN_SNAPSHOT_QUICK;
+  options.collect = HMN_COLLECT_TELEMETRY | HMN_COLLECT_PROCESSES;
+  hmn_snapshot* taken = nullptr;
+  REQUIRE(hmn_snapshot_take(m.context(), &options, &taken, nullptr) == HMN_OK);
+  auto row = sized<hmn_usage>();
+  REQUIRE(hmn_snapshot_usage(taken, 0, &row) == HMN_OK);
+  CHECK(row.used_bytes == 5);
+  CHECK((row.present & HMN_USAGE_HAS_BUSY_PERCENT) == 0);
+  auto why = sized<hmn_diagnostic>();
+  REQUIRE(hmn_snapshot_reason(taken, 0, HMN_COLLECT_PROCESSES, HMN_USAGE_HAS_BUSY_PERCENT, 0,
+                              &why) == HMN_OK);
+  CHECK(why.reason == HMN_REASON_NOT_YET);
+  hmn_snapshot_destroy(taken);
+  CHECK(nvml.calls(energy) == 0);
+  CHECK(nvml.calls(load_of_processes) == 0);
+  options.flags |= HMN_SNAPSHOT_SLOW;
+  CHECK(hmn_snapshot_take(m.context(), &options, &taken, nullptr) == HMN_E_ARGUMENT);
+}
+
 TEST_CASE("a sampler reads what takes milliseconds as seldom as the processes") {
   const fake_nvml nvml;
   nvml.load(card());

@@ -58,6 +58,7 @@ void take(const words& w) {
   if ((flags & HMN_SNAPSHOT_ONE_DEVICE) != 0) options.device_index = u32(w[4]);
   if ((flags & HMN_SNAPSHOT_ONE_PROCESS) != 0) options.pid = u32(w[5]);
   options.slow = (flags & HMN_SNAPSHOT_SLOW) != 0;
+  options.quick = (flags & HMN_SNAPSHOT_QUICK) != 0;
   snapshots.insert_or_assign(w[1], context().take(options));
 }
 

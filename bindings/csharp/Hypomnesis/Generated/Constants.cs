@@ -875,6 +875,10 @@ public enum SnapshotFlags : uint
     /// <summary>Also metrics that take more than a few milliseconds; they are read last and delay nothing
     /// else.</summary>
     Slow = Raw.SNAPSHOT_SLOW,
+    /// <summary>Without values that take the driver milliseconds (of NVIDIA's the energy, the highest clocks
+    /// and the load of each process): <see cref="Reason.NotYet"/>. Not with
+    /// <see cref="SnapshotFlags.Slow"/>.</summary>
+    Quick = Raw.SNAPSHOT_QUICK,
 }
 
 /// <summary>Form of the lines for people.</summary>

@@ -331,6 +331,7 @@
 %csconstvalue("1") SNAPSHOT_ONE_DEVICE;
 %csconstvalue("2") SNAPSHOT_ONE_PROCESS;
 %csconstvalue("4") SNAPSHOT_SLOW;
+%csconstvalue("8") SNAPSHOT_QUICK;
 %csconstvalue("24") SNAPSHOT_OPTIONS_SIZE_V1;
 %csconstvalue("80") SNAPSHOT_INFO_SIZE_V1;
 %csconstvalue("1") DIAGNOSTIC_HAS_DEVICE;

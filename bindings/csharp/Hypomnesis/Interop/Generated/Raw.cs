@@ -1688,6 +1688,7 @@ internal static unsafe class Raw {
   public const int SNAPSHOT_ONE_DEVICE = 1;
   public const int SNAPSHOT_ONE_PROCESS = 2;
   public const int SNAPSHOT_SLOW = 4;
+  public const int SNAPSHOT_QUICK = 8;
   public const int SNAPSHOT_OPTIONS_SIZE_V1 = 24;
   public const int SNAPSHOT_INFO_SIZE_V1 = 80;
   public const int DIAGNOSTIC_HAS_DEVICE = 1;

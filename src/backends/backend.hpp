@@ -70,6 +70,8 @@ class reading {
   [[nodiscard]] virtual bool may_ask(std::uint32_t /*index*/, std::size_t /*count*/) noexcept {
     return true;
   }
+  // Called when the driver has answered: what core does with the answer delays no device.
+  virtual void answered() noexcept {}
   // Passes the devices that a source of the same kind has numbered before; `listed`: last time.
   using device_visitor = function_ref<void(const device& known, bool listed)>;
   virtual void recall(device_visitor /*visit*/) const {}

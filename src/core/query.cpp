@@ -30,7 +30,9 @@ void drop_id_for_name(device& d, reading& r) {
 
 result<void> list(device_source& from, const plan& p, source_answer& out, reading& r) {
   out.found.clear();
-  if (result<void> ok = from.devices(out.found, r); !ok) return ok;
+  result<void> ok = from.devices(out.found, r);
+  r.answered();
+  if (!ok) return ok;
   for (device_answer& d : out.devices) d.listed = false;
   for (device& d : out.found) {
     drop_id_for_name(d, r);

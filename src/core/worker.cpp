@@ -177,6 +177,7 @@ struct worker::shared_state final : reading {
     at.store((entries + one_entry) | (can_be_left_out ? index + 1 : 0), std::memory_order_relaxed);
     return true;
   }
+  void answered() noexcept override { at.store(0, std::memory_order_relaxed); }
   void recall(device_visitor visit) const override {
     for (const device_answer& d : answer.devices) visit(d.identity, d.listed);
   }
@@ -188,7 +189,7 @@ struct worker::shared_state final : reading {
     enter(phase::opening);
   }
   void opened() noexcept override {
-    at.store(0, std::memory_order_relaxed);
+    answered();
     until = platform::later(until, platform::monotonic_ns() - opening_since);
     enter(phase::working);
   }
@@ -204,7 +205,7 @@ struct worker::shared_state final : reading {
   void carry_out() {
     answer.diagnostics.clear();
     closes_when_idle = query(*from, request, answer, *this, [this](device_answer* done) {
-      at.store(0, std::memory_order_relaxed);
+      answered();
       if (done != nullptr) {
         known->take_device(*this, *done);
       } else {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * growth FILE [read]: reads a machine file and takes a snapshot of it, or only reads it, for
- * growth.py to count the instructions or the time. A driver may take as long as it likes. */
+ * growth.py to count the instructions or the time. A driver may take as long as it likes. No thread
+ * is started: one that a busy machine stops for long seems to hang, and another reads all again. */
 #include <hypomnesis.h>
 #include <stdio.h>
 
 int main(int count, char** arguments) {
   hmn_context_options options = {.struct_size = sizeof options,
+                                 .flags = HMN_CONTEXT_NO_THREADS,
                                  .deadline_ms = HMN_MS_UNLIMITED,
                                  .open_deadline_ms = HMN_MS_UNLIMITED};
   hmn_snapshot_options all = {.struct_size = sizeof all, .collect = (HMN_COLLECT_GROUPS << 1) - 1};

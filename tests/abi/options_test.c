@@ -2,7 +2,7 @@
 #include "../bindings/c/records.h"
 #include "support/calls.h"
 
-enum { ALL_CONTEXT_FLAGS = 63, ALL_SNAPSHOT_FLAGS = 7 };
+enum { ALL_CONTEXT_FLAGS = 63, ALL_SNAPSHOT_FLAGS = 15 };
 
 static hmn_status create_with(const void* options) {
   NEW(hmn_error, error);

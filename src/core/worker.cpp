@@ -70,6 +70,15 @@ void adopt(device_answer& known, device_answer& fresh) {
   known.slow_asked = fresh.slow_asked;
 }
 
+// Returns whether each device that the plan is about was asked at `since` or later.
+bool is_answered(const source_answer& known, const plan& p, std::uint64_t since) {
+  if (known.listed_ns == 0 || (p.list && known.listed_ns < since)) return false;
+  return std::ranges::all_of(known.devices, [&](const device_answer& d) {
+    const bool wanted = p.only ? d.identity.number == *p.only : d.listed;
+    return !wanted || is_answered(d, p, since);
+  });
+}
+
 }  // namespace
 
 // Answers of a source, published while the reading proceeds: results from before a device hung are
@@ -105,15 +114,18 @@ class worker::shared_answer {
   void take_device(const reading& from, device_answer& fresh) {
     const std::lock_guard lock(mutex_);
     if (from_ != &from) return;
+    is_whole_ = false;
     device_answer& known = known_.entry_of(fresh.identity.number);
     known.identity.state = fresh.identity.state;
     adopt(known, fresh);
   }
 
   // Publishes the complete answer.
-  void finish(const reading& from, source_answer& fresh) noexcept {
+  void finish(const reading& from, const plan& p, source_answer& fresh) noexcept {
     const std::lock_guard lock(mutex_);
     if (from_ != &from) return;
+    is_whole_ = true;
+    finished_ = p;
     known_.diagnostics.swap(fresh.diagnostics);
     known_.refused = fresh.refused;
     known_.conclusive = fresh.conclusive;
@@ -129,6 +141,15 @@ class worker::shared_answer {
     known_.diagnostics.clear();
   }
 
+  // Passes the answer of the last reading to `visit`, if it was for this plan and began at
+  // `arrived` or later, and the next one has not changed anything yet.
+  bool visit_shared(plan p, std::uint64_t arrived,
+                    function_ref<bool(const source_answer& known)> visit) const {
+    const std::lock_guard lock(mutex_);
+    p.begun_ns = finished_.begun_ns;
+    return is_whole_ && p.begun_ns >= arrived && p == finished_ && visit(known_);
+  }
+
   // Passes the consistent current answer to `visit`.
   template <class T>
   T visit(function_ref<T(const source_answer& known)> visit) const {
@@ -139,6 +160,8 @@ class worker::shared_answer {
  private:
   mutable platform::mutex mutex_;
   source_answer known_;
+  plan finished_;          // the last one that was carried out
+  bool is_whole_ = false;  // all is from it
   const reading* from_ = nullptr;
 };
 
@@ -212,7 +235,7 @@ struct worker::shared_state final : reading {
         known->take_list(*this, answer);
       }
     });
-    known->finish(*this, answer);
+    known->finish(*this, request, answer);
   }
 
   // Sleeps until work is posted; closes a source that must not stay open in the meantime.
@@ -306,7 +329,9 @@ bool worker::is_idle() const noexcept {
 result<void> worker::run(const plan& p, deadline& d, visitor visit) {
   const std::uint64_t begun = platform::monotonic_ns();
   std::uint64_t now = begun;
-  const platform::timed_guard turn(turn_, d.until(), now);
+  result<void> shared;
+  const platform::turn turn(turns_, d.until(), now, [&] { return share(p, begun, visit, shared); });
+  if (turn.is_needless()) return shared;
   if (!turn) {
     show(visit, {begun, true});
     return why_late();
@@ -340,11 +365,18 @@ bool worker::is_answered_since(std::uint64_t since, std::uint64_t arrived, const
   if (p.describe || !is_idle() || !(is_like_last || (p.only && !p.metrics))) return false;
   return known_->visit<bool>([&](const source_answer& known) {
     if (known.refused) return is_like_last && shared_->request.begun_ns >= arrived;
-    if (known.listed_ns == 0 || (p.list && known.listed_ns < since)) return false;
-    return std::ranges::all_of(known.devices, [&](const device_answer& d) {
-      const bool wanted = p.only ? d.identity.number == *p.only : d.listed;
-      return !wanted || is_answered(d, p, since);
-    });
+    return is_answered(known, p, since);
+  });
+}
+
+// Passes the answer of a reading that began after a caller arrived, who still waits for a turn, if
+// it serves his plan.
+bool worker::share(const plan& p, std::uint64_t arrived, visitor visit, result<void>& ended) {
+  return !p.describe && known_->visit_shared(p, arrived, [&](const source_answer& known) {
+    if (!known.refused && !is_answered(known, p, arrived)) return false;
+    if (known.refused) ended = *known.refused;
+    visit(known, {arrived, !ended && is_late(ended.why())});
+    return true;
   });
 }
 
@@ -376,7 +408,7 @@ bool worker::is_absent(std::uint64_t now) const {
 
 bool worker::may_serve() {
   std::uint64_t now = platform::monotonic_ns();
-  const platform::timed_guard turn(turn_, now, now);
+  const platform::turn turn(turns_, now, now);
   return !turn || is_present(now);
 }
 

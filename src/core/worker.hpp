@@ -59,6 +59,8 @@ class worker {
   enum class lateness { plain, opening, locked };
 
   [[nodiscard]] bool is_answered_since(std::uint64_t since, std::uint64_t arrived, const plan& p);
+  [[nodiscard]] bool share(const plan& p, std::uint64_t arrived, visitor visit,
+                           result<void>& ended);
   [[nodiscard]] bool is_idle() const noexcept;
   [[nodiscard]] bool is_opening() const noexcept;
   [[nodiscard]] bool must_probe();
@@ -81,8 +83,8 @@ class worker {
   limits limits_;
   std::uint64_t fallback_for_;
   std::uint32_t fills_;
-  platform::mutex turn_;  // one caller at a time
-  plan last_;             // that was asked for
+  platform::turns turns_;  // one caller at a time
+  plan last_;              // that was asked for
   source id_;
   std::uint64_t answers_for_ = 0;
   bool is_threaded_;

@@ -51,7 +51,8 @@ result<void> session::load() {
 
 result<void> session::initialise(const topic& t, std::size_t expected) {
   code c = no_symbol;
-  if (fn.init_with_flags && initialise_detached(t, expected, c)) return {};
+  const bool may_detach = fn.init_with_flags && (!fn.init || may_list_unattached(settings_));
+  if (may_detach && initialise_detached(t, expected, c)) return {};
   if (!is_about_flags(c)) return failure_for(c, fn.init_with_flags.name());
   const char* name = fn.init.name();
   if (fn.init) {
@@ -65,9 +66,9 @@ result<void> session::initialise(const topic& t, std::size_t expected) {
 }
 
 // Attaching initialises each GPU, which takes seconds without persistence mode. Without attaching,
-// drivers before 590.37 may count attached GPUs only, and other users of NVML in this process would
-// see only what the first one initialised: NVML is then shut down again and `answer` requests a
-// plain initialisation.
+// a driver may count attached GPUs only, and other users of NVML in this process would see only
+// what the first one initialised: NVML is then shut down again and `answer` requests a plain
+// initialisation.
 bool session::initialise_detached(const topic& t, std::size_t expected, code& answer) {
   answer = call(t, fn.init_with_flags, init_no_attach);
   if (!is_initialised(answer)) return false;

@@ -6,6 +6,7 @@
 
 #include "backends/pci/bus.hpp"
 #include "model/compose.hpp"
+#include "model/scan.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::nvml {
@@ -68,6 +69,15 @@ bool has_evidence(const settings& s) {
          platform::exists((s.proc_root + "/driver/nvidia").c_str()) ||
          platform::exists((s.sys_root + "/module/nvidia").c_str()) ||
          !pci::gpus_on_bus(s.proc_root, s.sys_root, vendor::nvidia).empty();
+}
+
+bool may_list_unattached(const settings& s) {
+  constexpr std::uint64_t first_major = 590;
+  std::array<char, 32> buffer{};
+  const auto size = platform::read_small((s.sys_root + "/module/nvidia/version").c_str(), buffer);
+  const std::string_view version(buffer.data(), size.value);
+  const auto major = scan::number(version.substr(0, version.find('.')));
+  return !major || *major >= first_major;
 }
 
 bool is_paravirtual() noexcept {

@@ -23,6 +23,9 @@ bool is_counted_by_system(const platform::library& nvml, handle h) noexcept;
 // Stops at the first sign; cheap ones are checked first.
 bool has_evidence(const settings& s);
 
+// Whether the driver may list GPUs that it has not attached: not before 590.37.
+bool may_list_unattached(const settings& s);
+
 // GPU of WSL: processes on the Windows side are not listed.
 bool is_paravirtual() noexcept;
 

@@ -175,6 +175,7 @@ class summary_reading {
   static hypomnesis::snapshot_options options_of(part what) {
     hypomnesis::snapshot_options options;
     options.collect = part::devices | what;
+    options.quick = true;
     return options;
   }
   std::chrono::milliseconds elapsed() const {

@@ -201,3 +201,29 @@ TEST_CASE("eight threads on one context all get their answers") {
   CHECK(good == 1600);
   CHECK(nvml.calls("nvmlInitWithFlags") == 1);
 }
+
+TEST_CASE("threads that ask again and again share most calls of a slow driver") {
+  const fake_nvml nvml;
+  nvml.load(one_gpu(R"(, "rules": [{"call": "nvmlDeviceGetMemoryInfo*", "delay_ms": 10}])"));
+  for (const hmn_flags flags : {hmn_flags{0}, hmn_flags{HMN_CONTEXT_NO_THREADS}}) {
+    const machine m({.flags = flags});
+    share_pool(m);
+    const auto before = nvml.calls("nvmlDeviceGetMemoryInfo_v2");
+    std::atomic<int> good{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 16; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 20; ++i) {
+          auto pool = sized<hmn_pool>();
+          good += hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK &&
+                          pool.used_bytes == one_gpu_used
+                      ? 1
+                      : 0;
+        }
+      });
+    }
+    for (std::thread& t : threads) t.join();
+    CHECK(good == 16 * 20);
+    CHECK(nvml.calls("nvmlDeviceGetMemoryInfo_v2") - before < 16 * 20 / 4);
+  }
+}

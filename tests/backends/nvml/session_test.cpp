@@ -55,6 +55,18 @@ bool has_real_gpu() {
 
 }  // namespace
 
+TEST_CASE("a driver that lists attached GPUs only is initialised at once") {
+  for (const auto& [version, is_detached] :
+       {std::pair{"580.159.04", false}, {"590.37", true}, {"", true}, {"unknown", true}}) {
+    CAPTURE(version);
+    machine m(one_gpu());
+    m.tree.write("sys/module/nvidia/version", version);
+    require_ok(m.prepare());
+    CHECK(m.driver.calls("nvmlInitWithFlags") == (is_detached ? 1 : 0));
+    CHECK(m.driver.initialized() == 1);
+  }
+}
+
 TEST_CASE("it is opened once, without attaching, and shut down at the end") {
   machine m(one_gpu());
   for (int i = 0; i < 3; ++i) CHECK(m.devices().size() == 1);

@@ -41,6 +41,10 @@ bool has_evidence(const settings& s) {
   return false;
 }
 
+bool may_list_unattached(const settings&) {
+  return true;
+}
+
 bool is_paravirtual() noexcept {
   return false;
 }

@@ -50,7 +50,7 @@ class mutex {
 
 // One turn at a time, with a deadline in monotonic time. All that wait are woken when a turn ends
 // that took longer than that, so that each can ask whether it still needs one of its own. Shorter
-// ones wake nobody: those that wait look again after a while.
+// ones wake no thread: those that wait look again after a while.
 class turns {
  private:
   friend class turn;

@@ -92,8 +92,8 @@ class context {
                          std::vector<diagnostic>* diagnostics = nullptr);
   // Returns what can be allocated on the device now.
   result<std::uint64_t> usable(std::uint32_t index);
-  // Takes telemetry_field bits in `fields`.
-  // `fields` of both: bits to read; 0: those that take the driver less than milliseconds.
+  // `fields`: telemetry_field and usage_field bits; 0: those that take the driver less than
+  // milliseconds.
   result<hmn::telemetry> telemetry(std::uint32_t index, std::uint32_t fields);
   result<hmn::metric> metric(std::uint32_t index, metric_id id, std::uint32_t instance);
   result<usage> process(std::uint32_t index, std::uint32_t pid, std::uint32_t fields);

@@ -9,8 +9,11 @@ namespace hmn {
 namespace {
 
 template <class T>
-std::uint64_t asked_ns(const T& of, std::uint64_t now) noexcept {
-  return now > of.age_ns ? now - of.age_ns : 1;
+void publish_one(const T* of, std::uint64_t now, latest<T>& to) noexcept {
+  T value;
+  if (of != nullptr) value = *of;
+  if (of != nullptr) value.age_ns = now > of->age_ns ? now - of->age_ns : 1;
+  to.store(value);
 }
 
 }  // namespace
@@ -40,12 +43,8 @@ void latest_board::publish(const snapshot& from) {
   const std::uint64_t now = from.monotonic_ns + from.duration_ns;
   for (const snapshot_device& d : from.devices) {
     entry& to = entry_of(d.identity->index);
-    dated<pool> memory{};
-    if (const pool* p = from.main_pool(d.identity->index)) memory = {*p, asked_ns(*p, now)};
-    to.main_pool.store(memory);
-    dated<hmn::telemetry> load{};
-    if (d.telemetry) load = {*d.telemetry, asked_ns(*d.telemetry, now)};
-    to.telemetry.store(load);
+    publish_one(from.main_pool(d.identity->index), now, to.main_pool);
+    publish_one(d.telemetry ? &*d.telemetry : nullptr, now, to.telemetry);
     to.is_known.store(true, std::memory_order_release);
   }
   has_any_.store(true, std::memory_order_release);
@@ -53,7 +52,7 @@ void latest_board::publish(const snapshot& from) {
 
 template <class T>
 latest_board::answer latest_board::look(const latest_board& at, std::uint32_t device_index,
-                                        latest<dated<T>> entry::*which, T& out) noexcept {
+                                        latest<T> entry::*which, T& out) noexcept {
   const chunk* c = &at.first_;
   for (; c != nullptr && device_index >= devices_of_chunk; device_index -= devices_of_chunk) {
     c = c->next.load(std::memory_order_acquire);
@@ -61,11 +60,9 @@ latest_board::answer latest_board::look(const latest_board& at, std::uint32_t de
   if (c == nullptr || !c->entries[device_index].is_known.load(std::memory_order_acquire)) {
     return at.has_any_.load(std::memory_order_acquire) ? answer::no_device : answer::none;
   }
-  dated<T> found{};
-  if (!(c->entries[device_index].*which).load(found) || found.asked_ns == 0) return answer::none;
+  if (!(c->entries[device_index].*which).load(out) || out.age_ns == 0) return answer::none;
   const std::uint64_t now = platform::monotonic_ns();
-  out = found.value;
-  out.age_ns = now > found.asked_ns ? now - found.asked_ns : 0;
+  out.age_ns = now > out.age_ns ? now - out.age_ns : 0;
   return answer::here;
 }
 

@@ -27,15 +27,12 @@ class latest_board {
   [[nodiscard]] answer telemetry(std::uint32_t device_index, hmn::telemetry& out) const noexcept;
 
  private:
-  template <class T>
-  struct dated {
-    T value;
-    std::uint64_t asked_ns;  // 0: not in the snapshot
-  };
+  // Until they are read, the records have the time at which the driver was asked as their age; 0:
+  // not in the snapshot.
   struct entry {
     std::atomic<bool> is_known{false};
-    latest<dated<pool>> main_pool;
-    latest<dated<hmn::telemetry>> telemetry;
+    latest<pool> main_pool;
+    latest<hmn::telemetry> telemetry;
   };
   // Chunks are never moved: indexes only grow.
   static constexpr std::uint32_t devices_of_chunk = 8;
@@ -46,8 +43,8 @@ class latest_board {
 
   [[nodiscard]] entry& entry_of(std::uint32_t device_index);
   template <class T>
-  static answer look(const latest_board& at, std::uint32_t device_index,
-                     latest<dated<T>> entry::*which, T& out) noexcept;
+  static answer look(const latest_board& at, std::uint32_t device_index, latest<T> entry::*which,
+                     T& out) noexcept;
 
   std::atomic<bool> has_any_{false};
   chunk first_;

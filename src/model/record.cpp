@@ -91,24 +91,26 @@ text_view text_at(const field& f, const void* record) noexcept {
   return text_view(static_cast<const unsigned char*>(record) + f.offset);
 }
 
-bool is_wide(field_type type) noexcept {
-  return type == field_type::u64 || type == field_type::optional_u64 ||
-         type == field_type::optional_real || type == field_type::instance;
+// Of a field that is no string.
+bool has_value(const field& f, const void* record) noexcept {
+  return f.known_at == 0 || at<unsigned char>(record, f.known_at) != 0;
 }
 
-// Copies a value that is known.
-void copy_value(const field& f, const void* record, void* c_struct) noexcept {
-  if (f.type == field_type::bounded_text) {
+// Copies a value that is known. Returns whether it is a text that was cut.
+bool copy_value(const field& f, const void* record, void* c_struct) noexcept {
+  if (f.type >= field_type::u64) {
+    put(c_struct, f.c_offset, at<std::uint64_t>(record, f.offset));
+  } else if (f.type >= field_type::u32) {
+    put(c_struct, f.c_offset, at<std::uint32_t>(record, f.offset));
+  } else if (f.type == field_type::truth) {
+    put(c_struct, f.c_offset, std::uint32_t{at<bool>(record, f.offset)});
+  } else {
     const text_view text = text_at(f, record);
     std::memcpy(static_cast<unsigned char*>(c_struct) + f.c_offset, text.c_str(),
                 text.view().size() + 1);
-  } else if (f.type == field_type::truth) {
-    put(c_struct, f.c_offset, std::uint32_t{at<bool>(record, f.offset)});
-  } else if (is_wide(f.type)) {
-    put(c_struct, f.c_offset, at<std::uint64_t>(record, f.offset));
-  } else {
-    put(c_struct, f.c_offset, at<std::uint32_t>(record, f.offset));
+    return text.was_cut();
   }
+  return false;
 }
 
 }  // namespace
@@ -184,7 +186,7 @@ bool is_set_of_bits(unit u) noexcept {
 
 bool is_known(const field& f, const void* record) noexcept {
   if (f.type == field_type::string) return !text_in(f, record).empty();
-  return f.known_at == 0 || at<unsigned char>(record, f.known_at) != 0;
+  return has_value(f, record);
 }
 
 std::uint64_t number_in(const field& f, const void* record) noexcept {
@@ -290,11 +292,9 @@ void copy_out(field_list fields, const void* record, void* c_struct) noexcept {
   hmn_flags present = 0;
   hmn_flags notes = 0;
   for (const field& f : fields) {
-    if (f.c_offset == 0 || !is_known(f, record)) continue;
+    if (f.c_offset == 0 || !has_value(f, record)) continue;
     present |= f.bit;
-    copy_value(f, record, c_struct);
-    const bool was_cut = f.type == field_type::bounded_text && text_at(f, record).was_cut();
-    if (was_cut) notes |= HMN_NOTE_TRUNCATED;
+    if (copy_value(f, record, c_struct)) notes |= HMN_NOTE_TRUNCATED;
   }
   put(c_struct, present_offset, present);
   put(c_struct, notes_offset, at<hmn_flags>(c_struct, notes_offset) | notes);

@@ -44,14 +44,14 @@ enum class unit : std::uint8_t {
 
 // Storage type of a member.
 enum class field_type : std::uint8_t {
-  u32,
-  u64,
+  string,
+  bounded_text,
   truth,
+  u32,
   optional_u32,
+  u64,  // from here on 8 bytes
   optional_u64,
   optional_real,
-  bounded_text,
-  string,
   instance,  // two numbers with one bit
 };
 

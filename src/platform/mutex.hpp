@@ -96,14 +96,14 @@ class turn {
   template <class IsNeedless>
   outcome wait(std::uint64_t deadline_ns, IsNeedless& is_needless) {
     const counted here(of_.waiting_);
-    for (std::uint64_t rest_ns = first_rest_ns;; rest_ns *= 2) {
+    for (std::uint64_t rest_ns = first_rest_ns;;) {
       const std::uint32_t ended = of_.ended_.load();
       if (is_needless()) return outcome::needless;
       if (of_.held_.try_often()) return outcome::held;
       const std::uint64_t until = std::min(deadline_ns, later(monotonic_ns(), rest_ns));
-      if (wait_on(of_.ended_, ended, until) == wake::timed_out && until == deadline_ns) {
-        return outcome::timed_out;
-      }
+      if (wait_on(of_.ended_, ended, until) != wake::timed_out) continue;
+      if (until == deadline_ns) return outcome::timed_out;
+      rest_ns *= 2;
     }
   }
 

@@ -90,8 +90,9 @@ class turn {
 
  private:
   enum class outcome { held, needless, timed_out };
-  static constexpr std::uint64_t worth_waking_ns = 20'000;
+  static constexpr std::uint64_t worth_waking_ns = 5'000;
   static constexpr std::uint64_t first_rest_ns = 500'000;
+  static constexpr std::uint64_t longest_rest_ns = 8'000'000;
 
   template <class IsNeedless>
   outcome wait(std::uint64_t deadline_ns, IsNeedless& is_needless) {
@@ -103,7 +104,7 @@ class turn {
       const std::uint64_t until = std::min(deadline_ns, later(monotonic_ns(), rest_ns));
       if (wait_on(of_.ended_, ended, until) != wake::timed_out) continue;
       if (until == deadline_ns) return outcome::timed_out;
-      rest_ns *= 2;
+      rest_ns = std::min(2 * rest_ns, longest_rest_ns);
     }
   }
 

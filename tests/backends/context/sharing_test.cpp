@@ -227,3 +227,28 @@ TEST_CASE("threads that ask again and again share most calls of a slow driver") 
     CHECK(nvml.calls("nvmlDeviceGetMemoryInfo_v2") - before < 16 * 20 / 4);
   }
 }
+
+TEST_CASE("threads that ask for different things all get their turn in time") {
+  const fake_nvml nvml;
+  nvml.load(one_gpu({}, R"(, "temperature": 45)"));
+  const machine m({.flags = HMN_CONTEXT_NO_THREADS, .deadline_ms = 1000});
+  std::atomic<int> good{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, wants_pool = t % 2 == 0] {
+      for (int i = 0; i < 500; ++i) {
+        auto pool = sized<hmn_pool>();
+        auto load = sized<hmn_telemetry>();
+        const bool is_here =
+            wants_pool
+                ? hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK &&
+                      (pool.notes & HMN_NOTE_STALE) == 0
+                : hmn_telemetry_read(m.context(), 0, 0, &load, nullptr) == HMN_OK &&
+                      (load.notes & HMN_NOTE_STALE) == 0;
+        good += is_here ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  CHECK(good == 8 * 500);
+}

@@ -79,6 +79,15 @@ bool is_answered(const source_answer& known, const plan& p, std::uint64_t since)
   });
 }
 
+// Passes an answer with how its reading ended, and returns that. A source that saw by itself that
+// its time was over is as late as one that no caller waited for any longer.
+result<void> pass_on(const source_answer& known, std::uint64_t since, worker::visitor visit) {
+  result<void> ended;
+  if (known.refused) ended = *known.refused;
+  visit(known, {since, !ended && is_late(ended.why())});
+  return ended;
+}
+
 }  // namespace
 
 // Answers of a source, published while the reading proceeds: results from before a device hung are
@@ -345,12 +354,10 @@ result<void> worker::run(const plan& p, deadline& d, visitor visit) {
   return asked;
 }
 
-// Passes what the last reading ended with. A source that saw by itself that its time was over is as
-// late as one that no caller waited for any longer.
+// Passes what the last reading ended with.
 result<void> worker::show_last(visitor visit, std::uint64_t since) {
-  result<void> ended = outcome_of_last();
-  show(visit, {since, !ended && is_late(ended.why())});
-  return ended;
+  return known_->visit<result<void>>(
+      [&](const source_answer& known) { return pass_on(known, since, visit); });
 }
 
 void worker::show(visitor visit, const moment& m) {
@@ -374,8 +381,7 @@ bool worker::is_answered_since(std::uint64_t since, std::uint64_t arrived, const
 bool worker::share(const plan& p, std::uint64_t arrived, visitor visit, result<void>& ended) {
   return !p.describe && known_->visit_shared(p, arrived, [&](const source_answer& known) {
     if (!known.refused && !is_answered(known, p, arrived)) return false;
-    if (known.refused) ended = *known.refused;
-    visit(known, {arrived, !ended && is_late(ended.why())});
+    ended = pass_on(known, arrived, visit);
     return true;
   });
 }
@@ -427,12 +433,6 @@ result<void> worker::ask(const plan& p, deadline& d, std::uint64_t now) {
       break;
   }
   return failure{status::limit, id(), {}, "no thread could be started to ask the driver on"};
-}
-
-result<void> worker::outcome_of_last() {
-  return known_->visit<result<void>>([](const source_answer& known) {
-    return known.refused ? result<void>(*known.refused) : result<void>();
-  });
 }
 
 failure worker::why_late() const {

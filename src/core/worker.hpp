@@ -11,7 +11,7 @@
 #include "core/freshness.hpp"
 #include "core/limits.hpp"
 #include "model/function_ref.hpp"
-#include "platform/mutex.hpp"
+#include "platform/turn.hpp"
 
 namespace hmn {
 
@@ -67,7 +67,6 @@ class worker {
   [[nodiscard]] bool has_just_failed(std::uint64_t now) const noexcept;
   [[nodiscard]] bool is_present(std::uint64_t now);
   [[nodiscard]] result<void> ask(const plan& p, deadline& d, std::uint64_t now);
-  [[nodiscard]] result<void> outcome_of_last();
   [[nodiscard]] result<void> show_last(visitor visit, std::uint64_t since);
   void judge_lateness();
   [[nodiscard]] failure why_late() const;

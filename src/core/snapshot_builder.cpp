@@ -259,6 +259,10 @@ void snapshot_builder::settle() {
     add_diagnostic({*why, 0, subject::pools, pool_field::unattributed, {}, {}, {}},
                    d.identity.index);
   }
+  std::size_t rows = 0;
+  for (const merged_device& d : merged_) rows += d.processes.size();
+  out_->usages.reserve(rows);
+  out_->devices.reserve(merged_.size());
   for (merged_device& d : merged_) {
     for (const pool& p : d.pools.all()) {
       if (p.is_main) out_->pools.push_back(p);

@@ -9,9 +9,12 @@ namespace hmn {
 
 void sort_positions(std::span<std::uint32_t> positions,
                     function_ref<bool(std::uint32_t a, std::uint32_t b)> is_before) {
-  std::sort(positions.begin(), positions.end(), [&](std::uint32_t a, std::uint32_t b) {
+  const auto is_earlier = [&](std::uint32_t a, std::uint32_t b) {
     return is_before(a, b) || (a < b && !is_before(b, a));
-  });
+  };
+  // Most lists are in order: as the kernel has them, or sorted before.
+  if (std::is_sorted(positions.begin(), positions.end(), is_earlier)) return;
+  std::sort(positions.begin(), positions.end(), is_earlier);
 }
 
 void sort_ascending(std::span<std::uint32_t> numbers) {

@@ -50,17 +50,16 @@ container named(std::string_view written, std::string_view id) noexcept {
 }
 
 // Reads a folder named by the id alone; the runtime is named by a folder above it.
-container bare(std::string_view id, std::string_view above) noexcept {
-  const std::string_view parent = last_part(above);
+container bare(std::string_view id, std::string_view parent, std::string_view above) noexcept {
   if (parent == "docker" || parent == "libpod_parent") return {runtime_of(parent), id};
   return {above.find("kubepods") != std::string_view::npos ? "kubernetes" : "container", id};
 }
 
-container machine(std::string_view part, std::string_view above) noexcept {
-  const std::string_view parent = last_part(above);
+container machine(std::string_view part, std::string_view parent) noexcept {
   if (parent == "lxc" || parent == "lxc.payload") return {"lxc", part};
+  if (part.empty()) return {};
   for (const spelling& s : machines) {
-    if (!part.starts_with(s.written)) continue;
+    if (part.front() != *s.written.c_str() || !part.starts_with(s.written)) continue;
     std::string_view name = part.substr(s.written.size());
     for (const std::string_view suffix : {".service", ".scope"}) {
       if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
@@ -72,15 +71,17 @@ container machine(std::string_view part, std::string_view above) noexcept {
   return {};
 }
 
-container at(std::string_view part, std::string_view above) noexcept {
+// `parent` is the last part of the path `above`.
+container at(std::string_view part, std::string_view parent, std::string_view above) noexcept {
+  if (part.size() < id_length) return machine(part, parent);
   std::string_view name = part;
   if (name.ends_with(".scope")) name.remove_suffix(6);
   if (name.size() < id_length || !is_id(name.substr(name.size() - id_length))) {
-    return machine(part, above);
+    return machine(part, parent);
   }
   const std::string_view id = name.substr(name.size() - id_length);
   name.remove_suffix(id_length);
-  if (name.empty()) return bare(id, above);
+  if (name.empty()) return bare(id, parent, above);
   // Accepts "docker-<id>.scope", or "<slice>:cri-containerd:<id>" of a containerd without systemd.
   const char separator = name.back();
   if (separator != '-' && separator != ':') return {};
@@ -91,10 +92,12 @@ container at(std::string_view part, std::string_view above) noexcept {
 }  // namespace
 
 container container_of(std::string_view path) noexcept {
+  std::string_view part = last_part(path);
   while (!path.empty()) {
-    const std::string_view part = last_part(path);
     path.remove_suffix(std::min(path.size(), part.size() + 1));
-    if (const container found = at(part, path); !found.empty()) return found;
+    const std::string_view parent = last_part(path);
+    if (const container found = at(part, parent, path); !found.empty()) return found;
+    part = parent;
   }
   return {};
 }

@@ -7,11 +7,23 @@ namespace hmn::procfs {
 
 proc_path::proc_path(std::string_view root, std::string_view who, std::string_view file) noexcept {
   bytes_[0] = '\0';
-  for (const std::string_view part : {root, who, file}) {
-    if (part.empty()) continue;
-    if (length_ != 0 && bytes_[length_ - 1] != '/') append("/");
-    append(part);
-  }
+  add(root);
+  add(who);
+  folder_ = length_;
+  add(file);
+}
+
+const char* proc_path::to(std::string_view file) noexcept {
+  length_ = fits_ ? folder_ : 0;
+  bytes_[length_] = '\0';
+  add(file);
+  return c_str();
+}
+
+void proc_path::add(std::string_view part) noexcept {
+  if (part.empty()) return;
+  if (length_ != 0 && bytes_[length_ - 1] != '/') append("/");
+  append(part);
 }
 
 void proc_path::append(std::string_view part) noexcept {

@@ -15,12 +15,16 @@ class proc_path {
   proc_path(std::string_view root, std::string_view who, std::string_view file) noexcept;
 
   [[nodiscard]] const char* c_str() const noexcept { return bytes_.data(); }
+  // Changes the file and returns the path.
+  const char* to(std::string_view file) noexcept;
 
  private:
+  void add(std::string_view part) noexcept;
   void append(std::string_view part) noexcept;
 
   bool fits_ = true;
   std::size_t length_ = 0;
+  std::size_t folder_ = 0;        // length without the file
   std::array<char, 4352> bytes_;  // PATH_MAX and the path below the root
 };
 

@@ -131,6 +131,7 @@ code nvml_source::read_processes(const topic& t, known_device& of, std::vector<u
   const auto rows = processes_.rows().first(std::min(processes_.rows().size(), most_rows));
   outcome.missed += processes_.rows().size() - rows.size();
   const std::size_t begin = out.size();
+  out.reserve(begin + rows.size());
   for (const merged_process& row : rows) {
     fill_usage(t, of, row, out.emplace_back());
     if (!outcome.complete()) note_incomplete(out.back());

@@ -41,13 +41,13 @@ name_state state_of(int error) {
   }
 }
 
-void name(std::string_view root, std::string_view who, const stat& s, usage& row) {
+void name(proc_path& path, const stat& s, usage& row) {
   row.name_state = s.is_kernel_thread() ? name_state::kernel : name_state::resolved;
   if (s.is_kernel_thread()) return;
   std::array<char, 4096> cmdline;
   std::string_view full = s.comm;
   if (s.comm.size() >= longest_comm) {
-    const auto got = platform::read_small(proc_path(root, who, "cmdline").c_str(), cmdline);
+    const auto got = platform::read_small(path.to("cmdline"), cmdline);
     full = full_name(s.comm, {cmdline.data(), got ? got.value : 0});
   }
   row.name.clear();
@@ -70,31 +70,30 @@ bool is_complete(const usage& row) {
 void describe(std::string_view root, std::size_t page_size, procfs::boot_time& boot,
               procfs::boot_id& id, usage& row) {
   if (row.pid == 0 || is_complete(row)) return;
-  const pid_name who(row.pid);
+  proc_path path(root, pid_name(row.pid).view(), "stat");
   std::array<char, 2048> buffer;
-  const auto got = platform::read_small(proc_path(root, who.view(), "stat").c_str(), buffer);
+  const auto got = platform::read_small(path.c_str(), buffer);
   if (!got) {
     if (row.name_state == name_state::unknown) row.name_state = state_of(got.error);
     return;
   }
   const auto s = parse_stat({buffer.data(), got.value});
   if (!s) return;
-  if (row.name_state == name_state::unknown) name(root, who.view(), *s, row);
+  if (row.name_state == name_state::unknown) name(path, *s, row);
   if (!row.start_unix_ns) row.start_unix_ns = boot.unix_ns(root, s->starttime);
   if (!row.process_key) row.process_key = id.key_of(root, *s);
   measure(*s, page_size, row);
   if (row.uid) return;
-  const auto folder = platform::status_of(proc_path(root, who.view(), "").c_str());
+  const auto folder = platform::status_of(path.to(""));
   if (folder) row.uid = folder.value.owner;
 }
 
 void describe_texts(std::string_view root, usage& row) {
   if (row.pid == 0) return;
-  const pid_name who(row.pid);
+  proc_path path(root, pid_name(row.pid).view(), "");
   std::array<char, 16384> buffer;
   const auto read = [&](std::string_view file, std::size_t most) -> std::string_view {
-    const auto got = platform::read_small(proc_path(root, who.view(), file).c_str(),
-                                          std::span(buffer).first(most));
+    const auto got = platform::read_small(path.to(file), std::span(buffer).first(most));
     return {buffer.data(), got ? got.value : 0};
   };
   // Limit of Linux before 4.2.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -124,6 +125,29 @@ struct range {
   double least;
   double most;
 };
+
+// What every source may report.
+struct common_range {
+  float least = std::numeric_limits<float>::lowest();
+  float most = std::numeric_limits<float>::max();
+  bool has_zero = true;
+
+  [[nodiscard]] constexpr bool has(double value) const noexcept {
+    return value >= least && value <= most && (value != 0 || has_zero);
+  }
+};
+
+constexpr auto common_ranges = [] {
+  std::array<common_range, static_cast<std::size_t>(quantity::none)> all;
+  for (const limit& l : limits) {
+    common_range& of = all[static_cast<std::size_t>(l.what)];
+    of.least = std::max(of.least, l.least);
+    of.most = std::min(of.most, l.most);
+    of.has_zero = of.has_zero && l.has_zero;
+  }
+  all[static_cast<std::size_t>(quantity::lanes)] = {0, -1, false};  // not each number in its range
+  return all;
+}();
 
 const limit& limit_of(quantity what, source from) noexcept {
   const limit* l = limits;
@@ -287,12 +311,18 @@ void check(field_list fields, const limited_field* limits_of, void* record, sour
     if (l.role == role::whole) before = {};
     const std::optional<double> value = value_of(l, record);
     if (!value) continue;
+    const bool is_part = l.role == role::part && before.size;
+    const bool is_void_part = l.role == role::part && before.is_void;
+    const common_range& common = common_ranges[static_cast<std::size_t>(l.what)];
+    if (common.has(*value) && !is_void_part && !(is_part && *value > *before.size)) {
+      if (l.role == role::whole) before = {"the total of ", value};
+      continue;
+    }
     const limit& by = limit_of(l.what, from);
     range possible{by.least, by.most};
-    const bool is_part = l.role == role::part && before.size;
     if (is_part) possible.most = std::min(possible.most, *before.size);
     auto why = doubt(by, possible, from, f.key, *value, is_part ? before.name : "");
-    if (!why && l.role == role::part && before.is_void) {
+    if (!why && is_void_part) {
       why = implausible(from, f.key, *value, {" of a total that cannot be"});
     }
     if (why) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "model/text.hpp"
 
-#include <cstring>
-
 namespace hmn {
 namespace {
 
@@ -73,18 +71,20 @@ void append_utf8(std::string& out, std::string_view bytes) {
 }
 
 std::size_t copy_utf8(char* out, std::size_t capacity, std::string_view bytes, bool& cut) noexcept {
+  const std::size_t most = capacity == 0 ? 0 : capacity - 1;
   std::size_t used = 0;
   cut = false;
-  while (!bytes.empty()) {
-    const step s = next(bytes);
-    const std::string_view piece = s.valid ? bytes.substr(0, s.length) : replacement;
-    if (used + piece.size() + 1 > capacity) {
+  while (!bytes.empty() && !cut) {
+    const std::size_t valid = utf8_length(bytes);
+    const std::string_view piece = valid != 0 ? bytes.substr(0, valid) : replacement;
+    std::size_t length = piece.size();
+    if (length > most - used) {
       cut = true;
-      break;
+      length = valid != 0 ? most - used : 0;
+      while (length != 0 && is_continuation(static_cast<unsigned char>(piece[length]))) --length;
     }
-    std::memcpy(out + used, piece.data(), piece.size());
-    used += piece.size();
-    bytes.remove_prefix(s.length);
+    used += piece.copy(out + used, length);
+    bytes.remove_prefix(valid != 0 ? valid : next(bytes).length);
   }
   if (capacity > 0) out[used] = '\0';
   return used;

@@ -53,3 +53,25 @@ TEST_CASE("a bounded text is cut at a code point and says so") {
   CHECK(t.empty());
   CHECK(!t.was_cut());
 }
+
+TEST_CASE("a copy is the longest start of whole characters that fits") {
+  const std::string_view given(
+      "a\xFF\xE2\x82\xAC"
+      "bc\xC3\xBC\0\xF0\x9F\x90\xAC\xE2\x82",
+      16);
+  const std::string whole = valid(given);
+  const auto length_of = [](char lead) {
+    const auto byte = static_cast<unsigned char>(lead);
+    return byte < 0x80 ? 1U : byte < 0xE0 ? 2U : byte < 0xF0 ? 3U : 4U;
+  };
+  for (std::size_t capacity = 0; capacity <= whole.size() + 2; ++capacity) {
+    std::string out(capacity, '?');
+    bool cut = false;
+    const std::size_t used = hmn::copy_utf8(out.data(), capacity, given, cut);
+    REQUIRE(used <= (capacity == 0 ? 0 : capacity - 1));
+    CHECK(out.substr(0, used) == whole.substr(0, used));
+    CHECK(cut == (used < whole.size()));
+    if (capacity != 0) CHECK(out[used] == '\0');
+    if (cut && capacity != 0) CHECK(used + length_of(whole[used]) > capacity - 1);
+  }
+}

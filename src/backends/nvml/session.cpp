@@ -31,9 +31,8 @@ const failure* session::recent_refusal() const noexcept {
 }
 
 result<void> session::open(const topic& t, std::size_t expected) {
-  auto done = load();
-  if (done) done = initialise(t, expected);
-  if (!done) return refuse(done.why());
+  if (auto loaded = load(); !loaded) return loaded;
+  if (auto done = initialise(t, expected); !done) return refuse(done.why());
   begin();
   read_versions(t);
   return {};
@@ -42,11 +41,11 @@ result<void> session::open(const topic& t, std::size_t expected) {
 result<void> session::load() {
   if (library_) return {};
   auto opened = open_library(settings_);
-  if (!opened) return opened.why();
+  if (!opened) return refuse(opened.why());
   library_ = std::move(*opened);
   fn.find(library_);
   if (fn.init || fn.init_with_flags) return {};
-  return fail(status::backend, "the NVML library has no nvmlInit: it is not NVIDIA's");
+  return refuse(fail(status::backend, "the NVML library has no nvmlInit: it is not NVIDIA's"));
 }
 
 result<void> session::initialise(const topic& t, std::size_t expected) {

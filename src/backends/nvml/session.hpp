@@ -31,6 +31,8 @@ class session {
   // Failure of an opening less than a second ago; nullptr if another may be tried.
   [[nodiscard]] const failure* recent_refusal() const noexcept;
 
+  // Loads the library, as opening does where it is not loaded.
+  result<void> load();
   // `expected`: number of GPUs of the nvidia driver.
   result<void> open(const topic& t, std::size_t expected);
   void close() noexcept;
@@ -51,7 +53,6 @@ class session {
   void free_events() noexcept;
 
  private:
-  result<void> load();
   result<void> initialise(const topic& t, std::size_t expected);
   bool initialise_detached(const topic& t, std::size_t expected, code& answer);
   void read_versions(const topic& t);

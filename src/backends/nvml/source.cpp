@@ -112,10 +112,13 @@ failure nvml_source::asleep() const {
 result<void> nvml_source::open(const topic& t) {
   if (session_.is_open()) return {};
   if (const failure* refusal = session_.recent_refusal()) return *refusal;
-  trust_.before_opening();
   const opening_scope scope(t.r);
   const topic unbounded{t.r, t.about, {}, {}, true};
-  auto opened = session_.open(unbounded, watch_.devices().size());
+  auto opened = session_.load();
+  if (opened) {
+    trust_.before_opening();
+    opened = session_.open(unbounded, watch_.devices().size());
+  }
   if (!opened) {
     why_ = opened.why();
     return opened;

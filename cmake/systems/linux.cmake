@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Options for ELF files.
-set(HMN_SYSTEM_HARDENING -fstack-protector-strong -fstack-clash-protection -fcf-protection
+# Of Intel's two protections Linux has the shadow stack for programs, and no branch tracking.
+set(HMN_SYSTEM_HARDENING -fstack-protector-strong -fstack-clash-protection -fcf-protection=return
   -mbranch-protection=standard)
 set(HMN_SYSTEM_FORTIFY ON)
 set(HMN_SYSTEM_LINK_OPTIONS

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/library.hpp"
 
+#include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "backends/nvml/call.hpp"
@@ -9,28 +11,48 @@
 #include "platform/file.hpp"
 
 namespace hmn::nvml {
+namespace {
 
-void named_symbol::find(const platform::library& from) noexcept {
-  address = nullptr;
-  for (generation = 0; generation < names.size() && names[generation] != nullptr; ++generation) {
-    address = from.symbol(names[generation]);
-    if (address != nullptr) return;
+// The names of each function, and an empty one after them.
+#define HMN_NVML_NAMES(member, parameters, names) names "\0"
+constexpr char all_names[] = HMN_NVML_FUNCTIONS(HMN_NVML_NAMES);
+#undef HMN_NVML_NAMES
+
+#define HMN_NVML_PLACE(member, parameters, names) offsetof(symbols, member),
+constexpr std::uint16_t places[] = {HMN_NVML_FUNCTIONS(HMN_NVML_PLACE)};
+#undef HMN_NVML_PLACE
+
+static_assert(sizeof all_names <= UINT16_MAX);
+
+// Returns the place of the next function's names.
+std::uint16_t find(const platform::library& from, std::uint16_t at, named_symbol& out) noexcept {
+  out = {};
+  out.name_at = at;
+  for (std::uint8_t generation = 0; all_names[at] != '\0'; ++generation) {
+    if (!out) {
+      out.address = from.symbol(all_names + at);
+      if (out) {
+        out.generation = generation;
+        out.name_at = at;
+      }
+    }
+    at = static_cast<std::uint16_t>(at + std::strlen(all_names + at) + 1);
   }
-  generation = 0;
+  return static_cast<std::uint16_t>(at + 1);
+}
+
+}  // namespace
+
+const char* named_symbol::name() const noexcept {
+  return all_names + name_at;
 }
 
 void symbols::find(const platform::library& from) noexcept {
-  const auto each = [&](auto&... all) { (all.find(from), ...); };
-  each(init_with_flags, init, shutdown, driver_version, cuda_version_v2, cuda_version);
-  each(count, by_index, name, uuid, pci, virtualization, architecture, compute_capability);
-  each(memory_v2, memory_v1, bar1, numa_node, c2c, addressing);
-  each(compute, mps, graphics);
-  each(mig_mode, mig_count, mig_by_index, gpu_instance, compute_instance);
-  each(utilization, encoder, decoder, temperature_v, temperature, power, power_limit, energy);
-  each(max_clock, threshold, default_power_limit, power_limits, pcie_replays, ecc_errors);
-  each(remapped_rows, process_use, accounting_mode, account, fan_count);
-  each(clock, fan, fan_of, pcie_generation, pcie_width, p_state, clock_reasons, fields);
-  each(event_types, create_events, register_events, wait_for_event, free_events);
+  std::uint16_t at = 0;
+  for (const std::uint16_t place : places) {
+    at = nvml::find(from, at,
+                    *reinterpret_cast<named_symbol*>(reinterpret_cast<char*>(this) + place));
+  }
 }
 
 namespace {

@@ -54,8 +54,8 @@ bool are_plausible(std::span<const std::byte> rows, std::size_t row_size) noexce
 }
 
 std::size_t usual_row_size(const list_call& from) noexcept {
-  const bool is_first_generation = from.generation + 1 == from.names.size();
-  return is_first_generation ? sizeof(process_v1) : sizeof(process_v2);
+  constexpr std::uint8_t first_generation = 2;  // each list has three names
+  return from.generation == first_generation ? sizeof(process_v1) : sizeof(process_v2);
 }
 
 struct guess {

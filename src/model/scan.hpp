@@ -80,17 +80,6 @@ constexpr std::optional<std::uint64_t> digits_of(std::string_view digits, unsign
   return digits.empty() ? std::nullopt : std::optional(value);
 }
 
-// Parses the whole text as digits of `base`: no blanks, and no sign but a minus where T is signed.
-// One parser for all types: std::from_chars is a third of a KiB for each.
-template <class T = std::uint64_t>
-std::optional<T> number(std::string_view text, unsigned base = 10) noexcept {
-  const bool is_negative = std::is_signed_v<T> && text.starts_with('-');
-  const auto value = digits_of(text.substr(is_negative ? 1 : 0), base);
-  const auto most = static_cast<std::make_unsigned_t<T>>(std::numeric_limits<T>::max());
-  if (!value || *value > std::uint64_t{most} + is_negative) return std::nullopt;
-  return static_cast<T>(is_negative ? 0 - *value : *value);
-}
-
 // Parses base 10 only, for frequent readings.
 constexpr std::optional<std::uint64_t> decimal(std::string_view digits) noexcept {
   constexpr std::size_t always_fit = 19;
@@ -102,6 +91,18 @@ constexpr std::optional<std::uint64_t> decimal(std::string_view digits) noexcept
     value = value * 10 + digit;
   }
   return value;
+}
+
+// Parses the whole text as digits of `base`: no blanks, and no sign but a minus where T is signed.
+// One parser for all types: std::from_chars is a third of a KiB for each.
+template <class T = std::uint64_t>
+std::optional<T> number(std::string_view text, unsigned base = 10) noexcept {
+  const bool is_negative = std::is_signed_v<T> && text.starts_with('-');
+  const std::string_view digits = text.substr(is_negative ? 1 : 0);
+  const auto value = base == 10 ? decimal(digits) : digits_of(digits, base);
+  const auto most = static_cast<std::make_unsigned_t<T>>(std::numeric_limits<T>::max());
+  if (!value || *value > std::uint64_t{most} + is_negative) return std::nullopt;
+  return static_cast<T>(is_negative ? 0 - *value : *value);
 }
 
 constexpr std::optional<std::uint64_t> product(std::uint64_t a, std::uint64_t b) noexcept {

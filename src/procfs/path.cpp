@@ -22,20 +22,14 @@ const char* proc_path::to(std::string_view file) noexcept {
 
 void proc_path::add(std::string_view part) noexcept {
   if (part.empty()) return;
-  if (length_ != 0 && bytes_[length_ - 1] != '/') append("/");
-  append(part);
-}
-
-void proc_path::append(std::string_view part) noexcept {
-  fits_ = fits_ && length_ + part.size() < bytes_.size();
-  if (!fits_) {
-    length_ = 0;
-    bytes_[0] = '\0';
-    return;
-  }
-  std::memcpy(bytes_.data() + length_, part.data(), part.size());
-  length_ += part.size();
+  const bool is_first = length_ == 0 || bytes_[length_ - 1] == '/';
+  const std::size_t begin = length_ + (is_first ? 0 : 1);
+  fits_ = fits_ && begin + part.size() < bytes_.size();
+  length_ = fits_ ? begin + part.size() : 0;
   bytes_[length_] = '\0';
+  if (!fits_) return;
+  if (!is_first) bytes_[begin - 1] = '/';
+  std::memcpy(bytes_.data() + begin, part.data(), part.size());
 }
 
 }  // namespace hmn::procfs

@@ -20,7 +20,6 @@ class proc_path {
 
  private:
   void add(std::string_view part) noexcept;
-  void append(std::string_view part) noexcept;
 
   bool fits_ = true;
   std::size_t length_ = 0;

@@ -15,7 +15,10 @@ class fields {
   std::string_view take(int number) noexcept {
     const char* at = rest_.data();
     const char* const end = at + rest_.size();
-    while (next_ < number && at != end) next_ += *at++ == ' ' ? 1 : 0;
+    for (; next_ < number && at != end; ++next_) {
+      while (at != end && *at != ' ') ++at;
+      if (at != end) ++at;
+    }
     while (at != end && *at == ' ') ++at;
     const char* const word = at;
     while (at != end && *at != ' ') ++at;
@@ -29,6 +32,15 @@ class fields {
   int next_ = 3;
 };
 
+// Most names have none, so that the second search finds no other.
+std::size_t last_parenthesis(std::string_view text) noexcept {
+  std::size_t last = std::string_view::npos;
+  for (std::size_t at = text.find(')'); at != std::string_view::npos; at = text.find(')', at + 1)) {
+    last = at;
+  }
+  return last;
+}
+
 }  // namespace
 
 std::optional<stat> parse_stat(std::string_view text) noexcept {
@@ -36,8 +48,8 @@ std::optional<stat> parse_stat(std::string_view text) noexcept {
   const std::size_t open = text.find(" (");
   // A name has up to 64 bytes: what follows it is not searched, unless that is not so.
   constexpr std::size_t longest_start = 96;
-  std::size_t close = scan::find_last(text.substr(0, longest_start), ')');
-  if (close == std::string_view::npos) close = scan::find_last(text, ')');
+  std::size_t close = last_parenthesis(text.substr(0, longest_start));
+  if (close == std::string_view::npos) close = last_parenthesis(text);
   if (open == std::string_view::npos || close == std::string_view::npos || close < open + 2) {
     return std::nullopt;
   }
@@ -61,7 +73,7 @@ std::optional<stat> parse_stat(std::string_view text) noexcept {
 }
 
 std::optional<std::uint64_t> parse_processor_ticks(std::string_view text) noexcept {
-  const std::size_t close = scan::find_last(text, ')');
+  const std::size_t close = last_parenthesis(text);
   if (close == std::string_view::npos) return std::nullopt;
   std::string_view after = text.substr(close + 1);
   fields f(scan::take_line(after));

@@ -47,12 +47,15 @@ struct app_row {
 inline constexpr std::size_t most_gpus = 1024;
 inline constexpr std::size_t most_apps = 65'536;
 
-template <class Row>
-struct answer {
+struct parsed {
   bool is_table = false;  // a header was found
-  std::vector<Row> rows;
   stray_lines strays;
   bool is_truncated = false;  // more than `most_gpus` or `most_apps`
+};
+
+template <class Row>
+struct answer : parsed {
+  std::vector<Row> rows;
 };
 
 // `cut`: the text was truncated, so that its last line may be incomplete.

@@ -8,19 +8,16 @@ namespace hmn::nvidia_smi {
 namespace {
 
 template <class Row>
-void take(answer<Row>& a, const platform::outcome& o, reply<Row>& out) {
-  out.rows = std::move(a.rows);
-  out.problems = problems_of(o, a.strays);
-  const bool lacks_rows = a.is_truncated || o.what == platform::outcome::kind::output_too_long;
-  if (lacks_rows) out.problems.push_back({too_many(out.rows.size()), {}});
+parsed take(answer<Row> a, std::vector<Row>& out, std::size_t& count) {
+  out = std::move(a.rows);
+  count = out.size();
+  return a;
 }
 
 }  // namespace
 
-template <class Row>
-result<void> tool::ask(reading& r, std::string_view option, column_choice& choice,
-                       answer<Row> (*parse)(std::string_view, bool), reply<Row>& out) {
-  out = {};
+result<void> tool::ask(reading& r, std::string_view option, column_choice& choice, row_parser parse,
+                       std::vector<problem>& problems) {
   if (result<void> here = program_.find(); !here) return here;
   if (program_.was_replaced()) {
     // Columns depend on the driver version.
@@ -33,9 +30,12 @@ result<void> tool::ask(reading& r, std::string_view option, column_choice& choic
         program_.run({compose({option, "=", choice.list()}), "--format=csv,nounits"}, false, r);
     const command_tool::verdict v(smi, o);
     if (auto why = v.why_not_run(program_.path())) return *why;
-    answer<Row> a = parse(o.output, is_cut(o));
+    std::size_t count = 0;
+    const parsed a = parse(o.output, is_cut(o), count);
     if (a.is_table) {
-      take(a, o, out);
+      problems = problems_of(o, a.strays);
+      const bool lacks_rows = a.is_truncated || o.what == platform::outcome::kind::output_too_long;
+      if (lacks_rows) problems.push_back({too_many(count), {}});
       return {};
     }
     refusal refused = why_no_table(o, a.strays);
@@ -45,11 +45,19 @@ result<void> tool::ask(reading& r, std::string_view option, column_choice& choic
 }
 
 result<void> tool::ask_gpus(reading& r, reply<gpu_row>& out) {
-  return ask(r, "--query-gpu", gpu_columns_, parse_gpus, out);
+  out = {};
+  const auto parse = [&](std::string_view text, bool cut, std::size_t& count) {
+    return take(parse_gpus(text, cut), out.rows, count);
+  };
+  return ask(r, "--query-gpu", gpu_columns_, parse, out.problems);
 }
 
 result<void> tool::ask_apps(reading& r, reply<app_row>& out) {
-  return ask(r, "--query-compute-apps", app_columns_, parse_apps, out);
+  out = {};
+  const auto parse = [&](std::string_view text, bool cut, std::size_t& count) {
+    return take(parse_apps(text, cut), out.rows, count);
+  };
+  return ask(r, "--query-compute-apps", app_columns_, parse, out.problems);
 }
 
 }  // namespace hmn::nvidia_smi

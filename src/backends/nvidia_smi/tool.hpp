@@ -7,6 +7,7 @@
 #include "backends/command_tool/program.hpp"
 #include "backends/nvidia_smi/columns.hpp"
 #include "backends/nvidia_smi/rows.hpp"
+#include "model/function_ref.hpp"
 
 namespace hmn::nvidia_smi {
 
@@ -33,9 +34,11 @@ class tool {
   result<void> ask_apps(reading& r, reply<app_row>& out);
 
  private:
-  template <class Row>
-  result<void> ask(reading& r, std::string_view option, column_choice& choice,
-                   answer<Row> (*parse)(std::string_view, bool), reply<Row>& out);
+  // Takes the rows out of a text and sets how many there are.
+  using row_parser = function_ref<parsed(std::string_view text, bool cut, std::size_t& count)>;
+
+  result<void> ask(reading& r, std::string_view option, column_choice& choice, row_parser parse,
+                   std::vector<problem>& problems);
 
   command_tool::program& program_;
   column_choice gpu_columns_{gpu_spellings()};

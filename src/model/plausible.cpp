@@ -7,6 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -198,6 +199,7 @@ enum class role : std::uint8_t { other, whole, part };
 // Row of model/fields.def with its limit.
 struct limited_field {
   std::uint16_t offset = 0;  // in the record
+  std::uint8_t place = 0;    // among its fields
   field_type type = field_type::string;
   quantity what = quantity::none;
   enum role role = role::other;
@@ -225,6 +227,25 @@ consteval limited_field limited(std::size_t offset, std::uint32_t bit, unit u, c
   if ((by.wholes & bit) != 0) f.role = role::whole;
   if ((by.parts & bit) != 0) f.role = role::part;
   return f;
+}
+
+template <std::size_t N>
+consteval std::size_t limited_count(const limited_field (&all)[N]) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(all, [](const limited_field& f) { return f.what != quantity::none; }));
+}
+
+// `all` has an entry for each field of the record.
+template <std::size_t Count, std::size_t N>
+consteval std::array<limited_field, Count> only_limited(const limited_field (&all)[N]) {
+  std::array<limited_field, Count> out;
+  std::size_t count = 0;
+  for (std::size_t place = 0; place < N; ++place) {
+    if (all[place].what == quantity::none) continue;
+    out[count] = all[place];
+    out[count++].place = static_cast<std::uint8_t>(place);
+  }
+  return out;
 }
 
 // Known value; none for another type.
@@ -302,12 +323,10 @@ struct whole {
   bool is_void = false;  // was implausible: so are its parts, which came with it
 };
 
-// `fields` and `limits_of` have the same order.
-void check(field_list fields, const limited_field* limits_of, void* record, source from,
+void check(field_list fields, std::span<const limited_field> limited, void* record, source from,
            whole before, when_dropped report) {
-  for (const field& f : fields) {
-    const limited_field& l = *limits_of++;
-    if (l.what == quantity::none) continue;
+  for (const limited_field& l : limited) {
+    const field& f = fields[l.place];
     if (l.role == role::whole) before = {};
     const std::optional<double> value = value_of(l, record);
     if (!value) continue;
@@ -397,11 +416,12 @@ std::optional<failure> energy_seen::doubt(source from, std::string_view name, do
 #define HMN_LIMITED(member, c_member, bit, type, counts, words) \
   limited<type>(offsetof(inside, member), bit, unit::counts, by),
 #define HMN_UNLIMITED(member) limited_field(),
-#define HMN_CHECK(r, of_record, before, ...)                 \
-  using inside = std::remove_cvref_t<decltype(r)>;           \
-  static constexpr rules by = of_record;                     \
-  static constexpr limited_field in_order[] = {__VA_ARGS__}; \
-  check(fields_of<inside>(), in_order, &(r), (r).from, before, report)
+#define HMN_CHECK(r, of_record, before, ...)                                                \
+  using inside = std::remove_cvref_t<decltype(r)>;                                          \
+  static constexpr rules by = of_record;                                                    \
+  static constexpr limited_field all_fields[] = {__VA_ARGS__};                              \
+  static constexpr auto limited_ones = only_limited<limited_count(all_fields)>(all_fields); \
+  check(fields_of<inside>(), limited_ones, &(r), (r).from, before, report)
 
 void drop_implausible(pool& p, when_dropped to) {
   // A free that the driver does not report follows from used.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace hmn::scan {
 
@@ -36,9 +37,10 @@ constexpr std::size_t find_last(std::string_view text, char c) noexcept {
 
 // Removes and returns the text before `separator`; the whole of `rest` without one.
 constexpr std::string_view take_until(std::string_view& rest, char separator) noexcept {
-  const std::size_t at = rest.find(separator);
-  const std::string_view head = rest.substr(0, at);
-  rest = at == std::string_view::npos ? std::string_view() : rest.substr(at + 1);
+  const char* const found = std::char_traits<char>::find(rest.data(), rest.size(), separator);
+  if (found == nullptr) return std::exchange(rest, {});
+  const std::string_view head(rest.data(), static_cast<std::size_t>(found - rest.data()));
+  rest.remove_prefix(head.size() + 1);
   return head;
 }
 

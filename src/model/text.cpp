@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "model/text.hpp"
 
+#include <cstdint>
+#include <cstring>
+
 namespace hmn {
 namespace {
 
@@ -46,10 +49,21 @@ step next(std::string_view bytes) {
   return {rule.length, true};
 }
 
+// Returns how many bytes of the start are ASCII without NUL, in steps of eight.
+std::size_t plain_length(std::string_view bytes) {
+  constexpr std::uint64_t ones = 0x0101010101010101;
+  std::size_t at = 0;
+  for (std::uint64_t eight; bytes.size() - at >= sizeof eight; at += sizeof eight) {
+    std::memcpy(&eight, bytes.data() + at, sizeof eight);
+    if (((eight | (eight - ones)) & ones << 7) != 0) break;  // a high bit, or a borrow of a 0
+  }
+  return at;
+}
+
 }  // namespace
 
 std::size_t utf8_length(std::string_view bytes) noexcept {
-  std::size_t at = 0;
+  std::size_t at = plain_length(bytes);
   for (;;) {
     while (at < bytes.size() && bytes[at] > 0 && bytes[at] < 0x7f) ++at;
     if (at == bytes.size()) return at;

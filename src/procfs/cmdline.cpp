@@ -20,6 +20,7 @@ void append_command(std::string& out, std::string_view cmdline, bool is_cut) {
   while (is_cut && !cmdline.empty() && is_of_several(cmdline.back())) cmdline.remove_suffix(1);
   // Strip the padding that a process leaves when it changes its title.
   while (cmdline.ends_with('\0') || cmdline.ends_with(' ')) cmdline.remove_suffix(1);
+  out.reserve(out.size() + cmdline.size());
   while (!cmdline.empty()) {
     append_utf8(out, scan::take_until(cmdline, '\0'));
     if (!cmdline.empty()) out += ' ';

@@ -113,11 +113,13 @@ char unescaped(std::string_view text) noexcept {
 }  // namespace
 
 container parse_container(std::string_view text) noexcept {
+  std::string_view last;  // of version 1, whose lines mostly have the same path
   while (!text.empty()) {
     std::string_view path = scan::take_line(text);
     const std::string_view id = scan::take_until(path, ':');
     scan::take_until(path, ':');
-    if (!scan::number(id) || !path.starts_with('/')) continue;
+    if (path == last || !path.starts_with('/') || !scan::decimal(id)) continue;
+    last = path;
     if (const container found = container_of(path); !found.empty()) return found;
   }
   return {};

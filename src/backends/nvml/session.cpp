@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backends/nvml/library.hpp"
+#include "backends/nvml/system.hpp"
 #include "platform/clock.hpp"
 #include "platform/fork.hpp"
 

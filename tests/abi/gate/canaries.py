@@ -317,6 +317,15 @@ class Library(Canary):
         self.assertTrue(self.versions("GLIBC 2.24\nGLIBC:static-runtime 2.34\n", "static-runtime"))
         self.assertFalse(self.versions("GLIBC 2.34\nGLIBC:static-runtime 2.24\n", "static-runtime"))
 
+    def test_mark_of_the_loader(self):
+        pointer = ("int rand(void); static int here; int *const used[] = {&here, &here, &here, &here};\n"
+                   "int called(void); int called(void) { return rand(); }")
+        self.tree.build(extra=pointer)
+        self.assertTrue(self.versions("GLIBC 2.34\n"))
+        self.tree.build(extra=pointer, flags=["-Wl,-z,pack-relative-relocs"])
+        if b"DT_RELR" in self.tree.library.read_bytes():
+            self.assertFalse(self.versions("GLIBC 2.34\n"))
+
     def test_starts_programs(self):
         self.tree.build()
         self.assertTrue(passes("no_subprocess.sh", self.tree.library))

@@ -11,8 +11,10 @@ namespace {
 template <class T>
 void publish_one(const T* of, std::uint64_t now, latest<T>& to) noexcept {
   T value;
-  if (of != nullptr) value = *of;
-  if (of != nullptr) value.age_ns = now > of->age_ns ? now - of->age_ns : 1;
+  if (of != nullptr) {
+    value = *of;
+    value.age_ns = now > of->age_ns ? now - of->age_ns : 1;
+  }
   to.store(value);
 }
 

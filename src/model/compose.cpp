@@ -15,8 +15,7 @@ piece_text::piece_text(const piece& p) noexcept {
   const bool is_hex = kind == piece::base_16;
   const bool is_negative = kind == piece::negative;
   // std::to_chars has a table of two digits for each number, and is as large as this file.
-  std::array<char, 20> raw;
-  char* const end = raw.data() + raw.size();
+  char* const end = digits_.data() + digits_.size();
   char* first = end;
   const unsigned base = is_hex ? 16 : 10;
   std::uint64_t rest = is_negative ? 0 - p.number_ : p.number_;
@@ -24,13 +23,10 @@ piece_text::piece_text(const piece& p) noexcept {
     *--first = "0123456789abcdef"[rest % base];
     rest /= base;
   } while (rest != 0);
-  const auto count = static_cast<unsigned>(end - first);
-  char* out = digits_.data();
-  if (is_negative) *out++ = '-';
-  const unsigned filled = is_hex ? std::min(p.form_ ^ kind, 16U) : 0;
-  if (filled > count) out = std::fill_n(out, filled - count, '0');
-  out = std::copy(first, end, out);
-  text_ = {digits_.data(), static_cast<std::size_t>(out - digits_.data())};
+  const char* const least = end - (is_hex ? std::min(p.form_ ^ kind, 16U) : 0);
+  while (first > least) *--first = '0';
+  if (is_negative) *--first = '-';
+  text_ = {first, static_cast<std::size_t>(end - first)};
 }
 
 std::string compose(std::initializer_list<piece> pieces) {

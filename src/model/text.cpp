@@ -49,7 +49,7 @@ step next(std::string_view bytes) {
   return {rule.length, true};
 }
 
-// Returns how many bytes of the start are ASCII without NUL, in steps of eight.
+// Returns how many bytes of the start are ASCII without NUL, or fewer where a DEL follows.
 std::size_t plain_length(std::string_view bytes) {
   constexpr std::uint64_t ones = 0x0101010101010101;
   std::size_t at = 0;
@@ -57,15 +57,16 @@ std::size_t plain_length(std::string_view bytes) {
     std::memcpy(&eight, bytes.data() + at, sizeof eight);
     if (((eight | (eight - ones)) & ones << 7) != 0) break;  // a high bit, or a borrow of a 0
   }
+  while (at < bytes.size() && bytes[at] > 0 && bytes[at] < 0x7f) ++at;
   return at;
 }
 
 }  // namespace
 
 std::size_t utf8_length(std::string_view bytes) noexcept {
-  std::size_t at = plain_length(bytes);
+  std::size_t at = 0;
   for (;;) {
-    while (at < bytes.size() && bytes[at] > 0 && bytes[at] < 0x7f) ++at;
+    at += plain_length(bytes.substr(at));
     if (at == bytes.size()) return at;
     const step s = next(bytes.substr(at));
     if (!s.valid) return at;

@@ -73,9 +73,8 @@ container machine(std::string_view part, std::string_view parent) noexcept {
 
 // `parent` is the last part of the path `above`.
 container at(std::string_view part, std::string_view parent, std::string_view above) noexcept {
-  if (part.size() < id_length) return machine(part, parent);
   std::string_view name = part;
-  if (name.ends_with(".scope")) name.remove_suffix(6);
+  if (name.size() > id_length && name.ends_with(".scope")) name.remove_suffix(6);
   if (name.size() < id_length || !is_id(name.substr(name.size() - id_length))) {
     return machine(part, parent);
   }

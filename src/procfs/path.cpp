@@ -22,13 +22,13 @@ const char* proc_path::to(std::string_view file) noexcept {
 
 void proc_path::add(std::string_view part) noexcept {
   if (part.empty()) return;
-  const bool is_first = length_ == 0 || bytes_[length_ - 1] == '/';
-  const std::size_t begin = length_ + (is_first ? 0 : 1);
+  const bool needs_slash = length_ != 0 && bytes_[length_ - 1] != '/';
+  const std::size_t begin = length_ + (needs_slash ? 1 : 0);
   fits_ = fits_ && begin + part.size() < bytes_.size();
   length_ = fits_ ? begin + part.size() : 0;
   bytes_[length_] = '\0';
   if (!fits_) return;
-  if (!is_first) bytes_[begin - 1] = '/';
+  if (needs_slash) bytes_[begin - 1] = '/';
   std::memcpy(bytes_.data() + begin, part.data(), part.size());
 }
 

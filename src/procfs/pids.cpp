@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "procfs/pids.hpp"
 
+#include "model/compose.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 #include "platform/process.hpp"
@@ -8,10 +9,7 @@
 namespace hmn::procfs {
 
 pid_name::pid_name(std::uint32_t pid) noexcept {
-  do {
-    bytes_[--first_] = static_cast<char>('0' + pid % 10);
-    pid /= 10;
-  } while (pid != 0);
+  length_ = piece_text(pid).view().copy(bytes_.data(), bytes_.size());
 }
 
 std::optional<std::uint32_t> parse_pid(std::string_view name) noexcept {

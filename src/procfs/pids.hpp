@@ -15,15 +15,11 @@ namespace hmn::procfs {
 class pid_name {
  public:
   explicit pid_name(std::uint32_t pid) noexcept;
-  [[nodiscard]] std::string_view view() const noexcept {
-    return {bytes_.data() + first_, bytes_.size() - first_};
-  }
+  [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), length_}; }
 
  private:
-  static constexpr std::size_t longest = 10;
-
-  std::array<char, longest> bytes_;
-  std::size_t first_ = longest;
+  std::array<char, 10> bytes_;
+  std::size_t length_;
 };
 
 // Returns none for 0 and for anything but a pid, such as the other names in /proc.

@@ -32,7 +32,8 @@ class fields {
   int next_ = 3;
 };
 
-// Most names have none, so that the second search finds no other.
+// Searches forwards, unlike scan::find_last(): most names have no ')', so that the second search is
+// the last one.
 std::size_t last_parenthesis(std::string_view text) noexcept {
   std::size_t last = std::string_view::npos;
   for (std::size_t at = text.find(')'); at != std::string_view::npos; at = text.find(')', at + 1)) {

@@ -51,6 +51,7 @@ struct parsed {
   bool is_table = false;  // a header was found
   stray_lines strays;
   bool is_truncated = false;  // more than `most_gpus` or `most_apps`
+  std::size_t count = 0;      // of rows that were taken out of the answer
 };
 
 template <class Row>

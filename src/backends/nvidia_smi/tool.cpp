@@ -5,18 +5,9 @@
 #include "model/compose.hpp"
 
 namespace hmn::nvidia_smi {
-namespace {
 
-template <class Row>
-parsed take(answer<Row> a, std::vector<Row>& out, std::size_t& count) {
-  out = std::move(a.rows);
-  count = out.size();
-  return a;
-}
-
-}  // namespace
-
-result<void> tool::ask(reading& r, std::string_view option, column_choice& choice, row_parser parse,
+result<void> tool::run(reading& r, std::string_view option, column_choice& choice,
+                       function_ref<parsed(std::string_view text, bool cut)> parse,
                        std::vector<problem>& problems) {
   if (result<void> here = program_.find(); !here) return here;
   if (program_.was_replaced()) {
@@ -30,12 +21,11 @@ result<void> tool::ask(reading& r, std::string_view option, column_choice& choic
         program_.run({compose({option, "=", choice.list()}), "--format=csv,nounits"}, false, r);
     const command_tool::verdict v(smi, o);
     if (auto why = v.why_not_run(program_.path())) return *why;
-    std::size_t count = 0;
-    const parsed a = parse(o.output, is_cut(o), count);
+    const parsed a = parse(o.output, is_cut(o));
     if (a.is_table) {
       problems = problems_of(o, a.strays);
       const bool lacks_rows = a.is_truncated || o.what == platform::outcome::kind::output_too_long;
-      if (lacks_rows) problems.push_back({too_many(count), {}});
+      if (lacks_rows) problems.push_back({too_many(a.count), {}});
       return {};
     }
     refusal refused = why_no_table(o, a.strays);
@@ -44,20 +34,25 @@ result<void> tool::ask(reading& r, std::string_view option, column_choice& choic
   }
 }
 
-result<void> tool::ask_gpus(reading& r, reply<gpu_row>& out) {
+template <class Row>
+result<void> tool::ask(reading& r, std::string_view option, column_choice& choice,
+                       answer<Row> (*parse)(std::string_view, bool), reply<Row>& out) {
   out = {};
-  const auto parse = [&](std::string_view text, bool cut, std::size_t& count) {
-    return take(parse_gpus(text, cut), out.rows, count);
+  const auto take = [&](std::string_view text, bool cut) -> parsed {
+    answer<Row> a = parse(text, cut);
+    out.rows = std::move(a.rows);
+    a.count = out.rows.size();
+    return a;
   };
-  return ask(r, "--query-gpu", gpu_columns_, parse, out.problems);
+  return run(r, option, choice, take, out.problems);
+}
+
+result<void> tool::ask_gpus(reading& r, reply<gpu_row>& out) {
+  return ask(r, "--query-gpu", gpu_columns_, parse_gpus, out);
 }
 
 result<void> tool::ask_apps(reading& r, reply<app_row>& out) {
-  out = {};
-  const auto parse = [&](std::string_view text, bool cut, std::size_t& count) {
-    return take(parse_apps(text, cut), out.rows, count);
-  };
-  return ask(r, "--query-compute-apps", app_columns_, parse, out.problems);
+  return ask(r, "--query-compute-apps", app_columns_, parse_apps, out);
 }
 
 }  // namespace hmn::nvidia_smi

@@ -34,10 +34,12 @@ class tool {
   result<void> ask_apps(reading& r, reply<app_row>& out);
 
  private:
-  // Takes the rows out of a text and sets how many there are.
-  using row_parser = function_ref<parsed(std::string_view text, bool cut, std::size_t& count)>;
-
-  result<void> ask(reading& r, std::string_view option, column_choice& choice, row_parser parse,
+  template <class Row>
+  result<void> ask(reading& r, std::string_view option, column_choice& choice,
+                   answer<Row> (*parse)(std::string_view, bool), reply<Row>& out);
+  // What is the same for all rows, which `parse` takes out of a text.
+  result<void> run(reading& r, std::string_view option, column_choice& choice,
+                   function_ref<parsed(std::string_view text, bool cut)> parse,
                    std::vector<problem>& problems);
 
   command_tool::program& program_;

@@ -31,17 +31,16 @@ std::optional<std::uint64_t> meminfo::estimate_available(
 
 meminfo parse_meminfo(std::string_view text) noexcept {
   meminfo m;
-  const wanted_amount wanted[] = {{"MemTotal", &m.total},
-                                  {"MemAvailable", &m.available},
-                                  {"MemFree", &m.free},
-                                  {"Active(file)", &m.active_file},
-                                  {"Inactive(file)", &m.inactive_file},
-                                  {"SReclaimable", &m.reclaimable_slab},
-                                  {"SwapTotal", &m.swap_total},
-                                  {"SwapFree", &m.swap_free},
-                                  {"CommitLimit", &m.commit_limit},
-                                  {"Committed_AS", &m.committed}};
+  const wanted_amount wanted[] = {{"MemTotal", &m.total},           {"MemAvailable", &m.available},
+                                  {"SwapTotal", &m.swap_total},     {"SwapFree", &m.swap_free},
+                                  {"CommitLimit", &m.commit_limit}, {"Committed_AS", &m.committed}};
   parse_amounts(text, wanted);
+  if (m.available.what != amount::is::missing) return m;
+  const wanted_amount estimated[] = {{"MemFree", &m.free},
+                                     {"Active(file)", &m.active_file},
+                                     {"Inactive(file)", &m.inactive_file},
+                                     {"SReclaimable", &m.reclaimable_slab}};
+  parse_amounts(text, estimated);
   return m;
 }
 

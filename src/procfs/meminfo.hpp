@@ -13,14 +13,15 @@ namespace hmn::procfs {
 struct meminfo {
   amount total;
   amount available;  // Linux 3.14
-  amount free;
-  amount active_file;
-  amount inactive_file;
-  amount reclaimable_slab;
   amount swap_total;
   amount swap_free;
   amount commit_limit;
   amount committed;
+  // For an estimate, only where `available` is missing.
+  amount free;
+  amount active_file;
+  amount inactive_file;
+  amount reclaimable_slab;
 
   // Computes the kernel's own estimate (commit 34e431b0ae39) for kernels that do not print it.
   // `low_watermark`: bytes that the kernel keeps free.

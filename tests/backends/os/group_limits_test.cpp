@@ -218,6 +218,28 @@ TEST_CASE("v1: a limit above what is mounted, whose use cannot be known") {
   check_none(m.find());
 }
 
+TEST_CASE("the machine's own group has no limit and none above it, and is not read") {
+  machine m;
+  m.member("4:memory:/a\n");
+  m.mount("/", "cg/memory", false);
+  m.v1("cg/memory/a", "3000", "30");
+  m.v1("cg/memory", "1000", "50");
+  m.tree().write("cg/memory/a/memory.stat", "hierarchical_memory_limit 2000\n");
+  check(m.find(), 1000, 50);
+  m.tree().write("cg/memory/release_agent", "\n");
+  check(m.find(), 3000, 30);
+
+  m.member("0::/a\n");
+  m.mount("/", "cg2");
+  m.v2("cg2/a", "3000", "30");
+  m.v2("cg2", "1000", "50");
+  check(m.find(), 1000, 50);
+  m.tree().write("cg2/cgroup.controllers", "memory\n");
+  check(m.find(), 3000, 30);
+  m.tree().write("cg2/cgroup.events", "populated 1\n");  // the topmost that a container sees
+  check(m.find(), 1000, 50);
+}
+
 TEST_CASE("a given root: unified, v1 below memory/, hybrid below unified/") {
   machine m;
   m.member("0::/a\n");

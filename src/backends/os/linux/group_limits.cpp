@@ -41,6 +41,9 @@ struct group {
   [[nodiscard]] std::string file(std::string_view name) const {
     return mount + below + "/" + std::string(name);
   }
+  [[nodiscard]] bool has(std::string_view name) const {
+    return platform::exists(file(name).c_str());
+  }
   bool climb() {
     if (below.empty()) return false;
     below.resize(below.rfind('/'));
@@ -56,6 +59,13 @@ bool charges_children(const group& at, bool is_v1) {
   const auto got = platform::read_small(at.file("memory.use_hierarchy").c_str(), buffer);
   std::string_view text(buffer.data(), got ? got.value : 0);
   return scan::trim(scan::take_line(text)) != "0";
+}
+
+// Returns whether the mount's own group is that of the machine, which no limit can be set for, and
+// which has none above it. In a container it is one of many.
+bool is_topmost(const group& at, bool is_v1) {
+  if (!at.below.empty()) return false;
+  return is_v1 ? at.has("release_agent") : at.has("cgroup.controllers") && !at.has("cgroup.events");
 }
 
 // Of several mounts the one with the topmost root shows the most groups.
@@ -139,6 +149,10 @@ bool group_limits::open_levels(const procfs::cgroup_membership& own) {
   const bool is_v1 = own.hierarchy == version::v1;
   if (is_v1) hidden_ = std::make_unique<platform::kept_file>(at->file("memory.stat"));
   do {
+    if (is_topmost(*at, is_v1)) {
+      hidden_.reset();
+      break;
+    }
     levels_.push_back(
         std::make_unique<level>(at->file(is_v1 ? "memory.limit_in_bytes" : "memory.max"),
                                 at->file(is_v1 ? "memory.usage_in_bytes" : "memory.current")));

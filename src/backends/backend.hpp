@@ -109,6 +109,13 @@ class host_source {
   virtual void describe(usage& row) = 0;
   // Fills command and container, which cost more and are only needed by process lists.
   virtual void describe_texts(usage& row) = 0;
+  // Does both for a list, the texts only where `recall` returns false.
+  virtual void describe_all(std::span<usage* const> rows, function_ref<bool(usage&)> recall) {
+    for (usage* const row : rows) {
+      describe(*row);
+      if (!recall(*row)) describe_texts(*row);
+    }
+  }
   // Folders of the caller's control groups (v2), innermost first; none if they cannot be read.
   virtual void own_groups(std::vector<std::string>& out) { static_cast<void>(out); }
   // Returns "docker:1c8f…" for the path of a container's group, else nothing.

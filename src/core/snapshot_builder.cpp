@@ -349,6 +349,23 @@ bool snapshot_builder::recall_texts(usage& row) const {
   return true;
 }
 
+namespace {
+
+void copy_description(const usage& from, usage& row) {
+  if (row.name_state == name_state::unknown) {
+    row.name_state = from.name_state;
+    row.name = from.name;
+  }
+  if (!row.start_unix_ns) row.start_unix_ns = from.start_unix_ns;
+  if (!row.process_key) row.process_key = from.process_key;
+  if (!row.uid) row.uid = from.uid;
+  if (!row.host_resident) row.host_resident = from.host_resident;
+  if (row.command.empty()) row.command = from.command;
+  if (row.container.empty()) row.container = from.container;
+}
+
+}  // namespace
+
 void snapshot_builder::describe_processes() {
   known_texts* const known = request_.texts;
   if (known != nullptr && out_->monotonic_ns - known->read_ns >= known_texts::longest_age_ns) {
@@ -358,28 +375,26 @@ void snapshot_builder::describe_processes() {
   std::vector<usage>& rows = out_->usages;
   const auto by_pid = sorted_positions(
       rows.size(), [&](std::uint32_t a, std::uint32_t b) { return rows[a].pid < rows[b].pid; });
-  const usage* described = nullptr;
+  std::vector<usage*> first;  // row of each process
+  first.reserve(rows.size());
   for (const std::uint32_t position : by_pid) {
     usage& row = rows[position];
     if ((row.notes & note::foreign_pid) != 0) continue;
-    if (described == nullptr || described->pid != row.pid) {
-      described = &row;
-      from_.host_->describe(row);
-      if (!recall_texts(row)) from_.host_->describe_texts(row);
-      if (row.name_state == name_state::protected_process) ++out_->unreadable_processes;
-      continue;
+    if (first.empty() || first.back()->pid != row.pid) first.push_back(&row);
+  }
+  from_.host_->describe_all(first, [&](usage& row) { return recall_texts(row); });
+  for (const usage* const row : first) {
+    if (row->name_state == name_state::protected_process) ++out_->unreadable_processes;
+  }
+  std::size_t next = 0;
+  for (const std::uint32_t position : by_pid) {
+    usage& row = rows[position];
+    if ((row.notes & note::foreign_pid) != 0) continue;
+    if (next < first.size() && first[next] == &row) {
+      ++next;
+    } else {
+      copy_description(*first[next - 1], row);
     }
-    const usage& other = *described;
-    if (row.name_state == name_state::unknown) {
-      row.name_state = other.name_state;
-      row.name = other.name;
-    }
-    if (!row.start_unix_ns) row.start_unix_ns = other.start_unix_ns;
-    if (!row.process_key) row.process_key = other.process_key;
-    if (!row.uid) row.uid = other.uid;
-    if (!row.host_resident) row.host_resident = other.host_resident;
-    if (row.command.empty()) row.command = other.command;
-    if (row.container.empty()) row.container = other.container;
   }
   if (known != nullptr) known->rows = rows;
 }

@@ -80,6 +80,9 @@ class limited_host final : public host_source {
   result<void> system(system_memory& out) override { return host_->system(out); }
   void describe(usage& row) override { host_->describe(row); }
   void describe_texts(usage& row) override { host_->describe_texts(row); }
+  void describe_all(std::span<usage* const> rows, function_ref<bool(usage&)> recall) override {
+    host_->describe_all(rows, recall);
+  }
   void own_groups(std::vector<std::string>& out) override { host_->own_groups(out); }
 
   void limit(std::string_view pci_bus_id, pools& all) override {

@@ -41,20 +41,6 @@ name_state state_of(int error) {
   }
 }
 
-void name(proc_path& path, const stat& s, usage& row) {
-  row.name_state = s.is_kernel_thread() ? name_state::kernel : name_state::resolved;
-  if (s.is_kernel_thread()) return;
-  std::array<char, 4096> cmdline;
-  std::string_view full = s.comm;
-  if (s.comm.size() >= longest_comm) {
-    const auto got = platform::read_small(path.to("cmdline"), cmdline);
-    full = full_name(s.comm, {cmdline.data(), got ? got.value : 0});
-  }
-  row.name.clear();
-  append_utf8(row.name, full);
-  if (row.name.empty()) row.name_state = name_state::unknown;
-}
-
 void measure(const stat& s, std::size_t page_size, usage& row) {
   if (row.host_resident || s.is_kernel_thread() || s.is_dead() || !s.rss) return;
   row.host_resident = scan::product(*s.rss, page_size);
@@ -67,12 +53,46 @@ bool is_complete(const usage& row) {
 
 }  // namespace
 
-void describe(std::string_view root, std::size_t page_size, procfs::boot_time& boot,
-              procfs::boot_id& id, usage& row) {
-  if (row.pid == 0 || is_complete(row)) return;
-  proc_path path(root, pid_name(row.pid).view(), "stat");
+describer::describer(const std::string& root, std::size_t page_size, procfs::boot_time& boot,
+                     procfs::boot_id& id)
+    : root_(root),
+      page_size_(page_size),
+      boot_(boot),
+      id_(id),
+      proc_(platform::directory::open(root.c_str())) {}
+
+std::string_view describer::read(proc_path& path, std::string_view file, std::span<char> buffer) {
+  const auto got = proc_.value.read_small(path.to(file), buffer);
+  return {buffer.data(), got ? got.value : 0};
+}
+
+void describer::name(proc_path& path, const stat& s, usage& row) {
+  row.name_state = s.is_kernel_thread() ? name_state::kernel : name_state::resolved;
+  if (s.is_kernel_thread()) return;
+  std::array<char, 4096> cmdline;
+  std::string_view full = s.comm;
+  if (s.comm.size() >= longest_comm) full = full_name(s.comm, read(path, "cmdline", cmdline));
+  row.name.clear();
+  append_utf8(row.name, full);
+  if (row.name.empty()) row.name_state = name_state::unknown;
+}
+
+void describer::describe(usage& row, function_ref<bool(usage&)> recall) {
+  if (row.pid == 0 || !proc_) return;
+  proc_path path("", pid_name(row.pid).view(), "");
+  if (!is_complete(row)) identify(path, row);
+  if (!recall(row)) add_texts(path, row);
+}
+
+void describer::add_texts(usage& row) {
+  if (row.pid == 0 || !proc_) return;
+  proc_path path("", pid_name(row.pid).view(), "");
+  add_texts(path, row);
+}
+
+void describer::identify(proc_path& path, usage& row) {
   std::array<char, 2048> buffer;
-  const auto got = platform::read_small(path.c_str(), buffer);
+  const auto got = proc_.value.read_small(path.to("stat"), buffer);
   if (!got) {
     if (row.name_state == name_state::unknown) row.name_state = state_of(got.error);
     return;
@@ -80,31 +100,32 @@ void describe(std::string_view root, std::size_t page_size, procfs::boot_time& b
   const auto s = parse_stat({buffer.data(), got.value});
   if (!s) return;
   if (row.name_state == name_state::unknown) name(path, *s, row);
-  if (!row.start_unix_ns) row.start_unix_ns = boot.unix_ns(root, s->starttime);
-  if (!row.process_key) row.process_key = id.key_of(root, *s);
-  measure(*s, page_size, row);
+  if (!row.start_unix_ns) row.start_unix_ns = boot_.unix_ns(root_, s->starttime);
+  if (!row.process_key) row.process_key = id_.key_of(root_, *s);
+  measure(*s, page_size_, row);
   if (row.uid) return;
-  const auto folder = platform::status_of(path.to(""));
+  const auto folder = proc_.value.status_of(path.to(""));
   if (folder) row.uid = folder.value.owner;
 }
 
-void describe_texts(std::string_view root, usage& row) {
-  if (row.pid == 0) return;
-  proc_path path(root, pid_name(row.pid).view(), "");
+void describer::add_texts(proc_path& path, usage& row) {
   std::array<char, 16384> buffer;
-  const auto read = [&](std::string_view file, std::size_t most) -> std::string_view {
-    const auto got = platform::read_small(path.to(file), std::span(buffer).first(most));
-    return {buffer.data(), got ? got.value : 0};
-  };
   // Limit of Linux before 4.2.
   constexpr std::size_t longest_command = 4096;
   if (row.command.empty()) {
-    const std::string_view cmdline = read("cmdline", longest_command);
+    const std::string_view cmdline =
+        read(path, "cmdline", std::span(buffer).first(longest_command));
     append_command(row.command, cmdline, cmdline.size() == longest_command);
   }
   if (!row.container.empty()) return;
-  const container in = parse_container(read("cgroup", buffer.size()));
-  if (!in.empty()) append_container(row.container, in);
+  const std::string_view groups = read(path, "cgroup", buffer);
+  if (groups != groups_) {
+    groups_ = groups;
+    container_.clear();
+    const container in = parse_container(groups);
+    if (!in.empty()) append_container(container_, in);
+  }
+  row.container = container_;
 }
 
 }  // namespace hmn::os

@@ -67,7 +67,16 @@ class linux_host final : public host_source {
 
   result<void> system(system_memory& out) override { return system_.read(out); }
 
-  void describe(usage& row) override { os::describe(proc_root_, page_size_, boot_, id_, row); }
+  void describe(usage& row) override {
+    describer(proc_root_, page_size_, boot_, id_).describe(row, [](usage&) { return true; });
+  }
+  void describe_texts(usage& row) override {
+    describer(proc_root_, page_size_, boot_, id_).add_texts(row);
+  }
+  void describe_all(std::span<usage* const> rows, function_ref<bool(usage&)> recall) override {
+    describer each(proc_root_, page_size_, boot_, id_);
+    for (usage* const row : rows) each.describe(*row, recall);
+  }
   void own_groups(std::vector<std::string>& out) override {
     find_own_groups(proc_root_, cgroup_root_, out);
   }
@@ -75,7 +84,6 @@ class linux_host final : public host_source {
     const container of = container_of(path);
     if (!of.empty()) append_container(out, of);
   }
-  void describe_texts(usage& row) override { os::describe_texts(proc_root_, row); }
 
  private:
   static void start(std::uint32_t pid, process_memory& out) noexcept {

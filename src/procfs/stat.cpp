@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "procfs/stat.hpp"
 
+#include <iterator>
+
 #include "model/scan.hpp"
 
 namespace hmn::procfs {
@@ -59,18 +61,18 @@ std::optional<stat> parse_stat(std::string_view text) noexcept {
   fields f(scan::take_line(after));
 
   const std::string_view state = f.take(3);
-  const auto ppid = scan::number<std::uint32_t>(f.take(4));
-  const auto flags = scan::decimal(f.take(9));
-  const auto num_threads = scan::decimal(f.take(20));
-  const auto starttime = scan::decimal(f.take(22));
-  const auto vsize = scan::decimal(f.take(23));
-  const auto rss = scan::decimal(f.take(24));
+  constexpr int wanted[] = {4, 9, 20, 22, 23, 24};
+  std::optional<std::uint64_t> numbers[std::size(wanted)];
+  for (std::size_t i = 0; i < std::size(wanted); ++i) numbers[i] = scan::decimal(f.take(wanted[i]));
+  const auto& [ppid, flags, num_threads, starttime, vsize, rss] = numbers;
   // Reject a line without a further field: its last one may be cut.
-  if (!pid || state.size() != 1 || !ppid || !flags || !num_threads || !starttime || !f.goes_on()) {
+  if (!pid || state.size() != 1 || !ppid || *ppid > UINT32_MAX || !flags || !num_threads ||
+      !starttime || !f.goes_on()) {
     return std::nullopt;
   }
   const std::string_view comm = text.substr(open + 2, close - open - 2);
-  return stat{*pid, comm, state[0], *ppid, *flags, *num_threads, *starttime, vsize, rss};
+  return stat{*pid,       comm,  state[0], static_cast<std::uint32_t>(*ppid), *flags, *num_threads,
+              *starttime, vsize, rss};
 }
 
 std::optional<std::uint64_t> parse_processor_ticks(std::string_view text) noexcept {

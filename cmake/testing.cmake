@@ -29,11 +29,13 @@ function(hmn_add_suite name)
   string(CONCAT sanitizers "ASAN_OPTIONS=intercept_tls_get_addr=0;UBSAN_OPTIONS=print_stacktrace=1;"
     "TSAN_OPTIONS=halt_on_error=1:die_after_fork=0")
   string(REGEX MATCH "^[a-z0-9_-]+" area ${name})
+  # Those that may take longest start first, so that no processor waits for the last of them.
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
   set_tests_properties(${name} PROPERTIES
     SKIP_RETURN_CODE 77
     SKIP_REGULAR_EXPRESSION "ModuleNotFoundError: No module named 'jsonschema'"
     TIMEOUT ${arg_TIMEOUT}
+    COST ${arg_TIMEOUT}
     RUN_SERIAL "${arg_SERIAL}"
     LABELS "${area};${arg_LABELS}"
     ENVIRONMENT "${sanitizers};${HMN_WINE_ENVIRONMENT};${arg_ENVIRONMENT}")

@@ -123,14 +123,6 @@ double number_at(const void* record, const value_of& v) {
   return member<double>(record, v.offset);
 }
 
-json document_of(const hmn_snapshot* s) {
-  std::uint32_t needed = 0;
-  REQUIRE(hmn_format_json(s, 0, nullptr, 0, &needed) == HMN_OK);
-  std::string text(needed, '\0');
-  REQUIRE(hmn_format_json(s, 0, text.data(), needed, &needed) == HMN_OK);
-  return json::parse(text.c_str());
-}
-
 bool is_main_pool(const json& p) {
   return p.at("device_index") == 0 && p.at("is_main") == true;
 }
@@ -159,6 +151,16 @@ observer::observer(std::uint64_t backends_off, std::uint32_t deadline_ms) {
   REQUIRE(hmn_context_create(&options, &context_, nullptr) == HMN_OK);
 }
 
+const json& observer::document() const {
+  if (document_) return *document_;
+  std::uint32_t needed = 0;
+  REQUIRE(hmn_format_json(snapshot_, 0, nullptr, 0, &needed) == HMN_OK);
+  std::string text(needed, '\0');
+  REQUIRE(hmn_format_json(snapshot_, 0, text.data(), needed, &needed) == HMN_OK);
+  document_ = std::make_unique<json>(json::parse(text.c_str()));
+  return *document_;
+}
+
 observer::~observer() {
   hmn_snapshot_destroy(snapshot_);
   hmn_context_destroy(context_);
@@ -171,6 +173,7 @@ void observer::set(std::uint32_t which, const std::string& path) const {
 void observer::take(hmn_flags more) {
   hmn_snapshot_destroy(snapshot_);
   snapshot_ = nullptr;
+  document_.reset();
   auto options = sized<hmn_snapshot_options>();
   options.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY |
                     HMN_COLLECT_METRICS | HMN_COLLECT_PROCESSES | more;
@@ -180,7 +183,7 @@ void observer::take(hmn_flags more) {
 std::uint32_t observer::devices() const {
   auto info = sized<hmn_snapshot_info>();
   REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
-  CHECK(document_of(snapshot_).at("devices").size() == info.device_count);
+  CHECK(document().at("devices").size() == info.device_count);
   return info.device_count;
 }
 
@@ -198,7 +201,7 @@ std::string observer::of_process(std::uint32_t pid) const {
     REQUIRE(hmn_snapshot_usage(snapshot_, i, &u) == HMN_OK);
     if (u.pid != pid) continue;
     const bool is_known = (u.present & HMN_USAGE_HAS_USED) != 0;
-    const json row = document_of(snapshot_).at("usages").at(i);
+    const json& row = document().at("usages").at(i);
     CHECK(row.at("used_bytes").is_null() != is_known);
     const bool is_least = (u.notes & HMN_NOTE_LOWER_BOUND) != 0;
     const json& notes = row.at("notes");
@@ -282,8 +285,7 @@ std::string observer::through_c(const std::string& key, hmn_diagnostic& why) con
 // A diagnostic of the whole subject: the list is unknown.
 std::string observer::of_list() const {
   std::string seen = "listed";
-  const json document = document_of(snapshot_);
-  for (const json& d : document.at("diagnostics")) {
+  for (const json& d : document().at("diagnostics")) {
     const bool is_whole = d.at("subject") == "processes" && d.at("device_index") == 0 &&
                           d.at("pid").is_null() && d.at("fields").empty();
     if (is_whole) seen = d.at("reason");
@@ -299,7 +301,7 @@ std::string observer::see(const std::string& key) const {
   auto why = sized<hmn_diagnostic>();
   const std::string seen = through_c(key, why);
   if (key.find_first_of("/:") != std::string::npos) return seen;
-  const json written = in_json(document_of(snapshot_), find(key));
+  const json written = in_json(document(), find(key));
   if (written.is_number()) CHECK(text_of(written.get<double>()) == seen);
   if (written.is_null()) CHECK(seen.find_first_of("0123456789") == std::string::npos);
   return seen;
@@ -312,8 +314,7 @@ std::string observer::why(const std::string& key) const {
 }
 
 std::string observer::diagnosed(const std::string& words) const {
-  const json document = document_of(snapshot_);
-  for (const json& d : document.at("diagnostics")) {
+  for (const json& d : document().at("diagnostics")) {
     if (d.at("message").get<std::string>().find(words) != std::string::npos) return d.at("reason");
   }
   return "none";

@@ -7,8 +7,8 @@
 #include <hypomnesis.h>
 
 #include <cstdint>
-#include <functional>
-#include <initializer_list>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,9 +59,12 @@ class observer {
   [[nodiscard]] std::string of_metric(const std::string& key, hmn_diagnostic& why) const;
   [[nodiscard]] std::string of_pool(const std::string& key, hmn_diagnostic& why) const;
   [[nodiscard]] std::pair<const void*, hmn_flags> record_of(hmn_flags subject) const;
+  // The snapshot as JSON.
+  [[nodiscard]] const nlohmann::json& document() const;
 
   hmn_context* context_ = nullptr;
   hmn_snapshot* snapshot_ = nullptr;
+  mutable std::unique_ptr<nlohmann::json> document_;
   // The records that were last read.
   mutable hmn_pool pool_{};
   mutable hmn_telemetry telemetry_{};

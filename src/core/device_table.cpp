@@ -112,22 +112,21 @@ void device_table::refresh(entry& e, source from, const device& d, bool fills) {
 
 // Rebuilds the identity from the best source and fills its gaps from the others.
 void device_table::settle(entry& e) {
-  std::optional<device> best;
+  const std::uint32_t index = e.view.index;
+  const auto parent = e.view.parent_index;
+  bool is_listed = false;
   for (const reference& r : e.seen_by) {
     if (!r.listed) continue;
-    if (best) {
-      merge(*best, r.seen);
+    if (is_listed) {
+      merge(e.view, r.seen);
     } else if (!r.fills) {
-      best = r.seen;
+      e.view = r.seen;
+      is_listed = true;
     }
   }
-  if (!best) {
-    e.view.state = state::lost;
-    return;
-  }
-  best->index = e.view.index;
-  best->parent_index = e.view.parent_index;
-  e.view = *best;
+  if (!is_listed) e.view.state = state::lost;
+  e.view.index = index;
+  e.view.parent_index = parent;
 }
 
 bool device_table::is_seen_by(const entry& e, source from) {

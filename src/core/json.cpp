@@ -196,10 +196,11 @@ std::size_t likely_size(const snapshot& s) {
   constexpr std::size_t head = 2048;
   constexpr std::size_t of_device = 3072;
   constexpr std::size_t of_entry = 640;
+  constexpr std::size_t of_diagnostic = 384;
   constexpr std::size_t of_metric = 224;
   return head + s.devices.size() * of_device + s.metrics.size() * of_metric +
-         (s.pools.size() + s.usages.size() + s.groups.size() + s.why->diagnostics.size()) *
-             of_entry;
+         (s.pools.size() + s.usages.size() + s.groups.size()) * of_entry +
+         s.why->diagnostics.size() * of_diagnostic;
 }
 
 }  // namespace

@@ -120,11 +120,14 @@ result<void> snapshot_builder::add_devices() {
 
 void snapshot_builder::add_source(worker& from, const source_answer& known, const moment& m) {
   if (!m.late) {
+    why_.diagnostics.reserve(why_.diagnostics.size() + known.diagnostics.size());
+    std::optional<slot> device;  // whose index it is
+    std::optional<std::uint32_t> index;
     for (const diagnostic& given : known.diagnostics) {
-      std::optional<std::uint32_t> index;
-      if (given.device) {
+      if (given.device != device) {
+        device = given.device;
         const std::lock_guard lock(from_.table_mutex_);
-        index = from_.table_.index_of(from.id(), *given.device);
+        index = device ? from_.table_.index_of(from.id(), *device) : std::nullopt;
       }
       consider_diagnostic(given, index);
     }

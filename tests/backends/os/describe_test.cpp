@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <doctest/doctest.h>
+
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <ctime>
+#include <filesystem>
 #include <string>
 
 #include "platform/clock.hpp"
@@ -40,6 +42,13 @@ usage with_texts(const hmn_fake::tree& tree, std::uint32_t pid) {
 }
 
 }  // namespace
+
+TEST_CASE("without a proc tree no process is known to have exited") {
+  const hmn_fake::tree tree;
+  CHECK(described(tree, 4242).name_state == name_state::exited);
+  std::filesystem::remove_all(tree.proc());
+  CHECK(described(tree, 4242).name_state == name_state::unknown);
+}
 
 TEST_CASE("name, start, owner and resident set from stat and the folder") {
   const hmn_fake::tree tree;

@@ -78,16 +78,16 @@ void describer::name(proc_path& path, const stat& s, usage& row) {
 }
 
 void describer::describe(usage& row, function_ref<bool(usage&)> recall) {
-  if (row.pid == 0 || !proc_) return;
+  if (row.pid == 0) return;
+  if (!proc_) {
+    // Without the tree no process is known to have exited.
+    const name_state why = state_of(proc_.error);
+    if (row.name_state == name_state::unknown && why != name_state::exited) row.name_state = why;
+    return;
+  }
   proc_path path("", pid_name(row.pid).view(), "");
   if (!is_complete(row)) identify(path, row);
   if (!recall(row)) add_texts(path, row);
-}
-
-void describer::add_texts(usage& row) {
-  if (row.pid == 0 || !proc_) return;
-  proc_path path("", pid_name(row.pid).view(), "");
-  add_texts(path, row);
 }
 
 void describer::identify(proc_path& path, usage& row) {

@@ -23,10 +23,9 @@ class describer {
             procfs::boot_id& id);
 
   // Fills those still unknown of: name and its state, start, owner, resident set, from one reading
-  // of stat and the owner of the folder; then command and container, from cmdline and cgroup, unless
-  // `recall` has done so.
+  // of stat and the owner of the folder; then command and container, from cmdline and cgroup,
+  // unless `recall` has done so.
   void describe(usage& row, function_ref<bool(usage&)> recall);
-  void add_texts(usage& row);
 
  private:
   void identify(procfs::proc_path& path, usage& row);

@@ -71,7 +71,7 @@ class linux_host final : public host_source {
     describer(proc_root_, page_size_, boot_, id_).describe(row, [](usage&) { return true; });
   }
   void describe_texts(usage& row) override {
-    describer(proc_root_, page_size_, boot_, id_).add_texts(row);
+    describer(proc_root_, page_size_, boot_, id_).describe(row, [](usage&) { return false; });
   }
   void describe_all(std::span<usage* const> rows, function_ref<bool(usage&)> recall) override {
     describer each(proc_root_, page_size_, boot_, id_);

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "model/compose.hpp"
-#include "model/scan.hpp"
 #include "platform/file.hpp"
 #include "procfs/own_tree.hpp"
 #include "procfs/pids.hpp"
@@ -131,28 +130,23 @@ bool pid_trust::has(const std::vector<held>& all, const held& one) noexcept {
   return std::ranges::find(all, one) != all.end();
 }
 
-// Lists the folder where it has few entries, and else tries the numbers, so that the time does not
-// depend on how many descriptors the caller has.
+// Stops after as many as there are, where the kernel tells how many are open: all those below the
+// lowest are.
 std::vector<pid_trust::held> pid_trust::nodes_from_lowest() const {
   std::vector<held> all;
   const auto opened = platform::directory::open(own_descriptors_.c_str());
   if (!opened || lowest_ < 0) return all;
+  const auto folder = opened.value.status_of(".");
+  const std::uint64_t open = folder ? folder.value.size : 0;
+  const auto below = static_cast<std::uint64_t>(lowest_);
+  std::uint64_t left = open == 0 ? UINT64_MAX : open - std::min(open, below);
   std::array<char, 512> target;
-  const auto add = [&](const char* name) {
-    const auto length = opened.value.read_link(name, target);
+  for (int i = 0; i < most_descriptors_of_nvml && left != 0; ++i) {
+    const std::string name = compose({lowest_ + i});
+    const auto length = opened.value.read_link(name.c_str(), target);
+    if (length.error != ENOENT) --left;
     const std::string_view node(target.data(), length ? length.value : 0);
     if (is_gpu_node(node)) all.push_back({name, std::string(node)});
-  };
-  const auto folder = opened.value.status_of(".");
-  if (folder && folder.value.size != 0 && folder.value.size <= most_descriptors_of_nvml) {
-    static_cast<void>(opened.value.for_each_entry(".", [&](std::string_view name) {
-      if (scan::decimal(name) >= static_cast<unsigned>(lowest_)) add(name.data());
-      return true;
-    }));
-    return all;
-  }
-  for (int number = 0; number < most_descriptors_of_nvml; ++number) {
-    add(compose({lowest_ + number}).c_str());
   }
   return all;
 }

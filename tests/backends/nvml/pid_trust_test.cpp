@@ -2,6 +2,11 @@
 #include "backends/nvml/pid_trust.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "fake_tree.hpp"
 #include "platform/file.hpp"
@@ -12,6 +17,34 @@ namespace {
 
 std::string descriptor(int number) {
   return "proc/self/fd/" + std::to_string(number);
+}
+
+constexpr int cannot = 77;
+
+int open_node(const char* path) {
+  return open(path, O_CREAT | O_RDONLY | O_CLOEXEC, 0600);
+}
+
+// In a /dev of its own: each node is held before NVML is opened, by NVML, or after.
+int try_nodes(bool is_held_before) {
+  if (unshare(CLONE_NEWNS) != 0 ||
+      mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("none", "/dev", "tmpfs", 0, nullptr) != 0) {
+    return cannot;
+  }
+  const int below = open_node("/dev/other");
+  const int high = fcntl(below, F_DUPFD_CLOEXEC, below + 5);  // free numbers are between
+  if (high < 0 || (is_held_before && dup2(open_node("/dev/nvidia0"), high + 1) < 0)) return cannot;
+  pid_trust trust("/proc");
+  trust.before_opening();
+  // Closed again, as a library's own files are, before the last of the driver's.
+  const int passing = open_node("/dev/other");
+  const bool is_opened = open_node("/dev/nvidiactl") >= 0 && open_node("/dev/nvidia0") >= 0;
+  close(passing);
+  trust.after_opening();
+  if (!is_opened || trust.holds_no_gpu() == is_held_before) return 1;
+  trust.begin_reading();
+  return open_node("/dev/nvidia0") >= 0 && !trust.holds_no_gpu() ? 0 : 2;
 }
 
 }  // namespace
@@ -53,6 +86,20 @@ TEST_CASE("what NVML opens is not the caller's, what the caller holds is") {
     tree.link(descriptor(lowest + 1), "/dev/nvidiactl");
     trust.after_opening();
     CHECK(trust.holds_no_gpu());
+  }
+}
+
+TEST_CASE("the running system: descriptors of NVML and of the caller, with free numbers between") {
+  if (geteuid() != 0) return;
+  for (const bool is_held_before : {false, true}) {
+    CAPTURE(is_held_before);
+    const pid_t child = fork();
+    if (child == 0) _exit(try_nodes(is_held_before));
+    int code = -1;
+    waitpid(child, &code, 0);
+    REQUIRE(WIFEXITED(code));
+    if (WEXITSTATUS(code) == cannot) MESSAGE("no /dev of its own can be made here");
+    CHECK((WEXITSTATUS(code) == 0 || WEXITSTATUS(code) == cannot));
   }
 }
 

@@ -81,14 +81,12 @@ failure none_of(latest_board::answer said, std::uint32_t index) {
 template <class T>
 using look = latest_board::answer (latest_board::*)(std::uint32_t, T&) const noexcept;
 
-template <class T, class Out>
-hmn_status latest_of(const hmn_sampler* handle, std::uint32_t index, Out* out, hmn_error* error,
+template <class T>
+hmn_status latest_of(const hmn_sampler* handle, std::uint32_t index, T* out, hmn_error* error,
                      look<T> at) noexcept {
-  return fill_from(handle, out, error, [&](const sampler& s, Out& full) -> result<void> {
-    T found;
-    const latest_board::answer said = (s.latest().*at)(index, found);
+  return fill_from(handle, out, error, [&](const sampler& s, T& full) -> result<void> {
+    const latest_board::answer said = (s.latest().*at)(index, full);
     if (said != latest_board::answer::here) return none_of(said, index);
-    copy_out(found, full);
     return {};
   });
 }
@@ -168,12 +166,12 @@ hmn_status hmn_sampler_read(const hmn_sampler* handle, hmn_sampler_info* out,
 
 hmn_status hmn_sampler_latest_pool(const hmn_sampler* handle, uint32_t device_index, hmn_pool* out,
                                    hmn_error* error) noexcept {
-  return latest_of<pool>(handle, device_index, out, error, &latest_board::main_pool);
+  return latest_of(handle, device_index, out, error, &latest_board::main_pool);
 }
 
 hmn_status hmn_sampler_latest_telemetry(const hmn_sampler* handle, uint32_t device_index,
                                         hmn_telemetry* out, hmn_error* error) noexcept {
-  return latest_of<telemetry>(handle, device_index, out, error, &latest_board::telemetry);
+  return latest_of(handle, device_index, out, error, &latest_board::telemetry);
 }
 
 hmn_status hmn_sampler_peak(const hmn_sampler* handle, uint32_t device_index, uint32_t pid,

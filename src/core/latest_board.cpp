@@ -3,16 +3,17 @@
 
 #include <memory>
 
+#include "model/record.hpp"
 #include "platform/clock.hpp"
 
 namespace hmn {
 namespace {
 
-template <class T>
-void publish_one(const T* of, std::uint64_t now, latest<T>& to) noexcept {
-  T value;
+template <class Record, class T>
+void publish_one(const Record* of, std::uint64_t now, latest<T>& to) noexcept {
+  T value = {};
   if (of != nullptr) {
-    value = *of;
+    copy_out(*of, value);
     value.age_ns = now > of->age_ns ? now - of->age_ns : 1;
   }
   to.store(value);
@@ -68,12 +69,13 @@ latest_board::answer latest_board::look(const latest_board& at, std::uint32_t de
   return answer::here;
 }
 
-latest_board::answer latest_board::main_pool(std::uint32_t device_index, pool& out) const noexcept {
+latest_board::answer latest_board::main_pool(std::uint32_t device_index,
+                                             hmn_pool& out) const noexcept {
   return look(*this, device_index, &entry::main_pool, out);
 }
 
 latest_board::answer latest_board::telemetry(std::uint32_t device_index,
-                                             hmn::telemetry& out) const noexcept {
+                                             hmn_telemetry& out) const noexcept {
   return look(*this, device_index, &entry::telemetry, out);
 }
 

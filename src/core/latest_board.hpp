@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <hypomnesis.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -11,8 +13,8 @@
 
 namespace hmn {
 
-// Values of the latest snapshot, by device. One thread publishes, any number of others read,
-// lock-free and without waiting.
+// Values of the latest snapshot, by device, as the caller gets them: they are read far more often
+// than published. One thread publishes, any number of others read, lock-free and without waiting.
 class latest_board {
  public:
   enum class answer { here, none, no_device };
@@ -23,16 +25,16 @@ class latest_board {
   ~latest_board();
 
   void publish(const snapshot& from);
-  [[nodiscard]] answer main_pool(std::uint32_t device_index, pool& out) const noexcept;
-  [[nodiscard]] answer telemetry(std::uint32_t device_index, hmn::telemetry& out) const noexcept;
+  [[nodiscard]] answer main_pool(std::uint32_t device_index, hmn_pool& out) const noexcept;
+  [[nodiscard]] answer telemetry(std::uint32_t device_index, hmn_telemetry& out) const noexcept;
 
  private:
   // Until they are read, the records have the time at which the driver was asked as their age; 0:
   // not in the snapshot.
   struct entry {
     std::atomic<bool> is_known{false};
-    latest<pool> main_pool;
-    latest<hmn::telemetry> telemetry;
+    latest<hmn_pool> main_pool;
+    latest<hmn_telemetry> telemetry;
   };
   // Chunks are never moved: indexes only grow.
   static constexpr std::uint32_t devices_of_chunk = 8;

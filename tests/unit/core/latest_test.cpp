@@ -92,14 +92,15 @@ TEST_CASE("no reader sees a value that is torn, or one older than it has seen") 
 
 TEST_CASE("a board distinguishes what is not known from what is not there") {
   latest_board board;
-  pool out;
+  hmn_pool out = {};
   CHECK(board.main_pool(0, out) == latest_board::answer::none);
   board.publish(with_pool(0, 5));
   CHECK(board.main_pool(0, out) == latest_board::answer::here);
-  CHECK(out.used == 5);
+  CHECK(out.used_bytes == 5);
+  CHECK((out.present & HMN_POOL_HAS_USED) != 0);
   CHECK(board.main_pool(1, out) == latest_board::answer::no_device);
   CHECK(board.main_pool(1000, out) == latest_board::answer::no_device);
-  telemetry load;
+  hmn_telemetry load = {};
   CHECK(board.telemetry(0, load) == latest_board::answer::none);
   board.publish(with_pool(0, std::nullopt));
   CHECK(board.main_pool(0, out) == latest_board::answer::none);
@@ -107,11 +108,11 @@ TEST_CASE("a board distinguishes what is not known from what is not there") {
 
 TEST_CASE("a board holds every index") {
   latest_board board;
-  pool out;
+  hmn_pool out = {};
   for (std::uint32_t i = 100; i-- > 0;) board.publish(with_pool(i, i + 1000));
   for (std::uint32_t i = 0; i < 100; ++i) {
     REQUIRE(board.main_pool(i, out) == latest_board::answer::here);
-    CHECK(out.used == i + 1000);
+    CHECK(out.used_bytes == i + 1000);
   }
   CHECK(board.main_pool(100, out) == latest_board::answer::no_device);
 }
@@ -121,7 +122,7 @@ TEST_CASE("the age of what is shown counts from when its source was asked") {
   snapshot s = with_pool(0, 5);
   s.pools[0].age_ns = 3'000'000'000;
   board.publish(s);
-  pool out;
+  hmn_pool out = {};
   REQUIRE(board.main_pool(0, out) == latest_board::answer::here);
   CHECK(out.age_ns >= 3'000'000'000);
   CHECK(out.age_ns < 3'000'000'000 + 60 * platform::ns_per_second);

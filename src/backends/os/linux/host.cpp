@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <array>
+#include <span>
 #include <string>
 
 #include "backends/os/linux/describe.hpp"

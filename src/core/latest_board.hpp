@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
-#include <hypomnesis.h>
-
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -10,6 +8,7 @@
 
 #include "core/latest.hpp"
 #include "core/snapshot.hpp"
+#include "model/tables.hpp"
 
 namespace hmn {
 

@@ -29,8 +29,8 @@ function(hmn_add_suite name)
   string(CONCAT sanitizers "ASAN_OPTIONS=intercept_tls_get_addr=0;UBSAN_OPTIONS=print_stacktrace=1;"
     "TSAN_OPTIONS=halt_on_error=1:die_after_fork=0")
   string(REGEX MATCH "^[a-z0-9_-]+" area ${name})
-  # Those that may take longest start first, so that no processor waits for the last of them.
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
+  # By their cost, those that may take longest start first: no processor waits for the last of them.
   set_tests_properties(${name} PROPERTIES
     SKIP_RETURN_CODE 77
     SKIP_REGULAR_EXPRESSION "ModuleNotFoundError: No module named 'jsonschema'"

@@ -352,23 +352,6 @@ bool snapshot_builder::recall_texts(usage& row) const {
   return true;
 }
 
-namespace {
-
-void copy_description(const usage& from, usage& row) {
-  if (row.name_state == name_state::unknown) {
-    row.name_state = from.name_state;
-    row.name = from.name;
-  }
-  if (!row.start_unix_ns) row.start_unix_ns = from.start_unix_ns;
-  if (!row.process_key) row.process_key = from.process_key;
-  if (!row.uid) row.uid = from.uid;
-  if (!row.host_resident) row.host_resident = from.host_resident;
-  if (row.command.empty()) row.command = from.command;
-  if (row.container.empty()) row.container = from.container;
-}
-
-}  // namespace
-
 void snapshot_builder::describe_processes() {
   known_texts* const known = request_.texts;
   if (known != nullptr && out_->monotonic_ns - known->read_ns >= known_texts::longest_age_ns) {
@@ -389,15 +372,14 @@ void snapshot_builder::describe_processes() {
   for (const usage* const row : first) {
     if (row->name_state == name_state::protected_process) ++out_->unreadable_processes;
   }
-  std::size_t next = 0;
+  auto described = first.begin();
   for (const std::uint32_t position : by_pid) {
     usage& row = rows[position];
     if ((row.notes & note::foreign_pid) != 0) continue;
-    if (next < first.size() && first[next] == &row) {
-      ++next;
-    } else {
-      copy_description(*first[next - 1], row);
-    }
+    while ((*described)->pid != row.pid) ++described;
+    if (*described == &row) continue;
+    fill_identity(row, **described);
+    fill_texts(row, **described);
   }
   if (known != nullptr) known->rows = rows;
 }

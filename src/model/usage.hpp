@@ -57,4 +57,21 @@ inline result<void> mark_incomplete(std::span<usage> rows, const failure& why) {
   return {};
 }
 
+// Fill what is still unknown of a row from what is known of its process.
+inline void fill_identity(usage& row, const usage& known) {
+  if (row.name_state == name_state::unknown) {
+    row.name_state = known.name_state;
+    row.name = known.name;
+  }
+  if (!row.uid) row.uid = known.uid;
+  if (!row.start_unix_ns) row.start_unix_ns = known.start_unix_ns;
+  if (!row.process_key) row.process_key = known.process_key;
+  if (!row.host_resident) row.host_resident = known.host_resident;
+}
+
+inline void fill_texts(usage& row, const usage& known) {
+  if (row.command.empty()) row.command = known.command;
+  if (row.container.empty()) row.container = known.container;
+}
+
 }  // namespace hmn

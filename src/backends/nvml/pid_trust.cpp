@@ -130,7 +130,7 @@ bool pid_trust::has(const std::vector<held>& all, const held& one) noexcept {
   return std::ranges::find(all, one) != all.end();
 }
 
-// Stops after as many as there are, where the kernel tells how many are open: all those below the
+// Stops after as many as there are, where the kernel reports how many are open: all those below the
 // lowest are.
 std::vector<pid_trust::held> pid_trust::nodes_from_lowest() const {
   std::vector<held> all;

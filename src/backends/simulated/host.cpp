@@ -42,22 +42,6 @@ result<void> check_alive(const described_process& p) {
   }
 }
 
-void fill(usage& row, const usage& facts) {
-  if (row.name_state == name_state::unknown) {
-    row.name_state = facts.name_state;
-    row.name = facts.name;
-  }
-  if (!row.uid) row.uid = facts.uid;
-  if (!row.start_unix_ns) row.start_unix_ns = facts.start_unix_ns;
-  if (!row.process_key) row.process_key = facts.process_key;
-  if (!row.host_resident) row.host_resident = facts.host_resident;
-}
-
-void fill_texts(usage& row, const usage& facts) {
-  if (row.command.empty()) row.command = facts.command;
-  if (row.container.empty()) row.container = facts.container;
-}
-
 }  // namespace
 
 host::host(std::shared_ptr<machine_file> file, std::unique_ptr<host_source> real)
@@ -115,7 +99,7 @@ result<void> host::groups(group_memory& out) {
 }
 
 void host::describe(usage& row) {
-  describe(row, fill, &host_source::describe);
+  describe(row, fill_identity, &host_source::describe);
 }
 
 void host::describe_texts(usage& row) {

@@ -35,6 +35,10 @@ class watched_host final : public host_source {
     const stand_in_scope scope(in_.in.get(), in_.exchange);
     real_->describe_texts(row);
   }
+  void describe_all(std::span<usage* const> rows, function_ref<bool(usage&)> recall) override {
+    const stand_in_scope scope(in_.in.get(), in_.exchange);
+    real_->describe_all(rows, recall);
+  }
   void own_groups(std::vector<std::string>& out) override {
     const stand_in_scope scope(in_.in.get(), in_.exchange);
     real_->own_groups(out);

@@ -453,10 +453,6 @@ expected<outcome> outcome_of(const CLI::App& app, const texts& given, const word
   return outcome(*std::move(parsed));
 }
 
-information version_of(const CLI::CallForVersion& asked) {
-  return information{asked.what() + std::string("\n")};
-}
-
 constexpr const char* hmn_purpose = "Measures host memory and GPU memory.";
 
 // Declares only commands that are among the words, since declaring all takes longer than most of
@@ -469,8 +465,8 @@ std::optional<expected<outcome>> parse_named(const words_given& line) {
     if (line.has(each.name)) declare_command(app, each, given);
   try {
     app.parse(line.own, line.words);
-  } catch (const CLI::CallForVersion& asked) {
-    return outcome(version_of(asked));
+  } catch (const CLI::CallForVersion& version) {
+    return outcome(information{version.what() + std::string("\n")});
   } catch (const CLI::Error&) {
     return std::nullopt;
   }
@@ -488,8 +484,6 @@ expected<outcome> parse_all(const words_given& line) {
     app.parse(line.own, line.words);
   } catch (const CLI::CallForHelp&) {
     return outcome(information{app.help()});
-  } catch (const CLI::CallForVersion& asked) {
-    return outcome(version_of(asked));
   } catch (const CLI::ExtrasError&) {
     return unexpected_argument(app);
   } catch (const CLI::ConversionError& error) {  // a flag's: all values are texts

@@ -117,14 +117,11 @@ hmn_status fill_sized(const hmn_sampler* handle, const sized_out& out, const voi
 
 hmn_status write_text(const text_out& out, hmn_error* error,
                       function_ref<result<void>(std::string&)> make) noexcept {
-  return guarded(error, [&]() -> result<void> {
-    out.clear();
-    if (out.buffer == nullptr && out.capacity != 0) {
-      return null_argument("buffer is NULL and capacity is not 0");
-    }
+  return out.fill(error, [&](std::span<char> room) -> result<std::size_t> {
     std::string text;
-    if (result<void> ok = make(text); !ok) return ok;
-    return out.write(text);
+    if (result<void> ok = make(text); !ok) return ok.why();
+    text.copy(room.data(), room.size());
+    return text.size();
   });
 }
 
@@ -150,21 +147,27 @@ void copy_text(char (&to)[message_text::capacity + 1], const message_text& from,
   if (cut || from.was_cut()) notes |= HMN_NOTE_TRUNCATED;
 }
 
-void text_out::clear() const noexcept {
+hmn_status text_out::fill(
+    hmn_error* error, function_ref<result<std::size_t>(std::span<char>)> write) const noexcept {
   if (needed != nullptr) *needed = 0;
-  if (buffer != nullptr && capacity > 0) buffer[0] = '\0';
+  const hmn_status ended = guarded(error, [&]() -> result<void> {
+    if (buffer == nullptr && capacity != 0) {
+      return null_argument("buffer is NULL and capacity is not 0");
+    }
+    const result<std::size_t> size = write({buffer, capacity});
+    if (!size) return size.why();
+    return end(*size);
+  });
+  if (ended != HMN_OK && buffer != nullptr && capacity != 0) buffer[0] = '\0';
+  return ended;
 }
 
-result<void> text_out::write(std::string_view text) const {
-  if (text.size() >= UINT32_MAX) {
-    return failed(status::overflow, "the text is longer than 4 GiB");
-  }
-  const auto size = static_cast<std::uint32_t>(text.size()) + 1;
-  if (needed != nullptr) *needed = size;
+result<void> text_out::end(std::size_t size) const noexcept {
+  if (size >= UINT32_MAX) return failed(status::overflow, "the text is longer than 4 GiB");
+  if (needed != nullptr) *needed = static_cast<std::uint32_t>(size) + 1;
   if (buffer == nullptr) return {};
-  if (capacity < size) return failed(status::buffer, "the buffer is too small");
-  std::memcpy(buffer, text.data(), text.size());
-  buffer[text.size()] = '\0';
+  if (capacity <= size) return failed(status::buffer, "the buffer is too small");
+  buffer[size] = '\0';
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -119,8 +120,13 @@ struct text_out {
   std::uint32_t capacity;
   std::uint32_t* needed;
 
-  void clear() const noexcept;
-  [[nodiscard]] result<void> write(std::string_view text) const;
+  // Has `write` put the text into the buffer, as much as fits, and return its size. An empty text
+  // is left on failure.
+  hmn_status fill(hmn_error* error,
+                  function_ref<result<std::size_t>(std::span<char>)> write) const noexcept;
+
+ private:
+  [[nodiscard]] result<void> end(std::size_t size) const noexcept;
 };
 
 // Writes the text that `make` appends to an empty one, or nothing on failure.

@@ -192,21 +192,10 @@ void write_list(json_writer& w, std::string_view key, const std::vector<T>& entr
   w.close(']');
 }
 
-std::size_t likely_size(const snapshot& s) {
-  constexpr std::size_t head = 2048;
-  constexpr std::size_t of_device = 3072;
-  constexpr std::size_t of_entry = 640;
-  constexpr std::size_t of_diagnostic = 384;
-  constexpr std::size_t of_metric = 224;
-  return head + s.devices.size() * of_device + s.metrics.size() * of_metric +
-         (s.pools.size() + s.usages.size() + s.groups.size()) * of_entry +
-         s.why->diagnostics.size() * of_diagnostic;
-}
-
 }  // namespace
 
-void append_json(std::string& out, const snapshot& s) {
-  json_writer w(out, likely_size(s));
+std::size_t write_json(std::span<char> out, const snapshot& s) {
+  json_writer w(out);
   w.open('{');
   w.member("schema", json_schema_version);
   w.member("unix_time_ns", s.unix_time_ns);
@@ -228,6 +217,7 @@ void append_json(std::string& out, const snapshot& s) {
   write_list(w, "groups", s.groups);
   write_list(w, "diagnostics", s.why->diagnostics);
   w.close('}');
+  return w.size();
 }
 
 }  // namespace hmn

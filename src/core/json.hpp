@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
-#include <string>
+#include <cstddef>
+#include <span>
 
 #include "core/snapshot.hpp"
 
@@ -10,8 +11,9 @@ namespace hmn {
 // Version of the schema, raised by incompatible changes only.
 inline constexpr std::uint32_t json_schema_version = 1;
 
-// Appends the snapshot as a JSON object on one line, without a newline.
-// docs/schema/snapshot.schema.json describes it.
-void append_json(std::string& out, const snapshot& s);
+// Writes the snapshot as a JSON object on one line, without a newline, and returns its size. What
+// is in `out` is only complete if it is not greater than that. docs/schema/snapshot.schema.json
+// describes it.
+std::size_t write_json(std::span<char> out, const snapshot& s);
 
 }  // namespace hmn

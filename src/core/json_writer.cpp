@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/json_writer.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstring>
-#include <type_traits>
+#include <string>
+#include <utility>
 
 #include "model/compose.hpp"
 #include "model/decimal.hpp"
@@ -70,25 +72,22 @@ void append_escaped(std::string& out, std::string_view valid) {
 
 }  // namespace
 
-json_writer::json_writer(std::string& out, std::size_t likely) : out_(out), used_(out.size()) {
-  out_.resize(used_ + likely);
+// Returns where to write so many bytes more, or nullptr if they do not fit.
+char* json_writer::take(std::size_t bytes) {
+  const std::size_t at = std::exchange(size_, size_ + bytes);
+  return size_ <= out_.size() ? out_.data() + at : nullptr;
 }
 
-json_writer::~json_writer() {
-  out_.resize(used_);
-}
-
-char* json_writer::reserve(std::size_t bytes) {
-  if (out_.size() - used_ < bytes) out_.resize(out_.size() + out_.size() / 2 + bytes);
-  return out_.data() + used_;
+void json_writer::put(char c) {
+  if (char* const at = take(1)) *at = c;
 }
 
 void json_writer::raw(std::string_view literal) {
-  char* at = reserve(literal.size() + 1);
-  if (!first_) *at++ = ',';
+  if (char* at = take(literal.size() + (first_ ? 0 : 1))) {
+    if (!first_) *at++ = ',';
+    std::memcpy(at, literal.data(), literal.size());
+  }
   first_ = false;
-  std::memcpy(at, literal.data(), literal.size());
-  used_ = static_cast<std::size_t>(at - out_.data()) + literal.size();
 }
 
 void json_writer::open(char bracket) {
@@ -97,20 +96,13 @@ void json_writer::open(char bracket) {
 }
 
 void json_writer::close(char bracket) {
-  *reserve(1) = bracket;
-  ++used_;
+  put(bracket);
   first_ = false;
 }
 
 void json_writer::key(std::string_view name) {
-  char* at = reserve(name.size() + 4);
-  if (!first_) *at++ = ',';
-  *at++ = '"';
-  std::memcpy(at, name.data(), name.size());
-  at += name.size();
-  *at++ = '"';
-  *at++ = ':';
-  used_ = static_cast<std::size_t>(at - out_.data());
+  word(name);
+  put(':');
   first_ = true;
 }
 
@@ -122,11 +114,13 @@ void json_writer::truth(bool b) {
 }
 
 void json_writer::word(std::string_view literal) {
-  raw("\"");
-  char* at = reserve(literal.size() + 1);
-  std::memcpy(at, literal.data(), literal.size());
-  at[literal.size()] = '"';
-  used_ += literal.size() + 1;
+  if (char* at = take(literal.size() + (first_ ? 2 : 3))) {
+    if (!first_) *at++ = ',';
+    *at++ = '"';
+    std::memcpy(at, literal.data(), literal.size());
+    at[literal.size()] = '"';
+  }
+  first_ = false;
 }
 
 void json_writer::text(std::string_view bytes) {
@@ -138,32 +132,16 @@ void json_writer::text(std::string_view bytes) {
   word(escaped);
 }
 
-template <class T>
-void json_writer::digits(T n) {
-  constexpr std::size_t longest = 33;
-  char* at = reserve(longest);
-  if (!first_) *at++ = ',';
-  first_ = false;
-  if constexpr (std::is_floating_point_v<T>) {
-    at = write_shortest(at, n);
-  } else {
-    at += piece_text(n).view().copy(at, longest - 1);
-  }
-  used_ = static_cast<std::size_t>(at - out_.data());
-}
-
 void json_writer::number(std::uint64_t n) {
-  digits(n);
+  raw(piece_text(n).view());
 }
 void json_writer::number(std::int32_t n) {
-  digits(n);
+  raw(piece_text(n).view());
 }
 void json_writer::number(double n) {
-  if (std::isfinite(n)) {
-    digits(n);
-  } else {
-    null();
-  }
+  if (!std::isfinite(n)) return null();
+  std::array<char, 32> digits;
+  raw({digits.data(), write_shortest(digits.data(), n)});
 }
 
 void json_writer::member(std::string_view name, std::uint64_t n) {

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Appends JSON to a string, without spaces and without a document tree.
+// Writes JSON into a buffer, without spaces and without a document tree.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <span>
 #include <string_view>
 
 namespace hmn {
 
 class json_writer {
  public:
-  // Reserves `likely` bytes. `out` is complete after the writer's destruction.
-  explicit json_writer(std::string& out, std::size_t likely = 256);
+  // Only counts what does not fit any more: `out` is complete if size() is not greater.
+  explicit json_writer(std::span<char> out) noexcept : out_(out) {}
   json_writer(const json_writer&) = delete;
   json_writer& operator=(const json_writer&) = delete;
-  ~json_writer();
+
+  // Returns the size of the whole text.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
   void open(char bracket);
   void close(char bracket);
@@ -43,13 +45,12 @@ class json_writer {
   void text_member(std::string_view name, std::string_view bytes);
 
  private:
-  char* reserve(std::size_t bytes);
+  char* take(std::size_t bytes);
+  void put(char c);
   void raw(std::string_view literal);
-  template <class T>
-  void digits(T n);
 
-  std::string& out_;  // resized to its capacity; the text ends at used_
-  std::size_t used_;
+  std::span<char> out_;
+  std::size_t size_ = 0;
   bool first_ = true;  // no comma before the next item
 };
 

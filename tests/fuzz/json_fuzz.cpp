@@ -19,13 +19,15 @@ void fuzz(std::string_view input) {
     const auto& wrong = std::get<json::syntax_error>(parsed);
     promise(wrong.line >= 1 && wrong.column >= 1 && !wrong.what.empty());
   }
-  std::string text;
-  {
-    hmn::json_writer w(text);
+  const auto write = [input](std::span<char> out) {
+    hmn::json_writer w(out);
     w.open('[');
     w.text(input);
     w.close(']');
-  }
+    return w.size();
+  };
+  std::string text(write({}), '\0');
+  promise(write(text) == text.size());
   const auto again = json::parse(text);
   const auto* list = std::get_if<json::value>(&again);
   promise(list != nullptr && list->as<json::array>()->items.size() == 1);

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -16,21 +17,23 @@ using json = nlohmann::ordered_json;
 namespace {
 
 std::string written(const hmn::snapshot& s) {
-  std::string out;
-  hmn::append_json(out, s);
+  std::string out(hmn::write_json({}, s), '?');
+  REQUIRE(hmn::write_json(out, s) == out.size());
   return out;
 }
 
 std::string json_text(std::string_view bytes) {
-  std::string out;
-  hmn::json_writer(out).text(bytes);
-  return out;
+  std::array<char, 256> out;
+  hmn::json_writer w(out);
+  w.text(bytes);
+  return {out.data(), w.size()};
 }
 
 std::string number(double n) {
-  std::string out;
-  hmn::json_writer(out).number(n);
-  return out;
+  std::array<char, 32> out;
+  hmn::json_writer w(out);
+  w.number(n);
+  return {out.data(), w.size()};
 }
 
 // Each key that has a value, with its path; in order.
@@ -241,10 +244,20 @@ TEST_CASE("numbers of a newer library are words all the same") {
   CHECK(j["diagnostics"][0]["fields"].empty());
 }
 
-TEST_CASE("it is appended, on one line") {
-  std::string out = "before ";
-  hmn::append_json(out, sample::full());
-  CHECK(out.starts_with("before {\"schema\":1,"));
+TEST_CASE("it is one line") {
+  const std::string out = written(sample::full());
+  CHECK(out.starts_with("{\"schema\":1,"));
   CHECK(out.find('\n') == std::string::npos);
   CHECK(out.back() == '}');
+}
+
+TEST_CASE("what does not fit is counted, and nothing is written behind the buffer") {
+  const std::string whole = written(sample::full());
+  std::string out(whole.size() + 64, '?');
+  for (std::size_t room = 0; room <= whole.size() + 1; ++room) {
+    out.assign(out.size(), '?');
+    REQUIRE(hmn::write_json({out.data(), room}, sample::full()) == whole.size());
+    REQUIRE(out.find_first_not_of('?', room) == std::string::npos);
+    REQUIRE((out.compare(0, whole.size(), whole) == 0) == (room >= whole.size()));
+  }
 }

@@ -11,8 +11,8 @@
 #include "sample.hpp"
 
 static bool print(const hmn::snapshot& s) {
-  std::string text;
-  hmn::append_json(text, s);
+  std::string text(hmn::write_json({}, s), '\0');
+  if (hmn::write_json(text, s) != text.size()) return false;
   return std::puts(text.c_str()) >= 0;
 }
 

@@ -156,6 +156,20 @@ bool is_meant(const plan& p, const device_answer& d) {
   return p.only ? d.identity.number == *p.only : d.listed;
 }
 
+// Reads a part of each device that the plan is about.
+void read_each(device_source& from, const plan& p, source_answer& out, reading& r, progress done,
+               decltype(read_device)& read) {
+  const std::size_t before = out.diagnostics.size();
+  for (device_answer& d : out.devices) {
+    if (!is_meant(p, d)) continue;
+    read(from, p, d, r);
+    done(&d);
+    // Devices of one source mostly lack the same: makes room once.
+    const std::size_t of_one = out.diagnostics.size() - before;
+    if (&d == out.devices.data()) out.diagnostics.reserve(before + of_one * out.devices.size());
+  }
+}
+
 void serve(device_source& from, const plan& p, source_answer& out, reading& r, progress done) {
   if (result<void> ready = from.prepare(r); !ready && ready.why().code != status::asleep) {
     out.refused = ready.why();
@@ -168,18 +182,9 @@ void serve(device_source& from, const plan& p, source_answer& out, reading& r, p
     }
     done(nullptr);
   }
-  for (device_answer& d : out.devices) {
-    if (!is_meant(p, d)) continue;
-    read_device(from, p, d, r);
-    done(&d);
-  }
+  read_each(from, p, out, r, done, read_device);
   // Read last: slow metrics of one device must not delay the memory of another.
-  if (!p.metrics) return;
-  for (device_answer& d : out.devices) {
-    if (!is_meant(p, d)) continue;
-    read_metrics(from, p, d, r);
-    done(&d);
-  }
+  if (p.metrics) read_each(from, p, out, r, done, read_metrics);
 }
 
 // Text short enough to be stored without an allocation, which may fail here.

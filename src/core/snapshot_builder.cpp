@@ -153,27 +153,29 @@ merged_device* snapshot_builder::find(std::uint32_t index) noexcept {
   return index < places_.size() && places_[index] != 0 ? &merged_[places_[index] - 1] : nullptr;
 }
 
+merged_device& snapshot_builder::find_or_add(std::uint32_t index) {
+  if (merged_device* const known = find(index)) return *known;
+  merged_device& fresh = merged_.emplace_back();
+  if (places_.size() <= index) places_.resize(index + 1);
+  places_[index] = static_cast<std::uint32_t>(merged_.size());
+  return fresh;
+}
+
 void snapshot_builder::add_device(worker& from, const device_answer& d, const moment& m) {
-  device who;
+  merged_device* to = nullptr;
+  bool is_hung = false;
   {
     const std::lock_guard lock(from_.table_mutex_);
     const auto index = from_.table_.index_of(from.id(), d.identity.number);
     if (!index || (request_.device_index && index != request_.device_index)) return;
-    who = from_.table_.at(*index);
+    to = &find_or_add(*index);
+    is_hung = to->identity.state == state::hung;
+    to->identity = from_.table_.at(*index);
   }
-  merged_device* known = find(who.index);
-  if (known == nullptr) {
-    known = &merged_.emplace_back();
-    if (places_.size() <= who.index) places_.resize(who.index + 1);
-    places_[who.index] = static_cast<std::uint32_t>(merged_.size());
-  }
-  merged_device& to = *known;
-  const bool is_first = to.found == 0;
-  const bool is_hung = to.identity.state == state::hung;
-  to.identity = who;
-  if ((is_first && !was_reached(d, plan_, m)) || is_hung) to.identity.state = state::hung;
-  merge(to, d, plan_, m, from_.limits_);
-  to.found |= subject::devices;
+  const bool is_first = to->found == 0;
+  if ((is_first && !was_reached(d, plan_, m)) || is_hung) to->identity.state = state::hung;
+  merge(*to, d, plan_, m, from_.limits_);
+  to->found |= subject::devices;
 }
 
 // Adds devices for which no source answered, as last known.

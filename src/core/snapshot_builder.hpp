@@ -24,6 +24,7 @@ class snapshot_builder {
   void add_device(worker& from, const device_answer& d, const moment& m);
   void consider_diagnostic(const diagnostic& given, std::optional<std::uint32_t> index);
   [[nodiscard]] merged_device* find(std::uint32_t index) noexcept;
+  [[nodiscard]] merged_device& find_or_add(std::uint32_t index);
   void add_known_devices();
   void add_refusals(const std::vector<context::refusal>& refused);
   void add_missing();

@@ -63,6 +63,10 @@ code ask_v1(const topic& t, const session& s, known_device& of, memory_answer& o
   return out.result;
 }
 
+bool is_host_side(const memory_traits& of) noexcept {
+  return of.address_translation || of.chip_to_chip || of.numa_node;
+}
+
 }  // namespace
 
 memory_values check(const memory_v2& reported) noexcept {
@@ -109,7 +113,7 @@ memory_answer ask_memory(const topic& t, session& s, known_device& of) {
 }
 
 memory_kind kind_of_memory(const memory_traits& traits, const memory_answer& answer,
-                           std::optional<std::uint64_t> host_total) noexcept {
+                           std::optional<std::uint64_t> shared_total) noexcept {
   const bool has_none =
       answer.result == not_supported || (answer.result == success && answer.values.agree);
   if (answer.result != success || !answer.values.total) {
@@ -118,12 +122,8 @@ memory_kind kind_of_memory(const memory_traits& traits, const memory_answer& ans
         traits.system_on_chip || (traits.address_translation && !traits.numa_node);
     return has_none && is_host_ram ? memory_kind::unified : memory_kind::unknown;
   }
-  const bool host_side = traits.address_translation || traits.chip_to_chip || traits.numa_node;
-  const bool shares = host_side || traits.system_on_chip || (traits.off_bus && !traits.virtual_gpu);
-  if (shares && host_total && is_about(*answer.values.total, *host_total)) {
-    return memory_kind::unified;
-  }
-  return host_side ? memory_kind::coherent : memory_kind::dedicated;
+  if (shared_total && is_about(*answer.values.total, *shared_total)) return memory_kind::unified;
+  return is_host_side(traits) ? memory_kind::coherent : memory_kind::dedicated;
 }
 
 memory_traits ask_traits(const topic& t, const session& s, handle h, const device& of) {
@@ -144,7 +144,10 @@ memory_traits ask_traits(const topic& t, const session& s, handle h, const devic
   return traits;
 }
 
-std::optional<std::uint64_t> read_host_total(const std::string& proc_root) {
+std::optional<std::uint64_t> read_shared_total(const memory_traits& of,
+                                               const std::string& proc_root) {
+  const bool may_share = is_host_side(of) || of.system_on_chip || (of.off_bus && !of.virtual_gpu);
+  if (!may_share) return std::nullopt;
   std::array<char, 256> buffer;
   const auto got = platform::read_small((proc_root + "/meminfo").c_str(), buffer);
   if (!got) return std::nullopt;

@@ -34,14 +34,15 @@ struct memory_answer {
 
 memory_answer ask_memory(const topic& t, session& s, known_device& of);
 
-// `host_total`: total host RAM, if known.
+// `shared_total`: of read_shared_total().
 memory_kind kind_of_memory(const memory_traits& traits, const memory_answer& answer,
-                           std::optional<std::uint64_t> host_total) noexcept;
+                           std::optional<std::uint64_t> shared_total) noexcept;
 
 memory_traits ask_traits(const topic& t, const session& s, handle h, const device& of);
 
-// Reads the total host RAM.
-std::optional<std::uint64_t> read_host_total(const std::string& proc_root);
+// Reads the total host RAM, if it may be the device's memory.
+std::optional<std::uint64_t> read_shared_total(const memory_traits& of,
+                                               const std::string& proc_root);
 
 pool to_pool(const memory_values& values) noexcept;
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/compose.hpp"
+#include "model/function_ref.hpp"
 #include "platform/file.hpp"
 #include "procfs/own_tree.hpp"
 #include "procfs/pids.hpp"
@@ -15,7 +16,7 @@ namespace hmn::nvml {
 namespace {
 
 constexpr std::size_t most_rows_checked = 64;
-constexpr int most_descriptors_of_nvml = 64;
+constexpr unsigned most_descriptors_of_nvml = 64;
 
 constexpr std::array<std::string_view, 6> gpu_nodes{"/dev/nvidia", "/dev/dxg",   "/dev/nvhost",
                                                     "/dev/nvmap",  "/dev/nvgpu", "/dev/dri/"};
@@ -30,20 +31,38 @@ bool is_node_of_nvml(std::string_view target) noexcept {
   return std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
 }
 
+// Takes a descriptor's name and the target of its link; returns false to stop.
+using descriptor_visitor = function_ref<bool(std::string_view name, std::string_view target)>;
+
 // Returns false if some descriptors were unreadable.
-template <class Found>
-bool each_descriptor(const std::string& folder, Found&& found) {
-  const auto opened = platform::directory::open(folder.c_str());
-  if (!opened) return false;
+bool each_descriptor(const platform::directory& folder, descriptor_visitor visit) {
   std::array<char, 512> target;
   bool all = true;
-  const int error = opened.value.for_each_entry(".", [&](std::string_view name) {
-    const auto length = opened.value.read_link(name.data(), target);
-    if (length) return static_cast<bool>(found(name, {target.data(), length.value}));
+  const int error = folder.for_each_entry(".", [&](std::string_view name) {
+    const auto length = folder.read_link(name.data(), target);
+    if (length) return visit(name, {target.data(), length.value});
     all = all && (length.error == ENOENT || length.error == ENAMETOOLONG);
     return true;
   });
   return all && error == 0;
+}
+
+bool each_descriptor(const std::string& folder, descriptor_visitor visit) {
+  const auto opened = platform::directory::open(folder.c_str());
+  return opened && each_descriptor(opened.value, visit);
+}
+
+// Tries the numbers from `lowest` on, until `count` descriptors are found.
+void each_descriptor_from(const platform::directory& folder, int lowest, std::uint64_t count,
+                          descriptor_visitor visit) {
+  std::array<char, 512> target;
+  const auto first = static_cast<unsigned>(lowest);
+  for (unsigned i = 0; i < most_descriptors_of_nvml && count != 0; ++i) {
+    const std::string name = compose({first + i});
+    const auto length = folder.read_link(name.c_str(), target);
+    if (length.error != ENOENT) --count;
+    if (length) visit(name, {target.data(), length.value});
+  }
 }
 
 }  // namespace
@@ -97,7 +116,7 @@ bool pid_trust::holds_no_gpu() {
   found_.reset();
   const auto look = [&](std::string_view name, std::string_view target) {
     if (!is_gpu_node(target)) return true;
-    held one{std::string(name), std::string(target)};
+    held one(name, target);
     if (has(own_, one)) return true;
     found_ = std::move(one);
     return false;
@@ -130,23 +149,24 @@ bool pid_trust::has(const std::vector<held>& all, const held& one) noexcept {
   return std::ranges::find(all, one) != all.end();
 }
 
-// Stops after as many as there are, where the kernel reports how many are open: all those below the
-// lowest are.
+// Looks at all descriptors if the kernel reports that few are open, else at numbers from the lowest
+// on: all those below it are open.
 std::vector<pid_trust::held> pid_trust::nodes_from_lowest() const {
   std::vector<held> all;
   const auto opened = platform::directory::open(own_descriptors_.c_str());
   if (!opened || lowest_ < 0) return all;
-  const auto folder = opened.value.status_of(".");
-  const std::uint64_t open = folder ? folder.value.size : 0;
-  const auto below = static_cast<std::uint64_t>(lowest_);
-  std::uint64_t left = open == 0 ? UINT64_MAX : open - std::min(open, below);
-  std::array<char, 512> target;
-  for (int i = 0; i < most_descriptors_of_nvml && left != 0; ++i) {
-    const std::string name = compose({lowest_ + i});
-    const auto length = opened.value.read_link(name.c_str(), target);
-    if (length.error != ENOENT) --left;
-    const std::string_view node(target.data(), length ? length.value : 0);
-    if (is_gpu_node(node)) all.push_back({name, std::string(node)});
+  const auto note = [&](std::string_view name, std::string_view target) {
+    if (is_gpu_node(target)) all.push_back({name, target});
+    return true;
+  };
+  const auto status = opened.value.status_of(".");
+  const std::uint64_t open = status ? status.value.size : 0;
+  if (open != 0 && open <= most_descriptors_of_nvml) {
+    each_descriptor(opened.value, note);
+  } else {
+    const auto below = static_cast<std::uint64_t>(lowest_);
+    each_descriptor_from(opened.value, lowest_,
+                         open == 0 ? UINT64_MAX : open - std::min(open, below), note);
   }
   return all;
 }

@@ -43,6 +43,7 @@ class pid_trust {
     std::string descriptor;  // name in <proc>/self/fd
     std::string target;
 
+    held(std::string_view name, std::string_view node) : descriptor(name), target(node) {}
     bool operator==(const held&) const = default;
   };
 

@@ -237,7 +237,7 @@ code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
   if (answer.values.total) of.identity.memory_total = answer.values.total;
   memory_kind& kind = of.identity.memory_kind;
   if (kind == memory_kind::unknown) {
-    kind = kind_of_memory(of.traits, answer, read_host_total(settings_.proc_root));
+    kind = kind_of_memory(of.traits, answer, read_shared_total(of.traits, settings_.proc_root));
   }
   const bool has_values = answer.result == success && answer.values.total;
   const bool cannot_be = answer.result == success && !answer.values.agree;

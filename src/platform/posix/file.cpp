@@ -15,7 +15,7 @@
 namespace hmn::platform {
 namespace {
 
-constexpr size_t first_growth = 16384;
+constexpr size_t first_growth = 4096;
 
 size_t next_size(size_t size, size_t cap) {
   return std::min(cap, size + std::max(first_growth, size));

@@ -44,10 +44,10 @@ hmn_status hmn_format_device(const hmn_snapshot* handle, uint32_t device_index, 
 hmn_status hmn_format_json(const hmn_snapshot* handle, hmn_flags flags, char* buffer,
                            uint32_t capacity, uint32_t* needed) noexcept {
   const text_out out{buffer, capacity, needed};
-  return out.fill(nullptr, [&](std::span<char> room) -> result<std::size_t> {
+  return out.fill(nullptr, [&](std::span<char> to) -> result<std::size_t> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
     if (result<void> ok = check_flags(flags); !ok) return ok.why();
-    return write_json(room, object(handle));
+    return write_json(to, object(handle));
   });
 }
 

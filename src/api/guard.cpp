@@ -117,10 +117,10 @@ hmn_status fill_sized(const hmn_sampler* handle, const sized_out& out, const voi
 
 hmn_status write_text(const text_out& out, hmn_error* error,
                       function_ref<result<void>(std::string&)> make) noexcept {
-  return out.fill(error, [&](std::span<char> room) -> result<std::size_t> {
+  return out.fill(error, [&](std::span<char> to) -> result<std::size_t> {
     std::string text;
     if (result<void> ok = make(text); !ok) return ok.why();
-    text.copy(room.data(), room.size());
+    text.copy(to.data(), to.size());
     return text.size();
   });
 }
@@ -147,8 +147,8 @@ void copy_text(char (&to)[message_text::capacity + 1], const message_text& from,
   if (cut || from.was_cut()) notes |= HMN_NOTE_TRUNCATED;
 }
 
-hmn_status text_out::fill(
-    hmn_error* error, function_ref<result<std::size_t>(std::span<char>)> write) const noexcept {
+hmn_status text_out::fill(hmn_error* error,
+                          function_ref<result<std::size_t>(std::span<char>)> write) const noexcept {
   if (needed != nullptr) *needed = 0;
   const hmn_status ended = guarded(error, [&]() -> result<void> {
     if (buffer == nullptr && capacity != 0) {

@@ -164,7 +164,7 @@ void read_each(device_source& from, const plan& p, source_answer& out, reading& 
     if (!is_meant(p, d)) continue;
     read(from, p, d, r);
     done(&d);
-    // Devices of one source mostly lack the same: makes room once.
+    // Devices of one source mostly lack the same: reserves for all at once.
     const std::size_t of_one = out.diagnostics.size() - before;
     if (&d == out.devices.data()) out.diagnostics.reserve(before + of_one * out.devices.size());
   }

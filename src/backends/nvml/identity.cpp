@@ -136,7 +136,8 @@ code classify_memory(const topic& t, session& s, const settings& paths, known_de
   const memory_answer answer = ask_memory(t, s, out);
   out.identity.memory_total = answer.values.total;
   device& d = out.identity;
-  d.memory_kind = kind_of_memory(out.traits, answer, read_shared_total(out.traits, paths.proc_root));
+  d.memory_kind =
+      kind_of_memory(out.traits, answer, read_shared_total(out.traits, paths.proc_root));
   if (d.memory_kind == memory_kind::coherent) d.numa_node = out.traits.numa_node;
   d.kind = kind_of(out);
   if (answer.result != success) out.refused_by = answer.from;

@@ -254,10 +254,10 @@ TEST_CASE("it is one line") {
 TEST_CASE("what does not fit is counted, and nothing is written behind the buffer") {
   const std::string whole = written(sample::full());
   std::string out(whole.size() + 64, '?');
-  for (std::size_t room = 0; room <= whole.size() + 1; ++room) {
+  for (std::size_t capacity = 0; capacity <= whole.size() + 1; ++capacity) {
     out.assign(out.size(), '?');
-    REQUIRE(hmn::write_json({out.data(), room}, sample::full()) == whole.size());
-    REQUIRE(out.find_first_not_of('?', room) == std::string::npos);
-    REQUIRE((out.compare(0, whole.size(), whole) == 0) == (room >= whole.size()));
+    REQUIRE(hmn::write_json({out.data(), capacity}, sample::full()) == whole.size());
+    REQUIRE(out.find_first_not_of('?', capacity) == std::string::npos);
+    REQUIRE((out.compare(0, whole.size(), whole) == 0) == (capacity >= whole.size()));
   }
 }

@@ -10,10 +10,15 @@ if(HMN_SYSTEM STREQUAL "windows" AND CMAKE_CROSSCOMPILING)
   set(HMN_WINE_ENVIRONMENT "WINEPREFIX=${HMN_WINE_PREFIX};WINEDEBUG=-all;WINEDLLOVERRIDES=winedbg.exe,mscoree,mshtml,winemenubuilder.exe=d")
 endif()
 
-# What tests are compiled with: 1 where they run in an emulator.
+# What tests are compiled with: 1 where they run in an emulator; 1 where they run ten times slower than
+# the optimised build's, which tries all of what these try a part of.
 set(HMN_TEST_EMULATED 0)
+set(HMN_TEST_SLOW 0)
 if(CMAKE_CROSSCOMPILING_EMULATOR)
   set(HMN_TEST_EMULATED 1)
+endif()
+if(HMN_TEST_EMULATED OR HMN_SANITIZE)
+  set(HMN_TEST_SLOW 1)
 endif()
 
 function(hmn_add_suite name)

@@ -47,6 +47,7 @@ hmn_backend(SIMULATED "Machines described by a file")
 
 set(HMN_CORPUS_DIR "${PROJECT_SOURCE_DIR}/../shared/corpus" CACHE PATH
   "Recorded tool output and kernel files that the tests read in place")
+option(HMN_TEST_RECORDED "Test with the recordings" ON)
 set(HMN_REFERENCE_DIR "${PROJECT_SOURCE_DIR}/../shared/reference" CACHE PATH
   "Reference tables that the tests read in place")
 

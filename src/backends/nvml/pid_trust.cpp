@@ -16,7 +16,7 @@ namespace hmn::nvml {
 namespace {
 
 constexpr std::size_t most_rows_checked = 64;
-constexpr unsigned most_descriptors_of_nvml = 64;
+constexpr std::uint64_t most_descriptors_of_nvml = 64;
 
 constexpr std::array<std::string_view, 6> gpu_nodes{"/dev/nvidia", "/dev/dxg",   "/dev/nvhost",
                                                     "/dev/nvmap",  "/dev/nvgpu", "/dev/dri/"};
@@ -50,19 +50,6 @@ bool each_descriptor(const platform::directory& folder, descriptor_visitor visit
 bool each_descriptor(const std::string& folder, descriptor_visitor visit) {
   const auto opened = platform::directory::open(folder.c_str());
   return opened && each_descriptor(opened.value, visit);
-}
-
-// Tries the numbers from `lowest` on, until `count` descriptors are found.
-void each_descriptor_from(const platform::directory& folder, int lowest, std::uint64_t count,
-                          descriptor_visitor visit) {
-  std::array<char, 512> target;
-  const auto first = static_cast<unsigned>(lowest);
-  for (unsigned i = 0; i < most_descriptors_of_nvml && count != 0; ++i) {
-    const std::string name = compose({first + i});
-    const auto length = folder.read_link(name.c_str(), target);
-    if (length.error != ENOENT) --count;
-    if (length) visit(name, {target.data(), length.value});
-  }
 }
 
 }  // namespace
@@ -149,24 +136,31 @@ bool pid_trust::has(const std::vector<held>& all, const held& one) noexcept {
   return std::ranges::find(all, one) != all.end();
 }
 
-// Looks at all descriptors if the kernel reports that few are open, else at numbers from the lowest
-// on: all those below it are open.
+// Where the kernel reports how many descriptors are open, all those below the lowest are, and the
+// others mostly have the next numbers. At a hole among them all are looked at, if few are open.
 std::vector<pid_trust::held> pid_trust::nodes_from_lowest() const {
   std::vector<held> all;
   const auto opened = platform::directory::open(own_descriptors_.c_str());
-  if (!opened || lowest_ < 0) return all;
+  if (!opened) return all;
   const auto note = [&](std::string_view name, std::string_view target) {
     if (is_gpu_node(target)) all.push_back({name, target});
     return true;
   };
   const auto status = opened.value.status_of(".");
   const std::uint64_t open = status ? status.value.size : 0;
-  if (open != 0 && open <= most_descriptors_of_nvml) {
-    each_descriptor(opened.value, note);
-  } else {
-    const auto below = static_cast<std::uint64_t>(lowest_);
-    each_descriptor_from(opened.value, lowest_,
-                         open == 0 ? UINT64_MAX : open - std::min(open, below), note);
+  const auto below = static_cast<std::uint64_t>(lowest_);
+  std::uint64_t left = open == 0 ? UINT64_MAX : open - std::min(open, below);
+  std::array<char, 512> target;
+  for (std::uint64_t i = 0; i < most_descriptors_of_nvml && left != 0; ++i) {
+    const std::string name = compose({below + i});
+    const auto length = opened.value.read_link(name.c_str(), target);
+    if (length.error != ENOENT) {
+      --left;
+    } else if (open != 0 && open <= most_descriptors_of_nvml) {
+      each_descriptor(opened.value, note);
+      break;
+    }
+    if (length) note(name, {target.data(), length.value});
   }
   return all;
 }

@@ -165,8 +165,9 @@ void read_each(device_source& from, const plan& p, source_answer& out, reading& 
     read(from, p, d, r);
     done(&d);
     // Devices of one source mostly lack the same: reserves for all at once.
+    if (p.only || &d != out.devices.data()) continue;
     const std::size_t of_one = out.diagnostics.size() - before;
-    if (&d == out.devices.data()) out.diagnostics.reserve(before + of_one * out.devices.size());
+    out.diagnostics.reserve(before + of_one * out.devices.size());
   }
 }
 

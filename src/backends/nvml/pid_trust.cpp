@@ -149,7 +149,7 @@ std::vector<pid_trust::held> pid_trust::nodes_from_lowest() const {
   const auto status = opened.value.status_of(".");
   const std::uint64_t open = status ? status.value.size : 0;
   const auto below = static_cast<std::uint64_t>(lowest_);
-  std::uint64_t left = open == 0 ? UINT64_MAX : open - std::min(open, below);
+  std::uint64_t left = open - below;  // without a report, or too low a one: more than are tried
   std::array<char, 512> target;
   for (std::uint64_t i = 0; i < most_descriptors_of_nvml && left != 0; ++i) {
     const std::string name = compose({below + i});

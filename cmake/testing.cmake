@@ -10,8 +10,8 @@ if(HMN_SYSTEM STREQUAL "windows" AND CMAKE_CROSSCOMPILING)
   set(HMN_WINE_ENVIRONMENT "WINEPREFIX=${HMN_WINE_PREFIX};WINEDEBUG=-all;WINEDLLOVERRIDES=winedbg.exe,mscoree,mshtml,winemenubuilder.exe=d")
 endif()
 
-# What tests are compiled with: 1 where they run in an emulator; 1 where they run ten times slower than
-# the optimised build's, which tries all of what these try a part of.
+# What tests are compiled with. HMN_TEST_EMULATED: 1 where they run in an emulator. HMN_TEST_SLOW: 1 where
+# they run ten times slower than in the optimised build, which tries all of what these try a part of.
 set(HMN_TEST_EMULATED 0)
 set(HMN_TEST_SLOW 0)
 if(CMAKE_CROSSCOMPILING_EMULATOR)

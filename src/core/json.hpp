@@ -11,9 +11,9 @@ namespace hmn {
 // Version of the schema, raised by incompatible changes only.
 inline constexpr std::uint32_t json_schema_version = 1;
 
-// Writes the snapshot as a JSON object on one line, without a newline, and returns its size. What
-// is in `out` is only complete if it is not greater than that. docs/schema/snapshot.schema.json
-// describes it.
+// Writes the snapshot as a JSON object on one line, without a newline, and returns its size. If
+// that is greater than the size of `out`, what is there is of no use.
+// docs/schema/snapshot.schema.json describes the object.
 std::size_t write_json(std::span<char> out, const snapshot& s);
 
 }  // namespace hmn

@@ -13,7 +13,8 @@ namespace hmn {
 
 class json_writer {
  public:
-  // Only counts what does not fit any more: `out` is complete if size() is not greater.
+  // What does not fit is only counted: if size() is greater than that of `out`, what is there is of
+  // no use.
   explicit json_writer(std::span<char> out) noexcept : out_(out) {}
   json_writer(const json_writer&) = delete;
   json_writer& operator=(const json_writer&) = delete;

@@ -92,8 +92,10 @@ endfunction()
 # Optimizes for size: the library is loaded far more often than it is called, small code starts
 # faster, and the library's size is limited by a test. -Oz is -Os before gcc 12. Inlining that grows
 # code by up to three instructions in gcc's estimate mostly ends smaller, as the length of a literal
-# is known where its view is made. A frame pointer costs less code than it saves in unwind tables,
-# which else follow each change of the stack pointer. The other passes make this code larger.
+# is known where its view is made. A function with one caller, as most lambdas have, becomes part of
+# it unless it needs the stack of a path; gcc's own limit of 256 bytes keeps most of them apart. A
+# frame pointer costs less code than it saves in unwind tables, which else follow each change of the
+# stack pointer. The other passes make this code larger.
 add_library(hmn_small INTERFACE)
 check_cxx_compiler_flag(-Oz HMN_HAS_Oz)
 if(HMN_HAS_Oz)
@@ -103,7 +105,7 @@ else()
 endif()
 set(hmn_speed_options -O2)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  list(APPEND hmn_size_options --param=max-inline-insns-size=3)
+  list(APPEND hmn_size_options --param=max-inline-insns-size=3 --param=large-stack-frame=4096)
   foreach(name omit-frame-pointer inline-small-functions jump-tables move-loop-invariants
       schedule-insns2)
     list(APPEND hmn_size_options -fno-${name})

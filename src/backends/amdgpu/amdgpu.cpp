@@ -74,10 +74,8 @@ class amdgpu_driver final : public drm::driver {
 };
 
 failure of_whole_only(std::string_view what) {
-  return {status::unsupported,
-          source::amdgpu,
-          {},
-          {what, " is reported for the whole card only, not for a partition"}};
+  return fail(status::unsupported,
+              {what, " is reported for the whole card only, not for a partition"});
 }
 
 amdgpu_driver::known& amdgpu_driver::known_of(const card& c) {

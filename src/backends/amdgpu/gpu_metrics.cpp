@@ -116,11 +116,10 @@ platform::errno_or<gpu_metrics> read_gpu_metrics(std::string_view device_folder)
 
 failure unread_metrics(int error, std::string_view device_folder) {
   if (error != drm::no_number) return unread(error, device_folder, "gpu_metrics");
-  return {status::unsupported,
-          source::amdgpu,
-          {},
-          {device_folder, "/gpu_metrics is cut, or in a format that is not known"},
-          reason::not_understood};
+  return with_reason(
+      reason::not_understood,
+      fail(status::unsupported,
+           {device_folder, "/gpu_metrics is cut, or in a format that is not known"}));
 }
 
 }  // namespace hmn::amdgpu

@@ -164,12 +164,11 @@ void read_table(std::string_view folder, reader& to) {
     if (table.media_percent) {
       to.add(id::engine_percent, which::engine::video, *table.media_percent);
     } else if (table.is_media_ambiguous) {
-      to.refuse(id::engine_percent, {status::unsupported,
-                                     source::amdgpu,
-                                     {},
-                                     "gpu_metrics has percent or hundredths of it for the video "
-                                     "engines, depending on the firmware",
-                                     reason::ambiguous});
+      to.refuse(id::engine_percent,
+                with_reason(reason::ambiguous,
+                            fail(status::unsupported,
+                                 "gpu_metrics has percent or hundredths of it for the video "
+                                 "engines, depending on the firmware")));
     }
   }
   if (table.energy_joules) {

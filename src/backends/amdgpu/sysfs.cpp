@@ -18,10 +18,9 @@ platform::errno_or<double> read_quantity(std::string_view folder, std::string_vi
 
 failure unread(int error, std::string_view folder, std::string_view file) {
   if (error != EPERM) return drm::unreadable(source::amdgpu, error, folder, file);
-  return {status::asleep,
-          source::amdgpu,
-          {native_domain::error_number, error},
-          {folder, "/", file, " is not readable now: the card was suspended or is in a reset"}};
+  return fail(status::asleep,
+              {folder, "/", file, " is not readable now: the card was suspended or is in a reset"},
+              error);
 }
 
 namespace {
@@ -67,12 +66,10 @@ clock_levels read_clock_levels(std::string_view folder, std::string_view file) n
 
 failure why_no_clock(const clock_levels& l, std::string_view folder, std::string_view file) {
   if (l.error != 0) return unread(l.error, folder, file);
-  return {status::unsupported,
-          source::amdgpu,
-          {},
-          {folder, "/", file, " marks ", l.is_ambiguous ? "several levels" : "no level",
-           " as the current one"},
-          l.is_ambiguous ? reason::ambiguous : reason::unknown};
+  return with_reason(l.is_ambiguous ? reason::ambiguous : reason::unknown,
+                     fail(status::unsupported,
+                          {folder, "/", file, " marks ",
+                           l.is_ambiguous ? "several levels" : "no level", " as the current one"}));
 }
 
 error_counts parse_error_counts(std::string_view text) noexcept {

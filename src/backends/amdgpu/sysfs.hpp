@@ -22,6 +22,8 @@ inline constexpr scale duty_percent = from_duty;
 inline constexpr scale rpm = as_is;
 inline constexpr scale volts = from_milli;
 
+inline constexpr failure_of fail{source::amdgpu};
+
 platform::errno_or<double> read_quantity(std::string_view folder, std::string_view file,
                                          scale unit) noexcept;
 

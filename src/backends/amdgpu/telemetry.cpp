@@ -133,11 +133,9 @@ void read_throttle(const drm::card& c, std::string_view hwmon, sensors& s, std::
     if (!all) return s.refuse(throttle, unread_metrics(all.error, folder));
     none_in = all.value.format * 256U + all.value.content;
   }
-  s.refuse(throttle, {status::unsupported,
-                      source::amdgpu,
-                      {},
-                      {folder, "/gpu_metrics (format ", none_in / 256, ".", none_in % 256,
-                       ") does not report why the card throttles now"}});
+  s.refuse(throttle, fail(status::unsupported,
+                          {folder, "/gpu_metrics (format ", none_in / 256, ".", none_in % 256,
+                           ") does not report why the card throttles now"}));
 }
 
 bool is_device(std::string_view folder, std::uint64_t device) {

@@ -113,7 +113,8 @@ class limited_host final : public host_source {
     now.why = {status::ok, which, {}, {}};
     now.state = groups_.is_anywhere() ? state::ready : state::absent;
     if (!groups_.is_anywhere()) {
-      now.why = {status::no_source, which, {}, "no control group that is visible has dmem.max"};
+      now.why =
+          failure_of{which}(status::no_source, "no control group that is visible has dmem.max");
     }
     return now;
   }

@@ -49,11 +49,9 @@ class walk {
   result<void> run() {
     visit();
     if (missed_ == 0) return {};
-    return failure{status::limit,
-                   source::dmem,
-                   {},
-                   {missed_, " control groups are left out: past the first ", most_folders,
-                    ", too deep, or unreadable"}};
+    return failure_of{source::dmem}(
+        status::limit, {missed_, " control groups are left out: past the first ", most_folders,
+                        ", too deep, or unreadable"});
   }
 
  private:

@@ -167,17 +167,21 @@ std::vector<std::unique_ptr<driver>> make_drivers(const settings& s);
 
 inline constexpr failure_of fail{source::drm};
 
+// Makes failures of the card's driver.
+inline failure_of fail_by(const card& c) noexcept {
+  return {c.by->from()};
+}
+
 inline failure why_not_counted(const card& c) {
   return fail(status::unsupported, {"engines are not counted: ", c.folder.view(),
                                     "/profiling is 0; root may switch it on"});
 }
 
 inline failure needs_two_readings(const card& c) {
-  return {status::unsupported,
-          c.by->from(),
-          {},
-          "load is the difference of two readings: read again",
-          reason::not_yet};
+  failure why =
+      fail_by(c)(status::unsupported, "load is the difference of two readings: read again");
+  why.stated = reason::not_yet;
+  return why;
 }
 
 }  // namespace hmn::drm

@@ -92,9 +92,10 @@ void sensors::refuse(field f, const failure& why) {
 result<void> sensors::finish() {
   if (refused_ == wanted_) return std::move(last_);
   if (left_ == 0) return {};
-  failure why{status::unsupported, from_, {}, {}};
-  why.message = {"not reported by the driver ", v_.of().driver_name.view()};
-  if (blamed_) why = *blamed_;
+  const failure why =
+      blamed_ ? *blamed_
+              : failure_of{from_}(status::unsupported,
+                                  {"not reported by the driver ", v_.of().driver_name.view()});
   if ((left_ | refused_) == wanted_) return why;
   v_.diagnose(why, subject::telemetry, left_);
   return {};

@@ -146,15 +146,14 @@ result<void> drm_source::devices(std::vector<device>& out, reading& r) {
 
 failure drm_source::why_asleep(const card& c) {
   if (c.is_resting) {
-    return {status::asleep,
-            c.by->from(),
-            {},
-            "an idle device is left alone for a while, so that it can sleep; values are of before"};
+    return fail_by(c)(
+        status::asleep,
+        "an idle device is left alone for a while, so that it can sleep; values are of before");
   }
   if (c.state_error != 0) {
     return unreadable(c.by->from(), c.state_error, c.folder.view(), "power/runtime_status");
   }
-  return {status::asleep, c.by->from(), {}, "the device is suspended, and this would wake it"};
+  return fail_by(c)(status::asleep, "the device is suspended, and this would wake it");
 }
 
 result<void> drm_source::find(slot number, const card*& out) const {
@@ -217,7 +216,7 @@ source_state drm_source::describe(source which) const {
     if (c.by->from() == which) return now;
   }
   now.state = state::absent;
-  now.why = {status::no_source, which, {}, "no card of this driver is here"};
+  now.why = failure_of{which}(status::no_source, "no card of this driver is here");
   return now;
 }
 
@@ -237,10 +236,8 @@ namespace hmn::drm {
 
 result<void> card_visit::walk() {
   if (must_sleep(of_, in_.may_wake_)) {
-    return failure{status::asleep,
-                   of_.by->from(),
-                   {},
-                   "the device is suspended, and asking what its clients use would wake it"};
+    return fail_by(of_)(status::asleep,
+                        "the device is suspended, and asking what its clients use would wake it");
   }
   return in_.walk(reading_);
 }
@@ -260,8 +257,7 @@ result<card_load> card_visit::load() {
 }
 
 failure card_visit::why_no_load() const {
-  failure why{
-      status::unsupported, of_.by->from(), {}, "no process that can be seen uses the device"};
+  failure why = fail_by(of_)(status::unsupported, "no process that can be seen uses the device");
   for (const client& c : in_.now_.all()) {
     if (c.key.card != of_.number) continue;
     if (c.engine_count != 0) return needs_two_readings(of_);

@@ -19,17 +19,13 @@ namespace {
 constexpr std::uint64_t baseline_ns = platform::ns_per_second / 10;
 
 failure unseen(const card& c) {
-  return {status::unsupported,
-          c.by->from(),
-          {},
-          "what uses this device is no DRM client; its vendor's library lists it"};
+  return fail_by(c)(status::unsupported,
+                    "what uses this device is no DRM client; its vendor's library lists it");
 }
 
 failure partly_reported(const card& c) {
-  return {status::unsupported,
-          c.by->from(),
-          {},
-          "the driver reports it for a part of the process's memory only"};
+  return fail_by(c)(status::unsupported,
+                    "the driver reports it for a part of the process's memory only");
 }
 
 // Rounds up, to a power of two, so that the sentence of a lasting state seldom changes.
@@ -162,7 +158,7 @@ void drm_source::finish_row(const card& c, usage& row, reading& r, std::uint32_t
   if (row.from == source::none) row.from = c.by->from();
   if (row.used || !r.wants_diagnostics()) return;
   diagnostic d;
-  d.why = {status::unsupported, c.by->from(), {}, std::string(c.by->why_no_use())};
+  d.why = fail_by(c)(status::unsupported, {c.by->why_no_use()});
   if (error == EBADMSG) {
     d.why.code = status::backend;
     d.why.message = "what the driver prints of the process's clients is cut off or makes no sense";
@@ -226,10 +222,8 @@ failure drm_source::why_not_listed(const card& c, const asked_process& asked) {
         asked.error);
   }
   if (asked.now.met_asleep(c.number)) return why_asleep(c);
-  return {status::no_process,
-          c.by->from(),
-          {},
-          {"process ", asked.pid, " holds no descriptor of this device"}};
+  return fail_by(c)(status::no_process,
+                    {"process ", asked.pid, " holds no descriptor of this device"});
 }
 
 result<void> drm_source::process(slot number, std::uint32_t pid, bool self, usage& out,

@@ -21,11 +21,10 @@ constexpr std::string_view does_not_count =
     "the card's energy counter stands at 0: it does not count";
 
 failure needs_another(source from) {
-  return {status::unsupported,
-          from,
-          {},
-          "power is the difference of two readings of energy: read again",
-          reason::not_yet};
+  return with_reason(
+      reason::not_yet,
+      failure_of{from}(status::unsupported,
+                       "power is the difference of two readings of energy: read again"));
 }
 
 void give(sensors& s, std::uint32_t field, std::optional<double> from, std::optional<double>& to) {

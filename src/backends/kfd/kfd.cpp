@@ -32,18 +32,13 @@ class kfd_driver final : public drm::compute_driver {
   std::optional<int> error_;  // of the last read of the topology
 };
 
+constexpr failure_of fail{source::kfd};
+
 failure refused(int error, std::string_view folder, std::string_view what) {
-  failure why{status::permission, source::kfd, {native_domain::error_number, error}, {}};
-  why.message = {folder, what, " may not be read"};
-  if (error == ENOENT) {
-    why.code = status::no_source;
-    why.native = {};
-    why.message = "AMD's compute driver (KFD) is not here";
-  } else if (error != EACCES && error != EPERM) {
-    why.code = status::backend;
-    why.message = {folder, what, " cannot be read"};
-  }
-  return why;
+  if (error == ENOENT) return fail(status::no_source, "AMD's compute driver (KFD) is not here");
+  const bool is_refusal = drm::is_refused(error);
+  return fail(is_refusal ? status::permission : status::backend,
+              {folder, what, is_refusal ? " may not be read" : " cannot be read"}, error);
 }
 
 source_state kfd_driver::describe() const {
@@ -52,11 +47,9 @@ source_state kfd_driver::describe() const {
   if (!error_) return now;
   now.state = state::ready;
   if (topology_.refused() != 0 && topology_.nodes().empty()) {
-    now.why = {status::permission,
-               source::kfd,
-               {},
-               {"none of the GPUs below ", folder_,
-                "/topology may be looked at: this container was not given one"}};
+    now.why =
+        fail(status::permission, {"none of the GPUs below ", folder_,
+                                  "/topology may be looked at: this container was not given one"});
     now.state = state::unreadable;
   } else if (*error_ != 0) {
     now.why = refused(*error_, folder_, "/topology");
@@ -99,13 +92,12 @@ void kfd_driver::add_foreign(drm::visit& v, std::vector<usage>& rows) const {
     rows.back().notes |= note::foreign_pid;
   }
   if (!may_repeat) return;
-  v.diagnose({status::no_source,
-              source::kfd,
-              {},
-              {uses_.size(), " compute processes use ", sum,
-               " bytes of this device, by pids of the host; run in the host's PID namespace"},
-              reason::ambiguous},
-             subject::processes, 0);
+  v.diagnose(
+      with_reason(reason::ambiguous,
+                  fail(status::no_source, {uses_.size(), " compute processes use ", sum,
+                                           " bytes of this device, by pids of the host; run in "
+                                           "the host's PID namespace"})),
+      subject::processes, 0);
 }
 
 }  // namespace

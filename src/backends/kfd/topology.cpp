@@ -29,10 +29,6 @@ struct file_text {
   }
 };
 
-bool is_refusal(int error) noexcept {
-  return error == EPERM || error == EACCES;
-}
-
 std::optional<std::uint64_t> memory_of(std::string_view node) {
   const path_text banks{node, "/mem_banks"};
   std::optional<std::uint64_t> sum;
@@ -96,7 +92,7 @@ int topology::refresh() {
 int topology::add(std::string_view node) {
   const auto id = drm::read_number(node, "gpu_id");
   const file_text text({node, "/properties"});
-  if (is_refusal(id.error) || is_refusal(text.length.error)) ++refused_;
+  if (drm::is_refused(id.error) || drm::is_refused(text.length.error)) ++refused_;
   if (!id) return id.error;
   if (id.value == 0 || id.value > UINT32_MAX) return 0;
   drm::compute_node fresh;

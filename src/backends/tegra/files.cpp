@@ -68,11 +68,11 @@ void diagnose(reading& r, const failure& why, std::uint32_t about, std::uint32_t
 
 failure unreadable(int error, std::string_view folder, std::string_view name) {
   const bool refused = error == EACCES || error == EPERM;
-  return {refused ? status::permission : status::backend,
-          source::tegra,
-          {native_domain::error_number, error},
-          {folder, "/", name,
-           refused ? ": the system refuses to let this user read it" : ": it gives no number now"}};
+  return fail(
+      refused ? status::permission : status::backend,
+      {folder, "/", name,
+       refused ? ": the system refuses to let this user read it" : ": it gives no number now"},
+      error);
 }
 
 }  // namespace hmn::tegra

@@ -23,6 +23,8 @@ std::string link_name(std::string_view folder, std::string_view name);
 bool has_text_from(std::string_view list, std::string_view beginning) noexcept;
 std::string read_property(std::string_view folder, std::string_view name);
 
+inline constexpr failure_of fail{source::tegra};
+
 // Whether the error is temporary and proves nothing: the file may be readable next time.
 bool may_pass(int error) noexcept;
 

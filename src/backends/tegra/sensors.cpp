@@ -78,11 +78,9 @@ class collector {
   result<void> finish(bool is_sure) {
     if (refused_ == wanted_) return std::move(last_);
     if (left_ == 0) return {};
-    failure why{status::unsupported, source::tegra, {}, "not supported by this board"};
-    if (!is_sure) {
-      why = {
-          status::backend, source::tegra, {}, "not all of this board's sensors could be looked at"};
-    }
+    const failure why =
+        is_sure ? fail(status::unsupported, "not supported by this board")
+                : fail(status::backend, "not all of this board's sensors could be looked at");
     if ((left_ | refused_) == wanted_) return why;
     diagnose(r_, why, subject::telemetry, left_);
     return {};
@@ -132,10 +130,8 @@ void take_temperature(const places& at, collector& c, hmn::telemetry& out) {
 void take_power(const places& at, collector& c, hmn::telemetry& out) {
   if (!c.wants(field::power_watts) || at.power.what == feeds::nothing_of_it) return;
   if (at.power.what == feeds::gpu_and_others) {
-    return c.refuse({status::unsupported,
-                     source::tegra,
-                     {},
-                     {"the rail ", at.power.label, " feeds other parts than the GPU too"}},
+    return c.refuse(fail(status::unsupported,
+                         {"the rail ", at.power.label, " feeds other parts than the GPU too"}),
                     field::power_watts);
   }
   out.power_watts = read_power(at.power);

@@ -53,8 +53,6 @@ class tegra_source final : public device_source {
 constexpr slot only = 0;
 constexpr std::size_t clients_cap = 1U << 20;
 
-constexpr failure_of fail{source::tegra};
-
 failure asleep() {
   return fail(status::asleep, "the GPU is suspended, and this would wake it");
 }

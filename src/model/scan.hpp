@@ -61,6 +61,22 @@ constexpr std::string_view take_word(std::string_view& rest) noexcept {
   return word;
 }
 
+// Whether one of the parts between separators is `wanted`.
+constexpr bool has_part(std::string_view list, char separator, std::string_view wanted) noexcept {
+  while (!list.empty()) {
+    if (take_until(list, separator) == wanted) return true;
+  }
+  return false;
+}
+
+// Whether the text contains one of the words, which blanks separate.
+constexpr bool contains_any(std::string_view text, std::string_view words) noexcept {
+  while (!words.empty()) {
+    if (text.find(take_word(words)) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 // Returns the value of the digit; 36 and more for any other character.
 constexpr unsigned value_of_digit(char c) noexcept {
   if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');

@@ -11,13 +11,6 @@ namespace {
 // 3.19 wrote up to 2^64 - 1.
 constexpr std::uint64_t unlimited_from = 0x7fff'ffff'ffff'0000;
 
-bool names_memory(std::string_view controllers) {
-  while (!controllers.empty()) {
-    if (scan::take_until(controllers, ',') == "memory") return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 cgroup_membership parse_cgroup_membership(std::string_view text) noexcept {
@@ -28,7 +21,7 @@ cgroup_membership parse_cgroup_membership(std::string_view text) noexcept {
     const std::string_view id = scan::take_until(path, ':');
     const std::string_view controllers = scan::take_until(path, ':');
     if (!scan::number(id) || !path.starts_with('/')) continue;
-    if (names_memory(controllers)) return {version::v1, path};
+    if (scan::has_part(controllers, ',', "memory")) return {version::v1, path};
     if (id == "0" && controllers.empty()) found = {version::v2, path};
   }
   return found;

@@ -15,22 +15,10 @@ bool is_escape(std::string_view text) {
          is_octal(text[2]) && is_octal(text[3]);
 }
 
-bool climbs(std::string_view path) {
-  while (!path.empty()) {
-    if (scan::take_until(path, '/') == "..") return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 bool mount::is_cgroup_v1_memory() const noexcept {
-  if (type != "cgroup") return false;
-  std::string_view options = super_options;
-  while (!options.empty()) {
-    if (scan::take_until(options, ',') == "memory") return true;
-  }
-  return false;
+  return type == "cgroup" && scan::has_part(super_options, ',', "memory");
 }
 
 std::optional<mount> parse_mount(std::string_view line) noexcept {
@@ -76,7 +64,7 @@ std::optional<std::string_view> below_mount(std::string_view root, std::string_v
   std::string_view rest = path.substr(root.size());
   if (!rest.empty() && rest[0] != '/') return std::nullopt;
   while (rest.ends_with('/')) rest.remove_suffix(1);
-  if (climbs(rest)) return std::nullopt;
+  if (scan::has_part(rest, '/', "..")) return std::nullopt;
   return rest;
 }
 

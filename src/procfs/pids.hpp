@@ -30,7 +30,7 @@ std::vector<std::uint32_t> parse_pids(std::string_view text);
 
 // Target of the link <proc>/<pid>/ns/pid for a process in the initial PID namespace:
 // PROC_PID_INIT_INO, include/linux/proc_ns.h.
-inline constexpr std::string_view initial_pid_namespace = "pid:[4026531836]";
+inline constexpr const char* initial_pid_namespace = "pid:[4026531836]";
 
 // Tests the caller's namespace; true on a system without PID namespaces.
 bool is_in_initial_pid_namespace(const std::string& proc_root);

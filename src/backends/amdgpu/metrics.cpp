@@ -55,8 +55,8 @@ constexpr number_file in_hwmon[] = {
 };
 
 struct clock_file {
-  std::uint32_t instance;
-  std::string_view file;
+  std::uint8_t instance;
+  short_text<15> file;
 };
 constexpr clock_file clocks[] = {
     {which::clock::core, "pp_dpm_sclk"},  {which::clock::memory, "pp_dpm_mclk"},

@@ -54,6 +54,14 @@ constexpr whole_field whole_in_hwmon[] = {
     {fan_percent, "pwm1", {}, duty_percent, &telemetry::fan_percent},
 };
 
+struct known_input {
+  short_text<6> input;
+  bool is_unlabelled;  // meaning of the input without a label
+};
+constexpr known_input inputs[] = {{"temp1", true}, {"temp2", false}, {"temp3", false},
+                                  {"freq1", true}, {"freq2", false}, {"in0", true},
+                                  {"in1", false},  {"in2", false}};
+
 template <class Field>
 std::optional<double> read_one(std::string_view folder, const Field& f, sensors& s) {
   if (folder.empty() || !s.wants(f.is)) return std::nullopt;
@@ -99,7 +107,7 @@ void read_wholes(std::string_view hwmon, sensors& s, telemetry& out) {
 // sets that of the hotspot nearly always, also when idle. Nothing if a limit is not known.
 std::optional<std::uint64_t> bits_while_cool(const gpu_metrics& all, std::string_view hwmon,
                                              sensors& s) {
-  constexpr std::string_view labels[] = {"edge", "junction", "mem"};
+  static constexpr short_text<9> labels[] = {"edge", "junction", "mem"};
   constexpr double far_below = 10;  // C
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < all.celsius.size(); ++i) {
@@ -156,20 +164,11 @@ std::string hwmon_of(const drm::card& c, int* error) {
 
 platform::errno_or<std::string_view> input_of(std::string_view hwmon, std::string_view kind,
                                               std::string_view label) {
-  struct known {
-    std::string_view kind;
-    std::string_view input;
-    bool is_unlabelled;  // meaning of the input without a label
-  };
-  constexpr known inputs[] = {{"temp", "temp1", true},  {"temp", "temp2", false},
-                              {"temp", "temp3", false}, {"freq", "freq1", true},
-                              {"freq", "freq2", false}, {"in", "in0", true},
-                              {"in", "in1", false},     {"in", "in2", false}};
   std::array<char, 32> text, name;
   int failed = 0;
-  for (const known& k : inputs) {
-    if (k.kind != kind) continue;
-    const auto reported = drm::read_line(hwmon, compose_in(name, {k.input, "_label"}), text);
+  for (const known_input& k : inputs) {
+    if (!k.input.view().starts_with(kind)) continue;
+    const auto reported = drm::read_line(hwmon, compose_in(name, {k.input.view(), "_label"}), text);
     if (reported ? reported.value == label
                  : k.is_unlabelled && reported.error == ENOENT &&
                        (label == "edge" || label == "sclk" || label == "vddgfx")) {

@@ -21,12 +21,9 @@ constexpr std::size_t most_bytes = 65536;
 // Recognizes a group's own files, "memory.max": no group in it can have such a name.
 bool is_file(std::string_view name) noexcept {
   constexpr std::string_view makers =
-      " cgroup cpu cpuset dmem hugetlb io irq memory misc perf_event pids rdma ";
+      "cgroup cpu cpuset dmem hugetlb io irq memory misc perf_event pids rdma";
   const std::size_t dot = name.find('.');
-  if (dot == std::string_view::npos) return false;
-  const std::size_t at = makers.find(name.substr(0, dot));
-  return at != std::string_view::npos && at != 0 && makers[at - 1] == ' ' &&
-         makers[at + dot] == ' ';
+  return dot != std::string_view::npos && scan::has_part(makers, ' ', name.substr(0, dot));
 }
 
 bool is_gone(int error) noexcept {
@@ -161,11 +158,7 @@ platform::errno_or<bool> is_divided(const std::string& group) {
   const auto got = platform::read_small((group + "/cgroup.subtree_control").c_str(), buffer);
   if (!got) return {false, got.error};
   std::string_view text(buffer.data(), got.value);
-  std::string_view line = scan::take_line(text);
-  while (!line.empty()) {
-    if (scan::take_word(line) == "dmem") return {true, 0};
-  }
-  return {false, 0};
+  return {scan::has_part(scan::take_line(text), ' ', "dmem"), 0};
 }
 
 result<void> survey(host_source& host, const std::string& root, group_memory& out) {

@@ -8,15 +8,16 @@
 #include "backends/drm/attribute.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"
+#include "model/short_text.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::drm {
 namespace {
 
-constexpr std::string_view class_folders[] = {"/class/drm", "/class/accel"};
+constexpr short_text<13> class_folders[] = {"/class/drm", "/class/accel"};
 
 struct prefix {
-  std::string_view text;
+  short_text<8> text;
   node::kind what;
 };
 constexpr prefix prefixes[] = {
@@ -180,8 +181,7 @@ std::string_view device_part(std::string_view target) noexcept {
 
 bool is_left_alone(std::string_view driver, std::string_view bus, std::string_view name) noexcept {
   if (driver == "nvidia" || bus == "faux") return true;
-  constexpr std::string_view names[] = {"vgem", "vkms"};
-  return std::ranges::find(names, name) != std::end(names);
+  return name == "vgem" || name == "vkms";
 }
 
 int find_cards(std::string_view sys_root, std::vector<card>& out) {
@@ -203,8 +203,8 @@ int find_cards(std::string_view sys_root, std::vector<card>& out) {
 
 bool has_card(std::string_view sys_root) {
   bool found = false;
-  for (const std::string_view folder : class_folders) {
-    const path_text whole{sys_root, folder};
+  for (const auto& folder : class_folders) {
+    const path_text whole{sys_root, folder.view()};
     const int error = platform::for_each_entry(whole.c_str(), [&](std::string_view name) {
       const auto n = parse_node(name);
       if (!n || n->what == node::kind::card) return true;

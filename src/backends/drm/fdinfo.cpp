@@ -10,23 +10,21 @@ namespace hmn::drm {
 namespace {
 
 struct unit {
-  std::string_view name;
-  std::uint64_t factor;
+  short_text<4> name;
+  std::uint32_t factor;
 };
+constexpr unit units_of_time[] = {{"ns", 1}};
+constexpr unit units_of_memory[] = {
+    {"", 1}, {"KiB", 1 << 10}, {"kB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
 
 std::optional<std::uint64_t> with_unit(std::string_view value,
                                        std::span<const unit> units) noexcept {
   const auto count = scan::decimal(scan::take_word(value));
   const std::string_view name = scan::trim(value);
   for (const unit& u : units) {
-    if (count && name == u.name) return scan::product(*count, u.factor);
+    if (count && name == u.name.view()) return scan::product(*count, u.factor);
   }
   return std::nullopt;
-}
-
-std::optional<std::uint64_t> parse_ns(std::string_view value) noexcept {
-  constexpr unit units[] = {{"ns", 1}};
-  return with_unit(value, units);
 }
 
 std::optional<std::uint64_t> parse_count(std::string_view value) noexcept {
@@ -65,13 +63,13 @@ constexpr region_key region_keys[] = {
 struct engine_key {
   short_text<20> prefix;
   std::optional<std::uint64_t> engine::*member;
-  std::optional<std::uint64_t> (*parse)(std::string_view) noexcept;
+  bool is_time;
 };
 // Match before the regions' keys: "drm-total-cycles-" is no memory.
 constexpr engine_key engine_keys[] = {
-    {"drm-engine-", &engine::busy_ns, parse_ns},
-    {"drm-cycles-", &engine::cycles, parse_count},
-    {"drm-total-cycles-", &engine::total_cycles, parse_count},
+    {"drm-engine-", &engine::busy_ns, true},
+    {"drm-cycles-", &engine::cycles, false},
+    {"drm-total-cycles-", &engine::total_cycles, false},
 };
 
 bool take_capacity(std::string_view key, std::string_view value, fdinfo& out) noexcept {
@@ -88,7 +86,7 @@ bool take_engine(std::string_view key, std::string_view value, fdinfo& out) noex
   for (const engine_key& k : engine_keys) {
     if (!key.starts_with(k.prefix)) continue;
     if (engine* const e = out.engine_of(key.substr(k.prefix.size()))) {
-      set(e->*k.member, k.parse(value));
+      set(e->*k.member, k.is_time ? with_unit(value, units_of_time) : parse_count(value));
     }
     return true;
   }
@@ -163,9 +161,7 @@ engine* fdinfo::engine_of(std::string_view name) noexcept {
 }
 
 std::optional<std::uint64_t> parse_amount(std::string_view value) noexcept {
-  constexpr unit units[] = {
-      {"", 1}, {"KiB", 1 << 10}, {"kB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
-  return with_unit(value, units);
+  return with_unit(value, units_of_memory);
 }
 
 std::optional<fdinfo> parse_fdinfo(std::string_view text) noexcept {

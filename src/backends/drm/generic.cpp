@@ -11,6 +11,7 @@
 #include "backends/drm/driver.hpp"
 #include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
+#include "model/scan.hpp"
 #include "model/short_text.hpp"
 #include "platform/file.hpp"
 
@@ -135,20 +136,18 @@ void add_number(visit& v, std::string_view folder, const number_file& f, std::ve
              static_cast<std::uint32_t>(f.is));
 }
 
-bool is_among(std::string_view name, std::span<const std::string_view> names) noexcept {
-  return std::ranges::find(names, name) != names.end();
+bool is_among(const card& c, std::string_view names) noexcept {
+  return scan::has_part(names, ' ', c.driver_name.view());
 }
 
 bool is_virtual(const card& c) noexcept {
-  constexpr std::string_view names[]{"virtio_gpu", "vmwgfx", "vboxvideo", "hyperv_drm"};
-  return c.bus.view() == "virtio" || is_among(c.driver_name.view(), names);
+  return c.bus.view() == "virtio" || is_among(c, "virtio_gpu vmwgfx vboxvideo hyperv_drm");
 }
 
 // Off-bus devices are part of the SoC and allocate from host RAM; so do the NPUs of AMD and Intel,
 // which are PCI functions.
 bool is_unified(const card& c) noexcept {
-  constexpr std::string_view names[]{"amdxdna", "intel_vpu"};
-  return !is_virtual(c) && (c.pci_bus_id.empty() || is_among(c.driver_name.view(), names));
+  return !is_virtual(c) && (c.pci_bus_id.empty() || is_among(c, "amdxdna intel_vpu"));
 }
 
 pool unified_pool() noexcept {
@@ -190,17 +189,15 @@ class generic_driver final : public driver {
 
   // panfrost and panthor count only if root enables it.
   bool counts_engines(const card& c) const noexcept override {
-    constexpr std::string_view names[]{"panfrost", "panthor"};
-    if (!is_among(c.driver_name.view(), names)) return true;
+    if (!is_among(c, "panfrost panthor")) return true;
     const auto profiling = read_number(c.folder.view(), "profiling");
     return !profiling || profiling.value != 0;
   }
 
   // Their show_fdinfo sums up counters in RAM.
   bool fdinfo_wakes(const card& c) const noexcept override {
-    constexpr std::string_view names[]{"v3d",  "vc4",     "panfrost", "panthor",
-                                       "lima", "etnaviv", "nouveau",  "virtio_gpu"};
-    return !is_among(c.driver_name.view(), names) && !c.driver_name.view().starts_with("msm");
+    return !is_among(c, "v3d vc4 panfrost panthor lima etnaviv nouveau virtio_gpu") &&
+           !c.driver_name.view().starts_with("msm");
   }
 };
 

@@ -5,25 +5,26 @@
 
 #include "backends/drm/attribute.hpp"
 #include "model/scan.hpp"
+#include "model/short_text.hpp"
 
 namespace hmn::drm {
 namespace {
 
-constexpr std::string_view speed_file = "current_link_speed";
-constexpr std::string_view width_file = "current_link_width";
+constexpr const char* speed_file = "current_link_speed";
+constexpr const char* width_file = "current_link_width";
+// In the order of generations, the first of which is 1.
+constexpr short_text<5> speeds[] = {"2.5", "5.0", "8.0", "16.0", "32.0", "64.0"};
 
 }  // namespace
 
 std::optional<std::uint32_t> generation_of(std::string_view link_speed) noexcept {
-  constexpr std::string_view speeds[] = {"2.5", "5.0", "8.0", "16.0", "32.0", "64.0"};
   const std::string_view speed = scan::take_word(link_speed);
   if (!scan::trim(link_speed).starts_with("GT/s")) return std::nullopt;
   for (std::uint32_t i = 0; i < std::size(speeds); ++i) {
+    std::string_view known = speeds[i];
+    if (speed == known) return i + 1;
     // "5 GT/s" before Linux 5.12
-    if (speed == speeds[i] ||
-        (speeds[i].ends_with(".0") && speed == speeds[i].substr(0, speeds[i].size() - 2))) {
-      return i + 1;
-    }
+    if (known.ends_with(".0") && speed == known.substr(0, known.size() - 2)) return i + 1;
   }
   return std::nullopt;
 }

@@ -5,6 +5,7 @@
 
 #include "model/metric.hpp"
 #include "model/scan.hpp"
+#include "model/short_text.hpp"
 
 namespace hmn::drm {
 namespace {
@@ -70,10 +71,6 @@ void add_amount(amount& to, amount more, std::uint32_t bit, client_use& of) noex
   of.lacks |= sum.lack(bit);
 }
 
-bool contains(std::string_view text, std::string_view part) noexcept {
-  return text.find(part) != std::string_view::npos;
-}
-
 bool has_run(const engine& e) noexcept {
   return e.busy_ns.value_or(0) != 0 || e.cycles.value_or(0) != 0;
 }
@@ -126,26 +123,31 @@ void add(client_use& to, const client_use& more) noexcept {
   to.is_partial = to.is_partial || more.is_partial;
 }
 
-// Names by driver. i915: render, copy, video, video-enhance, compute. xe: rcs, bcs, vcs, vecs, ccs.
-// amdgpu: gfx, compute, dma, dec, enc, enc_1, jpeg, vpe. v3d: bin, render, tfu, csd, cache_clean,
-// cpu. panfrost: fragment, vertex-tiler. Others name their only engine gpu or after the driver.
+namespace {
+
+struct engine_names {
+  std::uint8_t is;
+  short_text<24> parts;
+};
+
+// Matches the first of these contained in a name. By driver: i915: render, copy, video,
+// video-enhance, compute. xe: rcs, bcs, vcs, vecs, ccs. amdgpu: gfx, compute, dma, dec, enc, enc_1,
+// jpeg, vpe. v3d: bin, render, tfu, csd, cache_clean, cpu. panfrost: fragment, vertex-tiler. Others
+// name their only engine gpu or after the driver.
+constexpr engine_names usual_names[] = {
+    {which::engine::compute, "compute ccs csd npu"},
+    {which::engine::video, "video vcs vecs vpe vcn"},
+    {which::engine::decode, "dec jpeg"},
+    {which::engine::encode, "enc"},
+    {which::engine::copy, "copy bcs dma tfu"},
+    {which::engine::other, "cache_clean cpu"},
+};
+
+}  // namespace
+
 std::uint32_t usual_engine(std::string_view engine) noexcept {
-  constexpr struct {
-    std::string_view part;
-    std::uint32_t is;
-  } parts[] = {
-      {"compute", which::engine::compute},   {"ccs", which::engine::compute},
-      {"csd", which::engine::compute},       {"npu", which::engine::compute},
-      {"video", which::engine::video},       {"vcs", which::engine::video},
-      {"vecs", which::engine::video},        {"vpe", which::engine::video},
-      {"vcn", which::engine::video},         {"dec", which::engine::decode},
-      {"jpeg", which::engine::decode},       {"enc", which::engine::encode},
-      {"copy", which::engine::copy},         {"bcs", which::engine::copy},
-      {"dma", which::engine::copy},          {"tfu", which::engine::copy},
-      {"cache_clean", which::engine::other}, {"cpu", which::engine::other},
-  };
-  for (const auto& p : parts) {
-    if (contains(engine, p.part)) return p.is;
+  for (const engine_names& n : usual_names) {
+    if (scan::contains_any(engine, n.parts)) return n.is;
   }
   return which::engine::graphics;
 }
@@ -165,13 +167,9 @@ std::uint32_t usual_kind(std::string_view engine) noexcept {
 }
 
 region_role usual_role(std::string_view region) noexcept {
-  for (const std::string_view part : {"vram", "local"}) {
-    if (contains(region, part)) return region_role::device;
-  }
-  for (const std::string_view part : {"memory", "system", "gtt", "gart", "cpu", "stolen"}) {
-    if (contains(region, part)) return region_role::host;
-  }
-  return region_role::ignored;
+  if (scan::contains_any(region, "vram local")) return region_role::device;
+  return scan::contains_any(region, "memory system gtt gart cpu stolen") ? region_role::host
+                                                                         : region_role::ignored;
 }
 
 }  // namespace hmn::drm

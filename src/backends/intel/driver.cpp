@@ -26,14 +26,8 @@ std::vector<std::uint32_t> numbers_in(const std::string& folder, std::string_vie
   return found;
 }
 
-namespace {
-
-constexpr std::string_view first_bus = "0000:00:";
-
-}  // namespace
-
 bool looks_integrated(const drm::card& c, std::string_view chip_name, int& error) {
-  if (!c.pci_bus_id.view().starts_with(first_bus)) return false;
+  if (!c.pci_bus_id.view().starts_with("0000:00:")) return false;
   return drm::find_hwmon(c.folder.view(), chip_name, &error).empty();
 }
 

@@ -9,7 +9,7 @@
 #include "model/compose.hpp"
 #include "model/device.hpp"
 #include "model/pci_address.hpp"
-#include "model/short_text.hpp"
+#include "model/scan.hpp"
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
 
@@ -35,20 +35,6 @@ bool is_own_bridge(std::string_view folder) noexcept {
   return maker.value == vendor::intel && what.value >> 8 == pci_bridge;
 }
 
-struct named_reason {
-  short_text<12> part;
-  std::uint32_t bit;
-};
-// Matches the first of these contained in a name. ratl: running average thermal limit. vr: voltage
-// regulator too hot or at its current limit. fastvmode: the same, briefly. prochot: external
-// signal.
-constexpr named_reason reasons[] = {
-    {"prochot", throttle::hardware}, {"therm", throttle::thermal}, {"ratl", throttle::thermal},
-    {"pl1", throttle::power},        {"pl2", throttle::power},     {"pl4", throttle::power},
-    {"tdc", throttle::power},        {"iccmax", throttle::power},  {"psys", throttle::power},
-    {"fastvmode", throttle::power},
-};
-
 }  // namespace
 
 std::optional<average_power> energy_meter::read(std::uint64_t microjoules,
@@ -73,24 +59,26 @@ std::string link_folder(std::string_view device_folder) {
   return std::string(is_own_bridge(upper) ? upper : std::string_view());
 }
 
+// prochot: external signal. ratl: running average thermal limit. fastvmode: voltage regulator at
+// its current limit, briefly.
 std::uint32_t throttle_bit(std::string_view reason) noexcept {
-  for (const named_reason& r : reasons) {
-    if (reason.find(r.part) != std::string_view::npos) return r.bit;
-  }
-  return throttle::other;
+  if (scan::contains_any(reason, "prochot")) return throttle::hardware;
+  if (scan::contains_any(reason, "therm ratl")) return throttle::thermal;
+  const bool is_power = scan::contains_any(reason, "pl1 pl2 pl4 tdc iccmax psys fastvmode");
+  return is_power ? throttle::power : throttle::other;
 }
 
 platform::errno_or<std::uint32_t> read_throttle(const gt& g) {
   const gt_files& f = *g.files;
   if (f.throttle_prefix.empty()) return {0, ENOENT};
-  const std::string folder = compose({g.folder, f.throttle});
+  const std::string folder = compose({g.folder, f.throttle.view()});
   // One file reports that nothing limits the clock, which is the common case.
   const auto status = drm::read_number(folder, f.throttle_status);
   if (!status || status.value == 0) return {0, status.error};
   std::uint32_t bits = 0;
   int error = 0;
   const int listed = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
-    if (!name.starts_with(f.throttle_prefix) || name == f.throttle_status) return true;
+    if (!name.starts_with(f.throttle_prefix) || name == f.throttle_status.view()) return true;
     const auto holds = drm::read_number(folder, name);
     // "reasons" of newer kernels is a list of words.
     if (!holds && holds.error != drm::no_number && holds.error != ENOENT) error = holds.error;

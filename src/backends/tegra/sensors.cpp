@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/tegra/sensors.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -9,20 +8,16 @@
 #include "backends/tegra/files.hpp"
 #include "model/compose.hpp"
 #include "model/scale.hpp"
+#include "model/scan.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::tegra {
 namespace {
 
 // Boards TX1, Nano, TX2, AGX Xavier.
-constexpr std::string_view own[] = {"VDD_GPU", "POM_5V_GPU", "VDD_SYS_GPU", "GPU"};
+constexpr const char* own = "VDD_GPU POM_5V_GPU VDD_SYS_GPU GPU";
 // Boards AGX Orin; Xavier NX, Orin NX and Nano.
-constexpr std::string_view shared[] = {"VDD_GPU_SOC", "VDD_CPU_GPU_CV"};
-
-template <std::size_t N>
-bool is_in(const std::string_view (&labels)[N], std::string_view label) noexcept {
-  return std::ranges::find(labels, label) != std::end(labels);
-}
+constexpr const char* shared = "VDD_GPU_SOC VDD_CPU_GPU_CV";
 
 void look_at(const std::string& folder, rail& best, bool& is_sure) {
   for (const char channel : {'1', '2', '3'}) {
@@ -38,11 +33,11 @@ void look_at(const std::string& folder, rail& best, bool& is_sure) {
 }
 
 // Nodes of NVIDIA GPUs only; "gpu" is also used by other vendors.
-constexpr std::string_view chips[] = {"gk20a", "gm20b", "gp10b", "gv11b", "ga10b", "gb10b"};
+constexpr const char* chips = "gk20a gm20b gp10b gv11b ga10b gb10b";
 
 bool is_one(const std::string& folder, std::string& chip) {
   chip = read_line(folder, "of_node/name").value;
-  const bool is_named = std::ranges::find(chips, chip) != std::end(chips);
+  const bool is_named = scan::has_part(chips, ' ', chip);
   const bool is_nvidias =
       chip == "gpu" && has_text_from(read_property(folder, "of_node/compatible"), "nvidia,");
   return (is_named || is_nvidias) && link_name(folder, "driver") != "nouveau";
@@ -146,8 +141,8 @@ bool is_of_gpu(std::string_view zone) noexcept {
 }  // namespace
 
 feeds rail_of(std::string_view label) noexcept {
-  if (is_in(own, label)) return feeds::gpu_alone;
-  return is_in(shared, label) ? feeds::gpu_and_others : feeds::nothing_of_it;
+  if (scan::has_part(own, ' ', label)) return feeds::gpu_alone;
+  return scan::has_part(shared, ' ', label) ? feeds::gpu_and_others : feeds::nothing_of_it;
 }
 
 rail find_rail(std::string_view sys_root, bool& is_sure) {

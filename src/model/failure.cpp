@@ -32,6 +32,12 @@ reason reason_for(const failure& why) noexcept {
   }
 }
 
+failure with_reason(reason stated, const failure& why) noexcept {
+  failure made = why;
+  made.stated = stated;
+  return made;
+}
+
 // Copied here, a failure costs each function that returns one less code.
 result<void>::result(const failure& why) : why_(why) {}
 

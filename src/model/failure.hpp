@@ -48,10 +48,7 @@ static_assert(std::is_trivially_copyable_v<failure>);
 reason reason_for(const failure& why) noexcept;
 
 // States a reason that does not follow from the status.
-inline failure with_reason(reason stated, failure why) {
-  why.stated = stated;
-  return why;
-}
+failure with_reason(reason stated, const failure& why) noexcept;
 
 template <class T>
 class [[nodiscard]] result {

@@ -35,8 +35,8 @@ void fuzz(std::string_view input) {
   check_regions(i915::parse_regions(bytes), input.size());
   check_regions(xe::parse_regions(bytes), input.size());
   const auto file = intel::parse_chip_file(input);
-  promise(!file || (file->number < 1000 && intel::unit_of(file->what).times > 0 &&
-                    intel::unit_of(file->what).over > 0));
+  promise(!file || (file->number < 1000 &&
+                    intel::value_of({file->what, intel::place::card, file->number, 1}) > 0));
   for (const auto what : {intel::quantity::temperature, intel::quantity::energy}) {
     promise(intel::parse_label(what, input) <= intel::place::other);
   }

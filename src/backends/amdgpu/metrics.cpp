@@ -12,46 +12,47 @@
 namespace hmn::amdgpu {
 namespace {
 
+using drm::unit;
 using id = metric_id;
 
-// Metric read from one file. `label`: `file` is the end of "temp2_crit", its start the input with
-// that label.
+// Metric read from one file.
 struct number_file {
   id is;
-  std::uint32_t instance;
-  short_text<8> kind;
-  short_text<12> label;
-  short_text<20> file;
-  scale unit;
+  std::uint8_t instance;
+  value_file from;
 };
 constexpr number_file in_device[] = {
-    {id::engine_percent, which::engine::graphics, {}, {}, "gpu_busy_percent", percent},
-    {id::engine_percent, which::engine::memory, {}, {}, "mem_busy_percent", percent},
-    {id::engine_percent, which::engine::video, {}, {}, "vcn_busy_percent", percent},
+    {id::engine_percent, which::engine::graphics, {{}, {}, "gpu_busy_percent", unit::percent}},
+    {id::engine_percent, which::engine::memory, {{}, {}, "mem_busy_percent", unit::percent}},
+    {id::engine_percent, which::engine::video, {{}, {}, "vcn_busy_percent", unit::percent}},
 };
 constexpr number_file in_hwmon[] = {
-    {id::temperature, which::sensor::core, "temp", "edge", "_input", celsius},
-    {id::temperature, which::sensor::hotspot, "temp", "junction", "_input", celsius},
-    {id::temperature, which::sensor::memory, "temp", "mem", "_input", celsius},
-    {id::temperature_limit, which::sensor::core, "temp", "edge", "_crit", celsius},
-    {id::temperature_limit, which::sensor::hotspot, "temp", "junction", "_crit", celsius},
-    {id::temperature_limit, which::sensor::memory, "temp", "mem", "_crit", celsius},
-    {id::temperature_shutdown, which::sensor::core, "temp", "edge", "_emergency", celsius},
-    {id::temperature_shutdown, which::sensor::hotspot, "temp", "junction", "_emergency", celsius},
-    {id::temperature_shutdown, which::sensor::memory, "temp", "mem", "_emergency", celsius},
-    {id::power_watts, which::power_reading::average, {}, {}, "power1_average", watts},
-    {id::power_watts, which::power_reading::instant, {}, {}, "power1_input", watts},
-    {id::power_limit_watts, which::power_limit::current, {}, {}, "power1_cap", watts},
-    {id::power_limit_watts, which::power_limit::default_limit, {}, {}, "power1_cap_default", watts},
-    {id::power_limit_watts, which::power_limit::min, {}, {}, "power1_cap_min", watts},
-    {id::power_limit_watts, which::power_limit::max, {}, {}, "power1_cap_max", watts},
-    {id::clock_mhz, which::clock::core, "freq", "sclk", "_input", megahertz},
-    {id::clock_mhz, which::clock::memory, "freq", "mclk", "_input", megahertz},
-    {id::fan_rpm, 1, {}, {}, "fan1_input", rpm},
-    {id::fan_percent, 1, {}, {}, "pwm1", duty_percent},
-    {id::voltage, which::rail::core, "in", "vddgfx", "_input", volts},
-    {id::voltage, which::rail::soc, "in", "vddnb", "_input", volts},
-    {id::voltage, which::rail::board, "in", "vddboard", "_input", volts},
+    {id::temperature, which::sensor::core, {"temp", "edge", "_input", unit::celsius}},
+    {id::temperature, which::sensor::hotspot, {"temp", "junction", "_input", unit::celsius}},
+    {id::temperature, which::sensor::memory, {"temp", "mem", "_input", unit::celsius}},
+    {id::temperature_limit, which::sensor::core, {"temp", "edge", "_crit", unit::celsius}},
+    {id::temperature_limit, which::sensor::hotspot, {"temp", "junction", "_crit", unit::celsius}},
+    {id::temperature_limit, which::sensor::memory, {"temp", "mem", "_crit", unit::celsius}},
+    {id::temperature_shutdown, which::sensor::core, {"temp", "edge", "_emergency", unit::celsius}},
+    {id::temperature_shutdown,
+     which::sensor::hotspot,
+     {"temp", "junction", "_emergency", unit::celsius}},
+    {id::temperature_shutdown, which::sensor::memory, {"temp", "mem", "_emergency", unit::celsius}},
+    {id::power_watts, which::power_reading::average, {{}, {}, "power1_average", unit::watts}},
+    {id::power_watts, which::power_reading::instant, {{}, {}, "power1_input", unit::watts}},
+    {id::power_limit_watts, which::power_limit::current, {{}, {}, "power1_cap", unit::watts}},
+    {id::power_limit_watts,
+     which::power_limit::default_limit,
+     {{}, {}, "power1_cap_default", unit::watts}},
+    {id::power_limit_watts, which::power_limit::min, {{}, {}, "power1_cap_min", unit::watts}},
+    {id::power_limit_watts, which::power_limit::max, {{}, {}, "power1_cap_max", unit::watts}},
+    {id::clock_mhz, which::clock::core, {"freq", "sclk", "_input", unit::megahertz}},
+    {id::clock_mhz, which::clock::memory, {"freq", "mclk", "_input", unit::megahertz}},
+    {id::fan_rpm, 1, {{}, {}, "fan1_input", unit::rpm}},
+    {id::fan_percent, 1, {{}, {}, "pwm1", unit::duty_of_255}},
+    {id::voltage, which::rail::core, {"in", "vddgfx", "_input", unit::volts}},
+    {id::voltage, which::rail::soc, {"in", "vddnb", "_input", unit::volts}},
+    {id::voltage, which::rail::board, {"in", "vddboard", "_input", unit::volts}},
 };
 
 struct clock_file {
@@ -93,17 +94,8 @@ class reader {
 
  private:
   void read(std::string_view folder, const number_file& f) {
-    std::array<char, 32> name;
-    platform::errno_or<std::string_view> input;
-    if (!f.kind.empty()) {
-      input = input_of(folder, f.kind, f.label);
-      if (!input) refuse(f.is, input.error, folder, compose_in(name, {f.kind.view(), "*_label"}));
-      if (input.value.empty()) return;
-    }
-    const std::string_view file = compose_in(name, {input.value, f.file.view()});
-    const auto value = read_quantity(folder, file, f.unit);
-    if (value) return add(f.is, f.instance, value.value);
-    refuse(f.is, value.error, folder, file);
+    const auto value = read_value(folder, f.from, [&](const failure& why) { refuse(f.is, why); });
+    if (value) add(f.is, f.instance, *value);
   }
 
   drm::visit& v_;

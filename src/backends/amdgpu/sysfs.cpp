@@ -4,16 +4,27 @@
 #include <array>
 #include <cerrno>
 
+#include "backends/amdgpu/telemetry.hpp"
 #include "backends/drm/attribute.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::amdgpu {
 
-platform::errno_or<double> read_quantity(std::string_view folder, std::string_view file,
-                                         scale unit) noexcept {
+std::optional<double> read_value(std::string_view folder, const value_file& f,
+                                 function_ref<void(const failure&)> refuse) {
+  std::array<char, 32> name;
+  platform::errno_or<std::string_view> input;
+  if (!f.kind.empty()) {
+    input = input_of(folder, f.kind, f.label);
+    if (!input) refuse(unread(input.error, folder, compose_in(name, {f.kind.view(), "*_label"})));
+    if (input.value.empty()) return std::nullopt;
+  }
+  const std::string_view file = compose_in(name, {input.value, f.file.view()});
   const auto raw = drm::read_signed(folder, file);
-  return {unit.of(static_cast<double>(raw.value)), raw.error};
+  if (raw) return drm::in_unit(f.in, raw.value);
+  if (raw.error != ENOENT) refuse(unread(raw.error, folder, file));
+  return std::nullopt;
 }
 
 failure unread(int error, std::string_view folder, std::string_view file) {

@@ -8,24 +8,26 @@
 #include <string_view>
 
 #include "backends/drm/driver.hpp"
-#include "model/scale.hpp"
+#include "backends/drm/sensors.hpp"
+#include "model/function_ref.hpp"
+#include "model/short_text.hpp"
 #include "platform/errno_or.hpp"
 
 namespace hmn::amdgpu {
 
-// Units of files.
-inline constexpr scale celsius = from_milli;
-inline constexpr scale watts = from_micro;
-inline constexpr scale megahertz = from_micro;
-inline constexpr scale percent = as_is;
-inline constexpr scale duty_percent = from_duty;
-inline constexpr scale rpm = as_is;
-inline constexpr scale volts = from_milli;
-
 inline constexpr failure_of fail{source::amdgpu};
 
-platform::errno_or<double> read_quantity(std::string_view folder, std::string_view file,
-                                         scale unit) noexcept;
+// File of a value. `label`: `file` is the end of "temp2_crit", its start the input with that label.
+struct value_file {
+  short_text<5> kind;
+  short_text<9> label;
+  short_text<19> file;
+  drm::unit in;
+};
+
+// Returns nothing if there is no such file, or for the reason given to `refuse`.
+std::optional<double> read_value(std::string_view folder, const value_file& f,
+                                 function_ref<void(const failure&)> refuse);
 
 // Same as drm::unreadable. amdgpu itself returns EPERM while the card is suspended or in a reset:
 // its files are world-readable.

@@ -17,41 +17,42 @@ namespace {
 using namespace telemetry_field;
 using field = std::uint32_t;
 using drm::sensors;
+using drm::unit;
 
-// Source of one field: `label` finds the number in `file`, "temp" in temp2_input.
+// Source of one field.
 struct real_field {
   field is;
-  short_text<20> file;
-  short_text<12> label;
-  scale unit;
+  value_file from;
   std::optional<double> telemetry::*to;
 };
 constexpr real_field reals_in_device[] = {
-    {gpu_busy_percent, "gpu_busy_percent", {}, percent, &telemetry::gpu_busy_percent},
-    {memory_busy_percent, "mem_busy_percent", {}, percent, &telemetry::memory_busy_percent},
+    {gpu_busy_percent, {{}, {}, "gpu_busy_percent", unit::percent}, &telemetry::gpu_busy_percent},
+    {memory_busy_percent,
+     {{}, {}, "mem_busy_percent", unit::percent},
+     &telemetry::memory_busy_percent},
 };
 // Before Linux 6.7 only one of power1_average and power1_input exists, so the average comes first.
 constexpr real_field reals_in_hwmon[] = {
-    {temperature_celsius, "temp", "edge", celsius, &telemetry::temperature_celsius},
-    {hotspot_celsius, "temp", "junction", celsius, &telemetry::hotspot_celsius},
-    {memory_celsius, "temp", "mem", celsius, &telemetry::memory_celsius},
-    {power_watts, "power1_average", {}, watts, &telemetry::power_watts},
-    {power_watts, "power1_input", {}, watts, &telemetry::power_watts},
-    {power_limit_watts, "power1_cap", {}, watts, &telemetry::power_limit_watts},
+    {temperature_celsius,
+     {"temp", "edge", "_input", unit::celsius},
+     &telemetry::temperature_celsius},
+    {hotspot_celsius, {"temp", "junction", "_input", unit::celsius}, &telemetry::hotspot_celsius},
+    {memory_celsius, {"temp", "mem", "_input", unit::celsius}, &telemetry::memory_celsius},
+    {power_watts, {{}, {}, "power1_average", unit::watts}, &telemetry::power_watts},
+    {power_watts, {{}, {}, "power1_input", unit::watts}, &telemetry::power_watts},
+    {power_limit_watts, {{}, {}, "power1_cap", unit::watts}, &telemetry::power_limit_watts},
 };
 
 struct whole_field {
   field is;
-  short_text<20> file;
-  short_text<12> label;
-  scale unit;
+  value_file from;
   std::optional<std::uint32_t> telemetry::*to;
 };
 constexpr whole_field whole_in_hwmon[] = {
-    {core_clock_mhz, "freq", "sclk", megahertz, &telemetry::core_clock_mhz},
-    {memory_clock_mhz, "freq", "mclk", megahertz, &telemetry::memory_clock_mhz},
-    {fan_rpm, "fan1_input", {}, rpm, &telemetry::fan_rpm},
-    {fan_percent, "pwm1", {}, duty_percent, &telemetry::fan_percent},
+    {core_clock_mhz, {"freq", "sclk", "_input", unit::megahertz}, &telemetry::core_clock_mhz},
+    {memory_clock_mhz, {"freq", "mclk", "_input", unit::megahertz}, &telemetry::memory_clock_mhz},
+    {fan_rpm, {{}, {}, "fan1_input", unit::rpm}, &telemetry::fan_rpm},
+    {fan_percent, {{}, {}, "pwm1", unit::duty_of_255}, &telemetry::fan_percent},
 };
 
 struct known_input {
@@ -62,29 +63,17 @@ constexpr known_input inputs[] = {{"temp1", true}, {"temp2", false}, {"temp3", f
                                   {"freq1", true}, {"freq2", false}, {"in0", true},
                                   {"in1", false},  {"in2", false}};
 
-template <class Field>
-std::optional<double> read_one(std::string_view folder, const Field& f, sensors& s) {
-  if (folder.empty() || !s.wants(f.is)) return std::nullopt;
-  std::array<char, 24> name;
-  std::string_view file = f.file;
-  if (!f.label.empty()) {
-    const auto input = input_of(folder, f.file, f.label);
-    if (!input)
-      s.refuse(f.is, unread(input.error, folder, compose_in(name, {f.file.view(), "*_label"})));
-    if (input.value.empty()) return std::nullopt;
-    file = compose_in(name, {input.value, "_input"});
-  }
-  const auto value = read_quantity(folder, file, f.unit);
-  if (value) return value.value;
-  if (value.error != ENOENT) s.refuse(f.is, unread(value.error, folder, file));
-  return std::nullopt;
+std::optional<double> read_one(std::string_view folder, field is, const value_file& from,
+                               sensors& s) {
+  if (folder.empty() || !s.wants(is)) return std::nullopt;
+  return read_value(folder, from, [&](const failure& why) { s.refuse(is, why); });
 }
 
 void read_reals(std::string_view folder, std::span<const real_field> fields, sensors& s,
                 telemetry& out) {
   for (const real_field& f : fields) {
     if (out.*f.to > 0.0) continue;
-    if (const auto value = read_one(folder, f, s)) s.found(f.is, out.*f.to, *value);
+    if (const auto value = read_one(folder, f.is, f.from, s)) s.found(f.is, out.*f.to, *value);
   }
 }
 
@@ -98,7 +87,7 @@ void read_clock_level(const drm::card& c, std::string_view file, field f, sensor
 
 void read_wholes(std::string_view hwmon, sensors& s, telemetry& out) {
   for (const whole_field& f : whole_in_hwmon) {
-    const auto value = drm::whole(read_one(hwmon, f, s));
+    const auto value = drm::whole(read_one(hwmon, f.is, f.from, s));
     if (value) s.found(f.is, out.*f.to, *value);
   }
 }
@@ -115,12 +104,12 @@ std::optional<std::uint64_t> bits_while_cool(const gpu_metrics& all, std::string
     const auto input = input_of(hwmon, "temp", labels[i]);
     std::array<char, 24> name;
     const std::string_view file = compose_in(name, {input.value, "_crit"});
-    const auto limit = read_quantity(hwmon, file, celsius);
+    const auto limit = drm::read_signed(hwmon, file);
     if (!limit) {
       s.refuse(telemetry_field::throttle, unread(limit.error, hwmon, file));
       return std::nullopt;
     }
-    if (*all.celsius[i] + far_below < limit.value) bits |= hot_bits[i];
+    if (*all.celsius[i] + far_below < drm::in_unit(unit::celsius, limit.value)) bits |= hot_bits[i];
   }
   return bits;
 }

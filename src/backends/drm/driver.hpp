@@ -178,10 +178,9 @@ inline failure why_not_counted(const card& c) {
 }
 
 inline failure needs_two_readings(const card& c) {
-  failure why =
-      fail_by(c)(status::unsupported, "load is the difference of two readings: read again");
-  why.stated = reason::not_yet;
-  return why;
+  return with_reason(
+      reason::not_yet,
+      fail_by(c)(status::unsupported, "load is the difference of two readings: read again"));
 }
 
 }  // namespace hmn::drm

@@ -9,19 +9,19 @@
 namespace hmn::drm {
 namespace {
 
-struct unit {
+struct known_unit {
   short_text<4> name;
   std::uint32_t factor;
 };
-constexpr unit units_of_time[] = {{"ns", 1}};
-constexpr unit units_of_memory[] = {
+constexpr known_unit units_of_time[] = {{"ns", 1}};
+constexpr known_unit units_of_memory[] = {
     {"", 1}, {"KiB", 1 << 10}, {"kB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
 
 std::optional<std::uint64_t> with_unit(std::string_view value,
-                                       std::span<const unit> units) noexcept {
+                                       std::span<const known_unit> units) noexcept {
   const auto count = scan::decimal(scan::take_word(value));
   const std::string_view name = scan::trim(value);
-  for (const unit& u : units) {
+  for (const known_unit& u : units) {
     if (count && name == u.name.view()) return scan::product(*count, u.factor);
   }
   return std::nullopt;

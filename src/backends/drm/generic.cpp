@@ -20,26 +20,14 @@ namespace {
 
 using field = std::uint32_t;
 
-enum scale_of : std::uint8_t {
-  celsius,
-  watts,
-  joules,
-  megahertz,
-  revolutions,
-  duty_of_255,
-  duty_percent
-};
-constexpr scale scales[] = {from_milli, from_micro, from_micro, from_micro,
-                            as_is,      from_duty,  as_is};
-
 // Documentation/driver-api/thermal/nouveau_thermal.rst: pwm1 is in percent. Reading fan1_input
 // measures the fan for up to 250 ms.
 void read_fan(std::string_view folder, bool is_nouveau, sensors& s, hmn::telemetry& out) {
   using namespace telemetry_field;
   std::optional<double> rpm, duty;
-  s.take(folder, {"pwm1"}, fan_percent, scales[is_nouveau ? duty_percent : duty_of_255], duty);
+  s.take(folder, {"pwm1"}, fan_percent, is_nouveau ? unit::percent : unit::duty_of_255, duty);
   if (!is_nouveau) {
-    s.take(folder, {"fan1_input"}, fan_rpm, scales[revolutions], rpm);
+    s.take(folder, {"fan1_input"}, fan_rpm, unit::rpm, rpm);
   } else if (s.wants(fan_rpm)) {
     s.refuse(fan_rpm, fail(status::unsupported, "not read: nouveau takes too long to report it"));
   }
@@ -49,11 +37,11 @@ void read_fan(std::string_view folder, bool is_nouveau, sensors& s, hmn::telemet
 
 void read_hwmon(std::string_view folder, sensors& s, hmn::telemetry& out) {
   using namespace telemetry_field;
-  s.take(folder, {"temp1_input"}, temperature_celsius, scales[celsius], out.temperature_celsius);
-  s.take(folder, {"power1_average", "power1_input"}, power_watts, scales[watts], out.power_watts);
-  s.take(folder, {"power1_cap", "power1_max"}, power_limit_watts, scales[watts],
+  s.take(folder, {"temp1_input"}, temperature_celsius, unit::celsius, out.temperature_celsius);
+  s.take(folder, {"power1_average", "power1_input"}, power_watts, unit::watts, out.power_watts);
+  s.take(folder, {"power1_cap", "power1_max"}, power_limit_watts, unit::watts,
          out.power_limit_watts);
-  s.take(folder, {"energy1_input"}, energy_joules, scales[joules], out.energy_joules);
+  s.take(folder, {"energy1_input"}, energy_joules, unit::joules, out.energy_joules);
 }
 
 // Finds <device>/devfreq/<name>.
@@ -70,8 +58,8 @@ std::string devfreq_of(std::string_view device_folder) {
 void read_clock(std::string_view device_folder, sensors& s, hmn::telemetry& out) {
   std::optional<double> mhz;
   if (!s.wants(telemetry_field::core_clock_mhz)) return;
-  s.take(devfreq_of(device_folder), {"cur_freq"}, telemetry_field::core_clock_mhz,
-         scales[megahertz], mhz);
+  s.take(devfreq_of(device_folder), {"cur_freq"}, telemetry_field::core_clock_mhz, unit::megahertz,
+         mhz);
   out.core_clock_mhz = whole(mhz);
 }
 
@@ -79,47 +67,31 @@ void read_link(const card& c, sensors& s, hmn::telemetry& out) {
   if (!c.pci_bus_id.empty() && c.bus.view() == "pci") take_link(c.folder.view(), s, out);
 }
 
-void read_load(visit& v, sensors& s, hmn::telemetry& out) {
-  using namespace telemetry_field;
-  if (!s.wants(gpu_busy_percent | window_ns)) return;
-  if (!v.of().counts_engines) {
-    return s.refuse(gpu_busy_percent | window_ns, why_not_counted(v.of()));
-  }
-  const result<card_load> load = v.load();
-  if (!load) return s.refuse(gpu_busy_percent | window_ns, load.why());
-  double most = 0;
-  for (const engine_load& e : load->engines) most = std::max(most, e.percent);
-  if (load->is_partial) out.notes |= note::lower_bound;
-  if (s.wants(gpu_busy_percent))
-    s.found(gpu_busy_percent, out.gpu_busy_percent, std::min(most, 100.0));
-  if (s.wants(window_ns)) s.found(window_ns, out.window_ns, load->window_ns);
-}
-
 struct number_file {
   metric_id is;
   std::uint8_t instance;
-  scale_of as;
+  unit in;
   short_text<18> file;
 };
 // Uses the first of two files for one metric.
 constexpr number_file of_chip[] = {
-    {metric_id::temperature, which::sensor::core, celsius, "temp1_input"},
-    {metric_id::temperature_limit, which::sensor::core, celsius, "temp1_crit"},
-    {metric_id::temperature_shutdown, which::sensor::core, celsius, "temp1_emergency"},
-    {metric_id::power_watts, which::power_reading::average, watts, "power1_average"},
-    {metric_id::power_watts, which::power_reading::instant, watts, "power1_input"},
-    {metric_id::power_limit_watts, which::power_limit::current, watts, "power1_cap"},
-    {metric_id::power_limit_watts, which::power_limit::current, watts, "power1_max"},
-    {metric_id::energy_joules, 0, joules, "energy1_input"},
+    {metric_id::temperature, which::sensor::core, unit::celsius, "temp1_input"},
+    {metric_id::temperature_limit, which::sensor::core, unit::celsius, "temp1_crit"},
+    {metric_id::temperature_shutdown, which::sensor::core, unit::celsius, "temp1_emergency"},
+    {metric_id::power_watts, which::power_reading::average, unit::watts, "power1_average"},
+    {metric_id::power_watts, which::power_reading::instant, unit::watts, "power1_input"},
+    {metric_id::power_limit_watts, which::power_limit::current, unit::watts, "power1_cap"},
+    {metric_id::power_limit_watts, which::power_limit::current, unit::watts, "power1_max"},
+    {metric_id::energy_joules, 0, unit::joules, "energy1_input"},
 };
 constexpr number_file of_fan[] = {
-    {metric_id::fan_percent, 1, duty_of_255, "pwm1"},
-    {metric_id::fan_rpm, 1, revolutions, "fan1_input"},
+    {metric_id::fan_percent, 1, unit::duty_of_255, "pwm1"},
+    {metric_id::fan_rpm, 1, unit::rpm, "fan1_input"},
 };
-constexpr number_file of_nouveaus_fan[] = {{metric_id::fan_percent, 1, duty_percent, "pwm1"}};
+constexpr number_file of_nouveaus_fan[] = {{metric_id::fan_percent, 1, unit::percent, "pwm1"}};
 constexpr number_file of_clock[] = {
-    {metric_id::clock_mhz, which::clock::core, megahertz, "cur_freq"},
-    {metric_id::clock_limit_mhz, which::clock::core, megahertz, "max_freq"},
+    {metric_id::clock_mhz, which::clock::core, unit::megahertz, "cur_freq"},
+    {metric_id::clock_limit_mhz, which::clock::core, unit::megahertz, "max_freq"},
 };
 
 void add_number(visit& v, std::string_view folder, const number_file& f, std::vector<metric>& out) {
@@ -129,7 +101,7 @@ void add_number(visit& v, std::string_view folder, const number_file& f, std::ve
   const auto read = read_signed(folder, f.file);
   if (read.error == ENOENT) return;
   if (read) {
-    const double value = scales[f.as].of(static_cast<double>(read.value));
+    const double value = in_unit(f.in, read.value);
     return out.push_back(measured(source::drm, f.is, f.instance, value));
   }
   v.diagnose(unreadable(source::drm, read.error, folder, f.file), subject::metrics,
@@ -235,7 +207,7 @@ result<void> read_sensors(visit& v, std::uint32_t fields, hmn::telemetry& out) {
   }
   read_clock(v.of().folder.view(), s, out);
   read_link(v.of(), s, out);
-  read_load(v, s, out);
+  take_load(v, s, out);
   return s.finish();
 }
 

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/drm/sensors.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <optional>
 
 #include "backends/drm/attribute.hpp"
+#include "model/scale.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::drm {
 namespace {
+
+// In the order of `unit`.
+constexpr scale scales[] = {as_is, from_milli, from_micro, from_duty};
 
 // Parses the number in "temp2_input".
 std::optional<std::uint32_t> number_of(std::string_view file, std::string_view kind) {
@@ -29,6 +34,10 @@ bool has_label(std::string_view hwmon, std::string_view input, std::string_view 
 }
 
 }  // namespace
+
+double in_unit(unit u, std::int64_t value) noexcept {
+  return scales[static_cast<std::size_t>(u)].of(static_cast<double>(value));
+}
 
 std::string find_hwmon(std::string_view device_folder, std::string_view name, int* error) {
   const std::string folder = compose({device_folder, "/hwmon"});
@@ -61,7 +70,7 @@ std::string find_input(std::string_view hwmon, std::string_view kind, std::strin
 }
 
 void sensors::take(std::string_view folder, std::initializer_list<std::string_view> files, field f,
-                   scale unit, std::optional<double>& out) {
+                   unit in, std::optional<double>& out) {
   if (!wants(f) || folder.empty()) return;
   std::optional<double> first;
   for (const std::string_view file : files) {
@@ -69,7 +78,7 @@ void sensors::take(std::string_view folder, std::initializer_list<std::string_vi
     if (!read) {
       refuse_file(f, read.error, folder, file);
     } else if (read.value > 0 || !first) {
-      first = unit.of(static_cast<double>(read.value));
+      first = in_unit(in, read.value);
     }
     if (first > 0.0) break;
   }
@@ -99,6 +108,22 @@ result<void> sensors::finish() {
   if ((left_ | refused_) == wanted_) return why;
   v_.diagnose(why, subject::telemetry, left_);
   return {};
+}
+
+void take_load(visit& v, sensors& s, hmn::telemetry& out) {
+  using namespace telemetry_field;
+  if (!s.wants(gpu_busy_percent | window_ns)) return;
+  if (!v.of().counts_engines) {
+    return s.refuse(gpu_busy_percent | window_ns, why_not_counted(v.of()));
+  }
+  const result<card_load> load = v.load();
+  if (!load) return s.refuse(gpu_busy_percent | window_ns, load.why());
+  double most = 0;
+  for (const engine_load& e : load->engines) most = std::max(most, e.percent);
+  if (load->is_partial) out.notes |= note::lower_bound;
+  if (s.wants(gpu_busy_percent))
+    s.found(gpu_busy_percent, out.gpu_busy_percent, std::min(most, 100.0));
+  if (s.wants(window_ns)) s.found(window_ns, out.window_ns, load->window_ns);
 }
 
 std::optional<std::uint32_t> whole(std::optional<double> value) noexcept {

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "backends/drm/driver.hpp"
-#include "model/scale.hpp"
 #include "platform/errno_or.hpp"
 
 namespace hmn::drm {
@@ -24,6 +23,23 @@ std::string find_hwmon(std::string_view device_folder, std::string_view name, in
 // an empty label, the lowest-numbered one without a label file. "temp2"; empty: none.
 std::string find_input(std::string_view hwmon, std::string_view kind, std::string_view label);
 
+// Units of files: parts of the library's own.
+enum class unit : std::uint8_t {
+  one,
+  milli,
+  micro,
+  duty_of_255,
+  percent = one,
+  rpm = one,
+  celsius = milli,
+  volts = milli,
+  watts = micro,
+  joules = micro,
+  megahertz = micro,
+};
+
+double in_unit(unit u, std::int64_t value) noexcept;
+
 // Telemetry files of one card and their errors: each wanted field is filled or refused once, and
 // finish() reports the rest.
 class sensors {
@@ -38,7 +54,7 @@ class sensors {
   // Takes the first file that has a number of this unit; one above 0 if there is one, since some
   // drivers fill the others.
   void take(std::string_view folder, std::initializer_list<std::string_view> files, field f,
-            scale unit, std::optional<double>& out);
+            unit in, std::optional<double>& out);
   template <class T>
   void found(field f, std::optional<T>& out, T value) {
     out = value;
@@ -62,6 +78,9 @@ class sensors {
   failure last_;
   std::optional<failure> blamed_;
 };
+
+// Adds the load of the busiest engine, if wanted.
+void take_load(visit& v, sensors& s, hmn::telemetry& out);
 
 // Rounds; a value outside of the type is its maximum, which no limit allows.
 std::optional<std::uint32_t> whole(std::optional<double> value) noexcept;

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "backends/drm/attribute.hpp"
+#include "backends/drm/sensors.hpp"
 #include "model/scan.hpp"
 #include "model/short_text.hpp"
 #include "model/sort.hpp"
@@ -16,22 +17,23 @@ namespace hmn::intel {
 namespace {
 
 using namespace telemetry_field;
+using drm::unit;
 
 // Rows in the order of `quantity`.
 struct kind {
-  short_text<8> prefix;
-  short_text<12> suffix;
+  short_text<7> prefix;
+  short_text<11> suffix;
+  unit in;
   std::uint32_t fields;
-  scale unit;
 };
 constexpr kind kinds[] = {
-    {"temp", "_input", temperature_celsius | memory_celsius, from_milli},
-    {"fan", "_input", fan_rpm, as_is},
-    {"energy", "_input", energy_joules | power_watts, from_micro},
-    {"power", "_max", power_limit_watts, from_micro},
-    {"power", "_rated_max", 0, from_micro},
-    {"in", "_input", 0, from_milli},
-    {"power", "_cap", power_limit_watts, from_micro},
+    {"temp", "_input", unit::celsius, temperature_celsius | memory_celsius},
+    {"fan", "_input", unit::rpm, fan_rpm},
+    {"energy", "_input", unit::joules, energy_joules | power_watts},
+    {"power", "_max", unit::watts, power_limit_watts},
+    {"power", "_rated_max", unit::watts, 0},
+    {"in", "_input", unit::volts, 0},
+    {"power", "_cap", unit::watts, power_limit_watts},
 };
 
 const kind& of(quantity what) noexcept {
@@ -47,7 +49,7 @@ bool is_missing(int error) noexcept {
 
 std::optional<chip_file> parse_chip_file(std::string_view name) noexcept {
   for (std::size_t i = 0; i < std::size(kinds); ++i) {
-    const auto& [prefix, suffix, fields, unit] = kinds[i];
+    const auto& [prefix, suffix, in, fields] = kinds[i];
     if (!name.starts_with(prefix) || !name.ends_with(suffix)) continue;
     if (name.size() <= prefix.size() + suffix.size()) continue;
     const auto digits = name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
@@ -66,8 +68,8 @@ place parse_label(quantity what, std::string_view label) noexcept {
   return label.starts_with("vram") ? place::memory : place::other;
 }
 
-scale unit_of(quantity what) noexcept {
-  return of(what).unit;
+double value_of(const reading_of_chip& r) noexcept {
+  return drm::in_unit(of(r.what).in, r.value);
 }
 
 std::uint32_t fields_of(quantity what) noexcept {
@@ -114,7 +116,7 @@ std::optional<double> chip::highest(quantity what, place where) const noexcept {
   std::optional<double> most;
   for (const reading_of_chip& r : all_) {
     if (r.what != what || r.where != where) continue;
-    most = std::max(most.value_or(-1e9), unit_of(what).of(static_cast<double>(r.value)));
+    most = std::max(most.value_or(-1e9), value_of(r));
   }
   return most;
 }
@@ -142,7 +144,7 @@ std::optional<double> chip::limit(quantity which) const noexcept {
     if (found == nullptr || is_better) found = &r;
   }
   if (found == nullptr || (has_several && !counts_surely())) return std::nullopt;
-  return unit_of(which).of(static_cast<double>(found->value));
+  return value_of(*found);
 }
 
 std::string_view chip::why_no_limit() const noexcept {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "model/function_ref.hpp"
-#include "model/scale.hpp"
 
 namespace hmn::intel {
 
@@ -77,7 +76,7 @@ class chip {
   std::vector<reading_of_chip> all_;
 };
 
-// Factor to Celsius, RPM, joules, watts, volts.
-scale unit_of(quantity what) noexcept;
+// Value in Celsius, RPM, joules, watts, volts.
+double value_of(const reading_of_chip& r) noexcept;
 
 }  // namespace hmn::intel

@@ -43,7 +43,7 @@ void take_chip(const chip& c, sensors& s, hmn::telemetry& out) {
 void take_clock(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) {
   if (!s.wants(core_clock_mhz) || gts.empty()) return;
   std::optional<double> mhz;
-  s.take(gts.front().folder, {gts.front().files->actual}, core_clock_mhz, as_is, mhz);
+  s.take(gts.front().folder, {gts.front().files->actual}, core_clock_mhz, drm::unit::one, mhz);
   out.core_clock_mhz = drm::whole(mhz);
 }
 
@@ -59,19 +59,6 @@ void take_throttle(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) 
     }
   }
   if (all) s.found(telemetry_field::throttle, out.throttle, *all);
-}
-
-// Load of the busiest engine.
-void take_load(drm::visit& v, sensors& s, hmn::telemetry& out) {
-  if (!s.wants(gpu_busy_percent | window_ns)) return;
-  const result<drm::card_load> load = v.load();
-  if (!load) return s.refuse(gpu_busy_percent | window_ns, load.why());
-  double most = 0;
-  for (const drm::engine_load& e : load->engines) most = std::max(most, e.percent);
-  if (load->is_partial) out.notes |= note::lower_bound;
-  if (s.wants(gpu_busy_percent))
-    s.found(gpu_busy_percent, out.gpu_busy_percent, std::min(most, 100.0));
-  if (s.wants(window_ns)) s.found(window_ns, out.window_ns, load->window_ns);
 }
 
 std::uint32_t instance_of(const reading_of_chip& r) noexcept {
@@ -110,7 +97,7 @@ bool is_reported(const chip& c, const reading_of_chip& r) noexcept {
 void add_reading(const reading_of_chip& r, source from, std::vector<metric>& out) {
   if (is_limit(r.what) || (r.what == quantity::energy && r.value <= 0)) return;
   if (r.where == place::other) return;
-  const double value = unit_of(r.what).of(static_cast<double>(r.value));
+  const double value = value_of(r);
   for (metric& m : out) {
     if (m.from != from || m.id != id_of(r.what) || m.instance != instance_of(r)) continue;
     m.value = std::max(m.value.value_or(value), value);
@@ -183,8 +170,7 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
     s.refuse(power_limit_watts, fail(status::unsupported, std::string(why)));
   }
   if (const reading_of_chip* const counted = has.energy(); counted != nullptr) {
-    give(s, energy_joules, unit_of(quantity::energy).of(static_cast<double>(counted->value)),
-         out.energy_joules);
+    give(s, energy_joules, value_of(*counted), out.energy_joules);
     const auto average = power_of(c, has);
     if (average) {
       give(s, power_watts, average->watts, out.power_watts);
@@ -213,7 +199,7 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
       drm::take_link(at, s, out);
     }
   }
-  take_load(v, s, out);
+  drm::take_load(v, s, out);
   return s.finish();
 }
 

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "model/compose.hpp"
-#include "model/short_text.hpp"
+#include "model/scan.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::pci {
@@ -33,9 +33,10 @@ bool is_one_of(const T (&all)[N], std::optional<std::uint32_t> value) noexcept {
 }  // namespace
 
 bool names_system_on_chip(std::string_view name) noexcept {
-  static constexpr short_text<7> chips[] = {"GB10", "Orin", "Thor", "Xavier", "Tegra"};
-  return std::any_of(std::begin(chips), std::end(chips),
-                     [&](std::string_view chip) { return has_word(name, chip); });
+  for (std::string_view chips = "GB10 Orin Thor Xavier Tegra"; !chips.empty();) {
+    if (has_word(name, scan::take_until(chips, ' '))) return true;
+  }
+  return false;
 }
 
 bool is_tegra(const std::string& sys_root) {

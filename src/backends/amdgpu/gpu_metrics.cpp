@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "backends/amdgpu/sysfs.hpp"
-#include "backends/drm/attribute.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/telemetry.hpp"
 #include "platform/file.hpp"
 
@@ -107,15 +107,15 @@ std::optional<gpu_metrics> parse_gpu_metrics(std::string_view bytes) noexcept {
 
 platform::errno_or<gpu_metrics> read_gpu_metrics(std::string_view device_folder) noexcept {
   std::array<char, 4096> bytes;
-  const drm::path_text path{device_folder, "/gpu_metrics"};
+  const sysfs::path_text path{device_folder, "/gpu_metrics"};
   const auto got = platform::read_small(path.c_str(), bytes);
   if (!got) return {{}, got.error};
   const auto all = parse_gpu_metrics({bytes.data(), got.value});
-  return {all.value_or(gpu_metrics{}), all ? 0 : drm::no_number};
+  return {all.value_or(gpu_metrics{}), all ? 0 : sysfs::no_number};
 }
 
 failure unread_metrics(int error, std::string_view device_folder) {
-  if (error != drm::no_number) return unread(error, device_folder, "gpu_metrics");
+  if (error != sysfs::no_number) return unread(error, device_folder, "gpu_metrics");
   return with_reason(
       reason::not_understood,
       fail(status::unsupported,

@@ -36,7 +36,7 @@ std::uint32_t throttle_of(std::uint64_t independent_status) noexcept;
 inline constexpr std::array<std::uint64_t, 3> hot_bits = {
     std::uint64_t{1} << 35, std::uint64_t{1} << 36, std::uint64_t{1} << 34};
 
-// The error is drm::no_number for an unknown format or a torn file.
+// The error is sysfs::no_number for an unknown format or a torn file.
 platform::errno_or<gpu_metrics> read_gpu_metrics(std::string_view device_folder) noexcept;
 // Why the table cannot be used.
 failure unread_metrics(int error, std::string_view device_folder);

@@ -5,8 +5,8 @@
 #include <cerrno>
 
 #include "backends/amdgpu/sysfs.hpp"
-#include "backends/drm/attribute.hpp"
 #include "backends/drm/sensors.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
@@ -66,21 +66,21 @@ platform::errno_or<device_kind> kind_of_card(std::string_view device_folder) {
   const std::string hwmon = drm::find_hwmon(device_folder, "amdgpu", &error);
   if (hwmon.empty()) return {device_kind::unknown, error};
   std::array<char, 32> label;
-  const auto in1 = drm::read_line(hwmon, "in1_label", label);
+  const auto in1 = sysfs::read_line(hwmon, "in1_label", label);
   if (in1 && in1.value == "vddnb") return {device_kind::integrated, 0};
   if (!in1 && in1.error != ENOENT) return {device_kind::unknown, in1.error};
-  const drm::path_text crit{hwmon, "/temp1_crit"};
+  const sysfs::path_text crit{hwmon, "/temp1_crit"};
   return {platform::exists(crit.c_str()) ? device_kind::discrete : device_kind::unknown, 0};
 }
 
 int read_name(const card& c, text<256>& name) {
   std::array<char, 256> buffer;
-  const auto reported = drm::read_line(c.folder.view(), "product_name", buffer);
-  if (drm::is_passing(reported.error)) return reported.error;
+  const auto reported = sysfs::read_line(c.folder.view(), "product_name", buffer);
+  if (sysfs::is_passing(reported.error)) return reported.error;
   name = text<256>(reported.value);
   if (!name.empty()) return 0;
-  const auto revision = drm::read_hex(c.folder.view(), "revision");
-  if (drm::is_passing(revision.error)) return revision.error;
+  const auto revision = sysfs::read_hex(c.folder.view(), "revision");
+  if (sysfs::is_passing(revision.error)) return revision.error;
   if (!c.pci_device || !revision) return 0;
   name = text<256>(read_marketing_name(*c.pci_device, static_cast<std::uint32_t>(revision.value)));
   return 0;
@@ -101,20 +101,20 @@ const card* whole_of(const drm::compute_node& part, std::span<const card> all) n
 void fill_identity(drm::visit& v, device& who) {
   const std::string_view folder = v.of().folder.view();
   std::array<char, 96> buffer;
-  const auto id = drm::read_line(folder, "unique_id", buffer);
+  const auto id = sysfs::read_line(folder, "unique_id", buffer);
   if (id) who.uuid = uuid_of(id.value);
   if (!id && id.error != ENOENT) {
     v.diagnose(unread(id.error, folder, "unique_id"), subject::devices, device_field::uuid);
   }
   // Version exists for out-of-tree drivers only.
-  const drm::path_text module{v.sys_root(), "/module/amdgpu"};
-  const auto version = drm::read_line(module.view(), "version", buffer);
+  const sysfs::path_text module{v.sys_root(), "/module/amdgpu"};
+  const auto version = sysfs::read_line(module.view(), "version", buffer);
   if (version) who.driver_version.assign(version.value);
-  const auto total = drm::read_number(folder, "mem_info_vram_total");
+  const auto total = sysfs::read_number(folder, "mem_info_vram_total");
   if (total && total.value != 0 && who.kind != device_kind::integrated) {
     who.memory_total = total.value;
   }
-  const auto node = drm::read_number(folder, "numa_node");
+  const auto node = sysfs::read_number(folder, "numa_node");
   if (node && node.value <= UINT32_MAX) who.numa_node = static_cast<std::uint32_t>(node.value);
 }
 

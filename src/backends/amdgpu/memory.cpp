@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backends/amdgpu/sysfs.hpp"
-#include "backends/drm/attribute.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/short_text.hpp"
 
 namespace hmn::amdgpu {
@@ -27,7 +27,7 @@ void refuse(drm::visit& v, int error, std::string_view file, std::uint32_t field
 }
 
 void read_used(drm::visit& v, const value_files& f, pool& p) {
-  const auto used = drm::read_number(v.of().folder.view(), f.used);
+  const auto used = sysfs::read_number(v.of().folder.view(), f.used);
   if (!used) return refuse(v, used.error, f.used, pool_field::used | pool_field::free);
   p.used = used.value;
   p.accounting = accounting::resident;
@@ -38,7 +38,7 @@ pool read_pool(drm::visit& v, const value_files& f) {
   pool p;
   p.kind = f.kind;
   p.from = source::amdgpu;
-  const auto total = drm::read_number(v.of().folder.view(), f.total);
+  const auto total = sysfs::read_number(v.of().folder.view(), f.total);
   if (total) {
     p.total = total.value;
   } else {
@@ -71,7 +71,7 @@ result<void> read_memory(drm::visit& v, device_kind kind, pools& out) {
   }
   if (!out.empty()) return {};
   const std::string_view folder = v.of().folder.view();
-  return unread(drm::read_number(folder, pool_files[0].total).error, folder, pool_files[0].total);
+  return unread(sysfs::read_number(folder, pool_files[0].total).error, folder, pool_files[0].total);
 }
 
 }  // namespace hmn::amdgpu

@@ -5,7 +5,7 @@
 #include "backends/amdgpu/gpu_metrics.hpp"
 #include "backends/amdgpu/sysfs.hpp"
 #include "backends/amdgpu/telemetry.hpp"
-#include "backends/drm/attribute.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/short_text.hpp"
 #include "platform/file.hpp"
 
@@ -131,12 +131,12 @@ void name_package_power(std::vector<metric>& all) {
 void read_errors(std::string_view folder, reader& to) {
   std::array<char, 256> text;
   constexpr std::string_view file = "ras/umc_err_count";
-  const drm::path_text path{folder, "/", file};
+  const sysfs::path_text path{folder, "/", file};
   const auto got = platform::read_small(path.c_str(), text);
   const error_counts errors = parse_error_counts({text.data(), got ? got.value : 0});
   const auto take = [&](id is, std::optional<std::uint64_t> count) {
     to.add_count(is, which::era::since_load, count);
-    if (!count) to.refuse(is, got ? drm::no_number : got.error, folder, file);
+    if (!count) to.refuse(is, got ? sysfs::no_number : got.error, folder, file);
   };
   take(id::ecc_corrected, errors.corrected);
   take(id::ecc_uncorrected, errors.uncorrected);
@@ -180,7 +180,7 @@ void read_metrics(drm::visit& v, device_kind kind, bool slow, std::vector<metric
   if (!hwmon.empty()) to.read(hwmon, in_hwmon);
   read_clocks(folder, to);
   if (kind == device_kind::integrated) name_package_power(out);
-  const auto replays = drm::read_number(folder, "pcie_replay_count");
+  const auto replays = sysfs::read_number(folder, "pcie_replay_count");
   if (replays) {
     to.add_count(id::pcie_replays, 0, replays.value);
   } else {

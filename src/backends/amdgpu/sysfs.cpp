@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "backends/amdgpu/telemetry.hpp"
-#include "backends/drm/attribute.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 
@@ -21,14 +21,14 @@ std::optional<double> read_value(std::string_view folder, const value_file& f,
     if (input.value.empty()) return std::nullopt;
   }
   const std::string_view file = compose_in(name, {input.value, f.file.view()});
-  const auto raw = drm::read_signed(folder, file);
+  const auto raw = sysfs::read_signed(folder, file);
   if (raw) return drm::in_unit(f.in, raw.value);
   if (raw.error != ENOENT) refuse(unread(raw.error, folder, file));
   return std::nullopt;
 }
 
 failure unread(int error, std::string_view folder, std::string_view file) {
-  if (error != EPERM) return drm::unreadable(source::amdgpu, error, folder, file);
+  if (error != EPERM) return sysfs::unreadable(source::amdgpu, error, folder, file);
   return fail(status::asleep,
               {folder, "/", file, " is not readable now: the card was suspended or is in a reset"},
               error);
@@ -47,7 +47,7 @@ std::optional<std::uint32_t> megahertz_of(std::string_view word) noexcept {
 clock_levels parse_clock_levels(std::string_view text) noexcept {
   clock_levels out;
   text = text.substr(0, text.find('\0'));
-  out.error = text.find_first_not_of(" \t\r\n") == text.npos ? ENOENT : drm::no_number;
+  out.error = text.find_first_not_of(" \t\r\n") == text.npos ? ENOENT : sysfs::no_number;
   while (!text.empty()) {
     std::string_view line = scan::take_line(text);
     const std::string_view level = scan::trim(scan::take_until(line, ':'));
@@ -68,7 +68,7 @@ clock_levels parse_clock_levels(std::string_view text) noexcept {
 
 clock_levels read_clock_levels(std::string_view folder, std::string_view file) noexcept {
   std::array<char, 4096> bytes;
-  const drm::path_text path{folder, "/", file};
+  const sysfs::path_text path{folder, "/", file};
   const auto got = platform::read_small(path.c_str(), bytes);
   clock_levels out = parse_clock_levels({bytes.data(), got ? got.value : 0});
   if (!got) out.error = got.error;

@@ -29,7 +29,7 @@ struct value_file {
 std::optional<double> read_value(std::string_view folder, const value_file& f,
                                  function_ref<void(const failure&)> refuse);
 
-// Same as drm::unreadable. amdgpu itself returns EPERM while the card is suspended or in a reset:
+// Same as sysfs::unreadable. amdgpu itself returns EPERM while the card is suspended or in a reset:
 // its files are world-readable.
 failure unread(int error, std::string_view folder, std::string_view file);
 

@@ -6,9 +6,9 @@
 
 #include "backends/amdgpu/gpu_metrics.hpp"
 #include "backends/amdgpu/sysfs.hpp"
-#include "backends/drm/attribute.hpp"
 #include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/short_text.hpp"
 
 namespace hmn::amdgpu {
@@ -104,7 +104,7 @@ std::optional<std::uint64_t> bits_while_cool(const gpu_metrics& all, std::string
     const auto input = input_of(hwmon, "temp", labels[i]);
     std::array<char, 24> name;
     const std::string_view file = compose_in(name, {input.value, "_crit"});
-    const auto limit = drm::read_signed(hwmon, file);
+    const auto limit = sysfs::read_signed(hwmon, file);
     if (!limit) {
       s.refuse(telemetry_field::throttle, unread(limit.error, hwmon, file));
       return std::nullopt;
@@ -136,8 +136,8 @@ void read_throttle(const drm::card& c, std::string_view hwmon, sensors& s, std::
 }
 
 bool is_device(std::string_view folder, std::uint64_t device) {
-  const auto maker = drm::read_hex(folder, "vendor");
-  const auto is = drm::read_hex(folder, "device");
+  const auto maker = sysfs::read_hex(folder, "vendor");
+  const auto is = sysfs::read_hex(folder, "device");
   return maker && is && maker.value == vendor::amd && is.value == device;
 }
 
@@ -157,7 +157,8 @@ platform::errno_or<std::string_view> input_of(std::string_view hwmon, std::strin
   int failed = 0;
   for (const known_input& k : inputs) {
     if (!k.input.view().starts_with(kind)) continue;
-    const auto reported = drm::read_line(hwmon, compose_in(name, {k.input.view(), "_label"}), text);
+    const auto reported =
+        sysfs::read_line(hwmon, compose_in(name, {k.input.view(), "_label"}), text);
     if (reported ? reported.value == label
                  : k.is_unlabelled && reported.error == ENOENT &&
                        (label == "edge" || label == "sclk" || label == "vddgfx")) {

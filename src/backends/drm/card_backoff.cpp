@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <string>
 
-#include "backends/drm/attribute.hpp"
 #include "backends/idle/backoff.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::drm {
@@ -16,7 +16,7 @@ using word = std::array<char, 32>;
 
 // Reads a word; empty if it cannot be read.
 std::string_view word_of(std::string_view folder, std::string_view file, word& buffer) noexcept {
-  const auto line = read_line(folder, file, buffer);
+  const auto line = sysfs::read_line(folder, file, buffer);
   return line ? line.value : std::string_view();
 }
 

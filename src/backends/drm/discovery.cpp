@@ -5,7 +5,7 @@
 #include <array>
 #include <cerrno>
 
-#include "backends/drm/attribute.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"
 #include "model/short_text.hpp"
@@ -34,7 +34,7 @@ std::string_view parent_of(std::string_view path) noexcept {
 
 // Absent files, or other file types in a copied tree, are no error.
 bool is_no_answer(int error) noexcept {
-  constexpr int answers[] = {0, no_number, ENOENT, ENOTDIR, EINVAL, ELOOP, ENAMETOOLONG};
+  constexpr int answers[] = {0, sysfs::no_number, ENOENT, ENOTDIR, EINVAL, ELOOP, ENAMETOOLONG};
   return std::ranges::find(answers, error) == std::end(answers);
 }
 
@@ -49,23 +49,24 @@ struct listing {
 };
 
 // Classes of a copied tree hold folders instead of links; the device is then one level down.
-path_text folder_of(listing& in, const path_text& entry) {
+sysfs::path_text folder_of(listing& in, const sysfs::path_text& entry) {
   std::array<char, 1024> target;
   const auto got = platform::read_link(entry.c_str(), target);
   in.note(got.error);
   const std::string_view part = device_part({target.data(), got.value});
-  return part.empty() ? path_text{entry.view(), "/device"} : path_text{in.sys_root, "/", part};
+  return part.empty() ? sysfs::path_text{entry.view(), "/device"}
+                      : sysfs::path_text{in.sys_root, "/", part};
 }
 
 std::optional<std::uint32_t> id_in(listing& in, std::string_view folder, std::string_view name) {
-  const auto value = read_hex(folder, name);
-  if (!is_refused(value.error)) in.note(value.error);
+  const auto value = sysfs::read_hex(folder, name);
+  if (!sysfs::is_refused(value.error)) in.note(value.error);
   return value ? std::optional(static_cast<std::uint32_t>(value.value)) : std::nullopt;
 }
 
 text<64> link_name(listing& in, const card& c, std::string_view name) {
   int error = 0;
-  const text<64> found = read_link_name(c.folder.view(), name, &error);
+  const text<64> found = sysfs::read_link_name(c.folder.view(), name, &error);
   in.note(error);
   return found;
 }
@@ -82,7 +83,7 @@ void fill_names(listing& in, card& c) {
   c.bus.assign(link_name(in, c, "subsystem").view());
   if (!c.bus.empty()) return;
   std::array<char, 1024> buffer;
-  const path_text path{c.folder.view(), "/uevent"};
+  const sysfs::path_text path{c.folder.view(), "/uevent"};
   const auto got = platform::read_small(path.c_str(), buffer);
   in.note(got.error);
   for (std::string_view rest(buffer.data(), got ? got.value : 0); !rest.empty();) {
@@ -117,9 +118,9 @@ card& card_at(std::vector<card>& all, std::string_view folder) {
   return fresh;
 }
 
-void add_node(listing& in, const path_text& entry, node n) {
+void add_node(listing& in, const sysfs::path_text& entry, node n) {
   std::array<char, 32> buffer;
-  const auto numbers = read_line(entry.view(), "dev", buffer);
+  const auto numbers = sysfs::read_line(entry.view(), "dev", buffer);
   in.note(numbers.error);
   if (numbers) parse_numbers(numbers.value, n);
   card& c = card_at(in.all, folder_of(in, entry).view());
@@ -127,7 +128,7 @@ void add_node(listing& in, const path_text& entry, node n) {
 }
 
 int list_class(listing& in, std::string_view folder) {
-  const path_text whole{in.sys_root, folder};
+  const sysfs::path_text whole{in.sys_root, folder};
   const int error = platform::for_each_entry(whole.c_str(), [&](std::string_view name) {
     if (const auto n = parse_node(name)) add_node(in, {whole.view(), "/", name}, *n);
     return true;
@@ -204,12 +205,14 @@ int find_cards(std::string_view sys_root, std::vector<card>& out) {
 bool has_card(std::string_view sys_root) {
   bool found = false;
   for (const auto& folder : class_folders) {
-    const path_text whole{sys_root, folder.view()};
+    const sysfs::path_text whole{sys_root, folder.view()};
     const int error = platform::for_each_entry(whole.c_str(), [&](std::string_view name) {
       const auto n = parse_node(name);
       if (!n || n->what == node::kind::card) return true;
-      const path_text entry{whole.view(), "/", name};
-      const auto link = [&](std::string_view of) { return read_link_name(entry.view(), of); };
+      const sysfs::path_text entry{whole.view(), "/", name};
+      const auto link = [&](std::string_view of) {
+        return sysfs::read_link_name(entry.view(), of);
+      };
       found = !is_left_alone(link("device/driver").view(), link("device/subsystem").view(),
                              link("device").view());
       return !found;
@@ -225,7 +228,7 @@ bool is_partition_node(const card& c) noexcept {
 
 platform::errno_or<bool> is_suspended(const card& c) noexcept {
   std::array<char, 32> buffer;
-  const auto line = read_line(c.folder.view(), "power/runtime_status", buffer);
+  const auto line = sysfs::read_line(c.folder.view(), "power/runtime_status", buffer);
   if (line.error == ENOENT || line.error == ENOTDIR) return {false, 0};
   if (!line) return {false, line.error};
   // Empty text means a failed read: files of sysfs are never empty.

@@ -6,11 +6,11 @@
 #include <cerrno>
 #include <span>
 
-#include "backends/drm/attribute.hpp"
 #include "backends/drm/discovery.hpp"
 #include "backends/drm/driver.hpp"
 #include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/scan.hpp"
 #include "model/short_text.hpp"
 #include "platform/file.hpp"
@@ -98,13 +98,13 @@ void add_number(visit& v, std::string_view folder, const number_file& f, std::ve
   for (const metric& m : out) {
     if (m.id == f.is && m.instance == f.instance) return;
   }
-  const auto read = read_signed(folder, f.file);
+  const auto read = sysfs::read_signed(folder, f.file);
   if (read.error == ENOENT) return;
   if (read) {
     const double value = in_unit(f.in, read.value);
     return out.push_back(measured(source::drm, f.is, f.instance, value));
   }
-  v.diagnose(unreadable(source::drm, read.error, folder, f.file), subject::metrics,
+  v.diagnose(sysfs::unreadable(source::drm, read.error, folder, f.file), subject::metrics,
              static_cast<std::uint32_t>(f.is));
 }
 
@@ -162,7 +162,7 @@ class generic_driver final : public driver {
   // panfrost and panthor count only if root enables it.
   bool counts_engines(const card& c) const noexcept override {
     if (!is_among(c, "panfrost panthor")) return true;
-    const auto profiling = read_number(c.folder.view(), "profiling");
+    const auto profiling = sysfs::read_number(c.folder.view(), "profiling");
     return !profiling || profiling.value != 0;
   }
 

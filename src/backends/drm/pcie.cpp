@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "backends/drm/attribute.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/scan.hpp"
 #include "model/short_text.hpp"
 
@@ -31,13 +31,13 @@ std::optional<std::uint32_t> generation_of(std::string_view link_speed) noexcept
 
 std::optional<std::uint32_t> read_generation(std::string_view device_folder, int* error) noexcept {
   std::array<char, 64> buffer;
-  const auto line = read_line(device_folder, speed_file, buffer);
+  const auto line = sysfs::read_line(device_folder, speed_file, buffer);
   if (error != nullptr) *error = line.error;
   return line ? generation_of(line.value) : std::nullopt;
 }
 
 std::optional<std::uint32_t> read_width(std::string_view device_folder, int* error) noexcept {
-  const auto width = read_number(device_folder, width_file);
+  const auto width = sysfs::read_number(device_folder, width_file);
   if (error != nullptr) *error = width.error;
   if (!width || width.value == 0 || width.value > UINT32_MAX) return std::nullopt;
   return static_cast<std::uint32_t>(width.value);
@@ -49,12 +49,12 @@ void take_link(std::string_view device_folder, sensors& s, hmn::telemetry& out) 
   if (s.wants(pcie_generation)) {
     const auto generation = read_generation(device_folder, &error);
     if (generation) s.found(pcie_generation, out.pcie_generation, *generation);
-    if (is_passing(error)) s.refuse_file(pcie_generation, error, device_folder, speed_file);
+    if (sysfs::is_passing(error)) s.refuse_file(pcie_generation, error, device_folder, speed_file);
   }
   if (s.wants(pcie_width)) {
     const auto width = read_width(device_folder, &error);
     if (width) s.found(pcie_width, out.pcie_width, *width);
-    if (is_passing(error)) s.refuse_file(pcie_width, error, device_folder, width_file);
+    if (sysfs::is_passing(error)) s.refuse_file(pcie_width, error, device_folder, width_file);
   }
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "backends/drm/attribute.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/scan.hpp"
 #include "model/sort.hpp"
 #include "platform/clock.hpp"
@@ -94,7 +94,7 @@ int scanner::list_pids(std::uint64_t now_ns) {
 // Every PID namespace has a first process; a copied tree may lack it.
 bool scanner::hides_others() {
   if (pids_.empty() || pids_.front() == 1) return false;
-  const path_text path{proc_root_, "/self/mountinfo"};
+  const sysfs::path_text path{proc_root_, "/self/mountinfo"};
   std::string mounts;
   return platform::read_whole(path.c_str(), mounts, most_mounts) &&
          mounts.find("hidepid=") != std::string::npos;
@@ -154,7 +154,7 @@ int scanner::scan_one(std::string_view who, std::uint32_t pid, const card_list& 
   process p = start(pid);
   visit(p, who, nullptr, {cards, may_wake, out, out.taken_ns, extent::complete});
   out.finish();
-  return is_gone(p.error) ? ESRCH : p.error;
+  return sysfs::is_gone(p.error) ? ESRCH : p.error;
 }
 
 scanner::process scanner::start(std::uint32_t pid) const noexcept {
@@ -168,9 +168,9 @@ scanner::process scanner::start(std::uint32_t pid) const noexcept {
 bool scanner::take(process& p, const process* before, const walk& w) {
   search how = search::all;
   if (before != nullptr) {
-    const search otherwise = is_passing(before->error)   ? search::all
-                             : w.how == extent::complete ? search::count
-                                                         : search::none;
+    const search otherwise = sysfs::is_passing(before->error) ? search::all
+                             : w.how == extent::complete      ? search::count
+                                                              : search::none;
     how = schedule_.of_known(p.pid, before->looked_ns, before->held_count != 0, otherwise);
   }
   // What a client has costs as much to read again: only the others are searched.
@@ -182,13 +182,13 @@ bool scanner::take(process& p, const process* before, const walk& w) {
     visit(p, compose_in(digits, {p.pid}), how == search::all ? nullptr : before, w);
   }
   if (is_search) schedule_.used(used_ns() - begun);
-  if (!is_gone(p.error)) return true;
+  if (!sysfs::is_gone(p.error)) return true;
   w.out.drop_last(p.pid);
   return false;
 }
 
 bool scanner::holds_as_many(const process& before) const noexcept {
-  const path_text path{proc_root_, "/", before.pid, "/fd"};
+  const sysfs::path_text path{proc_root_, "/", before.pid, "/fd"};
   const auto found = platform::status_of(path.c_str());
   const std::uint64_t known = std::uint64_t{before.held_count} + before.other_count;
   return found && found.value.inode == before.inode && found.value.size == known && known != 0;
@@ -227,7 +227,7 @@ void scanner::carry_over(const process& before) {
 }
 
 void scanner::visit(process& p, std::string_view who, const process* before, const walk& w) {
-  const path_text path{proc_root_, "/", who};
+  const sysfs::path_text path{proc_root_, "/", who};
   const auto opened = directory::open(path.c_str());
   p.error = opened.error;
   if (!opened) return;
@@ -248,7 +248,7 @@ void scanner::look_through(look& l) {
   l.links = &links.value;
   int error = links ? links.value.for_each_entry(each) : links.error;
   l.links = nullptr;
-  if (is_refused(error)) {
+  if (sysfs::is_refused(error)) {
     // The folder of links may be unreadable while that of texts is readable.
     error = l.from.for_each_entry(
         "fdinfo", [&](std::string_view name) { return look_at_unknown(l, name, 0), true; });
@@ -317,7 +317,7 @@ void scanner::look_at(look& l, std::string_view name) {
 // Uses the text, since there is no device number: whether it is a DRM client, and of which card.
 void scanner::look_at_unknown(look& l, std::string_view name, int error) {
   const card_list& cards = l.w.cards;
-  if (is_refused(error) || is_passing(error)) l.p.error = error;
+  if (sysfs::is_refused(error) || sysfs::is_passing(error)) l.p.error = error;
   if (one_must_sleep(cards, l.w.may_wake)) {
     const card* const of = card_behind_link(l.from, name, cards);
     if (of != nullptr) add_known(l, name, *of);
@@ -336,7 +336,7 @@ void scanner::look_at_unknown(look& l, std::string_view name, int error) {
 bool scanner::revisit(process& p, const process& before, const walk& w) {
   bool is_same = true;
   if (before.held_count != 0) {
-    const path_text path{proc_root_, "/", p.pid};
+    const sysfs::path_text path{proc_root_, "/", p.pid};
     const auto opened = directory::open(path.c_str());
     is_same = opened && read_known({w, p, opened.value, {}}, before);
   }

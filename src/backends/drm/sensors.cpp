@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <optional>
 
-#include "backends/drm/attribute.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/scale.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
@@ -29,7 +29,7 @@ std::optional<std::uint32_t> number_of(std::string_view file, std::string_view k
 
 bool has_label(std::string_view hwmon, std::string_view input, std::string_view label) {
   std::array<char, 64> buffer;
-  const auto reported = read_line(hwmon, compose({input, "_label"}), buffer);
+  const auto reported = sysfs::read_line(hwmon, compose({input, "_label"}), buffer);
   return reported ? !label.empty() && reported.value == label : label.empty();
 }
 
@@ -47,7 +47,7 @@ std::string find_hwmon(std::string_view device_folder, std::string_view name, in
     if (!entry.starts_with("hwmon")) return true;
     std::string candidate = compose({folder, "/", entry});
     std::array<char, 64> buffer;
-    const auto reported = read_line(candidate, "name", buffer);
+    const auto reported = sysfs::read_line(candidate, "name", buffer);
     if (!reported && reported.error != ENOENT) failed = reported.error;
     if (!name.empty() && (!reported || reported.value != name)) return true;
     found = std::move(candidate);
@@ -74,7 +74,7 @@ void sensors::take(std::string_view folder, std::initializer_list<std::string_vi
   if (!wants(f) || folder.empty()) return;
   std::optional<double> first;
   for (const std::string_view file : files) {
-    const auto read = read_signed(folder, file);
+    const auto read = sysfs::read_signed(folder, file);
     if (!read) {
       refuse_file(f, read.error, folder, file);
     } else if (read.value > 0 || !first) {
@@ -86,7 +86,7 @@ void sensors::take(std::string_view folder, std::initializer_list<std::string_vi
 }
 
 void sensors::refuse_file(field f, int error, std::string_view folder, std::string_view file) {
-  if (error != ENOENT) refuse(f, unreadable(from_, error, folder, file));
+  if (error != ENOENT) refuse(f, sysfs::unreadable(from_, error, folder, file));
 }
 
 void sensors::refuse(field f, const failure& why) {

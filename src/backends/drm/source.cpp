@@ -3,10 +3,10 @@
 
 #include <cerrno>
 
-#include "backends/drm/attribute.hpp"
 #include "backends/drm/discovery.hpp"
 #include "backends/drm/driver.hpp"
 #include "backends/source_list.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/compose.hpp"
 #include "platform/clock.hpp"
 
@@ -135,7 +135,7 @@ void drm_source::diagnose_hidden(const card& c, reading& r) const {
 result<void> drm_source::devices(std::vector<device>& out, reading& r) {
   list();
   if (list_error_ != 0 && list_error_ != ENOENT) {
-    return unreadable(source::drm, list_error_, sys_root_, "class/drm");
+    return sysfs::unreadable(source::drm, list_error_, sys_root_, "class/drm");
   }
   for (const card& c : card_list_.all()) {
     if (card_list_.is_listed(c)) out.push_back(identity_of(c, r));
@@ -151,7 +151,7 @@ failure drm_source::why_asleep(const card& c) {
         "an idle device is left alone for a while, so that it can sleep; values are of before");
   }
   if (c.state_error != 0) {
-    return unreadable(c.by->from(), c.state_error, c.folder.view(), "power/runtime_status");
+    return sysfs::unreadable(c.by->from(), c.state_error, c.folder.view(), "power/runtime_status");
   }
   return fail_by(c)(status::asleep, "the device is suspended, and this would wake it");
 }

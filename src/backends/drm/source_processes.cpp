@@ -6,9 +6,9 @@
 #include <bit>
 #include <cerrno>
 
-#include "backends/drm/attribute.hpp"
 #include "backends/drm/driver.hpp"
 #include "backends/drm/source.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/compose.hpp"
 #include "platform/clock.hpp"
 
@@ -79,13 +79,13 @@ result<void> drm_source::walk(reading& r) {
     diagnose_coverage(r);
   }
   if (seen_.no_tree != 0) {
-    failure why = unreadable(source::drm, seen_.no_tree, proc_root_, "");
+    failure why = sysfs::unreadable(source::drm, seen_.no_tree, proc_root_, "");
     if (seen_.no_tree == ENOENT) why.code = status::no_source;
     why.message = {"the processes below ", proc_root_, " cannot be listed"};
     return why;
   }
   if (seen_.processes != 0 && seen_.unreadable == seen_.processes) {
-    return fail(is_refused(seen_.error) ? status::permission : status::limit,
+    return fail(sysfs::is_refused(seen_.error) ? status::permission : status::limit,
                 {"none of the ", seen_.processes, " processes can be inspected"}, seen_.error);
   }
   return {};
@@ -107,7 +107,7 @@ failure drm_source::why_not_reached() const {
 }
 
 failure drm_source::why_unreadable() const {
-  const bool refused = is_refused(seen_.error);
+  const bool refused = sysfs::is_refused(seen_.error);
   return fail(refused ? status::permission : status::limit,
               {seen_.unreadable, " of ", seen_.processes,
                refused ? " processes cannot be inspected; CAP_SYS_PTRACE shows what "
@@ -119,7 +119,7 @@ failure drm_source::why_unreadable() const {
 // A process that cannot be inspected is none that is visible; one that was missed would be.
 result<void> drm_source::missed() const {
   if (seen_.not_reached != 0) return why_not_reached();
-  if (seen_.unreadable != 0 && !is_refused(seen_.error)) return why_unreadable();
+  if (seen_.unreadable != 0 && !sysfs::is_refused(seen_.error)) return why_unreadable();
   return {};
 }
 
@@ -164,7 +164,7 @@ void drm_source::finish_row(const card& c, usage& row, reading& r, std::uint32_t
     d.why.message = "what the driver prints of the process's clients is cut off or makes no sense";
     d.why.stated = reason::not_understood;
   } else if (error != 0) {
-    d.why = unreadable(c.by->from(), error, path_text{row.pid}.view(), "fdinfo");
+    d.why = sysfs::unreadable(c.by->from(), error, sysfs::path_text{row.pid}.view(), "fdinfo");
   }
   d.about = about;
   d.field = usage_field::used;
@@ -214,7 +214,7 @@ const asked_process& drm_source::walk_one(std::uint32_t pid, bool self) {
 
 failure drm_source::why_not_listed(const card& c, const asked_process& asked) {
   if (asked.error != 0) {
-    const bool refused = is_refused(asked.error);
+    const bool refused = sysfs::is_refused(asked.error);
     return fail(
         refused ? status::permission : status::limit,
         {"process ", asked.pid,

@@ -5,8 +5,8 @@
 #include <array>
 #include <cerrno>
 
-#include "backends/drm/attribute.hpp"
 #include "backends/drm/sensors.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/scan.hpp"
 #include "model/short_text.hpp"
 #include "model/sort.hpp"
@@ -85,12 +85,12 @@ chip::chip(const std::string& folder, std::uint32_t fields, refusal refuse) {
     // Power limits depend on where energy is counted.
     const auto needed = k.fields | (file->what == quantity::energy ? power_limit_watts : 0U);
     if (fields != everything && (fields & needed) == 0) return true;
-    const auto value = drm::read_signed(folder, name);
+    const auto value = sysfs::read_signed(folder, name);
     if (!value) refuse(file->what, value.error, name);
     if (is_missing(value.error)) return true;
     std::array<char, 64> buffer;
     const std::string label_file = compose({k.prefix.view(), file->number, "_label"});
-    const auto label = drm::read_line(folder, label_file, buffer);
+    const auto label = sysfs::read_line(folder, label_file, buffer);
     const bool is_placed = label || is_missing(label.error);
     if (!is_placed) refuse(file->what, label.error, label_file);
     const place where = is_placed ? parse_label(file->what, label.value) : place::unknown;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "backends/drm/attribute.hpp"
 #include "backends/drm/sensors.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/scan.hpp"
 #include "model/sort.hpp"
 #include "platform/file.hpp"
@@ -44,7 +44,7 @@ known_card& intel_driver::of(const drm::card& c) {
 void intel_driver::identify(drm::visit& v, device& who) {
   const known_card& k = of(v.of());
   if (k.doubt != 0) {
-    failure why = drm::unreadable(d_.from, k.doubt, v.of().folder.view(), "hwmon");
+    failure why = sysfs::unreadable(d_.from, k.doubt, v.of().folder.view(), "hwmon");
     return v.diagnose(why, subject::devices, 0);
   }
   const bool is_integrated = k.is_integrated;

@@ -3,9 +3,9 @@
 
 #include <cerrno>
 
-#include "backends/drm/attribute.hpp"
 #include "backends/drm/discovery.hpp"
 #include "backends/drm/pcie.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/compose.hpp"
 #include "model/device.hpp"
 #include "model/pci_address.hpp"
@@ -30,8 +30,8 @@ bool is_own_bridge(std::string_view folder) noexcept {
   const std::string_view name = folder.substr(folder.rfind('/') + 1);
   if (normal_pci_address(name).empty()) return false;
   constexpr std::uint64_t pci_bridge = 0x0604;
-  const auto maker = drm::read_hex(folder, "vendor");
-  const auto what = drm::read_hex(folder, "class");
+  const auto maker = sysfs::read_hex(folder, "vendor");
+  const auto what = sysfs::read_hex(folder, "class");
   return maker.value == vendor::intel && what.value >> 8 == pci_bridge;
 }
 
@@ -73,15 +73,15 @@ platform::errno_or<std::uint32_t> read_throttle(const gt& g) {
   if (f.throttle_prefix.empty()) return {0, ENOENT};
   const std::string folder = compose({g.folder, f.throttle.view()});
   // One file reports that nothing limits the clock, which is the common case.
-  const auto status = drm::read_number(folder, f.throttle_status);
+  const auto status = sysfs::read_number(folder, f.throttle_status);
   if (!status || status.value == 0) return {0, status.error};
   std::uint32_t bits = 0;
   int error = 0;
   const int listed = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
     if (!name.starts_with(f.throttle_prefix) || name == f.throttle_status.view()) return true;
-    const auto holds = drm::read_number(folder, name);
+    const auto holds = sysfs::read_number(folder, name);
     // "reasons" of newer kernels is a list of words.
-    if (!holds && holds.error != drm::no_number && holds.error != ENOENT) error = holds.error;
+    if (!holds && holds.error != sysfs::no_number && holds.error != ENOENT) error = holds.error;
     if (holds && holds.value != 0) bits |= throttle_bit(name.substr(f.throttle_prefix.size()));
     return true;
   });

@@ -3,12 +3,12 @@
 #include <cerrno>
 #include <utility>
 
-#include "backends/drm/attribute.hpp"
 #include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
 #include "backends/intel/chip.hpp"
 #include "backends/intel/driver.hpp"
 #include "backends/intel/sysfs.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "platform/clock.hpp"
 
 namespace hmn::intel {
@@ -122,10 +122,10 @@ class collector {
     v_.diagnose(why, subject::metrics, static_cast<std::uint32_t>(id));
   }
   void miss_file(metric_id id, int error, std::string_view folder, std::string_view file) {
-    if (error != 0 && error != ENOENT) miss(id, drm::unreadable(from_, error, folder, file));
+    if (error != 0 && error != ENOENT) miss(id, sysfs::unreadable(from_, error, folder, file));
   }
   void clock(const gt& g, std::string_view file, metric_id id, std::uint32_t instance) {
-    const auto mhz = drm::read_number(g.folder, file);
+    const auto mhz = sysfs::read_number(g.folder, file);
     if (!mhz) return miss_file(id, mhz.error, g.folder, file);
     out_.push_back(measured(from_, id, instance, static_cast<double>(mhz.value)));
   }
@@ -161,7 +161,7 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
   const drm::card& c = v.of();
   int error = 0;
   const std::string folder = drm::find_hwmon(c.folder.view(), d_.name, &error);
-  if (error != 0) s.blame(drm::unreadable(d_.from, error, c.folder.view(), "hwmon"));
+  if (error != 0) s.blame(sysfs::unreadable(d_.from, error, c.folder.view(), "hwmon"));
   const chip has(folder, fields, [&](quantity what, int why, std::string_view file) {
     s.refuse_file(fields_of(what), why, folder, file);
   });
@@ -184,7 +184,7 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
   constexpr std::uint32_t of_gts = core_clock_mhz | telemetry_field::throttle;
   error = s.wants(of_gts) ? d_.find_gts(c, gts) : 0;
   if (error != 0) {
-    s.refuse(of_gts, drm::unreadable(d_.from, error, c.folder.view(), "gt*"));
+    s.refuse(of_gts, sysfs::unreadable(d_.from, error, c.folder.view(), "gt*"));
   } else {
     take_clock(gts, s, out);
     take_throttle(gts, s, out);

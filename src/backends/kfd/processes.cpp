@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "backends/drm/attribute.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 #include "procfs/pids.hpp"
@@ -13,7 +13,7 @@
 namespace hmn::kfd {
 namespace {
 
-using drm::path_text;
+using sysfs::path_text;
 
 // kthreadd is process 2 in the initial namespace only.
 bool has_kernel_threads(std::string_view proc_root) {
@@ -28,7 +28,7 @@ bool has_queue(std::string_view process, std::uint32_t gpu_id) {
   bool found = false;
   (void)platform::for_each_entry(queues.c_str(), [&](std::string_view name) {
     const path_text queue{queues.view(), "/", name};
-    const auto id = drm::read_number(queue.view(), "gpuid");
+    const auto id = sysfs::read_number(queue.view(), "gpuid");
     found = id && id.value == gpu_id;
     return !found;
   });
@@ -70,8 +70,8 @@ int process_list::of_process(std::uint32_t gpu_id, std::uint32_t pid,
                              std::vector<compute_use>& out) const {
   std::array<char, 24> name;
   const path_text process{folder_, "/", pid};
-  const auto vram = drm::read_number(process.view(), compose_in(name, {"vram_", gpu_id}));
-  if (!vram) return drm::is_passing(vram.error) ? vram.error : 0;
+  const auto vram = sysfs::read_number(process.view(), compose_in(name, {"vram_", gpu_id}));
+  if (!vram) return sysfs::is_passing(vram.error) ? vram.error : 0;
   if (vram.value != 0 || has_queue(process.view(), gpu_id)) out.push_back({pid, vram.value});
   return 0;
 }
@@ -81,9 +81,9 @@ bool process_list::knows_pids() {
     const path_text own{proc_root_, "/self/ns"};
     int error = 0;
     const bool knows =
-        drm::read_link_name(own.view(), "pid", &error).view() == procfs::initial_pid_namespace ||
+        sysfs::read_link_name(own.view(), "pid", &error).view() == procfs::initial_pid_namespace ||
         has_kernel_threads(proc_root_);
-    if (!knows && drm::is_passing(error)) return false;
+    if (!knows && sysfs::is_passing(error)) return false;
     knows_pids_ = knows;
   }
   return *knows_pids_;

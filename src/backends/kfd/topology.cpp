@@ -4,14 +4,14 @@
 #include <array>
 #include <cerrno>
 
-#include "backends/drm/attribute.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::kfd {
 namespace {
 
-using drm::path_text;
+using sysfs::path_text;
 
 std::optional<std::uint32_t> small(std::optional<std::uint64_t> value) noexcept {
   if (!value || *value > UINT32_MAX) return std::nullopt;
@@ -70,7 +70,7 @@ std::optional<std::uint64_t> parse_bank(std::string_view properties) noexcept {
 }
 
 int topology::refresh() {
-  const auto now = drm::read_number(folder_, "generation_id");
+  const auto now = sysfs::read_number(folder_, "generation_id");
   if (now && generation_ == now.value) return 0;
   nodes_.clear();
   refused_ = 0;
@@ -78,21 +78,21 @@ int topology::refresh() {
   const path_text all{folder_, "/nodes"};
   const int listed = platform::for_each_entry(all.c_str(), [&](std::string_view name) {
     const int error = add(path_text{all.view(), "/", name}.view());
-    if (drm::is_passing(error)) failed = error;
+    if (sysfs::is_passing(error)) failed = error;
     return true;
   });
   if (listed != 0) failed = listed;
   const bool holds = now && failed == 0;
   generation_ = holds ? std::optional(now.value) : std::nullopt;
-  return now || drm::is_passing(failed) ? failed : listed;
+  return now || sysfs::is_passing(failed) ? failed : listed;
 }
 
 // gpu_id is 0 for a CPU node. Reading a node fails with EPERM if a device cgroup hides the GPU from
 // this container.
 int topology::add(std::string_view node) {
-  const auto id = drm::read_number(node, "gpu_id");
+  const auto id = sysfs::read_number(node, "gpu_id");
   const file_text text({node, "/properties"});
-  if (drm::is_refused(id.error) || drm::is_refused(text.length.error)) ++refused_;
+  if (sysfs::is_refused(id.error) || sysfs::is_refused(text.length.error)) ++refused_;
   if (!id) return id.error;
   if (id.value == 0 || id.value > UINT32_MAX) return 0;
   drm::compute_node fresh;

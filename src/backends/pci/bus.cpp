@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "model/compose.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/device.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
@@ -14,31 +14,18 @@
 namespace hmn::pci {
 namespace {
 
-class folder {
- public:
-  explicit folder(std::string path) : path_(std::move(path)) {}
+using sysfs::path_text;
 
-  std::string_view line(std::string_view name) {
-    const auto got = platform::read_small(compose({path_, "/", name}).c_str(), buffer_);
-    std::string_view text(buffer_.data(), got ? got.value : 0);
-    return scan::take_line(text);
-  }
-  // Parses "0x10de".
-  std::uint32_t number(std::string_view name) {
-    const std::string_view text = line(name);
-    if (!text.starts_with("0x")) return 0;
-    return scan::number<std::uint32_t>(text.substr(2), 16).value_or(0);
-  }
-  text<32> driver() {
-    const auto got = platform::read_link(compose({path_, "/driver"}).c_str(), buffer_);
-    const std::string_view target(buffer_.data(), got ? got.value : 0);
-    return text<32>(target.substr(target.rfind('/') + 1));
-  }
+// Parses "0x10de"; 0: unknown.
+std::uint32_t number_in(std::string_view folder, std::string_view name) {
+  const std::uint64_t number = sysfs::read_hex(folder, name).value;
+  return number <= UINT32_MAX ? static_cast<std::uint32_t>(number) : 0;
+}
 
- private:
-  std::string path_;
-  std::array<char, 256> buffer_{};
-};
+bool is_asleep(std::string_view folder) {
+  std::array<char, 32> buffer;
+  return sysfs::read_line(folder, "power/runtime_status", buffer).value.starts_with("suspend");
+}
 
 bool is_gpu(std::uint32_t class_code, std::uint32_t vendor) {
   constexpr std::uint32_t display = 0x03;
@@ -54,11 +41,11 @@ bool may_have(std::uint32_t vendor, std::string_view proc_root, std::string_view
   constexpr std::size_t most = std::size_t{1} << 22;
   // As "/proc" and "/sys" are.
   const std::size_t root = sys_root.size() - std::min<std::size_t>(sys_root.size(), 4);
-  if (compose({sys_root.substr(0, root), "/proc"}) != proc_root) return true;
+  if (path_text{sys_root.substr(0, root), "/proc"}.view() != proc_root) return true;
   std::string list;
   list.reserve(most / 16);  // growing would copy it six times
-  const auto cut =
-      platform::read_whole(compose({proc_root, "/bus/pci/devices"}).c_str(), list, most);
+  const path_text path{proc_root, "/bus/pci/devices"};
+  const auto cut = platform::read_whole(path.c_str(), list, most);
   if (!cut || cut.value || list.empty()) return true;
   char digits[8];
   const std::string_view wanted = compose_in(digits, {"\t", hex(vendor, 4)});
@@ -80,18 +67,19 @@ void insert(std::vector<gpu>& all, const gpu& found) {
 
 std::vector<gpu> gpus_on_bus(const std::string& proc_root, const std::string& sys_root,
                              std::uint32_t vendor) {
-  const std::string devices = sys_root + "/bus/pci/devices";
+  const path_text devices{sys_root, "/bus/pci/devices"};
   std::vector<gpu> all;
   if (!may_have(vendor, proc_root, sys_root)) return all;
   (void)platform::for_each_entry(devices.c_str(), [&](std::string_view name) {
     const auto address = parse_pci_address(name);
-    folder in(compose({devices, "/", name}));
-    if (!address || in.number("vendor") != vendor || !is_gpu(in.number("class"), vendor)) {
+    const path_text path{devices.view(), "/", name};
+    const std::string_view in = path.view();
+    if (!address || number_in(in, "vendor") != vendor || !is_gpu(number_in(in, "class"), vendor)) {
       return true;
     }
-    const std::uint32_t subsystem = in.number("subsystem_device") << 16;
-    insert(all, {*address, in.number("device"), subsystem | in.number("subsystem_vendor"),
-                 in.driver(), in.line("power/runtime_status").starts_with("suspend")});
+    const std::uint32_t subsystem = number_in(in, "subsystem_device") << 16;
+    insert(all, {*address, number_in(in, "device"), subsystem | number_in(in, "subsystem_vendor"),
+                 text<32>(sysfs::read_link_name(in, "driver").view()), is_asleep(in)});
     return true;
   });
   return all;

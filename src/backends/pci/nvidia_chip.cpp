@@ -5,7 +5,7 @@
 #include <array>
 #include <iterator>
 
-#include "model/compose.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 
@@ -41,8 +41,8 @@ bool names_system_on_chip(std::string_view name) noexcept {
 
 bool is_tegra(const std::string& sys_root) {
   std::array<char, 512> buffer;
-  const auto got = platform::read_small(
-      compose({sys_root, "/firmware/devicetree/base/compatible"}).c_str(), buffer);
+  const sysfs::path_text path{sys_root, "/firmware/devicetree/base/compatible"};
+  const auto got = platform::read_small(path.c_str(), buffer);
   const std::string_view all(buffer.data(), got ? got.value : 0);
   return all.find("nvidia,tegra") != all.npos;
 }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "backends/backend.hpp"
@@ -12,16 +11,11 @@
 
 namespace hmn::tegra {
 
-// Returns the first line of <folder>/<name>, up to a NUL, or errno.
-platform::errno_or<std::string> read_line(std::string_view folder, std::string_view name);
-// EINVAL if the line is no whole number.
+// Same as sysfs::read_signed; EINVAL if the line is no whole number.
 platform::errno_or<std::int64_t> read_number(std::string_view folder, std::string_view name);
-// Returns the last part of a link's target; empty: no link.
-std::string link_name(std::string_view folder, std::string_view name);
 
-// Whether one text of a NUL-separated list has this prefix: a property "compatible".
+// Whether one text of a NUL-separated list has this prefix.
 bool has_text_from(std::string_view list, std::string_view beginning) noexcept;
-std::string read_property(std::string_view folder, std::string_view name);
 
 inline constexpr failure_of fail{source::tegra};
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/tegra/sensors.hpp"
 
+#include <array>
 #include <cerrno>
-#include <optional>
-#include <utility>
 
+#include "backends/sysfs/attribute.hpp"
 #include "backends/tegra/files.hpp"
 #include "model/compose.hpp"
 #include "model/scale.hpp"
@@ -14,42 +14,46 @@
 namespace hmn::tegra {
 namespace {
 
+using sysfs::path_text;
+using sysfs::read_line;
+using word = std::array<char, 128>;
+
 // Boards TX1, Nano, TX2, AGX Xavier.
 constexpr const char* own = "VDD_GPU POM_5V_GPU VDD_SYS_GPU GPU";
 // Boards AGX Orin; Xavier NX, Orin NX and Nano.
 constexpr const char* shared = "VDD_GPU_SOC VDD_CPU_GPU_CV";
 
-void look_at(const std::string& folder, rail& best, bool& is_sure) {
-  for (const char channel : {'1', '2', '3'}) {
-    const char name[] = {'i', 'n', channel, '_', 'l', 'a', 'b', 'e', 'l', '\0'};
-    auto reported = read_line(folder, name);
-    if (may_pass(reported.error)) is_sure = false;
-    std::string label = std::move(reported.value);
-    const feeds what = rail_of(label);
+void look_at(std::string_view folder, rail& best, bool& is_sure) {
+  for (std::uint32_t channel = 1; channel <= 3; ++channel) {
+    word name, buffer;
+    const auto label = read_line(folder, compose_in(name, {"in", channel, "_label"}), buffer);
+    if (may_pass(label.error)) is_sure = false;
+    const feeds what = rail_of(label.value);
     const bool is_better = what == feeds::gpu_alone || best.what == feeds::nothing_of_it;
     if (what == feeds::nothing_of_it || !is_better) continue;
-    best = {what, folder, channel, std::move(label)};
+    best = {what, text<512>(folder), channel, text<32>(label.value)};
   }
 }
 
 // Nodes of NVIDIA GPUs only; "gpu" is also used by other vendors.
 constexpr const char* chips = "gk20a gm20b gp10b gv11b ga10b gb10b";
 
-bool is_one(const std::string& folder, std::string& chip) {
-  chip = read_line(folder, "of_node/name").value;
-  const bool is_named = scan::has_part(chips, ' ', chip);
-  const bool is_nvidias =
-      chip == "gpu" && has_text_from(read_property(folder, "of_node/compatible"), "nvidia,");
-  return (is_named || is_nvidias) && link_name(folder, "driver") != "nouveau";
+// Whether one of the NUL-separated names in the property "compatible" is NVIDIA's.
+bool is_nvidias(std::string_view folder) {
+  std::array<char, 512> buffer;
+  const path_text path{folder, "/of_node/compatible"};
+  const auto got = platform::read_small(path.c_str(), buffer);
+  for (std::string_view list(buffer.data(), got ? got.value : 0); !list.empty();) {
+    if (scan::take_until(list, '\0').starts_with("nvidia,")) return true;
+  }
+  return false;
 }
 
-std::string first_entry(const std::string& folder) {
-  std::string found;
-  (void)platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
-    found = compose({folder, "/", name});
-    return false;
-  });
-  return found;
+bool is_one(std::string_view folder) {
+  word buffer;
+  const std::string_view chip = read_line(folder, "of_node/name", buffer).value;
+  return (scan::has_part(chips, ' ', chip) || (chip == "gpu" && is_nvidias(folder))) &&
+         sysfs::read_link_name(folder, "driver").view() != "nouveau";
 }
 
 namespace field = telemetry_field;
@@ -100,24 +104,24 @@ class collector {
 
 void take_load(const places& at, collector& c, hmn::telemetry& out) {
   constexpr std::int64_t most = 1000;
-  const auto permille = c.take(at.of.folder, "load", field::gpu_busy_percent);
+  const auto permille = c.take(at.of.folder.view(), "load", field::gpu_busy_percent);
   if (!permille || *permille < 0 || *permille > most) return;
   out.gpu_busy_percent = static_cast<double>(*permille) / 10;
   c.found(field::gpu_busy_percent);
 }
 
 void take_clock(const places& at, collector& c, hmn::telemetry& out) {
-  const auto hertz = c.take(at.of.devfreq, "cur_freq", field::core_clock_mhz);
+  const auto hertz = c.take(at.of.devfreq.view(), "cur_freq", field::core_clock_mhz);
   if (!hertz || *hertz < 0) return;
   out.core_clock_mhz = static_cast<std::uint32_t>((*hertz + 500'000) / 1'000'000);
   c.found(field::core_clock_mhz);
 }
 
 void take_temperature(const places& at, collector& c, hmn::telemetry& out) {
-  const auto milli = c.take(at.thermometer, "temp", field::temperature_celsius);
+  const auto milli = c.take(at.thermometer.view(), "temp", field::temperature_celsius);
   if (!milli) return;
   if (*milli < coldest)
-    return c.refuse(unreadable(EAGAIN, at.thermometer, "temp"), field::temperature_celsius);
+    return c.refuse(unreadable(EAGAIN, at.thermometer.view(), "temp"), field::temperature_celsius);
   out.temperature_celsius = from_milli.of(static_cast<double>(*milli));
   c.found(field::temperature_celsius);
 }
@@ -125,17 +129,17 @@ void take_temperature(const places& at, collector& c, hmn::telemetry& out) {
 void take_power(const places& at, collector& c, hmn::telemetry& out) {
   if (!c.wants(field::power_watts) || at.power.what == feeds::nothing_of_it) return;
   if (at.power.what == feeds::gpu_and_others) {
-    return c.refuse(fail(status::unsupported,
-                         {"the rail ", at.power.label, " feeds other parts than the GPU too"}),
+    return c.refuse(fail(status::unsupported, {"the rail ", at.power.label.view(),
+                                               " feeds other parts than the GPU too"}),
                     field::power_watts);
   }
   out.power_watts = read_power(at.power);
   if (out.power_watts) return c.found(field::power_watts);
-  c.refuse(unreadable(EIO, at.power.folder, "its rail"), field::power_watts);
+  c.refuse(unreadable(EIO, at.power.folder.view(), "its rail"), field::power_watts);
 }
 
 bool is_of_gpu(std::string_view zone) noexcept {
-  return zone == "GPU-therm" || zone == "gpu-thermal" || zone == "gpu-therm";
+  return scan::has_part("GPU-therm gpu-thermal gpu-therm", ' ', zone);
 }
 
 }  // namespace
@@ -147,12 +151,13 @@ feeds rail_of(std::string_view label) noexcept {
 
 rail find_rail(std::string_view sys_root, bool& is_sure) {
   rail best;
-  const std::string sensors = compose({sys_root, "/class/hwmon"});
+  const path_text sensors{sys_root, "/class/hwmon"};
   const int error = platform::for_each_entry(sensors.c_str(), [&](std::string_view name) {
-    const std::string folder = compose({sensors, "/", name});
-    const auto chip = read_line(folder, "name");
+    const path_text folder{sensors.view(), "/", name};
+    word buffer;
+    const auto chip = read_line(folder.view(), "name", buffer);
     if (may_pass(chip.error)) is_sure = false;
-    if (chip.value == "ina3221") look_at(folder, best, is_sure);
+    if (chip.value == "ina3221") look_at(folder.view(), best, is_sure);
     return best.what != feeds::gpu_alone;
   });
   if (may_pass(error)) is_sure = false;
@@ -161,9 +166,11 @@ rail find_rail(std::string_view sys_root, bool& is_sure) {
 
 std::optional<double> read_power(const rail& r) {
   if (r.what == feeds::nothing_of_it) return std::nullopt;
-  const std::string_view channel(&r.channel, 1);
-  const auto millivolts = read_number(r.folder, compose({"in", channel, "_input"}));
-  const auto milliamperes = read_number(r.folder, compose({"curr", channel, "_input"}));
+  word name;
+  const auto millivolts =
+      read_number(r.folder.view(), compose_in(name, {"in", r.channel, "_input"}));
+  const auto milliamperes =
+      read_number(r.folder.view(), compose_in(name, {"curr", r.channel, "_input"}));
   if (!millivolts || !milliamperes || millivolts.value < 0 || milliamperes.value < 0) return {};
   return from_micro.of(static_cast<double>(millivolts.value) *
                        static_cast<double>(milliamperes.value));
@@ -171,44 +178,53 @@ std::optional<double> read_power(const rail& r) {
 
 gpu find_gpu(std::string_view sys_root) {
   gpu found;
-  const std::string by_clock = compose({sys_root, "/class/devfreq"});
+  const path_text by_clock{sys_root, "/class/devfreq"};
   (void)platform::for_each_entry(by_clock.c_str(), [&](std::string_view name) {
-    const std::string devfreq = compose({by_clock, "/", name});
-    const std::string folder = devfreq + "/device";
-    if (is_one(folder, found.chip)) {
-      found.folder = folder;
-      found.devfreq = devfreq;
+    const path_text devfreq{by_clock.view(), "/", name};
+    const path_text folder{devfreq.view(), "/device"};
+    if (is_one(folder.view())) {
+      found.folder.assign(folder.view());
+      found.devfreq.assign(devfreq.view());
     }
     return found.folder.empty();
   });
   // Name before L4T 32.
   for (const char* const place : {"/devices/gpu.0", "/devices/platform/gpu.0"}) {
     if (!found.folder.empty()) break;
-    const std::string folder = compose({sys_root, place});
-    if (!is_one(folder, found.chip)) continue;
-    found.folder = folder;
-    found.devfreq = first_entry(folder + "/devfreq");
+    const path_text folder{sys_root, place};
+    if (!is_one(folder.view())) continue;
+    found.folder.assign(folder.view());
+    const path_text all{folder.view(), "/devfreq"};
+    (void)platform::for_each_entry(all.c_str(), [&](std::string_view name) {
+      found.devfreq.assign(path_text{all.view(), "/", name}.view());
+      return false;
+    });
   }
   return found;
 }
 
-platform::errno_or<std::string> board_name(std::string_view proc_root, std::string_view sys_root) {
-  auto by_proc = read_line(proc_root, "device-tree/model");
-  return by_proc ? std::move(by_proc) : read_line(sys_root, "firmware/devicetree/base/model");
+int read_board_name(std::string_view proc_root, std::string_view sys_root, text<256>& out) {
+  std::array<char, 512> buffer;
+  auto name = read_line(proc_root, "device-tree/model", buffer);
+  if (!name) name = read_line(sys_root, "firmware/devicetree/base/model", buffer);
+  out.assign(name.value);
+  return name.error;
 }
 
 bool is_suspended(const gpu& g) {
-  return read_line(g.folder, "power/runtime_status").value.starts_with("suspend");
+  word buffer;
+  return read_line(g.folder.view(), "power/runtime_status", buffer).value.starts_with("suspend");
 }
 
-std::string find_thermometer(std::string_view sys_root, bool& is_sure) {
-  const std::string zones = compose({sys_root, "/class/thermal"});
-  std::string found;
+text<512> find_thermometer(std::string_view sys_root, bool& is_sure) {
+  const path_text zones{sys_root, "/class/thermal"};
+  text<512> found;
   const int error = platform::for_each_entry(zones.c_str(), [&](std::string_view name) {
-    std::string folder = compose({zones, "/", name});
-    const auto type = read_line(folder, "type");
+    const path_text folder{zones.view(), "/", name};
+    word buffer;
+    const auto type = read_line(folder.view(), "type", buffer);
     if (may_pass(type.error)) is_sure = false;
-    if (is_of_gpu(type.value)) found = std::move(folder);
+    if (is_of_gpu(type.value)) found.assign(folder.view());
     return found.empty();
   });
   if (may_pass(error)) is_sure = false;
@@ -230,12 +246,12 @@ void add_metrics(const places& at, std::vector<metric>& out, reading& r) {
   const auto miss = [&r](metric_id id, const failure& why) {
     diagnose(r, why, subject::metrics, static_cast<std::uint32_t>(id));
   };
-  const auto highest = read_number(at.of.devfreq, "max_freq");
+  const auto highest = read_number(at.of.devfreq.view(), "max_freq");
   if (highest && highest.value > 0) {
     out.push_back(measured(source::tegra, metric_id::clock_limit_mhz, which::clock::core,
                            from_micro.of(static_cast<double>(highest.value))));
   } else if (may_pass(highest.error)) {
-    miss(metric_id::clock_limit_mhz, unreadable(highest.error, at.of.devfreq, "max_freq"));
+    miss(metric_id::clock_limit_mhz, unreadable(highest.error, at.of.devfreq.view(), "max_freq"));
   }
   const auto add = [&](std::string_view folder, std::string_view file, metric_id id,
                        std::uint32_t instance, scale unit, double most, double least = 0) {
@@ -247,16 +263,18 @@ void add_metrics(const places& at, std::vector<metric>& out, reading& r) {
     }
     out.push_back(measured(source::tegra, id, instance, value));
   };
-  add(at.of.folder, "load", metric_id::engine_percent, which::engine::graphics, {1, 10}, 100);
-  add(at.of.devfreq, "cur_freq", metric_id::clock_mhz, which::clock::core, from_micro, 1e5);
-  add(at.thermometer, "temp", metric_id::temperature, which::sensor::core, from_milli, 250, -100);
+  add(at.of.folder.view(), "load", metric_id::engine_percent, which::engine::graphics, {1, 10},
+      100);
+  add(at.of.devfreq.view(), "cur_freq", metric_id::clock_mhz, which::clock::core, from_micro, 1e5);
+  add(at.thermometer.view(), "temp", metric_id::temperature, which::sensor::core, from_milli, 250,
+      -100);
   if (at.power.what == feeds::nothing_of_it) return;
   const bool is_own = at.power.what == feeds::gpu_alone;
   if (const auto watts = read_power(at.power)) {
     out.push_back(measured(source::tegra, metric_id::power_watts,
                            is_own ? 0 : which::power_reading::package, *watts));
   } else {
-    miss(metric_id::power_watts, unreadable(EIO, at.power.folder, "its rail"));
+    miss(metric_id::power_watts, unreadable(EIO, at.power.folder.view(), "its rail"));
   }
 }
 

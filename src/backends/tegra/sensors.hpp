@@ -3,12 +3,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "backends/backend.hpp"
-#include "platform/errno_or.hpp"
 
 namespace hmn::tegra {
 
@@ -20,9 +18,9 @@ feeds rail_of(std::string_view label) noexcept;
 // Rail of the GPU; a shared one if it has none of its own.
 struct rail {
   feeds what = feeds::nothing_of_it;
-  std::string folder;  // of the sensor
-  char channel = '0';
-  std::string label;
+  text<512> folder;  // of the sensor
+  std::uint32_t channel = 0;
+  text<32> label;
 };
 
 // `is_sure` becomes false if one was unreadable.
@@ -32,16 +30,15 @@ std::optional<double> read_power(const rail& r);
 
 // GPU of an NVIDIA SoC: a platform device of the driver nvgpu.
 struct gpu {
-  std::string folder;   // contains `load`; empty: none
-  std::string devfreq;  // contains `cur_freq`; empty: none
-  std::string chip;     // node in the device tree: "ga10b", "gpu"
+  text<512> folder;   // contains `load`; empty: none
+  text<512> devfreq;  // contains `cur_freq`; empty: none
 };
 
 // Skips a GPU with the nouveau driver: it is a DRM card.
 gpu find_gpu(std::string_view sys_root);
 
-// Name of the board in the device tree: "NVIDIA Jetson AGX Orin Developer Kit".
-platform::errno_or<std::string> board_name(std::string_view proc_root, std::string_view sys_root);
+// Reads the name in the device tree: "NVIDIA Jetson AGX Orin Developer Kit". Returns 0 or errno.
+int read_board_name(std::string_view proc_root, std::string_view sys_root, text<256>& out);
 
 // "suspending" counts: a reading would resume it.
 bool is_suspended(const gpu& g);
@@ -50,12 +47,12 @@ bool is_suspended(const gpu& g);
 struct places {
   const gpu& of;
   const rail& power;
-  const std::string& thermometer;
+  const text<512>& thermometer;
   bool is_sure;  // all were readable
 };
 
 // Finds the thermal zone of the GPU; empty: none.
-std::string find_thermometer(std::string_view sys_root, bool& is_sure);
+text<512> find_thermometer(std::string_view sys_root, bool& is_sure);
 
 result<void> read_sensors(const places& at, std::uint32_t fields, hmn::telemetry& out, reading& r);
 // Adds the maximum clock, and the power of a rail shared with other parts.

@@ -8,14 +8,16 @@
 #include <vector>
 
 #include "backends/backend.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "backends/tegra/files.hpp"
 #include "backends/tegra/nvmap.hpp"
 #include "backends/tegra/sensors.hpp"
-#include "model/compose.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::tegra {
 namespace {
+
+using sysfs::path_text;
 
 // Has exactly one GPU, like any Tegra SoC.
 class tegra_source final : public device_source {
@@ -46,8 +48,8 @@ class tegra_source final : public device_source {
   bool is_asleep_ = false;
   gpu gpu_;
   rail rail_;
-  bool is_sure_ = false;     // of both places
-  std::string thermometer_;  // folder of the thermal zone; empty: none
+  bool is_sure_ = false;   // of both places
+  text<512> thermometer_;  // folder of the thermal zone; empty: none
 };
 
 constexpr slot only = 0;
@@ -93,7 +95,7 @@ void tegra_source::find_sensors() {
 }
 
 result<void> tegra_source::prepare(reading&) {
-  if (gpu_.folder.empty() || !platform::exists((gpu_.folder + "/of_node").c_str())) {
+  if (gpu_.folder.empty() || !platform::exists(path_text{gpu_.folder.view(), "/of_node"}.c_str())) {
     look();
   } else if (!is_sure_) {
     find_sensors();
@@ -116,11 +118,10 @@ result<void> tegra_source::devices(std::vector<device>& out, reading& r) {
   who.memory_kind = memory_kind::unified;
   who.vendor = vendor::nvidia;
   who.state = is_asleep_ ? state::asleep : state::ready;
-  const auto name = board_name(proc_root_, sys_root_);
-  who.name.assign(name.value);
-  if (!name) {
-    diagnose(r, unreadable(name.error, sys_root_, "firmware/devicetree/base/model"),
-             subject::devices, device_field::name);
+  const int unnamed = read_board_name(proc_root_, sys_root_, who.name);
+  if (unnamed != 0) {
+    diagnose(r, unreadable(unnamed, sys_root_, "firmware/devicetree/base/model"), subject::devices,
+             device_field::name);
   }
   out.push_back(who);
   return {};
@@ -129,7 +130,8 @@ result<void> tegra_source::devices(std::vector<device>& out, reading& r) {
 result<nvmap_clients> tegra_source::read_clients() const {
   constexpr const char* file = "kernel/debug/nvmap/iovmm/clients";
   std::string text;
-  const auto cut = platform::read_whole(compose({sys_root_, "/", file}).c_str(), text, clients_cap);
+  const path_text path{sys_root_, "/", file};
+  const auto cut = platform::read_whole(path.c_str(), text, clients_cap);
   if (cut) return parse_nvmap(text);
   if (cut.error == ENOENT) {
     return fail(

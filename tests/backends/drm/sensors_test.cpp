@@ -5,15 +5,16 @@
 
 #include <cerrno>
 
-#include "backends/drm/attribute.hpp"
 #include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "core/query.hpp"
 #include "machine.hpp"
 #include "platform/clock.hpp"
 
 using namespace hmn;
 using namespace hmn::drm;
+using namespace hmn::sysfs;
 using namespace drm_test;
 
 TEST_CASE("a value ends at its line or at padding") {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/drm/attribute.hpp"
+#include "backends/sysfs/attribute.hpp"
 
 #include <cerrno>
 
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 
-namespace hmn::drm {
+namespace hmn::sysfs {
 namespace {
 
 using line_buffer = std::array<char, 128>;
@@ -114,4 +114,4 @@ failure unreadable(source from, int error, std::string_view folder, std::string_
           error == no_number ? reason::not_understood : reason::unknown};
 }
 
-}  // namespace hmn::drm
+}  // namespace hmn::sysfs

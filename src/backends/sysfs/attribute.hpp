@@ -17,7 +17,7 @@
 #include "model/text.hpp"
 #include "platform/errno_or.hpp"
 
-namespace hmn::drm {
+namespace hmn::sysfs {
 
 // Path built without an allocation; one that does not fit is empty, so that opening it fails.
 class path_text {
@@ -79,4 +79,4 @@ constexpr bool is_passing(int error) noexcept {
   }
 }
 
-}  // namespace hmn::drm
+}  // namespace hmn::sysfs

@@ -7,7 +7,6 @@
 #include "backends/amdgpu/sysfs.hpp"
 #include "backends/sysfs/attribute.hpp"
 #include "model/telemetry.hpp"
-#include "platform/file.hpp"
 
 namespace hmn::amdgpu {
 namespace {
@@ -107,10 +106,9 @@ std::optional<gpu_metrics> parse_gpu_metrics(std::string_view bytes) noexcept {
 
 platform::errno_or<gpu_metrics> read_gpu_metrics(std::string_view device_folder) noexcept {
   std::array<char, 4096> bytes;
-  const sysfs::path_text path{device_folder, "/gpu_metrics"};
-  const auto got = platform::read_small(path.c_str(), bytes);
-  if (!got) return {{}, got.error};
-  const auto all = parse_gpu_metrics({bytes.data(), got.value});
+  const auto text = sysfs::read_text(device_folder, "gpu_metrics", bytes);
+  if (!text) return {{}, text.error};
+  const auto all = parse_gpu_metrics(text.value);
   return {all.value_or(gpu_metrics{}), all ? 0 : sysfs::no_number};
 }
 

@@ -7,7 +7,6 @@
 #include "backends/amdgpu/telemetry.hpp"
 #include "backends/sysfs/attribute.hpp"
 #include "model/short_text.hpp"
-#include "platform/file.hpp"
 
 namespace hmn::amdgpu {
 namespace {
@@ -131,9 +130,8 @@ void name_package_power(std::vector<metric>& all) {
 void read_errors(std::string_view folder, reader& to) {
   std::array<char, 256> text;
   constexpr std::string_view file = "ras/umc_err_count";
-  const sysfs::path_text path{folder, "/", file};
-  const auto got = platform::read_small(path.c_str(), text);
-  const error_counts errors = parse_error_counts({text.data(), got ? got.value : 0});
+  const auto got = sysfs::read_text(folder, file, text);
+  const error_counts errors = parse_error_counts(got.value);
   const auto take = [&](id is, std::optional<std::uint64_t> count) {
     to.add_count(is, which::era::since_load, count);
     if (!count) to.refuse(is, got ? sysfs::no_number : got.error, folder, file);

@@ -7,7 +7,6 @@
 #include "backends/amdgpu/telemetry.hpp"
 #include "backends/sysfs/attribute.hpp"
 #include "model/scan.hpp"
-#include "platform/file.hpp"
 
 namespace hmn::amdgpu {
 
@@ -68,10 +67,9 @@ clock_levels parse_clock_levels(std::string_view text) noexcept {
 
 clock_levels read_clock_levels(std::string_view folder, std::string_view file) noexcept {
   std::array<char, 4096> bytes;
-  const sysfs::path_text path{folder, "/", file};
-  const auto got = platform::read_small(path.c_str(), bytes);
-  clock_levels out = parse_clock_levels({bytes.data(), got ? got.value : 0});
-  if (!got) out.error = got.error;
+  const auto text = sysfs::read_text(folder, file, bytes);
+  clock_levels out = parse_clock_levels(text.value);
+  if (!text) out.error = text.error;
   return out;
 }
 

@@ -83,10 +83,9 @@ void fill_names(listing& in, card& c) {
   c.bus.assign(link_name(in, c, "subsystem").view());
   if (!c.bus.empty()) return;
   std::array<char, 1024> buffer;
-  const sysfs::path_text path{c.folder.view(), "/uevent"};
-  const auto got = platform::read_small(path.c_str(), buffer);
-  in.note(got.error);
-  for (std::string_view rest(buffer.data(), got ? got.value : 0); !rest.empty();) {
+  auto [rest, error] = sysfs::read_text(c.folder.view(), "uevent", buffer);
+  in.note(error);
+  while (!rest.empty()) {
     std::string_view value = scan::take_line(rest);
     const std::string_view key = scan::take_until(value, '=');
     if (key == "DRIVER" && c.driver_name.empty()) c.driver_name.assign(value);

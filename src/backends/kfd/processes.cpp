@@ -18,9 +18,7 @@ using sysfs::path_text;
 // kthreadd is process 2 in the initial namespace only.
 bool has_kernel_threads(std::string_view proc_root) {
   std::array<char, 512> text;
-  const path_text path{proc_root, "/2/stat"};
-  const auto got = platform::read_small(path.c_str(), text);
-  return got && procfs::is_kernel_thread({text.data(), got.value});
+  return procfs::is_kernel_thread(sysfs::read_text(proc_root, "2/stat", text).value);
 }
 
 bool has_queue(std::string_view process, std::uint32_t gpu_id) {

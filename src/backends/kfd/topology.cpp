@@ -18,23 +18,17 @@ std::optional<std::uint32_t> small(std::optional<std::uint64_t> value) noexcept 
   return static_cast<std::uint32_t>(*value);
 }
 
-// First 4 KiB: a node's properties take about 800 bytes.
-struct file_text {
-  std::array<char, 4096> bytes;
-  platform::errno_or<std::size_t> length;
-
-  explicit file_text(const path_text& path) : length(platform::read_small(path.c_str(), bytes)) {}
-  [[nodiscard]] std::string_view view() const noexcept {
-    return {bytes.data(), length ? length.value : 0};
-  }
-};
+// A node's properties take about 800 bytes.
+using file_buffer = std::array<char, 4096>;
 
 std::optional<std::uint64_t> memory_of(std::string_view node) {
   const path_text banks{node, "/mem_banks"};
   std::optional<std::uint64_t> sum;
   (void)platform::for_each_entry(banks.c_str(), [&](std::string_view name) {
-    const file_text text({banks.view(), "/", name, "/properties"});
-    if (const auto size = parse_bank(text.view())) sum = scan::sum(sum.value_or(0), *size);
+    const path_text bank{banks.view(), "/", name};
+    file_buffer buffer;
+    const auto size = parse_bank(sysfs::read_text(bank.view(), "properties", buffer).value);
+    if (size) sum = scan::sum(sum.value_or(0), *size);
     return true;
   });
   return sum;
@@ -91,13 +85,14 @@ int topology::refresh() {
 // this container.
 int topology::add(std::string_view node) {
   const auto id = sysfs::read_number(node, "gpu_id");
-  const file_text text({node, "/properties"});
-  if (sysfs::is_refused(id.error) || sysfs::is_refused(text.length.error)) ++refused_;
+  file_buffer buffer;
+  const auto text = sysfs::read_text(node, "properties", buffer);
+  if (sysfs::is_refused(id.error) || sysfs::is_refused(text.error)) ++refused_;
   if (!id) return id.error;
   if (id.value == 0 || id.value > UINT32_MAX) return 0;
   drm::compute_node fresh;
   fresh.gpu_id = static_cast<std::uint32_t>(id.value);
-  if (!parse_node(text.view(), fresh)) return text.length.error;
+  if (!parse_node(text.value, fresh)) return text.error;
   fresh.memory = memory_of(node);
   nodes_.push_back(fresh);
   return 0;

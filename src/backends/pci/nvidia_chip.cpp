@@ -7,7 +7,6 @@
 
 #include "backends/sysfs/attribute.hpp"
 #include "model/scan.hpp"
-#include "platform/file.hpp"
 
 namespace hmn::pci {
 namespace {
@@ -41,9 +40,8 @@ bool names_system_on_chip(std::string_view name) noexcept {
 
 bool is_tegra(const std::string& sys_root) {
   std::array<char, 512> buffer;
-  const sysfs::path_text path{sys_root, "/firmware/devicetree/base/compatible"};
-  const auto got = platform::read_small(path.c_str(), buffer);
-  const std::string_view all(buffer.data(), got ? got.value : 0);
+  const std::string_view all =
+      sysfs::read_text(sys_root, "firmware/devicetree/base/compatible", buffer).value;
   return all.find("nvidia,tegra") != all.npos;
 }
 

@@ -61,13 +61,17 @@ path_text::path_text(std::initializer_list<piece> parts) noexcept {
   if (length < bytes_.size()) bytes_[compose_in(bytes_, parts).size()] = '\0';
 }
 
-platform::errno_or<std::string_view> read_line(std::string_view folder, std::string_view name,
+platform::errno_or<std::string_view> read_text(std::string_view folder, std::string_view name,
                                                std::span<char> buffer) noexcept {
   const path_text path{folder, "/", name};
   const auto got = platform::read_small(path.c_str(), buffer);
-  if (!got) return {{}, got.error};
-  const std::string_view whole(buffer.data(), got.value);
-  return {scan::trim(whole.substr(0, whole.find_first_of(std::string_view("\r\n\0", 3)))), 0};
+  return {{buffer.data(), got ? got.value : 0}, got.error};
+}
+
+platform::errno_or<std::string_view> read_line(std::string_view folder, std::string_view name,
+                                               std::span<char> buffer) noexcept {
+  const auto [whole, error] = read_text(folder, name, buffer);
+  return {scan::trim(whole.substr(0, whole.find_first_of(std::string_view("\r\n\0", 3)))), error};
 }
 
 platform::errno_or<std::uint64_t> read_number(std::string_view folder,

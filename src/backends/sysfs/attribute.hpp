@@ -33,6 +33,9 @@ class path_text {
 // Error of a value that is no number, distinct from errno values.
 inline constexpr int no_number = -1;
 
+// Reads <folder>/<name> as far as the buffer goes.
+platform::errno_or<std::string_view> read_text(std::string_view folder, std::string_view name,
+                                               std::span<char> buffer) noexcept;
 // Reads the first line of <folder>/<name>, blanks trimmed.
 platform::errno_or<std::string_view> read_line(std::string_view folder, std::string_view name,
                                                std::span<char> buffer) noexcept;

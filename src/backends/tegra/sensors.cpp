@@ -38,15 +38,10 @@ void look_at(std::string_view folder, rail& best, bool& is_sure) {
 // Nodes of NVIDIA GPUs only; "gpu" is also used by other vendors.
 constexpr const char* chips = "gk20a gm20b gp10b gv11b ga10b gb10b";
 
-// Whether one of the NUL-separated names in the property "compatible" is NVIDIA's.
+// The property "compatible" is a list of names.
 bool is_nvidias(std::string_view folder) {
   std::array<char, 512> buffer;
-  const path_text path{folder, "/of_node/compatible"};
-  const auto got = platform::read_small(path.c_str(), buffer);
-  for (std::string_view list(buffer.data(), got ? got.value : 0); !list.empty();) {
-    if (scan::take_until(list, '\0').starts_with("nvidia,")) return true;
-  }
-  return false;
+  return has_text_from(sysfs::read_text(folder, "of_node/compatible", buffer).value, "nvidia,");
 }
 
 bool is_one(std::string_view folder) {

@@ -186,10 +186,11 @@ void client_list::add(const card& of, std::uint32_t pid, const fdinfo* info) {
 void client_list::add_unread(const card& of, std::uint32_t pid, int error) {
   if (of.by == nullptr) return;
   begin(pid);
-  client& fresh = clients_.emplace_back();
+  client fresh;
   fresh.key = key_of(of, nullptr);
   fresh.pid = pid;
   fresh.error = error;
+  clients_.push_back(fresh);
 }
 
 void client_list::begin(std::uint32_t pid) noexcept {
@@ -220,9 +221,14 @@ void client_list::keep_engines(const fdinfo& info, client& c) {
   }
 }
 
-void client_list::each_by_key(slot card, function_ref<void(const client&)> visit) const {
+void client_list::each_by_key(slot card,
+                              function_ref<void(const client&, bool again)> visit) const {
+  const client* last = nullptr;
   for (const std::uint32_t i : by_key_) {
-    if (clients_[i].key.card == card) visit(clients_[i]);
+    const client& c = clients_[i];
+    if (c.key.card != card) continue;
+    visit(c, last != nullptr && c.key == last->key);
+    last = &c;
   }
 }
 
@@ -325,10 +331,7 @@ class repeats {
 card_use use_of(const client_list& now, slot card) {
   card_use all;
   repeats own, host;
-  const client* last = nullptr;
-  now.each_by_key(card, [&](const client& c) {
-    const bool again = last != nullptr && c.key == last->key;
-    last = &c;
+  now.each_by_key(card, [&](const client& c, bool again) {
     all.is_partial = all.is_partial || c.use.is_partial || c.error != 0 ||
                      (again && c.key.by == client_key::kind::none);
     if (again || c.error != 0) return;
@@ -352,10 +355,7 @@ void loads_of(const client_list& now, const client_list& before, slot card,
   const std::uint64_t window = window_of(now, before);
   if (window == 0) return;
   load_sum sum;
-  const client* last = nullptr;
-  now.each_by_key(card, [&](const client& c) {
-    const bool again = last != nullptr && c.key == last->key;
-    last = &c;
+  now.each_by_key(card, [&](const client& c, bool again) {
     const client* const was = again ? nullptr : before.find(c.key);
     if (was != nullptr) add_loads(now, c, before, *was, window, sum);
   });

@@ -3,9 +3,11 @@
 // Result of a walk over /proc: which process holds which client of which card, and its usage.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "backends/drm/card.hpp"
@@ -73,8 +75,8 @@ class client_list {
     return std::span(engines_).subspan(c.first_engine, c.engine_count);
   }
   [[nodiscard]] std::span<const client> of_pid(std::uint32_t pid) const noexcept;
-  // Visits the clients of one card; those held by several processes are adjacent.
-  void each_by_key(slot card, function_ref<void(const client&)> visit) const;
+  // Visits the clients of one card, by key. `again`: the one before has the same key.
+  void each_by_key(slot card, function_ref<void(const client&, bool again)> visit) const;
   // Returns a client with the key, else nullptr.
   [[nodiscard]] const client* find(const client_key& key) const noexcept;
 
@@ -90,6 +92,24 @@ class client_list {
   std::vector<slot> asleep_;
   std::size_t first_of_pid_ = 0;
   std::uint32_t last_pid_ = 0;
+};
+
+// Newest walk, and an older one that loads are relative to; empty if taken_ns is 0.
+class walk_pair {
+ public:
+  walk_pair() noexcept = default;
+  walk_pair(const walk_pair&) = delete;
+  walk_pair& operator=(const walk_pair&) = delete;
+
+  [[nodiscard]] client_list& now() const noexcept { return *now_; }
+  [[nodiscard]] client_list& before() const noexcept { return *before_; }
+  // The newest one becomes the older one, and is to be taken again.
+  void turn() noexcept { std::swap(now_, before_); }
+
+ private:
+  std::array<client_list, 2> lists_;
+  client_list* now_ = &lists_[0];
+  client_list* before_ = &lists_[1];
 };
 
 // Merges the clients of one process on one card into one row. Percentages are since `before` if it

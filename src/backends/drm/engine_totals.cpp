@@ -46,10 +46,7 @@ engine_totals::total& engine_totals::until(const client_list& then, slot card,
     if (t.card == card && t.engine == engine) return t;
   }
   total& fresh = kept_.emplace_back(total{card, engine, 0});
-  const client* last = nullptr;
-  then.each_by_key(card, [&](const client& c) {
-    const bool again = last != nullptr && c.key == last->key;
-    last = &c;
+  then.each_by_key(card, [&](const client& c, bool again) {
     if (again) return;
     for (const engine_sample& e : then.engines_of(c)) {
       if (usual_engine(e.name.view()) == engine) fresh.busy_ns += e.busy_ns.value_or(0);

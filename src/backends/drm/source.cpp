@@ -36,8 +36,8 @@ drm_source::drm_source(const settings& s)
 
 void drm_source::close() noexcept {
   scanner_.forget();
-  before_.clear();
-  before_.taken_ns = 0;
+  walks_.before().clear();
+  walks_.before().taken_ns = 0;
   engines_.forget();
   asked_.forget();
   was_listed_ = false;
@@ -200,7 +200,7 @@ void drm_source::add_engines(const card& c, std::vector<metric>& out, reading& r
     return v.diagnose(why_not_counted(c), subject::telemetry, 0);
   }
   const result<card_load> load = v.load();
-  if (load) engines_.write(before_, c, *load, out);
+  if (load) engines_.write(walks_.before(), c, *load, out);
   if (!load) v.diagnose(load.why(), subject::telemetry, 0);
 }
 
@@ -244,21 +244,22 @@ result<void> card_visit::walk() {
 
 result<card_use> card_visit::clients() {
   if (result<void> ok = walk(); !ok) return ok.why();
-  card_use use = use_of(in_.now_, of_.number);
+  card_use use = use_of(in_.walks_.now(), of_.number);
   use.is_partial = use.is_partial || !in_.seen_.is_complete();
   return use;
 }
 
 result<card_load> card_visit::load() {
   if (result<void> ok = walk(); !ok) return ok.why();
-  loads_of(in_.now_, in_.before_, of_.number, in_.loads_);
+  loads_of(in_.walks_.now(), in_.walks_.before(), of_.number, in_.loads_);
   if (in_.loads_.empty()) return why_no_load();
-  return card_load{in_.loads_, in_.now_.taken_ns - in_.before_.taken_ns, !in_.seen_.is_complete()};
+  return card_load{in_.loads_, in_.walks_.now().taken_ns - in_.walks_.before().taken_ns,
+                   !in_.seen_.is_complete()};
 }
 
 failure card_visit::why_no_load() const {
   failure why = fail_by(of_)(status::unsupported, "no process that can be seen uses the device");
-  for (const client& c : in_.now_.all()) {
+  for (const client& c : in_.walks_.now().all()) {
     if (c.key.card != of_.number) continue;
     if (c.engine_count != 0) return needs_two_readings(of_);
     why.message = "no client of the device reports engine time";

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "backends/drm/card_backoff.hpp"
@@ -19,13 +18,14 @@ namespace hmn::drm {
 struct asked_process {
   std::uint32_t pid = 0;
   bool is_self = false;
-  std::uint64_t reading = 0;  // number of the one that took `now`, for all cards; 0: none
-  int error = 0;              // of `now`
-  client_list now, before;    // empty if taken_ns is 0
+  std::uint64_t reading = 0;  // number of the one that took the newest walk, for all cards; 0: none
+  int error = 0;              // of that walk
+  walk_pair walks;
 
-  // Called before `now` is taken again: `before` is at least `apart_ns` old.
+  // Called before a walk: the older one is at least `apart_ns` old.
   void begin(std::uint64_t now_ns, std::uint64_t apart_ns) noexcept {
-    if (now.taken_ns != 0 && now_ns - now.taken_ns >= apart_ns) std::swap(now, before);
+    const std::uint64_t taken_ns = walks.now().taken_ns;
+    if (taken_ns != 0 && now_ns - taken_ns >= apart_ns) walks.turn();
   }
 };
 
@@ -36,11 +36,11 @@ class asked_processes {
     asked_process* found = &all_.front();
     for (asked_process& a : all_) {
       if (a.pid == pid && a.is_self == self) return a;
-      if (a.now.taken_ns < found->now.taken_ns) found = &a;
+      if (a.walks.now().taken_ns < found->walks.now().taken_ns) found = &a;
     }
     found->pid = pid;
     found->is_self = self;
-    found->reading = found->now.taken_ns = found->before.taken_ns = 0;
+    found->reading = found->walks.now().taken_ns = found->walks.before().taken_ns = 0;
     return *found;
   }
   void forget() noexcept {
@@ -104,7 +104,7 @@ class drm_source final : public device_source {
   card_list card_list_;
   scanner scanner_;
   std::uint32_t rescan_percent_;
-  client_list now_, before_;
+  walk_pair walks_;
   asked_processes asked_;
   std::vector<usage> one_rows_;
   std::vector<std::uint32_t> pids_;

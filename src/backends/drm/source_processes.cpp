@@ -69,12 +69,13 @@ void explain_rows(card_visit& v, std::uint32_t about, std::uint32_t lacks, const
 result<void> drm_source::walk(reading& r) {
   if (!has_walked_) {
     const std::uint64_t now = platform::monotonic_ns();
-    if (now_.taken_ns != 0 && now - now_.taken_ns >= baseline_ns) {
-      if (before_.taken_ns != 0) engines_.keep(now_, before_, card_list_.all(), loads_);
-      std::swap(before_, now_);
+    if (walks_.now().taken_ns != 0 && now - walks_.now().taken_ns >= baseline_ns) {
+      if (walks_.before().taken_ns != 0)
+        engines_.keep(walks_.now(), walks_.before(), card_list_.all(), loads_);
+      walks_.turn();
     }
     const extent how = scanner_.suited_to(now);
-    seen_ = scanner_.scan(card_list_, may_wake_, now, r.deadline_ns(), now_, how);
+    seen_ = scanner_.scan(card_list_, may_wake_, now, r.deadline_ns(), walks_.now(), how);
     has_walked_ = true;
     diagnose_coverage(r);
   }
@@ -97,7 +98,7 @@ void drm_source::trace_walk(reading& r) const {
   d.about = subject::processes;
   d.why = fail(status::ok, {"walk over ", seen_.processes, " processes, ", seen_.remembered,
                             " of them looked through earlier"});
-  if (seen_.remembered != 0) d.duration_ns = now_.taken_ns - seen_.oldest_look;
+  if (seen_.remembered != 0) d.duration_ns = walks_.now().taken_ns - seen_.oldest_look;
   r.diagnose(d);
 }
 
@@ -142,7 +143,7 @@ void drm_source::diagnose_coverage(reading& r) const {
   if (seen_.is_outdated || seen_.waiting != 0) {
     d.unreadable_processes = seen_.waiting;
     d.why = fail(status::limit, {"some processes were searched for new clients up to ",
-                                 coarse_seconds(now_.taken_ns - seen_.oldest_look),
+                                 coarse_seconds(walks_.now().taken_ns - seen_.oldest_look),
                                  " s ago: all of them take more than ", rescan_percent_,
                                  " % of a core (rescan_percent)"});
     r.diagnose(d);
@@ -182,13 +183,13 @@ result<void> drm_source::processes(slot number, std::vector<usage>& out, reading
   const bool can_read = !must_sleep(*c, may_wake_);
   if (can_read) {
     if (result<void> ok = walk(r); !ok) return ok;
-    pids_on(now_, number, pids_);
+    pids_on(walks_.now(), number, pids_);
     std::uint32_t lacks = 0;
     for (const std::uint32_t pid : pids_) {
-      lacks |= fill_row(now_, before_, number, pid, out.emplace_back());
+      lacks |= fill_row(walks_.now(), walks_.before(), number, pid, out.emplace_back());
       out.back().from = c->by->from();
     }
-    explain_rows(v, subject::processes, lacks, now_);
+    explain_rows(v, subject::processes, lacks, walks_.now());
   }
   const std::size_t from_fdinfo = out.size();
   result<void> whole = c->by->complete(v, 0, out);
@@ -196,7 +197,7 @@ result<void> drm_source::processes(slot number, std::vector<usage>& out, reading
   if (!whole && !out.empty()) v.diagnose(whole.why(), subject::processes, 0);
   if (whole && can_read) whole = missed();
   for (usage& row : out) {
-    finish_row(*c, row, r, subject::processes, error_of(now_, number, row.pid));
+    finish_row(*c, row, r, subject::processes, error_of(walks_.now(), number, row.pid));
   }
   return whole ? whole : mark_incomplete(out, whole.why());
 }
@@ -207,7 +208,7 @@ const asked_process& drm_source::walk_one(std::uint32_t pid, bool self) {
   asked.begin(platform::monotonic_ns(), baseline_ns);
   std::array<char, 16> digits;
   const std::string_view who = self ? "self" : compose_in(digits, {pid});
-  asked.error = scanner_.scan_one(who, pid, card_list_, may_wake_, asked.now);
+  asked.error = scanner_.scan_one(who, pid, card_list_, may_wake_, asked.walks.now());
   asked.reading = reading_;
   return asked;
 }
@@ -221,7 +222,7 @@ failure drm_source::why_not_listed(const card& c, const asked_process& asked) {
          refused ? " cannot be inspected; CAP_SYS_PTRACE allows it" : " could not be inspected"},
         asked.error);
   }
-  if (asked.now.met_asleep(c.number)) return why_asleep(c);
+  if (asked.walks.now().met_asleep(c.number)) return why_asleep(c);
   return fail_by(c)(status::no_process,
                     {"process ", asked.pid, " holds no descriptor of this device"});
 }
@@ -244,14 +245,15 @@ result<void> drm_source::fill_one(const card& c, std::uint32_t pid, bool self, u
   }
   std::vector<usage>& rows = one_rows_;
   rows.clear();
-  pids_on(asked.now, c.number, pids_);
+  pids_on(asked.walks.now(), c.number, pids_);
   card_visit v(*this, c, r);
   if (error == 0 && !pids_.empty()) {
-    const bool is_newer = asked.before.taken_ns > before_.taken_ns;
-    const client_list& since = is_newer ? asked.before : before_;
-    const std::uint32_t lacks = fill_row(asked.now, since, c.number, pid, rows.emplace_back());
-    explain_rows(v, self ? subject::self : subject::processes, lacks, asked.now);
-  } else if (error == 0 && self && !asked.now.met_asleep(c.number)) {
+    const bool is_newer = asked.walks.before().taken_ns > walks_.before().taken_ns;
+    const client_list& since = is_newer ? asked.walks.before() : walks_.before();
+    const std::uint32_t lacks =
+        fill_row(asked.walks.now(), since, c.number, pid, rows.emplace_back());
+    explain_rows(v, self ? subject::self : subject::processes, lacks, asked.walks.now());
+  } else if (error == 0 && self && !asked.walks.now().met_asleep(c.number)) {
     rows.push_back(nothing_used(pid));
   }
   const result<void> whole = c.by->complete(v, pid, rows);
@@ -264,7 +266,7 @@ result<void> drm_source::fill_one(const card& c, std::uint32_t pid, bool self, u
     note_incomplete(out);
   }
   finish_row(c, out, r, self ? subject::self : subject::processes,
-             error_of(asked.now, c.number, pid));
+             error_of(asked.walks.now(), c.number, pid));
   return {};
 }
 

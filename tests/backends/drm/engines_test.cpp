@@ -209,15 +209,15 @@ TEST_CASE("only so many processes are remembered, and a pid that is given anew i
   };
   for (std::uint32_t pid = 1; pid <= 8; ++pid) {
     ++now;
-    next(pid).now.taken_ns = now;
+    next(pid).walks.now().taken_ns = now;
   }
   now += apart;
-  CHECK(next(1).before.taken_ns == apart + 1);
-  next(1).now.taken_ns = now;
-  CHECK(next(9).before.taken_ns == 0);  // instead of 2
-  CHECK(next(1).before.taken_ns == apart + 1);
-  CHECK(next(3).before.taken_ns == apart + 3);
-  CHECK(next(2).before.taken_ns == 0);
+  CHECK(next(1).walks.before().taken_ns == apart + 1);
+  next(1).walks.now().taken_ns = now;
+  CHECK(next(9).walks.before().taken_ns == 0);  // instead of 2
+  CHECK(next(1).walks.before().taken_ns == apart + 1);
+  CHECK(next(3).walks.before().taken_ns == apart + 3);
+  CHECK(next(2).walks.before().taken_ns == 0);
   asked.forget();
-  CHECK(next(1).before.taken_ns == 0);
+  CHECK(next(1).walks.before().taken_ns == 0);
 }

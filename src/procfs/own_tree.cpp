@@ -7,6 +7,7 @@
 #include "model/compose.hpp"
 #include "platform/file.hpp"
 #include "platform/process.hpp"
+#include "procfs/path.hpp"
 #include "procfs/pids.hpp"
 #include "procfs/status.hpp"
 
@@ -15,9 +16,9 @@ namespace {
 
 // Returns whether the tree is of an outer namespace, which may have given the caller the same
 // number.
-bool has_inner_pids(const std::string& self) {
+bool has_inner_pids(proc_path& self) {
   std::array<char, 4096> buffer;
-  const auto got = platform::read_small((self + "/status").c_str(), buffer);
+  const auto got = platform::read_small(self.to("status"), buffer);
   return got && parse_namespace_pids({buffer.data(), got.value}).size() > 1;
 }
 
@@ -25,13 +26,13 @@ bool has_inner_pids(const std::string& self) {
 
 std::optional<std::string> why_foreign(const std::string& proc_root) {
   if (!platform::has_pid_namespaces()) return std::nullopt;
-  const std::string self = proc_root + "/self";
+  proc_path self(proc_root, "self", "");
   std::array<char, 64> target;
   const auto got = platform::read_link(self.c_str(), target);
   if (!got) {
     if (platform::exists(self.c_str())) return std::nullopt;
     // Present in every proc tree that hides processes, absent where none is mounted.
-    if (!platform::exists((proc_root + "/stat").c_str())) {
+    if (!platform::exists(proc_path(proc_root, "", "stat").c_str())) {
       return compose({proc_root, " is not a mounted proc file system"});
     }
     return compose(

@@ -5,6 +5,7 @@
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 #include "platform/process.hpp"
+#include "procfs/path.hpp"
 
 namespace hmn::procfs {
 
@@ -32,7 +33,8 @@ std::vector<std::uint32_t> parse_pids(std::string_view text) {
 bool is_in_initial_pid_namespace(const std::string& proc_root) {
   if (!platform::has_pid_namespaces()) return true;
   std::array<char, 64> target;
-  const auto got = platform::read_link((proc_root + "/self/ns/pid").c_str(), target);
+  const proc_path link(proc_root, "self", "ns/pid");
+  const auto got = platform::read_link(link.c_str(), target);
   return got && std::string_view(target.data(), got.value) == initial_pid_namespace;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "model/compose.hpp"
 #include "model/scan.hpp"
 #include "platform/stand_in.hpp"
 #include "procfs/cgroup.hpp"
@@ -33,23 +34,31 @@ using limit_is = cgroup_limit::is;
 constexpr std::size_t membership_cap = 1U << 20;
 constexpr std::size_t mounts_cap = 16U << 20;
 
-// Folder of a group: `below` is shortened to climb towards the mount.
+// Folder of a group, which is shortened to climb towards the mount.
 struct group {
-  std::string mount;
-  std::string below;
+  std::string folder;
+  std::size_t mount_length;
 
   [[nodiscard]] std::string file(std::string_view name) const {
-    return mount + below + "/" + std::string(name);
+    return compose({folder, "/", name});
   }
   [[nodiscard]] bool has(std::string_view name) const {
     return platform::exists(file(name).c_str());
   }
+  [[nodiscard]] bool is_of_mount() const noexcept { return folder.size() == mount_length; }
   bool climb() {
-    if (below.empty()) return false;
-    below.resize(below.rfind('/'));
+    if (is_of_mount()) return false;
+    folder.resize(folder.rfind('/'));
     return true;
   }
 };
+
+// Returns none if the folder does not exist.
+std::optional<group> group_at(std::string_view mount, std::string_view below) {
+  group found{compose({mount, below}), mount.size()};
+  if (!platform::exists(found.folder.c_str())) return std::nullopt;
+  return found;
+}
 
 // v1 before 5.11: a group without use_hierarchy does not count usage of its children. It cannot
 // change while the group has any.
@@ -64,7 +73,7 @@ bool charges_children(const group& at, bool is_v1) {
 // Returns whether the mount's own group is that of the machine, which no limit can be set for, and
 // which has none above it. In a container it is one of many.
 bool is_topmost(const group& at, bool is_v1) {
-  if (!at.below.empty()) return false;
+  if (!at.is_of_mount()) return false;
   return is_v1 ? at.has("release_agent") : at.has("cgroup.controllers") && !at.has("cgroup.events");
 }
 
@@ -83,23 +92,22 @@ std::optional<group> find_by_mounts(const std::string& proc_root, const cgroup_m
     const std::string root = unescape_mount(m->root);
     const auto below = below_mount(root, own.path);
     if (!below || (best && root.size() >= best_root)) continue;
-    group candidate{unescape_mount(m->point), std::string(*below)};
-    if (!platform::exists((candidate.mount + candidate.below).c_str())) continue;
+    auto candidate = group_at(unescape_mount(m->point), *below);
+    if (!candidate) continue;
     best = std::move(candidate);
     best_root = root.size();
   }
   return best;
 }
 
-std::optional<group> find_below(const std::string& cgroup_root, const cgroup_membership& own) {
+std::optional<group> find_group(const std::string& proc_root, const std::string& cgroup_root,
+                                const cgroup_membership& own) {
+  if (cgroup_root.empty()) return find_by_mounts(proc_root, own);
   const auto below = below_mount("/", own.path);
   if (!below) return std::nullopt;
   const char* const hierarchy = own.hierarchy == version::v1 ? "/memory" : "/unified";
-  for (const std::string& mount : {cgroup_root + hierarchy, cgroup_root}) {
-    group candidate{mount, std::string(*below)};
-    if (platform::exists((mount + candidate.below).c_str())) return candidate;
-  }
-  return std::nullopt;
+  auto found = group_at(cgroup_root + hierarchy, *below);
+  return found ? std::move(found) : group_at(cgroup_root, *below);
 }
 
 }  // namespace
@@ -144,7 +152,7 @@ bool group_limits::open_levels(const procfs::cgroup_membership& own) {
   std::array<char, 1> any;
   // Opened before it is read, so that no change is missed.
   if (cgroup_root_.empty()) static_cast<void>(mounts_.read(any));
-  auto at = cgroup_root_.empty() ? find_by_mounts(proc_root_, own) : find_below(cgroup_root_, own);
+  auto at = find_group(proc_root_, cgroup_root_, own);
   if (!at) return false;
   const bool is_v1 = own.hierarchy == version::v1;
   if (is_v1) hidden_ = std::make_unique<platform::kept_file>(at->file("memory.stat"));
@@ -199,10 +207,10 @@ void find_own_groups(const std::string& proc_root, const std::string& cgroup_roo
   if (const auto cut = platform::read_whole(path.c_str(), text, membership_cap); !cut) return;
   const cgroup_membership own = parse_v2_membership(text);
   if (own.hierarchy == version::none) return;
-  auto place = cgroup_root.empty() ? find_by_mounts(proc_root, own) : find_below(cgroup_root, own);
+  auto place = find_group(proc_root, cgroup_root, own);
   if (!place) return;
   do {
-    out.push_back(place->mount + place->below);
+    out.push_back(place->folder);
   } while (place->climb());
 }
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "model/scan.hpp"
+#include "model/compose.hpp"
 #include "platform/file.hpp"
 #include "procfs/path.hpp"
 #include "procfs/stat.hpp"
@@ -134,8 +134,23 @@ result<void> take(const subject_files& of, const proc_path& path, std::string_vi
   return fail(status::unsupported, {"this kernel's ", path.c_str(), " has no ", key});
 }
 
-result<void> first_of(result<void> a, result<void> b) {
-  return a ? std::move(b) : std::move(a);
+struct wanted_value {
+  std::uint32_t field;
+  const char* key;
+  amount found;
+  std::optional<std::uint64_t>& into;
+};
+
+// Returns the first reason.
+result<void> take_both(const subject_files& of, const proc_path& path, std::uint32_t fields,
+                       const wanted_value (&both)[2]) {
+  result<void> first;
+  for (const wanted_value& w : both) {
+    if ((fields & w.field) == 0) continue;
+    result<void> taken = take(of, path, w.key, w.found, w.into);
+    if (first) first = std::move(taken);
+  }
+  return first;
 }
 
 result<void> read_status(const subject_files& of, std::uint32_t fields, process_memory& out) {
@@ -144,11 +159,9 @@ result<void> read_status(const subject_files& of, std::uint32_t fields, process_
   const auto text = read_file(of, path, buffer);
   if (!text) return text.why();
   const status_memory m = parse_status(*text);
-  result<void> peak;
-  result<void> swap;
-  if (fields & field::peak_resident) peak = take(of, path, "VmHWM", m.vm_hwm, out.peak_resident);
-  if (fields & field::swap) swap = take(of, path, "VmSwap", m.vm_swap, out.swap);
-  return first_of(std::move(peak), std::move(swap));
+  return take_both(of, path, fields,
+                   {{field::peak_resident, "VmHWM", m.vm_hwm, out.peak_resident},
+                    {field::swap, "VmSwap", m.vm_swap, out.swap}});
 }
 
 result<void> read_smaps_rollup(const subject_files& of, std::uint32_t fields, process_memory& out) {
@@ -157,13 +170,10 @@ result<void> read_smaps_rollup(const subject_files& of, std::uint32_t fields, pr
   const auto text = read_file(of, path, buffer);
   if (!text) return text.why();
   const smaps_rollup m = parse_smaps_rollup(*text);
-  result<void> pss;
-  result<void> uss;
-  if (fields & field::proportional) pss = take(of, path, "Pss", m.pss, out.proportional);
-  if (fields & field::private_set) {
-    uss = take(of, path, "Private_Clean and Private_Dirty", m.unique(), out.private_set);
-  }
-  return first_of(std::move(pss), std::move(uss));
+  return take_both(
+      of, path, fields,
+      {{field::proportional, "Pss", m.pss, out.proportional},
+       {field::private_set, "Private_Clean and Private_Dirty", m.unique(), out.private_set}});
 }
 
 // The key is that of the process, also where `who` is a thread of it.
@@ -241,10 +251,10 @@ failure why_no_memory(std::string_view root, std::string_view who, const procfs:
 
 std::optional<std::string> living_thread(std::string_view root, std::string_view who) {
   if (life_of(root, who) != life::headless) return std::nullopt;
-  const std::string folder = std::string(who) + "/task";
+  const std::string folder = compose({who, "/task"});
   std::optional<std::string> found;
   (void)platform::for_each_entry(proc_path(root, folder, "").c_str(), [&](std::string_view thread) {
-    std::string candidate = folder + "/" + std::string(thread);
+    std::string candidate = compose({folder, "/", thread});
     if (life_of(root, candidate) != life::running) return true;
     found = std::move(candidate);
     return false;

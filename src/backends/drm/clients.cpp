@@ -71,16 +71,13 @@ std::uint64_t window_of(const client_list& now, const client_list& before) noexc
 class load_sum {
  public:
   void add(const engine_load& more) noexcept {
-    engine_load* known = std::find_if(all_.data(), all_.data() + count_,
-                                      [&](const engine_load& l) { return l.name == more.name; });
-    if (known == all_.data() + all_.size()) return;
-    if (known == all_.data() + count_) {
-      *known = more;
-      ++count_;
+    for (engine_load& known : std::span(all_).first(count_)) {
+      if (known.name != more.name) continue;
+      known.percent += more.percent;
+      if (more.busy_ns) known.busy_ns = known.busy_ns.value_or(0) + *more.busy_ns;
       return;
     }
-    known->percent += more.percent;
-    if (more.busy_ns) known->busy_ns = known->busy_ns.value_or(0) + *more.busy_ns;
+    if (count_ < all_.size()) all_[count_++] = more;
   }
   [[nodiscard]] std::span<const engine_load> all() const noexcept { return {all_.data(), count_}; }
 
@@ -170,17 +167,16 @@ void client_list::add(const card& of, std::uint32_t pid, const fdinfo* info) {
     fresh.use = use_on(of, *info);
     fresh.is_garbled = !fresh.use.used() && (info->is_partial || info->is_garbled);
   }
-  const auto start = clients_.begin() + static_cast<std::ptrdiff_t>(first_of_pid_);
-  const auto known = std::find_if(
-      start, clients_.end(), [&](const client& c) { return c.key == fresh.key && c.error == 0; });
-  if (known == clients_.end()) {
-    if (info != nullptr && of.counts_engines && !info->is_partial) keep_engines(*info, fresh);
-    clients_.push_back(fresh);
-  } else if (fresh.key.by == client_key::kind::none) {
+  for (client& known : std::span(clients_).subspan(first_of_pid_)) {
+    if (known.key != fresh.key || known.error != 0) continue;
+    if (fresh.key.by != client_key::kind::none) return;
     // Keep the largest of clients without an id: they may all be the same one.
-    if (used_or_0(fresh) > used_or_0(*known)) known->use = fresh.use;
-    known->use.is_partial = true;
+    if (used_or_0(fresh) > used_or_0(known)) known.use = fresh.use;
+    known.use.is_partial = true;
+    return;
   }
+  if (info != nullptr && of.counts_engines && !info->is_partial) keep_engines(*info, fresh);
+  clients_.push_back(fresh);
 }
 
 void client_list::add_unread(const card& of, std::uint32_t pid, int error) {

@@ -193,10 +193,11 @@ int find_cards(std::string_view sys_root, std::vector<card>& out) {
     if (is_virtio_transport(c.driver_name.view())) c.driver_name.assign("virtio_gpu");
     fill_ids(in, c);
   }
-  std::erase_if(out, [sys_root](const card& c) {
+  const auto gone = std::ranges::remove_if(out, [sys_root](const card& c) {
     return !computes(c) || is_leaving(c, sys_root) ||
            is_left_alone(c.driver_name.view(), c.bus.view(), last_part(c.folder.view()));
   });
+  out.erase(gone.begin(), gone.end());
   if (in.error != 0) return in.error;
   return drm == 0 || accel == 0 ? 0 : ENOENT;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/drm/fdinfo.hpp"
 
-#include <algorithm>
-
 #include "model/scan.hpp"
 #include "model/short_text.hpp"
 
@@ -34,9 +32,9 @@ std::optional<std::uint64_t> parse_count(std::string_view value) noexcept {
 template <class T, std::size_t N>
 T* entry_of(std::array<T, N>& all, std::size_t& count, std::string_view name,
             bool& is_full) noexcept {
-  const auto end = all.begin() + static_cast<std::ptrdiff_t>(count);
-  const auto known = std::find_if(all.begin(), end, [&](const T& e) { return e.name == name; });
-  if (known != end) return &*known;
+  for (T& e : std::span(all).first(count)) {
+    if (e.name == name) return &e;
+  }
   if (count == N) {
     is_full = true;
     return nullptr;

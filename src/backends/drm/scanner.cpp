@@ -116,7 +116,7 @@ coverage scanner::scan(const card_list& cards, bool may_wake, std::uint64_t now_
   fresh_others_.clear();
   auto next = known_.begin();
   for (std::uint32_t& pid : pids_) {
-    next = std::find_if(next, known_.end(), [&](const process& p) { return p.pid >= pid; });
+    while (next != known_.end() && next->pid < pid) ++next;
     const process* const before = next != known_.end() && next->pid == pid ? &*next : nullptr;
     if (platform::monotonic_ns() > deadline_ns) {
       ++seen.not_reached;
@@ -135,7 +135,8 @@ coverage scanner::scan(const card_list& cards, bool may_wake, std::uint64_t now_
       pid = 0;
     }
   }
-  std::erase(pids_, 0);
+  const auto gone = std::ranges::remove(pids_, 0U);
+  pids_.erase(gone.begin(), gone.end());
   schedule_.end();
   seen.is_outdated = schedule_.is_outdated(seen.oldest_look);
   known_.swap(fresh_);

@@ -47,12 +47,11 @@ constexpr intel::gt_files in_card{
 int find_gts(const drm::card& c, std::vector<gt>& out) {
   const drm::node* const n = c.find(drm::node::kind::card);
   if (n == nullptr) return 0;
-  int error = 0;
   const std::string card_folder = compose({c.folder.view(), "/drm/", n->name.view()});
   const std::string folder = compose({card_folder, "/gt"});
-  for (const std::uint32_t number : intel::numbers_in(folder, "gt", error)) {
+  const int error = intel::each_number(folder, "gt", [&](std::uint32_t number) {
     out.push_back({compose({folder, "/gt", number}), &in_gt, number != 0});
-  }
+  });
   if (out.empty() && error == 0) out.push_back({card_folder, &in_card, false});
   return error;
 }

@@ -10,6 +10,7 @@
 #include "backends/drm/driver.hpp"
 #include "backends/intel/regions.hpp"
 #include "model/compose.hpp"
+#include "model/function_ref.hpp"
 #include "model/short_text.hpp"
 #include "platform/device_query.hpp"
 
@@ -43,8 +44,9 @@ struct dialect {
   int (*find_gts)(const drm::card&, std::vector<gt>&);
 };
 
-// Numbered entries of a folder, "gt0", "gt1": `prefix` and digits, in order.
-std::vector<std::uint32_t> numbers_in(const std::string& folder, std::string_view prefix,
-                                      int& error);
+// Visits the numbers of a folder's entries "gt0", "gt1" in order: `prefix` and digits, below 64.
+// Returns 0, or errno of a folder that could not be listed.
+int each_number(const std::string& folder, std::string_view prefix,
+                function_ref<void(std::uint32_t)> visit);
 
 }  // namespace hmn::intel

@@ -7,23 +7,23 @@
 #include "backends/drm/sensors.hpp"
 #include "backends/sysfs/attribute.hpp"
 #include "model/scan.hpp"
-#include "model/sort.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::intel {
 
-std::vector<std::uint32_t> numbers_in(const std::string& folder, std::string_view prefix,
-                                      int& error) {
-  std::vector<std::uint32_t> found;
-  const int listed = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
+int each_number(const std::string& folder, std::string_view prefix,
+                function_ref<void(std::uint32_t)> visit) {
+  std::uint64_t found = 0;
+  const int error = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
     if (!name.starts_with(prefix)) return true;
     const auto number = scan::decimal(name.substr(prefix.size()));
-    if (number && *number < 64) found.push_back(static_cast<std::uint32_t>(*number));
+    if (number && *number < 64) found |= std::uint64_t{1} << *number;
     return true;
   });
-  if (listed != 0 && listed != ENOENT) error = listed;
-  sort_ascending(found);
-  return found;
+  for (std::uint32_t number = 0; number < 64; ++number) {
+    if ((found >> number & 1) != 0) visit(number);
+  }
+  return error == ENOENT ? 0 : error;
 }
 
 bool looks_integrated(const drm::card& c, std::string_view chip_name, int& error) {

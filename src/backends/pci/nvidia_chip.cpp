@@ -26,7 +26,7 @@ bool has_word(std::string_view text, std::string_view word) noexcept {
 
 template <class T, std::size_t N>
 bool is_one_of(const T (&all)[N], std::optional<std::uint32_t> value) noexcept {
-  return value && std::find(std::begin(all), std::end(all), *value) != std::end(all);
+  return value && std::ranges::find(all, *value) != std::end(all);
 }
 
 }  // namespace

@@ -35,16 +35,18 @@ constexpr intel::gt_files in_freq{"act_freq",  "cur_freq", "max_freq",
 
 // <device>/tile<T>/gt<N>/freq0: the first of a tile is its main one, the other is media.
 int find_gts(const drm::card& c, std::vector<gt>& out) {
-  int error = 0;
-  for (const std::uint32_t tile : intel::numbers_in(std::string(c.folder.view()), "tile", error)) {
+  int failed = 0;
+  const auto each_tile = [&](std::uint32_t tile) {
     const std::string folder = compose({c.folder.view(), "/tile", tile});
-    bool is_first = true;
-    for (const std::uint32_t number : intel::numbers_in(folder, "gt", error)) {
-      out.push_back({compose({folder, "/gt", number, "/freq0"}), &in_freq, !is_first});
-      is_first = false;
-    }
-  }
-  return error;
+    bool is_media = false;
+    const int error = intel::each_number(folder, "gt", [&](std::uint32_t number) {
+      out.push_back({compose({folder, "/gt", number, "/freq0"}), &in_freq, is_media});
+      is_media = true;
+    });
+    if (error != 0) failed = error;
+  };
+  const int error = intel::each_number(std::string(c.folder.view()), "tile", each_tile);
+  return failed != 0 ? failed : error;
 }
 
 constexpr intel::dialect spoken{

@@ -45,9 +45,7 @@ bool could_sleep(const card& c) {
 }
 
 bool card_backoff::begin(const card& c, std::uint64_t now_ns) {
-  if (!knows(c)) {
-    states_.resize(c.number + std::size_t{1}, state{idle::backoff(patience_ns_)});
-  }
+  while (!knows(c)) states_.push_back({idle::backoff(patience_ns_)});
   state& s = of(c);
   s.was_asked = false;
   s.backoff.begin(now_ns, c.is_asleep);

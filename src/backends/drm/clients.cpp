@@ -67,25 +67,6 @@ std::uint64_t window_of(const client_list& now, const client_list& before) noexc
   return now.taken_ns - before.taken_ns;
 }
 
-// Engines of one process: as many as one client can have.
-class load_sum {
- public:
-  void add(const engine_load& more) noexcept {
-    for (engine_load& known : std::span(all_).first(count_)) {
-      if (known.name != more.name) continue;
-      known.percent += more.percent;
-      if (more.busy_ns) known.busy_ns = known.busy_ns.value_or(0) + *more.busy_ns;
-      return;
-    }
-    if (count_ < all_.size()) all_[count_++] = more;
-  }
-  [[nodiscard]] std::span<const engine_load> all() const noexcept { return {all_.data(), count_}; }
-
- private:
-  std::array<engine_load, 16> all_;
-  std::size_t count_ = 0;
-};
-
 // Engines that a client has not used may have no line yet: they start at 0.
 void add_loads(const client_list& now, const client& c, const client_list& before,
                const client& was, std::uint64_t window_ns, load_sum& to) {
@@ -142,6 +123,16 @@ void set_busy(std::span<const engine_load> loads, std::uint64_t window_ns, usage
 }
 
 }  // namespace
+
+void load_sum::add(const engine_load& more) noexcept {
+  for (engine_load& known : std::span(all_).first(count_)) {
+    if (known.name != more.name) continue;
+    known.percent += more.percent;
+    if (more.busy_ns) known.busy_ns = known.busy_ns.value_or(0) + *more.busy_ns;
+    return;
+  }
+  if (count_ < all_.size()) all_[count_++] = more;
+}
 
 void client_list::clear() noexcept {
   clients_.clear();
@@ -345,17 +336,14 @@ card_use use_of(const client_list& now, slot card) {
   return all;
 }
 
-void loads_of(const client_list& now, const client_list& before, slot card,
-              std::vector<engine_load>& out) {
+void loads_of(const client_list& now, const client_list& before, slot card, load_sum& out) {
   out.clear();
   const std::uint64_t window = window_of(now, before);
   if (window == 0) return;
-  load_sum sum;
   now.each_by_key(card, [&](const client& c, bool again) {
     const client* const was = again ? nullptr : before.find(c.key);
-    if (was != nullptr) add_loads(now, c, before, *was, window, sum);
+    if (was != nullptr) add_loads(now, c, before, *was, window, out);
   });
-  out.assign(sum.all().begin(), sum.all().end());
 }
 
 }  // namespace hmn::drm

@@ -124,8 +124,19 @@ int error_of(const client_list& now, slot card, std::uint32_t pid);
 void pids_on(const client_list& now, slot card, std::vector<std::uint32_t>& out);
 // Counts each client once.
 card_use use_of(const client_list& now, slot card);
-// Loads by name of engine; empty if there was nothing to compare.
-void loads_of(const client_list& now, const client_list& before, slot card,
-              std::vector<engine_load>& out);
+// Loads by name of engine, of as many engines as one client can have.
+class load_sum {
+ public:
+  void add(const engine_load& more) noexcept;
+  void clear() noexcept { count_ = 0; }
+  [[nodiscard]] std::span<const engine_load> all() const noexcept { return {all_.data(), count_}; }
+
+ private:
+  std::array<engine_load, 16> all_;
+  std::size_t count_ = 0;
+};
+
+// Leaves `out` empty if there is nothing to compare.
+void loads_of(const client_list& now, const client_list& before, slot card, load_sum& out);
 
 }  // namespace hmn::drm

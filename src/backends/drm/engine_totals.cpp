@@ -56,10 +56,10 @@ engine_totals::total& engine_totals::until(const client_list& then, slot card,
 }
 
 void engine_totals::keep(const client_list& now, const client_list& before,
-                         std::span<const card> cards, std::vector<engine_load>& loads) {
+                         std::span<const card> cards, load_sum& loads) {
   for (const card& c : cards) {
     loads_of(now, before, c.number, loads);
-    const classes all = by_class(loads);
+    const classes all = by_class(loads.all());
     for (std::uint32_t e = 0; e <= last_class; ++e) {
       if (all[e].busy_ns) until(before, c.number, e).busy_ns += *all[e].busy_ns;
     }

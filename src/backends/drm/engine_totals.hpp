@@ -15,9 +15,9 @@ namespace hmn::drm {
 
 class engine_totals {
  public:
-  // Saves the gain from `before` to `now`, before `before` is dropped. `room` is overwritten.
+  // Saves the gain from `before` to `now`, before `before` is dropped. `loads` is overwritten.
   void keep(const client_list& now, const client_list& before, std::span<const card> cards,
-            std::vector<engine_load>& loads);
+            load_sum& loads);
   void forget() noexcept { kept_.clear(); }
 
   // `load` is since `before`.

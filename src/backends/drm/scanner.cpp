@@ -222,8 +222,9 @@ void scanner::carry_over(const process& before) {
   process p = start(before.pid);
   remember(p, before);
   p.held_count = before.held_count;
-  const auto from = held_.begin() + static_cast<std::ptrdiff_t>(before.first_held);
-  fresh_held_.insert(fresh_held_.end(), from, from + before.held_count);
+  for (const held& h : std::span(held_).subspan(before.first_held, before.held_count)) {
+    fresh_held_.push_back(h);
+  }
   fresh_.push_back(p);
 }
 
@@ -346,7 +347,8 @@ bool scanner::revisit(process& p, const process& before, const walk& w) {
     return true;
   }
   w.out.drop_last(p.pid);
-  fresh_held_.resize(p.first_held);
+  fresh_held_.erase(fresh_held_.begin() + static_cast<std::ptrdiff_t>(p.first_held),
+                    fresh_held_.end());
   fresh_others_.resize(p.first_other);
   p = start(p.pid);
   return false;

@@ -252,8 +252,9 @@ result<card_use> card_visit::clients() {
 result<card_load> card_visit::load() {
   if (result<void> ok = walk(); !ok) return ok.why();
   loads_of(in_.walks_.now(), in_.walks_.before(), of_.number, in_.loads_);
-  if (in_.loads_.empty()) return why_no_load();
-  return card_load{in_.loads_, in_.walks_.now().taken_ns - in_.walks_.before().taken_ns,
+  const auto loads = in_.loads_.all();
+  if (loads.empty()) return why_no_load();
+  return card_load{loads, in_.walks_.now().taken_ns - in_.walks_.before().taken_ns,
                    !in_.seen_.is_complete()};
 }
 

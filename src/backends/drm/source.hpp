@@ -108,7 +108,7 @@ class drm_source final : public device_source {
   asked_processes asked_;
   std::vector<usage> one_rows_;
   std::vector<std::uint32_t> pids_;
-  std::vector<engine_load> loads_;
+  load_sum loads_;
   engine_totals engines_;
   card_backoff backoff_;
   int list_error_ = 0;

@@ -52,15 +52,16 @@ struct totals {
 };
 
 void add_region(const region& r, region_role role, totals& to) noexcept {
+  const amount size = best(r);
   if (role == region_role::host) {
-    to.host.add(best(r));
-    to.host_shared.add(part_of(r.shared, best(r)));
+    to.host.add(size);
+    to.host_shared.add(part_of(r.shared, size));
   }
   if (role != region_role::device) return;
   to.resident.add(backed(r));
   to.committed.add(r.total);
-  to.shared.add(part_of(r.shared, best(r)));
-  to.purgeable.add(part_of(r.purgeable, best(r)));
+  to.shared.add(part_of(r.shared, size));
+  to.purgeable.add(part_of(r.purgeable, size));
 }
 
 void add_amount(amount& to, amount more, std::uint32_t bit, client_use& of) noexcept {

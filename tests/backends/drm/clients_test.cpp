@@ -122,8 +122,9 @@ TEST_CASE("a card's load is that of its clients, each once") {
   };
   put(f.at(f.before, second), "0");
   put(f.at(f.now, 2 * second), "200000000");
-  std::vector<engine_load> loads;
-  loads_of(f.now, f.before, 0, loads);
+  load_sum sum;
+  loads_of(f.now, f.before, 0, sum);
+  const auto loads = sum.all();
   REQUIRE(loads.size() == 1);
   CHECK(loads[0].name.view() == "render");
   CHECK(loads[0].percent == doctest::Approx(40));

@@ -112,8 +112,9 @@ std::optional<group> find_group(const std::string& proc_root, const std::string&
 
 }  // namespace
 
-group_limits::level::level(std::string limit_path, std::string usage_path)
-    : limit(std::move(limit_path)), usage(std::move(usage_path)) {}
+group_limits::level::level(std::string_view folder, bool is_v1)
+    : limit(compose({folder, is_v1 ? "/memory.limit_in_bytes" : "/memory.max"})),
+      usage(compose({folder, is_v1 ? "/memory.usage_in_bytes" : "/memory.current"})) {}
 
 group_limits::group_limits(const std::string& proc_root, const std::string& cgroup_root)
     : proc_root_(proc_root),
@@ -161,9 +162,7 @@ bool group_limits::open_levels(const procfs::cgroup_membership& own) {
       hidden_.reset();
       break;
     }
-    levels_.push_back(
-        std::make_unique<level>(at->file(is_v1 ? "memory.limit_in_bytes" : "memory.max"),
-                                at->file(is_v1 ? "memory.usage_in_bytes" : "memory.current")));
+    levels_.push_back(std::make_unique<level>(at->folder, is_v1));
   } while (at->climb() && charges_children(*at, is_v1));
   return true;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/file.hpp"
@@ -30,7 +31,7 @@ class group_limits {
 
  private:
   struct level {
-    level(std::string limit_path, std::string usage_path);
+    level(std::string_view folder, bool is_v1);
     platform::kept_file limit;
     platform::kept_file usage;
   };

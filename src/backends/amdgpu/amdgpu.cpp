@@ -79,7 +79,7 @@ failure of_whole_only(std::string_view what) {
 }
 
 amdgpu_driver::known& amdgpu_driver::known_of(const card& c) {
-  if (known_.size() <= c.number) known_.resize(c.number + std::size_t{1});
+  while (known_.size() <= c.number) known_.emplace_back();
   known& k = known_[c.number];
   if (k.kind == device_kind::unknown) {
     const auto kind = kind_of_card(c.folder.view());

@@ -20,10 +20,7 @@ namespace {
 // Delay until an enabled controller or a moved process is seen.
 constexpr std::uint64_t recheck_ns = platform::ns_per_second;
 
-struct group {
-  std::string limits;
-  std::string use;
-};
+constexpr const char* limits_file = "/dmem.max";
 
 // Finds the caller's groups, and which of them have the controller.
 class own_groups {
@@ -42,26 +39,26 @@ class own_groups {
       is_divided_ = now_divided.value;
     }
     is_here_ = false;
-    for (const group& g : all_) is_here_ = is_here_ || platform::exists(g.limits.c_str());
+    for (const std::string& g : all_) {
+      is_here_ = is_here_ || platform::exists((g + limits_file).c_str());
+    }
   }
   [[nodiscard]] bool is_here() const noexcept { return is_here_; }
   [[nodiscard]] bool is_anywhere() const noexcept { return is_here_ || is_divided_; }
   [[nodiscard]] const std::string& root() const noexcept { return root_; }
-  [[nodiscard]] const std::vector<group>& all() const noexcept { return all_; }
+  [[nodiscard]] const std::vector<std::string>& all() const noexcept { return all_; }
 
  private:
   void find(host_source& host) {
-    std::vector<std::string> folders;
-    host.own_groups(folders);
     all_.clear();
-    for (const std::string& f : folders) all_.push_back({f + "/dmem.max", f + "/dmem.current"});
-    root_ = folders.empty() ? std::string() : std::move(folders.back());
+    host.own_groups(all_);
+    root_ = all_.empty() ? std::string() : all_.back();
   }
 
   std::uint64_t looked_ns_ = 0;
   bool is_here_ = false;     // around the caller
   bool is_divided_ = false;  // in sibling groups
-  std::vector<group> all_;
+  std::vector<std::string> all_;
   std::string root_;  // topmost visible group
 };
 
@@ -129,12 +126,12 @@ class limited_host final : public host_source {
   // Applies the limits of all groups to each pool: the tightest is the budget, and the fullest
   // group determines what is left.
   void set_budgets(std::string_view pci_bus_id, std::span<pool> all) {
-    for (const group& g : groups_.all()) {
+    for (const std::string& g : groups_.all()) {
       std::array<std::optional<std::uint64_t>, pools::most> limits;
-      const std::string_view text = read(g.limits);
+      const std::string_view text = read(g + limits_file);
       for (std::size_t i = 0; i < all.size(); ++i)
         limits[i] = sum_of(text, pci_bus_id, all[i].kind);
-      const std::string_view use = read(g.use);
+      const std::string_view use = read(g + "/dmem.current");
       for (std::size_t i = 0; i < all.size(); ++i) {
         if (limits[i]) set_budget(*limits[i], sum_of(use, pci_bus_id, all[i].kind), all[i]);
       }

@@ -112,9 +112,10 @@ card& card_at(std::vector<card>& all, std::string_view folder) {
   for (card& c : all) {
     if (c.folder.view() == folder) return c;
   }
-  card& fresh = all.emplace_back();
+  card fresh;
   fresh.folder.assign(folder);
-  return fresh;
+  all.push_back(fresh);
+  return all.back();
 }
 
 void add_node(listing& in, const sysfs::path_text& entry, node n) {

@@ -167,7 +167,7 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
   });
   take_chip(has, s, out);
   if (const auto why = has.why_no_limit(); !why.empty() && !out.power_limit_watts) {
-    s.refuse(power_limit_watts, fail(status::unsupported, std::string(why)));
+    s.refuse(power_limit_watts, fail(status::unsupported, {why}));
   }
   if (const reading_of_chip* const counted = has.energy(); counted != nullptr) {
     give(s, energy_joules, value_of(*counted), out.energy_joules);
@@ -178,7 +178,7 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
       s.refuse(power_watts, needs_another(d_.from));
     }
   } else if (has.does_not_count()) {
-    s.refuse(energy_joules | power_watts, fail(status::unsupported, std::string(does_not_count)));
+    s.refuse(energy_joules | power_watts, fail(status::unsupported, {does_not_count}));
   }
   std::vector<gt> gts;
   constexpr std::uint32_t of_gts = core_clock_mhz | telemetry_field::throttle;
@@ -217,7 +217,7 @@ void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
   }
   add_limit(has, quantity::limit, which::power_limit::current, d_.from, out);
   if (const auto why = has.why_no_limit(); !why.empty() && !has.limit(quantity::limit)) {
-    all.miss(metric_id::power_limit_watts, fail(status::unsupported, std::string(why)));
+    all.miss(metric_id::power_limit_watts, fail(status::unsupported, {why}));
   }
   add_limit(has, quantity::usual_limit, which::power_limit::default_limit, d_.from, out);
   if (const auto average = power_of(c, has)) {
@@ -226,7 +226,7 @@ void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
     out.back().window_ns = average->window_ns;
   } else if (has.does_not_count()) {
     for (const metric_id id : {metric_id::power_watts, metric_id::energy_joules}) {
-      all.miss(id, fail(status::unsupported, std::string(does_not_count)));
+      all.miss(id, fail(status::unsupported, {does_not_count}));
     }
   } else if (has.energy() != nullptr) {
     all.miss(metric_id::power_watts, needs_another(d_.from));

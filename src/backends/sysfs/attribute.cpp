@@ -57,8 +57,8 @@ std::string_view reason_of(int error) noexcept {
 path_text::path_text(std::initializer_list<piece> parts) noexcept {
   std::size_t length = 0;
   for (const piece& p : parts) length += piece_text(p).view().size();
-  bytes_[0] = '\0';
-  if (length < bytes_.size()) bytes_[compose_in(bytes_, parts).size()] = '\0';
+  if (length < bytes_.size()) length_ = compose_in(bytes_, parts).size();
+  bytes_[length_] = '\0';
 }
 
 platform::errno_or<std::string_view> read_text(std::string_view folder, std::string_view name,

@@ -24,9 +24,10 @@ class path_text {
  public:
   path_text(std::initializer_list<piece> parts) noexcept;
   [[nodiscard]] const char* c_str() const noexcept { return bytes_.data(); }
-  [[nodiscard]] std::string_view view() const noexcept { return bytes_.data(); }
+  [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), length_}; }
 
  private:
+  std::size_t length_ = 0;
   std::array<char, 4352> bytes_;  // PATH_MAX and a path below the root
 };
 

@@ -162,7 +162,7 @@ bool group_limits::open_levels(const procfs::cgroup_membership& own) {
       hidden_.reset();
       break;
     }
-    levels_.push_back(std::make_unique<level>(at->folder, is_v1));
+    levels_.emplace_back(at->folder, is_v1);
   } while (at->climb() && charges_children(*at, is_v1));
   return true;
 }
@@ -177,8 +177,8 @@ memory_limit group_limits::look() {
   memory_limit found;
   level* owner = nullptr;
   int error = 0;
-  for (const auto& each : levels_) {
-    const cgroup_limit limit = parse_cgroup_limit(text_of(each->limit, error));
+  for (level& each : levels_) {
+    const cgroup_limit limit = parse_cgroup_limit(text_of(each.limit, error));
     // Limits are missing in the root, and in a group whose parent did not enable the controller.
     if (error == ENOENT) continue;
     if (error != 0 || limit.what == limit_is::malformed) {
@@ -186,7 +186,7 @@ memory_limit group_limits::look() {
     } else if (limit.what == limit_is::known && (!found.bytes || limit.bytes <= *found.bytes)) {
       // Of equal limits the outer group's comes first.
       found.bytes = limit.bytes;
-      owner = each.get();
+      owner = &each;
     }
   }
   const cgroup_limit hidden =

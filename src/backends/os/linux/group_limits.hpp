@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,7 +47,7 @@ class group_limits {
   platform::kept_file membership_;
   platform::kept_file mounts_;
   std::string known_;                            // membership that the levels are of
-  std::vector<std::unique_ptr<level>> levels_;   // innermost first
+  std::list<level> levels_;                      // innermost first
   std::unique_ptr<platform::kept_file> hidden_;  // v1: limits of groups that are not mounted
 };
 

@@ -97,6 +97,15 @@ struct subject_files {
   std::string_view who;
 };
 
+// Reading of some fields of one process.
+struct request {
+  subject_files of;
+  std::size_t page_size;
+  procfs::boot_id& id;
+  std::uint32_t fields;
+  process_memory& out;
+};
+
 result<std::string_view> read_file(const subject_files& of, const proc_path& path,
                                    std::span<char> buffer) {
   const auto got = platform::read_small(path.c_str(), buffer);
@@ -105,21 +114,21 @@ result<std::string_view> read_file(const subject_files& of, const proc_path& pat
   return std::string_view(buffer.data(), got.value);
 }
 
-result<void> read_statm(const subject_files& of, std::size_t page_size, std::uint32_t fields,
-                        process_memory& out) {
-  const proc_path path(of.root, of.who, "statm");
+result<void> read_statm(const request& r) {
+  const proc_path path(r.of.root, r.of.who, "statm");
   std::array<char, 256> buffer;
-  const auto text = read_file(of, path, buffer);
+  const auto text = read_file(r.of, path, buffer);
   if (!text) return text.why();
   const auto m = parse_statm(*text);
   if (!m) return nonsense(path, "pages expected");
   if (m->size == 0 && m->resident == 0) {
     // 0 is only valid if the process has unmapped everything.
-    if (life_of(of.root, of.who) != life::running) return why_no_memory(of.root, of.who, path, 0);
+    if (life_of(r.of.root, r.of.who) != life::running)
+      return why_no_memory(r.of.root, r.of.who, path, 0);
   }
   memory_sizes sizes;
-  if (!to_bytes(*m, page_size, sizes)) return nonsense(path, "a size is past 64 bits");
-  store(sizes, fields, out);
+  if (!to_bytes(*m, r.page_size, sizes)) return nonsense(path, "a size is past 64 bits");
+  store(sizes, r.fields, r.out);
   return {};
 }
 
@@ -153,46 +162,46 @@ result<void> take_both(const subject_files& of, const proc_path& path, std::uint
   return first;
 }
 
-result<void> read_status(const subject_files& of, std::uint32_t fields, process_memory& out) {
-  const proc_path path(of.root, of.who, "status");
+result<void> read_status(const request& r) {
+  const proc_path path(r.of.root, r.of.who, "status");
   std::array<char, 16384> buffer;
-  const auto text = read_file(of, path, buffer);
+  const auto text = read_file(r.of, path, buffer);
   if (!text) return text.why();
   const status_memory m = parse_status(*text);
-  return take_both(of, path, fields,
-                   {{field::peak_resident, "VmHWM", m.vm_hwm, out.peak_resident},
-                    {field::swap, "VmSwap", m.vm_swap, out.swap}});
+  return take_both(r.of, path, r.fields,
+                   {{field::peak_resident, "VmHWM", m.vm_hwm, r.out.peak_resident},
+                    {field::swap, "VmSwap", m.vm_swap, r.out.swap}});
 }
 
-result<void> read_smaps_rollup(const subject_files& of, std::uint32_t fields, process_memory& out) {
-  const proc_path path(of.root, of.who, "smaps_rollup");
+result<void> read_smaps_rollup(const request& r) {
+  const proc_path path(r.of.root, r.of.who, "smaps_rollup");
   std::array<char, 4096> buffer;
-  const auto text = read_file(of, path, buffer);
+  const auto text = read_file(r.of, path, buffer);
   if (!text) return text.why();
   const smaps_rollup m = parse_smaps_rollup(*text);
   return take_both(
-      of, path, fields,
-      {{field::proportional, "Pss", m.pss, out.proportional},
-       {field::private_set, "Private_Clean and Private_Dirty", m.unique(), out.private_set}});
+      r.of, path, r.fields,
+      {{field::proportional, "Pss", m.pss, r.out.proportional},
+       {field::private_set, "Private_Clean and Private_Dirty", m.unique(), r.out.private_set}});
 }
 
 // The key is that of the process, also where `who` is a thread of it.
-result<void> read_key(const subject_files& of, procfs::boot_id& id, process_memory& out) {
+result<void> read_key(const request& r) {
   const std::string_view who =
-      of.who == "thread-self" ? "self" : of.who.substr(0, of.who.find('/'));
-  const proc_path path(of.root, who, "stat");
+      r.of.who == "thread-self" ? "self" : r.of.who.substr(0, r.of.who.find('/'));
+  const proc_path path(r.of.root, who, "stat");
   std::array<char, 2048> buffer;
-  const auto text = read_file({of.root, who}, path, buffer);
+  const auto text = read_file({r.of.root, who}, path, buffer);
   if (!text) return text.why();
   const auto s = parse_stat(*text);
   if (!s) return nonsense(path, "it is no process");
-  out.process_key = id.key_of(of.root, *s);
-  if (out.process_key) return {};
+  r.out.process_key = r.id.key_of(r.of.root, *s);
+  if (r.out.process_key) return {};
   return fail(status::unsupported,
               "the proc tree does not identify its boot (sys/kernel/random/boot_id)");
 }
 
-result<void> not_of_this_system() {
+result<void> not_of_this_system(const request&) {
   return fail(status::unsupported,
               "Linux counts no committed memory and no footprint of a process");
 }
@@ -274,17 +283,17 @@ void store(const memory_sizes& sizes, std::uint32_t fields, process_memory& out)
 
 result<void> read_process_memory(std::string_view root, std::string_view who, std::size_t page_size,
                                  procfs::boot_id& id, std::uint32_t fields, process_memory& out) {
-  const subject_files of{root, who};
+  const request all{{root, who}, page_size, id, fields, out};
   std::optional<failure> first;
-  const auto ask = [&](std::uint32_t group, auto&& read) {
+  const auto ask = [&](std::uint32_t group, result<void> (*read)(const request&)) {
     if ((fields & group) == 0 || (first && first->code == status::no_process)) return;
-    result<void> r = read();
+    result<void> r = read(all);
     if (!r && (!first || r.why().code == status::no_process)) first = r.why();
   };
-  ask(field::cheap, [&] { return read_statm(of, page_size, fields, out); });
-  ask(field::peak_resident | field::swap, [&] { return read_status(of, fields, out); });
-  ask(field::proportional | field::private_set, [&] { return read_smaps_rollup(of, fields, out); });
-  ask(field::process_key, [&] { return read_key(of, id, out); });
+  ask(field::cheap, read_statm);
+  ask(field::peak_resident | field::swap, read_status);
+  ask(field::proportional | field::private_set, read_smaps_rollup);
+  ask(field::process_key, read_key);
   ask(field::committed | field::footprint | field::peak_committed | field::peak_footprint,
       not_of_this_system);
 

@@ -23,12 +23,9 @@ class kfd_driver final : public drm::compute_driver {
                         std::vector<usage>& rows) override;
 
  private:
-  void add_foreign(drm::visit& v, std::vector<usage>& rows) const;
-
   std::string folder_;
   topology topology_;
   process_list list_;
-  std::vector<compute_use> uses_;
   std::optional<int> error_;  // of the last read of the topology
 };
 
@@ -65,39 +62,33 @@ std::span<const drm::compute_node> kfd_driver::nodes() {
 
 result<void> kfd_driver::add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint32_t pid,
                                   std::vector<usage>& rows) {
-  uses_.clear();
   const bool knows_pids = list_.knows_pids();
-  const int error = pid == 0     ? list_.of_gpu(gpu_id, uses_)
-                    : knows_pids ? list_.of_process(gpu_id, pid, uses_)
+  // Foreign pids are ambiguous: one may be a process that fdinfo already listed, which would count
+  // twice.
+  const bool may_repeat = !knows_pids && !rows.empty();
+  std::uint64_t sum = 0;
+  std::uint32_t count = 0;
+  const auto take = [&](const compute_use& use) {
+    sum += use.vram;
+    ++count;
+    if (may_repeat) return;
+    merge(use, rows);
+    if (!knows_pids) rows.back().notes |= note::foreign_pid;
+  };
+  const int error = pid == 0     ? list_.of_gpu(gpu_id, take)
+                    : knows_pids ? list_.of_process(gpu_id, pid, take)
                                  : 0;
-  if (!knows_pids && !uses_.empty()) {
-    add_foreign(v, rows);
-  } else {
-    for (const compute_use& use : uses_) merge(use, rows);
+  if (may_repeat && count != 0) {
+    for (usage& row : rows) row.notes |= note::lower_bound;
+    v.diagnose(
+        with_reason(reason::ambiguous,
+                    fail(status::no_source, {count, " compute processes use ", sum,
+                                             " bytes of this device, by pids of the host; run in "
+                                             "the host's PID namespace"})),
+        subject::processes, 0);
   }
   if (error != 0 && error != ENOENT) return refused(error, folder_, "/proc");
   return {};
-}
-
-// Foreign pids are ambiguous: one may be a process that fdinfo already listed, which would count
-// twice.
-void kfd_driver::add_foreign(drm::visit& v, std::vector<usage>& rows) const {
-  const bool may_repeat = !rows.empty();
-  for (usage& row : rows) row.notes |= note::lower_bound;
-  std::uint64_t sum = 0;
-  for (const compute_use& use : uses_) {
-    sum += use.vram;
-    if (may_repeat) continue;
-    merge(use, rows);
-    rows.back().notes |= note::foreign_pid;
-  }
-  if (!may_repeat) return;
-  v.diagnose(
-      with_reason(reason::ambiguous,
-                  fail(status::no_source, {uses_.size(), " compute processes use ", sum,
-                                           " bytes of this device, by pids of the host; run in "
-                                           "the host's PID namespace"})),
-      subject::processes, 0);
 }
 
 }  // namespace

@@ -53,24 +53,23 @@ void merge(const compute_use& use, std::vector<usage>& rows) {
   row.resident.reset();
 }
 
-int process_list::of_gpu(std::uint32_t gpu_id, std::vector<compute_use>& out) const {
+int process_list::of_gpu(std::uint32_t gpu_id, visitor visit) const {
   int failed = 0;
   const int listed = platform::for_each_entry(folder_.c_str(), [&](std::string_view name) {
     const auto pid = scan::number<std::uint32_t>(name);
-    const int error = pid ? of_process(gpu_id, *pid, out) : 0;
+    const int error = pid ? of_process(gpu_id, *pid, visit) : 0;
     if (error != 0) failed = error;
     return true;
   });
   return listed != 0 ? listed : failed;
 }
 
-int process_list::of_process(std::uint32_t gpu_id, std::uint32_t pid,
-                             std::vector<compute_use>& out) const {
+int process_list::of_process(std::uint32_t gpu_id, std::uint32_t pid, visitor visit) const {
   std::array<char, 24> name;
   const path_text process{folder_, "/", pid};
   const auto vram = sysfs::read_number(process.view(), compose_in(name, {"vram_", gpu_id}));
   if (!vram) return sysfs::is_passing(vram.error) ? vram.error : 0;
-  if (vram.value != 0 || has_queue(process.view(), gpu_id)) out.push_back({pid, vram.value});
+  if (vram.value != 0 || has_queue(process.view(), gpu_id)) visit({pid, vram.value});
   return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/function_ref.hpp"
 #include "model/usage.hpp"
 
 namespace hmn::kfd {
@@ -27,8 +28,9 @@ class process_list {
 
   // Processes with memory or a queue on this GPU; an open /dev/kfd alone is no usage. Returns 0, or
   // errno of an unreadable file.
-  int of_gpu(std::uint32_t gpu_id, std::vector<compute_use>& out) const;
-  int of_process(std::uint32_t gpu_id, std::uint32_t pid, std::vector<compute_use>& out) const;
+  using visitor = function_ref<void(const compute_use&)>;
+  int of_gpu(std::uint32_t gpu_id, visitor visit) const;
+  int of_process(std::uint32_t gpu_id, std::uint32_t pid, visitor visit) const;
   // Whether pids of the initial namespace are those of the proc tree in use.
   [[nodiscard]] bool knows_pids();
 

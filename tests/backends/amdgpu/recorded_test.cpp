@@ -255,9 +255,8 @@ TEST_CASE("the recorded use of a process") {
   const hmn_fake::tree t;
   t.write("kfd/proc/77/vram_" + std::to_string(gpu_id), e.text());
   const kfd::process_list list(t.path("kfd"), t.proc());
-  std::vector<kfd::compute_use> uses;
-  CHECK(list.of_process(gpu_id, 77, uses) == 0);
-  const auto use = uses.empty() ? std::optional<kfd::compute_use>() : uses.front();
+  std::optional<kfd::compute_use> use;
+  CHECK(list.of_process(gpu_id, 77, [&](const kfd::compute_use& u) { use = u; }) == 0);
   REQUIRE(use);
   CHECK(use->vram == e.number("vram_bytes"));
 }

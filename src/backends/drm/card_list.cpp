@@ -38,7 +38,9 @@ card_list::card_list(const settings& s)
 
 std::uint64_t card_list::all_drivers() const noexcept {
   std::uint64_t all = 0;
-  for (const auto& d : drivers_) all |= bit_of(d->from()) | bit_of(d->behind());
+  for (const auto& d : drivers_) {
+    if (d) all |= bit_of(d->from()) | bit_of(d->behind());
+  }
   return all;
 }
 
@@ -56,7 +58,7 @@ void card_list::adopt(card& fresh) {
   fresh.is_here = true;
   fresh.has_node = has_node(fresh);
   for (const std::unique_ptr<driver>& d : drivers_) {
-    if (fresh.by == nullptr && d->serves(fresh)) fresh.by = d.get();
+    if (d && fresh.by == nullptr && d->serves(fresh)) fresh.by = d.get();
   }
   if (fresh.by != nullptr && !fresh.by->lists(fresh)) return;
   for (card& c : cards_) {

@@ -31,7 +31,7 @@ class card_list {
   }
   // Changes with the set of cards and with their device numbers.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept;
-  [[nodiscard]] bool has_drivers() const noexcept { return !drivers_.empty(); }
+  [[nodiscard]] bool has_drivers() const noexcept { return all_drivers() != 0; }
   // Bit of each driver whose cards would be read if there were any.
   [[nodiscard]] std::uint64_t all_drivers() const noexcept;
   // Cards that exist and were not given to this container.
@@ -57,7 +57,7 @@ class card_list {
 
   std::string sys_root_;
   std::string dev_root_;  // empty: there are no nodes to check
-  std::vector<std::unique_ptr<driver>> drivers_;
+  driver_list drivers_;
   std::vector<card> cards_;
   std::vector<card> found_;  // buffer of the next list
 };

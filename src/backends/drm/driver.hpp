@@ -5,6 +5,7 @@
 // a file or a few with a build option and a source id of its own, and a line in drivers.cpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -162,8 +163,9 @@ inline bool must_sleep(const card& c, bool may_wake) noexcept {
   return (c.is_asleep || c.is_resting) && !may_wake && c.by != nullptr && c.by->fdinfo_wakes(c);
 }
 
-// List of all drivers, most specific first.
-std::vector<std::unique_ptr<driver>> make_drivers(const settings& s);
+// All drivers, most specific first; null: switched off.
+using driver_list = std::array<std::unique_ptr<driver>, 4>;
+driver_list make_drivers(const settings& s);
 
 inline constexpr failure_of fail{source::drm};
 

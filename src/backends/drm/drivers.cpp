@@ -31,18 +31,18 @@ std::unique_ptr<compute_driver> make_compute(const settings& s) {
 
 }  // namespace
 
-std::vector<std::unique_ptr<driver>> make_drivers(const settings& s) {
-  std::vector<std::unique_ptr<driver>> all;
+driver_list make_drivers(const settings& s) {
+  driver_list all;
 #if HMN_WITH_AMDGPU
-  if (s.is_on(source::amdgpu)) all.push_back(make_amdgpu(make_compute(s)));
+  if (s.is_on(source::amdgpu)) all[0] = make_amdgpu(make_compute(s));
 #endif
 #if HMN_WITH_I915
-  if (s.is_on(source::i915)) all.push_back(make_i915());
+  if (s.is_on(source::i915)) all[1] = make_i915();
 #endif
 #if HMN_WITH_XE
-  if (s.is_on(source::xe)) all.push_back(make_xe());
+  if (s.is_on(source::xe)) all[2] = make_xe();
 #endif
-  if (s.is_on(source::drm)) all.push_back(make_generic());
+  if (s.is_on(source::drm)) all[3] = make_generic();
   return all;
 }
 

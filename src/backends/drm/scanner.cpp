@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "backends/sysfs/attribute.hpp"
 #include "model/scan.hpp"
@@ -66,9 +67,7 @@ bool is_next(std::span<const std::uint32_t>& others, std::string_view name) noex
 }  // namespace
 
 void scanner::forget() noexcept {
-  known_.clear();
-  held_.clear();
-  others_.clear();
+  known_->clear();
 }
 
 // Returns the processor time of this thread, which is only measured where it is limited.
@@ -106,18 +105,17 @@ coverage scanner::scan(const card_list& cards, bool may_wake, std::uint64_t now_
   coverage seen;
   out.clear();
   out.taken_ns = now_ns;
-  schedule_.begin(now_ns, known_.size());
+  schedule_.begin(now_ns, known_->processes.size());
   seen.no_tree = list_pids(now_ns);
   if (seen.no_tree != 0) return seen;
   seen.is_hidden = is_hidden_;
   seen.oldest_look = listed_ns_;
-  fresh_.clear();
-  fresh_held_.clear();
-  fresh_others_.clear();
-  auto next = known_.begin();
+  fresh_->clear();
+  auto next = known_->processes.begin();
   for (std::uint32_t& pid : pids_) {
-    while (next != known_.end() && next->pid < pid) ++next;
-    const process* const before = next != known_.end() && next->pid == pid ? &*next : nullptr;
+    while (next != known_->processes.end() && next->pid < pid) ++next;
+    const process* const before =
+        next != known_->processes.end() && next->pid == pid ? &*next : nullptr;
     if (platform::monotonic_ns() > deadline_ns) {
       ++seen.not_reached;
       if (before != nullptr) carry_over(*before);
@@ -129,7 +127,7 @@ coverage scanner::scan(const card_list& cards, bool may_wake, std::uint64_t now_
     }
     process p = start(pid);
     if (take(p, before, w)) {
-      fresh_.push_back(p);
+      fresh_->processes.push_back(p);
       count(p, w, seen);
     } else {
       pid = 0;
@@ -139,9 +137,7 @@ coverage scanner::scan(const card_list& cards, bool may_wake, std::uint64_t now_
   pids_.erase(gone.begin(), gone.end());
   schedule_.end();
   seen.is_outdated = schedule_.is_outdated(seen.oldest_look);
-  known_.swap(fresh_);
-  held_.swap(fresh_held_);
-  others_.swap(fresh_others_);
+  std::swap(known_, fresh_);
   out.finish();
   return seen;
 }
@@ -150,8 +146,7 @@ int scanner::scan_one(std::string_view who, std::uint32_t pid, const card_list& 
                       bool may_wake, client_list& out) {
   out.clear();
   out.taken_ns = platform::monotonic_ns();
-  fresh_held_.clear();
-  fresh_others_.clear();
+  fresh_->clear();
   process p = start(pid);
   visit(p, who, nullptr, {cards, may_wake, out, out.taken_ns, extent::complete});
   out.finish();
@@ -161,8 +156,8 @@ int scanner::scan_one(std::string_view who, std::uint32_t pid, const card_list& 
 scanner::process scanner::start(std::uint32_t pid) const noexcept {
   process p;
   p.pid = pid;
-  p.first_held = fresh_held_.size();
-  p.first_other = fresh_others_.size();
+  p.first_held = fresh_->held_ones.size();
+  p.first_other = fresh_->others.size();
   return p;
 }
 
@@ -213,8 +208,8 @@ void scanner::remember(process& p, const process& before) {
   p.error = before.error;
   p.is_kernel_thread = before.is_kernel_thread;
   p.other_count = before.other_count;
-  const auto from = others_.begin() + static_cast<std::ptrdiff_t>(before.first_other);
-  fresh_others_.insert(fresh_others_.end(), from, from + before.other_count);
+  const auto from = known_->others.begin() + static_cast<std::ptrdiff_t>(before.first_other);
+  fresh_->others.insert(fresh_->others.end(), from, from + before.other_count);
 }
 
 // Keeps a process that was not reached. Its clients are read when it is.
@@ -222,10 +217,10 @@ void scanner::carry_over(const process& before) {
   process p = start(before.pid);
   remember(p, before);
   p.held_count = before.held_count;
-  for (const held& h : std::span(held_).subspan(before.first_held, before.held_count)) {
-    fresh_held_.push_back(h);
+  for (const held& h : std::span(known_->held_ones).subspan(before.first_held, before.held_count)) {
+    fresh_->held_ones.push_back(h);
   }
-  fresh_.push_back(p);
+  fresh_->processes.push_back(p);
 }
 
 void scanner::visit(process& p, std::string_view who, const process* before, const walk& w) {
@@ -237,7 +232,7 @@ void scanner::visit(process& p, std::string_view who, const process* before, con
   look l{w, p, opened.value, {}};
   p.looked_ns = w.now_ns;
   if (before != nullptr && before->inode == p.inode) {
-    l.others = std::span(others_).subspan(before->first_other, before->other_count);
+    l.others = std::span(known_->others).subspan(before->first_other, before->other_count);
     p.looked_ns = before->looked_ns;
   }
   look_through(l);
@@ -273,14 +268,14 @@ platform::errno_or<std::string_view> scanner::read_text(const look& l, std::stri
 void scanner::keep(look& l, std::string_view name, const card& of) {
   const auto descriptor = scan::decimal(name);
   if (!descriptor) return;
-  fresh_held_.push_back({static_cast<std::uint32_t>(*descriptor), of.number});
+  fresh_->held_ones.push_back({static_cast<std::uint32_t>(*descriptor), of.number});
   ++l.p.held_count;
 }
 
 void scanner::keep_other(look& l, std::string_view name) {
   const auto descriptor = scan::decimal(name);
-  if (!descriptor || fresh_others_.size() >= most_others) return;
-  fresh_others_.push_back(static_cast<std::uint32_t>(*descriptor));
+  if (!descriptor || fresh_->others.size() >= most_others) return;
+  fresh_->others.push_back(static_cast<std::uint32_t>(*descriptor));
   ++l.p.other_count;
 }
 
@@ -347,19 +342,19 @@ bool scanner::revisit(process& p, const process& before, const walk& w) {
     return true;
   }
   w.out.drop_last(p.pid);
-  fresh_held_.erase(fresh_held_.begin() + static_cast<std::ptrdiff_t>(p.first_held),
-                    fresh_held_.end());
-  fresh_others_.resize(p.first_other);
+  fresh_->held_ones.erase(fresh_->held_ones.begin() + static_cast<std::ptrdiff_t>(p.first_held),
+                          fresh_->held_ones.end());
+  fresh_->others.resize(p.first_other);
   p = start(p.pid);
   return false;
 }
 
 bool scanner::read_known(look l, const process& before) {
   for (std::size_t i = 0; i < before.held_count; ++i) {
-    const held& h = held_[before.first_held + i];
+    const held& h = known_->held_ones[before.first_held + i];
     std::array<char, 16> digits;
     look_at(l, compose_in(digits, {h.descriptor}));
-    const bool is_it = l.p.held_count == i + 1 && fresh_held_.back().card == h.card;
+    const bool is_it = l.p.held_count == i + 1 && fresh_->held_ones.back().card == h.card;
     if (!is_it || l.p.error != 0) return false;
   }
   return true;

@@ -53,6 +53,8 @@ class scanner {
   // `percent` of a core: most processor time of the search for new clients.
   scanner(std::string proc_root, std::uint64_t rescan_ns, std::uint32_t percent)
       : proc_root_(std::move(proc_root)), schedule_(rescan_ns, percent) {}
+  scanner(const scanner&) = delete;
+  scanner& operator=(const scanner&) = delete;
 
   // Scans every process. `may_wake`: also reads descriptors of sleeping cards.
   coverage scan(const card_list& cards, bool may_wake, std::uint64_t now_ns,
@@ -81,6 +83,18 @@ class scanner {
     std::uint64_t looked_ns = 0;
     int error = 0;  // why it was not fully scanned
     bool is_kernel_thread = false;
+  };
+  // What a walk leaves to the next one.
+  struct memory {
+    std::vector<process> processes;  // by pid
+    std::vector<held> held_ones;
+    std::vector<std::uint32_t> others;  // descriptors of no card
+
+    void clear() noexcept {
+      processes.clear();
+      held_ones.clear();
+      others.clear();
+    }
   };
   // State of one walk.
   struct walk {
@@ -126,9 +140,9 @@ class scanner {
   std::vector<std::uint32_t> pids_;
   std::uint64_t listed_ns_ = 0;
   bool is_hidden_ = false;
-  std::vector<process> known_, fresh_;  // by pid
-  std::vector<held> held_, fresh_held_;
-  std::vector<std::uint32_t> others_, fresh_others_;  // descriptors of no card
+  std::array<memory, 2> memories_;
+  memory* known_ = &memories_[0];  // of the last walk
+  memory* fresh_ = &memories_[1];  // of this one
   std::array<char, 16384> text_;
 };
 

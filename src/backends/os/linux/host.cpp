@@ -69,10 +69,12 @@ class linux_host final : public host_source {
   result<void> system(system_memory& out) override { return system_.read(out); }
 
   void describe(usage& row) override {
-    describer(proc_root_, page_size_, boot_, id_).describe(row, [](usage&) { return true; });
+    usage* const one = &row;
+    describe_all({&one, 1}, [](usage&) { return true; });
   }
   void describe_texts(usage& row) override {
-    describer(proc_root_, page_size_, boot_, id_).describe(row, [](usage&) { return false; });
+    usage* const one = &row;
+    describe_all({&one, 1}, [](usage&) { return false; });
   }
   void describe_all(std::span<usage* const> rows, function_ref<bool(usage&)> recall) override {
     describer each(proc_root_, page_size_, boot_, id_);

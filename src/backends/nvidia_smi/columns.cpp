@@ -3,85 +3,81 @@
 
 #include <algorithm>
 
+#include "model/scan.hpp"
+
 namespace hmn::nvidia_smi {
 namespace {
 
-constexpr auto gpu_count = static_cast<std::size_t>(gpu_column::count);
-constexpr auto app_count = static_cast<std::size_t>(app_column::count);
+// Lines in the order of gpu_column.
+constexpr std::string_view gpu_columns =
+    "index\n"
+    "uuid gpu_uuid\n"
+    "name gpu_name\n"
+    "pci.bus_id gpu_bus_id\n"
+    "pci.device_id\n"
+    "pci.sub_device_id\n"
+    "driver_version\n"
+    "compute_cap\n"
+    "mig.mode.current\n"
+    "addressing_mode\n"
+    "memory.total\n"
+    "memory.used\n"
+    "memory.free\n"
+    "memory.reserved\n"
+    "utilization.gpu\n"
+    "utilization.memory\n"
+    "utilization.encoder\n"
+    "utilization.decoder\n"
+    "temperature.gpu\n"
+    "temperature.memory\n"
+    "power.draw\n"
+    "enforced.power.limit power.limit\n"
+    "clocks.current.graphics clocks.gr\n"
+    "clocks.current.memory clocks.mem\n"
+    "fan.speed\n"
+    "pcie.link.gen.current pcie.link.gen.gpucurrent\n"
+    "pcie.link.width.current\n"
+    "pstate\n"
+    "clocks_event_reasons.active clocks_throttle_reasons.active\n"  // renamed in 535
+    "clocks.current.sm\n"
+    "clocks.current.video\n"
+    "clocks.max.graphics\n"
+    "clocks.max.memory\n"
+    "power.default_limit\n"
+    "power.min_limit\n"
+    "power.max_limit\n"
+    "ecc.errors.corrected.volatile.total\n"
+    "ecc.errors.corrected.aggregate.total\n"
+    "ecc.errors.uncorrected.volatile.total\n"
+    "ecc.errors.uncorrected.aggregate.total\n";
+static_assert(std::ranges::count(gpu_columns, '\n') == static_cast<int>(gpu_column::count));
 
-// Rows in the order of gpu_column.
-constexpr std::array<spellings, gpu_count> gpu_columns = {{
-    {{"index"}},
-    {{"uuid", "gpu_uuid"}},
-    {{"name", "gpu_name"}},
-    {{"pci.bus_id", "gpu_bus_id"}},
-    {{"pci.device_id"}},
-    {{"pci.sub_device_id"}},
-    {{"driver_version"}},
-    {{"compute_cap"}},
-    {{"mig.mode.current"}},
-    {{"addressing_mode"}},
-    {{"memory.total"}},
-    {{"memory.used"}},
-    {{"memory.free"}},
-    {{"memory.reserved"}},
-    {{"utilization.gpu"}},
-    {{"utilization.memory"}},
-    {{"utilization.encoder"}},
-    {{"utilization.decoder"}},
-    {{"temperature.gpu"}},
-    {{"temperature.memory"}},
-    {{"power.draw"}},
-    {{"enforced.power.limit", "power.limit"}},
-    {{"clocks.current.graphics", "clocks.gr"}},
-    {{"clocks.current.memory", "clocks.mem"}},
-    {{"fan.speed"}},
-    {{"pcie.link.gen.current", "pcie.link.gen.gpucurrent"}},
-    {{"pcie.link.width.current"}},
-    {{"pstate"}},
-    {{"clocks_event_reasons.active", "clocks_throttle_reasons.active"}},  // renamed in 535
-    {{"clocks.current.sm"}},
-    {{"clocks.current.video"}},
-    {{"clocks.max.graphics"}},
-    {{"clocks.max.memory"}},
-    {{"power.default_limit"}},
-    {{"power.min_limit"}},
-    {{"power.max_limit"}},
-    {{"ecc.errors.corrected.volatile.total"}},
-    {{"ecc.errors.corrected.aggregate.total"}},
-    {{"ecc.errors.uncorrected.volatile.total"}},
-    {{"ecc.errors.uncorrected.aggregate.total"}},
-}};
-
-// Rows in the order of app_column; the name comes last, since it may contain commas.
-constexpr std::array<spellings, app_count> app_columns = {{
-    {{"gpu_uuid"}},
-    {{"gpu_bus_id"}},
-    {{"pid"}},
-    {{"used_gpu_memory", "used_memory"}},
-    {{"process_name", "name"}},
-}};
-
-std::string_view nth(const spellings& s, std::size_t n) {
-  return n < s.names.size() ? s.names[n].view() : std::string_view();
-}
+// Lines in the order of app_column; the name comes last, since it may contain commas.
+constexpr std::string_view app_columns =
+    "gpu_uuid\n"
+    "gpu_bus_id\n"
+    "pid\n"
+    "used_gpu_memory used_memory\n"
+    "process_name name\n";
+static_assert(std::ranges::count(app_columns, '\n') == static_cast<int>(app_column::count));
 
 }  // namespace
 
-std::span<const spellings> gpu_spellings() noexcept {
+std::string_view gpu_spellings() noexcept {
   return gpu_columns;
 }
-std::span<const spellings> app_spellings() noexcept {
+std::string_view app_spellings() noexcept {
   return app_columns;
 }
 
-column_choice::column_choice(std::span<const spellings> columns)
-    : columns_(columns), choice_(columns.size(), 0) {}
+column_choice::column_choice(std::string_view columns) : columns_(columns) {
+  reset();
+}
 
 std::string column_choice::list() const {
   std::string names;
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    const std::string_view name = nth(columns_[i], choice_[i]);
+  for (std::string_view spellings : left_) {
+    const std::string_view name = scan::take_word(spellings);
     if (name.empty()) continue;
     if (!names.empty()) names += ',';
     names += name;
@@ -91,20 +87,22 @@ std::string column_choice::list() const {
 
 bool column_choice::refuse(std::string_view name) {
   if (name.empty()) return false;
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (nth(columns_[i], choice_[i]) != name) continue;
-    ++choice_[i];
+  for (std::string_view& spellings : left_) {
+    std::string_view others = spellings;
+    if (scan::take_word(others) != name) continue;
+    spellings = others;
     return true;
   }
   return false;
 }
 
 void column_choice::reset() {
-  std::fill(choice_.begin(), choice_.end(), 0);
+  left_.clear();
+  for (std::string_view rest = columns_; !rest.empty();) left_.push_back(scan::take_line(rest));
 }
 
 bool column_choice::is_refused(std::size_t column) const {
-  return nth(columns_[column], choice_[column]).empty();
+  return left_[column].empty();
 }
 
 }  // namespace hmn::nvidia_smi

@@ -3,15 +3,10 @@
 // Columns queried from the tool, and their names in its versions.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "model/short_text.hpp"
 
 namespace hmn::nvidia_smi {
 
@@ -61,23 +56,16 @@ enum class gpu_column : std::size_t {
 
 enum class app_column : std::size_t { gpu_uuid, gpu_bus_id, pid, used, name, count };
 
-// Spellings in order of preference, newest first; the header may have a later one than was queried.
-struct spellings {
-  std::array<short_text<44>, 2> names;  // unused ones are empty
-
-  [[nodiscard]] constexpr bool has(std::string_view name) const noexcept {
-    return name == names[0] || (!names[1].empty() && name == names[1]);
-  }
-};
-
-std::span<const spellings> gpu_spellings() noexcept;
-std::span<const spellings> app_spellings() noexcept;
+// Return a line per column: its spellings, separated by blanks, in order of preference, newest
+// first. The header may have a later one than was queried.
+std::string_view gpu_spellings() noexcept;
+std::string_view app_spellings() noexcept;
 
 // Columns to query from this tool: each starts with its first spelling and falls back to the next
 // when the tool rejects it.
 class column_choice {
  public:
-  explicit column_choice(std::span<const spellings> columns);
+  explicit column_choice(std::string_view columns);
 
   // Returns "index,uuid,…".
   [[nodiscard]] std::string list() const;
@@ -88,8 +76,8 @@ class column_choice {
   [[nodiscard]] bool is_refused(std::size_t column) const;
 
  private:
-  std::span<const spellings> columns_;
-  std::vector<std::size_t> choice_;  // index into the spellings; past the end: none left
+  std::string_view columns_;
+  std::vector<std::string_view> left_;  // spellings of each column that were not rejected
 };
 
 }  // namespace hmn::nvidia_smi

@@ -9,19 +9,13 @@
 namespace hmn::nvidia_smi {
 namespace {
 
-constexpr std::string_view free_gpu_texts[] = {"name", "gpu_name"};
-constexpr std::string_view free_app_texts[] = {"process_name", "name", "gpu_name"};
+constexpr std::string_view free_gpu_texts = "name gpu_name";
+constexpr std::string_view free_app_texts = "process_name name gpu_name";
 
 // Index of each known column in this table; the first spelling wins.
-std::vector<std::optional<std::size_t>> places(const table& t, std::span<const spellings> columns) {
+std::vector<std::optional<std::size_t>> places(const table& t, std::string_view columns) {
   std::vector<std::optional<std::size_t>> at;
-  for (const spellings& s : columns) {
-    std::optional<std::size_t> found;
-    for (const std::string_view name : s.names) {
-      if (!found && !name.empty()) found = t.find(name);
-    }
-    at.push_back(found);
-  }
+  while (!columns.empty()) at.push_back(t.find_first(scan::take_line(columns)));
   return at;
 }
 

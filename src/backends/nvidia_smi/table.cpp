@@ -28,8 +28,13 @@ std::optional<column> parse_column(std::string_view cell) {
   return column{name, unit.substr(1, unit.size() - 2)};
 }
 
-bool is_known(std::string_view name, std::span<const spellings> known) {
-  return std::ranges::any_of(known, [&](const spellings& s) { return s.has(name); });
+bool is_known(std::string_view name, std::string_view known) {
+  while (!known.empty()) {
+    for (std::string_view line = scan::take_line(known); !line.empty();) {
+      if (scan::take_word(line) == name) return true;
+    }
+  }
+  return false;
 }
 
 bool has_twice(const std::vector<column>& columns) {
@@ -65,13 +70,6 @@ std::vector<std::string_view> join_surplus(std::vector<std::string_view> parts, 
   return parts;
 }
 
-std::optional<std::size_t> free_column(const table& t, std::span<const std::string_view> names) {
-  for (const std::string_view name : names) {
-    if (const auto at = t.find(name)) return at;
-  }
-  return std::nullopt;
-}
-
 void take_row(table& t, std::string_view line, std::optional<std::size_t> free_at) {
   std::vector<std::string_view> parts = split(line);
   const std::size_t count = t.columns.size();
@@ -97,7 +95,13 @@ std::optional<std::size_t> table::find(std::string_view name) const noexcept {
   return std::nullopt;
 }
 
-std::vector<column> parse_header(std::string_view line, std::span<const spellings> known) {
+std::optional<std::size_t> table::find_first(std::string_view names) const noexcept {
+  std::optional<std::size_t> found;
+  while (!found && !names.empty()) found = find(scan::take_word(names));
+  return found;
+}
+
+std::vector<column> parse_header(std::string_view line, std::string_view known) {
   constexpr std::size_t most_columns = 1024;
   if (std::count(line.begin(), line.end(), ',') >= static_cast<std::ptrdiff_t>(most_columns))
     return {};
@@ -112,8 +116,8 @@ std::vector<column> parse_header(std::string_view line, std::span<const spelling
   return any_known && !has_twice(columns) ? columns : std::vector<column>();
 }
 
-table parse_table(std::string_view text, std::span<const spellings> known,
-                  std::span<const std::string_view> free_text, std::size_t most_rows) {
+table parse_table(std::string_view text, std::string_view known, std::string_view free_text,
+                  std::size_t most_rows) {
   table t;
   std::optional<std::size_t> free_at;
   while (!text.empty()) {
@@ -122,7 +126,7 @@ table parse_table(std::string_view text, std::span<const spellings> known,
     if (t.columns.empty()) {
       t.columns = parse_header(line, known);
       if (t.columns.empty()) t.strays.add(line);
-      free_at = free_column(t, free_text);
+      free_at = t.find_first(free_text);
       continue;
     }
     t.is_truncated = t.rows.size() == most_rows;

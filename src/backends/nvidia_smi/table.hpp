@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -37,14 +36,16 @@ struct table {
   bool is_truncated = false;  // there were more rows than requested
 
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
+  // Finds the first of several names, which are separated by blanks.
+  [[nodiscard]] std::optional<std::size_t> find_first(std::string_view names) const noexcept;
 };
 
 // Parses a line whose cells are all column names, at least one of them in `known`.
-std::vector<column> parse_header(std::string_view line, std::span<const spellings> known);
+std::vector<column> parse_header(std::string_view line, std::string_view known);
 
 // The tool quotes nothing: in a row with too many commas the surplus belongs to the first existing
 // column of `free_text`.
-table parse_table(std::string_view text, std::span<const spellings> known,
-                  std::span<const std::string_view> free_text, std::size_t most_rows);
+table parse_table(std::string_view text, std::string_view known, std::string_view free_text,
+                  std::size_t most_rows);
 
 }  // namespace hmn::nvidia_smi

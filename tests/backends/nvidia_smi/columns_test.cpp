@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "model/scan.hpp"
+
 using namespace hmn::nvidia_smi;
 
 namespace {
@@ -17,12 +19,13 @@ std::string gpu_list(const column_choice& c) {
 }  // namespace
 
 TEST_CASE("every column has a spelling, and none is asked for twice") {
-  for (const auto columns : {gpu_spellings(), app_spellings()}) {
+  for (std::string_view columns : {gpu_spellings(), app_spellings()}) {
     std::vector<std::string_view> seen;
-    for (const spellings& s : columns) {
-      CHECK_FALSE(s.names[0].empty());
-      for (const std::string_view name : s.names) {
-        if (name.empty()) continue;
+    while (!columns.empty()) {
+      std::string_view spellings = hmn::scan::take_line(columns);
+      CHECK_FALSE(spellings.empty());
+      while (!spellings.empty()) {
+        const std::string_view name = hmn::scan::take_word(spellings);
         CHECK(std::find(seen.begin(), seen.end(), name) == seen.end());
         seen.push_back(name);
       }

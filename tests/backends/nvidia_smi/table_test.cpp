@@ -9,7 +9,7 @@ using namespace hmn::nvidia_smi;
 
 namespace {
 
-constexpr std::string_view only_name[] = {"name"};
+constexpr std::string_view only_name = "name";
 constexpr std::size_t most = 3;
 
 table parse(std::string_view text) {

@@ -36,10 +36,10 @@ failure says(const char* text, int exit_code) {
 // What an old tool knows: all columns but `names`.
 json without(json scene, const std::vector<std::string>& names) {
   json known = json::array();
-  for (const spellings& s : gpu_spellings()) {
-    for (const std::string_view name : s.names) {
-      if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) continue;
-      known.push_back(name);
+  for (std::string_view columns = gpu_spellings(); !columns.empty();) {
+    for (std::string_view line = scan::take_line(columns); !line.empty();) {
+      const std::string_view name = scan::take_word(line);
+      if (std::find(names.begin(), names.end(), name) == names.end()) known.push_back(name);
     }
   }
   scene["known_fields"] = known;

@@ -12,6 +12,7 @@
 
 #include "backends/command_tool/description.hpp"
 #include "model/compose.hpp"
+#include "model/short_text.hpp"
 #include "platform/subprocess.hpp"
 
 namespace hmn::command_tool {
@@ -20,10 +21,10 @@ namespace hmn::command_tool {
 struct sentence {
   enum class about { tool, field, device, nothing, warning };
 
-  std::string_view part;  // of the line, which identifies it: the rest differs between versions
+  short_text<44> part;  // of the line, which identifies it: the rest differs between versions
   about what = about::tool;
   status code = status::backend;
-  std::string_view advice;  // advice to the user
+  const char* advice;  // to the user
 };
 
 // Returns the first match; null if the line is no known sentence.

@@ -11,7 +11,7 @@ namespace {
 
 using about = sentence::about;
 
-constexpr std::string_view load_driver =
+constexpr const char* load_driver =
     "load it with 'modprobe nvidia', in a container start it with GPU access, or install the "
     "driver";
 

@@ -16,7 +16,7 @@ void check(const char* line, about what, status code, const char* bus_id = "") {
   CHECK(s->what == what);
   CHECK(s->code == code);
   CHECK(s->bus_id.view() == bus_id);
-  CHECK_FALSE(s->advice.empty());
+  CHECK(s->advice[0] != '\0');
 }
 
 }  // namespace

@@ -1,38 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/command_tool/source.hpp"
 
-#include <array>
-#include <utility>
-
 #include "model/compose.hpp"
+#include "model/record.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::command_tool {
 namespace {
 
-template <std::size_t N>
-void keep_known(text<N>& fresh, const text<N>& before) {
-  if (fresh.empty()) fresh = before;
-}
-
-template <class T>
-void keep_known(T& fresh, const T& before) {
-  if (fresh == T{}) fresh = before;
-}
-
 void adopt_identity(device& known, device fresh) {
-  keep_known(fresh.name, known.name);
-  keep_known(fresh.uuid, known.uuid);
-  keep_known(fresh.pci_bus_id, known.pci_bus_id);
-  keep_known(fresh.driver_version, known.driver_version);
-  keep_known(fresh.driver_index, known.driver_index);
-  keep_known(fresh.compute_capability, known.compute_capability);
-  keep_known(fresh.pci_device, known.pci_device);
-  keep_known(fresh.pci_subsystem, known.pci_subsystem);
-  keep_known(fresh.kind, known.kind);
-  keep_known(fresh.memory_kind, known.memory_kind);
+  take_missing(~0U, fresh, known);
+  if (fresh.kind == device_kind::unknown) fresh.kind = known.kind;
+  if (fresh.memory_kind == memory_kind::unknown) fresh.memory_kind = known.memory_kind;
   fresh.number = known.number;
-  known = std::move(fresh);
+  known = fresh;
 }
 
 }  // namespace

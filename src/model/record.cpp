@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "model/record.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <optional>
@@ -147,6 +148,10 @@ HMN_FIELDS_OF(group, HMN_GROUP_FIELDS(HMN_FIELD, HMN_TEXT_FIELD))
 #undef HMN_FIELDS_OF
 #undef HMN_TEXT_FIELD
 #undef HMN_FIELD
+
+const field& field_of(field_list fields, std::uint32_t bit) noexcept {
+  return *std::ranges::find(fields, bit, &field::bit);
+}
 
 word_list words_for(unit u) noexcept {
   switch (u) {

@@ -94,6 +94,9 @@ field_list fields_of<usage>() noexcept;
 template <>
 field_list fields_of<group>() noexcept;
 
+// Returns the field with a presence bit.
+const field& field_of(field_list fields, std::uint32_t bit) noexcept;
+
 // Returns the words of an enumerated field; empty for numbers and texts.
 word_list words_for(unit u) noexcept;
 // Returns whether the number is a set of bits, each with its word.
@@ -107,7 +110,7 @@ double real_in(const field& f, const void* record) noexcept;
 std::string_view text_in(const field& f, const void* record) noexcept;
 std::optional<mig_instance> instance_in(const field& f, const void* record) noexcept;
 
-// Sets a field of an optional number.
+// Set a field of an optional number.
 void set_number(const field& f, void* record, std::uint64_t value) noexcept;
 void set_real(const field& f, void* record, double value) noexcept;
 

@@ -1,83 +1,54 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <iterator>
-
 #include "backends/amd_tool/source.hpp"
 #include "model/compose.hpp"
+#include "model/record.hpp"
 
 namespace hmn::amd_tool {
 namespace {
 
 namespace bit = telemetry_field;
 
-struct real_field {
-  field what;
-  std::uint32_t bit;
-  std::optional<double> telemetry::*into;
-};
-
-// Fallbacks come later: of two rows for one field the first with a value is used.
-constexpr real_field real_fields[] = {
-    {field::gpu_busy, bit::gpu_busy_percent, &telemetry::gpu_busy_percent},
-    {field::memory_busy, bit::memory_busy_percent, &telemetry::memory_busy_percent},
-    {field::edge, bit::temperature_celsius, &telemetry::temperature_celsius},
-    {field::hotspot, bit::hotspot_celsius, &telemetry::hotspot_celsius},
-    {field::memory_temperature, bit::memory_celsius, &telemetry::memory_celsius},
-    {field::average_power, bit::power_watts, &telemetry::power_watts},
-    {field::package_power, bit::power_watts, &telemetry::power_watts},
-    {field::power_limit, bit::power_limit_watts, &telemetry::power_limit_watts},
-    {field::energy, bit::energy_joules, &telemetry::energy_joules},
-};
-
-struct count_field {
-  field what;
-  std::uint32_t bit;
-  std::optional<std::uint32_t> telemetry::*into;
-};
-
-constexpr count_field count_fields[] = {
-    {field::core_clock, bit::core_clock_mhz, &telemetry::core_clock_mhz},
-    {field::memory_clock, bit::memory_clock_mhz, &telemetry::memory_clock_mhz},
-    {field::fan_percent, bit::fan_percent, &telemetry::fan_percent},
-    {field::fan_rpm, bit::fan_rpm, &telemetry::fan_rpm},
-};
-
-struct metric_field {
-  field what;
+struct reading_field {
   metric_id id;
-  std::uint32_t instance;
+  field what;
+  std::uint8_t instance;
+  std::uint32_t telemetry = 0;  // presence bit; 0: none
 };
 
-constexpr metric_field metric_fields[] = {
-    {field::gpu_busy, metric_id::engine_percent, which::engine::graphics},
-    {field::memory_busy, metric_id::engine_percent, which::engine::memory},
-    {field::media_busy, metric_id::engine_percent, which::engine::video},
-    {field::edge, metric_id::temperature, which::sensor::core},
-    {field::hotspot, metric_id::temperature, which::sensor::hotspot},
-    {field::memory_temperature, metric_id::temperature, which::sensor::memory},
-    {field::edge_limit, metric_id::temperature_limit, which::sensor::core},
-    {field::hotspot_limit, metric_id::temperature_limit, which::sensor::hotspot},
-    {field::memory_limit, metric_id::temperature_limit, which::sensor::memory},
-    {field::edge_shutdown, metric_id::temperature_shutdown, which::sensor::core},
-    {field::hotspot_shutdown, metric_id::temperature_shutdown, which::sensor::hotspot},
-    {field::memory_shutdown, metric_id::temperature_shutdown, which::sensor::memory},
-    {field::average_power, metric_id::power_watts, which::power_reading::average},
-    {field::package_power, metric_id::power_watts, which::power_reading::package},
-    {field::power_limit, metric_id::power_limit_watts, which::power_limit::current},
-    {field::lowest_power_limit, metric_id::power_limit_watts, which::power_limit::min},
-    {field::highest_power_limit, metric_id::power_limit_watts, which::power_limit::max},
-    {field::energy, metric_id::energy_joules, which::power_reading::package},
-    {field::core_clock, metric_id::clock_mhz, which::clock::core},
-    {field::memory_clock, metric_id::clock_mhz, which::clock::memory},
-    {field::soc_clock, metric_id::clock_mhz, which::clock::soc},
-    {field::fabric_clock, metric_id::clock_mhz, which::clock::fabric},
-    {field::video_clock, metric_id::clock_mhz, which::clock::video},
-    {field::highest_core_clock, metric_id::clock_limit_mhz, which::clock::core},
-    {field::highest_memory_clock, metric_id::clock_limit_mhz, which::clock::memory},
-    {field::core_voltage, metric_id::voltage, which::rail::core},
-    {field::soc_voltage, metric_id::voltage, which::rail::soc},
-    {field::memory_voltage, metric_id::voltage, which::rail::memory},
-    {field::fan_percent, metric_id::fan_percent, 1},
-    {field::fan_rpm, metric_id::fan_rpm, 1},
+// Fallbacks come later: of two rows for one field of the telemetry the first with a value is used.
+constexpr reading_field reading_fields[] = {
+    {metric_id::engine_percent, field::gpu_busy, which::engine::graphics, bit::gpu_busy_percent},
+    {metric_id::engine_percent, field::memory_busy, which::engine::memory,
+     bit::memory_busy_percent},
+    {metric_id::engine_percent, field::media_busy, which::engine::video},
+    {metric_id::temperature, field::edge, which::sensor::core, bit::temperature_celsius},
+    {metric_id::temperature, field::hotspot, which::sensor::hotspot, bit::hotspot_celsius},
+    {metric_id::temperature, field::memory_temperature, which::sensor::memory, bit::memory_celsius},
+    {metric_id::temperature_limit, field::edge_limit, which::sensor::core},
+    {metric_id::temperature_limit, field::hotspot_limit, which::sensor::hotspot},
+    {metric_id::temperature_limit, field::memory_limit, which::sensor::memory},
+    {metric_id::temperature_shutdown, field::edge_shutdown, which::sensor::core},
+    {metric_id::temperature_shutdown, field::hotspot_shutdown, which::sensor::hotspot},
+    {metric_id::temperature_shutdown, field::memory_shutdown, which::sensor::memory},
+    {metric_id::power_watts, field::average_power, which::power_reading::average, bit::power_watts},
+    {metric_id::power_watts, field::package_power, which::power_reading::package, bit::power_watts},
+    {metric_id::power_limit_watts, field::power_limit, which::power_limit::current,
+     bit::power_limit_watts},
+    {metric_id::power_limit_watts, field::lowest_power_limit, which::power_limit::min},
+    {metric_id::power_limit_watts, field::highest_power_limit, which::power_limit::max},
+    {metric_id::energy_joules, field::energy, which::power_reading::package, bit::energy_joules},
+    {metric_id::clock_mhz, field::core_clock, which::clock::core, bit::core_clock_mhz},
+    {metric_id::clock_mhz, field::memory_clock, which::clock::memory, bit::memory_clock_mhz},
+    {metric_id::clock_mhz, field::soc_clock, which::clock::soc},
+    {metric_id::clock_mhz, field::fabric_clock, which::clock::fabric},
+    {metric_id::clock_mhz, field::video_clock, which::clock::video},
+    {metric_id::clock_limit_mhz, field::highest_core_clock, which::clock::core},
+    {metric_id::clock_limit_mhz, field::highest_memory_clock, which::clock::memory},
+    {metric_id::voltage, field::core_voltage, which::rail::core},
+    {metric_id::voltage, field::soc_voltage, which::rail::soc},
+    {metric_id::voltage, field::memory_voltage, which::rail::memory},
+    {metric_id::fan_percent, field::fan_percent, 1, bit::fan_percent},
+    {metric_id::fan_rpm, field::fan_rpm, 1, bit::fan_rpm},
 };
 
 }  // namespace
@@ -155,29 +126,35 @@ result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telem
   const auto note = [&](std::uint32_t bits, const failure& why) {
     if (bits != 0) add_missing(gaps, bits, why.code, why.message, why.stated);
   };
-  const auto take = [&](field what, std::uint32_t bits, auto&& put) {
-    if ((left & bits) == 0) return;
-    if (c[what].has_value()) {
-      put(c[what]);
+  const auto take = [&](field what, std::uint32_t bits) -> const field_amount* {
+    if ((left & bits) == 0) return nullptr;
+    const field_amount& f = c[what];
+    if (f.has_value()) {
       left &= ~bits;
-    } else if (c[what].why != status::empty) {
-      note(bits, why_absent(c, what));
+      return &f;
     }
+    if (f.why != status::empty) note(bits, why_absent(c, what));
+    return nullptr;
   };
-  for (const real_field& f : real_fields) {
-    take(f.what, f.bit, [&](const field_amount& v) { out.*f.into = v.number; });
+  for (const reading_field& f : reading_fields) {
+    const field_amount* const v = take(f.what, f.telemetry);
+    if (v == nullptr) continue;
+    const hmn::field& into = field_of(fields_of<hmn::telemetry>(), f.telemetry);
+    if (into.type == field_type::optional_real) {
+      set_real(into, &out, v->number);
+    } else {
+      set_number(into, &out, static_cast<std::uint32_t>(v->number + 0.5));
+    }
   }
-  for (const count_field& f : count_fields) {
-    take(f.what, f.bit,
-         [&](const field_amount& v) { out.*f.into = static_cast<std::uint32_t>(v.number + 0.5); });
+  if (const auto* const v = take(field::pcie_link, bit::pcie_generation)) {
+    out.pcie_generation = static_cast<std::uint32_t>(v->whole >> 8);
   }
-  take(field::pcie_link, bit::pcie_generation, [&](const field_amount& v) {
-    out.pcie_generation = static_cast<std::uint32_t>(v.whole >> 8);
-  });
-  take(field::pcie_link, bit::pcie_width,
-       [&](const field_amount& v) { out.pcie_width = static_cast<std::uint32_t>(v.whole & 0xFF); });
-  take(field::throttle, bit::throttle,
-       [&](const field_amount& v) { out.throttle = v.whole != 0 ? throttle::other : 0; });
+  if (const auto* const v = take(field::pcie_link, bit::pcie_width)) {
+    out.pcie_width = static_cast<std::uint32_t>(v->whole & 0xFF);
+  }
+  if (const auto* const v = take(field::throttle, bit::throttle)) {
+    out.throttle = v->whole != 0 ? throttle::other : 0;
+  }
   // Reasons count only while no other row has a value for the field.
   std::uint32_t silent = left;
   for (missing& g : gaps) {
@@ -194,7 +171,7 @@ result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telem
 result<void> amd_source::metrics(slot number, bool, std::vector<metric>& out, reading& r) {
   const auto found = card_of(number, r);
   if (!found) return found.why();
-  for (const metric_field& m : metric_fields) {
+  for (const reading_field& m : reading_fields) {
     const field_amount& f = (**found)[m.what];
     if (f.has_value()) out.push_back(measured(d_.tool.from, m.id, m.instance, f.number));
     // Most cards lack some, for which the tool has words.

@@ -7,6 +7,7 @@
 #include "model/compose.hpp"
 #include "model/record.hpp"
 #include "model/scan.hpp"
+#include "model/short_text.hpp"
 #include "model/text.hpp"
 
 namespace hmn::nvidia_smi {
@@ -36,7 +37,7 @@ reason reason_of(const gpu_cell& cell) {
   return is_impossible ? reason::implausible : reason::not_understood;
 }
 
-namespace field = telemetry_field;
+namespace bit = telemetry_field;
 
 constexpr std::uint64_t mebibyte = 1ULL << 20;
 
@@ -73,45 +74,6 @@ failure no_total(const missing& why) {
   return {why.code, source::nvidia_smi, {}, {"memory.total: ", why.message.view()}, why.stated};
 }
 
-class telemetry_reader {
- public:
-  telemetry_reader(const gpu_row& row, std::uint32_t fields, std::vector<missing>& gone)
-      : row_(row), fields_(fields), gone_(gone) {}
-
-  void number(gpu_column c, std::string_view unit, std::uint32_t bit, std::optional<double>& into) {
-    if (wants(bit)) into = keep(number_of(row_[c].text, row_[c].unit, unit), c, bit);
-  }
-  void count(gpu_column c, std::string_view unit, std::uint32_t bit,
-             std::optional<std::uint32_t>& into) {
-    if (wants(bit)) into = keep(count_of(row_[c].text, row_[c].unit, unit), c, bit);
-  }
-  void p_state(std::optional<std::uint32_t>& into) {
-    if (!wants(field::p_state)) return;
-    into = keep(p_state_of(row_[gpu_column::p_state].text), gpu_column::p_state, field::p_state);
-  }
-  void throttle(std::optional<std::uint32_t>& into);
-  void never(std::uint32_t bits) {
-    if (wants(bits)) {
-      add_missing(gone_, fields_ & bits, status::unsupported,
-                  "nvidia-smi's table has no such column");
-    }
-  }
-
- private:
-  [[nodiscard]] bool wants(std::uint32_t bits) const { return (fields_ & bits) != 0; }
-
-  template <class T>
-  std::optional<T> keep(measured<T> m, gpu_column c, std::uint32_t bit) {
-    if (!m.value) add_missing(gone_, bit, m.why, row_[c]);
-    return m.value;
-  }
-
-  const gpu_row& row_;
-  std::uint32_t fields_;
-  std::vector<missing>& gone_;
-};
-
-// Bits of nvmlClocksEventReasons in nvml.h.
 std::uint32_t throttle_of(std::uint64_t reasons) {
   constexpr std::pair<std::uint64_t, std::uint32_t> meanings[] = {
       {0x001, throttle::idle},      // GPU idle
@@ -132,54 +94,69 @@ std::uint32_t throttle_of(std::uint64_t reasons) {
   return reasons == 0 ? bits : bits | throttle::other;
 }
 
-void telemetry_reader::throttle(std::optional<std::uint32_t>& into) {
-  if (!wants(field::throttle)) return;
-  const auto reasons = hexadecimal_of(row_[gpu_column::throttle].text);
-  if (keep(reasons, gpu_column::throttle, field::throttle)) into = throttle_of(*reasons.value);
-}
-
-// Kept small and free of pointers, which would need relocations.
-struct metric_column {
-  constexpr metric_column(gpu_column c, metric_id m, std::uint32_t i, std::string_view u,
-                          bool counts = false)
+// Column of a number: what it is among the metrics, and its field of the telemetry.
+struct number_column {
+  constexpr number_column(gpu_column c, metric_id m, std::uint32_t i, short_text<4> u,
+                          std::uint32_t t = 0, bool counts = false)
       : from(static_cast<std::uint8_t>(c)),
         id(static_cast<std::uint8_t>(m)),
         instance(static_cast<std::uint8_t>(i)),
-        is_count(counts) {
-    for (std::size_t n = 0; n < u.size(); ++n) unit[n] = u[n];
-  }
+        is_count(counts),
+        unit(u),
+        telemetry(t) {}
   std::uint8_t from, id, instance;
   bool is_count;
-  char unit[4] = {};
+  short_text<4> unit;
+  std::uint32_t telemetry;  // presence bit; 0: none
 };
 
 using col = gpu_column;
-constexpr metric_column metric_columns[] = {
-    {col::gpu_busy, metric_id::engine_percent, which::engine::unknown, "%"},
-    {col::memory_busy, metric_id::engine_percent, which::engine::memory, "%"},
-    {col::encoder_busy, metric_id::engine_percent, which::engine::encode, "%"},
-    {col::decoder_busy, metric_id::engine_percent, which::engine::decode, "%"},
-    {col::temperature, metric_id::temperature, which::sensor::core, ""},
-    {col::memory_temperature, metric_id::temperature, which::sensor::memory, ""},
-    {col::power, metric_id::power_watts, which::power_reading::unknown, "W"},
-    {col::power_limit, metric_id::power_limit_watts, which::power_limit::current, "W"},
+constexpr number_column number_columns[] = {
+    {col::gpu_busy, metric_id::engine_percent, which::engine::unknown, "%", bit::gpu_busy_percent},
+    {col::memory_busy, metric_id::engine_percent, which::engine::memory, "%",
+     bit::memory_busy_percent},
+    {col::encoder_busy, metric_id::engine_percent, which::engine::encode, "%",
+     bit::encoder_busy_percent},
+    {col::decoder_busy, metric_id::engine_percent, which::engine::decode, "%",
+     bit::decoder_busy_percent},
+    {col::temperature, metric_id::temperature, which::sensor::core, "", bit::temperature_celsius},
+    {col::memory_temperature, metric_id::temperature, which::sensor::memory, "",
+     bit::memory_celsius},
+    {col::power, metric_id::power_watts, which::power_reading::unknown, "W", bit::power_watts},
+    {col::power_limit, metric_id::power_limit_watts, which::power_limit::current, "W",
+     bit::power_limit_watts},
     {col::power_usual, metric_id::power_limit_watts, which::power_limit::default_limit, "W"},
     {col::power_lowest, metric_id::power_limit_watts, which::power_limit::min, "W"},
     {col::power_highest, metric_id::power_limit_watts, which::power_limit::max, "W"},
-    {col::core_clock, metric_id::clock_mhz, which::clock::core, "MHz"},
+    {col::core_clock, metric_id::clock_mhz, which::clock::core, "MHz", bit::core_clock_mhz},
     {col::sm_clock, metric_id::clock_mhz, which::clock::sm, "MHz"},
-    {col::memory_clock, metric_id::clock_mhz, which::clock::memory, "MHz"},
+    {col::memory_clock, metric_id::clock_mhz, which::clock::memory, "MHz", bit::memory_clock_mhz},
     {col::video_clock, metric_id::clock_mhz, which::clock::video, "MHz"},
     {col::core_clock_limit, metric_id::clock_limit_mhz, which::clock::core, "MHz"},
     {col::memory_clock_limit, metric_id::clock_limit_mhz, which::clock::memory, "MHz"},
-    {col::fan, metric_id::fan_percent, 1, "%"},
-    {col::ecc_corrected, metric_id::ecc_corrected, which::era::since_load, "", true},
-    {col::ecc_corrected_ever, metric_id::ecc_corrected, which::era::lifetime, "", true},
-    {col::ecc_uncorrected, metric_id::ecc_uncorrected, which::era::since_load, "", true},
-    {col::ecc_uncorrected_ever, metric_id::ecc_uncorrected, which::era::lifetime, "", true},
+    {col::fan, metric_id::fan_percent, 1, "%", bit::fan_percent},
+    {col::pcie_generation, metric_id::unknown, 0, "", bit::pcie_generation},
+    {col::pcie_width, metric_id::unknown, 0, "", bit::pcie_width},
+    {col::ecc_corrected, metric_id::ecc_corrected, which::era::since_load, "", 0, true},
+    {col::ecc_corrected_ever, metric_id::ecc_corrected, which::era::lifetime, "", 0, true},
+    {col::ecc_uncorrected, metric_id::ecc_uncorrected, which::era::since_load, "", 0, true},
+    {col::ecc_uncorrected_ever, metric_id::ecc_uncorrected, which::era::lifetime, "", 0, true},
 };
 
 // What is outside of the type is its maximum, which no limit allows.
+// Returns why the cell has no number.
+status take(const gpu_cell& cell, const number_column& c, telemetry& into) {
+  const field& f = field_of(fields_of<telemetry>(), c.telemetry);
+  if (f.type == field_type::optional_real) {
+    const auto real = number_of(cell.text, cell.unit, c.unit);
+    if (real.value) set_real(f, &into, *real.value);
+    return real.why;
+  }
+  const auto count = count_of(cell.text, cell.unit, c.unit);
+  if (count.value) set_number(f, &into, *count.value);
+  return count.why;
+}
+
 std::uint64_t count_from(double value) {
   return value < 0x1p64 ? static_cast<std::uint64_t>(value) : UINT64_MAX;
 }
@@ -198,8 +175,9 @@ void add_missing(std::vector<missing>& to, std::uint32_t field, status code, con
 
 void metrics_of(const gpu_row& row, std::vector<metric>& out,
                 function_ref<void(metric_id, status, const gpu_cell&)> refused) {
-  for (const metric_column& m : metric_columns) {
+  for (const number_column& m : number_columns) {
     const auto id = static_cast<metric_id>(m.id);
+    if (id == metric_id::unknown) continue;
     const gpu_cell& cell = row.cells[m.from];
     const auto reported = number_of(cell.text, cell.unit, m.unit);
     if (!reported.value) {
@@ -237,23 +215,29 @@ telemetry telemetry_of(const gpu_row& row, std::uint32_t fields, std::vector<mis
   telemetry t;
   t.from = source::nvidia_smi;
   t.sources = 1ULL << static_cast<unsigned>(source::nvidia_smi);
-  telemetry_reader r(row, fields, gone);
-  r.number(gpu_column::gpu_busy, "%", field::gpu_busy_percent, t.gpu_busy_percent);
-  r.number(gpu_column::memory_busy, "%", field::memory_busy_percent, t.memory_busy_percent);
-  r.number(gpu_column::encoder_busy, "%", field::encoder_busy_percent, t.encoder_busy_percent);
-  r.number(gpu_column::decoder_busy, "%", field::decoder_busy_percent, t.decoder_busy_percent);
-  r.number(gpu_column::temperature, "", field::temperature_celsius, t.temperature_celsius);
-  r.number(gpu_column::memory_temperature, "", field::memory_celsius, t.memory_celsius);
-  r.number(gpu_column::power, "W", field::power_watts, t.power_watts);
-  r.number(gpu_column::power_limit, "W", field::power_limit_watts, t.power_limit_watts);
-  r.count(gpu_column::core_clock, "MHz", field::core_clock_mhz, t.core_clock_mhz);
-  r.count(gpu_column::memory_clock, "MHz", field::memory_clock_mhz, t.memory_clock_mhz);
-  r.count(gpu_column::fan, "%", field::fan_percent, t.fan_percent);
-  r.count(gpu_column::pcie_generation, "", field::pcie_generation, t.pcie_generation);
-  r.count(gpu_column::pcie_width, "", field::pcie_width, t.pcie_width);
-  r.p_state(t.p_state);
-  r.throttle(t.throttle);
-  r.never(never_in_table);
+  const auto check = [&](std::uint32_t field, status why, const gpu_cell& cell) {
+    if (why != status::ok) add_missing(gone, field, why, cell);
+  };
+  for (const number_column& c : number_columns) {
+    const gpu_cell& cell = row.cells[c.from];
+    if ((fields & c.telemetry) != 0) check(c.telemetry, take(cell, c, t), cell);
+  }
+  if ((fields & bit::p_state) != 0) {
+    const gpu_cell& cell = row[gpu_column::p_state];
+    const auto state = p_state_of(cell.text);
+    t.p_state = state.value;
+    check(bit::p_state, state.why, cell);
+  }
+  if ((fields & bit::throttle) != 0) {
+    const gpu_cell& cell = row[gpu_column::throttle];
+    const auto reasons = hexadecimal_of(cell.text);
+    if (reasons.value) t.throttle = throttle_of(*reasons.value);
+    check(bit::throttle, reasons.why, cell);
+  }
+  if ((fields & never_in_table) != 0) {
+    add_missing(gone, fields & never_in_table, status::unsupported,
+                "nvidia-smi's table has no such column");
+  }
   return t;
 }
 

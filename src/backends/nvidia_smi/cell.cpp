@@ -4,34 +4,21 @@
 #include <charconv>
 
 #include "model/scan.hpp"
-#include "model/short_text.hpp"
 
 namespace hmn::nvidia_smi {
 namespace {
 
-struct spelling {
-  short_text<44> text;  // lower case
-  status means;
-};
-
-constexpr spelling known_spellings[] = {
-    {"n/a", status::unsupported},
-    {"not supported", status::unsupported},
-    {"not available", status::unsupported},
-    {"not found", status::unsupported},
-    {"requested functionality has been deprecated", status::unsupported},
-    {"function not found", status::unsupported},
-    {"no data", status::empty},
-    {"insufficient permissions", status::permission},
-    {"insufficient permission", status::permission},
-    {"no permission", status::permission},
-    {"gpu is lost", status::device_lost},
-    {"gpu requires reset", status::backend},
-    {"unknown error", status::backend},
-    {"error", status::backend},
-    {"err!", status::backend},
-    {"timeout", status::timeout},
-};
+// Spellings of a missing value in lower case, a line for each of `why_missing`.
+constexpr std::string_view spellings =
+    "n/a|not supported|not available|not found|requested functionality has been deprecated|"
+    "function not found\n"
+    "no data\n"
+    "insufficient permissions|insufficient permission|no permission\n"
+    "gpu is lost\n"
+    "gpu requires reset|unknown error|error|err!\n"
+    "timeout\n";
+constexpr status why_missing[] = {status::unsupported, status::empty,   status::permission,
+                                  status::device_lost, status::backend, status::timeout};
 
 constexpr char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -55,12 +42,12 @@ struct amount {
 };
 
 // Splits "8192 MiB", "8192"; a unit that contradicts the header leaves no number.
-std::optional<amount> split(std::string_view cell, std::string_view header_unit) {
-  std::string_view rest = cell;
-  const std::string_view number = scan::take_word(rest);
-  const std::string_view unit = scan::trim(rest);
-  if (!unit.empty() && !header_unit.empty() && unit != header_unit) return std::nullopt;
-  return amount{number, unit.empty() ? header_unit : unit};
+amount split(std::string_view cell, std::string_view header_unit) {
+  const std::string_view number = scan::take_word(cell);
+  const std::string_view unit = scan::trim(cell);
+  if (unit.empty()) return {number, header_unit};
+  if (!header_unit.empty() && unit != header_unit) return {{}, unit};
+  return {number, unit};
 }
 
 std::optional<std::uint64_t> factor_of(std::string_view unit) {
@@ -83,16 +70,12 @@ std::optional<double> decimal(std::string_view text) {
   return value;
 }
 
+// Drops what was read of a cell that has no value.
 template <class T>
-measured<T> known(std::optional<T> value) {
+measured<T> known(std::string_view cell, std::optional<T> value) {
+  const status s = status_of_cell(cell);
+  if (s != status::ok) return {std::nullopt, s};
   return {value, value ? status::ok : status::backend};
-}
-
-template <class T, class Read>
-measured<T> read_cell(std::string_view cell, Read&& read) {
-  cell = scan::trim(cell);
-  if (const status s = status_of_cell(cell); s != status::ok) return {std::nullopt, s};
-  return known<T>(read(cell));
 }
 
 }  // namespace
@@ -102,52 +85,46 @@ status status_of_cell(std::string_view cell) noexcept {
   if (cell.empty()) return status::empty;
   const bool bracketed = cell.size() >= 2 && cell.front() == '[' && cell.back() == ']';
   const std::string_view inside = bracketed ? cell.substr(1, cell.size() - 2) : cell;
-  for (const spelling& s : known_spellings) {
-    if (is_spelt(inside, s.text)) return s.means;
+  std::string_view rest = spellings;
+  for (const status means : why_missing) {
+    for (std::string_view line = scan::take_line(rest); !line.empty();) {
+      if (is_spelt(inside, scan::take_until(line, '|'))) return means;
+    }
   }
   return bracketed ? status::backend : status::ok;
 }
 
 measured<std::uint64_t> bytes_of(std::string_view cell, std::string_view header_unit) noexcept {
-  return read_cell<std::uint64_t>(cell, [&](std::string_view text) -> std::optional<std::uint64_t> {
-    const auto a = split(text, header_unit);
-    const auto factor = a ? factor_of(a->unit) : std::nullopt;
-    const auto count = a ? scan::number(a->number) : std::nullopt;
-    return factor && count ? scan::product(*count, *factor) : std::nullopt;
-  });
+  const amount a = split(cell, header_unit);
+  const auto factor = factor_of(a.unit);
+  const auto count = scan::number(a.number);
+  return known(cell, factor && count ? scan::product(*count, *factor) : std::nullopt);
 }
 
 measured<double> number_of(std::string_view cell, std::string_view header_unit,
                            std::string_view expected_unit) noexcept {
-  return read_cell<double>(cell, [&](std::string_view text) -> std::optional<double> {
-    const auto a = split(text, header_unit);
-    if (!a || a->unit != expected_unit) return std::nullopt;
-    return decimal(a->number);
-  });
+  const amount a = split(cell, header_unit);
+  return known(cell, a.unit == expected_unit ? decimal(a.number) : std::nullopt);
 }
 
 measured<std::uint32_t> count_of(std::string_view cell, std::string_view header_unit,
                                  std::string_view expected_unit) noexcept {
-  return read_cell<std::uint32_t>(cell, [&](std::string_view text) -> std::optional<std::uint32_t> {
-    const auto a = split(text, header_unit);
-    if (!a || a->unit != expected_unit) return std::nullopt;
-    return scan::number<std::uint32_t>(a->number);
-  });
+  const amount a = split(cell, header_unit);
+  return known(cell,
+               a.unit == expected_unit ? scan::number<std::uint32_t>(a.number) : std::nullopt);
 }
 
 measured<std::uint64_t> hexadecimal_of(std::string_view cell) noexcept {
-  return read_cell<std::uint64_t>(cell, [](std::string_view text) -> std::optional<std::uint64_t> {
-    if (!text.starts_with("0x") && !text.starts_with("0X")) return std::nullopt;
-    return scan::number(text.substr(2), 16);
-  });
+  const std::string_view text = scan::trim(cell);
+  const bool has_prefix = text.starts_with("0x") || text.starts_with("0X");
+  return known(cell, has_prefix ? scan::number(text.substr(2), 16) : std::nullopt);
 }
 
 measured<std::uint32_t> p_state_of(std::string_view cell) noexcept {
-  return read_cell<std::uint32_t>(cell, [](std::string_view text) -> std::optional<std::uint32_t> {
-    if (!text.starts_with('P')) return std::nullopt;
-    const auto state = scan::number<std::uint32_t>(text.substr(1));
-    return state && *state <= 15 ? state : std::nullopt;
-  });
+  const std::string_view text = scan::trim(cell);
+  auto state = text.starts_with('P') ? scan::number<std::uint32_t>(text.substr(1)) : std::nullopt;
+  if (state > 15U) state.reset();
+  return known(cell, state);
 }
 
 }  // namespace hmn::nvidia_smi

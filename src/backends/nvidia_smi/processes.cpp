@@ -53,14 +53,10 @@ usage plain_row(const app_row& from) {
 }
 
 // Merges rows of one process: with MIG one per instance, else duplicates.
-void merge(usage& into, const usage& other, bool mig_on) {
-  if (!into.used || !other.used) {
-    into.used.reset();
-  } else if (mig_on) {
-    into.used = scan::sum(*into.used, *other.used);
-  } else {
-    into.used = std::max(*into.used, *other.used);
-  }
+std::optional<std::uint64_t> merged(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b,
+                                    bool mig_on) {
+  if (!a || !b) return std::nullopt;
+  return mig_on ? scan::sum(*a, *b) : std::max(*a, *b);
 }
 
 std::string_view why_no_use(status code) {
@@ -102,9 +98,10 @@ result<void> smi_source::whole_list_of(slot number) const {
   return {};
 }
 
-result<std::vector<usage>> smi_source::rows_of(slot number, std::uint32_t pid, reading& r) {
+result<void> smi_source::rows_of(slot number, std::uint32_t pid, std::vector<usage>& out,
+                                 reading& r) {
   if (number >= known_.size()) return never_listed();
-  if (result<void> loaded = load_apps(r); !loaded) return loaded.why();
+  if (result<void> loaded = load_apps(r); !loaded) return loaded;
   const std::vector<app_row>& all = apps_.rows;
   std::vector<std::uint32_t> mine;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
@@ -116,18 +113,16 @@ result<std::vector<usage>> smi_source::rows_of(slot number, std::uint32_t pid, r
   }
   const result<void> whole = whole_list_of(number);
   sort_positions(mine, [&](std::uint32_t a, std::uint32_t b) { return all[a].pid < all[b].pid; });
-  std::vector<usage> found;
   for (std::size_t i = 0; i < mine.size();) {
     const app_row& first = all[mine[i]];
-    usage& u = found.emplace_back(plain_row(first));
+    usage& u = out.emplace_back(plain_row(first));
     while (++i < mine.size() && all[mine[i]].pid == first.pid) {
-      merge(u, plain_row(all[mine[i]]), known_[number].has_instances);
+      u.used = merged(u.used, all[mine[i]].used.value, known_[number].has_instances);
     }
     check_use(u, first.used.why, number, r);
     if (!whole) note_incomplete(u);
   }
-  if (found.empty() && !whole) return whole.why();
-  return found;
+  return mine.empty() ? whole : result<void>();
 }
 
 void smi_source::check_use(usage& row, status why, slot number, reading& r) const {
@@ -147,26 +142,26 @@ void smi_source::check_use(usage& row, status why, slot number, reading& r) cons
 }
 
 result<void> smi_source::processes(slot number, std::vector<usage>& out, reading& r) {
-  auto rows = rows_of(number, 0, r);
-  if (!rows) return rows.why();
-  if (const result<void> whole = whole_list_of(number); !whole && !rows->empty()) {
+  const std::size_t others = out.size();
+  if (result<void> listed = rows_of(number, 0, out, r); !listed) return listed;
+  const std::span rows = std::span(out).subspan(others);
+  if (const result<void> whole = whole_list_of(number); !whole && !rows.empty()) {
     diagnose(whole.why(), subject::processes, 0, number, r);
   }
   const bool is_initial = is_in_initial_pid_namespace();
   const bool is_foreign = !is_initial && procfs::why_foreign(proc_root_);
-  for (usage& row : *rows) {
+  for (usage& row : rows) {
     if (is_foreign || (!is_initial && !is_running(row.pid))) row.notes |= note::foreign_pid;
-    out.push_back(std::move(row));
   }
   return {};
 }
 
 result<void> smi_source::process(slot number, std::uint32_t pid, bool self, usage& out,
                                  reading& r) {
-  auto rows = rows_of(number, pid, r);
-  if (!rows) return rows.why();
-  if (!rows->empty()) {
-    out = std::move(rows->front());
+  std::vector<usage> rows;
+  if (result<void> listed = rows_of(number, pid, rows, r); !listed) return listed;
+  if (!rows.empty()) {
+    out = std::move(rows.front());
     return {};
   }
   if (!self || holds_gpu_descriptor(proc_root_)) return why_unlisted(pid, self);

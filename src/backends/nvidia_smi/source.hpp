@@ -32,9 +32,9 @@ class smi_source final : public command_tool::tool_source {
   result<const gpu_row*> gpu_of(slot number, reading& r);
   [[nodiscard]] bool is_of(const app_row& row, slot number) const;
   [[nodiscard]] result<void> whole_list_of(slot number) const;
-  // Rows of one GPU, of one process if `pid` is not 0; each process once. Fails if there are none
-  // and the list is not whole.
-  result<std::vector<usage>> rows_of(slot number, std::uint32_t pid, reading& r);
+  // Appends the rows of one GPU, of one process if `pid` is not 0; each process once. Fails if
+  // there are none and the list is not whole.
+  result<void> rows_of(slot number, std::uint32_t pid, std::vector<usage>& out, reading& r);
   void check_use(usage& row, status why, slot number, reading& r) const;
   [[nodiscard]] failure why_unlisted(std::uint32_t pid, bool self) const;
 

@@ -28,24 +28,6 @@ std::optional<column> parse_column(std::string_view cell) {
   return column{name, unit.substr(1, unit.size() - 2)};
 }
 
-bool is_known(std::string_view name, std::string_view known) {
-  while (!known.empty()) {
-    for (std::string_view line = scan::take_line(known); !line.empty();) {
-      if (scan::take_word(line) == name) return true;
-    }
-  }
-  return false;
-}
-
-bool has_twice(const std::vector<column>& columns) {
-  for (std::size_t i = 1; i < columns.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (columns[i].name == columns[j].name) return true;
-    }
-  }
-  return false;
-}
-
 std::vector<std::string_view> split(std::string_view line) {
   std::vector<std::string_view> parts;
   parts.reserve(static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1);
@@ -58,27 +40,39 @@ std::vector<std::string_view> split(std::string_view line) {
 }
 
 // Joins the parts of the free text at `at`, which was split at commas.
-std::vector<std::string_view> join_surplus(std::vector<std::string_view> parts, std::size_t count,
-                                           std::size_t at) {
+void join_surplus(std::vector<std::string_view>& parts, std::size_t count, std::size_t at) {
   const std::size_t surplus = parts.size() - count;
   const char* const begin = parts[at].data();
   const std::string_view last = parts[at + surplus];
-  const std::string_view joined(begin, static_cast<std::size_t>(last.data() + last.size() - begin));
-  parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(at) + 1,
-              parts.begin() + static_cast<std::ptrdiff_t>(at + surplus) + 1);
-  parts[at] = joined;
-  return parts;
+  parts[at] = {begin, static_cast<std::size_t>(last.data() + last.size() - begin)};
+  const auto next = parts.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+  parts.erase(next, next + static_cast<std::ptrdiff_t>(surplus));
 }
 
 void take_row(table& t, std::string_view line, std::optional<std::size_t> free_at) {
   std::vector<std::string_view> parts = split(line);
   const std::size_t count = t.columns.size();
-  if (parts.size() > count && free_at) parts = join_surplus(std::move(parts), count, *free_at);
+  if (parts.size() > count && free_at) join_surplus(parts, count, *free_at);
   if (parts.size() == count) {
     t.rows.push_back(std::move(parts));
   } else {
     t.strays.add(line);
   }
+}
+
+// Takes the columns of a line whose cells are all column names, at least one of them in `known`.
+void take_header(table& t, std::string_view line, std::string_view known) {
+  constexpr std::ptrdiff_t most_columns = 1024;
+  if (std::count(line.begin(), line.end(), ',') >= most_columns) return;
+  for (const std::string_view cell : split(line)) {
+    const auto c = parse_column(cell);
+    if (!c || t.find(c->name)) return t.columns.clear();
+    t.columns.push_back(*c);
+  }
+  while (!known.empty()) {
+    if (t.find_first(scan::take_line(known))) return;
+  }
+  t.columns.clear();
 }
 
 }  // namespace
@@ -101,21 +95,6 @@ std::optional<std::size_t> table::find_first(std::string_view names) const noexc
   return found;
 }
 
-std::vector<column> parse_header(std::string_view line, std::string_view known) {
-  constexpr std::size_t most_columns = 1024;
-  if (std::count(line.begin(), line.end(), ',') >= static_cast<std::ptrdiff_t>(most_columns))
-    return {};
-  std::vector<column> columns;
-  bool any_known = false;
-  for (const std::string_view cell : split(line)) {
-    const auto c = parse_column(cell);
-    if (!c) return {};
-    any_known = any_known || is_known(c->name, known);
-    columns.push_back(*c);
-  }
-  return any_known && !has_twice(columns) ? columns : std::vector<column>();
-}
-
 table parse_table(std::string_view text, std::string_view known, std::string_view free_text,
                   std::size_t most_rows) {
   table t;
@@ -124,7 +103,7 @@ table parse_table(std::string_view text, std::string_view known, std::string_vie
     const std::string_view line = scan::trim(scan::take_line(text));
     if (line.empty()) continue;
     if (t.columns.empty()) {
-      t.columns = parse_header(line, known);
+      take_header(t, line, known);
       if (t.columns.empty()) t.strays.add(line);
       free_at = t.find_first(free_text);
       continue;

@@ -40,9 +40,6 @@ struct table {
   [[nodiscard]] std::optional<std::size_t> find_first(std::string_view names) const noexcept;
 };
 
-// Parses a line whose cells are all column names, at least one of them in `known`.
-std::vector<column> parse_header(std::string_view line, std::string_view known);
-
 // The tool quotes nothing: in a row with too many commas the surplus belongs to the first existing
 // column of `free_text`.
 table parse_table(std::string_view text, std::string_view known, std::string_view free_text,

@@ -117,7 +117,7 @@ inline constexpr std::string_view folders[] = {"/usr/bin/", "/opt/rocm/bin/"};
 // Builds the description of both tools, which differ by name only.
 constexpr command_tool::description describe(source from, std::string_view name,
                                              std::string_view absent) {
-  return {.from = from,
+  return {.fail = {from},
           .name = name,
           .gpu = "an AMD GPU",
           .vendor = vendor::amd,

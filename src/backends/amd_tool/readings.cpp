@@ -101,7 +101,7 @@ result<void> amd_source::memory(slot number, pools& out, reading& r) {
       continue;
     }
     pool p;
-    p.from = d_.tool.from;
+    p.from = d_.tool.fail.from;
     p.accounting = accounting::allocated;
     p.kind = one.kind;
     p.is_main = one.kind == pool_kind::vram;
@@ -119,8 +119,8 @@ result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telem
   if (!found) return found.why();
   const card& c = **found;
   out = {};
-  out.from = d_.tool.from;
-  out.sources = bit_of(d_.tool.from);
+  out.from = d_.tool.fail.from;
+  out.sources = bit_of(d_.tool.fail.from);
   std::uint32_t left = fields;
   std::vector<missing> gaps;
   const auto note = [&](std::uint32_t bits, const failure& why) {
@@ -173,7 +173,7 @@ result<void> amd_source::metrics(slot number, bool, std::vector<metric>& out, re
   if (!found) return found.why();
   for (const reading_field& m : reading_fields) {
     const field_amount& f = (**found)[m.what];
-    if (f.has_value()) out.push_back(measured(d_.tool.from, m.id, m.instance, f.number));
+    if (f.has_value()) out.push_back(measured(d_.tool.fail.from, m.id, m.instance, f.number));
     // Most cards lack some, for which the tool has words.
     if (f.why == status::ok || f.why == status::empty || f.why == status::unsupported) continue;
     report(**found, m.what, static_cast<std::uint32_t>(m.id), subject::metrics, number, r);

@@ -94,7 +94,7 @@ result<void> amd_source::ask(reading& r) {
 
 device amd_source::identity_of(const card& c) const {
   device who;
-  who.from = d_.tool.from;
+  who.from = d_.tool.fail.from;
   who.vendor = vendor::amd;
   who.state = state::ready;
   who.driver_index = c.index;

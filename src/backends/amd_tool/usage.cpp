@@ -31,7 +31,7 @@ bool amd_source::is_of(const process_row& row, const card& c) const {
 usage amd_source::usage_of(const process_row& row, const card& c, slot number, reading& r) const {
   usage u;
   u.pid = row.pid;
-  u.from = d_.tool.from;
+  u.from = d_.tool.fail.from;
   u.accounting = accounting::allocated;
   u.kinds = usage_kind::compute;
   if (!d_.processes.empty()) u.kinds.reset();  // amd-smi also lists processes that use graphics

@@ -11,7 +11,7 @@ namespace hmn::command_tool {
 
 // Vendor's management command, and the words used in its error messages.
 struct description {
-  source from;
+  failure_of fail;
   std::string_view name;  // "nvidia-smi"
   std::string_view gpu;   // "an NVIDIA GPU"
   std::uint32_t vendor;
@@ -22,10 +22,6 @@ struct description {
   std::string_view file = {};                 // of the program, if different from its name
   bool may_have_no_driver = false;            // a card without a driver may still be the tool's
   bool is_known_by_place = false;             // address is compared before the uuid
-
-  [[nodiscard]] failure fail(status code, const message_text& message) const {
-    return failure_of{from}(code, message);
-  }
 };
 
 }  // namespace hmn::command_tool

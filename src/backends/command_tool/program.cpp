@@ -28,17 +28,18 @@ result<void> program::find() {
   path_ = wanted_path_;
   if (!path_.empty()) {
     if (!platform::is_absolute(path_)) {
-      return not_here({"the path of ", d_.name, " must be absolute, \"", path_, "\" is not"});
+      return d_.fail(status::no_source,
+                     {"the path of ", d_.name, " must be absolute, \"", path_, "\" is not"});
     }
     if (platform::is_executable_file(path_.c_str())) return {};
-    return not_here({path_, " is no program that can be run"});
+    return d_.fail(status::no_source, {path_, " is no program that can be run"});
   }
   const std::string_view file = d_.file.empty() ? d_.name : d_.file;
   for (const std::string_view folder : d_.folders) {
     path_ = compose({folder, file});
     if (platform::is_executable_file(path_.c_str())) return {};
   }
-  return not_here(std::string(d_.absent));
+  return d_.fail(status::no_source, {d_.absent});
 }
 
 bool program::was_replaced() {
@@ -54,7 +55,7 @@ platform::outcome program::run(std::vector<std::string> arguments, bool with_err
   const platform::command c{path_, std::move(arguments), r.deadline_ns(), output_cap, with_errors};
   const std::uint64_t begun = platform::monotonic_ns();
   platform::outcome o = platform::run(c);
-  if (r.wants_trace()) trace(d_.from, c, o, platform::monotonic_ns() - begun, r);
+  if (r.wants_trace()) trace(d_.fail.from, c, o, platform::monotonic_ns() - begun, r);
   return o;
 }
 

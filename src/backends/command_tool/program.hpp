@@ -30,10 +30,6 @@ class program {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
-  [[nodiscard]] failure not_here(const message_text& message) const {
-    return {status::no_source, d_.from, {}, message};
-  }
-
   const description& d_;
   std::string wanted_path_;
   std::string path_;

@@ -19,7 +19,8 @@ void adopt_identity(device& known, device fresh) {
 }  // namespace
 
 tool_source::tool_source(const description& d, const settings& s, const std::string& path)
-    : device_source(d.from, calls::return_in_time),  // the tool is killed at the deadline
+    : device_source(d.fail.from, calls::return_in_time),  // the tool is killed at the deadline
+      fail(d.fail),
       proc_root_(s.proc_root),
       sys_root_(s.sys_root),
       program_(d, path),
@@ -63,7 +64,7 @@ result<void> tool_source::devices(std::vector<device>& out, reading& r) {
 void tool_source::list_asleep(std::vector<device>& out) {
   for (const pci::gpu& g : asleep_) {
     device who;
-    who.from = d_.from;
+    who.from = d_.fail.from;
     who.vendor = d_.vendor;
     who.pci_bus_id = to_text(g.address);
     if (g.device != 0) who.pci_device = g.device;

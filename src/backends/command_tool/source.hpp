@@ -56,9 +56,6 @@ class tool_source : public device_source {
   [[nodiscard]] bool is_asleep() const noexcept { return !asleep_.empty(); }
   [[nodiscard]] failure why_asleep() const;
   [[nodiscard]] failure never_listed() const;
-  [[nodiscard]] failure fail(status code, const message_text& message) const {
-    return d_.fail(code, message);
-  }
   static void diagnose(const failure& why, std::uint32_t about, std::uint32_t fields,
                        std::optional<slot> number, reading& r);
   void diagnose(const std::vector<missing>& gone, std::uint32_t about, slot number,
@@ -68,6 +65,7 @@ class tool_source : public device_source {
                       reading& r) const;
   static void diagnose_use(const failure& why, std::uint32_t pid, slot number, reading& r);
 
+  const failure_of& fail;
   const std::string proc_root_;
   const std::string sys_root_;
   program program_;

@@ -18,7 +18,7 @@ constexpr const char* interval = "100";
 
 constexpr std::string_view folders[] = {"/opt/homebrew/bin/", "/usr/local/bin/"};
 constinit const command_tool::description tool{
-    .from = source::macmon,
+    .fail = {source::macmon},
     .name = "macmon",
     .gpu = "an Apple GPU",
     .vendor = vendor::apple,

@@ -18,7 +18,7 @@ constexpr std::string_view folders[] = {
 }  // namespace
 
 constinit const command_tool::description smi{
-    .from = source::nvidia_smi,
+    .fail = {source::nvidia_smi},
     .name = "nvidia-smi",
     .gpu = "an NVIDIA GPU",
     .vendor = vendor::nvidia,

@@ -138,7 +138,7 @@ void smi_source::check_use(usage& row, status why, slot number, reading& r) cons
   if (row.used) return;
   if (why == status::ok) why = status::backend;
   if (why == status::backend && stated == reason::unknown) stated = reason::not_understood;
-  diagnose_use(with_reason(stated, fail(why, std::string(message))), row.pid, number, r);
+  diagnose_use(with_reason(stated, fail(why, {message})), row.pid, number, r);
 }
 
 result<void> smi_source::processes(slot number, std::vector<usage>& out, reading& r) {

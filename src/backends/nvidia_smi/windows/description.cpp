@@ -18,7 +18,7 @@ const std::string_view folders[] = {usual.view(), older.view()};
 }  // namespace
 
 constinit const command_tool::description smi{
-    .from = source::nvidia_smi,
+    .fail = {source::nvidia_smi},
     .name = "nvidia-smi",
     .gpu = "an NVIDIA GPU",
     .vendor = vendor::nvidia,

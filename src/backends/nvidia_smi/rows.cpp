@@ -101,10 +101,13 @@ answer<app_row> parse_apps(std::string_view text, bool cut) {
     if (!t.columns.empty()) out.strays.add(t.columns.front().name);
     return out;
   }
+  const std::string_view unit = t.columns[*place(app_column::used)].unit;
   for (const auto& cells : t.rows) {
-    const auto cell = [&](app_column c) {
-      return place(c) ? cells[*place(c)] : std::string_view();
-    };
+    std::array<std::string_view, static_cast<std::size_t>(app_column::count)> found;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (at[i]) found[i] = cells[*at[i]];
+    }
+    const auto cell = [&](app_column c) { return found[static_cast<std::size_t>(c)]; };
     app_row row;
     row.gpu_uuid = utf8(cell(app_column::gpu_uuid));
     row.gpu_bus_id = normal_pci_address(cell(app_column::gpu_bus_id));
@@ -112,9 +115,7 @@ answer<app_row> parse_apps(std::string_view text, bool cut) {
       out.strays.add(written(cells));
       continue;
     }
-    if (const auto used = place(app_column::used)) {
-      row.used = bytes_of(cells[*used], t.columns[*used].unit);
-    }
+    row.used = bytes_of(cell(app_column::used), unit);
     take_name(cell(app_column::name), row);
     out.rows.push_back(std::move(row));
   }

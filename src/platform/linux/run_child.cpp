@@ -13,12 +13,31 @@
 
 namespace hmn::platform {
 
-outcome run_child(const launch& what, channel& open, const command& given) {
-  outcome result;
-  if (!attempt<supervised_child>(what, open, given, result)) {
-    attempt<spawned_child>(what, open, given, result);
+namespace {
+
+// Child with a supervisor, or a direct one where the kernel refuses that.
+class either_child {
+ public:
+  start_result start(const launch& what) noexcept {
+    const start_result first = supervised_.start(what);
+    is_direct_ = first.what == started::unavailable;
+    return is_direct_ ? direct_.start(what) : first;
   }
-  return result;
+  ended wait(uint64_t deadline_ns, exit_status& status) noexcept {
+    return is_direct_ ? direct_.wait(deadline_ns, status) : supervised_.wait(deadline_ns, status);
+  }
+  void release() noexcept { is_direct_ ? direct_.release() : supervised_.release(); }
+
+ private:
+  supervised_child supervised_;
+  spawned_child direct_;
+  bool is_direct_ = false;
+};
+
+}  // namespace
+
+outcome run_child(const launch& what, channel& open, const command& given) {
+  return run_as<either_child>(what, open, given);
 }
 
 void collect_children() noexcept {

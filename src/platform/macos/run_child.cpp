@@ -15,9 +15,7 @@
 namespace hmn::platform {
 
 outcome run_child(const launch& what, channel& open, const command& given) {
-  outcome result;
-  attempt<spawned_child>(what, open, given, result);
-  return result;
+  return run_as<spawned_child>(what, open, given);
 }
 
 void collect_children() noexcept {

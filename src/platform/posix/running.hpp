@@ -44,23 +44,18 @@ outcome follow(Child& child, int from, const command& given) {
 }
 
 template <class Child>
-bool attempt(const launch& what, channel& open, const command& given, outcome& result) {
+outcome run_as(const launch& what, channel& open, const command& given) {
   Child child;
   const start_result start = child.start(what);
-  if (start.what == started::unavailable) return false;
   open.to_parent.close();
   switch (start.what) {
     case started::running:
-      result = follow(child, open.from_child.get(), given);
-      break;
+      return follow(child, open.from_child.get(), given);
     case started::late:
-      result = refused(outcome::kind::timed_out, 0);
-      break;
+      return refused(outcome::kind::timed_out, 0);
     default:
-      result = failed_to_start(given, start.error);
-      break;
+      return failed_to_start(given, start.error);
   }
-  return true;
 }
 
 // Runs one of the kinds of child that the system has.

@@ -80,38 +80,40 @@ hmn_status with_context(hmn_context* handle, hmn_error* error,
   });
 }
 
-hmn_status fill_sized(const sized_out& out, const void* full, hmn_error* error,
-                      function_ref<result<void>()> read) noexcept {
+hmn_status fill_sized(const sized_out& out, hmn_error* error,
+                      function_ref<result<void>(void*)> read) noexcept {
   return guarded(error, [&]() -> result<void> {
     if (result<void> ok = out.check(); !ok) return ok;
     cleared_unless_written result_of(out);
-    if (result<void> ok = read(); !ok) return ok;
+    alignas(std::uint64_t) unsigned char full[largest_result];
+    std::memset(full, 0, out.known_size);
+    if (result<void> ok = read(full); !ok) return ok;
     result_of.write(full);
     return {};
   });
 }
 
-hmn_status fill_sized(hmn_context* handle, const sized_out& out, const void* full, hmn_error* error,
-                      function_ref<result<void>(context&)> read) noexcept {
-  return fill_sized(out, full, error, [&]() -> result<void> {
+hmn_status fill_sized(hmn_context* handle, const sized_out& out, hmn_error* error,
+                      function_ref<result<void>(context&, void*)> read) noexcept {
+  return fill_sized(out, error, [&](void* full) -> result<void> {
     if (result<void> ok = check_context(handle); !ok) return ok;
-    return read(object(handle));
+    return read(object(handle), full);
   });
 }
 
-hmn_status fill_sized(const hmn_snapshot* handle, const sized_out& out, const void* full,
-                      function_ref<result<void>(const snapshot&)> read) noexcept {
-  return fill_sized(out, full, nullptr, [&]() -> result<void> {
+hmn_status fill_sized(const hmn_snapshot* handle, const sized_out& out,
+                      function_ref<result<void>(const snapshot&, void*)> read) noexcept {
+  return fill_sized(out, nullptr, [&](void* full) -> result<void> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
-    return read(object(handle));
+    return read(object(handle), full);
   });
 }
 
-hmn_status fill_sized(const hmn_sampler* handle, const sized_out& out, const void* full,
-                      hmn_error* error, function_ref<result<void>(const sampler&)> read) noexcept {
-  return fill_sized(out, full, error, [&]() -> result<void> {
+hmn_status fill_sized(const hmn_sampler* handle, const sized_out& out, hmn_error* error,
+                      function_ref<result<void>(const sampler&, void*)> read) noexcept {
+  return fill_sized(out, error, [&](void* full) -> result<void> {
     if (result<void> ok = check_sampler(handle); !ok) return ok;
-    return read(object(handle));
+    return read(object(handle), full);
   });
 }
 

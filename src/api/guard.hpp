@@ -70,42 +70,38 @@ void destroy(Handle* handle) noexcept {
   }));
 }
 
-// Fills *out from what `read` stores in *full, and zeroes it on any failure.
-hmn_status fill_sized(const sized_out& out, const void* full, hmn_error* error,
-                      function_ref<result<void>()> read) noexcept;
-hmn_status fill_sized(hmn_context* handle, const sized_out& out, const void* full, hmn_error* error,
-                      function_ref<result<void>(context&)> read) noexcept;
-hmn_status fill_sized(const hmn_snapshot* handle, const sized_out& out, const void* full,
-                      function_ref<result<void>(const snapshot&)> read) noexcept;
-hmn_status fill_sized(const hmn_sampler* handle, const sized_out& out, const void* full,
-                      hmn_error* error, function_ref<result<void>(const sampler&)> read) noexcept;
+// Fills *out from what `read` stores in a zeroed struct of its type, and zeroes it on any failure.
+hmn_status fill_sized(const sized_out& out, hmn_error* error,
+                      function_ref<result<void>(void* full)> read) noexcept;
+hmn_status fill_sized(hmn_context* handle, const sized_out& out, hmn_error* error,
+                      function_ref<result<void>(context&, void* full)> read) noexcept;
+hmn_status fill_sized(const hmn_snapshot* handle, const sized_out& out,
+                      function_ref<result<void>(const snapshot&, void* full)> read) noexcept;
+hmn_status fill_sized(const hmn_sampler* handle, const sized_out& out, hmn_error* error,
+                      function_ref<result<void>(const sampler&, void* full)> read) noexcept;
 
-// Call `read` with a zeroed struct to fill.
 template <class T, class Read>
 hmn_status fill(T* out, hmn_error* error, Read&& read) noexcept {
-  T full{};
-  return fill_sized(sized_out::of(out), &full, error, [&] { return read(full); });
+  return fill_sized(sized_out::of(out), error,
+                    [&](void* full) { return read(*static_cast<T*>(full)); });
 }
 
 template <class T, class Read>
 hmn_status fill_from(hmn_context* handle, T* out, hmn_error* error, Read&& read) noexcept {
-  T full{};
-  return fill_sized(handle, sized_out::of(out), &full, error,
-                    [&](context& c) { return read(c, full); });
+  return fill_sized(handle, sized_out::of(out), error,
+                    [&](context& c, void* full) { return read(c, *static_cast<T*>(full)); });
 }
 
 template <class T, class Read>
 hmn_status fill_from(const hmn_snapshot* handle, T* out, Read&& read) noexcept {
-  T full{};
-  return fill_sized(handle, sized_out::of(out), &full,
-                    [&](const snapshot& s) { return read(s, full); });
+  return fill_sized(handle, sized_out::of(out),
+                    [&](const snapshot& s, void* full) { return read(s, *static_cast<T*>(full)); });
 }
 
 template <class T, class Read>
 hmn_status fill_from(const hmn_sampler* handle, T* out, hmn_error* error, Read&& read) noexcept {
-  T full{};
-  return fill_sized(handle, sized_out::of(out), &full, error,
-                    [&](const sampler& s) { return read(s, full); });
+  return fill_sized(handle, sized_out::of(out), error,
+                    [&](const sampler& s, void* full) { return read(s, *static_cast<T*>(full)); });
 }
 
 // Handle or number that stays zero unless the call succeeds.

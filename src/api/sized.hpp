@@ -15,6 +15,8 @@
 namespace hmn::api {
 
 inline constexpr std::uint32_t largest_struct = 65536;
+// Limit of the results of this version, each of which is read into memory of its own first.
+inline constexpr std::uint32_t largest_result = 1024;
 
 constexpr bool is_struct_size(std::uint32_t size, std::uint32_t v1) noexcept {
   return size >= v1 && size <= largest_struct && size % 8 == 0;
@@ -127,7 +129,7 @@ struct sized_out {
 
   template <class T>
   static sized_out of(T* out) noexcept {
-    static_assert(size_v1<T> != 0 && size_v1<T> % 8 == 0);
+    static_assert(size_v1<T> != 0 && size_v1<T> % 8 == 0 && sizeof(T) <= largest_result);
     static_assert(has_grown<T> == (appended<T> != 0));
     return {reinterpret_cast<unsigned char*>(out), size_v1<T>, sizeof(T), appended<T>};
   }

@@ -79,11 +79,11 @@ hmn_status with_tracker(const hmn_tracker* handle, hmn_error* error,
   });
 }
 
-hmn_status read_tracker(const hmn_tracker* handle, const sized_out& out, const void* full,
-                        function_ref<result<void>(const tracker&)> read) noexcept {
-  return fill_sized(out, full, nullptr, [&]() -> result<void> {
+template <class T, class Read>
+hmn_status read_tracker(const hmn_tracker* handle, T* out, Read&& read) noexcept {
+  return fill(out, nullptr, [&](T& full) -> result<void> {
     if (result<void> ok = check_tracker(handle); !ok) return ok;
-    return read(object(handle));
+    return read(object(handle), full);
   });
 }
 
@@ -180,16 +180,14 @@ hmn_status hmn_tracker_set_limit(hmn_tracker* handle, uint64_t limit_bytes,
 }
 
 hmn_status hmn_tracker_read(const hmn_tracker* handle, hmn_tracker_info* out) noexcept {
-  hmn_tracker_info full{};
-  return read_tracker(handle, sized_out::of(out), &full, [&](const tracker& t) -> result<void> {
+  return read_tracker(handle, out, [](const tracker& t, hmn_tracker_info& full) -> result<void> {
     copy_info(t, full);
     return {};
   });
 }
 
 hmn_status hmn_tracker_read_tag(const hmn_tracker* handle, uint32_t tag, hmn_tag* out) noexcept {
-  hmn_tag full{};
-  return read_tracker(handle, sized_out::of(out), &full, [&](const tracker& t) -> result<void> {
+  return read_tracker(handle, out, [&](const tracker& t, hmn_tag& full) -> result<void> {
     if (!t.has_tag(tag)) return no_such_tag(tag);
     const tag_report r = t.read_tag(tag);
     full.number = tag;

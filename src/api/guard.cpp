@@ -80,7 +80,7 @@ hmn_status with_context(hmn_context* handle, hmn_error* error,
   });
 }
 
-hmn_status fill_sized(const sized_out& out, hmn_error* error,
+hmn_status fill_sized(sized_out out, hmn_error* error,
                       function_ref<result<void>(void*)> read) noexcept {
   return guarded(error, [&]() -> result<void> {
     if (result<void> ok = out.check(); !ok) return ok;
@@ -93,7 +93,7 @@ hmn_status fill_sized(const sized_out& out, hmn_error* error,
   });
 }
 
-hmn_status fill_sized(hmn_context* handle, const sized_out& out, hmn_error* error,
+hmn_status fill_sized(hmn_context* handle, sized_out out, hmn_error* error,
                       function_ref<result<void>(context&, void*)> read) noexcept {
   return fill_sized(out, error, [&](void* full) -> result<void> {
     if (result<void> ok = check_context(handle); !ok) return ok;
@@ -101,7 +101,7 @@ hmn_status fill_sized(hmn_context* handle, const sized_out& out, hmn_error* erro
   });
 }
 
-hmn_status fill_sized(const hmn_snapshot* handle, const sized_out& out,
+hmn_status fill_sized(const hmn_snapshot* handle, sized_out out,
                       function_ref<result<void>(const snapshot&, void*)> read) noexcept {
   return fill_sized(out, nullptr, [&](void* full) -> result<void> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
@@ -109,7 +109,7 @@ hmn_status fill_sized(const hmn_snapshot* handle, const sized_out& out,
   });
 }
 
-hmn_status fill_sized(const hmn_sampler* handle, const sized_out& out, hmn_error* error,
+hmn_status fill_sized(const hmn_sampler* handle, sized_out out, hmn_error* error,
                       function_ref<result<void>(const sampler&, void*)> read) noexcept {
   return fill_sized(out, error, [&](void* full) -> result<void> {
     if (result<void> ok = check_sampler(handle); !ok) return ok;

@@ -71,13 +71,13 @@ void destroy(Handle* handle) noexcept {
 }
 
 // Fills *out from what `read` stores in a zeroed struct of its type, and zeroes it on any failure.
-hmn_status fill_sized(const sized_out& out, hmn_error* error,
+hmn_status fill_sized(sized_out out, hmn_error* error,
                       function_ref<result<void>(void* full)> read) noexcept;
-hmn_status fill_sized(hmn_context* handle, const sized_out& out, hmn_error* error,
+hmn_status fill_sized(hmn_context* handle, sized_out out, hmn_error* error,
                       function_ref<result<void>(context&, void* full)> read) noexcept;
-hmn_status fill_sized(const hmn_snapshot* handle, const sized_out& out,
+hmn_status fill_sized(const hmn_snapshot* handle, sized_out out,
                       function_ref<result<void>(const snapshot&, void* full)> read) noexcept;
-hmn_status fill_sized(const hmn_sampler* handle, const sized_out& out, hmn_error* error,
+hmn_status fill_sized(const hmn_sampler* handle, sized_out out, hmn_error* error,
                       function_ref<result<void>(const sampler&, void* full)> read) noexcept;
 
 template <class T, class Read>

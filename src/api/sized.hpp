@@ -120,11 +120,11 @@ HMN_FIELDS_OF(hmn_usage, HMN_USAGE_FIELDS(HMN_ANY, HMN_NOTHING),
 template <class T>
 constexpr bool has_grown = sizeof(T) != size_v1<T>;
 
-// Result struct of the caller, of any type.
+// Result struct of the caller, of any type. Two words, as every function makes one.
 struct sized_out {
   unsigned char* bytes;
-  std::uint32_t first_size;  // the struct's V1
-  std::uint32_t known_size;  // in this version of the library
+  std::uint16_t first_size;  // the struct's V1
+  std::uint16_t known_size;  // in this version of the library
   hmn_flags appended_bits;   // of `present`: beyond first_size
 
   template <class T>
@@ -148,7 +148,7 @@ struct sized_out {
 // Result that is zeroed unless it is written.
 class cleared_unless_written {
  public:
-  explicit cleared_unless_written(const sized_out& out) noexcept : out_(out) {}
+  explicit cleared_unless_written(sized_out out) noexcept : out_(out) {}
   cleared_unless_written(const cleared_unless_written&) = delete;
   cleared_unless_written& operator=(const cleared_unless_written&) = delete;
   ~cleared_unless_written() {
@@ -160,7 +160,7 @@ class cleared_unless_written {
   }
 
  private:
-  const sized_out& out_;
+  const sized_out out_;
   bool written_ = false;
 };
 

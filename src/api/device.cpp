@@ -51,7 +51,7 @@ hmn_status hmn_device_read(hmn_context* handle, uint32_t device_index, hmn_flags
     if (result<void> ok = check_fields(fields, out); !ok) return ok;
     const result<device> d = c.identity(device_index);
     if (!d) return d.why();
-    copy_requested(*d, fields, full);
+    copy_out(*d, full, fields);
     return {};
   });
 }

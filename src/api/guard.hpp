@@ -32,13 +32,6 @@ result<void> check_fields(hmn_flags fields, const T* out, hmn_flags known = all_
   return check_fields(fields, out->struct_size < sizeof(T) ? known & ~appended<T> : known);
 }
 
-// Copies a record of which `fields` were requested.
-template <class Record, class T>
-void copy_requested(const Record& r, hmn_flags fields, T& full) noexcept {
-  copy_out(r, full);
-  if ((fields & ~full.present) != 0) full.notes |= HMN_NOTE_PARTIAL;
-}
-
 // Checks the `flags` of a function, of which some may have none yet.
 result<void> check_flags(hmn_flags flags, hmn_flags known = 0);
 

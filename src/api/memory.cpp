@@ -17,7 +17,7 @@ result<void> read_fields(hmn_flags fields, const hmn_process_memory* out, hmn_pr
   const hmn_flags wanted = fields != 0 ? fields : process_memory_field::cheap;
   process_memory m;
   if (result<void> ok = read(wanted, m); !ok) return ok;
-  copy_requested(m, wanted, full);
+  copy_out(m, full, wanted);
   return {};
 }
 
@@ -76,7 +76,7 @@ hmn_status hmn_system_memory_read(hmn_context* handle, hmn_flags fields, hmn_sys
     if (result<void> ok = check_fields(fields, out); !ok) return ok;
     system_memory m;
     if (result<void> ok = c.system(m); !ok) return ok;
-    copy_requested(m, fields, full);
+    copy_out(m, full, fields);
     return {};
   });
 }

@@ -18,7 +18,7 @@ hmn_status hmn_metric_read(hmn_context* handle, uint32_t device_index, uint32_t 
     }
     const auto m = c.metric(device_index, static_cast<metric_id>(metric), instance);
     if (!m) return m.why();
-    copy_requested(*m, fields, full);
+    copy_out(*m, full, fields);
     return {};
   });
 }

@@ -27,7 +27,7 @@ hmn_status hmn_pool_read(hmn_context* handle, uint32_t device_index, uint32_t ki
     const hmn_flags wanted = fields != 0 ? fields : pool_field::readable;
     const result<pool> p = c.pool(device_index, static_cast<pool_kind>(kind), wanted);
     if (!p) return p.why();
-    copy_requested(*p, fields, full);
+    copy_out(*p, full, fields);
     return {};
   });
 }

@@ -13,7 +13,7 @@ hmn_status hmn_telemetry_read(hmn_context* handle, uint32_t device_index, hmn_fl
     if (result<void> ok = check_fields(fields, out); !ok) return ok;
     const result<telemetry> t = c.telemetry(device_index, fields);
     if (!t) return t.why();
-    copy_requested(*t, fields, full);
+    copy_out(*t, full, fields);
     return {};
   });
 }

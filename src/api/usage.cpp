@@ -14,7 +14,7 @@ hmn_status hmn_usage_read(hmn_context* handle, uint32_t device_index, uint32_t p
     if (pid == 0) return failed(status::range, "pid 0 is no process");
     const result<usage> u = c.process(device_index, pid, fields);
     if (!u) return u.why();
-    copy_requested(*u, fields, full);
+    copy_out(*u, full, fields);
     return {};
   });
 }
@@ -25,7 +25,7 @@ hmn_status hmn_usage_read_self(hmn_context* handle, uint32_t device_index, hmn_f
     if (result<void> ok = check_fields(fields, out); !ok) return ok;
     const result<usage> u = c.own_usage(device_index);
     if (!u) return u.why();
-    copy_requested(*u, fields, full);
+    copy_out(*u, full, fields);
     return {};
   });
 }

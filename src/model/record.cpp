@@ -293,7 +293,8 @@ std::uint32_t take_missing(field_list fields, std::uint32_t bits, void* into,
   return taken;
 }
 
-void copy_out(field_list fields, const void* record, void* c_struct) noexcept {
+void copy_out(field_list fields, const void* record, void* c_struct,
+              std::uint32_t wanted) noexcept {
   hmn_flags present = 0;
   hmn_flags notes = 0;
   for (const field& f : fields) {
@@ -301,6 +302,7 @@ void copy_out(field_list fields, const void* record, void* c_struct) noexcept {
     present |= f.bit;
     if (copy_value(f, record, c_struct)) notes |= HMN_NOTE_TRUNCATED;
   }
+  if ((wanted & ~present) != 0) notes |= HMN_NOTE_PARTIAL;
   put(c_struct, present_offset, present);
   put(c_struct, notes_offset, at<hmn_flags>(c_struct, notes_offset) | notes);
 }

@@ -127,12 +127,12 @@ std::uint32_t take_missing(field_list fields, std::uint32_t bits, void* into,
 // Clears the fields of `bits`, which are optional numbers.
 void forget(field_list fields, std::uint32_t bits, void* record) noexcept;
 
-// Fills a zeroed C struct, except its struct_size.
-void copy_out(field_list fields, const void* record, void* c_struct) noexcept;
+// Fills a zeroed C struct, except its struct_size, and notes if some of `wanted` are not known.
+void copy_out(field_list fields, const void* record, void* c_struct, std::uint32_t wanted) noexcept;
 
 template <class Record, class C>
-void copy_out(const Record& r, C& c_struct) noexcept {
-  copy_out(fields_of<Record>(), &r, &c_struct);
+void copy_out(const Record& r, C& c_struct, std::uint32_t wanted = 0) noexcept {
+  copy_out(fields_of<Record>(), &r, &c_struct, wanted);
 }
 
 template <class Record>

@@ -76,11 +76,11 @@ hmn_status hmn_context_create(const hmn_context_options* options, hmn_context** 
   clear_out(out);
   return guarded(error, [&]() -> result<void> {
     if (out == nullptr) return null_argument("out is NULL");
-    const result<hmn_context_options> o = read_input(options);
-    if (!o) return o.why();
-    if (result<void> ok = check_options(*o); !ok) return ok;
-    const auto made = std::make_shared<context>(settings_from(*o), limits_from(*o));
-    if ((o->flags & HMN_CONTEXT_ENVIRONMENT) != 0) {
+    hmn_context_options o{};
+    if (result<void> ok = read_input(options, o); !ok) return ok;
+    if (result<void> ok = check_options(o); !ok) return ok;
+    const auto made = std::make_shared<context>(settings_from(o), limits_from(o));
+    if ((o.flags & HMN_CONTEXT_ENVIRONMENT) != 0) {
       if (result<void> ok = apply_environment(*made); !ok) return ok;
     }
     *out = handle_of(std::make_unique<shared_context>(made));

@@ -27,7 +27,7 @@ result<void> check_pool_kind(std::uint32_t kind);
 std::string_view unit_from(hmn_flags flags) noexcept;
 
 // Takes the replacement for a collect of 0 in `default_collect`.
-result<snapshot_request> request_from(const hmn_snapshot_options* options,
-                                      hmn_flags default_collect);
+result<void> read_request(const hmn_snapshot_options* options, hmn_flags default_collect,
+                          snapshot_request& r);
 
 }  // namespace hmn::api

@@ -14,32 +14,31 @@ constexpr std::uint64_t usual_interval_ns = platform::ns_per_second;
 constexpr std::uint32_t usual_capacity = 64;
 constexpr std::uint32_t largest_capacity = 65536;
 
-result<sampling> sampling_from(const hmn_sampler_options* options) {
-  const result<hmn_sampler_options> o = read_input(options);
-  if (!o) return o.why();
-  const hmn_flags unknown = o->flags & ~hmn_flags{HMN_SAMPLER_PEAKS_ONLY};
-  if (unknown != 0 || o->reserved0 != 0) {
+result<void> read_options(const hmn_sampler_options* options, sampling& how) {
+  hmn_sampler_options o{};
+  if (result<void> ok = read_input(options, o); !ok) return ok;
+  const hmn_flags unknown = o.flags & ~hmn_flags{HMN_SAMPLER_PEAKS_ONLY};
+  if (unknown != 0 || o.reserved0 != 0) {
     return failed(status::unknown_flag, "options->flags or reserved0: unknown bits");
   }
-  if (o->capacity > largest_capacity) {
+  if (o.capacity > largest_capacity) {
     return failed(status::range,
-                  {"options->capacity: ", o->capacity, " is above ", largest_capacity});
+                  {"options->capacity: ", o.capacity, " is above ", largest_capacity});
   }
-  sampling how;
-  if (o->interval_ms == HMN_MS_UNLIMITED || o->interval_ms == HMN_MS_IMMEDIATE) {
+  if (o.interval_ms == HMN_MS_UNLIMITED || o.interval_ms == HMN_MS_IMMEDIATE) {
     return failed(status::range,
                   "options->interval_ms: expected an interval, not HMN_MS_UNLIMITED or "
                   "HMN_MS_IMMEDIATE");
   }
-  if (o->process_interval_ms == HMN_MS_UNLIMITED) {
+  if (o.process_interval_ms == HMN_MS_UNLIMITED) {
     return failed(status::range,
                   "options->process_interval_ms: expected an interval, not HMN_MS_UNLIMITED");
   }
-  how.interval_ns = ns_from(o->interval_ms, usual_interval_ns);
-  how.process_interval_ns = ns_from(o->process_interval_ms, usual_interval_ns);
-  how.capacity = o->capacity != 0 ? o->capacity : usual_capacity;
-  how.peaks_only = (o->flags & HMN_SAMPLER_PEAKS_ONLY) != 0;
-  return how;
+  how.interval_ns = ns_from(o.interval_ms, usual_interval_ns);
+  how.process_interval_ns = ns_from(o.process_interval_ms, usual_interval_ns);
+  how.capacity = o.capacity != 0 ? o.capacity : usual_capacity;
+  how.peaks_only = (o.flags & HMN_SAMPLER_PEAKS_ONLY) != 0;
+  return {};
 }
 
 void copy_info(const sampler_report& r, hmn_sampler_info& out) {
@@ -111,11 +110,11 @@ hmn_status hmn_sampler_create(hmn_context* handle, const hmn_sampler_options* op
   clear_out(out);
   return with_context(handle, error, [&](context&) -> result<void> {
     if (out == nullptr) return null_argument("out is NULL");
-    const result<sampling> how = sampling_from(options);
-    if (!how) return how.why();
-    const result<snapshot_request> request = request_from(what, usual_values);
-    if (!request) return request.why();
-    *out = handle_of(std::make_unique<sampler>(shared(handle), *how, *request));
+    sampling how;
+    if (result<void> ok = read_options(options, how); !ok) return ok;
+    snapshot_request request;
+    if (result<void> ok = read_request(what, usual_values, request); !ok) return ok;
+    *out = handle_of(std::make_unique<sampler>(shared(handle), how, request));
     return {};
   });
 }

@@ -170,13 +170,8 @@ result<void> read_sized(const void* options, std::uint32_t first_size, void* ful
                         std::uint32_t known_size);
 
 template <class T>
-result<T> read_input(const T* options) {
-  T full{};
-  if (result<void> ok = read_sized(options, size_v1<T>, &full, sizeof(T)); !ok) {
-    return ok.why();
-  }
-  full.struct_size = sizeof(T);
-  return full;
+result<void> read_input(const T* options, T& full) {
+  return read_sized(options, size_v1<T>, &full, sizeof full);
 }
 
 }  // namespace hmn::api

@@ -76,18 +76,16 @@ hmn_status entry(const hmn_snapshot* handle, std::vector<Record> snapshot::*list
 
 }  // namespace
 
-result<snapshot_request> request_from(const hmn_snapshot_options* options,
-                                      hmn_flags default_collect) {
-  const result<hmn_snapshot_options> given = read_input(options);
-  if (!given) return given.why();
-  const hmn_snapshot_options& o = *given;
+result<void> read_request(const hmn_snapshot_options* options, hmn_flags default_collect,
+                          snapshot_request& r) {
+  hmn_snapshot_options o{};
+  if (result<void> ok = read_input(options, o); !ok) return ok;
   constexpr hmn_flags known =
       HMN_SNAPSHOT_ONE_DEVICE | HMN_SNAPSHOT_ONE_PROCESS | HMN_SNAPSHOT_SLOW | HMN_SNAPSHOT_QUICK;
   if ((o.flags & ~known) != 0 || (o.collect & ~subject::all) != 0) {
     return failed(status::unknown_flag, {"unknown bits: flags 0x", hex(o.flags & ~known),
                                          ", collect 0x", hex(o.collect & ~subject::all)});
   }
-  snapshot_request r;
   r.collect = o.collect != 0 ? o.collect : default_collect;
   r.slow = (o.flags & HMN_SNAPSHOT_SLOW) != 0;
   r.quick = (o.flags & HMN_SNAPSHOT_QUICK) != 0;
@@ -106,7 +104,7 @@ result<snapshot_request> request_from(const hmn_snapshot_options* options,
   } else if (o.pid != 0) {
     return failed(status::argument, "pid is set without HMN_SNAPSHOT_ONE_PROCESS");
   }
-  return r;
+  return {};
 }
 
 void copy_diagnostic(const snapshot_diagnostic& from, hmn_diagnostic& out) {
@@ -162,9 +160,9 @@ hmn_status hmn_snapshot_take(hmn_context* handle, const hmn_snapshot_options* op
   clear_out(out);
   return with_context(handle, error, [&](context& c) -> result<void> {
     if (out == nullptr) return null_argument("out is NULL");
-    const result<snapshot_request> request = request_from(options, collected_by_default);
-    if (!request) return request.why();
-    result<std::unique_ptr<snapshot>> taken = c.take(*request);
+    snapshot_request request;
+    if (result<void> ok = read_request(options, collected_by_default, request); !ok) return ok;
+    result<std::unique_ptr<snapshot>> taken = c.take(request);
     if (!taken) return taken.why();
     *out = handle_of(std::move(*taken));
     return {};

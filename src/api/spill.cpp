@@ -9,44 +9,42 @@ namespace {
 
 constexpr std::uint32_t largest_episode_capacity = 65536;
 
-result<spill_thresholds> thresholds_from(const hmn_spill_options* options) {
-  const result<hmn_spill_options> o = read_input(options);
-  if (!o) return o.why();
-  if (o->flags != 0 || o->reserved0 != 0) {
+result<void> read_thresholds(const hmn_spill_options* options, spill_thresholds& by) {
+  hmn_spill_options o{};
+  if (result<void> ok = read_input(options, o); !ok) return ok;
+  if (o.flags != 0 || o.reserved0 != 0) {
     return failed(status::unknown_flag, "options->flags or reserved0: unknown bits");
   }
-  if (o->episode_capacity > largest_episode_capacity) {
-    return failed(status::range, {"options->episode_capacity: ", o->episode_capacity, " is above ",
+  if (o.episode_capacity > largest_episode_capacity) {
+    return failed(status::range, {"options->episode_capacity: ", o.episode_capacity, " is above ",
                                   largest_episode_capacity});
   }
-  spill_thresholds by;
-  by.dedicated = o->dedicated_threshold_bytes;
-  if (o->episode_capacity != 0) by.capacity = o->episode_capacity;
-  if (o->growth_bytes != 0) by.growth = o->growth_bytes;
-  return by;
+  by.dedicated = o.dedicated_threshold_bytes;
+  if (o.episode_capacity != 0) by.capacity = o.episode_capacity;
+  if (o.growth_bytes != 0) by.growth = o.growth_bytes;
+  return {};
 }
 
 std::optional<std::uint64_t> reported(hmn_flags flags, hmn_flags bit, std::uint64_t value) {
   return (flags & bit) != 0 ? std::optional(value) : std::nullopt;
 }
 
-result<spill_sample> sample_from(const hmn_spill_sample* given) {
+result<void> read_sample(const hmn_spill_sample* given, spill_sample& out) {
   if (given == nullptr) return null_argument("sample is NULL");
-  const result<hmn_spill_sample> s = read_input(given);
-  if (!s) return s.why();
-  if ((s->flags & ~hmn_flags{HMN_SPILL_SAMPLE_HAS_LIMIT | HMN_SPILL_SAMPLE_HAS_EVICTED}) != 0) {
+  hmn_spill_sample s{};
+  if (result<void> ok = read_input(given, s); !ok) return ok;
+  if ((s.flags & ~hmn_flags{HMN_SPILL_SAMPLE_HAS_LIMIT | HMN_SPILL_SAMPLE_HAS_EVICTED}) != 0) {
     return failed(status::unknown_flag, "sample->flags: unknown bits");
   }
-  spill_sample out;
-  out.limit = reported(s->flags, HMN_SPILL_SAMPLE_HAS_LIMIT, s->limit_bytes);
-  out.evicted = reported(s->flags, HMN_SPILL_SAMPLE_HAS_EVICTED, s->evicted_bytes);
-  if ((!out.limit && s->limit_bytes != 0) || (!out.evicted && s->evicted_bytes != 0)) {
+  out.limit = reported(s.flags, HMN_SPILL_SAMPLE_HAS_LIMIT, s.limit_bytes);
+  out.evicted = reported(s.flags, HMN_SPILL_SAMPLE_HAS_EVICTED, s.evicted_bytes);
+  if ((!out.limit && s.limit_bytes != 0) || (!out.evicted && s.evicted_bytes != 0)) {
     return failed(status::argument, "sample: limit_bytes or evicted_bytes without its flag");
   }
-  out.monotonic_ns = s->monotonic_ns != 0 ? s->monotonic_ns : platform::monotonic_ns();
-  out.dedicated = s->dedicated_bytes;
-  out.shared = s->shared_bytes;
-  return out;
+  out.monotonic_ns = s.monotonic_ns != 0 ? s.monotonic_ns : platform::monotonic_ns();
+  out.dedicated = s.dedicated_bytes;
+  out.shared = s.shared_bytes;
+  return {};
 }
 
 result<void> check_spill(const hmn_spill* handle) {
@@ -132,10 +130,10 @@ hmn_status hmn_spill_create(hmn_context* context, uint32_t device_index,
       if (result<void> ok = check_context(context); !ok) return ok;
     }
     if (out == nullptr) return null_argument("out is NULL");
-    const result<spill_thresholds> by = thresholds_from(options);
-    if (!by) return by.why();
+    spill_thresholds by;
+    if (result<void> ok = read_thresholds(options, by); !ok) return ok;
     *out = handle_of(
-        std::make_unique<spill>(context != nullptr ? shared(context) : nullptr, device_index, *by));
+        std::make_unique<spill>(context != nullptr ? shared(context) : nullptr, device_index, by));
     return {};
   });
 }
@@ -159,9 +157,9 @@ hmn_status hmn_spill_observe_snapshot(hmn_spill* handle, const hmn_snapshot* tak
 hmn_status hmn_spill_feed(hmn_spill* handle, const hmn_spill_sample* sample, const char* label,
                           hmn_error* error) noexcept {
   return with_spill(handle, error, [&](spill& s) -> result<void> {
-    const result<spill_sample> given = sample_from(sample);
-    if (!given) return given.why();
-    s.feed(*given, text_of(label));
+    spill_sample given;
+    if (result<void> ok = read_sample(sample, given); !ok) return ok;
+    s.feed(given, text_of(label));
     return {};
   });
 }

@@ -23,8 +23,7 @@ constexpr std::uint64_t limit_of(std::uint64_t bytes) noexcept {
 }
 
 result<void> read_options(const hmn_tracker_options* options, hmn_tracker_options& o) {
-  if (result<void> ok = read_sized(options, HMN_TRACKER_OPTIONS_SIZE_V1, &o, sizeof o); !ok)
-    return ok;
+  if (result<void> ok = read_input(options, o); !ok) return ok;
   if (o.flags != 0 || o.reserved0 != 0) {
     return refused(status::unknown_flag, "options->flags or reserved0: unknown bits in ",
                    o.flags | o.reserved0);

@@ -110,34 +110,28 @@ class parser {
       case '[':
         return items(out, depth);
       case '"':
-        return text(out);
+        return string(out.become<std::string>());
       case 't':
-        return word("true", value(value::content(true)), out);
+        out.become<bool>() = true;
+        return word("true");
       case 'f':
-        return word("false", value(value::content(false)), out);
+        out.become<bool>();
+        return word("false");
       case 'n':
-        return word("null", value(), out);
+        return word("null");
       default:
         return numeral(out);
     }
   }
 
-  bool word(std::string_view expected, value v, value& out) {
+  bool word(std::string_view expected) {
     if (text_.substr(at_, expected.size()) != expected) return fail("not a JSON value");
     at_ += expected.size();
-    out = std::move(v);
-    return true;
-  }
-
-  bool text(value& out) {
-    std::string s;
-    if (!string(s)) return false;
-    out = value(value::content(std::move(s)));
     return true;
   }
 
   bool items(value& out, std::size_t depth) {
-    array list;
+    array& list = out.become<array>();
     ++at_;
     skip_space();
     if (!take(']')) {
@@ -147,12 +141,11 @@ class parser {
       } while (take(','));
       if (!take(']')) return fail("expected ',' or ']' in a list");
     }
-    out = value(value::content(std::move(list)));
     return true;
   }
 
   bool members(value& out, std::size_t depth) {
-    object all;
+    object& all = out.become<object>();
     const std::size_t begin = at_++;
     skip_space();
     if (!take('}')) {
@@ -161,9 +154,7 @@ class parser {
       } while (take(','));
       if (!take('}')) return fail("expected ',' or '}' in an object");
     }
-    if (!is_careless_ && !are_unique(all.keys, begin)) return false;
-    out = value(value::content(std::move(all)));
-    return true;
+    return is_careless_ || are_unique(all.keys, begin);
   }
 
   bool member(object& all, std::size_t depth) {
@@ -183,8 +174,7 @@ class parser {
     constexpr std::size_t few = 16;
     const std::size_t twice = keys.size() <= few ? first_of_few(keys) : first_of_many(keys);
     if (twice == keys.size()) return true;
-    const value shown{value::content(keys[twice])};
-    return fail_at(begin, "the key " + show(shown) + " stands twice in this object");
+    return fail_at(begin, "the key " + quoted(keys[twice]) + " stands twice in this object");
   }
 
   // Return the position of a key that stands twice, or the number of keys.
@@ -298,10 +288,10 @@ class parser {
     std::uint64_t whole = 0;
     const auto as_whole = std::from_chars(digits.data(), last, whole);
     if (as_whole.ec == std::errc() && as_whole.ptr == last) {
-      out = value(value::content(whole));
+      out.become<std::uint64_t>() = whole;
       return true;
     }
-    number n;
+    number& n = out.become<number>();
     n.text = digits;
     const std::optional<double> as_real = read_decimal(digits);
     if (as_real && !is_no_number(*as_real)) {
@@ -310,7 +300,6 @@ class parser {
       if (!is_careless_) return fail_at(begin, "a number that no double can hold");
       n.nearest = std::numeric_limits<double>::quiet_NaN();
     }
-    out = value(value::content(std::move(n)));
     return true;
   }
 

@@ -45,15 +45,6 @@ extent measure_all(const std::vector<value>& items) {
   return all;
 }
 
-std::string quoted(std::string_view text) {
-  const std::size_t cut = std::min(text.size(), longest_shown);
-  std::string shown = "\"";
-  for (const char c : text.substr(0, cut)) shown += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  std::string valid;
-  append_utf8(valid, shown);
-  return valid + (cut < text.size() ? "…\"" : "\"");
-}
-
 }  // namespace
 
 value::value() noexcept = default;
@@ -130,6 +121,15 @@ extent measure(const value& v) {
   }
   if (const auto* text = v.as<std::string>()) return {1, text->size(), 1};
   return {1, 0, 1};
+}
+
+std::string quoted(std::string_view text) {
+  const std::size_t cut = std::min(text.size(), longest_shown);
+  std::string shown = "\"";
+  for (const char c : text.substr(0, cut)) shown += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  std::string valid;
+  append_utf8(valid, shown);
+  return valid + (cut < text.size() ? "…\"" : "\"");
 }
 
 std::string show(const value& v) {

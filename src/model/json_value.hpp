@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,6 +56,12 @@ class value {
   [[nodiscard]] const T* as() const noexcept {
     return std::get_if<T>(&content_);
   }
+  // Replaces the content by an empty one of this type. std::variant's own way can throw.
+  template <class T>
+  T& become() noexcept {
+    std::destroy_at(&content_);
+    return *std::get_if<T>(std::construct_at(&content_, std::in_place_type<T>));
+  }
   [[nodiscard]] bool is_null() const noexcept { return as<std::monostate>() != nullptr; }
 
  private:
@@ -69,6 +76,9 @@ struct extent {
   std::size_t depth = 0;
 };
 extent measure(const value& v);
+
+// Formats a text for a message, in quotes; a long one is cut.
+std::string quoted(std::string_view text);
 
 // Formats a value for a message: a short one as written, a long one cut, a list or an object as
 // that word.

@@ -2,15 +2,14 @@
 #include "model/json_parse.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <system_error>
 #include <vector>
 
 #include "model/compose.hpp"
 #include "model/decimal.hpp"
+#include "model/scan.hpp"
 #include "model/sort.hpp"
 #include "model/text.hpp"
 
@@ -33,22 +32,10 @@ bool is_digit(char c) {
 }
 
 void append_code_point(std::string& out, std::uint32_t c) {
-  const auto add = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (c < 0x80) {
-    add(c);
-  } else if (c < 0x800) {
-    add(0xC0 | c >> 6);
-    add(0x80 | (c & 0x3F));
-  } else if (c < 0x10000) {
-    add(0xE0 | c >> 12);
-    add(0x80 | (c >> 6 & 0x3F));
-    add(0x80 | (c & 0x3F));
-  } else {
-    add(0xF0 | c >> 18);
-    add(0x80 | (c >> 12 & 0x3F));
-    add(0x80 | (c >> 6 & 0x3F));
-    add(0x80 | (c & 0x3F));
-  }
+  constexpr std::uint32_t leads[] = {0, 0xC0, 0xE0, 0xF0};
+  unsigned left = (c < 0x80 ? 0 : 1) + (c < 0x800 ? 0 : 1) + (c < 0x10000 ? 0 : 1);
+  out += static_cast<char>(leads[left] | c >> 6 * left);
+  while (left-- != 0) out += static_cast<char>(0x80 | (c >> 6 * left & 0x3F));
 }
 
 class parser {
@@ -77,10 +64,10 @@ class parser {
   }
 
  private:
-  bool fail(std::string what) { return fail_at(at_, std::move(what)); }
-  bool fail_at(std::size_t at, std::string what) {
+  bool fail(std::string_view what) { return fail_at(at_, what); }
+  bool fail_at(std::size_t at, std::string_view what) {
     failed_at_ = at;
-    what_ = std::move(what);
+    what_ = what;
     return false;
   }
 
@@ -245,11 +232,9 @@ class parser {
 
   std::optional<std::uint32_t> hex4() {
     const std::string_view digits = text_.substr(at_, 4);
-    std::uint32_t c = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), c, 16);
-    if (error != std::errc() || digits.size() != 4 || end != digits.data() + 4) return {};
+    if (digits.size() != 4) return {};
     at_ += 4;
-    return c;
+    return scan::number<std::uint32_t>(digits, 16);
   }
 
   bool skip_digits() {
@@ -284,11 +269,8 @@ class parser {
     const std::size_t begin = at_;
     if (!skip_no_number() && !skip_numeral()) return fail_at(begin, "not a JSON value");
     const std::string_view digits = text_.substr(begin, at_ - begin);
-    const char* last = digits.data() + digits.size();
-    std::uint64_t whole = 0;
-    const auto as_whole = std::from_chars(digits.data(), last, whole);
-    if (as_whole.ec == std::errc() && as_whole.ptr == last) {
-      out.become<std::uint64_t>() = whole;
+    if (const auto whole = scan::number(digits)) {
+      out.become<std::uint64_t>() = *whole;
       return true;
     }
     number& n = out.become<number>();

@@ -7,13 +7,16 @@
 namespace hmn {
 
 piece_text::piece_text(const piece& p) noexcept {
-  const std::uint32_t kind = p.form_ & piece::base_16;
-  if (kind == 0) {
-    text_ = {p.text_, p.form_};
+  if (p.is_ == piece::kind::literal) {
+    text_ = p.text_;
     return;
   }
-  const bool is_hex = kind == piece::base_16;
-  const bool is_negative = kind == piece::negative;
+  if (p.is_ == piece::kind::text) {
+    text_ = {p.text_, p.size_};
+    return;
+  }
+  const bool is_hex = p.is_ == piece::kind::base_16;
+  const bool is_negative = p.is_ == piece::kind::negative;
   // std::to_chars has a table of two digits for each number, and is as large as this file.
   char* const end = digits_.data() + digits_.size();
   char* first = end;
@@ -23,7 +26,7 @@ piece_text::piece_text(const piece& p) noexcept {
     *--first = "0123456789abcdef"[rest % base];
     rest /= base;
   } while (rest != 0);
-  const char* const least = end - (is_hex ? std::min(p.form_ ^ kind, 16U) : 0);
+  const char* const least = end - (is_hex ? std::min(p.size_, 16U) : 0);
   while (first > least) *--first = '0';
   if (is_negative) *--first = '-';
   text_ = {first, static_cast<std::size_t>(end - first)};

@@ -16,37 +16,36 @@ namespace hmn {
 class piece {
  public:
   constexpr piece(std::string_view text) noexcept  // NOLINT(google-explicit-constructor)
-      : text_(text.data()), form_(static_cast<std::uint32_t>(text.size())) {}
+      : text_(text.data()), size_(static_cast<std::uint32_t>(text.size())), is_(kind::text) {}
   constexpr piece(const std::string& text) noexcept  // NOLINT(google-explicit-constructor)
       : piece(std::string_view(text)) {}
   constexpr piece(const char* text) noexcept  // NOLINT(google-explicit-constructor)
-      : piece(std::string_view(text)) {}
+      : text_(text), is_(kind::literal) {}
   template <std::integral T>
   constexpr piece(T number) noexcept  // NOLINT(google-explicit-constructor)
-      : number_(static_cast<std::uint64_t>(number)), form_(number < 0 ? negative : natural) {
+      : number_(static_cast<std::uint64_t>(number)),
+        is_(number < 0 ? kind::negative : kind::natural) {
     static_assert(!std::same_as<T, char> && !std::same_as<T, bool>);
   }
 
  private:
   friend class piece_text;
   friend constexpr piece hex(std::uint64_t number, unsigned width) noexcept;
-  static constexpr std::uint32_t natural = 1U << 30;
-  static constexpr std::uint32_t negative = 2U << 30;
-  static constexpr std::uint32_t base_16 = 3U << 30;
+  enum class kind : std::uint8_t { literal, text, natural, negative, base_16 };
 
   union {
     const char* text_;
     std::uint64_t number_;
   };
-  // Length of a text, or what a number is, with the least number of its digits in base 16. One
-  // word, as it is written wherever a message is built.
-  std::uint32_t form_;
+  std::uint32_t size_;  // of kind::text: its length; of base_16: the least number of its digits
+  kind is_;
 };
 
 // Formats a number in base 16, zero-padded to `width` digits, at most 16.
 constexpr piece hex(std::uint64_t number, unsigned width = 0) noexcept {
   piece made = number;
-  made.form_ = piece::base_16 | width;
+  made.size_ = width;
+  made.is_ = piece::kind::base_16;
   return made;
 }
 

@@ -397,6 +397,16 @@ range reach_of(const energy_reading& before, std::uint64_t now_ns) noexcept {
   return {before.joules, before.joules + seconds * most_watts};
 }
 
+// Drops the metrics of which `doubt_of` returns why they cannot be.
+void drop_doubted(std::vector<metric>& all, when_dropped report,
+                  function_ref<std::optional<failure>(const metric&)> doubt_of) {
+  std::erase_if(all, [&](const metric& m) {
+    const auto why = doubt_of(m);
+    if (why) report(static_cast<std::uint32_t>(m.id), *why);
+    return why.has_value();
+  });
+}
+
 }  // namespace
 
 std::optional<failure> energy_seen::doubt(source from, std::string_view name, double joules,
@@ -460,15 +470,13 @@ void drop_implausible(system_memory& m, when_dropped report) {
 #undef HMN_LIMITED
 
 void drop_implausible(std::vector<metric>& all, when_dropped report) {
-  std::erase_if(all, [&](const metric& m) {
+  drop_doubted(all, report, [](const metric& m) -> std::optional<failure> {
     const quantity what = quantity_of(m);
     const metric_words* const words = words_of_metric(static_cast<std::uint32_t>(m.id));
-    if (what == quantity::none || words == nullptr || (!m.value && !m.count)) return false;
+    if (what == quantity::none || words == nullptr || (!m.value && !m.count)) return {};
     const limit& by = limit_of(what, m.from);
     const double value = m.value ? *m.value : static_cast<double>(*m.count);
-    const auto why = doubt(by, {by.least, by.most}, m.from, words->name, value, "");
-    if (why) report(static_cast<std::uint32_t>(m.id), *why);
-    return why.has_value();
+    return doubt(by, {by.least, by.most}, m.from, words->name, value, "");
   });
 }
 
@@ -482,11 +490,9 @@ void drop_jumps(telemetry& t, energy_history& seen, std::uint64_t now_ns, when_d
 
 void drop_jumps(std::vector<metric>& all, energy_history& seen, std::uint64_t now_ns,
                 when_dropped report) {
-  std::erase_if(all, [&](const metric& m) {
-    if (m.id != metric_id::energy_joules || !m.value || m.instance >= seen.size() - 1) return false;
-    const auto why = seen[m.instance].doubt(m.from, "energy_joules", *m.value, now_ns);
-    if (why) report(static_cast<std::uint32_t>(m.id), *why);
-    return why.has_value();
+  drop_doubted(all, report, [&](const metric& m) -> std::optional<failure> {
+    if (m.id != metric_id::energy_joules || !m.value || m.instance >= seen.size() - 1) return {};
+    return seen[m.instance].doubt(m.from, "energy_joules", *m.value, now_ns);
   });
 }
 

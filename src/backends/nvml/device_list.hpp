@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
@@ -86,7 +85,7 @@ class device_list {
   std::optional<slot> match(const known_device& seen) const noexcept;
 
   const settings& paths_;
-  std::deque<known_device> devices_;
+  std::vector<known_device> devices_;
   std::vector<slot> listed_;
   std::vector<slot> fresh_;
   std::vector<handle_slot> handles_;

@@ -310,7 +310,7 @@ code device_list::list_instance(const topic& t, session& s, slot parent, handle 
   return success;
 }
 
-slot device_list::place(known_device seen) {
+slot device_list::place(known_device&& seen) {
   const std::optional<slot> known = match(seen);
   const slot number = known ? *known : static_cast<slot>(devices_.size());
   if (!known) devices_.emplace_back();

@@ -81,7 +81,7 @@ class device_list {
   code list_instance(const topic& t, session& s, slot parent, handle h);
   void mark_closed(const topic& t, slot number, const sleep_watch& watch, const failure* rest);
 
-  slot place(known_device seen);
+  slot place(known_device&& seen);
   std::optional<slot> match(const known_device& seen) const noexcept;
 
   const settings& paths_;

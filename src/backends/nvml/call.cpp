@@ -149,6 +149,10 @@ status status_of(code c) noexcept {
   return meaning_of(c).means;
 }
 
+bool ends_it(code c) noexcept {
+  return c == gpu_is_lost || c == uninitialized || c == reset_required || c == late;
+}
+
 failure failure_for(code c, const char* what) {
   const meaning m = meaning_of(c);
   if (!is_of_driver(c)) {
@@ -188,9 +192,9 @@ void topic::left_out(const char* what, std::uint32_t field) const {
 
 call_under_way::call_under_way(const topic& about, const named_symbol& f,
                                argument_list all) noexcept
-    : about_(about), f_(f), all_(all) {
-  if (!f) result_ = no_symbol;
-  if (f && about.is_late()) result_ = late;
+    : about_(about), f_(f), all_(all), result_(about.refused) {
+  if (!is_refused() && !f) result_ = no_symbol;
+  if (!is_refused() && about.is_late()) result_ = late;
   if (is_refused()) return;
   mark(all);
   if (about.r.wants_trace()) begin_ns_ = platform::monotonic_ns();

@@ -31,11 +31,16 @@ constexpr bool has_no_function(code c) noexcept {
   return c == no_symbol || c == function_not_found;
 }
 
+// Whether no further query of the device makes sense in this reading.
+bool ends_it(code c) noexcept;
+
 // `what` names the call with the outcome `c`.
 failure failure_for(code c, const char* what);
 
 // Builds a failure without an NVML code.
 inline constexpr failure_of fail{source::nvml};
+
+inline constexpr std::uint64_t ns_per_us = 1000;
 
 // Reading and subject of a call: the context of its diagnostics.
 struct topic {
@@ -44,6 +49,7 @@ struct topic {
   std::optional<slot> device;
   std::optional<std::uint32_t> pid;
   bool is_opening = false;  // which has a deadline of its own
+  code refused = success;   // what ended the reading of the device: no call is made any more
 
   // Whether diagnostics are read at all; otherwise none need be built.
   [[nodiscard]] bool wants() const noexcept { return r.wants_diagnostics(); }
@@ -87,7 +93,7 @@ class call_under_way {
   const named_symbol& f_;
   argument_list all_;
   std::uint64_t begin_ns_ = 0;  // 0: not traced
-  code result_ = success;
+  code result_;
 };
 
 // Calls the driver, unless it is too late. Outputs of a call that fails are not defined.

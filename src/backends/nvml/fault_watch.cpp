@@ -15,7 +15,7 @@ fault_watch::answer fault_watch::read(const topic& t, const known_device& of) {
   if (w.session != s_.number()) begin(t, w, of.is_partition());
   if (w.result != success) return {w.result, w.from, w.last};
   const code c = take_down(t);
-  return {c, s_.fn.wait_for_event.name(), w.last};
+  return {c, &s_.fn.wait_for_event, w.last};
 }
 
 fault_watch::watched& fault_watch::entry_of(const known_device& of) {
@@ -33,7 +33,7 @@ fault_watch::watched& fault_watch::entry_of(const known_device& of) {
 void fault_watch::begin(const topic& t, watched& w, bool is_partition) {
   w.session = s_.number();
   unsigned long long types = 0;
-  w.from = s_.fn.event_types.name();
+  w.from = &s_.fn.event_types;
   w.result = is_partition ? not_offered : call(t, s_.fn.event_types, w.h, &types);
   if (w.result == success && (types & event_xid) == 0) w.result = not_offered;
   if (w.result == success) w.result = enter(t, w);
@@ -42,10 +42,10 @@ void fault_watch::begin(const topic& t, watched& w, bool is_partition) {
 
 code fault_watch::enter(const topic& t, watched& w) {
   if (s_.events == nullptr) {
-    w.from = s_.fn.create_events.name();
+    w.from = &s_.fn.create_events;
     if (const code c = call(t, s_.fn.create_events, &s_.events); c != success) return c;
   }
-  w.from = s_.fn.register_events.name();
+  w.from = &s_.fn.register_events;
   const unsigned long long types = event_xid;
   const code c = call(t, s_.fn.register_events, w.h, types, s_.events);
   if (c != unknown) return c;

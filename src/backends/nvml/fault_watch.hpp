@@ -20,7 +20,7 @@ class fault_watch {
 
   struct answer {
     code result = success;
-    const char* from = "";
+    const named_symbol* from;
     std::optional<std::uint64_t> last;  // nothing: none since the watch began
   };
 
@@ -35,7 +35,7 @@ class fault_watch {
     handle h = nullptr;
     std::uint64_t session = 0;  // opening that registered it
     code result = success;
-    const char* from = "";
+    const named_symbol* from = nullptr;
     std::optional<std::uint64_t> last;
   };
 

@@ -36,6 +36,7 @@ struct function<code(P...)> : named_symbol {
 
 using text_call = function<code(handle, char*, unsigned)>;
 using number_call = function<code(handle, unsigned*)>;
+using wide_call = function<code(handle, unsigned long long*)>;
 using percent_call = function<code(handle, unsigned*, unsigned*)>;
 using indexed_call = function<code(handle, unsigned, unsigned*)>;
 using list_call = function<code(handle, unsigned*, void*)>;

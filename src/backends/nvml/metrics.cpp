@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <climits>
 
-#include "backends/nvml/limits.hpp"
 #include "model/compose.hpp"
 
 namespace hmn::nvml {
@@ -29,10 +27,16 @@ struct metric_reader::field_row {
 namespace {
 
 constexpr scale a_count{1, 0};
+constexpr std::size_t most_fields = 8;  // of fields, in one call
+constexpr std::uint32_t first_link = 1;
 constexpr unsigned most_fans = 16;
 constexpr unsigned most_links = 32;
 constexpr unsigned most_remapped = 1U << 16;
 constexpr std::uint64_t most_errors = std::uint64_t{1} << 62;
+
+constexpr std::uint32_t field_of(metric_id id) noexcept {
+  return static_cast<std::uint32_t>(id);
+}
 
 struct clock_row {
   unsigned reported;
@@ -80,6 +84,20 @@ std::uint64_t wide_counts::widen(std::uint64_t session, slot number, std::uint32
 }
 
 void metric_reader::read(bool slow) {
+  constexpr field_row rows[] = {
+      {field_memory_temperature, metric_id::temperature, sensor::memory, as_is},
+      {field_power_instant, metric_id::power_watts, power_reading::instant, from_milli},
+      {field_pcie_rx, metric_id::pcie_rx_bytes, 0, a_count},
+      {field_pcie_tx, metric_id::pcie_tx_bytes, 0, a_count},
+      {field_throttled_by_power, metric_id::throttle_ns, throttle::power, a_count},
+      {field_throttled_by_heat, metric_id::throttle_ns, throttle::thermal, a_count},
+      {field_throttled_by_sync, metric_id::throttle_ns, throttle::setting, a_count},
+      {field_throttled_by_board, metric_id::throttle_ns, throttle::other, a_count},
+  };
+  static_assert(std::size(rows) == most_fields);
+  // Takes some milliseconds in the driver.
+  constexpr field_row slow_rows[] = {
+      {field_power_average, metric_id::power_watts, power_reading::average, from_milli}};
   read_fault();
   read_load();
   read_temperatures();
@@ -87,27 +105,10 @@ void metric_reader::read(bool slow) {
   read_clocks();
   read_fans();
   read_errors();
-  read_fields();
+  read_fields(rows);
   if (!slow) return;
-  read_slow_fields();
+  read_fields(slow_rows);
   read_links();
-}
-
-bool metric_reader::take(code c, const char* from, metric_id id) {
-  if (c == success) return true;
-  if (ends_it(c) && ended_by_ == success) {
-    ended_by_ = c;
-    ended_from_ = from;
-  }
-  t_.missing(c, ended_by_ != success ? ended_from_ : from, static_cast<std::uint32_t>(id));
-  return false;
-}
-
-void metric_reader::refuse(const char* from, metric_id id) {
-  if (!t_.wants()) return;
-  t_.diagnose(
-      with_reason(reason::implausible, fail(status::backend, {from, ": a value that cannot be"})),
-      static_cast<std::uint32_t>(id));
 }
 
 metric* metric_reader::add(metric_id id, std::uint32_t instance, double value) {
@@ -118,28 +119,27 @@ metric* metric_reader::count(metric_id id, std::uint32_t instance, std::uint64_t
   return &out_.emplace_back(counted(source::nvml, id, instance, reported));
 }
 
-void metric_reader::count_of(const char* from, metric_id id, std::uint32_t instance,
+void metric_reader::count_of(const named_symbol& from, metric_id id, std::uint32_t instance,
                              std::uint64_t reported, std::uint64_t most) {
-  if (reported > most) return refuse(from, id);
+  if (reported > most) return refuse_value(from, field_of(id));
   count(id, instance, reported);
 }
 
-void metric_reader::number(const number_call& from, metric_id id, std::uint32_t instance,
-                           scale unit) {
-  unsigned reported = 0;
-  if (!take(ask(from, &reported), from.name(), id)) return;
-  add(id, instance, unit.of(reported));
+void metric_reader::add_number(const number_call& from, metric_id id, std::uint32_t instance,
+                               scale unit) {
+  if (const auto reported = number(field_of(id), from)) add(id, instance, unit.of(*reported));
 }
 
-void metric_reader::indexed(const indexed_call& from, unsigned n, metric_id id,
-                            std::uint32_t instance) {
-  unsigned reported = 0;
-  if (!take(ask(from, n, &reported), from.name(), id)) return;
-  add(id, instance, reported);
+void metric_reader::add_indexed(const indexed_call& from, unsigned n, metric_id id,
+                                std::uint32_t instance) {
+  if (const auto reported = indexed(field_of(id), from, n)) add(id, instance, *reported);
 }
 
-void metric_reader::add_percent(std::uint32_t which, unsigned reported, unsigned period_us) {
-  metric* const m = add(metric_id::engine_percent, which, reported);
+void metric_reader::add_engine(const percent_call& from, std::uint32_t engine) {
+  unsigned percent = 0;
+  unsigned period_us = 0;
+  if (!get(field_of(metric_id::engine_percent), from, &percent, &period_us)) return;
+  metric* const m = add(metric_id::engine_percent, engine, percent);
   if (period_us != 0) m->window_ns = period_us * ns_per_us;
 }
 
@@ -147,128 +147,100 @@ void metric_reader::add_percent(std::uint32_t which, unsigned reported, unsigned
 // about another GPU.
 void metric_reader::read_fault() {
   constexpr metric_id id = metric_id::last_fault;
-  constexpr auto field = static_cast<std::uint32_t>(id);
+  constexpr auto field = field_of(id);
   const auto [c, from, last] = faults_.read(t_, of_);
   const bool has_number = last && last != xid_without_number;
   if (has_number) count(id, 0, *last);
-  if (c == gpu_is_lost) return t_.missing(c, from, field);
-  if (!take(c, from, id) || has_number || !t_.wants()) return;
+  if (c == gpu_is_lost) return t_.missing(c, from->name(), field);
+  if (!take(c, *from, field) || has_number || !t_.wants()) return;
   const char* const why =
       last ? ": a fault to which NVML gives no number"
            : ": no fault since this context first asked; NVML reports no earlier one";
-  t_.diagnose(fail(last ? status::backend : status::unsupported, {from, why}), field);
+  t_.diagnose(fail(last ? status::backend : status::unsupported, {from->name(), why}), field);
 }
 
 void metric_reader::read_load() {
   utilization reported{};
-  const char* const name = s_.fn.utilization.name();
-  // Drivers may report the whole GPU's value for an instance.
-  const code c = of_.is_partition() ? not_offered : ask(s_.fn.utilization, &reported);
-  if (take(c, name, metric_id::engine_percent)) {
-    add_percent(engine::unknown, reported.gpu, 0);
-    add_percent(engine::memory, reported.memory, 0);
+  if (get_utilization(field_of(metric_id::engine_percent), reported)) {
+    add(metric_id::engine_percent, engine::unknown, reported.gpu);
+    add(metric_id::engine_percent, engine::memory, reported.memory);
   }
-  const auto video = [this](const percent_call& from, std::uint32_t which) {
-    unsigned percent = 0;
-    unsigned period_us = 0;
-    if (!take(ask(from, &percent, &period_us), from.name(), metric_id::engine_percent)) return;
-    add_percent(which, percent, period_us);
-  };
-  video(s_.fn.encoder, engine::encode);
-  video(s_.fn.decoder, engine::decode);
+  add_engine(s_.fn.encoder, engine::encode);
+  add_engine(s_.fn.decoder, engine::decode);
 }
 
 void metric_reader::read_temperatures() {
-  int celsius = 0;
-  const char* name = nullptr;
-  const code c = ask_temperature([this](auto&... a) { return ask(a...); }, s_, celsius, name);
-  if (take(c, name, metric_id::temperature)) {
-    add(metric_id::temperature, sensor::core, celsius);
+  if (const auto core = celsius(field_of(metric_id::temperature))) {
+    add(metric_id::temperature, sensor::core, *core);
   }
   for (const threshold_row& row : thresholds_known) {
-    indexed(s_.fn.threshold, row.reported, row.id, row.instance);
+    add_indexed(s_.fn.threshold, row.reported, row.id, row.instance);
   }
 }
 
 void metric_reader::read_power() {
-  number(s_.fn.power, metric_id::power_watts, power_reading::unknown, from_milli);
+  add_number(s_.fn.power, metric_id::power_watts, power_reading::unknown, from_milli);
   constexpr metric_id limit = metric_id::power_limit_watts;
-  number(s_.fn.power_limit, limit, power_limit::current, from_milli);
-  number(s_.fn.default_power_limit, limit, power_limit::default_limit, from_milli);
+  add_number(s_.fn.power_limit, limit, power_limit::current, from_milli);
+  add_number(s_.fn.default_power_limit, limit, power_limit::default_limit, from_milli);
   unsigned least = 0;
   unsigned most = 0;
-  const char* name = s_.fn.power_limits.name();
-  if (take(ask(s_.fn.power_limits, &least, &most), name, limit)) {
+  if (get(field_of(limit), s_.fn.power_limits, &least, &most)) {
     if (least > most) {
-      refuse(name, limit);
+      refuse_value(s_.fn.power_limits, field_of(limit));
     } else {
       add(limit, power_limit::min, from_milli.of(least));
       add(limit, power_limit::max, from_milli.of(most));
     }
   }
-  read_energy();
-}
-
-void metric_reader::read_energy() {
-  const char* const name = s_.fn.energy.name();
-  if (t_.r.is_quick())
-    return t_.left_out(name, static_cast<std::uint32_t>(metric_id::energy_joules));
-  unsigned long long millijoules = 0;
-  if (!take(ask(s_.fn.energy, &millijoules), name, metric_id::energy_joules)) return;
-  if (millijoules == value_not_available) return refuse(name, metric_id::energy_joules);
-  add(metric_id::energy_joules, power_reading::unknown,
-      from_milli.of(static_cast<double>(millijoules)));
+  if (const auto used = joules(field_of(metric_id::energy_joules))) {
+    add(metric_id::energy_joules, power_reading::unknown, *used);
+  }
 }
 
 void metric_reader::read_clocks() {
   for (const clock_row& row : clocks_known) {
-    indexed(s_.fn.clock, row.reported, metric_id::clock_mhz, row.instance);
+    add_indexed(s_.fn.clock, row.reported, metric_id::clock_mhz, row.instance);
   }
   if (t_.r.is_quick())
-    return t_.left_out(s_.fn.max_clock.name(),
-                       static_cast<std::uint32_t>(metric_id::clock_limit_mhz));
+    return t_.left_out(s_.fn.max_clock.name(), field_of(metric_id::clock_limit_mhz));
   for (const clock_row& row : clocks_known) {
-    indexed(s_.fn.max_clock, row.reported, metric_id::clock_limit_mhz, row.instance);
+    add_indexed(s_.fn.max_clock, row.reported, metric_id::clock_limit_mhz, row.instance);
   }
 }
 
 void metric_reader::read_fans() {
-  unsigned fans = 0;
-  if (!take(ask(s_.fn.fan_count, &fans), s_.fn.fan_count.name(), metric_id::fan_percent)) return;
+  const unsigned fans = number(field_of(metric_id::fan_percent), s_.fn.fan_count).value_or(0);
   for (unsigned n = 0; n < std::min(fans, most_fans); ++n) {
-    indexed(s_.fn.fan_of, n, metric_id::fan_percent, n + 1);
+    add_indexed(s_.fn.fan_of, n, metric_id::fan_percent, n + 1);
   }
 }
 
 void metric_reader::read_errors() {
-  unsigned replays = 0;
-  const char* name = s_.fn.pcie_replays.name();
-  if (take(ask(s_.fn.pcie_replays, &replays), name, metric_id::pcie_replays)) {
-    count_of(name, metric_id::pcie_replays, 0, replays, UINT32_MAX - 1);
+  if (const auto replays = number(field_of(metric_id::pcie_replays), s_.fn.pcie_replays)) {
+    count_of(s_.fn.pcie_replays, metric_id::pcie_replays, 0, *replays, UINT32_MAX - 1);
   }
   for (unsigned type = 0; type < ecc_ids.size(); ++type) {
     for (unsigned counter = 0; counter < ecc_eras.size(); ++counter) {
       unsigned long long errors = 0;
-      name = s_.fn.ecc_errors.name();
-      if (!take(ask(s_.fn.ecc_errors, type, counter, &errors), name, ecc_ids[type])) continue;
-      count_of(name, ecc_ids[type], ecc_eras[counter], errors, most_errors);
+      if (!get(field_of(ecc_ids[type]), s_.fn.ecc_errors, type, counter, &errors)) continue;
+      count_of(s_.fn.ecc_errors, ecc_ids[type], ecc_eras[counter], errors, most_errors);
     }
   }
+  constexpr metric_id remapped = metric_id::rows_remapped;
   unsigned rows[4] = {};
-  name = s_.fn.remapped_rows.name();
-  const code c = ask(s_.fn.remapped_rows, &rows[0], &rows[1], &rows[2], &rows[3]);
-  if (!take(c, name, metric_id::rows_remapped)) return;
+  const auto& from = s_.fn.remapped_rows;
+  if (!get(field_of(remapped), from, &rows[0], &rows[1], &rows[2], &rows[3])) return;
   for (unsigned n = 0; n < 4; ++n) {
-    count_of(name, metric_id::rows_remapped, remapping::corrected + n, rows[n], most_remapped);
+    count_of(from, remapped, remapping::corrected + n, rows[n], most_remapped);
   }
 }
 
 void metric_reader::take_field(const field_row& row, const field_value& reported,
                                std::uint32_t instance) {
-  const char* const name = s_.fn.fields.name();
-  if (!take(outcome_of(reported), name, row.id)) return;
+  if (!take(outcome_of(reported), s_.fn.fields, field_of(row.id))) return;
   if (reported.type == field_double || reported.bits == value_not_available)
-    return refuse(name, row.id);
+    return refuse_value(s_.fn.fields, field_of(row.id));
   const auto low = static_cast<std::uint32_t>(reported.bits);
   if (row.unit.over == a_count.over) {
     if (!is_small(reported)) {
@@ -285,65 +257,35 @@ void metric_reader::take_field(const field_row& row, const field_value& reported
       is_small(reported) ? static_cast<std::int32_t>(low) : static_cast<double>(reported.bits);
   // Boards without the sensor report 0.
   if (row.id == metric_id::temperature && value == 0) {
-    return t_.missing(not_offered, name, static_cast<std::uint32_t>(row.id));
+    return t_.missing(not_offered, s_.fn.fields.name(), field_of(row.id));
   }
   add(row.id, instance, row.unit.of(value));
 }
 
-void metric_reader::read_fields() {
-  constexpr std::array rows{
-      field_row{field_memory_temperature, metric_id::temperature, sensor::memory, as_is},
-      field_row{field_power_instant, metric_id::power_watts, power_reading::instant, from_milli},
-      field_row{field_pcie_rx, metric_id::pcie_rx_bytes, 0, a_count},
-      field_row{field_pcie_tx, metric_id::pcie_tx_bytes, 0, a_count},
-      field_row{field_throttled_by_power, metric_id::throttle_ns, throttle::power, a_count},
-      field_row{field_throttled_by_heat, metric_id::throttle_ns, throttle::thermal, a_count},
-      field_row{field_throttled_by_sync, metric_id::throttle_ns, throttle::setting, a_count},
-      field_row{field_throttled_by_board, metric_id::throttle_ns, throttle::other, a_count},
-  };
-  std::array<field_value, rows.size()> reported{};
-  for (std::size_t n = 0; n < rows.size(); ++n) reported[n].id = rows[n].field;
-  const code c = ask(s_.fn.fields, static_cast<int>(reported.size()), reported.data());
+void metric_reader::read_fields(std::span<const field_row> rows, std::uint32_t link) {
+  std::array<field_value, most_fields> reported{};
   for (std::size_t n = 0; n < rows.size(); ++n) {
-    if (c == success) {
-      take_field(rows[n], reported[n], rows[n].instance);
-    } else {
-      take(c, s_.fn.fields.name(), rows[n].id);
-    }
+    reported[n].id = rows[n].field;
+    reported[n].scope = link;
+  }
+  const code c = call(t_, s_.fn.fields, of_.h, static_cast<int>(rows.size()), reported.data());
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    if (!take(c, s_.fn.fields, field_of(rows[n].id))) continue;
+    take_field(rows[n], reported[n], rows[n].instance + link);
   }
 }
 
-// Takes some milliseconds in the driver.
-void metric_reader::read_slow_fields() {
-  constexpr field_row row{field_power_average, metric_id::power_watts, power_reading::average,
-                          from_milli};
-  field_value reported{};
-  reported.id = row.field;
-  const code c = ask(s_.fn.fields, 1, &reported);
-  if (take(c, s_.fn.fields.name(), row.id)) take_field(row, reported, row.instance);
-}
-
 void metric_reader::read_links() {
-  constexpr std::array rows{
-      field_row{field_link_rx, metric_id::link_rx_bytes, 0, a_count, 1024},
-      field_row{field_link_tx, metric_id::link_tx_bytes, 0, a_count, 1024},
+  constexpr field_row rows[] = {
+      {field_link_rx, metric_id::link_rx_bytes, first_link, a_count, 1024},
+      {field_link_tx, metric_id::link_tx_bytes, first_link, a_count, 1024},
   };
   field_value links{};
   links.id = field_link_count;
-  code c = ask(s_.fn.fields, 1, &links);
-  if (c == success) c = outcome_of(links);
-  if (!take(c, s_.fn.fields.name(), metric_id::link_rx_bytes)) return;
-  const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(links.bits, most_links));
-  for (std::uint32_t link = 0; link < count && ended_by_ == success; ++link) {
-    std::array<field_value, rows.size()> reported{};
-    for (std::size_t n = 0; n < rows.size(); ++n) {
-      reported[n].id = rows[n].field;
-      reported[n].scope = link;
-    }
-    c = ask(s_.fn.fields, static_cast<int>(reported.size()), reported.data());
-    for (std::size_t n = 0; n < rows.size(); ++n) {
-      if (take(c, s_.fn.fields.name(), rows[n].id)) take_field(rows[n], reported[n], link + 1);
-    }
+  if (!get_field(field_of(metric_id::link_rx_bytes), links)) return;
+  const auto count = std::min<std::uint64_t>(links.bits, most_links);
+  for (std::uint32_t link = 0; link < count && ended_by() == success; ++link) {
+    read_fields(rows, link);
   }
 }
 

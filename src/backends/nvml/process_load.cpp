@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "backends/nvml/limits.hpp"
-
 namespace hmn::nvml {
 namespace {
 

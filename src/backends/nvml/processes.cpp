@@ -83,7 +83,7 @@ std::size_t list_outcome::worst() const noexcept {
 }
 
 bool list_outcome::stop_after(list_kind which, code c) noexcept {
-  if (c != gpu_is_lost && c != uninitialized && c != reset_required && c != late) return false;
+  if (!ends_it(c)) return false;
   const auto at = static_cast<std::size_t>(which);
   for (auto i = at + 1; i < results.size(); ++i) {
     results[i] = c;

@@ -297,7 +297,7 @@ result<void> nvml_source::metrics(slot number, bool slow, std::vector<metric>& o
     metric_reader reader(t, session_, of, wide_, faults_, out);
     reader.read(slow);
     const code c = reader.ended_by();
-    if (c != success && c != late && out.empty()) why = failure_for(c, reader.ended_from());
+    if (c != success && c != late && out.empty()) why = failure_for(c, reader.failed_from());
     return c;
   });
 }

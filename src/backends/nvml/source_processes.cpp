@@ -16,7 +16,6 @@ namespace hmn::nvml {
 namespace {
 
 constexpr std::uint32_t peak_field = usage_field::peak_used;
-constexpr std::uint64_t ns_per_us = 1000;
 
 // disabled: the mode is off. Other codes except success: unknown.
 constexpr code disabled = no_data;

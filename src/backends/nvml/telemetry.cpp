@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "backends/nvml/limits.hpp"
 #include "model/compose.hpp"
+#include "model/scale.hpp"
 
 namespace hmn::nvml {
 namespace {
@@ -41,210 +41,93 @@ std::uint32_t throttle_bits(std::uint64_t reasons) noexcept {
 }
 
 result<void> telemetry_reader::read() {
-  constexpr std::array steps{&telemetry_reader::read_utilization,
-                             &telemetry_reader::read_temperature,
-                             &telemetry_reader::read_memory_temperature,
-                             &telemetry_reader::read_power,
-                             &telemetry_reader::read_energy,
-                             &telemetry_reader::read_clocks,
-                             &telemetry_reader::read_fan,
-                             &telemetry_reader::read_pcie,
-                             &telemetry_reader::read_p_state,
-                             &telemetry_reader::read_throttle};
-  for (const auto step : steps) (this->*step)();
+  read_utilization();
+  set(out_.encoder_busy_percent, engine(field::encoder_busy_percent, s_.fn.encoder));
+  set(out_.decoder_busy_percent, engine(field::decoder_busy_percent, s_.fn.decoder));
+  set(out_.temperature_celsius, celsius(field::temperature_celsius));
+  set(out_.memory_celsius, memory_celsius());
+  set(out_.power_watts, watts(field::power_watts, s_.fn.power));
+  set(out_.power_limit_watts, watts(field::power_limit_watts, s_.fn.power_limit));
+  set(out_.energy_joules, joules(field::energy_joules));
+  set(out_.core_clock_mhz, indexed(field::core_clock_mhz, s_.fn.clock, clock_graphics));
+  set(out_.memory_clock_mhz, indexed(field::memory_clock_mhz, s_.fn.clock, clock_memory));
+  set(out_.fan_percent, fan_percent());
+  set(out_.pcie_generation, number(field::pcie_generation, s_.fn.pcie_generation));
+  set(out_.pcie_width, number(field::pcie_width, s_.fn.pcie_width));
+  set(out_.p_state, p_state());
+  set(out_.throttle, throttle());
   refuse_what_nvml_lacks();
   out_.from = source::nvml;
   if (!any_) return failure_for(first_code_ == success ? not_offered : first_code_, first_from_);
-  out_.sources |= std::uint64_t{1} << static_cast<unsigned>(source::nvml);
+  out_.sources |= bit_of(source::nvml);
   return {};
 }
 
-bool telemetry_reader::wants(std::uint32_t bits) const noexcept {
-  return (fields_ & bits) != 0;
-}
-
-bool telemetry_reader::take(code c, const char* from, std::uint32_t bits) {
-  if (c == success) return true;
-  const bool ends_now = ends_it(c) && ended_by_ == success;
-  if (ends_now) ended_by_ = c;
-  if (first_code_ == success || ends_now) {
-    first_code_ = c;
-    first_from_ = from;
-  }
-  t_.missing(c, ended_by_ != success ? first_from_ : from, fields_ & bits);
-  return false;
-}
-
-void telemetry_reader::refuse(status s, const char* from, const char* why, std::uint32_t bits) {
-  if (first_code_ == success) {
-    first_code_ = s == status::unsupported ? not_offered : unusable;
-    first_from_ = from;
-  }
-  if (!t_.wants()) return;
-  const auto stated = s == status::backend ? hmn::reason::implausible : hmn::reason::unknown;
-  t_.diagnose(with_reason(stated, fail(s, {from, ": ", why})), fields_ & bits);
-}
-
-void telemetry_reader::percent(unsigned reported, std::uint32_t bit, std::optional<double>& out) {
-  if (!wants(bit)) return;
-  out = reported;
-  any_ = true;
-}
-
 void telemetry_reader::read_utilization() {
-  constexpr std::uint32_t bits = field::gpu_busy_percent | field::memory_busy_percent;
-  if (wants(bits)) {
-    utilization reported{};
-    const char* const name = s_.fn.utilization.name();
-    // Drivers may report the whole GPU's value for an instance.
-    const code c = of_.is_partition() ? not_offered : ask(s_.fn.utilization, &reported);
-    if (take(c, name, bits)) {
-      percent(reported.gpu, field::gpu_busy_percent, out_.gpu_busy_percent);
-      percent(reported.memory, field::memory_busy_percent, out_.memory_busy_percent);
-    }
-  }
-  read_engine(s_.fn.encoder, field::encoder_busy_percent, out_.encoder_busy_percent);
-  read_engine(s_.fn.decoder, field::decoder_busy_percent, out_.decoder_busy_percent);
-}
-
-void telemetry_reader::read_engine(const percent_call& from, std::uint32_t bit,
-                                   std::optional<double>& out) {
-  if (!wants(bit)) return;
-  unsigned reported = 0;
-  unsigned period_us = 0;
-  const code c = ask(from, &reported, &period_us);
-  if (take(c, from.name(), bit)) percent(reported, bit, out);
-}
-
-void telemetry_reader::read_temperature() {
-  if (!wants(field::temperature_celsius)) return;
-  int celsius = 0;
-  const char* name = nullptr;
-  const code c = ask_temperature([this](auto&... a) { return ask(a...); }, s_, celsius, name);
-  if (!take(c, name, field::temperature_celsius)) return;
-  out_.temperature_celsius = celsius;
+  constexpr std::uint32_t gpu = field::gpu_busy_percent;
+  constexpr std::uint32_t memory = field::memory_busy_percent;
+  utilization reported{};
+  if (!get_utilization(gpu | memory, reported)) return;
   any_ = true;
+  if (wants(gpu)) out_.gpu_busy_percent = reported.gpu;
+  if (wants(memory)) out_.memory_busy_percent = reported.memory;
 }
 
-void telemetry_reader::read_memory_temperature() {
-  if (!wants(field::memory_celsius)) return;
+std::optional<unsigned> telemetry_reader::engine(std::uint32_t bit, const percent_call& from) {
+  unsigned percent = 0;
+  unsigned period_us = 0;
+  if (!get(bit, from, &percent, &period_us)) return std::nullopt;
+  return percent;
+}
+
+std::optional<int> telemetry_reader::memory_celsius() {
   field_value reported{};
   reported.id = field_memory_temperature;
-  const char* const name = s_.fn.fields.name();
-  code c = ask(s_.fn.fields, 1, &reported);
-  if (c == success) c = outcome_of(reported);
-  if (!take(c, name, field::memory_celsius)) return;
+  if (!get_field(field::memory_celsius, reported)) return std::nullopt;
   const bool is_number = reported.type == field_unsigned_int || reported.type == field_signed_int;
   const auto celsius = static_cast<std::int32_t>(reported.bits & 0xFFFFFFFFU);
   if (reported.bits == value_not_available) {
-    return refuse(status::backend, name, "a value that cannot be", field::memory_celsius);
+    refuse_value(s_.fn.fields, field::memory_celsius);
+    return std::nullopt;
   }
   // Boards without the sensor report 0.
-  if (!is_number || celsius == 0) {
-    return refuse(status::unsupported, name, "no memory temperature", field::memory_celsius);
-  }
-  out_.memory_celsius = celsius;
-  any_ = true;
+  if (is_number && celsius != 0) return celsius;
+  refuse(status::unsupported, s_.fn.fields.name(), "no memory temperature", field::memory_celsius);
+  return std::nullopt;
 }
 
-void telemetry_reader::read_watts(const number_call& from, std::uint32_t bit,
-                                  std::optional<double>& out) {
-  if (!wants(bit)) return;
-  unsigned milliwatts = 0;
-  const code c = ask(from, &milliwatts);
-  if (!take(c, from.name(), bit)) return;
-  out = from_milli.of(milliwatts);
-  any_ = true;
+std::optional<double> telemetry_reader::watts(std::uint32_t bit, const number_call& from) {
+  const auto milliwatts = number(bit, from);
+  if (!milliwatts) return std::nullopt;
+  return from_milli.of(*milliwatts);
 }
 
-void telemetry_reader::read_power() {
-  read_watts(s_.fn.power, field::power_watts, out_.power_watts);
-  read_watts(s_.fn.power_limit, field::power_limit_watts, out_.power_limit_watts);
-}
-
-void telemetry_reader::read_energy() {
-  if (!wants(field::energy_joules)) return;
-  const char* const name = s_.fn.energy.name();
-  if (t_.r.is_quick()) return t_.left_out(name, field::energy_joules);
-  unsigned long long millijoules = 0;
-  const code c = ask(s_.fn.energy, &millijoules);
-  if (!take(c, name, field::energy_joules)) return;
-  if (millijoules == value_not_available) {
-    return refuse(status::backend, name, "a value that cannot be", field::energy_joules);
-  }
-  out_.energy_joules = from_milli.of(static_cast<double>(millijoules));
-  any_ = true;
-}
-
-void telemetry_reader::read_clock(unsigned which, std::uint32_t bit,
-                                  std::optional<std::uint32_t>& out) {
-  if (!wants(bit)) return;
-  unsigned megahertz = 0;
-  const char* const name = s_.fn.clock.name();
-  const code c = ask(s_.fn.clock, which, &megahertz);
-  if (!take(c, name, bit)) return;
-  out = megahertz;
-  any_ = true;
-}
-
-void telemetry_reader::read_clocks() {
-  read_clock(clock_graphics, field::core_clock_mhz, out_.core_clock_mhz);
-  read_clock(clock_memory, field::memory_clock_mhz, out_.memory_clock_mhz);
-}
-
-void telemetry_reader::read_fan() {
-  if (!wants(field::fan_percent)) return;
+std::optional<unsigned> telemetry_reader::fan_percent() {
+  if (!wants(field::fan_percent)) return std::nullopt;
   unsigned reported = 0;
-  const char* name = s_.fn.fan_count.name();
   // Asking a card without fans for their speed takes longer.
-  if (ask(s_.fn.fan_count, &reported) == success && reported == 0) {
-    take(not_offered, name, field::fan_percent);
-    return;
+  if (call(t_, s_.fn.fan_count, of_.h, &reported) == success && reported == 0) {
+    take(not_offered, s_.fn.fan_count, field::fan_percent);
+    return std::nullopt;
   }
-  name = s_.fn.fan.name();
-  code c = ask(s_.fn.fan, &reported);
-  if (has_no_function(c) && s_.fn.fan_of) {
-    name = s_.fn.fan_of.name();
-    c = ask(s_.fn.fan_of, 0U, &reported);
-  }
-  if (!take(c, name, field::fan_percent)) return;
-  out_.fan_percent = reported;
-  any_ = true;
+  const code c = call(t_, s_.fn.fan, of_.h, &reported);
+  if (has_no_function(c) && s_.fn.fan_of) return indexed(field::fan_percent, s_.fn.fan_of, 0);
+  if (!take(c, s_.fn.fan, field::fan_percent)) return std::nullopt;
+  return reported;
 }
 
-void telemetry_reader::read_number(const number_call& from, std::uint32_t bit,
-                                   std::optional<std::uint32_t>& out,
-                                   std::optional<unsigned> unknown) {
-  if (!wants(bit)) return;
-  unsigned reported = 0;
-  if (!take(ask(from, &reported), from.name(), bit)) return;
-  if (reported == unknown) {
-    return refuse(status::unsupported, from.name(), "the driver does not know it now", bit);
-  }
-  out = reported;
-  any_ = true;
+std::optional<unsigned> telemetry_reader::p_state() {
+  const auto reported = number(field::p_state, s_.fn.p_state);
+  if (reported != p_state_unknown) return reported;
+  refuse(status::unsupported, s_.fn.p_state.name(), "the driver does not know it now",
+         field::p_state);
+  return std::nullopt;
 }
 
-void telemetry_reader::read_pcie() {
-  read_number(s_.fn.pcie_generation, field::pcie_generation, out_.pcie_generation);
-  read_number(s_.fn.pcie_width, field::pcie_width, out_.pcie_width);
-}
-
-void telemetry_reader::read_p_state() {
-  read_number(s_.fn.p_state, field::p_state, out_.p_state, p_state_unknown);
-}
-
-void telemetry_reader::read_throttle() {
-  if (!wants(field::throttle)) return;
-  unsigned long long reasons = 0;
-  const code c = ask(s_.fn.clock_reasons, &reasons);
-  if (!take(c, s_.fn.clock_reasons.name(), field::throttle)) return;
-  if (reasons == value_not_available) {
-    return refuse(status::backend, s_.fn.clock_reasons.name(), "a value that cannot be",
-                  field::throttle);
-  }
-  out_.throttle = throttle_bits(reasons);
-  any_ = true;
+std::optional<std::uint32_t> telemetry_reader::throttle() {
+  const auto reasons = wide_number(field::throttle, s_.fn.clock_reasons);
+  if (!reasons) return std::nullopt;
+  return throttle_bits(*reasons);
 }
 
 // Averaging times are not reported; PCIe byte counters wrap.

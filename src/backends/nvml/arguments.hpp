@@ -85,6 +85,14 @@ struct argument {
       return {role_of<T>, static_cast<std::uint64_t>(value)};
     }
   }
+  template <class T>
+  [[nodiscard]] T as() const noexcept {
+    if constexpr (std::is_pointer_v<T>) {
+      return reinterpret_cast<T>(address());
+    } else {
+      return static_cast<T>(value);
+    }
+  }
   [[nodiscard]] char* address() const noexcept {
     return reinterpret_cast<char*>(static_cast<std::uintptr_t>(value));
   }

@@ -143,6 +143,16 @@ diagnostic diagnostic_of(const topic& t, const failure& why) {
   return d;
 }
 
+void trace(const topic& about, const named_symbol& f, argument_list all, code c,
+           std::uint64_t duration_ns) {
+  failure why = failure_for(c, f.name());
+  if (c == success) why.message = describe(f.name(), all);
+  diagnostic d = diagnostic_of(about, why);
+  d.notes = note::trace;
+  d.duration_ns = duration_ns;
+  about.r.diagnose(d);
+}
+
 }  // namespace
 
 status status_of(code c) noexcept {
@@ -190,29 +200,15 @@ void topic::left_out(const char* what, std::uint32_t field) const {
       field);
 }
 
-call_under_way::call_under_way(const topic& about, const named_symbol& f,
-                               argument_list all) noexcept
-    : about_(about), f_(f), all_(all), result_(about.refused) {
-  if (!is_refused() && !f) result_ = no_symbol;
-  if (!is_refused() && about.is_late()) result_ = late;
-  if (is_refused()) return;
+code call_with(const topic& about, const named_symbol& f, argument_list all, caller pass) {
+  if (about.refused != success) return about.refused;
+  if (!f) return no_symbol;
+  if (about.is_late()) return late;
   mark(all);
-  if (about.r.wants_trace()) begin_ns_ = platform::monotonic_ns();
-}
-
-code call_under_way::end(code c) {
-  if (begin_ns_ != 0) trace(c);
-  return c == success && !are_written(all_) ? unusable : c;
-}
-
-void call_under_way::trace(code c) const {
-  const std::uint64_t end_ns = platform::monotonic_ns();
-  failure why = failure_for(c, f_.name());
-  if (c == success) why.message = describe(f_.name(), all_);
-  diagnostic d = diagnostic_of(about_, why);
-  d.notes = note::trace;
-  d.duration_ns = end_ns - begin_ns_;
-  about_.r.diagnose(d);
+  const std::uint64_t begin_ns = about.r.wants_trace() ? platform::monotonic_ns() : 0;
+  const code c = pass(f.address, all.data());
+  if (begin_ns != 0) trace(about, f, all, c, platform::monotonic_ns() - begin_ns);
+  return c == success && !are_written(all) ? unusable : c;
 }
 
 }  // namespace hmn::nvml

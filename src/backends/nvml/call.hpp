@@ -75,33 +75,17 @@ class opening_scope {
   reading& r_;
 };
 
+// Passes the arguments to the function at the address.
+using caller = code (*)(void* address, const argument* all);
+
 // What all calls have in common, so that it exists once.
-class call_under_way {
- public:
-  call_under_way(const topic& about, const named_symbol& f, argument_list all) noexcept;
-
-  // Whether the driver must not be called.
-  [[nodiscard]] bool is_refused() const noexcept { return result_ != success; }
-  [[nodiscard]] code result() const noexcept { return result_; }
-  // Takes what the driver returned.
-  code end(code c);
-
- private:
-  void trace(code c) const;
-
-  const topic& about_;
-  const named_symbol& f_;
-  argument_list all_;
-  std::uint64_t begin_ns_ = 0;  // 0: not traced
-  code result_;
-};
+code call_with(const topic& about, const named_symbol& f, argument_list all, caller pass);
 
 // Calls the driver, unless it is too late. Outputs of a call that fails are not defined.
 template <class... P>
 code call(const topic& about, const function<code(P...)>& f, std::type_identity_t<P>... passed) {
   const std::array<argument, sizeof...(P)> all{argument::of(passed)...};
-  call_under_way now(about, f, all);
-  return now.is_refused() ? now.result() : now.end(f(passed...));
+  return call_with(about, f, all, function<code(P...)>::pass);
 }
 
 }  // namespace hmn::nvml

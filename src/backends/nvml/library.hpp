@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "backends/backend.hpp"
 #include "backends/nvml/abi.hpp"
+#include "backends/nvml/arguments.hpp"
 #include "backends/nvml/functions.def"
 #include "model/failure.hpp"
 #include "platform/library.hpp"
@@ -24,11 +26,23 @@ struct named_symbol {
   explicit operator bool() const noexcept { return address != nullptr; }
 };
 
+// Calls the function at the address with arguments that call() has packed.
+template <class... P>
+code pass(void* address, const argument* all) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return static_cast<code>(reinterpret_cast<int (*)(P...)>(address)(all[I].as<P>()...));
+  }
+  (std::index_sequence_for<P...>{});
+}
+
 template <class F>
 struct function;
 
 template <class... P>
 struct function<code(P...)> : named_symbol {
+  // All addresses are passed in the same way.
+  static constexpr auto pass = nvml::pass<std::conditional_t<std::is_pointer_v<P>, void*, P>...>;
+
   code operator()(P... arguments) const {
     return static_cast<code>(reinterpret_cast<int (*)(P...)>(address)(arguments...));
   }

@@ -22,36 +22,25 @@ constexpr char all_names[] = HMN_NVML_FUNCTIONS(HMN_NVML_NAMES);
 constexpr std::uint16_t places[] = {HMN_NVML_FUNCTIONS(HMN_NVML_PLACE)};
 #undef HMN_NVML_PLACE
 
-static_assert(sizeof all_names <= UINT16_MAX);
-
 // Returns the place of the next function's names.
-std::uint16_t find(const platform::library& from, std::uint16_t at, named_symbol& out) noexcept {
-  out = {};
-  out.name_at = at;
-  for (std::uint8_t generation = 0; all_names[at] != '\0'; ++generation) {
+const char* find(const platform::library& from, const char* names, named_symbol& out) noexcept {
+  out = {nullptr, names, 0};
+  for (std::uint8_t generation = 0; *names != '\0'; ++generation) {
     if (!out) {
-      out.address = from.symbol(all_names + at);
-      if (out) {
-        out.generation = generation;
-        out.name_at = at;
-      }
+      if (void* const address = from.symbol(names)) out = {address, names, generation};
     }
-    at = static_cast<std::uint16_t>(at + std::strlen(all_names + at) + 1);
+    names += std::strlen(names) + 1;
   }
-  return static_cast<std::uint16_t>(at + 1);
+  return names + 1;
 }
 
 }  // namespace
 
-const char* named_symbol::name() const noexcept {
-  return all_names + name_at;
-}
-
 void symbols::find(const platform::library& from) noexcept {
-  std::uint16_t at = 0;
+  const char* names = all_names;
   for (const std::uint16_t place : places) {
-    at = nvml::find(from, at,
-                    *reinterpret_cast<named_symbol*>(reinterpret_cast<char*>(this) + place));
+    names = nvml::find(from, names,
+                       *reinterpret_cast<named_symbol*>(reinterpret_cast<char*>(this) + place));
   }
 }
 

@@ -18,11 +18,10 @@ namespace hmn::nvml {
 // that all of them are made empty by one call.
 struct named_symbol {
   void* address;
+  const char* known_as;     // the name that was found; the newest one if none was
   std::uint8_t generation;  // of the names in functions.def: that of the newest in the library
-  std::uint16_t name_at;    // its place among all names
 
-  // Name that was found; the newest one if none was.
-  [[nodiscard]] const char* name() const noexcept;
+  [[nodiscard]] const char* name() const noexcept { return known_as; }
   explicit operator bool() const noexcept { return address != nullptr; }
 };
 

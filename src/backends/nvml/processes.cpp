@@ -2,7 +2,6 @@
 #include "backends/nvml/processes.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 #include "model/compose.hpp"
 #include "model/sort.hpp"
@@ -93,49 +92,55 @@ bool list_outcome::stop_after(list_kind which, code c) noexcept {
 }
 
 void process_merge::clear() noexcept {
-  seen_.clear();
-  merged_.clear();
+  rows_.clear();
+  lists_ = 0;
 }
 
-void process_merge::collapse(std::size_t begin, join_rule join) {
-  sort_stably(
-      std::span(seen_).subspan(begin),
-      [](const seen& a, const seen& b) {
-        return std::tie(a.process.pid, a.order) < std::tie(b.process.pid, b.order);
-      },
-      positions_);
-  std::size_t end = begin;
-  for (std::size_t i = begin; i < seen_.size(); ++i) {
-    if (end > begin && seen_[end - 1].process.pid == seen_[i].process.pid) {
-      join(seen_[end - 1].process, seen_[i].process);
-    } else {
-      seen_[end++] = seen_[i];
-    }
-  }
-  seen_.resize(end);
-}
-
-void process_merge::add(std::span<const listed_process> list, std::uint32_t kind) {
-  const std::size_t begin = seen_.size();
+void process_merge::add(std::span<const listed_process> list, std::uint32_t kind,
+                        std::optional<std::uint32_t> pid) {
   for (const listed_process& row : list) {
-    merged_process p{row.pid, kind, row.gpu_instance, row.compute_instance, std::nullopt};
+    if (pid && row.pid != *pid) continue;
+    merged_process& p = rows_.emplace_back();
+    p.pid = row.pid;
+    p.kinds = kind;
+    p.gpu_instance = row.gpu_instance;
+    p.compute_instance = row.compute_instance;
     if (row.used != value_not_available) p.used = row.used;
-    seen_.push_back({p, seen_.size()});
+    p.list = lists_;
+    p.order = static_cast<std::uint32_t>(rows_.size());
   }
-  collapse(begin, [](merged_process& p, const merged_process& other) {
-    p.used = is_same_instance(p, other) ? larger(p.used, other.used) : sum(p.used, other.used);
-  });
+  ++lists_;
 }
 
 std::span<const merged_process> process_merge::finish() {
-  collapse(0, [](merged_process& p, const merged_process& other) {
+  sort_by(&merged_process::pid);
+  collapse([](merged_process& p, const merged_process& other) {
+    if (p.pid != other.pid || p.list != other.list) return false;
+    p.used = is_same_instance(p, other) ? larger(p.used, other.used) : sum(p.used, other.used);
+    return true;
+  });
+  collapse([](merged_process& p, const merged_process& other) {
+    if (p.pid != other.pid) return false;
     p.kinds |= other.kinds;
     p.used = larger(p.used, other.used);
+    return true;
   });
+  sort_by(&merged_process::order);
+  return rows_;
+}
+
+void process_merge::sort_by(std::uint32_t merged_process::*key) {
   sort_stably(
-      seen_, [](const seen& a, const seen& b) { return a.order < b.order; }, positions_);
-  for (const seen& s : seen_) merged_.push_back(s.process);
-  return merged_;
+      rows_, [key](const merged_process& a, const merged_process& b) { return a.*key < b.*key; },
+      positions_);
+}
+
+void process_merge::collapse(join_rule join) {
+  std::size_t end = 0;
+  for (const merged_process& row : rows_) {
+    if (end == 0 || !join(rows_[end - 1], row)) rows_[end++] = row;
+  }
+  rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(end), rows_.end());
 }
 
 code process_reader::read_list(const topic& t, session& s, const known_device& of, list_kind which,
@@ -177,14 +182,11 @@ list_outcome process_reader::find(const topic& t, session& s, const known_device
 }
 
 std::optional<merged_process> process_reader::find_in_list(std::uint32_t pid, std::uint32_t kind) {
-  same_pid_.clear();
-  for (const listed_process& row : list_.rows()) {
-    if (row.pid == pid) same_pid_.push_back(row);
-  }
-  if (same_pid_.empty()) return std::nullopt;
   merge_.clear();
-  merge_.add(same_pid_, kind);
-  return merge_.finish().front();
+  merge_.add(list_.rows(), kind, pid);
+  const auto rows = merge_.finish();
+  if (rows.empty()) return std::nullopt;
+  return rows.front();
 }
 
 void fill_usage(const topic& t, const known_device& of, const merged_process& from, usage& out) {

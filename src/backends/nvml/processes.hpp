@@ -27,6 +27,8 @@ struct merged_process {
   std::uint32_t gpu_instance = no_instance;
   std::uint32_t compute_instance = no_instance;
   std::optional<std::uint64_t> used;  // absent: not reported by the driver
+  std::uint32_t list = 0;             // number of the list that it was found in first
+  std::uint32_t order = 0;            // of all rows found
 };
 
 // Status of the three lists of one device.
@@ -51,23 +53,21 @@ struct list_outcome {
 class process_merge {
  public:
   void clear() noexcept;
-  void add(std::span<const listed_process> list, std::uint32_t kind);
+  // Adds the next list, or what it has of one process.
+  void add(std::span<const listed_process> list, std::uint32_t kind,
+           std::optional<std::uint32_t> pid = {});
   // Rows in the order found.
   std::span<const merged_process> finish();
 
  private:
-  struct seen {
-    merged_process process;
-    std::size_t order = 0;
-  };
+  void sort_by(std::uint32_t merged_process::*key);
+  // Merges what belongs to the row before; false: it stays a row.
+  using join_rule = bool (*)(merged_process& into, const merged_process& other);
+  void collapse(join_rule join);
 
-  // Merges entries of one pid from `begin` on.
-  using join_rule = void (*)(merged_process& into, const merged_process& other);
-  void collapse(std::size_t begin, join_rule join);
-
-  std::vector<seen> seen_;
+  std::vector<merged_process> rows_;
   std::vector<std::uint32_t> positions_;
-  std::vector<merged_process> merged_;
+  std::uint32_t lists_ = 0;
 };
 
 class process_reader {
@@ -87,7 +87,6 @@ class process_reader {
 
   process_list list_;
   process_merge merge_;
-  std::vector<listed_process> same_pid_;
   std::span<const merged_process> rows_;
 };
 

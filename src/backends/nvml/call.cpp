@@ -187,17 +187,27 @@ void topic::diagnose(const failure& why, std::uint32_t field, std::uint32_t note
   r.diagnose(d);
 }
 
+void topic::report(status found, std::initializer_list<piece> message, std::uint32_t field,
+                   reason stated, std::uint32_t notes) const {
+  if (wants()) diagnose(with_reason(stated, fail(found, message)), field, notes);
+}
+
 void topic::missing(code c, const char* what, std::uint32_t field) const {
   if (wants()) diagnose(failure_for(c, what), field);
 }
 
 void topic::left_out(const char* what, std::uint32_t field) const {
-  if (!wants()) return;
-  diagnose(
-      with_reason(reason::not_yet,
-                  fail(status::unsupported,
-                       {what, ": takes milliseconds, so that it is not asked at every interval"})),
-      field);
+  report(status::unsupported,
+         {what, ": takes milliseconds, so that it is not asked at every interval"}, field,
+         reason::not_yet);
+}
+
+topic topic::of_device(slot number) const noexcept {
+  return {r, about, number, {}};
+}
+
+topic topic::of_process(std::uint32_t number) const noexcept {
+  return {r, about, device, number};
 }
 
 code call_with(const topic& about, const named_symbol& f, argument_list all, caller pass) {

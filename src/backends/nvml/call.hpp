@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -54,10 +55,15 @@ struct topic {
   // Whether diagnostics are read at all; otherwise none need be built.
   [[nodiscard]] bool wants() const noexcept { return r.wants_diagnostics(); }
   void diagnose(const failure& why, std::uint32_t field = 0, std::uint32_t notes = 0) const;
+  // Reports what the library itself found.
+  void report(status found, std::initializer_list<piece> message, std::uint32_t field = 0,
+              reason stated = reason::unknown, std::uint32_t notes = 0) const;
   // Reports a missing value, since `what` returned `c`.
   void missing(code c, const char* what, std::uint32_t field) const;
   // Reports a value that a quick reading leaves out, since `what` takes milliseconds.
   void left_out(const char* what, std::uint32_t field) const;
+  [[nodiscard]] topic of_device(slot number) const noexcept;
+  [[nodiscard]] topic of_process(std::uint32_t number) const noexcept;
   [[nodiscard]] bool is_late() const noexcept {
     return !is_opening && platform::monotonic_ns() > r.deadline_ns();
   }

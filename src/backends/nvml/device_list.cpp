@@ -138,10 +138,10 @@ void device_list::drop_what_is_no_device(const topic& t, const session& s, const
   }
   const auto repeated = std::ranges::count_if(handles_, &handle_slot::is_repeated);
   const auto given = handles_.size() - static_cast<std::size_t>(repeated);
-  if (given == count || !t.wants()) return;
-  t.diagnose(with_reason(reason::implausible,
-                         fail(status::backend, {s.fn.count.name(), ": counts ", count,
-                                                " GPUs, but NVML has only ", given})));
+  if (given == count) return;
+  t.report(status::backend,
+           {s.fn.count.name(), ": counts ", count, " GPUs, but NVML has only ", given}, 0,
+           reason::implausible);
 }
 
 code device_list::take_handle(const topic& t, session& s, unsigned index) {
@@ -204,8 +204,7 @@ void device_list::note_unreachable(const topic& t, unsigned index, const sleep_w
   d.refused_by = at.from;
   d.identity.state = state_after(at.result);
   d.gaps.clear();
-  const topic about{t.r, t.about, *at.number, {}};
-  about.missing(at.result, at.result == set_aside ? "NVML" : at.from, 0);
+  t.of_device(*at.number).missing(at.result, at.result == set_aside ? "NVML" : at.from, 0);
 }
 
 // Keeps the instances of a GPU that is left out as they were last listed.
@@ -257,7 +256,7 @@ code device_list::list_instances(const topic& t, session& s, slot parent) {
   if (!gpu.mig_capable) return success;
   const std::uint64_t now = platform::monotonic_ns();
   if (gpu.mig_asked_ns != 0 && now - gpu.mig_asked_ns < mig_recheck_ns) return success;
-  const topic about{t.r, t.about, parent, {}};
+  const topic about = t.of_device(parent);
   unsigned current = 0;
   unsigned pending = 0;
   const code c = call(about, s.fn.mig_mode, gpu.h, &current, &pending);
@@ -354,7 +353,7 @@ void device_list::list_closed(const topic& t, const sleep_watch& watch, const fa
 
 void device_list::mark_closed(const topic& t, slot number, const sleep_watch& watch,
                               const failure* rest) {
-  const topic about{t.r, t.about, number, {}};
+  const topic about = t.of_device(number);
   if (rest != nullptr) {
     if (t.wants()) about.diagnose(*rest);
     return;
@@ -363,9 +362,8 @@ void device_list::mark_closed(const topic& t, slot number, const sleep_watch& wa
   const auto& address = devices_[d.parent.value_or(number)].address;
   const sleep_watch::watched* const w = address ? watch.find(*address) : nullptr;
   d.state = w != nullptr && w->asleep ? state::asleep : state::unknown;
-  if (d.state == state::asleep || !t.wants()) return;
-  about.diagnose(
-      fail(status::asleep, "not asked: NVML stays closed while another of its GPUs sleeps"));
+  if (d.state == state::asleep) return;
+  about.report(status::asleep, {"not asked: NVML stays closed while another of its GPUs sleeps"});
 }
 
 bool device_list::is_listed(slot number) const noexcept {

@@ -25,9 +25,8 @@ void device_reader::refuse(status s, const char* from, const char* why, std::uin
     first_code_ = s == status::unsupported ? not_offered : unusable;
     first_from_ = from;
   }
-  if (!t_.wants()) return;
-  const auto stated = s == status::backend ? reason::implausible : reason::unknown;
-  t_.diagnose(with_reason(stated, fail(s, {from, ": ", why})), fields_ & field);
+  t_.report(s, {from, ": ", why}, fields_ & field,
+            s == status::backend ? reason::implausible : reason::unknown);
 }
 
 void device_reader::refuse_value(const named_symbol& from, std::uint32_t field) {

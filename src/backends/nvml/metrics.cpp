@@ -152,11 +152,11 @@ void metric_reader::read_fault() {
   const bool has_number = last && last != xid_without_number;
   if (has_number) count(id, 0, *last);
   if (c == gpu_is_lost) return t_.missing(c, from->name(), field);
-  if (!take(c, *from, field) || has_number || !t_.wants()) return;
+  if (!take(c, *from, field) || has_number) return;
   const char* const why =
       last ? ": a fault to which NVML gives no number"
            : ": no fault since this context first asked; NVML reports no earlier one";
-  t_.diagnose(fail(last ? status::backend : status::unsupported, {from->name(), why}), field);
+  t_.report(last ? status::backend : status::unsupported, {from->name(), why}, field);
 }
 
 void metric_reader::read_load() {

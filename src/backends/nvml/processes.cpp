@@ -47,12 +47,6 @@ bool is_same_instance(const merged_process& a, const merged_process& b) noexcept
 
 constexpr std::uint32_t process_fields = usage_field::used | usage_field::allocated;
 
-void refuse_value(const topic& t, std::uint32_t pid, status s, const char* why) {
-  if (!t.wants()) return;
-  const topic about{t.r, t.about, t.device, pid};
-  about.diagnose(fail(s, why), process_fields);
-}
-
 void set_used(usage& out, std::uint64_t used) noexcept {
   out.used = used;
   out.allocated = used;
@@ -200,8 +194,8 @@ void fill_usage(const topic& t, const known_device& of, const merged_process& fr
     out.instance = of.identity.instance;
   }
   if (!from.used) {
-    refuse_value(t, from.pid, status::unsupported,
-                 "the driver lists the process without its memory");
+    t.of_process(from.pid).report(
+        status::unsupported, {"the driver lists the process without its memory"}, process_fields);
   } else {
     set_used(out, *from.used);
   }
@@ -221,8 +215,8 @@ void diagnose_lists(const topic& t, const list_outcome& outcome, std::uint32_t f
     if (!outcome.has(which)) t.missing(outcome.results[i], outcome.names[i], fields);
   }
   if (outcome.missed == 0) return;
-  t.diagnose(fail(status::limit, {outcome.missed, " more processes are listed than can be read"}),
-             fields, note::partial);
+  t.report(status::limit, {outcome.missed, " more processes are listed than can be read"}, fields,
+           reason::unknown, note::partial);
 }
 
 }  // namespace hmn::nvml

@@ -153,10 +153,9 @@ result<void> nvml_source::devices(std::vector<device>& out, reading& r) {
   const topic t{r, subject::devices, {}, {}};
   if (session_.is_open()) {
     if (auto done = list(t); !done) return done;
-    if (device_list_.listed().empty() && !watch_.devices().empty() && t.wants()) {
-      t.diagnose(
-          fail(status::no_source, {"NVML lists no GPU, but the bus has ", watch_.devices().size(),
-                                   " of NVIDIA; see 'dmesg' for NVRM lines"}));
+    if (device_list_.listed().empty() && !watch_.devices().empty()) {
+      t.report(status::no_source, {"NVML lists no GPU, but the bus has ", watch_.devices().size(),
+                                   " of NVIDIA; see 'dmesg' for NVRM lines"});
     }
   } else if (rests_ || must_stay_closed()) {
     device_list_.list_closed(t, watch_, rests_ ? &*why_ : nullptr);

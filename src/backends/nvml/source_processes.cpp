@@ -28,18 +28,15 @@ code ask_mode(const topic& t, const session& s, const known_device& of) {
 }
 
 void say_off(const topic& t) {
-  if (!t.wants()) return;
-  t.diagnose(fail(status::unsupported,
-                  "the driver keeps no account of processes: root may turn its accounting mode on, "
-                  "with 'nvidia-smi --accounting-mode=1'"),
-             peak_field);
+  t.report(status::unsupported,
+           {"the driver keeps no account of processes: root may turn its accounting mode on, with "
+            "'nvidia-smi --accounting-mode=1'"},
+           peak_field);
 }
 
 void refuse(const topic& t, std::uint32_t pid, status why, const char* message) {
-  if (!t.wants()) return;
-  const topic about{t.r, t.about, t.device, pid};
-  const auto stated = why == status::backend ? reason::implausible : reason::unknown;
-  about.diagnose(with_reason(stated, fail(why, message)), peak_field);
+  t.of_process(pid).report(why, {message}, peak_field,
+                           why == status::backend ? reason::implausible : reason::unknown);
 }
 
 // Ended processes come first in the driver's search: a record of a listed process may be about its
@@ -75,8 +72,7 @@ code read_accounts(const topic& t, const session& s, const known_device& of, boo
     if (c == success) {
       take(t, found, row);
     } else {
-      const topic about{t.r, t.about, t.device, row.pid};
-      about.missing(c, s.fn.account.name(), peak_field);
+      t.of_process(row.pid).missing(c, s.fn.account.name(), peak_field);
     }
   }
   return success;

@@ -13,7 +13,7 @@ namespace field = telemetry_field;
 
 // nvmlClocksEventReasons
 struct reason {
-  std::uint64_t reported;
+  std::uint32_t reported;
   std::uint32_t means;
 };
 
@@ -35,7 +35,7 @@ std::uint32_t throttle_bits(std::uint64_t reasons) noexcept {
   std::uint32_t bits = 0;
   for (const reason& r : reasons_known) {
     if ((reasons & r.reported) != 0) bits |= r.means;
-    reasons &= ~r.reported;
+    reasons &= ~std::uint64_t{r.reported};
   }
   return reasons == 0 ? bits : bits | throttle::other;
 }

@@ -2,7 +2,6 @@
 #include "backends/nvml/sleep.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <utility>
 
@@ -13,17 +12,10 @@
 #include "model/sort.hpp"
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
+#include "platform/library.hpp"
 
 namespace hmn::nvml {
 namespace {
-
-using word = std::array<char, 32>;
-
-std::string_view first_word(const std::string& path, word& buffer) noexcept {
-  const auto got = platform::read_small(path.c_str(), buffer);
-  const std::string_view whole(buffer.data(), got ? got.value : 0);
-  return whole.substr(0, whole.find('\n'));
-}
 
 bool bound_to_another(std::string_view driver) noexcept {
   return !driver.empty() && driver != "nvidia";
@@ -47,7 +39,7 @@ void sleep_watch::refresh(std::uint64_t now_ns) {
   }
   word buffer;
   for (watched& w : devices_) {
-    w.asleep = w.may_sleep && says_asleep(first_word(w.status_path, buffer));
+    w.asleep = w.may_sleep && says_asleep(read(w.address, "runtime_status", buffer));
   }
 }
 
@@ -70,7 +62,7 @@ std::uint64_t sleep_watch::longest_delay_ns() const noexcept {
   std::uint64_t longest = 0;
   for (const watched& w : devices_) {
     if (!w.may_sleep) continue;
-    longest = std::max(longest, idle::delay_ns(first_word(w.delay_path, buffer)));
+    longest = std::max(longest, idle::delay_ns(read(w.address, "autosuspend_delay_ms", buffer)));
   }
   return longest;
 }
@@ -104,17 +96,28 @@ void sleep_watch::replace(const std::vector<pci_address>& found) {
   ++changes_;
   devices_.clear();
   for (const pci_address& a : found) {
-    const std::string folder =
-        compose({sys_root_, "/bus/pci/devices/", system_name(a).view(), "/power"});
-    devices_.push_back({a, false, false, folder + "/control", folder + "/runtime_status",
-                        folder + "/autosuspend_delay_ms"});
+    devices_.push_back({a});
   }
+}
+
+// Allocates nothing: it is part of each reading.
+std::string_view sleep_watch::read(const pci_address& device, std::string_view file,
+                                   word& buffer) const {
+  std::array<char, platform::longest_path> path;
+  const auto composed =
+      compose_in(std::span(path).first(path.size() - 1),
+                 {sys_root_, "/bus/pci/devices/", system_name(device).view(), "/power/", file});
+  path[composed.size()] = '\0';
+  const auto got = platform::read_small(path.data(), buffer);
+  const std::string_view whole(buffer.data(), got ? got.value : 0);
+  return whole.substr(0, whole.find('\n'));
 }
 
 void sleep_watch::read_controls() noexcept {
   word buffer;
-  for (watched& w : devices_)
-    w.may_sleep = idle::says_may_sleep(first_word(w.control_path, buffer));
+  for (watched& w : devices_) {
+    w.may_sleep = idle::says_may_sleep(read(w.address, "control", buffer));
+  }
 }
 
 }  // namespace hmn::nvml

@@ -4,6 +4,7 @@
 // while one of them is suspended, and must not stay open if one could suspend.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -22,9 +23,6 @@ class sleep_watch {
     pci_address address;
     bool may_sleep = false;
     bool asleep = false;
-    std::string control_path;
-    std::string status_path;
-    std::string delay_path;
   };
 
   sleep_watch(std::string proc_root, std::string sys_root);
@@ -49,6 +47,9 @@ class sleep_watch {
   void list_from_driver(std::vector<pci_address>& found) const;
   void list_from_bus(std::vector<pci_address>& found) const;
   void replace(const std::vector<pci_address>& found);
+  // First line of a file in the device's folder of power management.
+  using word = std::array<char, 32>;
+  std::string_view read(const pci_address& device, std::string_view file, word& buffer) const;
   void read_controls() noexcept;
 
   std::string proc_root_;

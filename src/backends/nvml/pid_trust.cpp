@@ -27,9 +27,18 @@ constexpr short_text<12> gpu_nodes[] = {numbered_node, "/dev/dxg",   "/dev/nvhos
 // Nodes opened by NVML itself: never those of CUDA (nvidia-uvm) or displays (nvidia-modeset).
 bool is_node_of_nvml(std::string_view target) noexcept {
   if (target == control_node.view()) return true;
-  if (!target.starts_with(numbered_node.view()) || target.size() == numbered_node.size()) return false;
+  if (!target.starts_with(numbered_node.view()) || target.size() == numbered_node.size())
+    return false;
   const std::string_view number = target.substr(numbered_node.size());
   return std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool has(const std::vector<std::string>& all, std::string_view one) noexcept {
+  return std::ranges::find(all, one) != all.end();
+}
+
+std::string_view target_of(std::string_view held) noexcept {
+  return held.substr(held.find(' ') + 1);
 }
 
 // Takes a descriptor's name and the target of its link; returns false to stop.
@@ -73,11 +82,11 @@ void pid_trust::before_opening() {
 void pid_trust::after_opening() {
   std::erase_if(own_, [&](const held& h) { return !is_still(h); });
   for (held& h : nodes_from_lowest()) {
-    if (is_node_of_nvml(h.target) && !has(before_, h) && !has(own_, h))
-      own_.push_back(std::move(h));
+    const bool is_its = is_node_of_nvml(target_of(h)) && !has(before_, h) && !has(own_, h);
+    if (is_its) own_.push_back(std::move(h));
   }
   before_.clear();
-  found_.reset();
+  found_.clear();
   is_looked_at_ = false;
   sees_ours_ = false;
 }
@@ -96,29 +105,29 @@ bool pid_trust::has_foreign_tree() const {
 }
 
 bool pid_trust::holds_no_gpu() {
-  if (is_looked_at_) return !found_;
-  if (found_ && is_still(*found_)) {
+  if (is_looked_at_) return found_.empty();
+  if (!found_.empty() && is_still(found_)) {
     is_looked_at_ = true;
     return false;
   }
-  found_.reset();
+  found_.clear();
   const auto look = [&](std::string_view name, std::string_view target) {
     if (!is_gpu_node(target)) return true;
-    held one(name, target);
+    held one = compose({name, " ", target});
     if (has(own_, one)) return true;
     found_ = std::move(one);
     return false;
   };
   const bool all = each_descriptor(own_descriptors_, look);
-  is_looked_at_ = all || found_;
-  return all && !found_;
+  is_looked_at_ = all || !found_.empty();
+  return all && found_.empty();
 }
 
 bool pid_trust::is_still(const held& one) const {
   std::array<char, 512> target;
-  const auto length =
-      platform::read_link(compose({own_descriptors_, "/", one.descriptor}).c_str(), target);
-  return length && std::string_view(target.data(), length.value) == one.target;
+  const std::string_view name = std::string_view(one).substr(0, one.find(' '));
+  const auto length = platform::read_link(compose({own_descriptors_, "/", name}).c_str(), target);
+  return length && std::string_view(target.data(), length.value) == target_of(one);
 }
 
 bool pid_trust::sees_our_namespace(std::span<const merged_process> rows) {
@@ -133,10 +142,6 @@ bool pid_trust::exists(std::uint32_t pid) const {
   return platform::exists(compose({proc_root_, "/", pid}).c_str());
 }
 
-bool pid_trust::has(const std::vector<held>& all, const held& one) noexcept {
-  return std::ranges::find(all, one) != all.end();
-}
-
 // Where the kernel reports how many descriptors are open, all those below the lowest are, and the
 // others mostly have the next numbers. At a hole among them all are looked at, if few are open.
 std::vector<pid_trust::held> pid_trust::nodes_from_lowest() const {
@@ -144,7 +149,7 @@ std::vector<pid_trust::held> pid_trust::nodes_from_lowest() const {
   const auto opened = platform::directory::open(own_descriptors_.c_str());
   if (!opened) return all;
   const auto note = [&](std::string_view name, std::string_view target) {
-    if (is_gpu_node(target)) all.push_back({name, target});
+    if (is_gpu_node(target)) all.push_back(compose({name, " ", target}));
     return true;
   };
   const auto status = opened.value.status_of(".");

@@ -39,15 +39,9 @@ class pid_trust {
   [[nodiscard]] bool exists(std::uint32_t pid) const;
 
  private:
-  struct held {
-    std::string descriptor;  // name in <proc>/self/fd
-    std::string target;
+  // A descriptor's name in <proc>/self/fd, and the target of its link: "7 /dev/nvidia0".
+  using held = std::string;
 
-    held(std::string_view name, std::string_view node) : descriptor(name), target(node) {}
-    bool operator==(const held&) const = default;
-  };
-
-  static bool has(const std::vector<held>& all, const held& one) noexcept;
   std::vector<held> nodes_from_lowest() const;
   bool is_still(const held& one) const;
   bool process_holds_gpu(std::uint32_t pid) const;
@@ -59,7 +53,7 @@ class pid_trust {
   int lowest_ = -1;  // free descriptor before NVML is opened
   std::vector<held> before_;
   std::vector<held> own_;      // opened by NVML
-  std::optional<held> found_;  // opened by the caller, last seen
+  held found_;                 // opened by the caller, last seen; empty: none
   bool is_looked_at_ = false;  // in this reading
 };
 

@@ -54,6 +54,7 @@ bool is_same(const known_device& known, const known_device& seen) noexcept {
 
 // Keeps known values when a reading fails.
 void keep_what_is_known(const known_device& known, known_device& seen) {
+  seen.faults = known.faults;
   if (seen.identity.uuid.empty()) seen.identity.uuid = known.identity.uuid;
   if (seen.identity.name.empty()) seen.identity.name = known.identity.name;
 }

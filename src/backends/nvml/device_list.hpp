@@ -45,6 +45,7 @@ class device_list {
   [[nodiscard]] std::span<const slot> listed() const noexcept { return listed_; }
   [[nodiscard]] bool is_listed(slot number) const noexcept;
   [[nodiscard]] known_device* find(slot number) noexcept;
+  [[nodiscard]] std::span<known_device> all() noexcept { return devices_; }
   [[nodiscard]] bool one_is_lost() const noexcept;
   // Returns whether calls may be made for the device now: reading::may_ask() of its GPU.
   [[nodiscard]] bool may_ask(const topic& t, const known_device& of) const noexcept;

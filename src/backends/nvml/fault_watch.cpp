@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/fault_watch.hpp"
 
-#include <algorithm>
-
 namespace hmn::nvml {
 namespace {
 
@@ -11,26 +9,17 @@ constexpr unsigned most_events = 256;  // per reading; the next one continues
 }  // namespace
 
 fault_watch::answer fault_watch::read(const topic& t, const known_device& of) {
-  watched& w = entry_of(of);
+  known_faults& w = devices_.find(of.identity.number)->faults;
+  if (w.h != of.h) w.session = 0;
+  w.h = of.h;
   if (w.session != s_.number()) begin(t, w, of.is_partition());
   if (w.result != success) return {w.result, w.from, w.last};
   const code c = take_down(t);
   return {c, &s_.fn.wait_for_event, w.last};
 }
 
-fault_watch::watched& fault_watch::entry_of(const known_device& of) {
-  const slot number = of.identity.number;
-  const auto known =
-      std::ranges::find_if(all_, [&](const watched& w) { return w.number == number; });
-  watched& w = known != all_.end() ? *known : all_.emplace_back();
-  w.number = number;
-  if (w.h != of.h) w.session = 0;
-  w.h = of.h;
-  return w;
-}
-
 // NVML has no events for an instance: those it causes are the GPU's.
-void fault_watch::begin(const topic& t, watched& w, bool is_partition) {
+void fault_watch::begin(const topic& t, known_faults& w, bool is_partition) {
   w.session = s_.number();
   unsigned long long types = 0;
   w.from = &s_.fn.event_types;
@@ -40,7 +29,7 @@ void fault_watch::begin(const topic& t, watched& w, bool is_partition) {
   if (w.result == late) w.session = 0;
 }
 
-code fault_watch::enter(const topic& t, watched& w) {
+code fault_watch::enter(const topic& t, known_faults& w) {
   if (s_.events == nullptr) {
     w.from = &s_.fn.create_events;
     if (const code c = call(t, s_.fn.create_events, &s_.events); c != success) return c;
@@ -51,8 +40,8 @@ code fault_watch::enter(const topic& t, watched& w) {
   if (c != unknown) return c;
   // Event sets are then unusable, according to NVML's documentation.
   s_.free_events();
-  for (watched& other : all_) {
-    if (&other != &w) other.session = 0;
+  for (known_device& other : devices_.all()) {
+    if (&other.faults != &w) other.faults.session = 0;
   }
   return c;
 }
@@ -70,7 +59,8 @@ code fault_watch::take_down(const topic& t) {
 
 void fault_watch::take_down(const event_data& reported) noexcept {
   if ((reported.type & event_xid) == 0) return;
-  for (watched& w : all_) {
+  for (known_device& d : devices_.all()) {
+    known_faults& w = d.faults;
     if (w.h == reported.device && w.session == s_.number()) w.last = reported.data;
   }
 }

@@ -6,9 +6,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "backends/nvml/call.hpp"
+#include "backends/nvml/device_list.hpp"
 #include "backends/nvml/known_device.hpp"
 #include "backends/nvml/session.hpp"
 
@@ -16,7 +16,7 @@ namespace hmn::nvml {
 
 class fault_watch {
  public:
-  explicit fault_watch(session& s) noexcept : s_(s) {}
+  fault_watch(session& s, device_list& devices) noexcept : s_(s), devices_(devices) {}
 
   struct answer {
     code result = success;
@@ -30,22 +30,12 @@ class fault_watch {
   code take_down(const topic& t);
 
  private:
-  struct watched {
-    slot number = 0;
-    handle h = nullptr;
-    std::uint64_t session = 0;  // opening that registered it
-    code result = success;
-    const named_symbol* from = nullptr;
-    std::optional<std::uint64_t> last;
-  };
-
-  watched& entry_of(const known_device& of);
-  void begin(const topic& t, watched& w, bool is_partition);
-  code enter(const topic& t, watched& w);
+  void begin(const topic& t, known_faults& w, bool is_partition);
+  code enter(const topic& t, known_faults& w);
   void take_down(const event_data& reported) noexcept;
 
   session& s_;
-  std::vector<watched> all_;
+  device_list& devices_;
 };
 
 }  // namespace hmn::nvml

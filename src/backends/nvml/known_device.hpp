@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/nvml/abi.hpp"
+#include "backends/nvml/library.hpp"
 #include "model/device.hpp"
 #include "model/diagnostic.hpp"
 #include "model/pci_address.hpp"
@@ -31,6 +32,15 @@ struct memory_traits {
   std::optional<std::uint32_t> numa_node;
 };
 
+// Faults of a device since it is watched (fault_watch.hpp).
+struct known_faults {
+  handle h = nullptr;
+  std::uint64_t session = 0;  // opening that registered it
+  code result = success;
+  const named_symbol* from = nullptr;
+  std::optional<std::uint64_t> last;
+};
+
 // Device from first sight on; its index in the device list is its slot.
 struct known_device {
   device identity;
@@ -47,6 +57,7 @@ struct known_device {
   code refusal = success;          // why it is unusable: no handle, or its last return code
   const char* refused_by = "";     // the call that returned it
   std::vector<diagnostic> gaps;    // missing identity values, and why
+  known_faults faults;
 
   [[nodiscard]] bool is_lost() const noexcept { return refusal == gpu_is_lost; }
   [[nodiscard]] bool is_partition() const noexcept {

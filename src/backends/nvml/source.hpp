@@ -70,8 +70,8 @@ class nvml_source final : public device_source {
   const settings settings_;
   sleep_watch watch_;
   session session_;
-  fault_watch faults_{session_};
   device_list device_list_;
+  fault_watch faults_{session_, device_list_};
   process_reader processes_;
   process_load load_;
   wide_counts wide_;

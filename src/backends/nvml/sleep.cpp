@@ -2,7 +2,6 @@
 #include "backends/nvml/sleep.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "backends/idle/backoff.hpp"
@@ -69,34 +68,25 @@ std::uint64_t sleep_watch::longest_delay_ns() const noexcept {
 
 void sleep_watch::list() {
   found_.clear();
-  list_from_driver(found_);
-  if (found_.empty()) list_from_bus(found_);
-  sort_stably(found_, std::less<>());
-  const bool same =
-      std::equal(devices_.begin(), devices_.end(), found_.begin(), found_.end(),
-                 [](const watched& w, const pci_address& a) { return w.address == a; });
-  if (!same) replace(found_);
+  list_from_driver();
+  if (found_.empty()) list_from_bus();
+  sort_stably(found_, [](const watched& a, const watched& b) { return a.address < b.address; });
+  if (std::ranges::equal(devices_, found_, {}, &watched::address, &watched::address)) return;
+  ++changes_;
+  devices_.swap(found_);
 }
 
-void sleep_watch::list_from_driver(std::vector<pci_address>& found) const {
+void sleep_watch::list_from_driver() {
   const std::string gpus = proc_root_ + "/driver/nvidia/gpus";
   platform::for_each_entry(gpus.c_str(), [&](std::string_view name) {
-    if (const auto a = parse_pci_address(name)) found.push_back(*a);
+    if (const auto a = parse_pci_address(name)) found_.push_back({*a});
     return true;
   });
 }
 
-void sleep_watch::list_from_bus(std::vector<pci_address>& found) const {
+void sleep_watch::list_from_bus() {
   for (const pci::gpu& g : pci::gpus_on_bus(proc_root_, sys_root_, vendor::nvidia)) {
-    if (!bound_to_another(g.driver.view())) found.push_back(g.address);
-  }
-}
-
-void sleep_watch::replace(const std::vector<pci_address>& found) {
-  ++changes_;
-  devices_.clear();
-  for (const pci_address& a : found) {
-    devices_.push_back({a});
+    if (!bound_to_another(g.driver.view())) found_.push_back({g.address});
   }
 }
 

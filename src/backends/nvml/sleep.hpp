@@ -44,9 +44,8 @@ class sleep_watch {
 
  private:
   void list();
-  void list_from_driver(std::vector<pci_address>& found) const;
-  void list_from_bus(std::vector<pci_address>& found) const;
-  void replace(const std::vector<pci_address>& found);
+  void list_from_driver();
+  void list_from_bus();
   // First line of a file in the device's folder of power management.
   using word = std::array<char, 32>;
   std::string_view read(const pci_address& device, std::string_view file, word& buffer) const;
@@ -55,7 +54,7 @@ class sleep_watch {
   std::string proc_root_;
   std::string sys_root_;
   std::vector<watched> devices_;
-  std::vector<pci_address> found_;
+  std::vector<watched> found_;  // in the listing under way
   std::uint64_t listed_at_ns_ = 0;
   std::uint64_t changes_ = 0;
 };

@@ -44,29 +44,18 @@ void symbols::find(const platform::library& from) noexcept {
   }
 }
 
-namespace {
-
-failure not_opened(const platform::library::open_result& tried, const std::string& help) {
-  return fail(tried.is_missing ? status::no_source : status::backend,
-              {tried.error_text, help.empty() ? "" : ": ", help});
-}
-
-}  // namespace
-
 result<platform::library> open_library(const settings& s) {
-  if (!s.nvml_path.empty()) {
-    auto chosen = platform::library::open(s.nvml_path.c_str());
-    if (chosen) return std::move(chosen.value);
-    return not_opened(chosen, {});
-  }
+  const bool is_chosen = !s.nvml_path.empty();
   const auto places = library_places();
-  auto found = platform::library::open(places.front());
+  auto found = platform::library::open(is_chosen ? s.nvml_path.c_str() : places.front());
   for (const char* path : places.subspan(1)) {
-    if (found) break;
+    if (found || is_chosen) break;
     if (platform::exists(path)) found = platform::library::open(path);
   }
   if (found) return std::move(found.value);
-  return not_opened(found, found.is_missing ? advice(s) : "");
+  const std::string help = found.is_missing && !is_chosen ? advice(s) : "";
+  return fail(found.is_missing ? status::no_source : status::backend,
+              {found.error_text, help.empty() ? "" : ": ", help});
 }
 
 }  // namespace hmn::nvml

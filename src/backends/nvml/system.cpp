@@ -38,21 +38,23 @@ bool any_node() noexcept {
 std::string advice_for(const pci::gpu& first) {
   const text<32> address = to_text(first.address);
   const std::string_view driver = first.driver.view();
+  std::string_view is_at = "the NVIDIA GPU at ";
+  std::string_view runs_on;
+  std::string_view advised;
   if (driver == "vfio-pci") {
-    return compose(
-        {"the NVIDIA GPU at ", address.view(), " is given to a virtual machine (vfio-pci)"});
+    advised = " is given to a virtual machine (vfio-pci)";
+  } else if (driver == "nouveau" || driver == "nova_core") {
+    runs_on = driver;
+    advised = ", which measures nothing here; install NVIDIA's driver";
+  } else if (driver == "nvidia") {
+    advised =
+        " has its kernel driver; install the package with libnvidia-ml.so.1, in a container enable "
+        "the 'utility' driver capability";
+  } else {
+    is_at = "an NVIDIA GPU is at ";
+    advised = "; install NVIDIA's driver, or in a container start it with GPU access";
   }
-  if (driver == "nouveau" || driver == "nova_core") {
-    return compose({"the NVIDIA GPU at ", address.view(), " runs on ", driver,
-                    ", which measures nothing here; install NVIDIA's driver"});
-  }
-  if (driver == "nvidia") {
-    return compose({"the NVIDIA GPU at ", address.view(),
-                    " has its kernel driver; install the package with libnvidia-ml.so.1, in a "
-                    "container enable the 'utility' driver capability"});
-  }
-  return compose({"an NVIDIA GPU is at ", address.view(),
-                  "; install NVIDIA's driver, or in a container start it with GPU access"});
+  return compose({is_at, address.view(), runs_on.empty() ? "" : " runs on ", runs_on, advised});
 }
 
 std::string advice_off_the_bus() {

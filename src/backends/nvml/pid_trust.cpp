@@ -80,11 +80,15 @@ void pid_trust::before_opening() {
 }
 
 void pid_trust::after_opening() {
-  std::erase_if(own_, [&](const held& h) { return !is_still(h); });
-  for (held& h : nodes_from_lowest()) {
-    const bool is_its = is_node_of_nvml(target_of(h)) && !has(before_, h) && !has(own_, h);
-    if (is_its) own_.push_back(std::move(h));
+  std::vector<held> own;
+  for (held& h : own_) {
+    if (is_still(h)) own.push_back(std::move(h));
   }
+  for (held& h : nodes_from_lowest()) {
+    const bool is_its = is_node_of_nvml(target_of(h)) && !has(before_, h) && !has(own, h);
+    if (is_its) own.push_back(std::move(h));
+  }
+  own_ = std::move(own);
   before_.clear();
   found_.clear();
   is_looked_at_ = false;

@@ -8,7 +8,6 @@
 #include "backends/nvml/system.hpp"
 #include "backends/nvml/telemetry.hpp"
 #include "backends/source_list.hpp"
-#include "model/compose.hpp"
 #include "platform/clock.hpp"
 
 namespace hmn {
@@ -104,9 +103,8 @@ failure nvml_source::asleep() const {
   const auto sleeper = std::ranges::find_if(all, [](const auto& w) { return w.asleep; });
   return fail(
       status::asleep,
-      compose(
-          {"the GPU at ", sleeper != all.end() ? to_text(sleeper->address).view() : "?",
-           " sleeps, and asking NVML would wake it; it is left asleep unless waking is allowed"}));
+      {"the GPU at ", sleeper != all.end() ? to_text(sleeper->address).view() : "?",
+       " sleeps, and asking NVML would wake it; it is left asleep unless waking is allowed"});
 }
 
 result<void> nvml_source::open(const topic& t) {

@@ -143,7 +143,8 @@ class description {
     length_ += compose_in(std::span(bytes_).subspan(length_), pieces).size();
   }
   void add_text(std::string_view text) noexcept;
-  void add_members(role of, const char* from);
+  // Returns the size of all.
+  std::size_t add_members(role of, const char* from);
   [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), length_}; }
 
  private:
@@ -163,8 +164,8 @@ void description::add_text(std::string_view text) noexcept {
   add({"\""});
 }
 
-void description::add_members(role of, const char* from) {
-  each_member(of, [&](const member& m) {
+std::size_t description::add_members(role of, const char* from) {
+  return each_member(of, [&](const member& m) {
     if (m.is_input()) return;
     add({", ", m.name, m.name.empty() ? "" : "="});
     const char* const at = from + m.offset;
@@ -228,10 +229,7 @@ message_text describe(const char* symbol, argument_list all) noexcept {
     }
     if (!has_layout(a)) continue;
     const char* from = a.address();
-    for (std::uint64_t n = shown(all, i); n != 0; --n) {
-      out.add_members(a.is, from);
-      from += each_member(a.is, [](const member&) {});
-    }
+    for (std::uint64_t n = shown(all, i); n != 0; --n) from += out.add_members(a.is, from);
   }
   return out.view();
 }

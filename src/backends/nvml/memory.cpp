@@ -24,16 +24,15 @@ bool is_total(std::uint64_t reported) noexcept {
 }
 
 // A total of 0 is consistent with a device without memory of its own.
-memory_values without_total(std::uint64_t reported) noexcept {
+memory_values values_of(std::uint64_t total, std::uint64_t free, std::uint64_t used,
+                        bool agree) noexcept {
   memory_values f;
-  f.agree = reported == 0;
-  return f;
-}
-
-memory_values total_alone(std::uint64_t total) noexcept {
-  memory_values f;
+  f.agree = is_total(total) ? agree : total == 0;
+  if (!is_total(total)) return f;
   f.total = total;
-  f.agree = false;
+  if (!agree) return f;
+  f.free = free;
+  f.used = used;
   return f;
 }
 
@@ -70,24 +69,17 @@ bool is_host_side(const memory_traits& of) noexcept {
 }  // namespace
 
 memory_values check(const memory_v2& reported) noexcept {
-  if (!is_total(reported.total)) return without_total(reported.total);
-  memory_values f;
-  if (reported.reserved <= reported.total &&
-      adds_up(reported.total - reported.reserved, reported.free, reported.used)) {
-    f = {reported.total, reported.free, reported.used, reported.reserved, true};
-  } else if (adds_up(reported.total, reported.free, reported.used) &&
-             reported.reserved <= reported.used) {
-    f = {reported.total, reported.free, reported.used - reported.reserved, reported.reserved, true};
-  } else {
-    f = total_alone(reported.total);
-  }
+  const auto& [version, total, reserved, free, used] = reported;
+  const bool is_apart = reserved <= total && adds_up(total - reserved, free, used);
+  const bool is_used = !is_apart && adds_up(total, free, used) && reserved <= used;
+  memory_values f = values_of(total, free, is_used ? used - reserved : used, is_apart || is_used);
+  if (f.used) f.reserved = reserved;
   return f;
 }
 
 memory_values check(const memory_v1& reported) noexcept {
-  if (!is_total(reported.total)) return without_total(reported.total);
-  if (!adds_up(reported.total, reported.free, reported.used)) return total_alone(reported.total);
-  return {reported.total, reported.free, reported.used, std::nullopt, true};
+  const auto& [total, free, used] = reported;
+  return values_of(total, free, used, adds_up(total, free, used));
 }
 
 memory_answer ask_memory(const topic& t, session& s, known_device& of) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/call.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -87,51 +86,11 @@ constexpr std::array meanings{
 
 constexpr meaning unlisted{unknown, status::backend, "a code that this version does not know"};
 
-// The library's own codes come first, for the driver's are any 32 bits.
-constexpr std::uint64_t place_of(code c) noexcept {
-  constexpr std::uint64_t first_of_driver = unusable - late + 1;
-  return is_of_driver(c) ? first_of_driver + static_cast<std::uint32_t>(c)
-                         : static_cast<std::uint64_t>(c - late);
-}
-
-// Meaning whose sentence is part of one text: views in a table would need a relocation each.
-struct packed_meaning {
-  std::uint16_t place;
-  std::int8_t means;
-  std::uint8_t length;
-  std::uint16_t sentence_at;
-};
-
-constexpr std::size_t sentences_size = [] {
-  std::size_t size = unlisted.sentence.size();
-  for (const meaning& m : meanings) size += m.sentence.size();
-  return size;
-}();
-
-struct packed_meanings {
-  std::array<packed_meaning, meanings.size() + 1> rows{};  // the last one for all others
-  std::array<char, sentences_size> sentences{};
-};
-
-constexpr packed_meanings packed = [] {
-  packed_meanings made;
-  std::uint16_t at = 0;
-  for (std::size_t i = 0; i < made.rows.size(); ++i) {
-    const meaning& m = i < meanings.size() ? meanings[i] : unlisted;
-    const std::size_t length = m.sentence.copy(made.sentences.data() + at, m.sentence.size());
-    made.rows[i] = {static_cast<std::uint16_t>(place_of(m.number)),
-                    static_cast<std::int8_t>(m.means), static_cast<std::uint8_t>(length), at};
-    at = static_cast<std::uint16_t>(at + length);
+const meaning& meaning_of(code c) noexcept {
+  for (const meaning& m : meanings) {
+    if (m.number == c) return m;
   }
-  return made;
-}();
-
-meaning meaning_of(code c) noexcept {
-  const auto* row = std::ranges::find(packed.rows, place_of(c), &packed_meaning::place);
-  if (row == packed.rows.end()) --row;
-  return {c,
-          static_cast<status>(row->means),
-          {packed.sentences.data() + row->sentence_at, row->length}};
+  return unlisted;
 }
 
 diagnostic diagnostic_of(const topic& t, const failure& why) {
@@ -164,7 +123,7 @@ bool ends_it(code c) noexcept {
 }
 
 failure failure_for(code c, const char* what) {
-  const meaning m = meaning_of(c);
+  const meaning& m = meaning_of(c);
   if (!is_of_driver(c)) {
     failure own = with_reason(c == unusable ? reason::implausible : reason::unknown,
                               fail(m.means, {what, ": ", m.sentence}));

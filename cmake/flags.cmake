@@ -95,7 +95,8 @@ endfunction()
 # is known where its view is made. A function with one caller, as most lambdas have, becomes part of
 # it unless it needs the stack of a path; gcc's own limit of 256 bytes keeps most of them apart. A
 # frame pointer costs less code than it saves in unwind tables, which else follow each change of the
-# stack pointer. The other passes make this code larger.
+# stack pointer. The other passes make this code larger. Records are copied and cleared by the C
+# library: a repeated string instruction is smaller, but takes longer to start than most take to copy.
 add_library(hmn_small INTERFACE)
 check_cxx_compiler_flag(-Oz HMN_HAS_Oz)
 if(HMN_HAS_Oz)
@@ -112,6 +113,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     list(APPEND hmn_speed_options -f${name})
   endforeach()
 endif()
+check_cxx_compiler_flag(-mstringop-strategy=libcall HMN_HAS_STRINGOP_STRATEGY)
+if(HMN_HAS_STRINGOP_STRATEGY)
+  list(APPEND hmn_size_options -mstringop-strategy=libcall)
+endif()
 target_compile_options(hmn_small INTERFACE "$<$<NOT:$<CONFIG:Debug>>:${hmn_size_options}>")
 
 # Optimizes for speed the files on the path of a reading that is measured in system calls.
@@ -119,17 +124,6 @@ function(hmn_compile_for_speed target)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
     COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:${hmn_speed_options}>")
-endfunction()
-
-# Copies and clears records by the C library in the files on the path of a snapshot: a repeated string
-# instruction is smaller, but takes longer to start than most records take to copy.
-check_cxx_compiler_flag(-mstringop-strategy=libcall HMN_HAS_STRINGOP_STRATEGY)
-function(hmn_copy_by_calls target)
-  if(HMN_HAS_STRINGOP_STRATEGY)
-    list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
-      COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-mstringop-strategy=libcall>")
-  endif()
 endfunction()
 
 # hmn_join_by_folder(<target>): with CMAKE_UNITY_BUILD, compiles the files of each folder as one

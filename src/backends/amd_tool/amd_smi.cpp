@@ -7,58 +7,60 @@ namespace {
 
 // amdsmi_cli of ROCm 6 and 7. `metric` is never run without options: its PCIe part sleeps for a
 // second per card.
-constexpr std::string_view amd_keys =
-    "asic/market_name|board/product_name|product_name\n"
-    "asic/asic_serial\n"
-    "bus/bdf\n"
-    "asic/device_id\n"
-    "driver/version\n"
-    "mem_usage/total_vram|vram/size\n"
-    "mem_usage/used_vram\n"
-    "mem_usage/total_visible_vram\n"
-    "mem_usage/used_visible_vram\n"
-    "mem_usage/total_gtt\n"
-    "mem_usage/used_gtt\n"
-    "usage/gfx_activity\n"
-    "usage/umc_activity\n"
-    "usage/mm_activity\n"
-    "temperature/edge\n"
-    "temperature/hotspot\n"
-    "temperature/mem\n"
-    "limit/slowdown_edge_temperature\n"
-    "limit/slowdown_hotspot_temperature\n"
-    "limit/slowdown_vram_temperature\n"
-    "limit/shutdown_edge_temperature\n"
-    "limit/shutdown_hotspot_temperature\n"
-    "limit/shutdown_vram_temperature\n"
-    "\n"  // average_power
-    "power/socket_power\n"
-    "limit/socket_power|limit/ppt0/socket_power_limit\n"
-    "limit/min_power|limit/ppt0/min_power_limit\n"
-    "limit/max_power|limit/ppt0/max_power_limit\n"
-    "energy/total_energy_consumption\n"
-    "clock/gfx_0/clk\n"
-    "clock/mem_0/clk\n"
-    "\n"  // soc_clock
-    "\n"  // fabric_clock
-    "clock/vclk_0/clk\n"
-    "clock/gfx_0/max_clk\n"
-    "clock/mem_0/max_clk\n"
-    "power/gfx_voltage\n"
-    "power/soc_voltage\n"
-    "power/mem_voltage\n"
-    "fan/usage\n"
-    "fan/rpm\n"
-    "\n"  // pcie_link
-    "power/throttle_status\n";
-static_assert(has_all_fields(amd_keys));
+constexpr row amd_rows[] = {
+    {field::name, form::text, "asic/market_name"},
+    {field::name, form::text, "board/product_name"},
+    {field::name, form::text, "product_name"},
+    {field::unique_id, form::hexadecimal, "asic/asic_serial"},
+    {field::bus, form::text, "bus/bdf"},
+    {field::pci_device, form::hexadecimal, "asic/device_id"},
+    {field::driver, form::text, "driver/version"},
+    {field::vram_total, form::bytes, "mem_usage/total_vram"},
+    {field::vram_total, form::bytes, "vram/size"},
+    {field::vram_used, form::bytes, "mem_usage/used_vram"},
+    {field::visible_total, form::bytes, "mem_usage/total_visible_vram"},
+    {field::visible_used, form::bytes, "mem_usage/used_visible_vram"},
+    {field::host_total, form::bytes, "mem_usage/total_gtt"},
+    {field::host_used, form::bytes, "mem_usage/used_gtt"},
+    {field::gpu_busy, form::percent, "usage/gfx_activity"},
+    {field::memory_busy, form::percent, "usage/umc_activity"},
+    {field::media_busy, form::percent, "usage/mm_activity"},
+    {field::edge, form::celsius, "temperature/edge"},
+    {field::hotspot, form::celsius, "temperature/hotspot"},
+    {field::memory_temperature, form::celsius, "temperature/mem"},
+    {field::edge_limit, form::celsius, "limit/slowdown_edge_temperature"},
+    {field::hotspot_limit, form::celsius, "limit/slowdown_hotspot_temperature"},
+    {field::memory_limit, form::celsius, "limit/slowdown_vram_temperature"},
+    {field::edge_shutdown, form::celsius, "limit/shutdown_edge_temperature"},
+    {field::hotspot_shutdown, form::celsius, "limit/shutdown_hotspot_temperature"},
+    {field::memory_shutdown, form::celsius, "limit/shutdown_vram_temperature"},
+    {field::package_power, form::watts, "power/socket_power"},
+    {field::power_limit, form::watts, "limit/socket_power"},
+    {field::power_limit, form::watts, "limit/ppt0/socket_power_limit"},
+    {field::lowest_power_limit, form::watts, "limit/min_power"},
+    {field::lowest_power_limit, form::watts, "limit/ppt0/min_power_limit"},
+    {field::highest_power_limit, form::watts, "limit/max_power"},
+    {field::highest_power_limit, form::watts, "limit/ppt0/max_power_limit"},
+    {field::energy, form::joules, "energy/total_energy_consumption"},
+    {field::core_clock, form::megahertz, "clock/gfx_0/clk"},
+    {field::memory_clock, form::megahertz, "clock/mem_0/clk"},
+    {field::video_clock, form::megahertz, "clock/vclk_0/clk"},
+    {field::highest_core_clock, form::megahertz, "clock/gfx_0/max_clk"},
+    {field::highest_memory_clock, form::megahertz, "clock/mem_0/max_clk"},
+    {field::core_voltage, form::volts, "power/gfx_voltage"},
+    {field::soc_voltage, form::volts, "power/soc_voltage"},
+    {field::memory_voltage, form::volts, "power/mem_voltage"},
+    {field::fan_percent, form::percent, "fan/usage"},
+    {field::fan_rpm, form::rpm, "fan/rpm"},
+    {field::throttle, form::throttle, "power/throttle_status"},
+};
 
 }  // namespace
 
 constinit const dialect amd_smi{
     .tool = describe(source::amd_smi, "amd-smi",
                      "not found in its default folders; it comes with ROCm"),
-    .keys = amd_keys,
+    .rows = amd_rows,
     .identity = "static --json",
     .readings = "metric --usage --power --clock --temperature --mem-usage --fan --energy --json",
     .plain = "metric --usage --power --clock --temperature --mem-usage --json",

@@ -15,7 +15,7 @@ namespace hmn::amd_tool {
 // Value of a card's key. Kept small: there are many, and most are empty.
 struct field_amount {
   status why = status::empty;  // ok: has a value; empty: no such key
-  std::uint8_t rank = 0;       // of its path in the dialect
+  std::uint8_t rank = 0;       // row in the dialect
   bool is_rounded = false;
   double number = 0;
   std::uint64_t whole = 0;  // bytes, hexadecimal, throttle bits; link: generation << 8 | width

@@ -67,7 +67,7 @@ card* find_card(answer& in, std::uint32_t index) {
   return &in.cards.back();
 }
 
-// The first path of the dialect that has a value counts.
+// The first row of the dialect that has a value counts.
 void merge(field_amount& known, const field_amount& fresh) {
   const bool is_better = fresh.has_value() && fresh.rank < known.rank;
   if (known.why == status::empty || is_better) known = fresh;
@@ -286,22 +286,18 @@ class reader {
 
   void leaf(card& c, std::string_view path, const std::string& key, const json::value& v,
             std::string_view unit) {
-    std::string_view lines = d_.keys;
-    for (std::size_t what = 0; what < c.amounts.size(); ++what) {
-      std::string_view paths = scan::take_line(lines);
-      for (std::uint8_t rank = 0; !paths.empty(); ++rank) {
-        if (scan::take_until(paths, '|') != path) continue;
-        field_amount& old = c.amounts[what];
-        field_amount fresh = read_field_amount(forms[what], v, unit);
-        fresh.rank = rank;
-        fresh.key.assign(path.find('/') == path.npos ? std::string_view(key) : path);
-        if (old.why != status::empty && old.rank == rank) {
-          old.why = status::backend;
-          old.flaw = ", and stands twice";
-          old.stated = reason::ambiguous;
-        } else {
-          merge(old, fresh);
-        }
+    for (std::size_t i = 0; i < d_.rows.size(); ++i) {
+      if (d_.rows[i].path.view() != path) continue;
+      field_amount& old = c.amounts[static_cast<std::size_t>(d_.rows[i].what)];
+      field_amount fresh = read_field_amount(d_.rows[i].as, v, unit);
+      fresh.rank = static_cast<std::uint8_t>(i);
+      fresh.key.assign(path.find('/') == path.npos ? std::string_view(key) : path);
+      if (old.why != status::empty && old.rank == fresh.rank) {
+        old.why = status::backend;
+        old.flaw = ", and stands twice";
+        old.stated = reason::ambiguous;
+      } else {
+        merge(old, fresh);
       }
     }
   }

@@ -3,14 +3,14 @@
 // Command lines of one of the two tools, and the keys under which its versions print each value.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "backends/command_tool/description.hpp"
 #include "model/device.hpp"
+#include "model/short_text.hpp"
 
 namespace hmn::amd_tool {
 
@@ -76,32 +76,18 @@ enum class form : std::uint8_t {
   rpm,
 };
 
-// Form of each field.
-inline constexpr auto forms = [] {
-  using enum form;
-  return std::array<form, static_cast<std::size_t>(field::count)>{
-      text,      hexadecimal, text,      hexadecimal, text,                             // identity
-      bytes,     bytes,       bytes,     bytes,       bytes,     bytes,                 // memory
-      percent,   percent,     percent,                                                  // loads
-      celsius,   celsius,     celsius,                                                  // sensors
-      celsius,   celsius,     celsius,   celsius,     celsius,   celsius,               // limits
-      watts,     watts,       watts,     watts,       watts,     joules,                // power
-      megahertz, megahertz,   megahertz, megahertz,   megahertz, megahertz, megahertz,  // clocks
-      volts,     volts,       volts,                                                    // rails
-      percent,   rpm,         link,      throttle};
-}();
-
-// Whether `keys` has a line for each field.
-consteval bool has_all_fields(std::string_view keys) {
-  return std::ranges::count(keys, '\n') == static_cast<int>(field::count);
-}
+// `path`: keys from the card inwards, lower case, without the unit in brackets. Of several rows for
+// a field the first that has a value is used.
+struct row {
+  field what;
+  form as;
+  short_text<44> path;
+};
 
 // Each question is the words of a command line.
 struct dialect {
   command_tool::description tool;
-  // A line per field, in their order: paths of keys from the card inwards, lower case, without the
-  // unit in brackets. Of several paths for a field the first that has a value is used.
-  std::string_view keys;
+  std::span<const row> rows;
   std::string_view identity;   // run once; empty: part of `figures`
   std::string_view readings;   // run in each reading
   std::string_view plain;      // replacement if the tool rejects an option of `figures`

@@ -6,58 +6,47 @@ namespace hmn::amd_tool {
 namespace {
 
 // python_smi_tools/rocm_smi.py of ROCm 3 to 7. --showbw is never used: it sleeps for a second.
-constexpr std::string_view rocm_keys =
-    "card series|device name|product_name\n"
-    "unique id\n"
-    "pci bus\n"
-    "device id|gpu id\n"
-    "\n"  // driver
-    "vram total memory|vram\n"
-    "vram total used memory\n"
-    "vis_vram total memory\n"
-    "vis_vram total used memory\n"
-    "gtt total memory\n"
-    "gtt total used memory\n"
-    "gpu use\n"
-    "gpu memory read/write activity|gpu memory use\n"
-    "\n"  // media_busy
-    "temperature (sensor edge)\n"
-    "temperature (sensor junction)\n"
-    "temperature (sensor memory)\n"
-    "\n"  // edge_limit
-    "\n"  // hotspot_limit
-    "\n"  // memory_limit
-    "\n"  // edge_shutdown
-    "\n"  // hotspot_shutdown
-    "\n"  // memory_shutdown
-    "average graphics package power\n"
-    "current socket graphics package power\n"
-    "max graphics package power\n"
-    "\n"  // lowest_power_limit
-    "\n"  // highest_power_limit
-    "accumulated energy\n"
-    "sclk clock speed\n"
-    "mclk clock speed\n"
-    "socclk clock speed\n"
-    "fclk clock speed\n"
-    "\n"  // video_clock
-    "\n"  // highest_core_clock
-    "\n"  // highest_memory_clock
-    "voltage\n"
-    "\n"  // soc_voltage
-    "\n"  // memory_voltage
-    "fan speed\n"
-    "fan rpm\n"
-    "pcie clock level\n"
-    "\n";  // throttle
-static_assert(has_all_fields(rocm_keys));
+constexpr row rocm_rows[] = {
+    {field::name, form::text, "card series"},
+    {field::name, form::text, "device name"},
+    {field::name, form::text, "product_name"},
+    {field::unique_id, form::hexadecimal, "unique id"},
+    {field::bus, form::text, "pci bus"},
+    {field::pci_device, form::hexadecimal, "device id"},
+    {field::pci_device, form::hexadecimal, "gpu id"},
+    {field::vram_total, form::bytes, "vram total memory"},
+    {field::vram_total, form::bytes, "vram"},
+    {field::vram_used, form::bytes, "vram total used memory"},
+    {field::visible_total, form::bytes, "vis_vram total memory"},
+    {field::visible_used, form::bytes, "vis_vram total used memory"},
+    {field::host_total, form::bytes, "gtt total memory"},
+    {field::host_used, form::bytes, "gtt total used memory"},
+    {field::gpu_busy, form::percent, "gpu use"},
+    {field::memory_busy, form::percent, "gpu memory read/write activity"},
+    {field::memory_busy, form::percent, "gpu memory use"},
+    {field::edge, form::celsius, "temperature (sensor edge)"},
+    {field::hotspot, form::celsius, "temperature (sensor junction)"},
+    {field::memory_temperature, form::celsius, "temperature (sensor memory)"},
+    {field::average_power, form::watts, "average graphics package power"},
+    {field::package_power, form::watts, "current socket graphics package power"},
+    {field::power_limit, form::watts, "max graphics package power"},
+    {field::energy, form::joules, "accumulated energy"},
+    {field::core_clock, form::megahertz, "sclk clock speed"},
+    {field::memory_clock, form::megahertz, "mclk clock speed"},
+    {field::soc_clock, form::megahertz, "socclk clock speed"},
+    {field::fabric_clock, form::megahertz, "fclk clock speed"},
+    {field::core_voltage, form::volts, "voltage"},
+    {field::fan_percent, form::percent, "fan speed"},
+    {field::fan_rpm, form::rpm, "fan rpm"},
+    {field::pcie_link, form::link, "pcie clock level"},
+};
 
 }  // namespace
 
 constinit const dialect rocm_smi{
     .tool = describe(source::rocm_smi, "rocm-smi",
                      "not found in its default folders; it comes with ROCm"),
-    .keys = rocm_keys,
+    .rows = rocm_rows,
     .identity = {},
     .readings =
         "--showproductname --showuniqueid --showid --showbus --showdriverversion --showuse "

@@ -26,6 +26,8 @@ void fuzz(std::string_view input) {
   if (!s) return;
   promise(is_inside(s->comm, input));
   promise(!(s->has_exited() && s->is_headless()));
+  // No kernel prints a longer name, behind which the parser does not search.
+  if (s->comm.size() > 64) return;
   const std::string plain = line_of(*s);
   const auto again = parse_stat(plain);
   promise(again && again->comm == s->comm && again->pid == s->pid && again->state == s->state);

@@ -4,21 +4,34 @@
 #include <charconv>
 
 #include "model/scan.hpp"
+#include "model/short_text.hpp"
 
 namespace hmn::nvidia_smi {
 namespace {
 
-// Spellings of a missing value in lower case, a line for each of `why_missing`.
-constexpr std::string_view spellings =
-    "n/a|not supported|not available|not found|requested functionality has been deprecated|"
-    "function not found\n"
-    "no data\n"
-    "insufficient permissions|insufficient permission|no permission\n"
-    "gpu is lost\n"
-    "gpu requires reset|unknown error|error|err!\n"
-    "timeout\n";
-constexpr status why_missing[] = {status::unsupported, status::empty,   status::permission,
-                                  status::device_lost, status::backend, status::timeout};
+struct spelling {
+  short_text<44> text;  // lower case
+  status means;
+};
+
+constexpr spelling known_spellings[] = {
+    {"n/a", status::unsupported},
+    {"not supported", status::unsupported},
+    {"not available", status::unsupported},
+    {"not found", status::unsupported},
+    {"requested functionality has been deprecated", status::unsupported},
+    {"function not found", status::unsupported},
+    {"no data", status::empty},
+    {"insufficient permissions", status::permission},
+    {"insufficient permission", status::permission},
+    {"no permission", status::permission},
+    {"gpu is lost", status::device_lost},
+    {"gpu requires reset", status::backend},
+    {"unknown error", status::backend},
+    {"error", status::backend},
+    {"err!", status::backend},
+    {"timeout", status::timeout},
+};
 
 constexpr char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -85,11 +98,8 @@ status status_of_cell(std::string_view cell) noexcept {
   if (cell.empty()) return status::empty;
   const bool bracketed = cell.size() >= 2 && cell.front() == '[' && cell.back() == ']';
   const std::string_view inside = bracketed ? cell.substr(1, cell.size() - 2) : cell;
-  std::string_view rest = spellings;
-  for (const status means : why_missing) {
-    for (std::string_view line = scan::take_line(rest); !line.empty();) {
-      if (is_spelt(inside, scan::take_until(line, '|'))) return means;
-    }
+  for (const spelling& s : known_spellings) {
+    if (is_spelt(inside, s.text)) return s.means;
   }
   return bracketed ? status::backend : status::ok;
 }

@@ -74,6 +74,7 @@ failure no_total(const missing& why) {
   return {why.code, source::nvidia_smi, {}, {"memory.total: ", why.message.view()}, why.stated};
 }
 
+// Bits of nvmlClocksEventReasons in nvml.h.
 std::uint32_t throttle_of(std::uint64_t reasons) {
   constexpr std::pair<std::uint64_t, std::uint32_t> meanings[] = {
       {0x001, throttle::idle},      // GPU idle
@@ -143,7 +144,6 @@ constexpr number_column number_columns[] = {
     {col::ecc_uncorrected_ever, metric_id::ecc_uncorrected, which::era::lifetime, "", 0, true},
 };
 
-// What is outside of the type is its maximum, which no limit allows.
 // Returns why the cell has no number.
 status take(const gpu_cell& cell, const number_column& c, telemetry& into) {
   const field& f = field_of(fields_of<telemetry>(), c.telemetry);
@@ -157,6 +157,7 @@ status take(const gpu_cell& cell, const number_column& c, telemetry& into) {
   return count.why;
 }
 
+// What is outside of the type is its maximum, which no limit allows.
 std::uint64_t count_from(double value) {
   return value < 0x1p64 ? static_cast<std::uint64_t>(value) : UINT64_MAX;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <utility>
 
 #include "backends/amdgpu/gpu_metrics.hpp"
 #include "backends/amdgpu/sysfs.hpp"
@@ -122,13 +120,11 @@ void read_clocks(std::string_view folder, reader& to) {
 
 // Power of an APU is that of the whole package.
 void name_package_power(std::vector<metric>& all) {
-  bool is_named = false;
-  const auto others = std::ranges::remove_if(all, [&](metric& m) {
-    if (m.id != id::power_watts) return false;
-    m.instance = which::power_reading::package;
-    return std::exchange(is_named, true);
-  });
-  all.erase(others.begin(), others.end());
+  std::uint32_t seen = 0;
+  std::erase_if(all, [&](const metric& m) { return m.id == id::power_watts && seen++ != 0; });
+  for (metric& m : all) {
+    if (m.id == id::power_watts) m.instance = which::power_reading::package;
+  }
 }
 
 void read_errors(std::string_view folder, reader& to) {

@@ -87,7 +87,7 @@ std::uint64_t card_list::fingerprint() const noexcept {
 void card_list::refresh_states() {
   for (card& c : cards_) {
     if (!c.is_here) continue;
-    const auto suspended = is_suspended(c);
+    const auto suspended = sysfs::is_asleep(c.folder.view());
     c.state_error = suspended.error;
     c.is_asleep = suspended.value || suspended.error != 0;
     c.counts_engines = c.by == nullptr || c.by->counts_engines(c);

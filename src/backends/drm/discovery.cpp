@@ -227,13 +227,4 @@ bool is_partition_node(const card& c) noexcept {
   return c.bus.view() == "platform" && last_part(c.folder.view()).starts_with("amdgpu_xcp");
 }
 
-platform::errno_or<bool> is_suspended(const card& c) noexcept {
-  std::array<char, 32> buffer;
-  const auto line = sysfs::read_line(c.folder.view(), "power/runtime_status", buffer);
-  if (line.error == ENOENT || line.error == ENOTDIR) return {false, 0};
-  if (!line) return {false, line.error};
-  // Empty text means a failed read: files of sysfs are never empty.
-  return {line.value.starts_with("suspend"), line.value.empty() ? EIO : 0};
-}
-
 }  // namespace hmn::drm

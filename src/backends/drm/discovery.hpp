@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "backends/drm/card.hpp"
-#include "platform/errno_or.hpp"
 
 namespace hmn::drm {
 
@@ -40,8 +39,5 @@ bool is_left_alone(std::string_view driver, std::string_view bus, std::string_vi
 // Whether this is a partition of an AMD card: a device of its own in the kernel, without a driver
 // of its own.
 bool is_partition_node(const card& c) noexcept;
-
-// "suspending" counts: a reading would resume it.
-platform::errno_or<bool> is_suspended(const card& c) noexcept;
 
 }  // namespace hmn::drm

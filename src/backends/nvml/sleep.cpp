@@ -6,12 +6,12 @@
 
 #include "backends/idle/backoff.hpp"
 #include "backends/pci/bus.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/compose.hpp"
 #include "model/device.hpp"
 #include "model/sort.hpp"
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
-#include "platform/library.hpp"
 
 namespace hmn::nvml {
 namespace {
@@ -21,11 +21,6 @@ bool bound_to_another(std::string_view driver) noexcept {
 }
 
 }  // namespace
-
-// "suspending" counts: a reading would resume it.
-bool says_asleep(std::string_view runtime_status) noexcept {
-  return runtime_status == "suspended" || runtime_status == "suspending";
-}
 
 sleep_watch::sleep_watch(std::string proc_root, std::string sys_root)
     : proc_root_(std::move(proc_root)), sys_root_(std::move(sys_root)) {}
@@ -38,7 +33,7 @@ void sleep_watch::refresh(std::uint64_t now_ns) {
   }
   word buffer;
   for (watched& w : devices_) {
-    w.asleep = w.may_sleep && says_asleep(read(w.address, "runtime_status", buffer));
+    w.asleep = w.may_sleep && sysfs::says_asleep(read(w.address, "runtime_status", buffer));
   }
 }
 
@@ -93,14 +88,12 @@ void sleep_watch::list_from_bus() {
 // Allocates nothing: it is part of each reading.
 std::string_view sleep_watch::read(const pci_address& device, std::string_view file,
                                    word& buffer) const {
-  std::array<char, platform::longest_path> path;
-  const auto composed =
-      compose_in(std::span(path).first(path.size() - 1),
-                 {sys_root_, "/bus/pci/devices/", system_name(device).view(), "/power/", file});
-  path[composed.size()] = '\0';
-  const auto got = platform::read_small(path.data(), buffer);
-  const std::string_view whole(buffer.data(), got ? got.value : 0);
-  return whole.substr(0, whole.find('\n'));
+  std::array<char, 80> name;
+  return sysfs::read_line(
+             sys_root_,
+             compose_in(name, {"bus/pci/devices/", system_name(device).view(), "/power/", file}),
+             buffer)
+      .value;
 }
 
 void sleep_watch::read_controls() noexcept {

@@ -14,9 +14,6 @@
 
 namespace hmn::nvml {
 
-// Pure. Parses power/runtime_status.
-bool says_asleep(std::string_view runtime_status) noexcept;
-
 class sleep_watch {
  public:
   struct watched {

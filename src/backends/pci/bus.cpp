@@ -2,7 +2,6 @@
 #include "backends/pci/bus.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -20,11 +19,6 @@ using sysfs::path_text;
 std::uint32_t number_in(std::string_view folder, std::string_view name) {
   const std::uint64_t number = sysfs::read_hex(folder, name).value;
   return number <= UINT32_MAX ? static_cast<std::uint32_t>(number) : 0;
-}
-
-bool is_asleep(std::string_view folder) {
-  std::array<char, 32> buffer;
-  return sysfs::read_line(folder, "power/runtime_status", buffer).value.starts_with("suspend");
 }
 
 bool is_gpu(std::uint32_t class_code, std::uint32_t vendor) {
@@ -79,7 +73,7 @@ std::vector<gpu> gpus_on_bus(const std::string& proc_root, const std::string& sy
     }
     const std::uint32_t subsystem = number_in(in, "subsystem_device") << 16;
     insert(all, {*address, number_in(in, "device"), subsystem | number_in(in, "subsystem_vendor"),
-                 text<32>(sysfs::read_link_name(in, "driver").view()), is_asleep(in)});
+                 text<32>(sysfs::read_link_name(in, "driver").view()), sysfs::is_asleep(in).value});
     return true;
   });
   return all;

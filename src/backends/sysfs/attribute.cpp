@@ -108,6 +108,20 @@ text<64> read_link_name(std::string_view folder, std::string_view name, int* err
   return text<64>(whole.substr(whole.rfind('/') + 1));
 }
 
+// "suspending" counts: a reading would resume it.
+bool says_asleep(std::string_view runtime_status) noexcept {
+  return runtime_status == "suspended" || runtime_status == "suspending";
+}
+
+platform::errno_or<bool> is_asleep(std::string_view device_folder) noexcept {
+  line_buffer buffer;
+  const auto line = read_line(device_folder, "power/runtime_status", buffer);
+  if (line.error == ENOENT || line.error == ENOTDIR) return {false, 0};
+  if (!line) return {false, line.error};
+  // Empty text means a failed read: files of sysfs are never empty.
+  return {says_asleep(line.value), line.value.empty() ? EIO : 0};
+}
+
 failure unreadable(source from, int error, std::string_view folder, std::string_view name) {
   native_code native;
   if (error != no_number) native = {native_domain::error_number, error};

@@ -53,6 +53,11 @@ platform::errno_or<std::uint64_t> read_hex(std::string_view folder, std::string_
 text<64> read_link_name(std::string_view folder, std::string_view name,
                         int* error = nullptr) noexcept;
 
+// Parses power/runtime_status. Pure.
+bool says_asleep(std::string_view runtime_status) noexcept;
+// Reads it; a device without the file never sleeps.
+platform::errno_or<bool> is_asleep(std::string_view device_folder) noexcept;
+
 // Why <folder>/<name> has no value.
 failure unreadable(source from, int error, std::string_view folder, std::string_view name);
 

@@ -206,11 +206,6 @@ int read_board_name(std::string_view proc_root, std::string_view sys_root, text<
   return name.error;
 }
 
-bool is_suspended(const gpu& g) {
-  word buffer;
-  return read_line(g.folder.view(), "power/runtime_status", buffer).value.starts_with("suspend");
-}
-
 text<512> find_thermometer(std::string_view sys_root, bool& is_sure) {
   const path_text zones{sys_root, "/class/thermal"};
   text<512> found;

@@ -40,9 +40,6 @@ gpu find_gpu(std::string_view sys_root);
 // Reads the name in the device tree: "NVIDIA Jetson AGX Orin Developer Kit". Returns 0 or errno.
 int read_board_name(std::string_view proc_root, std::string_view sys_root, text<256>& out);
 
-// "suspending" counts: a reading would resume it.
-bool is_suspended(const gpu& g);
-
 // Files of a GPU's values.
 struct places {
   const gpu& of;

@@ -100,7 +100,7 @@ result<void> tegra_source::prepare(reading&) {
   } else if (!is_sure_) {
     find_sensors();
   }
-  is_asleep_ = !gpu_.folder.empty() && is_suspended(gpu_);
+  is_asleep_ = !gpu_.folder.empty() && sysfs::is_asleep(gpu_.folder.view()).value;
   return {};
 }
 

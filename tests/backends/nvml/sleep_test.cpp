@@ -3,6 +3,7 @@
 // A sleeping GPU is never woken, and one that could sleep is not kept awake.
 #include "backends/nvml/sleep.hpp"
 #include "backends/idle/backoff.hpp"
+#include "backends/sysfs/attribute.hpp"
 
 #include <doctest/doctest.h>
 
@@ -46,10 +47,10 @@ void check_asleep(machine& m) {
 }  // namespace
 
 TEST_CASE("the words of runtime power management") {
-  CHECK(nvml::says_asleep("suspended"));
-  CHECK(nvml::says_asleep("suspending"));
+  CHECK(sysfs::says_asleep("suspended"));
+  CHECK(sysfs::says_asleep("suspending"));
   for (const char* word : {"active", "resuming", "error", "unsupported", "", "suspended "}) {
-    CHECK_FALSE(nvml::says_asleep(word));
+    CHECK_FALSE(sysfs::says_asleep(word));
   }
   CHECK(idle::says_may_sleep("auto"));
   CHECK_FALSE(idle::says_may_sleep("on"));

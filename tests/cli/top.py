@@ -162,11 +162,17 @@ class Frames(Top):
     def test_hidden_rows_are_counted(self):
         machine = self.machine(devices=[busy(name=f"Card {i}", processes=[worker(100 + i)]) for i in range(20)])
         screen = self.open(machine, size=(80, 24))
-        titles = screen.until_has("20 processes").splitlines()
-        hidden = [int(re.search(r"↓(\d+)$", line)[1]) for line in titles if re.match(" GPU NAME| +PID", line)]
-        frame = screen.shown()
-        gpus, processes = len(re.findall(r"(?m)^.  ?\d+ Card", frame)), len(pids_of(frame))
-        self.assertEqual(hidden, [20 - gpus, 20 - processes])
+
+        def shown(text):
+            return [len(re.findall(r"(?m)^.  ?\d+ Card", text)), len(pids_of(text))]
+
+        def hidden(text):
+            return [int(count) for count in re.findall(r"(?m)^(?: GPU NAME| +PID).*↓(\d+)$", text)]
+
+        # A capture may have a part of a new frame.
+        frame = screen.until(lambda now: "20 processes" in now and hidden(now) == [20 - n for n in shown(now)], "both counts")
+        gpus, processes = shown(frame)
+        self.assertTrue(0 < gpus < 20 and 0 < processes < 20, frame)
         screen.keys("Tab", "End")
         screen.until(lambda now: re.search(rf"(?m)^ GPU NAME .* ↑{20 - gpus}$", now), "rows above")
 

@@ -70,8 +70,12 @@ if(TARGET hmn)
   install(DIRECTORY contrib/ DESTINATION ${CMAKE_INSTALL_DATADIR}/hypomnesis COMPONENT Exporter
     PATTERN container EXCLUDE)
   if(HMN_EXPORTER)
-    install(TARGETS hmn_exporter_server
+    install(TARGETS hmn_exporter_module
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hypomnesis COMPONENT Exporter)
+  endif()
+  if(TARGET hmn_screen_module)
+    install(TARGETS hmn_screen_module
+      LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hypomnesis COMPONENT Runtime)
   endif()
   # For --machine, the examples of the help, and checks of machine files and JSON.
   # Each machine file names its schema by the path from its own folder.

@@ -21,11 +21,11 @@ done
 if [ -n "$MODULE" ]; then
   "$SCRATCH/Runtime/bin/hmn" --machine "$SOURCE/examples/machines/server-8gpu.json" | grep -qF H100
 fi
-if grep -vF "/${MODULE:-no module}" "$SCRATCH/Runtime.txt" | grep -E '\.(h|hpp|a|pc|cmake|so|3)$'; then
+if grep -vF -e "/${MODULE:-no module}" -e "/${SCREEN:-no screen}" "$SCRATCH/Runtime.txt" | grep -E '\.(h|hpp|a|pc|cmake|so|3)$'; then
   echo "these are for development"
   exit 1
 fi
-if grep -E '/bin/|\.so\.|/simulation-' "$SCRATCH/Development.txt"; then
+if grep -E '/bin/|\.so\.|/simulation-|/screen-' "$SCRATCH/Development.txt"; then
   echo "these are for the run time"
   exit 1
 fi

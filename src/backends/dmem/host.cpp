@@ -148,7 +148,7 @@ class limited_host final : public host_source {
   const std::unique_ptr<host_source> host_;
   platform::mutex mutex_;
   dmem::own_groups groups_;
-  std::array<char, 16384> buffer_{};
+  std::array<char, 16384> buffer_;
 };
 
 }  // namespace

@@ -1,31 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include "cli/top/key_press.hpp"
 #include "cli/top/state.hpp"
 
 namespace hmn::cli::top {
-
-enum class key {
-  character,
-  up,
-  down,
-  left,
-  right,
-  page_up,
-  page_down,
-  home,
-  end,
-  enter,
-  escape,
-  tab,
-  backspace,
-  f1,
-  f9
-};
-
-struct key_press {
-  key what = key::character;
-  char32_t character = 0;
-};
 
 // What a key asks of the loop.
 enum class request { none, quit, send_signal, redraw };

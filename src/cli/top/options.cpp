@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 
+#include "cli/cli11.hpp"
 #include "cli/text/duration.hpp"
 #include "cli/text/word_choice.hpp"
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/system/environment.hpp"
 #include "cli/system/process_signal.hpp"
 #include "cli/system/stop_request.hpp"
 #include "cli/system/waiting_notice.hpp"
@@ -151,7 +152,7 @@ write_result print(state& of, const run_settings& how) {
 }  // namespace
 
 expected<exit_code> run_on_terminal(const session& in, const run_settings& how) {
-  auto opened = open_terminal(how.as.colour);
+  auto opened = open_terminal(environment_value("TERM").value_or(""), how.as.colour);
   if (!opened) return opened.why();
   auto& on = **opened;
   live_screen screen(in, how, on);

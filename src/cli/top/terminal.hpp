@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cli/expected.hpp"
 #include "cli/top/frame.hpp"
-#include "cli/top/keys.hpp"
+#include "cli/top/key_press.hpp"
 
 namespace hmn::cli::top {
 
@@ -36,7 +37,8 @@ class terminal {
   virtual void wake() = 0;
 };
 
-// Fails where this build or the terminal has no means for it.
-expected<std::unique_ptr<terminal>> open_terminal(bool has_colour);
+// Takes the name that the system knows the terminal by. Fails where this build or the terminal has
+// no means for it.
+expected<std::unique_ptr<terminal>> open_terminal(const std::string& kind, bool has_colour);
 
 }  // namespace hmn::cli::top

@@ -5,8 +5,8 @@
 
 #include "cli/exporter/server/http_server.hpp"
 
-[[gnu::visibility("default")]] void HMN_SERVER_ENTRY(const hmn::cli::server_settings* how,
-                                                     std::optional<hmn::cli::failure>* result) {
+[[gnu::visibility("default")]] void hmn_exporter_serve(const hmn::cli::server_settings* how,
+                                                       std::optional<hmn::cli::failure>* result) {
   try {
     *result = hmn::cli::serve_http(*how);
   } catch (const std::exception& why) {

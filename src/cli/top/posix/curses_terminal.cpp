@@ -2,7 +2,6 @@
 #define NCURSES_NOMACROS 1
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -16,7 +15,6 @@
 #include <optional>
 #include <utility>
 
-#include "cli/system/environment.hpp"
 #include "cli/text/width.hpp"
 #include "cli/top/posix/restoring.hpp"
 #include "cli/top/terminal.hpp"
@@ -256,17 +254,15 @@ void set_character_set() {
 
 }  // namespace
 
-expected<std::unique_ptr<terminal>> open_terminal(bool has_colour) {
+expected<std::unique_ptr<terminal>> open_terminal(const std::string& kind, bool has_colour) {
   if (isatty(STDIN_FILENO) != 1)
     return failed("standard input is no terminal: expected one for the keys, or --once");
-  const auto name = environment_value("TERM").value_or("");
   set_character_set();
   keep_terminal_modes();
-  screen_handle screen(newterm(name.c_str(), stdout, stdin));
-  if (!screen)
-    return failed(fmt::format("TERM \"{}\": the system does not know this terminal", name));
-  if (capability("cup").empty())
-    return failed(fmt::format("TERM \"{}\": the cursor of this terminal cannot be moved", name));
+  screen_handle screen(newterm(kind.c_str(), stdout, stdin));
+  const auto refused = [&](const char* why) { return failed("TERM \"" + kind + "\": " + why); };
+  if (!screen) return refused("the system does not know this terminal");
+  if (capability("cup").empty()) return refused("the cursor of this terminal cannot be moved");
   return std::unique_ptr<terminal>(
       std::make_unique<curses_terminal>(std::move(screen), has_colour));
 }

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/exporter/server.hpp"
+
+namespace hmn::cli {
+
+std::optional<failure> serve(const server_settings&) {
+  return failed("built without the server of `hmn exporter`; --once and --textfile need none");
+}
+
+}  // namespace hmn::cli

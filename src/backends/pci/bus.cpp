@@ -37,6 +37,7 @@ bool may_have(std::uint32_t vendor, std::string_view proc_root, std::string_view
   const std::size_t root = sys_root.size() - std::min<std::size_t>(sys_root.size(), 4);
   if (path_text{sys_root.substr(0, root), "/proc"}.view() != proc_root) return true;
   std::string list;
+  list.reserve(most / 16);  // growing would copy it six times
   const path_text path{proc_root, "/bus/pci/devices"};
   const auto cut = platform::read_whole(path.c_str(), list, most);
   if (!cut || cut.value || list.empty()) return true;

@@ -13,7 +13,8 @@ namespace hmn::platform {
 
 // One turn at a time, with a deadline in monotonic time. When a turn ends that took longer than to
 // wake a thread, all that wait are woken, so that each can ask whether it still needs one of its
-// own. Shorter ones wake none: those that wait look again after a while.
+// own. Shorter ones wake none: those that wait look again after a while, which is longer the more
+// of them there are, since each that looks holds up the one whose turn it is.
 class turns {
  private:
   friend class turn;
@@ -53,21 +54,22 @@ class turn {
 
  private:
   enum class outcome { held, needless, timed_out };
-  static constexpr std::uint64_t worth_waking_ns = 5'000;
-  static constexpr std::uint64_t first_rest_ns = 500'000;
-  static constexpr std::uint64_t longest_rest_ns = 8'000'000;
+  static constexpr std::uint64_t worth_waking_ns = 15'000;
+  static constexpr std::uint64_t rest_per_thread_ns = 500'000;
+  static constexpr std::uint64_t longest_rest_ns = 16'000'000;
 
   template <class IsNeedless>
   outcome wait(std::uint64_t deadline_ns, IsNeedless& is_needless) {
     const counted here(of_.waiting_);
-    for (std::uint64_t rest_ns = first_rest_ns;;) {
+    for (std::uint64_t rest_ns = of_.waiting_.load() * rest_per_thread_ns;;) {
       const std::uint32_t ended = of_.ended_.load();
       if (is_needless()) return outcome::needless;
       if (of_.held_.try_often()) return outcome::held;
+      rest_ns = std::min(rest_ns, longest_rest_ns);
       const std::uint64_t until = std::min(deadline_ns, later(monotonic_ns(), rest_ns));
       if (wait_on(of_.ended_, ended, until) != wake::timed_out) continue;
       if (until == deadline_ns) return outcome::timed_out;
-      rest_ns = std::min(2 * rest_ns, longest_rest_ns);
+      rest_ns *= 2;
     }
   }
 

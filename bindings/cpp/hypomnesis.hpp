@@ -1841,7 +1841,7 @@ class snapshot {
     const auto has = info();
     const auto records = has.pool_count + has.usage_count + has.diagnostic_count +
                          has.metric_count + has.group_count;
-    return *text_of(4096 + 2048 * has.device_count + 512 * records, &hmn_format_json, hmn_flags{0});
+    return *text_of(4096 + 2048 * has.device_count + 400 * records, &hmn_format_json, hmn_flags{0});
   }
   // A device as one line; nothing where a value is not known.
   std::optional<std::string> device_line(std::uint32_t device_index,

@@ -14,12 +14,31 @@
 namespace hmn {
 namespace {
 
-// Returns whether the bytes need no escape. In one loop: this goes through every message.
+constexpr std::uint64_t in_each_byte(unsigned char value) {
+  return value * 0x0101'0101'0101'0101U;
+}
+
+// Returns whether each of eight bytes needs no escape. A carry from a byte goes only to those above
+// one that has been found.
+bool is_plain(std::uint64_t bytes) {
+  const auto has_zero = [](std::uint64_t word) { return (word - in_each_byte(1)) & ~word; };
+  const std::uint64_t found = bytes | (bytes + in_each_byte(1)) |  // 0x80 or more, 0x7f
+                              (bytes - in_each_byte(0x20)) |       // below a blank
+                              has_zero(bytes ^ in_each_byte('"')) |
+                              has_zero(bytes ^ in_each_byte('\\'));
+  return (found & in_each_byte(0x80)) == 0;
+}
+
+// Returns whether the bytes need no escape. This goes through every message.
 bool is_plain(std::string_view bytes) {
-  for (const char c : bytes) {
-    if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\') return false;
+  std::uint64_t word;
+  for (; bytes.size() >= sizeof word; bytes.remove_prefix(sizeof word)) {
+    std::memcpy(&word, bytes.data(), sizeof word);
+    if (!is_plain(word)) return false;
   }
-  return true;
+  word = in_each_byte(' ');
+  std::memcpy(&word, bytes.data(), bytes.size());
+  return is_plain(word);
 }
 
 void append_escape(std::string& out, unsigned code_point) {

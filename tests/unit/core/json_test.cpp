@@ -211,6 +211,23 @@ TEST_CASE("any bytes give a text that reads back as their UTF-8") {
   }
 }
 
+TEST_CASE("a byte is escaped or not wherever it is in a text") {
+  for (int byte = 0; byte < 256; ++byte) {
+    for (std::size_t at = 0; at < 17; ++at) {
+      std::string bytes(17, '~');
+      bytes[at] = static_cast<char>(byte);
+      std::string valid;
+      hmn::append_utf8(valid, bytes);
+      const std::string text = json_text(bytes);
+      CAPTURE(byte);
+      CAPTURE(at);
+      CHECK(nlohmann::json::parse(text) == valid);
+      const bool is_plain = byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+      CHECK((text == '"' + bytes + '"') == is_plain);
+    }
+  }
+}
+
 TEST_CASE("doubles are the shortest that read back the same, or null") {
   for (const double n : {0.0, -0.0, 0.1, 1.0 / 3, 371.42, 1e-300, 1.7976931348623157e308, 5e-324}) {
     CHECK(nlohmann::json::parse(number(n)).get<double>() == n);

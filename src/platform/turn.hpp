@@ -11,10 +11,12 @@
 
 namespace hmn::platform {
 
-// One turn at a time, with a deadline in monotonic time. When a turn ends that took longer than to
-// wake a thread, all that wait are woken, so that each can ask whether it still needs one of its
-// own. Shorter ones wake none: those that wait look again after a while, which is longer the more
-// of them there are, since each that looks holds up the one whose turn it is.
+// One turn at a time, with a deadline in monotonic time. Where turns take longer than to wake a
+// thread, all that wait are woken at the end of each, so that each can ask whether it still needs
+// one of its own. Shorter ones wake none: those that wait look again after a while.
+//
+// Each that looks holds up the one whose turn it is. Where threads have waited for some
+// milliseconds, they look one after the other, until one finds nobody to hold up.
 class turns {
  private:
   friend class turn;
@@ -22,6 +24,12 @@ class turns {
   mutex held_;  // only tried
   std::atomic<std::uint32_t> ended_{0};
   std::atomic<std::uint32_t> waiting_{0};
+  // Turns that others waited for, less those that none did; when the last one ended, and whether
+  // it was long.
+  std::atomic<std::uint32_t> demand_{0};
+  std::atomic<std::uint64_t> end_ns_{0};
+  std::atomic<bool> was_long_{false};
+  std::atomic<std::uint64_t> next_look_ns_{0};
 };
 
 // Lasts until the end of its scope, if it began in time.
@@ -45,31 +53,86 @@ class turn {
   ~turn() {
     if (how_ != outcome::held) return;
     of_.held_.unlock();
-    if (of_.waiting_.load() == 0 || monotonic_ns() - begun_ns_ < worth_waking_ns) return;
-    of_.ended_.fetch_add(1);
-    wake_all(of_.ended_);
+    if (!count_demand()) return;
+    const std::uint64_t now = monotonic_ns();
+    of_.end_ns_.store(now, std::memory_order_relaxed);
+    if (are_long(now - begun_ns_)) wake_waiting();
   }
   explicit operator bool() const noexcept { return how_ == outcome::held; }
   [[nodiscard]] bool is_needless() const noexcept { return how_ == outcome::needless; }
 
  private:
   enum class outcome { held, needless, timed_out };
-  static constexpr std::uint64_t worth_waking_ns = 15'000;
-  static constexpr std::uint64_t rest_per_thread_ns = 500'000;
-  static constexpr std::uint64_t longest_rest_ns = 16'000'000;
+  static constexpr std::uint64_t worth_waking_ns = 5'000;
+  static constexpr std::uint64_t surely_worth_waking_ns = 1'000'000;
+  static constexpr std::uint64_t least_rest_ns = 500'000;
+  static constexpr std::uint64_t longest_rest_ns = 8'000'000;
+  static constexpr std::uint64_t idle_ns = 100'000;
+  static constexpr std::uint32_t much = 500;
+
+  // Returns whether others wait.
+  bool count_demand() noexcept {
+    const bool is_in_demand = of_.waiting_.load() != 0;
+    const std::uint32_t before = of_.demand_.load(std::memory_order_relaxed);
+    const std::uint32_t now =
+        is_in_demand ? std::min(before + 1, 2 * much) : before - std::min(before, 10U);
+    if (now != before) of_.demand_.store(now, std::memory_order_relaxed);
+    return is_in_demand;
+  }
+
+  [[nodiscard]] bool is_crowded() const noexcept {
+    return of_.demand_.load(std::memory_order_relaxed) >= much;
+  }
+
+  void wake_waiting() noexcept {
+    of_.ended_.fetch_add(1);
+    wake_all(of_.ended_);
+  }
+
+  // Returns whether turns are long. A single one may be short, but interrupted by another thread.
+  [[nodiscard]] bool are_long(std::uint64_t took_ns) noexcept {
+    if (!is_crowded()) return took_ns >= worth_waking_ns;
+    const bool is_long = took_ns >= 3 * worth_waking_ns;
+    const bool was_long = of_.was_long_.exchange(is_long, std::memory_order_relaxed);
+    return is_long && (was_long || took_ns >= surely_worth_waking_ns);
+  }
+
+  // Returns when to look after a rest.
+  [[nodiscard]] std::uint64_t next_look(std::uint64_t now, std::uint64_t rest_ns) noexcept {
+    if (!is_crowded()) return later(now, rest_ns);
+    const std::uint64_t first = now + least_rest_ns;
+    const std::uint64_t last = now + of_.waiting_.load() * least_rest_ns;
+    std::uint64_t before = of_.next_look_ns_.load(std::memory_order_relaxed);
+    std::uint64_t mine;
+    do {
+      mine = std::clamp(before + least_rest_ns, first, last);
+    } while (!of_.next_look_ns_.compare_exchange_weak(before, mine, std::memory_order_relaxed));
+    return std::max(mine, later(now, rest_ns));
+  }
+
+  // Wakes the others where nobody has had a turn for a while.
+  void look_around(std::uint64_t now) noexcept {
+    if (!is_crowded() || now < of_.end_ns_.load(std::memory_order_relaxed) + idle_ns) return;
+    of_.demand_.store(0, std::memory_order_relaxed);
+    wake_waiting();
+  }
 
   template <class IsNeedless>
   outcome wait(std::uint64_t deadline_ns, IsNeedless& is_needless) {
     const counted here(of_.waiting_);
-    for (std::uint64_t rest_ns = of_.waiting_.load() * rest_per_thread_ns;;) {
+    std::uint64_t looked_ns = 0;
+    for (std::uint64_t rest_ns = least_rest_ns;;) {
       const std::uint32_t ended = of_.ended_.load();
-      if (is_needless()) return outcome::needless;
-      if (of_.held_.try_often()) return outcome::held;
-      rest_ns = std::min(rest_ns, longest_rest_ns);
-      const std::uint64_t until = std::min(deadline_ns, later(monotonic_ns(), rest_ns));
+      const bool is_served = is_needless();
+      if (is_served || of_.held_.try_often()) {
+        look_around(looked_ns);
+        return is_served ? outcome::needless : outcome::held;
+      }
+      const std::uint64_t until = std::min(deadline_ns, next_look(monotonic_ns(), rest_ns));
       if (wait_on(of_.ended_, ended, until) != wake::timed_out) continue;
       if (until == deadline_ns) return outcome::timed_out;
-      rest_ns *= 2;
+      looked_ns = until;
+      rest_ns = std::min(2 * rest_ns, longest_rest_ns);
     }
   }
 

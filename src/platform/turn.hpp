@@ -16,7 +16,7 @@ namespace hmn::platform {
 // one of its own. Shorter ones wake none: those that wait look again after a while.
 //
 // Each that looks holds up the one whose turn it is. Where threads have waited for some
-// milliseconds, they look one after the other, until one finds nobody to hold up.
+// milliseconds, they look one after the other, until one finds that no turn has ended lately.
 class turns {
  private:
   friend class turn;
@@ -110,7 +110,7 @@ class turn {
     return std::max(mine, later(now, rest_ns));
   }
 
-  // Wakes the others where nobody has had a turn for a while.
+  // Wakes the others where no turn has ended for a while.
   void look_around(std::uint64_t now) noexcept {
     if (!is_crowded() || now < of_.end_ns_.load(std::memory_order_relaxed) + idle_ns) return;
     of_.demand_.store(0, std::memory_order_relaxed);

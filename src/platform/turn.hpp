@@ -97,6 +97,13 @@ class turn {
     return is_long && (was_long || took_ns >= surely_worth_waking_ns);
   }
 
+  // Returns when to look at the latest, so that a deadline is not reached without a look before it.
+  [[nodiscard]] static std::uint64_t last_look(std::uint64_t now,
+                                               std::uint64_t deadline_ns) noexcept {
+    const std::uint64_t left = deadline_ns - std::min(now, deadline_ns);
+    return left > least_rest_ns ? now + left / 2 : deadline_ns;
+  }
+
   // Returns when to look after a rest.
   [[nodiscard]] std::uint64_t next_look(std::uint64_t now, std::uint64_t rest_ns) noexcept {
     if (!is_crowded()) return later(now, rest_ns);
@@ -128,7 +135,8 @@ class turn {
         look_around(looked_ns);
         return is_served ? outcome::needless : outcome::held;
       }
-      const std::uint64_t until = std::min(deadline_ns, next_look(monotonic_ns(), rest_ns));
+      const std::uint64_t now = monotonic_ns();
+      const std::uint64_t until = std::min(last_look(now, deadline_ns), next_look(now, rest_ns));
       if (wait_on(of_.ended_, ended, until) != wake::timed_out) continue;
       if (until == deadline_ns) return outcome::timed_out;
       looked_ns = until;

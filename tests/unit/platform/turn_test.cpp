@@ -78,3 +78,53 @@ TEST_CASE("a thread that does not need its turn any more leaves, and the others 
   CHECK(needless == 4);
   CHECK(held == 4);
 }
+
+TEST_CASE("of many that wait each looks again before its deadline") {
+  turns lock;
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> threads;
+  // Without a pause, so that others wait for most turns.
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      while (!is_over) {
+        std::uint64_t then = monotonic_ns();
+        const turn mine(lock, no_deadline, then);
+        while (monotonic_ns() - then < 4'000) continue;
+      }
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  constexpr int count = 64;
+  std::atomic<int> late{0};
+  for (int t = 0; t < count; ++t) {
+    threads.emplace_back([&] {
+      int looks = 0;
+      std::uint64_t then = monotonic_ns();
+      const turn mine(lock, then + 5'000'000, then, [&] { return ++looks > 1; });
+      if (!mine && !mine.is_needless()) ++late;
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  is_over = true;
+  for (std::thread& t : threads) t.join();
+  // One that was not scheduled for long is late.
+  CHECK(late < count / 2);
+}
+
+TEST_CASE("those that wait go on where the others have stopped") {
+  turns lock;
+  constexpr int count = 16;
+  std::atomic<int> turns_taken{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < count; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 2'000; ++i) {
+        std::uint64_t then = monotonic_ns();
+        const turn mine(lock, no_deadline, then);
+        if (mine) ++turns_taken;
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  CHECK(turns_taken == count * 2'000);
+}

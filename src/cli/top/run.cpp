@@ -14,6 +14,7 @@
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/output.hpp"
+#include "cli/top/keys.hpp"
 #include "cli/top/layout.hpp"
 #include "cli/top/reader.hpp"
 #include "cli/top/screen.hpp"

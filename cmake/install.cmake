@@ -60,10 +60,8 @@ if(TARGET hmn)
   # The same path in the build folder: where CMake changes it on installation, the built program's ends with a
   # colon, and the loader takes an empty path for the current directory.
   if(NOT HMN_STATIC_CLI)
-    cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_FULL_BINDIR}
-      OUTPUT_VARIABLE hmn_library_from_bin)
     set_target_properties(hmn PROPERTIES BUILD_WITH_INSTALL_RPATH ON
-      INSTALL_RPATH "${HMN_SYSTEM_ORIGIN};${HMN_SYSTEM_ORIGIN}/${hmn_library_from_bin}")
+      INSTALL_RPATH "${HMN_SYSTEM_ORIGIN};${HMN_SYSTEM_ORIGIN}/${HMN_LIBRARY_FROM_BIN}")
   endif()
   install(TARGETS hmn RUNTIME COMPONENT Runtime)
 

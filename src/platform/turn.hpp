@@ -24,8 +24,8 @@ class turns {
   mutex held_;  // only tried
   std::atomic<std::uint32_t> ended_{0};
   std::atomic<std::uint32_t> waiting_{0};
-  // Turns that others waited for, less those that none did; when the last one ended, and whether
-  // it was long.
+  // Turns that others waited for, less ten for each that none did; when the last one ended, and
+  // whether it was long.
   std::atomic<std::uint32_t> demand_{0};
   std::atomic<std::uint64_t> end_ns_{0};
   std::atomic<bool> was_long_{false};

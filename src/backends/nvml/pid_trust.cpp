@@ -97,6 +97,7 @@ void pid_trust::after_opening() {
 
 void pid_trust::begin_reading() noexcept {
   is_looked_at_ = false;
+  seen_without_.clear();
 }
 
 bool pid_trust::in_initial_namespace() {
@@ -137,8 +138,12 @@ bool pid_trust::is_still(const held& one) const {
 bool pid_trust::sees_our_namespace(std::span<const merged_process> rows) {
   if (sees_ours_) return true;
   const auto checked = rows.first(std::min(rows.size(), most_rows_checked));
-  sees_ours_ = std::ranges::any_of(
-      checked, [&](const merged_process& row) { return process_holds_gpu(row.pid); });
+  sees_ours_ = std::ranges::any_of(checked, [&](const merged_process& row) {
+    if (std::ranges::find(seen_without_, row.pid) != seen_without_.end()) return false;
+    if (process_holds_gpu(row.pid)) return true;
+    seen_without_.push_back(row.pid);
+    return false;
+  });
   return sees_ours_;
 }
 

@@ -52,9 +52,10 @@ class pid_trust {
   bool sees_ours_ = false;
   int lowest_ = -1;  // free descriptor before NVML is opened
   std::vector<held> before_;
-  std::vector<held> own_;      // opened by NVML
-  held found_;                 // opened by the caller, last seen; empty: none
-  bool is_looked_at_ = false;  // in this reading
+  std::vector<held> own_;                    // opened by NVML
+  held found_;                               // opened by the caller, last seen; empty: none
+  bool is_looked_at_ = false;                // in this reading
+  std::vector<std::uint32_t> seen_without_;  // processes without a GPU in this reading
 };
 
 }  // namespace hmn::nvml

@@ -163,6 +163,8 @@ list_outcome process_reader::read(const topic& t, session& s, const known_device
 list_outcome process_reader::find(const topic& t, session& s, const known_device& of,
                                   std::uint32_t pid, std::optional<merged_process>& found) {
   list_outcome outcome;
+  merge_.clear();
+  rows_ = {};
   for (const list_kind which : all_lists) {
     if (found) {
       outcome.results[static_cast<std::size_t>(which)] = success;
@@ -170,15 +172,16 @@ list_outcome process_reader::find(const topic& t, session& s, const known_device
     }
     const code c = read_list(t, s, of, which, outcome);
     found = find_in_list(pid, kind_of(which));
+    if (!found) merge_.add(list_.rows(), kind_of(which));
     if (outcome.stop_after(which, c)) break;
   }
   return outcome;
 }
 
 std::optional<merged_process> process_reader::find_in_list(std::uint32_t pid, std::uint32_t kind) {
-  merge_.clear();
-  merge_.add(list_.rows(), kind, pid);
-  const auto rows = merge_.finish();
+  one_.clear();
+  one_.add(list_.rows(), kind, pid);
+  const auto rows = one_.finish();
   if (rows.empty()) return std::nullopt;
   return rows.front();
 }

@@ -79,6 +79,8 @@ class process_reader {
   // Reads one process: stops at the first list that contains it, and needs no later one.
   list_outcome find(const topic& t, session& s, const known_device& of, std::uint32_t pid,
                     std::optional<merged_process>& found);
+  // The rows that find() has read where the process is in none.
+  [[nodiscard]] std::span<const merged_process> others() { return merge_.finish(); }
 
  private:
   code read_list(const topic& t, session& s, const known_device& of, list_kind which,
@@ -87,6 +89,7 @@ class process_reader {
 
   process_list list_;
   process_merge merge_;
+  process_merge one_;  // of the process that find() looks for
   std::span<const merged_process> rows_;
 };
 

@@ -64,7 +64,7 @@ class nvml_source final : public device_source {
   code read_load_and_peaks(const topic& t, const known_device& of, std::span<usage> rows);
   code read_process(const topic& t, known_device& of, std::uint32_t pid, bool self, usage& out,
                     std::optional<failure>& why);
-  bool is_zero_proven(const topic& t, const known_device& of, const list_outcome& outcome);
+  bool is_zero_proven(const list_outcome& outcome);
   void mark_foreign(std::span<usage> rows);
 
   const settings settings_;

@@ -192,7 +192,7 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
   const code failed = outcome.results[worst];
   if (failed == uninitialized || failed == gpu_is_lost) {
     why = failure_for(failed, outcome.names[worst]);
-  } else if (self && is_zero_proven(t, of, outcome)) {
+  } else if (self && is_zero_proven(outcome)) {
     fill_zero(pid, out);
   } else if (failed != success) {
     why = failure_for(failed, outcome.names[worst]);
@@ -211,14 +211,11 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
 }
 
 // Whether zero is proven: the caller is in no list, and the lists would contain it.
-bool nvml_source::is_zero_proven(const topic& t, const known_device& of,
-                                 const list_outcome& outcome) {
+bool nvml_source::is_zero_proven(const list_outcome& outcome) {
   const bool complete = outcome.complete() && !paravirtual_;
   if (complete && trust_.in_initial_namespace()) return true;
   if (trust_.holds_no_gpu()) return true;
-  if (!complete) return false;
-  processes_.read(t, session_, of);
-  return trust_.sees_our_namespace(processes_.rows());
+  return complete && trust_.sees_our_namespace(processes_.others());
 }
 
 }  // namespace hmn::nvml

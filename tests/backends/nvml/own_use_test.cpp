@@ -121,6 +121,32 @@ TEST_CASE("a row of the caller's namespace that really holds a GPU makes the lis
   SUBCASE("a process of that number that holds none") {
     m.add_process(neighbour, {"/dev/null"});
     check_unknown(m);
+    SUBCASE("until it does") {
+      m.add_process(neighbour, {"/dev/null", "/dev/nvidia0"});
+      check_zero(m);
+    }
+  }
+}
+
+// The driver takes milliseconds for the graphics list.
+TEST_CASE("a caller that no list holds has each list read once") {
+  machine m(host_pids);
+  m.add_self({"/dev/nvidia0"}, other_namespace);
+  check_unknown(m);
+  CHECK(m.driver.calls("nvmlDeviceGetComputeRunningProcesses_v3") == 1);
+  CHECK(m.driver.calls("nvmlDeviceGetMPSComputeRunningProcesses_v3") == 1);
+  CHECK(m.driver.calls("nvmlDeviceGetGraphicsRunningProcesses_v3") == 1);
+}
+
+// What is asked of its rows is of all lists.
+TEST_CASE("a row of any list may be of the caller's namespace") {
+  for (const char* list : {"compute", "mps", "graphics"}) {
+    CAPTURE(list);
+    machine m(one_gpu(R"("processes": {"compute": [], "graphics": [], ")" + std::string(list) +
+                      R"(": [{"pid": 3999998, "used": 5}]})"));
+    m.add_self({"/dev/nvidia-uvm"}, other_namespace);
+    m.add_process(neighbour, {"/dev/nvidia0"});
+    check_zero(m);
   }
 }
 

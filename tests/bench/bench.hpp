@@ -51,6 +51,10 @@ std::string gpus(unsigned count, const std::string& more = {});
 // The same, used by a process of the host alone, whose pid no process has here.
 std::string gpus_of_others(unsigned count);
 
+// Microseconds that a snapshot takes so many threads of the context together, which take one after
+// the other until all are told to stop.
+double snapshot_together_us(hmn_context* context, unsigned threads);
+
 // The plain way: reads each link of a folder. Returns their number.
 int read_links(const std::string& folder);
 

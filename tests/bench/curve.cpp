@@ -141,6 +141,15 @@ double contexts_us(unsigned count) {
   });
 }
 
+double threads_us(unsigned count) {
+  const bench::machine on(HMN_CONTEXT_NO_THREADS);
+  double best = 1e300;
+  for (int i = 0; i < 5; ++i) {
+    best = std::min(best, bench::snapshot_together_us(on.context(), count));
+  }
+  return best;
+}
+
 // Those that are opened in addition to others.
 double first_contexts_us(unsigned count) {
   std::vector<std::unique_ptr<bench::machine>> all;
@@ -160,6 +169,7 @@ constexpr struct {
 } kinds[] = {{"devices", devices_us},
              {"gpu-processes", gpu_processes_us},
              {"own-descriptors", own_descriptors_us},
+             {"threads", threads_us},
              {"contexts", contexts_us},
              {"first-contexts", first_contexts_us}};
 

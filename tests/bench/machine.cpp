@@ -3,6 +3,11 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
 #include "bench.hpp"
 
 namespace bench {
@@ -53,6 +58,31 @@ int read_links(const std::string& folder) {
   }
   closedir(all);
   return count;
+}
+
+double snapshot_together_us(hmn_context* context, unsigned threads) {
+  using clock = std::chrono::steady_clock;
+  constexpr auto long_enough = std::chrono::milliseconds(200);
+  std::atomic<bool> is_over{false};
+  std::atomic<long> taken{0};
+  const auto take = [&] {
+    auto error = sized<hmn_error>();
+    long own = 0;
+    for (; !is_over.load(std::memory_order_relaxed); ++own) {
+      hmn_snapshot* snapshot = nullptr;
+      must(hmn_snapshot_take(context, nullptr, &snapshot, &error), error);
+      hmn_snapshot_destroy(snapshot);
+    }
+    taken += own;
+  };
+  const auto begun = clock::now();
+  std::vector<std::thread> all;
+  for (unsigned i = 0; i < threads; ++i) all.emplace_back(take);
+  std::this_thread::sleep_for(long_enough);
+  is_over = true;
+  for (std::thread& each : all) each.join();
+  const std::chrono::duration<double, std::micro> took = clock::now() - begun;
+  return took.count() / static_cast<double>(taken.load());
 }
 
 machine::machine(hmn_flags flags, const std::string& scenario) {

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <memory>
 #include <thread>
 
 #include "bench.hpp"
@@ -37,26 +36,16 @@ static void snapshot_inline(benchmark::State& state) {
 }
 BENCHMARK(snapshot_inline);
 
-// All threads of one context together: items_per_second is not below that of one.
-static std::unique_ptr<bench::machine> shared;
-
-static void snapshot_inline_shared(benchmark::State& state) {
-  hmn_error error = {};
-  error.struct_size = sizeof error;
+// The counter is for all threads of one context together: not above that of one.
+static void snapshots_together(benchmark::State& state) {
+  const bench::machine machine(HMN_CONTEXT_NO_THREADS);
+  double took_us = 0;
   for (auto _ : state) {
-    hmn_snapshot* snapshot = nullptr;
-    bench::must(hmn_snapshot_take(shared->context(), nullptr, &snapshot, &error), error);
-    hmn_snapshot_destroy(snapshot);
+    took_us = bench::snapshot_together_us(machine.context(), static_cast<unsigned>(state.range(0)));
   }
-  state.SetItemsProcessed(state.iterations());
+  state.counters["each_us"] = took_us;
 }
-BENCHMARK(snapshot_inline_shared)
-    ->Setup([](const benchmark::State&) {
-      shared = std::make_unique<bench::machine>(HMN_CONTEXT_NO_THREADS);
-    })
-    ->Teardown([](const benchmark::State&) { shared.reset(); })
-    ->ThreadRange(1, 32)
-    ->UseRealTime();
+BENCHMARK(snapshots_together)->RangeMultiplier(2)->Range(1, 32)->Iterations(1)->UseRealTime();
 
 static void snapshot_on_worker(benchmark::State& state) {
   take_snapshots(state, 0);

@@ -133,12 +133,11 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
   refusals out;
   std::uint64_t served = 0;  // bit n: source n has answered
   bool wants_more = true;
-  const std::uint64_t now = platform::monotonic_ns();
   for (const std::unique_ptr<worker>& from : workers_) {
     if (!wants_more) break;
     if ((from->fallback_for() & served) != 0) continue;
     if (index && !concerns(*from, *index)) continue;
-    if (from->is_absent(now) && is_no_news(*from, index)) continue;
+    if (from->is_absent(d.begun()) && is_no_news(*from, index)) continue;
     d.leave_for_next(share_after(*from, index));
     const plan q = plan_for(*from, p, index);
     bool conclusive = false;
@@ -164,9 +163,8 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
   return out;
 }
 
-deadline context::new_deadline(std::optional<std::uint64_t> deadline_ns) const {
-  return {platform::monotonic_ns(), deadline_ns.value_or(limits_.deadline_ns),
-          limits_.open_deadline_ns};
+deadline context::new_deadline() const {
+  return {platform::monotonic_ns(), limits_.deadline_ns, limits_.open_deadline_ns};
 }
 
 plan context::new_plan() const {

@@ -72,11 +72,11 @@ inline bool is_late(const failure& why) noexcept {
 // absence.
 template <class T>
 result<void> read_part(const part<T>& p, const moment& m, const limits& l, source from, T& out) {
-  const std::uint64_t now = platform::monotonic_ns();
   const bool reached = p.tried_ns >= m.since;
   const bool is_fresh = reached && p.taken_ns != 0 && !p.why;
   if (!is_fresh) {
-    const bool is_young = (!reached || is_late(*p.why)) && now - p.taken_ns <= l.stale_ns;
+    const std::uint64_t age_ns = platform::monotonic_ns() - p.taken_ns;
+    const bool is_young = (!reached || is_late(*p.why)) && age_ns <= l.stale_ns;
     if (p.taken_ns == 0 || !((reached && p.stands) || is_young)) {
       return reached ? *p.why : answered_too_late(from);
     }

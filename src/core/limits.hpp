@@ -20,12 +20,14 @@ struct limits {
 // cold driver does not consume the deadline of the reading after it.
 class deadline {
  public:
-  deadline(std::uint64_t now, std::uint64_t deadline_ns, std::uint64_t open_deadline_ns) noexcept
-      : until_(platform::later(now, deadline_ns)),
+  deadline(std::uint64_t begun, std::uint64_t deadline_ns, std::uint64_t open_deadline_ns) noexcept
+      : begun_(begun),
+        until_(platform::later(begun, deadline_ns)),
         total_(until_ != platform::no_deadline ? deadline_ns : 0),
         open_left_(deadline_ns != 0 ? open_deadline_ns : 0),
         waits_(deadline_ns != 0) {}
 
+  [[nodiscard]] std::uint64_t begun() const noexcept { return begun_; }
   // Returns when the caller stops waiting.
   [[nodiscard]] std::uint64_t until() const noexcept { return until_ - for_next_; }
   // Returns when the source stops: one that no caller waits for has the default time, so that a
@@ -49,6 +51,7 @@ class deadline {
   }
 
  private:
+  std::uint64_t begun_;
   std::uint64_t until_;
   std::uint64_t total_;
   std::uint64_t for_next_ = 0;

@@ -27,6 +27,7 @@ struct merged_device {
     using std::optional<failure>::operator=;
   };
   merged_device() noexcept {}  // NOLINT(modernize-use-equals-default)
+  explicit merged_device(const device& d) noexcept : identity(d) {}
 
   device identity;  // as numbered by the context
   hmn::pools pools;

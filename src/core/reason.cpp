@@ -56,8 +56,9 @@ const snapshot_diagnostic* find_reason(const snapshot& from, std::uint32_t about
   int highest = 1;
   for (const std::size_t device : {std::size_t{0}, std::size_t{of.index} + 1}) {
     std::uint32_t n = device < from.why->latest.size() ? from.why->latest[device] : 0;
-    for (; n != 0; n = from.why->before[n - 1]) {
+    while (n != 0) {
       const snapshot_diagnostic& each = from.why->diagnostics[n - 1];
+      n = each.before;
       const int its = relevance(each, about, of, field);
       if (its < highest) continue;  // of equals the first counts, which comes last here
       best = &each;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/shared_value.hpp"
@@ -31,6 +32,10 @@ std::span<const T> of_device(const std::vector<T>& all, std::uint32_t index) {
 }
 
 struct snapshot_device {
+  snapshot_device() = default;
+  snapshot_device(const device& d, std::optional<hmn::telemetry>&& t, std::optional<usage>&& s)
+      : identity(d), telemetry(std::move(t)), self(std::move(s)) {}
+
   shared_value<device> identity;
   std::optional<hmn::telemetry> telemetry;
   std::optional<usage> self;
@@ -40,6 +45,8 @@ struct snapshot_diagnostic {
   diagnostic value;  // value.device is meaningless here
   std::optional<std::uint32_t> device_index;
   std::uint32_t count = 1;
+  // Position of the one before of the same device, from 1; 0: none.
+  std::uint32_t before = 0;
 
   bool operator==(const snapshot_diagnostic&) const = default;
 };
@@ -47,9 +54,8 @@ struct snapshot_diagnostic {
 // Why values are missing.
 struct explanations {
   std::vector<snapshot_diagnostic> diagnostics;
-  // Positions in the diagnostics, from 1; 0: none.
-  std::vector<std::uint32_t> latest;  // [index + 1, 0 for no device]: the last one
-  std::vector<std::uint32_t> before;  // [position]: the one before of the same device
+  // [device index + 1, 0 for no device]: position of its last one, from 1; 0: none.
+  std::vector<std::uint32_t> latest;
 
   bool operator==(const explanations&) const = default;
 };

@@ -2,6 +2,7 @@
 #include "core/snapshot_builder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/attribution.hpp"
 #include "core/usable.hpp"
@@ -95,7 +96,8 @@ void snapshot_builder::add_host() {
 }
 
 result<void> snapshot_builder::add_devices() {
-  deadline d = from_.new_deadline(request_.deadline_ns);
+  deadline d(out_->monotonic_ns, request_.deadline_ns.value_or(from_.limits_.deadline_ns),
+             from_.limits_.open_deadline_ns);
   if (request_.device_index) {
     if (result<void> ok = from_.know(*request_.device_index, d); !ok) return ok;
   }
@@ -153,11 +155,10 @@ merged_device* snapshot_builder::find(std::uint32_t index) noexcept {
   return index < places_.size() && places_[index] != 0 ? &merged_[places_[index] - 1] : nullptr;
 }
 
-merged_device& snapshot_builder::find_or_add(std::uint32_t index) {
-  if (merged_device* const known = find(index)) return *known;
-  merged_device& fresh = merged_.emplace_back();
-  if (places_.size() <= index) places_.resize(index + 1);
-  places_[index] = static_cast<std::uint32_t>(merged_.size());
+merged_device& snapshot_builder::add(const device& d) {
+  merged_device& fresh = merged_.emplace_back(d);
+  if (places_.size() <= d.index) places_.resize(d.index + 1);
+  places_[d.index] = static_cast<std::uint32_t>(merged_.size());
   return fresh;
 }
 
@@ -168,9 +169,14 @@ void snapshot_builder::add_device(worker& from, const device_answer& d, const mo
     const std::lock_guard lock(from_.table_mutex_);
     const auto index = from_.table_.index_of(from.id(), d.identity.number);
     if (!index || (request_.device_index && index != request_.device_index)) return;
-    to = &find_or_add(*index);
-    is_hung = to->identity.state == state::hung;
-    to->identity = from_.table_.at(*index);
+    const device& known = from_.table_.at(*index);
+    to = find(*index);
+    if (to != nullptr) {
+      is_hung = to->identity.state == state::hung;
+      to->identity = known;
+    } else {
+      to = &add(known);
+    }
   }
   const bool is_first = to->found == 0;
   if ((is_first && !was_reached(d, plan_, m)) || is_hung) to->identity.state = state::hung;
@@ -183,7 +189,7 @@ void snapshot_builder::add_known_devices() {
   const std::lock_guard lock(from_.table_mutex_);
   for (std::uint32_t i = 0; i < from_.table_.count(); ++i) {
     if (request_.device_index && i != *request_.device_index) continue;
-    if (find(i) == nullptr) merged_.emplace_back().identity = from_.table_.at(i);
+    if (find(i) == nullptr) merged_.emplace_back(from_.table_.at(i));
   }
 }
 
@@ -280,8 +286,7 @@ void snapshot_builder::settle() {
       if (!request_.pid || row.pid == *request_.pid) out_->usages.push_back(std::move(row));
     }
     out_->metrics.insert(out_->metrics.end(), d.metrics.begin(), d.metrics.end());
-    out_->devices.push_back(
-        {shared_value<device>(d.identity), std::move(d.telemetry), std::move(d.self)});
+    out_->devices.emplace_back(d.identity, std::move(d.telemetry), std::move(d.self));
   }
 }
 
@@ -302,8 +307,10 @@ void snapshot_builder::drop_what_was_found() {
   };
   if (std::erase_if(why_.diagnostics, is_found) == 0) return;
   std::ranges::fill(why_.latest, 0);
-  why_.before.clear();
-  for (const snapshot_diagnostic& d : why_.diagnostics) link(place_of(d.device_index));
+  std::uint32_t position = 0;
+  for (snapshot_diagnostic& d : why_.diagnostics) {
+    d.before = std::exchange(why_.latest[place_of(d.device_index)], ++position);
+  }
 }
 
 void snapshot_builder::note_what_is_partial() {
@@ -319,7 +326,8 @@ void snapshot_builder::add_diagnostic(const diagnostic& d, std::optional<std::ui
   const bool is_trace = (d.notes & note::trace) != 0;
   const std::size_t of = place_of(index);
   if (why_.latest.size() <= of) why_.latest.resize(of + 1);
-  for (std::uint32_t n = is_trace ? 0 : why_.latest[of]; n != 0; n = why_.before[n - 1]) {
+  std::uint32_t& latest = why_.latest[of];
+  for (std::uint32_t n = is_trace ? 0 : latest; n != 0; n = why_.diagnostics[n - 1].before) {
     snapshot_diagnostic& alike = why_.diagnostics[n - 1];
     if (!is_alike(alike, d, index)) continue;
     std::uint32_t& fields = alike.value.field;
@@ -328,14 +336,10 @@ void snapshot_builder::add_diagnostic(const diagnostic& d, std::optional<std::ui
     fields = both;
     return;
   }
-  why_.diagnostics.push_back({d, index, 1});
-  link(of);
-}
-
-// Makes the next diagnostic the latest one of a device.
-void snapshot_builder::link(std::size_t of) {
-  why_.before.push_back(why_.latest[of]);
-  why_.latest[of] = static_cast<std::uint32_t>(why_.before.size());
+  snapshot_diagnostic& added = why_.diagnostics.emplace_back();
+  added.value = d;
+  added.device_index = index;
+  added.before = std::exchange(latest, static_cast<std::uint32_t>(why_.diagnostics.size()));
 }
 
 // Takes the texts of a process that has the same key and the same name as before. One that executes

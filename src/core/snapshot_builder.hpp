@@ -24,7 +24,7 @@ class snapshot_builder {
   void add_device(worker& from, const device_answer& d, const moment& m);
   void consider_diagnostic(const diagnostic& given, std::optional<std::uint32_t> index);
   [[nodiscard]] merged_device* find(std::uint32_t index) noexcept;
-  [[nodiscard]] merged_device& find_or_add(std::uint32_t index);
+  merged_device& add(const device& d);
   void add_known_devices();
   void add_refusals(const std::vector<context::refusal>& refused);
   void add_missing();
@@ -32,7 +32,6 @@ class snapshot_builder {
   void explain_unusable(const merged_device& d);
   void settle();
   void add_diagnostic(const diagnostic& d, std::optional<std::uint32_t> index);
-  void link(std::size_t of);
   void drop_what_was_found();
   void note_what_is_partial();
   void describe_processes();

@@ -79,6 +79,12 @@ bool is_answered(const source_answer& known, const plan& p, std::uint64_t since)
   });
 }
 
+// Returns whether a search that failed for this reason has shown that the source is absent from
+// this machine.
+bool is_conclusive(const failure& why) {
+  return why.code == status::no_source;
+}
+
 // Passes an answer with how its reading ended, and returns that. A source that saw by itself that
 // its time was over is as late as one that no caller waited for any longer.
 result<void> pass_on(const source_answer& known, std::uint64_t since, worker::visitor visit) {
@@ -142,10 +148,10 @@ class worker::shared_answer {
     known_.condition = std::move(fresh.condition);
   }
 
-  // Records that the source was not queried; no_source means that it is absent from this machine.
+  // Records that the source was not queried.
   void refuse(const failure& why) noexcept {
     const std::lock_guard lock(mutex_);
-    known_.conclusive = why.code == status::no_source;
+    known_.conclusive = is_conclusive(why);
     known_.refused = why;
     known_.diagnostics.clear();
   }
@@ -398,6 +404,7 @@ bool worker::is_present(std::uint64_t now) {
   if (has_just_failed(now)) return false;
   result<void> present = shared_->from->probe();
   if (!present) known_->refuse(present.why());
+  is_conclusive_.store(!present && is_conclusive(present.why()), std::memory_order_relaxed);
   failed_search_ns_.store(present ? 0 : now, std::memory_order_release);
   return static_cast<bool>(present);
 }
@@ -408,8 +415,7 @@ bool worker::has_just_failed(std::uint64_t now) const noexcept {
 }
 
 bool worker::is_absent(std::uint64_t now) const {
-  return has_just_failed(now) &&
-         known_->visit<bool>([](const source_answer& known) { return known.conclusive; });
+  return has_just_failed(now) && is_conclusive_.load(std::memory_order_relaxed);
 }
 
 bool worker::may_serve() {

@@ -89,6 +89,7 @@ class worker {
   bool is_threaded_;
   bool is_started_ = false;
   std::atomic<std::uint64_t> failed_search_ns_{0};  // time of the last search if it failed, else 0
+  std::atomic<bool> is_conclusive_{false};          // it has shown that there is no such source
   std::shared_ptr<shared_answer> known_;
   std::shared_ptr<shared_state> shared_;
   std::vector<std::shared_ptr<shared_state>> aside_;  // each in a call that has not returned

@@ -33,6 +33,7 @@ constexpr char layouts[] =
     "ugpu umemory qmax_memory qtime qstart uis_running\0"
     "pdevice qtype qdata\0"
     "ufield Uscope Qtimestamp Qlatency utype iresult qvalue\0"
+    "u\0"
     "upid qtime usm umemory uencoder udecoder\0"
     // Words of rows, whose layout differs between drivers.
     "uwords u u u u u";
@@ -96,6 +97,17 @@ struct marked {
   std::uint8_t size = 0;
   bool is_address = false;
 
+  void put_into(char* output) const noexcept {
+    const std::uint64_t bits = mark();
+    std::memcpy(output + offset, &bits, size == 8 ? 8 : 4);
+  }
+  [[nodiscard]] bool is_in(const char* output) const noexcept {
+    const char* const at = output + offset;
+    return size == 8 ? read<std::uint64_t>(at) == mark()
+                     : read<std::uint32_t>(at) == static_cast<std::uint32_t>(mark());
+  }
+
+ private:
   // Addresses are marked by null: of a failed call they must not be used.
   [[nodiscard]] std::uint64_t mark() const noexcept { return is_address ? 0 : untouched_bits; }
 };
@@ -116,25 +128,20 @@ constexpr auto first_outputs = [] {
   return all;
 }();
 
-// What the driver writes whenever it succeeds. A number is not marked where it is a capacity.
-template <class Visit>
-void each_output(argument_list all, Visit&& visit) {
-  const bool counts = std::ranges::any_of(
-      all, [](const argument& a) { return a.is == role::rows || a.is == role::samples; });
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].is >= role::fields || counts) continue;
-    const marked& m = first_outputs[static_cast<std::size_t>(all[i].is)];
-    visit(m, all[i].address() + m.offset);
-  }
+// Returns where the mark is of what the driver writes whenever it succeeds, in one of the first
+// roles.
+const marked& mark_of(const argument& a) noexcept {
+  return first_outputs[static_cast<std::size_t>(a.is)];
 }
 
-std::span<field_value> fields_of(argument_list all) noexcept {
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    if (all[i].is != role::fields) continue;
-    return {reinterpret_cast<field_value*>(all[i].address()),
-            static_cast<std::size_t>(all[i - 1].value)};
-  }
-  return {};
+std::span<field_value> fields_at(const argument& a) noexcept {
+  return {reinterpret_cast<field_value*>(a.address()), static_cast<std::size_t>((&a)[-1].value)};
+}
+
+bool is_terminated(const argument& a) noexcept {
+  const auto capacity = static_cast<std::size_t>((&a)[1].value);
+  const std::size_t length = strnlen(a.address(), capacity);
+  return length != 0 && length != capacity;
 }
 
 class description {
@@ -188,26 +195,20 @@ std::uint64_t shown(argument_list all, std::size_t i) noexcept {
 }  // namespace
 
 void mark(argument_list all) noexcept {
-  each_output(all, [](const marked& m, char* at) {
-    const std::uint64_t bits = m.mark();
-    std::memcpy(at, &bits, m.size);
-  });
-  for (field_value& f : fields_of(all)) f.result = untouched_result;
+  for (const argument& a : all) {
+    if (a.is < role::fields) {
+      mark_of(a).put_into(a.address());
+    } else if (a.is == role::fields) {
+      for (field_value& f : fields_at(a)) f.result = untouched_result;
+    }
+  }
 }
 
 bool are_written(argument_list all) noexcept {
-  bool all_are = true;
-  each_output(all, [&](const marked& m, const char* at) {
-    const std::uint64_t bits = m.mark();
-    all_are = all_are && std::memcmp(at, &bits, m.size) != 0;
+  return std::ranges::all_of(all, [](const argument& a) {
+    if (a.is == role::text) return is_terminated(a);
+    return a.is >= role::fields || !mark_of(a).is_in(a.address());
   });
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].is != role::text) continue;
-    const std::size_t length =
-        strnlen(all[i].address(), static_cast<std::size_t>(all[i + 1].value));
-    all_are = all_are && length != 0 && length != all[i + 1].value;
-  }
-  return all_are;
 }
 
 code outcome_of(const field_value& reported) noexcept {

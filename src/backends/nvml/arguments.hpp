@@ -27,10 +27,11 @@ enum class role : std::uint8_t {
   temperature,
   account,
   event,
-  fields,   // their number comes before
-  samples,  // their number comes next, in and out
-  rows,     // their number comes before, in and out
-  text,     // its capacity comes next
+  fields,    // their number comes before
+  capacity,  // of samples or rows, in and out
+  samples,   // their capacity comes next
+  rows,      // their capacity comes before
+  text,      // its capacity comes next
   input,
   subject,
 };
@@ -76,13 +77,22 @@ inline constexpr role role_of<void*> = role::rows;
 template <>
 inline constexpr role role_of<char*> = role::text;
 
+constexpr bool has_capacity(role r) noexcept {
+  return r == role::rows || r == role::samples;
+}
+// In a call with these parameters.
+template <class T, class... P>
+inline constexpr role role_among = role_of<T> == role::number && (has_capacity(role_of<P>) || ...)
+                                       ? role::capacity
+                                       : role_of<T>;
+
 struct argument {
   template <class T>
-  static argument of(T value) noexcept {
+  static argument of(role is, T value) noexcept {
     if constexpr (std::is_pointer_v<T>) {
-      return {role_of<T>, reinterpret_cast<std::uintptr_t>(value)};
+      return {is, reinterpret_cast<std::uintptr_t>(value)};
     } else {
-      return {role_of<T>, static_cast<std::uint64_t>(value)};
+      return {is, static_cast<std::uint64_t>(value)};
     }
   }
   template <class T>

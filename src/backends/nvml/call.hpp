@@ -90,7 +90,7 @@ code call_with(const topic& about, const named_symbol& f, argument_list all, cal
 // Calls the driver, unless it is too late. Outputs of a call that fails are not defined.
 template <class... P>
 code call(const topic& about, const function<code(P...)>& f, std::type_identity_t<P>... passed) {
-  const std::array<argument, sizeof...(P)> all{argument::of(passed)...};
+  const std::array<argument, sizeof...(P)> all{argument::of(role_among<P, P...>, passed)...};
   return call_with(about, f, all, function<code(P...)>::pass);
 }
 

@@ -52,7 +52,7 @@ std::string gpus(unsigned count, const std::string& more = {});
 std::string gpus_of_others(unsigned count);
 
 // Microseconds that a snapshot takes so many threads of the context together, which take one after
-// the other until all are told to stop.
+// the other until all stop together.
 double snapshot_together_us(hmn_context* context, unsigned threads);
 
 // The plain way: reads each link of a folder. Returns their number.

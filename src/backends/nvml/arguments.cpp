@@ -134,13 +134,14 @@ const marked& mark_of(const argument& a) noexcept {
   return first_outputs[static_cast<std::size_t>(a.is)];
 }
 
-std::span<field_value> fields_at(const argument& a) noexcept {
-  return {reinterpret_cast<field_value*>(a.address()), static_cast<std::size_t>((&a)[-1].value)};
+std::span<field_value> fields_at(argument_list all, std::size_t i) noexcept {
+  return {reinterpret_cast<field_value*>(all[i].address()),
+          static_cast<std::size_t>(all[i - 1].value)};
 }
 
-bool is_terminated(const argument& a) noexcept {
-  const auto capacity = static_cast<std::size_t>((&a)[1].value);
-  const std::size_t length = strnlen(a.address(), capacity);
+bool is_terminated(argument_list all, std::size_t i) noexcept {
+  const auto capacity = static_cast<std::size_t>(all[i + 1].value);
+  const std::size_t length = strnlen(all[i].address(), capacity);
   return length != 0 && length != capacity;
 }
 
@@ -195,20 +196,21 @@ std::uint64_t shown(argument_list all, std::size_t i) noexcept {
 }  // namespace
 
 void mark(argument_list all) noexcept {
-  for (const argument& a : all) {
-    if (a.is < role::fields) {
-      mark_of(a).put_into(a.address());
-    } else if (a.is == role::fields) {
-      for (field_value& f : fields_at(a)) f.result = untouched_result;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].is < role::fields) {
+      mark_of(all[i]).put_into(all[i].address());
+    } else if (all[i].is == role::fields) {
+      for (field_value& f : fields_at(all, i)) f.result = untouched_result;
     }
   }
 }
 
 bool are_written(argument_list all) noexcept {
-  return std::ranges::all_of(all, [](const argument& a) {
-    if (a.is == role::text) return is_terminated(a);
-    return a.is >= role::fields || !mark_of(a).is_in(a.address());
-  });
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].is < role::fields && mark_of(all[i]).is_in(all[i].address())) return false;
+    if (all[i].is == role::text && !is_terminated(all, i)) return false;
+  }
+  return true;
 }
 
 code outcome_of(const field_value& reported) noexcept {

@@ -7,9 +7,10 @@ set(CMAKE_C_COMPILER ${HMN_CROSS_TRIPLET}-gcc)
 set(CMAKE_CXX_COMPILER ${HMN_CROSS_TRIPLET}-g++)
 set(folder /usr/${HMN_CROSS_TRIPLET})
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "i686")
-  # Names the loader by path: where it belongs, a 64-bit machine may have none.
+  # Names the loader by path: where it belongs, a 64-bit machine may have none. The other path is also
+  # for what the library needs, as that of new dtags is not.
   set(CMAKE_EXE_LINKER_FLAGS_INIT
-    "-Wl,--dynamic-linker=${folder}/lib/ld-linux.so.2 -Wl,-rpath,${folder}/lib")
+    "-Wl,--dynamic-linker=${folder}/lib/ld-linux.so.2 -Wl,--disable-new-dtags,-rpath,${folder}/lib")
 else()
   set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${CMAKE_SYSTEM_PROCESSOR}-static -L ${folder})
 endif()

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "machine.hpp"
+#include "model/scan.hpp"
 #include "platform/clock.hpp"
 
 using namespace hmn;

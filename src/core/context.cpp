@@ -163,8 +163,9 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
   return out;
 }
 
-deadline context::new_deadline() const {
-  return {platform::monotonic_ns(), limits_.deadline_ns, limits_.open_deadline_ns};
+deadline context::new_deadline(std::optional<std::uint64_t> deadline_ns,
+                               std::uint64_t begun) const {
+  return {begun, deadline_ns.value_or(limits_.deadline_ns), limits_.open_deadline_ns};
 }
 
 plan context::new_plan() const {

@@ -112,7 +112,8 @@ class context {
   using refusals = std::vector<refusal>;
 
   void start();
-  [[nodiscard]] deadline new_deadline() const;
+  [[nodiscard]] deadline new_deadline(std::optional<std::uint64_t> deadline_ns = {},
+                                      std::uint64_t begun = platform::monotonic_ns()) const;
   [[nodiscard]] plan new_plan() const;
   result<void> rescan(deadline& d, refusals* refused_by = nullptr);
   static failure no_device(std::uint32_t index, std::uint32_t count, const refusals& refused);

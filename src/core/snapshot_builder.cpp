@@ -96,8 +96,7 @@ void snapshot_builder::add_host() {
 }
 
 result<void> snapshot_builder::add_devices() {
-  deadline d(out_->monotonic_ns, request_.deadline_ns.value_or(from_.limits_.deadline_ns),
-             from_.limits_.open_deadline_ns);
+  deadline d = from_.new_deadline(request_.deadline_ns, out_->monotonic_ns);
   if (request_.device_index) {
     if (result<void> ok = from_.know(*request_.device_index, d); !ok) return ok;
   }

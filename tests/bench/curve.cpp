@@ -21,6 +21,8 @@
 
 namespace {
 
+using bench::sized;
+
 constexpr double enough_us = 300'000;
 
 int most_readings = 50;
@@ -45,13 +47,6 @@ double fastest_us(const std::function<void()>& read) {
     all += took;
   }
   return best;
-}
-
-template <class T>
-T sized() {
-  T record = {};
-  record.struct_size = sizeof record;
-  return record;
 }
 
 void require(bool is_true, const char* what) {

@@ -6,10 +6,10 @@
 
 #include <atomic>
 
-#include "platform/process.hpp"
-
 namespace hmn::platform {
 namespace {
+
+constexpr size_t one_page = 1;  // the kernel rounds up
 
 // Generation where no page can be wiped: zero in a child until it draws its own number.
 alignas(8) constinit uint64_t unwiped = 0;
@@ -25,11 +25,10 @@ static void reset_in_child() {
 }
 
 uint64_t* wiped_page() noexcept {
-  void* page =
-      mmap(nullptr, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* page = mmap(nullptr, one_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return nullptr;
-  if (madvise(page, page_size(), MADV_WIPEONFORK) == 0) return static_cast<uint64_t*>(page);
-  munmap(page, page_size());  // before Linux 4.14
+  if (madvise(page, one_page, MADV_WIPEONFORK) == 0) return static_cast<uint64_t*>(page);
+  munmap(page, one_page);  // before Linux 4.14
   return nullptr;
 }
 
@@ -42,7 +41,7 @@ uint64_t* establish() noexcept {
   if (page == nullptr && !has_handler) return mine;  // unpublished: the next caller tries again
   uint64_t* first = nullptr;
   if (current.compare_exchange_strong(first, mine, std::memory_order_acq_rel)) return mine;
-  if (page != nullptr) munmap(page, page_size());
+  if (page != nullptr) munmap(page, one_page);
   return first;
 }
 
@@ -55,8 +54,8 @@ uint64_t draw(std::atomic_ref<uint64_t> generation) noexcept {
 }  // namespace
 
 uint64_t process_generation() noexcept {
-  uint64_t* known = current.load(std::memory_order_acquire);
-  if (known == nullptr) known = establish();
+  uint64_t* const known = current.load(std::memory_order_acquire);
+  if (known == nullptr) return draw(std::atomic_ref<uint64_t>(*establish()));
   const std::atomic_ref<uint64_t> generation(*known);
   const uint64_t value = generation.load(std::memory_order_relaxed);
   return value != 0 ? value : draw(generation);

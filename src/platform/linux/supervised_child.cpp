@@ -18,9 +18,9 @@
 
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
-#include "platform/linux/sanitizer.hpp"
 #include "platform/linux/supervisor.hpp"
 #include "platform/process.hpp"
+#include "platform/sanitizer.hpp"
 #include "platform/wait.hpp"
 
 namespace hmn::platform {

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "platform/linux/sanitizer.hpp"
+#include "platform/sanitizer.hpp"
 #include "platform/wait.hpp"
 
 namespace hmn::platform {

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "platform/linux/sanitizer.hpp"
+#include "platform/sanitizer.hpp"
 #include "support.hpp"
 #include "syscall_trace.hpp"
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "platform/file.hpp"
-#include "platform/linux/sanitizer.hpp"
+#include "platform/sanitizer.hpp"
 #include "support.hpp"
 #include "syscall_trace.hpp"
 

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <thread>
 
-#include "platform/linux/sanitizer.hpp"
+#include "platform/sanitizer.hpp"
 #include "subprocess_support.hpp"
 #include "support.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "platform/clock.hpp"
-#include "platform/linux/sanitizer.hpp"
+#include "platform/sanitizer.hpp"
 #include "platform/wait.hpp"
 
 using namespace hmn::platform;

@@ -4,7 +4,9 @@
 // the C structs.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,6 +47,9 @@ struct settings {
   bool no_threads = false;
   bool trace = false;
   bool record = false;
+  // What a source of the context has read for all (backends/pci/known_vendors.hpp).
+  std::shared_ptr<std::atomic<std::uint64_t>> on_bus =
+      std::make_shared<std::atomic<std::uint64_t>>(0);
 
   [[nodiscard]] bool is_on(source id) const noexcept {
     return (sources_off >> static_cast<unsigned>(id) & 1U) == 0;

@@ -41,8 +41,8 @@ std::string_view version_of(std::string_view text) {
 
 result<void> amd_source::probe() {
   if (result<void> here = tool_source::probe(); !here) return here;
-  if (!pci::gpus_on_bus(proc_root_, sys_root_, vendor::amd).empty() || has_compute_node(sys_root_))
-    return {};
+  const bool is_on_bus = !pci::gpus_on_bus(proc_root_, sys_root_, vendor::amd, *on_bus_).empty();
+  if (is_on_bus || has_compute_node(sys_root_)) return {};
   return fail(status::no_source, "no AMD GPU here");
 }
 

@@ -23,6 +23,7 @@ tool_source::tool_source(const description& d, const settings& s, const std::str
       fail(d.fail),
       proc_root_(s.proc_root),
       sys_root_(s.sys_root),
+      on_bus_(s.on_bus),
       program_(d, path),
       d_(d),
       may_wake_(s.wake_devices) {}
@@ -38,7 +39,7 @@ result<void> tool_source::prepare(reading&) {
   forget();
   if (result<void> here = probe(); !here || may_wake_) return here;
   bool sleeps = false;
-  for (const pci::gpu& g : pci::gpus_on_bus(proc_root_, sys_root_, d_.vendor)) {
+  for (const pci::gpu& g : pci::gpus_on_bus(proc_root_, sys_root_, d_.vendor, *on_bus_)) {
     const bool is_driven = g.driver.view() == d_.driver;
     if (!is_driven && !(g.driver.empty() && d_.may_have_no_driver)) continue;
     sleeps = sleeps || g.is_asleep;

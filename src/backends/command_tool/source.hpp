@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,6 +69,7 @@ class tool_source : public device_source {
   const failure_of& fail;
   const std::string proc_root_;
   const std::string sys_root_;
+  const std::shared_ptr<pci::known_vendors> on_bus_;
   program program_;
   std::vector<known_gpu> known_;
 

@@ -2,7 +2,6 @@
 #include "backends/nvml/sleep.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "backends/idle/backoff.hpp"
 #include "backends/pci/bus.hpp"
@@ -22,8 +21,8 @@ bool bound_to_another(std::string_view driver) noexcept {
 
 }  // namespace
 
-sleep_watch::sleep_watch(std::string proc_root, std::string sys_root)
-    : proc_root_(std::move(proc_root)), sys_root_(std::move(sys_root)) {}
+sleep_watch::sleep_watch(const settings& s)
+    : proc_root_(s.proc_root), sys_root_(s.sys_root), on_bus_(s.on_bus) {}
 
 void sleep_watch::refresh(std::uint64_t now_ns) {
   if (listed_at_ns_ == 0 || now_ns - listed_at_ns_ >= platform::ns_per_second) {
@@ -80,7 +79,7 @@ void sleep_watch::list_from_driver() {
 }
 
 void sleep_watch::list_from_bus() {
-  for (const pci::gpu& g : pci::gpus_on_bus(proc_root_, sys_root_, vendor::nvidia)) {
+  for (const pci::gpu& g : pci::gpus_on_bus(proc_root_, sys_root_, vendor::nvidia, *on_bus_)) {
     if (!bound_to_another(g.driver.view())) found_.push_back({g.address});
   }
 }

@@ -6,11 +6,14 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "backends/backend.hpp"
 #include "backends/nvml/known_device.hpp"
+#include "backends/pci/known_vendors.hpp"
 
 namespace hmn::nvml {
 
@@ -22,7 +25,7 @@ class sleep_watch {
     bool asleep = false;
   };
 
-  sleep_watch(std::string proc_root, std::string sys_root);
+  explicit sleep_watch(const settings& s);
 
   // Updates the list and power/control once a second, runtime_status of devices that may sleep each
   // time.
@@ -50,6 +53,7 @@ class sleep_watch {
 
   std::string proc_root_;
   std::string sys_root_;
+  std::shared_ptr<pci::known_vendors> on_bus_;
   std::vector<watched> devices_;
   std::vector<watched> found_;  // in the listing under way
   std::uint64_t listed_at_ns_ = 0;

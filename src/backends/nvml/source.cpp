@@ -47,7 +47,7 @@ failure values_disagree(const char* from) {
 nvml_source::nvml_source(const settings& s)
     : device_source(source::nvml, calls::may_block),
       settings_(s),
-      watch_(settings_.proc_root, settings_.sys_root),
+      watch_(settings_),
       session_(settings_),
       device_list_(settings_),
       trust_(settings_.proc_root),

@@ -70,7 +70,7 @@ bool has_evidence(const settings& s) {
   return !s.nvml_path.empty() || any_node() ||
          platform::exists((s.proc_root + "/driver/nvidia").c_str()) ||
          platform::exists((s.sys_root + "/module/nvidia").c_str()) ||
-         !pci::gpus_on_bus(s.proc_root, s.sys_root, vendor::nvidia).empty();
+         !pci::gpus_on_bus(s.proc_root, s.sys_root, vendor::nvidia, *s.on_bus).empty();
 }
 
 bool may_list_unattached(const settings& s) {

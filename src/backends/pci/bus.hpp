@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/pci/known_vendors.hpp"
 #include "model/pci_address.hpp"
 
 namespace hmn::pci {
@@ -23,5 +24,8 @@ struct gpu {
 // Lists display controllers of a vendor, and AMD's accelerators, by address.
 std::vector<gpu> gpus_on_bus(const std::string& proc_root, const std::string& sys_root,
                              std::uint32_t vendor);
+// The same, without a GPU that has appeared since others looked for theirs.
+std::vector<gpu> gpus_on_bus(const std::string& proc_root, const std::string& sys_root,
+                             std::uint32_t vendor, known_vendors& known);
 
 }  // namespace hmn::pci

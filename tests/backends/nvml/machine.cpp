@@ -84,6 +84,13 @@ std::string uuid_of(unsigned bus) {
   return "GPU-0000000" + digit + "-1111-2222-3333-444444444444";
 }
 
+hmn::settings settings_of(const hmn_fake::tree& tree) {
+  hmn::settings of;
+  of.proc_root = tree.proc();
+  of.sys_root = tree.sys();
+  return of;
+}
+
 std::string gpu(unsigned bus, std::string_view device) {
   const std::string digit(1, static_cast<char>('0' + bus % 10));
   return R"({"name": "NVIDIA Fake )" + digit + R"(", "uuid": ")" + uuid_of(bus) +

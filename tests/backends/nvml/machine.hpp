@@ -67,6 +67,7 @@ std::string gpu(unsigned bus, std::string_view device = {});
 const hmn::usage& row_of(const std::vector<hmn::usage>& rows, std::uint32_t pid);
 std::string machine_of(std::string_view devices, std::string_view more = {});
 std::string uuid_of(unsigned bus);
+hmn::settings settings_of(const hmn_fake::tree& tree);
 
 inline constexpr std::uint64_t kib = 1024;
 inline constexpr std::uint64_t mib = 1024 * kib;

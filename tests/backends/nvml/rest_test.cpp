@@ -197,7 +197,7 @@ TEST_CASE("the kernel's delay is the longest of those that may sleep") {
   add("0000:02:00.0", "auto", "12000\n");
   add("0000:03:00.0", "on", "99000\n");
   add("0000:04:00.0", "auto", "-1\n");
-  nvml::sleep_watch watch(tree.proc(), tree.sys());
+  nvml::sleep_watch watch(settings_of(tree));
   watch.refresh(rest_second);
   CHECK(watch.longest_delay_ns() == 12 * rest_second);
 }

@@ -150,10 +150,8 @@ TEST_CASE("what was repaired meanwhile is found at the next try") {
   std::filesystem::copy_file(HMN_FAKE_NVML, older);
   std::filesystem::rename(older, path);
 
-  settings s;
+  settings s = settings_of(folder);
   s.nvml_path = path;
-  s.proc_root = folder.proc();
-  s.sys_root = folder.sys();
   plain_reading r;
   machine unused(one_gpu());
   unused.settings = s;
@@ -289,9 +287,7 @@ TEST_CASE("without any sign of an NVIDIA GPU there is none") {
 
 TEST_CASE("a card without its driver has a sentence that says what to install") {
   const hmn_fake::tree tree;
-  settings s;
-  s.proc_root = tree.proc();
-  s.sys_root = tree.sys();
+  settings s = settings_of(tree);
   hmn_fake::pci_device card{.address = "0000:41:00.0"};
   const char* advice = "install NVIDIA's driver";
   SUBCASE("no driver") {}

@@ -197,7 +197,7 @@ TEST_CASE("power/control is read once a second, runtime_status each time") {
   const std::string power = "sys/bus/pci/devices/0000:01:00.0/power/";
   hmn_fake::add_pci_device(tree,
                            {.address = first, .power_control = "auto", .runtime_status = "active"});
-  nvml::sleep_watch watch(tree.proc(), tree.sys());
+  nvml::sleep_watch watch(settings_of(tree));
   constexpr std::uint64_t second_ns = platform::ns_per_second;
   watch.refresh(second_ns);
   CHECK(watch.one_may_sleep());

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "core/opening_clock.hpp"
 #include "core/query.hpp"
 #include "platform/mutex.hpp"
 #include "platform/thread.hpp"
@@ -223,12 +224,12 @@ struct worker::shared_state final : reading {
     answer.entry_of(number).identity.state = now;
   }
   void opening() noexcept override {
-    opening_since = platform::monotonic_ns();
+    openings.begin(platform::monotonic_ns());
     enter(phase::opening);
   }
   void opened() noexcept override {
     answered();
-    until = platform::later(until, platform::monotonic_ns() - opening_since);
+    until = platform::later(until, openings.end(platform::monotonic_ns()));
     enter(phase::working);
   }
 
@@ -237,7 +238,7 @@ struct worker::shared_state final : reading {
     while (!state.compare_exchange_weak(seen, (seen & ~phase_mask) | next,
                                         std::memory_order_acq_rel)) {
     }
-    platform::wake_all(state);
+    if (next == idle) platform::wake_all(state);  // none waits for an opening
   }
 
   void carry_out() {
@@ -306,7 +307,7 @@ struct worker::shared_state final : reading {
   std::array<std::uint32_t, most_aside> left_out{};
   std::size_t left_out_count = 0;
   std::uint64_t until = 0;
-  std::uint64_t opening_since = 0;
+  opening_clock openings;
   source_answer answer;
   bool closes_when_idle = false;
   std::uint32_t hung_at = 0;  // the device that it was set aside for
@@ -504,6 +505,7 @@ worker::outcome worker::post(const plan& p, deadline& d, std::uint64_t now,
   to.request = p;
   to.request.begun_ns = now;
   to.until = d.source_until();
+  to.openings.reset();
   to.leave_out(aside_);
   lateness_ = lateness::plain;
   if (!is_threaded_) {
@@ -521,30 +523,23 @@ worker::outcome worker::post(const plan& p, deadline& d, std::uint64_t now,
 
 // Waits for what was posted at `now`, and looks in between whether a call for one device hangs.
 worker::outcome worker::wait(deadline& d, std::uint64_t now, std::uint64_t patience) {
-  std::uint64_t opening_since = 0;
   std::uint64_t look = platform::later(now, patience);
   seen_ = 0;
   since_ns_ = now;
-  const auto charge = [&] {
-    if (opening_since != 0) d.charge_opening(platform::monotonic_ns() - opening_since);
-  };
   for (;;) {
     const std::uint32_t seen = shared_->state.load(std::memory_order_acquire);
-    if (is_opening() != (opening_since != 0)) {
-      charge();
-      opening_since = opening_since != 0 ? 0 : platform::monotonic_ns();
-      lateness_ = opening_since != 0 ? lateness::opening : lateness::plain;
-    }
+    if (is_first_opening()) d.charge_opening(shared_->openings.take(now));
+    lateness_ = is_opening() ? lateness::opening : lateness::plain;
     if (phase_of(seen) == idle) return outcome::done;
-    const std::uint64_t limit = opening_since != 0 ? d.open_until(opening_since) : d.until();
-    const auto how = platform::wait_on(shared_->state, seen, std::min(look, limit));
-    if (how != platform::wake::timed_out || is_idle()) continue;
-    const bool stuck = is_stuck(patience);
-    const bool is_late = look >= limit;
-    look = platform::later(platform::monotonic_ns(), patience);
-    if (!is_late && !(stuck && set_aside())) continue;
-    charge();
-    return is_late ? outcome::late : outcome::set_aside;
+    const std::uint64_t limit = is_opening() ? d.open_until(now) : d.until();
+    if (now >= std::min(look, limit)) {
+      const bool stuck = is_stuck(patience);
+      if (now >= limit) return outcome::late;
+      if (stuck && set_aside()) return outcome::set_aside;
+      look = platform::later(now, patience);
+    }
+    platform::wait_on(shared_->state, seen, std::min(look, limit));
+    now = platform::monotonic_ns();
   }
 }
 
@@ -585,7 +580,11 @@ void worker::take_back() {
 
 // Returns whether the driver is being opened, rather than a further time for the other devices.
 bool worker::is_opening() const noexcept {
-  return shared_->is_in(opening) && (aside_.empty() || aside_.front()->is_in(opening));
+  return shared_->is_in(opening) && is_first_opening();
+}
+
+bool worker::is_first_opening() const noexcept {
+  return aside_.empty() || aside_.front()->is_in(opening);
 }
 
 // A process-wide lock of the driver's library holds the other threads, too.

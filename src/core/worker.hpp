@@ -63,6 +63,7 @@ class worker {
                            result<void>& ended);
   [[nodiscard]] bool is_idle() const noexcept;
   [[nodiscard]] bool is_opening() const noexcept;
+  [[nodiscard]] bool is_first_opening() const noexcept;
   [[nodiscard]] bool must_probe();
   [[nodiscard]] bool has_just_failed(std::uint64_t now) const noexcept;
   [[nodiscard]] bool is_present(std::uint64_t now);

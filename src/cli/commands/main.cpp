@@ -22,9 +22,11 @@ std::uint32_t open_timeout(const options& asked) {
 }
 
 expected<exit_code> run(const options& asked) {
-  const auto in = session::open({open_timeout(asked), asked.has_timeout, asked.trace, asked.machine,
-                                 asked.run == command::record_machine,
-                                 asked.run != command::top && asked.run != command::exporter});
+  // Never closed: the kernel ends what a driver's library holds in less time.
+  static const auto in =
+      session::open({open_timeout(asked), asked.has_timeout, asked.trace, asked.machine,
+                     asked.run == command::record_machine,
+                     asked.run != command::top && asked.run != command::exporter});
   if (!in) return in.why();
   const auto as = choose_style(standard_output_surroundings(), asked.colour);
   switch (asked.run) {

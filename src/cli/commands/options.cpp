@@ -429,13 +429,15 @@ std::string mismatch_text(std::string_view message) {
   return message.ends_with(" missing") ? option + ": expected a value" : std::string(message);
 }
 
-// Short cut for `hmn` and `hmn --json` in scripts: declaring every option takes longer than all
-// other work.
-std::optional<options> plain_summary(int argc, const char* const* argv) {
+// Short cut for `hmn`, `hmn --json` and `hmn snapshot` in scripts: declaring every option takes
+// longer than all other work.
+std::optional<options> plain_options(int argc, const char* const* argv) {
   options plain;
   if (argc == 1) return plain;
-  plain.json = argc == 2 && std::string_view(argv[1]) == "--json";
-  return plain.json ? std::optional(plain) : std::nullopt;
+  const std::string_view word = argc == 2 ? argv[1] : "";
+  plain.json = word == "--json";
+  if (word == "snapshot") plain.run = command::snapshot;
+  return plain.json || plain.run == command::snapshot ? std::optional(plain) : std::nullopt;
 }
 
 using outcome = std::variant<options, information>;
@@ -506,7 +508,7 @@ expected<outcome> parse_all(const words_given& line) {
 }  // namespace
 
 expected<std::variant<options, information>> parse_options(int argc, const char* const* argv) {
-  if (const auto plain = plain_summary(argc, argv)) return outcome(*plain);
+  if (const auto plain = plain_options(argc, argv)) return outcome(*plain);
   words_given line{0, argc, argv};
   while (line.own < argc && std::string_view(argv[line.own]) != "--") ++line.own;
   if (auto named = parse_named(line)) return *std::move(named);

@@ -161,11 +161,13 @@ hypomnesis::snapshot session::take_briefly(hypomnesis::snapshot_options what) co
 hypomnesis::snapshot session::collect(const hypomnesis::snapshot_options& what) const {
   using hypomnesis::part;
   const waiting_notice notice;
+  constexpr part of_host = part::memory | part::system;
   if (!listed_) {
-    auto first = list(what.collect & (part::memory | part::system));
+    const bool may_be_all = what.collect != everything;
+    auto first = list(may_be_all ? what.collect & of_host : part{});
     if (is_traced_) print_trace(first);
-    if (listed_->devices.empty() && what.collect != everything) return first;
-    if ((what.collect & ~(part::memory | part::system | part::devices)) == part{}) return first;
+    if (listed_->devices.empty() && may_be_all) return first;
+    if ((what.collect & ~(of_host | part::devices)) == part{}) return first;
   }
   auto whole = take(what);
   if (is_traced_) print_trace(whole);

@@ -15,4 +15,22 @@ extern ostream cerr;
 }  // namespace std
 #endif
 
+// Its validators are objects that each start would make; hmn uses none. Each is declared as a
+// function instead: `const T (*name())`.
+#define ExistingFile *existing_file()
+#define ExistingDirectory *existing_directory()
+#define ExistingPath *existing_path()
+#define NonexistentPath *nonexistent_path()
+#define ValidIPV4 *valid_ipv4()
+#define Number(...) *number()
+#define NonNegativeNumber(...) *non_negative_number()
+#define PositiveNumber(...) *positive_number()
 #include <CLI/CLI.hpp>
+#undef ExistingFile
+#undef ExistingDirectory
+#undef ExistingPath
+#undef NonexistentPath
+#undef ValidIPV4
+#undef Number
+#undef NonNegativeNumber
+#undef PositiveNumber

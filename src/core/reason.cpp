@@ -85,8 +85,7 @@ snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const 
              {},
              {},
              {}},
-            of.index,
-            1};
+            of.index};
   }
   const snapshot_diagnostic* const known = find_reason(from, about, of, field);
   const bool is_direct = known != nullptr && relevance(*known, about, of, field) >= of_this_subject;
@@ -95,7 +94,7 @@ snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const 
   const pool* const main = from.find_pool(of.index, pool_kind::main);
   const bool is_of_main = about == subject::pools && field == pool_field::usable && main != nullptr;
   failure why = is_of_main ? why_not_usable(*main, of) : reason_of_state(of);
-  return {{why, 0, about, field, {}, {}, {}}, of.index, 1};
+  return {{why, 0, about, field, {}, {}, {}}, of.index};
 }
 
 }  // namespace hmn

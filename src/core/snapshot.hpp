@@ -42,6 +42,10 @@ struct snapshot_device {
 };
 
 struct snapshot_diagnostic {
+  snapshot_diagnostic() = default;
+  snapshot_diagnostic(const diagnostic& d, std::optional<std::uint32_t> index)
+      : value(d), device_index(index) {}
+
   diagnostic value;  // value.device is meaningless here
   std::optional<std::uint32_t> device_index;
   std::uint32_t count = 1;

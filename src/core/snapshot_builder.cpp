@@ -335,9 +335,7 @@ void snapshot_builder::add_diagnostic(const diagnostic& d, std::optional<std::ui
     fields = both;
     return;
   }
-  snapshot_diagnostic& added = why_.diagnostics.emplace_back();
-  added.value = d;
-  added.device_index = index;
+  snapshot_diagnostic& added = why_.diagnostics.emplace_back(d, index);
   added.before = std::exchange(latest, static_cast<std::uint32_t>(why_.diagnostics.size()));
 }
 

@@ -4,6 +4,7 @@ does in a round slows each of them."""
 import json
 import os
 import pathlib
+import random
 import statistics
 import subprocess
 
@@ -26,10 +27,14 @@ def processor_time(words, keys):
 
 
 def in_rounds(programs, rounds):
-    """name -> seconds of each round, of name -> (words, environment). The first round fills the caches."""
+    """name -> seconds of each round, of name -> (words, environment). The first round fills the caches; the order changes,
+    since what runs before leaves its own in them."""
     times = {name: [] for name in programs}
+    order = list(programs.items())
+    shuffler = random.Random(1)
     for number in range(rounds + 1):
-        for name, (words, keys) in programs.items():
+        shuffler.shuffle(order)
+        for name, (words, keys) in order:
             time = processor_time(words, keys)
             if number > 0:
                 times[name].append(time)

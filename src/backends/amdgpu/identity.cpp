@@ -7,6 +7,7 @@
 #include "backends/amdgpu/sysfs.hpp"
 #include "backends/drm/sensors.hpp"
 #include "backends/sysfs/attribute.hpp"
+#include "model/error_number.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
@@ -76,11 +77,11 @@ platform::errno_or<device_kind> kind_of_card(std::string_view device_folder) {
 int read_name(const card& c, text<256>& name) {
   std::array<char, 256> buffer;
   const auto reported = sysfs::read_line(c.folder.view(), "product_name", buffer);
-  if (sysfs::is_passing(reported.error)) return reported.error;
+  if (is_passing(reported.error)) return reported.error;
   name = text<256>(reported.value);
   if (!name.empty()) return 0;
   const auto revision = sysfs::read_hex(c.folder.view(), "revision");
-  if (sysfs::is_passing(revision.error)) return revision.error;
+  if (is_passing(revision.error)) return revision.error;
   if (!c.pci_device || !revision) return 0;
   name = text<256>(read_marketing_name(*c.pci_device, static_cast<std::uint32_t>(revision.value)));
   return 0;

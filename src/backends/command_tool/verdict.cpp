@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/command_tool/verdict.hpp"
 
-#include <cerrno>
-
+#include "model/error_number.hpp"
 #include "model/text.hpp"
 
 namespace hmn::command_tool {
@@ -40,11 +39,11 @@ std::optional<failure> verdict::why_not_run(std::string_view path) const {
   if (o_.what == kind::timed_out) {
     return d_.fail(status::timeout, {path, " did not answer within the deadline", d_.when_late});
   }
-  const bool is_refused = o_.error == EACCES || o_.error == EPERM;
+  const bool refused = is_refused(o_.error);
   failure why = o_.what == kind::not_found
                     ? d_.fail(status::no_source, {path, " is not there any more"})
-                    : d_.fail(is_refused ? status::permission : status::backend,
-                              {path, " cannot be run", is_refused ? ": permission denied" : ""});
+                    : d_.fail(refused ? status::permission : status::backend,
+                              {path, " cannot be run", refused ? ": permission denied" : ""});
   why.native = {native_domain::error_number, o_.error};
   return why;
 }

@@ -8,6 +8,7 @@
 #include "backends/drm/driver.hpp"
 #include "backends/sysfs/attribute.hpp"
 #include "model/compose.hpp"
+#include "model/error_number.hpp"
 #include "model/pci_address.hpp"
 #include "platform/file.hpp"
 
@@ -108,7 +109,7 @@ std::string card_list::node_path(const card& c, node::kind what) const {
   const bool is_it = found && found.value.is_character_device &&
                      found.value.special_device_major == n->major &&
                      found.value.special_device_minor == n->minor;
-  return is_it || sysfs::is_passing(found.error) ? path : std::string();
+  return is_it || is_passing(found.error) ? path : std::string();
 }
 
 bool card_list::has_node(const card& c) const {

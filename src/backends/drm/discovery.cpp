@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "backends/sysfs/attribute.hpp"
+#include "model/error_number.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"
 #include "model/short_text.hpp"
@@ -60,7 +61,7 @@ sysfs::path_text folder_of(listing& in, const sysfs::path_text& entry) {
 
 std::optional<std::uint32_t> id_in(listing& in, std::string_view folder, std::string_view name) {
   const auto value = sysfs::read_hex(folder, name);
-  if (!sysfs::is_refused(value.error)) in.note(value.error);
+  if (!is_refused(value.error)) in.note(value.error);
   return value ? std::optional(static_cast<std::uint32_t>(value.value)) : std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "backends/sysfs/attribute.hpp"
+#include "model/error_number.hpp"
 #include "model/scan.hpp"
 #include "model/short_text.hpp"
 
@@ -49,12 +50,12 @@ void take_link(std::string_view device_folder, sensors& s, hmn::telemetry& out) 
   if (s.wants(pcie_generation)) {
     const auto generation = read_generation(device_folder, &error);
     if (generation) s.found(pcie_generation, out.pcie_generation, *generation);
-    if (sysfs::is_passing(error)) s.refuse_file(pcie_generation, error, device_folder, speed_file);
+    if (is_passing(error)) s.refuse_file(pcie_generation, error, device_folder, speed_file);
   }
   if (s.wants(pcie_width)) {
     const auto width = read_width(device_folder, &error);
     if (width) s.found(pcie_width, out.pcie_width, *width);
-    if (sysfs::is_passing(error)) s.refuse_file(pcie_width, error, device_folder, width_file);
+    if (is_passing(error)) s.refuse_file(pcie_width, error, device_folder, width_file);
   }
 }
 

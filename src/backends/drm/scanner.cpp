@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/sysfs/attribute.hpp"
+#include "model/error_number.hpp"
 #include "model/scan.hpp"
 #include "model/sort.hpp"
 #include "platform/clock.hpp"
@@ -150,7 +151,7 @@ int scanner::scan_one(std::string_view who, std::uint32_t pid, const card_list& 
   process p = start(pid);
   visit(p, who, nullptr, {cards, may_wake, out, out.taken_ns, extent::complete});
   out.finish();
-  return sysfs::is_gone(p.error) ? ESRCH : p.error;
+  return is_gone(p.error) ? ESRCH : p.error;
 }
 
 scanner::process scanner::start(std::uint32_t pid) const noexcept {
@@ -164,9 +165,9 @@ scanner::process scanner::start(std::uint32_t pid) const noexcept {
 bool scanner::take(process& p, const process* before, const walk& w) {
   search how = search::all;
   if (before != nullptr) {
-    const search otherwise = sysfs::is_passing(before->error) ? search::all
-                             : w.how == extent::complete      ? search::count
-                                                              : search::none;
+    const search otherwise = is_passing(before->error)   ? search::all
+                             : w.how == extent::complete ? search::count
+                                                         : search::none;
     how = schedule_.of_known(p.pid, before->looked_ns, before->held_count != 0, otherwise);
   }
   // What a client has costs as much to read again: only the others are searched.
@@ -178,7 +179,7 @@ bool scanner::take(process& p, const process* before, const walk& w) {
     visit(p, compose_in(digits, {p.pid}), how == search::all ? nullptr : before, w);
   }
   if (is_search) schedule_.used(used_ns() - begun);
-  if (!sysfs::is_gone(p.error)) return true;
+  if (!is_gone(p.error)) return true;
   w.out.drop_last(p.pid);
   return false;
 }
@@ -245,7 +246,7 @@ void scanner::look_through(look& l) {
   l.links = &links.value;
   int error = links ? links.value.for_each_entry(each) : links.error;
   l.links = nullptr;
-  if (sysfs::is_refused(error)) {
+  if (is_refused(error)) {
     // The folder of links may be unreadable while that of texts is readable.
     error = l.from.for_each_entry(
         "fdinfo", [&](std::string_view name) { return look_at_unknown(l, name, 0), true; });
@@ -314,7 +315,7 @@ void scanner::look_at(look& l, std::string_view name) {
 // Uses the text, since there is no device number: whether it is a DRM client, and of which card.
 void scanner::look_at_unknown(look& l, std::string_view name, int error) {
   const card_list& cards = l.w.cards;
-  if (sysfs::is_refused(error) || sysfs::is_passing(error)) l.p.error = error;
+  if (is_refused(error) || is_passing(error)) l.p.error = error;
   if (one_must_sleep(cards, l.w.may_wake)) {
     const card* const of = card_behind_link(l.from, name, cards);
     if (of != nullptr) add_known(l, name, *of);

@@ -10,6 +10,7 @@
 #include "backends/drm/source.hpp"
 #include "backends/sysfs/attribute.hpp"
 #include "model/compose.hpp"
+#include "model/error_number.hpp"
 #include "platform/clock.hpp"
 
 namespace hmn::drm {
@@ -86,7 +87,7 @@ result<void> drm_source::walk(reading& r) {
     return why;
   }
   if (seen_.processes != 0 && seen_.unreadable == seen_.processes) {
-    return fail(sysfs::is_refused(seen_.error) ? status::permission : status::limit,
+    return fail(is_refused(seen_.error) ? status::permission : status::limit,
                 {"none of the ", seen_.processes, " processes can be inspected"}, seen_.error);
   }
   return {};
@@ -108,7 +109,7 @@ failure drm_source::why_not_reached() const {
 }
 
 failure drm_source::why_unreadable() const {
-  const bool refused = sysfs::is_refused(seen_.error);
+  const bool refused = is_refused(seen_.error);
   return fail(refused ? status::permission : status::limit,
               {seen_.unreadable, " of ", seen_.processes,
                refused ? " processes cannot be inspected; CAP_SYS_PTRACE shows what "
@@ -120,7 +121,7 @@ failure drm_source::why_unreadable() const {
 // A process that cannot be inspected is none that is visible; one that was missed would be.
 result<void> drm_source::missed() const {
   if (seen_.not_reached != 0) return why_not_reached();
-  if (seen_.unreadable != 0 && !sysfs::is_refused(seen_.error)) return why_unreadable();
+  if (seen_.unreadable != 0 && !is_refused(seen_.error)) return why_unreadable();
   return {};
 }
 
@@ -215,7 +216,7 @@ const asked_process& drm_source::walk_one(std::uint32_t pid, bool self) {
 
 failure drm_source::why_not_listed(const card& c, const asked_process& asked) {
   if (asked.error != 0) {
-    const bool refused = sysfs::is_refused(asked.error);
+    const bool refused = is_refused(asked.error);
     return fail(
         refused ? status::permission : status::limit,
         {"process ", asked.pid,

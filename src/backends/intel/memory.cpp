@@ -4,28 +4,10 @@
 
 #include "backends/intel/driver.hpp"
 #include "model/compose.hpp"
+#include "model/error_number.hpp"
 
 namespace hmn::intel {
 namespace {
-
-status status_of(int error) noexcept {
-  switch (error) {
-    case EACCES:
-    case EPERM:
-      return status::permission;
-    case EOPNOTSUPP:
-      return status::unsupported;
-    case ENODEV:
-    case ENXIO:
-    case ENOENT:
-      return status::device_lost;
-    case EMFILE:
-    case ENFILE:
-      return status::limit;
-    default:
-      return status::backend;
-  }
-}
 
 std::string_view reason_of(int error) noexcept {
   switch (error) {
@@ -78,7 +60,7 @@ result<memory_regions> intel_driver::ask(drm::visit& v) const {
   std::array<std::byte, 4096> buffer;
   const auto got = platform::ask_device(path.c_str(), d_.regions, buffer);
   if (!got) {
-    return fail(status_of(got.error), {path, reason_of(got.error)}, got.error);
+    return fail(status_of(got.error, status::device_lost), {path, reason_of(got.error)}, got.error);
   }
   const auto reported = d_.parse(std::span(buffer).first(got.value));
   if (!reported) {

@@ -6,6 +6,7 @@
 #include "backends/kfd/processes.hpp"
 #include "backends/kfd/topology.hpp"
 #include "backends/sysfs/attribute.hpp"
+#include "model/error_number.hpp"
 
 namespace hmn::kfd {
 namespace {
@@ -18,7 +19,7 @@ class kfd_driver final : public drm::compute_driver {
   source from() const noexcept override { return source::kfd; }
   source_state describe() const override;
   std::span<const drm::compute_node> nodes() override;
-  bool is_in_doubt() const noexcept override { return sysfs::is_passing(error_.value_or(0)); }
+  bool is_in_doubt() const noexcept override { return is_passing(error_.value_or(0)); }
   result<void> add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint32_t pid,
                         std::vector<usage>& rows) override;
 
@@ -33,7 +34,7 @@ constexpr failure_of fail{source::kfd};
 
 failure refused(int error, std::string_view folder, std::string_view what) {
   if (error == ENOENT) return fail(status::no_source, "AMD's compute driver (KFD) is not here");
-  const bool is_refusal = sysfs::is_refused(error);
+  const bool is_refusal = is_refused(error);
   return fail(is_refusal ? status::permission : status::backend,
               {folder, what, is_refusal ? " may not be read" : " cannot be read"}, error);
 }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "backends/sysfs/attribute.hpp"
+#include "model/error_number.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 #include "procfs/pids.hpp"
@@ -68,7 +69,7 @@ int process_list::of_process(std::uint32_t gpu_id, std::uint32_t pid, visitor vi
   std::array<char, 24> name;
   const path_text process{folder_, "/", pid};
   const auto vram = sysfs::read_number(process.view(), compose_in(name, {"vram_", gpu_id}));
-  if (!vram) return sysfs::is_passing(vram.error) ? vram.error : 0;
+  if (!vram) return is_passing(vram.error) ? vram.error : 0;
   if (vram.value != 0 || has_queue(process.view(), gpu_id)) visit({pid, vram.value});
   return 0;
 }
@@ -80,7 +81,7 @@ bool process_list::knows_pids() {
     const bool knows =
         sysfs::read_link_name(own.view(), "pid", &error).view() == procfs::initial_pid_namespace ||
         has_kernel_threads(proc_root_);
-    if (!knows && sysfs::is_passing(error)) return false;
+    if (!knows && is_passing(error)) return false;
     knows_pids_ = knows;
   }
   return *knows_pids_;

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "backends/sysfs/attribute.hpp"
+#include "model/error_number.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 
@@ -72,13 +73,13 @@ int topology::refresh() {
   const path_text all{folder_, "/nodes"};
   const int listed = platform::for_each_entry(all.c_str(), [&](std::string_view name) {
     const int error = add(path_text{all.view(), "/", name}.view());
-    if (sysfs::is_passing(error)) failed = error;
+    if (is_passing(error)) failed = error;
     return true;
   });
   if (listed != 0) failed = listed;
   const bool holds = now && failed == 0;
   generation_ = holds ? std::optional(now.value) : std::nullopt;
-  return now || sysfs::is_passing(failed) ? failed : listed;
+  return now || is_passing(failed) ? failed : listed;
 }
 
 // gpu_id is 0 for a CPU node. Reading a node fails with EPERM if a device cgroup hides the GPU from
@@ -87,7 +88,7 @@ int topology::add(std::string_view node) {
   const auto id = sysfs::read_number(node, "gpu_id");
   file_buffer buffer;
   const auto text = sysfs::read_text(node, "properties", buffer);
-  if (sysfs::is_refused(id.error) || sysfs::is_refused(text.error)) ++refused_;
+  if (is_refused(id.error) || is_refused(text.error)) ++refused_;
   if (!id) return id.error;
   if (id.value == 0 || id.value > UINT32_MAX) return 0;
   drm::compute_node fresh;

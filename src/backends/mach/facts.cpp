@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "model/compose.hpp"
+#include "model/error_number.hpp"
 
 namespace hmn::mach {
 
@@ -15,7 +16,7 @@ failure why_not(source from, std::uint32_t pid, std::string_view what, int error
   if (error == ESRCH) {
     why.code = status::no_process;
     why.message = compose({"there is no process ", pid});
-  } else if (error == EPERM || error == EACCES) {
+  } else if (is_refused(error)) {
     why.code = status::permission;
     why.message =
         compose({"macOS does not report ", what, " of process ", pid, "; root may read it"});

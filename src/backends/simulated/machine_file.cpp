@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "model/error_number.hpp"
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
 #include "platform/process.hpp"
@@ -19,7 +20,7 @@ failure unreadable(int error, const std::string& path) {
   if (error == ENOENT || error == ENOTDIR) {
     why.code = status::no_source;
     why.message = "there is no machine file: " + path;
-  } else if (error == EACCES || error == EPERM) {
+  } else if (is_refused(error)) {
     why.code = status::permission;
     why.message = "this user may not read the machine file: " + path;
   } else {

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 
+#include "model/error_number.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 
@@ -10,27 +11,6 @@ namespace hmn::sysfs {
 namespace {
 
 using line_buffer = std::array<char, 128>;
-
-status status_of(int error) noexcept {
-  switch (error) {
-    case ENOENT:
-    case EOPNOTSUPP:
-      return status::unsupported;
-    case EACCES:
-    case EPERM:
-      return status::permission;
-    case ENODEV:
-    case ENXIO:
-      return status::device_lost;
-    case EMFILE:
-    case ENFILE:
-      return status::limit;
-    case ENOMEM:
-      return status::no_memory;
-    default:
-      return status::backend;
-  }
-}
 
 std::string_view reason_of(int error) noexcept {
   switch (error) {
@@ -125,7 +105,7 @@ platform::errno_or<bool> is_asleep(std::string_view device_folder) noexcept {
 failure unreadable(source from, int error, std::string_view folder, std::string_view name) {
   native_code native;
   if (error != no_number) native = {native_domain::error_number, error};
-  return {error == no_number ? status::backend : status_of(error),
+  return {error == no_number ? status::backend : status_of(error, status::unsupported),
           from,
           native,
           {folder, "/", name, reason_of(error)},

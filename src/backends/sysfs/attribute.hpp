@@ -5,7 +5,6 @@
 #pragma once
 
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -60,32 +59,5 @@ platform::errno_or<bool> is_asleep(std::string_view device_folder) noexcept;
 
 // Why <folder>/<name> has no value.
 failure unreadable(source from, int error, std::string_view folder, std::string_view name);
-
-// Whether an errno proves that the file or its device does not exist.
-
-constexpr bool is_gone(int error) noexcept {
-  return error == ENOENT || error == ESRCH;
-}
-
-constexpr bool is_refused(int error) noexcept {
-  return error == EACCES || error == EPERM;
-}
-
-// Whether an errno is temporary and proves nothing: the file may be readable next time.
-constexpr bool is_passing(int error) noexcept {
-  switch (error) {
-    case EAGAIN:
-    case EINTR:
-    case EIO:
-    case EMFILE:
-    case ENFILE:
-    case ENOBUFS:
-    case ENODEV:
-    case ENOMEM:
-      return true;
-    default:
-      return false;
-  }
-}
 
 }  // namespace hmn::sysfs

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "backends/sysfs/attribute.hpp"
+#include "model/error_number.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::tegra {
@@ -21,7 +22,7 @@ bool has_text_from(std::string_view list, std::string_view beginning) noexcept {
 }
 
 bool may_pass(int error) noexcept {
-  return error != 0 && error != ENOENT && error != EINVAL && !sysfs::is_refused(error);
+  return error != 0 && error != ENOENT && error != EINVAL && !is_refused(error);
 }
 
 void diagnose(reading& r, const failure& why, std::uint32_t about, std::uint32_t field) {
@@ -35,7 +36,7 @@ void diagnose(reading& r, const failure& why, std::uint32_t about, std::uint32_t
 }
 
 failure unreadable(int error, std::string_view folder, std::string_view name) {
-  const bool refused = sysfs::is_refused(error);
+  const bool refused = is_refused(error);
   return fail(
       refused ? status::permission : status::backend,
       {folder, "/", name,

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "model/compose.hpp"
+#include "model/error_number.hpp"
 #include "platform/file.hpp"
 #include "procfs/path.hpp"
 #include "procfs/stat.hpp"
@@ -26,25 +27,6 @@ using procfs::smaps_rollup;
 using procfs::stat;
 using procfs::statm;
 using procfs::status_memory;
-
-status status_of(int error) {
-  switch (error) {
-    case EACCES:
-    case EPERM:
-      return status::permission;
-    case ENOMEM:
-      return status::no_memory;
-    case EMFILE:
-    case ENFILE:
-      return status::limit;
-    case ENOENT:
-      return status::no_source;
-    case ESRCH:
-      return status::no_process;
-    default:
-      return status::backend;
-  }
-}
 
 std::string_view reason_of(int error) {
   switch (error) {
@@ -216,7 +198,8 @@ std::uint32_t present(const process_memory& m) {
 }  // namespace
 
 failure unreadable(int error, const procfs::proc_path& path) {
-  return fail(status_of(error), {"cannot read ", path.c_str(), ": ", reason_of(error)}, error);
+  return fail(status_of(error, status::no_source),
+              {"cannot read ", path.c_str(), ": ", reason_of(error)}, error);
 }
 
 failure nonsense(const procfs::proc_path& path, const message_text& what) {

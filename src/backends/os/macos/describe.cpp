@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "backends/mach/facts.hpp"
+#include "model/error_number.hpp"
 #include "model/process_key.hpp"
 #include "model/scan.hpp"
 #include "model/text.hpp"
@@ -72,7 +73,7 @@ void describe(const mach::kernel& k, usage& row) {
   if (const int error = mach::read_record(k, row.pid, known); error != 0) {
     if (row.name_state != name_state::unknown) return;
     if (error == ESRCH) row.name_state = name_state::exited;
-    if (error == EPERM || error == EACCES) row.name_state = name_state::protected_process;
+    if (is_refused(error)) row.name_state = name_state::protected_process;
     return;
   }
   if (row.name_state == name_state::unknown) name(k, known, row);

@@ -45,9 +45,12 @@ class deadline {
   [[nodiscard]] std::uint64_t open_until(std::uint64_t since_ns) const noexcept {
     return platform::later(since_ns, open_left_);
   }
+  // Makes the reading as much longer, but not by more than openings may take: a caller who was held
+  // up himself may see one only when it has ended.
   void charge_opening(std::uint64_t spent) noexcept {
-    if (open_left_ != platform::no_deadline) open_left_ -= std::min(spent, open_left_);
-    if (waits_) until_ = platform::later(until_, spent);
+    const std::uint64_t counted = std::min(spent, open_left_);
+    if (open_left_ != platform::no_deadline) open_left_ -= counted;
+    if (waits_) until_ = platform::later(until_, counted);
   }
 
  private:

@@ -5,15 +5,17 @@
 
 using hmn::deadline;
 
-TEST_CASE("a deadline ends in time, and later by what was spent on opening") {
+TEST_CASE("a deadline ends in time, and later by what was spent on opening, within its limit") {
   deadline d(1000, 100, 500);
   CHECK(d.until() == 1100);
   d.charge_opening(40);
   CHECK(d.until() == 1140);
   CHECK(d.open_until(2000) == 2460);
   d.charge_opening(700);
-  CHECK(d.until() == 1840);
+  CHECK(d.until() == 1600);
   CHECK(d.open_until(2000) == 2000);
+  d.charge_opening(10);
+  CHECK(d.until() == 1600);
 }
 
 TEST_CASE("a part of a deadline is left to those that are queried next, opening or not") {

@@ -24,18 +24,6 @@ constexpr std::uint64_t bit_of(std::uint32_t vendor) {
   return at == searched.end() ? 0 : std::uint64_t{1} << (at - searched.begin());
 }
 
-// Parses lines such as "0100\t10de2684\t…".
-std::uint64_t vendors_in(std::string_view list) {
-  std::uint64_t found = 0;
-  while (!list.empty()) {
-    const std::string_view line = scan::take_line(list);
-    if (line.size() < 9 || line[4] != '\t') return every_vendor;
-    const auto vendor = scan::number(line.substr(5, 4), 16);
-    found |= vendor ? bit_of(static_cast<std::uint32_t>(*vendor)) : every_vendor;
-  }
-  return found;
-}
-
 // Returns all where the kernel's list is not that of the machine of sys_root.
 std::uint64_t vendors_on_bus(std::string_view proc_root, std::string_view sys_root) {
   constexpr std::size_t most = std::size_t{1} << 22;
@@ -53,6 +41,17 @@ std::uint64_t vendors_on_bus(std::string_view proc_root, std::string_view sys_ro
 }
 
 }  // namespace
+
+std::uint64_t vendors_in(std::string_view list) {
+  std::uint64_t found = 0;
+  while (!list.empty()) {
+    const std::string_view line = scan::take_line(list);
+    if (line.size() < 9 || line[4] != '\t') return every_vendor;
+    const auto vendor = scan::number(line.substr(5, 4), 16);
+    found |= vendor ? bit_of(static_cast<std::uint32_t>(*vendor)) : every_vendor;
+  }
+  return found;
+}
 
 bool may_have(std::uint32_t vendor, std::string_view proc_root, std::string_view sys_root,
               known_vendors& known) {

@@ -14,6 +14,10 @@ using known_vendors = std::atomic<std::uint64_t>;
 
 inline constexpr std::uint64_t longest_age_ns = 100'000'000;
 
+// Pure. Returns the bits of the vendors in the kernel's list, whose lines are such as
+// "0100\t10de2684\t…"; all where it is not one.
+std::uint64_t vendors_in(std::string_view list);
+
 // Returns false where the list is of the machine of sys_root and has none of the vendor.
 bool may_have(std::uint32_t vendor, std::string_view proc_root, std::string_view sys_root,
               known_vendors& known);

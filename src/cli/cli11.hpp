@@ -16,7 +16,7 @@ extern ostream cerr;
 #endif
 
 // Its validators are objects that each start would make; hmn uses none. Each is declared as a
-// function instead: `const T (*name())`.
+// function instead: `const T *name()`.
 #define ExistingFile *existing_file()
 #define ExistingDirectory *existing_directory()
 #define ExistingPath *existing_path()

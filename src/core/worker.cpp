@@ -529,9 +529,10 @@ worker::outcome worker::wait(deadline& d, std::uint64_t now, std::uint64_t patie
   for (;;) {
     const std::uint32_t seen = shared_->state.load(std::memory_order_acquire);
     if (is_first_opening()) d.charge_opening(shared_->openings.take(now));
-    lateness_ = is_opening() ? lateness::opening : lateness::plain;
+    const bool opens = is_opening();
+    lateness_ = opens ? lateness::opening : lateness::plain;
     if (phase_of(seen) == idle) return outcome::done;
-    const std::uint64_t limit = is_opening() ? d.open_until(now) : d.until();
+    const std::uint64_t limit = opens ? d.open_until(now) : d.until();
     if (now >= std::min(look, limit)) {
       const bool stuck = is_stuck(patience);
       if (now >= limit) return outcome::late;

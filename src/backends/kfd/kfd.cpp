@@ -5,7 +5,6 @@
 
 #include "backends/kfd/processes.hpp"
 #include "backends/kfd/topology.hpp"
-#include "backends/sysfs/attribute.hpp"
 #include "model/error_number.hpp"
 
 namespace hmn::kfd {

@@ -87,7 +87,7 @@ bool is_paravirtual() noexcept {
 }
 
 std::string advice(const settings& s) {
-  const auto gpus = pci::gpus_on_bus(s.proc_root, s.sys_root, vendor::nvidia);
+  const auto gpus = pci::gpus_on_bus(s.proc_root, s.sys_root, vendor::nvidia, *s.on_bus);
   return gpus.empty() ? advice_off_the_bus() : advice_for(gpus.front());
 }
 

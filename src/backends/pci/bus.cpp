@@ -7,7 +7,6 @@
 
 #include "backends/sysfs/attribute.hpp"
 #include "model/device.hpp"
-#include "model/scan.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::pci {
@@ -36,12 +35,6 @@ void insert(std::vector<gpu>& all, const gpu& found) {
 }
 
 }  // namespace
-
-std::vector<gpu> gpus_on_bus(const std::string& proc_root, const std::string& sys_root,
-                             std::uint32_t vendor) {
-  known_vendors now{0};
-  return gpus_on_bus(proc_root, sys_root, vendor, now);
-}
 
 std::vector<gpu> gpus_on_bus(const std::string& proc_root, const std::string& sys_root,
                              std::uint32_t vendor, known_vendors& known) {

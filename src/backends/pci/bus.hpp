@@ -21,10 +21,8 @@ struct gpu {
   bool is_asleep = false;       // "suspending" counts: a reading would resume it
 };
 
-// Lists display controllers of a vendor, and AMD's accelerators, by address.
-std::vector<gpu> gpus_on_bus(const std::string& proc_root, const std::string& sys_root,
-                             std::uint32_t vendor);
-// The same, without a GPU that has appeared since others looked for theirs.
+// Lists display controllers of a vendor, and AMD's accelerators, by address; none that has appeared
+// since others looked for theirs.
 std::vector<gpu> gpus_on_bus(const std::string& proc_root, const std::string& sys_root,
                              std::uint32_t vendor, known_vendors& known);
 

@@ -31,13 +31,9 @@ std::uint64_t vendors_on_bus(std::string_view proc_root, std::string_view sys_ro
   const std::size_t root = sys_root.size() - std::min<std::size_t>(sys_root.size(), 4);
   if (sysfs::path_text{sys_root.substr(0, root), "/proc"}.view() != proc_root) return every_vendor;
   const sysfs::path_text path{proc_root, "/bus/pci/devices"};
-  std::array<char, 4096> start;  // all of most machines'
-  const auto got = platform::read_small(path.c_str(), start);
-  if (!got || got.value == 0) return every_vendor;
-  if (got.value < start.size()) return vendors_in({start.data(), got.value});
   std::string list;
   const auto cut = platform::read_whole(path.c_str(), list, most);
-  return !cut || cut.value ? every_vendor : vendors_in(list);
+  return !cut || cut.value || list.empty() ? every_vendor : vendors_in(list);
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ using namespace hmn;
 namespace {
 
 std::vector<pci::gpu> found_in(const hmn_fake::tree& tree, std::uint32_t vendor) {
-  return pci::gpus_on_bus(tree.proc(), tree.sys(), vendor);
+  pci::known_vendors none{0};
+  return pci::gpus_on_bus(tree.proc(), tree.sys(), vendor, none);
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 #include "backends/os/linux/describe.hpp"
 
 #include <array>
-#include <cerrno>
 #include <span>
 
+#include "model/error_number.hpp"
 #include "model/scan.hpp"
 #include "model/text.hpp"
 #include "platform/file.hpp"
@@ -29,16 +29,8 @@ using procfs::proc_path;
 using procfs::stat;
 
 name_state state_of(int error) {
-  switch (error) {
-    case ENOENT:
-    case ESRCH:
-      return name_state::exited;
-    case EACCES:
-    case EPERM:
-      return name_state::protected_process;
-    default:
-      return name_state::unknown;
-  }
+  if (is_gone(error)) return name_state::exited;
+  return is_refused(error) ? name_state::protected_process : name_state::unknown;
 }
 
 void measure(const stat& s, std::size_t page_size, usage& row) {

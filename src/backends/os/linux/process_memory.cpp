@@ -220,7 +220,7 @@ life life_of(std::string_view root, std::string_view who) {
 
 failure why_no_memory(std::string_view root, std::string_view who, const procfs::proc_path& path,
                       int error) {
-  if (error != 0 && error != ENOENT && error != ESRCH) return unreadable(error, path);
+  if (error != 0 && !is_gone(error)) return unreadable(error, path);
   switch (life_of(root, who)) {
     case life::running:
       return of_running(who, path, error);

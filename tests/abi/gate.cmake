@@ -58,12 +58,6 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_BUILD_TYPE MATCHES "Deb" A
     ${abi}/baselines/${newest}/x86_64.abi ${abi}/headers/${newest} ${abi}/suppressions)
 endif()
 
-# Only what is optimised has a size limit.
-set(has_size_limit ON)
-if(CMAKE_CROSSCOMPILING OR CMAKE_BUILD_TYPE STREQUAL "Debug")
-  set(has_size_limit OFF)
-endif()
-
 # Sanitizers change what is exported, needed and imported.
 if(NOT HMN_SANITIZE)
   set(runtime "")
@@ -81,12 +75,6 @@ if(NOT HMN_SANITIZE)
     hmn_gate(module_symbol_versions ${gate}/symbol_versions.sh ${module} ${abi}/symbol-versions.txt)
     hmn_gate(module_hardening ${gate}/hardening.sh ${module} module)
     hmn_gate(module_state ${gate}/no_state.sh ${module})
-    if(has_size_limit)
-      hmn_gate(module_size ${gate}/stripped_size.sh ${module} ${CMAKE_STRIP} 272)
-    endif()
-  endif()
-  if(has_size_limit AND NOT HMN_STATIC_RUNTIME)
-    hmn_gate(stripped_size ${gate}/stripped_size.sh ${library} ${CMAKE_STRIP} 600)
   endif()
   if(NOT HMN_SUBPROCESS)
     hmn_gate(no_subprocess ${gate}/no_subprocess.sh ${library})

@@ -102,9 +102,6 @@ class Canary(unittest.TestCase):
     def consistency(self):
         return passes("consistency.py", self.tree.folder)
 
-    def size(self, limit):
-        return passes("stripped_size.sh", self.tree.library, "strip", limit)
-
     def versions(self, limits, *mode):
         path = self.tree.folder / "limits"
         path.write_text(limits)
@@ -118,7 +115,6 @@ class Sound(Canary):
                       self.hardening, self.consistency):
             self.assertTrue(check(), check.__name__)
         self.assertTrue(self.needed("static-runtime"))
-        self.assertTrue(self.size(100))
 
 
 class Header(Canary):
@@ -331,12 +327,6 @@ class Library(Canary):
         self.assertTrue(passes("no_subprocess.sh", self.tree.library))
         self.tree.build(extra="int fork(void); int used(void);\nint used(void) { return fork(); }")
         self.assertFalse(passes("no_subprocess.sh", self.tree.library))
-
-    def test_too_large(self):
-        self.tree.build(extra="const char filler[700 * 1024] = {1}; const char *used(int i);\n"
-                              "const char *used(int i) { return filler + i; }",
-                        flags=["-Wl,--no-gc-sections"])
-        self.assertFalse(self.size(600))
 
 
 class Client(Canary):

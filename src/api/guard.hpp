@@ -29,7 +29,7 @@ failure null_argument(const char* message) noexcept;
 result<void> check_fields(hmn_flags fields, hmn_flags known);
 template <class T>
 result<void> check_fields(hmn_flags fields, const T* out, hmn_flags known = all_fields<T>) {
-  return check_fields(fields, out->struct_size < sizeof(T) ? known & ~appended<T> : known);
+  return check_fields(fields, known & bits_within(fields_of<T>, out->struct_size));
 }
 
 // Checks the `flags` of a function, of which some may have none yet.

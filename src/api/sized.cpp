@@ -17,14 +17,6 @@ std::uint32_t size_at(const void* sized) noexcept {
 
 constexpr std::uint32_t header = sizeof(std::uint32_t);
 
-// Clears bits of `present`, the second member of every struct that has grown.
-void take_bits(unsigned char* bytes, hmn_flags gone) noexcept {
-  hmn_flags present = 0;
-  std::memcpy(&present, bytes + header, sizeof present);
-  present &= ~gone;
-  std::memcpy(bytes + header, &present, sizeof present);
-}
-
 }  // namespace
 
 std::uint32_t sized_out::size() const noexcept {
@@ -43,10 +35,19 @@ void sized_out::clear() const noexcept {
 }
 
 void sized_out::write(const void* full) const noexcept {
-  const std::uint32_t known = size() < known_size ? first_size : known_size;
-  std::memcpy(bytes + header, static_cast<const unsigned char*>(full) + header, known - header);
-  std::memset(bytes + known, 0, size() - known);
-  if (known < known_size) take_bits(bytes, appended_bits);
+  const std::uint32_t held = std::min(size(), known_size);
+  std::memcpy(bytes + header, static_cast<const unsigned char*>(full) + header, held - header);
+  std::memset(bytes + held, 0, size() - held);
+  if (held == known_size || fields.empty()) return;
+  // The second member of every struct that has such fields.
+  hmn_flags present = 0;
+  std::memcpy(&present, bytes + header, sizeof present);
+  for (const sized_field& f : fields) {
+    if (f.end <= held) continue;
+    present &= ~f.bit;
+    if (f.begin < held) std::memset(bytes + f.begin, 0, held - f.begin);
+  }
+  std::memcpy(bytes + header, &present, sizeof present);
 }
 
 result<void> read_sized(const void* options, std::uint32_t first_size, void* full,

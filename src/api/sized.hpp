@@ -5,9 +5,10 @@
 
 #include <hypomnesis.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <span>
 
 #include "model/failure.hpp"
 #include "model/tables.hpp"
@@ -82,63 +83,65 @@ inline constexpr std::uint32_t size_v1<hmn_spill_info> = HMN_SPILL_INFO_SIZE_V1;
 template <>
 inline constexpr std::uint32_t size_v1<hmn_episode> = HMN_EPISODE_SIZE_V1;
 
-// Presence bits of a struct's fields.
+// Where a field with a presence bit is in its struct.
+struct sized_field {
+  std::uint16_t begin;
+  std::uint16_t end;
+  hmn_flags bit;
+};
+
 template <class T>
-inline constexpr hmn_flags all_fields = 0;
-// Those of the fields past its first size.
-template <class T>
-inline constexpr hmn_flags appended = 0;
-#define HMN_ANY(member, c_member, bit, ...) \
-  | hmn_flags {                             \
-    bit                                     \
-  }
-#define HMN_PAST_V1(member, c_member, bit, ...) \
-  | (offsetof(outside, c_member) < size_v1<outside> ? hmn_flags{0} : hmn_flags{bit})
-#define HMN_FIELDS_OF(c_struct, any, past)                              \
+inline constexpr std::array<sized_field, 0> fields_of{};
+#define HMN_SIZED_FIELD(member, c_member, bit, ...) \
+  sized_field{offsetof(outside, c_member),          \
+              offsetof(outside, c_member) + sizeof(outside::c_member), bit},
+#define HMN_FIELDS_OF(c_struct, rows)                                   \
   template <>                                                           \
-  inline constexpr hmn_flags all_fields<c_struct> = hmn_flags{0} any;   \
-  template <>                                                           \
-  inline constexpr hmn_flags appended<c_struct> = [] {                  \
+  inline constexpr auto fields_of<c_struct> = [] {                      \
     using outside = c_struct;                                           \
     static_assert(offsetof(outside, present) == sizeof(std::uint32_t)); \
-    return hmn_flags{0} past;                                           \
+    return std::to_array<sized_field>({rows});                          \
   }();
-#define HMN_FIELDS_IN(c_struct, table) HMN_FIELDS_OF(c_struct, table(HMN_ANY), table(HMN_PAST_V1))
-HMN_FIELDS_IN(hmn_process_memory, HMN_PROCESS_MEMORY_FIELDS)
-HMN_FIELDS_IN(hmn_system_memory, HMN_SYSTEM_MEMORY_FIELDS)
-HMN_FIELDS_IN(hmn_device, HMN_DEVICE_FIELDS)
-HMN_FIELDS_IN(hmn_pool, HMN_POOL_FIELDS)
-HMN_FIELDS_IN(hmn_telemetry, HMN_TELEMETRY_FIELDS)
-HMN_FIELDS_IN(hmn_metric, HMN_METRIC_FIELDS)
-HMN_FIELDS_OF(hmn_usage, HMN_USAGE_FIELDS(HMN_ANY, HMN_NOTHING),
-              HMN_USAGE_FIELDS(HMN_PAST_V1, HMN_NOTHING))
-#undef HMN_FIELDS_IN
+HMN_FIELDS_OF(hmn_process_memory, HMN_PROCESS_MEMORY_FIELDS(HMN_SIZED_FIELD))
+HMN_FIELDS_OF(hmn_system_memory, HMN_SYSTEM_MEMORY_FIELDS(HMN_SIZED_FIELD))
+HMN_FIELDS_OF(hmn_device, HMN_DEVICE_FIELDS(HMN_SIZED_FIELD))
+HMN_FIELDS_OF(hmn_pool, HMN_POOL_FIELDS(HMN_SIZED_FIELD))
+HMN_FIELDS_OF(hmn_telemetry, HMN_TELEMETRY_FIELDS(HMN_SIZED_FIELD))
+HMN_FIELDS_OF(hmn_metric, HMN_METRIC_FIELDS(HMN_SIZED_FIELD))
+HMN_FIELDS_OF(hmn_usage, HMN_USAGE_FIELDS(HMN_SIZED_FIELD, HMN_NOTHING))
 #undef HMN_FIELDS_OF
-#undef HMN_PAST_V1
-#undef HMN_ANY
+#undef HMN_SIZED_FIELD
+
+// Presence bits of the fields that a struct of that size holds.
+constexpr hmn_flags bits_within(std::span<const sized_field> fields, std::uint32_t size) noexcept {
+  hmn_flags bits = 0;
+  for (const sized_field& f : fields) {
+    if (f.end <= size) bits |= f.bit;
+  }
+  return bits;
+}
 
 template <class T>
-constexpr bool has_grown = sizeof(T) != size_v1<T>;
+inline constexpr hmn_flags all_fields = bits_within(fields_of<T>, sizeof(T));
 
-// Result struct of the caller, of any type. Two words, as every function makes one.
+// Result struct of the caller, of any type.
 struct sized_out {
   unsigned char* bytes;
-  std::uint16_t first_size;  // the struct's V1
-  std::uint16_t known_size;  // in this version of the library
-  hmn_flags appended_bits;   // of `present`: beyond first_size
+  std::uint32_t first_size;  // the struct's V1
+  std::uint32_t known_size;  // in this version of the library
+  std::span<const sized_field> fields;
 
   template <class T>
   static sized_out of(T* out) noexcept {
     static_assert(size_v1<T> != 0 && size_v1<T> % 8 == 0 && sizeof(T) <= largest_result);
-    static_assert(has_grown<T> == (appended<T> != 0));
-    return {reinterpret_cast<unsigned char*>(out), size_v1<T>, sizeof(T), appended<T>};
+    return {reinterpret_cast<unsigned char*>(out), size_v1<T>, sizeof(T), fields_of<T>};
   }
 
   [[nodiscard]] result<void> check() const;
   // Zeroes everything after struct_size.
   void clear() const noexcept;
-  // Writes every byte up to the caller's struct_size and none beyond, as the newest version that
-  // fits into it completely.
+  // Writes every byte up to the caller's struct_size and none beyond. A field that does not fit
+  // completely is zero and absent.
   void write(const void* full) const noexcept;
 
  private:

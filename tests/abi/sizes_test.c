@@ -40,7 +40,7 @@ static void every_byte_up_to_struct_size_is_written_and_none_past_it(void** stat
       assert_status(calls[i].run(*state, guard_arm(g, sizes[j]), NULL), HMN_OK);
       assert_untouched_from(g, sizes[j]);
       assert_memory_equal(g->bytes, &sizes[j], sizeof sizes[j]);
-      const uint32_t known = sizes[j] < newest ? v1 : newest;
+      const uint32_t known = sizes[j] < newest ? sizes[j] : newest;
       assert_true(is_zero((char*)g->bytes + known, sizes[j] - known));
     }
   }

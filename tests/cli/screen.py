@@ -58,11 +58,16 @@ class Screen:
         return self.tmux("display-message", "-p", f"#{{{what}}}").strip()
 
     def until(self, condition, what="a frame"):
-        """Waits for a frame that meets the condition."""
-        end = time.monotonic() + PATIENCE
+        """Waits for a frame that meets the condition, and does so still when it is captured again: a capture may have a
+        part of a frame, in which the condition may also not find what it looks for."""
+        end, met = time.monotonic() + PATIENCE, 0
         while time.monotonic() < end:
             now = self.shown()
-            if condition(now):
+            try:
+                met = met + 1 if condition(now) else 0
+            except (AssertionError, AttributeError, LookupError, TypeError, ValueError):
+                met = 0
+            if met == 2:
                 return now
             time.sleep(0.03)
         raise AssertionError(f"no {what} within {PATIENCE} s, but\n{self.shown()}")

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -52,7 +53,7 @@ class Script(unittest.TestCase):
         return done.returncode, {each["check"]: each for each in results}
 
     def test_every_check_leaves_its_output_and_a_line_of_the_summary(self):
-        code, results = self.live([GPU])
+        code, results = self.live([GPU], options=("--commit", "0123abcd"))
         self.assertEqual(code, 0, self.said)
         for name in ("here", "without-nvml", "wait", "fit", "cost", "recording", "sampler", "doctor"):
             self.assertEqual(results[name]["result"], "passed", (name, self.said))
@@ -65,6 +66,13 @@ class Script(unittest.TestCase):
         for name in results:
             self.assertIn(f" {name} ", summary)
             self.assertTrue((self.folder / f"out/{name}.txt").read_text(), name)
+        evidence = self.folder / "out/evidence"
+        self.assertEqual((evidence / "summary.txt").read_text(), summary)
+        self.assertRegex(summary, r"\A\d{4}-\d\d-\d\d, commit 0123abcd\n")
+        self.assertNotIn(f" {platform.node()} ", summary)
+        machine = (evidence / "machine.json").read_text()
+        self.assertNotIn(UUID, machine)
+        self.assertEqual(json.loads(machine)["devices"][0]["name"], "NVIDIA L40S")
         here = (self.folder / "out/here.txt").read_text()
         self.assertIn("ok: memory.used: 9123, wanted 9123", here)
         self.assertRegex(self.said, r"\d+ passed, 0 failed, \d+ skipped; ")

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "support/suite.h"
 
-/* RV9, RV18 */
 static void each_dtype_has_bits_and_a_name(void** state) {
   (void)state;
   static const struct {
@@ -90,7 +89,6 @@ static void others_spellings_are_known(void** state) {
   }
 }
 
-/* RV18 */
 static void what_is_no_name_is_refused_by_name(void** state) {
   (void)state;
   const char* none[] = {"",       "_",     "unknown",         "invalid", "f33",      "f3",  "f322",

@@ -13,7 +13,6 @@ static uint64_t tensor(const uint64_t* shape, size_t rank, uint32_t dtype) {
   return out;
 }
 
-/* RV1, RV2, RV17, RV19, RV21 */
 static void a_tensor_is_its_elements(void** state) {
   (void)state;
   assert_int_equal(tensor(DIMENSIONS(10, 100), HMN_DTYPE_F32), 4000);
@@ -26,7 +25,7 @@ static void a_tensor_is_its_elements(void** state) {
   assert_int_equal(tensor(DIMENSIONS(4, 8, 16), HMN_DTYPE_F32), 2048);
 }
 
-/* W143: parameters and bytes as a table of weights has them, in 16 bits. */
+/* Parameters and bytes as a table of weights has them, in 16 bits. */
 static void weights_are_their_parameters(void** state) {
   (void)state;
   const uint64_t million = 1000000;
@@ -162,7 +161,7 @@ static uint64_t attention(hmn_attention a) {
 static void attention_is_the_sum_of_its_parts(void** state) {
   (void)state;
   hmn_attention a = {.dtype = HMN_DTYPE_F32, .heads = 1, .sequence = 4, .head_dim = 2};
-  assert_int_equal(attention(a), 96 + 64 + 32); /* RV3 */
+  assert_int_equal(attention(a), 96 + 64 + 32);
   a.batch = 1;
   assert_int_equal(attention(a), 192);
   a.batch = 3;
@@ -218,12 +217,11 @@ static hmn_cache full(uint64_t layers, uint64_t kv_heads, uint64_t head_dim) {
 
 static void a_full_cache_grows_with_each_token(void** state) {
   (void)state;
-  assert_int_equal(cache(full(80, 64, 128), 1, 1), 2621440); /* WV16: Llama 2 70B, as if MHA */
-  assert_int_equal(cache(full(80, 8, 128), 1, 1), 327680);   /* WV17: Llama 3 70B */
-  assert_int_equal(cache(full(32, 1, 128), 1, 1), 16384);    /* WV19: MQA */
-  assert_int_equal(cache(full(32, 8, 128), 1, 1), 131072);   /* WV26: Llama 3 8B */
-  assert_int_equal(cache(full(1, 64, 128), 1, 1), 32768);    /* WV24: a layer of WV16 */
-  /* WV25 */
+  assert_int_equal(cache(full(80, 64, 128), 1, 1), 2621440); /* Llama 2 70B, as if MHA */
+  assert_int_equal(cache(full(80, 8, 128), 1, 1), 327680);   /* Llama 3 70B */
+  assert_int_equal(cache(full(32, 1, 128), 1, 1), 16384);    /* MQA */
+  assert_int_equal(cache(full(32, 8, 128), 1, 1), 131072);   /* Llama 3 8B */
+  assert_int_equal(cache(full(1, 64, 128), 1, 1), 32768);    /* one layer of the first */
   assert_int_equal(cache(full(80, 64, 128), 32000, 1), UINT64_C(83886080000));
   assert_int_equal(cache(full(80, 8, 128), 32000, 1), UINT64_C(10485760000));
   assert_int_equal(cache(full(28, 4, 128), 8000, 1), 458752000);
@@ -254,7 +252,7 @@ static void a_latent_cache_is_one_vector_for_each_layer(void** state) {
   const hmn_cache v3 = {.kind = HMN_CACHE_LATENT,
                         .dtype = HMN_DTYPE_BF16,
                         .layers = 61,
-                        .latent_dim = 512 + 64}; /* WV18, WV25: DeepSeek-V3, in each layer */
+                        .latent_dim = 512 + 64}; /* DeepSeek-V3, in each layer */
   assert_int_equal(cache(v3, 1, 1), 61 * 1152);
   assert_int_equal(cache(v3, 32 * ki, 1), 61 * 1152 * 32 * ki);
   assert_int_equal(cache(v3, 128 * ki, 2), 61 * 1152 * 128 * ki * 2);
@@ -265,7 +263,7 @@ static void a_window_keeps_no_more_than_itself_and_its_sinks(void** state) {
   hmn_cache c = full(32, 8, 128);
   c.kind = HMN_CACHE_WINDOW;
   c.window = 4096;
-  assert_int_equal(cache(c, 32000, 1), 536870912); /* WV22 */
+  assert_int_equal(cache(c, 32000, 1), 536870912);
   assert_int_equal(cache(c, 1024, 1), 131072 * 1024);
   assert_int_equal(cache(c, 4096, 1), 536870912);
   assert_int_equal(cache(c, 4095, 1), 536870912 / 4096 * 4095);
@@ -273,7 +271,7 @@ static void a_window_keeps_no_more_than_itself_and_its_sinks(void** state) {
   sinks.kind = HMN_CACHE_WINDOW;
   sinks.sinks = 4;
   sinks.window = 2044;
-  assert_int_equal(cache(sinks, 10000, 1), 671088640); /* WV23 */
+  assert_int_equal(cache(sinks, 10000, 1), 671088640);
   assert_int_equal(cache(sinks, 3, 1), 327680 * 3);
   sinks.sinks = sinks.window = UINT64_MAX; /* no more than there is */
   assert_int_equal(cache(sinks, 10000, 1), UINT64_C(327680) * 10000);
@@ -283,7 +281,7 @@ static void a_state_is_the_same_for_any_sequence(void** state) {
   (void)state;
   const hmn_cache ssm = {
       .kind = HMN_CACHE_STATE, .dtype = HMN_DTYPE_F16, .layers = 48, .state_elements = 64};
-  assert_int_equal(cache(ssm, 1 * ki, 1), 6144); /* WV20 */
+  assert_int_equal(cache(ssm, 1 * ki, 1), 6144);
   assert_int_equal(cache(ssm, 128 * ki, 1), 6144);
   assert_int_equal(cache(ssm, 0, 1), 6144);
   assert_int_equal(cache(ssm, 1 * ki, 5), 5 * 6144);
@@ -293,7 +291,7 @@ static void a_hybrid_is_the_sum_of_its_kinds(void** state) {
   (void)state;
   const hmn_cache states = {
       .kind = HMN_CACHE_STATE, .dtype = HMN_DTYPE_F32, .layers = 30, .state_elements = 1 << 20};
-  /* WV21: 10 layers of 40 are full attention */
+  /* 10 layers of 40 are full attention */
   assert_int_equal(cache(full(10, 2, 256), 1, 1), 20480);
   const uint64_t parts[] = {cache(full(10, 2, 256), ki, 1), cache(states, ki, 1)};
   uint64_t sum = 0;
@@ -368,7 +366,7 @@ static uint64_t more(uint64_t bytes, uint32_t per_thousand) {
   return out;
 }
 
-/* R12, but rounded up */
+/* As rust-ai-core, but rounded up */
 static void overhead_is_rounded_up(void** state) {
   (void)state;
   assert_int_equal(more(1000, 0), 1100);

@@ -52,21 +52,18 @@ static void assert_line(const fixture* f, uint32_t i, uint32_t format, const cha
   assert_line_of(f, i, format, HMN_LINE_MB, expected);
 }
 
-/* HV39, HV42, HV43. */
 static void a_device_is_one_line(void** state) {
   assert_line(*state, 0, HMN_FORMAT_FREE, "  GPU 0: free 13284 MB / 16384 MB [NVIDIA Test GPU]\n");
   assert_line(*state, 0, HMN_FORMAT_TOTAL, "  GPU 0: total 16384 MB [NVIDIA Test GPU]\n");
   assert_line(*state, 0, HMN_FORMAT_USED, "  GPU 0: used 3100 MB [NVIDIA Test GPU]\n");
 }
 
-/* HV40, HV42, HV43. */
 static void a_device_without_a_name_has_no_brackets(void** state) {
   assert_line(*state, 1, HMN_FORMAT_FREE, "  GPU 1: free 4096 MB / 8192 MB\n");
   assert_line(*state, 1, HMN_FORMAT_TOTAL, "  GPU 1: total 8192 MB\n");
   assert_line(*state, 1, HMN_FORMAT_USED, "  GPU 1: used 4096 MB\n");
 }
 
-/* HV41, HV42, HV43. */
 static void nothing_free_and_nothing_used_are_0_mb(void** state) {
   assert_line(*state, 2, HMN_FORMAT_FREE, "  GPU 2: free 0 MB / 4096 MB [Saturated GPU]\n");
   assert_line(*state, 2, HMN_FORMAT_TOTAL, "  GPU 2: total 4096 MB [Saturated GPU]\n");
@@ -104,7 +101,6 @@ static void an_unknown_device_format_or_flag_is_refused(void** state) {
   assert_status(hmn_format_json(f->after, 1, NULL, 0, NULL), HMN_E_UNKNOWN_FLAG);
 }
 
-/* HV52 to HV54. */
 static void a_size_is_whole_mib_below_1_gib_and_one_decimal_above(void** state) {
   (void)state;
   static const struct {

@@ -75,7 +75,6 @@ static void assert_both(const pair* p, const char* label, const char* expected) 
   assert_string_equal(text, expected);
 }
 
-/* HV46, HV49. */
 static void the_change_of_the_callers_use_is_per_process(void** state) {
   (void)state;
   pair p = make(own_use_grows);
@@ -105,7 +104,6 @@ static void a_line_names_the_unit_it_counts_in(void** state) {
   end(&p);
 }
 
-/* HV47. */
 static void the_change_of_the_devices_use_is_device_wide(void** state) {
   (void)state;
   pair p = make(device_use_grows);
@@ -113,7 +111,7 @@ static void the_change_of_the_devices_use_is_device_wide(void** state) {
   end(&p);
 }
 
-/* HV48. Without the second part when a side does not know it. */
+/* Without the second part when a side does not know it. */
 static void without_vram_there_is_the_ram_alone(void** state) {
   (void)state;
   pair p = make(memory_alone);
@@ -181,7 +179,7 @@ static pair without_a_device(const char* before, const char* after) {
   return make(json);
 }
 
-/* HV48, HV50. On a machine without a GPU the line is about RAM. */
+/* On a machine without a GPU the line is about RAM. */
 static void without_the_device_the_line_has_the_ram_alone(void** state) {
   (void)state;
   pair p = without_a_device("50MiB", "80MiB");

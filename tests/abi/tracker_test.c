@@ -35,7 +35,6 @@ static void assert_values(const hmn_tracker* tracker, uint64_t allocated, uint64
 #define would_fit(tracker, bytes, expected) \
   assert_answers(hmn_tracker_would_fit(tracker, bytes, &error), expected)
 
-/* RV4 */
 static void what_would_exceed_the_limit_is_refused(void** state) {
   (void)state;
   hmn_tracker* t = make(1000);
@@ -53,7 +52,6 @@ static void what_would_exceed_the_limit_is_refused(void** state) {
   hmn_tracker_destroy(t);
 }
 
-/* R17 */
 static void a_refusal_names_its_numbers(void** state) {
   (void)state;
   hmn_tracker* t = make(1000);
@@ -70,7 +68,6 @@ static void a_refusal_names_its_numbers(void** state) {
   hmn_tracker_destroy(t);
 }
 
-/* RV5 */
 static void the_peak_is_the_highest(void** state) {
   (void)state;
   hmn_tracker* t = make(0);
@@ -86,7 +83,6 @@ static void the_peak_is_the_highest(void** state) {
   hmn_tracker_destroy(t);
 }
 
-/* RV7 */
 static void a_budget_lives(void** state) {
   (void)state;
   hmn_tracker* t = make(10000);
@@ -103,7 +99,6 @@ static void a_budget_lives(void** state) {
   hmn_tracker_destroy(t);
 }
 
-/* RV6 */
 static void whether_it_would_fit(void** state) {
   (void)state;
   hmn_tracker* t = make(1000);
@@ -116,7 +111,6 @@ static void whether_it_would_fit(void** state) {
   hmn_tracker_destroy(t);
 }
 
-/* RV6 */
 static void without_a_limit_everything_fits(void** state) {
   (void)state;
   hmn_tracker* t = make(0);
@@ -134,7 +128,6 @@ static void without_a_limit_everything_fits(void** state) {
   hmn_tracker_destroy(usual);
 }
 
-/* RV16 */
 static void a_large_limit_counts_small_steps(void** state) {
   (void)state;
   hmn_tracker* t = make(GIB);
@@ -147,7 +140,6 @@ static void a_large_limit_counts_small_steps(void** state) {
   hmn_tracker_destroy(t);
 }
 
-/* R21 */
 static void more_than_is_allocated_is_not_released(void** state) {
   (void)state;
   hmn_tracker* t = make(1000);
@@ -162,7 +154,6 @@ static void more_than_is_allocated_is_not_released(void** state) {
   hmn_tracker_destroy(t);
 }
 
-/* RV8 */
 static void reset_forgets_what_is_allocated(void** state) {
   (void)state;
   hmn_tracker* t = make(4000);

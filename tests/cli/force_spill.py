@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""force_spill.py CARD PROC GIB...: a forced spill (H176): a process that holds so many GiB of an AMD card, one after
+"""force_spill.py CARD PROC GIB...: a forced spill: a process that holds so many GiB of an AMD card, one after
 the other, and the kernel's part in it: what exceeds the card's memory is moved to the host's. CARD is the card's
 folder in a tree of /sys, PROC a tree of /proc."""
 import os

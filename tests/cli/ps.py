@@ -24,7 +24,7 @@ def table(*lines):
 
 
 class Table(Machines):
-    """HV63 to HV67, in their new form."""
+    """The predecessor's table, in its new form."""
 
     def test_hv63_an_empty_list_is_its_header(self):
         self.assertEqual(self.on(with_processes(), "ps"),
@@ -108,7 +108,7 @@ class Table(Machines):
 
 
 class Json(Machines):
-    """HV68 and HV69, in their new form."""
+    """Its JSON, in its new form."""
 
     def test_hv68_an_empty_list(self):
         self.assertEqual(self.on(with_processes(), "ps", "--json").out, "[]\n")
@@ -526,7 +526,7 @@ class Partitions(Machines):
 
 
 class Sentence(Machines):
-    """HV70 to HV78, in their new form."""
+    """Its count of processes, in its new form."""
 
     def sentence(self, machine, *arguments):
         err = self.on(machine, "ps", *arguments).err

@@ -145,7 +145,7 @@ class Spill(Machines):
     def test_the_commands_end_is_seen_at_once(self):
         self.assertEqual(self.on(CALM, "spill", "--interval", "1h", "--", "true").code, 0)
 
-    def test_exit_codes(self):  # HV61, but for a signal
+    def test_exit_codes(self):
         self.assertEqual(self.on(CALM, "spill", "--", "sh", "-c", "exit 255").code, 255)
         killed = self.on(CALM, "spill", "--", "sh", "-c", "kill -KILL $$")
         self.assertEqual(killed.code, 128 + signal.SIGKILL)

@@ -133,7 +133,7 @@ TEST_CASE("cards are found in an object, a list, a list in gpu_data, and by thei
         3);
 }
 
-// hwLedger's vectors WV4 and W27: shapes that no released tool has printed.
+// Shapes of hwLedger's tests that no released tool has printed.
 TEST_CASE("predecessor: a list of cards without numbers has them by place; MB are never assumed") {
   const answer a = read(rocm_smi, R"j([{"gpu_unique_id": "0x1002:0x67a0",
       "product_name": "AMD Radeon RX 7900 XTX", "vram": "24576"}])j");

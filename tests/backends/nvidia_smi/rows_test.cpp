@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// HV8 to HV21 are vectors of the Rust predecessor, which asked without a header; here the header is
+// Lines of the Rust predecessor's tests, which asked without a header; here the header is
 // that of the same columns. Where the result differs the list in docs/backends/nvidia-smi.md
 // explains why.
 #include "backends/nvidia_smi/rows.hpp"
@@ -45,7 +45,7 @@ std::optional<app_row> app_line(const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("HV8, HV9: used, total and driver") {
+TEST_CASE("used, total and driver") {
   const auto whole = device_line("1024, 16384, 610.88");
   REQUIRE(whole);
   CHECK(whole->used.value == 1'073'741'824);
@@ -58,12 +58,12 @@ TEST_CASE("HV8, HV9: used, total and driver") {
   CHECK(without->driver.empty());
 }
 
-TEST_CASE("HV10, HV13: a line with fewer cells than the header is no row") {
+TEST_CASE("a line with fewer cells than the header is no row") {
   CHECK_FALSE(device_line("1024, 16384"));
   CHECK_FALSE(device_line("1024"));
 }
 
-TEST_CASE("HV11, HV12: what is no number is absent, alone") {
+TEST_CASE("what is no number is absent, alone") {
   const auto used = device_line("notanumber, 16384, 610.88");
   REQUIRE(used);
   CHECK_FALSE(used->used.value);
@@ -76,7 +76,7 @@ TEST_CASE("HV11, HV12: what is no number is absent, alone") {
   CHECK(total->driver == "610.88");
 }
 
-TEST_CASE("HV13: sentinels, units, surplus cells") {
+TEST_CASE("sentinels, units, surplus cells") {
   const auto na = device_line("[N/A], 16384, x");
   REQUIRE(na);
   CHECK_FALSE(na->used.value);
@@ -95,7 +95,7 @@ TEST_CASE("HV13: sentinels, units, surplus cells") {
   CHECK_FALSE(device_line("1024,16384,610.88,extra"));
 }
 
-TEST_CASE("HV14, HV16: a process, and one whose name has a comma") {
+TEST_CASE("a process, and one whose name has a comma") {
   const auto plain = app_line("12345, python.exe, 1024");
   REQUIRE(plain);
   CHECK(plain->pid == 12345);
@@ -109,7 +109,7 @@ TEST_CASE("HV14, HV16: a process, and one whose name has a comma") {
   CHECK(comma->used.value == 8 * mib);
 }
 
-TEST_CASE("HV15: a name that the tool does not know is a state, never a name") {
+TEST_CASE("a name that the tool does not know is a state, never a name") {
   const auto hidden = app_line("999, ?, 256");
   REQUIRE(hidden);
   CHECK(hidden->pid == 999);
@@ -122,7 +122,7 @@ TEST_CASE("HV15: a name that the tool does not know is a state, never a name") {
   CHECK(app_line("999, [N/A], 256")->name.empty());
 }
 
-TEST_CASE("HV17, HV18, HV20: no row without a pid or with too few cells") {
+TEST_CASE("no row without a pid or with too few cells") {
   CHECK_FALSE(app_line(""));
   CHECK_FALSE(app_line("   "));
   CHECK_FALSE(app_line("notanumber, python.exe, 1024"));
@@ -132,7 +132,7 @@ TEST_CASE("HV17, HV18, HV20: no row without a pid or with too few cells") {
   CHECK_FALSE(app_line("-1, python.exe, 1024"));
 }
 
-TEST_CASE("HV19, HV21: a process whose figure is unknown is still a row") {
+TEST_CASE("a process whose figure is unknown is still a row") {
   const auto nonsense = app_line("123, python.exe, notanumber");
   REQUIRE(nonsense);
   CHECK(nonsense->pid == 123);
@@ -147,7 +147,7 @@ TEST_CASE("HV19, HV21: a process whose figure is unknown is still a row") {
   CHECK(na->used.why == status::unsupported);
 }
 
-TEST_CASE("HV21: blanks, an empty name, a Windows path, pid 0") {
+TEST_CASE("blanks, an empty name, a Windows path, pid 0") {
   const auto empty = app_line("8, , 1");
   REQUIRE(empty);
   CHECK(empty->name.empty());

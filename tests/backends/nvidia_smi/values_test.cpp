@@ -80,7 +80,7 @@ TEST_CASE("figures that do not add up: reserved is not believed") {
 }
 
 // The predecessor's device line, with the header of its columns.
-TEST_CASE("HV11 to HV13: what of a card is kept where a cell is not to be believed") {
+TEST_CASE("what of a card is kept where a cell is not to be believed") {
   std::vector<missing> gone;
   const auto row = [](const char* line) {
     return row_of("memory.used [MiB], memory.total [MiB], driver_version", line);

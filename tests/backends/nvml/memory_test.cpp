@@ -47,7 +47,7 @@ TEST_CASE("total = reserved + free + used is taken as told") {
   CHECK(f.agree);
 }
 
-TEST_CASE("HV45: reserved is taken out of a used that holds it") {
+TEST_CASE("reserved is taken out of a used that holds it") {
   const auto card = check(nvml::memory_v2{memory_v2_version, 17'179'869'184, 76'546'048,
                                           15'246'684'160, 1'933'185'024});
   CHECK(card.total == 17'179'869'184);

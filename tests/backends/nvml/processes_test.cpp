@@ -107,13 +107,13 @@ TEST_CASE("rows and the figures that are kept") {
     m.devices();
     return m.processes();
   };
-  SUBCASE("HV22: normal rows") {
+  SUBCASE("normal rows") {
     const auto rows = rows_of(R"([{"pid": 100, "used": 1024}, {"pid": 200, "used": 2048}])");
     REQUIRE(rows.size() == 2);
     CHECK(rows[0].used == 1024);
     CHECK(rows[1].used == 2048);
   }
-  SUBCASE("HV23: a value that the driver does not tell") {
+  SUBCASE("a value that the driver does not tell") {
     const auto rows =
         rows_of(R"([{"pid": 100, "used": 1024}, {"pid": 200, "used": 18446744073709551615},
                     {"pid": 300, "used": 4096}])");
@@ -123,21 +123,21 @@ TEST_CASE("rows and the figures that are kept") {
     CHECK(!rows[1].allocated);
     CHECK(rows[2].used == 4096);
   }
-  SUBCASE("HV24: more than the device has") {
+  SUBCASE("more than the device has") {
     const auto rows = rows_of(R"([{"pid": 100, "used": 1024}, {"pid": 200, "used": 17179869185}])");
     REQUIRE(rows.size() == 2);
     CHECK(rows[0].used == 1024);
     CHECK(!rows[1].used);
   }
-  SUBCASE("HV25: exactly what the device has") {
+  SUBCASE("exactly what the device has") {
     const auto rows = rows_of(R"([{"pid": 100, "used": 17179869184}])");
     REQUIRE(rows.size() == 1);
     CHECK(rows[0].used == total);
   }
-  SUBCASE("HV26: an empty list") {
+  SUBCASE("an empty list") {
     CHECK(rows_of("[]").empty());
   }
-  SUBCASE("HV27: nothing but garbage") {
+  SUBCASE("nothing but garbage") {
     const auto rows =
         rows_of(R"([{"pid": 1, "used": 18446744073709551615}, {"pid": 2, "used": 17179869185}])");
     REQUIRE(rows.size() == 2);

@@ -75,7 +75,7 @@ TEST_CASE("a file that is missing costs its own fields") {
   CHECK(mentions(r.why(), "smaps_rollup"));
 }
 
-TEST_CASE("HV3 to HV5: a line that is missing is unsupported, a broken one is not") {
+TEST_CASE("a line that is missing is unsupported, a broken one is not") {
   const hmn_fake::tree tree;
   hmn_fake::process p = worker();
   for (const char* line : {"VmHWM:\t 5 MB\n", "VmHWM:\tnot_a_number kB\n", "VmHWM:\t   42\n"}) {

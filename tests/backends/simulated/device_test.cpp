@@ -51,7 +51,7 @@ TEST_CASE("every field of a device is told") {
   CHECK(d.state == HMN_RUN_STATE_UNREADABLE);
 }
 
-TEST_CASE("HV44: a name that is not known is absent, not a word for it") {
+TEST_CASE("a name that is not known is absent, not a word for it") {
   const hmn_device nameless = device_of(R"("driver_version":"591.86")");
   CHECK(nameless.present == HMN_DEVICE_HAS_DRIVER);
   CHECK(std::string(nameless.name).empty());

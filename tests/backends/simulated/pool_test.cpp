@@ -37,7 +37,7 @@ TEST_CASE("every figure of a pool is told, exactly") {
   CHECK(p.is_main == 1);
 }
 
-TEST_CASE("HV45: figures are told as they were given") {
+TEST_CASE("figures are told as they were given") {
   const hmn_pool p =
       pool_of(R"("total":17179869184,"free":15246684160,"used":1933185024,"reserved":76546048)");
   CHECK(p.present == (sum_fields | HMN_POOL_HAS_RESERVED | HMN_POOL_HAS_USABLE));

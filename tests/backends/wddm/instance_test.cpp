@@ -71,7 +71,6 @@ TEST_CASE("engines by what drivers call them") {
   CHECK(kind_of_engine("") == which::engine::other);
 }
 
-// HV28 to HV34.
 TEST_CASE("names that the predecessor was given") {
   const auto basic = parse_instance("pid_24168_luid_0x00000000_0x00012345_phys_0");
   REQUIRE(basic);

@@ -56,7 +56,7 @@ hmn::status format_refusal(const snapshot& s, device_format what, std::uint32_t 
 
 }  // namespace
 
-TEST_CASE("HV52, HV54: sizes below a GiB are whole MiB, rounded down") {
+TEST_CASE("sizes below a GiB are whole MiB, rounded down") {
   CHECK(bytes(0) == "0 MiB");
   CHECK(bytes(mib - 1) == "0 MiB");
   CHECK(bytes(1'048'576) == "1 MiB");
@@ -64,7 +64,7 @@ TEST_CASE("HV52, HV54: sizes below a GiB are whole MiB, rounded down") {
   CHECK(bytes(1'073'741'823) == "1023 MiB");
 }
 
-TEST_CASE("HV53, HV54: sizes from a GiB on have one decimal") {
+TEST_CASE("sizes from a GiB on have one decimal") {
   CHECK(bytes(gib) == "1.0 GiB");
   CHECK(bytes(3 * gib / 2) == "1.5 GiB");
   CHECK(bytes(8 * gib + 200 * mib) == "8.2 GiB");
@@ -89,7 +89,7 @@ TEST_CASE("rounding is half to even on the exact value") {
   CHECK(rounded(1e300).size() == 302);
 }
 
-TEST_CASE("HV39 to HV41: a device's free memory is one line") {
+TEST_CASE("a device's free memory is one line") {
   CHECK(line(with_device(0, "NVIDIA Test GPU", 16384, 13284), device_format::free) ==
         "  GPU 0: free 13284 MB / 16384 MB [NVIDIA Test GPU]\n");
   CHECK(line(with_device(1, "", 8192, 4096), device_format::free) ==
@@ -98,7 +98,7 @@ TEST_CASE("HV39 to HV41: a device's free memory is one line") {
         "  GPU 2: free 0 MB / 4096 MB [Saturated GPU]\n");
 }
 
-TEST_CASE("HV42: a device's total memory is one line") {
+TEST_CASE("a device's total memory is one line") {
   CHECK(line(with_device(0, "NVIDIA Test GPU", 16384, 1), device_format::total) ==
         "  GPU 0: total 16384 MB [NVIDIA Test GPU]\n");
   CHECK(line(with_device(1, "", 8192, 1), device_format::total) == "  GPU 1: total 8192 MB\n");
@@ -106,7 +106,7 @@ TEST_CASE("HV42: a device's total memory is one line") {
         "  GPU 2: total 4096 MB [Saturated GPU]\n");
 }
 
-TEST_CASE("HV43: a device's used memory is one line") {
+TEST_CASE("a device's used memory is one line") {
   CHECK(line(with_device(0, "NVIDIA Test GPU", 16384, 16384 - 3100), device_format::used) ==
         "  GPU 0: used 3100 MB [NVIDIA Test GPU]\n");
   CHECK(line(with_device(1, "", 8192, 4096), device_format::used) == "  GPU 1: used 4096 MB\n");

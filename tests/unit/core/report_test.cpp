@@ -59,23 +59,23 @@ status refusal(const snapshot& a, const snapshot& b, std::uint32_t index = 0) {
 
 }  // namespace
 
-TEST_CASE("HV46: the change of both, in the caller's figures") {
+TEST_CASE("the change of both, in the caller's figures") {
   CHECK(delta_text(taken(100, 500), taken(200, 1000), "alloc") ==
         "  alloc: RAM +100 MB  |  VRAM +500 MB [per-process]\n");
 }
 
-TEST_CASE("HV47: the change of both, in the device's figures") {
+TEST_CASE("the change of both, in the device's figures") {
   CHECK(delta_text(taken(100, {}, 500), taken(150, {}, 750), "step") ==
         "  step: RAM +50 MB  |  VRAM +250 MB [device-wide]\n");
 }
 
-TEST_CASE("HV48: the change of RAM alone") {
+TEST_CASE("the change of RAM alone") {
   CHECK(delta_text(taken(50), taken(80), "cpu") == "  cpu: RAM +30 MB\n");
   CHECK(delta_text(taken(80), taken(50), "free") == "  free: RAM -30 MB\n");
   CHECK(delta_text(taken(80), taken(80), "same") == "  same: RAM +0 MB\n");
 }
 
-TEST_CASE("HV49: both figures and the change, with total and name") {
+TEST_CASE("both figures and the change, with total and name") {
   snapshot a = taken(100, 500, 700);
   snapshot b = taken(200, 1000, 1200);
   for (snapshot* s : {&a, &b}) {
@@ -88,14 +88,14 @@ TEST_CASE("HV49: both figures and the change, with total and name") {
         "[NVIDIA Test GPU]\n");
 }
 
-TEST_CASE("HV50: both figures without total and name, and without VRAM") {
+TEST_CASE("both figures without total and name, and without VRAM") {
   CHECK(before_after(taken(1, {}, 5), taken(2, {}, 4), "x") ==
         "  x: RAM 1 MB → 2 MB (+1 MB)\n  x: VRAM 5 MB → 4 MB (-1 MB) [device-wide]\n");
   CHECK(before_after(taken(100), taken(150), "cpu_only") ==
         "  cpu_only: RAM 100 MB → 150 MB (+50 MB)\n");
 }
 
-TEST_CASE("HV51: VRAM that one side does not know is left out, with its qualifier") {
+TEST_CASE("VRAM that one side does not know is left out, with its qualifier") {
   CHECK(delta_text(taken(1), taken(2, 1000), "one") == "  one: RAM +1 MB\n");
   CHECK(delta_text(taken(1, 1000), taken(2), "one") == "  one: RAM +1 MB\n");
   CHECK(before_after(taken(1), taken(2, 1000), "one") == "  one: RAM 1 MB → 2 MB (+1 MB)\n");
@@ -153,7 +153,7 @@ TEST_CASE("a delta has the numbers, after minus before") {
   CHECK(d->energy_joules == 19.5);
 }
 
-TEST_CASE("HV51: a delta of a device that only one side has is none") {
+TEST_CASE("a delta of a device that only one side has is none") {
   CHECK(!hmn::compare(taken(1, 7), taken(2), 0)->device_bytes);
   const auto d = hmn::compare(taken(1), taken(2, 7), 0);
   REQUIRE(d);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// HV1 to HV7 are vectors of the Rust predecessor; where the result differs the list in
+// The lines of the Rust predecessor's tests are among these; where the result differs the list in
 // docs/backends/os.md explains why.
 #include "procfs/status.hpp"
 
@@ -10,7 +10,7 @@ using namespace hmn::procfs;
 
 using pids = std::vector<std::uint32_t>;
 
-TEST_CASE("HV1, HV2, HV6: VmRSS among other lines") {
+TEST_CASE("VmRSS among other lines") {
   CHECK(parse_status("Name:\tcargo\nVmRSS:\t   12345 kB\nThreads:\t1\n").vm_rss.value() ==
         12'641'280);
   CHECK(parse_status("VmRSS:\t       0 kB\n").vm_rss.value() == 0);
@@ -20,15 +20,15 @@ TEST_CASE("HV1, HV2, HV6: VmRSS among other lines") {
           .vm_rss.value() == 4'194'304);
 }
 
-TEST_CASE("HV4: without a VmRSS line it is missing") {
+TEST_CASE("without a VmRSS line it is missing") {
   CHECK(parse_status("Name:\tcargo\nThreads:\t1\n").vm_rss.what == amount::is::missing);
 }
 
-TEST_CASE("HV5: a VmRSS that is no number is malformed") {
+TEST_CASE("a VmRSS that is no number is malformed") {
   CHECK(parse_status("VmRSS:\tnot_a_number kB\n").vm_rss.what == amount::is::malformed);
 }
 
-TEST_CASE("HV3, HV7: a unit is read, never assumed") {
+TEST_CASE("a unit is read, never assumed") {
   CHECK(parse_status("VmRSS:\t   42\n").vm_rss.what == amount::is::malformed);
   CHECK(parse_status("VmRSS: 12 kB kB\n").vm_rss.what == amount::is::malformed);
   CHECK(parse_status(" VmRSS: 7 kB\n").vm_rss.what == amount::is::missing);

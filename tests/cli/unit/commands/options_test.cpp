@@ -84,7 +84,7 @@ TEST_CASE("options of ps") {
   CHECK(contains(refused_options({"ps", "--match", ""}), "--match \"\": expected"));
 }
 
-TEST_CASE("HV117: keys of --sort, and two that are kept for old scripts") {
+TEST_CASE("keys of --sort, and two that are kept for old scripts") {
   CHECK(parsed({"ps"}).sort == sort_key::vram);
   CHECK(parsed({"ps", "--sort", "vram"}).sort == sort_key::vram);
   CHECK(parsed({"ps", "--sort", "dedicated"}).sort == sort_key::vram);
@@ -100,7 +100,7 @@ TEST_CASE("HV117: keys of --sort, and two that are kept for old scripts") {
   CHECK_FALSE(contains(message, "dedicated"));
 }
 
-TEST_CASE("HV115: hmn watch without options") {
+TEST_CASE("hmn watch without options") {
   const auto usual = parsed({"watch"}).watch;
   CHECK(usual.pids.empty());
   CHECK(usual.interval_ms == 5000);
@@ -112,7 +112,7 @@ TEST_CASE("HV115: hmn watch without options") {
   CHECK(contains(refused_options({"watch", "--duration", "0"}), "--duration"));
 }
 
-TEST_CASE("HV116: hmn spill without options, and the command after them") {
+TEST_CASE("hmn spill without options, and the command after them") {
   const auto usual = parsed({"spill", "--", "python", "train.py", "--lr", "0.1"});
   CHECK(usual.spill.interval_ms == 100);
   CHECK(usual.words == std::vector<std::string>{"python", "train.py", "--lr", "0.1"});
@@ -145,7 +145,7 @@ TEST_CASE("what is not known is named") {
   CHECK(contains(refused_options({"ps", "doctor"}), "doctor"));
 }
 
-TEST_CASE("H180: --json before a command is refused with what to type instead") {
+TEST_CASE("--json before a command is refused with what to type instead") {
   for (const std::string name : {"ps", "log", "metrics", "doctor", "watch"})
     CHECK(contains(refused_options({"--json", name.c_str()}),
                    "--json: follows the command, as in `hmn " + name + " --json`"));

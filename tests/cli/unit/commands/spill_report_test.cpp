@@ -21,7 +21,7 @@ hypomnesis::spill_info observed() {
 
 }  // namespace
 
-TEST_CASE("HV97, HV98: the report of a run") {
+TEST_CASE("the report of a run") {
   auto info = observed();
   info.episode_count = 2;
   info.total_ns = 9'800'000'000;
@@ -39,7 +39,7 @@ TEST_CASE("HV97, HV98: the report of a run") {
         "           episodes       0 - no spill observed\n");
 }
 
-TEST_CASE("HV99: the report as JSON, old keys first") {
+TEST_CASE("the report as JSON, old keys first") {
   auto info = observed();
   info.state = spill_state::measurable | spill_state::ever;
   info.observation_count = 200;
@@ -73,7 +73,7 @@ TEST_CASE("HV99: the report as JSON, old keys first") {
         R"("baseline_evicted_bytes":null,"peak_evicted_bytes":null,"reason":null})");
 }
 
-TEST_CASE("HV60: a moment as text") {
+TEST_CASE("a moment as text") {
   CHECK(hmn::cli::moment_text(3800, 100) == "+3.8s");
   CHECK(hmn::cli::moment_text(0, 1000) == "+0.0s");
   CHECK(hmn::cli::moment_text(3850, 50) == "+3.85s");

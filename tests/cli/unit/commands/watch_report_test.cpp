@@ -42,7 +42,7 @@ process_values values(std::uint32_t pid, const char* name, std::uint64_t used,
 
 }  // namespace
 
-TEST_CASE("HV57: a change has its sign and is never less than it is") {
+TEST_CASE("a change has its sign and is never less than it is") {
   CHECK(change_text(0) == "+0 B");
   CHECK(change_text(-1) == "-1 B");
   CHECK(change_text(1) == "+1 B");
@@ -53,7 +53,7 @@ TEST_CASE("HV57: a change has its sign and is never less than it is") {
   CHECK(change_text(std::nullopt) == "?");
 }
 
-TEST_CASE("HV100: a sample as JSON") {
+TEST_CASE("a sample as JSON") {
   const watch_moment at{3500,
                         spill(spill_state::measurable | spill_state::now | spill_state::ever)};
   CHECK(watch_json(at, sampled()) ==
@@ -71,7 +71,7 @@ TEST_CASE("HV100: a sample as JSON") {
         "\n");
 }
 
-TEST_CASE("HV101: the summary as JSON says what was not measured") {
+TEST_CASE("the summary as JSON says what was not measured") {
   watched all;
   all.add(values(1, "a.exe", 10, std::nullopt));
   all.add(values(1, "a.exe", 20, std::nullopt));
@@ -86,7 +86,7 @@ TEST_CASE("HV101: the summary as JSON says what was not measured") {
         std::string::npos);
 }
 
-TEST_CASE("HV102: the summary of each process") {
+TEST_CASE("the summary of each process") {
   watched all;
   all.add(values(12345, "python.exe", 8 * report_gib, 100 * report_mib));
   all.add(values(12345, "python.exe", 9 * report_gib, 700 * report_mib));
@@ -101,7 +101,7 @@ TEST_CASE("HV102: the summary of each process") {
       "MiB\n");
 }
 
-TEST_CASE("HV103: lines stand below their header, whatever they hold") {
+TEST_CASE("lines stand below their header, whatever they hold") {
   const auto header = watch_header(false);
   CHECK(
       header ==

@@ -49,7 +49,7 @@ using pids = std::vector<std::uint32_t>;
 
 }  // namespace
 
-TEST_CASE("HV79, HV80: sizes sort from the largest") {
+TEST_CASE("sizes sort from the largest") {
   CHECK(order({row(1, 1000, 9000), row(2, 5000, 0), row(3, 3000, 0)}, sort_key::vram) ==
         pids{2, 3, 1});
   const std::vector<process_row> rows{row(1, 1000, 9000), row(2, 5000, 0), row(3, 3000, 2000)};
@@ -61,7 +61,7 @@ TEST_CASE("HV79, HV80: sizes sort from the largest") {
   CHECK(order(mixed, sort_key::shared) == pids{3, 1, 2});
 }
 
-TEST_CASE("HV81: a total past 64 bits saturates") {
+TEST_CASE("a total past 64 bits saturates") {
   CHECK(order({row(1, 1000), row(2, most, most)}, sort_key::total) == pids{2, 1});
   CHECK(total_of(row(1, most, most).usage) == most);
   CHECK(total_of(row(1, 5, std::nullopt).usage) == 5u);
@@ -73,7 +73,7 @@ TEST_CASE("unknown sizes come last, whatever is asked for") {
   CHECK(order({row(1, 5, std::nullopt), row(2, 1, 0)}, sort_key::shared) == pids{2, 1});
 }
 
-TEST_CASE("HV81, HV82: ties go by name, unknown names first, then by pid") {
+TEST_CASE("ties go by name, unknown names first, then by pid") {
   CHECK(order({row(20, 7, 0, "b.exe"), row(10, 7, 0, "a.exe")}, sort_key::vram) == pids{10, 20});
   CHECK(order({row(1, 7, 0, "z.exe"), row(99, 7, 0, "a.exe")}, sort_key::vram) == pids{99, 1});
   CHECK(order({row(9, 7, 0, "a"), row(8, 7, 0, "a")}, sort_key::vram) == pids{8, 9});
@@ -90,7 +90,7 @@ TEST_CASE("pid, name and ram as keys") {
   CHECK(order({row(10, 9, 0, "c"), big, row(20, 5, 0, "b")}, sort_key::ram) == pids{30, 20, 10});
 }
 
-TEST_CASE("HV70, HV71, HV75: the count sentence") {
+TEST_CASE("the count sentence") {
   CHECK(count_sentence({}, {}) == "0 GPU processes found.");
   CHECK(count_sentence({row(1, 0)}, {}) == "1 GPU process found (0 MiB allocated total).");
   CHECK(count_sentence(std::vector(7, row(1, 0)), {}) ==
@@ -101,7 +101,7 @@ TEST_CASE("HV70, HV71, HV75: the count sentence") {
         "2 GPU processes found (512 MiB allocated total).");
 }
 
-TEST_CASE("HV72 to HV74: the count sentence names the filters") {
+TEST_CASE("the count sentence names the filters") {
   CHECK(count_sentence({}, {12345u, {}, {}}) == "0 GPU processes found matching pid=12345.");
   CHECK(count_sentence({row(1, 0), row(2, 0)}, {{}, "0", {}}) ==
         "2 GPU processes found matching device=0 (0 MiB allocated total).");
@@ -110,7 +110,7 @@ TEST_CASE("HV72 to HV74: the count sentence names the filters") {
   CHECK(count_sentence({}, {{}, {}, "py*"}) == "0 GPU processes found matching name=py*.");
 }
 
-TEST_CASE("HV76: the count sentence counts names that root could see") {
+TEST_CASE("the count sentence counts names that root could see") {
   const auto sentence = [](std::size_t named, std::size_t hidden) {
     std::vector<process_row> rows(named, row(1, 0));
     rows.insert(rows.end(), hidden, nameless(4, name_status::protected_process));
@@ -124,14 +124,14 @@ TEST_CASE("HV76: the count sentence counts names that root could see") {
         "3 GPU processes found (0 MiB allocated total; 3 protected, run as root for names).");
 }
 
-TEST_CASE("HV77: the count sentence with filters and a protected name") {
+TEST_CASE("the count sentence with filters and a protected name") {
   CHECK(count_sentence({row(42, 0), row(42, 0), nameless(42, name_status::protected_process)},
                        {42u, "0", {}}) ==
         "3 GPU processes found matching pid=42 device=0 (0 MiB allocated total; 1 protected, run "
         "as root for names).");
 }
 
-TEST_CASE("HV78: the state of a name counts, never what it looks like") {
+TEST_CASE("the state of a name counts, never what it looks like") {
   const auto sentence = [](const process_row& last) {
     return count_sentence({row(1, 0), row(2, 0), last}, {});
   };

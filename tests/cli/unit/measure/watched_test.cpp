@@ -31,7 +31,7 @@ TEST_CASE("the first candidates are chosen, each once") {
   CHECK(choose_top({}, 5).empty());
 }
 
-TEST_CASE("HV58: changes are against the sample before, peak and baseline of all") {
+TEST_CASE("changes are against the sample before, peak and baseline of all") {
   watched all;
   CHECK(all.add(row_of_pid(1, 10 * watched_mib)).used_delta == 0);
   CHECK(all.add(row_of_pid(1, 30 * watched_mib)).used_delta == 20 * watched_mib);
@@ -43,7 +43,7 @@ TEST_CASE("HV58: changes are against the sample before, peak and baseline of all
   CHECK(all.add_absent(1, true, std::nullopt).name == "a");
 }
 
-TEST_CASE("HV104: the change is that to the sample before") {
+TEST_CASE("the change is that to the sample before") {
   watched all;
   auto now = row_of_pid(42, 8000);
   now.shared = 100;
@@ -55,7 +55,7 @@ TEST_CASE("HV104: the change is that to the sample before") {
   CHECK(second.shared_delta == 200);
 }
 
-TEST_CASE("HV105: one that is not in the list has no values") {
+TEST_CASE("one that is not in the list has no values") {
   watched all;
   const auto absent = all.add_absent(42, true, std::nullopt);
   CHECK(absent.life == process_life::exited);
@@ -63,7 +63,7 @@ TEST_CASE("HV105: one that is not in the list has no values") {
   CHECK_FALSE(absent.name);
 }
 
-TEST_CASE("HV106: the peak is that of all samples") {
+TEST_CASE("the peak is that of all samples") {
   watched all;
   all.add(row_of_pid(1, 8000));
   all.add(row_of_pid(1, 5000));
@@ -71,7 +71,7 @@ TEST_CASE("HV106: the peak is that of all samples") {
   CHECK(all.all()[0].used.baseline == 8000u);
 }
 
-TEST_CASE("HV107 to HV109: another name is no other process") {
+TEST_CASE("another name is no other process") {
   watched all;
   all.add(row_of_pid(1, 8000, "python"));
   all.add(row_of_pid(1, 8500, nullptr));
@@ -82,7 +82,7 @@ TEST_CASE("HV107 to HV109: another name is no other process") {
   CHECK(all.all()[0].name == "notepad");
 }
 
-TEST_CASE("HV112: one that left and came back goes on, in the order first seen") {
+TEST_CASE("one that left and came back goes on, in the order first seen") {
   watched all;
   all.add(row_of_pid(100, 1000));
   all.add(row_of_pid(200, 7));
@@ -136,7 +136,7 @@ TEST_CASE("a reused pid is detected by its start time, not by its name") {
   CHECK(all.all()[0].used.peak == 5 * watched_mib);
 }
 
-TEST_CASE("HV110: the growth of a process without a name is hinted at once") {
+TEST_CASE("the growth of a process without a name is hinted at once") {
   watched all;
   all.add(row_of_pid(1, watched_mib, nullptr));
   CHECK(all.add(row_of_pid(1, 257 * watched_mib - 1, nullptr)).message.empty());

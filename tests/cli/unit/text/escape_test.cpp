@@ -44,7 +44,7 @@ TEST_CASE("bytes that are no UTF-8 become U+FFFD") {
   CHECK(escape_for_json("\xed\xa0\x80") == "\uFFFD\uFFFD\uFFFD");
 }
 
-TEST_CASE("HV59: JSON escapes") {
+TEST_CASE("JSON escapes") {
   CHECK(escape_for_json("a\"b\\c") == "a\\\"b\\\\c");
   CHECK(escape_for_json("a\nb\r\t") == "a\\nb\\r\\t");
   CHECK(escape_for_json("\x01\x1f") == "\\u0001\\u001f");

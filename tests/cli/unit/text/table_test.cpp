@@ -39,7 +39,7 @@ TEST_CASE("an empty table is its header") {
   CHECK(two_columns().text({}) == "PID  NAME  VRAM\n");
 }
 
-TEST_CASE("HV62: a column is as wide as its widest cell, or its title") {
+TEST_CASE("a column is as wide as its widest cell, or its title") {
   table out({{"PID"}, {"HEADER"}, {"END"}});
   CHECK(out.text({}) == "PID  HEADER  END\n");
   out.add({{"1"}, {"a"}, {"x"}});

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""golden.py NVML NVIDIA_SMI [--record]: what each command prints, as text and as JSON, with its exit status, of each
+machine of examples/machines and of fake drivers, compared with tests/cli/golden. With --record these are written anew:
+read the difference before you commit it."""
+import difflib
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from command import COMMAND, MACHINES, SOURCE, environment, main, without_notice
+
+NVML, NVIDIA_SMI = sys.argv.pop(1), sys.argv.pop(1)
+GOLDEN = pathlib.Path(__file__).with_name("golden")
+RECORDS = "--record" in sys.argv and not sys.argv.remove("--record")
+
+COMMANDS = """
+--json
+ps
+ps --json
+ps --by user
+ps --sort ram --color always
+snapshot
+metrics
+metrics --json
+top --once --interval 1s
+doctor
+doctor --json
+fit examples/models/llama-3-8b.json
+fit examples/models/llama-3-8b.json --json
+fit examples/models/llama-3-8b.json --device all --context 128K
+exporter --once
+exporter --once --compat dcgm
+log --csv --count 1
+log --json --count 1
+log --count 1
+watch --interval 20ms --duration 20ms
+watch --interval 20ms --duration 20ms --json
+wait --free 1GiB --timeout 100ms
+wait --free 900GiB --timeout 100ms --json
+spill --interval 20ms sleep 0.1
+run --interval 20ms sleep 0.1
+record-machine -
+"""
+
+# What differs from one run to the next.
+MASKS = [(re.compile(pattern), text) for pattern, text in (
+    (r'("(?:\w*_)?(?:age|duration|elapsed|waited|monotonic|unix|unix_time|time|t|interval|gap)_(?:ns|ms)":) ?\d+', r"\1N"),
+    (r'("(?:monotonic|unix|age|elapsed)\w*":) ?\d+', r"\1N"),
+    (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?", "TIME"),
+    (r"\b\d\d:\d\d:\d\d(?:\.\d+)?\b", "TIME"),
+    (r"(?m)^(hypomnesis_(?:snapshot|reading|source|process)\w*_seconds(?:\{[^}]*\})?) \S+$", r"\1 N"),
+    (r"(?m)^(TIME(?:,[^,\n]*){13}),\d+,", r"\1,N,"),  # age_ns of hmn log --csv
+    (r"[\u2801-\u28ff]", "\u28ff"),  # curves begin anywhere
+    (r"\d+(?:\.\d+)?(?: ?)(?:s|ms|us|µs)\b", "SECONDS"),
+    (r"\d+ (?:of \d+ )?(samples|times|observations)", r"N \1"))]
+
+SCENARIO = {
+    "driver_version": "550.163.01",
+    "devices": [
+        {"name": "NVIDIA L40S", "uuid": "GPU-11111111-2222-3333-4444-555555555555", "pci": {"address": "00000000:01:00.0"},
+         "memory": {"total": "45 GiB", "free": "35 GiB", "used": "10 GiB"},
+         "memory_v2": {"total": "45 GiB", "reserved": "512 MiB", "free": "35 GiB", "used": "9728 MiB"},
+         "utilization": {"gpu": 64, "memory": 12}, "temperature": 45, "power_usage_mw": 58980,
+         "processes": {"compute": [{"pid": 999999, "used": "512 MiB"}]}},
+        {"name": "NVIDIA L4", "uuid": "GPU-22222222-2222-3333-4444-555555555555", "pci": {"address": "00000000:02:00.0"},
+         "memory": {"total": "24 GiB", "free": "24 GiB", "used": 0}}]}
+SMI = {"gpus": [{"fields": {
+    "name": "NVIDIA T4", "uuid": "GPU-33333333-2222-3333-4444-555555555555", "pci.bus_id": "00000000:03:00.0",
+    "driver_version": "550.163.01", "memory.total": 15360, "memory.used": 1024, "memory.free": 14336,
+    "utilization.gpu": 7, "temperature.gpu": 40, "power.draw": 20.5}}]}
+MEMINFO = {"MemTotal": 64 << 20, "MemFree": 8 << 20, "MemAvailable": 40 << 20, "SwapTotal": 4 << 20, "SwapFree": 4 << 20}
+
+
+def masked(text):
+    for pattern, replacement in MASKS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def outcome(words, env):
+    process = subprocess.Popen([*COMMAND, *words], cwd=SOURCE, env=env, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out, err = process.communicate(timeout=120)
+    shown = re.sub(rf'("pid":){process.pid}\b', r"\1-1", out.decode())
+    if shown.startswith(("{", "[")) and "\n" not in shown.strip():
+        shown = json.dumps(json.loads(shown), indent=1, ensure_ascii=False) + "\n"
+    failed = without_notice(err.decode())
+    return masked(shown) + (f"--- standard error\n{masked(failed)}" if failed else "") + f"--- exit {process.returncode}\n"
+
+
+class Golden(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="hmn-golden-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def compare(self, name, arguments, **variables):
+        env = environment(COLUMNS="100", LINES="30", TZ="UTC", **variables)
+        text = ""
+        for line in ["", *COMMANDS.strip().splitlines()]:
+            words = line.split()
+            if words[:1] == ["record-machine"] and not arguments:
+                continue  # what it keeps of a real machine is another suite's
+            if arguments and words[-2:] not in (["sleep", "0.1"],):
+                words = [*words, *arguments]
+            elif arguments:
+                words = [*words[:-2], *arguments, *words[-2:]]
+            shown = outcome(words, env).replace(str(self.folder), "/machine")
+            if words[:1] == ["run"]:  # a real command's use of the host
+                shown = re.sub(r"\d+(?:\.\d+)?", "N", shown)
+            text += f"$ hmn {' '.join(words)}\n{shown}\n"
+        path = GOLDEN / f"{name}.txt"
+        if RECORDS:
+            path.write_text(text)
+            return
+        kept = path.read_text()
+        if text != kept:
+            self.fail(f"{name} differs from {path.name}:\n" + "".join(difflib.unified_diff(
+                kept.splitlines(True), text.splitlines(True), "kept", "now", n=4)))
+
+    def test_machines(self):
+        for path in sorted(MACHINES.glob("*.json")):
+            with self.subTest(path.stem):
+                self.compare(path.stem, ["--machine", str(path.relative_to(SOURCE))])
+
+    def driver(self, **files):
+        """The environment of a machine that has these drivers, and the host of a made tree."""
+        proc = self.folder / "proc"
+        (proc / "self").mkdir(parents=True)
+        (proc / "self/statm").write_text("4096 2816 1024 1 0 512 0\n")
+        (proc / "meminfo").write_text("".join(f"{key}: {value} kB\n" for key, value in MEMINFO.items()))
+        empty = self.folder / "empty"
+        empty.mkdir()
+        paths = {}
+        for name, content in files.items():
+            paths[name] = self.folder / f"{name}.json"
+            paths[name].write_text(json.dumps(content))
+        return paths, {"HMN_PROC": str(proc), "HMN_SYS": str(empty), "HMN_DEV": str(empty), "HMN_CGROUP": str(empty)}
+
+    def test_nvml(self):
+        paths, roots = self.driver(scenario=SCENARIO)
+        self.compare("nvml", [], HMN_NVML=NVML, FAKE_NVML_SCENARIO=str(paths["scenario"]),
+                     HMN_NVIDIA_SMI=str(self.folder / "none"), **roots)
+
+    def test_nvidia_smi(self):
+        _, roots = self.driver()
+        program = self.folder / "nvidia-smi"
+        shutil.copy(NVIDIA_SMI, program)
+        (self.folder / "nvidia-smi.json").write_text(json.dumps(SMI))
+        self.compare("nvidia-smi", [], HMN_NVML=str(self.folder / "none"), HMN_NVIDIA_SMI=str(program), **roots)
+
+
+if __name__ == "__main__":
+    main()

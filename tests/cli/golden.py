@@ -113,7 +113,7 @@ class Golden(unittest.TestCase):
                 words = [*words, *arguments]
             elif arguments:
                 words = [*words[:-2], *arguments, *words[-2:]]
-            shown = outcome(words, env).replace(str(self.folder), "/machine")
+            shown = outcome(words, env).replace(str(self.folder), "/machine").replace(NVML, "/machine/nvml")
             if words[:1] == ["run"]:  # a real command's use of the host
                 shown = re.sub(r"\d+(?:\.\d+)?", "N", shown)
             text += f"$ hmn {' '.join(words)}\n{shown}\n"

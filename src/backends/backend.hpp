@@ -69,6 +69,8 @@ class reading {
   // Whether to leave out what a driver takes milliseconds for, for the reason not_yet: a later
   // reading has it.
   [[nodiscard]] virtual bool is_quick() const noexcept { return false; }
+  // Age up to which a source that runs a program gives its last answer again; 0: it runs it.
+  [[nodiscard]] virtual std::uint64_t max_age_ns() const noexcept { return 0; }
   virtual void diagnose(const diagnostic& d) = 0;
   // Called before calls for one of the `count` devices of a driver, by its index there. Such a call
   // may never return: core then leaves the device out, and has the others read by a source of its
@@ -166,6 +168,8 @@ class device_source {
   // telemetry_field bits that it may have where the source before it lacks them; 0: it only
   // replaces that source as a whole.
   [[nodiscard]] std::uint32_t fills() const noexcept { return fills_; }
+  // When what the last call returned was read; 0: in that call.
+  [[nodiscard]] std::uint64_t taken_ns() const noexcept { return taken_ns_; }
 
   // Checks for presence: cheap, wakes nothing, called on the caller's thread before a worker is
   // started. A failure (no_source, with a sentence) is conclusive for this reading.
@@ -240,6 +244,7 @@ class device_source {
 
   source_state condition_;
   bool rests_ = false;
+  std::uint64_t taken_ns_ = 0;
 
  private:
   [[nodiscard]] failure not_reported(const message_text& sentence) const {

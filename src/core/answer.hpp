@@ -28,8 +28,9 @@ struct plan {
   std::uint32_t own_pid = 0;
   std::optional<slot> only;  // one device; none: all devices
   bool wants_trace = false;
-  bool fills = false;          // only what better sources lack
-  std::uint64_t begun_ns = 0;  // when the source was given it
+  bool fills = false;            // only what better sources lack
+  std::uint64_t max_age_ns = 0;  // of an answer that a source may give again
+  std::uint64_t begun_ns = 0;    // when the source was given it
 
   [[nodiscard]] bool operator==(const plan&) const = default;
 };

@@ -140,8 +140,6 @@ class context {
   void fill_gaps(std::span<merged_device> all, const plan& p, deadline& d, seen_answer seen);
   void fill_gap(merged_device& to, const plan& p, const source_answer& known, const moment& m);
   [[nodiscard]] gap gap_for(const merged_device& of, const plan& p);
-  // Limits the rate of a query; counts it as made.
-  [[nodiscard]] static bool may_query(std::uint64_t& last_ns, std::uint64_t now_ns);
   // Adds to a device's pools, or only to those of one kind, what the host knows of them.
   void set_usable(merged_device& d, std::optional<pool_kind> only = {});
 
@@ -158,9 +156,7 @@ class context {
   device_table table_;
   worker* filler_ = nullptr;               // fallback that adds values to those of another source
   std::atomic<std::uint64_t> resting_{0};  // bit n: source n lets its devices sleep
-  std::uint64_t cards_asked_ns_ = 0;
-  std::uint64_t processes_asked_ns_ = 0;
-  std::vector<const device*> listed_;  // reserves the capacity for learn()
+  std::vector<const device*> listed_;      // reserves the capacity for learn()
 };
 
 }  // namespace hmn

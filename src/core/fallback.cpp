@@ -9,8 +9,10 @@
 namespace hmn {
 namespace {
 
-// Interval of each query, which starts a program, and its longest duration.
-constexpr std::uint64_t query_interval_ns = 5 * platform::ns_per_second;
+// Age up to which an answer of a fallback, which starts a program, serves further readings, and the
+// longest that it is waited for: other values need not wait for a command that hangs.
+constexpr std::uint64_t max_age_ns = platform::ns_per_second;
+constexpr std::uint64_t longest_wait_ns = 5 * platform::ns_per_second;
 
 constexpr std::uint32_t texts = device_field::name | device_field::uuid |
                                 device_field::driver_version | device_field::pci_bus_id;
@@ -169,12 +171,6 @@ gap context::gap_for(const merged_device& of, const plan& p) {
   return without(g, table_.lacks_of(who.index));
 }
 
-bool context::may_query(std::uint64_t& last_ns, std::uint64_t now_ns) {
-  if (last_ns != 0 && now_ns - last_ns < query_interval_ns) return false;
-  last_ns = now_ns;
-  return true;
-}
-
 void context::fill_gap(merged_device& to, const plan& p, const source_answer& known,
                        const moment& m) {
   const gap before = gap_for(to, p);
@@ -217,31 +213,28 @@ void context::fill_gaps(std::span<merged_device> all, const plan& p, deadline& d
     is_new = is_new || !table_.slot_of(of.identity.index, filler_->id());
   }
   if (!any.is_any() || (resting_ & filler_->fallback_for()) != 0) return;
-  // All devices and values of a query, which cost no more: the next one may be seconds away.
+  // All devices and values of a query, which cost no more.
   const bool is_of_use = (any.of(subject::self) | any.of(subject::processes)) != 0;
   any.of(subject::self) = any.of(subject::processes) = 0;
   plan q = new_plan();
   q.wants_trace = p.wants_trace;
-  d.leave_for_next(deadline::share::none);
-  const std::uint64_t now = platform::monotonic_ns();
-  if (now < d.until()) {
-    const std::lock_guard lock(table_mutex_);
-    q.list = (is_new || any.is_any()) && may_query(cards_asked_ns_, now);
-    q.processes = is_of_use && (q.list || !is_new) && may_query(processes_asked_ns_, now);
-  }
+  q.max_age_ns = max_age_ns;
+  q.list = is_new || any.is_any();
+  q.processes = is_of_use;
   if (q.list) {
     q.pools = q.metrics = true;
     q.telemetry = filler_->fills();
   }
   const auto visit = [&](const source_answer& known, const moment& m) {
     if (!m.late) seen(known);
-    if (known.refused) return;
-    if (q.list) learn(*filler_, known, true);
+    if (known.refused && !is_late(*known.refused)) return;
+    if (q.list && known.listed_ns >= m.since) learn(*filler_, known, true);
     for (merged_device& to : all) fill_gap(to, p, known, m);
   };
-  if (!q.list && !q.processes) return filler_->show(visit, {now, true});
-  // A longer deadline is for the driver: other values need not wait for a command that hangs.
-  d.end_by(platform::later(now, query_interval_ns));
+  d.leave_for_next(deadline::share::none);
+  const std::uint64_t now = platform::monotonic_ns();
+  if (now >= d.until()) return filler_->show(visit, {now, true});
+  d.end_by(platform::later(now, longest_wait_ns));
   static_cast<void>(filler_->run(q, d, visit));
 }
 

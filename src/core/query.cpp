@@ -77,7 +77,7 @@ class dropped_fields {
 template <class T>
 void settle(part<T>& of, const device_source& from, const plan& p, result<void> outcome) {
   if (outcome) {
-    of.succeeded(p.begun_ns, monotonic_ns());
+    of.succeeded(p.begun_ns, from.taken_ns() != 0 ? from.taken_ns() : monotonic_ns());
   } else {
     of.failed(p.begun_ns, outcome.why(), from.rests());
   }

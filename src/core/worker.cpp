@@ -49,7 +49,7 @@ constexpr std::uint32_t one_entry = place_mask + 1;
 template <class T>
 void adopt(part<T>& known, part<T>& fresh) {
   if (fresh.tried_ns <= known.tried_ns) return;
-  if (fresh.taken_ns > known.taken_ns) {
+  if (!fresh.why) {
     known.value = std::move(fresh.value);
     known.taken_ns = fresh.taken_ns;
   }
@@ -200,6 +200,7 @@ struct worker::shared_state final : reading {
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept override { return until; }
   [[nodiscard]] bool wants_trace() const noexcept override { return request.wants_trace; }
   [[nodiscard]] bool is_quick() const noexcept override { return request.quick; }
+  [[nodiscard]] std::uint64_t max_age_ns() const noexcept override { return request.max_age_ns; }
   void diagnose(const diagnostic& d) override {
     const bool is_left_out = request.quick && d.why.stated == reason::not_yet;
     if (d.about == subject::telemetry && (d.why.lasts || is_left_out) && d.device) {

@@ -30,7 +30,7 @@ class amd_source final : public command_tool::tool_source {
 
  private:
   result<void> ask(reading& r) override;
-  void forget_processes() noexcept override { rows_.reset(); }
+  void forget_processes(std::uint64_t) noexcept override { rows_.reset(); }
   result<void> ask_values(reading& r);
   result<void> ask_readings(reading& r);
   // Runs a query, parses the output into `into`, and reports the tool's other messages as

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/command_tool/source.hpp"
 
+#include <algorithm>
+
 #include "model/compose.hpp"
 #include "model/record.hpp"
+#include "platform/clock.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::command_tool {
@@ -18,6 +21,25 @@ void adopt_identity(device& known, device fresh) {
 
 }  // namespace
 
+const result<void>& query_outcome::get(function_ref<result<void>()> run) {
+  if (!outcome_) {
+    begun_ns_ = platform::monotonic_ns();
+    outcome_ = run();
+    ended_ns_ = platform::monotonic_ns();
+  }
+  return *outcome_;
+}
+
+void query_outcome::drop_older_than(std::uint64_t max_age_ns) noexcept {
+  if (!outcome_) return;
+  const std::uint64_t took = ended_ns_ - begun_ns_;
+  const bool was_late = !*outcome_ && outcome_->why().code == status::timeout;
+  const std::uint64_t least = took * (was_late ? 5 : 2);
+  const bool is_shared = max_age_ns != 0;
+  const std::uint64_t age = platform::monotonic_ns() - begun_ns_;
+  if (!is_shared || age >= std::max(max_age_ns, least)) outcome_.reset();
+}
+
 tool_source::tool_source(const description& d, const settings& s, const std::string& path)
     : device_source(d.fail.from, calls::return_in_time),  // the tool is killed at the deadline
       fail(d.fail),
@@ -28,15 +50,14 @@ tool_source::tool_source(const description& d, const settings& s, const std::str
       d_(d),
       may_wake_(s.wake_devices) {}
 
-void tool_source::forget() noexcept {
+void tool_source::forget(std::uint64_t max_age_ns) noexcept {
   asleep_.clear();
-  loaded_.reset();
-  for (known_gpu& k : known_) k.row.reset();
-  forget_processes();
+  loaded_.drop_older_than(max_age_ns);
+  forget_processes(max_age_ns);
 }
 
-result<void> tool_source::prepare(reading&) {
-  forget();
+result<void> tool_source::prepare(reading& r) {
+  forget(r.max_age_ns());
   if (result<void> here = probe(); !here || may_wake_) return here;
   bool sleeps = false;
   for (const pci::gpu& g : pci::gpus_on_bus(proc_root_, sys_root_, d_.vendor, *on_bus_)) {
@@ -45,9 +66,13 @@ result<void> tool_source::prepare(reading&) {
     sleeps = sleeps || g.is_asleep;
     asleep_.push_back(g);
   }
-  if (sleeps) return why_asleep();
-  asleep_.clear();
-  return {};
+  if (!sleeps) {
+    asleep_.clear();
+    return {};
+  }
+  loaded_.drop_older_than(0);
+  for (known_gpu& k : known_) k.row.reset();
+  return why_asleep();
 }
 
 result<void> tool_source::devices(std::vector<device>& out, reading& r) {
@@ -76,11 +101,12 @@ void tool_source::list_asleep(std::vector<device>& out) {
 }
 
 result<void> tool_source::load(reading& r) {
-  if (!loaded_) {
-    loaded_ = ask(r);
-    settle(*loaded_);
-  }
-  return *loaded_;
+  return loaded_.get([&] {
+    for (known_gpu& k : known_) k.row.reset();
+    result<void> outcome = ask(r);
+    settle(outcome);
+    return outcome;
+  });
 }
 
 // Compares uuid and PCI address where both have them, in either order; else the index.

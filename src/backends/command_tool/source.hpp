@@ -11,9 +11,26 @@
 #include "backends/command_tool/program.hpp"
 #include "backends/command_tool/verdict.hpp"
 #include "backends/pci/bus.hpp"
+#include "model/function_ref.hpp"
 #include "procfs/pids.hpp"
 
 namespace hmn::command_tool {
+
+// Outcome of the last run of a query. Readings that take an older answer share it.
+class query_outcome {
+ public:
+  // Runs the query unless its outcome is kept.
+  const result<void>& get(function_ref<result<void>()> run);
+  // Drops what is too old for a reading, so that the query runs at most once in that time, and for
+  // half of it; a program that was ended at its deadline, a fifth. 0: drops any.
+  void drop_older_than(std::uint64_t max_age_ns) noexcept;
+  [[nodiscard]] std::uint64_t ended_ns() const noexcept { return ended_ns_; }
+
+ private:
+  std::optional<result<void>> outcome_;
+  std::uint64_t begun_ns_ = 0;
+  std::uint64_t ended_ns_ = 0;
+};
 
 // Source backed by a command, which is run once per reading for the values of all GPUs, and never
 // while one of them is suspended, since it would wake them.
@@ -22,7 +39,7 @@ class tool_source : public device_source {
   result<void> probe() override { return program_.find(); }
   result<void> prepare(reading& r) override;
   result<void> devices(std::vector<device>& out, reading& r) override;
-  void close() noexcept override { forget(); }
+  void close() noexcept override { forget(0); }
 
  protected:
   // GPU seen before; its index in `known_` is its slot.
@@ -37,11 +54,13 @@ class tool_source : public device_source {
 
   // Queries the values, and adopts the GPU of each row.
   virtual result<void> ask(reading& r) = 0;
-  // Drops the processes of this reading.
-  virtual void forget_processes() noexcept = 0;
+  // Drops processes that are older than that.
+  virtual void forget_processes(std::uint64_t max_age_ns) noexcept = 0;
 
-  // Queries unless this reading already did.
+  // Queries unless this reading already did, or takes an older answer.
   result<void> load(reading& r);
+  // When the values were read.
+  [[nodiscard]] std::uint64_t loaded_ns() const noexcept { return loaded_.ended_ns(); }
   [[nodiscard]] std::optional<slot> find(const device& who) const;
   // Returns the GPU, with a new slot if it is new; null if it already has a row. Keeps what a later
   // answer leaves out.
@@ -74,7 +93,7 @@ class tool_source : public device_source {
   std::vector<known_gpu> known_;
 
  private:
-  void forget() noexcept;
+  void forget(std::uint64_t max_age_ns) noexcept;
   void list_asleep(std::vector<device>& out);
   [[nodiscard]] bool is_same(const device& a, const device& b) const;
 
@@ -83,7 +102,7 @@ class tool_source : public device_source {
 
   // State of this reading.
   std::vector<pci::gpu> asleep_;  // all on the bus, if one of them is suspended
-  std::optional<result<void>> loaded_;
+  query_outcome loaded_;
 };
 
 }  // namespace hmn::command_tool

@@ -70,13 +70,15 @@ std::string_view why_no_use(status code) {
 
 result<void> smi_source::load_apps(reading& r) {
   if (is_asleep()) return why_asleep();
-  if (!apps_loaded_) {
-    apps_loaded_ = tool_.ask_apps(r, apps_);
+  const result<void>& loaded = apps_loaded_.get([&] {
+    result<void> asked = tool_.ask_apps(r, apps_);
     for (const problem& p : apps_.problems) {
       if (is_warning(p)) report(p, r);
     }
-  }
-  return *apps_loaded_;
+    return asked;
+  });
+  taken_ns_ = apps_loaded_.ended_ns();
+  return loaded;
 }
 
 bool smi_source::is_of(const app_row& row, slot number) const {

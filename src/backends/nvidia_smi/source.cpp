@@ -64,6 +64,7 @@ void smi_source::report(const problem& p, reading& r) const {
 
 result<const gpu_row*> smi_source::gpu_of(slot number, reading& r) {
   result<std::size_t> at = row_of(number, r);
+  taken_ns_ = loaded_ns();
   if (at) return &gpus_.rows[*at];
   if (at.why().code == status::device_lost) {
     for (const problem& p : gpus_.problems) {

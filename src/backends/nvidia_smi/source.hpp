@@ -11,7 +11,8 @@
 
 namespace hmn::nvidia_smi {
 
-// Runs the tool at most once per reading for the GPUs and once for the processes.
+// Runs the tool at most once per reading for the GPUs and once for the processes. Readings that
+// take an older answer share these runs.
 class smi_source final : public command_tool::tool_source {
  public:
   explicit smi_source(const settings& s);
@@ -25,7 +26,9 @@ class smi_source final : public command_tool::tool_source {
 
  private:
   result<void> ask(reading& r) override;
-  void forget_processes() noexcept override { apps_loaded_.reset(); }
+  void forget_processes(std::uint64_t max_age_ns) noexcept override {
+    apps_loaded_.drop_older_than(max_age_ns);
+  }
   result<void> load_apps(reading& r);
   void report(const problem& p, reading& r) const;
   bool adopt_row(std::size_t at, reading& r);
@@ -40,10 +43,10 @@ class smi_source final : public command_tool::tool_source {
 
   tool tool_;
 
-  // State of this reading.
+  // Of the last runs.
   reply<gpu_row> gpus_;
   reply<app_row> apps_;
-  std::optional<result<void>> apps_loaded_;
+  command_tool::query_outcome apps_loaded_;
 };
 
 }  // namespace hmn::nvidia_smi

@@ -120,6 +120,7 @@ class watched_device final : public device_source {
     const stand_in_scope scope(in_.in.get(), in_.exchange);
     std::invoke_result_t<F> done = call();
     rests_ = real_->rests();
+    taken_ns_ = real_->taken_ns();
     return done;
   }
   template <class T>

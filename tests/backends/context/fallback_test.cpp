@@ -4,11 +4,16 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "machine.hpp"
 
@@ -21,6 +26,8 @@ constexpr const char* one_card = R"({"gpus": [{"fields": {
   "temperature.gpu": 45},
   "compute_apps": [{"pid": 20037, "process_name": "/usr/bin/ffmpeg", "used_gpu_memory": 538}]}]})";
 
+constexpr std::uint64_t second_ns = 1'000'000'000;
+
 // The fake executable in a folder of its own.
 class tool {
  public:
@@ -28,24 +35,43 @@ class tool {
       : folder_(m.tree().path("tool")) {
     std::filesystem::create_directories(folder_);
     std::filesystem::copy_file(HMN_FAKE_NVIDIA_SMI, path());
-    std::ofstream(folder_ / "nvidia-smi.json") << scenario;
+    print(scenario);
     REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_NVIDIA_SMI, path().c_str(), nullptr) ==
             HMN_OK);
   }
-  [[nodiscard]] int starts() const {
+  void print(const std::string& scenario) const {
+    const std::filesystem::path next = folder_ / "next.json";
+    std::ofstream(next) << scenario;
+    std::filesystem::rename(next, folder_ / "nvidia-smi.json");
+  }
+  // `query`: those with this word alone.
+  [[nodiscard]] int starts(const std::string& query = {}) const {
     std::ifstream log(folder_ / "nvidia-smi.log");
     int lines = 0;
-    for (std::string line; std::getline(log, line);) ++lines;
+    for (std::string line; std::getline(log, line);) lines += line.find(query) != line.npos ? 1 : 0;
     return lines;
+  }
+  // Whether each query was run, and at most once in each second since the tool was made.
+  [[nodiscard]] bool was_run_seldom(std::initializer_list<const char*> queries = {
+                                        "--query-gpu"}) const {
+    const auto seconds = static_cast<int>((now_ns() - made_ns_) / second_ns);
+    int all = 0;
+    for (const char* const query : queries) {
+      const int ran = starts(query);
+      if (ran == 0 || ran > 1 + seconds) return false;
+      all += ran;
+    }
+    return all == starts();
   }
 
  private:
   [[nodiscard]] std::filesystem::path path() const { return folder_ / "nvidia-smi"; }
   std::filesystem::path folder_;
+  std::uint64_t made_ns_ = now_ns();
 };
 
 constexpr std::uint64_t mib = 1 << 20;
-constexpr useconds_t interval_us = 5'100'000;
+constexpr useconds_t interval_us = 1'100'000;
 
 constexpr hmn_flags everything = HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY | HMN_COLLECT_SELF |
                                  HMN_COLLECT_PROCESSES | HMN_COLLECT_METRICS;
@@ -362,7 +388,7 @@ TEST_CASE("a name that NVML does not give is the tool's") {
   const taken_snapshot p(m.context(), HMN_COLLECT_DEVICES);
   CHECK(std::string(p.device(0).name) == "From the tool");
   for (const hmn_diagnostic& d : p.diagnostics()) CHECK((d.field & HMN_DEVICE_HAS_NAME) == 0);
-  CHECK(smi.starts() == 1);
+  CHECK(smi.was_run_seldom());
 }
 
 TEST_CASE("the address of a card of the same UUID is the tool's, and of no other") {
@@ -388,7 +414,7 @@ TEST_CASE("the address of a card of the same UUID is the tool's, and of no other
   }
   const taken_snapshot p(m.context(), HMN_COLLECT_DEVICES);
   CHECK(p.info().device_count == 1);
-  CHECK(smi.starts() == 1);
+  CHECK(smi.was_run_seldom());
 }
 
 TEST_CASE("the memory of a process that NVML lists without it is the tool's") {
@@ -445,8 +471,8 @@ TEST_CASE("processes that NVML cannot list are the tool's") {
   auto row = sized<hmn_usage>();
   CHECK(hmn_usage_read(m.context(), 0, 4711, 0, &row, nullptr) == HMN_OK);
   CHECK(row.used_bytes == 9 * mib);
-  CHECK((row.notes & HMN_NOTE_STALE) != 0);  // of the same run
-  CHECK(smi.starts() == 2);
+  CHECK((row.notes & HMN_NOTE_STALE) == 0);
+  CHECK(smi.was_run_seldom({"--query-gpu", "--query-compute-apps"}));
 }
 
 TEST_CASE("a process that NVML does not list is no reason to start the tool") {
@@ -459,43 +485,145 @@ TEST_CASE("a process that NVML does not list is no reason to start the tool") {
   CHECK(smi.starts() == 0);
 }
 
-TEST_CASE("the tool runs once in five seconds, and its values in between have their age") {
-  const fake_nvml nvml;
-  nvml.load(
-      full_card(R"("nvmlDeviceGetMemoryInfo*": "UNKNOWN", "nvmlDeviceGetPowerUsage": "UNKNOWN",
-                    "nvmlDeviceGetFanSpeed*": "UNKNOWN")"));
-  const machine m({.stale_ms = 60'000});
-  const tool smi(m, smi_with(R"("fan.speed": "[N/A]")"));
-  auto pool = sized<hmn_pool>();
-  auto error = sized<hmn_error>();
-  REQUIRE(main_pool(m, pool, error) == HMN_OK);
+namespace {
+
+hmn_pool fresh_pool(const machine& m) {
+  hmn_pool pool;
+  hmn_error error;
+  const hmn_status said = main_pool(m, pool, error);
+  CAPTURE(error.message);
+  REQUIRE(said == HMN_OK);
   CHECK((pool.notes & HMN_NOTE_STALE) == 0);
-  usleep(1000);
-  for (int i = 0; i < 5; ++i) {
-    REQUIRE(main_pool(m, pool, error) == HMN_OK);
-    CHECK(pool.used_bytes == 9000 * mib);
-    CHECK((pool.notes & HMN_NOTE_STALE) != 0);
-    CHECK(pool.age_ns >= 1'000'000);
-    CHECK((pool.present & HMN_POOL_HAS_USABLE) == 0);
-    const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
-    CHECK(reason_of(p, HMN_COLLECT_POOLS, HMN_POOL_HAS_USABLE).reason == HMN_REASON_TIMED_OUT);
-    const hmn_telemetry power = load_of(m, HMN_TELEMETRY_HAS_POWER);  // read in the same run
-    CHECK(power.power_watts == 57);
-    CHECK((power.notes & HMN_NOTE_STALE) != 0);
-  }
-  CHECK(smi.starts() == 1);
-  usleep(interval_us);
-  REQUIRE(main_pool(m, pool, error) == HMN_OK);
-  CHECK((pool.notes & HMN_NOTE_STALE) == 0);
-  CHECK(smi.starts() == 2);
+  CHECK((pool.present & HMN_POOL_HAS_USABLE) != 0);
+  return pool;
 }
 
-TEST_CASE("an earlier value of the tool makes no value of NVML stale") {
+std::string smi_using(std::uint64_t used_mib) {
+  return smi_with("\"memory.used\": " + std::to_string(used_mib) +
+                  ", \"memory.free\": " + std::to_string(46080 - 600 - used_mib));
+}
+
+constexpr const char* no_memory_call = R"("nvmlDeviceGetMemoryInfo*": "UNKNOWN")";
+
+}  // namespace
+
+TEST_CASE("an answer of the tool serves a second, fresh and with its age; then it runs again") {
+  const fake_nvml nvml;
+  nvml.load(
+      full_card(std::string(no_memory_call) +
+                R"(, "nvmlDeviceGetPowerUsage": "UNKNOWN", "nvmlDeviceGetFanSpeed*": "UNKNOWN")"));
+  const machine m({.stale_ms = 60'000});
+  const tool smi(m, smi_with(R"("memory.used": 1000, "memory.free": 44480, "fan.speed": "[N/A]")"));
+  const std::uint64_t begun = now_ns();
+  CHECK(fresh_pool(m).used_bytes == 1000 * mib);
+  const std::uint64_t answered = now_ns();
+  smi.print(smi_using(9000));
+  usleep(20'000);
+  const std::uint64_t longest_ns = std::max(second_ns, 2 * (answered - begun));
+  CHECK(comes_true([&] {
+    const std::uint64_t asked = now_ns();
+    const hmn_pool pool = fresh_pool(m);
+    const hmn_telemetry power = load_of(m, HMN_TELEMETRY_HAS_POWER);  // of the same run
+    CHECK(power.power_watts == 57);
+    CHECK((power.notes & HMN_NOTE_STALE) == 0);
+    const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+    CHECK((p.pools().at(0).notes & HMN_NOTE_STALE) == 0);
+    if (pool.used_bytes != 1000 * mib) return pool.used_bytes == 9000 * mib;
+    CHECK(asked - answered < longest_ns);
+    CHECK(pool.age_ns >= asked - answered);
+    CHECK(pool.age_ns <= now_ns() - begun);
+    return false;
+  }));
+  CHECK(now_ns() - begun >= second_ns);
+  CHECK(smi.was_run_seldom());
+}
+
+TEST_CASE("values that the tool fills in decide what fits, each time") {
+  const fake_nvml nvml;
+  nvml.load(full_card(no_memory_call));
+  const machine m;
+  const tool smi(m, smi_using(9000));
+  hmn_tracker* tracker = nullptr;
+  REQUIRE(hmn_tracker_create(m.context(), 0, nullptr, &tracker, nullptr) == HMN_OK);
+  for (int i = 0; i < 10; ++i) {
+    CHECK(hmn_tracker_would_fit(tracker, 36480 * mib, nullptr) == HMN_OK);
+    CHECK(hmn_tracker_would_fit(tracker, 36480 * mib + 1, nullptr) == HMN_E_LIMIT);
+    usleep(250'000);
+  }
+  hmn_tracker_destroy(tracker);
+  CHECK(smi.starts() >= 2);
+  CHECK(smi.was_run_seldom());
+}
+
+TEST_CASE("many threads share one run of the tool, also its first") {
+  const fake_nvml nvml;
+  nvml.load(full_card(no_memory_call, R"(, "processes": {"compute": [{"pid": 4711, "used": null}],
+                                        "graphics": [], "mps": []})"));
+  const machine m;
+  const tool smi(m, smi_with({}, R"({"pid": 4711, "process_name": "b", "used_gpu_memory": 9})"));
+  std::atomic<int> right{0};
+  const auto ask = [&] {
+    for (int i = 0; i < 20; ++i) {
+      auto pool = sized<hmn_pool>();
+      auto row = sized<hmn_usage>();
+      const bool has_pool = hmn_pool_read(m.context(), 0, 0, 0, &pool, nullptr) == HMN_OK;
+      const bool has_row = hmn_usage_read(m.context(), 0, 4711, 0, &row, nullptr) == HMN_OK;
+      const bool is_stale = ((pool.notes | row.notes) & HMN_NOTE_STALE) != 0;
+      if (has_pool && has_row && !is_stale && pool.used_bytes == 9000 * mib &&
+          row.used_bytes == 9 * mib) {
+        ++right;
+      }
+    }
+  };
+  std::vector<std::thread> all;
+  for (int i = 0; i < 8; ++i) all.emplace_back(ask);
+  for (std::thread& each : all) each.join();
+  CHECK(right == 160);
+  CHECK(smi.was_run_seldom({"--query-gpu", "--query-compute-apps"}));
+}
+
+TEST_CASE("a sampler that is faster than the tool shows its last values with their age") {
+  const fake_nvml nvml;
+  nvml.load(full_card(std::string(no_memory_call) + R"(, "nvmlDeviceGetPowerUsage": "UNKNOWN")"));
+  const machine m;
+  const tool smi(m, smi_with());
+  auto how = sized<hmn_sampler_options>();
+  how.interval_ms = 50;
+  hmn_sampler* sampler = nullptr;
+  REQUIRE(hmn_sampler_create(m.context(), &how, nullptr, &sampler, nullptr) == HMN_OK);
+  const std::uint64_t begun = now_ns();
+  REQUIRE(hmn_sampler_start(sampler, nullptr) == HMN_OK);
+  CHECK(comes_true([&] {
+    hmn_snapshot* taken = nullptr;
+    REQUIRE(hmn_sampler_next(sampler, HMN_MS_UNLIMITED, &taken, nullptr) == HMN_OK);
+    auto pool = sized<hmn_pool>();
+    auto load = sized<hmn_telemetry>();
+    REQUIRE(hmn_snapshot_pool(taken, 0, &pool) == HMN_OK);
+    REQUIRE(hmn_snapshot_telemetry(taken, 0, &load) == HMN_OK);
+    hmn_snapshot_destroy(taken);
+    CHECK(pool.used_bytes == 9000 * mib);
+    CHECK(load.power_watts == 57);
+    CHECK(load.temperature_celsius == 15);
+    CHECK(((pool.notes | load.notes) & HMN_NOTE_STALE) == 0);
+    CHECK(pool.age_ns <= now_ns() - begun);
+    auto latest = sized<hmn_pool>();
+    REQUIRE(hmn_sampler_latest_pool(sampler, 0, &latest, nullptr) == HMN_OK);
+    CHECK(latest.used_bytes == 9000 * mib);
+    CHECK(latest.age_ns <= now_ns() - begun);
+    return smi.starts() >= 3;
+  }));
+  hmn_sampler_destroy(sampler);
+  CHECK(smi.was_run_seldom());
+}
+
+TEST_CASE("a value of the tool that is too old for its place makes no value of NVML stale") {
   const fake_nvml nvml;
   nvml.load(full_card(R"("nvmlDeviceGetPowerUsage": "UNKNOWN")"));
   const machine m({.stale_ms = 60'000});
   const tool smi(m, smi_with());
   CHECK(load_of(m).power_watts == 57);
+  smi.print(R"({"failure": {"text": "NVIDIA-SMI has failed"}})");
+  usleep(interval_us);
   for (int i = 0; i < 3; ++i) {
     const hmn_telemetry load = load_of(m);
     CHECK(load.temperature_celsius == 15);
@@ -507,7 +635,9 @@ TEST_CASE("an earlier value of the tool makes no value of NVML stale") {
     CHECK(why.backend == HMN_BACKEND_NVML);
     CHECK(why.native_code == 999);
   }
-  CHECK(smi.starts() == 1);
+  CHECK(smi.was_run_seldom());
+  smi.print(smi_with());
+  CHECK(comes_true([&] { return (load_of(m).present & HMN_TELEMETRY_HAS_POWER) != 0; }));
 }
 
 TEST_CASE("a card of which NVML has no value for good does not start the tool") {
@@ -595,9 +725,11 @@ TEST_CASE("a fault of both is NVML's, and makes no other memory out of the card'
   nvml.load(full_card(R"("nvmlDeviceGetMemoryInfo*": "UNKNOWN")"));
   std::string answer = smi_with(R"("memory.total": "[N/A]", "memory.used": "[N/A]",
                                    "memory.free": "[N/A]", "memory.reserved": "[N/A]")");
+  bool lasts = true;
   SUBCASE("no value in the table") {}
   SUBCASE("no table") {
     answer = R"({"failure": {"text": "NVIDIA-SMI has failed"}})";
+    lasts = false;
   }
   SUBCASE("another card") {
     answer.replace(answer.find("GPU-1111"), 8, "GPU-2222");
@@ -617,7 +749,7 @@ TEST_CASE("a fault of both is NVML's, and makes no other memory out of the card'
   const hmn_diagnostic why = reason_of(p, HMN_COLLECT_POOLS, HMN_POOL_HAS_TOTAL);
   CHECK(why.backend == HMN_BACKEND_NVML);
   CHECK(why.native_code == 999);
-  CHECK(smi.starts() == 1);
+  CHECK((lasts ? smi.starts() == 1 : smi.was_run_seldom()));
 }
 
 TEST_CASE("the tool is not started for a card that sleeps or is let to") {
@@ -687,6 +819,33 @@ TEST_CASE("a tool that hangs costs no more than the deadline, and no value of NV
   CHECK(took < 1500 + patient_ms / 10.0);
   CHECK(quickest_of(3, [&] { load_of(m); }) < 1000);
   CHECK(smi.starts() == 1);
+}
+
+TEST_CASE("a tool that begins to hang leaves its last values, which grow stale") {
+  const fake_nvml nvml;
+  nvml.load(full_card(no_memory_call));
+  const machine m({.deadline_ms = 1000, .stale_ms = patient_ms});
+  const tool smi(m, smi_with());
+  fresh_pool(m);
+  const std::uint64_t answered = now_ns();
+  smi.print(R"({"gpus": [], "behaviour": {"hang": true}})");
+  usleep(interval_us);
+  const auto check = [&] {
+    hmn_pool pool;
+    hmn_error error;
+    const std::uint64_t asked = now_ns();
+    REQUIRE(main_pool(m, pool, error) == HMN_OK);
+    CHECK(pool.used_bytes == 9000 * mib);
+    CHECK((pool.notes & HMN_NOTE_STALE) != 0);
+    CHECK((pool.present & HMN_POOL_HAS_USABLE) == 0);
+    CHECK(pool.age_ns >= asked - answered);
+  };
+  const double took = milliseconds_of(check);
+  CHECK(took < 1000 + patient_ms / 10.0);
+  CHECK(quickest_of(3, check) < 500);
+  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+  CHECK(reason_of(p, HMN_COLLECT_POOLS, HMN_POOL_HAS_USABLE).reason == HMN_REASON_TIMED_OUT);
+  CHECK(smi.starts() == 2);
 }
 
 TEST_CASE("a card that NVML no longer lists is lost, whatever the tool listed") {

@@ -8,7 +8,7 @@ import sys
 import time
 import unittest
 
-from command import COMMAND, NOTICE, Machines, environment, main, run, strict_json
+from command import COMMAND, NOTICE, SOURCE, Machines, environment, main, quickest, run, strict_json
 from kernel_card import KernelCard
 
 NVML, NVIDIA_SMI = sys.argv.pop(1), sys.argv.pop(1)
@@ -263,6 +263,62 @@ class NvidiaSmi(Machines):
         rows = self.rows(run("ps", "--json", env=environment(**keys)))
         self.assertEqual([(row["pid"], row["used_bytes"], row["backend"]) for row in rows],
                          [(1, 538 << 20, "nvidia-smi"), (2, None, "nvidia-smi")])
+
+
+@unittest.skipIf(len(COMMAND) > 1, "an emulated program starts no emulated one")
+class ValuesFilledIn(Machines):
+    """NVML serves, but for the memory, power and what processes use, which nvidia-smi has."""
+
+    LLAMA_3_8B = SOURCE / "examples" / "models" / "llama-3-8b.json"
+
+    def with_both(self, *arguments, answer=None):
+        broken = {"processes": {"compute": [{"pid": 1, "used": None}]}, "temperature": 45,
+                  "results": {"nvmlDeviceGetMemoryInfo*": "UNKNOWN", "nvmlDeviceGetPowerUsage": "UNKNOWN"}}
+        scenario = self.folder / "scenario.json"
+        scenario.write_text(json.dumps(TWO_CARDS | {"devices": [TWO_CARDS["devices"][0] | broken]}))
+        tool = self.folder / "nvidia-smi"
+        shutil.copy(NVIDIA_SMI, tool)
+        tool.with_suffix(".json").write_text(json.dumps(answer or {"gpus": [{
+            "fields": {"uuid": "GPU-1111", "pci.bus_id": "00000000:01:00.0", "memory.total": 46080,
+                       "memory.used": 9728, "memory.free": 35840, "memory.reserved": 512, "power.draw": 57},
+            "compute_apps": [{"pid": 1, "process_name": "/sbin/init", "used_gpu_memory": 538}]}]}))
+        return run(*arguments, env=environment(
+            HMN_NVML=NVML, FAKE_NVML_SCENARIO=str(scenario), HMN_NVIDIA_SMI=str(tool)))
+
+    def test_the_summary_shows_them_as_fresh(self):
+        result = self.with_both()
+        self.assertEqual((result.code, result.err), (0, ""))
+        self.assertEqual(result.out.splitlines()[1:], [
+            "GPU 0 [NVIDIA L40S]: free 35840 MiB / 46080 MiB (512 MiB reserved), driver 550.163.01"])
+        begun = time.monotonic()
+        gpu, = self.rows(self.with_both("--json"))
+        self.assertLess(gpu["age_ns"], (time.monotonic() - begun) * 1e9)
+        self.assertEqual((gpu["backend"], gpu["notes"], gpu["power_watts"], gpu["temperature_celsius"]),
+                         ("nvidia-smi", [], 57, 45))
+
+    def test_processes_have_their_memory(self):
+        row, = self.rows(self.with_both("ps", "--json"))
+        self.assertEqual((row["pid"], row["used_bytes"], row["notes"]), (1, 538 << 20, ["mixed"]))
+
+    def test_they_decide_what_fits(self):
+        result = self.with_both("fit", self.LLAMA_3_8B)
+        self.assertEqual(result.code, 0, result)
+        self.assertRegex(result.out, r"GPU 0 \[NVIDIA L40S\] +35.0 GiB +34.5 GiB +fits\n")
+
+    def test_they_are_waited_for_at_the_interval(self):
+        def wait():
+            self.assertEqual(self.with_both("wait", "--free", "35GiB"), (0, "0 GPU-1111\n", ""))
+        self.assertLess(quickest(wait, 1.5), 1.5)
+
+    def test_run_has_a_sample_at_each_reading(self):
+        result = self.with_both("run", "--interval", "100ms", "--", "sleep", "3")
+        self.assertEqual(result.code, 0, result)
+        self.assertRegex(result.err, r"whole device +9.50 GiB  at 0.0 s, sampled every \d+ ms, 9.50 GiB before\n")
+
+    def test_without_them_the_reason_is_nvmls(self):
+        for answer in ({"gpus": [], "behaviour": {"hang": True}}, {"failure": {"text": "NVIDIA-SMI has failed"}}):
+            result = self.with_both("fit", "--timeout", "1s", self.LLAMA_3_8B, answer=answer)
+            self.assertRegex(result.out, r"GPU 0 \[NVIDIA L40S\] +\? +\?  unknown: nvmlDeviceGetMemoryInfo")
 
 
 SMI_CARD = {"gpus": [{

@@ -29,20 +29,25 @@ class pace {
     next_ = std::max(now + interval_, first_ + (spent_ - allowance) * share_);
   }
 
+  // Records how old a value was: some are renewed more seldom than they are read.
+  void count_age(nanoseconds age) { oldest_ = std::max(oldest_, age); }
+
   // Extends the mean interval to the end of the run.
   void end(clock::time_point now) { ended_ = now; }
 
   std::uint64_t times() const { return static_cast<std::uint64_t>(count_); }
-  // Returns the actual mean interval.
+  // Returns the actual mean interval, which is no shorter than values were old.
   nanoseconds mean_interval() const {
-    if (count_ > 0 && ended_ > last_) return std::max(interval_, (ended_ - first_) / count_);
-    return count_ < 2 ? interval_ : std::max(interval_, (last_ - first_) / (count_ - 1));
+    const auto least = std::max(interval_, oldest_);
+    if (count_ > 0 && ended_ > last_) return std::max(least, (ended_ - first_) / count_);
+    return count_ < 2 ? least : std::max(least, (last_ - first_) / (count_ - 1));
   }
 
  private:
   nanoseconds interval_;
   int share_;
   nanoseconds spent_{};
+  nanoseconds oldest_{};
   clock::time_point next_{};
   clock::time_point first_{};
   clock::time_point last_{};

@@ -63,10 +63,12 @@ energy_reading energy_of(const hypomnesis::snapshot_values& from, std::uint32_t 
 }
 
 void add_used(const hypomnesis::pool& pool, device_sample& to) {
-  if (is_fresh(pool))
-    to.used_bytes = pool.used_bytes;
-  else
+  if (!is_fresh(pool)) {
     to.why_used = stale_text(pool.age_ns);
+    return;
+  }
+  to.used_bytes = pool.used_bytes;
+  to.age_ns = std::max(to.age_ns, pool.age_ns);
 }
 
 void add_device(const hypomnesis::snapshot_values& from, std::uint32_t index, device_sample& to) {
@@ -90,6 +92,7 @@ void add_row(const hypomnesis::usage& row, usage_sum& sum, device_sample& to) {
   }
   add_usage(sum, row);
   to.command_bytes = sum.at_least();
+  to.age_ns = std::max(to.age_ns, row.age_ns);
   if (!sum.is_exact() || has(row.notes, note::lower_bound)) to.is_lower_bound = true;
 }
 
@@ -319,6 +322,8 @@ run_sample run_meter::read() {
     const auto before = processor_time();
     out.devices = read_devices();
     device_pace_.count(now, processor_time() - before);
+    for (const auto& each : out.devices)
+      device_pace_.count_age(std::chrono::nanoseconds(each.age_ns));
   }
   return out;
 }

@@ -28,8 +28,9 @@ struct device_sample {
   std::optional<double> busy_percent;
   std::optional<double> power_watts;
   std::optional<double> energy_joules;
-  std::string why;       // reason for missing command_bytes
-  std::string why_used;  // reason for missing used_bytes
+  std::uint64_t age_ns = 0;  // of the oldest value
+  std::string why;           // reason for missing command_bytes
+  std::string why_used;      // reason for missing used_bytes
 };
 
 // Line of the timeline.

@@ -51,7 +51,6 @@ tool_source::tool_source(const description& d, const settings& s, const std::str
       may_wake_(s.wake_devices) {}
 
 void tool_source::forget(std::uint64_t max_age_ns) noexcept {
-  asleep_.clear();
   loaded_.drop_older_than(max_age_ns);
   forget_processes(max_age_ns);
 }
@@ -59,6 +58,10 @@ void tool_source::forget(std::uint64_t max_age_ns) noexcept {
 result<void> tool_source::prepare(reading& r) {
   forget(r.max_age_ns());
   if (result<void> here = probe(); !here || may_wake_) return here;
+  const std::uint64_t now = platform::monotonic_ns();
+  if (!is_asleep() && now - looked_ns_ < r.max_age_ns()) return {};
+  asleep_.clear();
+  looked_ns_ = now;
   bool sleeps = false;
   for (const pci::gpu& g : pci::gpus_on_bus(proc_root_, sys_root_, d_.vendor, *on_bus_)) {
     const bool is_driven = g.driver.view() == d_.driver;

@@ -100,8 +100,8 @@ class tool_source : public device_source {
   const description& d_;
   const bool may_wake_;
 
-  // State of this reading.
   std::vector<pci::gpu> asleep_;  // all on the bus, if one of them is suspended
+  std::uint64_t looked_ns_ = 0;   // when the bus was read for that
   query_outcome loaded_;
 };
 

@@ -788,6 +788,31 @@ TEST_CASE("the tool is not started for a card that sleeps or is let to") {
   }
 }
 
+TEST_CASE("the tool is not started again when another card falls asleep, which it would wake") {
+  const fake_nvml nvml;
+  nvml.load(full_card(no_memory_call));
+  const machine m;
+  const tool smi(m, smi_with());
+  hmn_fake::pci_device other;
+  other.address = "0000:02:00.0";
+  other.vendor = 0x10de;
+  other.device = 0x26b9;
+  other.driver = "nvidia";
+  other.runtime_status = "active";
+  hmn_fake::add_pci_device(m.tree(), other);
+  fresh_pool(m);
+  CHECK(smi.starts() == 1);
+  m.tree().write("sys/bus/pci/devices/0000:02:00.0/power/runtime_status", "suspended\n");
+  usleep(interval_us);
+  for (int i = 0; i < 3; ++i) {
+    hmn_pool pool;
+    hmn_error error;
+    CHECK(main_pool(m, pool, error) == HMN_E_BACKEND);
+    CHECK(error.backend == HMN_BACKEND_NVML);
+  }
+  CHECK(smi.starts() == 1);
+}
+
 TEST_CASE("the tool is not started where the context starts no programs, or not this one") {
   const fake_nvml nvml;
   nvml.load(full_card(R"("nvmlDeviceGetFanSpeed*": "UNKNOWN")"));

@@ -19,6 +19,7 @@ enum code : std::int64_t {
   set_aside,                     // another call for the device has not returned: none was made
   no_symbol,                     // NVML has no such function, and no call was made
   not_offered,                   // not asked: of such a device NVML has no value
+  of_whole_gpu,                  // not asked of an instance: the value is that of the whole GPU
   unusable,                      // success, without an answer or with one that cannot be
   success = 0,
   uninitialized = 1,

@@ -23,6 +23,8 @@ constexpr std::array meanings{
     meaning{no_symbol, status::unsupported,
             "this driver's NVML does not have this function; a newer driver may"},
     meaning{not_offered, status::unsupported, "not reported of a device like this"},
+    meaning{of_whole_gpu, status::unsupported,
+            "of the whole GPU, not of this instance: see the GPU's own row"},
     meaning{unusable, status::backend,
             "the driver reports success without a value that can be used"},
     meaning{success, status::ok, "done"},
@@ -127,7 +129,7 @@ failure failure_for(code c, const char* what) {
   if (!is_of_driver(c)) {
     failure own = with_reason(c == unusable ? reason::implausible : reason::unknown,
                               fail(m.means, {what, ": ", m.sentence}));
-    own.lasts = c == not_offered;
+    own.lasts = c == not_offered || c == of_whole_gpu;
     return own;
   }
   const auto returned = static_cast<std::int32_t>(c);
@@ -155,9 +157,10 @@ void topic::missing(code c, const char* what, std::uint32_t field) const {
   if (wants()) diagnose(failure_for(c, what), field);
 }
 
-void topic::left_out(const char* what, std::uint32_t field) const {
+void topic::left_out(const named_symbol& what, std::uint32_t field) const {
+  if (is_of_whole(what)) return missing(of_whole_gpu, what.name(), field);
   report(status::unsupported,
-         {what, ": takes milliseconds, so that it is not asked at every interval"}, field,
+         {what.name(), ": takes milliseconds, so that it is not asked at every interval"}, field,
          reason::not_yet);
 }
 
@@ -171,6 +174,7 @@ topic topic::of_process(std::uint32_t number) const noexcept {
 
 code call_with(const topic& about, const named_symbol& f, argument_list all, caller pass) {
   if (about.refused != success) return about.refused;
+  if (about.is_of_whole(f)) return of_whole_gpu;
   if (!f) return no_symbol;
   if (about.is_late()) return late;
   mark(all);

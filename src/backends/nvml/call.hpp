@@ -49,8 +49,9 @@ struct topic {
   std::uint32_t about = 0;  // a bit of `subject`
   std::optional<slot> device;
   std::optional<std::uint32_t> pid;
-  bool is_opening = false;  // which has a deadline of its own
-  code refused = success;   // what ended the reading of the device: no call is made any more
+  bool is_opening = false;   // which has a deadline of its own
+  code refused = success;    // what ended the reading of the device: no call is made any more
+  bool is_instance = false;  // the device is a MIG instance
 
   // Whether diagnostics are read at all; otherwise none need be built.
   [[nodiscard]] bool wants() const noexcept { return r.wants_diagnostics(); }
@@ -61,7 +62,11 @@ struct topic {
   // Reports a missing value, since `what` returned `c`.
   void missing(code c, const char* what, std::uint32_t field) const;
   // Reports a value that a quick reading leaves out, since `what` takes milliseconds.
-  void left_out(const char* what, std::uint32_t field) const;
+  void left_out(const named_symbol& what, std::uint32_t field) const;
+  // Whether the function has no value of this device, only of its whole GPU.
+  [[nodiscard]] bool is_of_whole(const named_symbol& f) const noexcept {
+    return is_instance && f.answers_for == reach::gpu;
+  }
   [[nodiscard]] topic of_device(slot number) const noexcept;
   [[nodiscard]] topic of_process(std::uint32_t number) const noexcept;
   [[nodiscard]] bool is_late() const noexcept {

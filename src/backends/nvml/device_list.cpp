@@ -277,10 +277,12 @@ code device_list::list_each_instance(const topic& t, session& s, slot parent) {
     t.missing(c, s.fn.mig_count.name(), 0);
     return c;
   }
+  topic of_instance = t;
+  of_instance.is_instance = true;
   for (unsigned i = 0; !is_end(c) && i < std::min(count, most_partitions); ++i) {
     handle h = nullptr;
     c = call(t, s.fn.mig_by_index, gpu, i, &h);
-    if (c == success) c = list_instance(t, s, parent, h);
+    if (c == success) c = list_instance(of_instance, s, parent, h);
     if (c != success && c != not_found && !is_end(c)) t.missing(c, s.fn.mig_by_index.name(), 0);
   }
   return c;

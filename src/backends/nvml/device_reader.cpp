@@ -59,12 +59,6 @@ bool device_reader::get_field(std::uint32_t field, field_value& of) {
   return get(field, s_.fn.fields, 1, &of) && take(outcome_of(of), s_.fn.fields, field);
 }
 
-// Drivers may report the whole GPU's value for an instance.
-bool device_reader::get_utilization(std::uint32_t field, utilization& out) {
-  if (of_.is_partition()) return wants(field) && take(not_offered, s_.fn.utilization, field);
-  return get(field, s_.fn.utilization, &out);
-}
-
 // Uses the newer call, else the older one.
 std::optional<int> device_reader::celsius(std::uint32_t field) {
   if (!wants(field)) return std::nullopt;
@@ -81,7 +75,7 @@ std::optional<int> device_reader::celsius(std::uint32_t field) {
 
 std::optional<double> device_reader::joules(std::uint32_t field) {
   if (t_.r.is_quick()) {
-    if (wants(field)) t_.left_out(s_.fn.energy.name(), field);
+    if (wants(field)) t_.left_out(s_.fn.energy, field);
     return std::nullopt;
   }
   const auto millijoules = wide_number(field, s_.fn.energy);

@@ -40,7 +40,6 @@ class device_reader {
   std::optional<unsigned> indexed(std::uint32_t field, const indexed_call& from, unsigned index);
   std::optional<std::uint64_t> wide_number(std::uint32_t field, const wide_call& from);
   bool get_field(std::uint32_t field, field_value& of);
-  bool get_utilization(std::uint32_t field, utilization& out);
   std::optional<int> celsius(std::uint32_t field);
   std::optional<double> joules(std::uint32_t field);
 

@@ -12,18 +12,17 @@ fault_watch::answer fault_watch::read(const topic& t, const known_device& of) {
   known_faults& w = devices_.find(of.identity.number)->faults;
   if (w.h != of.h) w.session = 0;
   w.h = of.h;
-  if (w.session != s_.number()) begin(t, w, of.is_partition());
+  if (w.session != s_.number()) begin(t, w);
   if (w.result != success) return {w.result, w.from, w.last};
   const code c = take_down(t);
   return {c, &s_.fn.wait_for_event, w.last};
 }
 
-// NVML has no events for an instance: those it causes are the GPU's.
-void fault_watch::begin(const topic& t, known_faults& w, bool is_partition) {
+void fault_watch::begin(const topic& t, known_faults& w) {
   w.session = s_.number();
   unsigned long long types = 0;
   w.from = &s_.fn.event_types;
-  w.result = is_partition ? not_offered : call(t, s_.fn.event_types, w.h, &types);
+  w.result = call(t, s_.fn.event_types, w.h, &types);
   if (w.result == success && (types & event_xid) == 0) w.result = not_offered;
   if (w.result == success) w.result = enter(t, w);
   if (w.result == late) w.session = 0;

@@ -30,7 +30,7 @@ class fault_watch {
   code take_down(const topic& t);
 
  private:
-  void begin(const topic& t, known_faults& w, bool is_partition);
+  void begin(const topic& t, known_faults& w);
   code enter(const topic& t, known_faults& w);
   void take_down(const event_data& reported) noexcept;
 

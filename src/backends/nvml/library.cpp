@@ -14,20 +14,26 @@ namespace hmn::nvml {
 namespace {
 
 // The names of each function, and an empty one after them.
-#define HMN_NVML_NAMES(member, parameters, names) names "\0"
+#define HMN_NVML_NAMES(member, reach, parameters, names) names "\0"
 constexpr char all_names[] = HMN_NVML_FUNCTIONS(HMN_NVML_NAMES);
 #undef HMN_NVML_NAMES
 
-#define HMN_NVML_PLACE(member, parameters, names) offsetof(symbols, member),
-constexpr std::uint16_t places[] = {HMN_NVML_FUNCTIONS(HMN_NVML_PLACE)};
+struct listed {
+  std::uint16_t place;
+  reach answers_for;
+};
+#define HMN_NVML_PLACE(member, answers, parameters, names) \
+  {offsetof(symbols, member), reach::answers},
+constexpr listed all_listed[] = {HMN_NVML_FUNCTIONS(HMN_NVML_PLACE)};
 #undef HMN_NVML_PLACE
 
 // Returns the place of the next function's names.
-const char* find(const platform::library& from, const char* names, named_symbol& out) noexcept {
-  out = {nullptr, names, 0};
+const char* find(const platform::library& from, const char* names, reach answers_for,
+                 named_symbol& out) noexcept {
+  out = {nullptr, names, 0, answers_for};
   for (std::uint8_t generation = 0; *names != '\0'; ++generation) {
     if (!out) {
-      if (void* const address = from.symbol(names)) out = {address, names, generation};
+      if (void* const address = from.symbol(names)) out = {address, names, generation, answers_for};
     }
     names += std::strlen(names) + 1;
   }
@@ -38,9 +44,9 @@ const char* find(const platform::library& from, const char* names, named_symbol&
 
 void symbols::find(const platform::library& from) noexcept {
   const char* names = all_names;
-  for (const std::uint16_t place : places) {
-    names = nvml::find(from, names,
-                       *reinterpret_cast<named_symbol*>(reinterpret_cast<char*>(this) + place));
+  for (const listed& f : all_listed) {
+    names = nvml::find(from, names, f.answers_for,
+                       *reinterpret_cast<named_symbol*>(reinterpret_cast<char*>(this) + f.place));
   }
 }
 

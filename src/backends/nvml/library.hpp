@@ -14,12 +14,16 @@
 
 namespace hmn::nvml {
 
+// Devices that a function answers for (functions.def).
+enum class reach : std::uint8_t { any, gpu };
+
 // A function of NVML in a loaded library, of which there may be several generations. Trivial, so
 // that all of them are made empty by one call.
 struct named_symbol {
   void* address;
   const char* known_as;     // the name that was found; the newest one if none was
   std::uint8_t generation;  // of the names in functions.def: that of the newest in the library
+  reach answers_for;
 
   [[nodiscard]] const char* name() const noexcept { return known_as; }
   explicit operator bool() const noexcept { return address != nullptr; }
@@ -55,7 +59,7 @@ using indexed_call = function<code(handle, unsigned, unsigned*)>;
 using list_call = function<code(handle, unsigned*, void*)>;
 
 struct symbols {
-#define HMN_NVML_FUNCTION(member, parameters, names) function<code parameters> member;
+#define HMN_NVML_FUNCTION(member, reach, parameters, names) function<code parameters> member;
   HMN_NVML_FUNCTIONS(HMN_NVML_FUNCTION)
 #undef HMN_NVML_FUNCTION
 

@@ -161,7 +161,7 @@ void metric_reader::read_fault() {
 
 void metric_reader::read_load() {
   utilization reported{};
-  if (get_utilization(field_of(metric_id::engine_percent), reported)) {
+  if (get(field_of(metric_id::engine_percent), s_.fn.utilization, &reported)) {
     add(metric_id::engine_percent, engine::unknown, reported.gpu);
     add(metric_id::engine_percent, engine::memory, reported.memory);
   }
@@ -202,8 +202,7 @@ void metric_reader::read_clocks() {
   for (const clock_row& row : clocks_known) {
     add_indexed(s_.fn.clock, row.reported, metric_id::clock_mhz, row.instance);
   }
-  if (t_.r.is_quick())
-    return t_.left_out(s_.fn.max_clock.name(), field_of(metric_id::clock_limit_mhz));
+  if (t_.r.is_quick()) return t_.left_out(s_.fn.max_clock, field_of(metric_id::clock_limit_mhz));
   for (const clock_row& row : clocks_known) {
     add_indexed(s_.fn.max_clock, row.reported, metric_id::clock_limit_mhz, row.instance);
   }
@@ -282,7 +281,10 @@ void metric_reader::read_links() {
   };
   field_value links{};
   links.id = field_link_count;
-  if (!get_field(field_of(metric_id::link_rx_bytes), links)) return;
+  code c = call(t_, s_.fn.fields, of_.h, 1, &links);
+  if (c == success) c = outcome_of(links);
+  for (const field_row& row : rows) take(c, s_.fn.fields, field_of(row.id));
+  if (c != success) return;
   const auto count = std::min<std::uint64_t>(links.bits, most_links);
   for (std::uint32_t link = 0; link < count && ended_by() == success; ++link) {
     read_fields(rows, link);

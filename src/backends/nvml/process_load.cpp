@@ -53,10 +53,10 @@ code process_load::read(const topic& t, const session& s, const known_device& of
   const char* const name = s.fn.process_use.name();
   if (rows.empty()) return success;
   if (t.r.is_quick()) {
-    t.left_out(name, field);
+    t.left_out(s.fn.process_use, field);
     return success;
   }
-  if (of.is_partition() || of.mig_on) {
+  if (of.mig_on) {
     t.missing(not_offered, name, field);
     return success;
   }

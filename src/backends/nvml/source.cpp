@@ -164,11 +164,12 @@ result<void> nvml_source::devices(std::vector<device>& out, reading& r) {
   return {};
 }
 
-result<void> nvml_source::with_device(const topic& t, slot number, device_call ask) {
+result<void> nvml_source::with_device(topic& t, slot number, device_call ask) {
   for (int attempt = 0;; ++attempt) {
     auto found = reach(t, number);
     if (!found) return found.why();
     std::optional<failure> why;
+    t.is_instance = (*found)->is_partition();
     const code c = ask(**found, why);
     note_answer(t.r, **found, c);
     if (c == uninitialized && attempt == 0) {
@@ -208,7 +209,7 @@ void nvml_source::note_answer(reading& r, known_device& of, code c) {
 }
 
 result<void> nvml_source::memory(slot number, pools& out, reading& r) {
-  const topic t{r, subject::pools, number, {}};
+  topic t{r, subject::pools, number, {}};
   if (!session_.is_open() && must_stay_closed() && add_known_total(t, out)) return {};
   return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
     return read_memory(t, of, out, why);
@@ -278,7 +279,7 @@ pool nvml_source::unified_pool(const topic& t, known_device& of) {
 
 result<void> nvml_source::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
                                     reading& r) {
-  const topic t{r, subject::telemetry, number, {}};
+  topic t{r, subject::telemetry, number, {}};
   return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
     telemetry_reader reader(t, session_, of, fields, out);
     auto done = reader.read();
@@ -288,7 +289,7 @@ result<void> nvml_source::telemetry(slot number, std::uint32_t fields, hmn::tele
 }
 
 result<void> nvml_source::metrics(slot number, bool slow, std::vector<metric>& out, reading& r) {
-  const topic t{r, subject::metrics, number, {}};
+  topic t{r, subject::metrics, number, {}};
   return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
     out.clear();
     metric_reader reader(t, session_, of, wide_, faults_, out);

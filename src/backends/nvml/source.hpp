@@ -51,7 +51,7 @@ class nvml_source final : public device_source {
 
   // Calls `ask` for a device, and again after a re-opening if the driver was reloaded.
   using device_call = function_ref<code(known_device&, std::optional<failure>&)>;
-  result<void> with_device(const topic& t, slot number, device_call ask);
+  result<void> with_device(topic& t, slot number, device_call ask);
   result<known_device*> reach(const topic& t, slot number);
   static void note_answer(reading& r, known_device& of, code c);
 

@@ -21,7 +21,7 @@ constexpr std::uint32_t peak_field = usage_field::peak_used;
 constexpr code disabled = no_data;
 
 code ask_mode(const topic& t, const session& s, const known_device& of) {
-  if (of.is_partition() || of.mig_on) return not_supported;
+  if (of.mig_on) return not_supported;
   unsigned mode = 0;
   const code c = call(t, s.fn.accounting_mode, of.h, &mode);
   return c == success && mode != feature_enabled ? disabled : c;
@@ -103,7 +103,7 @@ failure counted_by_system() {
 }  // namespace
 
 result<void> nvml_source::processes(slot number, std::vector<usage>& out, reading& r) {
-  const topic t{r, subject::processes, number, {}};
+  topic t{r, subject::processes, number, {}};
   return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
     return read_processes(t, of, out, why);
   });
@@ -162,7 +162,7 @@ void nvml_source::mark_foreign(std::span<usage> rows) {
 
 result<void> nvml_source::process(slot number, std::uint32_t pid, bool self, usage& out,
                                   reading& r) {
-  const topic t{r, self ? subject::self : subject::processes, number, pid};
+  topic t{r, self ? subject::self : subject::processes, number, pid};
   return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
     return read_process(t, of, pid, self, out, why);
   });

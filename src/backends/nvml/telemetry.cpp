@@ -67,7 +67,7 @@ void telemetry_reader::read_utilization() {
   constexpr std::uint32_t gpu = field::gpu_busy_percent;
   constexpr std::uint32_t memory = field::memory_busy_percent;
   utilization reported{};
-  if (!get_utilization(gpu | memory, reported)) return;
+  if (!get(gpu | memory, s_.fn.utilization, &reported)) return;
   any_ = true;
   if (wants(gpu)) out_.gpu_busy_percent = reported.gpu;
   if (wants(memory)) out_.memory_busy_percent = reported.memory;

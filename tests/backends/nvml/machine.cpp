@@ -79,6 +79,24 @@ std::vector<hmn::diagnostic> plain_reading::about(std::uint32_t subject) const {
   return found;
 }
 
+const char* const every_value = R"(
+  "utilization": {"gpu": 64, "memory": 12}, "encoder": {"percent": 7, "period_us": 167000},
+  "decoder": 9, "temperature": 45,
+  "temperature_thresholds": {"shutdown": 97, "slowdown": 94, "memory_max": 105},
+  "power_usage_mw": 58980, "power_limit_mw": 400000, "enforced_power_limit_mw": 350000,
+  "default_power_limit_mw": 400000, "power_limits_mw": {"min": 100000, "max": 450000},
+  "energy_mj": 123456789,
+  "clocks_mhz": {"graphics": 2520, "sm": 2519, "memory": 9001, "video": 1965},
+  "max_clocks_mhz": {"graphics": 3105, "sm": 3104, "memory": 10501, "video": 2415},
+  "fans": [31, 33], "pstate": 2,
+  "pcie": {"gen": 4, "width": 16, "replays": 5}, "clocks_event_reasons": 4,
+  "ecc_errors": {"corrected_volatile": 1, "corrected_aggregate": 20, "uncorrected_volatile": 0,
+                 "uncorrected_aggregate": 3},
+  "remapped_rows": {"corrected": 1, "uncorrected": 2, "pending": 1, "failed": 0},
+  "fields": {"82": 61, "186": 60500, "185": 59000, "197": {"type": "ulonglong", "value": 7000000},
+             "198": {"type": "ulonglong", "value": 9000000}, "74": 81234000000, "75": 0, "76": 5,
+             "77": 6, "91": 2, "138": 10, "139": 11}, "event_types": 8, "xids": [31, 79])";
+
 std::string uuid_of(unsigned bus) {
   const std::string digit(1, static_cast<char>('0' + bus % 10));
   return "GPU-0000000" + digit + "-1111-2222-3333-444444444444";

@@ -43,6 +43,7 @@ class plain_reading final : public hmn::reading {
   }
   [[nodiscard]] bool wants_trace() const noexcept override { return trace; }
   [[nodiscard]] bool wants_diagnostics() const noexcept override { return listens; }
+  [[nodiscard]] bool is_quick() const noexcept override { return quick; }
   void diagnose(const hmn::diagnostic& d) override { diagnostics.push_back(d); }
   void opening() noexcept override { ++openings; }
   void opened() noexcept override { ++closings; }
@@ -54,6 +55,7 @@ class plain_reading final : public hmn::reading {
   // Whether it has passed, in a test where something else than the clock decides.
   std::function<bool()> is_over;
   bool trace = false;
+  bool quick = false;
   bool listens = true;
   int openings = 0;
   int closings = 0;
@@ -63,6 +65,8 @@ class plain_reading final : public hmn::reading {
 // One GPU of 16 GiB, with `device` as further members of it and `more` of the scenario.
 std::string one_gpu(std::string_view device = {}, std::string_view more = {});
 std::string gpu(unsigned bus, std::string_view device = {});
+// Members of a GPU of which every call returns a value.
+extern const char* const every_value;
 // Of a process that must have one.
 const hmn::usage& row_of(const std::vector<hmn::usage>& rows, std::uint32_t pid);
 std::string machine_of(std::string_view devices, std::string_view more = {});

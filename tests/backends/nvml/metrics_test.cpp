@@ -14,23 +14,6 @@ using namespace hmn;
 
 namespace {
 
-constexpr const char* everything = R"(
-  "utilization": {"gpu": 64, "memory": 12}, "encoder": {"percent": 7, "period_us": 167000},
-  "decoder": 9, "temperature": 45,
-  "temperature_thresholds": {"shutdown": 97, "slowdown": 94, "memory_max": 105},
-  "power_usage_mw": 58980, "power_limit_mw": 400000, "enforced_power_limit_mw": 350000,
-  "default_power_limit_mw": 400000, "power_limits_mw": {"min": 100000, "max": 450000},
-  "energy_mj": 123456789,
-  "clocks_mhz": {"graphics": 2520, "sm": 2519, "memory": 9001, "video": 1965},
-  "max_clocks_mhz": {"graphics": 3105, "sm": 3104, "memory": 10501, "video": 2415},
-  "fans": [31, 33], "pcie": {"replays": 5},
-  "ecc_errors": {"corrected_volatile": 1, "corrected_aggregate": 20, "uncorrected_volatile": 0,
-                 "uncorrected_aggregate": 3},
-  "remapped_rows": {"corrected": 1, "uncorrected": 2, "pending": 1, "failed": 0},
-  "fields": {"82": 61, "186": 60500, "185": 59000, "197": {"type": "ulonglong", "value": 7000000},
-             "198": {"type": "ulonglong", "value": 9000000}, "74": 81234000000, "75": 0, "76": 5,
-             "77": 6, "91": 2, "138": 10, "139": 11}, "event_types": 8, "xids": [31, 79])";
-
 struct reported {
   explicit reported(machine& m, bool slow = false) {
     require_ok(m.prepare());
@@ -58,7 +41,7 @@ struct reported {
 }  // namespace
 
 TEST_CASE("each number is told in its unit, from NVML") {
-  machine m(one_gpu(everything));
+  machine m(one_gpu(every_value));
   const reported t(m);
   require_ok(t.outcome);
   CHECK(t.value(metric_id::engine_percent) == 64.0);
@@ -107,7 +90,7 @@ TEST_CASE("each number is told in its unit, from NVML") {
 }
 
 TEST_CASE("slow numbers come on request alone") {
-  machine m(one_gpu(everything));
+  machine m(one_gpu(every_value));
   const reported fast(m);
   CHECK(!fast.find(metric_id::power_watts, which::power_reading::average));
   CHECK(!fast.find(metric_id::link_rx_bytes));
@@ -149,15 +132,15 @@ TEST_CASE("each call failing costs its own numbers, says so, and voids no other"
       row{"nvmlEventSetWait_v2", metric_id::last_fault, 1}};
   std::size_t all = 0;
   {
-    machine whole(one_gpu(everything));
+    machine whole(one_gpu(every_value));
     all = reported(whole).all.size();
   }
   for (const row& r : rows) {
     CAPTURE(r.symbol);
     for (const auto& [number, means] :
          {std::pair{4, status::permission}, std::pair{999, status::backend}}) {
-      machine m(one_gpu(everything, R"("rules": [{"call": ")" + std::string(r.symbol) +
-                                        R"(", "result": )" + std::to_string(number) + "}]"));
+      machine m(one_gpu(every_value, R"("rules": [{"call": ")" + std::string(r.symbol) +
+                                         R"(", "result": )" + std::to_string(number) + "}]"));
       const reported t(m);
       require_ok(t.outcome);
       CHECK(t.all.size() == all - r.lost);
@@ -172,7 +155,7 @@ TEST_CASE("each call failing costs its own numbers, says so, and voids no other"
 }
 
 TEST_CASE("a field that fails costs itself") {
-  std::string some = everything;
+  std::string some = every_value;
   some.replace(some.find(R"("186": 60500)"), 12, R"("186": {"error": "NO_PERMISSION"})");
   machine m(one_gpu(some));
   const reported t(m);
@@ -247,7 +230,7 @@ TEST_CASE("a count that a reloaded driver begins anew has not wrapped") {
 }
 
 TEST_CASE("a lost card ends the reading at once") {
-  machine m(one_gpu(everything, R"("rules": [{"call": "nvmlDeviceGetPowerUsage",
+  machine m(one_gpu(every_value, R"("rules": [{"call": "nvmlDeviceGetPowerUsage",
                                               "result": "GPU_IS_LOST"}])"));
   const reported t(m);
   CHECK(t.value(metric_id::temperature, which::sensor::core) == 45.0);

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <string_view>
 #include <thread>
 
 #include "machine.hpp"
+#include "model/record.hpp"
 
 using namespace hmn;
 
@@ -116,24 +119,101 @@ TEST_CASE("the own use of a partitioned GPU stands under its instances") {
   CHECK(!out.used);
 }
 
-TEST_CASE("an instance has no utilisation, whatever the driver says") {
-  machine m(two_instances);
+// Functions that nvml.h documents for the handle of a MIG instance.
+constexpr std::string_view documented[] = {
+    "nvmlDeviceGetName",
+    "nvmlDeviceGetUUID",
+    "nvmlDeviceGetGpuInstanceId",
+    "nvmlDeviceGetComputeInstanceId",
+    "nvmlDeviceGetMemoryInfo",
+    "nvmlDeviceGetMemoryInfo_v2",
+    "nvmlDeviceGetBAR1MemoryInfo",
+    "nvmlDeviceGetComputeRunningProcesses_v3",
+    "nvmlDeviceGetGraphicsRunningProcesses_v3",
+    "nvmlDeviceGetMPSComputeRunningProcesses_v3",
+};
+
+// Whether a diagnostic of the device refers to the whole GPU, for the field or the metric.
+bool refers_to_whole(const plain_reading& r, slot of, std::uint32_t about, std::uint32_t field) {
+  return std::ranges::any_of(r.about(about), [&](const diagnostic& d) {
+    const bool is_of_field =
+        about == subject::metrics ? d.field == field : (d.field & field) == field;
+    return d.device == of && is_of_field && d.why.code == status::unsupported && d.why.lasts &&
+           d.why.message.view().find("whole GPU") != std::string_view::npos;
+  });
+}
+
+TEST_CASE("no value of the whole GPU is given to an instance, though the driver returns it") {
+  machine m(machine_of(
+      gpu(1, every_value + (R"(, "processes": {"compute": [{"pid": 100, "used": "1 GiB"}]},
+          "process_utilization": [{"pid": 100, "age_ms": 10, "sm": 50}],
+          "accounts": [{"pid": 100, "most": "2 GiB", "running": true}],
+          "mig": {"mode": 1, "as_gpu": true, "instances": [)" +
+                            instance(1, 0) + "]}"))));
   const auto found = m.devices();
-  hmn::telemetry t;
+  REQUIRE(found.size() == 2);
+  const slot whole = found[0].number;
+  const slot part = found[1].number;
+
+  const std::uint32_t present = present_bits(m.telemetry(whole), telemetry_field::all);
+  std::vector<metric> of_whole;
+  require_ok(m.source().metrics(whole, true, of_whole, m.reading));
+  CHECK(of_whole.size() > 40);
+  for (const bool quick : {false, true}) {
+    require_ok(m.prepare());
+    m.reading.quick = quick;
+    hmn::telemetry none;
+    const auto done = m.source().telemetry(part, telemetry_field::all, none, m.reading);
+    REQUIRE_FALSE(done);
+    CHECK(done.why().code == status::unsupported);
+    CHECK(present_bits(none, telemetry_field::all) == 0);
+    for (std::uint32_t bit = 1; bit != 0; bit <<= 1) {
+      CAPTURE(bit);
+      if ((present & bit) != 0) CHECK(refers_to_whole(m.reading, part, subject::telemetry, bit));
+    }
+    std::vector<metric> of_part;
+    require_ok(m.source().metrics(part, true, of_part, m.reading));
+    CHECK(of_part.empty());
+    for (const metric& each : of_whole) {
+      const auto id = static_cast<std::uint32_t>(each.id);
+      CAPTURE(id);
+      CHECK(refers_to_whole(m.reading, part, subject::metrics, id));
+    }
+  }
+
+  const auto rows = m.processes(part);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].used == gib);
+  CHECK(!rows[0].busy_percent);
+  CHECK(!rows[0].peak_used);
+  CHECK(refers_to_whole(m.reading, part, subject::processes, usage_field::busy_percent));
+}
+
+TEST_CASE("an instance's handle is given to no function that has no value of instances") {
+  machine m(machine_of(
+      gpu(1, every_value + (R"(, "processes": {"compute": [{"pid": 100, "used": "1 GiB"}]},
+                 "mig": {"mode": 1, "as_gpu": true, "instances": [)" +
+                            instance(1, 0) + "]}"))));
+  const slot part = m.devices().at(1).number;
   require_ok(m.prepare());
-  const auto done =
-      m.source().telemetry(found[1].number, telemetry_field::gpu_busy_percent, t, m.reading);
-  REQUIRE_FALSE(done);
-  CHECK(done.why().code == status::unsupported);
-  CHECK(!t.gpu_busy_percent);
-  std::vector<metric> all;
-  require_ok(m.source().metrics(found[1].number, true, all, m.reading));
-  for (const metric& one : all) CHECK(one.id != metric_id::engine_percent);
-  const auto said = m.reading.about(subject::metrics);
-  CHECK(std::ranges::any_of(said, [](const diagnostic& d) {
-    return d.field == static_cast<std::uint32_t>(metric_id::engine_percent) &&
-           d.why.code == status::unsupported;
-  }));
+  m.reading.trace = true;
+  pools some;
+  std::vector<metric> none;
+  std::vector<usage> rows;
+  hmn::telemetry nothing;
+  require_ok(m.source().memory(part, some, m.reading));
+  REQUIRE_FALSE(m.source().telemetry(part, telemetry_field::all, nothing, m.reading));
+  require_ok(m.source().metrics(part, true, none, m.reading));
+  require_ok(m.source().processes(part, rows, m.reading));
+  std::size_t traced = 0;
+  for (const diagnostic& d : m.reading.diagnostics) {
+    if (d.device != part || (d.notes & note::trace) == 0) continue;
+    ++traced;
+    const std::string_view text = d.why.message.view();
+    CAPTURE(text);
+    CHECK(std::ranges::find(documented, text.substr(0, text.find(':'))) != std::end(documented));
+  }
+  CHECK(traced >= 4);
 }
 
 TEST_CASE("instances that are made anew are other devices, and handles are not trusted") {

@@ -12,14 +12,6 @@ namespace field = hmn::telemetry_field;
 
 namespace {
 
-constexpr const char* every_field = R"(
-  "utilization": {"gpu": 64, "memory": 12}, "encoder": 7, "decoder": {"percent": 9, "period_us": 1000},
-  "temperature": 45, "power_usage_mw": 58980, "power_limit_mw": 400000,
-  "enforced_power_limit_mw": 350000, "energy_mj": 123456789,
-  "clocks_mhz": {"graphics": 2520, "sm": 2519, "memory": 9001, "video": 1965},
-  "fans": [31, 33], "pstate": 2, "pcie": {"gen": 4, "width": 16},
-  "clocks_event_reasons": 4, "fields": {"82": 61})";
-
 constexpr std::uint32_t never_reported = field::hotspot_celsius | field::fan_rpm |
                                          field::pcie_rx_bytes | field::pcie_tx_bytes |
                                          field::window_ns;
@@ -33,7 +25,7 @@ std::uint32_t missing(const plain_reading& r) {
 }  // namespace
 
 TEST_CASE("each value is told in its unit") {
-  machine m(one_gpu(every_field));
+  machine m(one_gpu(every_value));
   const hmn::telemetry t = m.telemetry();
   CHECK(t.gpu_busy_percent == 64.0);
   CHECK(t.memory_busy_percent == 12.0);
@@ -59,7 +51,7 @@ TEST_CASE("each value is told in its unit") {
 }
 
 TEST_CASE("only what is wanted is asked") {
-  machine m(one_gpu(every_field));
+  machine m(one_gpu(every_value));
   const hmn::telemetry t = m.telemetry(0, field::power_watts);
   CHECK(t.power_watts.has_value());
   CHECK(!t.gpu_busy_percent);
@@ -146,7 +138,7 @@ TEST_CASE("throttle reasons by both names, bit by bit") {
   CHECK(nvml::throttle_bits(0x80) == (throttle::power | throttle::hardware));
   CHECK(nvml::throttle_bits(0x200) == throttle::other);
   CHECK(nvml::throttle_bits(0x8000000000000001) == (throttle::idle | throttle::other));
-  machine old(one_gpu(every_field),
+  machine old(one_gpu(every_value),
               std::string(HMN_FAKE_NVML_FOLDER) + "/nvml-only_v1/libnvidia-ml.so.1");
   CHECK(old.telemetry(0, field::throttle).throttle == throttle::power);
   CHECK(old.driver.calls("nvmlDeviceGetCurrentClocksThrottleReasons") == 1);
@@ -160,7 +152,7 @@ TEST_CASE("a refused temperature is asked by its older name") {
 }
 
 TEST_CASE("a lost card ends the reading at once") {
-  machine m(one_gpu(every_field, R"("rules": [{"call": "nvmlDeviceGetPowerUsage",
+  machine m(one_gpu(every_value, R"("rules": [{"call": "nvmlDeviceGetPowerUsage",
                                               "result": "GPU_IS_LOST"}])"));
   hmn::telemetry t;
   require_ok(m.prepare());
@@ -176,7 +168,7 @@ TEST_CASE("a lost card ends the reading at once") {
 }
 
 TEST_CASE("when the deadline passes, no further value is asked") {
-  machine m(one_gpu(every_field));
+  machine m(one_gpu(every_value));
   m.devices();
   m.reading.is_over = [&m] { return m.driver.calls("nvmlDeviceGetUtilizationRates") > 0; };
   const hmn::telemetry t = m.telemetry();

@@ -157,11 +157,17 @@ void read_mig(object& in, device& out) {
   const auto current = small_or(mig, "mode", 1);
   out.mig_mode = answer<ecc_mode>({current, small_or(mig, "pending", current)});
   out.mig_max = small_or(mig, "max", current ? 7 : 0);
+  const bool as_gpu = truth_or(mig, "as_gpu", false);
   const json* list = mig.find("instances");
   for (std::size_t i = 0; list && i < list->size(); ++i) {
     auto child = std::make_unique<device>();
     child->parent = &out;
     child->index = out.index;
+    if (as_gpu) {
+      read_memory(in, *child);
+      read_telemetry(in, *child);
+      read_processes(in, *child);
+    }
     object one((*list)[i], mig.at("instances[" + std::to_string(i) + "]"));
     child->slot = small_or(one, "slot", static_cast<unsigned>(i));
     child->gpu_instance = small_or(one, "gi", child->slot + 1);

@@ -340,6 +340,17 @@ class Workloads(Machines):
         families = self.scrape([{"pid": 7, "used": "1MiB"}])
         self.assertEqual([name for name in families if re.search("process_gpu|user|workloads", name)], [])
 
+    def test_load_that_is_not_known_of_each_process_is_no_sum(self):
+        processes = [{"pid": 7, "used": "1MiB", "uid": 4000000, "busy_percent": 25},
+                     {"pid": 8, "used": "2MiB", "uid": 4000000, "busy_percent": 50},
+                     {"pid": 9, "used": "4MiB", "uid": 4000001, "busy_percent": 5},
+                     {"pid": 10, "used": "4MiB", "uid": 4000001}]
+        families = self.scrape(processes, "process", "user")
+        loads = families["hypomnesis_user_gpu_utilization_ratio"].samples
+        self.assertEqual({dict(key)["user"]: number for key, number in loads.items()}, {"4000000": 0.75})
+        self.assertEqual(value(families, "hypomnesis_user_gpu_memory_usage_bytes", user="4000001"), 8 * MIB)
+        self.assertEqual(value(families, "hypomnesis_process_gpu_utilization_ratio", pid="9"), 0.05)
+
     def test_memory_is_added_up_by_each_kind(self):
         processes = [{"pid": 7, "used": "1MiB", "name": "a", "uid": 4000000, "container": "docker:" + "1" * 64},
                      {"pid": 8, "used": "2MiB", "name": "b", "uid": 4000000, "container": "docker:" + "2" * 64},

@@ -63,6 +63,37 @@ class Lying(Nvml):
         self.assertEqual(result.code, 1)
 
 
+class Partitions(Nvml):
+    """A driver that answers for an instance with the values of its GPU."""
+    OWN = {"hypomnesis_device_info", "hw_status", "hypomnesis_device_state", "hypomnesis_reading_age_seconds",
+           "hypomnesis_reading_stale", "hypomnesis_processes", "hypomnesis_process_gpu_memory_usage_bytes",
+           "hypomnesis_workloads_left_out", "DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_FB_FREE"}
+    GPU = CARD | {
+        "power_usage_mw": 250000, "energy_mj": 5000000, "enforced_power_limit_mw": 250000, "fans": [30],
+        "clocks_mhz": {"graphics": 1410, "sm": 1410, "memory": 1215, "video": 1275}, "pstate": 0,
+        "pcie": {"gen": 4, "width": 16, "replays": 3}, "clocks_event_reasons": 4, "event_types": 8, "xids": [31],
+        "ecc_errors": {"corrected_volatile": 1, "uncorrected_volatile": 2, "uncorrected_aggregate": 3},
+        "process_utilization": [{"pid": 7, "age_ms": 10, "sm": 50}],
+        "processes": {"compute": [{"pid": 7, "used": "1 GiB"}]},
+        "mig": {"mode": 1, "as_gpu": True, "instances": [
+            {"name": f"NVIDIA L40S MIG 1g.{n}gb", "uuid": f"MIG-{n}",
+             "memory": {"total": "10 GiB", "free": "9 GiB", "used": "1 GiB"}} for n in (1, 2)]}}
+
+    def test_instances_have_no_value_of_the_whole_gpu(self):
+        families = self.once({"devices": [self.GPU]}, "--per", "process", "--compat", "dcgm")
+        for name, expected in (("hw_power_watts", 250), ("hw_energy_joules_total", 5000),
+                               ("DCGM_FI_DEV_POWER_USAGE", 250), ("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", 5000000)):
+            self.assertEqual(list(families[name].samples.values()), [expected], name)
+        found = set()
+        for name, family in families.items():
+            for labels in map(dict, family.samples):
+                ids = labels.get("hw_id", ""), labels.get("hw_parent", ""), labels.get("GPU_I_ID", "")
+                if ids[2] or any(each.startswith("MIG-") for each in ids):
+                    found.add(name)
+        self.assertEqual({name for name in found if not name.startswith(("hypomnesis_pool_", "hw_gpu_memory_"))},
+                         self.OWN)
+
+
 class Hanging(Nvml):
     def test_a_gpu_that_hangs_does_not_hold_up_the_others(self):
         second = CARD | {"uuid": "GPU-2222", "pci": {"address": "00000000:02:00.0"}}

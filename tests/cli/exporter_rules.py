@@ -17,7 +17,8 @@ RULES = sorted((CONTRIB / "prometheus/rules").glob("*.yml"))
 BOARDS = sorted((CONTRIB / "grafana").glob("*.json"))
 DEFINED = set(re.findall(r'X\(\w+, "([^"]+)"', (ROOT / "src/cli/exporter/families.def").read_text()))
 NAME = re.compile(r"\b((?:hw|hypomnesis|instance:hypomnesis|hypomnesis:)\w*(?::\w+)*)\b(?!=)")
-LABELS = {"hw_id", "hw_parent", "hw_type", "hw_state", "hw_name", "hw_gpu_task", "hw_limit_type", "hypomnesis"}
+LABELS = {"hw_id", "hw_parent", "hw_type", "hw_state", "hw_name", "hw_gpu_task", "hw_limit_type", "hw_vendor",
+          "hypomnesis"}
 
 
 def promtool(*arguments):

@@ -104,7 +104,9 @@ void write(const group_kind& kind, const device_labels& device, const group_sums
   for (const auto* each : largest) {
     const auto with = label_set(device.brief()).append(each->with);
     to.add(kind.memory, with, each->total.bytes());
-    to.add(kind.load, with, each->total.busy_percent(), from_percent);
+    // A sum that lacks the load of a process is none.
+    if (!each->total.is_busy_at_least())
+      to.add(kind.load, with, each->total.busy_percent(), from_percent);
   }
 }
 

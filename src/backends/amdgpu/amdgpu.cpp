@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/amdgpu/amdgpu.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "backends/amdgpu/identity.hpp"
@@ -8,6 +9,7 @@
 #include "backends/amdgpu/sysfs.hpp"
 #include "backends/amdgpu/telemetry.hpp"
 #include "backends/drm/discovery.hpp"
+#include "backends/sysfs/attribute.hpp"
 #include "model/compose.hpp"
 
 namespace hmn::amdgpu {
@@ -75,7 +77,21 @@ class amdgpu_driver final : public drm::driver {
 
 failure of_whole_only(std::string_view what) {
   return fail(status::unsupported,
-              {what, " is reported for the whole card only, not for a partition"});
+              {what, " of the whole GPU only, not of this part of it: see the GPU's own row"});
+}
+
+// Returns whether it is a virtual function next to the listed GPU that it is a part of. Alone, as
+// in a virtual machine, it has the sensors that the driver allows: all of a GPU that is not shared.
+bool is_function_of_listed(visit& v) {
+  int error = 0;
+  const text<64> whole = sysfs::read_link_name(v.of().folder.view(), "physfn", &error);
+  return !whole.empty() && std::ranges::any_of(v.all(), [&](const card& c) {
+    return c.is_here && c.pci_bus_id.view() == whole.view();
+  });
+}
+
+bool has_sensors_of_whole(visit& v) {
+  return drm::is_partition_node(v.of()) || is_function_of_listed(v);
 }
 
 amdgpu_driver::known& amdgpu_driver::known_of(const card& c) {
@@ -137,24 +153,26 @@ void amdgpu_driver::identify_part(visit& v, device& who) {
 result<void> amdgpu_driver::memory(visit& v, pools& out) {
   if (!drm::is_partition_node(v.of())) return read_memory(v, known_of(v.of()).kind, out);
   const auto node = node_of(v.of());
-  if (!node || !node->memory) return of_whole_only("memory");
+  if (!node || !node->memory) return of_whole_only("memory is reported");
   pool p;
   p.from = compute_->from();
   p.is_main = true;
   p.kind = pool_kind::vram;
   p.total = node->memory;
-  v.diagnose(of_whole_only("used memory"), subject::pools, pool_field::used | pool_field::free);
+  v.diagnose(of_whole_only("used memory is reported"), subject::pools,
+             pool_field::used | pool_field::free);
   out.add(p);
   return {};
 }
 
 result<void> amdgpu_driver::telemetry(visit& v, std::uint32_t fields, hmn::telemetry& out) {
-  if (drm::is_partition_node(v.of())) return of_whole_only("telemetry");
+  if (has_sensors_of_whole(v)) return of_whole_only("load, temperatures, power and clocks are");
   return read_telemetry(v, fields, known_of(v.of()).no_throttle_in, out);
 }
 
 void amdgpu_driver::metrics(visit& v, bool slow, std::vector<metric>& out) {
-  if (!drm::is_partition_node(v.of())) read_metrics(v, known_of(v.of()).kind, slow, out);
+  if (!has_sensors_of_whole(v)) return read_metrics(v, known_of(v.of()).kind, slow, out);
+  v.diagnose(of_whole_only("sensors, power and clocks are"), subject::metrics, 0);
 }
 
 // vram, gtt and cpu are memory; gds, gws, oa and doorbell are not. All memory of an APU is host

@@ -73,10 +73,16 @@ TEST_CASE("a part has its share of the memory, and no figure of the whole card")
     telemetry t;
     const result<void> ok = m.source().telemetry(d.number, telemetry_field::all, t, r);
     CHECK(static_cast<bool>(ok) == !is_part);
-    if (is_part) CHECK(ok.why().code == status::unsupported);
     std::vector<metric> all;
     REQUIRE(m.source().metrics(d.number, true, all, r));
     CHECK(all.empty() == is_part);
+    if (!is_part) continue;
+    CHECK(ok.why().code == status::unsupported);
+    CHECK(ok.why().message.view().find("whole GPU") != std::string_view::npos);
+    const diagnostic* const why = r.find("sensors, power and clocks are of the whole GPU");
+    REQUIRE(why != nullptr);
+    CHECK(why->device == d.number);
+    CHECK(why->about == subject::metrics);
   }
 }
 

@@ -11,8 +11,7 @@
 namespace hmn::amdgpu {
 namespace {
 
-// Offsets of the fields of a format; 0: no such field. Those with three regulators begin with the
-// temperatures of edge, hotspot and memory. `size`: up to the end of the last one.
+// Offsets of the fields of a format; 0: no such field. `size`: up to the end of the last one.
 struct layout {
   std::uint8_t format;
   std::uint8_t content;
@@ -48,10 +47,6 @@ std::optional<T> field_at(std::string_view bytes, std::size_t at) noexcept {
 
 void fill(std::string_view bytes, const layout& l, gpu_metrics& out) noexcept {
   if (l.throttle != 0) out.throttle = field_at<std::uint64_t>(bytes, l.throttle);
-  for (unsigned i = 0; i < out.celsius.size() && l.regulators == 3; ++i) {
-    const auto hot = field_at<std::uint16_t>(bytes, 4 + 2U * i);
-    if (hot != 0) out.celsius[i] = hot;
-  }
   for (unsigned i = 0; i < l.regulators; ++i) {
     const auto hot = field_at<std::uint16_t>(bytes, l.regulator + 2U * i);
     if (!hot || *hot == 0) continue;  // no sensor

@@ -18,9 +18,8 @@ namespace hmn::amdgpu {
 struct gpu_metrics {
   std::uint8_t format = 0;
   std::uint8_t content = 0;
-  std::optional<std::uint64_t> throttle;                // status with the same bits on every card
-  std::array<std::optional<std::uint16_t>, 3> celsius;  // edge, hotspot, memory
-  std::optional<std::uint32_t> regulator_celsius;       // hottest voltage regulator
+  std::optional<std::uint64_t> throttle;           // status with the same bits on every card
+  std::optional<std::uint32_t> regulator_celsius;  // hottest voltage regulator
   std::optional<double> media_percent;
   bool is_media_ambiguous = false;  // present, in a unit that depends on the firmware
   std::optional<double> energy_joules;
@@ -32,7 +31,7 @@ std::optional<gpu_metrics> parse_gpu_metrics(std::string_view bytes) noexcept;
 // Pure. Returns bits of hmn::throttle (SMU_THROTTLER_… in amdgpu_smu.h).
 std::uint32_t throttle_of(std::uint64_t independent_status) noexcept;
 
-// Bits of the status for the temperatures of gpu_metrics::celsius.
+// Bits of the status for the temperatures of edge, hotspot and memory.
 inline constexpr std::array<std::uint64_t, 3> hot_bits = {
     std::uint64_t{1} << 35, std::uint64_t{1} << 36, std::uint64_t{1} << 34};
 

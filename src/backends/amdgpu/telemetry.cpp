@@ -93,23 +93,29 @@ void read_wholes(std::string_view hwmon, sensors& s, telemetry& out) {
 }
 
 // Bits of sensors that are far below the limit at which they throttle. The firmware of RDNA 3 and 4
-// sets that of the hotspot nearly always, also when idle. Nothing if a limit is not known.
-std::optional<std::uint64_t> bits_while_cool(const gpu_metrics& all, std::string_view hwmon,
+// sets that of the hotspot nearly always, also when idle. Nothing if the temperature or the limit
+// of a sensor is not known: its bit determines nothing then.
+std::optional<std::uint64_t> bits_while_cool(std::uint64_t status, std::string_view hwmon,
                                              sensors& s) {
   static constexpr short_text<9> labels[] = {"edge", "junction", "mem"};
   constexpr double far_below = 10;  // C
   std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < all.celsius.size(); ++i) {
-    if (!all.celsius[i] || (*all.throttle & hot_bits[i]) == 0) continue;
+  for (std::size_t i = 0; i < hot_bits.size(); ++i) {
+    if ((status & hot_bits[i]) == 0) continue;
     const auto input = input_of(hwmon, "temp", labels[i]);
-    std::array<char, 24> name;
-    const std::string_view file = compose_in(name, {input.value, "_crit"});
-    const auto limit = sysfs::read_signed(hwmon, file);
-    if (!limit) {
-      s.refuse(telemetry_field::throttle, unread(limit.error, hwmon, file));
+    const auto celsius = [&](std::string_view end) -> std::optional<double> {
+      std::array<char, 24> name;
+      const std::string_view file = compose_in(name, {input.value, end});
+      const auto read = sysfs::read_signed(hwmon, file);
+      if (read && read.value != 0) return drm::in_unit(unit::celsius, read.value);
+      s.refuse(telemetry_field::throttle,
+               unread(read ? sysfs::no_number : read.error, hwmon, file));
       return std::nullopt;
-    }
-    if (*all.celsius[i] + far_below < drm::in_unit(unit::celsius, limit.value)) bits |= hot_bits[i];
+    };
+    const auto limit = celsius("_crit");
+    const auto now = limit ? celsius("_input") : std::nullopt;
+    if (!now) return std::nullopt;
+    if (*now + far_below < *limit) bits |= hot_bits[i];
   }
   return bits;
 }
@@ -122,7 +128,7 @@ void read_throttle(const drm::card& c, std::string_view hwmon, sensors& s, std::
   if (none_in == 0) {
     const auto all = read_gpu_metrics(folder);
     if (all && all.value.throttle) {
-      const auto untrue = bits_while_cool(all.value, hwmon, s);
+      const auto untrue = bits_while_cool(*all.value.throttle, hwmon, s);
       if (!untrue) return;
       return s.found(throttle, out.throttle, throttle_of(*all.value.throttle & ~*untrue));
     }

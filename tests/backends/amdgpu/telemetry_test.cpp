@@ -73,9 +73,10 @@ constexpr std::uint64_t edge_bit = std::uint64_t{1} << 35;
 constexpr std::uint64_t hotspot_bit = std::uint64_t{1} << 36;
 constexpr std::uint64_t regulator_bit = std::uint64_t{1} << 38;
 
-void put_celsius(std::string& table, std::size_t at, std::uint16_t celsius) {
-  table[at] = static_cast<char>(celsius & 0xff);
-  table[at + 1] = static_cast<char>(celsius >> 8);
+void set_celsius(hmn_fake::pci_device& of, int sensor, int celsius, int limit) {
+  const std::string file = "hwmon/hwmon4/temp" + std::to_string(sensor);
+  of.files[file + "_input"] = std::to_string(celsius) + "000\n";
+  of.files[file + "_crit"] = std::to_string(limit) + "000\n";
 }
 
 }  // namespace
@@ -83,7 +84,7 @@ void put_celsius(std::string& table, std::size_t at, std::uint16_t celsius) {
 TEST_CASE("load, temperatures by label, power, clocks, fan and link") {
   machine m;
   hmn_fake::pci_device d = navi();
-  d.files["gpu_metrics"] = table_1_3(hotspot_bit);
+  d.files["gpu_metrics"] = table_1_3(regulator_bit);
   m.add_pci(d, {card0, render128});
   plain_reading r;
   m.devices(r);
@@ -116,7 +117,7 @@ TEST_CASE("load, temperatures by label, power, clocks, fan and link") {
 TEST_CASE("a sensor far below its limit throttles nothing, whatever the firmware's bit") {
   struct {
     const char* what;
-    std::uint16_t edge, hotspot, memory;
+    int edge, hotspot, memory;
     std::uint64_t status;
     std::uint32_t means;
   } const cards[] = {
@@ -126,20 +127,16 @@ TEST_CASE("a sensor far below its limit throttles nothing, whatever the firmware
       {"at the limit of the hotspot", 80, 109, 70, hotspot_bit, throttle::thermal},
       {"below it by less than 10 C", 80, 101, 70, hotspot_bit, throttle::thermal},
       {"at the limit of the memory", 60, 70, 107, hotspot_bit | memory_bit, throttle::thermal},
-      {"without the sensor", 60, 0, 70, hotspot_bit, throttle::thermal},
       {"too hot elsewhere", 41, 45, 52, hotspot_bit | regulator_bit, throttle::thermal},
   };
   for (const auto& c : cards) {
     CAPTURE(c.what);
     machine m;
     hmn_fake::pci_device d = navi();
-    d.files["hwmon/hwmon4/temp2_crit"] = "110000\n";
-    d.files["hwmon/hwmon4/temp3_crit"] = "108000\n";
-    std::string table = table_1_3(c.status);
-    put_celsius(table, 4, c.edge);
-    put_celsius(table, 6, c.hotspot);
-    put_celsius(table, 8, c.memory);
-    d.files["gpu_metrics"] = table;
+    set_celsius(d, 1, c.edge, 100);
+    set_celsius(d, 2, c.hotspot, 110);
+    set_celsius(d, 3, c.memory, 108);
+    d.files["gpu_metrics"] = table_1_3(c.status);
     m.add_pci(d, {card0, render128});
     plain_reading r;
     m.devices(r);
@@ -149,22 +146,56 @@ TEST_CASE("a sensor far below its limit throttles nothing, whatever the firmware
   }
 }
 
-TEST_CASE("a bit of a sensor without a known limit determines nothing") {
-  machine m;
-  hmn_fake::pci_device d = navi();
-  std::string table = table_1_3(hotspot_bit);
-  put_celsius(table, 6, 45);
-  d.files["gpu_metrics"] = table;
-  d.files.erase("hwmon/hwmon4/temp2_crit");
-  m.add_pci(d, {card0, render128});
-  plain_reading r;
-  m.devices(r);
-  telemetry t;
-  REQUIRE_FALSE(m.source().telemetry(0, telemetry_field::throttle, t, r));
-  CHECK_FALSE(t.throttle);
-  const diagnostic* const why = r.find("_crit");
-  REQUIRE(why != nullptr);
-  CHECK(why->field == telemetry_field::throttle);
+TEST_CASE("a bit of a sensor without a known temperature or limit determines nothing") {
+  for (const char* file : {"temp2_crit", "temp2_input", "temp2_label"}) {
+    for (const bool is_there : {false, true}) {
+      CAPTURE(file);
+      machine m;
+      hmn_fake::pci_device d = navi();
+      set_celsius(d, 2, 45, 110);
+      d.files["gpu_metrics"] = table_1_3(hotspot_bit);
+      const std::string path = "hwmon/hwmon4/" + std::string(file);
+      is_there ? void(d.files[path] = "0\n") : void(d.files.erase(path));
+      m.add_pci(d, {card0, render128});
+      plain_reading r;
+      m.devices(r);
+      telemetry t;
+      REQUIRE_FALSE(m.source().telemetry(0, telemetry_field::throttle, t, r));
+      CHECK_FALSE(t.throttle);
+      const diagnostic* const why = r.find(file == std::string("temp2_input") ? "_input" : "_crit");
+      REQUIRE(why != nullptr);
+      CHECK(why->field == telemetry_field::throttle);
+    }
+  }
+}
+
+TEST_CASE("a virtual function has no sensors of the GPU next to it, and alone has its own") {
+  const std::string part_folder = "sys/" + hmn_fake::pci_folder("0000:03:02.0");
+  for (const bool is_listed : {true, false}) {
+    CAPTURE(is_listed);
+    machine m;
+    if (is_listed) m.add_pci(navi("0000:03:00.0"), {card0, render128});
+    m.add_pci(navi("0000:03:02.0"), {{"card1", "/dev/full"}, render129});
+    m.tree().link(part_folder + "/physfn", "../0000:03:00.0");
+    plain_reading r;
+    std::size_t checked = 0;
+    for (const device& d : m.devices(r)) {
+      if (d.pci_bus_id.view() != "0000:03:02.0") continue;
+      ++checked;
+      pools p;
+      REQUIRE(m.source().memory(d.number, p, r));
+      CHECK(p.find(pool_kind::vram)->total == 16 * gib);
+      telemetry t;
+      const result<void> ok = m.source().telemetry(d.number, telemetry_field::all, t, r);
+      std::vector<metric> all;
+      REQUIRE(m.source().metrics(d.number, true, all, r));
+      CHECK(static_cast<bool>(ok) != is_listed);
+      CHECK(t.power_watts.has_value() != is_listed);
+      CHECK(all.empty() == is_listed);
+      if (is_listed) CHECK(ok.why().message.view().find("whole GPU") != std::string_view::npos);
+    }
+    CHECK(checked == 1);
+  }
 }
 
 TEST_CASE("labels that moved are followed") {

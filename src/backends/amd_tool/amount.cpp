@@ -110,10 +110,16 @@ void read_hexadecimal(field_amount& f) {
   f.why = status::ok;
 }
 
+// "THROTTLED" is any bit of the firmware, also that of the hotspot.
 void read_throttle(field_amount& f) {
   const std::string small = lower(f.text.view());
-  if (small != "throttled" && small != "unthrottled") return refuse(f, no_sense);
-  f.whole = small == "throttled" ? 1 : 0;
+  if (small == "throttled") {
+    f.why = status::unsupported;
+    f.stated = reason::ambiguous;
+    f.flaw = ": the firmware of RDNA 3 and 4 always has a reason for that, also when idle";
+    return;
+  }
+  if (small != "unthrottled") return refuse(f, no_sense);
   f.why = status::ok;
 }
 

@@ -18,7 +18,7 @@ struct field_amount {
   std::uint8_t rank = 0;       // row in the dialect
   bool is_rounded = false;
   double number = 0;
-  std::uint64_t whole = 0;  // bytes, hexadecimal, throttle bits; link: generation << 8 | width
+  std::uint64_t whole = 0;  // bytes, hexadecimal; link: generation << 8 | width
   std::string_view flaw;    // why the value is invalid
   reason stated = reason::unknown;
   hmn::text<64> key;    // as printed

@@ -152,9 +152,7 @@ result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telem
   if (const auto* const v = take(field::pcie_link, bit::pcie_width)) {
     out.pcie_width = static_cast<std::uint32_t>(v->whole & 0xFF);
   }
-  if (const auto* const v = take(field::throttle, bit::throttle)) {
-    out.throttle = v->whole != 0 ? throttle::other : 0;
-  }
+  if (take(field::throttle, bit::throttle) != nullptr) out.throttle = 0;
   // Reasons count only while no other row has a value for the field.
   std::uint32_t silent = left;
   for (missing& g : gaps) {

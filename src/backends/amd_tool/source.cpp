@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/amd_tool/source.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "model/compose.hpp"
@@ -92,6 +93,21 @@ result<void> amd_source::ask(reading& r) {
   return reported;
 }
 
+// Returns the address of the card. The tools write the number of a partition as that of a function,
+// which the bus does not have.
+text<32> amd_source::place_of(const card& c) const {
+  const text<32> printed = normal_pci_address(scan::trim(c[field::bus].text.view()));
+  const auto address = parse_pci_address(printed.view());
+  if (!address || address->function == 0) return printed;
+  const auto here = pci::gpus_on_bus(proc_root_, sys_root_, vendor::amd, *on_bus_);
+  const auto has = [&](const pci_address& a) {
+    return std::ranges::any_of(here, [&](const pci::gpu& g) { return g.address == a; });
+  };
+  pci_address whole = *address;
+  whole.function = 0;
+  return has(whole) && !has(*address) ? to_text(whole) : printed;
+}
+
 device amd_source::identity_of(const card& c) const {
   device who;
   who.from = d_.tool.fail.from;
@@ -99,7 +115,7 @@ device amd_source::identity_of(const card& c) const {
   who.state = state::ready;
   who.driver_index = c.index;
   who.name.assign(c[field::name].has_value() ? c[field::name].text.view() : std::string_view());
-  who.pci_bus_id = normal_pci_address(scan::trim(c[field::bus].text.view()));
+  who.pci_bus_id = place_of(c);
   const field_amount& id = c[field::unique_id];
   if (id.has_value() && id.whole != 0) who.uuid.assign(compose({"GPU-", hex(id.whole, 16)}));
   const field_amount& model = c[field::pci_device];

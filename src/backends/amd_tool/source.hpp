@@ -38,6 +38,7 @@ class amd_source final : public command_tool::tool_source {
   result<void> put(std::string_view question, answer& into, reading& r);
   result<void> load_processes(reading& r);
   void adopt_card(std::size_t at, reading& r);
+  text<32> place_of(const card& c) const;
   device identity_of(const card& c) const;
   result<const card*> card_of(slot number, reading& r);
   [[nodiscard]] failure why_absent(const card& c, field f) const;

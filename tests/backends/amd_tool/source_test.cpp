@@ -111,6 +111,22 @@ TEST_CASE("amd-smi: telemetry, and why the rest is not there") {
   CHECK(m.source().telemetry(0, telemetry_field::fan_rpm, t, r).why().code == status::unsupported);
 }
 
+TEST_CASE("amd-smi: a bit that the firmware always sets is no throttling") {
+  amd_machine m;
+  std::string idle = amd_metric;
+  idle.replace(idle.find("UNTHROTTLED"), 11, "THROTTLED");
+  m.print("metric", idle);
+  plain_reading r;
+  REQUIRE(m.devices(r));
+  telemetry t;
+  REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
+  CHECK_FALSE(t.throttle);
+  const diagnostic* const why = r.find("throttle_status");
+  REQUIRE(why != nullptr);
+  CHECK(why->field == telemetry_field::throttle);
+  CHECK(reason_for(why->why) == reason::ambiguous);
+}
+
 TEST_CASE("amd-smi: metrics") {
   amd_machine m;
   plain_reading r;
@@ -222,4 +238,40 @@ TEST_CASE("a card keeps its slot, and one that is gone is lost") {
   plain_reading parts;
   REQUIRE(m.devices(parts));
   CHECK(parts.find("more than one GPU at 0000:0c:00.0") != nullptr);
+}
+
+TEST_CASE("partitions do not have the values of their card once more") {
+  for (const char* name : {"rocm-smi", "amd-smi"}) {
+    for (const char* second : {"0000:0B:00.0", "0000:0B:00.1", "0000:0B:00.7"}) {
+      CAPTURE(second);
+      machine m(name);
+      const std::string one = R"j("VRAM Total Memory (B)": "206141652992",
+          "Current Socket Graphics Package Power (W)": "600", "PCI Bus": ")j";
+      const std::string smi = R"j("mem_usage": {"total_vram": {"value": 196592, "unit": "MB"}},
+          "power": {"socket_power": {"value": 600, "unit": "W"}}, "bus": {"bdf": ")j";
+      m.print("", "{\"card0\": {" + one + "0000:0B:00.0\"}, \"card1\": {" + one + second + "\"}}");
+      m.print("metric",
+              "[{\"gpu\": 0, " + smi + "0000:0B:00.0\"}}, {\"gpu\": 1, " + smi + second + "\"}}]");
+      plain_reading r;
+      const auto found = m.devices(r);
+      REQUIRE(found);
+      REQUIRE(found->size() == 1);
+      CHECK((*found)[0].driver_index == 0u);
+      telemetry t;
+      REQUIRE(m.source().telemetry((*found)[0].number, telemetry_field::power_watts, t, r));
+      CHECK(t.power_watts == 600);
+      CHECK(r.find("more than one GPU at 0000:0b:00.0") != nullptr);
+    }
+  }
+}
+
+TEST_CASE("another function of the bus is another GPU") {
+  machine m("rocm-smi");
+  hmn_fake::pci_device function = hmn_fake::amd_card("0000:0b:00.1");
+  hmn_fake::add_pci_device(m.tree(), function);
+  m.print("", R"j({"card0": {"PCI Bus": "0000:0B:00.0"}, "card1": {"PCI Bus": "0000:0B:00.1"}})j");
+  plain_reading r;
+  const auto found = m.devices(r);
+  REQUIRE(found);
+  CHECK(found->size() == 2);
 }

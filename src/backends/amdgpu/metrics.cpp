@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -118,6 +119,11 @@ void read_clocks(std::string_view folder, reader& to) {
   }
 }
 
+bool is_no_power(const metric& m) noexcept {
+  const bool is_limit = m.id == id::power_limit_watts && m.instance != which::power_limit::min;
+  return m.value == 0.0 && (is_limit || m.id == id::power_watts);
+}
+
 // Power of an APU is that of the whole package.
 void name_package_power(std::vector<metric>& all) {
   std::uint32_t seen = 0;
@@ -176,6 +182,8 @@ void read_metrics(drm::visit& v, device_kind kind, bool slow, std::vector<metric
   if (error != 0) to.refuse({}, error, folder, "hwmon");
   to.read(folder, in_device);
   if (!hwmon.empty()) to.read(hwmon, in_hwmon);
+  if (std::ranges::any_of(out, is_no_power)) to.refuse(id::power_watts, no_power());
+  std::erase_if(out, is_no_power);
   read_clocks(folder, to);
   if (kind == device_kind::integrated) name_package_power(out);
   const auto replays = sysfs::read_number(folder, "pcie_replay_count");

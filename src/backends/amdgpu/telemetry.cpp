@@ -151,7 +151,19 @@ std::string_view parent_of(std::string_view folder) noexcept {
   return folder.substr(0, folder.rfind('/'));
 }
 
+void drop_no_power(drm::visit& v, field f, std::optional<double>& watts) {
+  if (watts != 0.0) return;
+  watts.reset();
+  v.diagnose(no_power(), subject::telemetry, f);
+}
+
 }  // namespace
+
+failure no_power() {
+  return fail(status::unsupported,
+              "0 W: the driver measures no power here; of an MI200, whose halves are GPUs of their "
+              "own, it is in the row of the first");
+}
 
 std::string hwmon_of(const drm::card& c, int* error) {
   return drm::find_hwmon(c.folder.view(), "amdgpu", error);
@@ -196,6 +208,8 @@ result<void> read_telemetry(drm::visit& v, std::uint32_t fields, std::uint32_t& 
   if (error != 0) s.blame(unread(error, c.folder.view(), "hwmon"));
   read_reals(c.folder.view(), reals_in_device, s, out);
   read_reals(hwmon, reals_in_hwmon, s, out);
+  drop_no_power(v, power_watts, out.power_watts);
+  drop_no_power(v, power_limit_watts, out.power_limit_watts);
   read_wholes(hwmon, s, out);
   read_clock_level(c, "pp_dpm_sclk", core_clock_mhz, s, out.core_clock_mhz);
   read_clock_level(c, "pp_dpm_mclk", memory_clock_mhz, s, out.memory_clock_mhz);

@@ -15,6 +15,9 @@ std::string hwmon_of(const drm::card& c, int* error = nullptr);
 platform::errno_or<std::string_view> input_of(std::string_view hwmon, std::string_view kind,
                                               std::string_view label);
 
+// Why 0 W is no value.
+failure no_power();
+
 // Folder of the device whose link goes to the slot: not the card's own if it has a switch.
 std::string_view slot_folder(const drm::card& c, std::string_view sys_root);
 

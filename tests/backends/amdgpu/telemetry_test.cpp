@@ -169,6 +169,31 @@ TEST_CASE("a bit of a sensor without a known temperature or limit determines not
   }
 }
 
+TEST_CASE("0 W is no power: that of an MI200 is its first half's") {
+  machine m;
+  hmn_fake::pci_device d = navi();
+  for (const char* file : {"power1_average", "power1_cap", "power1_cap_max", "power1_cap_default"})
+    d.files["hwmon/hwmon4/" + std::string(file)] = "0\n";
+  m.add_pci(d, {card0, render128});
+  plain_reading r;
+  const auto all = metrics_of(m, r);
+  for (const metric& each : all) {
+    if (each.id != metric_id::power_watts && each.id != metric_id::power_limit_watts) continue;
+    CHECK(each.instance == which::power_limit::min);
+  }
+  telemetry t;
+  REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
+  CHECK_FALSE(t.power_watts);
+  CHECK_FALSE(t.power_limit_watts);
+  std::uint32_t fields = 0;
+  for (const diagnostic& each : r.diagnostics) {
+    if (each.why.message.view().find("0 W") == std::string_view::npos) continue;
+    CHECK(reason_for(each.why) == reason::unsupported);
+    if (each.about == subject::telemetry) fields |= each.field;
+  }
+  CHECK(fields == (telemetry_field::power_watts | telemetry_field::power_limit_watts));
+}
+
 TEST_CASE("a virtual function has no sensors of the GPU next to it, and alone has its own") {
   const std::string part_folder = "sys/" + hmn_fake::pci_folder("0000:03:02.0");
   for (const bool is_listed : {true, false}) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/amdgpu/amdgpu.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "backends/amdgpu/identity.hpp"
@@ -9,7 +8,6 @@
 #include "backends/amdgpu/sysfs.hpp"
 #include "backends/amdgpu/telemetry.hpp"
 #include "backends/drm/discovery.hpp"
-#include "backends/sysfs/attribute.hpp"
 #include "model/compose.hpp"
 
 namespace hmn::amdgpu {
@@ -76,22 +74,11 @@ class amdgpu_driver final : public drm::driver {
 };
 
 failure of_whole_only(std::string_view what) {
-  return fail(status::unsupported,
-              {what, " of the whole GPU only, not of this part of it: see the GPU's own row"});
-}
-
-// Returns whether it is a virtual function next to the listed GPU that it is a part of. Alone, as
-// in a virtual machine, it has the sensors that the driver allows: all of a GPU that is not shared.
-bool is_function_of_listed(visit& v) {
-  int error = 0;
-  const text<64> whole = sysfs::read_link_name(v.of().folder.view(), "physfn", &error);
-  return !whole.empty() && std::ranges::any_of(v.all(), [&](const card& c) {
-    return c.is_here && c.pci_bus_id.view() == whole.view();
-  });
+  return drm::of_whole_only(source::amdgpu, what);
 }
 
 bool has_sensors_of_whole(visit& v) {
-  return drm::is_partition_node(v.of()) || is_function_of_listed(v);
+  return drm::is_partition_node(v.of()) || drm::is_function_of_listed(v.of(), v.all());
 }
 
 amdgpu_driver::known& amdgpu_driver::known_of(const card& c) {

@@ -228,4 +228,17 @@ bool is_partition_node(const card& c) noexcept {
   return c.bus.view() == "platform" && last_part(c.folder.view()).starts_with("amdgpu_xcp");
 }
 
+bool is_function_of_listed(const card& c, std::span<const card> all) noexcept {
+  const text<64> whole = sysfs::read_link_name(c.folder.view(), "physfn");
+  return !whole.empty() && std::ranges::any_of(all, [&](const card& other) {
+    return other.is_here && other.pci_bus_id.view() == whole.view();
+  });
+}
+
+failure of_whole_only(source from, std::string_view what) {
+  return failure_of{from}(
+      status::unsupported,
+      {what, " of the whole GPU only, not of this part of it: see the GPU's own row"});
+}
+
 }  // namespace hmn::drm

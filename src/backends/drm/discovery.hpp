@@ -5,10 +5,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "backends/drm/card.hpp"
+#include "model/failure.hpp"
 
 namespace hmn::drm {
 
@@ -39,5 +41,12 @@ bool is_left_alone(std::string_view driver, std::string_view bus, std::string_vi
 // Whether this is a partition of an AMD card: a device of its own in the kernel, without a driver
 // of its own.
 bool is_partition_node(const card& c) noexcept;
+
+// Whether this is a virtual function (SR-IOV) of a GPU that is listed, too. Alone, as in a virtual
+// machine, it has the sensors that the driver allows: all of a GPU that is not shared.
+bool is_function_of_listed(const card& c, std::span<const card> all) noexcept;
+
+// Why a part of a GPU lacks what is measured of the whole: "clocks are".
+failure of_whole_only(source from, std::string_view what);
 
 }  // namespace hmn::drm

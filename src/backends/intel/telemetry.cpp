@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "backends/drm/discovery.hpp"
 #include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
 #include "backends/intel/chip.hpp"
@@ -144,6 +145,8 @@ class collector {
   std::vector<metric>& out_;
 };
 
+constexpr std::string_view of_whole = "sensors, power, clocks and PCIe link are";
+
 }  // namespace
 
 std::optional<average_power> intel_driver::power_of(const drm::card& c, const chip& sensors) {
@@ -159,6 +162,11 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
   out.from = d_.from;
   out.sources = bit_of(d_.from);
   const drm::card& c = v.of();
+  if (drm::is_function_of_listed(c, v.all())) {
+    s.blame(drm::of_whole_only(d_.from, of_whole));
+    drm::take_load(v, s, out);
+    return s.finish();
+  }
   int error = 0;
   const std::string folder = drm::find_hwmon(c.folder.view(), d_.name, &error);
   if (error != 0) s.blame(sysfs::unreadable(d_.from, error, c.folder.view(), "hwmon"));
@@ -205,6 +213,9 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
 
 void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
   const drm::card& c = v.of();
+  if (drm::is_function_of_listed(c, v.all())) {
+    return v.diagnose(drm::of_whole_only(d_.from, of_whole), subject::metrics, 0);
+  }
   collector all(v, d_.from, out);
   int error = 0;
   const std::string folder = drm::find_hwmon(c.folder.view(), d_.name, &error);

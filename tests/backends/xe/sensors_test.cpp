@@ -248,3 +248,28 @@ TEST_CASE("a card with a client of which no load is told is not left alone") {
   CHECK(one.source().memory(0, p, one.reading()));
   CHECK_FALSE(one.source().rests());
 }
+
+TEST_CASE("a virtual function has no sensors of the GPU next to it") {
+  machine m;
+  hmn_fake::pci_device part = intel_card("xe", "0000:03:00.1");
+  part.files = battlemage().files;
+  add_gt(part, "tile0/gt0", "1700\n");
+  part.files["current_link_speed"] = "16.0 GT/s PCIe\n";
+  m.add_pci(battlemage(), {card0, render128});
+  m.add_pci(part, {{"card1", "/dev/full"}, {"renderD129", "/dev/zero"}});
+  m.tree().link("sys/" + hmn_fake::pci_folder("0000:03:00.1") + "/physfn", "../0000:03:00.0");
+  plain_reading r;
+  const auto found = m.devices(r);
+  REQUIRE(found.size() == 2);
+  for (const device& d : found) {
+    const bool is_part = d.pci_bus_id.view() == "0000:03:00.1";
+    telemetry t;
+    const result<void> done = m.source().telemetry(d.number, all, t, r);
+    std::vector<metric> metrics;
+    REQUIRE(m.source().metrics(d.number, true, metrics, r));
+    CHECK(static_cast<bool>(done) != is_part);
+    CHECK(t.temperature_celsius.has_value() != is_part);
+    CHECK(metrics.empty() == is_part);
+    if (is_part) CHECK(done.why().message.view().find("whole GPU") != std::string_view::npos);
+  }
+}

@@ -56,4 +56,18 @@ std::optional<double> parse_stall(std::string_view text) noexcept {
   return static_cast<double>(*whole * 100 + *hundredths) / 100;
 }
 
+std::optional<std::uint64_t> parse_zfs_cache(std::string_view text) noexcept {
+  std::optional<std::uint64_t> size;
+  std::optional<std::uint64_t> least;
+  while (!text.empty()) {
+    std::string_view line = scan::take_line(text);  // name, type, data
+    const std::string_view name = scan::take_word(line);
+    scan::take_word(line);
+    if (name == "size") size = scan::decimal(scan::trim(line));
+    if (name == "c_min") least = scan::decimal(scan::trim(line));
+  }
+  if (!size || !least) return std::nullopt;
+  return *size - std::min(*size, *least);
+}
+
 }  // namespace hmn::procfs

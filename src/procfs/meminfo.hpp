@@ -35,4 +35,8 @@ meminfo parse_meminfo(std::string_view text) noexcept;
 // the line "some" of /proc/pressure/memory (Linux 4.20, Documentation/accounting/psi.rst).
 std::optional<double> parse_stall(std::string_view text) noexcept;
 
+// Parses /proc/spl/kstat/zfs/arcstats: what ZFS' cache, which no line of meminfo counts as free,
+// holds beyond the least that it keeps. Nothing without the two lines.
+std::optional<std::uint64_t> parse_zfs_cache(std::string_view text) noexcept;
+
 }  // namespace hmn::procfs

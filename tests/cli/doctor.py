@@ -104,6 +104,16 @@ class Doctor(Machines):
                       result.out)
         self.assertEqual((result.code, result.err), (0, ""))
 
+    def test_a_large_cache_of_zfs_is_named(self):
+        stats = self.folder / "proc" / "spl" / "kstat" / "zfs" / "arcstats"
+        stats.parent.mkdir(parents=True)
+        (self.folder / "proc" / "meminfo").write_text("MemTotal: 67108864 kB\nMemAvailable: 8388608 kB\n")
+        for size, is_named in ((48, True), (8, False)):
+            stats.write_text(f"9 1 0x01 147 39984 5312 1842\nname type data\nc_min 4 {2 << 30}\nsize 4 {size << 30}\n")
+            text = self.examine(**self.tree(), HMN_PROC=str(self.folder / "proc"))
+            self.assertEqual("ZFS' cache (ARC) has 46.0 GiB that it gives back" in text, is_named, text)
+            self.assertEqual("zfs_arc_max" in text, is_named, text)
+
     def test_a_wrong_kernel_driver_comes_with_advice(self):
         text = self.examine(**self.tree(**{"0000_01_00.0": ("0x10de", "nouveau")}))
         self.assertIn("FAIL  0000:01:00.0 NVIDIA [10de:2684]: bound to nouveau", text)

@@ -17,10 +17,19 @@ void check_stall(std::string_view input) {
   promise(parse_stall(line + "\nfull avg10=0.00\n") == share);
 }
 
+void check_zfs_cache(std::string_view input) {
+  const auto beyond = parse_zfs_cache(input);
+  if (!beyond) return;
+  const std::string text = std::string(input) + "\n";
+  promise(parse_zfs_cache(text + "hits 4 18446744073709551615\n") == beyond);
+  promise(parse_zfs_cache(text + "c_min 4 18446744073709551615\n") == 0);
+}
+
 }  // namespace
 
 void fuzz(std::string_view input) {
   check_stall(input);
+  check_zfs_cache(input);
   const std::uint64_t low = std::uint64_t{take_byte(input)} << 20;
   const meminfo m = parse_meminfo(input);
   const auto none_kept = m.estimate_available(0);

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 using namespace hmn::procfs;
 
 TEST_CASE("meminfo gives totals, swap and commitments") {
@@ -52,4 +54,16 @@ TEST_CASE("the share of time in which tasks waited for memory") {
     CAPTURE(text);
     CHECK_FALSE(parse_stall(text));
   }
+}
+
+TEST_CASE("ZFS' cache beyond the least that it keeps") {
+  const char* const head = "13 1 0x01 147 39984 5312190528 1842738373\nname type data\n";
+  const auto of = [&](const char* lines) { return parse_zfs_cache(std::string(head) + lines); };
+  CHECK(of("hits 4 99\nc 4 7000\nc_min 4 1000\nc_max 4 9000\nsize 4 5000\nhdr_size 4 3\n") == 4000);
+  CHECK(
+      of("c_min                           4    1000\nsize                            4    900\n") ==
+      0);
+  CHECK_FALSE(of("size 4 5000\n"));
+  CHECK_FALSE(of("c_min 4 1000\nsize 4 -1\n"));
+  CHECK_FALSE(parse_zfs_cache(""));
 }

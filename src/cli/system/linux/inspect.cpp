@@ -10,6 +10,7 @@
 #include "cli/system/file.hpp"
 #include "cli/system/linux/inspect.hpp"
 #include "cli/text/words.hpp"
+#include "procfs/meminfo.hpp"
 #include "procfs/own_tree.hpp"
 #include "procfs/pids.hpp"
 #include "procfs/status.hpp"
@@ -159,6 +160,20 @@ finding inspect_node(const std::string& node) {
           "join the group that owns it, often `render`"};
 }
 
+// Only a cache that makes a difference is reported: a tenth of RAM.
+std::optional<finding> inspect_zfs(const roots& in,
+                                   const std::optional<hypomnesis::system_memory>& memory) {
+  const auto stat = read_text_file(in.proc + "/spl/kstat/zfs/arcstats");
+  const auto bytes = stat ? procfs::parse_zfs_cache(*stat) : std::nullopt;
+  if (!bytes || !memory || !memory->total_bytes || *bytes < *memory->total_bytes / 10)
+    return std::nullopt;
+  return finding{severity::note,
+                 fmt::format("ZFS' cache (ARC) has {} that it gives back when memory is short; "
+                             "available and usable memory do not include them",
+                             hypomnesis::format_bytes(*bytes)),
+                 "limit it, on the host: echo BYTES > /sys/module/zfs/parameters/zfs_arc_max"};
+}
+
 }  // namespace
 
 section inspect_nvidia(const roots& in, const std::vector<adapter>& adapters,
@@ -217,6 +232,8 @@ std::vector<section> inspect_machine(const machine_evidence& seen) {
                               inspect_vendor(HMN_VENDOR_INTEL, adapters, seen.devices)};
   report.push_back(seen.sources);
   report.push_back(inspect_container(in, seen.memory));
+  if (auto cache = inspect_zfs(in, seen.memory))
+    report.push_back({"Host memory", {*std::move(cache)}});
   report.push_back(inspect_permissions(in, adapters));
   return report;
 }

@@ -524,15 +524,15 @@ typedef struct hmn_system_memory {
     uint64_t swap_free_bytes;
     uint64_t limit_bytes;      /* the lowest memory limit of this process' control groups, on
                                 * Windows of its job objects; absent when none applies */
-    uint64_t limit_used_bytes; /* memory charged to the group or job with that limit */
+    uint64_t limit_used_bytes; /* memory charged to the group or job with that limit, file cache included */
     uint64_t commit_limit_bytes;
     uint64_t committed_bytes;
     uint32_t pressure;    /* HMN_PRESSURE_*: macOS, Windows; absent on Linux, which has no level */
     uint32_t reserved0;
     double stall_percent; /* of the last 10 s: at least one task waited for memory (Linux: `some avg10`
                            * of /proc/pressure/memory); absent elsewhere */
-    uint64_t usable_bytes; /* what can be allocated now: available_bytes, but no more than the limit
-                            * leaves */
+    uint64_t usable_bytes; /* what can be allocated now: available_bytes, but no more than any
+                            * limit leaves, which includes cache to be given back */
 } hmn_system_memory;
 
 /* Direct readings fill the caller's struct and, in the steady state, allocate nothing (except

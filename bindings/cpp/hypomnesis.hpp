@@ -758,7 +758,7 @@ struct system_memory {
   // the lowest memory limit of this process' control groups, on Windows of its job objects; absent
   // when none applies
   std::optional<std::uint64_t> limit_bytes;
-  // memory charged to the group or job with that limit
+  // memory charged to the group or job with that limit, file cache included
   std::optional<std::uint64_t> limit_used_bytes;
   std::optional<std::uint64_t> commit_limit_bytes;
   std::optional<std::uint64_t> committed_bytes;
@@ -766,7 +766,8 @@ struct system_memory {
   // of the last 10 s: at least one task waited for memory (Linux: `some avg10` of
   // /proc/pressure/memory); absent elsewhere
   std::optional<double> stall_percent;
-  // what can be allocated now: available_bytes, but no more than the limit leaves
+  // what can be allocated now: available_bytes, but no more than any limit leaves, which includes
+  // cache to be given back
   std::optional<std::uint64_t> usable_bytes;
 };
 

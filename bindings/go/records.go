@@ -150,12 +150,12 @@ type SystemMemory struct {
 	SwapTotalBytes   Optional[uint64]   `json:"swap_total_bytes"`
 	SwapFreeBytes    Optional[uint64]   `json:"swap_free_bytes"`
 	LimitBytes       Optional[uint64]   `json:"limit_bytes"`      // the lowest memory limit of this process' control groups, on Windows of its job objects; absent when none applies
-	LimitUsedBytes   Optional[uint64]   `json:"limit_used_bytes"` // memory charged to the group or job with that limit
+	LimitUsedBytes   Optional[uint64]   `json:"limit_used_bytes"` // memory charged to the group or job with that limit, file cache included
 	CommitLimitBytes Optional[uint64]   `json:"commit_limit_bytes"`
 	CommittedBytes   Optional[uint64]   `json:"committed_bytes"`
 	Pressure         Optional[Pressure] `json:"pressure"`      // macOS, Windows; absent on Linux, which has no level
 	StallPercent     Optional[float64]  `json:"stall_percent"` // of the last 10 s: at least one task waited for memory (Linux: `some avg10` of /proc/pressure/memory); absent elsewhere
-	UsableBytes      Optional[uint64]   `json:"usable_bytes"`  // what can be allocated now: AvailableBytes, but no more than the limit leaves
+	UsableBytes      Optional[uint64]   `json:"usable_bytes"`  // what can be allocated now: AvailableBytes, but no more than any limit leaves, which includes cache to be given back
 }
 
 func newSystemMemory(from *raw.SystemMemory) SystemMemory {

@@ -30,7 +30,7 @@ void set_usable(pool& p, const device& of, const system_memory& host) {
   }
   if (!p.usable) p.usable = p.free;
   if (!p.usable && p.kind == pool_kind::unified && host.usable) {
-    p.usable = host.usable;
+    p.usable = *host.usable + p.apart_free.value_or(0);
     p.notes |= note::mixed | note::estimated;
   }
   if (!p.usable && of.state == state::asleep && p.total) {
@@ -39,10 +39,11 @@ void set_usable(pool& p, const device& of, const system_memory& host) {
   }
   lower(p.usable, p.total);
   lower(p.usable, p.budget_left ? p.budget_left : p.budget);
-  if (is_part_of_host(p) && p.usable && host.usable && *p.usable > *host.usable) {
-    p.usable = host.usable;
-    p.notes |= note::mixed | note::estimated;
-  }
+  if (!is_part_of_host(p) || !p.usable || !host.usable) return;
+  const std::uint64_t most = *host.usable + p.apart_free.value_or(0);
+  if (*p.usable <= most) return;
+  p.usable = most;
+  p.notes |= note::mixed | note::estimated;
 }
 
 }  // namespace
@@ -51,7 +52,9 @@ result<void> read_system(host_source& host, system_memory& out, when_dropped rep
   if (result<void> ok = host.system(out); !ok) return ok;
   drop_implausible(out, report);
   out.usable = out.available;
-  if (out.limit) lower(out.usable, *out.limit - std::min(*out.limit, out.limit_used.value_or(0)));
+  if (out.limit && !out.limit_left)
+    out.limit_left = *out.limit - std::min(*out.limit, out.limit_used.value_or(0));
+  lower(out.usable, out.limit_left);
   return {};
 }
 

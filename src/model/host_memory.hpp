@@ -37,6 +37,8 @@ HMN_SYSTEM_MEMORY_FIELDS(HMN_FIELD_BIT)
 // RAM of the host and this container's share in it, in bytes.
 struct system_memory {
   HMN_SYSTEM_MEMORY_FIELDS(HMN_MEMBER)
+  // Not in hmn_system_memory: what limits leave, where that is not limit - limit_used.
+  std::optional<std::uint64_t> limit_left;
 };
 
 }  // namespace hmn

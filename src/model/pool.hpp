@@ -25,7 +25,10 @@ constexpr std::uint32_t readable = unattributed - 1;
 // Memory pool of a device, in bytes.
 struct pool {
   HMN_POOL_FIELDS(HMN_MEMBER)
-  std::optional<std::uint64_t> budget_left;  // not in hmn_pool: what of the budget is not in use
+  // Not in hmn_pool: what of the budget is not in use, and what is free of a unified pool's memory
+  // that firmware set aside, which is no part of the host's.
+  std::optional<std::uint64_t> budget_left;
+  std::optional<std::uint64_t> apart_free;
 };
 
 // Pools of one device, the main one first, without allocations.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "procfs/cgroup.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "model/scan.hpp"
 
 namespace hmn::procfs {
@@ -55,6 +58,38 @@ cgroup_limit parse_cgroup_hierarchical_limit(std::string_view text) noexcept {
     if (line.starts_with(key)) return parse_cgroup_limit(line.substr(key.size()));
   }
   return {};
+}
+
+std::uint64_t parse_cgroup_free_cache(std::string_view text,
+                                      cgroup_membership::version hierarchy) noexcept {
+  struct counter {
+    std::string_view v2;
+    std::string_view v1;  // with the groups below, where these are charged to it
+    std::uint64_t bytes = 0;
+  };
+  counter inactive{"inactive_file", "total_inactive_file"};
+  counter active{"active_file", "total_active_file"};
+  counter mapped{"file_mapped", "total_mapped_file"};
+  counter dirty{"file_dirty", "total_dirty"};
+  counter written{"file_writeback", "total_writeback"};
+  counter* const wanted[] = {&inactive, &active, &mapped, &dirty, &written};
+  const bool is_v1 = hierarchy == cgroup_membership::version::v1;
+  while (!text.empty()) {
+    std::string_view line = scan::take_line(text);
+    const std::string_view key = scan::take_word(line);
+    const auto* const found =
+        std::find_if(std::begin(wanted), std::end(wanted),
+                     [&](const counter* each) { return key == (is_v1 ? each->v1 : each->v2); });
+    if (found == std::end(wanted)) continue;
+    const auto bytes = scan::decimal(scan::trim(line));
+    if (!bytes) return 0;
+    (*found)->bytes = *bytes;
+  }
+  const auto lists = scan::sum(inactive.bytes, active.bytes);
+  const auto unwritten = scan::sum(dirty.bytes, written.bytes);
+  if (!lists || !unwritten) return 0;
+  const auto kept = scan::sum(std::min(mapped.bytes, active.bytes), *unwritten);
+  return kept && *kept < *lists ? *lists - *kept : 0;
 }
 
 }  // namespace hmn::procfs

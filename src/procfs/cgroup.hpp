@@ -39,4 +39,12 @@ std::optional<std::uint64_t> parse_cgroup_usage(std::string_view text) noexcept;
 // mount.
 cgroup_limit parse_cgroup_hierarchical_limit(std::string_view text) noexcept;
 
+// Parses memory.stat: which part of the usage is file cache that the kernel gives back before an
+// allocation fails. That is the inactive list, as in kubelet's working set, and what no process has
+// mapped of the active one: a running program would have to read its code and its mapped models
+// again. Dirty pages are not counted, since they must be written first. Shared memory and pages
+// locked in memory are on neither list. 0 without the counters, or if one of them is malformed.
+std::uint64_t parse_cgroup_free_cache(std::string_view text,
+                                      cgroup_membership::version hierarchy) noexcept;
+
 }  // namespace hmn::procfs

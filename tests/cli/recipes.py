@@ -85,8 +85,8 @@ class Recipes(Machines):
                          [{"uid": 0, "bytes": 12 << 20}, {"uid": 1, "bytes": 16 << 20}])
         self.assertEqual(json.loads(self.answer("select(.used_bytes == null)", machine)), [99])
         self.assertEqual(json.loads(self.answer("[0].uuid", machine)), "GPU-1")
-        self.assertEqual(json.loads(self.answer("limit_left", machine)),
-                         {"available_bytes": 3 << 30, "limit_left": 1 << 30})
+        self.assertEqual(json.loads(self.answer("usable_bytes", machine)),
+                         {"available_bytes": 3 << 30, "usable_bytes": 1 << 30})
         self.assertEqual(self.answer(".temperature_celsius", machine).splitlines()[0],
                          '{"name":"A","celsius":50,"watts":100}')
         self.assertIn("HMN_E_UNSUPPORTED: ", self.answer(".diagnostics", machine))

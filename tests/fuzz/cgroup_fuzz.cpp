@@ -5,8 +5,27 @@
 
 using namespace hmn::procfs;
 
+namespace {
+
+using version = cgroup_membership::version;
+
+// What is written, mapped or dirty is never free, and a line of neither list changes nothing.
+void check_free_cache(std::string_view input, version hierarchy) {
+  const std::uint64_t bytes = parse_cgroup_free_cache(input, hierarchy);
+  if (bytes == 0) return;
+  const std::string text(input.substr(0, input.rfind('\n') + 1));
+  const std::uint64_t whole = parse_cgroup_free_cache(text, hierarchy);
+  promise(parse_cgroup_free_cache(text + "shmem 9\nunevictable 9\nslab_reclaimable 9\n",
+                                  hierarchy) == whole);
+  const char* const dirty = hierarchy == version::v1 ? "total_dirty " : "file_dirty ";
+  promise(parse_cgroup_free_cache(text + dirty + "18446744073709551615\n", hierarchy) == 0);
+}
+
+}  // namespace
+
 void fuzz(std::string_view input) {
-  using version = cgroup_membership::version;
+  check_free_cache(input, version::v1);
+  check_free_cache(input, version::v2);
   const cgroup_membership m = parse_cgroup_membership(input);
   promise(is_inside(m.path, input));
   promise((m.hierarchy == version::none) == m.path.empty());

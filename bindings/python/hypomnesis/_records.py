@@ -63,14 +63,16 @@ class SystemMemory:
     # the lowest memory limit of this process' control groups, on Windows of its job objects; absent when none
     # applies
     limit_bytes: int | None
-    limit_used_bytes: int | None  # memory charged to the group or job with that limit
+    limit_used_bytes: int | None  # memory charged to the group or job with that limit, file cache included
     commit_limit_bytes: int | None
     committed_bytes: int | None
     pressure: int | None  # Pressure: macOS, Windows; absent on Linux, which has no level
     # of the last 10 s: at least one task waited for memory (Linux: `some avg10` of /proc/pressure/memory);
     # absent elsewhere
     stall_percent: float | None
-    usable_bytes: int | None  # what can be allocated now: available_bytes, but no more than the limit leaves
+    # what can be allocated now: available_bytes, but no more than any limit leaves, which includes cache to
+    # be given back
+    usable_bytes: int | None
 
 
 make_system_memory = maker(SystemMemory)

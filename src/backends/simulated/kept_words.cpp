@@ -43,8 +43,8 @@ constexpr std::array<std::string_view, 26> by_letter = {
     " kb kbytes kernel key kfd khz kib known kubepods kubernetes ",
     " label left level levels lib libdrm libexec libnvidia libpod library libs lima limit line "
     "lines link linux list load loaded local location log lost low lower lxc ",
-    " machine major management manual market max maxfreq mb mcdm mclk mem memavailable member "
-    "memfree meminfo memory memtotal metric metrics mgag mgmt mhz mib mig min minor misc "
+    " machine major management manual mapped market max maxfreq mb mcdm mclk mem memavailable "
+    "member memfree meminfo memory memtotal metric metrics mgag mgmt mhz mib mig min minor misc "
     "mismatch missing ml mm mmio mnt modalias mode model modeset modprobe module modules more "
     "mount mounted mountinfo ms msi msm mv mw ",
     " name namespace net nice no noaccess node nodes none not nounits nouveau npu ns nspawn "
@@ -77,7 +77,7 @@ constexpr std::array<std::string_view, 26> by_letter = {
     " v3d valid value values var vbios vboxvideo vc vclk vcn vcs vdd vddboard vddgfx vddnb "
     "vecs vendor version vfio vga vgem video virt virtio vis visible vkms vmhwm vmrss vmsize "
     "vmswap vmwgfx volatile voltage vpe vpu vram vramw vsock ",
-    " wait warning was wddm width with wl wow ",
+    " wait warning was wddm width with wl wow writeback ",
     " xavier xcp xe xid ",
     "  ",
     " zero zombie ",

@@ -8,6 +8,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/summary_table.hpp"
+#include "cli/measure/free_memory.hpp"
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/measure/no_gpu.hpp"
@@ -69,19 +70,14 @@ void add_telemetry(const std::optional<hypomnesis::telemetry>& of, json_object& 
 // Uses the limit of the control group or of the machine, whichever leaves less.
 std::optional<double> ram_used(const hypomnesis::system_memory& ram) {
   if (!ram.total_bytes || !ram.available_bytes) return std::nullopt;
-  const auto total = *ram.total_bytes;
-  const auto available = *ram.available_bytes;
-  const bool limited = ram.limit_bytes && ram.limit_used_bytes &&
-                       *ram.limit_used_bytes <= *ram.limit_bytes &&
-                       *ram.limit_bytes - *ram.limit_used_bytes < available;
-  if (limited) return fraction_of(*ram.limit_used_bytes, *ram.limit_bytes);
-  return fraction_of(total - available, total);
+  if (is_limited(ram)) return fraction_of(*ram.limit_bytes - *ram.usable_bytes, *ram.limit_bytes);
+  return fraction_of(*ram.total_bytes - *ram.available_bytes, *ram.total_bytes);
 }
 
 std::string limit_text(const hypomnesis::system_memory& ram) {
   if (!ram.limit_bytes) return {};
   auto text = fmt::format(", limit {} MiB", *ram.limit_bytes / mib);
-  if (ram.limit_used_bytes) text += fmt::format(" ({} MiB used)", *ram.limit_used_bytes / mib);
+  if (const auto used = used_of_limit(ram)) text += fmt::format(" ({} MiB used)", *used / mib);
   return text;
 }
 

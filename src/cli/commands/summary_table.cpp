@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "cli/measure/by_device.hpp"
+#include "cli/measure/free_memory.hpp"
 #include "cli/measure/gpu_cells.hpp"
 #include "cli/text/bar.hpp"
 #include "cli/text/escape.hpp"
@@ -173,7 +174,7 @@ void add_host(table& to, const std::optional<hypomnesis::system_memory>& ram, co
   };
   row("RAM", "", difference(ram->total_bytes, ram->available_bytes), ram->total_bytes);
   if (ram->limit_bytes)
-    row("", branch_of(true, as) + "limit", ram->limit_used_bytes, ram->limit_bytes);
+    row("", branch_of(true, as) + "limit", used_of_limit(*ram), ram->limit_bytes);
 }
 
 table table_in(const layout& in, const std::optional<hypomnesis::system_memory>& ram,

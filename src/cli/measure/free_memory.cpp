@@ -50,4 +50,15 @@ bool is_impossible(const std::vector<free_memory>& all, std::uint64_t wanted) {
   });
 }
 
+bool is_limited(const hypomnesis::system_memory& ram) {
+  return ram.limit_bytes && ram.usable_bytes && ram.available_bytes &&
+         *ram.usable_bytes < *ram.available_bytes && *ram.usable_bytes <= *ram.limit_bytes;
+}
+
+std::optional<std::uint64_t> used_of_limit(const hypomnesis::system_memory& ram) {
+  // Where the machine has less left, what the limit leaves is not known.
+  if (!is_limited(ram) || !ram.limit_used_bytes) return ram.limit_used_bytes;
+  return std::min(*ram.limit_used_bytes, *ram.limit_bytes - *ram.usable_bytes);
+}
+
 }  // namespace hmn::cli

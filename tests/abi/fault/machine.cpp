@@ -70,6 +70,7 @@ void add_host(const hmn_fake::tree& t) {
   hmn_fake::set_cgroup_v2(t, "user.slice",
                           {{"memory.max", "33554432\n"},
                            {"memory.current", "16777216\n"},
+                           {"memory.stat", "inactive_file 8388608\nactive_file 4194304\n"},
                            {"cgroup.subtree_control", "memory pids\n"},
                            {"dmem.max", "drm/0000:03:00.0/vram0 8589934592\n"},
                            {"dmem.current", "drm/0000:03:00.0/vram0 1073741824\n"}});

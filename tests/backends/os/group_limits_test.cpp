@@ -39,6 +39,9 @@ class machine {
     tree_.write(folder + "/memory.usage_in_bytes", usage + "\n");
     tree_.write(folder + "/memory.use_hierarchy", hierarchy);
   }
+  void stat(const std::string& folder, const std::string& text) const {
+    tree_.write(folder + "/memory.stat", text);
+  }
   [[nodiscard]] memory_limit find(const std::string& cgroup_root = {}) const {
     return group_limits(tree_.proc(), cgroup_root.empty() ? "" : tree_.path(cgroup_root)).read();
   }
@@ -90,6 +93,65 @@ TEST_CASE("v2: of equal limits the outer one is fuller") {
   m.v2("cg/a/b", "1000", "10");
   m.v2("cg/a", "1000", "900");
   check(m.find(), 1000, 900);
+}
+
+TEST_CASE("cache that the kernel gives back is left, what it does not is not") {
+  machine m;
+  m.member("0::/a\n");
+  m.mount("/", "cg");
+  m.v2("cg/a", "2800", "2600");
+  CHECK(m.find().left == 200);
+  m.stat("cg/a", "inactive_file 1000\nactive_file 1500\n");
+  const memory_limit found = m.find();
+  check(found, 2800, 2600);  // charged is what it is
+  CHECK(found.left == 2700);
+  m.stat("cg/a", "inactive_file 200\nactive_file 2300\nfile_mapped 300\nfile_dirty 1900\n");
+  CHECK(m.find().left == 500);
+  m.stat("cg/a", "inactive_file 9000\nactive_file 9000\n");  // no more than is charged
+  CHECK(m.find().left == 2800);
+  m.stat("cg/a", "inactive_file many\n");
+  CHECK(m.find().left == 200);
+  m.tree().directory("cg/b/memory.stat");  // which cannot be read
+  m.v2("cg/b", "2800", "2600");
+  m.member("0::/b\n");
+  CHECK(m.find().left == 200);
+  CHECK(m.find().is_partial);
+  m.member("0::/a\n");
+  m.v2("cg/a", "2800", "many");
+  CHECK(m.find().left == 2800);
+  m.v2("cg/a", "max", "2600");
+  CHECK_FALSE(m.find().left);
+}
+
+TEST_CASE("the group with the least left counts, whichever limit is the lowest") {
+  machine m;
+  m.member("0::/a/b/c\n");
+  m.mount("/", "cg");
+  m.v2("cg/a/b/c", "1000", "100");
+  m.v2("cg/a/b", "max", "2900");
+  m.v2("cg/a", "3000", "2900");
+  memory_limit found = m.find();
+  check(found, 1000, 100);
+  CHECK(found.left == 100);
+  // Of each group its own cache.
+  m.stat("cg/a/b/c", "inactive_file 50\n");
+  m.stat("cg/a", "inactive_file 400\n");
+  CHECK(m.find().left == 500);
+  m.stat("cg/a", "inactive_file 2400\n");
+  CHECK(m.find().left == 950);
+}
+
+TEST_CASE("v1: cache of a group that counts its children, and of one that does not") {
+  machine m;
+  m.member("4:memory:/a/b\n");
+  m.mount("/", "cg/memory", false);
+  m.v1("cg/memory/a/b", "1000", "900");
+  m.v1("cg/memory/a", "2000", "1950");
+  m.stat("cg/memory/a/b", "inactive_file 1\ntotal_inactive_file 300\n");
+  m.stat("cg/memory/a", "inactive_file 1\ntotal_inactive_file 200\n");
+  CHECK(m.find().left == 250);
+  m.v1("cg/memory/a", "2000", "1950", "0\n");
+  CHECK(m.find().left == 400);
 }
 
 TEST_CASE("v2: no limit anywhere, the root group, a controller that is not enabled") {
@@ -175,6 +237,7 @@ TEST_CASE("a use that makes no sense is absent") {
   m.v2("cg/a", "2000", "many");
   CHECK(m.find().bytes == 2000);
   CHECK_FALSE(m.find().used);
+  CHECK(m.find().is_partial);
 }
 
 TEST_CASE("v1: the tightest of nested groups") {
@@ -214,6 +277,7 @@ TEST_CASE("v1: a limit above what is mounted, whose use cannot be known") {
   const memory_limit found = m.find();
   CHECK(found.bytes == 2000);
   CHECK_FALSE(found.used);
+  CHECK(found.left == 1970);  // at least what is charged below it is charged there
   m.tree().write("cg/memory/memory.stat", std::string("hierarchical_memory_limit ") + unlimited_v1);
   check_none(m.find());
 }

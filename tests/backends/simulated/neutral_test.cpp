@@ -42,6 +42,12 @@ TEST_CASE("neutral: of unknown content numbers and known words stay") {
         "0: 500Mhz *\n1: 0x1f 12.5 MiB (cpu0)\n");
   CHECK(n.known("PCI_ID=1002:73BF\nPCI_SLOT_NAME=0000:c3:00.0\nDRIVER=amdgpu\n") ==
         "PCI_ID=1002:73BF\nPCI_SLOT_NAME=0000:c3:00.0\nDRIVER=amdgpu\n");
+  for (const char* text :
+       {"inactive_file 1\nactive_file 2\nfile_mapped 3\nfile_dirty 4\nfile_writeback 5\n",
+        "total_inactive_file 1\ntotal_active_file 2\ntotal_mapped_file 3\ntotal_dirty 4\n"
+        "total_writeback 5\nhierarchical_memory_limit 6\n"}) {
+    CHECK(n.known(text) == text);
+  }
   CHECK(n.known("CapEff:\t000001ffffffffff\n") == "CapEff:\t000001ffffffffff\n");
   CHECK(n.known("drm-client-name:\thunter2 hunter2\n") == "drm-client-name:\tname1 name1\n");
   CHECK(n.known("p\xC3\xA4ssword") == "name2");

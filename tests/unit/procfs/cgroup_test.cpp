@@ -63,6 +63,35 @@ TEST_CASE("usage and the hierarchical limit") {
         cgroup_limit::is::malformed);
 }
 
+TEST_CASE("cache that the kernel gives back: what is neither mapped nor dirty") {
+  const auto free_of = [](const char* text) { return parse_cgroup_free_cache(text, version::v2); };
+  const std::string lists = "anon 9\nfile 9000\nshmem 5000\ninactive_file 1000\nactive_file 500\n";
+  CHECK(free_of(lists.c_str()) == 1500);
+  CHECK(free_of((lists + "unevictable 800\nslab_reclaimable 700\n").c_str()) == 1500);
+  // Mapped pages may be those of shared memory: no more than the active list is taken off.
+  CHECK(free_of((lists + "file_mapped 100\n").c_str()) == 1400);
+  CHECK(free_of((lists + "file_mapped 5000\n").c_str()) == 1000);
+  CHECK(free_of((lists + "file_dirty 300\nfile_writeback 200\n").c_str()) == 1000);
+  CHECK(free_of((lists + "file_mapped 400\nfile_dirty 1000\nfile_writeback 200").c_str()) == 0);
+  CHECK(free_of("inactive_file 1000\n") == 1000);
+  for (const char* text :
+       {"", "anon 1000\n", "inactive_file\n", "inactive_file 1000 kB\n", "inactive_file -1\n",
+        "inactive_file 1000\nfile_dirty much\n",
+        "inactive_file 18446744073709551615\nactive_file 1\n",
+        "inactive_file 1000\nfile_dirty 18446744073709551615\nfile_writeback 1\n"}) {
+    CAPTURE(text);
+    CHECK(free_of(text) == 0);
+  }
+}
+
+TEST_CASE("cache of version 1 is counted with that of the groups below") {
+  const char* const text =
+      "inactive_file 1\nactive_file 2\nmapped_file 3\ntotal_inactive_file 1000\n"
+      "total_active_file 500\ntotal_mapped_file 100\ntotal_dirty 20\ntotal_writeback 3\n";
+  CHECK(parse_cgroup_free_cache(text, version::v1) == 1377);
+  CHECK(parse_cgroup_free_cache(text, version::v2) == 3);
+}
+
 TEST_CASE("the line of version 2 among those of version 1") {
   CHECK(parse_v2_membership("0::/a/b\n").path == "/a/b");
   CHECK(parse_v2_membership("4:memory:/x\n1:name=systemd:/\n0::/\n").path == "/");

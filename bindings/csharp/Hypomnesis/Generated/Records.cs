@@ -117,7 +117,7 @@ public sealed record SystemMemory
     /// <summary>The lowest memory limit of this process' control groups, on Windows of its job objects;
     /// absent when none applies.</summary>
     public ulong? LimitBytes { get; init; }
-    /// <summary>Memory charged to the group or job with that limit.</summary>
+    /// <summary>Memory charged to the group or job with that limit, file cache included.</summary>
     public ulong? LimitUsedBytes { get; init; }
     /// <summary>Commit limit, bytes.</summary>
     public ulong? CommitLimitBytes { get; init; }
@@ -128,8 +128,8 @@ public sealed record SystemMemory
     /// <summary>Of the last 10 s: at least one task waited for memory (Linux: `some avg10` of
     /// /proc/pressure/memory); absent elsewhere.</summary>
     public double? StallPercent { get; init; }
-    /// <summary>What can be allocated now: <see cref="AvailableBytes"/>, but no more than the limit
-    /// leaves.</summary>
+    /// <summary>What can be allocated now: <see cref="AvailableBytes"/>, but no more than any limit leaves,
+    /// which includes cache to be given back.</summary>
     public ulong? UsableBytes { get; init; }
 
     internal static unsafe SystemMemory From(IntPtr record)

@@ -39,12 +39,12 @@
 ---@field swap_total_bytes integer?
 ---@field swap_free_bytes integer?
 ---@field limit_bytes integer? the lowest memory limit of this process' control groups, on Windows of its job objects; absent when none applies
----@field limit_used_bytes integer? memory charged to the group or job with that limit
+---@field limit_used_bytes integer? memory charged to the group or job with that limit, file cache included
 ---@field commit_limit_bytes integer?
 ---@field committed_bytes integer?
 ---@field pressure integer? PRESSURE_*: macOS, Windows; absent on Linux, which has no level
 ---@field stall_percent number? of the last 10 s: at least one task waited for memory (Linux: `some avg10` of /proc/pressure/memory); absent elsewhere
----@field usable_bytes integer? what can be allocated now: available_bytes, but no more than the limit leaves
+---@field usable_bytes integer? what can be allocated now: available_bytes, but no more than any limit leaves, which includes cache to be given back
 
 ---Identity of a device. What is not known is nil.
 ---@class hypomnesis.Device

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/os/linux/group_limits.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +21,7 @@ namespace {
 using procfs::below_mount;
 using procfs::cgroup_limit;
 using procfs::cgroup_membership;
+using procfs::parse_cgroup_free_cache;
 using procfs::parse_cgroup_hierarchical_limit;
 using procfs::parse_cgroup_limit;
 using procfs::parse_cgroup_membership;
@@ -33,6 +36,8 @@ using limit_is = cgroup_limit::is;
 
 constexpr std::size_t membership_cap = 1U << 20;
 constexpr std::size_t mounts_cap = 16U << 20;
+// memory.stat has some 70 lines; what is cut off would count as 0.
+constexpr std::size_t file_cap = 16384;
 
 // Folder of a group, which is shortened to climb towards the mount.
 struct group {
@@ -52,6 +57,17 @@ struct group {
     return true;
   }
 };
+
+std::string_view text_of(platform::kept_file& file, std::span<char> buffer, int& error) {
+  const auto got = file.read(buffer);
+  error = got.error;
+  return {buffer.data(), got && got.value < buffer.size() ? got.value : 0};
+}
+
+void lower(std::optional<std::uint64_t>& left, std::uint64_t limit, std::uint64_t held) {
+  const std::uint64_t here = limit - std::min(limit, held);
+  left = std::min(here, left.value_or(here));
+}
 
 // Returns none if the folder does not exist.
 std::optional<group> group_at(std::string_view mount, std::string_view below) {
@@ -114,7 +130,8 @@ std::optional<group> find_group(const std::string& proc_root, const std::string&
 
 group_limits::level::level(std::string_view folder, bool is_v1)
     : limit(compose({folder, is_v1 ? "/memory.limit_in_bytes" : "/memory.max"})),
-      usage(compose({folder, is_v1 ? "/memory.usage_in_bytes" : "/memory.current"})) {}
+      usage(compose({folder, is_v1 ? "/memory.usage_in_bytes" : "/memory.current"})),
+      stat(compose({folder, "/memory.stat"})) {}
 
 group_limits::group_limits(const std::string& proc_root, const std::string& cgroup_root)
     : proc_root_(proc_root),
@@ -140,10 +157,9 @@ memory_limit group_limits::find() {
   if (known_.empty() || text != known_ || (cgroup_root_.empty() && mounts_.has_news())) {
     known_.clear();
     levels_.clear();
-    hidden_.reset();
     const cgroup_membership own = parse_cgroup_membership(text);
-    if (own.hierarchy == version::none) return {std::nullopt, std::nullopt, !got};
-    if (!open_levels(own)) return {std::nullopt, std::nullopt, true};
+    if (own.hierarchy == version::none) return {{}, {}, {}, !got};
+    if (!open_levels(own)) return {{}, {}, {}, true};
     known_ = text;
   }
   return look();
@@ -155,48 +171,61 @@ bool group_limits::open_levels(const procfs::cgroup_membership& own) {
   if (cgroup_root_.empty()) static_cast<void>(mounts_.read(any));
   auto at = find_group(proc_root_, cgroup_root_, own);
   if (!at) return false;
+  hierarchy_ = own.hierarchy;
   const bool is_v1 = own.hierarchy == version::v1;
-  if (is_v1) hidden_ = std::make_unique<platform::kept_file>(at->file("memory.stat"));
   do {
-    if (is_topmost(*at, is_v1)) {
-      hidden_.reset();
-      break;
-    }
+    is_all_ = is_topmost(*at, is_v1);
+    if (is_all_) break;
     levels_.emplace_back(at->folder, is_v1);
   } while (at->climb() && charges_children(*at, is_v1));
   return true;
 }
 
 memory_limit group_limits::look() {
-  std::array<char, 4096> buffer;
-  const auto text_of = [&](platform::kept_file& f, int& error) {
-    const auto got = f.read(buffer);
-    error = got.error;
-    return std::string_view(buffer.data(), got ? got.value : 0);
-  };
+  std::array<char, 256> buffer;
   memory_limit found;
-  level* owner = nullptr;
-  int error = 0;
   for (level& each : levels_) {
-    const cgroup_limit limit = parse_cgroup_limit(text_of(each.limit, error));
+    int error = 0;
+    const cgroup_limit limit = parse_cgroup_limit(text_of(each.limit, buffer, error));
     // Limits are missing in the root, and in a group whose parent did not enable the controller.
     if (error == ENOENT) continue;
-    if (error != 0 || limit.what == limit_is::malformed) {
-      found.is_partial = true;
-    } else if (limit.what == limit_is::known && (!found.bytes || limit.bytes <= *found.bytes)) {
-      // Of equal limits the outer group's comes first.
-      found.bytes = limit.bytes;
-      owner = &each;
-    }
+    if (error != 0 || limit.what == limit_is::malformed) found.is_partial = true;
+    if (limit.what != limit_is::known) continue;
+    const use now = use_of(each, found);
+    lower(found.left, limit.bytes, now.held);
+    // Of equal limits the outer group's comes last.
+    if (found.bytes && limit.bytes > *found.bytes) continue;
+    found.bytes = limit.bytes;
+    found.used = now.charged;
   }
-  const cgroup_limit hidden =
-      hidden_ ? parse_cgroup_hierarchical_limit(text_of(*hidden_, error)) : cgroup_limit{};
-  if (hidden.what == limit_is::known && (!found.bytes || hidden.bytes < *found.bytes)) {
-    found.bytes = hidden.bytes;  // of a group that is not mounted here: its usage is unknown
-  } else if (owner != nullptr) {
-    found.used = parse_cgroup_usage(text_of(owner->usage, error));
-  }
+  if (!is_all_ && hierarchy_ == version::v1) look_above(found);
   return found;
+}
+
+// A group that is not mounted here may have the lowest limit. Its use is unknown, and at least that
+// of the groups below it.
+void group_limits::look_above(memory_limit& found) {
+  std::array<char, file_cap> buffer;
+  int error = 0;
+  const auto limit = parse_cgroup_hierarchical_limit(text_of(levels_.front().stat, buffer, error));
+  if (limit.what != limit_is::known || (found.bytes && limit.bytes >= *found.bytes)) return;
+  found.bytes = limit.bytes;
+  found.used.reset();
+  lower(found.left, limit.bytes, use_of(levels_.back(), found).held);
+}
+
+// Without memory.stat all that is charged counts as held.
+group_limits::use group_limits::use_of(level& at, memory_limit& found) const {
+  std::array<char, file_cap> buffer;
+  int error = 0;
+  use now{parse_cgroup_usage(text_of(at.usage, buffer, error))};
+  if (error == 0 && now.charged) {
+    const std::uint64_t cache =
+        parse_cgroup_free_cache(text_of(at.stat, buffer, error), hierarchy_);
+    now.held = *now.charged - std::min(*now.charged, cache);
+  }
+  if (error != ENOENT && (error != 0 || !now.charged)) found.is_partial = true;
+  return now;
 }
 
 void find_own_groups(const std::string& proc_root, const std::string& cgroup_root,

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <list>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +17,8 @@ namespace hmn::os {
 struct memory_limit {
   std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> used;
-  bool is_partial = false;  // a group or its limit was unreadable
+  std::optional<std::uint64_t> left;  // of the group that has the least left, not the lowest limit
+  bool is_partial = false;            // a group, its limit or its use was unreadable
 };
 
 // Tightest memory limit of the caller's control groups. Which groups those are is remembered with
@@ -31,24 +31,32 @@ class group_limits {
   memory_limit read();
 
  private:
+  struct use {
+    std::optional<std::uint64_t> charged;
+    std::uint64_t held = 0;  // without the file cache that the kernel gives back
+  };
   struct level {
     level(std::string_view folder, bool is_v1);
     platform::kept_file limit;
     platform::kept_file usage;
+    platform::kept_file stat;
   };
 
   memory_limit find();
   bool open_levels(const procfs::cgroup_membership& own);
   memory_limit look();
+  use use_of(level& at, memory_limit& found) const;
+  void look_above(memory_limit& found);
 
   const std::string proc_root_;
   const std::string cgroup_root_;
   platform::mutex mutex_;
   platform::kept_file membership_;
   platform::kept_file mounts_;
-  std::string known_;                            // membership that the levels are of
-  std::list<level> levels_;                      // innermost first
-  std::unique_ptr<platform::kept_file> hidden_;  // v1: limits of groups that are not mounted
+  std::string known_;        // membership that the levels are of
+  std::list<level> levels_;  // innermost first
+  procfs::cgroup_membership::version hierarchy_{};
+  bool is_all_ = false;  // no group is above the levels
 };
 
 // Folders of the caller's v2 groups, innermost first, up to the mount.

@@ -74,6 +74,7 @@ result<void> system_reader::read(system_memory& out) {
   const memory_limit limit = limits_.read();
   out.limit = limit.bytes;
   out.limit_used = limit.used;
+  out.limit_left = limit.left;
   if (limit.is_partial || !out.total || !out.available) out.notes |= note::partial;
   return {};
 }

@@ -89,6 +89,17 @@ static void host_memory_and_its_limit_bound_what_is_part_of_it(void** state) {
   }
 }
 
+/* Of an APU: 64 GiB that firmware set aside, while the host has 60 GiB, and a group 2. */
+static void memory_that_firmware_set_aside_is_none_of_the_hosts(void** state) {
+  (void)state;
+  assert_usable(HOST("\"total\": \"64GiB\", \"available\": \"60GiB\", \"limit\": \"8GiB\", "
+                     "\"limit_used\": \"6GiB\"")
+                "{\"name\": \"APU\", \"kind\": \"integrated\", \"memory_kind\": \"unified\", \"pools\": "
+                "[{\"kind\": \"vram\", \"total\": \"64GiB\", \"used\": \"1GiB\"}, {\"kind\": \"host\", "
+                "\"total\": \"31GiB\", \"used\": 0}]}]}",
+                63 * gib);
+}
+
 static void unified_memory_without_values_of_its_own_is_that_of_the_host(void** state) {
   (void)state;
   assert_usable(LARGE_HOST GPU("\"kind\": \"unified\", \"used\": \"1GiB\"") "]}", 60 * gib);
@@ -154,6 +165,7 @@ int main(void) {
       cmocka_unit_test(what_the_driver_reports_as_usable_comes_first),
       cmocka_unit_test(a_budget_limits),
       cmocka_unit_test(host_memory_and_its_limit_bound_what_is_part_of_it),
+      cmocka_unit_test(memory_that_firmware_set_aside_is_none_of_the_hosts),
       cmocka_unit_test(unified_memory_without_values_of_its_own_is_that_of_the_host),
       cmocka_unit_test(nothing_is_usable_where_free_memory_is_not_reported),
       cmocka_unit_test(memory_of_a_divided_device_is_usable_in_its_partitions),

@@ -111,6 +111,35 @@ class Fit(Machines):
         self.answer({"host": host("17GiB"), "devices": [part]}, LLAMA_3_8B, code=3)
         self.answer({"host": host("16GiB"), "devices": [part]}, LLAMA_3_8B, code=4)
 
+    def test_memory_that_firmware_set_aside_does_not_compete_with_ram(self):
+        """Llama-3-8B takes 16635 MiB, a layer of it 448 MiB."""
+        def apu(vram):
+            return card(name="APU", memory_kind="unified", kind="integrated", pools=[
+                {"kind": "vram", "total": vram, "used": 0, "main": True}, {"kind": "host", "total": "1GiB", "used": 0}])
+        found = self.answer({"host": host("2GiB"), "devices": [apu("18GiB")]}, LLAMA_3_8B)
+        self.assertEqual((found["devices"][0]["verdict"], found["devices"][0]["shares_ram"]), ("fits", False))
+        found = self.answer({"host": host("10GiB"), "devices": [apu("10GiB")]}, LLAMA_3_8B, code=3)
+        self.assertEqual((found["devices"][0]["verdict"], found["devices"][0]["gpu_layers"]), ("partly", 21))
+        both = {"host": host("2GiB"), "devices": [apu("10GiB"), gpu("10GiB", vendor="nvidia")]}
+        found = self.answer(both, LLAMA_3_8B, "--device", "all")
+        self.assertEqual([each["device_index"] for each in found["together"]["parts"]], [0, 1])
+
+    def test_devices_in_the_hosts_ram_have_it_once(self):
+        needed = 16_060_522_496 + (1 << 30) + 307_390_055 + 2 * RESERVE
+        unified = card(memory_kind="unified", pools=[{"kind": "unified"}])
+        shared = card(pools=[{"kind": "host", "total": "64GiB", "used": 0, "main": True}])
+        for devices in ([unified, unified], [unified, shared], [shared, shared]):
+            for available, code in ((needed, 0), (needed - 1, 4)):
+                machine = {"host": host(available), "devices": devices}
+                self.answer(machine, LLAMA_3_8B, "--device", "all", code=code)
+            shown = self.on(machine, "fit", LLAMA_3_8B, "--device", "all").out
+            self.assertRegex(shown, r"(?m)^GPUs 0, 1 together +\? +16\.2 GiB  does not fit$")
+        # A card beside them takes what RAM has no room for, wherever RAM is reached from.
+        machine = {"host": host("12GiB"), "devices": [unified, gpu("10GiB"), unified]}
+        found = self.answer(machine, LLAMA_3_8B, *(f"--device={i}" for i in range(3)))
+        in_ram = sum(found["together"]["parts"][i]["gpu_bytes"] for i in (0, 2))
+        self.assertLessEqual(in_ram, 12 * GIB - 2 * RESERVE)
+
     def test_the_control_groups_limit_is_what_there_is_of_ram(self):
         limited = host("60GiB", limit="20GiB", limit_used="5GiB")
         found = self.answer({"host": limited, "devices": []}, LLAMA_3_8B, code=4)

@@ -3,8 +3,8 @@
 import subprocess
 import sys
 
-from command import GIB, MACHINES, MIB, SOURCE, card, environment, main, strict_json
-from kernel_card import CARD, CardInGroups
+from command import GIB, MACHINES, MIB, SOURCE, card, environment, main, run, strict_json
+from kernel_card import CARD, CONTAINER, USER, CardInGroups
 
 WOULD_FIT = sys.argv.pop()
 MODEL = SOURCE / "examples" / "models" / "llama-3-8b.json"
@@ -17,6 +17,13 @@ def pool(kind="vram", total="16GiB", **keys):
 
 def host(available="60GiB", **limits):
     return {"system": {"total": "64GiB", "available": available} | limits}
+
+
+def apu(vram, gtt, **keys):
+    """A processor's GPU; its memory is that of the larger pool."""
+    sizes = (("vram", vram), ("host", gtt))
+    return card(memory_kind="unified", kind="integrated", pools=[
+        {"kind": kind, "total": size, "used": 0, "main": size == max(vram, gtt)} for kind, size in sizes]) | keys
 
 
 class Usable(CardInGroups):
@@ -50,6 +57,38 @@ class Usable(CardInGroups):
         self.check(MACHINES / "unified-gb10.json", 313 * GIB // 4)
         limited = pool("unified", "64GiB", used="1GiB")
         self.check({"host": host(limit="8GiB", limit_used="6GiB"), "devices": [limited]}, 2 * GIB)
+
+    def test_memory_that_firmware_set_aside_is_none_of_the_hosts(self):
+        limited = host("8GiB", limit="20GiB", limit_used="18GiB")
+        self.check({"host": host("8GiB"), "devices": [apu(64 * GIB, 31 * GIB), apu(GIB, 31 * GIB)]},
+                   64 * GIB, 8 * GIB)
+        self.check({"host": limited, "devices": [apu(64 * GIB, 31 * GIB), apu(GIB, 31 * GIB)]}, 64 * GIB, 2 * GIB)
+
+    def limit_memory(self, group, limit, used, **stat):
+        for name, text in (("max", limit), ("current", used), ("stat", "\n".join(f"{k} {v}" for k, v in stat.items()))):
+            self.write(f"cgroup/{group}/memory.{name}", f"{text}\n")
+
+    def test_cache_that_the_kernel_gives_back_is_free_within_a_limit(self):
+        (self.folder / CARD / "driver").unlink()
+        self.link(f"{CARD}/driver", "../../../bus/pci/drivers/amdgpu")
+        for name, text in (("name", "amdgpu"), ("in1_label", "vddnb")):
+            self.write(f"{CARD}/hwmon/hwmon4/{name}", f"{text}\n")
+        for name, size in (("vram_total", GIB), ("vram_used", 0), ("gtt_total", 6 * GIB), ("gtt_used", 0)):
+            self.write(f"{CARD}/mem_info_{name}", f"{size}\n")
+        self.check(self.record("--force")[0], 4 * GIB)  # what the host has available
+        outer = f"user.slice/{USER}.scope"
+        self.limit_memory(f"{outer}/docker-{CONTAINER}.scope", 3 * GIB, 5 * GIB // 2)
+        self.check(self.record("--force")[0], GIB // 2)
+        self.limit_memory(f"{outer}/docker-{CONTAINER}.scope", 3 * GIB, 5 * GIB // 2, file=9 * GIB // 4, shmem=GIB // 8,
+                          inactive_file=GIB, active_file=GIB, file_mapped=GIB // 4, file_dirty=GIB // 8,
+                          file_writeback=GIB // 8)
+        self.check(self.record("--force")[0], 2 * GIB)
+        self.assertEqual(run(env=environment(**self.env)).out.splitlines()[0],
+                         "RAM: available 4096 MiB / 8192 MiB, limit 3072 MiB (1024 MiB used)")
+        self.assertIn('"limit_used_bytes":2684354560', run("snapshot", env=environment(**self.env)).out)
+        # A group further out has the higher limit, and less left of it.
+        self.limit_memory(outer, 8 * GIB, 15 * GIB // 2, inactive_file=GIB)
+        self.check(self.record("--force")[0], 3 * GIB // 2)
 
     def test_a_divided_gpu_offers_its_partitions_alone(self):
         self.check(MACHINES / "mig-a100.json", None, (19968 - 18442) * MIB, (9856 - 4606) * MIB, (4864 - 13) * MIB)

@@ -49,7 +49,11 @@ void add_pools(const adapter& a, const std::optional<own_memory>& own,
     pool p = make_pool(pool_kind::unified, a.dedicated + a.shared);
     p.is_main = true;
     set_budget(p, own, &own_memory::local);
-    if (in_use != nullptr) set_used(p, both(*in_use));
+    if (in_use != nullptr) {
+      set_used(p, both(*in_use));
+      if (const auto used = in_use->dedicated.bytes())
+        p.apart_free = a.dedicated - std::min(a.dedicated, *used);
+    }
     out.add(p);
     return;
   }

@@ -18,7 +18,6 @@
 namespace hmn::cli {
 namespace {
 
-using hypomnesis::device_memory;
 using hypomnesis::format_bytes;
 using hypomnesis::part;
 using hypomnesis::pool_kind;
@@ -54,9 +53,16 @@ std::optional<std::uint64_t> usable_of(const hypomnesis::pool& pool) {
   return *pool.usable_bytes - std::min(*pool.usable_bytes, reserve_bytes);
 }
 
+// Memory that firmware set aside for an APU is none of the host's: the pool decides, not the
+// device.
 bool lies_in_ram(const gpu& of) {
-  if (of.device.memory_kind == device_memory::unified) return true;
   return of.memory && (of.memory->kind == pool_kind::host || of.memory->kind == pool_kind::unified);
+}
+
+// The library lets no pool in RAM have more than that: what one has beyond is not in RAM.
+std::uint64_t beyond_ram(const device_answer& of, std::optional<std::uint64_t> ram) {
+  if (!of.shares_ram || !of.usable || !ram) return 0;
+  return *of.usable - std::min(*of.usable, *ram);
 }
 
 device_answer answer_of(gpu on, const hypomnesis::snapshot& snapshot,
@@ -68,7 +74,7 @@ device_answer answer_of(gpu on, const hypomnesis::snapshot& snapshot,
   if (on.memory) made.usable = usable_of(*on.memory);
   made.shares_ram = lies_in_ram(on);
   if (!made.usable) made.why_unknown = why_not_usable(on, snapshot);
-  made.placed = place(needs, {made.usable, ram, made.shares_ram});
+  made.placed = place(needs, {made.usable, ram, made.shares_ram, beyond_ram(made, ram)});
   if (made.usable && !ram && made.placed.is == verdict::unknown)
     made.why_unknown = "free RAM is not known";
   made.on = std::move(on);
@@ -101,6 +107,9 @@ void plan_together(answer& all, bool of_all) {
   const bool some_own = std::any_of(all.devices.begin(), all.devices.end(), has_own);
   together_answer made;
   std::vector<capacity> capacities;
+  auto ram = all.ram_usable;
+  std::uint64_t shared = 0;
+  std::uint64_t apart = 0;
   for (std::size_t i = 0; i < all.devices.size(); ++i) {
     const auto& each = all.devices[i];
     const auto why = why_left_out(each, of_all && some_own);
@@ -109,9 +118,15 @@ void plan_together(answer& all, bool of_all) {
       continue;
     }
     made.devices.push_back(i);
-    capacities.push_back({each.usable, all.ram_usable, each.shares_ram});
+    capacities.push_back({each.usable, {}, each.shares_ram, beyond_ram(each, all.ram_usable)});
+    apart += capacities.back().apart;
+    (each.shares_ram ? shared : made.usable) += *each.usable;
+    // What the runtime takes of a device in RAM is taken there.
+    if (each.shares_ram && ram) *ram -= std::min(*ram, reserve_bytes);
   }
   if (capacities.size() < 2) return;
+  for (auto& each : capacities) each.ram = ram;
+  made.usable += ram ? std::min(shared, *ram + apart) : shared;
   made.placed = place_over(all.needs, capacities);
   all.together = std::move(made);
 }

@@ -25,6 +25,7 @@ struct device_answer {
 // Devices that share the model.
 struct together_answer {
   std::vector<std::size_t> devices;  // positions in the answer's
+  std::uint64_t usable = 0;          // RAM that several share is counted once
   spread placed;
 };
 

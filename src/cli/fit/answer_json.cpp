@@ -47,7 +47,8 @@ json_object object_of(const answer& all, const device_answer& on) {
 
 std::optional<json_object> together_object(const answer& all) {
   if (!all.together) return std::nullopt;
-  const auto& [devices, placed] = *all.together;
+  const auto& devices = all.together->devices;
+  const auto& placed = all.together->placed;
   const bool is_placed = placed.whole.is == verdict::fits || placed.whole.is == verdict::partly;
   const auto if_placed = [is_placed](std::uint64_t value) {
     return is_placed ? std::optional(value) : std::nullopt;

@@ -66,18 +66,17 @@ std::vector<table::cell> row_of(const answer& all, const device_answer& on, cons
 
 std::vector<table::cell> together_row(const answer& all) {
   std::string label;
-  std::uint64_t usable = 0;
   std::optional<std::uint64_t> free = 0;
+  std::size_t in_ram = 0;
   for (const auto i : all.together->devices) {
     const auto& each = all.devices[i];
     label += fmt::format("{}{}", label.empty() ? "GPUs " : ", ", each.on.device.index);
-    usable += *each.usable;
-    const auto of = free_of(each);
+    const auto of = each.shares_ram && ++in_ram > 1 ? std::nullopt : free_of(each);
     free = free && of ? std::optional(*free + *of) : std::nullopt;
   }
   return {{label + " together"},
           {bytes_or_unknown(free)},
-          {format_bytes(usable)},
+          {format_bytes(all.together->usable)},
           {together_text(all), tone_of(all.together->placed.whole.is)}};
 }
 

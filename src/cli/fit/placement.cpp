@@ -31,7 +31,8 @@ placement split(const demand& of, std::uint64_t device) {
 placement place(const demand& of, const capacity& in) {
   placement made;
   if (!in.device) return made;
-  const auto device = in.shared && in.ram ? std::min(*in.device, *in.ram) : *in.device;
+  const auto in_all = in.ram ? plus(*in.ram, in.apart) : in.apart;
+  const auto device = in.shared && in.ram ? std::min(*in.device, in_all) : *in.device;
   if (of.total() <= device) {
     if (!of.is_whole()) return made;
     return {verdict::fits, of.layer_weights.size(), of.total(), 0};
@@ -39,7 +40,7 @@ placement place(const demand& of, const capacity& in) {
   made = split(of, device);
   if (!in.ram) return {};
   const auto needed = in.shared ? plus(made.device_bytes, made.ram_bytes) : made.ram_bytes;
-  if (needed > *in.ram) return {verdict::does_not_fit, 0, of.total(), 0};
+  if (needed > in_all) return {verdict::does_not_fit, 0, of.total(), 0};
   made.is = of.is_whole() ? verdict::partly : verdict::unknown;
   return made;
 }

@@ -20,7 +20,8 @@ struct placement {
 struct capacity {
   std::optional<std::uint64_t> device;  // usable
   std::optional<std::uint64_t> ram;     // usable
-  bool shared = false;  // the device allocates from RAM: both values are the same bytes
+  bool shared = false;      // the device's pool is a part of RAM: both values are the same bytes
+  std::uint64_t apart = 0;  // of a shared pool: what it has beyond RAM, set aside by firmware
 };
 
 // Places the whole model on the device if it fits; else the last layers with their cache there,

@@ -200,6 +200,7 @@ TEST_CASE("processor graphics has one pool") {
   CHECK(p.total == 16 * gib + 128 * mib);
   CHECK(p.used == 576 * mib);
   CHECK(p.budget == 15 * gib);
+  CHECK(p.apart_free == 64 * mib);  // what firmware set aside is none of the host's
 }
 
 TEST_CASE("what is in use is absent without counters, and told why") {

@@ -62,6 +62,13 @@ TEST_CASE("memory that is both the device's and the host's counts once") {
   check(place(needs(), {225, 389, true}), {verdict::does_not_fit, 0, 385, 0});
 }
 
+TEST_CASE("what firmware set aside of a shared pool comes on top of RAM") {
+  check(place(needs(), {385, 300, true, 85}), {verdict::fits, 3, 385, 0});
+  // The device may have 225 of 310 and 80 set aside: 225 + 165.
+  check(place(needs(), {225, 310, true, 80}), {verdict::partly, 2, 225, 165});
+  check(place(needs(), {225, 309, true, 80}), {verdict::does_not_fit, 0, 385, 0});
+}
+
 TEST_CASE("what is not known is no answer") {
   CHECK(place(needs(), {std::nullopt, 1000, false}).is == verdict::unknown);
   CHECK(place(needs(), {100, std::nullopt, false}).is == verdict::unknown);

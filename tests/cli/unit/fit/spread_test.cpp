@@ -83,6 +83,14 @@ TEST_CASE("devices in the host's RAM share it") {
   CHECK(place_over(spread_needs(), both).whole.is == verdict::fits);
   for (auto& each : both) each.ram = 939;
   CHECK(place_over(spread_needs(), both).whole.is == verdict::does_not_fit);
+  // Each may have all of RAM; together they have it once.
+  for (auto& each : both) each = {940, 940, true};
+  CHECK(place_over(spread_needs(), both).whole.is == verdict::fits);
+  both.push_back({115, 835, false});
+  for (auto& each : both) each.ram = 835;
+  const auto with_card = place_over(spread_needs(), both);
+  CHECK(with_card.whole.is == verdict::fits);
+  CHECK(with_card.parts[0].device_bytes + with_card.parts[1].device_bytes <= 835);
 }
 
 TEST_CASE("what is not known is no answer") {

@@ -124,6 +124,17 @@ class Fit(Machines):
         found = self.answer(both, LLAMA_3_8B, "--device", "all")
         self.assertEqual([each["device_index"] for each in found["together"]["parts"]], [0, 1])
 
+    def test_a_gpu_that_is_a_node_of_the_host_is_not_ram_beside_itself(self):
+        """Of 18 GiB available 10 are the GPU's: 8 are left for what is not on it, or 3 of a limit of 3."""
+        node = gpu("10GiB", memory_kind="coherent", numa_node=1)
+        self.answer({"host": host("18GiB"), "devices": [node]}, LLAMA_3_8B, code=3)
+        self.answer({"host": host("16GiB"), "devices": [node]}, LLAMA_3_8B, code=4)
+        limited = {"host": host("18GiB", limit="3GiB", limit_used=0), "devices": [node]}
+        found = self.answer(limited, LLAMA_3_8B, code=4)
+        self.assertEqual(found["devices"][0]["usable_bytes"], 10 * GIB - RESERVE)
+        found = self.answer({"host": host("18GiB"), "devices": [node, node]}, LLAMA_3_8B, "--device", "all", code=0)
+        self.assertEqual(found["ram_usable_bytes"], 18 * GIB)
+
     def test_devices_in_the_hosts_ram_have_it_once(self):
         needed = 16_060_522_496 + (1 << 30) + 307_390_055 + 2 * RESERVE
         unified = card(memory_kind="unified", pools=[{"kind": "unified"}])

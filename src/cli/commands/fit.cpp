@@ -65,6 +65,18 @@ std::uint64_t beyond_ram(const device_answer& of, std::optional<std::uint64_t> r
   return *of.usable - std::min(*of.usable, *ram);
 }
 
+// Returns the RAM for what is not on a device. Memory of a GPU that is also a NUMA node of the host
+// is in what the host has available, and a device's part of a model takes it from there.
+std::optional<std::uint64_t> ram_beside(const std::vector<gpu>& all,
+                                        const hypomnesis::system_memory& host) {
+  if (!host.usable_bytes || !host.available_bytes) return host.usable_bytes;
+  auto beside = *host.available_bytes;
+  for (const auto& each : all)
+    if (each.device.numa_node && each.memory && !lies_in_ram(each))
+      beside -= std::min(beside, each.memory->usable_bytes.value_or(0));
+  return std::min(beside, *host.usable_bytes);
+}
+
 device_answer answer_of(gpu on, const hypomnesis::snapshot& snapshot,
                         const std::vector<hypomnesis::pool>& pools, const demand& needs,
                         std::optional<std::uint64_t> ram) {
@@ -107,7 +119,7 @@ void plan_together(answer& all, bool of_all) {
   const bool some_own = std::any_of(all.devices.begin(), all.devices.end(), has_own);
   together_answer made;
   std::vector<capacity> capacities;
-  auto ram = all.ram_usable;
+  auto ram = all.ram_beside;
   std::uint64_t shared = 0;
   std::uint64_t apart = 0;
   for (std::size_t i = 0; i < all.devices.size(); ++i) {
@@ -118,7 +130,7 @@ void plan_together(answer& all, bool of_all) {
       continue;
     }
     made.devices.push_back(i);
-    capacities.push_back({each.usable, {}, each.shares_ram, beyond_ram(each, all.ram_usable)});
+    capacities.push_back({each.usable, {}, each.shares_ram, beyond_ram(each, all.ram_beside)});
     apart += capacities.back().apart;
     (each.shares_ram ? shared : made.usable) += *each.usable;
     // What the runtime takes of a device in RAM is taken there.
@@ -171,11 +183,13 @@ expected<exit_code> run_fit(const session& in, const options& asked, const style
 
   const auto host = snapshot.system();
   answer all{
-      *std::move(of), *std::move(needs), {}, {}, host ? host->usable_bytes : std::nullopt, {}};
+      *std::move(of), *std::move(needs), {}, {}, host ? host->usable_bytes : std::nullopt, {}, {}};
   all.in_ram = place_in_ram(all.needs, all.ram_usable);
+  const auto gpus = gpus_of(in, snapshot);
+  if (host) all.ram_beside = ram_beside(gpus, *host);
   const auto pools = snapshot.pools();
-  for (const auto& each : picked(gpus_of(in, snapshot), *only))
-    all.devices.push_back(answer_of(each, snapshot, pools, all.needs, all.ram_usable));
+  for (const auto& each : picked(gpus, *only))
+    all.devices.push_back(answer_of(each, snapshot, pools, all.needs, all.ram_beside));
   if (only->size() > 1 || is_over_all(asked.fit)) plan_together(all, is_over_all(asked.fit));
   note_capacities(all);
   print_notices(in, snapshot, all.needs);

@@ -35,7 +35,8 @@ struct answer {
   std::vector<device_answer> devices;
   std::optional<together_answer> together;
   std::optional<std::uint64_t> ram_usable;
-  placement in_ram;  // the whole model, without a device
+  std::optional<std::uint64_t> ram_beside;  // what of it is no device's memory
+  placement in_ram;                         // the whole model, without a device
 };
 
 // Reserve on each device for the runtime itself.

@@ -83,11 +83,11 @@ bool shows_limit(const plot_panel& of) {
   return of.limit && *of.limit <= 2.5 * highest_of(of);
 }
 
-// Leaves a margin above the maximum.
+// Leaves a margin above the maximum, but none above a limit.
 double top_of(const plot_panel& of) {
-  double highest = highest_of(of);
+  const double highest = highest_of(of);
   if (of.unit == plot_unit::percent) return std::max(highest, 100.0);
-  if (shows_limit(of)) highest = std::max(highest, *of.limit);
+  if (shows_limit(of)) return std::max(highest, *of.limit);
   const double least = of.unit == plot_unit::bytes ? 1024.0 * 1024 : 1;
   return highest > 0 ? highest * 1.12 : least;
 }

@@ -93,6 +93,17 @@ TEST_CASE("a limit is drawn where it is near") {
   CHECK_FALSE(plot_contains(svg_of(plot_of(line, 80 * plot_gib)), "all of it"));
 }
 
+TEST_CASE("no axis ends above the total of a card") {
+  for (const double total : {1.0 * plot_gib, 8 * plot_gib, 25'757'220'864.0, 85'520'809'984.0})
+    for (int percent = 1; percent <= 100; ++percent) {
+      curve line;
+      line.add(0, total * percent / 100);
+      const auto top = tops_of(plot_of(line, total))[0];
+      CHECK(top >= line.highest());
+      CHECK_MESSAGE(top <= total, percent, " % of ", total);
+    }
+}
+
 TEST_CASE("no text is over a curve or another text") {
   curve line;
   line.add(5 * s, 15 * plot_gib);

@@ -33,17 +33,30 @@ std::string end_text(const run_result& of) {
   return of.end.signal.empty() ? code : fmt::format("ended by {} ({})", of.end.signal, code);
 }
 
-std::string interval_text(const pace& of) {
-  const auto ms = static_cast<std::uint64_t>(of.mean_interval().count()) / ns_per_ms;
+// Returns the longest time between two samples, and before the end: what was in between is not
+// known.
+std::uint64_t interval_of(const run_outcome& of, const tracked& value) {
+  return std::max(static_cast<std::uint64_t>(of.meter.interval().count()),
+                  value.longest_gap_ns(of.result.elapsed_ns));
+}
+
+// Returns whether samples of PSS were left out, which the kernel takes long for.
+bool has_left_out(const run_outcome& of, const tracked& value) {
+  return interval_of(of, value) >= 2 * static_cast<std::uint64_t>(of.meter.interval().count());
+}
+
+std::string interval_text(const run_outcome& of, const tracked& value) {
+  const auto ms = interval_of(of, value) / ns_per_ms;
   return ms >= 10'000 ? fmt::format("{} s", ms / 1000)
                       : fmt::format("{} ms", std::max<std::uint64_t>(ms, 1));
 }
 
 // Returns "at 0.4 s, sampled every 100 ms, 4 of 5 samples".
-std::string sampled(const tracked& of, const pace& by) {
-  auto text =
-      fmt::format("at {}, sampled every {}", offset_text(of.highest()->at_ns), interval_text(by));
-  if (of.gaps() > 0) text += fmt::format(", {} of {} samples", of.count(), of.count() + of.gaps());
+std::string sampled(const run_outcome& of, const tracked& value) {
+  auto text = fmt::format("at {}, sampled every {}", offset_text(value.highest()->at_ns),
+                          interval_text(of, value));
+  if (value.gaps() > 0)
+    text += fmt::format(", {} of {} samples", value.count(), value.count() + value.gaps());
   return text;
 }
 
@@ -55,11 +68,11 @@ std::string row(std::string_view label, std::string_view value, std::string_view
   return fmt::format("  {:<17} {:>9}  {}\n", label, value, kind);
 }
 
-std::string peak_row(std::string_view label, const tracked& of, const pace& by,
+std::string peak_row(std::string_view label, const run_outcome& of, const tracked& value,
                      std::string_view detail, bool at_least = false) {
-  if (!of.highest()) return row(label, "?", detail);
-  const auto kind = sampled(of, by);
-  return row(label, (at_least || of.gaps() > 0 ? ">=" : "") + text_of(of.highest()->bytes),
+  if (!value.highest()) return row(label, "?", detail);
+  const auto kind = sampled(of, value);
+  return row(label, (at_least || value.gaps() > 0 ? ">=" : "") + text_of(value.highest()->bytes),
              detail.empty() ? kind : fmt::format("{}, {}", kind, detail));
 }
 
@@ -130,18 +143,17 @@ std::string kept_row(std::string_view label, const kept_peak& kept) {
 std::string device_text(const run_outcome& of, std::size_t i) {
   const auto& device = of.meter.devices()[i];
   const auto& account = of.account.devices()[i];
-  const auto& by = of.meter.device_pace();
   auto text = fmt::format("  {}\n", escape_for_text(label_of(device.before)));
   const auto& why = account.command.highest() ? std::string() : account.why;
   const auto& kept = kept_of(of, i);
   text += is_exact(of, i)
               ? kept_row("  the command", kept)
-              : peak_row("  the command", account.command, by, why, account.is_lower_bound);
+              : peak_row("  the command", of, account.command, why, account.is_lower_bound);
   if (kept.largest_bytes && !is_exact(of, i)) text += kept_row("  largest process", kept);
   const auto before = used_before(device);
   auto detail = account.used.highest() ? std::string() : why_not_used(account);
   if (before) detail += fmt::format("{}{} before", detail.empty() ? "" : "; ", text_of(*before));
-  text += peak_row("  whole device", account.used, by, detail);
+  text += peak_row("  whole device", of, account.used, detail);
   if (const auto joules = energy_of(of, i).joules)
     text += row("  energy",
                 *joules < 10 ? fmt::format("{:.2g} J", *joules) : fmt::format("{:.0f} J", *joules),
@@ -162,24 +174,22 @@ json_object exact_or_sampled(const char* kind, std::optional<std::uint64_t> byte
   return bytes ? out.add_null("reason") : out.add("reason", why);
 }
 
-json_object sampled_value(const tracked& of, const pace& by, const std::string& why,
+json_object sampled_value(const run_outcome& of, const tracked& value, const std::string& why,
                           bool at_least = false) {
-  const auto& peak = of.highest();
+  const auto& peak = value.highest();
   auto out = exact_or_sampled("sampled", peak ? std::optional(peak->bytes) : std::nullopt,
                               peak ? std::optional(peak->at_ns) : std::nullopt, why);
-  out.add("lower_bound", peak && (at_least || of.gaps() > 0));
-  return out.add("interval_ns", static_cast<std::uint64_t>(by.mean_interval().count()))
-      .add("samples", of.count());
+  out.add("lower_bound", peak && (at_least || value.gaps() > 0));
+  return out.add("interval_ns", interval_of(of, value)).add("samples", value.count());
 }
 
 json_object command_value(const run_outcome& of, std::size_t i) {
   const auto& account = of.account.devices()[i];
-  const auto& by = of.meter.device_pace();
   if (!is_exact(of, i))
-    return sampled_value(account.command, by, account.why, account.is_lower_bound);
+    return sampled_value(of, account.command, account.why, account.is_lower_bound);
   return exact_or_sampled("exact", kept_of(of, i).largest_bytes, std::nullopt, "")
       .add("lower_bound", false)
-      .add("interval_ns", static_cast<std::uint64_t>(by.mean_interval().count()))
+      .add("interval_ns", interval_of(of, account.command))
       .add("samples", account.command.count());
 }
 
@@ -193,7 +203,6 @@ json_object energy_value(const run_outcome& of, std::size_t i) {
 json_object device_json(const run_outcome& of, std::size_t i) {
   const auto& device = of.meter.devices()[i];
   const auto& account = of.account.devices()[i];
-  const auto& by = of.meter.device_pace();
   const auto& pool = device.before.memory;
   json_object out;
   out.add("index", device.before.device.index)
@@ -205,7 +214,7 @@ json_object device_json(const run_outcome& of, std::size_t i) {
       .add("command", command_value(of, i))
       .add("largest_process", exact_or_sampled("exact", kept_of(of, i).largest_bytes, std::nullopt,
                                                kept_of(of, i).why))
-      .add("whole_device", sampled_value(account.used, by, why_not_used(account)))
+      .add("whole_device", sampled_value(of, account.used, why_not_used(account)))
       .add("energy", energy_value(of, i));
   return out;
 }
@@ -285,11 +294,12 @@ std::string run_text(const run_outcome& of, bool with_reasons) {
                           end_text(result), static_cast<double>(result.elapsed_ns) / ns_per_s);
   text += largest_row(result);
   text +=
-      peak_row("all processes", of.account.resident(), of.meter.host_pace(),
+      peak_row("all processes", of, of.account.resident(),
                of.account.resident().highest() ? "shared pages counted in each" : of.account.why());
   if (of.account.proportional().highest())
-    text += peak_row("  PSS", of.account.proportional(), of.meter.proportional_pace(),
-                     "each shared page divided among its users");
+    text +=
+        peak_row("  PSS", of, of.account.proportional(), "each shared page divided among its users",
+                 has_left_out(of, of.account.proportional()));
   if (result.group_bytes)
     text += row(command_group::what().name, text_of(*result.group_bytes),
                 command_group::what().measure);
@@ -323,10 +333,9 @@ std::string run_json(const run_outcome& of) {
       .add("user_ns", use.user_ns)
       .add("system_ns", use.system_ns)
       .add("largest_process", largest)
-      .add("all_processes",
-           sampled_value(of.account.resident(), of.meter.host_pace(), of.account.why()))
-      .add("proportional", sampled_value(of.account.proportional(), of.meter.proportional_pace(),
-                                         why_not_proportional(of)))
+      .add("all_processes", sampled_value(of, of.account.resident(), of.account.why()))
+      .add("proportional", sampled_value(of, of.account.proportional(), why_not_proportional(of),
+                                         has_left_out(of, of.account.proportional())))
       .add("control_group", is_control_group
                                 ? group
                                 : exact_or_sampled("exact", std::nullopt, std::nullopt, not_here))
@@ -341,7 +350,7 @@ plot run_plot(const run_outcome& of) {
   out.title = command_text(of.result);
   out.subtitle = fmt::format("memory over {}; {}; largest process {}; sampled every {}",
                              offset_text(of.result.elapsed_ns), end_text(of.result),
-                             largest_text(of.result), interval_text(of.meter.host_pace()));
+                             largest_text(of.result), interval_text(of, of.account.resident()));
   out.duration_ns = of.result.elapsed_ns;
   out.panels.push_back(host_panel(of.account));
   std::vector<std::uint32_t> unchanged;

@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
+#include <optional>
 
 namespace hmn::cli {
 
@@ -23,36 +23,17 @@ class pace {
   clock::time_point next() const { return next_; }
   // Adds the processor time of the measurement begun at `now`.
   void count(clock::time_point now, nanoseconds cost) {
-    if (count_++ == 0) first_ = now;
-    last_ = now;
+    if (!first_) first_ = now;
     spent_ += cost;
-    next_ = std::max(now + interval_, first_ + (spent_ - allowance) * share_);
-  }
-
-  // Records how old a value was: some are renewed more seldom than they are read.
-  void count_age(nanoseconds age) { oldest_ = std::max(oldest_, age); }
-
-  // Extends the mean interval to the end of the run.
-  void end(clock::time_point now) { ended_ = now; }
-
-  std::uint64_t times() const { return static_cast<std::uint64_t>(count_); }
-  // Returns the actual mean interval, which is no shorter than values were old.
-  nanoseconds mean_interval() const {
-    const auto least = std::max(interval_, oldest_);
-    if (count_ > 0 && ended_ > last_) return std::max(least, (ended_ - first_) / count_);
-    return count_ < 2 ? least : std::max(least, (last_ - first_) / (count_ - 1));
+    next_ = std::max(now + interval_, *first_ + (spent_ - allowance) * share_);
   }
 
  private:
   nanoseconds interval_;
   int share_;
   nanoseconds spent_{};
-  nanoseconds oldest_{};
   clock::time_point next_{};
-  clock::time_point first_{};
-  clock::time_point last_{};
-  clock::time_point ended_{};
-  std::int64_t count_ = 0;
+  std::optional<clock::time_point> first_;
 };
 
 }  // namespace hmn::cli

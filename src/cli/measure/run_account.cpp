@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/measure/run_account.hpp"
 
+#include <algorithm>
+
 namespace hmn::cli {
 namespace {
 
@@ -18,7 +20,16 @@ void keep_reason(const std::string& why, std::string& to) {
 
 }  // namespace
 
-void tracked::add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes, bool is_idle) {
+std::uint64_t tracked::longest_gap_ns(std::uint64_t end_ns) const {
+  return std::max(longest_gap_ns_, std::max(end_ns, known_until_ns_) - known_until_ns_);
+}
+
+void tracked::add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes, bool is_idle,
+                  std::uint64_t age_ns) {
+  if (bytes || is_idle) {
+    longest_gap_ns_ = longest_gap_ns(at_ns);
+    known_until_ns_ = at_ns - std::min(at_ns, age_ns);
+  }
   if (!bytes) {
     if (!is_idle) ++gaps_;
     return line_.add_gap();
@@ -42,8 +53,8 @@ void run_account::add(const run_sample& sample) {
     auto& to = devices_[i];
     const auto& from = sample.devices[i];
     const bool has_ended = from.why == ended_too_early;
-    to.command.add(at, from.command_bytes, from.is_asleep || has_ended);
-    to.used.add(at, from.used_bytes, from.is_asleep);
+    to.command.add(at, from.command_bytes, from.is_asleep || has_ended, from.age_ns);
+    to.used.add(at, from.used_bytes, from.is_asleep, from.age_ns);
     add_value(to.load, at, from.busy_percent);
     add_value(to.power, at, from.power_watts);
     if (from.command_bytes && from.is_lower_bound) to.is_lower_bound = true;

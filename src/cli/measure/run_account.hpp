@@ -13,8 +13,10 @@ namespace hmn::cli {
 // Peak and history of a value in bounded memory.
 class tracked {
  public:
-  // Adds a reading. One without a value is a gap, unless there was nothing to read.
-  void add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes, bool is_idle = false);
+  // Adds a reading. One without a value is a gap, unless there was nothing to read. A value of some
+  // age, which is renewed more seldom than it is read, is that of the time it was taken.
+  void add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes, bool is_idle = false,
+           std::uint64_t age_ns = 0);
 
   struct peak {
     std::uint64_t bytes = 0;
@@ -24,12 +26,16 @@ class tracked {
   // Returns the number of values; a gap is none.
   std::uint64_t count() const { return count_; }
   std::uint64_t gaps() const { return gaps_; }
+  // Returns the longest time without a value from the start to the end of the run.
+  std::uint64_t longest_gap_ns(std::uint64_t end_ns) const;
   const curve& line() const { return line_; }
 
  private:
   std::optional<peak> highest_;
   std::uint64_t count_ = 0;
   std::uint64_t gaps_ = 0;
+  std::uint64_t known_until_ns_ = 0;
+  std::uint64_t longest_gap_ns_ = 0;
   curve line_;
 };
 

@@ -322,14 +322,11 @@ run_sample run_meter::read() {
     const auto before = processor_time();
     out.devices = read_devices();
     device_pace_.count(now, processor_time() - before);
-    for (const auto& each : out.devices)
-      device_pace_.count_age(std::chrono::nanoseconds(each.age_ns));
   }
   return out;
 }
 
 std::vector<energy_reading> run_meter::end() {
-  for (auto* each : {&host_pace_, &device_pace_, &proportional_pace_}) each->end(clock::now());
   std::vector<energy_reading> all(devices_.size());
   if (devices_.empty()) return all;
   std::string why;

@@ -61,6 +61,7 @@ class run_meter {
         devices_(std::move(devices.all)),
         why_no_devices_(std::move(devices.why_unknown)),
         peaks_(devices_.size()),
+        interval_(interval),
         host_pace_(interval, host_share),
         device_pace_(interval, device_share),
         proportional_pace_(interval, proportional_share),
@@ -81,9 +82,8 @@ class run_meter {
   const std::vector<watched_device>& devices() const { return devices_; }
   // Returns why it is not known which devices there are; none: it is known.
   const std::optional<std::string>& why_no_devices() const { return why_no_devices_; }
-  const pace& host_pace() const { return host_pace_; }
-  const pace& device_pace() const { return device_pace_; }
-  const pace& proportional_pace() const { return proportional_pace_; }
+  // Returns the time between samples, unless their cost makes them rarer.
+  std::chrono::nanoseconds interval() const { return interval_; }
 
  private:
   host_sample read_host();
@@ -101,6 +101,7 @@ class run_meter {
   std::vector<watched_device> devices_;
   std::optional<std::string> why_no_devices_;
   std::vector<process_peaks> peaks_;  // of each device
+  std::chrono::nanoseconds interval_;
   pace host_pace_;
   pace device_pace_;
   pace proportional_pace_;

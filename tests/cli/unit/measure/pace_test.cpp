@@ -38,26 +38,3 @@ TEST_CASE("a short run is seen well: the first measurements cost nothing") {
   by.count(begun + 200ms, 10ms);
   CHECK(by.next() == begun + 4s);
 }
-
-TEST_CASE("the interval is told as it turned out") {
-  pace by(100ms, 400);
-  const auto begun = pace::clock::now();
-  CHECK(by.mean_interval() == 100ms);
-  for (int i = 0; i < 5; ++i) by.count(begun + i * 250ms, 0ms);
-  CHECK(by.times() == 5);
-  CHECK(by.mean_interval() == 250ms);
-  by.end(begun + 10s);  // the last one took all that was left
-  CHECK(by.mean_interval() == 2s);
-}
-
-TEST_CASE("values that are renewed more seldom than they are read have the interval of that") {
-  pace by(100ms, 400);
-  const auto begun = pace::clock::now();
-  for (int i = 0; i < 20; ++i) {
-    by.count(begun + i * 100ms, 0ms);
-    by.count_age(i % 10 * 100ms);
-  }
-  CHECK(by.mean_interval() == 900ms);
-  by.end(begun + 2s);
-  CHECK(by.mean_interval() == 900ms);
-}

@@ -49,3 +49,36 @@ TEST_CASE("a command that ended before any reading has that reason") {
   account.add(without_values(ended_too_early));
   CHECK(account.devices()[0].why == ended_too_early);
 }
+
+TEST_CASE("the longest gap is from the start, between two values, or up to the end") {
+  constexpr std::uint64_t ms = 1'000'000;
+  const auto gap_of = [](std::initializer_list<std::uint64_t> times, std::uint64_t end_ms) {
+    tracked value;
+    for (const auto at : times) value.add(at * ms, 7);
+    return value.longest_gap_ns(end_ms * ms) / ms;
+  };
+  CHECK(gap_of({0, 100, 200}, 250) == 100);
+  CHECK(gap_of({900, 1000}, 1050) == 900);
+  CHECK(gap_of({0, 100, 3700, 3800}, 3900) == 3600);
+  CHECK(gap_of({0, 100, 5000}, 12'000) == 7000);
+  CHECK(gap_of({}, 300) == 300);
+}
+
+TEST_CASE("a reading without a value shortens no gap, but nothing to read does") {
+  tracked value;
+  value.add(0, 7);
+  value.add(1000, std::nullopt);
+  value.add(2000, 7);
+  CHECK(value.longest_gap_ns(2000) == 2000);
+  tracked asleep;
+  asleep.add(0, 7);
+  asleep.add(1000, std::nullopt, true);
+  asleep.add(2000, 7);
+  CHECK(asleep.longest_gap_ns(2000) == 1000);
+}
+
+TEST_CASE("values that are renewed more seldom than they are read have the interval of that") {
+  tracked value;
+  for (std::uint64_t i = 0; i <= 20; ++i) value.add(i * 100, 7, false, i % 10 * 100);
+  CHECK(value.longest_gap_ns(2000) == 1000);
+}

@@ -27,7 +27,7 @@ class Fish(Machines):
 
     def test_the_command_that_is_run_completes_as_by_itself(self):
         (self.folder / "my-script.sh").write_text("")
-        for before in ("run --", "spill --interval 50ms --", "wait --free 1GiB", "run --json out.json"):
+        for before in ("run --", "spill --interval 50ms --", "wait --free 1GiB", "run --json", "spill --force --output out.json"):
             self.assertIn("sha256sum", self.complete(f"hmn {before} sha256s"), before)
             self.assertIn("my-script.sh", self.complete(f"hmn {before} bash my-s"), before)
 
@@ -94,7 +94,7 @@ class Bash(Machines):
     def test_the_command_that_is_run_completes_as_by_itself(self):
         (self.folder / "my-script.sh").write_text("")
         for before in (("run", "--"), ("spill", "--interval", "50ms", "--"), ("wait", "--free", "1GiB"),
-                       ("run", "--json", "out.json"), ("--color", "never", "run")):
+                       ("run", "--json"), ("spill", "--force", "--output", "out.json"), ("--color", "never", "run")):
             self.assertIn("sha256sum", self.complete(*before, "sha256s"), before)
             self.assertEqual(self.complete(*before, "bash", "my-s"), {"my-script.sh"}, before)
             self.assertEqual(self.complete(*before, "bash", "--j"), set(), before)

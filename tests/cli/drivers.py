@@ -84,7 +84,7 @@ class Nvml(Machines):
         script = self.folder / "command.py"
         script.write_text(COMMAND_WITH_ACCOUNTS)
         started = {"reread": "call", "devices": [card | {"processes": {}, "accounts": []}]}
-        result = self.with_nvml(started, "run", "--json", self.folder / "run.json", "--interval", "20ms", "--",
+        result = self.with_nvml(started, "run", "--output", self.folder / "run.json", "--interval", "20ms", "--",
                                 sys.executable, script, self.folder, *texts)
         self.assertEqual(result.code, 0, result.err)
         return json.loads((self.folder / "run.json").read_text())["devices"][0], result.err

@@ -467,7 +467,10 @@ class TextFile(Machines):
         self.assertIn("x.prom", result.err)
 
     def test_it_is_written_again_until_interrupted(self):
-        path = self.folder / "x.prom"
+        for name in ("x.prom", "x.txt"):
+            self.written_again(self.folder / name)
+
+    def written_again(self, path):
         process = subprocess.Popen([*COMMAND, "exporter", "--textfile", path, "--interval", "20ms", "--machine",
                                     MACHINES / "apu.json"], env=environment(), stderr=subprocess.PIPE)
         with process:

@@ -166,8 +166,8 @@ class Intel(Machines):
         """The report of a command that leaves `text` in a process' fdinfo."""
         (self.folder / "after").write_text(text)
         copy = ("cp", str(self.folder / "after"), str(self.folder / f"proc/{pid}/fdinfo/3"))
-        report = self.folder / "report"
-        result, _ = self.hmn("spill", "--interval", "30s", "--json", str(report), "--", *copy)
+        report = self.folder / "report.json"
+        result, _ = self.hmn("spill", "--interval", "30s", "--output", str(report), "--", *copy)
         self.assertEqual(result.code, 0, result.err)
         return json.loads(report.read_text()), result.err
 

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Where the output goes: closed pipes, full disks, missing descriptors."""
+"""Where the output goes: closed pipes, full disks, missing descriptors, files that are there already."""
 import os
+import re
+import resource
+import stat
 import subprocess
+import threading
 import unittest
 
-from command import COMMAND, MACHINES, SOURCE, Machines, environment, main, without_notice
+from command import COMMAND, MACHINES, SOURCE, Machines, card, environment, main, run, strict_json, without_notice
 
 EVERY_COMMAND = ((), ("--json",), ("ps",), ("ps", "--json"), ("metrics",), ("metrics", "--json"),
                  ("fit", str(SOURCE / "examples" / "models" / "llama-3-8b.json")), ("snapshot",), ("doctor",), ("--help",), ("--version",))
@@ -65,6 +69,241 @@ class Output(unittest.TestCase):
                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertNotIn(b"hmn: ", done.stdout)
         self.assertTrue(all(line.startswith(b"hmn: ") for line in done.stderr.splitlines()))
+
+
+# Every option that writes a file: the command with it in front of the file, what follows, and the option's own name.
+WRITERS = ((("run", "--record"), ("sleep", "0.05"), "own.csv"), (("run", "--record"), ("sleep", "0.05"), "own.jsonl"),
+           (("run", "--plot"), ("true",), "own.svg"), (("run", "--output"), ("true",), "own.json"),
+           (("spill", "--output"), ("true",), "own.json"), (("exporter", "--textfile"), (), "own.prom"),
+           (("record-machine",), (), None))
+READERS = {("exporter", "--web-config")} | {(command, "--machine") for command in (
+    "top", "ps", "snapshot", "log", "metrics", "fit", "record-machine", "run", "wait", "spill", "watch", "exporter", "doctor")}
+# The name has to be that of a timeline or of a plot: what is there already is then behind a link.
+NAMED = ("--record", "--plot")
+KEPT = "#!/bin/sh\necho mine\n"
+
+
+class Files(Machines):
+    """No file is lost: not to a wrong line, to a command that is not there, or to a name that is not the option's."""
+
+    def setUp(self):
+        super().setUp()
+        self.foreign = self.folder / "train.sh"
+        self.foreign.write_text(KEPT)
+        self.simulated = self.machine(devices=[card()])
+        self.nothing = environment(HMN_SYS=str(self.folder), HMN_PROC=str(self.folder), HMN_NVML="/nonexistent",
+                                   HMN_NVIDIA_SMI="/nonexistent")
+
+    def write(self, words, path, after, *options, **keys):
+        # A simulated machine is not recorded.
+        records = words[0] == "record-machine"
+        machine = () if records else ("--machine", self.simulated)
+        return run(words[0], *machine, *options, *words[1:], path, *after, cwd=self.folder,
+                   env=self.nothing if records else None, **keys)
+
+    def named(self, words, own, target=None):
+        """A name of that file, as the option takes it."""
+        target = target or self.foreign
+        if words[-1] not in NAMED:
+            return target
+        link = self.folder / f"link-{own}"
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+        return link
+
+    def lines(self):
+        for words, after, own in WRITERS:
+            with self.subTest(words, own=own):
+                yield words, after, own, self.named(words, own)
+                self.assertEqual(self.foreign.read_text(), KEPT)
+
+    def test_every_option_for_a_file_is_known(self):
+        found = set()
+        for command in re.findall(r"^  ([a-z-]+) +[A-Z]", run("--help").out.split("Commands:")[1].split("\n\n")[0], re.M):
+            text = run(command, "--help").out
+            found |= {(command, option) for option in re.findall(r"^ .*?(--[a-z-]+) FILE", text, re.M)}
+            if re.search(r"^  FILE ", text, re.M):
+                found.add((command,))
+        self.assertEqual(found, READERS | {words for words, _, _ in WRITERS})
+
+    def test_a_wrong_line_writes_nothing(self):
+        for words, after, _, path in self.lines():
+            for wrong in (("--bogus",), ("--timeout", "5")):
+                self.assertEqual(self.write(words, path, after, "--force", *wrong).code, 2)
+
+    def test_a_command_that_is_not_there_writes_nothing(self):
+        data = self.folder / "data.txt"
+        data.write_text("")
+        for words, after, own, path in self.lines():
+            if not after:
+                continue
+            for missing, code in (("no-such-command", 127), ("/nonexistent/command", 127), (data, 126), (self.folder, 126)):
+                result = self.write(words, path, (missing,), "--force")
+                self.assertEqual((result.code, result.out), (code, ""))
+                self.assertRegex(result.err, "^hmn: cannot run ")
+                new = self.folder / own
+                self.assertEqual(self.write(words, new, (missing,)).code, code)
+                self.assertFalse(new.exists())
+        result = run("wait", "--free", "1GiB", "--machine", self.machine(devices=[]), "no-such-command")
+        self.assertEqual((result.code, result.err), (127, 'hmn: cannot run "no-such-command": No such file or directory\n'))
+
+    def test_the_command_is_searched_as_it_is_started(self):
+        programs = self.folder / "programs"
+        programs.mkdir()
+        for name, mode in (("runs", 0o755), ("does-not", 0o644)):
+            (programs / name).write_text("#!/bin/sh\nexit 7\n")
+            (programs / name).chmod(mode)
+        for path, codes in ((f"/nonexistent:{programs}", (7, 126)), ("", (127, 127)), (f"{programs}::", (7, 126))):
+            for name, code in zip(("runs", "does-not"), codes):
+                self.assertEqual(run("run", name, env=environment(PATH=path)).code, code, (path, name))
+        self.assertEqual(run("run", "runs", env=environment(PATH="/nonexistent:"), cwd=programs).code, 7)
+
+    def test_a_file_of_another_kind_is_replaced_with_force_only(self):
+        for words, after, own, path in self.lines():
+            result = self.write(words, path, after)
+            self.assertEqual((result.code, result.out), (125 if after else 1, ""))
+            self.assertRegex(result.err, rf'^hmn: {words[-1] if len(words) > 1 else "FILE"} "{path}".* is there already.*; --force replaces it\n$')
+        for words, after, own in WRITERS:
+            with self.subTest(words, own=own):
+                self.foreign.write_text(KEPT)
+                self.foreign.chmod(0o755)
+                result = self.write(words, self.named(words, own), after, "--force")
+                self.assertEqual(result.code, 0, result.err)
+                self.assertNotEqual(self.foreign.read_text(), KEPT)
+                self.assertEqual(stat.S_IMODE(self.foreign.stat().st_mode), 0o755)
+
+    def test_a_file_of_its_own_kind_is_replaced(self):
+        for words, after, own in WRITERS:
+            if own is None:
+                continue
+            with self.subTest(words, own=own):
+                path = self.folder / own
+                path.write_text(KEPT * 1000)
+                self.assertEqual(self.write(words, path, after).code, 0)
+                self.assertNotIn("mine", path.read_text())
+                path.unlink()
+                self.assertEqual(self.write(words, path, after).code, 0)
+                self.assertGreater(path.stat().st_size, 0)
+                path.chmod(0o444)
+                if os.geteuid() != 0:  # root may write it
+                    self.assertNotEqual(self.write(words, path, after).code, 0)
+                path.unlink()
+
+    def test_a_file_that_is_read_is_not_written(self):
+        for words, after, own in WRITERS:
+            name = own or "own.json"
+            if words[-1] == "--plot" or own == "own.prom":
+                self.simulated.rename(self.folder / name)
+                self.simulated = self.folder / name
+            path = self.simulated
+            with self.subTest(words, own=own):
+                for same in (path, self.named(words, name, path)):
+                    before = path.read_text()
+                    result = run(words[0], "--machine", path, "--force", *words[1:], same, *after)
+                    self.assertEqual((result.code, result.out), (2, ""), result.err)
+                    if own is None or same.name.endswith(name[3:]):
+                        self.assertIn(" name the same file: ", result.err)
+                    self.assertEqual(path.read_text(), before)
+        self.foreign.chmod(0o755)
+        result = run("run", "--force", "--output", self.foreign, self.foreign)
+        self.assertEqual((result.code, self.foreign.read_text()), (2, KEPT))
+        web = self.folder / "web.yml"
+        web.write_text("")
+        result = run("exporter", "--textfile", web, "--web-config", web)
+        self.assertEqual((result.code, web.read_text()), (2, ""))
+
+    def test_a_folder_is_no_file(self):
+        for words, after, own in WRITERS:
+            with self.subTest(words, own=own):
+                for path in (self.named(words, own, self.folder), self.folder / "no folder" / (own or "x")):
+                    result = self.write(words, path, after, "--force")
+                    self.assertEqual(result.code, 125 if after else 1)
+                    self.assertIn(f'"{path}": ', result.err)
+
+    def test_what_is_no_regular_file_is_written_to(self):
+        for words, after, own in WRITERS:
+            with self.subTest(words, own=own):
+                self.assertEqual(self.write(words, self.named(words, own, "/dev/null"), after).code, 0)
+                pipe, got = self.folder / f"pipe-{own or 'x'}", []
+                os.mkfifo(pipe)
+                reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
+                reader.start()
+                self.assertEqual(self.write(words, pipe, after).code, 0)
+                reader.join(60)
+                self.assertTrue(got and got[0])
+                self.assertTrue(stat.S_ISFIFO(pipe.stat().st_mode))
+                pipe.unlink()
+                pipe.symlink_to("new")  # to a file that is not there yet
+                self.assertEqual(self.write(words, pipe, after).code, 0)
+                self.assertTrue(pipe.is_symlink())
+                self.assertGreater((self.folder / "new").stat().st_size, 0)
+                (self.folder / "new").unlink()
+                pipe.unlink()
+
+    def test_standard_output_by_its_name_is_no_file_to_replace(self):
+        for words in (("run", "--output"), ("spill", "--output")):
+            for name, number in (("/dev/stdout", 1), ("/dev/stderr", 2), ("-", 1)):
+                with self.subTest(words, name=name):
+                    target = self.folder / "streams.txt"
+                    with open(target, "w") as file:
+                        streams = {"stdout" if number == 1 else "stderr": file, "stderr" if number == 1 else "stdout": subprocess.DEVNULL}
+                        done = spawn(words[0], "--machine", str(self.simulated), words[1], name, "echo", "mine", **streams)
+                    self.assertEqual(done.returncode, 0)
+                    text = target.read_text()
+                    self.assertTrue(text.startswith("mine\n" if number == 1 else "hmn"), text)
+                    strict_json(text[text.index("{"):])
+
+    def test_a_failure_in_the_middle_leaves_the_old_file(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
+        for words, after, own in WRITERS:
+            if words[-1] == "--record":
+                continue  # grows while the command runs
+            with self.subTest(words, own=own):
+                path = self.folder / (own or "own.json")
+                path.write_text(KEPT)
+                there = sorted(os.listdir(self.folder))
+                result = self.write(words, path, after, "--force", preexec_fn=limit)
+                self.assertEqual(result.code, 125 if after else 1)
+                self.assertIn("File too large", result.err)
+                self.assertEqual((path.read_text(), sorted(os.listdir(self.folder))), (KEPT, there))
+
+    def test_a_file_in_a_folder_that_may_not_be_written_is_written_in_place(self):
+        folder = self.folder / "closed"
+        folder.mkdir()
+        path = folder / "own.json"
+        path.write_text(KEPT)
+        path.chmod(0o666)
+        folder.chmod(0o555)
+        self.folder.chmod(0o755)
+        # Root may write in every folder.
+        nobody = {"user": 65534} if os.geteuid() == 0 else {}
+        try:
+            result = self.write(("run", "--output"), path, ("true",), **nobody)
+        except PermissionError:
+            self.skipTest("nobody may not run hmn here")
+        folder.chmod(0o755)
+        self.assertEqual(result.code, 0, result.err)
+        strict_json(path.read_text())
+
+    def test_json_is_a_flag(self):
+        self.foreign.chmod(0o755)
+        for command in ("run", "spill"):
+            machine = ("--machine", self.simulated)
+            result = run(command, *machine, "--json", self.foreign, "data.txt")
+            self.assertEqual((result.code, self.foreign.read_text()), (0, KEPT))
+            strict_json(result.out.removeprefix("mine\n"))
+            report = self.folder / f"report-{command}.json"
+            for old in (report, "-"):
+                result = run(command, *machine, "--json", old, "true")
+                self.assertEqual((result.code, result.out), (127, ""))
+                self.assertEqual(result.err, f'hmn: cannot run "{old}": No such file or directory; --json takes no file, --output FILE does\n')
+            self.assertFalse(report.exists())
+            both = run(command, *machine, "--json", "--output", report, "true")
+            self.assertEqual((both.code, both.out), (0, report.read_text()))
+            self.assertTrue(both.err.startswith("hmn"))
+            alone = run(command, *machine, "--output", report, "true")
+            self.assertEqual((alone.code, alone.out), (0, ""))
+            self.assertTrue(alone.err.startswith("hmn"))
 
 
 if __name__ == "__main__":

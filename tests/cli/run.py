@@ -43,7 +43,7 @@ class Run(Machines):
         watcher = Watcher(self.timeline, files, seen)
         watcher.start()
         arguments = [str(word).replace("until:", f"until:{self.folder}/seen-") for word in arguments]
-        result = self.on({"devices": []} | HOST if machine is None else machine, "run", "--json",
+        result = self.on({"devices": []} | HOST if machine is None else machine, "run", "--output",
                          self.json, "--interval", "20ms", *options, "--", *arguments, timeout=120, **keys)
         watcher.over.set()
         watcher.join()
@@ -107,6 +107,27 @@ class Run(Machines):
             lambda row: row["proportional_bytes"], lambda row: (row["proportional_bytes"] or 0) >= 90 * MIB))
         self.assertGreaterEqual(said["proportional"]["bytes"], 90 * MIB)
 
+    def test_the_interval_is_the_longest_gap_and_a_peak_with_left_out_samples_a_bound(self):
+        said = self.measured(HOLDER, "fork", "fill:300", "sleep:1500", "wait", machine={"devices": [card()]} | HOST)
+        rows = rows_of(self.timeline)
+        # Without a process left there was nothing to read.
+        for value, key in ((said["all_processes"], lambda row: 0 if row["processes"] == 0 else row["resident_bytes"]),
+                           (said["proportional"], lambda row: row["proportional_bytes"]),
+                           (said["devices"][0]["whole_device"], lambda row: row["devices"] and row["devices"][0]["used_bytes"])):
+            times = [0, *(row["offset_ns"] for row in rows if key(row) is not None and key(row) != []), said["elapsed_ns"]]
+            longest = max(after - before for before, after in zip(times, times[1:]))
+            self.assertEqual(value["interval_ns"], max(longest, 20_000_000))
+        shared = said["proportional"]
+        self.assertEqual(shared["lower_bound"], shared["interval_ns"] >= 40_000_000)
+        bound = ">=" if shared["lower_bound"] else ""
+        self.assertRegex(self.err, rf"PSS +{bound}\d\d\d MiB  at \S+ s, sampled every {shared['interval_ns'] // 1_000_000} ms, each")
+
+    def test_no_axis_ends_above_the_total_of_a_card(self):
+        pools = [{"kind": "vram", "total": "16GiB", "used": "15GiB"}]
+        done = self.on({"devices": [card(pools=pools, telemetry={"gpu_busy_percent": 5})]} | HOST,
+                       "run", "--plot", "-", "--", "sleep", "0.2")
+        self.assertRegex(done.out, r"GPU 0 \[Card\]\n *16\.0 GiB \S")
+
     def test_a_grandchild_that_lost_its_parent_is_kept(self):
         said = self.measured("sh", "-c", f"{HOLDER} fork until:0 child fill:90 until:1 & exec {HOLDER} until:1",
                              seen=(holds(0, 3), holds(90)))
@@ -147,10 +168,10 @@ class Run(Machines):
             if before:
                 kept.write_text("kept")
                 os.link(kept, self.folder / "hard.svg")
-            pairs = [("--record", "kept.json", "--json", "kept.json"),
-                     ("--record", "kept.json", "--json", "./same/kept.json"),
-                     ("--record", "kept.json", "--json", kept),
-                     ("--plot", "new.svg", "--json", "link.json"), ("--json", "link.json", "--plot", "new.svg")]
+            pairs = [("--record", "kept.json", "--output", "kept.json"),
+                     ("--record", "kept.json", "--output", "./same/kept.json"),
+                     ("--record", "kept.json", "--output", kept),
+                     ("--plot", "new.svg", "--output", "link.json"), ("--output", "link.json", "--plot", "new.svg")]
             for pair in pairs + [("--record", "kept.json", "--plot", "hard.svg")] * before:
                 result = run("run", *pair, "touch", "begun", cwd=self.folder)
                 self.assertEqual((result.code, result.out), (2, ""), pair)
@@ -159,11 +180,12 @@ class Run(Machines):
             self.assertFalse((self.folder / "new.svg").exists())
             self.assertEqual(kept.exists(), before)
         self.assertEqual(kept.read_text(), "kept")
-        self.assertEqual(run("run", "--record", "a.json", "--json", "b.json", "true", cwd=self.folder).code, 0)
+        self.assertEqual(run("run", "--record", "a.json", "--output", "b.json", "true", cwd=self.folder).code, 0)
 
     def test_standard_output_is_a_file_too(self):
         (self.folder / "so.json").symlink_to("/dev/stdout")
-        for pair in (("--json", "/dev/stdout", "--plot", "-"), ("--record", "so.json", "--json", "-")):
+        for pair in (("--output", "/dev/stdout", "--plot", "-"), ("--record", "so.json", "--json"),
+                     ("--json", "--output", "-")):
             result = run("run", *pair, "touch", "begun", cwd=self.folder)
             self.assertEqual((result.code, result.out), (2, ""), pair)
             self.assertRegex(result.err, r"^hmn: --\w+ and --\w+ name the same file: .*\n$")
@@ -333,7 +355,7 @@ class Run(Machines):
                      "not shown: GPU 1, 2, where nothing changed\n"):
             self.assertIn(part, done.out)
         self.assertNotIn("GPU 1 [", done.out)
-        wrong = self.on(machine, "run", "--plot", "-", "--json", "-", "--", "true")
+        wrong = self.on(machine, "run", "--plot", "-", "--json", "--", "true")
         self.assertEqual((wrong.code, wrong.err), (2, 'hmn: --plot and --json name the same file: "-"\n'))
 
     def test_peaks_of_a_device_and_when_they_came(self):
@@ -512,7 +534,7 @@ class Run(Machines):
             self.skipTest("unshare is refused")
         path = self.folder / "foreign.jsonl"
         machine = self.machine(self.with_children_on_the_device(GIB))
-        done = subprocess.run([*unshare, *COMMAND, "run", "--json", self.json, "--record", path, "--machine", machine,
+        done = subprocess.run([*unshare, *COMMAND, "run", "--output", self.json, "--record", path, "--machine", machine,
                                "--", "sleep", "0.3"], capture_output=True, env=environment(), timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         said = strict_json(self.json.read_text())
@@ -531,7 +553,7 @@ class Run(Machines):
     def test_the_end_is_seen_where_a_call_of_waiting_fails(self):
         for failing, chld in (("", signal.SIG_IGN), ("ppoll", signal.SIG_DFL), ("wait4", signal.SIG_DFL),
                               ("ppoll,wait4", signal.SIG_DFL)):
-            done = run("run", "--json", self.json, "--", "sh", "-c", "sleep 0.4; exit 7",
+            done = run("run", "--output", self.json, "--", "sh", "-c", "sleep 0.4; exit 7",
                        env=environment(LD_PRELOAD=FAILING_CALLS, HMN_TEST_FAILING=failing),
                        preexec_fn=lambda what=chld: signal.signal(signal.SIGCHLD, what))
             self.assertEqual(done.code, 7, (failing, done.err))
@@ -573,7 +595,7 @@ class Run(Machines):
         ended = self.folder / "ended"
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512))
         command = ("--", "sh", "-c", f"sleep 0.5; touch {ended}; exit $0")
-        for options in (("--interval", "10ms", "--record", self.folder / "rows.csv"), ("--json", self.json)):
+        for options in (("--interval", "10ms", "--record", self.folder / "rows.csv"), ("--output", self.json)):
             for code, expected in (("0", 125), ("7", 7)):
                 done = run("run", *options, *command, code, preexec_fn=limit)
                 self.assertEqual(done.code, expected, done.err)
@@ -607,7 +629,7 @@ class Run(Machines):
             self.skipTest("unshare or mount is refused")
         # The loader finds a library next to the program by way of /proc.
         found = environment(LD_LIBRARY_PATH=str(pathlib.Path(COMMAND[0]).parent))
-        done = subprocess.run([*unshare, *hide, *COMMAND, "run", "--json", self.json, "--", "sleep", "0.3"],
+        done = subprocess.run([*unshare, *hide, *COMMAND, "run", "--output", self.json, "--", "sleep", "0.3"],
                               capture_output=True, env=found, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         said = strict_json(self.json.read_text())
@@ -649,7 +671,7 @@ class Run(Machines):
     def test_standard_output_that_cannot_be_written_is_reported_once(self):
         for words in (("run",), ("spill", "--machine", self.machine(devices=[card()]))):
             with open("/dev/full", "w") as full:
-                done = subprocess.run([*COMMAND, *map(str, words), "--json", "-", "--", "true"], stdout=full,
+                done = subprocess.run([*COMMAND, *map(str, words), "--json", "--", "true"], stdout=full,
                                       stderr=subprocess.PIPE, env=environment(), timeout=60)
             self.assertEqual(done.returncode, 125)
             said = done.stderr.decode().splitlines()
@@ -657,14 +679,14 @@ class Run(Machines):
             self.assertNotIn("Input/output error", done.stderr.decode())
 
     def test_json_on_standard_output_comes_after_the_commands(self):
-        result = run("run", "--json", "-", "--", "echo", "mine")
+        result = run("run", "--json", "--", "echo", "mine")
         mine, said = result.out.splitlines()
         self.assertEqual((mine, strict_json(said)["command"]), ("mine", ["echo", "mine"]))
 
     def test_what_cannot_be_written_is_reported_before_the_command_starts(self):
         mark = self.folder / "started"
         for option, path in (("--record", "/nonexistent/a.csv"), ("--plot", "/nonexistent/a.svg"),
-                             ("--json", "/nonexistent/a.json")):
+                             ("--output", "/nonexistent/a.json")):
             result = run("run", option, path, "--", "touch", mark)
             self.assertEqual(result.code, 125)
             self.assertIn(path, result.err)
@@ -678,7 +700,7 @@ class Run(Machines):
         for arguments, message in (((), "expected a command"), (("--record", "a.txt", "--", "true"), ".jsonl"),
                                    (("--plot", "a.png", "--", "true"), ".svg"),
                                    (("--interval", "5", "--", "true"), "--interval"),
-                                   (("--json", "", "--", "true"), "--json")):
+                                   (("--output", "", "--", "true"), "--output")):
             result = run("run", *arguments)
             self.assertEqual((result.code, result.out), (2, ""), arguments)
             self.assertIn(message, result.err)
@@ -702,7 +724,7 @@ class Group(Machines):
         (proc / "self" / "cgroup").write_text("0::/user.slice/a.scope\n")
         keys = environment(HMN_PROC=str(proc), HMN_CGROUP=str(self.folder / "cgroup"),
                            LD_PRELOAD=GROUP_FILES)
-        result = run("run", "--json", self.json, "--", "true", env=keys)
+        result = run("run", "--output", self.json, "--", "true", env=keys)
         self.assertEqual(result.code, 0, result.err)
         group = strict_json(self.json.read_text())["control_group"]
         self.assertEqual(group, {"bytes": 118 * MIB, "at_ns": None, "kind": "exact", "reason": None})

@@ -29,7 +29,7 @@ CALM = {"devices": FILLS["devices"]}
 class Spill(Machines):
     def report(self, machine, *command, code=0, options=()):
         target = self.folder / "spill.json"
-        done = self.on(machine, "spill", "--json", target, *options, "--", *command)
+        done = self.on(machine, "spill", "--output", target, *options, "--", *command)
         self.assertEqual(done.code, code, done.err)
         found = strict_json(target.read_text())
         jsonschema.validate(found, SCHEMA)
@@ -78,7 +78,7 @@ class Spill(Machines):
             self.skipTest("built without amdgpu")
         target = self.folder / "spill.json"
         fills = f"echo {15 * GIB} > {card}/mem_info_vram_used; echo {384 * MIB} > {card}/mem_info_gtt_used"
-        done = run("spill", "--json", target, "--interval", "1h", "--", "sh", "-c", fills, env=env)
+        done = run("spill", "--output", target, "--interval", "1h", "--", "sh", "-c", fills, env=env)
         self.assertEqual(done.code, 0, done.err)
         found = strict_json(target.read_text())
         self.assertEqual((found["baseline_shared_bytes"], found["peak_shared_bytes"]), (128 * MIB, 384 * MIB))
@@ -94,7 +94,7 @@ class Spill(Machines):
         process = (sys.executable, "-B", SOURCE / "tests/cli/force_spill.py", card, proc)
 
         def run_of(*gib):
-            done = run("spill", "--json", target, "--interval", "10ms", "--", *process, *gib,
+            done = run("spill", "--output", target, "--interval", "10ms", "--", *process, *gib,
                        env=env | {"HMN_PROC": str(proc)})
             self.assertEqual(done.code, 0, done.err)
             return json.loads(target.read_text()), done.err
@@ -153,12 +153,12 @@ class Spill(Machines):
         self.assertEqual((absent.code, absent.out), (127, ""))
         self.assertEqual(absent.err, 'hmn: cannot run "no-such-command": No such file or directory\n')
         self.assertEqual(self.on(CALM, "spill", "--device", "9", "--", "true").code, 125)
-        self.assertEqual(self.on(CALM, "spill", "--json", "/nonexistent/x", "--", "true").code, 125)
+        self.assertEqual(self.on(CALM, "spill", "--output", "/nonexistent/x", "--", "true").code, 125)
         for words in (("--interval", "100"), ("--interval", "0ms"), ()):
             self.assertEqual(self.on(CALM, "spill", *words).code, 2)
 
     def test_standard_output_is_the_commands(self):
-        done = self.on(CALM, "spill", "--json", "-", "--", "echo", "-n", "--json")
+        done = self.on(CALM, "spill", "--json", "--", "echo", "-n", "--json")
         first, _, rest = done.out.partition("{")
         self.assertEqual(first, "--json")
         jsonschema.validate(strict_json("{" + rest), SCHEMA)

@@ -45,9 +45,9 @@ class Run(Groups):
             self.skipTest("this kernel keeps no memory.peak")
 
     def run_json(self, *command, through=(), code=0):
-        with tempfile.NamedTemporaryFile(dir="/tmp") as file:
+        with tempfile.NamedTemporaryFile(dir="/tmp", suffix=".json") as file:
             pathlib.Path(file.name).chmod(0o666)
-            result = hmn("run", "--trace", "--json", file.name, "--", *command, through=through, code=code)
+            result = hmn("run", "--trace", "--output", file.name, "--", *command, through=through, code=code)
             self.report = result.err
             return result, json.loads(pathlib.Path(file.name).read_text())
 

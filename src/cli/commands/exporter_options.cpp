@@ -16,6 +16,8 @@
 namespace hmn::cli {
 namespace {
 
+constexpr std::string_view text_suffixes[] = {".prom"};
+
 std::optional<std::uint16_t> parse_port(std::string_view text) {
   std::uint16_t port = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
@@ -121,6 +123,7 @@ void add_exporter(CLI::App& app, exporter_texts& into) {
        {"--textfile", &into.text_file, "FILE", "Write the metrics to FILE for node_exporter"},
        {"--interval", &into.interval, "DURATION", "With --textfile: write again at an interval"},
        {"--timeout", &into.timeout, "DURATION", "Maximum wait for drivers [2s]"}});
+  app.add_flag("--force", into.force, "With --textfile: replace a file of any name");
   app.add_flag("--once", into.once, "Print the metrics");
   app.add_flag("--openmetrics", into.openmetrics, "With --once, --textfile: OpenMetrics format");
 }
@@ -142,7 +145,7 @@ std::optional<failure> apply_exporter(const exporter_texts& from, exporter_setti
   if (auto wrong = refuse_empty("--web-config", from.web_config, a_path)) return wrong;
   to.web_config = from.web_config;
   to.once = from.once;
-  to.text_file = from.text_file;
+  if (from.text_file) to.text_file = {"--textfile", *from.text_file, text_suffixes, from.force};
   to.format = from.openmetrics ? text_format::openmetrics : text_format::prometheus;
   return std::nullopt;
 }

@@ -22,6 +22,7 @@ struct exporter_texts {
   std::optional<std::string> interval;
   std::optional<std::string> per;
   std::optional<std::string> compat;
+  bool force = false;
   bool once = false;
   bool openmetrics = false;
 };

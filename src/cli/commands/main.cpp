@@ -5,6 +5,7 @@
 #include <new>
 
 #include "cli/commands/commands.hpp"
+#include "cli/commands/files.hpp"
 #include "cli/commands/options.hpp"
 #include "cli/exporter/exporter.hpp"
 #include "cli/system/streams.hpp"
@@ -22,6 +23,7 @@ std::uint32_t open_timeout(const options& asked) {
 }
 
 expected<exit_code> run(const options& asked) {
+  if (auto refused = check_files(asked)) return *std::move(refused);
   // Never closed: the kernel ends what a driver's library holds in less time.
   static const auto in =
       session::open({open_timeout(asked), asked.has_timeout, asked.trace, asked.machine,

@@ -301,10 +301,10 @@ expected<options> interpret(const texts& from, command run,
   if (auto wrong = apply_common(from.after, to)) return *std::move(wrong);
   to.slow = from.slow;
   to.unsupported = from.unsupported;
-  if (run == command::record_machine)
+  if (run == command::record_machine) {
     if (auto wrong = refuse_empty("FILE", from.file, a_path)) return *std::move(wrong);
-  to.file = from.file;
-  to.force = from.force;
+    to.file = {"FILE", from.file, {}, from.force};
+  }
   if (from.device)
     if (const auto argument = parse_device_argument(*from.device); !argument) return argument.why();
   to.device = from.device;

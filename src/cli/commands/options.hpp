@@ -60,9 +60,8 @@ struct options {
   watch_options watch;
   top_options top;
   exporter_settings exporter;
-  std::vector<std::string> words;  // command after "--"
-  std::string file;                // written by record-machine
-  bool force = false;              // replace an existing file
+  std::vector<std::string> words;     // command after "--"
+  std::optional<file_to_write> file;  // of record-machine
 };
 
 // Text printed for --help or --version.

@@ -73,26 +73,19 @@ expected<std::string> recording_of(const session& in) {
 }  // namespace
 
 expected<exit_code> run_record_machine(const session& in, const options& asked, const style&) {
-  const bool is_file = asked.file != "-";
-  if (is_file) {
-    if (auto refused = why_not_new(asked.file, asked.force)) return *std::move(refused);
-  }
   hypomnesis::snapshot_options what;
   what.collect = everything;
   in.collect(what);
   const auto text = recording_of(in);
   if (!text) return text.why();
-  auto code = exit_code::done;
-  if (!is_file)
-    code = write_output(*text);
-  else if (auto refused = write_new_file(asked.file, *text, asked.force))
-    return *std::move(refused);
+  if (auto refused = write_file(*asked.file, *text, readers::owner)) return *std::move(refused);
   for (const auto& line : kinds_in_recording(*text)) write_notice("kept: " + line);
-  write_notice(
-      fmt::format("{}: {} bytes; of processes the programs are kept, else numbers and words that "
-                  "are looked for; read it before you pass it on",
-                  is_file ? fmt::format("\"{}\"", asked.file) : "standard output", text->size()));
-  return code;
+  write_notice(fmt::format(
+      "{}: {} bytes; of processes the programs are kept, else numbers and words that "
+      "are looked for; read it before you pass it on",
+      asked.file->path == "-" ? "standard output" : fmt::format("\"{}\"", asked.file->path),
+      text->size()));
+  return exit_code::done;
 }
 
 }  // namespace hmn::cli

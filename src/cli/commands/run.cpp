@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
-#include <span>
+#include <optional>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/run_report.hpp"
 #include "cli/measure/timeline.hpp"
 #include "cli/system/child.hpp"
-#include "cli/system/file.hpp"
+#include "cli/system/new_file.hpp"
+#include "cli/system/output_file.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/output.hpp"
 #include "cli/text/text_plot.hpp"
@@ -18,43 +16,6 @@
 
 namespace hmn::cli {
 namespace {
-
-struct outputs {
-  std::optional<late_file> record;
-  std::optional<late_file> plot;
-  std::optional<late_file> json;
-
-  std::array<std::optional<late_file>*, 3> all() { return {&record, &plot, &json}; }
-};
-
-struct requested_file {
-  const char* option;
-  const std::optional<std::string>& path;
-  std::optional<late_file>& file;
-};
-
-// Returns why two options cannot name one file, of which the second would overwrite the first.
-std::optional<failure> check_distinct(std::span<const requested_file> all) {
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (all[i].path && all[j].path && is_same_file(*all[i].path, *all[j].path))
-        return misused(fmt::format("{} and {} name the same file: \"{}\"", all[j].option,
-                                   all[i].option, *all[i].path));
-  return std::nullopt;
-}
-
-std::optional<failure> open_all(const run_options& asked, outputs& to) {
-  const requested_file all[] = {{"--record", asked.record, to.record},
-                                {"--plot", asked.plot, to.plot},
-                                {"--json", asked.json, to.json}};
-  if (auto twice = check_distinct(all)) return twice;
-  for (const auto& each : all) {
-    if (!each.path) continue;
-    each.file.emplace(*each.path);
-    if (!each.file->is_good()) return each.file->why();
-  }
-  return std::nullopt;
-}
 
 // Reads VmHWM rather than ru_maxrss, which includes the parent's size when it started hmn.
 std::optional<std::uint64_t> own_peak_bytes(const session& in) {
@@ -82,22 +43,32 @@ std::vector<std::uint32_t> indexes_of(const run_meter& meter) {
   return all;
 }
 
+// Timeline of --record, whose file is opened before the command is started.
 class recorder {
  public:
-  recorder(outputs& to, const options& asked, const run_meter& meter)
-      : to_(to), indexes_(indexes_of(meter)) {
-    if (!to_.record) return;
-    form_ = *timeline_form_of(*asked.measured.record);
-    to_.record->write(timeline_header(form_, indexes_));
+  recorder(const std::optional<file_to_write>& to, const run_meter& meter)
+      : indexes_(indexes_of(meter)) {
+    if (!to) return;
+    path_ = to->path;
+    form_ = *timeline_form_of(path_);
+    file_.emplace(path_);
+  }
+  std::optional<failure> why() const {
+    return file_ && !file_->is_good() ? std::optional(failed_at(path_, file_->why()))
+                                      : std::nullopt;
+  }
+  void begin() {
+    if (file_) file_->write(timeline_header(form_, indexes_));
   }
   void add(const run_sample& sample) {
-    if (to_.record) to_.record->write(timeline_line(form_, sample, indexes_));
+    if (file_) file_->write(timeline_line(form_, sample, indexes_));
   }
 
  private:
-  outputs& to_;
   std::vector<std::uint32_t> indexes_;
+  std::string path_;
   timeline_form form_ = timeline_form::json_lines;
+  std::optional<output_file> file_;
 };
 
 expected<child> start(const std::vector<std::string>& command, std::optional<command_group>& group,
@@ -109,25 +80,25 @@ expected<child> start(const std::vector<std::string>& command, std::optional<com
 }
 
 // Turns a success into a failure if requested output could not be written.
-exit_code report(const run_outcome& of, outputs& to, const options& asked, const style& as) {
+exit_code report(const run_outcome& of, const recorder& record, const options& asked,
+                 const style& as) {
   write_report(run_text(of, asked.trace));
-  if (to.plot)
-    to.plot->write(asked.measured.plot == "-" ? text_of(run_plot(of), as) : svg_of(run_plot(of)));
-  if (to.json) to.json->write(run_json(of));
   auto code = of.result.end.status;
-  for (const auto* each : to.all()) {
-    if (!*each || (*each)->is_good()) continue;
-    write_notice((*each)->why().message);
+  const auto count = [&code](const std::optional<failure>& wrong) {
+    if (!wrong) return;
+    write_notice(wrong->message);
     if (code == exit_code::done) code = exit_code::wrapper_failed;
-  }
+  };
+  count(record.why());
+  if (const auto& plot = asked.measured.plot)
+    count(write_file(*plot, plot->path == "-" ? text_of(run_plot(of), as) : svg_of(run_plot(of))));
+  for (const auto& each : asked.measured.reports) count(write_file(each, run_json(of)));
   return code;
 }
 
 }  // namespace
 
 expected<exit_code> run_run(const session& in, const options& asked, const style& as) {
-  outputs to;
-  if (auto refused = open_all(asked.measured, to)) return *std::move(refused);
   auto meter = prepare(in, asked);
   if (!meter) return meter.why();
   run_result result;
@@ -138,12 +109,14 @@ expected<exit_code> run_run(const session& in, const options& asked, const style
     group.emplace(*std::move(made));
   else
     result.why_no_group = made.why().message;
-  recorder record(to, asked, *meter);
+  recorder record(asked.measured.record, *meter);
+  if (auto refused = record.why()) return *std::move(refused);
 
   result.started_unix_ns = unix_time_ns();
   const auto begun = child::clock::now();
   auto running = start(asked.words, group, result.why_no_group);
   if (!running) return running.why();
+  record.begin();
   result.own_bytes = own_peak_bytes(in);
   process_tree tree(roots, running->pid());
   meter->watch(tree, running->pid(), group ? &*group : nullptr);
@@ -163,7 +136,7 @@ expected<exit_code> run_run(const session& in, const options& asked, const style
   }
   result.energy = meter->end();
   result.peaks = meter->peaks(result.started_unix_ns);
-  return report({result, account, *meter}, to, asked, as);
+  return report({result, account, *meter}, record, asked, as);
 }
 
 }  // namespace hmn::cli

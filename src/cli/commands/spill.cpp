@@ -64,9 +64,6 @@ std::string json_of(const observer& of, exit_code status) {
 }  // namespace
 
 expected<exit_code> run_spill(const session& in, const options& asked, const style& as) {
-  std::optional<late_file> json;
-  if (asked.spill.json) json.emplace(*asked.spill.json);
-  if (json && !json->is_good()) return json->why();
   auto observing = make_observer(in, asked);
   if (!observing) return observing.why();
   {
@@ -86,10 +83,14 @@ expected<exit_code> run_spill(const session& in, const options& asked, const sty
   write_report(spill_text("hmn spill", observing->detector().info(), as.ascii_only) +
                bounds_text("hmn spill", observing->bounds()));
   auto code = running->end().status;
-  if (json) json->write(json_of(*observing, code));
-  if (!json || json->is_good()) return code;
-  write_notice(json->why().message);
-  return code == exit_code::done ? exit_code::wrapper_failed : code;
+  const auto json = json_of(*observing, code);
+  for (const auto& each : asked.spill.reports) {
+    const auto wrong = write_file(each, json);
+    if (!wrong) continue;
+    write_notice(wrong->message);
+    if (code == exit_code::done) code = exit_code::wrapper_failed;
+  }
+  return code;
 }
 
 }  // namespace hmn::cli

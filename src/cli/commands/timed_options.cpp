@@ -16,6 +16,9 @@
 namespace hmn::cli {
 namespace {
 
+constexpr std::string_view plot_suffixes[] = {".svg"};
+constexpr std::string_view report_suffixes[] = {".json"};
+
 expected<std::uint64_t> parse_count(std::string_view text) {
   std::uint64_t count = 0;
   const auto end = text.data() + text.size();
@@ -45,6 +48,19 @@ std::optional<failure> take_time(const char* option, const std::optional<std::st
   const auto time = parse_time(option, *from);
   if (!time) return time.why();
   to = *time;
+  return std::nullopt;
+}
+
+void add_report(CLI::App& app, report_texts& into) {
+  app.add_flag("--json", into.json, "Print the report as a JSON object");
+  add_values(app, {{"--output", &into.output, "FILE", "Write the report to FILE as JSON (.json)"}});
+  app.add_flag("--force", into.force, "Replace existing files of any name");
+}
+
+std::optional<failure> take_reports(const report_texts& from, std::vector<file_to_write>& to) {
+  if (auto wrong = refuse_empty("--output", from.output, a_path_or_dash)) return wrong;
+  if (from.json) to.push_back({"--json", "-", {}, false});
+  if (from.output) to.push_back({"--output", *from.output, report_suffixes, from.force});
   return std::nullopt;
 }
 
@@ -87,7 +103,7 @@ const char* const run_examples =
     "  hmn run python3 -V\n"
     "  hmn run --plot memory.svg --record memory.csv sleep 0.2\n"
     "  hmn run --plot - sleep 0.2           a plot in the terminal\n"
-    "  hmn run --json - true | jq .largest_process.bytes\n"
+    "  hmn run --json true | jq .largest_process.bytes\n"
     "\n"
     "The command starts at the first word that is not an option, or after --.\n"
     "\n"
@@ -96,32 +112,30 @@ const char* const run_examples =
     "See hmn-run(1).";
 
 void add_run(CLI::App& app, run_texts& into) {
-  add_values(app,
-             {{"--record", &into.record, "FILE", "Write each sample to FILE (.jsonl or .csv)"},
-              {"--plot", &into.plot, "FILE", "Plot to FILE (.svg), or in the terminal (-)"},
-              {"--interval", &into.interval, "DURATION", "Time between samples [100ms]"},
-              {"--json", &into.json, "FILE", "Write the result to FILE (-: standard output)"}});
+  add_values(app, {{"--record", &into.record, "FILE", "Write each sample to FILE (.jsonl or .csv)"},
+                   {"--plot", &into.plot, "FILE", "Plot to FILE (.svg), or in the terminal (-)"},
+                   {"--interval", &into.interval, "DURATION", "Time between samples [100ms]"}});
+  add_report(app, into.report);
 }
 
 std::optional<failure> apply_run(const run_texts& from, run_options& to) {
   if (auto wrong = take_interval(from.interval, to.interval_ms)) return wrong;
-  if (from.record)
+  if (from.record) {
     if (const auto form = timeline_form_of(*from.record); !form) return form.why();
+    to.record = {"--record", *from.record, timeline_suffixes, from.report.force};
+  }
   if (from.plot && *from.plot != "-" && !from.plot->ends_with(".svg"))
     return misused(
         fmt::format("--plot \"{}\": expected a file whose name ends in .svg, or - for the terminal",
                     *from.plot));
-  if (auto wrong = refuse_empty("--json", from.json, a_path_or_dash)) return wrong;
-  to.record = from.record;
-  to.plot = from.plot;
-  to.json = from.json;
-  return std::nullopt;
+  if (from.plot) to.plot = {"--plot", *from.plot, plot_suffixes, from.report.force};
+  return take_reports(from.report, to.reports);
 }
 
 const char* const spill_examples =
     "Examples:\n"
     "  hmn spill ./train --steps 100\n"
-    "  hmn spill --interval 50ms --json spill.json ./train\n"
+    "  hmn spill --interval 50ms --output spill.json ./train\n"
     "\n"
     "The command starts at the first word that is not an option, or after --.\n"
     "\n"
@@ -130,16 +144,13 @@ const char* const spill_examples =
     "See hmn-spill(1).";
 
 void add_spill(CLI::App& app, spill_texts& into) {
-  add_values(app,
-             {{"--interval", &into.interval, "DURATION", "Time between samples [100ms]"},
-              {"--json", &into.json, "FILE", "Write the report to FILE (-: standard output)"}});
+  add_values(app, {{"--interval", &into.interval, "DURATION", "Time between samples [100ms]"}});
+  add_report(app, into.report);
 }
 
 std::optional<failure> apply_spill(const spill_texts& from, spill_options& to) {
   if (auto wrong = take_interval(from.interval, to.interval_ms)) return wrong;
-  if (auto wrong = refuse_empty("--json", from.json, a_path_or_dash)) return wrong;
-  to.json = from.json;
-  return std::nullopt;
+  return take_reports(from.report, to.reports);
 }
 
 const char* const wait_examples =

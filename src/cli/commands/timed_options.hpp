@@ -7,6 +7,7 @@
 
 #include "cli/expected.hpp"
 #include "cli/measure/sort_key.hpp"
+#include "cli/system/new_file.hpp"
 
 namespace CLI {
 class App;
@@ -38,12 +39,19 @@ extern const char* const log_examples;
 void add_log(CLI::App& app, log_texts& into);
 std::optional<failure> apply_log(const log_texts& from, log_options& to);
 
+// Where the report of `hmn run` and `hmn spill` goes as JSON, as given on the command line.
+struct report_texts {
+  bool json = false;
+  std::optional<std::string> output;
+  bool force = false;
+};
+
 // Parsed options of `hmn run`.
 struct run_options {
   std::uint32_t interval_ms = 100;
-  std::optional<std::string> record;
-  std::optional<std::string> plot;
-  std::optional<std::string> json;  // "-": standard output
+  std::optional<file_to_write> record;
+  std::optional<file_to_write> plot;
+  std::vector<file_to_write> reports;  // of --json and --output
 };
 
 // Options of `hmn run` as given on the command line.
@@ -51,7 +59,7 @@ struct run_texts {
   std::optional<std::string> interval;
   std::optional<std::string> record;
   std::optional<std::string> plot;
-  std::optional<std::string> json;
+  report_texts report;
 };
 
 extern const char* const run_examples;
@@ -61,13 +69,13 @@ std::optional<failure> apply_run(const run_texts& from, run_options& to);
 // Parsed options of `hmn spill`.
 struct spill_options {
   std::uint32_t interval_ms = 100;
-  std::optional<std::string> json;  // "-": standard output
+  std::vector<file_to_write> reports;  // of --json and --output
 };
 
 // Options of `hmn spill` as given on the command line.
 struct spill_texts {
   std::optional<std::string> interval;
-  std::optional<std::string> json;
+  report_texts report;
 };
 
 extern const char* const spill_examples;

@@ -6,7 +6,7 @@ _hmn_command() {
   local i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --timeout | --machine | --color | --pid | --device | --sort | --by | --match | --columns | --interval | --count | --duration | --record | --plot | --free | --top | --context | --batch | --kv-type | --frames | --user | --listen | --web-config | --max-age | --textfile | --per | --compat) ((i++)) ;;
+      --timeout | --machine | --color | --pid | --device | --sort | --by | --match | --columns | --interval | --count | --duration | --record | --plot | --output | --free | --top | --context | --batch | --kv-type | --frames | --user | --listen | --web-config | --max-age | --textfile | --per | --compat) ((i++)) ;;
       top | ps | snapshot | log | metrics | fit | run | spill | watch | wait | exporter | doctor | record-machine | help)
         echo "${COMP_WORDS[i]}"
         return
@@ -39,8 +39,7 @@ _hmn_inner() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --) [[ ! $seen ]] || echo $((i + 1)); return ;;
-      --timeout | --machine | --color | --device | --interval | --record | --plot | --free) ((i++)) ;;
-      --json) [[ $seen != run && $seen != spill ]] || ((i++)) ;;
+      --timeout | --machine | --color | --device | --interval | --record | --plot | --output | --free) ((i++)) ;;
       -*) ;;
       *)
         [[ ! $seen ]] || { echo "$i"; return; }
@@ -99,7 +98,7 @@ _hmn() {
     --columns) _hmn_words "pid name vram shared ram device type user load container nspid command peak" "$word" ;;
     --interval) _hmn_words "100ms 1s 10s 1m" "$word" ;;
     --duration) _hmn_words "10s 1m 1h" "$word" ;;
-    --record | --plot | --web-config | --textfile)
+    --record | --plot | --output | --web-config | --textfile)
       _hmn_files "$word"
       ;;
     --free) _hmn_words "1GiB 8GiB 20GiB 40GiB" "$word" ;;
@@ -121,11 +120,11 @@ _hmn() {
           _hmn_words "--context --batch --kv-type --device --json $common" "$word"
           [[ $word == -* ]] || _hmn_files "$word"
           ;;
-        run) _hmn_words "--record --plot --interval --device --json $common" "$word" ;;
-        spill) _hmn_words "--interval --device --json $common" "$word" ;;
+        run) _hmn_words "--record --plot --interval --device --json --output --force $common" "$word" ;;
+        spill) _hmn_words "--interval --device --json --output --force $common" "$word" ;;
         watch) _hmn_words "--interval --duration --top --match --sort --follow-new --device --json $common" "$word" ;;
         wait) _hmn_words "--free --any --device --interval --json $common" "$word" ;;
-        exporter) _hmn_words "--listen --web-config --max-age --per --compat --once --openmetrics --textfile --interval $common" "$word" ;;
+        exporter) _hmn_words "--listen --web-config --max-age --per --compat --once --openmetrics --textfile --interval --force $common" "$word" ;;
         snapshot) _hmn_words "$common" "$word" ;;
         doctor) _hmn_words "--json $common" "$word" ;;
         help) _hmn_words "top ps snapshot log metrics fit run spill watch wait exporter doctor record-machine" "$word" ;;

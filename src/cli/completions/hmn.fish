@@ -67,12 +67,14 @@ complete -c hmn -n '__fish_seen_subcommand_from fit' -l device -x -a '(__hmn_num
 complete -c hmn -n '__fish_seen_subcommand_from fit' -l json -d 'Print a JSON object'
 
 # The command that they run completes as by itself. -_ is no option: it ends those of the function.
-complete -c hmn -n '__fish_seen_subcommand_from run spill' -x -a '(__fish_complete_subcommand --fcs-skip=2 -_ --timeout --machine --color --interval --device --record --plot --json)'
+complete -c hmn -n '__fish_seen_subcommand_from run spill' -x -a '(__fish_complete_subcommand --fcs-skip=2 -_ --timeout --machine --color --interval --device --record --plot --output)'
 complete -c hmn -n '__fish_seen_subcommand_from wait' -x -a '(__fish_complete_subcommand --fcs-skip=2 -_ --timeout --machine --color --interval --device --free)'
 
 complete -c hmn -n '__fish_seen_subcommand_from spill' -l interval -x -a '50ms 100ms 1s' -d 'Time between samples'
 complete -c hmn -n '__fish_seen_subcommand_from spill' -l device -x -a '(__hmn_numbers_of index)' -d 'This device'
-complete -c hmn -n '__fish_seen_subcommand_from spill' -l json -r -F -d 'Write the report to a file'
+complete -c hmn -n '__fish_seen_subcommand_from spill' -l json -d 'Print a JSON object'
+complete -c hmn -n '__fish_seen_subcommand_from spill' -l output -r -F -d 'Write the report as JSON to a file'
+complete -c hmn -n '__fish_seen_subcommand_from spill' -l force -d 'Replace existing files of any name'
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l interval -x -a '1s 5s 1m' -d 'Time between samples'
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l duration -x -a '10s 1m 1h' -d 'Exit after this time'
 complete -c hmn -n '__fish_seen_subcommand_from watch' -l top -x -d 'Follow the top N'
@@ -85,7 +87,9 @@ complete -c hmn -n '__fish_seen_subcommand_from run' -l record -r -F -d 'Write e
 complete -c hmn -n '__fish_seen_subcommand_from run' -l plot -r -F -a - -d 'Draw a plot into a file, or as text (-)'
 complete -c hmn -n '__fish_seen_subcommand_from run' -l interval -x -a '20ms 100ms 1s' -d 'Time between samples'
 complete -c hmn -n '__fish_seen_subcommand_from run' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
-complete -c hmn -n '__fish_seen_subcommand_from run' -l json -r -F -d 'Write the result to a file'
+complete -c hmn -n '__fish_seen_subcommand_from run' -l json -d 'Print a JSON object'
+complete -c hmn -n '__fish_seen_subcommand_from run' -l output -r -F -d 'Write the report as JSON to a file'
+complete -c hmn -n '__fish_seen_subcommand_from run' -l force -d 'Replace existing files of any name'
 
 complete -c hmn -n '__fish_seen_subcommand_from wait' -l free -x -a '1GiB 8GiB 20GiB 40GiB' -d 'Free memory to wait for'
 complete -c hmn -n '__fish_seen_subcommand_from wait' -l any -d 'First device with that much free'
@@ -106,3 +110,4 @@ complete -c hmn -n '__fish_seen_subcommand_from exporter' -l once -d 'Print the 
 complete -c hmn -n '__fish_seen_subcommand_from exporter' -l openmetrics -d 'OpenMetrics format'
 complete -c hmn -n '__fish_seen_subcommand_from exporter' -l textfile -r -F -d 'Write the metrics'
 complete -c hmn -n '__fish_seen_subcommand_from exporter' -l interval -x -a '15s 1m' -d 'Write again at an interval'
+complete -c hmn -n '__fish_seen_subcommand_from exporter' -l force -d 'Replace a file of any name'

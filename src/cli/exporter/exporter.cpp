@@ -37,14 +37,15 @@ expected<exit_code> print(scraper& from, const exporter_settings& how) {
 }
 
 // A failure to write is reported and tried again: a full disk may have space later.
-expected<exit_code> write_file(scraper& from, const exporter_settings& how) {
+expected<exit_code> write_text_file(scraper& from, const exporter_settings& how) {
+  auto to = *how.text_file;
   stop_request stop;
   for (auto next = stop_request::clock::now();;) {
     const auto done = scrape_now(from, how);
-    auto wrong = write_new_file(*how.text_file, write_samples(done.made, how.format), true,
-                                readers::everyone);
+    auto wrong = write_file(to, write_samples(done.made, how.format), readers::everyone);
     if (!how.interval_ms) return wrong ? expected<exit_code>(*std::move(wrong)) : result_of(done);
     if (wrong) write_notice(wrong->message);
+    to.force = to.force || !wrong;  // replaces what it has written
     next = std::max(next + milliseconds(*how.interval_ms), stop_request::clock::now());
     if (stop.wait_until(next)) return exit_code::done;
   }
@@ -86,7 +87,7 @@ expected<exit_code> serve_until_stopped(scraper& from, const exporter_settings& 
 expected<exit_code> run_exporter(const session& in, const exporter_settings& how) {
   scraper from(in, how);
   if (how.once) return print(from, how);
-  return how.text_file ? write_file(from, how) : serve_until_stopped(from, how);
+  return how.text_file ? write_text_file(from, how) : serve_until_stopped(from, how);
 }
 
 }  // namespace hmn::cli

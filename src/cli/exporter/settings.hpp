@@ -8,6 +8,7 @@
 #include "cli/exporter/compat.hpp"
 #include "cli/exporter/text_format.hpp"
 #include "cli/exporter/workloads.hpp"
+#include "cli/system/new_file.hpp"
 
 namespace hmn::cli {
 
@@ -21,7 +22,7 @@ struct exporter_settings {
   std::vector<grouping> per;        // by what the memory of processes is added up
   std::vector<dialect> compatible;  // names of other exporters, in addition
   bool once = false;
-  std::optional<std::string> text_file;
+  std::optional<file_to_write> text_file;
   std::optional<std::uint32_t> interval_ms;      // between two writings of the text file; none: one
   text_format format = text_format::prometheus;  // of --once and of the text file
 };

@@ -67,9 +67,9 @@ std::string csv_line(const run_sample& s, std::size_t devices) {
 }  // namespace
 
 expected<timeline_form> timeline_form_of(std::string_view path) {
-  for (const char* ending : {".jsonl", ".ndjson", ".json"})
-    if (path.ends_with(ending)) return timeline_form::json_lines;
   if (path.ends_with(".csv")) return timeline_form::csv;
+  for (const auto ending : timeline_suffixes)
+    if (path.ends_with(ending)) return timeline_form::json_lines;
   return misused(fmt::format(
       "--record \"{}\": expected a file whose name ends in .jsonl (JSON Lines) or .csv", path));
 }

@@ -11,7 +11,8 @@ namespace hmn::cli {
 
 enum class timeline_form { json_lines, csv };
 
-// Chooses by the suffix of the file name: .jsonl, .ndjson, .json; .csv.
+// Endings of the names of files, which choose the form.
+inline constexpr std::string_view timeline_suffixes[] = {".jsonl", ".ndjson", ".json", ".csv"};
 expected<timeline_form> timeline_form_of(std::string_view path);
 
 // Takes in `indexes` the devices in the samples' order.

@@ -43,6 +43,9 @@ class child {
  public:
   using clock = std::chrono::steady_clock;
 
+  // Returns why start() would not find a program that could be run, with exit_code 127 or 126; none
+  // where only starting it can tell.
+  static std::optional<failure> why_not_found(const std::string& program);
   // Fails with exit_code 127 (not found) or 126 for a command that cannot be started.
   static expected<child> start(const std::vector<std::string>& command);
   // Replaces hmn by the command: returns only on failure, or, on systems without exec, with the

@@ -19,6 +19,9 @@ std::string absolute_path(const std::string& path);
 // Returns whether two paths are of one file, through links too, which need not exist yet.
 bool is_same_file(const std::string& path, const std::string& other);
 
+// POSIX: returns the file that a path leads to through links, which need not exist yet.
+std::string link_target(std::string path);
+
 // Reads at most 1 MiB; returns none for an unreadable file.
 std::optional<std::string> read_text_file(const std::string& path);
 // Returns sorted names, without those that begin with a dot.

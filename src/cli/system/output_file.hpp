@@ -6,7 +6,8 @@
 
 namespace hmn::cli {
 
-// File that is created, or truncated, for writing.
+// File that is written bit by bit. It is created when it is opened, but keeps its content until the
+// first writing.
 class output_file {
  public:
   explicit output_file(const std::string& path);
@@ -20,6 +21,7 @@ class output_file {
 
  private:
   std::intptr_t file_ = -1;  // a descriptor, or a handle of Windows
+  bool is_begun_ = false;
   std::string why_;
 };
 

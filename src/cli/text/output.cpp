@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/text/output.hpp"
 
-#include <fmt/format.h>
-
 #include <string>
 
 #include "cli/system/streams.hpp"
@@ -28,21 +26,6 @@ void write_report(std::string_view lines) {
 
 void write_notice(std::string_view message) {
   write_stream(stream::error, std::string("hmn: ").append(escape_for_text(message)).append("\n"));
-}
-
-late_file::late_file(std::string path) : path_(std::move(path)) {
-  if (path_ != "-") file_.emplace(path_);
-}
-
-failure late_file::why() const {
-  return file_ ? failed_at(path_, file_->why()) : failed(why_);
-}
-
-void late_file::write(std::string_view text) {
-  if (file_) return file_->write(text);
-  const auto end = write_stream(stream::output, text);
-  if (end.how == write_end::reason::failed)
-    why_ = "cannot write to standard output: " + message_of(end);
 }
 
 }  // namespace hmn::cli

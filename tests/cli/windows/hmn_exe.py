@@ -123,7 +123,7 @@ class Looks(Hmn):
 class Commands(Hmn):
     def measured(self, *words, code=0, options=()):
         target = self.folder / "run.json"
-        self.out = self.hmn("run", "--json", windows_path(target), "--interval", "20ms", *options,
+        self.out = self.hmn("run", "--output", windows_path(target), "--interval", "20ms", *options,
                             "--", *words, code=code)
         said = json.loads(target.read_text())
         jsonschema.validate(said, schema("run"))
@@ -181,11 +181,24 @@ class Commands(Hmn):
     def test_spill_reports_that_nothing_can_be_measured(self):
         machine = self.machine(devices=[])
         target = self.folder / "spill.json"
-        self.hmn("spill", "--machine", machine, "--json", windows_path(target), "--",
+        self.hmn("spill", "--machine", machine, "--output", windows_path(target), "--",
                  *self.partner("exit", "3"), code=3)
         said = json.loads(target.read_text())
         jsonschema.validate(said, schema("spill"))
         self.assertEqual((said["measurable"], said["exit_status"]), (False, 3))
+
+    def test_a_file_of_another_kind_is_replaced_with_force_only(self):
+        kept = self.folder / "train.bat"
+        kept.write_text("mine")
+        for words in (("run", "--output"), ("spill", "--output"), ("exporter", "--textfile")):
+            command = () if words[0] == "exporter" else self.partner("exit", "0")
+            self.hmn(*words, windows_path(kept), *command, code=125 if command else 1)
+            self.assertIn("is there already", self.err)
+            if command:
+                self.hmn(*words, windows_path(kept), "--force", "no-such-command", code=127)
+            self.assertEqual(kept.read_text(), "mine")
+        self.hmn("run", "--force", "--output", windows_path(kept), *self.partner("exit", "0"))
+        self.assertEqual(json.loads(kept.read_text())["exit_code"], 0)
 
     def test_wait_gives_up_in_time_or_starts_the_command(self):
         free = {"name": "Card", "vendor": "nvidia", "uuid": "GPU-1",

@@ -49,7 +49,7 @@ class Command(Machine):
         # What is used of the first is NVML's value, 1 GiB.
         for key, total, used, shared in (("0", 12 * GIB, GIB, 120 * MIB), ("1", 8 * GIB, 64 * MIB, 32 * MIB)):
             target = self.folder / "spill.json"
-            self.hmn("spill", "--device", key, "--json", "Z:" + str(target).replace("/", "\\"), "--",
+            self.hmn("spill", "--device", key, "--output", "Z:" + str(target).replace("/", "\\"), "--",
                      "cmd", "/c", "exit 3", code=3)
             said = json.loads(target.read_text())
             self.assertEqual((said["measurable"], said["spilled"]), (True, False))

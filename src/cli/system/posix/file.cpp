@@ -29,19 +29,6 @@ std::string identity(std::uint64_t device, std::uint64_t inode) {
   return fmt::format("{}:{}", device, inode);
 }
 
-// Returns the file that a link to no file yet will create.
-std::string target_of(std::string path) {
-  constexpr int most_links = 40;
-  std::array<char, 4096> target;
-  for (int i = 0; i < most_links; ++i) {
-    const auto got = platform::read_link(path.c_str(), target);
-    if (!got) break;
-    if (target[0] != '/') path.resize(path.rfind('/') + 1);  // npos: nothing remains
-    path = (target[0] == '/' ? "" : path) + std::string(target.data(), got.value);
-  }
-  return path;
-}
-
 // Returns what identifies a file: where it is stored, or the path that it will have. "-": standard
 // output.
 std::string resolved(const std::string& asked) {
@@ -50,7 +37,7 @@ std::string resolved(const std::string& asked) {
     return identity(static_cast<std::uint64_t>(output.st_dev), output.st_ino);
   if (const auto is = platform::status_of(asked.c_str()))
     return identity(is.value.device, is.value.inode);
-  const auto path = target_of(asked);
+  const auto path = link_target(asked);
   const auto slash = path.rfind('/');
   const auto folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   return real_path(folder.c_str()).value_or(folder) + '/' + path.substr(slash + 1);
@@ -81,6 +68,18 @@ std::string absolute_path(const std::string& path) {
 
 bool is_same_file(const std::string& path, const std::string& other) {
   return resolved(path) == resolved(other);
+}
+
+std::string link_target(std::string path) {
+  constexpr int most_links = 40;
+  std::array<char, 4096> target;
+  for (int i = 0; i < most_links; ++i) {
+    const auto got = platform::read_link(path.c_str(), target);
+    if (!got) break;
+    if (target[0] != '/') path.resize(path.rfind('/') + 1);  // npos: nothing remains
+    path = (target[0] == '/' ? "" : path) + std::string(target.data(), got.value);
+  }
+  return path;
 }
 
 std::optional<std::string> read_text_file(const std::string& path) {

@@ -6,45 +6,55 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <iterator>
+
+#include "cli/system/file.hpp"
+#include "cli/system/streams.hpp"
 
 namespace hmn::cli {
 namespace {
 
+constexpr unsigned most_names = 100;
+
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
 // Temporary file in the same folder as the result; removed on failure.
 class draft {
  public:
-  explicit draft(const std::string& path)
-      : name_(path + ".XXXXXX"), file_(mkostemp(name_.data(), O_CLOEXEC)) {}
+  draft(const std::string& path, readers allowed) {
+    const mode_t mode = allowed == readers::owner ? 0600 : 0666;
+    for (unsigned i = 0; i < most_names && !is_open(); ++i) {
+      name_ = fmt::format("{}.{}-{}", path, getpid(), i);
+      file_ = open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+      if (!is_open() && errno != EEXIST) return;
+    }
+    if (is_open() && allowed == readers::everyone) fchmod(file_, 0644);
+  }
   draft(const draft&) = delete;
   draft& operator=(const draft&) = delete;
   ~draft() {
-    if (file_ < 0) return;
+    if (!is_open()) return;
     close(file_);
     unlink(name_.c_str());
   }
 
   bool is_open() const { return file_ >= 0; }
-
-  bool write(std::string_view text) const {
-    while (!text.empty()) {
-      const ssize_t written = ::write(file_, text.data(), text.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return false;
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return fsync(file_) == 0;
-  }
+  bool write(std::string_view text) const { return write_all(file_, text) && fsync(file_) == 0; }
 
   // Fails where the owner cannot be kept.
-  bool take_after(const std::string& path, readers allowed) const {
-    constexpr mode_t of_all = 0644;
-    struct stat old;
-    if (lstat(path.c_str(), &old) != 0)
-      return errno == ENOENT && (allowed == readers::owner || fchmod(file_, of_all) == 0);
+  bool take_after(const struct stat& old) const {
     struct stat own;
     if (fstat(file_, &own) != 0) return false;
     const bool is_alike = own.st_uid == old.st_uid && own.st_gid == old.st_gid;
@@ -59,40 +69,97 @@ class draft {
 
  private:
   std::string name_;
-  int file_;
+  int file_ = -1;
 };
 
-const char* kind_of(mode_t mode) {
-  if (S_ISDIR(mode)) return "a folder";
-  if (S_ISLNK(mode)) return "a link";
-  if (S_ISFIFO(mode)) return "a named pipe";
-  if (S_ISSOCK(mode)) return "a socket";
-  return S_ISREG(mode) ? nullptr : "a device";
+// Writes a file itself, and so all that is no regular file.
+bool write_in_place(const std::string& path, bool may_replace, std::string_view text) {
+  const int how = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (may_replace ? O_TRUNC : O_EXCL);
+  const int file = open(path.c_str(), how, 0666);
+  if (file < 0) return false;
+  const bool is_written = write_all(file, text);
+  const int error = errno;
+  const bool is_closed = close(file) == 0;
+  if (!is_written) errno = error;
+  return is_written && is_closed;
 }
 
-failure not_written(const std::string& path, int error) {
-  if (error == EEXIST)
-    return failed(fmt::format("\"{}\" is there already; --force replaces it", path));
-  return failed(fmt::format("\"{}\": {}", path, std::strerror(error)));
+// Returns the stream that a path leads to, as /dev/stdout does: what its file has already is kept.
+std::optional<stream> stream_of(const struct stat& found) {
+  if (S_ISCHR(found.st_mode)) return std::nullopt;
+  for (const auto each : {stream::output, stream::error}) {
+    struct stat open {};
+    const int descriptor = each == stream::output ? STDOUT_FILENO : STDERR_FILENO;
+    if (fstat(descriptor, &open) == 0 && open.st_dev == found.st_dev && open.st_ino == found.st_ino)
+      return each;
+  }
+  return std::nullopt;
+}
+
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+// Returns whether a folder, or its file system, lets no other file take the place of one, or has no
+// hard links.
+bool keeps_file(int error) {
+  constexpr int all[] = {EACCES, EPERM, EBUSY, EROFS, ENAMETOOLONG, EOPNOTSUPP, ENOSYS};
+  return std::find(std::begin(all), std::end(all), error) != std::end(all);
+}
+
+failure not_written(const file_to_write& to, int error) {
+  return error == EEXIST ? is_there_already(to, link_target(to.path))
+                         : failed_at(to.path, std::strerror(error));
+}
+
+// Returns 0 or errno. `old`: the file that is there; none: it is not.
+int write_regular(const std::string& path, std::string_view text, const struct stat* old,
+                  bool may_replace, readers allowed) {
+  int error = 0;
+  {
+    const draft made(path, allowed);
+    if (made.is_open() && made.write(text) && (old == nullptr || made.take_after(*old)) &&
+        made.become(path, may_replace))
+      return 0;
+    error = errno;
+  }
+  if (!keeps_file(error)) return error;
+  return write_in_place(path, may_replace, text) ? 0 : errno;
 }
 
 }  // namespace
 
-std::optional<failure> why_not_new(const std::string& path, bool may_replace) {
+std::optional<failure> why_not_writable(const file_to_write& to) {
+  if (to.path == "-") return std::nullopt;
+  const auto path = link_target(to.path);
   struct stat found;
-  if (lstat(path.c_str(), &found) != 0) return std::nullopt;
-  if (const char* const kind = kind_of(found.st_mode))
-    return failed(fmt::format("\"{}\" is {}: only a regular file is replaced", path, kind));
-  return may_replace ? std::nullopt : std::optional(not_written(path, EEXIST));
+  if (stat(to.path.c_str(), &found) != 0) {
+    const bool is_new = errno == ENOENT && access(folder_of(path).c_str(), W_OK | X_OK) == 0;
+    return is_new ? std::nullopt : std::optional(not_written(to, errno));
+  }
+  if (stream_of(found)) return std::nullopt;
+  if (S_ISDIR(found.st_mode)) return not_written(to, EISDIR);
+  if (S_ISSOCK(found.st_mode)) return not_written(to, ENXIO);
+  if (S_ISREG(found.st_mode) && !to.may_replace(path)) return is_there_already(to, path);
+  if (access(to.path.c_str(), W_OK) == 0 || (to.force && S_ISREG(found.st_mode)))
+    return std::nullopt;
+  return not_written(to, errno);
 }
 
-std::optional<failure> write_new_file(const std::string& path, std::string_view text,
-                                      bool may_replace, readers allowed) {
-  if (auto refused = why_not_new(path, may_replace)) return refused;
-  const draft made(path);
-  const bool done = made.is_open() && made.write(text) && made.take_after(path, allowed) &&
-                    made.become(path, may_replace);
-  return done ? std::nullopt : std::optional(not_written(path, errno));
+std::optional<failure> write_file(const file_to_write& to, std::string_view text, readers allowed) {
+  if (auto refused = why_not_writable(to)) return refused;
+  if (to.path == "-") return write_to_stream(stream::output, text);
+  struct stat found;
+  const bool is_there = stat(to.path.c_str(), &found) == 0;
+  if (const auto open = is_there ? stream_of(found) : std::nullopt)
+    return write_to_stream(*open, text);
+  const auto path = link_target(to.path);
+  const bool is_special = is_there && !S_ISREG(found.st_mode);
+  const int error = is_special ? (write_in_place(to.path, true, text) ? 0 : errno)
+                               : write_regular(path, text, is_there ? &found : nullptr,
+                                               to.may_replace(path), allowed);
+  return error == 0 ? std::nullopt : std::optional(not_written(to, error));
 }
 
 }  // namespace hmn::cli

@@ -10,7 +10,7 @@
 namespace hmn::cli {
 
 output_file::output_file(const std::string& path)
-    : file_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)) {
+    : file_(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666)) {
   if (file_ < 0) why_ = std::strerror(errno);
 }
 
@@ -19,6 +19,10 @@ output_file::~output_file() {
 }
 
 void output_file::write(std::string_view text) {
+  // What is no regular file has no length: EINVAL.
+  if (is_good() && !is_begun_ && ftruncate(static_cast<int>(file_), 0) != 0 && errno != EINVAL)
+    why_ = std::strerror(errno);
+  is_begun_ = true;
   while (is_good() && !text.empty()) {
     const auto written = ::write(static_cast<int>(file_), text.data(), text.size());
     if (written >= 0)

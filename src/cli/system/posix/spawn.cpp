@@ -5,11 +5,15 @@
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 extern "C" char** environ;
 
@@ -113,6 +117,29 @@ int fork_and_replace(char* const* arguments, const sigset_t& mask, pid_t& pid) {
   return error;
 }
 
+int why_not_run(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) return errno;
+  if (S_ISDIR(found.st_mode)) return EACCES;
+  return access(path.c_str(), X_OK) == 0 ? 0 : errno;
+}
+
+// Searches as execvp(3) does; returns 0 or errno.
+int why_not_found_in_path(const std::string& program) {
+  const char* const folders = std::getenv("PATH");
+  if (folders == nullptr) return 0;  // each C library has its own standard
+  int why = ENOENT;
+  for (std::string_view rest = folders;;) {
+    const auto end = std::min(rest.find(':'), rest.size());
+    const std::string folder(end == 0 ? "." : rest.substr(0, end));
+    const int error = why_not_run(folder + "/" + program);
+    if (error == 0) return 0;
+    if (error == EACCES) why = error;
+    if (end == rest.size()) return why;
+    rest.remove_prefix(end + 1);
+  }
+}
+
 }  // namespace
 
 std::optional<process_end> end_of(pid_t pid, std::uint64_t maxrss_unit) {
@@ -144,6 +171,12 @@ int spawn(const std::vector<std::string>& command, const inherited_signals& how,
 failure refusal(const std::string& program, int error) {
   const auto code = error == ENOENT ? exit_code::not_found : exit_code::not_runnable;
   return {code, fmt::format("cannot run \"{}\": {}", program, std::strerror(error))};
+}
+
+std::optional<failure> child::why_not_found(const std::string& program) {
+  const bool is_path = program.find('/') != std::string::npos;
+  const int error = is_path ? why_not_run(program) : why_not_found_in_path(program);
+  return error == 0 ? std::nullopt : std::optional(refusal(program, error));
 }
 
 expected<exit_code> child::run_in_our_place(const std::vector<std::string>& command) {

@@ -134,6 +134,11 @@ expected<child> start_process(const std::vector<std::string>& command, HANDLE jo
   return child(std::move(made));
 }
 
+std::optional<failure> child::why_not_found(const std::string& program) {
+  const auto found = program_of(program);
+  return found ? std::nullopt : std::optional(found.why());
+}
+
 expected<child> child::start(const std::vector<std::string>& command) {
   std::string unused;
   return start_process(command, nullptr, unused);

@@ -23,7 +23,7 @@ HANDLE handle_of(std::intptr_t file) {
 output_file::output_file(const std::string& path)
     : file_(reinterpret_cast<std::intptr_t>(CreateFileW(
           platform::to_wide(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE,
-          nullptr, CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr))) {
+          nullptr, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr))) {
   if (handle_of(file_) == INVALID_HANDLE_VALUE) why_ = last_error_text();
 }
 
@@ -32,6 +32,9 @@ output_file::~output_file() {
 }
 
 void output_file::write(std::string_view text) {
+  // Fails for what is no regular file, which has no length.
+  if (is_good() && !is_begun_) SetEndOfFile(handle_of(file_));
+  is_begun_ = true;
   while (is_good() && !text.empty()) {
     DWORD written = 0;
     const auto length = static_cast<DWORD>(std::min(text.size(), most_written));

@@ -152,8 +152,8 @@ TEST_CASE("--json before a command is refused with what to type instead") {
   CHECK(contains(refused_options({"--json", "fit", "x"}), "`hmn fit --json`"));
   CHECK(contains(refused_options({"--json", "ps", "--json"}), "`hmn ps --json`"));
   CHECK(contains(refused_options({"--json", "wait", "--free", "1GiB"}), "`hmn wait --json`"));
-  CHECK(contains(refused_options({"--json", "run", "x"}), "`hmn run --json FILE`"));
-  CHECK(contains(refused_options({"--json", "spill", "x"}), "`hmn spill --json FILE`"));
+  CHECK(contains(refused_options({"--json", "run", "x"}), "`hmn run --json`"));
+  CHECK(contains(refused_options({"--json", "spill", "x"}), "`hmn spill --json`"));
   CHECK(contains(refused_options({"--json", "snapshot"}), "`hmn snapshot` prints JSON"));
   CHECK(contains(refused_options({"--json", "top"}), "`hmn top` has no --json"));
   CHECK(parsed({"--machine", "x", "--json"}).json);
@@ -172,7 +172,8 @@ TEST_CASE("a command begins at the first word that is no option, or after --") {
   using words = std::vector<std::string>;
   CHECK(parsed({"run", "make", "-j8"}).words == words{"make", "-j8"});
   CHECK(parsed({"run", "--interval", "1s", "make", "--json"}).words == words{"make", "--json"});
-  CHECK_FALSE(parsed({"run", "make", "--json", "x"}).measured.json);
+  CHECK(parsed({"run", "make", "--json", "x"}).measured.reports.empty());
+  CHECK(parsed({"run", "--json", "make", "x"}).words == words{"make", "x"});
   CHECK(parsed({"run", "sh", "--", "x", "--"}).words == words{"sh", "--", "x", "--"});
   CHECK(parsed({"run", "--", "--odd", "--"}).words == words{"--odd", "--"});
   CHECK(parsed({"run", "ps", "-h"}).words == words{"ps", "-h"});

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <optional>
+
+#include "cli/commands/options.hpp"
+
+namespace hmn::cli {
+
+// Returns why a command cannot begin, before it opens any file for writing: there is no such
+// program to run, two options name one file, or a file cannot be written.
+std::optional<failure> check_files(const options& of);
+
+}  // namespace hmn::cli

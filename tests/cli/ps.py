@@ -507,13 +507,13 @@ class Partitions(Machines):
         self.assertEqual([(row["pid"], row["device_index"], row["parent_index"])
                           for row in self.rows(result)],
                          [(1, 2, 0), (1, 3, 0), (2, 3, 0), (9, 1, None)])
-        self.assertIn("8.0 GiB allocated total", result.err)
+        self.assertEqual(result.err, "hmn: 3 GPU processes found (8.0 GiB allocated total).\n")
 
     def test_the_whole_gpu_shows_its_partitions(self):
         result = self.on(self.MACHINE, "ps", "--json", "--sort", "pid", "--device", "0")
         self.assertEqual([(row["pid"], row["device_index"]) for row in self.rows(result)],
                          [(1, 2), (1, 3), (2, 3)])
-        self.assertIn("matching device=0 (7.0 GiB allocated total)", result.err)
+        self.assertIn("2 GPU processes found matching device=0 (7.0 GiB allocated total)", result.err)
 
     def test_one_partition_shows_itself(self):
         rows = self.rows(self.on(self.MACHINE, "ps", "--json", "--device", "2"))
@@ -522,7 +522,7 @@ class Partitions(Machines):
     def test_nothing_is_counted_twice(self):
         both = {"devices": [card("Whole", processes=[process(1, "1GiB", "a")], partitions=[
             card("Part", processes=[process(1, "1GiB", "a")])])]}
-        self.assertIn("(1.0 GiB allocated total)", self.on(both, "ps").err)
+        self.assertIn(" 1 GPU process found (1.0 GiB allocated total)", self.on(both, "ps").err)
 
 
 class Sentence(Machines):
@@ -540,6 +540,24 @@ class Sentence(Machines):
                          "3 GPU processes found (12.0 GiB allocated total).")
         self.assertEqual(self.sentence(with_processes(process(1, "256MiB"), process(2, "256MiB"))),
                          "2 GPU processes found (512 MiB allocated total).")
+
+    def test_processes_on_several_gpus_are_counted_once(self):
+        five = [process(n, "1GiB", uid=7) for n in (1, 2, 3, 4)]
+        five.append(process(5, None, None, uid=8, name_state="protected"))
+        machine = {"devices": [card("A", processes=five), card("B", processes=five)]}
+        self.assertEqual(self.sentence(machine), "5 GPU processes found (at least 8.0 GiB allocated total; "
+                         "1 of unknown size; 1 protected, run as root for names).")
+        self.assertEqual(self.sentence(machine, "--pid", 3),
+                         "1 GPU process found matching pid=3 (2.0 GiB allocated total).")
+        groups = self.rows(self.on(machine, "ps", "--by", "user", "--json"))
+        self.assertEqual([(each["user"], each["processes"], each["unknown_size"]) for each in groups],
+                         [("7", 4, 0), ("8", 1, 1)])
+        self.assertIn("2 GPUs  5 processes", self.on(machine, "top", "--once").out)
+
+    def test_processes_of_another_namespace_are_counted_by_their_pids(self):
+        machine = {"pid_namespace": "foreign", "devices": [
+            card(name, processes=[process(n, "1GiB", None) for n in (1, 2)]) for name in ("A", "B")]}
+        self.assertEqual(self.sentence(machine), "2 GPU processes found (4.0 GiB allocated total).")
 
     def test_filters(self):
         self.assertEqual(self.sentence(with_processes(process(99, 0)), "--pid", 99, "--device", 0),

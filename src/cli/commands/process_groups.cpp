@@ -58,7 +58,7 @@ std::string group_table(const std::vector<usage_group>& groups, grouping by, con
   table out(std::move(titles));
   for (const auto& each : groups) {
     std::vector<cell> cells{
-        name_cell(each, by, as), {std::to_string(each.pids.size())}, total_cell(each.total)};
+        name_cell(each, by, as), {std::to_string(each.processes.size())}, total_cell(each.total)};
     if (has_devices) cells.push_back({ranges_text({each.devices.begin(), each.devices.end()})});
     out.add(std::move(cells));
   }
@@ -70,7 +70,7 @@ std::string group_json(const std::vector<usage_group>& groups, grouping by) {
   for (const auto& each : groups) {
     auto& out = objects.emplace_back();
     write_id(each, by, out);
-    out.add("processes", each.pids.size())
+    out.add("processes", each.processes.size())
         .add("used_bytes", each.total.bytes())
         .add("lower_bound", each.total.bytes() && each.total.is_at_least())
         .add("unknown_size", each.total.unknown_size());

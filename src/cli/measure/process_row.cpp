@@ -44,9 +44,10 @@ std::uint32_t known_fields(const hypomnesis::usage& of) {
 }
 
 struct tally {
+  process_count all;
   usage_tally total;
-  std::size_t nameless = 0;
-  std::size_t stale = 0;
+  process_count nameless;
+  process_count stale;
   std::optional<accounting_kind> accounting;
   bool one_accounting = true;
 };
@@ -57,10 +58,10 @@ bool could_be_named(const process_row& row) {
 }
 
 void count(tally& so_far, const process_row& row) {
-  if (!row.usage.process_name && could_be_named(row)) ++so_far.nameless;
+  if (!row.usage.process_name && could_be_named(row)) so_far.nameless.add(row.usage);
   so_far.total.add(row.usage);
   if (!row.usage.used_bytes) return;
-  if (!is_fresh(row.usage)) ++so_far.stale;
+  if (!is_fresh(row.usage)) so_far.stale.add(row.usage);
   if (so_far.accounting.value_or(row.usage.accounting) != row.usage.accounting)
     so_far.one_accounting = false;
   so_far.accounting = row.usage.accounting;
@@ -83,12 +84,31 @@ std::string total_text(const tally& all) {
                        format_bytes(*bytes), kind.value_or(""), kind ? " " : "");
   if (const auto unknown = all.total.unknown_size(); unknown > 0)
     text += fmt::format("{}{} of unknown size", text.empty() ? "" : "; ", unknown);
-  if (all.stale > 0) text += fmt::format("; {} stale", all.stale);
-  if (all.nameless > 0) text += fmt::format("; {} protected, run as root for names", all.nameless);
+  if (const auto stale = all.stale.size(); stale > 0) text += fmt::format("; {} stale", stale);
+  if (const auto nameless = all.nameless.size(); nameless > 0)
+    text += fmt::format("; {} protected, run as root for names", nameless);
   return text;
 }
 
 }  // namespace
+
+// The start of an exited process is that of the accounting, which each device begins by itself.
+void process_count::add(const hypomnesis::usage& row) {
+  if (row.pid == 0 && row.name_state != name_status::kernel) {
+    ++without_pid_;
+    return;
+  }
+  auto& known = starts_[{row.pid, has(row.notes, note::foreign_pid)}];
+  if (row.name_state == name_status::exited) return;
+  if (const auto start = row.process_key ? row.process_key : row.start_unix_ns)
+    known.insert(*start);
+}
+
+std::size_t process_count::size() const {
+  auto count = without_pid_;
+  for (const auto& [pid, known] : starts_) count += std::max<std::size_t>(known.size(), 1);
+  return count;
+}
 
 unsupported_usage::unsupported_usage(const hypomnesis::snapshot& from,
                                      const std::vector<hypomnesis::usage>& all,
@@ -130,10 +150,13 @@ std::string count_sentence(const std::vector<process_row>& rows, const process_f
   tally all;
   if (is_partial) all.total.set_partial();
   const repeated_rows repeated(list_of(rows));
-  for (const auto& each : rows)
+  for (const auto& each : rows) {
+    all.all.add(each.usage);
     if (!repeated.contains(each)) count(all, each);
-  return fmt::format("{}{} GPU {} found{}{}.", is_partial ? "at least " : "", rows.size(),
-                     rows.size() == 1 ? "process" : "processes", filter_text(filter),
+  }
+  const auto processes = all.all.size();
+  return fmt::format("{}{} GPU {} found{}{}.", is_partial ? "at least " : "", processes,
+                     processes == 1 ? "process" : "processes", filter_text(filter),
                      rows.empty() ? "" : fmt::format(" ({})", total_text(all)));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <hypomnesis.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -28,6 +29,19 @@ struct process_row {
   std::optional<std::uint32_t> namespace_pid;
 
   bool lacks(std::uint32_t field) const { return (unsupported & field) != 0; }
+};
+
+// Counts processes, each of which has a row for every device that it uses. A reused pid is another
+// process. Rows without a pid are each counted: whether they are of one process is not known.
+class process_count {
+ public:
+  void add(const hypomnesis::usage& row);
+  std::size_t size() const;
+
+ private:
+  // Starts by pid and by whether it is of another namespace; none where all are unknown.
+  std::map<std::pair<std::uint32_t, bool>, std::set<std::uint64_t>> starts_;
+  std::size_t without_pid_ = 0;
 };
 
 // Finds what devices and drivers do not have of the processes in a snapshot.

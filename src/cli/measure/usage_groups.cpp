@@ -55,7 +55,7 @@ void usage_tally::add(const hypomnesis::usage& row) {
   else
     lacks_busy_ = true;
   if (!row.used_bytes) {
-    ++unknown_size_;
+    unknown_size_.add(row);
     return;
   }
   if (has(row.notes, note::lower_bound)) is_lower_bound_ = true;
@@ -70,7 +70,7 @@ std::optional<std::uint64_t> usage_tally::bytes() const {
 }
 
 bool usage_tally::is_at_least() const {
-  return is_partial_ || is_lower_bound_ || unknown_size_ > 0 ||
+  return is_partial_ || is_lower_bound_ || unknown_size() > 0 ||
          std::any_of(sums_.begin(), sums_.end(),
                      [](const auto& each) { return !each.second.is_exact(); });
 }
@@ -115,7 +115,7 @@ std::vector<usage_group> group_rows(const row_list& rows, grouping by,
     to.is_known = id.is_known;
     to.on = row.on;
     to.uid = row.usage.uid;
-    to.pids.insert(row.usage.pid);
+    to.processes.add(row.usage);
     to.rows.push_back(i);
     if (is_repeated) continue;
     to.total.add(row.usage);

@@ -29,13 +29,14 @@ class usage_tally {
   // Returns none if no row has a value.
   std::optional<std::uint64_t> bytes() const;
   bool is_at_least() const;
-  std::size_t unknown_size() const { return unknown_size_; }
+  // Returns the number of processes with a row that has no value.
+  std::size_t unknown_size() const { return unknown_size_.size(); }
   std::optional<double> busy_percent() const { return busy_percent_; }
   bool is_busy_at_least() const { return is_partial_ || lacks_busy_; }
 
  private:
   std::map<std::uint32_t, usage_sum> sums_;  // by device
-  std::size_t unknown_size_ = 0;
+  process_count unknown_size_;
   std::optional<double> busy_percent_;
   bool is_partial_ = false;  // rows may be missing
   bool is_lower_bound_ = false;
@@ -55,7 +56,7 @@ struct usage_group {
   std::shared_ptr<const gpu> on;    // of a device, else that of a row
   std::optional<std::uint32_t> uid;
   usage_tally total;
-  std::set<std::uint32_t> pids;
+  process_count processes;
   std::set<std::uint32_t> devices;
   std::vector<std::size_t> rows;  // positions, with those of repeated rows
 };

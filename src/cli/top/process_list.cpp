@@ -35,14 +35,15 @@ bool matches(const process_reading& row, std::string_view filter) {
 process_list make_list(const process_readings& all, const list_choice& how, bool is_partial) {
   process_list out;
   std::vector<const process_reading*> rows;
+  process_count shown, hidden;
   for (const auto& row : all) {
     if (how.device && row.usage.device_index != *how.device) continue;
-    if (matches(row, how.filter))
-      rows.push_back(&row);
-    else
-      ++out.hidden;
+    const bool is_shown = matches(row, how.filter);
+    if (is_shown) rows.push_back(&row);
+    (is_shown ? shown : hidden).add(row.usage);
   }
-  out.shown = rows.size();
+  out.shown = shown.size();
+  out.hidden = hidden.size();
   std::sort(rows.begin(), rows.end(), [&](const auto* a, const auto* b) {
     return comes_before(*a, *b, how.sort, how.is_reverse);
   });

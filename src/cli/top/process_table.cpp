@@ -128,7 +128,7 @@ std::string name_of(const usage_group& of, grouping by) {
 void put_group(frame& on, int y, const usage_group& of, grouping by) {
   const auto mark = on.has_unicode() ? "▾ " : "- ";
   const auto& total = of.total;
-  const auto count = of.pids.size();
+  const auto count = of.processes.size();
   int x = on.put(1, y, mark + escape_for_text(name_of(of, by), on.with().ascii_only), ink::title);
   x = on.put(x + 2, y, fmt::format("{} process{}", count, count == 1 ? "" : "es"));
   x = on.put(x + 2, y, bytes_text(total.bytes(), total.is_at_least() ? ">=" : "").text,

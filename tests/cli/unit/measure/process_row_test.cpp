@@ -47,6 +47,12 @@ std::vector<std::uint32_t> order(std::vector<process_row> rows, sort_key by) {
 
 using pids = std::vector<std::uint32_t>;
 
+std::vector<process_row> rows_of(std::uint32_t count, std::uint32_t first_pid = 1) {
+  std::vector<process_row> made;
+  for (std::uint32_t i = 0; i < count; ++i) made.push_back(row(first_pid + i, 0));
+  return made;
+}
+
 }  // namespace
 
 TEST_CASE("sizes sort from the largest") {
@@ -93,8 +99,7 @@ TEST_CASE("pid, name and ram as keys") {
 TEST_CASE("the count sentence") {
   CHECK(count_sentence({}, {}) == "0 GPU processes found.");
   CHECK(count_sentence({row(1, 0)}, {}) == "1 GPU process found (0 MiB allocated total).");
-  CHECK(count_sentence(std::vector(7, row(1, 0)), {}) ==
-        "7 GPU processes found (0 MiB allocated total).");
+  CHECK(count_sentence(rows_of(7), {}) == "7 GPU processes found (0 MiB allocated total).");
   CHECK(count_sentence({row(1, 4 * gib), row(2, 4 * gib), row(3, 4 * gib)}, {}) ==
         "3 GPU processes found (12.0 GiB allocated total).");
   CHECK(count_sentence({row(1, 256 * mib), row(2, 256 * mib)}, {}) ==
@@ -111,9 +116,10 @@ TEST_CASE("the count sentence names the filters") {
 }
 
 TEST_CASE("the count sentence counts names that root could see") {
-  const auto sentence = [](std::size_t named, std::size_t hidden) {
-    std::vector<process_row> rows(named, row(1, 0));
-    rows.insert(rows.end(), hidden, nameless(4, name_status::protected_process));
+  const auto sentence = [](std::uint32_t named, std::uint32_t hidden) {
+    auto rows = rows_of(named);
+    for (std::uint32_t i = 0; i < hidden; ++i)
+      rows.push_back(nameless(100 + i, name_status::protected_process));
     return count_sentence(rows, {});
   };
   CHECK(sentence(3, 1) ==
@@ -125,9 +131,9 @@ TEST_CASE("the count sentence counts names that root could see") {
 }
 
 TEST_CASE("the count sentence with filters and a protected name") {
-  CHECK(count_sentence({row(42, 0), row(42, 0), nameless(42, name_status::protected_process)},
-                       {42u, "0", {}}) ==
-        "3 GPU processes found matching pid=42 device=0 (0 MiB allocated total; 1 protected, run "
+  CHECK(count_sentence({row(41, 0), row(42, 0), nameless(43, name_status::protected_process)},
+                       {{}, "0", "*"}) ==
+        "3 GPU processes found matching device=0 name=* (0 MiB allocated total; 1 protected, run "
         "as root for names).");
 }
 
@@ -185,7 +191,50 @@ TEST_CASE("a partition and its GPU are not both counted") {
   part.on = std::make_shared<const gpu>(partition);
   auto other = row(2, 256 * mib);
   CHECK(count_sentence({whole, part, other}, {}) ==
-        "3 GPU processes found (768 MiB allocated total).");
+        "2 GPU processes found (768 MiB allocated total).");
+}
+
+TEST_CASE("rows of one process on several devices are one process") {
+  std::vector<process_row> rows;
+  for (const std::uint32_t device : {0u, 1u})
+    for (const std::uint32_t pid : {1u, 2u, 3u, 4u, 5u}) {
+      rows.push_back(pid == 5 ? nameless(pid, name_status::protected_process) : row(pid, gib));
+      rows.back().usage.device_index = device;
+      if (pid == 4) rows.back().usage.used_bytes.reset();
+      if (pid == 3) rows.back().usage.notes |= note::stale;
+    }
+  CHECK(count_sentence(rows, {}) ==
+        "5 GPU processes found (at least 6.0 GiB allocated total; 1 of unknown size; 1 stale; 1 "
+        "protected, run as root for names).");
+}
+
+TEST_CASE("a process is a pid and its start, in one PID namespace") {
+  const auto count = [](const process_row& a, const process_row& b) {
+    process_count all;
+    all.add(a.usage);
+    all.add(b.usage);
+    return all.size();
+  };
+  const auto begun = [](std::uint64_t key) {
+    auto made = row(7, 0);
+    made.usage.process_key = key;
+    return made;
+  };
+  CHECK(count(begun(1), begun(1)) == 1);
+  CHECK(count(begun(1), begun(2)) == 2);   // the pid was used again
+  CHECK(count(begun(1), row(7, 0)) == 1);  // its start is not known
+  auto foreign = row(7, 0);
+  foreign.usage.notes |= note::foreign_pid;
+  CHECK(count(begun(1), foreign) == 2);
+  CHECK(count(foreign, foreign) == 1);
+  const auto exited = [](std::uint64_t accounted_since) {
+    auto made = nameless(7, name_status::exited);
+    made.usage.start_unix_ns = accounted_since;
+    return made;
+  };
+  CHECK(count(exited(1), exited(2)) == 1);
+  CHECK(count(row(0, 0), row(0, 0)) == 2);  // without a pid
+  CHECK(count(nameless(0, name_status::kernel), nameless(0, name_status::kernel)) == 1);
 }
 
 TEST_CASE("memory that several processes hold counts once, as what they use at least") {
@@ -205,7 +254,7 @@ TEST_CASE("memory that several processes hold counts once, as what they use at l
   CHECK(count_sentence({holder(1, 64 * mib, 64 * mib), holder(2, 16 * mib, 0)}, {}) ==
         "2 GPU processes found (80 MiB resident total).");
   CHECK(count_sentence({holder(1, 64 * mib, 64 * mib), holder(1, 64 * mib, 64 * mib, 1)}, {}) ==
-        "2 GPU processes found (128 MiB resident total).");
+        "1 GPU process found (128 MiB resident total).");
   auto bound = holder(1, 64 * mib, 0);
   bound.usage.notes = note::lower_bound;
   CHECK(count_sentence({bound}, {}) == "1 GPU process found (at least 64 MiB resident total).");

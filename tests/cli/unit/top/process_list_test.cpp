@@ -100,7 +100,7 @@ TEST_CASE("groups have a header with sums, the largest first") {
   CHECK(list.groups[0].name == "bob");
   CHECK(list.groups[0].total.bytes() == 301);
   CHECK_FALSE(list.groups[0].total.is_at_least());
-  CHECK(list.groups[1].pids.size() == 3);
+  CHECK(list.groups[1].processes.size() == 3);
   CHECK(list.groups[1].total.bytes() == 300);
   CHECK(list.groups[1].total.is_at_least());  // one is unknown
   CHECK(list.groups[1].total.busy_percent() == 5);
@@ -115,7 +115,11 @@ TEST_CASE("a process on two devices counts once in its group") {
   all[1].user = "alice";
   list_choice how;
   how.by = grouping::user;
-  CHECK(make_list(all, how).groups[0].pids.size() == 3);
+  const auto list = make_list(all, how);
+  CHECK(list.groups[0].processes.size() == 3);
+  CHECK(list.shown == 3);
+  how.filter = "nothing";
+  CHECK(make_list(all, how).hidden == 3);
 }
 
 TEST_CASE("a sum has what a partition and its GPU both list once") {
@@ -153,7 +157,8 @@ TEST_CASE("a process of another PID namespace is not taken for one outside of co
   const auto list = make_list(all, how);
   REQUIRE(list.groups.size() == 3);
   CHECK_FALSE(list.groups[2].is_known);
-  CHECK(list.groups[2].pids.contains(2));
+  REQUIRE(list.groups[2].rows.size() == 1);
+  CHECK(list.lines[list.lines.size() - 1].process->usage.pid == 2);
 }
 
 TEST_CASE("only the rows of a device are listed where one is chosen") {

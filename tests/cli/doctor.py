@@ -26,9 +26,10 @@ class Doctor(Machines):
         (self.folder / "sys").mkdir(exist_ok=True)
         return {"HMN_SYS": str(self.folder / "sys")}
 
-    def examine(self, **changes):
+    def examine(self, code=0, **changes):
         result = run("doctor", env=environment(**changes))
-        self.assertEqual((result.code, result.err), (0, ""))
+        self.assertEqual((result.code, result.err), (code, ""), result.out)
+        self.assertEqual(code, 1 if "  FAIL  " in result.out else 0)
         return result.out
 
     def test_each_section_stands_on_this_machine(self):
@@ -75,7 +76,7 @@ class Doctor(Machines):
         text = self.examine(**changes)
         self.assertIn("note  0000:03:00.0 AMD [1002:2684], driver newgpu: not measured, see below",
                       text)
-        self.assertIn("note  0000:03:00.0 (driver newgpu) is in this machine, and no node of it in /dev",
+        self.assertIn("note  drm: 0000:03:00.0 (driver newgpu) is in this machine, and no node of it in /dev",
                       text)
         result = run(env=environment(**changes))
         self.assertIn("GPU: none found: 0000:03:00.0 (driver newgpu) is in this machine, and no node",
@@ -94,13 +95,14 @@ class Doctor(Machines):
     def test_adapters_that_no_driver_reports_of(self):
         tree = self.tree(**{"0000_03_00.0": ("0x1002", None), "0000_04_00.0": ("0x10de", "vfio-pci"),
                             "0000_00_02.0": ("0x8086", "i915")})
-        text = self.examine(**tree)
+        text = self.examine(code=1, **tree)
         self.assertIn("FAIL  0000:03:00.0 AMD [1002:2684]: no kernel driver is bound to it", text)
         self.assertIn("0000:00:02.0 Intel [8086:2684], driver i915: not measured", text)
         result = run(env=environment(**tree))
         self.assertIn("GPU: none found: the driver i915 shows no GPU for 0000:00:02.0 Intel "
                       "[8086:2684]; 0000:03:00.0 AMD [1002:2684] has no kernel driver; 0000:04:00.0 "
-                      "NVIDIA [10de:2684] is handed over to a virtual machine (vfio-pci)\n",
+                      "NVIDIA [10de:2684] is handed over to a virtual machine (vfio-pci); "
+                      "`hmn doctor` lists what was searched\n",
                       result.out)
         self.assertEqual((result.code, result.err), (0, ""))
 
@@ -115,7 +117,7 @@ class Doctor(Machines):
             self.assertEqual("zfs_arc_max" in text, is_named, text)
 
     def test_a_wrong_kernel_driver_comes_with_advice(self):
-        text = self.examine(**self.tree(**{"0000_01_00.0": ("0x10de", "nouveau")}))
+        text = self.examine(code=1, **self.tree(**{"0000_01_00.0": ("0x10de", "nouveau")}))
         self.assertIn("FAIL  0000:01:00.0 NVIDIA [10de:2684]: bound to nouveau", text)
         self.assertIn("        do: install NVIDIA's own driver", text)
 
@@ -187,18 +189,82 @@ class Doctor(Machines):
         self.assertNotIn("energy", line)
 
     def test_a_sleeping_device_is_no_fault(self):
-        text = self.on({"devices": [card(state="asleep")]}, "doctor").out
-        self.assertIn("ok    GPU 0 [Card]: asleep", text)
-        self.assertNotIn("FAIL", text)
+        result = self.on({"devices": [card(state="asleep")]}, "doctor")
+        self.assertIn("ok    GPU 0 [Card]: asleep", result.out)
+        self.assertEqual(result.code, 0)
+
+    def broken(self, machine):
+        """The lines of what is broken, each followed by its remedy."""
+        result = self.on(machine, "doctor")
+        lines = result.out.splitlines()
+        found = {line[8:]: after.strip() for line, after in zip(lines, lines[1:] + [""])
+                 if line.startswith("  FAIL  ")}
+        self.assertEqual(result.code, 1 if found else 0, result.out)
+        for line, remedy in found.items():
+            self.assertTrue(remedy.startswith("do: ") or remedy == "no remedy known", (line, remedy))
+        return found
 
     def test_a_lost_device_is_one(self):
-        self.assertIn("FAIL  GPU 0 [Card]: lost", self.on({"devices": [card(state="lost")]}, "doctor").out)
+        self.assertIn("GPU 0 [Card]: lost, by simulated", self.broken({"devices": [card(state="lost")]}))
 
-    def test_a_failing_driver_is_reported(self):
+    def test_a_failing_driver_is_broken(self):
         broken = {"failures": [{"call": "open", "status": "backend", "message": "mismatch (18)"}]}
-        result = self.on(broken, "doctor")
-        self.assertEqual(result.code, 0)
-        self.assertIn("FAIL  mismatch (18)", result.out)
+        self.assertIn("mismatch (18)", self.broken(broken))
+
+    def test_a_machine_without_gpus_is_not_broken(self):
+        self.assertEqual(self.broken({"devices": []}), {})
+
+    def test_each_failure_has_a_remedy_or_none_is_known(self):
+        for status in ("no_memory", "no_source", "permission", "timeout", "device_lost", "backend", "limit",
+                       "overflow"):
+            failing = [{"call": "pools", "status": status, "message": "it failed"}]
+            with self.subTest(status):
+                found = self.broken({"devices": [card(), card(failures=failing)]})
+                self.assertIn("GPU 1: it failed", found)
+                self.assertFalse(any("GPU 0" in line for line in found), found)
+        report = strict_json(self.on({"devices": [card(failures=failing)]}, "doctor", "--json").out)
+        for section in report["sections"]:
+            for each in section["findings"]:
+                self.assertEqual(bool(each["advice"]), each["result"] == "fail", each)
+
+    def test_what_a_device_or_a_right_lacks_is_not_broken(self):
+        for status, fields in (("unsupported", None), ("asleep", None), ("no_process", None),
+                               ("permission", ["power_watts"])):
+            failing = {"call": "telemetry", "status": status} | ({"fields": fields} if fields else {})
+            with self.subTest(status):
+                device = card(telemetry={"power_watts": 5, "gpu_busy_percent": 1}, failures=[failing])
+                self.assertEqual(self.broken({"devices": [device]}), {})
+
+    def test_a_device_that_answers_once_is_not_ready(self):
+        lost = [{"op": "add", "path": "/devices/1/state", "value": "lost"}]
+        gone = [{"op": "remove", "path": "/devices/1"}]
+        for patch in (lost, gone):
+            machine = {"devices": [card("A", uuid="GPU-a"), card("B", uuid="GPU-b")],
+                       "changes": [{"at_reading": 3, "patch": patch}]}
+            self.assertIn("GPU 1 [B]: lost at reading 2, GPU-b, by simulated", self.broken(machine))
+            self.assertIn("ok    GPU 0 [A]: ready", self.on(machine, "doctor").out)
+
+    def test_a_device_that_was_lost_for_a_moment_is_not_ready(self):
+        machine = {"devices": [card("A", uuid="GPU-a")], "changes": [
+            {"at_reading": 3, "patch": [{"op": "add", "path": "/devices/0/state", "value": "lost"}]},
+            {"at_reading": 4, "patch": [{"op": "remove", "path": "/devices/0/state"}]}]}
+        self.assertIn("GPU 0 [A]: lost at reading 2, GPU-a, by simulated", self.broken(machine))
+
+    def test_a_reading_that_fails_later_is_found(self):
+        for status in ("backend", "timeout", "device_lost"):
+            later = {"call": "any", "status": status, "message": "no more", "from_reading": 3}
+            with self.subTest(status):
+                found = self.broken({"devices": [card("A", failures=[later])]})
+                self.assertIn("GPU 0: no more", found)
+                self.assertFalse(any(line.startswith("GPU 0 [A]: ready,") and "failed" not in line
+                                     for line in found), found)
+                self.assertTrue(any(line.startswith("GPU 0 [A]: ") for line in found), found)
+
+    def test_a_device_that_hangs_later_is_found(self):
+        hanging = {"call": "pools", "hang": "forever", "from_reading": 3}
+        found = self.broken({"devices": [card("A", delays=[hanging]), card("B")]})
+        self.assertTrue(any(line.startswith("GPU 0 [A]: ") for line in found), found)
+        self.assertFalse(any("GPU 1" in line for line in found), found)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ COMMANDS = {
     "hmn snapshot": (("snapshot",), {0}),
     "hmn log": (("log", "--count", "2", "--interval", "1ms"), {0}),
     "hmn metrics": (("metrics",), {0}),
-    "hmn doctor": (("doctor",), {0}),
+    "hmn doctor": (("doctor",), {0, 1}),
     "hmn record-machine": (("record-machine", "OUT", "--force"), {0}),
     "hmn fit": (("fit", "MODEL"), {0, 3, 4}),
     "hmn top --once": (("top", "--once"), {0}),

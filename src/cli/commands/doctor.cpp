@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <iterator>
+#include <map>
+#include <set>
+#include <thread>
 
 #include "cli/commands/commands.hpp"
 #include "cli/measure/gpu.hpp"
@@ -15,9 +20,7 @@ namespace hmn::cli {
 namespace {
 
 using hypomnesis::backend_id;
-using hypomnesis::part;
 using hypomnesis::run_state;
-using hypomnesis::status_code;
 
 constexpr const char* variables[] = {"HMN_PROC",    "HMN_SYS",      "HMN_NVML",   "HMN_NVIDIA_SMI",
                                      "HMN_AMD_SMI", "HMN_ROCM_SMI", "HMN_MACMON", "HMN_SIMULATION",
@@ -31,51 +34,63 @@ bool is_listed_elsewhere(backend_id source) {
          source == backend_id::simulated;
 }
 
-finding inspect_source(std::string_view name, const hypomnesis::backend_info& of) {
+finding inspect_source(std::string_view name, const hypomnesis::backend_info& of, site at) {
   const auto state = is_needless(of) ? "not needed" : or_unknown(state_word(of.state));
   auto text = fmt::format("{}: {}", name, state);
   if (of.version) text += ", " + *of.version;
   switch (of.state) {
     case run_state::ready:
     case run_state::asleep:
-      return {severity::fine, text, {}};
+      return fine(text);
     case run_state::absent:
     case run_state::off:
     case run_state::unknown:
       break;
     default:
-      return {severity::trouble, of.message.empty() ? text : text + ": " + of.message, {}};
+      return trouble(of.message.empty() ? text : text + ": " + of.message, problem_of(of), at);
   }
-  return {severity::note, of.message.empty() ? text : text + ", " + of.message, {}};
+  return note(of.message.empty() ? text : text + ", " + of.message);
 }
 
 // Returns a row for each measurement source of this build.
-section inspect_sources(const session& in) {
+section inspect_sources(const session& in, site at) {
   section out{"Sources", {}};
   for (std::uint32_t number = 1; number < numbers; ++number) {
     const auto source = static_cast<backend_id>(number);
     if (!hypomnesis::has_backend(source) || is_listed_elsewhere(source)) continue;
     if (const auto info = in.backend(source))
-      out.findings.push_back(inspect_source(hypomnesis::name(source), *info));
+      out.findings.push_back(inspect_source(hypomnesis::name(source), *info, at));
   }
   return out;
 }
 
+// A device may answer once and never again: one reading proves nothing.
+constexpr std::size_t reading_count = 3;
+constexpr std::chrono::milliseconds between_readings(100);
+
 struct evidence {
-  hypomnesis::snapshot snapshot;
+  std::vector<hypomnesis::snapshot> readings;
   nvidia_backends nvidia;
   section sources;
   bool simulated = false;
+  site at = site::host;
+
+  const hypomnesis::snapshot& last() const { return readings.back(); }
 };
 
 evidence gather(const session& in) {
   hypomnesis::snapshot_options what;
   what.collect = everything;
-  auto snapshot = in.collect(what);
-  return evidence{std::move(snapshot),
-                  {in.backend(backend_id::nvml), in.backend(backend_id::nvidia_smi)},
-                  inspect_sources(in),
-                  in.simulation().has_value()};
+  evidence seen;
+  for (std::size_t i = 0; i < reading_count; ++i) {
+    if (i > 0) std::this_thread::sleep_for(between_readings);
+    seen.readings.push_back(in.collect(what));
+  }
+  seen.simulated = in.simulation().has_value();
+  if (!seen.simulated) seen.at = own_site();
+  seen.nvidia = {in.backend(backend_id::nvml), in.backend(backend_id::nvidia_smi)};
+  seen.sources = inspect_sources(in, seen.at);
+  return seen;
 }
 
 std::string own_version() {
@@ -104,47 +119,101 @@ std::optional<section> environment(const options& asked, bool simulated) {
     const bool names_machine = name == std::string_view("HMN_SIMULATION");
     if (names_machine ? !asked.machine.empty() : simulated) continue;
     if (const auto value = environment_value(name))
-      out.findings.push_back({severity::note, fmt::format("{}={}", name, *value), {}});
+      out.findings.push_back(note(fmt::format("{}={}", name, *value)));
   }
   return out.findings.empty() ? std::nullopt : std::optional(out);
 }
 
 section simulation(const options& asked) {
   const auto file = asked.machine.empty() ? std::string("HMN_SIMULATION") : asked.machine;
-  return {"Simulation",
-          {{severity::note, "a machine described by " + file + ": nothing was measured", {}}}};
+  return {"Simulation", {note("a machine described by " + file + ": nothing was measured")}};
 }
 
-finding measured(const gpu& of) {
-  const auto& device = of.device;
-  const auto state = state_word(device.state).value_or("state unknown");
-  auto text = fmt::format("{}: {}", label_of(of), state);
+bool is_good(run_state state) {
+  return state == run_state::ready || state == run_state::asleep;
+}
+
+// What the readings found of a device.
+struct examined {
+  gpu of;  // as it was listed: a lost device may lose its name
+  run_state state{};
+  std::size_t reading = 0;                      // the first with that state
+  std::optional<hypomnesis::diagnostic> fault;  // the first that hides all values of a kind
+};
+
+bool hides_all(const hypomnesis::diagnostic& of) {
+  return of.device_index && !of.pid && !of.field && !of.metric && is_fault(of);
+}
+
+// Keeps the first state that is not good.
+std::map<std::uint32_t, examined> examine_devices(const session& in, const evidence& seen) {
+  std::map<std::uint32_t, examined> all;
+  for (std::size_t i = 0; i < seen.readings.size(); ++i) {
+    for (auto& each : gpus_of(in, seen.readings[i])) {
+      const auto state = each.device.state;
+      const auto [at, is_new] = all.try_emplace(each.device.index);
+      auto& to = at->second;
+      if (is_new) to.of = std::move(each);
+      if (!is_new && (state == to.state || !is_good(to.state))) continue;
+      to.state = state;
+      to.reading = i;
+    }
+    for (auto& each : seen.readings[i].diagnostics())
+      if (hides_all(each))
+        if (const auto of = all.find(*each.device_index); of != all.end() && !of->second.fault)
+          of->second.fault = std::move(each);
+  }
+  for (const auto& each : in.listed().devices)
+    if (const auto of = all.find(each.index); of != all.end() && !of->second.of.device.name)
+      of->second.of.device = each;
+  return all;
+}
+
+problem problem_behind(const examined& of) {
+  if (of.fault) return problem_of(*of.fault);
+  if (of.state == run_state::lost) return problem::lost;
+  return of.state == run_state::hung ? problem::not_answered : problem::failed;
+}
+
+finding measured(const examined& it, site at) {
+  const auto& device = it.of.device;
+  const bool is_bad = !is_good(it.state);
+  auto text =
+      fmt::format("{}: {}", label_of(it.of), state_word(it.state).value_or("state unknown"));
+  if (is_bad && it.reading > 0) text += fmt::format(" at reading {}", it.reading + 1);
+  if (!is_bad && it.fault) text += ", but readings failed (see below)";
   if (const auto uuid = device.uuid) text += ", " + *uuid;
   if (const auto source = source_word(device.backend)) text += fmt::format(", by {}", *source);
-  const bool good = device.state == run_state::ready || device.state == run_state::asleep;
-  return {good ? severity::fine : severity::trouble, text, {}};
+  return is_bad || it.fault ? trouble(text, problem_behind(it), at) : fine(text);
 }
 
 section devices(const session& in, const evidence& seen) {
   section out{"GPUs", {}};
-  for (const auto& each : gpus_of(in, seen.snapshot)) out.findings.push_back(measured(each));
-  if (out.findings.empty()) out.findings.push_back({severity::note, "none is measured", {}});
+  for (const auto& [index, each] : examine_devices(in, seen))
+    out.findings.push_back(measured(each, seen.at));
+  if (out.findings.empty()) out.findings.push_back(note("none is measured"));
   return out;
 }
 
-void add_findings(severity how, std::vector<hypomnesis::diagnostic> diagnostics, section& to) {
-  std::erase_if(diagnostics, [how](const hypomnesis::diagnostic& each) {
-    return is_trace(each) || is_fault(each) != (how == severity::trouble);
-  });
-  for (auto& line : distinct_lines(diagnostics, describe_with_fields))
-    to.findings.push_back({how, std::move(line), {}});
+// Adds each text once, whichever readings had it.
+void add_findings(severity how, const evidence& seen, section& to) {
+  std::set<std::string> known;
+  for (const auto& reading : seen.readings)
+    for (const auto& each : reading.diagnostics()) {
+      if (is_trace(each) || is_fault(each) != (how == severity::trouble)) continue;
+      auto line = describe_with_fields(each);
+      if (!known.insert(line).second) continue;
+      to.findings.push_back(how == severity::trouble
+                                ? trouble(std::move(line), problem_of(each), seen.at)
+                                : note(std::move(line)));
+    }
 }
 
 section readings(const evidence& seen) {
   section out{"Readings", {}};
-  add_findings(severity::trouble, seen.snapshot.diagnostics(), out);
-  add_findings(severity::note, seen.snapshot.diagnostics(), out);
-  if (out.findings.empty()) out.findings.push_back({severity::fine, "all values were read", {}});
+  add_findings(severity::trouble, seen, out);
+  add_findings(severity::note, seen, out);
+  if (out.findings.empty()) out.findings.push_back(fine("all values were read"));
   return out;
 }
 
@@ -161,12 +230,13 @@ expected<exit_code> run_doctor(const session& in, const options& asked, const st
   if (seen.simulated)
     report.push_back(simulation(asked));
   else
-    add(inspect_machine(
-            {seen.nvidia, seen.snapshot.devices(), seen.snapshot.system(), seen.sources}),
+    add(inspect_machine({seen.nvidia, seen.last().devices(), seen.last().system(), seen.sources}),
         report);
   report.push_back(devices(in, seen));
   report.push_back(readings(seen));
-  return write_output(asked.json ? as_json(report, seen.simulated) : render(report, as));
+  const auto result = is_broken(report) ? exit_code::failed : exit_code::done;
+  return std::max(result,
+                  write_output(asked.json ? as_json(report, seen.simulated) : render(report, as)));
 }
 
 }  // namespace hmn::cli

@@ -81,7 +81,8 @@ constexpr const char* doctor_examples =
     "  hmn doctor --json | jq '.sections[].findings[] | select(.result == \"fail\")'\n"
     "  hmn doctor --trace --timeout 5s      with each driver call\n"
     "\n"
-    "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn-doctor(1).";
+    "Exit status: 0 nothing is broken, 1 something is, 2 wrong usage. See\n"
+    "hmn-doctor(1).";
 
 constexpr const char* record_examples =
     "Examples:\n"

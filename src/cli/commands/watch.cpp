@@ -46,7 +46,7 @@ process_values values_of(const hypomnesis::usage& row) {
 // Returns why the process list is missing.
 std::optional<failure> missing_list(const hypomnesis::snapshot& snapshot) {
   for (const auto& each : snapshot.diagnostics())
-    if (hides_processes(each)) return failed(each.message);
+    if (hides_processes(each)) return failed(describe_process(each));
   return std::nullopt;
 }
 

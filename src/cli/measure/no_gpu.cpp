@@ -28,8 +28,22 @@ std::string hidden(const session& in, const hypomnesis::snapshot& snapshot) {
   if (!drm || drm->state != run_state::ready) return list;
   for (const auto& each : snapshot.diagnostics())
     if (each.status == status_code::no_device && each.backend == backend_id::drm)
-      append(list, describe(each));
+      append(list, each.message);
   return list;
+}
+
+// Lists what sources lack that may have a GPU, as the driver's library.
+std::string lacking_sources(const hypomnesis::snapshot& snapshot) {
+  std::string list;
+  for (const auto& each : snapshot.diagnostics())
+    if (each.status == status_code::no_source && !each.device_index) append(list, describe(each));
+  return list;
+}
+
+std::string reasons(const session& in, const hypomnesis::snapshot& snapshot) {
+  if (auto list = hidden(in, snapshot); !list.empty()) return list;
+  if (auto list = unmeasured_gpus(); !list.empty()) return list;
+  return lacking_sources(snapshot);
 }
 
 }  // namespace
@@ -39,19 +53,16 @@ std::string why_no_gpu(const session& in, const hypomnesis::snapshot& snapshot) 
     return fmt::format("none found: {}", simulated->message.empty()
                                              ? "the simulated machine has none"
                                              : simulated->message);
-  if (const auto list = hidden(in, snapshot); !list.empty()) return "none found: " + list;
-  if (const auto list = unmeasured_gpus(); !list.empty()) return "none found: " + list;
-  const auto nvml = in.backend(backend_id::nvml);
-  if (!nvml || nvml->message.empty()) return "none found";
-  return fmt::format("none found: {}{}", nvml->state == run_state::off ? "NVML is " : "",
-                     nvml->message);
+  const auto list = reasons(in, snapshot);
+  return fmt::format("none found{}{}; `hmn doctor` lists what was searched",
+                     list.empty() ? "" : ": ", list);
 }
 
 std::optional<std::string> why_search_failed(const hypomnesis::snapshot& snapshot) {
   const auto info = snapshot.info();
   if (info.device_count != 0 || !has(info.notes, hypomnesis::note::partial)) return std::nullopt;
   for (const auto& each : snapshot.diagnostics())
-    if (hides_devices(each)) return each.message;
+    if (hides_devices(each)) return describe(each);
   return std::nullopt;
 }
 

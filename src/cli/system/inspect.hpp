@@ -26,6 +26,9 @@ struct machine_evidence {
 // Returns findings about this system that limit its measurements.
 std::vector<section> inspect_machine(const machine_evidence& seen);
 
+// Returns where the remedies of this process' problems are applied.
+site own_site();
+
 // Lists GPUs that the system reports but no source measures, each with its reason; empty: none
 // known.
 std::string unmeasured_gpus();

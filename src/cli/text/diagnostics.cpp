@@ -26,11 +26,28 @@ std::string subject_of(const hypomnesis::diagnostic& of) {
   return subject;
 }
 
+// Returns whether a message begins with the name of its source, as "nvmlInit: …" with "nvml".
+bool is_named(const hypomnesis::diagnostic& of) {
+  const std::string_view name = hypomnesis::name(of.backend);
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return of.message.size() >= name.size() &&
+         std::equal(name.begin(), name.end(), of.message.begin(),
+                    [lower](char a, char b) { return a == lower(b); });
+}
+
+// Returns what a message is about: its device and process, else its source. Those of a machine file
+// are whole, but for one that does not answer.
+std::string subject_of_line(const hypomnesis::diagnostic& of) {
+  auto subject = subject_of(of);
+  const bool is_whole =
+      of.backend == hypomnesis::backend_id::none || of.backend == hypomnesis::backend_id::simulated;
+  if (!subject.empty() || (is_whole && of.status != status_code::timeout) || is_named(of))
+    return subject;
+  return fmt::format("{}: ", hypomnesis::name(of.backend));
+}
+
 std::string line_of(const hypomnesis::diagnostic& of, const std::string& fields) {
-  auto line = subject_of(of);
-  // What does not answer is named.
-  if (line.empty() && of.status == status_code::timeout)
-    line = fmt::format("{}: ", hypomnesis::name(of.backend));
+  auto line = subject_of_line(of);
   line += (fields.empty() ? "" : fields + ": ") + of.message;
   if (of.count > 1) line += fmt::format(" (and {} more like it)", of.count - 1);
   return line;
@@ -72,7 +89,7 @@ bool is_fault(const hypomnesis::diagnostic& diagnostic) noexcept {
   const bool lessens_detail = status == status_code::permission &&
                               (diagnostic.field || diagnostic.subject == part::processes);
   return matters(diagnostic) && status != status_code::asleep && status != status_code::empty &&
-         !lessens_detail;
+         status != status_code::no_process && !lessens_detail;
 }
 
 bool hides_devices(const hypomnesis::diagnostic& diagnostic) noexcept {

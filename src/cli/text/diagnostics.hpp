@@ -16,7 +16,7 @@ bool hides_processes(const hypomnesis::diagnostic& diagnostic) noexcept;
 // Returns whether a list of processes is missing or lacks some, so that its length is unknown.
 bool hides_list(const hypomnesis::diagnostic& diagnostic) noexcept;
 // Returns whether it is a fault, rather than an unsupported, intentionally absent or pending value,
-// or a missing right that costs a value or some processes.
+// a process that is not there, or a missing right that costs a value or some processes.
 bool is_fault(const hypomnesis::diagnostic& diagnostic) noexcept;
 // Returns whether it may prevent the detection of devices.
 bool hides_devices(const hypomnesis::diagnostic& diagnostic) noexcept;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "cli/text/escape.hpp"
@@ -10,8 +12,124 @@
 namespace hmn::cli {
 namespace {
 
+using hypomnesis::backend_id;
 using hypomnesis::domain;
+using hypomnesis::reason_id;
 using hypomnesis::run_state;
+using hypomnesis::status_code;
+
+struct remedy {
+  problem of;
+  std::string_view on_host;
+  std::string_view in_container = on_host;
+};
+
+constexpr std::string_view give_nvidia =
+    "start the container with the GPU: docker run --gpus all, podman run --device "
+    "nvidia.com/gpu=all (NVIDIA Container Toolkit), in Kubernetes a request of nvidia.com/gpu";
+
+// In the order of the problems.
+constexpr remedy remedies[] = {
+    {problem::nouveau, "install NVIDIA's own driver; it replaces nouveau",
+     "install NVIDIA's own driver on the host; it replaces nouveau"},
+    {problem::no_nvidia_driver, "install NVIDIA's driver, then load it: modprobe nvidia",
+     "install NVIDIA's driver on the host and load it there, then start the container again"},
+    {problem::nvidia_not_loaded,
+     "modprobe nvidia; for the reason of a failure see dmesg | grep -i nvrm",
+     "on the host: modprobe nvidia (for the reason of a failure: dmesg | grep -i nvrm); then start "
+     "the container again, with the GPU"},
+    {problem::no_nvidia_node, "run nvidia-modprobe or nvidia-smi once as root", give_nvidia},
+    {problem::closed_nvidia_node,
+     "look at its owner with ls -l and join that group, or mend the udev rule",
+     "start the container as a user who may open it, or with --group-add and the number of the "
+     "group that owns it"},
+    {problem::no_nvidia_library,
+     "install the driver's libraries and nvidia-smi, in the version of the kernel module",
+     "start the container with NVIDIA_DRIVER_CAPABILITIES=utility, or all, and the GPU: docker run "
+     "--gpus all, podman run --device nvidia.com/gpu=all (NVIDIA Container Toolkit)"},
+    {problem::nvidia_mismatch, "reload the nvidia modules, or reboot",
+     "start the container again, which takes the libraries that the host has now; if they differ "
+     "still, reload the nvidia modules on the host, or reboot it"},
+    {problem::nvidia_blocked,
+     "let the service use /dev/nvidia* (of systemd: DeviceAllow= and DevicePolicy=)", give_nvidia},
+    {problem::nvidia_unknown_error, "see dmesg for NVRM lines; a reboot may help",
+     "start the container again: it loses its devices where systemd is reloaded on the host; if "
+     "that does not help, see dmesg there"},
+    {problem::nvidia_other_error, "see dmesg for NVRM and Xid lines",
+     "see dmesg on the host for NVRM and Xid lines"},
+    {problem::needs_power_cables, "attach the card's power cables"},
+    {problem::no_kernel_driver, "load its driver; for the reason of a failure see dmesg",
+     "load its driver on the host; for the reason of a failure see dmesg there"},
+    {problem::no_render_node, "see dmesg for why its driver shows no GPU",
+     "start the container with its nodes: --device /dev/dri, and for ROCm --device /dev/kfd; in "
+     "Kubernetes with a request of the vendor's device plugin (amd.com/gpu, gpu.intel.com/xe)"},
+    {problem::closed_render_node, "join the group that owns it, often `render`",
+     "start the container with --group-add and the number of the group that owns it, on the host "
+     "often `render`"},
+    {problem::hidden_processes, "run as root, or join the group named by the mount's gid= option"},
+    {problem::foreign_proc, "mount the proc tree of a namespace that this process is in"},
+    {problem::own_pid_namespace,
+     "share the host's namespace (docker run --pid=host, in Kubernetes hostPID) to see names and "
+     "own use"},
+    {problem::no_tracing_right,
+     "run as root, or once: setcap cap_sys_ptrace+ep \"$(command -v hmn)\"",
+     "run as root, in a container that has the right (--cap-add SYS_PTRACE)"},
+    {problem::no_watching_right,
+     "run as root, or once: setcap cap_perfmon+ep \"$(command -v hmn)\"",
+     "run as root, in a container that has the right (--cap-add PERFMON)"},
+    {problem::no_driver,
+     "install and load the GPU's driver, with its libraries; for the reason of a failure see dmesg",
+     "load the GPU's driver on the host, then start the container with the GPU: --gpus all for "
+     "NVIDIA's, else --device /dev/dri, and for ROCm --device /dev/kfd"},
+    {problem::no_host_files,
+     "mount procfs and sysfs, or name other folders with HMN_PROC and HMN_SYS"},
+    {problem::not_permitted, "run as root, or let the administrator allow it",
+     "run as root, in a container that has the right"},
+    {problem::not_answered,
+     "if it is only slow, wait longer with --timeout; else see dmesg, then reset the GPU or reboot",
+     "if it is only slow, wait longer with --timeout; else see dmesg on the host, and reset the "
+     "GPU "
+     "or reboot there"},
+    {problem::lost, "see dmesg (NVIDIA: Xid lines), then reset the GPU or reboot",
+     "on the host, see dmesg (NVIDIA: Xid lines), then reset the GPU or reboot; start the "
+     "container "
+     "again"},
+    {problem::needs_reset, "nvidia-smi --gpu-reset, or reboot",
+     "on the host: nvidia-smi --gpu-reset, or reboot"},
+    {problem::not_understood,
+     "a newer hmn may understand it; if not, report it with a recording (hmn record-machine)"},
+    {problem::out_of_resources, "free memory, or raise the limits of this process (ulimit -a)",
+     "free memory, or raise the limits of the container"},
+    {problem::defect, "report it as a defect of hmn"},
+    {problem::failed, no_remedy},
+};
+static_assert(std::size(remedies) == problem_count);
+
+struct code_of_nvml {
+  std::int32_t code;
+  problem is;
+};
+
+// Codes of nvml.h that mean more than the status that the library gives them.
+constexpr code_of_nvml codes_of_nvml[] = {
+    {4, problem::not_permitted},         {8, problem::needs_power_cables},
+    {9, problem::nvidia_not_loaded},     {10, problem::not_answered},
+    {12, problem::no_nvidia_library},    {15, problem::lost},
+    {16, problem::needs_reset},          {17, problem::nvidia_blocked},
+    {18, problem::nvidia_mismatch},      {20, problem::out_of_resources},
+    {999, problem::nvidia_unknown_error}};
+
+problem problem_of_nvml(std::int32_t code) noexcept {
+  for (const auto& each : codes_of_nvml)
+    if (each.code == code) return each.is;
+  return problem::nvidia_other_error;
+}
+
+problem problem_of_absence(backend_id source) noexcept {
+  if (source == backend_id::os) return problem::no_host_files;
+  const bool is_nvidias = source == backend_id::nvml || source == backend_id::nvidia_smi;
+  return is_nvidias ? problem::no_nvidia_library : problem::no_driver;
+}
 
 std::string native_text(const hypomnesis::backend_info& of) {
   if (of.message.find("code ") != std::string::npos) return {};  // the message includes the code
@@ -34,21 +152,69 @@ tone tone_of(severity how) {
 
 }  // namespace
 
+std::string_view remedy_for(problem what, site at) noexcept {
+  const auto& found = remedies[static_cast<std::size_t>(what)];
+  return at == site::container ? found.in_container : found.on_host;
+}
+
+problem problem_of(const hypomnesis::diagnostic& of) noexcept {
+  if (of.native_domain == domain::nvml) return problem_of_nvml(of.native_code);
+  switch (of.status) {
+    case status_code::no_source:
+    case status_code::no_device:
+      return problem_of_absence(of.backend);
+    case status_code::permission:
+      return problem::not_permitted;
+    case status_code::timeout:
+      return problem::not_answered;
+    case status_code::device_lost:
+      return problem::lost;
+    case status_code::no_memory:
+    case status_code::limit:
+      return problem::out_of_resources;
+    case status_code::internal:
+      return problem::defect;
+    default:
+      return of.reason == reason_id::not_understood ? problem::not_understood : problem::failed;
+  }
+}
+
+problem problem_of(const hypomnesis::backend_info& of) noexcept {
+  hypomnesis::diagnostic same;
+  same.backend = of.backend;
+  same.status = of.status;
+  same.native_domain = of.native_domain;
+  same.native_code = of.native_code;
+  return problem_of(same);
+}
+
 finding fine(std::string text) {
   return {severity::fine, std::move(text), {}};
 }
 finding note(std::string text) {
   return {severity::note, std::move(text), {}};
 }
-finding trouble(std::string text, std::string advice) {
-  return {severity::trouble, std::move(text), std::move(advice)};
+finding note(std::string text, problem what, site at) {
+  return {severity::note, std::move(text), std::string(remedy_for(what, at))};
+}
+finding trouble(std::string text, problem what, site at) {
+  return {severity::trouble, std::move(text), std::string(remedy_for(what, at))};
+}
+
+bool is_broken(const std::vector<section>& report) noexcept {
+  return std::any_of(report.begin(), report.end(), [](const section& each) {
+    return std::any_of(each.findings.begin(), each.findings.end(),
+                       [](const finding& one) { return one.how == severity::trouble; });
+  });
 }
 
 bool is_needless(const hypomnesis::backend_info& of) noexcept {
-  return of.state == run_state::unknown && of.status == hypomnesis::status_code::empty;
+  return of.state == run_state::unknown && of.status == status_code::empty;
 }
 
-finding inspect_backend(std::string_view name, const hypomnesis::backend_info& of, bool needed) {
+// What fails, rather than being absent, is trouble wherever it is.
+finding inspect_backend(std::string_view name, const hypomnesis::backend_info& of, bool needed,
+                        site at) {
   if (of.state == run_state::ready || of.state == run_state::asleep)
     return fine(
         fmt::format("{} answers{}", name, of.version ? ", driver " + *of.version : std::string()));
@@ -56,7 +222,9 @@ finding inspect_backend(std::string_view name, const hypomnesis::backend_info& o
   const auto text =
       fmt::format("{}: {}{}", name, of.message.empty() ? hypomnesis::name(of.status) : of.message,
                   native_text(of));
-  return needed && of.state != run_state::off ? trouble(text) : hmn::cli::note(text);
+  const bool is_absent = of.state == run_state::absent || of.state == run_state::unknown;
+  if (of.state == run_state::off || (is_absent && !needed)) return hmn::cli::note(text);
+  return trouble(text, problem_of(of), at);
 }
 
 std::vector<json_object> to_json(const std::vector<section>& report) {
@@ -82,7 +250,9 @@ std::string render(const std::vector<section>& report, const style& as) {
     for (const auto& each : part.findings) {
       out += "  " + paint(mark_of(each.how), tone_of(each.how), as.colour) + " " +
              escape_for_text(each.text, as.ascii_only) + "\n";
-      if (!each.advice.empty())
+      if (each.advice == no_remedy)
+        out += "        " + each.advice + "\n";
+      else if (!each.advice.empty())
         out += "        do: " + escape_for_text(each.advice, as.ascii_only) + "\n";
     }
   }

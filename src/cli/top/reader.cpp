@@ -120,7 +120,7 @@ void reader::state::add_processes(const hypomnesis::snapshot& from, machine_read
   for (const auto& each : from.diagnostics()) {
     if (!hides_list(each)) continue;
     to.is_partial = true;
-    to.why_partial = each.message;
+    to.why_partial = describe(each);
   }
 }
 

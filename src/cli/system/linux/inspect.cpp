@@ -7,9 +7,11 @@
 
 #include <algorithm>
 
+#include "cli/system/environment.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/linux/inspect.hpp"
 #include "cli/text/words.hpp"
+#include "procfs/container.hpp"
 #include "procfs/meminfo.hpp"
 #include "procfs/own_tree.hpp"
 #include "procfs/pids.hpp"
@@ -29,19 +31,17 @@ std::vector<adapter> made_by(std::uint32_t vendor, const std::vector<adapter>& a
   return own;
 }
 
-finding inspect_nvidia_adapter(const adapter& of) {
+finding inspect_nvidia_adapter(const adapter& of, site at) {
   const auto who = describe(of);
   if (of.driver == "nvidia")
     return fine(who +
                 (of.runtime_status == "suspended" ? ", driver nvidia, asleep" : ", driver nvidia"));
   if (of.driver == "nouveau")
-    return trouble(who + ": bound to nouveau, which does not report memory",
-                   "install NVIDIA's own driver; it replaces nouveau");
+    return trouble(who + ": bound to nouveau, which does not report memory", problem::nouveau, at);
   if (of.driver == "vfio-pci")
     return note(who + ": handed over to a virtual machine (vfio-pci); it is measured in there");
   if (of.driver.empty())
-    return trouble(who + ": no kernel driver is bound to it",
-                   "install NVIDIA's driver, then load it: modprobe nvidia");
+    return trouble(who + ": no kernel driver is bound to it", problem::no_nvidia_driver, at);
   return note(who + ", driver " + of.driver);
 }
 
@@ -60,89 +60,80 @@ std::string kernel_module_version(std::string_view text) {
   return "of unknown version";
 }
 
-finding inspect_control_node(const roots& in) {
+finding inspect_control_node(const roots& in, site at) {
   const auto node = in.dev + "/nvidiactl";
-  if (!is_there(node))
-    return trouble(node + " is missing",
-                   "outside a container run nvidia-modprobe or nvidia-smi once as root; start a "
-                   "container with --gpus all (NVIDIA Container Toolkit)");
+  if (!is_there(node)) return trouble(node + " is missing", problem::no_nvidia_node, at);
   if (!usable(node))
-    return trouble(node + ": this user may not open it",
-                   "look at its owner with ls -l and join that group, or mend the udev rule");
+    return trouble(node + ": this user may not open it", problem::closed_nvidia_node, at);
   return fine(node + " can be opened");
 }
 
-void inspect_kernel_module(const roots& in, bool expected, section& into) {
+void inspect_kernel_module(const roots& in, bool expected, site at, section& into) {
   const auto version = read_text_file(in.proc + "/driver/nvidia/version");
   if (version) {
     into.findings.push_back(fine("kernel module " + kernel_module_version(*version)));
-    into.findings.push_back(inspect_control_node(in));
+    into.findings.push_back(inspect_control_node(in, at));
   } else if (expected) {
     into.findings.push_back(
-        trouble("the nvidia kernel module is not loaded",
-                "modprobe nvidia; for the reason of a failure see dmesg | grep -i nvrm"));
+        trouble("the nvidia kernel module is not loaded", problem::nvidia_not_loaded, at));
   }
 }
 
 // Inspects an adapter with a kernel DRM driver.
-finding inspect_adapter(const adapter& of, const std::vector<hypomnesis::device>& measured) {
+finding inspect_adapter(const adapter& of, const std::vector<hypomnesis::device>& measured,
+                        site at) {
   const auto who = describe(of);
   if (of.driver.empty())
-    return trouble(who + ": no kernel driver is bound to it",
-                   "load its driver; for the reason of a failure see dmesg");
+    return trouble(who + ": no kernel driver is bound to it", problem::no_kernel_driver, at);
   if (of.driver == "vfio-pci")
     return note(who + ": handed over to a virtual machine (vfio-pci); it is measured in there");
   const bool listed = std::any_of(measured.begin(), measured.end(),
                                   [&](const auto& each) { return each.pci_bus_id == of.address; });
-  if (!listed) return note(who + ", driver " + of.driver + ": not measured, see below");
+  if (!listed)
+    return note(who + ", driver " + of.driver + ": not measured, see below",
+                problem::no_render_node, at);
   return fine(who + ", driver " + of.driver + (of.runtime_status == "suspended" ? ", asleep" : ""));
 }
 
 finding inspect_pid_namespace(const roots& in) {
   if (auto why = procfs::why_foreign(in.proc))
-    return {severity::note, *std::move(why),
-            "mount the proc tree of a namespace that this process is in"};
+    return note(*std::move(why), problem::foreign_proc, site::container);
   const auto own = read_link_target(in.proc + "/self/ns/pid");
   if (!own) return note("PID namespace: not known");
   if (*own == procfs::initial_pid_namespace) return fine("PID namespace: the host's");
-  return {severity::note,
-          "PID namespace: not the host's; a driver that lists host pids cannot be matched with "
-          "processes here",
-          "share the host's namespace (docker run --pid=host) to see names and own use"};
+  return note(
+      "PID namespace: not the host's; a driver that lists host pids cannot be matched with "
+      "processes here",
+      problem::own_pid_namespace, site::container);
 }
 
 // Capability numbers of Linux (include/uapi/linux/capability.h).
 constexpr unsigned sys_ptrace = 19, sys_admin = 21, perfmon = 38;
 
-std::string set_capability(std::string_view name) {
-  return fmt::format("run as root, or once: setcap {}+ep \"$(command -v hmn)\"", name);
-}
-
 finding unread(std::string_view what, const std::string& file) {
   return note(fmt::format("{}: not known, {} cannot be read", what, file));
 }
 
-finding inspect_tracing(std::uint64_t capabilities) {
+finding inspect_tracing(std::uint64_t capabilities, site at) {
   if ((capabilities >> sys_ptrace & 1) != 0)
     return {severity::fine, "other users' processes can be inspected (CAP_SYS_PTRACE)", {}};
-  return {severity::note,
-          "other users' processes cannot be inspected: no CAP_SYS_PTRACE; what they use of a GPU "
-          "is missing where the kernel driver would report it",
-          set_capability("cap_sys_ptrace")};
+  return note(
+      "other users' processes cannot be inspected: no CAP_SYS_PTRACE; what they use of a GPU is "
+      "missing where the kernel driver would report it",
+      problem::no_tracing_right, at);
 }
 
 // Checks the right to watch the whole system, which i915 and xe require for used memory.
-finding inspect_watching(std::uint64_t capabilities) {
+finding inspect_watching(std::uint64_t capabilities, site at) {
   if (((capabilities >> perfmon | capabilities >> sys_admin) & 1) != 0)
     return {severity::fine, "used memory is readable from Intel's drivers (CAP_PERFMON)", {}};
-  return {severity::note,
-          "used memory is not readable from Intel's drivers: no CAP_PERFMON; it is unknown, or "
-          "what the "
-          "processes that can be seen hold at least",
-          set_capability("cap_perfmon")};
+  return note(
+      "used memory is not readable from Intel's drivers: no CAP_PERFMON; it is unknown, or what "
+      "the processes that can be seen hold at least",
+      problem::no_watching_right, at);
 }
 
-finding inspect_proc_mount(const roots& in) {
+finding inspect_proc_mount(const roots& in, site at) {
   const auto mounts = read_text_file(in.proc + "/mounts");
   // A caller that may inspect all processes sees the first one anyway.
   const bool is_first_seen = is_there(in.proc + "/1");
@@ -150,14 +141,42 @@ finding inspect_proc_mount(const roots& in) {
     return unread("visibility of other users' processes", in.proc + "/mounts");
   if (is_first_seen || mounts->find("hidepid=") == std::string::npos)
     return {severity::fine, "other users' processes are visible in " + in.proc, {}};
-  return {severity::trouble, in.proc + " hides other users' processes (hidepid)",
-          "run as root, or join the group named by the mount's gid= option"};
+  return note(in.proc + " hides other users' processes (hidepid)", problem::hidden_processes, at);
 }
 
-finding inspect_node(const std::string& node) {
-  if (usable(node)) return {severity::fine, node + " can be opened", {}};
-  return {severity::trouble, node + ": this user may not open it",
-          "join the group that owns it, often `render`"};
+// A node that is closed to the user costs a measured GPU some values at most.
+finding inspect_node(const std::string& node, bool is_measured, site at) {
+  if (usable(node)) return fine(node + " can be opened");
+  auto text = node + ": this user may not open it";
+  return is_measured ? note(std::move(text), problem::closed_render_node, at)
+                     : trouble(std::move(text), problem::closed_render_node, at);
+}
+
+bool has_render_minor(const std::vector<hypomnesis::device>& measured, std::string_view name) {
+  return std::any_of(measured.begin(), measured.end(), [name](const hypomnesis::device& each) {
+    return each.render_minor && fmt::format("renderD{}", *each.render_minor) == name;
+  });
+}
+
+// A container as its runtime marks it, and by what.
+struct container_mark {
+  std::string runtime;
+  std::string by;
+};
+
+std::optional<container_mark> find_container(const roots& in) {
+  if (is_there(in.top + "/.dockerenv")) return container_mark{"Docker", "/.dockerenv"};
+  if (is_there(in.top + "/run/.containerenv"))
+    return container_mark{"Podman", "/run/.containerenv"};
+  if (environment_value("KUBERNETES_SERVICE_HOST"))
+    return container_mark{"Kubernetes", "KUBERNETES_SERVICE_HOST"};
+  if (const auto groups = read_text_file(in.proc + "/self/cgroup"))
+    if (const auto found = procfs::parse_container(*groups); !found.empty())
+      return container_mark{std::string(found.runtime), in.proc + "/self/cgroup"};
+  constexpr const char* manager = "/run/systemd/container";  // by systemd, of LXC and nspawn too
+  if (const auto name = read_text_file(in.top + manager))
+    return container_mark{name->substr(0, name->find('\n')), manager};
+  return std::nullopt;
 }
 
 // Only a cache that makes a difference is reported: a tenth of RAM.
@@ -176,43 +195,48 @@ std::optional<finding> inspect_zfs(const roots& in,
 
 }  // namespace
 
+site site_in(const roots& in) {
+  return find_container(in) ? site::container : site::host;
+}
+
 section inspect_nvidia(const roots& in, const std::vector<adapter>& adapters,
                        const nvidia_backends& backends) {
   section out{"NVIDIA", {}};
+  const auto at = site_in(in);
   const auto own = made_by(HMN_VENDOR_NVIDIA, adapters);
-  for (const auto& each : own) out.findings.push_back(inspect_nvidia_adapter(each));
+  for (const auto& each : own) out.findings.push_back(inspect_nvidia_adapter(each, at));
   const bool wsl = is_there(in.dev + "/dxg");
   if (wsl) out.findings.push_back(fine(in.dev + "/dxg: GPUs of the Windows host (WSL)"));
   if (own.empty() && !wsl) out.findings.push_back(note("no NVIDIA GPU on the PCI bus"));
   const bool driven = std::any_of(own.begin(), own.end(),
                                   [](const adapter& each) { return each.driver == "nvidia"; });
-  inspect_kernel_module(in, driven, out);
+  inspect_kernel_module(in, driven, at, out);
 
   const bool needed = driven || wsl;
   const bool served = backends.nvml && backends.nvml->state == hypomnesis::run_state::ready;
-  if (backends.nvml) out.findings.push_back(inspect_backend("NVML", *backends.nvml, needed));
+  if (backends.nvml) out.findings.push_back(inspect_backend("NVML", *backends.nvml, needed, at));
   if (backends.nvidia_smi)
-    out.findings.push_back(inspect_backend("nvidia-smi", *backends.nvidia_smi, needed && !served));
+    out.findings.push_back(
+        inspect_backend("nvidia-smi", *backends.nvidia_smi, needed && !served, at));
   return out;
 }
 
 section inspect_vendor(std::uint32_t vendor, const std::vector<adapter>& adapters,
-                       const std::vector<hypomnesis::device>& measured) {
+                       const std::vector<hypomnesis::device>& measured, site at) {
   const auto name =
       std::string(vendor_name(static_cast<hypomnesis::vendor_id>(vendor)).value_or(""));
   section out{name, {}};
   for (const auto& each : made_by(vendor, adapters))
-    out.findings.push_back(inspect_adapter(each, measured));
+    out.findings.push_back(inspect_adapter(each, measured, at));
   if (out.findings.empty()) out.findings.push_back(note("no " + name + " GPU on the PCI bus"));
   return out;
 }
 
 section inspect_container(const roots& in, const std::optional<hypomnesis::system_memory>& memory) {
   section out{"Container", {}};
-  if (is_there(in.top + "/.dockerenv"))
-    out.findings.push_back(note("this is a Docker container (/.dockerenv)"));
-  if (is_there(in.top + "/run/.containerenv"))
-    out.findings.push_back(note("this is a Podman container (/run/.containerenv)"));
+  if (const auto found = find_container(in))
+    out.findings.push_back(
+        note(fmt::format("this is a {} container ({})", found->runtime, found->by)));
   out.findings.push_back(inspect_pid_namespace(in));
   if (memory && memory->limit_bytes)
     out.findings.push_back(note(
@@ -226,37 +250,46 @@ section inspect_container(const roots& in, const std::optional<hypomnesis::syste
 // Orders the sections as a reader would ask: cards, sources, rights of this process.
 std::vector<section> inspect_machine(const machine_evidence& seen) {
   const auto in = roots_from_environment();
+  const auto at = site_in(in);
   const auto adapters = find_adapters(in);
   std::vector<section> report{inspect_nvidia(in, adapters, seen.nvidia),
-                              inspect_vendor(HMN_VENDOR_AMD, adapters, seen.devices),
-                              inspect_vendor(HMN_VENDOR_INTEL, adapters, seen.devices)};
+                              inspect_vendor(HMN_VENDOR_AMD, adapters, seen.devices, at),
+                              inspect_vendor(HMN_VENDOR_INTEL, adapters, seen.devices, at)};
   report.push_back(seen.sources);
   report.push_back(inspect_container(in, seen.memory));
   if (auto cache = inspect_zfs(in, seen.memory))
     report.push_back({"Host memory", {*std::move(cache)}});
-  report.push_back(inspect_permissions(in, adapters));
+  report.push_back(inspect_permissions(in, adapters, seen.devices));
   return report;
 }
 
-section inspect_permissions(const roots& in, const std::vector<adapter>& adapters) {
+section inspect_permissions(const roots& in, const std::vector<adapter>& adapters,
+                            const std::vector<hypomnesis::device>& measured) {
   section out{"Permissions", {}};
+  const auto at = site_in(in);
   const auto status = read_text_file(in.proc + "/self/status");
   const bool root = geteuid() == 0;
   out.findings.push_back({root ? severity::fine : severity::note,
                           root ? "runs as root" : fmt::format("runs as user id {}", geteuid()),
                           {}});
-  out.findings.push_back(inspect_proc_mount(in));
+  out.findings.push_back(inspect_proc_mount(in, at));
   if (!status) {
     out.findings.push_back(unread("capabilities", in.proc + "/self/status"));
   } else {
     const auto capabilities = procfs::parse_effective_capabilities(*status);
-    out.findings.push_back(inspect_tracing(capabilities));
+    out.findings.push_back(inspect_tracing(capabilities, at));
     if (!made_by(HMN_VENDOR_INTEL, adapters).empty())
-      out.findings.push_back(inspect_watching(capabilities));
+      out.findings.push_back(inspect_watching(capabilities, at));
   }
   for (const auto& name : list_folder(in.dev + "/dri"))
-    if (name.starts_with("renderD")) out.findings.push_back(inspect_node(in.dev + "/dri/" + name));
+    if (name.starts_with("renderD"))
+      out.findings.push_back(
+          inspect_node(in.dev + "/dri/" + name, has_render_minor(measured, name), at));
   return out;
+}
+
+site own_site() {
+  return site_in(roots_from_environment());
 }
 
 std::string_view why_drivers_are_slow() {

@@ -13,11 +13,10 @@ section inspect_permissions() {
   if (geteuid() == 0)
     out.findings.push_back(fine("runs as root"));
   else
-    out.findings.push_back({severity::note,
-                            fmt::format("runs as user id {}: the memory of other users' processes "
-                                        "is not readable",
-                                        geteuid()),
-                            "run as root to see it"});
+    out.findings.push_back(
+        note(fmt::format("runs as user id {}: the memory of other users' processes is not readable",
+                         geteuid()),
+             problem::not_permitted, site::host));
   return out;
 }
 
@@ -25,6 +24,10 @@ section inspect_permissions() {
 
 std::vector<section> inspect_machine(const machine_evidence& seen) {
   return {seen.sources, inspect_permissions()};
+}
+
+site own_site() {
+  return site::host;
 }
 
 // Returns none: the library lists every GPU of IOKit.

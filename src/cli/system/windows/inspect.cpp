@@ -18,10 +18,11 @@ section inspect_nvidia(const machine_evidence& seen) {
     return each.vendor == hypomnesis::vendor_id::nvidia;
   });
   const bool served = seen.nvidia.nvml && seen.nvidia.nvml->state == hypomnesis::run_state::ready;
-  if (seen.nvidia.nvml) out.findings.push_back(inspect_backend("NVML", *seen.nvidia.nvml, needed));
+  if (seen.nvidia.nvml)
+    out.findings.push_back(inspect_backend("NVML", *seen.nvidia.nvml, needed, site::host));
   if (seen.nvidia.nvidia_smi)
     out.findings.push_back(
-        inspect_backend("nvidia-smi", *seen.nvidia.nvidia_smi, needed && !served));
+        inspect_backend("nvidia-smi", *seen.nvidia.nvidia_smi, needed && !served, site::host));
   if (out.findings.empty()) out.findings.push_back(note("this build has none of its sources"));
   return out;
 }
@@ -66,6 +67,10 @@ section inspect_job(const std::optional<hypomnesis::system_memory>& memory) {
 
 std::vector<section> inspect_machine(const machine_evidence& seen) {
   return {inspect_nvidia(seen), seen.sources, inspect_job(seen.memory), inspect_permissions()};
+}
+
+site own_site() {
+  return site::host;
 }
 
 // Returns none: DXGI, and therefore the library, lists every display adapter.

@@ -142,9 +142,83 @@ TEST_CASE("what keeps an NVIDIA card from being measured is trouble with advice"
 TEST_CASE("a container without device nodes is told how to get them") {
   const machine here;
   here.write("proc/driver/nvidia/version", "NVRM version: … Kernel Module  550.54.14  x\n");
-  const auto text = nvidia(here);
-  CHECK(mentions(text, "nvidiactl is missing"));
-  CHECK(mentions(text, "--gpus all"));
+  auto text = nvidia(here);
+  CHECK(mentions(text, "FAIL  " + here.in().dev + "/nvidiactl is missing"));
+  CHECK(mentions(text, "do: run nvidia-modprobe"));
+  here.write(".dockerenv", "");
+  text = nvidia(here);
+  CHECK(mentions(text, "FAIL  " + here.in().dev + "/nvidiactl is missing"));
+  CHECK(mentions(text, "do: start the container with the GPU: docker run --gpus all"));
+  CHECK_FALSE(mentions(text, "modprobe"));
+}
+
+TEST_CASE("containers are known by what each runtime leaves in them") {
+  CHECK(site_in(machine().in()) == site::host);
+  const auto marked = [](const char* path, const char* text, std::string_view runtime) {
+    const machine here;
+    here.write(path, text);
+    CAPTURE(path);
+    CHECK(site_in(here.in()) == site::container);
+    CHECK(mentions(text_of(inspect_container(here.in(), std::nullopt)), runtime));
+  };
+  marked(".dockerenv", "", "this is a Docker container");
+  marked("run/.containerenv", "", "this is a Podman container");
+  marked("run/systemd/container", "lxc\n", "this is a lxc container");
+  const std::string id(64, 'a');
+  marked("proc/self/cgroup", ("0::/system.slice/docker-" + id + ".scope\n").c_str(),
+         "this is a docker container");
+  const machine host;
+  host.write("proc/self/cgroup", "0::/user.slice/user-1000.slice/session-2.scope\n");
+  CHECK(site_in(host.in()) == site::host);
+}
+
+TEST_CASE("each problem has a remedy, or is known to have none, on a host and in a container") {
+  std::size_t without = 0;
+  for (std::size_t i = 0; i < problem_count; ++i) {
+    const auto what = static_cast<problem>(i);
+    CAPTURE(i);
+    const auto on_host = remedy_for(what, site::host);
+    const auto in_container = remedy_for(what, site::container);
+    CHECK_FALSE(on_host.empty());
+    CHECK_FALSE(in_container.empty());
+    CHECK((on_host == no_remedy) == (in_container == no_remedy));
+    if (on_host == no_remedy) ++without;
+    // What changes the system itself is for the host.
+    for (const auto* const word : {"modprobe", "install", "reboot", "dmesg", "--gpu-reset", "udev"})
+      if (mentions(std::string(in_container), word))
+        CHECK(mentions(std::string(in_container), "host"));
+    CHECK_FALSE(mentions(std::string(in_container), "setcap"));
+    // A host has no container to start.
+    CHECK_FALSE(mentions(std::string(on_host), "start the container"));
+    CHECK(trouble("x", what, site::host).advice == on_host);
+  }
+  CHECK(without == 1);
+}
+
+TEST_CASE("each failure of a source is a problem with a remedy") {
+  hypomnesis::diagnostic why;
+  for (int code = HMN_E_STATE; code < 0; ++code) {
+    why.status = static_cast<status_code>(code);
+    CHECK_FALSE(remedy_for(problem_of(why), site::host).empty());
+  }
+  const auto of = [&](status_code status, hypomnesis::backend_id source) {
+    why.status = status;
+    why.backend = source;
+    return problem_of(why);
+  };
+  using hypomnesis::backend_id;
+  CHECK(of(status_code::device_lost, backend_id::amdgpu) == problem::lost);
+  CHECK(of(status_code::timeout, backend_id::nvidia_smi) == problem::not_answered);
+  CHECK(of(status_code::no_source, backend_id::nvidia_smi) == problem::no_nvidia_library);
+  CHECK(of(status_code::no_source, backend_id::os) == problem::no_host_files);
+  auto nvml = backend(run_state::unreadable, status_code::backend, "");
+  nvml.native_domain = hypomnesis::domain::nvml;
+  for (const auto& [code, is] : {std::pair{18, problem::nvidia_mismatch},
+                                 {999, problem::nvidia_unknown_error},
+                                 {12345, problem::nvidia_other_error}}) {
+    nvml.native_code = code;
+    CHECK(problem_of(nvml) == is);
+  }
 }
 
 TEST_CASE("native codes are told with whose they are") {
@@ -169,12 +243,12 @@ TEST_CASE("AMD and Intel cards are those that are measured, or have a reason") {
   hypomnesis::device measured;
   measured.pci_bus_id = "0000:02:00.0";
   const auto adapters = find_adapters(here.in());
-  const auto text = text_of(inspect_vendor(HMN_VENDOR_AMD, adapters, {measured}));
+  const auto text = text_of(inspect_vendor(HMN_VENDOR_AMD, adapters, {measured}, site::host));
   CHECK(mentions(text, "ok    0000:02:00.0 AMD [1002:2684], driver amdgpu\n"));
   CHECK(mentions(text, "note  0000:03:00.0 AMD [1002:2684], driver amdgpu: not measured"));
   CHECK(mentions(text, "FAIL  0000:04:00.0 AMD [1002:2684]: no kernel driver"));
   CHECK(mentions(text, "note  0000:05:00.0 AMD [1002:2684]: handed over to a virtual machine"));
-  CHECK(mentions(text_of(inspect_vendor(HMN_VENDOR_INTEL, adapters, {})),
+  CHECK(mentions(text_of(inspect_vendor(HMN_VENDOR_INTEL, adapters, {}, site::host)),
                  "no Intel GPU on the PCI bus"));
 }
 
@@ -204,16 +278,25 @@ TEST_CASE("permissions: hidden processes and render nodes") {
   here.write("proc/mounts", "proc /proc proc rw,nosuid,hidepid=invisible,gid=27 0 0\n");
   here.write("dev/dri/renderD128", "");
   here.write("dev/dri/card0", "");
-  const auto text = text_of(inspect_permissions(here.in(), {}));
-  CHECK(mentions(text, "hides other users' processes"));
+  const auto text = text_of(inspect_permissions(here.in(), {}, {}));
+  CHECK(mentions(text, "note  " + here.in().proc + " hides other users' processes"));
   CHECK(mentions(text, "renderD128"));
   CHECK_FALSE(mentions(text, "card0"));
+}
+
+TEST_CASE("permissions: a closed node of a GPU that is measured all the same is no trouble") {
+  const machine here;
+  here.link("dev/dri/renderD128", "/nonexistent");  // which root cannot open either
+  hypomnesis::device measured;
+  CHECK(mentions(text_of(inspect_permissions(here.in(), {}, {measured})), "FAIL  "));
+  measured.render_minor = 128;
+  CHECK_FALSE(mentions(text_of(inspect_permissions(here.in(), {}, {measured})), "FAIL  "));
 }
 
 TEST_CASE("permissions: without a proc tree nothing is known of them") {
   const machine here;
   fs::remove_all(here.in().proc);
-  const auto text = text_of(inspect_permissions(here.in(), {}));
+  const auto text = text_of(inspect_permissions(here.in(), {}, {}));
   CHECK(mentions(text, "note  visibility of other users' processes: not known, "));
   CHECK(mentions(text, "/mounts cannot be read"));
   CHECK(mentions(text, "note  capabilities: not known, "));
@@ -224,13 +307,13 @@ TEST_CASE("permissions: what each capability opens") {
   const machine here;
   const std::vector<adapter> intel{{"0000:00:02.0", HMN_VENDOR_INTEL, 0x46a6, "i915", ""}};
   here.write("proc/self/status", "Name:\thmn\nCapEff:\t0000000000000000\n");
-  auto text = text_of(inspect_permissions(here.in(), intel));
+  auto text = text_of(inspect_permissions(here.in(), intel, {}));
   CHECK(mentions(text, "note  other users' processes cannot be inspected: no CAP_SYS_PTRACE"));
   CHECK(mentions(text, "setcap cap_sys_ptrace+ep"));
   CHECK(mentions(text, "note  used memory is not readable from Intel's drivers: no CAP_PERFMON"));
-  CHECK_FALSE(mentions(text_of(inspect_permissions(here.in(), {})), "CAP_PERFMON"));
+  CHECK_FALSE(mentions(text_of(inspect_permissions(here.in(), {}, {})), "CAP_PERFMON"));
   here.write("proc/self/status", "CapEff:\t0000004000080000\n");  // bits 38 and 19
-  text = text_of(inspect_permissions(here.in(), intel));
+  text = text_of(inspect_permissions(here.in(), intel, {}));
   CHECK(mentions(text, "ok    other users' processes can be inspected (CAP_SYS_PTRACE)"));
   CHECK(mentions(text, "ok    used memory is readable from Intel's drivers (CAP_PERFMON)"));
 }

@@ -50,3 +50,23 @@ TEST_CASE("a line with the names of its fields") {
   d.field.reset();
   CHECK(describe_with_fields(d) == describe(d));
 }
+
+TEST_CASE("a message without a device names its source, once") {
+  hypomnesis::diagnostic d;
+  d.count = 1;
+  d.backend = hypomnesis::backend_id::nvidia_smi;
+  d.message = "not found in its default folders";
+  CHECK(describe(d) == "nvidia-smi: not found in its default folders");
+  d.message = "nvidia-smi prints nothing";
+  CHECK(describe(d) == "nvidia-smi prints nothing");
+  d.backend = hypomnesis::backend_id::nvml;
+  d.message = "NVML lists no GPU";
+  CHECK(describe(d) == "NVML lists no GPU");
+  d.device_index = 1;
+  d.message = "gone";
+  CHECK(describe(d) == "GPU 1: gone");
+  CHECK(describe_process(d) == "nvml: gone");
+  d.device_index.reset();
+  d.backend = hypomnesis::backend_id::simulated;
+  CHECK(describe(d) == "gone");
+}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The completions for bash and fish, as these run them."""
+import re
 import shutil
 import subprocess
 import unittest
@@ -105,6 +106,17 @@ class Bash(Machines):
     def test_machine_files(self):
         (self.folder / "my-machine.json").write_text("{}")
         self.assertEqual(self.complete("--machine", "my-"), {"my-machine.json"})
+
+    def test_machines_by_name(self):
+        names = {path.stem for path in MACHINES.glob("*.json")}
+        self.assertEqual(self.complete("--machine", "work"), {"workstation"})
+        for script in ("hmn.bash", "_hmn", "hmn.fish"):
+            text = (SOURCE / "src/cli/completions" / script).read_text()
+            listed = re.search(r"apu [-a-z0-9 ]*", text).group().split()
+            self.assertEqual(listed, sorted(names), script)
+
+    def test_model_files(self):
+        (self.folder / "my-machine.json").write_text("{}")
         self.assertEqual(self.complete("fit", "my-"), {"my-machine.json"})
 
 

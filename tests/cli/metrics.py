@@ -197,6 +197,12 @@ class Metrics(Machines):
             compared += sum(map(len, reported.values()))
         self.assertGreater(compared, 0)
 
+    def test_the_example_machines_of_every_vendor_and_kind_have_some(self):
+        for name in ("apu", "mig-a100", "server-8gpu", "unified-gb10", "workstation"):
+            whole = json.loads(self.on(MACHINES / f"{name}.json", "metrics", "--json").out)
+            kinds = {each["metric"] for each in whole if each["device_index"] == 0 and each["reason"] is None}
+            self.assertLessEqual({"temperature", "power_watts", "clock_mhz"}, kinds, name)
+
     def test_without_a_gpu_it_says_why(self):
         for arguments, out in (((), ""), (("--json",), "[]\n")):
             result = self.on({"devices": []}, "metrics", *arguments)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Exit codes and messages, and that docs/exit-codes.md lists them."""
+import json
 import re
 
 from command import MACHINES, SOURCE, Machines, card, main, run
@@ -128,6 +129,21 @@ class Usage(Machines):
     def test_a_machine_file_that_is_not_there_is_named(self):
         result = run("--machine", "no/such.json")
         self.assertEqual(result, (1, "", 'hmn: --machine "no/such.json": No such file or directory\n'))
+
+    def test_an_example_machine_is_found_by_its_name(self):
+        for path in MACHINES.glob("*.json"):
+            found = self.rows(run("--json", "--machine", path.stem, cwd=self.folder))
+            described = json.loads(path.read_text())["devices"]
+            self.assertEqual([gpu["name"] for gpu in found if gpu["parent_index"] is None],
+                             [gpu["name"] for gpu in described], path)
+        self.assertEqual(run("--machine", "apu.json", cwd=self.folder).code, 0)
+        unknown = run("--machine", "no-such", cwd=self.folder)
+        self.assertEqual(unknown.code, 1)
+        self.assertRegex(unknown.err, r'^hmn: --machine "no-such": .* apu, failing, .*workstation\n$')
+
+    def test_a_file_comes_before_an_example_machine_of_its_name(self):
+        (self.folder / "apu").write_text('{"devices": []}')
+        self.assertEqual(run("--json", "--machine", "apu", cwd=self.folder).out, "[]\n")
 
     def test_a_malformed_machine_file_is_refused_by_every_command(self):
         machine, ran = self.machine({"devices": [{"nam": "x"}]}), self.folder / "ran"

@@ -56,8 +56,8 @@ for program in "$BUILD/hmn" "$MOVED/bin/hmn"; do
 done
 
 # The examples of the help work on what is installed.
-machine=$("$MOVED/bin/hmn" --help | sed -n 's/^  hmn --machine \(.*\)/\1/p')
-[ "$machine" = "$(cd "$MOVED" && pwd -P)/share/hypomnesis/machines/workstation.json" ]
+machine=$("$MOVED/bin/hmn" --help | sed -n 's/^  hmn --machine \([^ ]*\).*/\1/p')
+[ "$machine" = workstation ]
 (cd / && "$MOVED/bin/hmn" --machine "$machine" | grep -qF "RTX 4090")
 "$MOVED/bin/hmn" -V | grep -qF "$VERSION"
 

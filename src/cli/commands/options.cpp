@@ -14,7 +14,6 @@
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/exporter_options.hpp"
 #include "cli/commands/ps_options.hpp"
-#include "cli/system/data_folder.hpp"
 #include "cli/text/word_choice.hpp"
 
 namespace hmn::cli {
@@ -47,18 +46,10 @@ constexpr const char* summary_examples =
     "Examples:\n"
     "  hmn                                  RAM and each GPU at a glance\n"
     "  hmn --json | jq '.[].free_bytes'     free bytes of each GPU\n"
-    "  hmn --machine {}\n"
-    "                                       a simulated machine\n"
+    "  hmn --machine workstation            a simulated machine\n"
     "  hmn ps --sort ram                    GPU processes by host RAM\n"
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn(1).";
-
-// Names a machine file that is installed, or the one in the folder of the sources.
-std::string summary_footer() {
-  const auto installed = installed_file("machines/workstation.json");
-  return fmt::format(fmt::runtime(summary_examples),
-                     installed.value_or("examples/machines/workstation.json"));
-}
 
 constexpr const char* metrics_examples =
     "Examples:\n"
@@ -81,8 +72,8 @@ constexpr const char* doctor_examples =
     "  hmn doctor --json | jq '.sections[].findings[] | select(.result == \"fail\")'\n"
     "  hmn doctor --trace --timeout 5s      with each driver call\n"
     "\n"
-    "Exit status: 0 nothing is broken, 1 something is, 2 wrong usage. See\n"
-    "hmn-doctor(1).";
+    "Exit status: 0 done, nothing is broken; 1 something is, or failed; 2 wrong\n"
+    "usage. See hmn-doctor(1).";
 
 constexpr const char* record_examples =
     "Examples:\n"
@@ -481,7 +472,7 @@ expected<outcome> parse_all(const words_given& line) {
   CLI::App app(hmn_purpose, "hmn");
   texts given;
   declare_hmn(app, given);
-  app.footer(summary_footer());
+  app.footer(summary_examples);
   for (const auto& each : commands) declare_command(app, each, given);
   try {
     app.parse(line.own, line.words);

@@ -88,6 +88,7 @@ _hmn() {
     --timeout) _hmn_words "1s 10s 60s 5m" "$word" ;;
     --machine)
       _hmn_files "$word"
+      mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation" -- "$word")
       ;;
     --sort) _hmn_words "vram shared total ram pid name" "$word" ;;
     --device)

@@ -27,7 +27,7 @@ complete -c hmn -n "not __fish_seen_subcommand_from $commands" -s V -l version -
 
 complete -c hmn -s h -l help -d 'Print help'
 complete -c hmn -l timeout -x -a '1s 10s 60s 5m' -d 'Maximum wait for drivers'
-complete -c hmn -l machine -r -F -d 'Run on a simulated machine'
+complete -c hmn -l machine -r -F -a 'apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation' -d 'Run on a simulated machine'
 complete -c hmn -l color -x -a 'auto always never' -d Colours
 complete -c hmn -l trace -d 'Print each driver call on standard error'
 

@@ -2,12 +2,14 @@
 #include "cli/measure/session.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
 #include <thread>
 
 #include "cli/measure/no_gpu.hpp"
+#include "cli/system/data_folder.hpp"
 #include "cli/system/environment.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/inspect.hpp"
@@ -52,6 +54,24 @@ failure refused(const std::string& machine, std::string_view why) {
   return failed(fmt::format("--machine \"{}\": {}", machine, why));
 }
 
+bool is_name(const std::string& machine) {
+  return machine.find_first_of(path_separators) == std::string::npos;
+}
+
+// Returns the path of a machine that was given by its file or, if there is no such file, by the
+// name of an installed one.
+expected<std::string> find_machine(const std::string& machine) {
+  const auto why = why_unreadable(machine);
+  if (!why) return absolute_path(machine);
+  if (!is_name(machine) || is_there(machine)) return refused(machine, *why);
+  if (auto installed = machine_file(machine)) return *std::move(installed);
+  const auto names = machine_names();
+  return refused(machine, names.empty()
+                              ? *why
+                              : fmt::format("{}, and no machine of this name: there are {}", *why,
+                                            fmt::join(names, ", ")));
+}
+
 // Returns why a machine file is malformed. A reading of a process that it does not describe is not
 // counted.
 std::optional<std::string> why_malformed(const hypomnesis::context& in) {
@@ -90,9 +110,10 @@ expected<session> session::open(const session_settings& asked) {
       return failed(fmt::format("HMN_SIMULATION \"{}\": {}", *file, *why));
   session opened(asked);
   if (!asked.machine.empty()) {
-    if (const auto why = why_unreadable(asked.machine)) return refused(asked.machine, *why);
+    const auto path = find_machine(asked.machine);
+    if (!path) return path.why();
     try {
-      opened.library_.set_path(hypomnesis::path_kind::simulation, absolute_path(asked.machine));
+      opened.library_.set_path(hypomnesis::path_kind::simulation, *path);
     } catch (const hypomnesis::error& why) {
       return refused(asked.machine, why.what());
     }

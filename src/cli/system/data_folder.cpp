@@ -19,14 +19,31 @@ std::string joined(std::string_view folder, std::string_view relative) {
   return std::string(folder).append("/").append(relative);
 }
 
-}  // namespace
-
-std::optional<std::string> installed_file(const std::string& name) {
+// Returns "" where there is none.
+std::string machine_folder() {
   std::vector<char> buffer(platform::longest_path);
   const auto folder = platform::own_folder(buffer);
-  if (folder.empty()) return std::nullopt;
-  auto path = joined(folder, HMN_DATA_FROM_BIN) + "/" + name;
+  if (folder.empty()) return {};
+  for (auto& each : {joined(folder, HMN_DATA_FROM_BIN) + "/machines", joined(folder, "machines")})
+    if (is_folder(each)) return each;
+  return {};
+}
+
+constexpr std::string_view suffix = ".json";
+
+}  // namespace
+
+std::optional<std::string> machine_file(const std::string& name) {
+  auto path = machine_folder() + "/" + name;
+  if (!name.ends_with(suffix)) path += suffix;
   return why_unreadable(path) ? std::nullopt : std::optional(std::move(path));
+}
+
+std::vector<std::string> machine_names() {
+  std::vector<std::string> names;
+  for (auto& each : list_folder(machine_folder()))
+    if (each.ends_with(suffix)) names.push_back(each.substr(0, each.size() - suffix.size()));
+  return names;
 }
 
 }  // namespace hmn::cli

@@ -2,11 +2,14 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace hmn::cli {
 
-// Returns the path of a file below share/hypomnesis of this installation, wherever it was moved;
-// none if it is not installed.
-std::optional<std::string> installed_file(const std::string& name);
+// Returns the path of an example machine by its name, "workstation"; none if there is none. They
+// are below share/hypomnesis of this installation, wherever it was moved, or where hmn was built.
+std::optional<std::string> machine_file(const std::string& name);
+// Returns the names of the example machines, in alphabetical order.
+std::vector<std::string> machine_names();
 
 }  // namespace hmn::cli

@@ -202,6 +202,24 @@ class Nvml(Machines):
         self.assertEqual((result.code, result.out), (0, "[]\n"))
         self.assertRegex(result.err, r"^hmn: .*not loaded.*\n$")
 
+    def test_another_pid_namespace_is_not_broken(self):
+        (self.folder / "proc" / "self" / "ns").mkdir(parents=True)
+        (self.folder / "proc" / "self" / "ns" / "pid").symlink_to("pid:[4026532999]")
+        card = TWO_CARDS["devices"][0] | {"processes": {"compute": [{"pid": 4000000, "used": "1 GiB"}]}}
+        text = self.with_nvml({"devices": [card]}, "doctor", HMN_PROC=str(self.folder / "proc")).out
+        self.assertIn("ok    GPU 0 [NVIDIA L40S]: ready", text)
+        self.assertIn("note  GPU 0: the driver lists processes of another PID namespace", text)
+
+    def test_the_doctor_asks_more_than_once(self):
+        for device in (0, 1):
+            lost = {"call": "nvmlDeviceGetMemoryInfo*", "device": device, "result": "GPU_IS_LOST", "from": 4}
+            result = self.with_nvml(TWO_CARDS | {"rules": [lost]}, "doctor")
+            self.assertEqual(result.code, 1)
+            name = TWO_CARDS["devices"][device]["name"]
+            self.assertRegex(result.out, rf"FAIL  GPU {device} \[{name}\]: lost[ ,]")
+            self.assertIn(f"ok    GPU {1 - device} [", result.out)
+        self.assertEqual(self.with_nvml(TWO_CARDS, "doctor").code, 0)
+
     def test_the_doctor_gives_the_code_once(self):
         broken = {"rules": [{"call": "nvmlInit*", "result": 18}]}
         text = self.with_nvml(broken, "doctor").out

@@ -31,9 +31,7 @@ void add_values(CLI::App& app, std::initializer_list<value_option> all) {
 
 void add_common_but_timeout(CLI::App& app, common_texts& into) {
   app.set_help_flag("-h,--help", "Print this help");
-  app.add_option(
-         "--machine", into.machine,
-         "Read a simulated or recorded machine: file or name")
+  app.add_option("--machine", into.machine, "Read a simulated or recorded machine: file or name")
       ->type_name("FILE");
   add_values(app, {{"--color", &into.colour, "WHEN", "Use colours: auto, always, never [auto]"}});
   app.add_flag("--trace", into.trace, "Print each driver call on standard error");

@@ -133,6 +133,15 @@ bool is_good(run_state state) {
   return state == run_state::ready || state == run_state::asleep;
 }
 
+// Returns whether it is broken, not only worth knowing, as what a PID namespace makes ambiguous, or
+// one value that a working driver gets wrong.
+bool is_broken(const hypomnesis::diagnostic& of) {
+  using hypomnesis::reason_id;
+  const bool is_of_one_value = of.field || of.metric;
+  return is_fault(of) && of.reason != reason_id::ambiguous &&
+         !(of.reason == reason_id::implausible && is_of_one_value);
+}
+
 // What the readings found of a device.
 struct examined {
   gpu of;  // as it was listed: a lost device may lose its name
@@ -142,7 +151,7 @@ struct examined {
 };
 
 bool hides_all(const hypomnesis::diagnostic& of) {
-  return of.device_index && !of.pid && !of.field && !of.metric && is_fault(of);
+  return of.device_index && !of.pid && !of.field && !of.metric && is_broken(of);
 }
 
 // Keeps the first state that is not good.
@@ -200,7 +209,7 @@ void add_findings(severity how, const evidence& seen, section& to) {
   std::set<std::string> known;
   for (const auto& reading : seen.readings)
     for (const auto& each : reading.diagnostics()) {
-      if (is_trace(each) || is_fault(each) != (how == severity::trouble)) continue;
+      if (is_trace(each) || is_broken(each) != (how == severity::trouble)) continue;
       auto line = describe_with_fields(each);
       if (!known.insert(line).second) continue;
       to.findings.push_back(how == severity::trouble

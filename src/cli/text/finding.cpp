@@ -61,7 +61,7 @@ constexpr remedy remedies[] = {
     {problem::no_kernel_driver, "load its driver; for the reason of a failure see dmesg",
      "load its driver on the host; for the reason of a failure see dmesg there"},
     {problem::no_render_node, "see dmesg for why its driver shows no GPU",
-     "start the container with its nodes: --device /dev/dri, and for ROCm --device /dev/kfd; in "
+     "start the container with its nodes: --device /dev/dri, and for ROCm that of kfd; in "
      "Kubernetes with a request of the vendor's device plugin (amd.com/gpu, gpu.intel.com/xe)"},
     {problem::closed_render_node, "join the group that owns it, often `render`",
      "start the container with --group-add and the number of the group that owns it, on the host "
@@ -80,7 +80,7 @@ constexpr remedy remedies[] = {
     {problem::no_driver,
      "install and load the GPU's driver, with its libraries; for the reason of a failure see dmesg",
      "load the GPU's driver on the host, then start the container with the GPU: --gpus all for "
-     "NVIDIA's, else --device /dev/dri, and for ROCm --device /dev/kfd"},
+     "NVIDIA's, else --device /dev/dri, and for ROCm the node of kfd"},
     {problem::no_host_files,
      "mount procfs and sysfs, or name other folders with HMN_PROC and HMN_SYS"},
     {problem::not_permitted, "run as root, or let the administrator allow it",

@@ -18,7 +18,7 @@ STEPS = {"allocation": int(os.environ.get("HMN_FAULT_STEP", "1")), "system call"
 MACHINE = ("--machine", MACHINES / "workstation.json")
 CHILD = ("sh", "-c", "echo $$ >PID; sleep 0.1; exit 7")
 
-# Command line, and the codes besides 1 that are its own.
+# Command line, and the codes besides 1 that are its own; the doctor's 1 is explained by its report.
 COMMANDS = {
     "hmn": ((), {0}),
     "hmn --json": (("--json",), {0}),
@@ -82,7 +82,7 @@ class Faults(Machines):
         code, said, was_met = self.attempt(command, kind, number)
         with self.subTest(command=name, kind=kind, number=number, code=code, said=said):
             self.assertIn(code, codes | {1})
-            if code not in TRUTHFUL:
+            if code not in TRUTHFUL and not (code == 1 and 1 in codes):
                 self.assertRegex(said, r"(?m)^hmn: .")
             if not was_met:
                 self.assertIn(code, TRUTHFUL)

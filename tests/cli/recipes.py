@@ -72,17 +72,19 @@ class Recipes(Machines):
                          row(n, n << 20, uid=n % 2) for n in range(1, 8)] + [
                          {"pid": 99, "name": "unknown size", "uid": 0}],
                          telemetry={"temperature_celsius": 50, "power_watts": 100}),
-                     card("B", uuid="GPU-2", pools=[{"kind": "vram", "total": "40GiB", "used": "10GiB"}])],
+                     card("B", uuid="GPU-2", pools=[{"kind": "vram", "total": "40GiB", "used": "10GiB"}],
+                          processes=[row(3, 5 << 20, uid=1)])],
             host={"system": {"total": "8GiB", "available": "3GiB", "limit": "2GiB", "limit_used": "1GiB"}})
         top = json.loads(self.answer("[:5]", machine))
-        self.assertEqual([each["pid"] for each in top], [7, 6, 5, 4, 3])
+        self.assertEqual([(each["pid"], each["bytes"] >> 20) for each in top],
+                         [(3, 8), (7, 7), (6, 6), (5, 5), (4, 4)])
         table = self.answer("@tsv", machine).splitlines()
         self.assertEqual(table[0], "7\tx\t7")
         self.assertEqual(json.loads(self.answer("max // 0", machine)), 30 << 30)
         self.assertEqual(self.answer("max_by", machine), "GPU-2\n")
         self.assertEqual(json.loads(self.answer("any(", machine)), True)
-        self.assertEqual(json.loads(self.answer("group_by", machine)),
-                         [{"uid": 0, "bytes": 12 << 20}, {"uid": 1, "bytes": 16 << 20}])
+        self.assertEqual(json.loads(self.answer("group_by(.uid)", machine)),
+                         [{"uid": 0, "bytes": 12 << 20}, {"uid": 1, "bytes": 21 << 20}])
         self.assertEqual(json.loads(self.answer("select(.used_bytes == null)", machine)), [99])
         self.assertEqual(json.loads(self.answer("[0].uuid", machine)), "GPU-1")
         self.assertEqual(json.loads(self.answer("usable_bytes", machine)),

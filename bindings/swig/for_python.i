@@ -114,17 +114,15 @@ static void hmn_raise(const hmn_error *error) {
 // A list of whole numbers.
 %typemap(in) (const hmn_u64 *list, uint32_t count) {
   PyObject *items = PySequence_Fast($input, "a list of whole numbers is wanted");
-  Py_ssize_t i, length = items ? PySequence_Fast_GET_SIZE(items) : 0;
-  $1 = items ? (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)) : NULL;
+  const Py_ssize_t length = items ? PySequence_Fast_GET_SIZE(items) : 0;
+  Py_ssize_t i;
+  if ((size_t)length > UINT32_MAX) PyErr_SetString(PyExc_OverflowError, "a list of more than 4294967295 numbers");
+  else if (items && !($1 = (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)))) PyErr_NoMemory();
   for (i = 0; $1 && i < length && !PyErr_Occurred(); ++i)
     $1[i] = PyLong_AsUnsignedLongLong(PySequence_Fast_GET_ITEM(items, i));
   $2 = (uint32_t)length;
   Py_XDECREF(items);
-  if (!$1 && !PyErr_Occurred()) PyErr_NoMemory();
-  if (PyErr_Occurred()) {
-    PyMem_Free($1);
-    SWIG_fail;
-  }
+  if (PyErr_Occurred()) SWIG_fail; /* which comes to freearg */
 }
 %typemap(freearg) (const hmn_u64 *list, uint32_t count) "PyMem_Free($1);"
 

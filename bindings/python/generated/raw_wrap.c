@@ -8455,17 +8455,15 @@ SWIGINTERN PyObject *_wrap_estimate_tensor(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "estimate_tensor", 2, 2, swig_obj)) SWIG_fail;
   {
     PyObject *items = PySequence_Fast(swig_obj[0], "a list of whole numbers is wanted");
-    Py_ssize_t i, length = items ? PySequence_Fast_GET_SIZE(items) : 0;
-    arg1 = items ? (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)) : NULL;
+    const Py_ssize_t length = items ? PySequence_Fast_GET_SIZE(items) : 0;
+    Py_ssize_t i;
+    if ((size_t)length > UINT32_MAX) PyErr_SetString(PyExc_OverflowError, "a list of more than 4294967295 numbers");
+    else if (items && !(arg1 = (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)))) PyErr_NoMemory();
     for (i = 0; arg1 && i < length && !PyErr_Occurred(); ++i)
     arg1[i] = PyLong_AsUnsignedLongLong(PySequence_Fast_GET_ITEM(items, i));
     arg2 = (uint32_t)length;
     Py_XDECREF(items);
-    if (!arg1 && !PyErr_Occurred()) PyErr_NoMemory();
-    if (PyErr_Occurred()) {
-      PyMem_Free(arg1);
-      SWIG_fail;
-    }
+    if (PyErr_Occurred()) SWIG_fail; /* which comes to freearg */
   }
   ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
   if (!SWIG_IsOK(ecode3)) {
@@ -8519,17 +8517,15 @@ SWIGINTERN PyObject *_wrap_estimate_packed(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "estimate_packed", 5, 5, swig_obj)) SWIG_fail;
   {
     PyObject *items = PySequence_Fast(swig_obj[0], "a list of whole numbers is wanted");
-    Py_ssize_t i, length = items ? PySequence_Fast_GET_SIZE(items) : 0;
-    arg1 = items ? (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)) : NULL;
+    const Py_ssize_t length = items ? PySequence_Fast_GET_SIZE(items) : 0;
+    Py_ssize_t i;
+    if ((size_t)length > UINT32_MAX) PyErr_SetString(PyExc_OverflowError, "a list of more than 4294967295 numbers");
+    else if (items && !(arg1 = (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)))) PyErr_NoMemory();
     for (i = 0; arg1 && i < length && !PyErr_Occurred(); ++i)
     arg1[i] = PyLong_AsUnsignedLongLong(PySequence_Fast_GET_ITEM(items, i));
     arg2 = (uint32_t)length;
     Py_XDECREF(items);
-    if (!arg1 && !PyErr_Occurred()) PyErr_NoMemory();
-    if (PyErr_Occurred()) {
-      PyMem_Free(arg1);
-      SWIG_fail;
-    }
+    if (PyErr_Occurred()) SWIG_fail; /* which comes to freearg */
   }
   ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
   if (!SWIG_IsOK(ecode3)) {
@@ -8866,17 +8862,15 @@ SWIGINTERN PyObject *_wrap_estimate_sum(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     PyObject *items = PySequence_Fast(swig_obj[0], "a list of whole numbers is wanted");
-    Py_ssize_t i, length = items ? PySequence_Fast_GET_SIZE(items) : 0;
-    arg1 = items ? (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)) : NULL;
+    const Py_ssize_t length = items ? PySequence_Fast_GET_SIZE(items) : 0;
+    Py_ssize_t i;
+    if ((size_t)length > UINT32_MAX) PyErr_SetString(PyExc_OverflowError, "a list of more than 4294967295 numbers");
+    else if (items && !(arg1 = (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)))) PyErr_NoMemory();
     for (i = 0; arg1 && i < length && !PyErr_Occurred(); ++i)
     arg1[i] = PyLong_AsUnsignedLongLong(PySequence_Fast_GET_ITEM(items, i));
     arg2 = (uint32_t)length;
     Py_XDECREF(items);
-    if (!arg1 && !PyErr_Occurred()) PyErr_NoMemory();
-    if (PyErr_Occurred()) {
-      PyMem_Free(arg1);
-      SWIG_fail;
-    }
+    if (PyErr_Occurred()) SWIG_fail; /* which comes to freearg */
   }
   result = (uint64_t)estimate_sum((hmn_u64 const *)arg1,arg2,arg3);
   resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));

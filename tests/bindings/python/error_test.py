@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What a failed call raises."""
+import ast
+import inspect
 import pickle
+import tracemalloc
 import unittest
 
 import hypomnesis
+from hypomnesis import _raw as raw
 from hypomnesis import (Backend, Context, Error, NativeDomain, Place, Status, status_name)
-from support import ABI, Case, run_suite
+from support import ABI, ROOT, Case, run_suite
 
 # What users of Python catch already.
 BUILTINS = {
@@ -119,6 +123,124 @@ class Errors(Case):
             self.assertEqual(str(copy), "why")
             self.assertEqual(vars(copy), vars(error))
             self.assertEqual(copy.status_name, status_name(status))
+
+
+class Lying(list):
+    """Says that it has a hundred entries, and empties itself when it is walked."""
+
+    def __len__(self):
+        return 100
+
+    def __iter__(self):
+        while list.__len__(self):
+            yield self.pop()
+
+
+class Number(int):
+    """Is one where it is asked for its value, and raises there."""
+
+    def __index__(self):
+        raise KeyError("a number's own")
+
+
+class Failing:
+    """Raises in the midst of its numbers."""
+
+    def __iter__(self):
+        yield 1
+        raise KeyError("the program's own")
+
+
+# By the type that the stub names: an argument that is right, and those that raise what is named.
+NO_NUMBER = [(TypeError, (None, "1", b"1", 1.5, float("nan"), [1], {}, object())),
+             (OverflowError, (-1 << 70, 1 << 70))]
+NO_TEXT = [(TypeError, (3, 1.5, ["x"], object())), (ValueError, ("a\0b", b"a\0b", "\ud800"))]
+NO_LIST = [(TypeError, (None, 3, 1.5, object(), [1.5], [None], ["1"], "12", [[1]], [1] * 1000 + [None], (1, object()))),
+           (OverflowError, ([-1], [1 << 64], [1] * 1000 + [-1], {-1})), (KeyError, (Failing(),))]
+NO_SNAPSHOT = [(TypeError, (3, "x", [], object()))]
+ARGUMENTS = {"int": (1, NO_NUMBER), "str": ("x", NO_TEXT), "str | bytes | None": ("/x", NO_TEXT),
+             "Sequence[int]": ([1, 2], NO_LIST), "Snapshot": (None, NO_SNAPSHOT)}
+
+
+class WrongArguments(Case):
+    """Each function of the extension, as its stub has it: no argument is taken for another one, and none ends
+    the interpreter. The suite runs with PYTHONMALLOC=debug, where what is freed twice does."""
+
+    def functions(self):
+        """Name, what can be called, and the types of its arguments."""
+        context = self.context("workstation")
+        objects = {"Context": context, "Snapshot": context.snapshot(), "Sampler": context.sampler(),
+                   "Tracker": context.tracker(0), "Spill": context.spill(0)}
+        for node in ast.parse((ROOT / "bindings/python/hypomnesis/_raw.pyi").read_text()).body:
+            methods = node.body if isinstance(node, ast.ClassDef) else [node]
+            for one in methods:
+                if not isinstance(one, ast.FunctionDef) or one.name in ("make", "raise_with", "__getattr__"):
+                    continue
+                of = raw
+                if isinstance(node, ast.ClassDef):
+                    of = objects[node.name]._handle.use()
+                call = getattr(raw, node.name) if one.name == "__init__" else getattr(of, one.name)
+                types = [ast.unparse(argument.annotation) for argument in one.args.args if argument.arg != "self"]
+                yield f"{node.name}.{one.name}", call, types
+
+    def test_each_function_of_the_extension(self):
+        lists = 0
+        for name, call, types in self.functions():
+            right = [ARGUMENTS[kind][0] for kind in types]
+            for position, kind in enumerate(types):
+                lists += kind == "Sequence[int]"
+                for error, values in ARGUMENTS[kind][1]:
+                    for value in values:
+                        with self.subTest(f"{name}, argument {position}: {value!r:.60}"), self.assertRaises(error):
+                            call(*right[:position], value, *right[position + 1:])
+            with self.subTest(name), self.assertRaises(TypeError):
+                call(*right, 1)
+            if types:
+                with self.subTest(name), self.assertRaises(TypeError):
+                    call(*right[1:])
+        self.assertEqual(lists, 3)
+
+    def of_lists(self):
+        """Each public function that takes a list, with what else it needs."""
+        for name in hypomnesis.__all__:
+            function = getattr(hypomnesis, name)
+            if inspect.isfunction(function):
+                parameters = list(inspect.signature(function).parameters.values())
+                if "Sequence" in str(parameters[:1]):
+                    others = [hypomnesis.Dtype.U8 for one in parameters[1:] if one.kind == one.POSITIONAL_OR_KEYWORD]
+                    yield function, others
+
+    def test_lists_that_are_not_what_they_say(self):
+        functions = list(self.of_lists())
+        self.assertEqual(len(functions), 3)
+        for function, others in functions:
+            with self.subTest(function.__name__):
+                self.assertEqual(function(Lying([3, 2]), *others), function([3, 2], *others))
+                self.assertEqual(function((Number(5), True), *others), function([5, 1], *others))
+                self.assertEqual(function(iter([3, 2]), *others), function([3, 2], *others))
+                for error, values in NO_LIST[:2]:
+                    for value in values:
+                        self.assertRaises(error, function, value, *others)
+
+    def test_a_list_that_is_refused_leaves_no_memory(self):
+        many = [1] * 10000 + ["x"]  # 80 kB of numbers
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        for function, others in self.of_lists():
+            before = tracemalloc.get_traced_memory()[0]
+            for _ in range(50):
+                self.assertRaises(TypeError, function, many, *others)
+                self.assertRaises(Error, function, [1 << 63] * 10000, *others)
+            self.assertLess(tracemalloc.get_traced_memory()[0] - before, 1 << 20, function.__name__)
+
+    def test_texts_that_are_cut(self):
+        """An error's message has an end; that of a long text is no half of a character."""
+        context = Context()
+        for text in ("é" * 200, "x" + "é" * 200, "𝄞" * 100, "x𝄞" * 80):
+            self.assertRaises(Error, context.find_device, text)
+            self.assertRaises(Error, context.set_path, Place.PROC, text)
+            self.assertRaises(Error, hypomnesis.dtype_from_name, text)
+        self.assertRaises(Error, context.set_path, Place.PROC, b"\xff\xfe")
 
 
 if __name__ == "__main__":

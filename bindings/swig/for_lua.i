@@ -84,9 +84,12 @@ static const char *hmn_lua_to_text(lua_State *L, int index, const char *name) {
 static uint64_t *hmn_lua_to_list(lua_State *L, int index, uint32_t *count) {
   uint64_t *list;
   uint32_t i;
+  size_t length;
   if (lua_type(L, index) != LUA_TTABLE)
     luaL_error(L, "bad argument 'list' (table expected, got %s)", luaL_typename(L, index));
-  *count = (uint32_t)lua_rawlen(L, index);
+  length = lua_rawlen(L, index);
+  if (length >= INT32_MAX) luaL_error(L, "bad argument 'list' (it is too long)");
+  *count = (uint32_t)length;
   list = (uint64_t *)lua_newuserdata(L, ((size_t)*count + 1) * sizeof *list);
   for (i = 0; i < *count; ++i) {
     lua_rawgeti(L, index, (int)i + 1);
@@ -203,10 +206,13 @@ static int hmn_lua_read_inexact(lua_State *L) {
 #undef SWIG_init
 #define SWIG_init hmn_lua_swig_open
 SWIGEXPORT int SWIG_init(lua_State *L);
+static int hmn_lua_close(lua_State *L);
 static pthread_mutex_t hmn_lua_opening = PTHREAD_MUTEX_INITIALIZER;
 
 SWIGEXPORT int luaopen_hypomnesis_core(lua_State *L) {
   static const char *const globals[] = {"swig_type", "swig_equals"};
+  static const char *const handles[] = {"HypomnesisContext", "HypomnesisSnapshot", "HypomnesisSampler",
+                                        "HypomnesisTracker", "HypomnesisSpill"};
   int failed, i;
   lua_settop(L, 0);
   for (i = 0; i < 2; ++i) lua_getglobal(L, globals[i]);
@@ -221,6 +227,13 @@ SWIGEXPORT int luaopen_hypomnesis_core(lua_State *L) {
   for (i = 0; i < 2; ++i) {
     lua_pushvalue(L, i + 1);
     lua_setglobal(L, globals[i]);
+  }
+  /* A finalizer that runs later can still use the handle: it must find it closed. */
+  for (i = 0; i < 5; ++i) {
+    SWIG_Lua_get_class_metatable(L, handles[i]);
+    lua_pushcfunction(L, hmn_lua_close);
+    lua_setfield(L, -2, "__gc");
+    lua_pop(L, 1);
   }
   return 1;
 }
@@ -318,9 +331,13 @@ static int hmn_lua_close(lua_State *L) {
 
 %define HMN_LUA_RECORD(record)
 %typemap(out) record * %{
-  if ($1) hmn_lua_push_ ## record(L, $1);
-  else lua_pushnil(L);
-  free($1);
+  if ($1) {
+    const record copy = *$1; /* without memory Lua does not come back here */
+    free($1);
+    hmn_lua_push_ ## record(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
 %}
 %enddef

@@ -2906,9 +2906,12 @@ static const char *hmn_lua_to_text(lua_State *L, int index, const char *name) {
 static uint64_t *hmn_lua_to_list(lua_State *L, int index, uint32_t *count) {
   uint64_t *list;
   uint32_t i;
+  size_t length;
   if (lua_type(L, index) != LUA_TTABLE)
     luaL_error(L, "bad argument 'list' (table expected, got %s)", luaL_typename(L, index));
-  *count = (uint32_t)lua_rawlen(L, index);
+  length = lua_rawlen(L, index);
+  if (length >= INT32_MAX) luaL_error(L, "bad argument 'list' (it is too long)");
+  *count = (uint32_t)length;
   list = (uint64_t *)lua_newuserdata(L, ((size_t)*count + 1) * sizeof *list);
   for (i = 0; i < *count; ++i) {
     lua_rawgeti(L, index, (int)i + 1);
@@ -3025,10 +3028,13 @@ static int hmn_lua_read_inexact(lua_State *L) {
 #undef SWIG_init
 #define SWIG_init hmn_lua_swig_open
 SWIGEXPORT int SWIG_init(lua_State *L);
+static int hmn_lua_close(lua_State *L);
 static pthread_mutex_t hmn_lua_opening = PTHREAD_MUTEX_INITIALIZER;
 
 SWIGEXPORT int luaopen_hypomnesis_core(lua_State *L) {
   static const char *const globals[] = {"swig_type", "swig_equals"};
+  static const char *const handles[] = {"HypomnesisContext", "HypomnesisSnapshot", "HypomnesisSampler",
+                                        "HypomnesisTracker", "HypomnesisSpill"};
   int failed, i;
   lua_settop(L, 0);
   for (i = 0; i < 2; ++i) lua_getglobal(L, globals[i]);
@@ -3043,6 +3049,13 @@ SWIGEXPORT int luaopen_hypomnesis_core(lua_State *L) {
   for (i = 0; i < 2; ++i) {
     lua_pushvalue(L, i + 1);
     lua_setglobal(L, globals[i]);
+  }
+  /* A finalizer that runs later can still use the handle: it must find it closed. */
+  for (i = 0; i < 5; ++i) {
+    SWIG_Lua_get_class_metatable(L, handles[i]);
+    lua_pushcfunction(L, hmn_lua_close);
+    lua_setfield(L, -2, "__gc");
+    lua_pop(L, 1);
   }
   return 1;
 }
@@ -4485,9 +4498,13 @@ static int _wrap_HypomnesisContext_backend(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "backend"); 
   result = (hmn_backend_info *)Context_backend(arg1,arg2,arg3);
   
-  if (result) hmn_lua_push_hmn_backend_info(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_backend_info copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_backend_info(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -4549,9 +4566,13 @@ static int _wrap_HypomnesisContext_process_memory(lua_State* L) {
   arg3 = hmn_lua_to_u32(L, 3, "fields"); 
   result = (hmn_process_memory *)Context_process_memory(arg1,arg2,arg3,arg4);
   
-  if (result) hmn_lua_push_hmn_process_memory(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_process_memory copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_process_memory(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -4583,9 +4604,13 @@ static int _wrap_HypomnesisContext_own_memory(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "fields"); 
   result = (hmn_process_memory *)Context_own_memory(arg1,arg2,arg3);
   
-  if (result) hmn_lua_push_hmn_process_memory(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_process_memory copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_process_memory(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -4617,9 +4642,13 @@ static int _wrap_HypomnesisContext_system_memory(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "fields"); 
   result = (hmn_system_memory *)Context_system_memory(arg1,arg2,arg3);
   
-  if (result) hmn_lua_push_hmn_system_memory(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_system_memory copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_system_memory(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -4740,9 +4769,13 @@ static int _wrap_HypomnesisContext_device(lua_State* L) {
   arg3 = hmn_lua_to_u32(L, 3, "fields"); 
   result = (hmn_device *)Context_device(arg1,arg2,arg3,arg4);
   
-  if (result) hmn_lua_push_hmn_device(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_device copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_device(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -4778,9 +4811,13 @@ static int _wrap_HypomnesisContext_pool(lua_State* L) {
   arg4 = hmn_lua_to_u32(L, 4, "fields"); 
   result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5);
   
-  if (result) hmn_lua_push_hmn_pool(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_pool copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_pool(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -4814,9 +4851,13 @@ static int _wrap_HypomnesisContext_telemetry(lua_State* L) {
   arg3 = hmn_lua_to_u32(L, 3, "fields"); 
   result = (hmn_telemetry *)Context_telemetry(arg1,arg2,arg3,arg4);
   
-  if (result) hmn_lua_push_hmn_telemetry(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_telemetry copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_telemetry(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -4854,9 +4895,13 @@ static int _wrap_HypomnesisContext_metric(lua_State* L) {
   arg5 = hmn_lua_to_u32(L, 5, "fields"); 
   result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5,arg6);
   
-  if (result) hmn_lua_push_hmn_metric(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_metric copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_metric(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -4892,9 +4937,13 @@ static int _wrap_HypomnesisContext_usage(lua_State* L) {
   arg4 = hmn_lua_to_u32(L, 4, "fields"); 
   result = (hmn_usage *)Context_usage(arg1,arg2,arg3,arg4,arg5);
   
-  if (result) hmn_lua_push_hmn_usage(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_usage copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_usage(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -4928,9 +4977,13 @@ static int _wrap_HypomnesisContext_own_usage(lua_State* L) {
   arg3 = hmn_lua_to_u32(L, 3, "fields"); 
   result = (hmn_usage *)Context_own_usage(arg1,arg2,arg3,arg4);
   
-  if (result) hmn_lua_push_hmn_usage(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_usage copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_usage(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -5178,9 +5231,13 @@ static int _wrap_HypomnesisSnapshot_info(lua_State* L) {
   
   result = (hmn_snapshot_info *)Snapshot_info(arg1,arg2);
   
-  if (result) hmn_lua_push_hmn_snapshot_info(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_snapshot_info copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_snapshot_info(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -5212,9 +5269,13 @@ static int _wrap_HypomnesisSnapshot_memory(lua_State* L) {
   
   result = (hmn_process_memory *)Snapshot_memory(arg1,arg2);
   
-  if (result) hmn_lua_push_hmn_process_memory(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_process_memory copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_process_memory(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -5246,9 +5307,13 @@ static int _wrap_HypomnesisSnapshot_system(lua_State* L) {
   
   result = (hmn_system_memory *)Snapshot_system(arg1,arg2);
   
-  if (result) hmn_lua_push_hmn_system_memory(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_system_memory copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_system_memory(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -5282,9 +5347,13 @@ static int _wrap_HypomnesisSnapshot_device(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "position"); 
   result = (hmn_device *)Snapshot_device(arg1,arg2,arg3);
   
-  if (result) hmn_lua_push_hmn_device(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_device copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_device(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -5318,9 +5387,13 @@ static int _wrap_HypomnesisSnapshot_telemetry(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   result = (hmn_telemetry *)Snapshot_telemetry(arg1,arg2,arg3);
   
-  if (result) hmn_lua_push_hmn_telemetry(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_telemetry copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_telemetry(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -5354,9 +5427,13 @@ static int _wrap_HypomnesisSnapshot_own_usage(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   result = (hmn_usage *)Snapshot_own_usage(arg1,arg2,arg3);
   
-  if (result) hmn_lua_push_hmn_usage(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_usage copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_usage(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -5392,9 +5469,13 @@ static int _wrap_HypomnesisSnapshot_device_pool(lua_State* L) {
   arg3 = hmn_lua_to_u32(L, 3, "kind"); 
   result = (hmn_pool *)Snapshot_device_pool(arg1,arg2,arg3,arg4);
   
-  if (result) hmn_lua_push_hmn_pool(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_pool copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_pool(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -5428,9 +5509,13 @@ static int _wrap_HypomnesisSnapshot_pool(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "position"); 
   result = (hmn_pool *)Snapshot_pool(arg1,arg2,arg3);
   
-  if (result) hmn_lua_push_hmn_pool(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_pool copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_pool(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -5464,9 +5549,13 @@ static int _wrap_HypomnesisSnapshot_usage(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "position"); 
   result = (hmn_usage *)Snapshot_usage(arg1,arg2,arg3);
   
-  if (result) hmn_lua_push_hmn_usage(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_usage copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_usage(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -5500,9 +5589,13 @@ static int _wrap_HypomnesisSnapshot_metric(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "position"); 
   result = (hmn_metric *)Snapshot_metric(arg1,arg2,arg3);
   
-  if (result) hmn_lua_push_hmn_metric(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_metric copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_metric(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -5536,9 +5629,13 @@ static int _wrap_HypomnesisSnapshot_group(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "position"); 
   result = (hmn_group *)Snapshot_group(arg1,arg2,arg3);
   
-  if (result) hmn_lua_push_hmn_group(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_group copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_group(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -5572,9 +5669,13 @@ static int _wrap_HypomnesisSnapshot_diagnostic(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "position"); 
   result = (hmn_diagnostic *)Snapshot_diagnostic(arg1,arg2,arg3);
   
-  if (result) hmn_lua_push_hmn_diagnostic(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_diagnostic copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_diagnostic(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -5614,9 +5715,13 @@ static int _wrap_HypomnesisSnapshot_reason(lua_State* L) {
   arg5 = hmn_lua_to_u32(L, 5, "metric"); 
   result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5,arg6);
   
-  if (result) hmn_lua_push_hmn_diagnostic(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_diagnostic copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_diagnostic(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -5754,9 +5859,13 @@ static int _wrap_HypomnesisSnapshot_delta_since(lua_State* L) {
   arg3 = hmn_lua_to_u32(L, 3, "device_index"); 
   result = (hmn_delta *)Snapshot_delta_since(arg1,(Snapshot const *)arg2,arg3,arg4);
   
-  if (result) hmn_lua_push_hmn_delta(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_delta copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_delta(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -6032,9 +6141,13 @@ static int _wrap_HypomnesisSampler_info(lua_State* L) {
   arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
   result = (hmn_sampler_info *)Sampler_info(arg1,arg2);
   
-  if (result) hmn_lua_push_hmn_sampler_info(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_sampler_info copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_sampler_info(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -6066,9 +6179,13 @@ static int _wrap_HypomnesisSampler_latest_pool(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   result = (hmn_pool *)Sampler_latest_pool(arg1,arg2,arg3);
   
-  if (result) hmn_lua_push_hmn_pool(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_pool copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_pool(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -6100,9 +6217,13 @@ static int _wrap_HypomnesisSampler_latest_telemetry(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   result = (hmn_telemetry *)Sampler_latest_telemetry(arg1,arg2,arg3);
   
-  if (result) hmn_lua_push_hmn_telemetry(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_telemetry copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_telemetry(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -6136,9 +6257,13 @@ static int _wrap_HypomnesisSampler_peak(lua_State* L) {
   arg3 = hmn_lua_to_u32(L, 3, "pid"); 
   result = (hmn_peak *)Sampler_peak(arg1,arg2,arg3,arg4);
   
-  if (result) hmn_lua_push_hmn_peak(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_peak copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_peak(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -6170,9 +6295,13 @@ static int _wrap_HypomnesisSampler_device_peak(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   result = (hmn_peak *)Sampler_device_peak(arg1,arg2,arg3);
   
-  if (result) hmn_lua_push_hmn_peak(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_peak copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_peak(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -6759,9 +6888,13 @@ static int _wrap_HypomnesisTracker_info(lua_State* L) {
   arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
   result = (hmn_tracker_info *)Tracker_info(arg1,arg2);
   
-  if (result) hmn_lua_push_hmn_tracker_info(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_tracker_info copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_tracker_info(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -6793,9 +6926,13 @@ static int _wrap_HypomnesisTracker_read_tag(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "tag"); 
   result = (hmn_tag *)Tracker_read_tag(arg1,arg2,arg3);
   
-  if (result) hmn_lua_push_hmn_tag(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_tag copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_tag(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -6980,9 +7117,13 @@ static int _wrap_HypomnesisSpill_info(lua_State* L) {
   arg1 = (Spill *)hmn_lua_to_handle(L, 1, "HypomnesisSpill", "self"); 
   result = (hmn_spill_info *)Spill_info(arg1,arg2);
   
-  if (result) hmn_lua_push_hmn_spill_info(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_spill_info copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_spill_info(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {
@@ -7014,9 +7155,13 @@ static int _wrap_HypomnesisSpill_episode(lua_State* L) {
   arg2 = hmn_lua_to_u64(L, 2, "number"); 
   result = (hmn_episode *)Spill_episode(arg1,arg2,arg3);
   
-  if (result) hmn_lua_push_hmn_episode(L, result);
-  else lua_pushnil(L);
-  free(result);
+  if (result) {
+    const hmn_episode copy = *result; /* without memory Lua does not come back here */
+    free(result);
+    hmn_lua_push_hmn_episode(L, &copy);
+  } else {
+    lua_pushnil(L);
+  }
   SWIG_arg++;
   
   {

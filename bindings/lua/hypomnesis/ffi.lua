@@ -51,9 +51,29 @@ local function named_failure(status)
     {status = status, notes = 0, backend = 0, native_domain = 0, native_code = 0, message = message}
 end
 
-local Context, Snapshot, Sampler, Spill, Tracker = {}, {}, {}, {}, {}
-Context.__index, Snapshot.__index, Sampler.__index, Spill.__index = Context, Snapshot, Sampler, Spill
-Tracker.__index = Tracker
+-- A handle holds what it ends, by `close` or when it is collected: a finalizer that runs later can still use it, and
+-- must find it closed. Without a value `native` is NULL, which the library refuses.
+local function handle_type(name, destroy)
+  local methods = {}
+  local function close(handle)
+    local native = handle.native
+    handle.native = nil
+    destroy(native)
+  end
+  methods.close = close
+  return methods, ffi.metatype(("struct { %s *native; }"):format(name), {__index = methods, __gc = close})
+end
+
+local Context, new_context = handle_type("hmn_context", C.hmn_context_destroy)
+local Snapshot, new_snapshot = handle_type("hmn_snapshot", C.hmn_snapshot_destroy)
+local Sampler, new_sampler = handle_type("hmn_sampler", C.hmn_sampler_destroy)
+local Spill, new_spill = handle_type("hmn_spill", C.hmn_spill_destroy)
+local Tracker, new_tracker = handle_type("hmn_tracker", C.hmn_tracker_destroy)
+
+local function filled(handle, out)
+  handle.native = out[0]
+  return handle
+end
 
 local raw = {}
 
@@ -86,17 +106,12 @@ function raw.open(flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, id
   options.open_deadline_ms, options.max_age_ms = open_deadline_ms, max_age_ms
   options.idle_close_ms, options.rescan_ms, options.backends_off = idle_close_ms, rescan_ms, backends_off
   options.rescan_percent = rescan_percent
-  local status = C.hmn_context_create(options, contexts, last_error)
+  local handle, status = new_context(), C.hmn_context_create(options, contexts, last_error)
   if status ~= OK then return failure(status) end
-  return setmetatable({native = ffi.gc(contexts[0], C.hmn_context_destroy), destroy = C.hmn_context_destroy}, Context)
+  return filled(handle, contexts)
 end
 
-function raw.close(handle)
-  local native = handle.native
-  if native == nil then return end
-  handle.native = nil
-  handle.destroy(ffi.gc(native, nil))
-end
+function raw.close(handle) handle:close() end
 
 -- ---- text ----
 
@@ -227,9 +242,9 @@ function Context:take(flags, collect, device_index, pid, deadline_ms)
   local options = snapshot_options
   options.flags, options.collect, options.device_index = flags, collect, device_index
   options.pid, options.deadline_ms = pid, deadline_ms
-  local status = C.hmn_snapshot_take(self.native, options, snapshots, last_error)
+  local handle, status = new_snapshot(), C.hmn_snapshot_take(self.native, options, snapshots, last_error)
   if status ~= OK then return failure(status) end
-  return setmetatable({native = ffi.gc(snapshots[0], C.hmn_snapshot_destroy), destroy = C.hmn_snapshot_destroy}, Snapshot)
+  return filled(handle, snapshots)
 end
 
 -- ---- snapshot ----
@@ -407,9 +422,9 @@ function Context:sampler(sampler_flags, interval_ms, process_interval_ms, capaci
   options.capacity = capacity
   what.flags, what.collect, what.device_index = flags, collect, device_index
   what.pid, what.deadline_ms = pid, deadline_ms
-  local status = C.hmn_sampler_create(self.native, options, what, samplers, last_error)
+  local handle, status = new_sampler(), C.hmn_sampler_create(self.native, options, what, samplers, last_error)
   if status ~= OK then return failure(status) end
-  return setmetatable({native = ffi.gc(samplers[0], C.hmn_sampler_destroy), destroy = C.hmn_sampler_destroy}, Sampler)
+  return filled(handle, samplers)
 end
 
 function Sampler:start()
@@ -423,9 +438,9 @@ function Sampler:stop()
 end
 
 function Sampler:next(timeout_ms)
-  local status = C.hmn_sampler_next(self.native, timeout_ms, snapshots, last_error)
+  local handle, status = new_snapshot(), C.hmn_sampler_next(self.native, timeout_ms, snapshots, last_error)
   if status ~= OK then return failure(status) end
-  return setmetatable({native = ffi.gc(snapshots[0], C.hmn_snapshot_destroy), destroy = C.hmn_snapshot_destroy}, Snapshot)
+  return filled(handle, snapshots)
 end
 
 function Sampler:handle()
@@ -474,9 +489,9 @@ local function make_spill(context, device_index, episode_capacity, dedicated_thr
   local options = spill_options
   options.episode_capacity, options.dedicated_threshold_bytes = episode_capacity, dedicated_threshold_bytes
   options.growth_bytes = growth_bytes
-  local status = C.hmn_spill_create(context, device_index, options, spills, last_error)
+  local handle, status = new_spill(), C.hmn_spill_create(context, device_index, options, spills, last_error)
   if status ~= OK then return failure(status) end
-  return setmetatable({native = ffi.gc(spills[0], C.hmn_spill_destroy), destroy = C.hmn_spill_destroy}, Spill)
+  return filled(handle, spills)
 end
 
 function Context:spill(...) return make_spill(self.native, ...) end
@@ -571,17 +586,17 @@ end
 local trackers, tracker_options = ffi.new "hmn_tracker *[1]", new_record "hmn_tracker_options"
 local tracker_info, tag_record = new_record "hmn_tracker_info", new_record "hmn_tag"
 
-local function new_tracker(context, device_index, limit_bytes, tag_capacity)
+local function open_tracker(context, device_index, limit_bytes, tag_capacity)
   tracker_options.limit_bytes, tracker_options.tag_capacity = limit_bytes, tag_capacity
-  local status = C.hmn_tracker_create(context, device_index, tracker_options, trackers, last_error)
+  local handle, status = new_tracker(), C.hmn_tracker_create(context, device_index, tracker_options, trackers, last_error)
   if status ~= OK then return failure(status) end
-  return setmetatable({native = ffi.gc(trackers[0], C.hmn_tracker_destroy), destroy = C.hmn_tracker_destroy}, Tracker)
+  return filled(handle, trackers)
 end
 
-function raw.open_tracker(limit_bytes, tag_capacity) return new_tracker(nil, 0, limit_bytes, tag_capacity) end
+function raw.open_tracker(limit_bytes, tag_capacity) return open_tracker(nil, 0, limit_bytes, tag_capacity) end
 
 function Context:tracker(device_index, limit_bytes, tag_capacity)
-  return new_tracker(self.native, device_index, limit_bytes, tag_capacity)
+  return open_tracker(self.native, device_index, limit_bytes, tag_capacity)
 end
 
 function Tracker:allocate(bytes, tag)

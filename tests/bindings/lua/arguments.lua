@@ -69,6 +69,23 @@ end
 refuses("key", function() context:find_device() end)
 refuses("label", function() snapshot:delta_line(snapshot, 0) end)
 
+-- Lists: what is none, what has something else in it, and lengths that are not true.
+for _, bad in ipairs {1, 1.5, true, "1", print, {1.5}, {-1}, {2 ^ 64}, {0 / 0}, {1 / 0}, {"1"}, {{}}, {1, 2, print},
+                      {1, false, 3}} do
+  refuses("shape", function() hypomnesis.estimate_tensor(bad, "u8") end)
+  refuses("shape", function() hypomnesis.estimate_packed(bad, {dtype = "u8"}) end)
+  refuses("bytes", function() hypomnesis.estimate_sum(bad) end)
+end
+refuses("shape", function() hypomnesis.estimate_tensor(nil, "u8") end)
+refuses("bytes", function() hypomnesis.estimate_sum() end)
+local sparse = {}
+for power = 0, 62 do sparse[2 ^ power] = 1 end
+refuses("bytes", function() hypomnesis.estimate_sum(sparse) end)
+if _VERSION ~= "Lua 5.1" then
+  refuses("bytes", function() hypomnesis.estimate_sum(setmetatable({1, 2}, {__len = function() return 5 end})) end)
+end
+expect.equal(hypomnesis.estimate_sum {}, 0, "a sum of nothing")
+
 -- Nothing past 2^53 that a double may have been rounded to.
 refuses("bytes", function() hypomnesis.format_bytes(2 ^ 53 + 2) end)
 
@@ -129,6 +146,11 @@ if not rawget(_G, "jit") then
   end
   expect.misuse("bad argument 'bytes'", core.format_bytes, 2 ^ 53 + 2)
   expect.misuse("bad argument 'bytes'", core.format_bytes, -1)
+  for _, bad in ipairs {1, "1", {1.5}, {-1}, {"1"}, {1, false}, sparse} do
+    expect.misuse("bad argument 'list'", core.estimate_tensor, bad, hypomnesis.DTYPE_U8)
+    expect.misuse("bad argument 'list'", core.estimate_packed, bad, hypomnesis.DTYPE_U8, 0, 0, 0)
+    expect.misuse("bad argument 'list'", core.estimate_sum, bad)
+  end
   expect.misuse("bad argument 'status'", core.status_name, 2 ^ 31)
   expect.misuse("bad argument 'handle'", core.close, nil)
   expect.misuse("bad argument 'handle'", core.close, io.stdout)

@@ -2045,6 +2045,9 @@ std::uint64_t estimate(Call call) {
 }
 
 inline std::uint32_t count(const std::vector<std::uint64_t>& list) {
+  if (list.size() > UINT32_MAX) {
+    throw error(status_code::range, "a list of more than 4294967295 numbers");
+  }
   return static_cast<std::uint32_t>(list.size());
 }
 

@@ -2,7 +2,12 @@
 
 package hypomnesis
 
-import "hypomnesis/internal/raw"
+import (
+	"fmt"
+	"math"
+
+	"hypomnesis/internal/raw"
+)
 
 // Estimates are arithmetic alone: they ask no driver and need no context. ErrOverflow: the result does not
 // fit 64 bits.
@@ -20,8 +25,12 @@ func (d Dtype) Bits() uint32 {
 // DtypeFromName is the dtype that candle, torch, safetensors, numpy or C call so: "F32", "torch.float32",
 // "fp8". The number in a name is of bits: "f4" has 4. ErrArgument: no such name.
 func DtypeFromName(name string) (Dtype, error) {
+	given, err := argument("name", name)
+	if err != nil {
+		return DtypeUnknown, err
+	}
 	failure := raw.NewError()
-	return checked(Dtype(raw.DtypeFromName(raw.Text(name), failure)), failure)
+	return checked(Dtype(raw.DtypeFromName(given, failure)), failure)
 }
 
 // Packing describes how elements lie, a scale for each group of them.
@@ -57,17 +66,25 @@ type Cache struct {
 	StateElements uint64 // state: of one layer, its convolution's too
 }
 
+// ofList makes an estimate of a list, whose length is an uint32_t in C.
+func ofList(list []uint64, call func(failure *raw.Error) uint64) (uint64, error) {
+	if uint64(len(list)) > math.MaxUint32 {
+		return 0, refusal(StatusRange, fmt.Sprintf("a list of %d numbers: the most is %d", len(list), uint32(math.MaxUint32)))
+	}
+	failure := raw.NewError()
+	return checked(call(failure), failure)
+}
+
 // EstimateTensor is the bytes of a tensor; without a dimension it is one element.
 func EstimateTensor(shape []uint64, dtype Dtype) (uint64, error) {
-	failure := raw.NewError()
-	return checked(raw.EstimateTensor(shape, uint32(dtype), failure), failure)
+	return ofList(shape, func(failure *raw.Error) uint64 { return raw.EstimateTensor(shape, uint32(dtype), failure) })
 }
 
 // EstimatePacked is the bytes of a tensor whose elements lie in groups along the last dimension.
 func EstimatePacked(shape []uint64, p Packing) (uint64, error) {
-	failure := raw.NewError()
-	return checked(raw.EstimatePacked(shape, uint32(p.Dtype), p.ElementBits, p.GroupSize, p.GroupBits, failure),
-		failure)
+	return ofList(shape, func(failure *raw.Error) uint64 {
+		return raw.EstimatePacked(shape, uint32(p.Dtype), p.ElementBits, p.GroupSize, p.GroupBits, failure)
+	})
 }
 
 // EstimateAttention is the bytes of queries, keys, values, scores and output of one layer.
@@ -94,6 +111,5 @@ func EstimateOverhead(bytes uint64, perThousand uint32) (uint64, error) {
 
 // EstimateSum is the sum of sizes.
 func EstimateSum(bytes ...uint64) (uint64, error) {
-	failure := raw.NewError()
-	return checked(raw.EstimateSum(bytes, failure), failure)
+	return ofList(bytes, func(failure *raw.Error) uint64 { return raw.EstimateSum(bytes, failure) })
 }

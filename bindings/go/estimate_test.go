@@ -50,6 +50,9 @@ func TestEstimates(t *testing.T) {
 	if _, err := EstimateTensor([]uint64{math.MaxUint64, 2}, DtypeU8); !isError(err, ErrOverflow) {
 		t.Errorf("too large: %v", err)
 	}
+	if _, err := DtypeFromName("f32\x00"); !isError(err, ErrArgument) {
+		t.Errorf("a name with a NUL byte: %v", err)
+	}
 	if _, err := EstimateTensor([]uint64{1}, DtypeUnknown); !isError(err, ErrRange) {
 		t.Errorf("no dtype: %v", err)
 	}

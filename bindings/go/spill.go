@@ -106,7 +106,6 @@ func (s *Spill) Observe(label string) error {
 }
 
 // ObserveSnapshot takes the device of a snapshot with CollectPools and CollectProcesses. ErrEmpty: it has no
-// ObserveSnapshot takes the device of a snapshot with CollectPools and CollectProcesses. ErrEmpty: it has no
 // values. ErrNoDevice: it has no such device.
 func (s *Spill) ObserveSnapshot(snapshot *Snapshot, label string) error {
 	if snapshot == nil || !snapshot.open.enter() {

@@ -126,8 +126,12 @@ func (t *Tracker) Reset() error {
 // Tag is the number of the tag of that name, which is made if there is none. ErrLimit: there are as many as
 // can be. ErrArgument: the name is empty, or longer than 63 bytes.
 func (t *Tracker) Tag(name string) (uint32, error) {
+	given, err := argument("name", name)
+	if err != nil {
+		return 0, err
+	}
 	return askTracker(t, func(native raw.Tracker, failure *raw.Error) uint32 {
-		return native.Tag(raw.Text(name), failure)
+		return native.Tag(given, failure)
 	})
 }
 

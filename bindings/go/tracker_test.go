@@ -72,6 +72,9 @@ func TestTrackerHasTags(t *testing.T) {
 	if want := (Tag{Number: weights, AllocatedBytes: 200, PeakBytes: 300, Name: "weights"}); err != nil || tag != want {
 		t.Errorf("it reports %+v, %v", tag, err)
 	}
+	if _, err := tracker.Tag("weights\x00"); !isError(err, ErrArgument) {
+		t.Errorf("a name with a NUL byte: %v", err)
+	}
 	if err := tracker.AllocateTagged(2, 1); !isError(err, ErrRange) {
 		t.Errorf("no such tag: %v", err)
 	}

@@ -99,6 +99,7 @@ public static class Estimate
     public static ulong Tensor(ulong[] shape, Dtype dtype)
     {
         Libraries.Ensure();
+        Given(shape, nameof(shape));
         var error = Native.NewError();
         return Checked(Raw.estimate_tensor(shape, (uint)shape.Length, (uint)dtype, ref error), ref error);
     }
@@ -109,6 +110,8 @@ public static class Estimate
     public static ulong Packed(ulong[] shape, Packing packing)
     {
         Libraries.Ensure();
+        Given(shape, nameof(shape));
+        Given(packing, nameof(packing));
         var error = Native.NewError();
         return Checked(Raw.estimate_packed(shape, (uint)shape.Length, (uint)packing.Dtype, packing.ElementBits,
             packing.GroupSize, packing.GroupBits, ref error), ref error);
@@ -119,6 +122,7 @@ public static class Estimate
     public static ulong Attention(Attention layer)
     {
         Libraries.Ensure();
+        Given(layer, nameof(layer));
         var error = Native.NewError();
         return Checked(Raw.estimate_attention((uint)layer.Flags, (uint)layer.Dtype, layer.Batch, layer.Heads,
             layer.KvHeads, layer.Sequence, layer.HeadDim, ref error), ref error);
@@ -131,6 +135,7 @@ public static class Estimate
     public static ulong Cache(Cache cache, ulong sequence, ulong sequences = 1)
     {
         Libraries.Ensure();
+        Given(cache, nameof(cache));
         var error = Native.NewError();
         return Checked(Raw.estimate_cache((uint)cache.Kind, (uint)cache.Dtype, cache.ElementBits, cache.GroupSize,
             cache.GroupBits, cache.Layers, cache.KvHeads, cache.KeyDim, cache.ValueDim, cache.Window, cache.Sinks,
@@ -152,8 +157,15 @@ public static class Estimate
     public static ulong Sum(params ulong[] bytes)
     {
         Libraries.Ensure();
+        Given(bytes, nameof(bytes));
         var error = Native.NewError();
         return Checked(Raw.estimate_sum(bytes, (uint)bytes.Length, ref error), ref error);
+    }
+
+    private static void Given(object? value, string name)
+    {
+        if (value is null)
+            throw new ArgumentNullException(name);
     }
 
     private static T Checked<T>(T value, ref ErrorRecord error)

@@ -138,7 +138,14 @@ public sealed class Sampler : IDisposable, IEnumerable<Snapshot>
         if (closed)
             return;
         var error = Native.NewError();
-        Raw.Sampler_stop(handle, ref error);
+        try
+        {
+            Raw.Sampler_stop(handle, ref error);
+        }
+        catch (ObjectDisposedException)
+        {
+            // Another thread disposes it, too.
+        }
         closed = true;
         handle.Dispose();
     }

@@ -19,6 +19,7 @@ public sealed class Spill : IDisposable
     /// <exception cref="HypomnesisRangeException">The capacity is above 65536.</exception>
     public static Spill CreateFed(SpillOptions? options = null, uint deviceIndex = 0)
     {
+        Libraries.Ensure();
         options ??= new SpillOptions();
         var error = Native.NewError();
         var made = Raw.lone_spill(deviceIndex, options.EpisodeCapacity, options.DedicatedThresholdBytes,

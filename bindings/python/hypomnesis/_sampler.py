@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 
 from ._constants import SamplerState
-from ._error import EmptyError, StateError
+from ._error import ClosedError, EmptyError, Error, StateError
 from ._handle import Handle
 from ._native import raw
 from ._records import (Peak, Pool, SamplerInfo, Telemetry, make_peak, make_pool, make_sampler_info,
@@ -109,11 +109,9 @@ class Sampler:
 
     def close(self) -> None:
         """Stops it and frees it; more than once is fine. Waits for no driver."""
-        if self.closed:
-            return
         try:
             self.stop()
-        except StateError:
+        except (ClosedError, Error):  # closed, also by another thread; never started; of the parent process
             pass
         self._handle.close()
 

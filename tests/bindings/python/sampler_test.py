@@ -120,7 +120,8 @@ class Sampler(Case):
                 try:
                     sampler.info()
                 except hypomnesis.ForkedError:
-                    code = 0
+                    sampler.close()
+                    code = 0 if sampler.closed else 2
                 finally:
                     os._exit(code)
             self.assertEqual(os.waitpid(pid, 0)[1], 0)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 using System;
+using System.Linq;
+using System.Reflection;
 using System.Threading;
 using System.Threading.Tasks;
 using Xunit;
@@ -26,6 +28,48 @@ public class HandleTest
         context.Dispose();
         snapshot.Dispose();
         snapshot.Dispose();
+    }
+
+    [Fact]
+    public void ThreadsMayDisposeASamplerAtOnce()
+    {
+        using var context = Repository.Open("small.json");
+        for (var round = 0; round < 200; round++)
+        {
+            var sampler = context.CreateSampler();
+            sampler.Start();
+            Parallel.For(0, 8, _ => sampler.Dispose());
+        }
+    }
+
+    [Fact]
+    public void NullWhereSomethingIsWantedIsAnArgumentException()
+    {
+        using var context = Repository.Open("small.json");
+        using var snapshot = context.TakeSnapshot();
+        using var tracker = new Tracker();
+        using var spill = context.CreateSpill(0);
+        var nullability = new NullabilityInfoContext();
+        var refused = 0;
+        foreach (var on in new object?[] { context, snapshot, tracker, spill, typeof(Estimate), typeof(Library) })
+            foreach (var method in (on as Type ?? on!.GetType()).GetMethods(BindingFlags.Public | BindingFlags.Static
+                | BindingFlags.Instance | BindingFlags.DeclaredOnly))
+                foreach (var missing in method.GetParameters().Where(one => !one.ParameterType.IsValueType && !one.IsOut
+                    && nullability.Create(one).WriteState == NullabilityState.NotNull
+                    && !(on is Spill && one.Name == "label"))) // as C has it: NULL is no label
+                {
+                    var given = method.GetParameters().Select(one => one == missing ? null
+                        : one.ParameterType == typeof(Snapshot) ? snapshot
+                        : one.ParameterType == typeof(string) ? "x"
+                        : one.ParameterType == typeof(ulong[]) ? new ulong[] { 1 }
+                        : one.IsOut ? null
+                        : Activator.CreateInstance(one.ParameterType)).ToArray();
+                    var told = Record.Exception(() => method.Invoke(on as Type is null ? on : null, given));
+                    Assert.True(told is TargetInvocationException { InnerException: ArgumentException },
+                        $"{method} without {missing.Name}: {told?.InnerException}");
+                    refused++;
+                }
+        Assert.True(refused >= 15, $"{refused} arguments");
     }
 
     [Fact]

@@ -63,7 +63,7 @@ class Words:
 
     def _with_members(self, one, comment):
         members = {member.word: member for member in one.members} if one else {}
-        return re.sub(r"\b[A-Z][A-Z\d_]+\b(?![\w.(\"])",
+        return re.sub(r"(?<![\w.:])[A-Z][A-Z\d_]+\b(?![\w.(\"])",
                       lambda word: (self.member(one, members[word[0]]) if word[0] in members else None) or word[0],
                       comment)
 

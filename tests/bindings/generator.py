@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """generator.py ROOT: a field, a metric, an enumerator and a text of a snapshot reach every language from their lines
-in the header alone, and what the generator cannot know stops it with a sentence."""
+in the header alone, what the generator cannot know stops it with a sentence, and comments name what exists."""
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -87,6 +88,32 @@ STOPPED = [
 ]
 
 
+def members_of(text, enumeration, member, joint):
+    """Type and member of each enumeration of a language."""
+    return {f"{one[1]}{joint}{name}" for one in re.finditer(enumeration, text, re.M | re.S)
+            for name in re.findall(member, one[2], re.M)}
+
+
+def misnamed(found):
+    """What comments name and the language does not have. C#'s compiler checks its own."""
+    constants, records = found["python/hypomnesis/_constants.py"], found["python/hypomnesis/_records.py"]
+    known = members_of(constants, r"^class (\w+)\((.*?)(?=^class |\Z)", r"^    (\w+) = raw\.", ".")
+    comments = "\n".join(re.findall(r'#.*|^ *""".*?"""', constants + records, re.M | re.S))
+    yield from set(re.findall(r"\b[A-Z]\w*\.[A-Z][A-Z\d_]*\b", comments)) - known
+    header = found["cpp/hypomnesis.hpp"]
+    known = members_of(header, r"^enum class (\w+) : [\w:]+ \{(.*?)^\};", r"^  (\w+) =", "::")
+    of_types = {name.split("::")[0] for name in known}
+    yield from {name for line in re.findall(r"//.*", header) for name in re.findall(r"(?<!:)\b\w+::\w+\b", line)
+                if name.split("::")[0] in of_types} - known
+    known = re.findall(r"^  (\w+) =", found["lua/hypomnesis/generated/constants.lua"], re.M)
+    for name in set(re.findall(r"\b[A-Z]{2,}\w*_[A-Z\d_]*\*?", found["lua/hypomnesis/generated/types.lua"])):
+        if not any(one == name or name.endswith("*") and one.startswith(name[:-1]) for one in known):
+            yield name
+    for path, text in found.items():
+        for twice in re.finditer(r"\b(\w+)(\.|::)\1\2\w+|\b([A-Z][a-z]+)\3[A-Z]\w*|\b([A-Z]+_)\4\w+", text):
+            yield f"{twice[0]} in {path}"
+
+
 def problems():
     for what, edits, expected in REACHED:
         found = written(changed(*edits))
@@ -94,6 +121,8 @@ def problems():
             for line in lines:
                 if line not in found[path]:
                     yield f"{what} of the header is not in {path}: {line}"
+    for name in misnamed(written(HEADER)):
+        yield f"a comment names {name}"
     for edits, expected in STOPPED:
         try:
             written(changed(*edits))

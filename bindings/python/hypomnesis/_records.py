@@ -17,7 +17,7 @@ class BackendInfo:
     notes: int  # Note
     backend: int  # Backend
     state: int  # State
-    status: int  # Status: Status.Status.OK, or why it is not usable
+    status: int  # Status: Status.OK, or why it is not usable
     native_domain: int  # NativeDomain
     native_code: int  # as the system, driver or tool returned it
     version: str | None  # of the driver or tool
@@ -54,7 +54,7 @@ make_process_memory = maker(ProcessMemory)
 class SystemMemory:
     """Memory of the host and of this process' container, in bytes. None: not known."""
 
-    notes: int  # Note; Note.Note.ESTIMATED: the kernel lacks MemAvailable
+    notes: int  # Note; Note.ESTIMATED: the kernel lacks MemAvailable
     backend: int  # Backend
     total_bytes: int | None  # RAM managed by the kernel (MemTotal)
     available_bytes: int | None  # allocatable without swapping (MemAvailable)
@@ -207,7 +207,7 @@ class Usage:
     """Memory of one process on one device: values of that process only, never of the device. None: not
     known."""
 
-    notes: int  # Note; Note.Note.FOREIGN_PID: pid is not of the proc tree in use
+    notes: int  # Note; Note.FOREIGN_PID: pid is not of the proc tree in use
     backend: int  # Backend
     pid: int  # as the driver lists it: see hmn_usage_read
     device_index: int
@@ -280,7 +280,7 @@ def make_group(values: tuple[Any, ...], texts: tuple[str | None, ...] = (None,))
 class SnapshotInfo:
     """Counts, times and notes of a snapshot."""
 
-    notes: int  # Note; Note.Note.PARTIAL: a requested value is missing
+    notes: int  # Note; Note.PARTIAL: a requested value is missing
     collect: int  # Collect: what was requested
     device_count: int
     pool_count: int
@@ -304,12 +304,11 @@ class Diagnostic:
     """Why a value is missing, and the remedy: without HMN_DIAGNOSTIC_HAS_FIELD and HMN_DIAGNOSTIC_HAS_METRIC,
     why the whole subject is. None: not known."""
 
-    notes: int  # Note; Note.Note.TRACE: not a fault, a recorded driver call
+    notes: int  # Note; Note.TRACE: not a fault, a recorded driver call
     backend: int  # Backend
     reason: int  # Reason
-    # Status; Status.Status.UNSUPPORTED: not supported by this device; Status.Status.NO_DEVICE: this backend
-    # certainly has no device; Status.Status.OK: a warning, nothing is missing; these three do not set
-    # Note.PARTIAL in a snapshot
+    # Status; Status.UNSUPPORTED: not supported by this device; Status.NO_DEVICE: this backend certainly has
+    # no device; Status.OK: a warning, nothing is missing; these three do not set Note.PARTIAL in a snapshot
     status: int
     native_domain: int  # NativeDomain
     native_code: int  # as the system, driver or tool returned it
@@ -416,13 +415,12 @@ make_tag = maker(Tag)
 class SpillInfo:
     """State and totals of a detector. None: not known."""
 
-    notes: int  # Note; of the last observation; Note.Note.TRUNCATED: first_label or message was cut
+    notes: int  # Note; of the last observation; Note.TRUNCATED: first_label or message was cut
     backend: int  # Backend; of the last observation; 0: it was fed
     device_index: int
     state: int  # SpillState: SpillState.MEASURABLE, SpillState.NOW, SpillState.EVER
     rules: int  # SpillRule: of the last observation
-    # Status; Status.Status.OK, or why the last attempt gave no observation; Status.Status.EMPTY: none made
-    status: int
+    status: int  # Status; Status.OK, or why the last attempt gave no observation; Status.EMPTY: none made
     observation_count: int
     skipped_count: int  # attempts without an observation, which change nothing else
     episode_count: int  # all episodes; the last one may still be open
@@ -450,7 +448,7 @@ make_spill_info = maker(SpillInfo)
 class Episode:
     """Consecutive observations that spilled. None: not known."""
 
-    notes: int  # Note; Note.Note.TRUNCATED: a label was cut
+    notes: int  # Note; Note.TRUNCATED: a label was cut
     rules: int  # SpillRule: those that held
     number: int  # counts a detector's episodes from 0
     observation_count: int

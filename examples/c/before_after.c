@@ -29,6 +29,10 @@ static int print_change(const hmn_snapshot* before, const hmn_snapshot* after) {
   }
   hmn_snapshot_memory(before, &a);
   hmn_snapshot_memory(after, &b);
+  if (!(a.present & b.present & HMN_PROCESS_MEMORY_HAS_RESIDENT)) {
+    puts("RAM is not known");
+    return EXIT_FAILURE;
+  }
   if (b.resident_bytes < a.resident_bytes || b.resident_bytes - a.resident_bytes < WORK_BYTES) {
     puts("RAM rose by less than 64 MiB");
     return EXIT_FAILURE;

@@ -38,7 +38,10 @@ static hmn_status sample(hmn_context* context, uint32_t pid, uint32_t number, hm
   what.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES;
   if (status == HMN_OK) status = hmn_snapshot_take(context, &what, &snapshot, error);
   if (status != HMN_OK) return status;
-  say("host", host.resident_bytes);
+  if (host.present & HMN_PROCESS_MEMORY_HAS_RESIDENT)
+    say("host", host.resident_bytes);
+  else
+    fputs("host not known", stdout);
   for (uint32_t i = 0; hmn_snapshot_usage(snapshot, i, &use) == HMN_OK; i++) {
     snprintf(text, sizeof text, ", GPU %" PRIu32, use.device_index);
     if (use.pid == pid && use.present & HMN_USAGE_HAS_USED) say(text, use.used_bytes);

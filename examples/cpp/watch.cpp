@@ -27,7 +27,8 @@ static void sample(const hypomnesis::context& context, std::uint32_t pid, spills
   const auto host = context.process_memory(pid);
   const auto snapshot = context.take(hypomnesis::part::devices | hypomnesis::part::pools |
                                      hypomnesis::part::processes);
-  std::cout << "host " << hypomnesis::format_bytes(host.resident_bytes.value_or(0));
+  const auto resident = host.resident_bytes;
+  std::cout << "host " << (resident ? hypomnesis::format_bytes(*resident) : "not known");
   for (const auto& use : snapshot.usages())
     if (use.pid == pid && use.used_bytes)
       std::cout << ", GPU " << use.device_index << ' ' << hypomnesis::format_bytes(*use.used_bytes);

@@ -27,7 +27,7 @@ local function sample(number)
   local host, message, status = context:process_memory(pid)
   if not host then return message, status end
   local snapshot = assert(context:snapshot {collect = {"devices", "pools", "processes"}})
-  local parts = {"host " .. hypomnesis.format_bytes(host.resident_bytes or 0)}
+  local parts = {"host " .. (host.resident_bytes and hypomnesis.format_bytes(host.resident_bytes) or "not known")}
   for _, use in ipairs(snapshot.processes) do
     if use.pid == pid and use.used_bytes then
       parts[#parts + 1] = ("GPU %d %s"):format(use.device_index, hypomnesis.format_bytes(use.used_bytes))

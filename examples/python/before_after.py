@@ -11,16 +11,18 @@ def main() -> None:
         with hypomnesis.snapshot() as after:
             if after.devices:
                 lines = after.before_after_lines(before, after.devices[0].index, "work")
-                print(lines or "work: host memory is not known\n", end="")
-            elif grown(before, after) >= len(work):
-                print("RAM +64 MiB or more")
+                print(lines or "RAM is not known\n", end="")
+                return
+            first, second = resident(before), resident(after)
+            if first is None or second is None:
+                print("RAM is not known")
+            else:
+                print("RAM +64 MiB or more" if second - first >= len(work) else "RAM rose by less than 64 MiB")
 
 
-def grown(before: hypomnesis.Snapshot, after: hypomnesis.Snapshot) -> int:
-    """Growth of this process' resident set in bytes; 0 if not known."""
-    if before.memory is None or after.memory is None:
-        return 0
-    return (after.memory.resident_bytes or 0) - (before.memory.resident_bytes or 0)
+def resident(snapshot: hypomnesis.Snapshot) -> int | None:
+    """This process' resident set in bytes."""
+    return None if snapshot.memory is None else snapshot.memory.resident_bytes
 
 
 if __name__ == "__main__":

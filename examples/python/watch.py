@@ -12,7 +12,8 @@ def sample(context: Context, pid: int, spills: dict[int, Spill], number: int) ->
     """One line. Reads all processes, because some drivers report evicted memory per process."""
     host = context.process_memory(pid)
     with context.snapshot(Collect.DEVICES | Collect.POOLS | Collect.PROCESSES) as snapshot:
-        parts = [f"host {hypomnesis.format_bytes(host.resident_bytes or 0)}"]
+        resident = host.resident_bytes
+        parts = ["host not known" if resident is None else f"host {hypomnesis.format_bytes(resident)}"]
         parts += [f"GPU {use.device_index} {hypomnesis.format_bytes(use.used_bytes)}"
                   for use in snapshot.usages if use.pid == pid and use.used_bytes is not None]
         print(", ".join(parts), flush=True)

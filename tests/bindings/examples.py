@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import free_memory
+import on_machines
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples/machines"
@@ -80,6 +81,11 @@ def problems(command):
         if (done.returncode, reported) != (status, lines):
             yield (f"{program} {' '.join(arguments)} on {machine.name}: status {done.returncode}, not {status}, and\n"
                    f"{reported}instead of\n{lines}{done.stderr}")
+    def on(program, arguments, machine):
+        done = run(command, program, arguments, machine)
+        return done.returncode, done.stdout.replace("\r\n", "\n"), done.stderr
+
+    yield from on_machines.problems_of_examples(on)
     real = run(command, "memory", [], "")
     if not re.fullmatch(r"resident: \d{6,} bytes \(\d+ MiB\)\navailable: \d{6,} bytes \(\d.* [GM]iB\)\n",
                         real.stdout.replace("\r\n", "\n")):

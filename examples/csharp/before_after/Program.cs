@@ -16,7 +16,12 @@ if (after.Devices.Count > 0 && after.BeforeAfterLines(before, 0, "work") is { } 
     Console.Write(lines);
     return 0;
 }
-if (after.Memory?.ResidentBytes >= before.Memory?.ResidentBytes + WorkBytes)
+if (before.Memory?.ResidentBytes is not { } first || after.Memory?.ResidentBytes is not { } second)
+{
+    Console.WriteLine("RAM is not known");
+    return 1;
+}
+if (second >= first + WorkBytes)
 {
     Console.WriteLine("RAM +64 MiB or more");
     return 0;

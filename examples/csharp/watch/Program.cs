@@ -44,7 +44,7 @@ void Sample(int number)
     {
         Collect = Collect.Devices | Collect.Pools | Collect.Processes,
     });
-    Console.Write($"host {Library.FormatBytes(host.ResidentBytes ?? 0)}");
+    Console.Write("host " + (host.ResidentBytes is { } bytes ? Library.FormatBytes(bytes) : "not known"));
     foreach (var use in snapshot.Usages)
         if (use.Pid == pid && use.UsedBytes is { } used)
             Console.Write($", GPU {use.DeviceIndex} {Library.FormatBytes(used)}");

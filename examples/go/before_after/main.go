@@ -68,5 +68,5 @@ func withoutDevice(before, after *hypomnesis.Snapshot) string {
 	case is >= was+taken:
 		return "RAM +64 MiB or more"
 	}
-	return "RAM less than +64 MiB"
+	return "RAM rose by less than 64 MiB"
 }

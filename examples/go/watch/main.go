@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sort"
 	"strconv"
 	"time"
 
@@ -50,8 +51,13 @@ func watch(pid uint32) (int, error) {
 		samples++
 		time.Sleep(200 * time.Millisecond)
 	}
-	for i := uint32(0); i < uint32(len(spills)); i++ {
-		printSpill(i, spills[i])
+	indexes := make([]int, 0, len(spills))
+	for index := range spills {
+		indexes = append(indexes, int(index))
+	}
+	sort.Ints(indexes)
+	for _, index := range indexes {
+		printSpill(uint32(index), spills[uint32(index)])
 	}
 	return samples, err
 }
@@ -68,8 +74,11 @@ func sample(context *hypomnesis.Context, pid uint32, spills map[uint32]*hypomnes
 		return err
 	}
 	defer snapshot.Close()
-	resident, _ := host.ResidentBytes.Get()
-	fmt.Print("host ", hypomnesis.FormatBytes(resident))
+	if resident, known := host.ResidentBytes.Get(); known {
+		fmt.Print("host ", hypomnesis.FormatBytes(resident))
+	} else {
+		fmt.Print("host not known")
+	}
 	for _, use := range snapshot.Usages() {
 		if used, known := use.UsedBytes.Get(); known && use.PID == pid {
 			fmt.Printf(", GPU %d %s", use.DeviceIndex, hypomnesis.FormatBytes(used))

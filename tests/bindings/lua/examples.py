@@ -9,6 +9,7 @@ import sys
 
 LUA, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
 sys.path.append(str(ROOT / "tests/bindings"))
+import on_machines
 from free_memory import CASES
 
 
@@ -37,6 +38,9 @@ def watch_real():
 def expect(found, wanted):
     assert found == wanted, f"{found}\nnot\n{wanted}"
 
+
+expect(list(on_machines.problems_of_examples(lambda program, arguments, machine:
+                                             (*run(program, *arguments, machine=machine), ""))), [])
 
 # 12 MiB resident and 1688 GiB available in server-8gpu.json.
 expect(run("memory", machine="server-8gpu"),

@@ -9,6 +9,7 @@ import unittest
 from support import MACHINES, ROOT, Case, run_suite
 
 sys.path.append(str(ROOT / "tests/bindings"))
+import on_machines
 from free_memory import CASES
 
 MIB = 1 << 20
@@ -68,6 +69,11 @@ class Examples(Case):
     def test_free_memory_is_what_can_be_allocated(self):
         for size, machine, *expected in CASES:
             self.assertEqual(self.example("free_memory", size, machine=machine), tuple(expected))
+
+    def test_each_machine(self):
+        found = on_machines.problems_of_examples(lambda program, arguments, machine:
+                                                 (*self.example(program, *arguments, machine=machine), ""))
+        self.assertEqual(list(found), [])
 
     def test_fit(self):
         total = "weights: 15.0 GiB\ncache: 1.0 GiB\nwith a tenth more: 17.6 GiB\n"

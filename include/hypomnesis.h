@@ -8,7 +8,7 @@
  *     hmn_context *context;
  *     hmn_pool pool = HMN_INIT(hmn_pool);
  *     if (hmn_context_create(NULL, &context, NULL) == HMN_OK &&
- *         hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool, NULL) == HMN_OK)
+ *         hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool, NULL) == HMN_OK && pool.present & HMN_POOL_HAS_FREE)
  *         printf("%llu bytes free\n", (unsigned long long)pool.free_bytes);
  *     hmn_context_destroy(context);
  *

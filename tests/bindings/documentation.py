@@ -3,8 +3,8 @@
 """documentation.py LIBRARY_FOLDER LANGUAGE COMPILER PAGE...: the code of the pages in LANGUAGE, c or cpp, compiles,
 runs and prints what is in them.
 
-A block ```c or ```cpp with a main is a program and runs on the real machine; any other stands inside a main that has
-a `context` on examples/machines/workstation.json. A block ```text behind it is what it prints.
+A block ```c or ```cpp with a main is a program and runs on each machine of examples/machines; any other stands inside a
+main that has a `context` on workstation.json of them. A block ```text behind it is what it prints there.
 """
 import os
 import pathlib
@@ -12,6 +12,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+import on_machines
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MACHINE = ROOT / "examples/machines/workstation.json"
@@ -53,16 +55,19 @@ def blocks(text):
         yield match[1], match[2], following[2] if reported else None, text.count("\n", 0, match.start()) + 1
 
 
+def is_program(code):
+    return re.search(r"\bint main\(", code)
+
+
 def run(folder, library, compiler, language, code):
-    is_program = re.search(r"\bint main\(", code)
     source = folder / f"block.{language}"
-    source.write_text(code if is_program else WRAPPED[language] % code)
+    source.write_text(code if is_program(code) else WRAPPED[language] % code)
     built = subprocess.run([compiler, f"-std={STANDARD[language]}", *FLAGS, str(source), "-o", str(folder / "block"),
                             f"-L{library}", "-lhypomnesis", f"-Wl,-rpath,{library}"],
                            capture_output=True, text=True)
     if built.returncode != 0:
         return built.returncode, built.stderr
-    environment = {**os.environ, "HMN_SIMULATION": "" if is_program else str(MACHINE)}
+    environment = {**os.environ, "HMN_SIMULATION": str(MACHINE)}
     done = subprocess.run([str(folder / "block")], env=environment, capture_output=True, text=True, timeout=60)
     return done.returncode, done.stdout + done.stderr
 
@@ -79,6 +84,9 @@ def problems(page, text, library, wanted, compiler):
                 yield f"{page}:{line}: status {status}: {reported}"
             elif expected is not None and reported != expected:
                 yield f"{page}:{line}: prints\n{reported}and not\n{expected}"
+            elif is_program(code):
+                for problem in on_machines.problems(on_machines.program_of(code), [f"{name}/block"]):
+                    yield f"{page}:{line}: {problem}"
     if count == 0:
         yield f"{page}: no block of code"
 
@@ -87,7 +95,8 @@ def self_test(library, language, compiler):
     broken = f"```{language}\nint x = ;\n```\n"
     wrong = f'```{language}\n{"std::cout << 1;" if language == "cpp" else "putchar(49);"}\n```\n\n```text\n2\n```\n'
     failing = f"```{language}\nexit(3);\n```\n"
-    for text in ("no code", broken, wrong, failing):
+    silent = f"```{language}\nint main(void) {{ return 0; }}\n```\n"
+    for text in ("no code", broken, wrong, failing, silent):
         assert list(problems("planted", text, library, language, compiler)), text
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# The README's program, its compiler command and its examples of hmn work as they stand.
+# The README's program, its compiler command and its examples of hmn work as they stand; the program on each machine of
+# examples/machines, too.
 set -eu
 
 rm -rf "$SCRATCH"
@@ -18,6 +19,7 @@ eval "$command"
 LD_LIBRARY_PATH="$MOVED/$LIBDIR" ./a.out >output
 cat output
 grep -Eq '^this process: [1-9][0-9]{5,} bytes of RAM$' output
+LD_LIBRARY_PATH="$MOVED/$LIBDIR" python3 -B "$SOURCE/tests/bindings/on_machines.py" first_c ./a.out
 
 # What follows a `$ scripts/run` line is what hmn shows on a terminal of 100 columns.
 awk '/^```/ { take = ($0 == "```console"); next } take' "$SOURCE/README.md" >expected

@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """documentation.py PAGE PACKAGE SCRATCH MACHINE SOURCE...: the page's code compiles, runs and prints what is in it.
 
-A block with its own `using Hypomnesis;` is a program and runs on the real machine; any other is in a method that
-has a `context` on MACHINE. A block ```text behind it is what it prints.
+A block with its own `using Hypomnesis;` is a program and runs on each machine of examples/machines; any other is in a
+method that has a `context` on MACHINE. A block ```text behind it is what it prints there.
 """
 import pathlib
 import sys
 
 import fresh
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import on_machines
 
 MAIN = """using System;
 using Hypomnesis;
@@ -62,12 +65,14 @@ def problems(project, found, machine):
         yield said
         return
     for code, expected, line in found:
-        status, reported, failed = project.run("dotnet", project.folder / "built/app.dll", line,
-                                           HMN_SIMULATION="" if is_program(code) else machine)
+        command = ["dotnet", str(project.folder / "built/app.dll"), str(line)]
+        status, reported, failed = project.run(*command, HMN_SIMULATION=machine)
         if status != 0:
             yield f"line {line}: status {status}: {reported}{failed}"
         elif expected is not None and reported != expected:
             yield f"line {line} prints\n{reported}and not\n{expected}"
+        elif is_program(code):
+            yield from on_machines.problems(on_machines.program_of(code), command)
 
 
 def main():

@@ -72,6 +72,8 @@ def main():
     project = fresh.Project(scratch, package, sources)
     problems = list(content_problems(package, project.folder, texts))
     program = next(fresh.blocks(texts[0]))[0]
+    if program != next(fresh.blocks(texts[1]))[0]:
+        problems.append("the package's first program is not that of the page")
     project.write("app/Program.cs", program)
     for verb, options, program in (
             ("build", ["-o", str(project.folder / "built")], ["dotnet", project.folder / "built/app.dll"]),

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """docs.py FOLDER: the code blocks of docs/bindings/go.md. The commands of the first `sh` block make a module of each
-program in FOLDER; programs are run on a machine file, and the `text` block that follows is what they
-print. A block that is no program is the inside of a function with a context and a snapshot."""
+program in FOLDER; programs are run on each machine of examples/machines, and the `text` block that follows is what they
+print on workstation.json. A block that is no program is the inside of a function with a context and a snapshot."""
 import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import on_machines
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs/bindings/go.md"
@@ -77,6 +80,11 @@ def main():
         if language != "go":
             continue
         said = run(pathlib.Path(sys.argv[1]) / f"block{i}", commands, code)
+        if program(code) == code:
+            binary = pathlib.Path(sys.argv[1]) / f"block{i}/program"
+            problems = list(on_machines.problems(on_machines.program_of(code), [str(binary)]))
+            if problems:
+                sys.exit("\n".join(problems))
         programs += 1
         if i + 1 < len(found) and found[i + 1][0] == "text":
             compared += 1

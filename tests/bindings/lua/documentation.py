@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """documentation.py INTERPRETER ROOT: each Lua block of docs/bindings/lua.md runs on the machine workstation.json, and
-prints what is in the text block that follows. A block of another Lua (```lua 5.4) is left out."""
+prints what is in the text block that follows. A block of another Lua (```lua 5.4) is left out. The first runs on each
+machine of examples/machines; README's is that of examples."""
 import os
 import pathlib
 import re
@@ -10,6 +11,9 @@ import sys
 import tempfile
 
 LUA, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
+sys.path.append(str(ROOT / "tests/bindings"))
+import on_machines
+
 BLOCK = re.compile(r"^```(\w+)(?: ([\w.]+))?\n(.*?)^```$", re.M | re.S)
 
 
@@ -22,11 +26,11 @@ def programs(text):
 
 
 def main():
-    found = list(programs((ROOT / "docs/bindings/lua.md").read_text(encoding="utf-8")))
-    assert len(found) >= 4 and sum(output is not None for _, _, output in found) >= 3, "blocks of the page"
+    blocks = list(programs((ROOT / "docs/bindings/lua.md").read_text(encoding="utf-8")))
+    assert len(blocks) >= 4 and sum(output is not None for _, _, output in blocks) >= 3, "blocks of the page"
     environment = os.environ | {"HMN_SIMULATION": str(ROOT / "examples/machines/workstation.json")}
     with tempfile.TemporaryDirectory() as folder:
-        for number, (only, program, output) in enumerate(found, 1):
+        for number, (only, program, output) in enumerate(blocks, 1):
             if only and only not in pathlib.Path(LUA).name:
                 continue
             file = pathlib.Path(folder, f"block{number}.lua")
@@ -37,6 +41,9 @@ def main():
             assert ran.stdout, f"block {number} prints nothing"
             if output is not None:
                 assert ran.stdout == output, f"block {number} prints\n{ran.stdout}not\n{output}"
+            if number == 1:
+                found = list(on_machines.problems(on_machines.first, [LUA, str(file)]))
+                assert not found, "\n".join(found)
 
 
 if __name__ == "__main__":

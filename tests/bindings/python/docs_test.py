@@ -10,7 +10,10 @@ import unittest
 import hypomnesis
 from support import MACHINES, ROOT, Case, run_suite
 
-PAGES = ("docs/bindings/python.md", "bindings/python/README.md")
+sys.path.append(str(ROOT / "tests/bindings"))
+import on_machines
+
+PAGES = ("docs/bindings/python.md", "bindings/python/README.md", "README.md")
 
 
 def blocks(page):
@@ -38,6 +41,12 @@ class Docs(Case):
                     count += 1
         self.assertGreaterEqual(count, 8)
         self.assertGreaterEqual(compared, 4)
+
+    def test_the_first_programs_on_each_machine(self):
+        for name in PAGES:
+            program = next(blocks((ROOT / name).read_text(encoding="utf-8")))[0]
+            command = [sys.executable, "-B", "-W", "error", "-c", program]
+            self.assertEqual(list(on_machines.problems(on_machines.program_of(program), command)), [], name)
 
     def test_the_table_of_errors(self):
         page = (ROOT / PAGES[0]).read_text(encoding="utf-8")

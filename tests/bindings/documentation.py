@@ -4,7 +4,7 @@
 runs and prints what is in them.
 
 A block ```c or ```cpp with a main is a program and runs on each machine of examples/machines; any other stands inside a
-main that has a `context` on workstation.json of them. A block ```text behind it is what it prints there.
+main that has a `context` on one of them. A block ```text behind it is what it prints on workstation.json.
 """
 import os
 import pathlib
@@ -17,7 +17,7 @@ import on_machines
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MACHINE = ROOT / "examples/machines/workstation.json"
-FLAGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-but-set-variable",
+FLAGS = ["-D_GLIBCXX_ASSERTIONS", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-but-set-variable",
          f"-I{ROOT / 'include'}", f"-I{ROOT / 'bindings/cpp'}"]
 WRAPPED = {
     "cpp": """#include <hypomnesis.hpp>
@@ -86,6 +86,9 @@ def problems(page, text, library, wanted, compiler):
                 yield f"{page}:{line}: prints\n{reported}and not\n{expected}"
             elif is_program(code):
                 for problem in on_machines.problems(on_machines.program_of(code), [f"{name}/block"]):
+                    yield f"{page}:{line}: {problem}"
+            else:
+                for problem in on_machines.failures([f"{name}/block"]):
                     yield f"{page}:{line}: {problem}"
     if count == 0:
         yield f"{page}: no block of code"

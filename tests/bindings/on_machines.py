@@ -160,6 +160,16 @@ def problems(expected, command):
                    f"{lines[0]}")
 
 
+def failures(command, allowed=r"(?!)", **options):
+    """What is wrong with a block of a page that does not end with status 0 on each machine, or with an error of the
+    library that it does not catch: `allowed` in what is written to stderr."""
+    for path in MACHINES:
+        done = subprocess.run(command, env={**os.environ, "HMN_SIMULATION": str(path)}, capture_output=True,
+                              encoding="utf-8", timeout=60, **options)
+        if done.returncode and not re.search(allowed, done.stderr):
+            yield f"{command} on {path.name}: status {done.returncode}: {done.stdout}{done.stderr}"
+
+
 def program_of(code):
     """Which program a block of a page is."""
     return memory if "available" in code else first_c if "hmn_context_create" in code else first

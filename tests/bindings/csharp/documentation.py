@@ -73,6 +73,8 @@ def problems(project, found, machine):
             yield f"line {line} prints\n{reported}and not\n{expected}"
         elif is_program(code):
             yield from on_machines.problems(on_machines.program_of(code), command)
+        else:
+            yield from on_machines.failures(command, r"Hypomnesis\.HypomnesisException: ")
 
 
 def main():

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """documentation.py INTERPRETER ROOT: each Lua block of docs/bindings/lua.md runs on the machine workstation.json, and
-prints what is in the text block that follows. A block of another Lua (```lua 5.4) is left out. The first runs on each
-machine of examples/machines; README's is that of examples."""
+prints what is in the text block that follows. A block of another Lua (```lua 5.4) is left out. Each runs on the other
+machines of examples/machines, too; README's program is that of examples."""
 import os
 import pathlib
 import re
@@ -43,7 +43,9 @@ def main():
                 assert ran.stdout == output, f"block {number} prints\n{ran.stdout}not\n{output}"
             if number == 1:
                 found = list(on_machines.problems(on_machines.first, [LUA, str(file)]))
-                assert not found, "\n".join(found)
+            else:
+                found = list(on_machines.failures([LUA, str(file)]))
+            assert not found, "\n".join(found)
 
 
 if __name__ == "__main__":

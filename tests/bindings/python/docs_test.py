@@ -35,6 +35,8 @@ class Docs(Case):
                         text=True, timeout=60, cwd=ROOT, check=False,
                         env={**os.environ, "HMN_SIMULATION": str(MACHINES / "workstation.json")})
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    command = [sys.executable, "-B", "-W", "error", "-c", program]
+                    self.assertEqual(list(on_machines.failures(command, cwd=ROOT)), [])
                     if expected is not None:
                         self.assertEqual(done.stdout, expected)
                         compared += 1

@@ -72,10 +72,22 @@ def run(folder, commands, code):
     return done.stdout
 
 
+def of_nvml():
+    """What go-nvml's calls are here, as docs/bindings/from-nvml.md has it, as the inside of a function."""
+    table = (PAGE.parent / "from-nvml.md").read_text(encoding="utf-8")
+    cells = {cell for row in re.findall(r"^\| `nvml.*$", table, re.M)
+             for cell in re.findall(r"`([^`]+)`", row.split(" | ")[-1])}
+    calls = [re.sub(r"\b(Pool|Metric)(?=[A-Z])", r"hypomnesis.\1", one) for one in sorted(cells) if one[:2] == "c."]
+    fields = [f"_ = hypomnesis.{cell.replace('.', '{}.')}" for cell in sorted(cells) if cell.startswith("Device.")]
+    assert len(calls) > 6 and len(fields) > 3, cells
+    return "\n".join(["c, i := context, uint32(0)", *(call for call in calls if call != "c.Close()"), *fields])
+
+
 def main():
     found = blocks(PAGE.read_text(encoding="utf-8"))
     commands = next(text for language, text in found if language == "sh")
     programs = compared = 0
+    run(pathlib.Path(sys.argv[1]) / "nvml", commands, of_nvml())
     for i, (language, code) in enumerate(found):
         if language != "go":
             continue

@@ -8,7 +8,7 @@ import sys
 import unittest
 
 import hypomnesis
-from support import MACHINES, ROOT, Case, run_suite
+from support import ABI, MACHINES, ROOT, Case, run_suite
 
 sys.path.append(str(ROOT / "tests/bindings"))
 import on_machines
@@ -49,6 +49,20 @@ class Docs(Case):
             program = next(blocks((ROOT / name).read_text(encoding="utf-8")))[0]
             command = [sys.executable, "-B", "-W", "error", "-c", program]
             self.assertEqual(list(on_machines.problems(on_machines.program_of(program), command)), [], name)
+
+    def test_the_table_of_nvml(self):
+        """docs/bindings/from-nvml.md: what is in its columns of C and of Python exists."""
+        page = (ROOT / "docs/bindings/from-nvml.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| `nvml[^|]*\|([^|]*)\|([^|]*)\|", page, re.M)
+        context = self.context("workstation")
+        self.assertGreater(len(rows), 20)
+        for of_c, of_python in rows:
+            for name, field in re.findall(r"(?i)\b(hmn_\w+[a-z\d])(?:\.(\w+))?", of_c):
+                fields = [one["name"] for one in ABI["structs"].get(name, {"fields": []})["fields"]]
+                self.assertTrue(field in fields if field else name in [*ABI["functions"], *ABI["structs"]]
+                                or any(one.startswith(name) for one in ABI["constants"]), of_c)
+            for call in re.findall(r"`(c\.\w+\(i\)[\w.]*|c\.device_count\(\))`", of_python):
+                eval(call, {"c": context, "i": 0})
 
     def test_the_table_of_errors(self):
         page = (ROOT / PAGES[0]).read_text(encoding="utf-8")

@@ -25,9 +25,35 @@ def programs(text):
             yield only, body, following[2] if following[0] == "text" else None
 
 
+NAMES = """
+local classes = {(require "hypomnesis")}
+for _, noun in ipairs {"context", "snapshot", "sampler", "tracker", "spill"} do
+  classes[#classes + 1] = require("hypomnesis." .. noun)
+end
+for _, class in ipairs(classes) do
+  for name, value in pairs(class) do
+    if type(value) == "function" and not name:find "^__" then print(name) end
+  end
+end
+for name in pairs(require "hypomnesis.generated.constants") do
+  local option = name:match "^CONTEXT_(.*)" or name:match "^PATH_(.*)"
+  if option and not option:find "SIZE_V" then print(option:lower()) end
+end
+"""
+INTERNAL = {"copied", "fed"}
+
+
+def check_reference(page):
+    """The page names each function, method and option."""
+    names = subprocess.run([LUA, "-e", NAMES], capture_output=True, text=True, timeout=60, check=True).stdout.split()
+    missing = {name for name in names if not re.search(rf"\b{name}\b", page)} - INTERNAL
+    assert len(names) > 80 and not missing, f"not in the page: {missing}"
+
+
 def main():
     blocks = list(programs((ROOT / "docs/bindings/lua.md").read_text(encoding="utf-8")))
     assert len(blocks) >= 4 and sum(output is not None for _, _, output in blocks) >= 3, "blocks of the page"
+    check_reference((ROOT / "docs/bindings/lua.md").read_text(encoding="utf-8"))
     environment = os.environ | {"HMN_SIMULATION": str(ROOT / "examples/machines/workstation.json")}
     with tempfile.TemporaryDirectory() as folder:
         for number, (only, program, output) in enumerate(blocks, 1):

@@ -110,22 +110,25 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     return out; \
   } while (0)
 
-/* A text by CALL, which fills (buffer, capacity, &needed); what is not there is NULL. */
+/* A text by CALL, which fills (buffer, capacity, &needed) and may need more each time: a recording grows. What is not
+ * there is NULL. */
 #define HMN_TEXT(CALL) \
   do { \
     uint32_t needed = 0, capacity = 0; \
     char *buffer = NULL; \
     hmn_status status = (CALL); \
-    if (status == HMN_OK) error->status = HMN_OK; \
-    if (status == HMN_OK && (buffer = hmn_buffer(needed, error))) { \
+    while ((status == HMN_OK && !buffer) || (status == HMN_E_BUFFER && needed > capacity)) { \
+      free(buffer); \
       capacity = needed; \
+      if (!(buffer = hmn_buffer(capacity, error))) return NULL; \
       status = (CALL); \
-      if (status != HMN_OK) { \
-        free(buffer); \
-        buffer = NULL; \
-      } \
     } \
-    if (status != HMN_E_EMPTY && status != error->status) hmn_describe(error, status); \
+    if (status != HMN_OK) { \
+      free(buffer); \
+      buffer = NULL; \
+    } \
+    if (status == HMN_OK) error->status = HMN_OK; \
+    else if (status != HMN_E_EMPTY && status != error->status) hmn_describe(error, status); \
     return buffer; \
   } while (0)
 %}

@@ -118,16 +118,16 @@ function raw.close(handle) handle:close() end
 local CAPACITY = 4096
 local buffer, capacity = ffi.new("char[?]", CAPACITY), CAPACITY
 
--- `call(buffer, capacity, needed)` once more when the buffer was too small.
+-- `call(buffer, capacity, needed)` again while the buffer is too small: a recording grows.
 local function text(call)
-  local status = call(buffer, capacity, count)
-  if status == BUFFER then
-    local needed = count[0]
-    local large = ffi.new("char[?]", needed)
-    status = call(large, needed, count)
-    if status == OK then return ffi.string(large) end
+  local into, size = buffer, capacity
+  local status = call(into, size, count)
+  while status == BUFFER and count[0] > size do
+    size = count[0]
+    into = ffi.new("char[?]", size)
+    status = call(into, size, count)
   end
-  if status == OK then return ffi.string(buffer) end
+  if status == OK then return ffi.string(into) end
   if status == EMPTY then return nil end
   return named_failure(status)
 end

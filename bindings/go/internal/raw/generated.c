@@ -272,22 +272,25 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     return out; \
   } while (0)
 
-/* A text by CALL, which fills (buffer, capacity, &needed); what is not there is NULL. */
+/* A text by CALL, which fills (buffer, capacity, &needed) and may need more each time: a recording grows. What is not
+ * there is NULL. */
 #define HMN_TEXT(CALL) \
   do { \
     uint32_t needed = 0, capacity = 0; \
     char *buffer = NULL; \
     hmn_status status = (CALL); \
-    if (status == HMN_OK) error->status = HMN_OK; \
-    if (status == HMN_OK && (buffer = hmn_buffer(needed, error))) { \
+    while ((status == HMN_OK && !buffer) || (status == HMN_E_BUFFER && needed > capacity)) { \
+      free(buffer); \
       capacity = needed; \
+      if (!(buffer = hmn_buffer(capacity, error))) return NULL; \
       status = (CALL); \
-      if (status != HMN_OK) { \
-        free(buffer); \
-        buffer = NULL; \
-      } \
     } \
-    if (status != HMN_E_EMPTY && status != error->status) hmn_describe(error, status); \
+    if (status != HMN_OK) { \
+      free(buffer); \
+      buffer = NULL; \
+    } \
+    if (status == HMN_OK) error->status = HMN_OK; \
+    else if (status != HMN_E_EMPTY && status != error->status) hmn_describe(error, status); \
     return buffer; \
   } while (0)
 
@@ -1422,7 +1425,7 @@ Spill *lone_spill(uint32_t device_index, uint32_t episode_capacity, uint64_t ded
 extern "C" {
 #endif
 
-void _wrap_Swig_free_raw_b1280629d903234c(void *_swig_go_0) {
+void _wrap_Swig_free_raw_5f76270442b386d3(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
 
   arg1 = *(void **)&_swig_go_0;
@@ -1432,7 +1435,7 @@ void _wrap_Swig_free_raw_b1280629d903234c(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_raw_b1280629d903234c(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_raw_5f76270442b386d3(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -1445,7 +1448,7 @@ void *_wrap_Swig_malloc_raw_b1280629d903234c(intgo _swig_go_0) {
 }
 
 
-int _wrap_version_number_raw_b1280629d903234c() {
+int _wrap_version_number_raw_5f76270442b386d3() {
   uint32_t result;
   int _swig_go_result;
 
@@ -1456,7 +1459,7 @@ int _wrap_version_number_raw_b1280629d903234c() {
 }
 
 
-_gostring_ _wrap_version_string_raw_b1280629d903234c() {
+_gostring_ _wrap_version_string_raw_5f76270442b386d3() {
   char *result = 0 ;
   _gostring_ _swig_go_result;
 
@@ -1470,7 +1473,7 @@ _gostring_ _wrap_version_string_raw_b1280629d903234c() {
 }
 
 
-int _wrap_feature_raw_b1280629d903234c(int _swig_go_0) {
+int _wrap_feature_raw_5f76270442b386d3(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -1483,7 +1486,7 @@ int _wrap_feature_raw_b1280629d903234c(int _swig_go_0) {
 }
 
 
-int _wrap_backend_available_raw_b1280629d903234c(int _swig_go_0) {
+int _wrap_backend_available_raw_5f76270442b386d3(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -1496,7 +1499,7 @@ int _wrap_backend_available_raw_b1280629d903234c(int _swig_go_0) {
 }
 
 
-long long _wrap_monotonic_ns_raw_b1280629d903234c() {
+long long _wrap_monotonic_ns_raw_5f76270442b386d3() {
   uint64_t result;
   long long _swig_go_result;
 
@@ -1507,7 +1510,7 @@ long long _wrap_monotonic_ns_raw_b1280629d903234c() {
 }
 
 
-_gostring_ _wrap_status_name_raw_b1280629d903234c(int _swig_go_0) {
+_gostring_ _wrap_status_name_raw_5f76270442b386d3(int _swig_go_0) {
   hmn_status arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1523,7 +1526,7 @@ _gostring_ _wrap_status_name_raw_b1280629d903234c(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_backend_name_raw_b1280629d903234c(int _swig_go_0) {
+_gostring_ _wrap_backend_name_raw_5f76270442b386d3(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1539,7 +1542,7 @@ _gostring_ _wrap_backend_name_raw_b1280629d903234c(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_reason_name_raw_b1280629d903234c(int _swig_go_0) {
+_gostring_ _wrap_reason_name_raw_5f76270442b386d3(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1555,7 +1558,7 @@ _gostring_ _wrap_reason_name_raw_b1280629d903234c(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_name_raw_b1280629d903234c(int _swig_go_0) {
+_gostring_ _wrap_metric_name_raw_5f76270442b386d3(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1571,7 +1574,7 @@ _gostring_ _wrap_metric_name_raw_b1280629d903234c(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_unit_raw_b1280629d903234c(int _swig_go_0) {
+_gostring_ _wrap_metric_unit_raw_5f76270442b386d3(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1587,7 +1590,7 @@ _gostring_ _wrap_metric_unit_raw_b1280629d903234c(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_instance_name_raw_b1280629d903234c(int _swig_go_0, int _swig_go_1) {
+_gostring_ _wrap_metric_instance_name_raw_5f76270442b386d3(int _swig_go_0, int _swig_go_1) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   char *result = 0 ;
@@ -1605,7 +1608,7 @@ _gostring_ _wrap_metric_instance_name_raw_b1280629d903234c(int _swig_go_0, int _
 }
 
 
-_gostring_ _wrap_FormatBytes_raw_b1280629d903234c(long long _swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_FormatBytes_raw_5f76270442b386d3(long long _swig_go_0, hmn_error *_swig_go_1) {
   uint64_t arg1 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -1624,7 +1627,7 @@ _gostring_ _wrap_FormatBytes_raw_b1280629d903234c(long long _swig_go_0, hmn_erro
 }
 
 
-int _wrap_SizeOf_raw_b1280629d903234c(_goslice_ _swig_go_0) {
+int _wrap_SizeOf_raw_5f76270442b386d3(_goslice_ _swig_go_0) {
   char *arg1 = (char *) 0 ;
   uint32_t result;
   int _swig_go_result;
@@ -1639,7 +1642,7 @@ int _wrap_SizeOf_raw_b1280629d903234c(_goslice_ _swig_go_0) {
 }
 
 
-Context *_wrap_new_Context_raw_b1280629d903234c(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, int _swig_go_8, hmn_error *_swig_go_9) {
+Context *_wrap_new_Context_raw_5f76270442b386d3(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, int _swig_go_8, hmn_error *_swig_go_9) {
   hmn_flags arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1670,7 +1673,7 @@ Context *_wrap_new_Context_raw_b1280629d903234c(int _swig_go_0, int _swig_go_1, 
 }
 
 
-void _wrap_delete_Context_raw_b1280629d903234c(Context *_swig_go_0) {
+void _wrap_delete_Context_raw_5f76270442b386d3(Context *_swig_go_0) {
   Context *arg1 = (Context *) 0 ;
 
   arg1 = *(Context **)&_swig_go_0;
@@ -1680,7 +1683,7 @@ void _wrap_delete_Context_raw_b1280629d903234c(Context *_swig_go_0) {
 }
 
 
-void _wrap_Context_SetPath_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Context_SetPath_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1698,7 +1701,7 @@ void _wrap_Context_SetPath_raw_b1280629d903234c(Context *_swig_go_0, int _swig_g
 }
 
 
-hmn_backend_info *_wrap_Context_Backend_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_backend_info *_wrap_Context_Backend_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1715,7 +1718,7 @@ hmn_backend_info *_wrap_Context_Backend_raw_b1280629d903234c(Context *_swig_go_0
 }
 
 
-_gostring_ _wrap_Context_Recording_raw_b1280629d903234c(Context *_swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_Context_Recording_raw_5f76270442b386d3(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -1734,7 +1737,7 @@ _gostring_ _wrap_Context_Recording_raw_b1280629d903234c(Context *_swig_go_0, hmn
 }
 
 
-hmn_process_memory *_wrap_Context_ProcessMemory_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_process_memory *_wrap_Context_ProcessMemory_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_flags arg3 ;
@@ -1753,7 +1756,7 @@ hmn_process_memory *_wrap_Context_ProcessMemory_raw_b1280629d903234c(Context *_s
 }
 
 
-hmn_process_memory *_wrap_Context_OwnMemory_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_process_memory *_wrap_Context_OwnMemory_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1770,7 +1773,7 @@ hmn_process_memory *_wrap_Context_OwnMemory_raw_b1280629d903234c(Context *_swig_
 }
 
 
-hmn_system_memory *_wrap_Context_SystemMemory_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_system_memory *_wrap_Context_SystemMemory_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1787,7 +1790,7 @@ hmn_system_memory *_wrap_Context_SystemMemory_raw_b1280629d903234c(Context *_swi
 }
 
 
-int _wrap_Context_DeviceCount_raw_b1280629d903234c(Context *_swig_go_0, hmn_error *_swig_go_1) {
+int _wrap_Context_DeviceCount_raw_5f76270442b386d3(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint32_t result;
@@ -1802,7 +1805,7 @@ int _wrap_Context_DeviceCount_raw_b1280629d903234c(Context *_swig_go_0, hmn_erro
 }
 
 
-long long _wrap_Context_DeviceGeneration_raw_b1280629d903234c(Context *_swig_go_0, hmn_error *_swig_go_1) {
+long long _wrap_Context_DeviceGeneration_raw_5f76270442b386d3(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint64_t result;
@@ -1817,7 +1820,7 @@ long long _wrap_Context_DeviceGeneration_raw_b1280629d903234c(Context *_swig_go_
 }
 
 
-int _wrap_Context_FindDevice_raw_b1280629d903234c(Context *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Context_FindDevice_raw_5f76270442b386d3(Context *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1836,7 +1839,7 @@ int _wrap_Context_FindDevice_raw_b1280629d903234c(Context *_swig_go_0, _goslice_
 }
 
 
-hmn_device *_wrap_Context_Device_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_device *_wrap_Context_Device_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_flags arg3 ;
@@ -1855,7 +1858,7 @@ hmn_device *_wrap_Context_Device_raw_b1280629d903234c(Context *_swig_go_0, int _
 }
 
 
-hmn_pool *_wrap_Context_Pool_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+hmn_pool *_wrap_Context_Pool_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1876,7 +1879,7 @@ hmn_pool *_wrap_Context_Pool_raw_b1280629d903234c(Context *_swig_go_0, int _swig
 }
 
 
-hmn_telemetry *_wrap_Context_Telemetry_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_telemetry *_wrap_Context_Telemetry_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_flags arg3 ;
@@ -1895,7 +1898,7 @@ hmn_telemetry *_wrap_Context_Telemetry_raw_b1280629d903234c(Context *_swig_go_0,
 }
 
 
-hmn_metric *_wrap_Context_Metric_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+hmn_metric *_wrap_Context_Metric_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1918,7 +1921,7 @@ hmn_metric *_wrap_Context_Metric_raw_b1280629d903234c(Context *_swig_go_0, int _
 }
 
 
-hmn_usage *_wrap_Context_Usage_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+hmn_usage *_wrap_Context_Usage_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1939,7 +1942,7 @@ hmn_usage *_wrap_Context_Usage_raw_b1280629d903234c(Context *_swig_go_0, int _sw
 }
 
 
-hmn_usage *_wrap_Context_OwnUsage_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_usage *_wrap_Context_OwnUsage_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_flags arg3 ;
@@ -1958,7 +1961,7 @@ hmn_usage *_wrap_Context_OwnUsage_raw_b1280629d903234c(Context *_swig_go_0, int 
 }
 
 
-Snapshot *_wrap_Context_Take_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, hmn_error *_swig_go_6) {
+Snapshot *_wrap_Context_Take_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, hmn_error *_swig_go_6) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_flags arg3 ;
@@ -1983,7 +1986,7 @@ Snapshot *_wrap_Context_Take_raw_b1280629d903234c(Context *_swig_go_0, int _swig
 }
 
 
-Sampler *_wrap_Context_Sampler_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, int _swig_go_7, int _swig_go_8, int _swig_go_9, hmn_error *_swig_go_10) {
+Sampler *_wrap_Context_Sampler_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, int _swig_go_7, int _swig_go_8, int _swig_go_9, hmn_error *_swig_go_10) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   uint32_t arg3 ;
@@ -2016,7 +2019,7 @@ Sampler *_wrap_Context_Sampler_raw_b1280629d903234c(Context *_swig_go_0, int _sw
 }
 
 
-Tracker *_wrap_Context_Tracker_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+Tracker *_wrap_Context_Tracker_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint64_t arg3 ;
@@ -2037,7 +2040,7 @@ Tracker *_wrap_Context_Tracker_raw_b1280629d903234c(Context *_swig_go_0, int _sw
 }
 
 
-Spill *_wrap_Context_Spill_raw_b1280629d903234c(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
+Spill *_wrap_Context_Spill_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2060,7 +2063,7 @@ Spill *_wrap_Context_Spill_raw_b1280629d903234c(Context *_swig_go_0, int _swig_g
 }
 
 
-void _wrap_Snapshot_Devices_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Devices_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_device *arg2 = (hmn_device *) 0 ;
   uint32_t arg3 ;
@@ -2078,7 +2081,7 @@ void _wrap_Snapshot_Devices_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_
 }
 
 
-void _wrap_Snapshot_Telemetries_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Telemetries_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_telemetry *arg2 = (hmn_telemetry *) 0 ;
   uint32_t arg3 ;
@@ -2096,7 +2099,7 @@ void _wrap_Snapshot_Telemetries_raw_b1280629d903234c(Snapshot *_swig_go_0, _gosl
 }
 
 
-void _wrap_Snapshot_OwnUsages_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_OwnUsages_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_usage *arg2 = (hmn_usage *) 0 ;
   uint32_t arg3 ;
@@ -2114,7 +2117,7 @@ void _wrap_Snapshot_OwnUsages_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslic
 }
 
 
-void _wrap_Snapshot_Pools_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Pools_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_pool *arg2 = (hmn_pool *) 0 ;
   uint32_t arg3 ;
@@ -2132,7 +2135,7 @@ void _wrap_Snapshot_Pools_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _
 }
 
 
-void _wrap_Snapshot_Usages_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Usages_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_usage *arg2 = (hmn_usage *) 0 ;
   uint32_t arg3 ;
@@ -2150,7 +2153,7 @@ void _wrap_Snapshot_Usages_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ 
 }
 
 
-void _wrap_Snapshot_Metrics_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Metrics_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_metric *arg2 = (hmn_metric *) 0 ;
   uint32_t arg3 ;
@@ -2168,7 +2171,7 @@ void _wrap_Snapshot_Metrics_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_
 }
 
 
-void _wrap_Snapshot_Groups_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Groups_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_group *arg2 = (hmn_group *) 0 ;
   uint32_t arg3 ;
@@ -2186,7 +2189,7 @@ void _wrap_Snapshot_Groups_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ 
 }
 
 
-void _wrap_Snapshot_Diagnostics_raw_b1280629d903234c(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Diagnostics_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_diagnostic *arg2 = (hmn_diagnostic *) 0 ;
   uint32_t arg3 ;
@@ -2204,7 +2207,7 @@ void _wrap_Snapshot_Diagnostics_raw_b1280629d903234c(Snapshot *_swig_go_0, _gosl
 }
 
 
-int _wrap_Snapshot_Texts_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+int _wrap_Snapshot_Texts_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2229,7 +2232,7 @@ int _wrap_Snapshot_Texts_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go
 }
 
 
-void _wrap_delete_Snapshot_raw_b1280629d903234c(Snapshot *_swig_go_0) {
+void _wrap_delete_Snapshot_raw_5f76270442b386d3(Snapshot *_swig_go_0) {
   Snapshot *arg1 = (Snapshot *) 0 ;
 
   arg1 = *(Snapshot **)&_swig_go_0;
@@ -2239,7 +2242,7 @@ void _wrap_delete_Snapshot_raw_b1280629d903234c(Snapshot *_swig_go_0) {
 }
 
 
-hmn_snapshot_info *_wrap_Snapshot_Info_raw_b1280629d903234c(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_snapshot_info *_wrap_Snapshot_Info_raw_5f76270442b386d3(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_snapshot_info *result = 0 ;
@@ -2254,7 +2257,7 @@ hmn_snapshot_info *_wrap_Snapshot_Info_raw_b1280629d903234c(Snapshot *_swig_go_0
 }
 
 
-hmn_process_memory *_wrap_Snapshot_Memory_raw_b1280629d903234c(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_process_memory *_wrap_Snapshot_Memory_raw_5f76270442b386d3(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_process_memory *result = 0 ;
@@ -2269,7 +2272,7 @@ hmn_process_memory *_wrap_Snapshot_Memory_raw_b1280629d903234c(Snapshot *_swig_g
 }
 
 
-hmn_system_memory *_wrap_Snapshot_System_raw_b1280629d903234c(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_system_memory *_wrap_Snapshot_System_raw_5f76270442b386d3(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
@@ -2284,7 +2287,7 @@ hmn_system_memory *_wrap_Snapshot_System_raw_b1280629d903234c(Snapshot *_swig_go
 }
 
 
-hmn_device *_wrap_Snapshot_Device_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_device *_wrap_Snapshot_Device_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2301,7 +2304,7 @@ hmn_device *_wrap_Snapshot_Device_raw_b1280629d903234c(Snapshot *_swig_go_0, int
 }
 
 
-hmn_telemetry *_wrap_Snapshot_Telemetry_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_telemetry *_wrap_Snapshot_Telemetry_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2318,7 +2321,7 @@ hmn_telemetry *_wrap_Snapshot_Telemetry_raw_b1280629d903234c(Snapshot *_swig_go_
 }
 
 
-hmn_usage *_wrap_Snapshot_OwnUsage_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Snapshot_OwnUsage_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2335,7 +2338,7 @@ hmn_usage *_wrap_Snapshot_OwnUsage_raw_b1280629d903234c(Snapshot *_swig_go_0, in
 }
 
 
-hmn_pool *_wrap_Snapshot_DevicePool_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_pool *_wrap_Snapshot_DevicePool_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2354,7 +2357,7 @@ hmn_pool *_wrap_Snapshot_DevicePool_raw_b1280629d903234c(Snapshot *_swig_go_0, i
 }
 
 
-hmn_pool *_wrap_Snapshot_Pool_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_pool *_wrap_Snapshot_Pool_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2371,7 +2374,7 @@ hmn_pool *_wrap_Snapshot_Pool_raw_b1280629d903234c(Snapshot *_swig_go_0, int _sw
 }
 
 
-hmn_usage *_wrap_Snapshot_Usage_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Snapshot_Usage_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2388,7 +2391,7 @@ hmn_usage *_wrap_Snapshot_Usage_raw_b1280629d903234c(Snapshot *_swig_go_0, int _
 }
 
 
-hmn_metric *_wrap_Snapshot_Metric_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_metric *_wrap_Snapshot_Metric_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2405,7 +2408,7 @@ hmn_metric *_wrap_Snapshot_Metric_raw_b1280629d903234c(Snapshot *_swig_go_0, int
 }
 
 
-hmn_group *_wrap_Snapshot_Group_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_group *_wrap_Snapshot_Group_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2422,7 +2425,7 @@ hmn_group *_wrap_Snapshot_Group_raw_b1280629d903234c(Snapshot *_swig_go_0, int _
 }
 
 
-hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2439,7 +2442,7 @@ hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_b1280629d903234c(Snapshot *_swig_g
 }
 
 
-hmn_diagnostic *_wrap_Snapshot_Reason_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+hmn_diagnostic *_wrap_Snapshot_Reason_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2462,7 +2465,7 @@ hmn_diagnostic *_wrap_Snapshot_Reason_raw_b1280629d903234c(Snapshot *_swig_go_0,
 }
 
 
-_gostring_ _wrap_Snapshot_Text_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+_gostring_ _wrap_Snapshot_Text_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2485,7 +2488,7 @@ _gostring_ _wrap_Snapshot_Text_raw_b1280629d903234c(Snapshot *_swig_go_0, int _s
 }
 
 
-_gostring_ _wrap_Snapshot_DeviceLine_raw_b1280629d903234c(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+_gostring_ _wrap_Snapshot_DeviceLine_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2510,7 +2513,7 @@ _gostring_ _wrap_Snapshot_DeviceLine_raw_b1280629d903234c(Snapshot *_swig_go_0, 
 }
 
 
-_gostring_ _wrap_Snapshot_Json_raw_b1280629d903234c(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_Snapshot_Json_raw_5f76270442b386d3(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -2529,7 +2532,7 @@ _gostring_ _wrap_Snapshot_Json_raw_b1280629d903234c(Snapshot *_swig_go_0, hmn_er
 }
 
 
-hmn_delta *_wrap_Snapshot_DeltaSince_raw_b1280629d903234c(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_delta *_wrap_Snapshot_DeltaSince_raw_5f76270442b386d3(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -2548,7 +2551,7 @@ hmn_delta *_wrap_Snapshot_DeltaSince_raw_b1280629d903234c(Snapshot *_swig_go_0, 
 }
 
 
-_gostring_ _wrap_Snapshot_DeltaLine_raw_b1280629d903234c(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+_gostring_ _wrap_Snapshot_DeltaLine_raw_5f76270442b386d3(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -2577,7 +2580,7 @@ _gostring_ _wrap_Snapshot_DeltaLine_raw_b1280629d903234c(Snapshot *_swig_go_0, S
 }
 
 
-_gostring_ _wrap_Snapshot_BeforeAfterLines_raw_b1280629d903234c(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+_gostring_ _wrap_Snapshot_BeforeAfterLines_raw_5f76270442b386d3(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -2606,7 +2609,7 @@ _gostring_ _wrap_Snapshot_BeforeAfterLines_raw_b1280629d903234c(Snapshot *_swig_
 }
 
 
-void _wrap_delete_Sampler_raw_b1280629d903234c(Sampler *_swig_go_0) {
+void _wrap_delete_Sampler_raw_5f76270442b386d3(Sampler *_swig_go_0) {
   Sampler *arg1 = (Sampler *) 0 ;
 
   arg1 = *(Sampler **)&_swig_go_0;
@@ -2616,7 +2619,7 @@ void _wrap_delete_Sampler_raw_b1280629d903234c(Sampler *_swig_go_0) {
 }
 
 
-long long _wrap_Sampler_Handle_raw_b1280629d903234c(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+long long _wrap_Sampler_Handle_raw_5f76270442b386d3(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   int64_t result;
@@ -2631,7 +2634,7 @@ long long _wrap_Sampler_Handle_raw_b1280629d903234c(Sampler *_swig_go_0, hmn_err
 }
 
 
-void _wrap_Sampler_Start_raw_b1280629d903234c(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Sampler_Start_raw_5f76270442b386d3(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -2643,7 +2646,7 @@ void _wrap_Sampler_Start_raw_b1280629d903234c(Sampler *_swig_go_0, hmn_error *_s
 }
 
 
-void _wrap_Sampler_Stop_raw_b1280629d903234c(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Sampler_Stop_raw_5f76270442b386d3(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -2655,7 +2658,7 @@ void _wrap_Sampler_Stop_raw_b1280629d903234c(Sampler *_swig_go_0, hmn_error *_sw
 }
 
 
-Snapshot *_wrap_Sampler_Next_raw_b1280629d903234c(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+Snapshot *_wrap_Sampler_Next_raw_5f76270442b386d3(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2672,7 +2675,7 @@ Snapshot *_wrap_Sampler_Next_raw_b1280629d903234c(Sampler *_swig_go_0, int _swig
 }
 
 
-hmn_sampler_info *_wrap_Sampler_Info_raw_b1280629d903234c(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_sampler_info *_wrap_Sampler_Info_raw_5f76270442b386d3(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_sampler_info *result = 0 ;
@@ -2687,7 +2690,7 @@ hmn_sampler_info *_wrap_Sampler_Info_raw_b1280629d903234c(Sampler *_swig_go_0, h
 }
 
 
-hmn_pool *_wrap_Sampler_LatestPool_raw_b1280629d903234c(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_pool *_wrap_Sampler_LatestPool_raw_5f76270442b386d3(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2704,7 +2707,7 @@ hmn_pool *_wrap_Sampler_LatestPool_raw_b1280629d903234c(Sampler *_swig_go_0, int
 }
 
 
-hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_b1280629d903234c(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_5f76270442b386d3(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2721,7 +2724,7 @@ hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_b1280629d903234c(Sampler *_swig
 }
 
 
-hmn_peak *_wrap_Sampler_Peak_raw_b1280629d903234c(Sampler *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_peak *_wrap_Sampler_Peak_raw_5f76270442b386d3(Sampler *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2740,7 +2743,7 @@ hmn_peak *_wrap_Sampler_Peak_raw_b1280629d903234c(Sampler *_swig_go_0, int _swig
 }
 
 
-hmn_peak *_wrap_Sampler_DevicePeak_raw_b1280629d903234c(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_peak *_wrap_Sampler_DevicePeak_raw_5f76270442b386d3(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2757,7 +2760,7 @@ hmn_peak *_wrap_Sampler_DevicePeak_raw_b1280629d903234c(Sampler *_swig_go_0, int
 }
 
 
-int _wrap_dtype_bits_raw_b1280629d903234c(int _swig_go_0) {
+int _wrap_dtype_bits_raw_5f76270442b386d3(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -2770,7 +2773,7 @@ int _wrap_dtype_bits_raw_b1280629d903234c(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_dtype_name_raw_b1280629d903234c(int _swig_go_0) {
+_gostring_ _wrap_dtype_name_raw_5f76270442b386d3(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -2786,7 +2789,7 @@ _gostring_ _wrap_dtype_name_raw_b1280629d903234c(int _swig_go_0) {
 }
 
 
-int _wrap_DtypeFromName_raw_b1280629d903234c(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
+int _wrap_DtypeFromName_raw_5f76270442b386d3(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
   char *arg1 = (char *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint32_t result;
@@ -2803,7 +2806,7 @@ int _wrap_DtypeFromName_raw_b1280629d903234c(_goslice_ _swig_go_0, hmn_error *_s
 }
 
 
-long long _wrap_EstimateTensor_raw_b1280629d903234c(_goslice_ _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+long long _wrap_EstimateTensor_raw_5f76270442b386d3(_goslice_ _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2824,7 +2827,7 @@ long long _wrap_EstimateTensor_raw_b1280629d903234c(_goslice_ _swig_go_0, int _s
 }
 
 
-long long _wrap_EstimatePacked_raw_b1280629d903234c(_goslice_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+long long _wrap_EstimatePacked_raw_5f76270442b386d3(_goslice_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2851,7 +2854,7 @@ long long _wrap_EstimatePacked_raw_b1280629d903234c(_goslice_ _swig_go_0, int _s
 }
 
 
-long long _wrap_EstimateAttention_raw_b1280629d903234c(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, hmn_error *_swig_go_7) {
+long long _wrap_EstimateAttention_raw_5f76270442b386d3(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, hmn_error *_swig_go_7) {
   hmn_flags arg1 ;
   uint32_t arg2 ;
   uint64_t arg3 ;
@@ -2878,7 +2881,7 @@ long long _wrap_EstimateAttention_raw_b1280629d903234c(int _swig_go_0, int _swig
 }
 
 
-long long _wrap_EstimateCache_raw_b1280629d903234c(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, long long _swig_go_14, hmn_error *_swig_go_15) {
+long long _wrap_EstimateCache_raw_5f76270442b386d3(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, long long _swig_go_14, hmn_error *_swig_go_15) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2921,7 +2924,7 @@ long long _wrap_EstimateCache_raw_b1280629d903234c(int _swig_go_0, int _swig_go_
 }
 
 
-long long _wrap_EstimateOverhead_raw_b1280629d903234c(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+long long _wrap_EstimateOverhead_raw_5f76270442b386d3(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   uint64_t arg1 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2938,7 +2941,7 @@ long long _wrap_EstimateOverhead_raw_b1280629d903234c(long long _swig_go_0, int 
 }
 
 
-long long _wrap_EstimateSum_raw_b1280629d903234c(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
+long long _wrap_EstimateSum_raw_5f76270442b386d3(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2957,7 +2960,7 @@ long long _wrap_EstimateSum_raw_b1280629d903234c(_goslice_ _swig_go_0, hmn_error
 }
 
 
-Tracker *_wrap_new_Tracker_raw_b1280629d903234c(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+Tracker *_wrap_new_Tracker_raw_5f76270442b386d3(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   uint64_t arg1 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2974,7 +2977,7 @@ Tracker *_wrap_new_Tracker_raw_b1280629d903234c(long long _swig_go_0, int _swig_
 }
 
 
-void _wrap_delete_Tracker_raw_b1280629d903234c(Tracker *_swig_go_0) {
+void _wrap_delete_Tracker_raw_5f76270442b386d3(Tracker *_swig_go_0) {
   Tracker *arg1 = (Tracker *) 0 ;
 
   arg1 = *(Tracker **)&_swig_go_0;
@@ -2984,7 +2987,7 @@ void _wrap_delete_Tracker_raw_b1280629d903234c(Tracker *_swig_go_0) {
 }
 
 
-void _wrap_Tracker_Allocate_raw_b1280629d903234c(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Tracker_Allocate_raw_5f76270442b386d3(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   uint32_t arg3 ;
@@ -3000,7 +3003,7 @@ void _wrap_Tracker_Allocate_raw_b1280629d903234c(Tracker *_swig_go_0, long long 
 }
 
 
-void _wrap_Tracker_Release_raw_b1280629d903234c(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Tracker_Release_raw_5f76270442b386d3(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   uint32_t arg3 ;
@@ -3016,7 +3019,7 @@ void _wrap_Tracker_Release_raw_b1280629d903234c(Tracker *_swig_go_0, long long _
 }
 
 
-int _wrap_Tracker_WouldFit_raw_b1280629d903234c(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Tracker_WouldFit_raw_5f76270442b386d3(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3033,7 +3036,7 @@ int _wrap_Tracker_WouldFit_raw_b1280629d903234c(Tracker *_swig_go_0, long long _
 }
 
 
-void _wrap_Tracker_SetLimit_raw_b1280629d903234c(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Tracker_SetLimit_raw_5f76270442b386d3(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3047,7 +3050,7 @@ void _wrap_Tracker_SetLimit_raw_b1280629d903234c(Tracker *_swig_go_0, long long 
 }
 
 
-void _wrap_Tracker_Reset_raw_b1280629d903234c(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Tracker_Reset_raw_5f76270442b386d3(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
   Tracker *arg1 = (Tracker *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -3059,7 +3062,7 @@ void _wrap_Tracker_Reset_raw_b1280629d903234c(Tracker *_swig_go_0, hmn_error *_s
 }
 
 
-int _wrap_Tracker_Tag_raw_b1280629d903234c(Tracker *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Tracker_Tag_raw_5f76270442b386d3(Tracker *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3078,7 +3081,7 @@ int _wrap_Tracker_Tag_raw_b1280629d903234c(Tracker *_swig_go_0, _goslice_ _swig_
 }
 
 
-hmn_tracker_info *_wrap_Tracker_Info_raw_b1280629d903234c(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_tracker_info *_wrap_Tracker_Info_raw_5f76270442b386d3(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
   Tracker *arg1 = (Tracker *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_tracker_info *result = 0 ;
@@ -3093,7 +3096,7 @@ hmn_tracker_info *_wrap_Tracker_Info_raw_b1280629d903234c(Tracker *_swig_go_0, h
 }
 
 
-hmn_tag *_wrap_Tracker_ReadTag_raw_b1280629d903234c(Tracker *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_tag *_wrap_Tracker_ReadTag_raw_5f76270442b386d3(Tracker *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3110,7 +3113,7 @@ hmn_tag *_wrap_Tracker_ReadTag_raw_b1280629d903234c(Tracker *_swig_go_0, int _sw
 }
 
 
-void _wrap_delete_Spill_raw_b1280629d903234c(Spill *_swig_go_0) {
+void _wrap_delete_Spill_raw_5f76270442b386d3(Spill *_swig_go_0) {
   Spill *arg1 = (Spill *) 0 ;
 
   arg1 = *(Spill **)&_swig_go_0;
@@ -3120,7 +3123,7 @@ void _wrap_delete_Spill_raw_b1280629d903234c(Spill *_swig_go_0) {
 }
 
 
-void _wrap_Spill_Observe_raw_b1280629d903234c(Spill *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Spill_Observe_raw_5f76270442b386d3(Spill *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Spill *arg1 = (Spill *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3136,7 +3139,7 @@ void _wrap_Spill_Observe_raw_b1280629d903234c(Spill *_swig_go_0, _goslice_ _swig
 }
 
 
-void _wrap_Spill_ObserveSnapshot_raw_b1280629d903234c(Spill *_swig_go_0, Snapshot *_swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Spill_ObserveSnapshot_raw_5f76270442b386d3(Spill *_swig_go_0, Snapshot *_swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
   Spill *arg1 = (Spill *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   char *arg3 = (char *) 0 ;
@@ -3154,7 +3157,7 @@ void _wrap_Spill_ObserveSnapshot_raw_b1280629d903234c(Spill *_swig_go_0, Snapsho
 }
 
 
-void _wrap_Spill_Feed_raw_b1280629d903234c(Spill *_swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, _goslice_ _swig_go_7, hmn_error *_swig_go_8) {
+void _wrap_Spill_Feed_raw_5f76270442b386d3(Spill *_swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, _goslice_ _swig_go_7, hmn_error *_swig_go_8) {
   Spill *arg1 = (Spill *) 0 ;
   hmn_flags arg2 ;
   uint64_t arg3 ;
@@ -3182,7 +3185,7 @@ void _wrap_Spill_Feed_raw_b1280629d903234c(Spill *_swig_go_0, int _swig_go_1, lo
 }
 
 
-hmn_spill_info *_wrap_Spill_Info_raw_b1280629d903234c(Spill *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_spill_info *_wrap_Spill_Info_raw_5f76270442b386d3(Spill *_swig_go_0, hmn_error *_swig_go_1) {
   Spill *arg1 = (Spill *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_spill_info *result = 0 ;
@@ -3197,7 +3200,7 @@ hmn_spill_info *_wrap_Spill_Info_raw_b1280629d903234c(Spill *_swig_go_0, hmn_err
 }
 
 
-hmn_episode *_wrap_Spill_Episode_raw_b1280629d903234c(Spill *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+hmn_episode *_wrap_Spill_Episode_raw_5f76270442b386d3(Spill *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Spill *arg1 = (Spill *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3214,7 +3217,7 @@ hmn_episode *_wrap_Spill_Episode_raw_b1280629d903234c(Spill *_swig_go_0, long lo
 }
 
 
-Spill *_wrap_LoneSpill_raw_b1280629d903234c(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
+Spill *_wrap_LoneSpill_raw_5f76270442b386d3(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   uint64_t arg3 ;

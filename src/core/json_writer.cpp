@@ -47,21 +47,23 @@ void append_escape(std::string& out, unsigned code_point) {
   for (int shift = 12; shift >= 0; shift -= 4) out += digits[code_point >> shift & 0xF];
 }
 
-// Returns the leading code point if a terminal would interpret it: U+0080 to U+009F, line breaks
-// and changes of text direction. Returns 0 otherwise.
+// Returns the leading code point if a terminal would interpret it: U+0080 to U+009F, line breaks,
+// marks and changes of text direction. Returns 0 otherwise.
 unsigned control_at(std::string_view valid) {
   const auto at = [&](std::size_t i) {
     return i < valid.size() ? static_cast<unsigned char>(valid[i]) : 0U;
   };
   if (at(0) == 0xC2 && at(1) < 0xA0) return at(1);
+  if (at(0) == 0xD8 && at(1) == 0x9C) return 0x61C;
   if (at(0) != 0xE2 || (at(1) != 0x80 && at(1) != 0x81)) return 0;
   const unsigned c = 0x2000 | (at(1) & 0x3F) << 6 | (at(2) & 0x3F);
-  const bool acts = (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+  const bool acts =
+      c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
   return acts ? c : 0;
 }
 
 std::size_t length_of(unsigned control) {
-  return control < 0x100 ? 2 : 3;
+  return control < 0x800 ? 2 : 3;
 }
 
 void append_ascii(std::string& out, char c) {

@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Where the output goes: closed pipes, full disks, missing descriptors, files that are there already."""
+"""Where the output goes: closed pipes, full disks, missing descriptors, files that are there already. What is in it: names
+of devices, processes and containers cannot act on a terminal or break a format."""
+import csv
+import io
+import json
 import os
 import re
 import resource
 import stat
 import subprocess
+import sys
 import threading
 import unittest
+import xml.etree.ElementTree
 
-from command import COMMAND, MACHINES, SOURCE, Machines, card, environment, main, run, strict_json, without_notice
+from command import (COMMAND, MACHINES, SOURCE, Machines, card, environment, main, run, run_in_terminal, strict_json,
+                     without_notice)
+from exposition import parse
 
 EVERY_COMMAND = ((), ("--json",), ("ps",), ("ps", "--json"), ("metrics",), ("metrics", "--json"),
                  ("fit", str(SOURCE / "examples" / "models" / "llama-3-8b.json")), ("snapshot",), ("doctor",), ("--help",), ("--version",))
@@ -304,6 +312,92 @@ class Files(Machines):
             alone = run(command, *machine, "--output", report, "true")
             self.assertEqual((alone.code, alone.out), (0, ""))
             self.assertTrue(alone.err.startswith("hmn"))
+# Control characters of both blocks, an escape sequence, changes of direction, line separators, what formats escape.
+HOSTILE = "A\x1b[31m\x07b\n\r\tc\x7f\u009b2Jd\u202ee\u2066f\u200fg\u061ch\u2028i\u0085\"<&>,;\\'j\ufffek"
+MODEL = str(SOURCE / "examples" / "models" / "llama-3-8b.json")
+# What must be escaped in each output, but for the line feeds and tabs of its own.
+ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+class Names(Machines):
+    def setUp(self):
+        super().setUp()
+        why = {"status": "backend", "message": HOSTILE}
+        self.path = self.machine(
+            version=HOSTILE,
+            devices=[{"name": HOSTILE, "uuid": "GPU-" + HOSTILE, "vendor": "nvidia", "driver_version": HOSTILE,
+                      "architecture": HOSTILE, "pools": [{"kind": "vram", "total": "16GiB", "used": "3GiB"}],
+                      "telemetry": {"gpu_busy_percent": 5},
+                      "failures": [{"call": "telemetry", "fields": ["power_watts"]} | why],
+                      "processes": [{"pid": 77, "used": "1GiB", "kinds": ["compute"], "name": HOSTILE,
+                                     "command": HOSTILE, "container": HOSTILE},
+                                    {"pid": 78, "name": HOSTILE, "missing": why}]}])
+
+    def out_of(self, *arguments, codes=(0, 1)):
+        own = arguments.index("--") if "--" in arguments else len(arguments)
+        done = spawn(*arguments[:own], "--machine", str(self.path), *arguments[own:],
+                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        shown, said = done.stdout.decode(), done.stderr.decode()
+        with self.subTest(arguments=arguments):
+            self.assertIn(done.returncode, codes, said)
+            self.assertTrue(shown or said)
+            for text in (shown, said):
+                self.assertEqual(ACTING.findall(text), [], text)
+        return shown
+
+    def test_text(self):
+        for arguments in ((), ("ps",), ("ps", "--by", "container"), ("ps", "--show-pools"), ("metrics", "--unsupported"),
+                          ("doctor",), ("fit", MODEL), ("log", "--count", "1"), ("wait", "--free", "1GiB"),
+                          ("watch", "77", "--duration", "200ms", "--interval", "100ms"),
+                          ("run", "--plot", "-", "--", "true"), ("spill", "--", "true"), ("--trace", "ps"),
+                          ("ps", "--match", "*" + HOSTILE + "*"), ("ps", "--device", HOSTILE), (HOSTILE,)):
+            self.out_of(*arguments, codes=(0, 1) if HOSTILE not in arguments else (1, 2))
+
+    def test_a_table_of_a_terminal(self):
+        for arguments in ((), ("ps",), ("top", "--once"), ("metrics",)):
+            shown = run_in_terminal(*arguments, "--machine", self.path).out
+            of_its_own = re.sub("\x1b\\[[0-9;]*[mK]", "", shown)
+            self.assertEqual(ACTING.findall(of_its_own), [], of_its_own)
+            self.assertNotIn("\x1b[31m\\x07", shown)
+
+    def test_json(self):
+        for arguments in (("--json",), ("ps", "--json"), ("ps", "--by", "container", "--json"), ("metrics", "--json"),
+                          ("snapshot",), ("doctor", "--json"), ("fit", MODEL, "--json"),
+                          ("wait", "--free", "1GiB", "--json")):
+            with self.subTest(arguments=arguments):
+                strict_json(self.out_of(*arguments))
+        name = strict_json(self.out_of("--json"))[0]["name"]
+        self.assertEqual(name, HOSTILE)
+        for arguments in (("log", "--count", "1", "--json"),
+                          ("watch", "77", "--json", "--duration", "200ms", "--interval", "100ms")):
+            for line in self.out_of(*arguments).splitlines():
+                strict_json(line)
+
+    def test_csv(self):
+        rows = list(csv.reader(io.StringIO(self.out_of("log", "--count", "1", "--csv")), strict=True))
+        self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+        self.assertEqual(len(rows), 2)
+
+    def test_exposition(self):
+        for more in ((), ("--openmetrics",)):
+            text = self.out_of("exporter", "--once", "--per", "process,container", "--compat", "dcgm,nvidia-smi", *more)
+            labels = [dict(each) for of in parse(text, bool(more)).values() for each in of.samples]
+            for label in ("hw_name", "process_name"):
+                names = {each[label] for each in labels if label in each}
+                self.assertTrue(any(name.startswith("A\\x1b[31m\\x07b\n") for name in names), names)
+
+    def test_files(self):
+        plot, record, lines = (self.folder / name for name in ("plot.svg", "record.csv", "record.jsonl"))
+        sleeping = [sys.executable, "-c", "import time; time.sleep(0.3)"]
+        self.out_of("run", "--plot", str(plot), "--record", str(record), "--", *sleeping)
+        self.out_of("run", "--record", str(lines), "--", *sleeping)
+        for file in (plot, record, lines):
+            self.assertEqual(ACTING.findall(file.read_text()), [])
+        xml.etree.ElementTree.parse(plot)
+        rows = list(csv.reader(io.StringIO(record.read_text()), strict=True))
+        self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+        for line in lines.read_text().splitlines():
+            json.loads(line)
 
 
 if __name__ == "__main__":

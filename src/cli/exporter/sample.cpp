@@ -3,17 +3,19 @@
 
 #include <algorithm>
 
+#include "cli/text/escape.hpp"
 #include "cli/text/utf8.hpp"
 
 namespace hmn::cli {
 namespace {
 
 bool is_plain(char c) noexcept {
-  return c != '\\' && c != '"' && c != '\n' && static_cast<unsigned char>(c) < 0x80;
+  return c >= ' ' && c <= '~' && c != '\\' && c != '"';
 }
 
 // One byte that is no UTF-8, in the name of a user or of the host, makes Prometheus refuse the
-// whole scrape: it is replaced.
+// whole scrape: it is replaced. What a terminal or a browser would act on is written as in text;
+// the format has an escape for a line break of its own.
 void append_escaped(std::string& out, std::string_view value) {
   while (!value.empty()) {
     const auto end = std::find_if_not(value.begin(), value.end(), is_plain);
@@ -21,8 +23,15 @@ void append_escaped(std::string& out, std::string_view value) {
     value.remove_prefix(static_cast<std::size_t>(end - value.begin()));
     if (value.empty()) return;
     const auto point = first_code_point(value);
-    if (point.value < 0x80) out += '\\';
-    append_utf8(out, point.value == '\n' ? U'n' : point.value);
+    if (point.value == '\n') {
+      out += "\\n";
+    } else if (is_acted_on(point.value)) {
+      out += '\\';
+      append_text_escape(out, point.value);
+    } else {
+      if (point.value < 0x80) out += '\\';
+      append_utf8(out, point.value);
+    }
     value.remove_prefix(point.length);
   }
 }

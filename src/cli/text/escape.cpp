@@ -11,12 +11,12 @@
 namespace hmn::cli {
 namespace {
 
-bool is_control(char32_t c) {
+bool is_control(char32_t c) noexcept {
   return c < 0x20 || (c >= 0x7F && c < 0xA0);
 }
 
 // Tests for Bidi_Control of the Unicode Character Database, and the two line separators.
-bool reorders_or_breaks(char32_t c) {
+bool reorders_or_breaks(char32_t c) noexcept {
   return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
          (c >= 0x2066 && c <= 0x2069);
 }
@@ -35,14 +35,6 @@ bool is_plain_backslash(char32_t c) {
   return c == '\\' && path_separators.find('\\') != std::string_view::npos;
 }
 
-void append_text_escape(std::string& out, char32_t c) {
-  const auto to = std::back_inserter(out);
-  if (c < 0x100)
-    fmt::format_to(to, "\\x{:02x}", static_cast<unsigned>(c));
-  else
-    fmt::format_to(to, "\\u{{{:x}}}", static_cast<unsigned>(c));
-}
-
 template <class Append>
 std::string rewritten(std::string_view text, Append append) {
   std::string out;
@@ -57,11 +49,23 @@ std::string rewritten(std::string_view text, Append append) {
 
 }  // namespace
 
+bool is_acted_on(char32_t c) noexcept {
+  return is_control(c) || reorders_or_breaks(c);
+}
+
+void append_text_escape(std::string& out, char32_t c) {
+  const auto to = std::back_inserter(out);
+  if (c < 0x100)
+    fmt::format_to(to, "\\x{:02x}", static_cast<unsigned>(c));
+  else
+    fmt::format_to(to, "\\u{{{:x}}}", static_cast<unsigned>(c));
+}
+
 std::string escape_for_text(std::string_view name, bool ascii_only) {
   return rewritten(name, [ascii_only](std::string& out, char32_t c) {
     if (const char letter = is_plain_backslash(c) ? 0 : short_form(c))
       out.append({'\\', letter});
-    else if (is_control(c) || reorders_or_breaks(c) || (ascii_only && c >= 0x80))
+    else if (is_acted_on(c) || (ascii_only && c >= 0x80))
       append_text_escape(out, c);
     else
       append_utf8(out, c);
@@ -72,7 +76,7 @@ std::string escape_for_json(std::string_view text) {
   return rewritten(text, [](std::string& out, char32_t c) {
     if (const char letter = c == '"' ? '"' : short_form(c))
       out.append({'\\', letter});
-    else if (is_control(c) || reorders_or_breaks(c))
+    else if (is_acted_on(c))
       fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
     else
       append_utf8(out, c);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cli/text/axis.hpp"
+#include "cli/text/escape.hpp"
 #include "cli/text/utf8.hpp"
 #include "cli/text/width.hpp"
 
@@ -256,7 +257,8 @@ std::string peak_text(const plot_series& of, plot_unit unit) {
                      offset_text(of.values->highest_at_ns()));
 }
 
-// Replaces control characters, which XML 1.0 cannot represent, by U+FFFD.
+// Replaces control characters, most of which XML 1.0 cannot represent, and changes of text
+// direction by U+FFFD.
 std::string escape_for_xml(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -276,7 +278,7 @@ std::string escape_for_xml(std::string_view text) {
     else if (c == '\t' || c == '\n' || c == '\r')
       out += ' ';
     else
-      append_utf8(out, c < 0x20 || c == 0xFFFE || c == 0xFFFF ? U'\uFFFD' : c);
+      append_utf8(out, is_acted_on(c) || c == 0xFFFE || c == 0xFFFF ? U'\uFFFD' : c);
   }
   return out;
 }

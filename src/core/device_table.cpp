@@ -10,10 +10,6 @@
 namespace hmn {
 namespace {
 
-bool is_partition(const device& d) {
-  return d.kind == device_kind::partition;
-}
-
 // Ranks new arrivals within their class; equal ranks keep the order of the source.
 auto rank(const device& d) {
   const int group = is_partition(d) ? 2 : d.vendor == vendor::nvidia ? 0 : 1;

@@ -46,6 +46,10 @@ struct device {
   std::optional<std::uint64_t> memory_total;
 };
 
+inline bool is_partition(const device& d) noexcept {
+  return d.kind == device_kind::partition;
+}
+
 // Returns whether partitions of the device are devices of their own, which have its memory.
 inline bool is_divided(const device& d) noexcept {
   return (d.notes & note::divided) != 0;

@@ -13,6 +13,7 @@
 
 #include "model/compose.hpp"
 #include "model/decimal.hpp"
+#include "model/pci_address.hpp"
 #include "model/record.hpp"
 
 namespace hmn {
@@ -40,6 +41,8 @@ enum class quantity : std::uint8_t {
   lanes,
   p_state,
   errors,
+  remapped_rows,
+  flag,
   none,
 };
 
@@ -73,7 +76,7 @@ constexpr std::uint32_t amd = of({source::amdgpu, source::amd_smi, source::rocm_
 struct limit {
   quantity what;
   std::uint32_t in;  // sources
-  float least;
+  float least;       // of what is not 0
   float most;
   bool has_zero = true;  // false: the driver writes 0 where it has no value
 };
@@ -82,9 +85,11 @@ struct limit {
 constexpr limit limits[] = {
     // 256 TiB, four times that of the largest hosts
     {quantity::bytes, any, 0, 0x1p48},
-    {quantity::device_total, nvidia | amd, 0, 0x1p48, false},
+    // No memory of a GPU or of a host is smaller than 1 MiB, but one that a test describes.
+    {quantity::device_total, nvidia | amd, 0x1p20, 0x1p48, false},
+    {quantity::device_total, drivers, 0x1p20, 0x1p48},
     {quantity::device_total, any, 0, 0x1p48},
-    {quantity::host_total, drivers, 0, 0x1p48, false},
+    {quantity::host_total, drivers, 0x1p20, 0x1p48, false},
     {quantity::host_total, any, 0, 0x1p48},
     // five levels of page tables
     {quantity::address_space, any, 0, 0x1p57},
@@ -115,11 +120,14 @@ constexpr limit limits[] = {
     {quantity::rpm, any, 0, 3e4},
     {quantity::volts, drivers, 0, 1000, false},  // of a gated rail
     {quantity::volts, any, 0, 1000},
-    {quantity::generation, any, 1, 8},
-    {quantity::lanes, any, 1, 32},
+    {quantity::generation, any, 1, 8, false},
+    {quantity::lanes, any, 1, 32, false},
     {quantity::p_state, any, 0, 15},
     // A counter at the maximum of its type was never read.
     {quantity::errors, any, 0, 0x1.fffffep31},
+    // a hundred times as many as a GPU has to spare
+    {quantity::remapped_rows, any, 0, 0x1p16},
+    {quantity::flag, any, 0, 1},
 };
 
 struct range {
@@ -310,6 +318,7 @@ std::optional<failure> doubt(const limit& by, range possible, source from, std::
   if (value == 0 && !by.has_zero) {
     return implausible(from, name, value, {", which stands for no value"});
   }
+  if (value == 0) possible.least = std::min(possible.least, 0.0);
   if (!is_in(value, possible)) return out_of(possible, from, name, value, of);
   if (by.what == quantity::lanes && !is_width_of_link(value)) {
     return implausible(from, name, value, {", which no link has"});
@@ -382,9 +391,12 @@ quantity quantity_of(const metric& m) noexcept {
       return quantity::volts;
     case ecc_corrected:
     case ecc_uncorrected:
-    case rows_remapped:
     case pcie_replays:
       return quantity::errors;
+    case rows_remapped:
+      return m.instance == which::remapping::pending || m.instance == which::remapping::failed
+                 ? quantity::flag
+                 : quantity::remapped_rows;
     default:
       return quantity::none;
   }
@@ -395,6 +407,17 @@ quantity quantity_of(const metric& m) noexcept {
 range reach_of(const energy_reading& before, std::uint64_t now_ns) noexcept {
   const double seconds = static_cast<double>(now_ns - before.taken_ns) * 1e-9 + 1;
   return {before.joules, before.joules + seconds * most_watts};
+}
+
+// Drops a part of what a process has, resident or not.
+void drop_above(const std::optional<std::uint64_t>& committed, std::optional<std::uint64_t>& part,
+                const usage& of, std::uint32_t field, std::string_view name, when_dropped report) {
+  if (!committed || !part || of.from == source::simulated) return;
+  const std::uint64_t most = std::max(*committed, of.used.value_or(0));
+  if (*part <= most) return;
+  report(field, out_of({0, static_cast<double>(most)}, of.from, name, static_cast<double>(*part),
+                       "what the process has, "));
+  part.reset();
 }
 
 // Drops the metrics of which `doubt_of` returns why they cannot be.
@@ -433,13 +456,42 @@ std::optional<failure> energy_seen::doubt(source from, std::string_view name, do
   static constexpr auto limited_ones = only_limited<limited_count(all_fields)>(all_fields); \
   check(fields_of<inside>(), limited_ones, &(r), (r).from, before, report)
 
-void drop_implausible(pool& p, when_dropped to) {
+void drop_implausible(device& d, when_dropped report) {
+  if (d.memory_total) {
+    const limit& by = limit_of(quantity::device_total, d.from);
+    // The reading of the memory reports it.
+    if (doubt(by, {by.least, by.most}, d.from, "", static_cast<double>(*d.memory_total), "")) {
+      d.memory_total.reset();
+    }
+  }
+  // The host's own bridge is there. Sources that read the bus report what is on it.
+  constexpr std::uint32_t told =
+      of({source::nvml, source::nvidia_smi, source::amd_smi, source::rocm_smi});
+  if ((told & of({d.from})) == 0 || parse_pci_address(d.pci_bus_id.view()) != pci_address{}) return;
+  report(device_field::pci_bus_id,
+         {status::backend,
+          d.from,
+          {},
+          {"the driver reported pci_bus_id ", d.pci_bus_id.view(), ": implausible"},
+          reason::implausible});
+  d.pci_bus_id = {};
+}
+
+void drop_implausible(pool& p, when_dropped to, std::optional<std::uint64_t> most) {
   // A free that the driver does not report follows from used.
   const auto report = [&](std::uint32_t field, const failure& why) {
     if (field == pool_field::used && !p.free) field |= pool_field::free;
     to(field, why);
   };
   HMN_CHECK(p, of_pool, {}, HMN_POOL_FIELDS(HMN_LIMITED));
+  if (p.total && most && *p.total > *most + rounding) {
+    const failure why =
+        out_of({0, static_cast<double>(*most)}, p.from, "total_bytes",
+               static_cast<double>(*p.total), "what its GPU and its other instances leave, ");
+    constexpr std::uint32_t all = of_pool.wholes | of_pool.parts;
+    report(present_bits(p, all), why);
+    forget(all, p);
+  }
   if (!p.total || !p.free || !p.used || *p.free + *p.used <= *p.total + rounding) return;
   const range possible{0, static_cast<double>(*p.total)};
   // Nothing shows which of the two is true.
@@ -459,6 +511,8 @@ void drop_implausible(usage& row, std::optional<std::uint64_t> total, when_dropp
   // What is committed need not be in its memory.
   if (total && row.accounting != accounting::committed) device.size = static_cast<double>(*total);
   HMN_CHECK(row, of_usage, device, HMN_USAGE_FIELDS(HMN_LIMITED, HMN_UNLIMITED));
+  drop_above(row.committed, row.shared, row, usage_field::shared, "shared_bytes", report);
+  drop_above(row.committed, row.purgeable, row, usage_field::purgeable, "purgeable_bytes", report);
 }
 
 void drop_implausible(system_memory& m, when_dropped report) {
@@ -478,6 +532,19 @@ void drop_implausible(std::vector<metric>& all, when_dropped report) {
     const double value = m.value ? *m.value : static_cast<double>(*m.count);
     return doubt(by, {by.least, by.most}, m.from, words->name, value, "");
   });
+}
+
+std::optional<failure> doubt_time(source from, std::string_view what, std::uint64_t unix_ns,
+                                  std::uint64_t now_ns) {
+  // Drivers' clocks need not be quite in step with the system's.
+  constexpr std::uint64_t ns_per_second = 1'000'000'000;
+  if (unix_ns <= now_ns || unix_ns - now_ns <= ns_per_second) return std::nullopt;
+  return failure{status::backend,
+                 from,
+                 {},
+                 {"the driver reported ", what, " of a time ", (unix_ns - now_ns) / ns_per_second,
+                  " s in the future: implausible"},
+                 reason::implausible};
 }
 
 void drop_jumps(telemetry& t, energy_history& seen, std::uint64_t now_ns, when_dropped report) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/device.hpp"
 #include "model/failure.hpp"
 #include "model/function_ref.hpp"
 #include "model/host_memory.hpp"
@@ -27,12 +28,18 @@ using when_dropped = function_ref<void(std::uint32_t field, const failure& why)>
 inline constexpr auto drop_silently = [](std::uint32_t, const failure&) {};
 
 // Drop the values that cannot be: these fields become absent.
-void drop_implausible(pool& p, when_dropped report);
+void drop_implausible(device& d, when_dropped report);
+// `most`: what its total can be, where it is a part of a device.
+void drop_implausible(pool& p, when_dropped report, std::optional<std::uint64_t> most = {});
 void drop_implausible(telemetry& t, when_dropped report);
 // `total`: memory of the device, if known; one process cannot use more.
 void drop_implausible(usage& row, std::optional<std::uint64_t> total, when_dropped report);
 void drop_implausible(system_memory& m, when_dropped report);
 void drop_implausible(std::vector<metric>& all, when_dropped report);
+
+// Returns why a time since 1970 cannot be that of something which has happened.
+std::optional<failure> doubt_time(source from, std::string_view what, std::uint64_t unix_ns,
+                                  std::uint64_t now_ns);
 
 struct energy_reading {
   double joules = 0;

@@ -11,7 +11,7 @@ METRIC = {"gpu_data": [{"gpu": 0, "mem_usage": {
     "total_vram": {"value": 65520, "unit": "MB"}, "used_vram": {"value": 1024, "unit": "MB"}}}]}
 PROCESS = [{"gpu": 0, "process_list": [{"process_info": {
     "name": "trainer", "pid": 1, "memory_usage": {"vram_mem": {"value": 8192, "unit": "B"}}}}]}]
-ROCM = {"card0": {"Card Series": "Radeon", "PCI Bus": ADDRESS, "VRAM Total Memory (B)": "4096"}}
+ROCM = {"card0": {"Card Series": "Radeon", "PCI Bus": ADDRESS, "VRAM Total Memory (B)": "4194304"}}
 
 
 @unittest.skipIf(len(COMMAND) > 1, "an emulated program starts no emulated one")
@@ -51,7 +51,7 @@ class AmdTools(Machines):
         keys = self.keys("exit 1", 'exec cat "$0.out"')
         gpus = self.rows(run("--json", env=keys))
         self.assertEqual([(gpu["name"], gpu["total_bytes"], gpu["backend"]) for gpu in gpus],
-                         [("Radeon", 4096, "rocm-smi")])
+                         [("Radeon", 4194304, "rocm-smi")])
 
     def test_the_doctor_reports_a_command_that_was_not_needed_from_one_that_is_not_there(self):
         keys = self.answering()

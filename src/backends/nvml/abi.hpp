@@ -62,6 +62,7 @@ inline constexpr unsigned init_no_attach = 2;
 inline constexpr unsigned mig_enabled = 1;
 inline constexpr unsigned feature_enabled = 1;
 inline constexpr unsigned virtualization_vgpu = 2;
+inline constexpr unsigned virtualization_most = 4;
 inline constexpr unsigned addressing_ats = 2;
 inline constexpr unsigned temperature_gpu = 0;
 inline constexpr unsigned clock_graphics = 0;

@@ -43,6 +43,11 @@ inline constexpr failure_of fail{source::nvml};
 
 inline constexpr std::uint64_t ns_per_us = 1000;
 
+// Saturates.
+constexpr std::uint64_t as_ns(std::uint64_t us) noexcept {
+  return us <= UINT64_MAX / ns_per_us ? us * ns_per_us : UINT64_MAX;
+}
+
 // Reading and subject of a call: the context of its diagnostics.
 struct topic {
   reading& r;

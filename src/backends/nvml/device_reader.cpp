@@ -56,7 +56,15 @@ std::optional<std::uint64_t> device_reader::wide_number(std::uint32_t field,
 }
 
 bool device_reader::get_field(std::uint32_t field, field_value& of) {
-  return get(field, s_.fn.fields, 1, &of) && take(outcome_of(of), s_.fn.fields, field);
+  return get(field, s_.fn.fields, 1, &of) && take_field_value(of, field);
+}
+
+bool device_reader::take_field_value(const field_value& of, std::uint32_t field) {
+  if (!take(outcome_of(of), s_.fn.fields, field)) return false;
+  const bool is_integer = of.type >= field_unsigned_int && of.type <= field_signed_int;
+  if (is_integer && of.bits != value_not_available) return true;
+  refuse_value(s_.fn.fields, field);
+  return false;
 }
 
 // Uses the newer call, else the older one.

@@ -13,6 +13,16 @@
 
 namespace hmn::nvml {
 
+// An unsigned long of Windows and of 32-bit Linux has 4 bytes.
+constexpr bool is_small(const field_value& v) noexcept {
+  return v.type == field_unsigned_int || v.type == field_signed_int ||
+         (v.type == field_unsigned_long && sizeof(unsigned long) == 4);
+}
+
+constexpr double number_of(const field_value& v) noexcept {
+  return is_small(v) ? static_cast<std::int32_t>(v.bits) : static_cast<double>(v.bits);
+}
+
 class device_reader {
  public:
   // Returns the code that ended it early: gpu_is_lost, uninitialized; else success.
@@ -40,6 +50,8 @@ class device_reader {
   std::optional<unsigned> indexed(std::uint32_t field, const indexed_call& from, unsigned index);
   std::optional<std::uint64_t> wide_number(std::uint32_t field, const wide_call& from);
   bool get_field(std::uint32_t field, field_value& of);
+  // Whether it is an integer of a known type.
+  bool take_field_value(const field_value& of, std::uint32_t field);
   std::optional<int> celsius(std::uint32_t field);
   std::optional<double> joules(std::uint32_t field);
 

@@ -134,6 +134,17 @@ code classify_memory(const topic& t, session& s, const settings& paths, known_de
   unsigned mode = 0;
   const code virtualized = call(t, s.fn.virtualization, out.h, &mode);
   out.traits.virtual_gpu = virtualized == success && mode == virtualization_vgpu;
+  if (virtualized == success && mode > virtualization_most) {
+    out.traits.unknown_mode_from = s.fn.virtualization.name();
+  }
+  if (out.traits.unknown_mode_from != nullptr) {
+    add_gap(out,
+            with_reason(reason::not_understood,
+                        fail(status::ok, {out.traits.unknown_mode_from,
+                                          ": a mode that is not known; the kind of the device or "
+                                          "of its memory may be another"})),
+            0);
+  }
   const memory_answer answer = ask_memory(t, s, out);
   out.identity.memory_total = answer.values.total;
   device& d = out.identity;

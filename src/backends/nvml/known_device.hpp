@@ -30,6 +30,7 @@ struct memory_traits {
   bool system_on_chip = false;  // by backends/pci/nvidia_chip.hpp
   bool virtual_gpu = false;     // the host may also refuse BAR1
   std::optional<std::uint32_t> numa_node;
+  const char* unknown_mode_from = nullptr;  // the call that reports a mode which is not known
 };
 
 // Faults of a device since it is watched (fault_watch.hpp).

@@ -123,9 +123,13 @@ memory_traits ask_traits(const topic& t, const session& s, handle h, const devic
   addressing_mode mode{addressing_version, 0};
   if (call(t, s.fn.addressing, h, &mode) == success) {
     traits.address_translation = mode.value == addressing_ats;
+    if (mode.value > addressing_ats) traits.unknown_mode_from = s.fn.addressing.name();
   }
   c2c_mode c2c{};
-  if (call(t, s.fn.c2c, h, &c2c) == success) traits.chip_to_chip = c2c.enabled != 0;
+  if (call(t, s.fn.c2c, h, &c2c) == success) {
+    traits.chip_to_chip = c2c.enabled == feature_enabled;
+    if (c2c.enabled > feature_enabled) traits.unknown_mode_from = s.fn.c2c.name();
+  }
   unsigned node = 0;
   if (call(t, s.fn.numa_node, h, &node) == success && node < most_nodes) {
     traits.numa_node = node;

@@ -31,7 +31,6 @@ constexpr std::size_t most_fields = 8;  // of fields, in one call
 constexpr std::uint32_t first_link = 1;
 constexpr unsigned most_fans = 16;
 constexpr unsigned most_links = 32;
-constexpr unsigned most_remapped = 1U << 16;
 constexpr std::uint64_t most_errors = std::uint64_t{1} << 62;
 
 constexpr std::uint32_t field_of(metric_id id) noexcept {
@@ -61,12 +60,6 @@ constexpr std::array thresholds_known{
 // nvmlMemoryErrorType_t and nvmlEccCounterType_t
 constexpr std::array ecc_ids{metric_id::ecc_corrected, metric_id::ecc_uncorrected};
 constexpr std::array ecc_eras{era::since_load, era::lifetime};
-
-// An unsigned long of Windows and of 32-bit Linux has 4 bytes.
-bool is_small(const field_value& v) noexcept {
-  return v.type == field_unsigned_int || v.type == field_signed_int ||
-         (v.type == field_unsigned_long && sizeof(unsigned long) == 4);
-}
 
 }  // namespace
 
@@ -231,29 +224,26 @@ void metric_reader::read_errors() {
   const auto& from = s_.fn.remapped_rows;
   if (!get(field_of(remapped), from, &rows[0], &rows[1], &rows[2], &rows[3])) return;
   for (unsigned n = 0; n < 4; ++n) {
-    count_of(from, remapped, remapping::corrected + n, rows[n], most_remapped);
+    count(remapped, remapping::corrected + n, rows[n]);
   }
 }
 
 void metric_reader::take_field(const field_row& row, const field_value& reported,
                                std::uint32_t instance) {
-  if (!take(outcome_of(reported), s_.fn.fields, field_of(row.id))) return;
-  if (reported.type == field_double || reported.bits == value_not_available)
-    return refuse_value(s_.fn.fields, field_of(row.id));
-  const auto low = static_cast<std::uint32_t>(reported.bits);
+  if (!take_field_value(reported, field_of(row.id))) return;
   if (row.unit.over == a_count.over) {
     if (!is_small(reported)) {
       count(row.id, instance, reported.bits * row.factor);
       return;
     }
     const std::uint32_t key = row.field | instance << 16;
+    const auto low = static_cast<std::uint32_t>(reported.bits);
     metric* const m =
         count(row.id, instance, wide_.widen(s_.number(), *t_.device, key, low) * row.factor);
     m->notes |= note::lower_bound;
     return;
   }
-  const double value =
-      is_small(reported) ? static_cast<std::int32_t>(low) : static_cast<double>(reported.bits);
+  const double value = number_of(reported);
   // Boards without the sensor report 0.
   if (row.id == metric_id::temperature && value == 0) {
     return t_.missing(not_offered, s_.fn.fields.name(), field_of(row.id));

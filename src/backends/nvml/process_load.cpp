@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/plausible.hpp"
+
 namespace hmn::nvml {
 namespace {
 
@@ -68,9 +70,17 @@ code process_load::read(const topic& t, const session& s, const known_device& of
   if (c != success && c != not_found && c != unusable) {
     return c == gpu_is_lost || c == reset_required ? c : success;
   }
+  const std::uint64_t now_ns = platform::unix_ns();
   for (usage& row : rows) {
     const process_sample* const sample = newest_of(samples_, row.pid, since_us);
     if (sample == nullptr && c == unusable) continue;  // it may be one that was not written
+    if (sample != nullptr) {
+      const auto why = doubt_time(source::nvml, "a sample", as_ns(sample->time_us), now_ns);
+      if (why) {
+        t.of_process(row.pid).diagnose(*why, field);
+        continue;
+      }
+    }
     const std::uint32_t percent = sample != nullptr ? sample->sm : 0;
     row.busy_percent = percent;
     row.window_ns = look_back_us * ns_per_us;

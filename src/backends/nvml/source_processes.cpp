@@ -10,6 +10,7 @@
 #include "backends/nvml/session.hpp"
 #include "backends/nvml/source.hpp"
 #include "backends/nvml/system.hpp"
+#include "model/plausible.hpp"
 #include "model/usage.hpp"
 
 namespace hmn::nvml {
@@ -24,7 +25,8 @@ code ask_mode(const topic& t, const session& s, const known_device& of) {
   if (of.mig_on) return not_supported;
   unsigned mode = 0;
   const code c = call(t, s.fn.accounting_mode, of.h, &mode);
-  return c == success && mode != feature_enabled ? disabled : c;
+  if (c != success || mode == feature_enabled) return c;
+  return mode == 0 ? disabled : unusable;
 }
 
 void say_off(const topic& t) {
@@ -39,10 +41,21 @@ void refuse(const topic& t, std::uint32_t pid, status why, const char* message) 
                            why == status::backend ? reason::implausible : reason::unknown);
 }
 
+// Returns why the account cannot be true.
+std::optional<failure> doubt(const accounting_stats& found) {
+  if (found.is_running > 1) {
+    return with_reason(reason::implausible,
+                       fail(status::backend, {"the driver's account of the process is neither of "
+                                              "a running nor of an ended one"}));
+  }
+  return doubt_time(source::nvml, "an account", as_ns(found.start_us), platform::unix_ns());
+}
+
 // Ended processes come first in the driver's search: a record of a listed process may be about its
 // first use of the device, or about another process with the same pid.
 void take(const topic& t, const accounting_stats& found, usage& row) {
   const std::uint64_t most = found.most_memory;
+  if (const auto why = doubt(found)) return t.of_process(row.pid).diagnose(*why, peak_field);
   if (found.is_running == 0) {
     return refuse(t, row.pid, status::unsupported,
                   "the driver's account under this pid is of an earlier use of the device");
@@ -64,6 +77,7 @@ code read_accounts(const topic& t, const session& s, const known_device& of, boo
   if (rows.empty() || !ours) return success;
   const code mode = ask_mode(t, s, of);
   if (mode == disabled) say_off(t);
+  if (mode == unusable) t.missing(mode, s.fn.accounting_mode.name(), peak_field);
   if (mode != success) return mode == gpu_is_lost || mode == reset_required ? mode : success;
   for (usage& row : rows) {
     accounting_stats found{};
@@ -84,13 +98,17 @@ bool find_account(const topic& t, const session& s, const known_device& of, std:
   if (ask_mode(t, s, of) != success) return false;
   accounting_stats found{};
   if (call(t, s.fn.account, of.h, pid, &found) != success) return false;
+  if (const auto why = doubt(found)) {
+    t.diagnose(*why, peak_field);
+    return false;
+  }
   const std::uint64_t most = found.most_memory;
   if (most == value_not_available) return false;
   out.pid = pid;
   out.from = source::nvml;
   out.accounting = accounting::allocated;
   out.peak_used = most;
-  out.counted_since_ns = found.start_us * ns_per_us;
+  out.counted_since_ns = as_ns(found.start_us);
   return true;
 }
 

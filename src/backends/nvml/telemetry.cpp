@@ -80,18 +80,12 @@ std::optional<unsigned> telemetry_reader::engine(std::uint32_t bit, const percen
   return percent;
 }
 
-std::optional<int> telemetry_reader::memory_celsius() {
+std::optional<double> telemetry_reader::memory_celsius() {
   field_value reported{};
   reported.id = field_memory_temperature;
   if (!get_field(field::memory_celsius, reported)) return std::nullopt;
-  const bool is_number = reported.type == field_unsigned_int || reported.type == field_signed_int;
-  const auto celsius = static_cast<std::int32_t>(reported.bits & 0xFFFFFFFFU);
-  if (reported.bits == value_not_available) {
-    refuse_value(s_.fn.fields, field::memory_celsius);
-    return std::nullopt;
-  }
   // Boards without the sensor report 0.
-  if (is_number && celsius != 0) return celsius;
+  if (const double celsius = number_of(reported); celsius != 0) return celsius;
   refuse(status::unsupported, s_.fn.fields.name(), "no memory temperature", field::memory_celsius);
   return std::nullopt;
 }

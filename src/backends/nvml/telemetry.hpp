@@ -32,7 +32,7 @@ class telemetry_reader : public device_reader {
   }
   void read_utilization();
   std::optional<unsigned> engine(std::uint32_t field, const percent_call& from);
-  std::optional<int> memory_celsius();
+  std::optional<double> memory_celsius();
   std::optional<double> watts(std::uint32_t field, const number_call& from);
   std::optional<unsigned> fan_percent();
   std::optional<unsigned> p_state();

@@ -18,7 +18,7 @@ constexpr const char* metric_answer = R"j([{"gpu": 0,
   "mem_usage": {"total_vram": {"value": 16, "unit": "MB"},
                 "used_vram": {"value": 5, "unit": "MB"}}}])j";
 constexpr const char* rocm_answer = R"j({"card0": {"Card series": "AMD Radeon",
-  "PCI Bus": "0000:0B:00.0", "VRAM Total Memory (B)": "4096",
+  "PCI Bus": "0000:0B:00.0", "VRAM Total Memory (B)": "4194304",
   "VRAM Total Used Memory (B)": "1024", "GPU use (%)": "N/A"}})j";
 
 // Both commands together, over a tree with one card that no driver reports on.
@@ -91,11 +91,11 @@ TEST_CASE("neither is asked of a card that amdgpu serves") {
   const both b;
   hmn_fake::pci_device card = hmn_fake::amd_card(amd_test::card_address);
   card.drm_nodes = {"card0", "renderD128"};
-  card.files = {{"mem_info_vram_total", "8192\n"}, {"mem_info_vram_used", "2048\n"}};
+  card.files = {{"mem_info_vram_total", "8388608\n"}, {"mem_info_vram_used", "2048\n"}};
   hmn_fake::add_pci_device(b.amd().tree(), card);
   const hmn_pool pool = b.vram();
   CHECK(pool.backend == HMN_BACKEND_AMDGPU);
-  CHECK(pool.total_bytes == 8192);
+  CHECK(pool.total_bytes == 8388608);
   CHECK(b.amd().starts().empty());
   CHECK(b.rocm().starts().empty());
 }
@@ -105,7 +105,7 @@ TEST_CASE("rocm-smi stands in for an amd-smi that fails") {
   b.amd().script("echo 'Error: broken' >&2; exit 1");
   const hmn_pool pool = b.vram();
   CHECK(pool.backend == HMN_BACKEND_ROCM_SMI);
-  CHECK(pool.total_bytes == 4096);
+  CHECK(pool.total_bytes == 4194304);
   CHECK(pool.used_bytes == 1024);
 }
 

@@ -201,16 +201,17 @@ TEST_CASE("rocm-smi: one process on one card; on several it does not say where")
 TEST_CASE("more used than there is, is absent; no total is no pool") {
   machine m("rocm-smi");
   m.print("",
-          rocm_card(R"j("VRAM Total Memory (B)": "1000", "VRAM Total Used Memory (B)": "1001")j"));
+          rocm_card(
+              R"j("VRAM Total Memory (B)": "1048576", "VRAM Total Used Memory (B)": "1048577")j"));
   plain_reading r;
   REQUIRE(m.devices(r));
   pools p;
   REQUIRE(m.source().memory(0, p, r));
   REQUIRE(keep_plausible(p, 0, r));
-  CHECK(p.find(pool_kind::vram)->total == 1000u);
+  CHECK(p.find(pool_kind::vram)->total == 1048576u);
   CHECK_FALSE(p.find(pool_kind::vram)->used);
   CHECK_FALSE(p.find(pool_kind::vram)->free);
-  const diagnostic* const why = r.find("used_bytes 1001, above the total of 1000");
+  const diagnostic* const why = r.find("used_bytes 1048577, above the total of 1048576");
   REQUIRE(why != nullptr);
   CHECK(why->field == (pool_field::used | pool_field::free));
   machine none("rocm-smi");

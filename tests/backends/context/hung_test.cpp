@@ -23,7 +23,7 @@ std::string hang(unsigned device, const std::string& call = any_call, const char
 }
 
 constexpr std::uint64_t used_by(unsigned device) {
-  return (device + 1) * 1000;
+  return (device + 1) * 1'000'000'000ULL;
 }
 
 std::string gpus(unsigned count, const std::string& rules = {}) {
@@ -33,8 +33,8 @@ std::string gpus(unsigned count, const std::string& rules = {}) {
     devices += (i == 0 ? R"({"name": "GPU )" : R"(, {"name": "GPU )") + n + R"(", "uuid": "GPU-)" +
                n + R"(", "pci": {"address": "00000000:0)" + n +
                R"(:00.0"}, "utilization": {"gpu": 5, "memory": 1}, "memory": )" +
-               R"({"total": 8000, "free": )" + std::to_string(8000 - used_by(i)) + R"(, "used": )" +
-               n + R"(000}, "processes": {"compute": []}})";
+               R"({"total": 8000000000, "free": )" + std::to_string(8'000'000'000 - used_by(i)) +
+               R"(, "used": )" + n + R"(000000000}, "processes": {"compute": []}})";
   }
   return R"({"devices": [)" + devices + R"(], "rules": [)" + rules + "]}";
 }
@@ -343,10 +343,11 @@ TEST_CASE("a key that a device which hangs may have is not one that no device ha
 TEST_CASE("the instances of a GPU that hangs hang with it") {
   const fake_nvml nvml;
   const auto scenario = [](const std::string& rules) {
-    return R"({"devices": [{"name": "A", "uuid": "GPU-A", "memory": {"total": 9000, "used": 1,
-        "free": 8999}, "mig": {"mode": 1, "max": 7, "instances": [{"name": "A 1g", "uuid": "MIG-A",
-        "memory": {"total": 1000, "used": 10, "free": 990}}]}},
-      {"name": "B", "uuid": "GPU-B", "memory": {"total": 9000, "used": 2000, "free": 7000}}],
+    return R"({"devices": [{"name": "A", "uuid": "GPU-A", "memory": {"total": 9000000000,
+        "used": 1, "free": 8999999999}, "mig": {"mode": 1, "max": 7, "instances": [{"name": "A 1g", "uuid": "MIG-A",
+        "memory": {"total": 1000000000, "used": 10, "free": 999999990}}]}},
+      {"name": "B", "uuid": "GPU-B", "memory": {"total": 9000000000, "used": 2000000000,
+        "free": 7000000000}}],
       "rules": [)" +
            rules + "]}";
   };

@@ -39,8 +39,9 @@ constexpr const char* lying_card = R"({"name": "NVIDIA Liar", "uuid": "GPU-a",
                 "graphics": [{"pid": 4000002, "used": "1 MiB"}], "mps": []},
   "process_utilization": [{"pid": 4000001, "sm": 33}]})";
 constexpr const char* honest_card = R"({"name": "NVIDIA Honest", "uuid": "GPU-b",
-  "pci": {"address": "0000:02:00.0"}, "memory": {"total": 1000, "free": 600, "used": 400},
-  "temperature": 33, "processes": {"compute": [{"pid": "self", "used": 300}], "graphics": []}})";
+  "pci": {"address": "0000:02:00.0"},
+  "memory": {"total": "1000 MiB", "free": "600 MiB", "used": "400 MiB"}, "temperature": 33,
+  "processes": {"compute": [{"pid": "self", "used": 300}], "graphics": []}})";
 
 std::string scenario(const std::string& rule) {
   return R"({"devices": [)" + std::string(lying_card) + "," + honest_card + R"(], "rules": [)" +

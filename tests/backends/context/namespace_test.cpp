@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* host_pids_only =
     R"({"devices": [{"name": "GPU", "uuid": "GPU-a", "pci": {"address": "0000:01:00.0"},
-    "memory": {"total": 1000, "free": 600, "used": 400},
+    "memory": {"total": "1000 MiB", "free": "600 MiB", "used": "400 MiB"},
     "processes": {"compute": [{"pid": 3999999, "used": 300}], "graphics": [], "mps": []}}]})";
 
 // A proc tree in which this process is seen, in a PID namespace and with descriptors of its own.

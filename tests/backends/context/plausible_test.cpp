@@ -89,7 +89,7 @@ TEST_CASE("NVML: nothing is left of memory whose total cannot be, nor does anyth
 
 TEST_CASE("NVML: why nothing is known to fit is the reason of what is missing") {
   const fake_nvml driver;
-  const std::string values = R"({"total": 1000, "free": 2000, "used": 1})";
+  const std::string values = R"({"total": "1 GiB", "free": "2 GiB", "used": 1})";
   driver.load(card(R"("memory": )" + values + R"(, "memory_v2": )" + values));
   const machine m;
   auto error = sized<hmn_error>();

@@ -49,14 +49,14 @@ std::string amd_metric(const std::string& members) {
 }
 
 std::string use_of(const std::string& value) {
-  return R"j("VRAM Total Memory (B)": "4096", "VRAM Total Used Memory (B)": )j" + value;
+  return R"j("VRAM Total Memory (B)": "4194304", "VRAM Total Used Memory (B)": )j" + value;
 }
 
 }  // namespace
 
 TEST_CASE("rocm-smi: what it prints of one card") {
   const lie all[] = {
-      {"honest", use_of("\"1024\""), {{"used_bytes", "1024"}, {"total_bytes", "4096"}}},
+      {"honest", use_of("\"1024\""), {{"used_bytes", "1024"}, {"total_bytes", "4194304"}}},
       {"a number", use_of("1024"), {{"used_bytes", "1024"}}},
       {"a list", use_of("[1024]"), {{"used_bytes", "not_understood"}}},
       {"an object", use_of("{\"a\": 1024}"), {{"used_bytes", "unsupported"}}},
@@ -65,31 +65,31 @@ TEST_CASE("rocm-smi: what it prints of one card") {
       {"NaN", use_of("NaN"), {{"used_bytes", "not_understood"}}},
       {"below 0", use_of("\"-1024\""), {{"used_bytes", "implausible"}}},
       {"more than the card has",
-       use_of("\"4097\""),
-       {{"used_bytes", "implausible"}, {"total_bytes", "4096"}}},
+       use_of("\"4194305\""),
+       {{"used_bytes", "implausible"}, {"total_bytes", "4194304"}}},
       {"huge", use_of("\"99999999999999999999\""), {{"used_bytes", "implausible"}}},
       {"words", use_of("\"much\""), {{"used_bytes", "not_understood"}}},
       {"twice",
        use_of("\"1024\", \"VRAM Total Used Memory (B)\": \"1025\""),
        {{"used_bytes", "ambiguous"}}},
-      {"no such key", R"j("VRAM Total Memory (B)": "4096")j", {{"used_bytes", "unsupported"}}},
+      {"no such key", R"j("VRAM Total Memory (B)": "4194304")j", {{"used_bytes", "unsupported"}}},
       {"another unit",
-       R"j("VRAM Total Memory (B)": "4096", "GPU use (W)": "3", "Temperature (Sensor edge) (F)": "100")j",
+       R"j("VRAM Total Memory (B)": "4194304", "GPU use (W)": "3", "Temperature (Sensor edge) (F)": "100")j",
        {{"gpu_busy_percent", "not_understood"}, {"temperature_celsius", "not_understood"}}},
       {"above 100 %",
-       R"j("VRAM Total Memory (B)": "4096", "GPU use (%)": "101")j",
+       R"j("VRAM Total Memory (B)": "4194304", "GPU use (%)": "101")j",
        {{"gpu_busy_percent", "implausible"}}},
       {"no temperature can be that",
-       R"j("VRAM Total Memory (B)": "4096", "Temperature (Sensor edge) (C)": "5000")j",
+       R"j("VRAM Total Memory (B)": "4194304", "Temperature (Sensor edge) (C)": "5000")j",
        {{"temperature_celsius", "implausible"}}},
       {"a filler",
-       R"j("VRAM Total Memory (B)": "4096", "sclk clock speed:": "(65535Mhz)")j",
+       R"j("VRAM Total Memory (B)": "4194304", "sclk clock speed:": "(65535Mhz)")j",
        {{"core_clock_mhz", "unsupported"}}},
       {"two quantities of a fan",
-       R"j("VRAM Total Memory (B)": "4096", "Fan speed (level)": "51", "Fan speed (%)": "20")j",
+       R"j("VRAM Total Memory (B)": "4194304", "Fan speed (level)": "51", "Fan speed (%)": "20")j",
        {{"fan_percent", "20"}}},
       {"a level of a fan alone",
-       R"j("VRAM Total Memory (B)": "4096", "Fan speed (level)": "51")j",
+       R"j("VRAM Total Memory (B)": "4194304", "Fan speed (level)": "51")j",
        {{"fan_percent", "unsupported"}}},
   };
   for (const lie& l : all) {

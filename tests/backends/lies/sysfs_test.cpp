@@ -20,7 +20,7 @@ class card {
   card() : w(0) {
     hmn_fake::pci_device d = hmn_fake::amd_card(slot_address);
     d.drm_nodes = {"card0", "renderD128"};
-    d.files = {{"mem_info_vram_total", "8192\n"},
+    d.files = {{"mem_info_vram_total", "8388608\n"},
                {"mem_info_vram_used", "2048\n"},
                {"gpu_busy_percent", "37\n"},
                {"hwmon/hwmon4/name", "amdgpu\n"},
@@ -118,7 +118,7 @@ TEST_CASE("fdinfo: what it has of a client") {
   };
   const lie all[] = {
       {"honest", resident("1 KiB\n"), {{"pid:7", "1024"}, {"unattributed_bytes", "1024"}}},
-      {"more than the card has", resident("9 KiB\n"), unknown("implausible")},
+      {"more than the card has", resident("9 MiB\n"), unknown("implausible")},
       {"no memory", client, unknown("unsupported")},
       {"more than 64 bits", resident("18446744073709551615 MiB\n"), unknown("not_understood")},
       {"a word", resident("much\n"), unknown("not_understood")},
@@ -159,7 +159,7 @@ TEST_CASE("sysfs: a file that changes all the time has one of its values, or a r
                          seen == "unsupported" || seen == "not_understood";
     CAPTURE(seen);
     CHECK(is_true);
-    one.w.check({{"total_bytes", "8192"}});
+    one.w.check({{"total_bytes", "8388608"}});
   }
   is_over = true;
   changing.join();

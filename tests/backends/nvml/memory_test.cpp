@@ -166,9 +166,10 @@ TEST_CASE("a driver that refuses the second generation is not asked again") {
 }
 
 TEST_CASE("figures that disagree are left out with a remark that names them") {
-  machine m(gpu_with(R"("memory_v2": {"total": 100, "reserved": 10, "free": 60, "used": 35})"));
+  machine m(gpu_with(R"("memory_v2": {"total": 100000000, "reserved": 10000000,
+                                      "free": 60000000, "used": 35000000})"));
   const pool p = m.pool();
-  CHECK(p.total == 100);
+  CHECK(p.total == 100'000'000);
   CHECK(!p.free);
   CHECK(!p.used);
   CHECK(!p.reserved);
@@ -180,11 +181,12 @@ TEST_CASE("figures that disagree are left out with a remark that names them") {
 }
 
 TEST_CASE("where the second generation does not add up, the first may") {
-  machine m(gpu_with(R"("memory": {"total": 100, "free": 65, "used": 35},
-      "memory_v2": {"total": 100, "reserved": 10, "free": 60, "used": 35})"));
+  machine m(gpu_with(R"("memory": {"total": 100000000, "free": 65000000, "used": 35000000},
+      "memory_v2": {"total": 100000000, "reserved": 10000000, "free": 60000000,
+                    "used": 35000000})"));
   const pool p = m.pool();
-  CHECK(p.free == 65);
-  CHECK(p.used == 35);
+  CHECK(p.free == 65'000'000);
+  CHECK(p.used == 35'000'000);
   CHECK(!p.reserved);
   CHECK(m.reading.about(subject::pools).empty());
 }

@@ -270,14 +270,89 @@ TEST_CASE("a PCIe link has a generation and one of the widths that exist") {
 }
 
 TEST_CASE("counts of errors are below the maximum of their type") {
-  for (const metric_id id : {metric_id::ecc_corrected, metric_id::ecc_uncorrected,
-                             metric_id::rows_remapped, metric_id::pcie_replays}) {
+  for (const metric_id id :
+       {metric_id::ecc_corrected, metric_id::ecc_uncorrected, metric_id::pcie_replays}) {
     CHECK(keeps_count(id, 0));
     CHECK(keeps_count(id, 4'000'000'000));
     CHECK(!keeps_count(id, UINT32_MAX));
     CHECK(!keeps_count(id, UINT64_MAX));
   }
   CHECK(keeps_count(metric_id::pcie_rx_bytes, UINT64_MAX));
+}
+
+TEST_CASE("of remapped rows two are numbers and two are flags") {
+  const auto keeps = [](std::uint32_t instance, std::uint64_t value) {
+    std::vector<metric> all{counted(source::nvml, metric_id::rows_remapped, instance, value)};
+    drops d;
+    drop_implausible(all, d);
+    return !all.empty();
+  };
+  for (const auto number : {which::remapping::corrected, which::remapping::uncorrected}) {
+    CHECK(keeps(number, 0));
+    CHECK(keeps(number, 512));
+    CHECK(!keeps(number, UINT32_MAX));
+  }
+  for (const auto flag : {which::remapping::pending, which::remapping::failed}) {
+    CHECK(keeps(flag, 0));
+    CHECK(keeps(flag, 1));
+    CHECK(!keeps(flag, 2));
+    CHECK(!keeps(flag, 55));
+  }
+}
+
+TEST_CASE("memory of a device and of a host is at least 1 MiB, but in a described machine") {
+  for (const std::uint64_t total : {1U, 100U, 4096U, 1048575U}) {
+    pool p = pool_of(total);
+    CHECK(drops_of(p).fields == pool_field::total);
+    p = pool_of(total);
+    p.from = source::simulated;
+    CHECK(drops_of(p).fields == 0);
+    system_memory m;
+    m.from = source::os;
+    m.total = total;
+    CHECK(drops_of(m).fields == HMN_SYSTEM_MEMORY_HAS_TOTAL);
+  }
+  pool p = pool_of(mebibyte);
+  CHECK(drops_of(p).fields == 0);
+  p = pool_of(0);  // a device without memory of its own
+  CHECK(drops_of(p).fields == 0);
+}
+
+TEST_CASE("a total is at most what a partition can have") {
+  drops d;
+  pool p = pool_of(10 * mebibyte);
+  p.used = 1 * mebibyte;
+  drop_implausible(p, d, 10 * mebibyte);
+  CHECK(d.fields == 0);
+  drop_implausible(p, d, 5 * mebibyte);
+  CHECK(d.fields == (pool_field::total | pool_field::used));
+  CHECK(!p.total);
+  CHECK(!p.used);
+}
+
+TEST_CASE("shared and purgeable memory is at most what a process has, resident or not") {
+  usage row;
+  row.used = 4;
+  row.committed = 16;
+  row.shared = 16;
+  row.purgeable = 17;
+  CHECK(drops_of(row).fields == usage_field::purgeable);
+  CHECK(row.shared == 16U);
+  row.committed.reset();
+  row.shared = 100;
+  CHECK(drops_of(row).fields == 0);
+}
+
+TEST_CASE("what has happened has no time in the future") {
+  constexpr std::uint64_t second = 1'000'000'000;
+  constexpr std::uint64_t now = 1'700'000'000 * second;
+  CHECK(!doubt_time(source::nvml, "a sample", 0, now));
+  CHECK(!doubt_time(source::nvml, "a sample", now, now));
+  CHECK(!doubt_time(source::nvml, "a sample", now + second, now));
+  CHECK(doubt_time(source::nvml, "a sample", now + second + 1, now));
+  const auto why = doubt_time(source::nvml, "a sample", UINT64_MAX, now);
+  REQUIRE(why);
+  CHECK(why->stated == reason::implausible);
 }
 
 TEST_CASE("an energy counter that jumps has no value until two readings agree") {
@@ -315,11 +390,11 @@ TEST_CASE("what is no number is no value") {
 
 TEST_CASE("parts of a pool are at most its total") {
   for (const auto member : {&pool::free, &pool::used, &pool::reserved, &pool::usable}) {
-    CHECK(keeps_next_to(pool_of(8), member, 8));
-    CHECK(!keeps_next_to(pool_of(8), member, 9));
+    CHECK(keeps_next_to(pool_of(8 * mebibyte), member, 8 * mebibyte));
+    CHECK(!keeps_next_to(pool_of(8 * mebibyte), member, 8 * mebibyte + 1));
   }
-  CHECK(keeps_next_to(pool_of(8), &pool::budget, 9));
-  CHECK(keeps_next_to(pool_of(8), &pool::unattributed, 9));
+  CHECK(keeps_next_to(pool_of(8 * mebibyte), &pool::budget, 9 * mebibyte));
+  CHECK(keeps_next_to(pool_of(8 * mebibyte), &pool::unattributed, 9 * mebibyte));
   pool other_way;
   other_way.free = 12;
   CHECK(keeps_next_to(other_way, &pool::used, 12));
@@ -355,8 +430,8 @@ TEST_CASE("free and used are together at most the total, rounded to MiB") {
 }
 
 TEST_CASE("free memory that is not reported is missing for the same reason as used") {
-  pool p = pool_of(8);
-  p.used = 9;
+  pool p = pool_of(8 * mebibyte);
+  p.used = 9 * mebibyte;
   CHECK(drops_of(p).fields == (pool_field::used | pool_field::free));
 }
 
@@ -388,14 +463,14 @@ TEST_CASE("a load that cannot be takes its window with it") {
 
 TEST_CASE("available memory and free swap are at most their totals") {
   system_memory m;
-  m.total = 8;
+  m.total = 8 * mebibyte;
   m.swap_total = 4;
-  CHECK(keeps_next_to(m, &system_memory::available, 8));
-  CHECK(!keeps_next_to(m, &system_memory::available, 9));
+  CHECK(keeps_next_to(m, &system_memory::available, 8 * mebibyte));
+  CHECK(!keeps_next_to(m, &system_memory::available, 8 * mebibyte + 1));
   CHECK(keeps_next_to(m, &system_memory::swap_free, 4));
   CHECK(!keeps_next_to(m, &system_memory::swap_free, 5));
   system_memory no_swap_total;
-  no_swap_total.total = 8;
+  no_swap_total.total = 8 * mebibyte;
   CHECK(keeps_next_to(no_swap_total, &system_memory::swap_free, 9));
 }
 
@@ -420,10 +495,10 @@ TEST_CASE("metrics have the limits of their unit") {
 }
 
 TEST_CASE("the reason names the field, its value and the limit") {
-  pool p = pool_of(8);
-  p.free = 12;
+  pool p = pool_of(8 * mebibyte);
+  p.free = 12 * mebibyte;
   CHECK(drops_of(p).last.message.view() ==
-        "the driver reported free_bytes 12, above the total of 8: implausible");
+        "the driver reported free_bytes 12582912, above the total of 8388608: implausible");
   telemetry t;
   t.gpu_busy_percent = 100.5;
   CHECK(drops_of(t).last.message.view() ==

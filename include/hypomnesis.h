@@ -974,7 +974,8 @@ typedef struct hmn_usage {
     uint64_t resident_bytes;
     uint64_t committed_bytes;
     uint64_t allocated_bytes;
-    uint64_t shared_bytes; /* part of used_bytes that other processes hold as well */
+    uint64_t shared_bytes; /* what other processes hold as well; it and purgeable_bytes may be more
+                            * than used_bytes where the driver counts them resident or not */
     uint64_t purgeable_bytes;
     uint64_t evicted_bytes;       /* belongs in device memory, and is not there now */
     uint64_t host_pool_bytes;     /* host RAM mapped for the device (GTT, WDDM shared) */
@@ -1068,7 +1069,9 @@ enum { HMN_SNAPSHOT_INFO_SIZE_V1 = 80 };
 typedef struct hmn_snapshot_info {
     uint32_t struct_size;
     hmn_flags present; /* none yet */
-    hmn_flags notes;   /* HMN_NOTE_*: HMN_NOTE_PARTIAL: a requested value is missing */
+    hmn_flags notes;   /* HMN_NOTE_*: HMN_NOTE_PARTIAL: a requested value is missing;
+                        * HMN_NOTE_LOWER_BOUND: so may devices be, or all values of one: what is
+                        * counted or added up over them is a minimum */
     hmn_flags collect; /* HMN_COLLECT_*: what was requested */
     uint32_t device_count;
     uint32_t pool_count;

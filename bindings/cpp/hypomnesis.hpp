@@ -888,7 +888,8 @@ struct usage {
   std::optional<std::uint64_t> resident_bytes;
   std::optional<std::uint64_t> committed_bytes;
   std::optional<std::uint64_t> allocated_bytes;
-  // part of used_bytes that other processes hold as well
+  // what other processes hold as well; it and purgeable_bytes may be more than used_bytes where the
+  // driver counts them resident or not
   std::optional<std::uint64_t> shared_bytes;
   std::optional<std::uint64_t> purgeable_bytes;
   std::optional<std::uint64_t> evicted_bytes;  // belongs in device memory, and is not there now
@@ -928,7 +929,9 @@ struct group {
 
 // hmn_snapshot_info: counts, times and notes of a snapshot.
 struct snapshot_info {
-  note notes{};  // note::partial: a requested value is missing
+  // note::partial: a requested value is missing; note::lower_bound: so may devices be, or all
+  // values of one: what is counted or added up over them is a minimum
+  note notes{};
   part collect{};  // what was requested
   std::uint32_t device_count = 0;
   std::uint32_t pool_count = 0;

@@ -375,7 +375,7 @@ type Usage struct {
 	ResidentBytes     Optional[uint64]     `json:"resident_bytes"`
 	CommittedBytes    Optional[uint64]     `json:"committed_bytes"`
 	AllocatedBytes    Optional[uint64]     `json:"allocated_bytes"`
-	SharedBytes       Optional[uint64]     `json:"shared_bytes"` // part of UsedBytes that other processes hold as well
+	SharedBytes       Optional[uint64]     `json:"shared_bytes"` // what other processes hold as well; it and PurgeableBytes may be more than UsedBytes where the driver counts them resident or not
 	PurgeableBytes    Optional[uint64]     `json:"purgeable_bytes"`
 	EvictedBytes      Optional[uint64]     `json:"evicted_bytes"`       // belongs in device memory, and is not there now
 	HostPoolBytes     Optional[uint64]     `json:"host_pool_bytes"`     // host RAM mapped for the device (GTT, WDDM shared)
@@ -459,7 +459,7 @@ var textsOfGroup = [...]textOf[Group]{
 
 // SnapshotInfo: counts, times and notes of a snapshot.
 type SnapshotInfo struct {
-	Notes                  Notes   `json:"notes"`   // NotePartial: a requested value is missing
+	Notes                  Notes   `json:"notes"`   // NotePartial: a requested value is missing; NoteLowerBound: so may devices be, or all values of one: what is counted or added up over them is a minimum
 	Collect                Collect `json:"collect"` // what was requested
 	DeviceCount            uint32  `json:"device_count"`
 	PoolCount              uint32  `json:"pool_count"`

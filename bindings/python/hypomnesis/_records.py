@@ -223,7 +223,9 @@ class Usage:
     resident_bytes: int | None
     committed_bytes: int | None
     allocated_bytes: int | None
-    shared_bytes: int | None  # part of used_bytes that other processes hold as well
+    # what other processes hold as well; it and purgeable_bytes may be more than used_bytes where the driver
+    # counts them resident or not
+    shared_bytes: int | None
     purgeable_bytes: int | None
     evicted_bytes: int | None  # belongs in device memory, and is not there now
     host_pool_bytes: int | None  # host RAM mapped for the device (GTT, WDDM shared)
@@ -280,7 +282,9 @@ def make_group(values: tuple[Any, ...], texts: tuple[str | None, ...] = (None,))
 class SnapshotInfo:
     """Counts, times and notes of a snapshot."""
 
-    notes: int  # Note; Note.PARTIAL: a requested value is missing
+    # Note; Note.PARTIAL: a requested value is missing; Note.LOWER_BOUND: so may devices be, or all values of
+    # one: what is counted or added up over them is a minimum
+    notes: int
     collect: int  # Collect: what was requested
     device_count: int
     pool_count: int

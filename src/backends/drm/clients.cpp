@@ -102,7 +102,8 @@ void write_row(const client_use& sum, usage& out) noexcept {
 // The first process with a client counts it in totals.
 void add_repeated(const client_use& use, bool is_first, usage::repeats& to) noexcept {
   const std::uint64_t used = use.used().value_or(0);
-  to.shared += used - (is_first ? use.shared.value_or(used) : 0);
+  const std::uint64_t held = std::max(use.shared.value_or(0), used);
+  to.shared += held - (is_first ? use.shared.value_or(held) : 0);
   if (is_first) return;
   to.used += used;
   const std::uint64_t committed = use.committed.value_or(0);
@@ -270,7 +271,7 @@ std::uint32_t fill_row(const client_list& now, const client_list& before, slot c
     client_use use = c.use;
     if (c.is_held_elsewhere) {
       add_repeated(use, now.find(c.key) == &c, out.repeated);
-      use.shared = use.used();
+      use.shared = std::max(use.shared, use.used());
     }
     if (sum) {
       add(*sum, use);
@@ -322,7 +323,7 @@ card_use use_of(const client_list& now, slot card) {
     all.is_partial = all.is_partial || c.use.is_partial || c.error != 0 ||
                      (again && c.key.by == client_key::kind::none);
     if (again || c.error != 0) return;
-    own.add(c.use.shared);
+    own.add(std::min(c.use.shared, c.use.used()));
     host.add(c.use.host_shared);
     if (all.clients++ == 0) {
       all.sum = c.use;

@@ -60,8 +60,9 @@ void add_region(const region& r, region_role role, totals& to) noexcept {
   if (role != region_role::device) return;
   to.resident.add(backed(r));
   to.committed.add(r.total);
-  to.shared.add(part_of(r.shared, size));
-  to.purgeable.add(part_of(r.purgeable, size));
+  // The kernel counts buffers with and without backing store: they may be more than is resident.
+  to.shared.add(r.shared);
+  to.purgeable.add(r.purgeable);
 }
 
 void add_amount(amount& to, amount more, std::uint32_t bit, client_use& of) noexcept {
@@ -94,8 +95,8 @@ client_use measure(const fdinfo& from, role_of_region role, kind_of_engine kind)
   client_use out;
   out.resident = t.resident.value();
   out.committed = t.committed.value();
-  out.shared = part_of(t.shared.value(), out.used());
-  out.purgeable = part_of(t.purgeable.value(), out.used());
+  out.shared = t.shared.value();
+  out.purgeable = t.purgeable.value();
   out.host_pool = t.host.value();
   out.host_shared = t.host_shared.value();
   out.lacks = t.resident.lack(usage_field::resident) | t.committed.lack(usage_field::committed) |

@@ -19,7 +19,7 @@ enum class region_role { ignored, device, host };
 struct client_use {
   std::optional<std::uint64_t> resident;   // in the device's memory
   std::optional<std::uint64_t> committed;  // handles, with or without backing pages
-  // Parts of the main value, and of host_pool, that have several handles.
+  // That have several handles, resident or not; of host_pool a part.
   std::optional<std::uint64_t> shared;
   std::optional<std::uint64_t> purgeable;
   std::optional<std::uint64_t> evicted;

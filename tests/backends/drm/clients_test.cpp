@@ -159,6 +159,31 @@ TEST_CASE("what clients share counts once where it may be the same buffers") {
   CHECK(f.row(2).shared == 70u << 10);
 }
 
+TEST_CASE("shared buffers without backing store are no more than all that is resident") {
+  fixture f;
+  f.at(f.now, second);
+  f.on.pci_bus_id.assign("0000:03:00.0");
+  const auto put = [&](std::uint32_t pid, const char* id) {
+    f.add(f.now, pid,
+          std::string("drm-client-id:\t") + id +
+              "\ndrm-total-vram0:\t64 KiB\ndrm-resident-vram0:\t4 KiB\n"
+              "drm-shared-vram0:\t32 KiB\n");
+  };
+  put(1, "1");
+  put(1, "2");
+  put(2, "2");
+  f.now.finish();
+  // The larger of two shared parts, neither of which can have more than is resident.
+  CHECK(use_of(f.now, 0).sum.resident == 4u << 10);
+  CHECK(f.row(1).used == 8u << 10);
+  CHECK(f.row(1).shared == 64u << 10);
+  CHECK(f.row(1).repeated.used == 0);
+  CHECK(f.row(1).repeated.shared == 0);
+  CHECK(f.row(2).shared == 32u << 10);
+  CHECK(f.row(2).repeated.used == 4u << 10);
+  CHECK(f.row(2).repeated.shared == 32u << 10);
+}
+
 TEST_CASE("pasid stands in for the id of old kernels") {
   fixture f;
   f.at(f.now, second);

@@ -51,12 +51,13 @@ TEST_CASE("one unknown part makes the sum unknown; handles of nothing are nothin
   CHECK_FALSE(use_of("drm-resident-vram0:\t18446744073709551615\ndrm-resident-vram1:\t1\n").used());
 }
 
-TEST_CASE("shared and purgeable are parts of what is used") {
+TEST_CASE("shared and purgeable buffers count as the kernel counts them, resident or not") {
   const client_use u = use_of(
       "drm-total-local0:\t35916 KiB\ndrm-shared-local0:\t32 MiB\ndrm-resident-local0:\t12 KiB\n"
-      "drm-purgeable-local0:\t4 KiB\n");
-  CHECK(u.shared == 12u << 10);
-  CHECK(u.purgeable == 4u << 10);
+      "drm-purgeable-local0:\t16 KiB\n");
+  CHECK(u.used() == 12u << 10);
+  CHECK(u.shared == 32u << 20);
+  CHECK(u.purgeable == 16u << 10);
 }
 
 TEST_CASE("two clients of a process") {

@@ -465,7 +465,8 @@ public sealed record Usage
     public ulong? CommittedBytes { get; init; }
     /// <summary>Allocated, bytes.</summary>
     public ulong? AllocatedBytes { get; init; }
-    /// <summary>Part of <see cref="UsedBytes"/> that other processes hold as well.</summary>
+    /// <summary>What other processes hold as well; it and <see cref="PurgeableBytes"/> may be more than
+    /// <see cref="UsedBytes"/> where the driver counts them resident or not.</summary>
     public ulong? SharedBytes { get; init; }
     /// <summary>Purgeable, bytes.</summary>
     public ulong? PurgeableBytes { get; init; }
@@ -581,7 +582,8 @@ public sealed record Group
 /// <summary>Counts, times and notes of a snapshot.</summary>
 public sealed record SnapshotInfo
 {
-    /// <summary><see cref="Notes.Partial"/>: a requested value is missing.</summary>
+    /// <summary><see cref="Notes.Partial"/>: a requested value is missing; <see cref="Notes.LowerBound"/>: so
+    /// may devices be, or all values of one: what is counted or added up over them is a minimum.</summary>
     public Notes Notes { get; init; }
     /// <summary>What was requested.</summary>
     public Collect Collect { get; init; }

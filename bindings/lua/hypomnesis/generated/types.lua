@@ -150,7 +150,7 @@
 ---@field resident_bytes integer?
 ---@field committed_bytes integer?
 ---@field allocated_bytes integer?
----@field shared_bytes integer? part of used_bytes that other processes hold as well
+---@field shared_bytes integer? what other processes hold as well; it and purgeable_bytes may be more than used_bytes where the driver counts them resident or not
 ---@field purgeable_bytes integer?
 ---@field evicted_bytes integer? belongs in device memory, and is not there now
 ---@field host_pool_bytes integer? host RAM mapped for the device (GTT, WDDM shared)
@@ -179,7 +179,7 @@
 
 ---Counts, times and notes of a snapshot.
 ---@class hypomnesis.SnapshotInfo
----@field notes integer NOTE_*; NOTE_PARTIAL: a requested value is missing
+---@field notes integer NOTE_*; NOTE_PARTIAL: a requested value is missing; NOTE_LOWER_BOUND: so may devices be, or all values of one: what is counted or added up over them is a minimum
 ---@field collect integer COLLECT_*: what was requested
 ---@field device_count integer
 ---@field pool_count integer

@@ -5,6 +5,7 @@
 #include <new>
 #include <span>
 
+#include "core/identities.hpp"
 #include "model/pci_address.hpp"
 #include "model/plausible.hpp"
 #include "model/record.hpp"
@@ -33,6 +34,7 @@ result<void> list(device_source& from, const plan& p, source_answer& out, readin
   result<void> ok = from.devices(out.found, r);
   r.answered();
   if (!ok) return ok;
+  check_identities(out.found, out, r);
   for (device_answer& d : out.devices) d.listed = false;
   for (device& d : out.found) {
     drop_id_for_name(d, r);
@@ -91,10 +93,43 @@ void keep_total(const hmn::pools& all, device& of) {
   }
 }
 
-void read_pools(device_source& from, const plan& p, device_answer& d, reading& r) {
+// Returns the memory that a GPU instance takes from the others; compute instances share that of
+// their GPU instance. One with more than the GPU takes nothing.
+std::uint64_t taken_by(const device_answer& one, const device& gpu, const source_answer& all) {
+  const device& d = one.identity;
+  if (!one.listed || d.parent != gpu.number || !d.instance) return 0;
+  for (const device_answer& other : all.devices) {
+    const device& o = other.identity;
+    if (!other.listed || o.parent != gpu.number || !o.instance) continue;
+    if (o.instance->gpu != d.instance->gpu) continue;
+    if (&other != &one) return 0;
+    break;
+  }
+  const std::uint64_t total = d.memory_total.value_or(0);
+  return total <= gpu.memory_total ? total : 0;
+}
+
+// Returns what a partition can have of its GPU's memory. Each of AMD's may have all of it.
+std::optional<std::uint64_t> most_of(const device& d, const source_answer& all) {
+  const auto is_gpu = [&](const device_answer& a) { return d.parent == a.identity.number; };
+  const auto found = std::ranges::find_if(all.devices, is_gpu);
+  if (found == all.devices.end() || !found->identity.memory_total) return std::nullopt;
+  const device& gpu = found->identity;
+  std::uint64_t most = *gpu.memory_total;
+  if (d.from != source::nvml || !d.instance) return most;
+  for (const device_answer& other : all.devices) {
+    const auto& instance = other.identity.instance;
+    if (!instance || instance->gpu == d.instance->gpu) continue;
+    most -= std::min(most, taken_by(other, gpu, all));
+  }
+  return most;
+}
+
+void read_pools(device_source& from, const plan& p, device_answer& d, const source_answer& all,
+                reading& r) {
   hmn::pools fresh;
   result<void> ok = from.memory(d.identity.number, fresh, r);
-  if (ok) ok = keep_plausible(fresh, d.identity.number, r);
+  if (ok) ok = keep_plausible(fresh, d.identity.number, r, most_of(d.identity, all));
   if (ok) keep_total(fresh, d.identity);
   if (ok) d.pools.value = fresh;
   settle(d.pools, from, p, std::move(ok));
@@ -134,7 +169,8 @@ void read_processes(device_source& from, const plan& p, device_answer& d, readin
   settle(d.processes, from, p, std::move(ok));
 }
 
-void read_metrics(device_source& from, const plan& p, device_answer& d, reading& r) {
+void read_metrics(device_source& from, const plan& p, device_answer& d, const source_answer&,
+                  reading& r) {
   std::vector<metric> fresh;
   result<void> ok = from.metrics(d.identity.number, p.slow, fresh, r);
   if (ok) keep_plausible(fresh, d.identity.number, r, &d.energy);
@@ -144,8 +180,9 @@ void read_metrics(device_source& from, const plan& p, device_answer& d, reading&
   settle(d.metrics, from, p, std::move(ok));
 }
 
-void read_device(device_source& from, const plan& p, device_answer& d, reading& r) {
-  if (p.pools) read_pools(from, p, d, r);
+void read_device(device_source& from, const plan& p, device_answer& d, const source_answer& all,
+                 reading& r) {
+  if (p.pools) read_pools(from, p, d, all, r);
   if (p.self) read_process(from, p, true, d, d.self, r);
   if (p.pid != 0) read_process(from, p, false, d, d.process, r);
   if (p.processes) read_processes(from, p, d, r);
@@ -162,7 +199,7 @@ void read_each(device_source& from, const plan& p, source_answer& out, reading& 
   const std::size_t before = out.diagnostics.size();
   for (device_answer& d : out.devices) {
     if (!is_meant(p, d)) continue;
-    read(from, p, d, r);
+    read(from, p, d, out, r);
     done(&d);
     // Devices of one source mostly lack the same: reserves for all at once.
     if (p.only || &d != out.devices.data()) continue;
@@ -198,9 +235,10 @@ failure internal_error(source from) noexcept {
 
 }  // namespace
 
-result<void> keep_plausible(pools& all, slot device, reading& r) {
+result<void> keep_plausible(pools& all, slot device, reading& r,
+                            std::optional<std::uint64_t> most) {
   dropped_fields dropped(r, subject::pools, device);
-  for (pool& p : all.all()) drop_implausible(p, dropped);
+  for (pool& p : all.all()) drop_implausible(p, dropped, p.is_main ? most : std::nullopt);
   return dropped.outcome(all.all());
 }
 

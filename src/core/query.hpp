@@ -11,7 +11,9 @@ using progress = function_ref<void(device_answer* done)>;
 
 // Drop from an answer what cannot be (model/plausible.hpp): each field is a diagnostic. Fail if
 // that leaves nothing. `about`: self or processes.
-result<void> keep_plausible(pools& all, slot device, reading& r);
+// `most`: what the total of the main pool can be.
+result<void> keep_plausible(pools& all, slot device, reading& r,
+                            std::optional<std::uint64_t> most = {});
 // `seen`: energy counters read before.
 result<void> keep_plausible(telemetry& t, slot device, reading& r, energy_history* seen = nullptr);
 result<void> keep_plausible(usage& row, const device& of, std::uint32_t about, reading& r);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/attribution.hpp"
+#include "core/reason.hpp"
 #include "core/usable.hpp"
 #include "model/record.hpp"
 #include "model/sort.hpp"
@@ -188,7 +189,11 @@ void snapshot_builder::add_known_devices() {
   const std::lock_guard lock(from_.table_mutex_);
   for (std::uint32_t i = 0; i < from_.table_.count(); ++i) {
     if (request_.device_index && i != *request_.device_index) continue;
-    if (find(i) == nullptr) merged_.emplace_back(from_.table_.at(i));
+    if (find(i) != nullptr) continue;
+    const device& d = merged_.emplace_back(from_.table_.at(i)).identity;
+    // A partition that is gone was given up by its GPU.
+    const bool is_missed = d.state == state::lost && !d.parent_index;
+    if (is_missed) add_diagnostic({reason_of_state(d), 0, subject::devices, 0, {}, {}, {}}, i);
   }
 }
 
@@ -317,7 +322,12 @@ void snapshot_builder::note_what_is_partial() {
     const status code = d.value.why.code;
     const bool is_news =
         code != status::ok && code != status::unsupported && code != status::no_device;
-    if (is_news && (d.value.notes & note::trace) == 0) out_->notes |= note::partial;
+    if (!is_news || (d.value.notes & note::trace) != 0) continue;
+    out_->notes |= note::partial;
+    const bool is_of_list = d.value.about == subject::devices && d.value.field == 0;
+    // A driver that is not there has no device.
+    const bool may_hide = code != status::asleep && code != status::no_source;
+    if (is_of_list && may_hide) out_->notes |= note::lower_bound;
   }
 }
 

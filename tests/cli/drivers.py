@@ -61,6 +61,28 @@ class Nvml(Machines):
             "GPU 0 [NVIDIA L40S]: free 35840 MiB / 46080 MiB (512 MiB reserved), driver 550.163.01",
             "GPU 1 [NVIDIA L4]: free 24576 MiB / 24576 MiB, driver 550.163.01"])
 
+    def test_a_list_that_lacks_a_device_is_a_minimum(self):
+        def exported(scenario):
+            return self.with_nvml(scenario, "exporter", "--once").out.splitlines()
+        self.assertIn("hypomnesis_devices_partial 0", exported(TWO_CARDS))
+        card, other = TWO_CARDS["devices"]
+        for lie in ({"device_count": 3}, {"devices": [card, other, card]},
+                    {"devices": [card, other | {"mig": {"mode": 55}}]}):
+            scenario = TWO_CARDS | lie
+            with self.subTest(lie=list(lie)):
+                result = self.with_nvml(scenario)
+                self.assertEqual(result.code, 0, result.err)
+                self.assertEqual(result.out.splitlines()[-1], "GPU: at least 2: some could not be listed")
+                self.assertRegex(result.err, "hmn: .*(but NVML has only 2|neither on nor off)")
+                processes = self.with_nvml(scenario, "ps")
+                self.assertEqual(processes.code, 1)
+                self.assertIn("hmn: at least 1 GPU process found (at least 512 MiB", processes.err)
+                snapshot = json.loads(self.with_nvml(scenario, "snapshot").out)
+                self.assertIn("lower_bound", snapshot["notes"])
+                lines = exported(scenario)
+                self.assertIn("hypomnesis_devices 2", lines)
+                self.assertIn("hypomnesis_devices_partial 1", lines)
+
     def test_json_says_where_it_is_from(self):
         gpus = self.rows(self.with_nvml(TWO_CARDS, "--json"))
         self.assertEqual([gpu["backend"] for gpu in gpus], ["nvml", "nvml"])

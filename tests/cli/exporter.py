@@ -102,6 +102,7 @@ EXPECTED = {
     "hypomnesis_reading_error": ({"device": "GPU-2", "subject": "telemetry", "reason": "failed"}, 1),
     "hypomnesis_source_error": None,  # of real sources: exporter_drivers.py
     "hypomnesis_unreadable_processes": ({}, 0), "hypomnesis_devices": ({}, 2),
+    "hypomnesis_devices_partial": ({}, 0),
     "hypomnesis_host_memory_size_bytes": ({}, 32 * GIB), "hypomnesis_host_memory_available_bytes": ({}, 20 * GIB),
     "hypomnesis_host_memory_usable_bytes": ({}, 12 * GIB), "hypomnesis_host_swap_size_bytes": ({}, 8 * GIB),
     "hypomnesis_host_swap_free_bytes": ({}, 7 * GIB), "hypomnesis_host_memory_stall_ratio": ({}, 0.1225),

@@ -22,7 +22,8 @@ bool same_text(std::string_view a, std::string_view b) noexcept {
 
 // Whether a value is missing permanently, so that it is not queried again.
 bool is_final(const diagnostic& gap) noexcept {
-  return gap.why.code == status::unsupported || gap.why.code == status::no_source;
+  return gap.why.code == status::unsupported || gap.why.code == status::no_source ||
+         gap.why.code == status::ok;
 }
 
 bool is_complete(const known_device& d) noexcept {
@@ -141,8 +142,9 @@ void device_list::drop_what_is_no_device(const topic& t, const session& s, const
   const auto given = handles_.size() - static_cast<std::size_t>(repeated);
   if (given == count) return;
   t.report(status::backend,
-           {s.fn.count.name(), ": counts ", count, " GPUs, but NVML has only ", given}, 0,
-           reason::implausible);
+           {s.fn.count.name(), ": counts ", count, " GPUs, but NVML has only ", given,
+            repeated != 0 ? ", some of which it lists more than once" : ""},
+           0, reason::implausible);
 }
 
 code device_list::take_handle(const topic& t, session& s, unsigned index) {
@@ -153,7 +155,7 @@ code device_list::take_handle(const topic& t, session& s, unsigned index) {
   at.from = s.fn.by_index.name();
   at.result = call(t, s.fn.by_index, index, &h);
   if (at.result != success) return at.result;
-  if (!must_identify(at, h)) {
+  if (!must_identify(at, h) && is_where_it_was(t, s, devices_[*at.number])) {
     take(at);
     return success;
   }
@@ -192,6 +194,14 @@ bool device_list::must_identify(const handle_slot& at, handle h) const noexcept 
   if (!at.number || at.h != h || is_seated(*at.number)) return true;
   const known_device& d = devices_[*at.number];
   return d.refusal != success || d.session != handles_session_ || !is_complete(d);
+}
+
+// A device that has moved is identified again.
+bool device_list::is_where_it_was(const topic& t, const session& s, const known_device& known) {
+  pci_info info{};
+  if (!known.address || call(t, s.fn.pci, known.h, &info) != success) return true;
+  const auto now = address_of(info);
+  return !now || now == known.address;
 }
 
 void device_list::note_unreachable(const topic& t, unsigned index, const sleep_watch& watch) {
@@ -264,8 +274,13 @@ code device_list::list_instances(const topic& t, session& s, slot parent) {
   if (is_end(c)) return c;
   if (c != success && c != not_supported) about.missing(c, s.fn.mig_mode.name(), 0);
   gpu.mig_capable = c != not_supported;
+  if (c == success && current > mig_enabled) {
+    about.report(status::backend,
+                 {s.fn.mig_mode.name(), ": a mode of ", current, ", which is neither on nor off"},
+                 0, reason::implausible);
+  }
   if (c == success || c == not_supported) gpu.mig_on = c == success && current == mig_enabled;
-  gpu.mig_asked_ns = c == success && !gpu.mig_on ? now : 0;
+  gpu.mig_asked_ns = c == success && current == 0 ? now : 0;
   return gpu.mig_on ? list_each_instance(about, s, parent) : c;
 }
 
@@ -276,6 +291,12 @@ code device_list::list_each_instance(const topic& t, session& s, slot parent) {
   if (c != success) {
     t.missing(c, s.fn.mig_count.name(), 0);
     return c;
+  }
+  if (count > most_partitions) {
+    t.report(status::backend,
+             {s.fn.mig_count.name(), ": allows ", count, " instances; the first ", most_partitions,
+              " are listed"},
+             0, reason::implausible);
   }
   topic of_instance = t;
   of_instance.is_instance = true;
@@ -301,6 +322,10 @@ code device_list::list_instance(const topic& t, session& s, slot parent, handle 
     known->h = h;
     if (std::ranges::find(fresh_, known->identity.number) == fresh_.end()) {
       fresh_.push_back(known->identity.number);
+    } else {
+      t.report(status::backend,
+               {s.fn.mig_by_index.name(), ": lists ", uuid.view(), " more than once"}, 0,
+               reason::implausible);
     }
     return success;
   }

@@ -72,6 +72,7 @@ class device_list {
   [[nodiscard]] bool is_seated(slot number) const noexcept;
   [[nodiscard]] bool is_taken(const known_device& seen) const noexcept;
   bool must_identify(const handle_slot& at, handle h) const noexcept;
+  static bool is_where_it_was(const topic& t, const session& s, const known_device& known);
   void note_unreachable(const topic& t, unsigned index, const sleep_watch& watch);
   void keep_instances(slot parent);
   slot number_of_unreachable(unsigned index, const sleep_watch& watch);

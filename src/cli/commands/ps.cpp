@@ -177,7 +177,7 @@ coverage coverage_of(const hypomnesis::snapshot& snapshot) {
   for (const auto& each : snapshot.diagnostics()) {
     const bool is_of_all =
         hides_devices(each) && !each.device_index && each.subject == part::devices;
-    if (!is_of_all && !hides_list(each)) continue;
+    if (!is_of_all && !hides_list(each) && !lessens_devices(each)) continue;
     out.is_partial = true;
     if (each.device_index)
       out.lists.devices.insert(*each.device_index);

@@ -132,6 +132,11 @@ memory_line gpu_line(const gpu& of, const style& as) {
   return line;
 }
 
+// Reports that a count of the devices is a minimum.
+std::string more_devices(const hypomnesis::snapshot& snapshot) {
+  return fmt::format("at least {}: some could not be listed", snapshot.info().device_count);
+}
+
 memory_line no_gpu_line(std::string_view why) {
   memory_line line;
   line.label = "GPU";
@@ -197,8 +202,9 @@ void print_general(const hypomnesis::snapshot& snapshot, const std::vector<std::
 exit_code show_table(const session& in, summary_reading& reading, const style& as) {
   const auto& further = reading.further(part::telemetry | part::processes);
   const auto gpus = statuses_of(in, {reading.memory(), further});
-  const auto reasons = reason_lines(gpus);
+  auto reasons = reason_lines(gpus);
   print_general(reading.memory(), reasons);
+  if (lacks_devices(reading.memory())) reasons.push_back("GPU: " + more_devices(reading.memory()));
   return write_output(summary_table(reading.memory().system(), gpus, reasons, as));
 }
 
@@ -239,6 +245,7 @@ exit_code print_lines(const session& in, const hypomnesis::snapshot& snapshot, c
   if (gpus.empty())
     lines.push_back(
         no_gpu_line(failing ? "not known: the search for GPUs failed" : why_no_gpu(in, snapshot)));
+  if (lacks_devices(snapshot)) lines.push_back(no_gpu_line(more_devices(snapshot)));
   return write_output(render(lines, as));
 }
 

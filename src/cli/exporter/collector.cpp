@@ -9,6 +9,7 @@
 #include "cli/exporter/families.hpp"
 #include "cli/exporter/missing_values.hpp"
 #include "cli/measure/by_device.hpp"
+#include "cli/measure/no_gpu.hpp"
 #include "cli/text/diagnostics.hpp"
 
 namespace hmn::cli {
@@ -45,7 +46,12 @@ void collect_snapshot(const hypomnesis::snapshot_values& from, samples& to) {
       from.devices.empty() &&
       std::any_of(from.diagnostics.begin(), from.diagnostics.end(), hides_devices);
   if (!is_unknown) {
+    const auto state_of = [&](std::uint32_t index) {
+      return find_device_in(from.devices, index, [](const auto& one) { return one.device.index; })
+          ->device.state;
+    };
     to.add(families::devices, none, sample_value(std::uint64_t(from.devices.size())));
+    to.add(families::devices_partial, none, lacks_devices(from.diagnostics, state_of));
     to.add(families::unreadable_processes, none,
            sample_value(std::uint64_t(from.info.unreadable_process_count)));
   }

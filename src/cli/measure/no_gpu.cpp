@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/measure/by_device.hpp"
 #include "cli/measure/session.hpp"
 #include "cli/system/inspect.hpp"
 #include "cli/text/diagnostics.hpp"
@@ -68,6 +69,23 @@ std::optional<std::string> why_search_failed(const hypomnesis::snapshot& snapsho
 
 bool search_failed(const hypomnesis::snapshot& snapshot) {
   return why_search_failed(snapshot).has_value();
+}
+
+bool lacks_devices(const std::vector<hypomnesis::diagnostic>& all,
+                   const std::function<run_state(std::uint32_t index)>& state_of) {
+  return std::any_of(all.begin(), all.end(), [&](const hypomnesis::diagnostic& each) {
+    return lessens_devices(each) &&
+           (!each.device_index || state_of(*each.device_index) == run_state::ready);
+  });
+}
+
+bool lacks_devices(const hypomnesis::snapshot& snapshot) {
+  const auto info = snapshot.info();
+  if (info.device_count == 0 || !has(info.notes, hypomnesis::note::lower_bound)) return false;
+  const auto devices = snapshot.devices();
+  return lacks_devices(snapshot.diagnostics(), [&](std::uint32_t index) {
+    return find_device_in(devices, index, &hypomnesis::device::index)->state;
+  });
 }
 
 std::optional<failure> check_for_gpus(const session& in, const std::string& lacking) {

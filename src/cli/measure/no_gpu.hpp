@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/measure/session.hpp"
 
@@ -13,6 +15,12 @@ std::string why_no_gpu(const session& in, const hypomnesis::snapshot& snapshot);
 // Returns why the search failed; none if it found a device, or that there is none.
 std::optional<std::string> why_search_failed(const hypomnesis::snapshot& snapshot);
 bool search_failed(const hypomnesis::snapshot& snapshot);
+
+// Returns whether there may be more devices than are listed. A device that is listed and cannot be
+// read is not missing, whatever its partitions.
+bool lacks_devices(const std::vector<hypomnesis::diagnostic>& all,
+                   const std::function<hypomnesis::run_state(std::uint32_t index)>& state_of);
+bool lacks_devices(const hypomnesis::snapshot& snapshot);
 
 // Checks for a device, which the command needs; returns why it cannot begin. `lacking` precedes the
 // reason.

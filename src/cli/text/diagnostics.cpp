@@ -98,6 +98,11 @@ bool hides_devices(const hypomnesis::diagnostic& diagnostic) noexcept {
          (diagnostic.subject & (part::memory | part::system)) == part{};
 }
 
+bool lessens_devices(const hypomnesis::diagnostic& diagnostic) noexcept {
+  return hides_devices(diagnostic) && diagnostic.subject == part::devices && !diagnostic.field &&
+         diagnostic.status != status_code::asleep;
+}
+
 std::string field_words(const hypomnesis::diagnostic& of) {
   std::string list;
   if (of.metric) return std::string(hypomnesis::name(*of.metric));

@@ -20,6 +20,8 @@ bool hides_list(const hypomnesis::diagnostic& diagnostic) noexcept;
 bool is_fault(const hypomnesis::diagnostic& diagnostic) noexcept;
 // Returns whether it may prevent the detection of devices.
 bool hides_devices(const hypomnesis::diagnostic& diagnostic) noexcept;
+// Returns whether devices may be missing because of it, or partitions of the one that it is about.
+bool lessens_devices(const hypomnesis::diagnostic& diagnostic) noexcept;
 
 // Returns the values that a diagnostic is about: "encoder load, energy". Empty: none by name, or
 // all.

@@ -149,6 +149,7 @@ void reader::state::keep(std::shared_ptr<const hypomnesis::snapshot> from) {
     made->is_partial = previous.is_partial;
     made->why_partial = previous.why_partial;
   }
+  made->lacks_gpus = lacks_devices(*from);
   if (const auto why = why_search_failed(*from)) {
     made->search_failed = made->is_partial = true;
     made->why_partial = *why;

@@ -68,6 +68,7 @@ struct machine_reading {
   std::optional<hypomnesis::system_memory> host;
   std::string why_no_gpu;      // empty: there is one
   bool search_failed = false;  // it is not known which GPUs there are
+  bool lacks_gpus = false;     // there may be more
   // For reasons of missing values; the second one of those of processes.
   std::shared_ptr<const hypomnesis::snapshot> from, processes_from;
 };

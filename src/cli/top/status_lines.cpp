@@ -29,7 +29,9 @@ std::string ram_text(const machine_reading& of) {
 std::string count_text(const state& of) {
   const auto gpus = of.now->gpus.size(), shown = of.list.shown;
   const auto all = shown + of.list.hidden;
-  const auto count = of.now->search_failed ? "?" : fmt::to_string(gpus);
+  const auto count = of.now->search_failed ? "?"
+                     : of.now->lacks_gpus  ? fmt::format(">={}", gpus)
+                                           : fmt::to_string(gpus);
   const bool is_none_known = of.now->is_partial && all == 0;
   auto text = fmt::format("{} GPU{}  {}", count, gpus == 1 ? "" : "s",
                           is_none_known        ? "?"

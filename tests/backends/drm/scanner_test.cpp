@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "core/query.hpp"
 #include "machine.hpp"
 #include "open_watch.hpp"
 #include "platform/clock.hpp"
@@ -20,7 +21,7 @@ using namespace drm_test;
 
 namespace {
 
-std::string v3d_fdinfo(unsigned client, unsigned resident_kib, unsigned busy_ns = 0,
+std::string v3d_fdinfo(unsigned client, unsigned resident_kib, std::uint64_t busy_ns = 0,
                        unsigned shared_kib = 0) {
   return "pos:\t0\nflags:\t02400002\ndrm-driver:\tv3d\ndrm-client-id:\t" + std::to_string(client) +
          "\ndrm-engine-render:\t" + std::to_string(busy_ns) + " ns\ndrm-total-memory:\t" +
@@ -441,6 +442,30 @@ TEST_CASE("without processor time for a search the known clients are read, and t
   CHECK(seen.oldest_look == second);
   CHECK(seen.is_outdated);
   CHECK_FALSE(seen.is_complete());
+}
+
+TEST_CASE("a load that cannot be is not cut to one that can") {
+  machine m;
+  with_v3d(m);
+  m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64, 1000)}});
+  settings s = m.settings();
+  s.rescan_ns = platform::ns_per_ms;
+  s.rescan_percent = 100;
+  drm::drm_source source(s);
+  plain_reading r;
+  telemetry load;
+  std::vector<device> found;
+  REQUIRE(source.prepare(r));
+  REQUIRE(source.devices(found, r));
+  static_cast<void>(source.telemetry(0, telemetry_field::gpu_busy_percent, load, r));
+  platform::sleep_ns(120 * platform::ns_per_ms);
+  // An hour of work since then.
+  m.tree().write("proc/10/fdinfo/3", v3d_fdinfo(1, 64, 3600 * platform::ns_per_second));
+  REQUIRE(source.prepare(r));
+  REQUIRE(source.telemetry(0, telemetry_field::gpu_busy_percent, load, r));
+  REQUIRE_FALSE(keep_plausible(load, 0, r));
+  CHECK_FALSE(load.gpu_busy_percent);
+  CHECK(r.find("above 100: implausible") != nullptr);
 }
 
 TEST_CASE("a load is a lower bound where the search has not seen all in time, with the reason") {

@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "core/merge.hpp"
-#include "model/sort.hpp"
 
 namespace hmn {
 namespace {
@@ -161,7 +160,8 @@ void device_table::update(source from, std::span<const device* const> listed, bo
       arrivals.push_back(d);
     }
   }
-  sort_stably(arrivals, [](const device* a, const device* b) { return rank(*a) < rank(*b); });
+  std::ranges::stable_sort(arrivals,
+                           [](const device* a, const device* b) { return rank(*a) < rank(*b); });
   for (const device* d : arrivals) {
     entry e;
     e.view.index = count();

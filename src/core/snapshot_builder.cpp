@@ -233,7 +233,7 @@ void snapshot_builder::add_groups() {
     add_diagnostic({ok.why(), 0, subject::groups, 0, {}, {}, {}}, {});
   }
   const std::uint64_t age_ns = age_at_zero(platform::monotonic_ns());
-  sort_stably(all.parts, [](const group_memory::part& a, const group_memory::part& b) {
+  std::ranges::stable_sort(all.parts, [](const group_memory::part& a, const group_memory::part& b) {
     return a.device < b.device;
   });
   for (const merged_device& d : merged_) {
@@ -259,7 +259,7 @@ void snapshot_builder::explain_unusable(const merged_device& d) {
 
 // Moves the merged values into the snapshot's lists.
 void snapshot_builder::settle() {
-  sort_stably(merged_, [](const merged_device& a, const merged_device& b) {
+  std::ranges::stable_sort(merged_, [](const merged_device& a, const merged_device& b) {
     return a.identity.index < b.identity.index;
   });
   if (!merged_.empty()) places_.resize(merged_.back().identity.index + 1);
@@ -285,7 +285,8 @@ void snapshot_builder::settle() {
     for (const pool& p : d.pools.all()) {
       if (!p.is_main) out_->pools.push_back(p);
     }
-    sort_stably(d.processes, [](const usage& a, const usage& b) { return a.pid < b.pid; });
+    std::ranges::stable_sort(d.processes,
+                             [](const usage& a, const usage& b) { return a.pid < b.pid; });
     for (usage& row : d.processes) {
       if (!request_.pid || row.pid == *request_.pid) out_->usages.push_back(std::move(row));
     }

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "model/scan.hpp"
-#include "model/sort.hpp"
 
 namespace hmn::drm {
 namespace {
@@ -223,7 +222,7 @@ void client_list::each_by_key(slot card,
 void client_list::finish() {
   by_key_.resize(clients_.size());
   std::iota(by_key_.begin(), by_key_.end(), 0U);
-  sort_positions(by_key_, [this](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(by_key_, [this](std::uint32_t a, std::uint32_t b) {
     return clients_[a].key < clients_[b].key;
   });
   for (std::size_t i = 1; i < by_key_.size(); ++i) {

@@ -8,7 +8,6 @@
 #include "backends/sysfs/attribute.hpp"
 #include "model/error_number.hpp"
 #include "model/scan.hpp"
-#include "model/sort.hpp"
 #include "platform/clock.hpp"
 #include "procfs/pids.hpp"
 #include "procfs/stat.hpp"
@@ -84,7 +83,7 @@ int scanner::list_pids(std::uint64_t now_ns) {
     pids_.clear();
     return error;
   }
-  if (!std::ranges::is_sorted(pids_)) sort_ascending(pids_);
+  std::ranges::sort(pids_);
   is_hidden_ = hides_others();
   listed_ns_ = now_ns;
   schedule_.listed(used_ns() - begun);

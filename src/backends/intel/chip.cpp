@@ -9,7 +9,6 @@
 #include "backends/sysfs/attribute.hpp"
 #include "model/scan.hpp"
 #include "model/short_text.hpp"
-#include "model/sort.hpp"
 #include "model/telemetry.hpp"
 #include "platform/file.hpp"
 
@@ -100,7 +99,7 @@ chip::chip(const std::string& folder, std::uint32_t fields, refusal refuse) {
   for (std::size_t i = 0; listed != 0 && i < std::size(kinds); ++i) {
     refuse(static_cast<quantity>(i), listed, ".");
   }
-  sort_stably(all_, [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(all_, [](const auto& a, const auto& b) {
     return a.what != b.what ? a.what < b.what : a.number < b.number;
   });
 }

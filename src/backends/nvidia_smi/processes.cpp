@@ -8,7 +8,6 @@
 #include "backends/nvidia_smi/source.hpp"
 #include "model/compose.hpp"
 #include "model/scan.hpp"
-#include "model/sort.hpp"
 #include "platform/file.hpp"
 #include "procfs/own_tree.hpp"
 
@@ -114,7 +113,8 @@ result<void> smi_source::rows_of(slot number, std::uint32_t pid, std::vector<usa
     if (pid == 0 || all[i].pid == pid) mine.push_back(i);
   }
   const result<void> whole = whole_list_of(number);
-  sort_positions(mine, [&](std::uint32_t a, std::uint32_t b) { return all[a].pid < all[b].pid; });
+  std::ranges::stable_sort(
+      mine, [&](std::uint32_t a, std::uint32_t b) { return all[a].pid < all[b].pid; });
   for (std::size_t i = 0; i < mine.size();) {
     const app_row& first = all[mine[i]];
     usage& u = out.emplace_back(plain_row(first));

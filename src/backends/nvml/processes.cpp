@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "model/compose.hpp"
-#include "model/sort.hpp"
 
 namespace hmn::nvml {
 namespace {
@@ -124,9 +123,7 @@ std::span<const merged_process> process_merge::finish() {
 }
 
 void process_merge::sort_by(std::uint32_t merged_process::*key) {
-  sort_stably(
-      rows_, [key](const merged_process& a, const merged_process& b) { return a.*key < b.*key; },
-      positions_);
+  std::ranges::stable_sort(rows_, {}, key);
 }
 
 void process_merge::collapse(join_rule join) {

@@ -66,7 +66,6 @@ class process_merge {
   void collapse(join_rule join);
 
   std::vector<merged_process> rows_;
-  std::vector<std::uint32_t> positions_;
   std::uint32_t lists_ = 0;
 };
 

@@ -8,7 +8,6 @@
 #include "backends/sysfs/attribute.hpp"
 #include "model/compose.hpp"
 #include "model/device.hpp"
-#include "model/sort.hpp"
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
 
@@ -64,7 +63,8 @@ void sleep_watch::list() {
   found_.clear();
   list_from_driver();
   if (found_.empty()) list_from_bus();
-  sort_stably(found_, [](const watched& a, const watched& b) { return a.address < b.address; });
+  std::ranges::stable_sort(
+      found_, [](const watched& a, const watched& b) { return a.address < b.address; });
   if (std::ranges::equal(devices_, found_, {}, &watched::address, &watched::address)) return;
   ++changes_;
   devices_.swap(found_);

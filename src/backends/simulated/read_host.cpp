@@ -6,7 +6,6 @@
 #include "backends/simulated/read_parts.hpp"
 #include "backends/simulated/record_fields.hpp"
 #include "backends/simulated/words.hpp"
-#include "model/sort.hpp"
 
 namespace hmn::simulated {
 namespace {
@@ -43,9 +42,9 @@ void read_listed(object_reader& host, machine& out) {
                      "this process stands here already");
   }
   if (std::ranges::is_sorted(pids)) return;
-  sort_stably(out.processes, [](const described_process& a, const described_process& b) {
-    return pid_of(a) < pid_of(b);
-  });
+  std::ranges::stable_sort(
+      out.processes,
+      [](const described_process& a, const described_process& b) { return pid_of(a) < pid_of(b); });
 }
 
 void read_self(object_reader& host, machine& out) {

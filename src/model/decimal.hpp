@@ -7,7 +7,9 @@
 #include <optional>
 #include <string_view>
 
-#include "model/decimal_by_hand.hpp"
+#ifndef __cpp_lib_to_chars
+#include "model/decimal_of_c_locale.hpp"
+#endif
 
 namespace hmn {
 
@@ -35,9 +37,9 @@ inline char* write_fixed(char* first, char* last, double value, int decimals) no
 #else
 
 // libc++ has writing since macOS 13.3 only, and reading since its version 20.
-using by_hand::read_decimal;
-using by_hand::write_fixed;
-using by_hand::write_shortest;
+using of_c_locale::read_decimal;
+using of_c_locale::write_fixed;
+using of_c_locale::write_shortest;
 
 #endif
 

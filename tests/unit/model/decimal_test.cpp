@@ -15,21 +15,51 @@
 #include <string>
 #include <string_view>
 
-#include "model/decimal_by_hand.hpp"
+#include <locale.h>
+#include <stdlib.h>
+
+#include <cstdarg>
+#include <cstdio>
+
+// glibc has strtod_l, without a locale for NULL, and no snprintf_l: what macOS has.
+namespace {
+
+locale_t c_locale() {
+  static const locale_t c = newlocale(LC_ALL_MASK, "C", nullptr);
+  return c;
+}
+
+[[gnu::format(printf, 4, 5)]] int snprintf_l(char* out, std::size_t size, std::nullptr_t,
+                                             const char* format, ...) {
+  const locale_t before = uselocale(c_locale());
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = std::vsnprintf(out, size, format, arguments);
+  va_end(arguments);
+  uselocale(before);
+  return length;
+}
+
+double strtod_l(const char* text, char** end, std::nullptr_t) {
+  return ::strtod_l(text, end, c_locale());
+}
+
+}  // namespace
+
+#include "model/decimal_of_c_locale.hpp"
 
 namespace {
 
-namespace by_hand = hmn::by_hand;
+namespace in_c = hmn::of_c_locale;
 
 std::string shortest(double value) {
   std::array<char, 32> text;
-  return {text.data(), by_hand::write_shortest(text.data(), value)};
+  return {text.data(), in_c::write_shortest(text.data(), value)};
 }
 
 std::string fixed(double value, int decimals) {
   std::array<char, 384> text;
-  return {text.data(),
-          by_hand::write_fixed(text.data(), text.data() + text.size(), value, decimals)};
+  return {text.data(), in_c::write_fixed(text.data(), text.data() + text.size(), value, decimals)};
 }
 
 std::string theirs(double value) {
@@ -96,7 +126,7 @@ TEST_CASE("a numeral is read to the double nearest to it, as the C++ runtime doe
                            "0.0e9999999999",
                            "6.02214076e23"}) {
     CAPTURE(text);
-    CHECK(is_same(by_hand::read_decimal(text), read_by_them(text)));
+    CHECK(is_same(in_c::read_decimal(text), read_by_them(text)));
     CHECK(is_same(hmn::read_decimal(text), read_by_them(text)));
   }
 }
@@ -104,10 +134,10 @@ TEST_CASE("a numeral is read to the double nearest to it, as the C++ runtime doe
 TEST_CASE("digits past any that a double has still decide between two doubles") {
   const std::string half = "9007199254740993";  // between two doubles, of which the lower is even
   const std::string zeros(2000, '0');
-  CHECK(by_hand::read_decimal(half + "." + zeros) == 9007199254740992.0);
-  CHECK(by_hand::read_decimal(half + "." + zeros + "1") == 9007199254740994.0);
-  CHECK(by_hand::read_decimal("0." + zeros + "25e2000") == 0.25);
-  CHECK(by_hand::read_decimal("25" + zeros + "e-2002") == 0.25);
+  CHECK(in_c::read_decimal(half + "." + zeros) == 9007199254740992.0);
+  CHECK(in_c::read_decimal(half + "." + zeros + "1") == 9007199254740994.0);
+  CHECK(in_c::read_decimal("0." + zeros + "25e2000") == 0.25);
+  CHECK(in_c::read_decimal("25" + zeros + "e-2002") == 0.25);
 }
 
 TEST_CASE("what no double can hold, and what is no numeral, is not read") {
@@ -115,7 +145,7 @@ TEST_CASE("what no double can hold, and what is no numeral, is not read") {
        {"1e309", "-1.7976931348623159e308", "1e-400", "-2.4e-324", "", "-", ".", "e5", "1e", "1e+",
         "1x", "nan", "inf", " 1", "1 ", "+1", "0x1", "1,5", "--1"}) {
     CAPTURE(text);
-    CHECK_FALSE(by_hand::read_decimal(text).has_value());
+    CHECK_FALSE(in_c::read_decimal(text).has_value());
   }
   CHECK_FALSE(hmn::read_decimal("1e309").has_value());
   CHECK_FALSE(hmn::read_decimal("1e-400").has_value());
@@ -131,7 +161,7 @@ TEST_CASE("every numeral of 17 digits is read as the C++ runtime reads it") {
                                    std::chars_format::scientific, i % 20);
     const std::string_view numeral(text.data(), end.ptr);
     CAPTURE(numeral);
-    REQUIRE(is_same(by_hand::read_decimal(numeral), read_by_them(numeral)));
+    REQUIRE(is_same(in_c::read_decimal(numeral), read_by_them(numeral)));
   }
 }
 
@@ -168,7 +198,7 @@ TEST_CASE("the shortest text reads back as the same value") {
     const double value = next();
     CAPTURE(value);
     REQUIRE(shortest(value) == theirs(value));
-    REQUIRE(is_same(by_hand::read_decimal(shortest(value)), value));
+    REQUIRE(is_same(in_c::read_decimal(shortest(value)), value));
   }
 }
 
@@ -191,7 +221,7 @@ TEST_CASE("no locale changes a numeral") {
   CHECK(shortest(-1.25) == "-1.25");
   CHECK(shortest(1.5e-9) == "1.5e-09");
   CHECK(fixed(1.25, 1) == "1.2");
-  CHECK(by_hand::read_decimal("1.25") == 1.25);
+  CHECK(in_c::read_decimal("1.25") == 1.25);
   std::setlocale(LC_ALL, "C");
   if (found == nullptr) MESSAGE("no locale with another point is on this machine");
 }

@@ -29,8 +29,15 @@ function(hmn_require target package)
 endfunction()
 
 hmn_find_headers(hmn_fmt fmt/format.h)
+# libfmt where it is built for the target, else its headers alone.
 if(TARGET hmn_fmt)
-  include(src/cli/fmt.cmake)
+  find_library(HMN_fmt_LIBRARY NAMES fmt)
+  mark_as_advanced(HMN_fmt_LIBRARY)
+  if(HMN_fmt_LIBRARY AND NOT CMAKE_CROSSCOMPILING AND NOT HMN_STATIC_CLI)
+    target_link_libraries(hmn_fmt INTERFACE ${HMN_fmt_LIBRARY})
+  else()
+    target_compile_definitions(hmn_fmt INTERFACE FMT_HEADER_ONLY=1)
+  endif()
 endif()
 hmn_find_headers(hmn_json nlohmann/json.hpp)
 hmn_find_headers(hmn_cli11 CLI/CLI.hpp)
@@ -39,7 +46,7 @@ hmn_find_headers(hmn_doctest doctest/doctest.h)
 # The screen of `hmn top`; without curses the command prints frames only.
 if(HMN_BUILD_CLI AND HMN_CURSES AND UNIX)
   find_path(HMN_CURSES_INCLUDE_DIR curses.h PATH_SUFFIXES ncursesw)
-  # The archives for a command that is one file; others have the screen in a module.
+  # The archives for a command that is one file.
   set(hmn_curses_libraries "")
   foreach(name ncursesw tinfo)
     if(HMN_STATIC_CLI)

@@ -9,11 +9,6 @@ install(TARGETS hypomnesis EXPORT hypomnesisTargets
   RUNTIME COMPONENT Runtime
   LIBRARY COMPONENT Runtime NAMELINK_COMPONENT Development
   ARCHIVE COMPONENT Development)
-if(hmn_with_module)
-  cmake_path(GET HMN_MODULE_FILE PARENT_PATH folder)
-  install(TARGETS hypomnesis_simulation
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${folder} COMPONENT Runtime)
-endif()
 install(TARGETS hypomnesis_static EXPORT hypomnesisStaticTargets
   ARCHIVE COMPONENT Development)
 foreach(set hypomnesisTargets hypomnesisStaticTargets)
@@ -64,16 +59,18 @@ if(TARGET hmn)
       INSTALL_RPATH "${HMN_SYSTEM_ORIGIN};${HMN_SYSTEM_ORIGIN}/${HMN_LIBRARY_FROM_BIN}")
   endif()
   install(TARGETS hmn RUNTIME COMPONENT Runtime)
+  if(TARGET hmn_exporter AND NOT HMN_STATIC_CLI)
+    cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR
+      BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBEXECDIR}/hypomnesis OUTPUT_VARIABLE lib_from_libexec)
+    set_target_properties(hmn_exporter PROPERTIES BUILD_WITH_INSTALL_RPATH ON
+      INSTALL_RPATH "${HMN_SYSTEM_ORIGIN};${HMN_SYSTEM_ORIGIN}/${lib_from_libexec}")
+  endif()
 
   install(DIRECTORY contrib/ DESTINATION ${CMAKE_INSTALL_DATADIR}/hypomnesis COMPONENT Exporter
     PATTERN container EXCLUDE)
   if(HMN_EXPORTER)
-    install(TARGETS hmn_exporter_module
-      LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hypomnesis COMPONENT Exporter)
-  endif()
-  if(TARGET hmn_screen_module)
-    install(TARGETS hmn_screen_module
-      LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hypomnesis COMPONENT Runtime)
+    install(TARGETS hmn_exporter
+      RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hypomnesis COMPONENT Exporter)
   endif()
   # For --machine, the examples of the help, and checks of machine files and JSON.
   # Each machine file names its schema by the path from its own folder.

@@ -9,10 +9,10 @@ option(HMN_CURSES "Build the screen of hmn top, where curses is installed" ON)
 option(HMN_EXPORTER "Build the server of hmn exporter where its libraries are here" ON)
 option(HMN_STATIC_CLI "Link libhypomnesis into the hmn command" OFF)
 option(HMN_STATIC_RUNTIME "Link libgcc and libstdc++ into the shared library, and into an hmn that contains it" OFF)
-option(HMN_LTO "Optimise the shared library across its files (gcc; not in Debug builds)" ON)
 option(HMN_WERROR "Treat warnings as errors" OFF)
 set(HMN_TEST_FOLDERS "unit;abi;backends;cli;bindings;live;install;repo" CACHE STRING
   "The folders of tests/ that are built and run, a list")
+set(HMN_TEST_COMPILE_OPTIONS "" CACHE STRING "Compile options of the tests alone, a list")
 option(HMN_TEST_FAKES "Test the fakes that the tests stand on, too" ON)
 set(HMN_SANITIZE "" CACHE STRING "Sanitizers, a list: address;undefined or thread")
 
@@ -73,14 +73,6 @@ endif()
 set(HMN_SUBPROCESS OFF)
 if(HMN_BACKEND_NVIDIA_SMI OR HMN_BACKEND_AMD_SMI OR HMN_BACKEND_ROCM_SMI OR HMN_BACKEND_MACMON)
   set(HMN_SUBPROCESS ON)
-endif()
-
-# Most of what a compiler reads are headers: the files of a folder compile together in a third of the time.
-if(NOT DEFINED CMAKE_UNITY_BUILD)
-  set(CMAKE_UNITY_BUILD ON)
-endif()
-if(NOT DEFINED CMAKE_UNITY_BUILD_BATCH_SIZE)
-  set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
 endif()
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

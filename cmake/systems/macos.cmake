@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Options for Mach-O files.
-set(HMN_SYSTEM_HARDENING "")
 set(HMN_SYSTEM_LINK_OPTIONS -Wl,-dead_strip -Wl,-dead_strip_dylibs)
 set(HMN_SYSTEM_DEFINITIONS "")
 set(HMN_SYSTEM_ORIGIN "@loader_path")
-# Includes simulation, so that there is one file to sign.
-set(HMN_SIMULATION_INSIDE ON)
 
 # hmn_write_exports(<file> <symbol map>): writes the functions of the map in Mach-O's naming.
 function(hmn_write_exports file map)

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Options for PE files (mingw-w64). Omits hardening: it needs libssp of GCC 12, which loads a random
-# number provider while the DLL is loaded.
-set(HMN_SYSTEM_HARDENING "")
-set(HMN_SYSTEM_FORTIFY OFF)
+# Options for PE files (mingw-w64). No stack protector or fortified functions: they need libssp of GCC 12,
+# which loads a random number provider while the DLL is loaded.
 # gcc assumes that a call keeps the registers that its own copy of an inline function leaves alone, but
 # a PE linker may keep the copy of another file, which changes them: numbers were written past their
 # last digit, where std::to_chars returned through such a call.
 add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fno-ipa-ra>)
 # Omits the build time, which binutils writes by default.
-set(HMN_SYSTEM_LINK_OPTIONS -Wl,--gc-sections -Wl,--no-insert-timestamp -Wl,--dynamicbase
+set(HMN_SYSTEM_LINK_OPTIONS -Wl,--no-insert-timestamp -Wl,--dynamicbase
   -Wl,--high-entropy-va -Wl,--nxcompat)
 # Requires Windows 10.
 set(HMN_SYSTEM_DEFINITIONS _WIN32_WINNT=0x0A00 NTDDI_VERSION=0x0A000000 WIN32_LEAN_AND_MEAN NOMINMAX
   UNICODE _UNICODE)
-# Includes simulation: a separate module could use only the exports of the DLL.
 set(HMN_STATIC_RUNTIME ON)
 
 # hmn_write_definition(<file> <symbol map> <name of the DLL>): writes the functions of the map as a

@@ -112,7 +112,7 @@ constexpr cache_field cache_fields[] = {
     {"state_elements", &hmn_cache::state_elements, state, state},
 };
 
-bool check_fields(verdict& v, const hmn_cache& c) {
+bool check_cache_fields(verdict& v, const hmn_cache& c) {
   if (c.kind > HMN_CACHE_STATE)
     return v.refuse(status::range, "kind", c.kind, " is no HMN_CACHE_*");
   for (const cache_field& f : cache_fields) {
@@ -130,7 +130,7 @@ bool check_fields(verdict& v, const hmn_cache& c) {
 bool read_cache(verdict& v, const hmn_cache* handed, estimate::cache& out) {
   hmn_cache c{};
   if (!v.read(handed, "cache is NULL", HMN_CACHE_SIZE_V1, &c, sizeof c) ||
-      !check_bits(v, c.flags | c.reserved0) || !check_fields(v, c) ||
+      !check_bits(v, c.flags | c.reserved0) || !check_cache_fields(v, c) ||
       !read_packing(v, c.dtype, {c.element_bits, c.group_size, c.group_bits}, out.elements)) {
     return false;
   }

@@ -8,8 +8,7 @@
 #include "backends/os/os.hpp"
 #include "backends/pdh/pdh.hpp"
 #if HMN_WITH_SIMULATED
-#include "backends/simulated/code.hpp"
-#include "platform/stand_in.hpp"
+#include "backends/simulated/sources.hpp"
 #endif
 
 namespace hmn {
@@ -54,10 +53,6 @@ constexpr std::uint64_t compiled_in =
     bit_of(source::os) HMN_DEVICE_SOURCES(HMN_BUILT) HMN_OTHER_SOURCES(HMN_BUILT);
 #undef HMN_BUILT
 
-bool is_compiled_in(source s) noexcept {
-  return (compiled_in & bit_of(s)) != 0;
-}
-
 }  // namespace
 
 // The adapters, with the counters that count for them.
@@ -76,30 +71,18 @@ std::unique_ptr<device_source> make_dxgi(const settings& s) {
 source_list make_sources(const settings& s) {
 #if HMN_WITH_SIMULATED
   const bool simulates = !s.simulation_path.empty() && s.is_on(source::simulated);
-  if (simulates || s.record) {
-    constexpr simulated::surroundings here{make_real, make_os, platform::stand_in::exchange};
-    if (const auto make = simulated::find_code()) return (*make)(s, here);
-  }
+  if (simulates || s.record) return simulated::make_sources(s, {make_real, make_os});
 #endif
   return make_real(s);
 }
 
 bool is_available(source s) noexcept {
-#if HMN_WITH_SIMULATED
-  if (s == source::simulated) return simulated::has_code();
-#endif
-  return is_compiled_in(s);
+  return (compiled_in & bit_of(s)) != 0;
 }
 
 result<void> require(source s) {
-  if (!is_compiled_in(s))
-    return failure{status::unsupported, s, {}, "this library was built without it"};
-#if HMN_WITH_SIMULATED
-  if (s == source::simulated) {
-    if (const auto code = simulated::find_code(); !code) return code.why();
-  }
-#endif
-  return {};
+  if (is_available(s)) return {};
+  return failure{status::unsupported, s, {}, "this library was built without it"};
 }
 
 }  // namespace hmn

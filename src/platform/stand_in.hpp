@@ -53,20 +53,16 @@ class stand_in {
 // Sets the calling thread's stand-in until the scope ends; nullptr: unchanged.
 class stand_in_scope {
  public:
-  using exchanging = stand_in* (*)(stand_in*) noexcept;
-
-  // Takes the `exchange` of the library under test where the caller is linked separately.
-  explicit stand_in_scope(stand_in* s, exchanging exchange = stand_in::exchange) noexcept
-      : exchange_(s != nullptr ? exchange : nullptr),
-        before_(s != nullptr ? exchange(s) : nullptr) {}
+  explicit stand_in_scope(stand_in* s) noexcept
+      : is_set_(s != nullptr), before_(s != nullptr ? stand_in::exchange(s) : nullptr) {}
   stand_in_scope(const stand_in_scope&) = delete;
   stand_in_scope& operator=(const stand_in_scope&) = delete;
   ~stand_in_scope() {
-    if (exchange_ != nullptr) exchange_(before_);
+    if (is_set_) stand_in::exchange(before_);
   }
 
  private:
-  const exchanging exchange_;
+  const bool is_set_;
   stand_in* const before_;
 };
 

@@ -163,33 +163,6 @@ if(NOT HMN_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   add_dependencies(abi_secure_test abi_secure_probe)
 endif()
 
-# What the library loads of its own, and what it must not load.
-if(TARGET hypomnesis_simulation)
-  add_executable(abi_module_probe support/module_probe.c)
-  target_link_libraries(abi_module_probe PRIVATE hmn_flags ${CMAKE_DL_LIBS})
-  target_include_directories(abi_module_probe PRIVATE ${PROJECT_SOURCE_DIR}/include)
-  hmn_abi_suite(module)
-  target_compile_definitions(abi_module_test PRIVATE
-    HMN_TEST_VERSION="${PROJECT_VERSION}"
-    HMN_TEST_MODULE="$<TARGET_FILE:hypomnesis_simulation>"
-    HMN_TEST_MODULE_PROBE="$<TARGET_FILE:abi_module_probe>")
-  add_dependencies(abi_module_test abi_module_probe hypomnesis)
-  # hmn_abi_other_module(<name> <interface> <version>): HMN_TEST_<NAME> is its path.
-  function(hmn_abi_other_module name interface version)
-    add_library(abi_${name} MODULE support/module_fake.c)
-    target_compile_definitions(abi_${name} PRIVATE
-      FAKE_INTERFACE=${interface} FAKE_VERSION="${version}")
-    string(TOUPPER HMN_TEST_${name} macro)
-    target_compile_definitions(abi_module_test PRIVATE ${macro}="$<TARGET_FILE:abi_${name}>")
-    add_dependencies(abi_module_test abi_${name})
-  endfunction()
-  hmn_abi_other_module(other_interface 2 ${PROJECT_VERSION})
-  hmn_abi_other_module(other_version 1 0.0.9)
-  hmn_abi_other_module(other_build 1 ${PROJECT_VERSION})
-  hmn_abi_other_module(no_module 1 ${PROJECT_VERSION})
-  target_compile_definitions(abi_no_module PRIVATE hmn_simulation_module=something_else)
-endif()
-
 hmn_abi_refusing_suites()
 if(NOT HMN_SANITIZE)
   hmn_abi_with_nvml(allocation)

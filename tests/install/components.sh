@@ -18,18 +18,16 @@ done
 "$CMAKE" --install "$BUILD" --prefix "$SCRATCH/all" >/dev/null
 
 "$SCRATCH/Runtime/bin/hmn" -V >/dev/null
-if [ -n "$MODULE" ]; then
-  "$SCRATCH/Runtime/bin/hmn" --machine "$SOURCE/examples/machines/server-8gpu.json" | grep -qF H100
-fi
-if grep -vF -e "/${MODULE:-no module}" -e "/${SCREEN:-no screen}" "$SCRATCH/Runtime.txt" | grep -E '\.(h|hpp|a|pc|cmake|so|3)$'; then
+"$SCRATCH/Runtime/bin/hmn" --machine "$SOURCE/examples/machines/server-8gpu.json" | grep -qF H100
+if grep -E '\.(h|hpp|a|pc|cmake|so|3)$' "$SCRATCH/Runtime.txt"; then
   echo "these are for development"
   exit 1
 fi
-if grep -E '/bin/|\.so\.|/simulation-|/screen-' "$SCRATCH/Development.txt"; then
+if grep -E '/bin/|\.so\.' "$SCRATCH/Development.txt"; then
   echo "these are for the run time"
   exit 1
 fi
-if grep -vE '/share/hypomnesis/|/hypomnesis/exporter-[0-9.]*\.so$' "$SCRATCH/Exporter.txt"; then
+if grep -vE '/share/hypomnesis/|/hypomnesis/hmn-exporter$' "$SCRATCH/Exporter.txt"; then
   echo "these are not for the exporter"
   exit 1
 fi

@@ -4,18 +4,16 @@
 #include <memory>
 
 #include "backends/source_list.hpp"
-#include "platform/stand_in.hpp"
 
 namespace hmn::simulated {
 
-// Library functions used by this folder, which may be in another shared object.
-struct surroundings {
-  source_list (*real)(const settings&);
-  std::unique_ptr<host_source> (*real_host)(const settings&);
-  platform::stand_in_scope::exchanging exchange;
+// Makers of the sources of this system, which the registry knows.
+struct real_sources {
+  source_list (*all)(const settings&);
+  std::unique_ptr<host_source> (*host)(const settings&);
 };
 
 // Sources of a simulated machine, or those of this system with a recorder.
-source_list make_sources(const settings& s, const surroundings& here);
+source_list make_sources(const settings& s, const real_sources& real);
 
 }  // namespace hmn::simulated

@@ -11,59 +11,60 @@ using platform::stand_in_scope;
 
 class watched_host final : public host_source {
  public:
-  watched_host(watching in, std::unique_ptr<host_source> real)
+  watched_host(std::shared_ptr<platform::recording> in, std::unique_ptr<host_source> real)
       : in_(std::move(in)), real_(std::move(real)) {}
 
   source id() const noexcept override { return real_->id(); }
   result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
+    const stand_in_scope scope(in_.get());
     return real_->memory(pid, fields, out);
   }
   result<void> own_memory(std::uint32_t fields, process_memory& out) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
+    const stand_in_scope scope(in_.get());
     return real_->own_memory(fields, out);
   }
   result<void> system(system_memory& out) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
+    const stand_in_scope scope(in_.get());
     return real_->system(out);
   }
   void describe(usage& row) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
+    const stand_in_scope scope(in_.get());
     real_->describe(row);
   }
   void describe_texts(usage& row) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
+    const stand_in_scope scope(in_.get());
     real_->describe_texts(row);
   }
   void describe_all(std::span<usage* const> rows, function_ref<bool(usage&)> recall) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
+    const stand_in_scope scope(in_.get());
     real_->describe_all(rows, recall);
   }
   void own_groups(std::vector<std::string>& out) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
+    const stand_in_scope scope(in_.get());
     real_->own_groups(out);
   }
   result<void> groups(group_memory& out) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
+    const stand_in_scope scope(in_.get());
     return real_->groups(out);
   }
   void limit(std::string_view pci_bus_id, pools& all) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
+    const stand_in_scope scope(in_.get());
     real_->limit(pci_bus_id, all);
   }
   std::optional<source_state> describe_source(source which) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
+    const stand_in_scope scope(in_.get());
     return real_->describe_source(which);
   }
 
  private:
-  const watching in_;
+  const std::shared_ptr<platform::recording> in_;
   const std::unique_ptr<host_source> real_;
 };
 
 class watched_device final : public device_source {
  public:
-  watched_device(watching in, std::unique_ptr<device_source> real, std::shared_ptr<scenario> to)
+  watched_device(std::shared_ptr<platform::recording> in, std::unique_ptr<device_source> real,
+                 std::shared_ptr<scenario> to)
       : device_source(real->id(), real->can_block() ? calls::may_block : calls::return_in_time),
         in_(std::move(in)),
         real_(std::move(real)),
@@ -106,18 +107,18 @@ class watched_device final : public device_source {
     return within([&] { return real_->finish(r); });
   }
   void close() noexcept override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
+    const stand_in_scope scope(in_.get());
     real_->close();
   }
   source_state describe(source which) const override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
+    const stand_in_scope scope(in_.get());
     return real_->describe(which);
   }
 
  private:
   template <class F>
   std::invoke_result_t<F> within(F call) {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
+    const stand_in_scope scope(in_.get());
     std::invoke_result_t<F> done = call();
     rests_ = real_->rests();
     taken_ns_ = real_->taken_ns();
@@ -129,18 +130,20 @@ class watched_device final : public device_source {
     return done;
   }
 
-  const watching in_;
+  const std::shared_ptr<platform::recording> in_;
   const std::unique_ptr<device_source> real_;
   const std::shared_ptr<scenario> to_;
 };
 
 }  // namespace
 
-std::unique_ptr<host_source> watch(watching in, std::unique_ptr<host_source> real) {
+std::unique_ptr<host_source> watch(std::shared_ptr<platform::recording> in,
+                                   std::unique_ptr<host_source> real) {
   return std::make_unique<watched_host>(std::move(in), std::move(real));
 }
 
-std::unique_ptr<device_source> watch(watching in, std::unique_ptr<device_source> real,
+std::unique_ptr<device_source> watch(std::shared_ptr<platform::recording> in,
+                                     std::unique_ptr<device_source> real,
                                      const std::shared_ptr<scenario>& reported) {
   const bool reads_files = real->id() != source::nvml;
   return std::make_unique<watched_device>(std::move(in), std::move(real),

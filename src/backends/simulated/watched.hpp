@@ -9,16 +9,12 @@
 
 namespace hmn::simulated {
 
-// Recording in whose scope calls are made, and how a thread enters it.
-struct watching {
-  std::shared_ptr<platform::recording> in;
-  platform::stand_in_scope::exchanging exchange;
-};
-
 // Wraps sources, so that each call is in the scope of a recording.
-std::unique_ptr<host_source> watch(watching in, std::unique_ptr<host_source> real);
+std::unique_ptr<host_source> watch(std::shared_ptr<platform::recording> in,
+                                   std::unique_ptr<host_source> real);
 // `told` records values of a source that reads no files; it may be null.
-std::unique_ptr<device_source> watch(watching in, std::unique_ptr<device_source> real,
+std::unique_ptr<device_source> watch(std::shared_ptr<platform::recording> in,
+                                     std::unique_ptr<device_source> real,
                                      const std::shared_ptr<scenario>& reported);
 
 }  // namespace hmn::simulated

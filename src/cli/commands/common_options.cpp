@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "cli/cli11.hpp"
+#include <CLI/CLI.hpp>
 #include "cli/text/duration.hpp"
 #include "cli/text/word_choice.hpp"
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <string_view>
 
-#include "cli/cli11.hpp"
+#include <CLI/CLI.hpp>
 #include "cli/commands/common_options.hpp"
 #include "cli/text/duration.hpp"
 #include "cli/text/word_choice.hpp"

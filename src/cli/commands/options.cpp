@@ -9,7 +9,7 @@
 #include <memory>
 #include <string_view>
 
-#include "cli/cli11.hpp"
+#include <CLI/CLI.hpp>
 #include "cli/commands/common_options.hpp"
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/exporter_options.hpp"
@@ -232,10 +232,6 @@ struct words_given {
   int own = 0;
   int count = 0;
   const char* const* words = nullptr;
-
-  bool has(std::string_view word) const {
-    return std::find(words, words + own, word) != words + own;
-  }
 };
 
 void declare_command(CLI::App& app, const command_entry& entry, texts& into) {
@@ -284,7 +280,7 @@ std::optional<failure> apply_command(const std::vector<std::string>& words, opti
   return std::nullopt;
 }
 
-expected<options> interpret(const texts& from, command run,
+expected<options> interpret(const texts& from, command run, const words_given& line,
                             const std::vector<std::string>& wrapped) {
   options to;
   to.run = run;
@@ -314,6 +310,7 @@ expected<options> interpret(const texts& from, command run,
     if (auto wrong = apply_top(from.top, to.top)) return *std::move(wrong);
   if (run == command::exporter) {
     if (auto wrong = apply_exporter(from.exporter, to.exporter)) return *std::move(wrong);
+    to.exporter.command_line.assign(line.words, line.words + line.count);
     to.timeout_ms = to.exporter.timeout_ms;
   }
   if (run == command::wait)
@@ -421,17 +418,6 @@ std::string mismatch_text(std::string_view message) {
   return message.ends_with(" missing") ? option + ": expected a value" : std::string(message);
 }
 
-// Short cut for `hmn`, `hmn --json` and `hmn snapshot` in scripts: declaring every option takes
-// longer than all other work.
-std::optional<options> plain_options(int argc, const char* const* argv) {
-  options plain;
-  if (argc == 1) return plain;
-  const std::string_view word = argc == 2 ? argv[1] : "";
-  plain.json = word == "--json";
-  if (word == "snapshot") plain.run = command::snapshot;
-  return plain.json || plain.run == command::snapshot ? std::optional(plain) : std::nullopt;
-}
-
 using outcome = std::variant<options, information>;
 
 expected<outcome> outcome_of(const CLI::App& app, const texts& given, const words_given& line) {
@@ -442,31 +428,12 @@ expected<outcome> outcome_of(const CLI::App& app, const texts& given, const word
   if (auto wrong = check_order(app, given)) return *std::move(wrong);
   const auto wrapped = command_in(app, line.count - line.own, line.words + line.own);
   if (!wrapped) return wrapped.why();
-  auto parsed = interpret(given, command_of(app), *wrapped);
+  auto parsed = interpret(given, command_of(app), line, *wrapped);
   if (!parsed) return parsed.why();
   return outcome(*std::move(parsed));
 }
 
 constexpr const char* hmn_purpose = "Measures host memory and GPU memory.";
-
-// Declares only commands that are among the words, since declaring all takes longer than most of
-// them. Returns none for what takes all to answer: help, and what is wrong.
-std::optional<expected<outcome>> parse_named(const words_given& line) {
-  CLI::App app(hmn_purpose, "hmn");
-  texts given;
-  declare_hmn(app, given);
-  for (const auto& each : commands)
-    if (line.has(each.name)) declare_command(app, each, given);
-  try {
-    app.parse(line.own, line.words);
-  } catch (const CLI::CallForVersion& version) {
-    return outcome(information{version.what() + std::string("\n")});
-  } catch (const CLI::Error&) {
-    return std::nullopt;
-  }
-  if (chosen_in(app) == "help") return std::nullopt;
-  return outcome_of(app, given, line);
-}
 
 expected<outcome> parse_all(const words_given& line) {
   CLI::App app(hmn_purpose, "hmn");
@@ -478,6 +445,8 @@ expected<outcome> parse_all(const words_given& line) {
     app.parse(line.own, line.words);
   } catch (const CLI::CallForHelp&) {
     return outcome(information{app.help()});
+  } catch (const CLI::CallForVersion& version) {
+    return outcome(information{version.what() + std::string("\n")});
   } catch (const CLI::ExtrasError&) {
     return unexpected_argument(app);
   } catch (const CLI::ConversionError& error) {  // a flag's: all values are texts
@@ -500,10 +469,8 @@ expected<outcome> parse_all(const words_given& line) {
 }  // namespace
 
 expected<std::variant<options, information>> parse_options(int argc, const char* const* argv) {
-  if (const auto plain = plain_options(argc, argv)) return outcome(*plain);
   words_given line{0, argc, argv};
   while (line.own < argc && std::string_view(argv[line.own]) != "--") ++line.own;
-  if (auto named = parse_named(line)) return *std::move(named);
   return parse_all(line);
 }
 

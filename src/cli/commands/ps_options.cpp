@@ -7,7 +7,7 @@
 #include <limits>
 #include <string_view>
 
-#include "cli/cli11.hpp"
+#include <CLI/CLI.hpp>
 #include "cli/commands/common_options.hpp"
 #include "cli/commands/process_columns.hpp"
 #include "cli/text/word_choice.hpp"

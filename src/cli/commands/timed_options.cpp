@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cli/cli11.hpp"
+#include <CLI/CLI.hpp>
 #include "cli/commands/common_options.hpp"
 #include "cli/measure/timeline.hpp"
 #include "cli/text/duration.hpp"

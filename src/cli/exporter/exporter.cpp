@@ -12,7 +12,6 @@
 #include "cli/exporter/scrape.hpp"
 #include "cli/exporter/server.hpp"
 #include "cli/system/new_file.hpp"
-#include "cli/system/start_pages.hpp"
 #include "cli/system/stop_request.hpp"
 #include "cli/text/output.hpp"
 
@@ -64,6 +63,7 @@ rendering scrape_or_report(scraper& from, milliseconds deadline) {
 
 expected<exit_code> serve_until_stopped(scraper& from, const exporter_settings& how) {
   server_settings server;
+  server.command_line = how.command_line;
   server.address = how.address;
   server.port = how.port;
   server.web_config = how.web_config;
@@ -71,7 +71,6 @@ expected<exit_code> serve_until_stopped(scraper& from, const exporter_settings& 
   server.scrape = [&](milliseconds deadline) { return scrape_or_report(from, deadline); };
   server.listening = [](const std::string& url) {
     write_notice(fmt::format("listening at {}/metrics", url));
-    release_start_pages();
   };
   server.wait_for_stop = [] {
     stop_request stop;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/expected.hpp"
 #include "cli/exporter/text_format.hpp"
@@ -15,6 +16,7 @@ namespace hmn::cli {
 using rendering = std::function<std::string(text_format)>;
 
 struct server_settings {
+  std::vector<std::string> command_line;  // of hmn, for a program that has the server
   std::string address;                    // numeric; "": every address
   std::uint16_t port = 0;                 // 0: any
   std::optional<std::string> web_config;  // path
@@ -25,8 +27,8 @@ struct server_settings {
   std::function<void()> wait_for_stop;
 };
 
-// Serves until wait_for_stop returns. Fails where the server is not part of this build, or cannot
-// begin.
+// Serves until wait_for_stop returns. hmn itself becomes the program hmn-exporter, which has the
+// server and its libraries. Fails where that is missing, or the server cannot begin.
 std::optional<failure> serve(const server_settings& how);
 
 }  // namespace hmn::cli

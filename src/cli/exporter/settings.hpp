@@ -14,6 +14,7 @@ namespace hmn::cli {
 
 // Parsed options of `hmn exporter`.
 struct exporter_settings {
+  std::vector<std::string> command_line;
   std::string address = "127.0.0.1";  // numeric; "": every address
   std::uint16_t port = 10077;         // 0: any
   std::optional<std::string> web_config;

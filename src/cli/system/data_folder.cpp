@@ -24,8 +24,9 @@ std::string machine_folder() {
   std::vector<char> buffer(platform::longest_path);
   const auto folder = platform::own_folder(buffer);
   if (folder.empty()) return {};
-  for (auto& each : {joined(folder, HMN_DATA_FROM_BIN) + "/machines", joined(folder, "machines")})
-    if (is_folder(each)) return each;
+  // Of hmn, of a program that it becomes, and in a build folder.
+  for (const auto* data : {HMN_DATA_FROM_BIN, HMN_DATA_FROM_LIBEXEC, "."})
+    if (auto found = joined(folder, data) + "/machines"; is_folder(found)) return found;
   return {};
 }
 

@@ -5,7 +5,7 @@
 
 #include <charconv>
 
-#include "cli/cli11.hpp"
+#include <CLI/CLI.hpp>
 #include "cli/text/duration.hpp"
 #include "cli/text/word_choice.hpp"
 

@@ -275,17 +275,6 @@ class Library(Canary):
         self.tree.build(link=["-Wl,-z,relro,-z,now"])
         self.assertFalse(self.hardening())
 
-    def test_a_module_may_be_unloadable(self):
-        self.tree.build(link=["-Wl,-z,relro,-z,now"])
-        self.assertTrue(passes("hardening.sh", self.tree.library, "module"))
-
-    def test_state_of_a_module(self):
-        self.tree.build()
-        self.assertTrue(passes("no_state.sh", self.tree.library))
-        for kept in ("static _Thread_local int kept;", "static int kept[8];"):
-            self.tree.build(extra=f"{kept} int* leak(void);\nint* leak(void) {{ return (int*)&kept; }}")
-            self.assertFalse(passes("no_state.sh", self.tree.library), kept)
-
     def test_executable_stack(self):
         self.tree.build(flags=["-Wl,-z,execstack"])
         self.assertFalse(self.hardening())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/exporter/server/http_server.hpp"
+#include "cli/exporter/server.hpp"
 
 #include <microhttpd.h>
 
@@ -253,7 +253,7 @@ expected<web_config> config_of(const server_settings& how) {
 
 }  // namespace
 
-std::optional<failure> serve_http(const server_settings& how) {
+std::optional<failure> serve(const server_settings& how) {
   auto config = config_of(how);
   if (!config) return config.why();
   const char* const scheme = config->tls ? "https://" : "http://";

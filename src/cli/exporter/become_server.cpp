@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/exporter/server.hpp"
+#include "cli/system/helper_program.hpp"
+
+namespace hmn::cli {
+
+std::optional<failure> serve(const server_settings& how) {
+  return failed("no server: " + become("hmn-exporter", how.command_line).message +
+                "; --once and --textfile need none");
+}
+
+}  // namespace hmn::cli

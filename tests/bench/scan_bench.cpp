@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// hmn_scan_bench [--processes N] [--rounds N] [--slack FACTOR]: the walk for clients of GPUs over
+// hmn_scan_bench [--processes N] [--rounds N]: the walk for clients of GPUs over
 // real processes, compared with a bare walk in C that stats each of their descriptors. Of 10,000
 // processes with 10 descriptors each, 200 hold one of a card; /dev/full stands for its node, since
 // making one takes root. Times are of this thread's processor, which other work does not change.
-// Ends with 1 when a value is above what is wanted, times the factor.
 #include <hypomnesis.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,7 +37,6 @@ constexpr unsigned longest_s = 600;  // of a run that does not come to its end
 struct plan {
   int processes = 10'000;
   int rounds = 5;
-  double slack = 1;
 
   [[nodiscard]] int clients() const { return std::max(1, processes / 50); }
 };
@@ -48,7 +46,6 @@ plan parse(int count, char** words) {
   for (int i = 1; i + 1 < count; i += 2) {
     if (std::strcmp(words[i], "--processes") == 0) p.processes = std::atoi(words[i + 1]);
     if (std::strcmp(words[i], "--rounds") == 0) p.rounds = std::atoi(words[i + 1]);
-    if (std::strcmp(words[i], "--slack") == 0) p.slack = std::atof(words[i + 1]);
   }
   return p;
 }
@@ -133,13 +130,8 @@ bool run_round(const plan& p, const drm::card_list& cards, round_times& to) {
   return true;
 }
 
-bool print(const char* what, const std::vector<double>& times, double bare, double wanted,
-           double slack) {
-  const double ratio = fastest(times) / bare;
-  std::printf("| %s | %.1f ms | %.3f |", what, fastest(times), ratio);
-  if (wanted > 0) std::printf(" ≤ %g |\n", wanted);
-  if (wanted <= 0) std::printf(" |\n");
-  return wanted <= 0 || ratio <= wanted * slack;
+void print(const char* what, const std::vector<double>& times, double bare) {
+  std::printf("| %s | %.1f ms | %.3f |\n", what, fastest(times), fastest(times) / bare);
 }
 
 // A card that counts for itself, so that no process has to be asked.
@@ -225,36 +217,31 @@ sampling sample_counting_card(unsigned samples) {
   return sample(made, true, samples);
 }
 
-void print_sampling(const char* what, std::optional<double> core, const char* wanted) {
+void print_sampling(const char* what, std::optional<double> core) {
   if (core) {
-    std::printf("| %s | %.2f %% of a core | | %s |\n", what, *core, wanted);
+    std::printf("| %s | %.2f %% of a core | |\n", what, *core);
   } else {
-    std::printf("| %s | not measured: samples are missing | | %s |\n", what, wanted);
+    std::printf("| %s | not measured: samples are missing | |\n", what);
   }
 }
 
-int print_all(const plan& p, const round_times& m) {
+void print_all(const plan& p, const round_times& m) {
   const double bare = fastest(m.bare);
-  std::printf(
-      "| walk over %d processes | time | against the bare one | wanted |\n|---|---|---|---|\n",
-      p.processes);
-  bool good = print("bare, in C", m.bare, bare, 0, p.slack);
-  good &= print("first", m.first, bare, 1.5, p.slack);
-  good &= print("complete, at once again", m.again, bare, 0.7, p.slack);
-  good &= print("complete, once a second", m.slow, bare, 0.7, p.slack);
-  good &= print("rolling, ten times a second", m.rolling, bare, 0.1, p.slack);
-  good &= print("the longest of those", m.worst, bare, 0.15, p.slack);
-  std::printf("| most processes looked through in one of those | | %.3f | ≤ 0.07 |\n",
-              m.largest_part);
-  const sampling counted = sample_counting_card(30);
-  print_sampling("sampler at 10 Hz without processes", counted.core, "≤ 2 %");
-  good &= m.largest_part <= 0.07 * 1.5 && counted.core && *counted.core <= 2 * p.slack;
+  std::printf("| walk over %d processes | time | against the bare one |\n|---|---|---|\n",
+              p.processes);
+  print("bare, in C", m.bare, bare);
+  print("first", m.first, bare);
+  print("complete, at once again", m.again, bare);
+  print("complete, once a second", m.slow, bare);
+  print("rolling, ten times a second", m.rolling, bare);
+  print("the longest of those", m.worst, bare);
+  std::printf("| most processes looked through in one of those | | %.3f |\n", m.largest_part);
+  print_sampling("sampler at 10 Hz without processes", sample_counting_card(30).core);
   const sampling searched = sample_fdinfo(50);
-  print_sampling("sampler at 10 Hz, values in fdinfo", searched.core, "");
-  std::printf("| samples of those that were late | %llu of %llu | | 0 |\n",
+  print_sampling("sampler at 10 Hz, values in fdinfo", searched.core);
+  std::printf("| samples of those that were late | %llu of %llu | |\n",
               static_cast<unsigned long long>(searched.late),
               static_cast<unsigned long long>(searched.taken + searched.late));
-  return good ? 0 : 1;
 }
 
 }  // namespace
@@ -270,9 +257,8 @@ int main(int count, char** words) {
   cards.refresh();
   const bench::crowd others(p.processes, descriptors, p.clients(), node_file);
   if (others.pids().size() != static_cast<std::size_t>(p.processes)) {
-    std::printf("skipped: bench.scan: the system gives %zu processes of %d\n", others.pids().size(),
-                p.processes);
-    return 77;
+    std::printf("the system gives %zu processes of %d\n", others.pids().size(), p.processes);
+    return 1;
   }
   round_times m;
   for (int i = 0; i < p.rounds; ++i) {
@@ -280,5 +266,5 @@ int main(int count, char** words) {
     std::puts("clients are missing");
     return 1;
   }
-  return print_all(p, m);
+  print_all(p, m);
 }

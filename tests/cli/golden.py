@@ -83,13 +83,25 @@ def masked(text):
     return text
 
 
+def pretty(value, margin=""):
+    """JSON with a line for each object or list that has no other inside."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if not any(isinstance(each, (dict, list)) and each for each in inner):
+        return json.dumps(value, ensure_ascii=False)
+    more = margin + " "
+    if isinstance(value, dict):
+        lines = [f"{more}{json.dumps(key)}: {pretty(each, more)}" for key, each in value.items()]
+        return "{\n" + ",\n".join(lines) + f"\n{margin}}}"
+    return "[\n" + ",\n".join(more + pretty(each, more) for each in value) + f"\n{margin}]"
+
+
 def outcome(words, env):
     process = subprocess.Popen([*COMMAND, *words], cwd=SOURCE, env=env, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     out, err = process.communicate(timeout=120)
     shown = re.sub(rf'("pid":){process.pid}\b', r"\1-1", out.decode())
     if shown.startswith(("{", "[")) and "\n" not in shown.strip():
-        shown = json.dumps(json.loads(shown), indent=1, ensure_ascii=False) + "\n"
+        shown = pretty(json.loads(shown)) + "\n"
     failed = without_notice(err.decode())
     return masked(shown) + (f"--- standard error\n{masked(failed)}" if failed else "") + f"--- exit {process.returncode}\n"
 

@@ -14,7 +14,7 @@ constexpr size_t one_page = 1;  // the kernel rounds up
 // Generation where no page can be wiped: zero in a child until it draws its own number.
 alignas(8) constinit uint64_t unwiped = 0;
 constinit std::atomic<uint64_t*> current{nullptr};
-constinit std::atomic<uint64_t> last{0};
+constinit std::atomic<uint64_t> last_generation{0};
 
 extern "C" {
 static void reset_in_child() {
@@ -46,7 +46,7 @@ uint64_t* establish() noexcept {
 }
 
 uint64_t draw(std::atomic_ref<uint64_t> generation) noexcept {
-  const uint64_t mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  const uint64_t mine = last_generation.fetch_add(1, std::memory_order_relaxed) + 1;
   uint64_t first = 0;
   return generation.compare_exchange_strong(first, mine, std::memory_order_relaxed) ? mine : first;
 }

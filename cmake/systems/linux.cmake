@@ -17,7 +17,8 @@ function(hmn_link_library target map)
   endif()
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${map})
   if(HMN_STATIC_RUNTIME)
+    # Without what is not used of the runtime, which needs a newer glibc than the library does.
     target_link_options(${target} PRIVATE -static-libgcc -static-libstdc++
-      -Wl,--exclude-libs,ALL)
+      -Wl,--exclude-libs,ALL -Wl,--gc-sections)
   endif()
 endfunction()

@@ -109,6 +109,8 @@ class Doctor(Machines):
     def test_a_large_cache_of_zfs_is_named(self):
         stats = self.folder / "proc" / "spl" / "kstat" / "zfs" / "arcstats"
         stats.parent.mkdir(parents=True)
+        (self.folder / "proc" / "self").mkdir()
+        (self.folder / "proc" / "self" / "statm").write_text("4096 2816 1024 1 0 512 0\n")
         (self.folder / "proc" / "meminfo").write_text("MemTotal: 67108864 kB\nMemAvailable: 8388608 kB\n")
         for size, is_named in ((48, True), (8, False)):
             stats.write_text(f"9 1 0x01 147 39984 5312 1842\nname type data\nc_min 4 {2 << 30}\nsize 4 {size << 30}\n")

@@ -31,6 +31,16 @@ if grep -vE '/share/hypomnesis/|/hypomnesis/hmn-exporter$' "$SCRATCH/Exporter.tx
   echo "these are not for the exporter"
   exit 1
 fi
+# hmn becomes the server that is installed, wherever both were moved, and finds the machines by name there, too.
+if [ -n "$EXPORTER" ]; then
+  "$SCRATCH/all/bin/hmn" exporter --listen 127.0.0.1:0 --machine workstation 2>"$SCRATCH/served" &
+  for _ in $(seq 100); do
+    if grep -q listening "$SCRATCH/served"; then break; fi
+    sleep 0.1
+  done
+  kill $!
+  grep -q listening "$SCRATCH/served" || { cat "$SCRATCH/served"; exit 1; }
+fi
 # Without its server hmn exporter still prints the metrics.
 "$SCRATCH/Runtime/bin/hmn" exporter --once >/dev/null 2>&1 || [ $? -eq 1 ]
 listing all >"$SCRATCH/all.txt"

@@ -9,10 +9,10 @@ build_type=$(sed -n 's/^CMAKE_BUILD_TYPE:[A-Z]*=//p' "$BUILD/CMakeCache.txt" | t
 
 {
   echo bin/hmn
+  if [ -n "$EXPORTER" ]; then echo "$EXPORTER"; fi
   echo include/hypomnesis.h
   echo include/hypomnesis.hpp
   for file in libhypomnesis.a libhypomnesis.so libhypomnesis.so.0 "libhypomnesis.so.$VERSION" \
-    ${MODULE:+"$MODULE"} ${EXPORTER:+"$EXPORTER"} ${SCREEN:+"$SCREEN"} \
     pkgconfig/hypomnesis.pc \
     cmake/hypomnesis/hypomnesisConfig.cmake cmake/hypomnesis/hypomnesisConfigVersion.cmake \
     cmake/hypomnesis/hypomnesisTargets.cmake \

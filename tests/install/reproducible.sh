@@ -15,7 +15,7 @@ done
   -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" >/dev/null
 "$CMAKE" --build "$second" -j "$(nproc)" >"$SCRATCH/log" || { cat "$SCRATCH/log"; exit 1; }
 
-for file in "libhypomnesis.so.$VERSION" ${MODULE:+"$MODULE"} libhypomnesis.a; do
+for file in "libhypomnesis.so.$VERSION" libhypomnesis.a; do
   cmp "$BUILD/$file" "$second/$file"
 done
 rm -rf "$SCRATCH"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <numeric>
+#include <utility>
 
 #include "model/scan.hpp"
 
@@ -222,9 +223,8 @@ void client_list::each_by_key(slot card,
 void client_list::finish() {
   by_key_.resize(clients_.size());
   std::iota(by_key_.begin(), by_key_.end(), 0U);
-  std::ranges::stable_sort(by_key_, [this](std::uint32_t a, std::uint32_t b) {
-    return clients_[a].key < clients_[b].key;
-  });
+  // By the position, too, rather than stable: std::stable_sort takes memory.
+  std::ranges::sort(by_key_, {}, [this](std::uint32_t i) { return std::pair(clients_[i].key, i); });
   for (std::size_t i = 1; i < by_key_.size(); ++i) {
     client& a = clients_[by_key_[i - 1]];
     client& b = clients_[by_key_[i]];

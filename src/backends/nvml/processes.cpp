@@ -2,6 +2,7 @@
 #include "backends/nvml/processes.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/compose.hpp"
 
@@ -123,7 +124,9 @@ std::span<const merged_process> process_merge::finish() {
 }
 
 void process_merge::sort_by(std::uint32_t merged_process::*key) {
-  std::ranges::stable_sort(rows_, {}, key);
+  // By the order, too, rather than stable: std::stable_sort takes memory.
+  std::ranges::sort(rows_, {},
+                    [key](const merged_process& p) { return std::pair(p.*key, p.order); });
 }
 
 void process_merge::collapse(join_rule join) {

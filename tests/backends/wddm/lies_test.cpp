@@ -39,22 +39,24 @@ reason reason_in(const plain_reading& r, std::uint32_t about, std::uint32_t fiel
   return reason::unknown;
 }
 
-// A card of 1000 bytes, of which 100 are in use, 40 of them by process 7.
+constexpr std::int64_t mib = 1 << 20;
+
+// A card of 1000 MiB, of which 100 are in use, 40 of them by process 7.
 struct lying_machine {
   lying_machine() {
     fake_dxgi::reset();
     fake_pdh::reset();
     fake_adapter card;
-    card.dedicated = 1000;
-    card.shared = 2000;
+    card.dedicated = 1000 * mib;
+    card.shared = 2000 * mib;
     card.luid = 0xA;
-    card.local = {900, 40, 0, 0};
-    card.non_local = {1800, 0, 0, 0};
+    card.local = {900 * mib, 40 * mib, 0, 0};
+    card.non_local = {1800 * mib, 0, 0, 0};
     fake_dxgi::now().adapters = {card};
-    fake_pdh::now().counters[in_use] = {{adapter_row, 100, 100}};
-    fake_pdh::now().counters[in_host] = {{adapter_row, 10, 10}};
-    fake_pdh::now().counters[committed] = {{process_row, 40, 40}};
-    fake_pdh::now().counters[committed_in_host] = {{process_row, 4, 4}};
+    fake_pdh::now().counters[in_use] = {{adapter_row, 100 * mib, 100 * mib}};
+    fake_pdh::now().counters[in_host] = {{adapter_row, 10 * mib, 10 * mib}};
+    fake_pdh::now().counters[committed] = {{process_row, 40 * mib, 40 * mib}};
+    fake_pdh::now().counters[committed_in_host] = {{process_row, 4 * mib, 4 * mib}};
   }
 };
 
@@ -74,65 +76,71 @@ constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint32_t budget_field = 1U << 5;
 
 const lie lies[] = {
-    {"honest", [] {}, 1000, 100, 900, 0, reason::unknown},
-    {"below 0", [] { row(-1); }, 1000, {}, 900, pool_field::used, reason::failed},
-    {"huge", [] { row(huge); }, 1000, {}, 900, pool_field::used, reason::implausible},
-    {"above the total", [] { row(1001); }, 1000, {}, 900, pool_field::used, reason::implausible},
-    {"a row of its own error",
-     [] { row(100, pdh::no_object); },
-     1000,
+    {"honest", [] {}, 1000 * mib, 100 * mib, 900 * mib, 0, reason::unknown},
+    {"below 0", [] { row(-1); }, 1000 * mib, {}, 900 * mib, pool_field::used, reason::failed},
+    {"huge", [] { row(huge); }, 1000 * mib, {}, 900 * mib, pool_field::used, reason::implausible},
+    {"above the total",
+     [] { row(1001 * mib); },
+     1000 * mib,
      {},
-     900,
+     900 * mib,
+     pool_field::used,
+     reason::implausible},
+    {"a row of its own error",
+     [] { row(100 * mib, pdh::no_object); },
+     1000 * mib,
+     {},
+     900 * mib,
      pool_field::used,
      reason::failed},
     {"no row of this adapter",
      [] { fake_pdh::now().counters[in_use].clear(); },
-     1000,
+     1000 * mib,
      {},
-     900,
+     900 * mib,
      pool_field::used,
      reason::unsupported},
     {"an instance that names nothing",
      [] {
-       fake_pdh::now().counters[in_use] = {{u"luid_x_phys", 100, 100}};
+       fake_pdh::now().counters[in_use] = {{u"luid_x_phys", 100 * mib, 100 * mib}};
      },
-     1000,
+     1000 * mib,
      {},
-     900,
+     900 * mib,
      pool_field::used,
      reason::unsupported},
     {"the counters cannot be read",
      [] { fake_pdh::now().rows_answer = pdh::no_object; },
-     1000,
+     1000 * mib,
      {},
-     900,
+     900 * mib,
      pool_field::used,
      reason::failed},
     {"no memory of its own",
      [] { fake_dxgi::now().adapters[0].dedicated = 0; },
      {},
-     100,
-     900,
+     100 * mib,
+     900 * mib,
      0,
      reason::unknown},
     {"a huge total",
      [] { fake_dxgi::now().adapters[0].dedicated = std::uint64_t{1} << 60; },
      {},
      {},
-     900,
+     900 * mib,
      pool_field::total,
      reason::implausible},
     {"a budget of 0",
      [] { fake_dxgi::now().adapters[0].local.budget = 0; },
-     1000,
-     100,
+     1000 * mib,
+     100 * mib,
      {},
      0,
      reason::unknown},
     {"the budget is refused",
      [] { fake_dxgi::now().adapters[0].queries = refused; },
-     1000,
-     100,
+     1000 * mib,
+     100 * mib,
      {},
      budget_field,
      reason::failed},

@@ -33,7 +33,6 @@ def prefix_of(root, library, folder):
     shutil.copy(root / "include/hypomnesis.h", prefix / "include")
     for file in library.parent.glob("libhypomnesis.so*"):
         shutil.copy(file, prefix / "lib", follow_symlinks=False)
-    shutil.copytree(library.parent / "hypomnesis", prefix / "lib/hypomnesis")
     return prefix
 
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <unistd.h>
+
+#include <cstdlib>
+
 #include "reader.hpp"
 
 namespace fake_nvml {
@@ -69,6 +73,14 @@ lie lie_from(const json& value, const std::string& place) {
   refuse(place, "not a lie");
 }
 
+auto end_from(const json& value, const std::string& place) -> void (*)() {
+  const auto text = text_from(value, place);
+  if (text == "exit") return [] { std::exit(0); };
+  if (text == "quick_exit") return [] { std::quick_exit(0); };
+  if (text == "_exit") return [] { _exit(0); };
+  refuse(place, "not an end");
+}
+
 std::unique_ptr<rule> rule_from(const json& value, const std::string& place) {
   auto out = std::make_unique<rule>();
   object in(value, place);
@@ -83,11 +95,13 @@ std::unique_ptr<rule> rule_from(const json& value, const std::string& place) {
   out->delay_ms = small_or(in, "delay_ms", 0);
   out->holds_lock = truth_or(in, "holds_lock", false);
   out->until_init = truth_or(in, "until_init", false);
+  out->prints = text_or(in, "prints", "");
+  if (const json* how = in.find("ends")) out->ends = end_from(*how, in.at("ends"));
   if (const json* how = in.find("lie")) out->lie = lie_from(*how, in.at("lie"));
   read_hang(in, *out);
   in.finish();
-  const bool lies = out->lie != lie::none;
-  if (!out->result && !out->hang && !out->delay_ms && !lies)
+  const bool speaks = out->lie != lie::none || !out->prints.empty();
+  if (!out->result && !out->hang && !out->delay_ms && !speaks && !out->ends)
     refuse(place, "a rule that does nothing");
   return out;
 }

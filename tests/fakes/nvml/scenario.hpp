@@ -163,6 +163,8 @@ struct rule {
   std::string hang_until;
   bool holds_lock = false;
   bool until_init = false;
+  std::string prints;
+  void (*ends)() = nullptr;
   fake_nvml::lie lie = lie::none;
   mutable std::atomic<unsigned long long> matched{0};
   mutable std::atomic<bool> ended{false};

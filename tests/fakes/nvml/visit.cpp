@@ -41,10 +41,18 @@ void hang(driver& d, const rule& r) {
   --d.hanging;
 }
 
+// Once at once, and once when the C library writes what it keeps.
+void print(const std::string& text) {
+  [[maybe_unused]] const auto written = write(STDOUT_FILENO, text.data(), text.size());
+  std::fputs(text.c_str(), stdout);
+}
+
 void hold(driver& d, const rule& r) {
   if (r.holds_lock) ++d.lock_holders;
   if (r.delay_ms) std::this_thread::sleep_for(std::chrono::milliseconds(r.delay_ms));
   if (r.hang) hang(d, r);
+  if (!r.prints.empty()) print(r.prints);
+  if (r.ends != nullptr) r.ends();
   if (r.holds_lock) --d.lock_holders;
 }
 

@@ -241,7 +241,7 @@ class Run(Machines):
         return float(stamps.read_text()) - sent
 
     def test_a_command_that_cannot_be_read_has_that_reason(self):
-        limited = ["bash", "-c", 'ulimit -n 4; exec "$@"', "bash", *COMMAND, "run", "sleep", "0.3"]
+        limited = ["bash", "-c", 'ulimit -n 5; exec "$@"', "bash", *COMMAND, "run", "sleep", "0.3"]
         done = subprocess.run(limited, capture_output=True, env=environment(), timeout=60)
         self.assertRegex(done.stderr, rb"all processes +\?  cannot read /proc/\d+/stat: Too many open files\n")
         self.assertNotIn(b"it ended before", done.stderr)

@@ -21,6 +21,8 @@ bool is_same_file(const std::string& path, const std::string& other);
 
 // POSIX: returns the file that a path leads to through links, which need not exist yet.
 std::string link_target(std::string path);
+// POSIX: returns the path to open, which is another where descriptor 1 is meant, as by /dev/stdout.
+std::string path_to_open(const std::string& path);
 
 // Reads at most 1 MiB; returns none for an unreadable file.
 std::optional<std::string> read_text_file(const std::string& path);

@@ -11,6 +11,7 @@
 #include "cli/system/environment.hpp"
 #include "cli/system/process_signal.hpp"
 #include "cli/system/stop_request.hpp"
+#include "cli/system/streams.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/output.hpp"
@@ -153,7 +154,8 @@ write_result print(state& of, const run_settings& how) {
 }  // namespace
 
 expected<exit_code> run_on_terminal(const session& in, const run_settings& how) {
-  auto opened = open_terminal(environment_value("TERM").value_or(""), how.as.colour);
+  auto opened =
+      open_terminal(output_descriptor(), environment_value("TERM").value_or(""), how.as.colour);
   if (!opened) return opened.why();
   auto& on = **opened;
   live_screen screen(in, how, on);

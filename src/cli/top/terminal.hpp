@@ -37,8 +37,9 @@ class terminal {
   virtual void wake() = 0;
 };
 
-// Takes the name that the system knows the terminal by. Fails where this build or the terminal has
-// no means for it.
-expected<std::unique_ptr<terminal>> open_terminal(const std::string& kind, bool has_colour);
+// Takes the terminal's descriptor and the name that the system knows it by. Fails where this build
+// or the terminal has no means for it.
+expected<std::unique_ptr<terminal>> open_terminal(int output, const std::string& kind,
+                                                  bool has_colour);
 
 }  // namespace hmn::cli::top

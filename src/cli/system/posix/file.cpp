@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/system/streams.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::cli {
@@ -29,13 +30,25 @@ std::string identity(std::uint64_t device, std::uint64_t inode) {
   return fmt::format("{}:{}", device, inode);
 }
 
+constexpr int most_links = 40;
+
+// Replaces a link by where it leads to; returns false for what is none.
+bool follow(std::string& path) {
+  std::array<char, 4096> target;
+  const auto got = platform::read_link(path.c_str(), target);
+  if (!got) return false;
+  if (target[0] != '/') path.resize(path.rfind('/') + 1);  // npos: nothing remains
+  path = (target[0] == '/' ? "" : path) + std::string(target.data(), got.value);
+  return true;
+}
+
 // Returns what identifies a file: where it is stored, or the path that it will have. "-": standard
 // output.
 std::string resolved(const std::string& asked) {
   struct stat output {};
-  if (asked == "-" && fstat(STDOUT_FILENO, &output) == 0)
+  if (asked == "-" && fstat(output_descriptor(), &output) == 0)
     return identity(static_cast<std::uint64_t>(output.st_dev), output.st_ino);
-  if (const auto is = platform::status_of(asked.c_str()))
+  if (const auto is = platform::status_of(path_to_open(asked).c_str()))
     return identity(is.value.device, is.value.inode);
   const auto path = link_target(asked);
   const auto slash = path.rfind('/');
@@ -71,13 +84,16 @@ bool is_same_file(const std::string& path, const std::string& other) {
 }
 
 std::string link_target(std::string path) {
-  constexpr int most_links = 40;
-  std::array<char, 4096> target;
+  for (int i = 0; i < most_links && follow(path); ++i) continue;
+  return path;
+}
+
+std::string path_to_open(const std::string& path) {
+  auto now = path;
   for (int i = 0; i < most_links; ++i) {
-    const auto got = platform::read_link(path.c_str(), target);
-    if (!got) break;
-    if (target[0] != '/') path.resize(path.rfind('/') + 1);  // npos: nothing remains
-    path = (target[0] == '/' ? "" : path) + std::string(target.data(), got.value);
+    for (const std::string folder : {"/proc/self/fd/", "/dev/fd/"})
+      if (now == folder + "1") return folder + fmt::to_string(output_descriptor());
+    if (!follow(now)) break;
   }
   return path;
 }

@@ -89,7 +89,7 @@ std::optional<stream> stream_of(const struct stat& found) {
   if (S_ISCHR(found.st_mode)) return std::nullopt;
   for (const auto each : {stream::output, stream::error}) {
     struct stat open {};
-    const int descriptor = each == stream::output ? STDOUT_FILENO : STDERR_FILENO;
+    const int descriptor = each == stream::output ? output_descriptor() : STDERR_FILENO;
     if (fstat(descriptor, &open) == 0 && open.st_dev == found.st_dev && open.st_ino == found.st_ino)
       return each;
   }
@@ -132,9 +132,10 @@ int write_regular(const std::string& path, std::string_view text, const struct s
 
 std::optional<failure> why_not_writable(const file_to_write& to) {
   if (to.path == "-") return std::nullopt;
-  const auto path = link_target(to.path);
+  const auto asked = path_to_open(to.path);
+  const auto path = link_target(asked);
   struct stat found;
-  if (stat(to.path.c_str(), &found) != 0) {
+  if (stat(asked.c_str(), &found) != 0) {
     const bool is_new = errno == ENOENT && access(folder_of(path).c_str(), W_OK | X_OK) == 0;
     return is_new ? std::nullopt : std::optional(not_written(to, errno));
   }
@@ -142,21 +143,21 @@ std::optional<failure> why_not_writable(const file_to_write& to) {
   if (S_ISDIR(found.st_mode)) return not_written(to, EISDIR);
   if (S_ISSOCK(found.st_mode)) return not_written(to, ENXIO);
   if (S_ISREG(found.st_mode) && !to.may_replace(path)) return is_there_already(to, path);
-  if (access(to.path.c_str(), W_OK) == 0 || (to.force && S_ISREG(found.st_mode)))
-    return std::nullopt;
+  if (access(asked.c_str(), W_OK) == 0 || (to.force && S_ISREG(found.st_mode))) return std::nullopt;
   return not_written(to, errno);
 }
 
 std::optional<failure> write_file(const file_to_write& to, std::string_view text, readers allowed) {
   if (auto refused = why_not_writable(to)) return refused;
   if (to.path == "-") return write_to_stream(stream::output, text);
+  const auto asked = path_to_open(to.path);
   struct stat found;
-  const bool is_there = stat(to.path.c_str(), &found) == 0;
+  const bool is_there = stat(asked.c_str(), &found) == 0;
   if (const auto open = is_there ? stream_of(found) : std::nullopt)
     return write_to_stream(*open, text);
-  const auto path = link_target(to.path);
+  const auto path = link_target(asked);
   const bool is_special = is_there && !S_ISREG(found.st_mode);
-  const int error = is_special ? (write_in_place(to.path, true, text) ? 0 : errno)
+  const int error = is_special ? (write_in_place(asked, true, text) ? 0 : errno)
                                : write_regular(path, text, is_there ? &found : nullptr,
                                                to.may_replace(path), allowed);
   return error == 0 ? std::nullopt : std::optional(not_written(to, error));

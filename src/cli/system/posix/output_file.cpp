@@ -7,10 +7,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cli/system/file.hpp"
+
 namespace hmn::cli {
 
 output_file::output_file(const std::string& path)
-    : file_(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666)) {
+    : file_(open(path_to_open(path).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666)) {
   if (file_ < 0) why_ = std::strerror(errno);
 }
 

@@ -15,6 +15,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "cli/system/streams.hpp"
+
 extern "C" char** environ;
 
 namespace hmn::cli {
@@ -106,7 +108,7 @@ int fork_and_replace(char* const* arguments, const sigset_t& mask, pid_t& pid) {
     std::signal(SIGCHLD, SIG_IGN);
     restore_signals();
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-    execvp(arguments[0], arguments);
+    if (dup2(output_descriptor(), STDOUT_FILENO) >= 0) execvp(arguments[0], arguments);
     error = errno;
     _exit(write(report[1], &error, sizeof error) > 0 ? 1 : 0);
   }
@@ -162,8 +164,12 @@ int spawn(const std::vector<std::string>& command, const inherited_signals& how,
   posix_spawnattr_setsigmask(&attributes, &how.mask);
   posix_spawnattr_setsigdefault(&attributes, &signals_changed());
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  const int error =
-      posix_spawnp(&pid, arguments[0], nullptr, &attributes, arguments.data(), environ);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  int error = posix_spawn_file_actions_adddup2(&files, output_descriptor(), STDOUT_FILENO);
+  if (error == 0)
+    error = posix_spawnp(&pid, arguments[0], &files, &attributes, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   return error;
 }
@@ -182,7 +188,7 @@ std::optional<failure> child::why_not_found(const std::string& program) {
 expected<exit_code> child::run_in_our_place(const std::vector<std::string>& command) {
   restore_signals();
   const auto arguments = argument_vector(command);
-  execvp(arguments[0], arguments.data());
+  if (dup2(output_descriptor(), STDOUT_FILENO) >= 0) execvp(arguments[0], arguments.data());
   return refusal(command.front(), errno);
 }
 

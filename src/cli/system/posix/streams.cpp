@@ -16,6 +16,13 @@ namespace {
 // Signals of a failed write.
 constexpr int of_writes[] = {SIGPIPE, SIGXFSZ};
 sigset_t changed{};
+int output = STDOUT_FILENO;
+
+// Keeps the output to hmn and the commands that it starts.
+void take_output() noexcept {
+  const int own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (own >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) output = own;
+}
 
 }  // namespace
 
@@ -28,6 +35,11 @@ void prepare_streams() noexcept {
     if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF)
       // Open in the wrong direction, so that uses fail as with a closed descriptor.
       open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  take_output();
+}
+
+int output_descriptor() noexcept {
+  return output;
 }
 
 const sigset_t& signals_changed() noexcept {
@@ -35,7 +47,7 @@ const sigset_t& signals_changed() noexcept {
 }
 
 write_end write_stream(stream to, std::string_view text) {
-  const int descriptor = to == stream::output ? STDOUT_FILENO : STDERR_FILENO;
+  const int descriptor = to == stream::output ? output : STDERR_FILENO;
   while (!text.empty()) {
     const auto written = write(descriptor, text.data(), text.size());
     if (written >= 0)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/system/environment.hpp"
+#include "cli/system/streams.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -19,9 +20,9 @@ std::string locale_name() {
 
 surroundings standard_output_surroundings() {
   surroundings around;
-  around.is_terminal = isatty(STDOUT_FILENO) == 1;
+  around.is_terminal = isatty(output_descriptor()) == 1;
   winsize size{};
-  if (around.is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
+  if (around.is_terminal && ioctl(output_descriptor(), TIOCGWINSZ, &size) == 0) {
     around.columns = size.ws_col;
     around.lines = size.ws_row;
   }

@@ -59,6 +59,11 @@ void prepare_streams() noexcept {
   SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOOPENFILEERRORBOX);
 }
 
+// A driver's library has a C library of its own here: what it prints is left alone.
+int output_descriptor() noexcept {
+  return 1;
+}
+
 write_end write_stream(stream to, std::string_view text) {
   const auto file = GetStdHandle(to == stream::output ? STD_OUTPUT_HANDLE : STD_ERROR_HANDLE);
   if (file == nullptr || file == INVALID_HANDLE_VALUE)

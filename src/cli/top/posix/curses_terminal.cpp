@@ -2,6 +2,7 @@
 #define NCURSES_NOMACROS 1
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -29,10 +30,9 @@ struct screen_size {
   int height = 24;
 };
 
-screen_size size_of_terminal() {
+screen_size size_of_terminal(int output) {
   winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0)
-    return {};
+  if (ioctl(output, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
   return {size.ws_col, size.ws_row};
 }
 
@@ -99,6 +99,33 @@ std::optional<key_press> plain_key(wint_t code) {
   return key_press{key::character, static_cast<char32_t>(code)};
 }
 
+// Silences standard error where it is a terminal: what drivers' libraries print would be in the
+// screen.
+class silence {
+ public:
+  silence() {
+    if (isatty(STDERR_FILENO) != 1) return;
+    before_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (before_ >= 0 && nowhere >= 0) to(nowhere);
+    if (nowhere >= 0) close(nowhere);
+  }
+  silence(const silence&) = delete;
+  silence& operator=(const silence&) = delete;
+  ~silence() {
+    if (before_ < 0) return;
+    to(before_);
+    close(before_);
+  }
+
+ private:
+  static void to(int descriptor) {
+    for (const int each : {STDOUT_FILENO, STDERR_FILENO}) dup2(descriptor, each);
+  }
+
+  int before_ = -1;
+};
+
 struct screen_end {
   void operator()(SCREEN* of) const {
     curs_set(1);
@@ -110,7 +137,7 @@ using screen_handle = std::unique_ptr<SCREEN, screen_end>;
 
 class curses_terminal : public terminal {
  public:
-  curses_terminal(screen_handle screen, bool has_colour);
+  curses_terminal(int output, screen_handle screen, bool has_colour);
 
   int width() const override { return COLS; }
   int height() const override { return LINES; }
@@ -127,6 +154,8 @@ class curses_terminal : public terminal {
   void suspend();
   void take_size();
 
+  int output_;
+  silence silence_;
   restoring restoring_;
   screen_handle screen_;  // ends first
   std::array<attr_t, ink_count> attributes_{};
@@ -134,8 +163,8 @@ class curses_terminal : public terminal {
   std::optional<frame> shown_;
 };
 
-curses_terminal::curses_terminal(screen_handle screen, bool has_colour)
-    : restoring_(restoring_sequence()), screen_(std::move(screen)) {
+curses_terminal::curses_terminal(int output, screen_handle screen, bool has_colour)
+    : output_(output), restoring_(restoring_sequence()), screen_(std::move(screen)) {
   cbreak();
   noecho();
   nonl();
@@ -196,7 +225,7 @@ void curses_terminal::redraw() {
 }
 
 void curses_terminal::take_size() {
-  const auto size = size_of_terminal();
+  const auto size = size_of_terminal(output_);
   if (size.width != COLS || size.height != LINES) resizeterm(size.height, size.width);
 }
 
@@ -254,17 +283,19 @@ void set_character_set() {
 
 }  // namespace
 
-expected<std::unique_ptr<terminal>> open_terminal(const std::string& kind, bool has_colour) {
+expected<std::unique_ptr<terminal>> open_terminal(int output, const std::string& kind,
+                                                  bool has_colour) {
   if (isatty(STDIN_FILENO) != 1)
     return failed("standard input is no terminal: expected one for the keys, or --once");
   set_character_set();
-  keep_terminal_modes();
-  screen_handle screen(newterm(kind.c_str(), stdout, stdin));
+  keep_terminal(output);
+  // Not closed: the screen writes to it until the end.
+  screen_handle screen(newterm(kind.c_str(), fdopen(output, "w"), stdin));
   const auto refused = [&](const char* why) { return failed("TERM \"" + kind + "\": " + why); };
   if (!screen) return refused("the system does not know this terminal");
   if (capability("cup").empty()) return refused("the cursor of this terminal cannot be moved");
   return std::unique_ptr<terminal>(
-      std::make_unique<curses_terminal>(std::move(screen), has_colour));
+      std::make_unique<curses_terminal>(output, std::move(screen), has_colour));
 }
 
 }  // namespace hmn::cli::top

@@ -22,6 +22,7 @@ constexpr std::size_t signal_count = std::size(reported) + std::size(fatal);
 
 // What handlers need, which may not allocate.
 struct kept_state {
+  int output = STDOUT_FILENO;
   std::array<char, 512> sequence{};
   std::size_t length = 0;
   termios modes{};
@@ -43,7 +44,7 @@ void write_all(int to, const char* bytes, std::size_t length) {
 }
 
 void restore_and_raise(int number) {
-  write_all(STDOUT_FILENO, kept.sequence.data(), kept.length);
+  write_all(kept.output, kept.sequence.data(), kept.length);
   if (kept.has_modes) tcsetattr(STDIN_FILENO, TCSANOW, &kept.modes);
   std::signal(number, SIG_DFL);
   raise(number);
@@ -76,7 +77,8 @@ void set_handler(int number, void (*handler)(int), struct sigaction* before) {
 
 }  // namespace
 
-void keep_terminal_modes() {
+void keep_terminal(int output) {
+  kept.output = output;
   kept.has_modes = tcgetattr(STDIN_FILENO, &kept.modes) == 0;
 }
 

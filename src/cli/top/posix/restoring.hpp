@@ -26,7 +26,7 @@ class restoring {
   signal_pipe pipe_;
 };
 
-// Modes of the terminal before anything changed them.
-void keep_terminal_modes();
+// Keeps the terminal's descriptor, and its modes before anything changes them.
+void keep_terminal(int output);
 
 }  // namespace hmn::cli::top

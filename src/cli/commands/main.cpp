@@ -8,6 +8,7 @@
 #include "cli/commands/files.hpp"
 #include "cli/commands/options.hpp"
 #include "cli/exporter/exporter.hpp"
+#include "cli/system/driver_exit.hpp"
 #include "cli/system/streams.hpp"
 #include "cli/text/output.hpp"
 
@@ -30,6 +31,7 @@ expected<exit_code> run(const options& asked) {
                      asked.run == command::record_machine,
                      asked.run != command::top && asked.run != command::exporter});
   if (!in) return in.why();
+  outlive_driver_exits();
   const auto as = choose_style(standard_output_surroundings(), asked.colour);
   switch (asked.run) {
     case command::ps:

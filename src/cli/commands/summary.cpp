@@ -251,7 +251,8 @@ exit_code print_lines(const session& in, const hypomnesis::snapshot& snapshot, c
 
 // Lets the notice about a slow driver report what needs no driver.
 void add_memory_to_notice(const session& in) {
-  static std::string text;
+  // Not destroyed: the notice may be printed until the end.
+  static auto& text = *new std::string;
   hypomnesis::snapshot_options what;
   what.collect = part::system;
   text = "; " + render({ram_line(in.library().take(what).system())}, style{});

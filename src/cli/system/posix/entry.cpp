@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <unistd.h>
+#include <cstdlib>
 
 #include "cli/commands/main.hpp"
+#include "cli/system/driver_exit.hpp"
 #include "platform/sanitizer.hpp"
 
 // Ends without the ends of the loader and of the libraries: a driver's may wait for a lock that a
@@ -9,5 +10,5 @@
 int main(int argc, char** argv) {
   const int code = hmn::cli::run_program(argc, argv);
   if (hmn::platform::is_address_sanitized || hmn::platform::is_thread_sanitized) return code;
-  _exit(code);
+  hmn::cli::end_now(code);
 }

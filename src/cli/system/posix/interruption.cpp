@@ -2,13 +2,13 @@
 #include "cli/system/interruption.hpp"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
 #include <thread>
 #include <utility>
 
+#include "cli/system/driver_exit.hpp"
 #include "cli/system/thread.hpp"
 
 namespace hmn::cli {
@@ -54,7 +54,7 @@ void interruption::state::wait() noexcept {
     if (sigwait(&set, &signal) != 0) continue;
     if (over) return;
     // Exit at once: a write may be blocked.
-    if (!is_first) _exit(128 + signal);
+    if (!is_first) end_now(128 + signal);
     stop();
   }
 }

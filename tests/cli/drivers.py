@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """drivers.py NVML NVIDIA_SMI: hmn with fake drivers: NVML's library, the nvidia-smi program."""
+import concurrent.futures
 import json
 import os
 import shutil
@@ -249,7 +250,7 @@ class Nvml(Machines):
         self.assertEqual(line.count("NVML code 18"), 1, line)
 
     def test_a_slow_start_is_explained_where_the_driver_is_loaded(self):
-        slow = TWO_CARDS | {"rules": [{"call": "nvmlInit*", "delay_ms": 4000, "times": 1}]}
+        slow = TWO_CARDS | {"rules": [{"call": "nvmlInit*", "delay_ms": 2500, "times": 1}]}
         (self.folder / "loaded" / "driver" / "nvidia").mkdir(parents=True)
         (self.folder / "none").mkdir()
         for proc, said in (("loaded", "; without persistence mode NVIDIA's takes seconds"), ("none", "\n")):
@@ -277,7 +278,105 @@ class Nvml(Machines):
         self.assertRegex(result.err, r"(?m)^hmn: trace: (GPU 0: )?nvml: .*nvml\w+.*\d\.\d{3} ms")
 
 
+LLAMA = {"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2816, "num_hidden_layers": 4,
+         "num_attention_heads": 16, "num_key_value_heads": 4, "vocab_size": 32000, "torch_dtype": "bfloat16"}
+
+
+class EveryCommand(Machines):
+    """No command hangs, ends in silence or prints what it does not mean to, whatever a driver's library does."""
+
+    def outcomes(self, scenario, *limit, at_once=2, patience="60s", **keys):
+        """What each command prints, and the seconds that it takes."""
+        path = self.folder / "scenario.json"
+        path.write_text(json.dumps(scenario))
+        env = environment(**({"HMN_NVML": NVML, "FAKE_NVML_SCENARIO": str(path),
+                              "HMN_NVIDIA_SMI": str(self.folder / "none")} | keys))
+        model = self.folder / "config.json"
+        model.write_text(json.dumps(LLAMA))
+        commands = ((), ("--json",), ("ps",), ("ps", "--json"), ("top", "--once"), ("snapshot",),
+                    ("log", "--count", "1"), ("log", "--count", "1", "--csv"), ("log", "--count", "1", "--json"),
+                    ("metrics",), ("metrics", "--json"), ("fit", model), ("fit", "--json", model), ("doctor",),
+                    ("doctor", "--json"), ("watch", "--duration", "100ms", str(os.getpid())),
+                    ("exporter", "--once"), ("run", "echo", "started"), ("spill", "echo", "started"),
+                    ("wait", "--free", "1MiB", "--timeout", patience, "echo", "started"),
+                    ("record-machine", "--force", self.folder / "recorded.json"))
+
+        def outcome(command):
+            own = limit if command[:1] not in (("wait",), ("record-machine",)) else ()
+            begun = time.monotonic()
+            result = run(*command[:1], *own, *command[1:], env=env)
+            return command, result, time.monotonic() - begun
+        with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+            return list(pool.map(outcome, commands))
+
+    def check_given_up(self, reason, *arguments, **keys):
+        # All at once, since they wait.
+        for command, result, seconds in self.outcomes(*arguments, at_once=32, patience="2s", **keys):
+            if len(COMMAND) == 1:
+                self.assertLess(seconds, 20, command)  # of a minute
+            self.assertNotIn(result.code, range(128, 256), (command, result.err))
+            if command[:1] == ("wait",):
+                self.assertEqual((result.code, result.out), (124, ""), result.err)
+            elif command[:1] in (("run",), ("spill",)):
+                self.assertEqual((result.code, result.out), (0, "started\n"), result.err)
+            elif result.out == "":
+                self.assertTrue(result.code != 0 or command[:1] == ("record-machine",), command)
+            if command[:1] not in (("exporter",), ("record-machine",)):
+                self.assertRegex(result.out + result.err, reason, command)
+
+    def test_a_driver_that_hangs_is_given_up_and_named(self):
+        one = {"devices": TWO_CARDS["devices"][:1]}
+        for rule in ({"call": "nvmlInit*"}, {"call": "nvmlDevice*", "holds_lock": True}):
+            self.check_given_up("still being opened|did not answer|does not answer",
+                                one | {"rules": [rule | {"hang": True}]})
+
+    @unittest.skipIf(len(COMMAND) > 1, "an emulated program starts no emulated one")
+    def test_a_program_that_hangs_is_given_up_and_named(self):
+        tool = self.folder / "nvidia-smi"
+        shutil.copy(NVIDIA_SMI, tool)
+        tool.with_suffix(".json").write_text(json.dumps(SMI_CARD | {"behaviour": {"hang": True}}))
+        broken = {"rules": [{"call": "nvmlInit*", "result": 999}]}
+        self.check_given_up("did not answer|NVML code 999", broken, HMN_NVIDIA_SMI=str(tool))
+
+    def test_a_driver_that_ends_the_program_ends_its_own_call_alone(self):
+        one = {"devices": TWO_CARDS["devices"][:1]}
+        for call, end in (("nvmlInit*", "exit"), ("nvmlInit*", "quick_exit"), ("nvmlInit*", "_exit"),
+                          ("nvmlDevice*", "exit")):
+            self.check_given_up("a driver's library called exit", one | {"rules": [{"call": call, "ends": end}]},
+                                "--timeout", "1s")
+
+    def test_gpus_of_which_one_ends_the_program_are_shown(self):
+        ends = TWO_CARDS | {"rules": [{"call": "nvmlDeviceGetMemoryInfo*", "device": 0, "ends": "exit"}]}
+        for command, result, _ in self.outcomes(ends):
+            if command[:1] in (("run",), ("spill",), ("wait",)):
+                self.assertEqual((result.code, result.out), (0, "started\n"), (command, result.err))
+            elif command[:1] not in (("record-machine",), ("watch",), ("ps",)):
+                self.assertRegex(result.out, r"\bL4\b", (command, result.err))
+
+    def test_what_a_driver_prints_is_no_output(self):
+        noisy = TWO_CARDS | {"rules": [{"call": "nvml*", "prints": "NOISE {"}]}
+        for command, result, _ in self.outcomes(noisy):
+            self.assertNotIn("NOISE", result.out, command)
+            self.assertIn("NOISE {", result.err, command)
+            if command[:1] in (("run",), ("spill",), ("wait",)):
+                self.assertEqual(result.out, "started\n")
+            elif command[:1] not in (("record-machine",), ("ps",), ("watch",)):
+                self.assertRegex(result.out, r"\bL4\b", command)
+            if "--json" in command or command[:1] == ("snapshot",):
+                for line in result.out.splitlines():
+                    strict_json(line)
+
+
 class TwoDrivers(KernelCard):
+    def test_a_driver_that_ends_the_program_hides_no_card_of_another(self):
+        scenario = self.folder / "scenario.json"
+        scenario.write_text(json.dumps(TWO_CARDS | {"rules": [{"call": "nvmlInit*", "ends": "exit"}]}))
+        for arguments in (("--json",), ("snapshot",), ("log", "--json", "--count", "1"), ("exporter", "--once"),
+                          ("metrics", "--json"), ("ps", "--json")):
+            result = run(*arguments, env=environment(HMN_NVML=NVML, FAKE_NVML_SCENARIO=str(scenario),
+                                                     HMN_NVIDIA_SMI=str(self.folder / "none"), **self.env))
+            self.assertIn("0000:03:00.0", result.out, (arguments, result.err))
+
     def test_a_driver_that_hangs_holds_up_no_card_of_another(self):
         scenario = self.folder / "scenario.json"
         for call in ("nvmlInit*", "nvmlDeviceGetCount*"):

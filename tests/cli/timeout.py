@@ -82,8 +82,8 @@ class Timeout(Machines):
 
     def test_a_slow_driver_is_waited_for_and_the_wait_explained(self):
         result, seconds = self.timed("--json", devices=[card()],
-                                     delays=[{"call": "open", "ms": 4000}])
-        self.assertGreater(seconds, 3.9)
+                                     delays=[{"call": "open", "ms": 2500}])
+        self.assertGreater(seconds, 2.4)
         self.assertEqual(len(strict_json(result.out)), 1)
         self.assertEqual(result.code, 0)
         self.assertEqual(result.err.count(NOTICE), 1)

@@ -51,11 +51,21 @@ class Hangs(Drivers):
         screen.keys("q")
         self.assertEqual(screen.exit_status(), 0)
 
-    def test_a_driver_that_hangs_at_its_start_stops_no_key(self):
-        screen = self.open({"devices": [gpu(0)], "rules": [{"call": "nvmlInit*", "hang": True}]})
-        screen.until_has("hmn top")
+    def test_a_driver_that_hangs_or_ends_the_program_at_its_start_stops_no_key(self):
+        for fault in ({"hang": True}, {"ends": "exit"}, {"ends": "_exit"}):
+            screen = self.open({"devices": [gpu(0)], "rules": [{"call": "nvmlInit*"} | fault]})
+            screen.until_has("hmn top")
+            screen.keys("?")
+            screen.until_has("filter as you type")
+            screen.keys("q", "q")
+            self.assertEqual(screen.exit_status(), 0)
+
+    def test_what_a_driver_prints_is_not_in_the_screen(self):
+        screen = self.open({"devices": [gpu(0), gpu(1)], "rules": [{"call": "nvml*", "prints": "NOISE"}]})
+        frame = screen.until(lambda now: re.search(r"1 L1 +█+.* 61%", now), "loads")
+        self.assertNotIn("NOISE", frame)
         screen.keys("?")
-        screen.until_has("filter as you type")
+        self.assertNotIn("NOISE", screen.until(lambda now: "filter as you type" in now, "help"))
         screen.keys("q", "q")
         self.assertEqual(screen.exit_status(), 0)
 

@@ -39,7 +39,7 @@ void add_common_but_timeout(CLI::App& app, common_texts& into) {
 
 void add_common(CLI::App& app, common_texts& into) {
   add_values(app, {{"--timeout", &into.timeout, "DURATION",
-                    "Maximum wait for drivers: 500ms, 30s, 5m, 1h [60s]"}});
+                    "Maximum wait for drivers: 500ms, 30s, 5m, 1h"}});
   add_common_but_timeout(app, into);
 }
 

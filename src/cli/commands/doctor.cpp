@@ -57,7 +57,7 @@ section inspect_sources(const session& in, site at) {
   section out{"Sources", {}};
   for (std::uint32_t number = 1; number < numbers; ++number) {
     const auto source = static_cast<backend_id>(number);
-    if (!hypomnesis::has_backend(source) || is_listed_elsewhere(source)) continue;
+    if (is_listed_elsewhere(source) || !hypomnesis::has_backend(source)) continue;
     if (const auto info = in.backend(source))
       out.findings.push_back(inspect_source(hypomnesis::name(source), *info, at));
   }

@@ -15,20 +15,30 @@
 namespace hmn::cli {
 namespace {
 
-// Bounds the wait for a driver that starts: what hangs must not keep the screen empty, unless the
-// user has given a timeout, or a device that must be found first.
+// Longest search for GPUs before a command is started, or the screen shows what is known.
+constexpr std::uint32_t short_search_ms = 2000;
+constexpr std::uint32_t usual_search_ms = 5000;
+
+// Bounds the wait for a driver that starts or hangs, unless the user has given a timeout.
+std::uint32_t search_time(const options& asked) {
+  if (asked.has_timeout || asked.run == command::wait) return asked.timeout_ms;
+  const bool is_short = asked.run == command::run || asked.run == command::spill;
+  return is_short ? short_search_ms : usual_search_ms;
+}
+
+// Returns the timeout, or that of the screen, which must not stay empty, unless a device must be
+// found first.
 std::uint32_t open_timeout(const options& asked) {
-  constexpr std::uint32_t of_screen_ms = 2000;
   const bool is_bounded = asked.run == command::top && !asked.has_timeout && !asked.device;
-  return is_bounded ? of_screen_ms : asked.timeout_ms;
+  return is_bounded ? short_search_ms : asked.timeout_ms;
 }
 
 expected<exit_code> run(const options& asked) {
   if (auto refused = check_files(asked)) return *std::move(refused);
   // Never closed: the kernel ends what a driver's library holds in less time.
   static const auto in =
-      session::open({open_timeout(asked), asked.has_timeout, asked.trace, asked.machine,
-                     asked.run == command::record_machine,
+      session::open({open_timeout(asked), search_time(asked), asked.has_timeout, asked.trace,
+                     asked.machine, asked.run == command::record_machine,
                      asked.run != command::top && asked.run != command::exporter});
   if (!in) return in.why();
   outlive_driver_exits();

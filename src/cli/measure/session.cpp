@@ -15,6 +15,7 @@
 #include "cli/system/inspect.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/diagnostics.hpp"
+#include "cli/text/output.hpp"
 #include "cli/units.hpp"
 
 namespace hmn::cli {
@@ -99,6 +100,7 @@ bool is_late(const hypomnesis::snapshot& list) {
 session::session(const session_settings& asked)
     : library_(options_of(asked)),
       ends_(clock::now() + milliseconds(asked.timeout_ms)),
+      search_(asked.search_ms),
       has_timeout_(asked.has_timeout),
       is_traced_(asked.trace),
       is_simulated_(!asked.machine.empty() || simulation_file().has_value()) {}
@@ -125,6 +127,13 @@ expected<session> session::open(const session_settings& asked) {
   return opened;
 }
 
+// Reports an end of the search by itself: a driver may only be slow to start.
+void session::report_given_up(const hypomnesis::snapshot& found) const {
+  if (is_over() || found.info().device_count != 0) return;
+  write_notice(fmt::format("no GPU was listed within {} s; --timeout waits longer",
+                           search_ / std::chrono::seconds(1)));
+}
+
 milliseconds session::time_left() const {
   const auto left = std::chrono::ceil<milliseconds>(ends_ - clock::now());
   return std::max(left, milliseconds(1));
@@ -139,15 +148,21 @@ milliseconds session::patience() const {
 // --timeout a driver that does not answer holds up no device of another one.
 hypomnesis::snapshot session::list_until_answered(hypomnesis::snapshot_options what) const {
   constexpr milliseconds pause(100);
-  const auto whole = time_left();
+  const auto whole = std::min(time_left(), search_);
+  const auto until = clock::now() + whole;
   what.deadline = whole - std::min(opening_part(whole), whole - milliseconds(1));
   if (!has_timeout_) what.deadline = std::min(what.deadline, usual_listing);
   for (;;) {
     auto found = library_.take(what);
-    if (!is_late(found) || is_over()) return found;
+    if (!is_late(found)) return found;
+    if (clock::now() >= until) {
+      report_given_up(found);
+      return found;
+    }
     if (!has_timeout_ && found.info().device_count != 0) return found;
-    std::this_thread::sleep_until(std::min(clock::now() + pause, ends_));
-    what.deadline = time_left();
+    std::this_thread::sleep_until(std::min(clock::now() + pause, until));
+    what.deadline =
+        std::max(std::chrono::ceil<milliseconds>(until - clock::now()), milliseconds(1));
   }
 }
 
@@ -156,8 +171,9 @@ hypomnesis::snapshot session::list(hypomnesis::part with) const {
   hypomnesis::snapshot_options what;
   what.collect = with | hypomnesis::part::devices;
   auto found = list_until_answered(what);
-  listing_ = std::chrono::duration_cast<milliseconds>(clock::now() - begun);
   listed_ = device_list{found.devices(), why_search_failed(found)};
+  if (!listed_->why_failed)
+    listing_ = std::chrono::duration_cast<milliseconds>(clock::now() - begun);
   return found;
 }
 
@@ -190,7 +206,7 @@ hypomnesis::snapshot session::collect(const hypomnesis::snapshot_options& what) 
     if (listed_->devices.empty() && may_be_all) return first;
     if ((what.collect & ~(of_host | part::devices)) == part{}) return first;
   }
-  auto whole = take(what);
+  auto whole = listed_->why_failed ? take_briefly(what) : take(what);
   if (is_traced_) print_trace(whole);
   return whole;
 }

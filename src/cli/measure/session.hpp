@@ -26,6 +26,8 @@ auto attempt(Call call, std::string* why = nullptr) -> std::optional<decltype(ca
 
 struct session_settings {
   std::uint32_t timeout_ms = 0;
+  // Longest search for devices while none is known: what hangs must not delay what answers.
+  std::uint32_t search_ms = 0;
   bool has_timeout = false;  // given by the user: a reading may take as long
   bool trace = false;
   std::string machine;  // path of a machine file; empty: this machine
@@ -82,12 +84,14 @@ class session {
   explicit session(const session_settings& asked);
   hypomnesis::snapshot list(hypomnesis::part with) const;
   hypomnesis::snapshot list_until_answered(hypomnesis::snapshot_options what) const;
+  void report_given_up(const hypomnesis::snapshot& found) const;
 
   hypomnesis::context library_;
   clock::time_point ends_;
+  std::chrono::milliseconds search_;
   bool has_timeout_;
   mutable std::optional<device_list> listed_;
-  mutable std::chrono::milliseconds listing_{};  // time that the list of devices took
+  mutable std::chrono::milliseconds listing_{};  // time that listing took, if it succeeded
   bool is_traced_;
   bool is_simulated_;
 };

@@ -174,7 +174,8 @@ expected<exit_code> run_as_text(const session& in, const run_settings& how) {
   if (frames == 1) reading.process_interval = reading.interval;
   reader from(in, reading);
   std::uint64_t readings = 0, printed = 0;
-  std::optional<std::string> why_failed;
+  bool has_failed = false;  // the last search
+  std::string why_failed;
   while (printed < frames) {
     std::shared_ptr<const machine_reading> fresh;
     {
@@ -184,8 +185,8 @@ expected<exit_code> run_as_text(const session& in, const run_settings& how) {
     }
     if (!fresh) break;
     if (how.is_traced) print_trace(*fresh->from);
-    why_failed.reset();
-    if (fresh->search_failed) why_failed = fresh->why_partial;
+    has_failed = fresh->search_failed;
+    why_failed = fresh->why_partial;
     shown.take(std::move(fresh));
     // Loads and rates need a reading before.
     if (++readings == 1) continue;
@@ -194,7 +195,7 @@ expected<exit_code> run_as_text(const session& in, const run_settings& how) {
     if (result == write_result::failed) return exit_code::failed;
     ++printed;
   }
-  if (why_failed) return failed("the search for GPUs failed: " + *why_failed);
+  if (has_failed) return failed("the search for GPUs failed: " + why_failed);
   return exit_code::done;
 }
 

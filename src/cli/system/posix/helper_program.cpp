@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cli/system/streams.hpp"
 #include "platform/library.hpp"
 
 namespace hmn::cli {
@@ -17,6 +18,7 @@ failure become(const std::string& program, const std::vector<std::string>& comma
   std::vector<char*> words;
   for (const auto& word : command_line) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  dup2(output_descriptor(), STDOUT_FILENO);  // the output that the user gave
   // As installed, and in a build folder.
   const auto installed = folder + "/" HMN_LIBEXEC_FROM_BIN "/hypomnesis/" + program;
   execv(installed.c_str(), words.data());

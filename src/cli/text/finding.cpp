@@ -78,7 +78,8 @@ constexpr remedy remedies[] = {
      "run as root, or once: setcap cap_perfmon+ep \"$(command -v hmn)\"",
      "run as root, in a container that has the right (--cap-add PERFMON)"},
     {problem::no_driver,
-     "install and load the GPU's driver, with its libraries; for the reason of a failure see dmesg",
+     "install and load the GPU's driver, with its libraries; for the reason of a failure see the "
+     "system's log",
      "load the GPU's driver on the host, then start the container with the GPU: --gpus all for "
      "NVIDIA's, else --device /dev/dri, and for ROCm the node of kfd"},
     {problem::no_host_files,

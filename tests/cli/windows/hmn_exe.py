@@ -84,7 +84,7 @@ class Looks(Hmn):
         self.assertIn("0 GPU processes found", self.err)
 
     def test_the_doctor_names_no_source_of_another_system(self):
-        text = self.hmn("doctor")
+        text = self.hmn("doctor", code=1)  # Wine without a display has no graphics to list
         for title in ("Version", "NVIDIA", "Sources", "Job object", "Permissions", "GPUs", "Readings"):
             self.assertIn(f"\n{title}\n", "\n" + text)
         for name in ("amdgpu", "i915", "/proc", "/sys", "metal", "CAP_", "root"):

@@ -21,17 +21,18 @@ struct counter_row {
   std::string object, counter, instance, value, status = "0";
 };
 
-// A card of 1000 bytes, of which 100 are in use: 50 of them committed by process 4321.
+// A card of 1000 MB, of which 100 are in use: 50 of them committed by process 4321.
 struct machine {
-  std::map<std::string, std::string> card{
-      {"luid", "0x103D8"}, {"dedicated", "1000"},   {"shared", "2000"}, {"budget", "900"},
-      {"used", "40"},      {"host budget", "1800"}, {"host used", "5"}};
+  std::map<std::string, std::string> card{{"luid", "0x103D8"},      {"dedicated", "1000000000"},
+                                          {"shared", "2000000000"}, {"budget", "900000000"},
+                                          {"used", "40000000"},     {"host budget", "1800000000"},
+                                          {"host used", "5000000"}};
   std::vector<counter_row> rows{
-      {"GPU Adapter Memory", "Dedicated Usage", of_card, "100"},
-      {"GPU Adapter Memory", "Shared Usage", of_card, "10"},
-      {"GPU Process Memory", "Dedicated Usage", "pid_4321_" + of_card, "50"},
-      {"GPU Process Memory", "Shared Usage", "pid_4321_" + of_card, "4"},
-      {"GPU Process Memory", "Local Usage", "pid_4321_" + of_card, "45"},
+      {"GPU Adapter Memory", "Dedicated Usage", of_card, "100000000"},
+      {"GPU Adapter Memory", "Shared Usage", of_card, "10000000"},
+      {"GPU Process Memory", "Dedicated Usage", "pid_4321_" + of_card, "50000000"},
+      {"GPU Process Memory", "Shared Usage", "pid_4321_" + of_card, "4000000"},
+      {"GPU Process Memory", "Local Usage", "pid_4321_" + of_card, "45000000"},
       {"GPU Engine", "Utilization Percentage", "pid_4321_" + of_card + engine, "30"}};
   std::string lie = "none";  // HMN_FAKE_LIE
 
@@ -64,10 +65,11 @@ struct lie {
   expectations sees;  // where it differs from the honest machine
 };
 
-const expectations honest{
-    {"total_bytes", "1000"},    {"used_bytes", "100"},     {"free_bytes", "900"},
-    {"budget_bytes", "900"},    {"self.used_bytes", "40"}, {"self.host_pool_bytes", "5"},
-    {"gpu_busy_percent", "30"}, {"processes", "listed"},   {"pid:4321", "45"}};
+const expectations honest{{"total_bytes", "1000000000"},   {"used_bytes", "100000000"},
+                          {"free_bytes", "900000000"},     {"budget_bytes", "900000000"},
+                          {"self.used_bytes", "40000000"}, {"self.host_pool_bytes", "5000000"},
+                          {"gpu_busy_percent", "30"},      {"processes", "listed"},
+                          {"pid:4321", "45000000"}};
 
 expectations with(const expectations& differences) {
   expectations all = honest;
@@ -132,7 +134,7 @@ expectations lost() {
   for (expectation& e : all) {
     if (e.key == "gpu_busy_percent") e.is = "30";
     if (e.key == "processes") e.is = "listed";
-    if (e.key == "pid:4321") e.is = "45";
+    if (e.key == "pid:4321") e.is = "45000000";
   }
   return all;
 }
@@ -205,7 +207,7 @@ TEST_CASE("DXGI: the values of a card") {
           [](machine& m) { m.card["budget"] = "0"; },
           {{"budget_bytes", "unsupported"}}},
          {"the caller uses more than there is",
-          [](machine& m) { m.card["used"] = "1001"; },
+          [](machine& m) { m.card["used"] = "1001000000"; },
           {{"self.used_bytes", "implausible"}}},
          {"the caller uses a huge amount",
           [](machine& m) { m.card["used"] = "0x8000000000000000"; },
@@ -240,7 +242,7 @@ TEST_CASE("PDH: the values of a card") {
   check({{"below 0", [](machine& m) { m.rows[in_use].value = "-1"; }, none("failed")},
          {"huge", [](machine& m) { m.rows[in_use].value = "0x7FFFFFFFFFFFFFFF"; },
           none("implausible")},
-         {"more than there is", [](machine& m) { m.rows[in_use].value = "1001"; },
+         {"more than there is", [](machine& m) { m.rows[in_use].value = "1001000000"; },
           none("implausible")},
          {"a row that failed", [](machine& m) { m.rows[in_use].status = "0xC0000BBA"; },
           none("failed")},
@@ -263,7 +265,7 @@ TEST_CASE("PDH: the values of a process, and the load") {
           [](machine& m) { m.rows[resident].value = m.rows[committed].value = "-1"; },
           {{"pid:4321", "failed"}}},
          {"more than there is",
-          [](machine& m) { m.rows[resident].value = "1001"; },
+          [](machine& m) { m.rows[resident].value = "1001000000"; },
           {{"pid:4321", "implausible"}}},
          {"twice", [](machine& m) { m.rows.push_back(m.rows[resident]); }, {}},
          {"without a number",

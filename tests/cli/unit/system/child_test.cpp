@@ -191,6 +191,7 @@ TEST_CASE("what the terminal sends is not passed on") {
   const pid_t us = forkpty(&terminal, nullptr, nullptr, nullptr);
   REQUIRE(us >= 0);
   if (us == 0) {
+    hmn::cli::prepare_streams();  // the output is the terminal
     auto made = child::start({"setsid", "sh", "-c", command});
     if (made) made->wait();
     _exit(made ? static_cast<int>(made->end().status) : 1);

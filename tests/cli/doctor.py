@@ -61,7 +61,9 @@ class Doctor(Machines):
         nodes.mkdir(parents=True)
         if with_node:  # major 1, minor 3, as in its file dev
             (nodes / "renderD128").symlink_to("/dev/null")
-        return tree | {"HMN_DEV": str(self.folder / "dev")}
+        # AMD's tools, where they are installed, find no driver of theirs.
+        none = str(self.folder / "none")
+        return tree | {"HMN_DEV": str(self.folder / "dev"), "HMN_ROCM_SMI": none, "HMN_AMD_SMI": none}
 
     def test_each_source_has_a_row(self):
         text = self.examine(**self.tree())

@@ -63,8 +63,7 @@ void sleep_watch::list() {
   found_.clear();
   list_from_driver();
   if (found_.empty()) list_from_bus();
-  std::ranges::stable_sort(
-      found_, [](const watched& a, const watched& b) { return a.address < b.address; });
+  std::ranges::sort(found_, {}, &watched::address);
   if (std::ranges::equal(devices_, found_, {}, &watched::address, &watched::address)) return;
   ++changes_;
   devices_.swap(found_);

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/identities.hpp"
+#include "model/function_ref.hpp"
 #include "model/pci_address.hpp"
 #include "model/plausible.hpp"
 #include "model/record.hpp"
@@ -111,6 +112,7 @@ std::uint64_t taken_by(const device_answer& one, const device& gpu, const source
 
 // Returns what a partition can have of its GPU's memory. Each of AMD's may have all of it.
 std::optional<std::uint64_t> most_of(const device& d, const source_answer& all) {
+  if (!d.parent) return std::nullopt;
   const auto is_gpu = [&](const device_answer& a) { return d.parent == a.identity.number; };
   const auto found = std::ranges::find_if(all.devices, is_gpu);
   if (found == all.devices.end() || !found->identity.memory_total) return std::nullopt;
@@ -169,8 +171,7 @@ void read_processes(device_source& from, const plan& p, device_answer& d, readin
   settle(d.processes, from, p, std::move(ok));
 }
 
-void read_metrics(device_source& from, const plan& p, device_answer& d, const source_answer&,
-                  reading& r) {
+void read_metrics(device_source& from, const plan& p, device_answer& d, reading& r) {
   std::vector<metric> fresh;
   result<void> ok = from.metrics(d.identity.number, p.slow, fresh, r);
   if (ok) keep_plausible(fresh, d.identity.number, r, &d.energy);
@@ -194,12 +195,12 @@ bool is_meant(const plan& p, const device_answer& d) {
 }
 
 // Reads a part of each device that the plan is about.
-void read_each(device_source& from, const plan& p, source_answer& out, reading& r, progress done,
-               decltype(read_device)& read) {
+void read_each(const plan& p, source_answer& out, progress done,
+               function_ref<void(device_answer&)> read) {
   const std::size_t before = out.diagnostics.size();
   for (device_answer& d : out.devices) {
     if (!is_meant(p, d)) continue;
-    read(from, p, d, out, r);
+    read(d);
     done(&d);
     // Devices of one source mostly lack the same: reserves for all at once.
     if (p.only || &d != out.devices.data()) continue;
@@ -220,9 +221,10 @@ void serve(device_source& from, const plan& p, source_answer& out, reading& r, p
     }
     done(nullptr);
   }
-  read_each(from, p, out, r, done, read_device);
+  read_each(p, out, done, [&](device_answer& d) { read_device(from, p, d, out, r); });
   // Read last: slow metrics of one device must not delay the memory of another.
-  if (p.metrics) read_each(from, p, out, r, done, read_metrics);
+  if (!p.metrics) return;
+  read_each(p, out, done, [&](device_answer& d) { read_metrics(from, p, d, r); });
 }
 
 // Text short enough to be stored without an allocation, which may fail here.

@@ -465,9 +465,10 @@ void drop_implausible(device& d, when_dropped report) {
     }
   }
   // The host's own bridge is there. Sources that read the bus report what is on it.
-  constexpr std::uint32_t told =
+  constexpr std::uint32_t reporting =
       of({source::nvml, source::nvidia_smi, source::amd_smi, source::rocm_smi});
-  if ((told & of({d.from})) == 0 || parse_pci_address(d.pci_bus_id.view()) != pci_address{}) return;
+  if ((reporting & of({d.from})) == 0 || parse_pci_address(d.pci_bus_id.view()) != pci_address{})
+    return;
   report(device_field::pci_bus_id,
          {status::backend,
           d.from,

@@ -34,8 +34,7 @@ class library {
 
 struct library::open_result {
   library value;
-  std::string error_text;  // the loader's own message; empty on success
-  bool lacked_memory = false;
+  std::string error_text;   // the loader's own message; empty on success
   bool is_missing = false;  // there is no such file; not that it is broken, or lacks another
 
   explicit operator bool() const noexcept { return static_cast<bool>(value); }

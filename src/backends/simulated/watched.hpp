@@ -12,7 +12,7 @@ namespace hmn::simulated {
 // Wraps sources, so that each call is in the scope of a recording.
 std::unique_ptr<host_source> watch(std::shared_ptr<platform::recording> in,
                                    std::unique_ptr<host_source> real);
-// `told` records values of a source that reads no files; it may be null.
+// `reported` records values of a source that reads no files; it may be null.
 std::unique_ptr<device_source> watch(std::shared_ptr<platform::recording> in,
                                      std::unique_ptr<device_source> real,
                                      const std::shared_ptr<scenario>& reported);

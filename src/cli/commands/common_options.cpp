@@ -2,11 +2,11 @@
 #include "cli/commands/common_options.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <limits>
 
-#include <CLI/CLI.hpp>
 #include "cli/text/duration.hpp"
 #include "cli/text/word_choice.hpp"
 

@@ -239,7 +239,8 @@ expected<exit_code> run_doctor(const session& in, const options& asked, const st
   if (seen.simulated)
     report.push_back(simulation(asked));
   else
-    add(inspect_machine({seen.nvidia, seen.last().devices(), seen.last().system(), seen.sources}),
+    add(inspect_machine(
+            {seen.nvidia, seen.last().devices(), seen.last().system(), seen.sources, seen.at}),
         report);
   report.push_back(devices(in, seen));
   report.push_back(readings(seen));

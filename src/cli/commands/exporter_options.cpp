@@ -2,13 +2,13 @@
 #include "cli/commands/exporter_options.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <limits>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include "cli/commands/common_options.hpp"
 #include "cli/text/duration.hpp"
 #include "cli/text/word_choice.hpp"

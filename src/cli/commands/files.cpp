@@ -7,6 +7,7 @@
 
 #include "cli/system/child.hpp"
 #include "cli/system/file.hpp"
+#include "cli/text/output.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -81,6 +82,12 @@ std::optional<failure> check_files(const options& of) {
   for (const auto& each : written)
     if (auto refused = why_not_writable(each)) return refused;
   return std::nullopt;
+}
+
+void count_unwritten(const std::optional<failure>& why, exit_code& code) {
+  if (!why) return;
+  write_notice(why->message);
+  if (code == exit_code::done) code = exit_code::wrapper_failed;
 }
 
 }  // namespace hmn::cli

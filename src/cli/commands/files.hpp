@@ -10,4 +10,8 @@ namespace hmn::cli {
 // program to run, two options name one file, or a file cannot be written.
 std::optional<failure> check_files(const options& of);
 
+// Reports a file that was asked for and could not be written, which turns a success into a failure
+// of hmn.
+void count_unwritten(const std::optional<failure>& why, exit_code& code);
+
 }  // namespace hmn::cli

@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 #include <hypomnesis.hpp>
 
 #include <algorithm>
 #include <memory>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include "cli/commands/common_options.hpp"
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/exporter_options.hpp"

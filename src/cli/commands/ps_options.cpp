@@ -2,12 +2,12 @@
 #include "cli/commands/ps_options.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <charconv>
 #include <limits>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include "cli/commands/common_options.hpp"
 #include "cli/commands/process_columns.hpp"
 #include "cli/text/word_choice.hpp"

@@ -4,6 +4,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
+#include "cli/commands/files.hpp"
 #include "cli/commands/run_report.hpp"
 #include "cli/measure/timeline.hpp"
 #include "cli/system/child.hpp"
@@ -79,20 +80,17 @@ expected<child> start(const std::vector<std::string>& command, std::optional<com
   return started;
 }
 
-// Turns a success into a failure if requested output could not be written.
 exit_code report(const run_outcome& of, const recorder& record, const options& asked,
                  const style& as) {
   write_report(run_text(of, asked.trace));
   auto code = of.result.end.status;
-  const auto count = [&code](const std::optional<failure>& wrong) {
-    if (!wrong) return;
-    write_notice(wrong->message);
-    if (code == exit_code::done) code = exit_code::wrapper_failed;
-  };
-  count(record.why());
-  if (const auto& plot = asked.measured.plot)
-    count(write_file(*plot, plot->path == "-" ? text_of(run_plot(of), as) : svg_of(run_plot(of))));
-  for (const auto& each : asked.measured.reports) count(write_file(each, run_json(of)));
+  count_unwritten(record.why(), code);
+  if (const auto& plot = asked.measured.plot) {
+    const auto made = run_plot(of);
+    count_unwritten(write_file(*plot, plot->path == "-" ? text_of(made, as) : svg_of(made)), code);
+  }
+  for (const auto& each : asked.measured.reports)
+    count_unwritten(write_file(each, run_json(of)), code);
   return code;
 }
 

@@ -3,6 +3,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
+#include "cli/commands/files.hpp"
 #include "cli/commands/spill_report.hpp"
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/ticks.hpp"
@@ -84,12 +85,7 @@ expected<exit_code> run_spill(const session& in, const options& asked, const sty
                bounds_text("hmn spill", observing->bounds()));
   auto code = running->end().status;
   const auto json = json_of(*observing, code);
-  for (const auto& each : asked.spill.reports) {
-    const auto wrong = write_file(each, json);
-    if (!wrong) continue;
-    write_notice(wrong->message);
-    if (code == exit_code::done) code = exit_code::wrapper_failed;
-  }
+  for (const auto& each : asked.spill.reports) count_unwritten(write_file(each, json), code);
   return code;
 }
 

@@ -2,11 +2,11 @@
 #include "cli/commands/timed_options.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
 
-#include <CLI/CLI.hpp>
 #include "cli/commands/common_options.hpp"
 #include "cli/measure/timeline.hpp"
 #include "cli/text/duration.hpp"

@@ -2,10 +2,10 @@
 #include "cli/fit/options.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <charconv>
 
-#include <CLI/CLI.hpp>
 #include "cli/fit/storage.hpp"
 #include "cli/text/word_choice.hpp"
 

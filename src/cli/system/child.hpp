@@ -44,7 +44,7 @@ class child {
   using clock = std::chrono::steady_clock;
 
   // Returns why start() would not find a program that could be run, with exit_code 127 or 126; none
-  // where only starting it can tell.
+  // where only starting it can show.
   static std::optional<failure> why_not_found(const std::string& program);
   // Fails with exit_code 127 (not found) or 126 for a command that cannot be started.
   static expected<child> start(const std::vector<std::string>& command);

@@ -21,6 +21,7 @@ struct machine_evidence {
   std::vector<hypomnesis::device> devices;
   std::optional<hypomnesis::system_memory> memory;
   section sources;
+  site at = site::host;  // own_site()
 };
 
 // Returns findings about this system that limit its measurements.

@@ -89,12 +89,10 @@ constexpr remedy remedies[] = {
     {problem::not_answered,
      "if it is only slow, wait longer with --timeout; else see dmesg, then reset the GPU or reboot",
      "if it is only slow, wait longer with --timeout; else see dmesg on the host, and reset the "
-     "GPU "
-     "or reboot there"},
+     "GPU or reboot there"},
     {problem::lost, "see dmesg (NVIDIA: Xid lines), then reset the GPU or reboot",
      "on the host, see dmesg (NVIDIA: Xid lines), then reset the GPU or reboot; start the "
-     "container "
-     "again"},
+     "container again"},
     {problem::needs_reset, "nvidia-smi --gpu-reset, or reboot",
      "on the host: nvidia-smi --gpu-reset, or reboot"},
     {problem::not_understood,

@@ -2,10 +2,10 @@
 #include "cli/top/options.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <charconv>
 
-#include <CLI/CLI.hpp>
 #include "cli/text/duration.hpp"
 #include "cli/text/word_choice.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 
-#include <cerrno>
 #include <utility>
 
 #include "platform/real_file.hpp"
@@ -34,10 +33,8 @@ library::open_result library::open(const char* name_or_path) {
     result.error_text = "no library name";
     return result;
   }
-  errno = 0;
   result.value = library(dlopen(name_or_path, RTLD_NOW | RTLD_LOCAL));
   if (!result) {
-    result.lacked_memory = errno == ENOMEM;  // the message then names many other causes
     const char* text = dlerror();
     result.error_text = text != nullptr ? text : "the loader gave no reason";
     result.is_missing = is_missing(name_or_path, result.error_text);

@@ -45,7 +45,6 @@ std::string_view words_of(DWORD error) noexcept {
 void set_error(library::open_result& result, const char* name, DWORD error) {
   char number[16];
   const auto end = std::to_chars(number, number + sizeof number, error).ptr;
-  result.lacked_memory = error == ERROR_NOT_ENOUGH_MEMORY || error == ERROR_OUTOFMEMORY;
   result.is_missing = error == ERROR_MOD_NOT_FOUND;  // or a library that it needs is
   result.error_text = name;
   result.error_text += ": ";

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# hardening.sh LIBRARY [static-runtime|module]: how it was linked, and that nothing of it runs at exit.
+# hardening.sh LIBRARY [static-runtime]: how it was linked, and that nothing of it runs at exit.
 set -u
 export LC_ALL=C
 library=$1
@@ -17,7 +17,7 @@ echo "$segments" | grep GNU_STACK | grep -q 'RW ' || fail "has no GNU_STACK of R
 echo "$segments" | grep GNU_STACK | grep -q E && fail "has an executable stack"
 echo "$segments" | grep LOAD | grep -q 'RWE' && fail "has a segment that is writable and executable"
 echo "$dynamic" | grep -qE 'BIND_NOW|\(FLAGS_1\).* NOW' || fail "is bound lazily (no -z now)"
-[ "${2:-}" = module ] || echo "$dynamic" | grep -q 'NODELETE' || fail "can be unloaded (no -z nodelete)"
+echo "$dynamic" | grep -q NODELETE || fail "can be unloaded (no -z nodelete)"
 echo "$dynamic" | grep -qE 'TEXTREL' && fail "has text relocations"
 echo "$dynamic" | grep -qE '\(FINI_ARRAYSZ\)' &&
   [ "$(echo "$dynamic" | awk '/\(FINI_ARRAYSZ\)/ {print $3}')" -gt 8 ] &&

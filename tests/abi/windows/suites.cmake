@@ -3,7 +3,7 @@
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 
 # Without a meaning here: fork, descriptors and signals, which Windows has not; proc and recording, Linux' own files;
-# module and secure, for there is no module and no set-user-id program; dlopen, as unload below.
+# secure, for there is no set-user-id program; dlopen, as unload below.
 foreach(noun library memory dtype estimate)
   hmn_abi_suite(${noun})
 endforeach()

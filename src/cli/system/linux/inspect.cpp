@@ -200,9 +200,8 @@ site site_in(const roots& in) {
 }
 
 section inspect_nvidia(const roots& in, const std::vector<adapter>& adapters,
-                       const nvidia_backends& backends) {
+                       const nvidia_backends& backends, site at) {
   section out{"NVIDIA", {}};
-  const auto at = site_in(in);
   const auto own = made_by(HMN_VENDOR_NVIDIA, adapters);
   for (const auto& each : own) out.findings.push_back(inspect_nvidia_adapter(each, at));
   const bool wsl = is_there(in.dev + "/dxg");
@@ -250,23 +249,21 @@ section inspect_container(const roots& in, const std::optional<hypomnesis::syste
 // Orders the sections as a reader would ask: cards, sources, rights of this process.
 std::vector<section> inspect_machine(const machine_evidence& seen) {
   const auto in = roots_from_environment();
-  const auto at = site_in(in);
   const auto adapters = find_adapters(in);
-  std::vector<section> report{inspect_nvidia(in, adapters, seen.nvidia),
-                              inspect_vendor(HMN_VENDOR_AMD, adapters, seen.devices, at),
-                              inspect_vendor(HMN_VENDOR_INTEL, adapters, seen.devices, at)};
+  std::vector<section> report{inspect_nvidia(in, adapters, seen.nvidia, seen.at),
+                              inspect_vendor(HMN_VENDOR_AMD, adapters, seen.devices, seen.at),
+                              inspect_vendor(HMN_VENDOR_INTEL, adapters, seen.devices, seen.at)};
   report.push_back(seen.sources);
   report.push_back(inspect_container(in, seen.memory));
   if (auto cache = inspect_zfs(in, seen.memory))
     report.push_back({"Host memory", {*std::move(cache)}});
-  report.push_back(inspect_permissions(in, adapters, seen.devices));
+  report.push_back(inspect_permissions(in, adapters, seen.devices, seen.at));
   return report;
 }
 
 section inspect_permissions(const roots& in, const std::vector<adapter>& adapters,
-                            const std::vector<hypomnesis::device>& measured) {
+                            const std::vector<hypomnesis::device>& measured, site at) {
   section out{"Permissions", {}};
-  const auto at = site_in(in);
   const auto status = read_text_file(in.proc + "/self/status");
   const bool root = geteuid() == 0;
   out.findings.push_back({root ? severity::fine : severity::note,

@@ -72,7 +72,7 @@ hypomnesis::backend_info backend(run_state state, status_code status, const char
 }
 
 std::string nvidia(const machine& of, const nvidia_backends& backends = {}) {
-  return text_of(inspect_nvidia(of.in(), find_adapters(of.in()), backends));
+  return text_of(inspect_nvidia(of.in(), find_adapters(of.in()), backends, site_in(of.in())));
 }
 
 }  // namespace
@@ -278,7 +278,7 @@ TEST_CASE("permissions: hidden processes and render nodes") {
   here.write("proc/mounts", "proc /proc proc rw,nosuid,hidepid=invisible,gid=27 0 0\n");
   here.write("dev/dri/renderD128", "");
   here.write("dev/dri/card0", "");
-  const auto text = text_of(inspect_permissions(here.in(), {}, {}));
+  const auto text = text_of(inspect_permissions(here.in(), {}, {}, site::host));
   CHECK(mentions(text, "note  " + here.in().proc + " hides other users' processes"));
   CHECK(mentions(text, "renderD128"));
   CHECK_FALSE(mentions(text, "card0"));
@@ -288,15 +288,16 @@ TEST_CASE("permissions: a closed node of a GPU that is measured all the same is 
   const machine here;
   here.link("dev/dri/renderD128", "/nonexistent");  // which root cannot open either
   hypomnesis::device measured;
-  CHECK(mentions(text_of(inspect_permissions(here.in(), {}, {measured})), "FAIL  "));
+  CHECK(mentions(text_of(inspect_permissions(here.in(), {}, {measured}, site::host)), "FAIL  "));
   measured.render_minor = 128;
-  CHECK_FALSE(mentions(text_of(inspect_permissions(here.in(), {}, {measured})), "FAIL  "));
+  CHECK_FALSE(
+      mentions(text_of(inspect_permissions(here.in(), {}, {measured}, site::host)), "FAIL  "));
 }
 
 TEST_CASE("permissions: without a proc tree nothing is known of them") {
   const machine here;
   fs::remove_all(here.in().proc);
-  const auto text = text_of(inspect_permissions(here.in(), {}, {}));
+  const auto text = text_of(inspect_permissions(here.in(), {}, {}, site::host));
   CHECK(mentions(text, "note  visibility of other users' processes: not known, "));
   CHECK(mentions(text, "/mounts cannot be read"));
   CHECK(mentions(text, "note  capabilities: not known, "));
@@ -307,13 +308,13 @@ TEST_CASE("permissions: what each capability opens") {
   const machine here;
   const std::vector<adapter> intel{{"0000:00:02.0", HMN_VENDOR_INTEL, 0x46a6, "i915", ""}};
   here.write("proc/self/status", "Name:\thmn\nCapEff:\t0000000000000000\n");
-  auto text = text_of(inspect_permissions(here.in(), intel, {}));
+  auto text = text_of(inspect_permissions(here.in(), intel, {}, site::host));
   CHECK(mentions(text, "note  other users' processes cannot be inspected: no CAP_SYS_PTRACE"));
   CHECK(mentions(text, "setcap cap_sys_ptrace+ep"));
   CHECK(mentions(text, "note  used memory is not readable from Intel's drivers: no CAP_PERFMON"));
-  CHECK_FALSE(mentions(text_of(inspect_permissions(here.in(), {}, {})), "CAP_PERFMON"));
+  CHECK_FALSE(mentions(text_of(inspect_permissions(here.in(), {}, {}, site::host)), "CAP_PERFMON"));
   here.write("proc/self/status", "CapEff:\t0000004000080000\n");  // bits 38 and 19
-  text = text_of(inspect_permissions(here.in(), intel, {}));
+  text = text_of(inspect_permissions(here.in(), intel, {}, site::host));
   CHECK(mentions(text, "ok    other users' processes can be inspected (CAP_SYS_PTRACE)"));
   CHECK(mentions(text, "ok    used memory is readable from Intel's drivers (CAP_PERFMON)"));
 }

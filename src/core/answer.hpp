@@ -101,17 +101,12 @@ struct source_answer {
   std::size_t latest = 0;  // position of the device that entry_of() returned last
 
   // Returns the entry of a device, which is added if needed. Mostly they are asked for in order.
-  [[nodiscard]] device_answer& entry_of(slot number) {
-    const std::size_t count = number < end ? devices.size() : 0;
-    for (std::size_t tried = 0; tried < count; ++tried) {
-      if (devices[latest].identity.number == number) return devices[latest];
-      if (++latest == count) latest = 0;
-    }
-    device_answer& added = devices.emplace_back();
-    added.identity.number = number;
-    end = number < end ? end : number + 1;
-    return added;
-  }
+  [[nodiscard]] device_answer& entry_of(slot number);
+  // Takes the list of devices from a newer answer, what was read of one device, and how the reading
+  // ended.
+  void update_list(const source_answer& fresh);
+  void update_device(device_answer& fresh);
+  void finish(source_answer& fresh) noexcept;
 };
 
 }  // namespace hmn

@@ -147,8 +147,9 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
       const std::uint64_t resting = resting_ & ~bit_of(from->id());
       resting_ = known.rests ? resting | bit_of(from->id()) : resting;
       if (known.refused && !is_late(*known.refused)) return;
+      // A list that came too late for an earlier call serves this one, if it is late, too.
       listed = q.list && known.listed_ns >= m.since;
-      if (listed) learn(*from, known);
+      if (q.list && known.listed_ns != 0) learn(*from, known);
       for (const device_answer& a : known.devices) {
         if (a.listed) served |= bit_of(a.identity.from);
       }

@@ -2,7 +2,6 @@
 #include "core/sampler.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <new>
 #include <utility>
 
@@ -11,7 +10,6 @@
 #include "platform/mutex.hpp"
 #include "platform/ready_event.hpp"
 #include "platform/thread.hpp"
-#include "platform/wait.hpp"
 
 namespace hmn {
 namespace {
@@ -30,7 +28,7 @@ struct sampler::core {
     schedule slots(platform::monotonic_ns(), how.interval_ns);
     const std::uint64_t between = std::max(how.process_interval_ns, how.interval_ns);
     every_nth with_processes((between + how.interval_ns - 1) / how.interval_ns);
-    while (platform::wait_on(quit, 0, slots.due_ns()) == platform::wake::timed_out) {
+    while (runs_until(slots.due_ns())) {
       snapshot_request now = what;
       now.texts = &texts;
       if (!with_processes.takes(slots.slot())) {
@@ -43,6 +41,15 @@ struct sampler::core {
       const std::lock_guard lock(mutex);
       if (reported.state == sampler_state::running) reported.late += left_out;
     }
+  }
+
+  // Sleeps until that time. Returns false at once when the sampler is stopped.
+  bool runs_until(std::uint64_t due_ns) noexcept {
+    std::unique_lock lock(mutex);
+    while (reported.state == sampler_state::running) {
+      if (!changed.wait_until(lock, due_ns)) return true;
+    }
+    return false;
   }
 
   void sample(const snapshot_request& request) noexcept {
@@ -65,21 +72,19 @@ struct sampler::core {
 
   void keep(std::unique_ptr<snapshot> fresh, std::uint64_t begun) {
     unchanged.share(*fresh);
-    std::unique_ptr<snapshot> dropped;
-    {
-      const std::lock_guard lock(mutex);
-      if (reported.state != sampler_state::running) return;
-      shown.publish(*fresh);
-      highest.observe(*fresh);
-      ++reported.taken;
-      reported.last_status = status::ok;
-      reported.last_monotonic_ns = begun;
-      if (how.peaks_only) return;
-      dropped = kept.push(std::move(fresh));
-      if (dropped) ++reported.dropped;
-      show_ready();
-    }
-    announce();
+    std::unique_ptr<snapshot> dropped;  // is freed without the lock
+    const std::lock_guard lock(mutex);
+    if (reported.state != sampler_state::running) return;
+    shown.publish(*fresh);
+    highest.observe(*fresh);
+    ++reported.taken;
+    reported.last_status = status::ok;
+    reported.last_monotonic_ns = begun;
+    if (how.peaks_only) return;
+    dropped = kept.push(std::move(fresh));
+    if (dropped) ++reported.dropped;
+    show_ready();
+    changed.notify_all();
   }
 
   // Shows in the event whether next() returns without waiting. The caller holds the mutex.
@@ -87,26 +92,13 @@ struct sampler::core {
     ready.set(how.peaks_only || kept.size() != 0 || reported.state != sampler_state::running);
   }
 
-  // Wakes the callers that wait in next().
-  void announce() noexcept {
-    changes.fetch_add(1, std::memory_order_release);
-    platform::wake_all(changes);
-  }
-
-  void stop() noexcept {
-    quit.store(1, std::memory_order_release);
-    platform::wake_all(quit);
-    announce();
-  }
-
   const std::shared_ptr<context> from;
   const sampling how;
   const snapshot_request what;
-  std::atomic<std::uint32_t> quit{0};
-  std::atomic<std::uint32_t> changes{0};
   known_texts texts;       // of run() alone
   shared_parts unchanged;  // likewise
   latest_board shown;
+  platform::condition changed;    // a snapshot has come, or the state is another
   mutable platform::mutex mutex;  // guards the members below
   snapshot_ring kept;
   peaks highest;
@@ -123,12 +115,10 @@ sampler::~sampler() {
     static_cast<void>(new (std::nothrow) std::shared_ptr<core>(std::move(core_)));
     return;
   }
-  {
-    const std::lock_guard lock(core_->mutex);
-    core_->reported.state = sampler_state::stopped;
-    core_->ready.close();
-  }
-  core_->stop();
+  const std::lock_guard lock(core_->mutex);
+  core_->reported.state = sampler_state::stopped;
+  core_->ready.close();
+  core_->changed.notify_all();
 }
 
 bool sampler::is_forked() const noexcept {
@@ -163,15 +153,13 @@ result<void> sampler::start() {
 }
 
 result<void> sampler::stop() {
-  {
-    const std::lock_guard lock(core_->mutex);
-    if (core_->reported.state == sampler_state::idle) {
-      return at_wrong_moment("the sampler was never started");
-    }
-    core_->reported.state = sampler_state::stopped;
-    core_->show_ready();
+  const std::lock_guard lock(core_->mutex);
+  if (core_->reported.state == sampler_state::idle) {
+    return at_wrong_moment("the sampler was never started");
   }
-  core_->stop();
+  core_->reported.state = sampler_state::stopped;
+  core_->show_ready();
+  core_->changed.notify_all();
   return {};
 }
 
@@ -180,25 +168,19 @@ result<std::unique_ptr<snapshot>> sampler::next(std::uint64_t timeout_ns) {
     return at_wrong_moment("the sampler keeps no snapshots: HMN_SAMPLER_PEAKS_ONLY");
   }
   const std::uint64_t until = platform::later(platform::monotonic_ns(), timeout_ns);
-  for (;;) {
-    const std::uint32_t seen = core_->changes.load(std::memory_order_acquire);
-    {
-      const std::lock_guard lock(core_->mutex);
-      if (std::unique_ptr<snapshot> oldest = core_->kept.pop()) {
-        core_->show_ready();
-        return oldest;
-      }
-      if (core_->reported.state == sampler_state::idle) {
-        return at_wrong_moment("the sampler was not started");
-      }
-      if (core_->reported.state == sampler_state::stopped) {
-        return at_wrong_moment("the sampler was stopped, and all that it took was pulled");
-      }
+  std::unique_lock lock(core_->mutex);
+  for (bool may_wait = timeout_ns != 0;; may_wait = core_->changed.wait_until(lock, until)) {
+    if (std::unique_ptr<snapshot> oldest = core_->kept.pop()) {
+      core_->show_ready();
+      return oldest;
     }
-    if (timeout_ns == 0 ||
-        platform::wait_on(core_->changes, seen, until) == platform::wake::timed_out) {
-      return failed(status::empty, "no snapshot has come within the timeout");
+    if (core_->reported.state == sampler_state::idle) {
+      return at_wrong_moment("the sampler was not started");
     }
+    if (core_->reported.state == sampler_state::stopped) {
+      return at_wrong_moment("the sampler was stopped, and all that it took was pulled");
+    }
+    if (!may_wait) return failed(status::empty, "no snapshot has come within the timeout");
   }
 }
 

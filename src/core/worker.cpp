@@ -2,35 +2,21 @@
 #include "core/worker.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <new>
-#include <span>
 #include <utility>
 
-#include "core/opening_clock.hpp"
 #include "core/query.hpp"
-#include "platform/mutex.hpp"
 #include "platform/thread.hpp"
-#include "platform/wait.hpp"
 
 namespace hmn {
 namespace {
 
+using platform::later;
+using platform::monotonic_ns;
+
 // Interval of searches for a driver or a first card that appears later. A search costs more than
 // reading the host's memory.
 constexpr std::uint64_t recheck_ns = platform::ns_per_second;
-
-// Phases in the low two bits of the state word. A quit bit follows, then a count that makes each
-// posting distinct.
-enum phase : std::uint32_t { idle = 0, posted = 1, opening = 2, working = 3 };
-constexpr std::uint32_t phase_mask = 3;
-constexpr std::uint32_t quit_bit = 4;
-constexpr std::uint32_t one_posting = 8;
-
-constexpr std::uint32_t phase_of(std::uint32_t word) {
-  return word & phase_mask;
-}
 
 // Time without progress in calls for one device after which it is set aside: an eighth of what the
 // reading may take, within these.
@@ -41,36 +27,6 @@ constexpr std::uint64_t last_chance = 4;
 // Each costs a thread. No server has more GPUs than one more.
 constexpr std::size_t most_aside = 15;
 
-// Place of a reading: index + 1 of the device that is being asked (0: none that could be left out),
-// and a count that makes each entry distinct.
-constexpr std::uint32_t place_mask = 0xFFF;
-constexpr std::uint32_t one_entry = place_mask + 1;
-
-template <class T>
-void adopt(part<T>& known, part<T>& fresh) {
-  if (fresh.tried_ns <= known.tried_ns) return;
-  if (!fresh.why) {
-    known.value = std::move(fresh.value);
-    known.taken_ns = fresh.taken_ns;
-  }
-  known.tried_ns = fresh.tried_ns;
-  known.why = fresh.why;
-  known.stands = fresh.stands;
-  known.is_quick = fresh.is_quick;
-}
-
-void adopt(device_answer& known, device_answer& fresh) {
-  adopt(known.pools, fresh.pools);
-  adopt(known.telemetry, fresh.telemetry);
-  known.telemetry_asked = fresh.telemetry_asked;
-  known.telemetry_lacks = fresh.telemetry_lacks;
-  adopt(known.self, fresh.self);
-  adopt(known.process, fresh.process);
-  adopt(known.processes, fresh.processes);
-  adopt(known.metrics, fresh.metrics);
-  known.slow_asked = fresh.slow_asked;
-}
-
 // Returns whether each device that the plan is about was asked at `since` or later.
 bool is_answered(const source_answer& known, const plan& p, std::uint64_t since) {
   if (known.listed_ns == 0 || (p.list && known.listed_ns < since)) return false;
@@ -78,12 +34,6 @@ bool is_answered(const source_answer& known, const plan& p, std::uint64_t since)
     const bool wanted = p.only ? d.identity.number == *p.only : d.listed;
     return !wanted || is_answered(d, p, since);
   });
-}
-
-// Returns whether a search that failed for this reason has shown that the source is absent from
-// this machine.
-bool is_conclusive(const failure& why) {
-  return why.code == status::no_source;
 }
 
 // Passes an answer with how its reading ended, and returns that. A source that saw by itself that
@@ -97,103 +47,26 @@ result<void> pass_on(const source_answer& known, std::uint64_t since, worker::vi
 
 }  // namespace
 
-// Answers of a source, published while the reading proceeds: results from before a device hung are
-// not lost with it. Of several threads only the newest publishes.
-class worker::shared_answer {
+// What the callers and the threads of a source share. Answers are stored while a reading proceeds:
+// results from before a device hung are not lost with it.
+struct worker::desk {
+  platform::mutex mutex;       // is taken before that of the context's device table, never after it
+  platform::condition posted;  // for the threads: there is something to do
+  platform::condition changed;  // for callers: a reading has ended, or a turn
+  source_answer known;
+  plan finished;           // the last one that was carried out
+  bool is_whole = false;   // all of `known` is from it
+  const server* newest{};  // of several threads only this one stores answers
+};
+
+// A source, and the thread that asks it. All that both the thread and callers use is guarded by the
+// desk's mutex; the rest belongs to the thread while it is busy, else to the caller whose turn it
+// is.
+class worker::server final : public reading {
  public:
-  // Makes `next` the one that publishes, if it starts, and copies the list of devices for it.
-  bool hand_over(const reading& next, source_answer& to, function_ref<bool()> start) {
-    const std::lock_guard lock(mutex_);
-    for (const device_answer& d : known_.devices) {
-      device_answer& added = to.entry_of(d.identity.number);
-      added.identity = d.identity;
-      added.listed = d.listed;
-    }
-    if (!start()) return false;
-    from_ = &next;
-    return true;
-  }
-
-  void take_list(const reading& from, const source_answer& fresh) {
-    const std::lock_guard lock(mutex_);
-    if (from_ != &from) return;
-    for (device_answer& known : known_.devices) known.listed = false;
-    for (const device_answer& d : fresh.devices) {
-      device_answer& known = known_.entry_of(d.identity.number);
-      known.identity = d.identity;
-      known.listed = d.listed;
-    }
-    known_.listed_ns = fresh.listed_ns;
-    known_.refused.reset();
-  }
-
-  void take_device(const reading& from, device_answer& fresh) {
-    const std::lock_guard lock(mutex_);
-    if (from_ != &from) return;
-    is_whole_ = false;
-    device_answer& known = known_.entry_of(fresh.identity.number);
-    known.identity.state = fresh.identity.state;
-    adopt(known, fresh);
-  }
-
-  // Publishes the complete answer.
-  void finish(const reading& from, const plan& p, source_answer& fresh) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (from_ != &from) return;
-    is_whole_ = true;
-    finished_ = p;
-    known_.diagnostics.swap(fresh.diagnostics);
-    known_.refused = fresh.refused;
-    known_.conclusive = fresh.conclusive;
-    known_.rests = fresh.rests;
-    known_.condition = std::move(fresh.condition);
-  }
-
-  // Records that the source was not queried.
-  void refuse(const failure& why) noexcept {
-    const std::lock_guard lock(mutex_);
-    known_.conclusive = is_conclusive(why);
-    known_.refused = why;
-    known_.diagnostics.clear();
-  }
-
-  // Passes the answer of the last reading to `visit`, if it was for this plan and began at
-  // `arrived` or later, and the next one has not changed anything yet.
-  bool visit_shared(plan p, std::uint64_t arrived,
-                    function_ref<bool(const source_answer& known)> visit) const {
-    const std::lock_guard lock(mutex_);
-    p.begun_ns = finished_.begun_ns;
-    return is_whole_ && p.begun_ns >= arrived && p == finished_ && visit(known_);
-  }
-
-  // Passes the consistent current answer to `visit`.
-  template <class T>
-  T visit(function_ref<T(const source_answer& known)> visit) const {
-    const std::lock_guard lock(mutex_);
-    return visit(known_);
-  }
-
- private:
-  mutable platform::mutex mutex_;
-  source_answer known_;
-  plan finished_;          // the last one that was carried out
-  bool is_whole_ = false;  // all is from it
-  const reading* from_ = nullptr;
-};
-
-enum class worker::outcome {
-  done,       // the reading is complete
-  late,       // the deadline passed; partial results are known, the others come later
-  busy,       // an earlier reading has not returned yet
-  set_aside,  // a device is left out from now on, and nothing is read yet
-  no_thread,  // no thread could be started
-};
-
-struct worker::shared_state final : reading {
-  shared_state(std::unique_ptr<device_source> s, std::shared_ptr<shared_answer> to,
-               std::uint64_t close_ns)
-      : from(std::move(s)), known(std::move(to)), idle_close_ns(close_ns) {}
-  ~shared_state() override {
+  server(std::unique_ptr<device_source> s, std::shared_ptr<desk> at, std::uint64_t close_ns)
+      : from(std::move(s)), desk_(std::move(at)), idle_close_ns_(close_ns) {}
+  ~server() override {
     if (from) from->close();
   }
 
@@ -209,15 +82,18 @@ struct worker::shared_state final : reading {
     answer.diagnostics.push_back(d);
   }
   bool may_ask(std::uint32_t index, std::size_t count) noexcept override {
-    const std::span out(left_out.data(), left_out_count);
-    const bool is_ending = (state.load(std::memory_order_relaxed) & quit_bit) != 0;
-    if (is_ending || std::ranges::find(out, index) != out.end()) return false;
-    const bool can_be_left_out = count > left_out_count + 1 && index < place_mask;
-    const std::uint32_t entries = at.load(std::memory_order_relaxed) & ~place_mask;
-    at.store((entries + one_entry) | (can_be_left_out ? index + 1 : 0), std::memory_order_relaxed);
+    const lock held(desk_->mutex);
+    if (quits || std::ranges::find(left_out, index) != left_out.end()) return false;
+    asks = index;
+    can_be_left_out = count > left_out.size() + 1;
+    progress_ns = monotonic_ns();
     return true;
   }
-  void answered() noexcept override { at.store(0, std::memory_order_relaxed); }
+  void answered() noexcept override {
+    const lock held(desk_->mutex);
+    can_be_left_out = false;
+    progress_ns = monotonic_ns();
+  }
   void recall(device_visitor visit) const override {
     for (const device_answer& d : answer.devices) visit(d.identity, d.listed);
   }
@@ -225,95 +101,128 @@ struct worker::shared_state final : reading {
     answer.entry_of(number).identity.state = now;
   }
   void opening() noexcept override {
-    openings.begin(platform::monotonic_ns());
-    enter(phase::opening);
+    const lock held(desk_->mutex);
+    opening_since_ns = monotonic_ns();
   }
   void opened() noexcept override {
-    answered();
-    until = platform::later(until, openings.end(platform::monotonic_ns()));
-    enter(phase::working);
-  }
-
-  void enter(std::uint32_t next) noexcept {
-    std::uint32_t seen = state.load(std::memory_order_relaxed);
-    while (!state.compare_exchange_weak(seen, (seen & ~phase_mask) | next,
-                                        std::memory_order_acq_rel)) {
-    }
-    if (next == idle) platform::wake_all(state);  // none waits for an opening
+    const lock held(desk_->mutex);
+    can_be_left_out = false;
+    progress_ns = monotonic_ns();
+    const std::uint64_t took = progress_ns - std::exchange(opening_since_ns, 0);
+    opened_ns += took;
+    until = later(until, took);
   }
 
   void carry_out() {
     answer.diagnostics.clear();
     closes_when_idle = query(*from, request, answer, *this, [this](device_answer* done) {
       answered();
-      if (done != nullptr) {
-        known->take_device(*this, *done);
-      } else {
-        known->take_list(*this, answer);
-      }
+      const lock held(desk_->mutex);
+      if (desk_->newest != this) return;
+      if (done == nullptr) return desk_->known.update_list(answer);
+      desk_->is_whole = false;
+      desk_->known.update_device(*done);
     });
-    known->finish(*this, request, answer);
+    const lock held(desk_->mutex);
+    if (desk_->newest != this) return;
+    desk_->known.finish(answer);
+    desk_->finished = request;
+    desk_->is_whole = true;
   }
 
-  // Sleeps until work is posted; closes a source that must not stay open in the meantime.
-  bool wait_for_work() {
-    std::uint64_t limit = closes_when_idle
-                              ? platform::later(platform::monotonic_ns(), idle_close_ns)
-                              : platform::no_deadline;
-    for (;;) {
-      const std::uint32_t seen = state.load(std::memory_order_acquire);
-      if ((seen & quit_bit) != 0) return false;
-      if (phase_of(seen) == posted) return true;
-      if (platform::wait_on(state, seen, limit) == platform::wake::timed_out) {
-        from->close();
-        limit = platform::no_deadline;
-      }
-    }
+  static bool start_thread(const std::shared_ptr<server>& of) {
+    auto kept = std::make_unique<std::shared_ptr<server>>(of);
+    const auto entry = [](void* argument) {
+      const std::unique_ptr<std::shared_ptr<server>> mine(
+          static_cast<std::shared_ptr<server>*>(argument));
+      (*mine)->work();
+    };
+    if (platform::start_detached(entry, kept.get(), "hmn") != 0) return false;
+    static_cast<void>(kept.release());
+    return true;
   }
 
+  [[nodiscard]] bool is_opening() const noexcept { return opening_since_ns != 0; }
+  // Returns the time that openings have taken within this reading.
+  [[nodiscard]] std::uint64_t spent_opening(std::uint64_t now) const noexcept {
+    return opened_ns + (is_opening() ? now - std::min(opening_since_ns, now) : 0);
+  }
+  // Returns whether a call for a device that can be left out has made no progress for that long.
+  [[nodiscard]] bool is_stuck(std::uint64_t now, std::uint64_t patience) const noexcept {
+    return can_be_left_out && now >= later(progress_ns, patience);
+  }
+
+  const std::unique_ptr<device_source> from;
+  source_answer answer;
+  plan request;
+  std::uint64_t until = 0;
+  bool closes_when_idle = false;
+  std::vector<std::uint32_t> left_out;  // indexes of devices that hang
+
+  bool is_busy = false;  // has a request
+  bool quits = false;
+  std::uint32_t asks = 0;              // index of the device that is being asked
+  bool can_be_left_out = false;        // that device
+  std::uint64_t progress_ns = 0;       // when it began to ask, or had its answer
+  std::uint64_t opening_since_ns = 0;  // 0: opens nothing
+  std::uint64_t opened_ns = 0;         // time of the openings that have ended
+
+ private:
   void work() {
-    while (wait_for_work()) {
+    lock held(desk_->mutex);
+    while (wait_for_work(held)) {
+      held.unlock();
       carry_out();
-      enter(idle);
+      held.lock();
+      is_busy = false;
+      desk_->changed.notify_all();
     }
+    held.unlock();
     from->close();
   }
 
-  [[nodiscard]] bool is_in(std::uint32_t which) const noexcept {
-    return phase_of(state.load(std::memory_order_acquire)) == which;
-  }
-
-  bool returns_by(std::uint64_t limit) noexcept {
-    for (auto how = platform::wake::changed;;) {
-      const std::uint32_t seen = state.load(std::memory_order_acquire);
-      if (phase_of(seen) == idle || how == platform::wake::timed_out) return phase_of(seen) == idle;
-      how = platform::wait_on(state, seen, limit);
+  // Closes a source that must not stay open in the meantime. Returns false at the end.
+  bool wait_for_work(lock& held) {
+    std::uint64_t limit =
+        closes_when_idle ? later(monotonic_ns(), idle_close_ns_) : platform::no_deadline;
+    while (!quits && !is_busy) {
+      if (desk_->posted.wait_until(held, limit) || quits || is_busy) continue;
+      limit = platform::no_deadline;
+      held.unlock();
+      from->close();
+      held.lock();
     }
+    return !quits;
   }
 
-  void leave_out(const std::vector<std::shared_ptr<shared_state>>& aside) noexcept {
-    left_out_count = 0;
-    for (const auto& hung : aside) left_out[left_out_count++] = hung->hung_at;
-  }
+  const std::shared_ptr<desk> desk_;
+  const std::uint64_t idle_close_ns_;
+};
 
-  void quit() noexcept {
-    state.fetch_or(quit_bit, std::memory_order_acq_rel);
-    platform::wake_all(state);
+// A caller's place in the queue, until the end of its scope.
+class worker::turn {
+ public:
+  turn(worker& of, lock& held) : of_(of), held_(held) { of.queue_.push_back(this); }
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+  ~turn() {
+    if (!held_.owns_lock()) held_.lock();
+    std::erase(of_.queue_, this);
+    if (!of_.queue_.empty()) of_.desk_->changed.notify_all();
   }
+  [[nodiscard]] bool has_come() const noexcept { return of_.queue_.front() == this; }
 
-  std::unique_ptr<device_source> from;
-  std::shared_ptr<shared_answer> known;
-  std::uint64_t idle_close_ns;
-  plan request;
-  std::array<std::uint32_t, most_aside> left_out{};
-  std::size_t left_out_count = 0;
-  std::uint64_t until = 0;
-  opening_clock openings;
-  source_answer answer;
-  bool closes_when_idle = false;
-  std::uint32_t hung_at = 0;  // the device that it was set aside for
-  std::atomic<std::uint32_t> at{0};
-  std::atomic<std::uint32_t> state{idle};
+ private:
+  worker& of_;
+  lock& held_;
+};
+
+enum class worker::outcome {
+  done,       // the reading is complete
+  late,       // the deadline passed; partial results are known, the others come later
+  busy,       // an earlier reading has not returned yet
+  set_aside,  // a device is left out from now on, and nothing is read yet
+  no_thread,  // no thread could be started
 };
 
 worker::worker(listed_source listed, const settings& s, const limits& l)
@@ -324,278 +233,225 @@ worker::worker(listed_source listed, const settings& s, const limits& l)
       id_(listed.device->id()),
       answers_for_(listed.device->all_answered_for()),
       is_threaded_(listed.device->can_block() && !s.no_threads),
-      known_(std::make_shared<shared_answer>()),
-      shared_(std::make_shared<shared_state>(std::move(listed.device), known_, s.idle_close_ns)) {
-  known_->hand_over(*shared_, shared_->answer, [] { return true; });
+      desk_(std::make_shared<desk>()),
+      current_(std::make_shared<server>(std::move(listed.device), desk_, s.idle_close_ns)) {
+  desk_->newest = current_.get();
 }
 
 worker::~worker() {
-  if (shared_ && is_started_) shared_->quit();
+  if (!current_ || !is_started_) return;
+  const lock held(desk_->mutex);
+  current_->quits = true;
+  desk_->posted.notify_all();
 }
 
 void worker::abandon() noexcept {
   // Leaks on purpose: destructors of a driver's state could hang in a child.
-  static_cast<void>(new (std::nothrow) auto(std::move(shared_)));
+  static_cast<void>(new (std::nothrow) auto(std::move(current_)));
   static_cast<void>(new (std::nothrow) auto(std::move(aside_)));
 }
 
-bool worker::is_idle() const noexcept {
-  return shared_->is_in(idle);
-}
-
 result<void> worker::run(const plan& p, deadline& d, visitor visit) {
-  const std::uint64_t begun = platform::monotonic_ns();
-  std::uint64_t now = begun;
-  result<void> shared;
-  const platform::turn turn(turns_, d.until(), now, [&] { return share(p, begun, visit, shared); });
-  if (turn.is_needless()) return shared;
-  if (!turn) {
-    show(visit, {begun, true});
-    return why_late();
-  }
+  const std::uint64_t begun = monotonic_ns();
   const std::uint64_t since = shared_since(limits_, begun);
-  if (since < now && is_answered_since(since, begun, p)) return show_last(visit, since);
-  last_ = p;
-  result<void> asked = ask(p, d, now);
-  if (asked) return show_last(visit, begun);
-  show(visit, {begun, true});
+  lock held(desk_->mutex);
+  const turn mine(*this, held);
+  std::uint64_t now = begun;
+  for (bool may_wait = true;; now = monotonic_ns()) {
+    if (since < now && is_served(p, since, begun)) return pass_on(desk_->known, since, visit);
+    if (mine.has_come()) break;
+    if (!may_wait) {
+      visit(desk_->known, {begun, true});
+      return why_late();
+    }
+    may_wait = desk_->changed.wait_until(held, d.until());
+  }
+  result<void> asked = ask(p, d, now, held);
+  if (asked) return pass_on(desk_->known, begun, visit);
+  visit(desk_->known, {begun, true});
   return asked;
 }
 
-// Passes what the last reading ended with.
-result<void> worker::show_last(visitor visit, std::uint64_t since) {
-  return known_->visit<result<void>>(
-      [&](const source_answer& known) { return pass_on(known, since, visit); });
-}
-
 void worker::show(visitor visit, const moment& m) {
-  known_->visit<void>([&](const source_answer& known) { visit(known, m); });
+  const lock held(desk_->mutex);
+  visit(desk_->known, m);
 }
 
-// Returns whether a reading that began at `since` or later serves the plan of a caller who arrived
-// at `arrived`. Only the last one's reasons are known, which a single value does not need; a
-// refusal is shared by those who waited for it.
-bool worker::is_answered_since(std::uint64_t since, std::uint64_t arrived, const plan& p) {
-  const bool is_like_last = p == last_;
-  if (p.describe || !is_idle() || !(is_like_last || (p.only && !p.metrics))) return false;
-  return known_->visit<bool>([&](const source_answer& known) {
-    if (known.refused) return is_like_last && shared_->request.begun_ns >= arrived;
-    return is_answered(known, p, since);
-  });
-}
-
-// Passes the answer of a reading that began after a caller arrived, who still waits for a turn, if
-// it serves his plan.
-bool worker::share(const plan& p, std::uint64_t arrived, visitor visit, result<void>& ended) {
-  return !p.describe && known_->visit_shared(p, arrived, [&](const source_answer& known) {
-    if (!known.refused && !is_answered(known, p, arrived)) return false;
-    ended = pass_on(known, arrived, visit);
-    return true;
-  });
-}
-
-// Returns whether to search for the source: not if it has served before.
-bool worker::must_probe() {
-  return known_->visit<bool>(
-      [](const source_answer& known) { return known.refused || known.listed_ns == 0; });
+// Returns whether the last reading serves the plan of a caller who arrived at `arrived`: each part
+// was read at `since` or later. Only that reading's reasons are known, which a single value does
+// not need; a refusal is shared by those who waited for it.
+bool worker::is_served(const plan& p, std::uint64_t since, std::uint64_t arrived) const {
+  if (p.describe || !desk_->is_whole) return false;
+  plan same = p;
+  same.begun_ns = desk_->finished.begun_ns;
+  const bool is_like_last = same == desk_->finished;
+  if (desk_->known.refused) return is_like_last && same.begun_ns >= arrived;
+  return (is_like_last || (p.only && !p.metrics)) && is_answered(desk_->known, p, since);
 }
 
 // Returns whether the source is present; absence is cached for a while.
-bool worker::is_present(std::uint64_t now) {
-  if (!is_idle() || !must_probe()) return true;
+bool worker::is_present(std::uint64_t now, lock& held) {
+  source_answer& known = desk_->known;
+  if (current_->is_busy || (!known.refused && known.listed_ns != 0)) return true;
   if (has_just_failed(now)) return false;
-  result<void> present = shared_->from->probe();
-  if (!present) known_->refuse(present.why());
-  is_conclusive_.store(!present && is_conclusive(present.why()), std::memory_order_relaxed);
-  failed_search_ns_.store(present ? 0 : now, std::memory_order_release);
-  return static_cast<bool>(present);
+  held.unlock();
+  const result<void> present = current_->from->probe();
+  held.lock();
+  failed_search_ns_ = present ? 0 : now;
+  is_conclusive_ = !present && present.why().code == status::no_source;
+  if (present) return true;
+  known.conclusive = is_conclusive_;
+  known.refused = present.why();
+  known.diagnostics.clear();
+  return false;
 }
 
 bool worker::has_just_failed(std::uint64_t now) const noexcept {
-  const std::uint64_t since = failed_search_ns_.load(std::memory_order_acquire);
-  return since != 0 && now - since < recheck_ns;
+  return failed_search_ns_ != 0 && now - failed_search_ns_ < recheck_ns;
 }
 
 bool worker::is_absent(std::uint64_t now) const {
-  return has_just_failed(now) && is_conclusive_.load(std::memory_order_relaxed);
+  const lock held(desk_->mutex);
+  return has_just_failed(now) && is_conclusive_;
 }
 
 bool worker::may_serve() {
-  std::uint64_t now = platform::monotonic_ns();
-  const platform::turn turn(turns_, now, now);
-  return !turn || is_present(now);
+  lock held(desk_->mutex);
+  if (!queue_.empty()) return true;
+  const turn mine(*this, held);
+  return is_present(monotonic_ns(), held);
 }
 
-result<void> worker::ask(const plan& p, deadline& d, std::uint64_t now) {
-  if (!aside_.empty()) take_back();
-  if (!is_present(now)) return {};
-  switch (carry_out(p, d, now)) {
-    case outcome::done:
-      return {};
-    case outcome::late:
-    case outcome::busy:
-    case outcome::set_aside:
-      judge_lateness();
-      return why_late();
-    case outcome::no_thread:
-      break;
+result<void> worker::ask(const plan& p, deadline& d, std::uint64_t now, lock& held) {
+  take_back();
+  if (!is_present(now, held)) return {};
+  const outcome out = carry_out(p, d, now, held);
+  if (out == outcome::done) return {};
+  if (out == outcome::no_thread) {
+    return failure{status::limit, id(), {}, "no thread could be started to ask the driver on"};
   }
-  return failure{status::limit, id(), {}, "no thread could be started to ask the driver on"};
+  // A process-wide lock of the driver's library holds the other threads, too.
+  is_opening_ = current_->is_opening() && is_first_opening();
+  is_locked_ = !aside_.empty() && aside_.size() < most_aside &&
+               monotonic_ns() >= later(current_->progress_ns, least_patience_ns);
+  return why_late();
 }
 
 failure worker::why_late() const {
-  switch (lateness_) {
-    case lateness::opening:
-      return {status::timeout,
-              id(),
-              {},
-              "the driver is still being opened; persistence mode (nvidia-persistenced) keeps it "
-              "ready"};
-    case lateness::locked:
-      return {status::timeout,
-              id(),
-              {},
-              "a driver call has not returned, nor has one on another thread: the driver's "
-              "library answers for no device"};
-    case lateness::plain:
-      break;
+  if (is_opening_) {
+    return {status::timeout,
+            id(),
+            {},
+            "the driver is still being opened; persistence mode (nvidia-persistenced) keeps it "
+            "ready"};
+  }
+  if (is_locked_) {
+    return {status::timeout,
+            id(),
+            {},
+            "a driver call has not returned, nor has one on another thread: the driver's "
+            "library answers for no device"};
   }
   return answered_too_late(id());
 }
 
-bool worker::start_thread(const std::shared_ptr<shared_state>& state) {
-  auto held = std::make_unique<std::shared_ptr<shared_state>>(state);
-  const auto entry = [](void* argument) {
-    const std::unique_ptr<std::shared_ptr<shared_state>> mine(
-        static_cast<std::shared_ptr<shared_state>*>(argument));
-    (*mine)->work();
-  };
-  if (platform::start_detached(entry, held.get(), "hmn") != 0) return false;
-  held.release();
-  return true;
-}
-
 // Carries out the plan: again without a device whose call hangs, and again with one that answered
 // after all.
-worker::outcome worker::carry_out(const plan& p, deadline& d, std::uint64_t now) {
+worker::outcome worker::carry_out(const plan& p, deadline& d, std::uint64_t now, lock& held) {
   const std::uint64_t patience =
       std::clamp((d.until() - std::min(now, d.until())) / 8, least_patience_ns, most_patience_ns);
-  if (!is_idle() && !(is_stuck(patience) && set_aside())) return outcome::busy;
+  if (current_->is_busy && !(current_->is_stuck(now, patience) && set_aside())) {
+    return outcome::busy;
+  }
   const std::size_t before = aside_.size();
   std::uint64_t end = 0;
-  for (;;) {
-    const outcome out = post(p, d, now, patience);
-    const bool waits = out == outcome::done && aside_.size() > before;
-    if (out != outcome::set_aside && !waits) return out;
-    now = platform::monotonic_ns();
-    if (!waits) continue;
+  for (;; now = monotonic_ns()) {
+    const outcome out = post(p, d, now, patience, held);
+    if (out == outcome::set_aside) continue;
+    if (out != outcome::done || aside_.size() <= before) return out;
     if (end == 0) {
-      end = platform::later(now, last_chance * patience);
-      end = d.until() == platform::no_deadline ? d.until() : std::min(d.until(), end);
+      end = d.until() == platform::no_deadline
+                ? d.until()
+                : std::min(d.until(), later(monotonic_ns(), last_chance * patience));
     }
-    if (!aside_[before]->returns_by(end)) return out;
+    const server& hung = *aside_[before];
+    while (hung.is_busy && desk_->changed.wait_until(held, end)) continue;
+    if (hung.is_busy) return out;
     take_back();
   }
 }
 
-worker::outcome worker::post(const plan& p, deadline& d, std::uint64_t now,
-                             std::uint64_t patience) {
-  if (is_threaded_ && !is_started_) is_started_ = start_thread(shared_);
+worker::outcome worker::post(const plan& p, deadline& d, std::uint64_t now, std::uint64_t patience,
+                             lock& held) {
+  if (is_threaded_ && !is_started_) is_started_ = server::start_thread(current_);
   if (is_threaded_ && !is_started_) return outcome::no_thread;
-  shared_state& to = *shared_;
+  server& to = *current_;
   to.request = p;
   to.request.begun_ns = now;
   to.until = d.source_until();
-  to.openings.reset();
-  to.leave_out(aside_);
-  lateness_ = lateness::plain;
-  if (!is_threaded_) {
-    to.carry_out();
-    if (!to.is_in(idle)) to.enter(idle);  // no thread waits for it
-    if (to.closes_when_idle) to.from->close();
-    return outcome::done;
+  to.left_out.clear();
+  for (const std::shared_ptr<server>& hung : aside_) to.left_out.push_back(hung->asks);
+  to.can_be_left_out = false;
+  to.progress_ns = now;
+  to.opened_ns = 0;
+  to.is_busy = is_threaded_;
+  is_opening_ = is_locked_ = false;
+  if (is_threaded_) {
+    desk_->posted.notify_all();
+    return wait(d, now, patience, held);
   }
-  to.at.store(0, std::memory_order_relaxed);
-  const std::uint32_t seen = to.state.load(std::memory_order_relaxed);
-  to.state.store((seen + one_posting) | posted, std::memory_order_release);
-  platform::wake_one(to.state);
-  return wait(d, now, patience);
+  held.unlock();
+  to.carry_out();
+  if (to.closes_when_idle) to.from->close();
+  held.lock();
+  return outcome::done;
 }
 
 // Waits for what was posted at `now`, and looks in between whether a call for one device hangs.
-worker::outcome worker::wait(deadline& d, std::uint64_t now, std::uint64_t patience) {
-  std::uint64_t look = platform::later(now, patience);
-  seen_ = 0;
-  since_ns_ = now;
-  for (;;) {
-    const std::uint32_t seen = shared_->state.load(std::memory_order_acquire);
-    if (is_first_opening()) d.charge_opening(shared_->openings.take(now));
-    const bool opens = is_opening();
-    lateness_ = opens ? lateness::opening : lateness::plain;
-    if (phase_of(seen) == idle) return outcome::done;
-    const std::uint64_t limit = opens ? d.open_until(now) : d.until();
-    if (now >= std::min(look, limit)) {
-      const bool stuck = is_stuck(patience);
-      if (now >= limit) return outcome::late;
-      if (stuck && set_aside()) return outcome::set_aside;
-      look = platform::later(now, patience);
+worker::outcome worker::wait(deadline& d, std::uint64_t now, std::uint64_t patience, lock& held) {
+  std::uint64_t look = later(now, patience);
+  std::uint64_t charged = 0;
+  for (;; now = monotonic_ns()) {
+    if (is_first_opening()) {
+      const std::uint64_t spent = std::max(current_->spent_opening(now), charged);
+      d.charge_opening(spent - std::exchange(charged, spent));
     }
-    platform::wait_on(shared_->state, seen, std::min(look, limit));
-    now = platform::monotonic_ns();
+    is_opening_ = current_->is_opening() && is_first_opening();
+    if (!current_->is_busy) return outcome::done;
+    const std::uint64_t limit = is_opening_ ? d.open_until(now) : d.until();
+    if (now >= limit) return outcome::late;
+    if (now >= look) {
+      if (current_->is_stuck(now, patience) && set_aside()) return outcome::set_aside;
+      look = later(now, patience);
+    }
+    desk_->changed.wait_until(held, std::min(look, limit));
   }
 }
 
-// Returns whether calls for one device have made no progress for that long, nor at an earlier look.
-bool worker::is_stuck(std::uint64_t patience) {
-  const std::uint32_t at = shared_->at.load(std::memory_order_relaxed);
-  const std::uint64_t now = platform::monotonic_ns();
-  if (at != seen_) since_ns_ = now;
-  seen_ = at;
-  return (at & place_mask) != 0 && now - since_ns_ >= patience;
+// Returns whether an opening is the first one, rather than a further one for the other devices.
+bool worker::is_first_opening() const noexcept {
+  return aside_.empty() || aside_.front()->is_opening();
 }
 
 // Leaves the hung thread behind, which ends when its call returns, and has another one serve the
 // other devices.
 bool worker::set_aside() {
   if (aside_.size() == most_aside) return false;
-  auto made = shared_->from->again(settings_);
+  auto made = current_->from->again(settings_);
   if (!made) return false;
-  auto next = std::make_shared<shared_state>(std::move(made), known_, settings_.idle_close_ns);
+  auto next = std::make_shared<server>(std::move(made), desk_, settings_.idle_close_ns);
+  next->answer.update_list(desk_->known);
   aside_.reserve(most_aside);
-  if (!known_->hand_over(*next, next->answer, [&] { return start_thread(next); })) {
-    return false;
-  }
-  shared_->hung_at = (seen_ & place_mask) - 1;
-  shared_->quit();
-  aside_.push_back(std::exchange(shared_, std::move(next)));
+  if (!server::start_thread(next)) return false;
+  desk_->newest = next.get();
+  current_->quits = true;
+  aside_.push_back(std::exchange(current_, std::move(next)));
   return true;
 }
 
 // Devices whose calls have returned are asked again.
 void worker::take_back() {
-  for (std::size_t i = aside_.size(); i-- > 0;) {
-    if (!aside_[i]->is_in(idle)) continue;
-    for (std::size_t k = i + 1; k < aside_.size(); ++k) aside_[k - 1].swap(aside_[k]);
-    aside_.pop_back();
-  }
-}
-
-// Returns whether the driver is being opened, rather than a further time for the other devices.
-bool worker::is_opening() const noexcept {
-  return shared_->is_in(opening) && is_first_opening();
-}
-
-bool worker::is_first_opening() const noexcept {
-  return aside_.empty() || aside_.front()->is_in(opening);
-}
-
-// A process-wide lock of the driver's library holds the other threads, too.
-void worker::judge_lateness() {
-  const bool waited = platform::monotonic_ns() - since_ns_ >= least_patience_ns;
-  const bool has_tried = !aside_.empty() && aside_.size() < most_aside;
-  lateness_ = is_opening()          ? lateness::opening
-              : has_tried && waited ? lateness::locked
-                                    : lateness::plain;
+  std::erase_if(aside_, [](const std::shared_ptr<server>& hung) { return !hung->is_busy; });
 }
 
 }  // namespace hmn

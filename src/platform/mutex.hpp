@@ -1,50 +1,56 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <mutex>  // std::lock_guard
+#ifndef _WIN32
+#include <pthread.h>
+#endif
 
-#include "platform/clock.hpp"
-#include "platform/wait.hpp"
+#include <cstdint>
+#include <mutex>  // std::lock_guard, std::unique_lock
 
 namespace hmn::platform {
 
-// Mutex for short sections. One word: 0 free, 1 held, 2 held with waiters. std::mutex sleeps at
-// once where another thread holds it, and that of mingw-w64 allocates and throws.
+// The system's mutex. It is std::mutex everywhere but with mingw-w64, whose own allocates and
+// throws. Nothing is to be destroyed: a forked child may free one that a thread of its parent held.
 class mutex {
  public:
   constexpr mutex() noexcept = default;
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
 
-  void lock() noexcept {
-    if (try_often()) return;
-    while (word_.exchange(2, std::memory_order_acquire) != 0) {
-      static_cast<void>(wait_on(word_, 2, no_deadline));
-    }
-  }
-  [[nodiscard]] bool try_lock() noexcept {
-    std::uint32_t free = 0;
-    return word_.load(std::memory_order_relaxed) == 0 &&
-           word_.compare_exchange_strong(free, 1, std::memory_order_acquire);
-  }
-  // Tries for some microseconds: a section mostly ends in less time than two threads take to sleep
-  // and to be woken.
-  [[nodiscard]] bool try_often() noexcept {
-    if (try_lock()) return true;
-    for (int turns = 64; turns != 0; --turns) {
-      relax();
-      if (try_lock()) return true;
-    }
-    return false;
-  }
-  void unlock() noexcept {
-    if (word_.exchange(0, std::memory_order_release) == 2) wake_one(word_);
-  }
+  void lock() noexcept;
+  [[nodiscard]] bool try_lock() noexcept;
+  void unlock() noexcept;
 
  private:
-  std::atomic<std::uint32_t> word_{0};
+  friend class condition;
+#ifdef _WIN32
+  void* native_ = nullptr;  // SRWLOCK
+#else
+  pthread_mutex_t native_ = PTHREAD_MUTEX_INITIALIZER;
+#endif
+};
+
+// The system's condition variable, with deadlines in the time of monotonic_ns().
+// std::condition_variable needs a newer libstdc++ for that, takes the wall clock in libc++, and
+// waits in its destructor for threads that a forked child does not have.
+class condition {
+ public:
+  condition() noexcept;
+  condition(const condition&) = delete;
+  condition& operator=(const condition&) = delete;
+
+  // Sleeps until it is notified, at most until the deadline; may wake without a reason. Returns
+  // false once the deadline has passed.
+  bool wait_until(std::unique_lock<mutex>& held, std::uint64_t deadline_ns) noexcept;
+  void notify_all() noexcept;
+
+ private:
+#ifdef _WIN32
+  void* native_ = nullptr;  // CONDITION_VARIABLE
+#else
+  pthread_cond_t native_ = PTHREAD_COND_INITIALIZER;
+#endif
 };
 
 }  // namespace hmn::platform

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Preloaded: time does not pass while a program waits for it, it jumps to what is waited for. A day
- * of waiting takes as long as the work in it. Waits for a word to change are left alone, since
- * their ends lie a day ahead of the kernel's clock and what they wait for comes first, but for
- * those of a sampler for its next slot (the word is 0): there time jumps once another thread rests,
- * which waits for many hours, or as the program's first thread without an end, and has seen all
- * that was announced to it. Nothing is sampled faster than pulled. Descriptors and conditions are
- * waited for by the first thread in this way; another thread looks for what ends those waits. */
+ * of waiting takes as long as the work in it. The library's waits for a condition are left alone,
+ * since their ends lie a day ahead of the kernel's clock and what they wait for comes first, but
+ * for those of a sampler for its next slot: there time jumps once the program's first thread waits
+ * for the sampler, for many hours or without an end. Nothing is sampled faster than pulled.
+ * Descriptors and the program's own conditions are waited for by the first thread in this way;
+ * another thread looks for what ends those waits. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
-#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SECOND INT64_C(1000000000)
 #define HOUR (3600 * SECOND)
@@ -41,17 +40,9 @@ static int real_ppoll(struct pollfd* all, nfds_t count, const struct timespec* t
       all, count, timeout, mask);
 }
 
-static long real_syscall(long number, const long* with) {
-  static _Atomic(void*) found;
-  void* next = atomic_load(&found);
-  if (next == NULL) atomic_store(&found, next = dlsym(RTLD_NEXT, "syscall"));
-  return ((long (*)(long, ...))next)(number, with[0], with[1], with[2], with[3], with[4], with[5]);
-}
-
 /* Threads of the library that have nothing to do wait without an end, too. */
 static int is_of_the_program(void) {
-  const long none[6] = {0};
-  return real_syscall(SYS_gettid, none) == real_syscall(SYS_getpid, none);
+  return syscall(SYS_gettid) == syscall(SYS_getpid);
 }
 
 static int is_of_the_wall(clockid_t clock) {
@@ -114,57 +105,48 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
   return result;
 }
 
-typedef const _Atomic uint32_t* word;
+/* The condition that the program's first thread waits for. */
+static _Atomic(pthread_cond_t*) rests_on;
 
-/* Of the thread that rests, and what it saw there; the word last. */
-static _Atomic uint32_t seen_at_rest;
-static _Atomic(word) rests_on;
-
-static int somebody_rests(void) {
-  const word on = atomic_load(&rests_on);
-  return on != NULL && atomic_load(on) == atomic_load(&seen_at_rest);
+int pthread_cond_broadcast(pthread_cond_t* condition) {
+  static _Atomic(void*) found;
+  void* next = atomic_load(&found);
+  if (next == NULL) atomic_store(&found, next = dlsym(RTLD_NEXT, "pthread_cond_broadcast"));
+  if (atomic_load(&rests_on) == condition) atomic_store(&rests_on, NULL);
+  return ((int (*)(pthread_cond_t*))next)(condition);
 }
 
-static long jump_when_all_is_seen(word at, int64_t left_ns) {
-  const struct timespec moment = {0, 100000};
-  while (!somebody_rests()) {
-    if (atomic_load(at) != 0) return errno = EAGAIN, -1;
-    nanosleep(&moment, NULL);
+static int real_wait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                     const struct timespec* time) {
+  static _Atomic(void*) found;
+  void* next = atomic_load(&found);
+  if (next == NULL) atomic_store(&found, next = dlsym(RTLD_NEXT, "pthread_cond_timedwait"));
+  return ((int (*)(pthread_cond_t*, pthread_mutex_t*, const struct timespec*))next)(condition,
+                                                                                    mutex, time);
+}
+
+/* Looks now and then whether the first thread rests. */
+static int jump_when_all_is_seen(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                 int64_t left_ns) {
+  while (atomic_load(&rests_on) != condition) {
+    struct timespec moment;
+    real_clock_gettime(CLOCK_MONOTONIC, &moment);
+    const int64_t until = moment.tv_sec * SECOND + moment.tv_nsec + 100000;
+    moment = (struct timespec){until / SECOND, until % SECOND};
+    if (real_wait(condition, mutex, &moment) == 0) return 0;
   }
   atomic_fetch_add(&ahead_ns, left_ns);
-  return errno = ETIMEDOUT, -1;
+  return ETIMEDOUT;
 }
 
-static int64_t left_until(const struct timespec* time) {
+int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                           const struct timespec* time) {
   struct timespec now = {0, 0};
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return (time->tv_sec - now.tv_sec) * SECOND + time->tv_nsec - now.tv_nsec;
-}
-
-static long rest(const long* with) {
-  atomic_store(&seen_at_rest, (uint32_t)with[2]);
-  atomic_store(&rests_on, (word)with[0]);
-  const long result = real_syscall(SYS_futex, with);
-  const int error = errno;
-  atomic_store(&rests_on, NULL);
-  errno = error;
-  return result;
-}
-
-long syscall(long number, ...) {
-  long with[6];
-  va_list list;
-  va_start(list, number);
-  for (int i = 0; i < 6; ++i) with[i] = va_arg(list, long);
-  va_end(list);
-  if (number != SYS_futex || (with[1] & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
-    return real_syscall(number, with);
-  if (with[3] == 0) return is_of_the_program() ? rest(with) : real_syscall(number, with);
-  const word at = (word)with[0];
-  const uint32_t expected = (uint32_t)with[2];
-  const int64_t left_ns = left_until((const struct timespec*)with[3]);
-  if (left_ns <= 0) return errno = atomic_load(at) == expected ? ETIMEDOUT : EAGAIN, -1;
-  if (left_ns > 2 * SECOND && left_ns < 2 * HOUR && expected == 0)
-    return jump_when_all_is_seen(at, left_ns);
-  return left_ns < 36 * HOUR ? real_syscall(number, with) : rest(with);
+  const int64_t left_ns = (time->tv_sec - now.tv_sec) * SECOND + time->tv_nsec - now.tv_nsec;
+  if (left_ns <= 0) return ETIMEDOUT;
+  if (left_ns > 2 * SECOND && left_ns < 2 * HOUR)
+    return jump_when_all_is_seen(condition, mutex, left_ns);
+  if (left_ns >= 36 * HOUR && is_of_the_program()) atomic_store(&rests_on, condition);
+  return real_wait(condition, mutex, time);
 }

@@ -18,10 +18,10 @@
 
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
+#include "platform/linux/futex.hpp"
 #include "platform/linux/supervisor.hpp"
 #include "platform/process.hpp"
 #include "platform/sanitizer.hpp"
-#include "platform/wait.hpp"
 
 namespace hmn::platform {
 namespace {

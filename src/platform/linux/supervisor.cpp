@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "platform/linux/futex.hpp"
 #include "platform/sanitizer.hpp"
-#include "platform/wait.hpp"
 
 namespace hmn::platform {
 namespace {

@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
-#include <linux/futex.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -116,16 +115,19 @@ INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const struct timespec
   return (int)real("clock_nanosleep", &known)(clock, flags, (long)&until, (long)left, 0, 0, 0);
 }
 
+INTERPOSED int pthread_cond_timedwait(void*, void*, const struct timespec*);
+int pthread_cond_timedwait(void* condition, void* mutex, const struct timespec* time) {
+  static _Atomic(any_function) known;
+  const struct timespec until = earlier(time);
+  if (fault_interrupts()) return 0; /* as if it had been woken */
+  return (int)real("pthread_cond_timedwait", &known)((long)condition, (long)mutex, (long)&until, 0,
+                                                     0, 0, 0);
+}
+
 INTERPOSED long syscall(PARAMETERS);
 long syscall(PARAMETERS) {
   static _Atomic(any_function) known;
   const any_function found = real("syscall", &known);
-  const int is_wait = a == SYS_futex && (c & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
-  if (is_wait && fault_interrupts()) return fails(EINTR);
-  if (is_wait && e != 0) {
-    const struct timespec until = earlier((const struct timespec*)e);
-    return found(a, b, c, d, (long)&until, f, g);
-  }
   if (a != SYS_futex && fault_fires(FAULT_SYSTEM_CALL, "syscall")) return fails(EIO);
   return found(ARGUMENTS);
 }

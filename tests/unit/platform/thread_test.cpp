@@ -10,8 +10,8 @@
 #include <string>
 
 #include "platform/clock.hpp"
+#include "platform/linux/futex.hpp"
 #include "platform/sanitizer.hpp"
-#include "platform/wait.hpp"
 
 using namespace hmn::platform;
 
@@ -35,7 +35,7 @@ void fill(void* given) {
   pthread_attr_getdetachstate(&attributes, &mine.detach_state);
   pthread_attr_destroy(&attributes);
   mine.done.store(1, std::memory_order_release);
-  wake_one(mine.done);
+  wake_all(mine.done);
 }
 
 bool run_and_wait(report& into, const char* name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "platform/wait.hpp"
+#include "platform/linux/futex.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -37,10 +37,6 @@ wake wait_on(std::atomic<uint32_t>& word, uint32_t expected, uint64_t deadline_n
     if (word.load(std::memory_order_acquire) == expected) return wake::timed_out;
   }
   return wake::changed;
-}
-
-void wake_one(std::atomic<uint32_t>& word) noexcept {
-  futex(word, FUTEX_WAKE_PRIVATE, 1, nullptr);
 }
 
 void wake_all(std::atomic<uint32_t>& word) noexcept {

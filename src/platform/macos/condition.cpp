@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <time.h>
+
+#include <algorithm>
+
+#include "platform/clock.hpp"
+#include "platform/mutex.hpp"
+
+namespace hmn::platform {
+
+condition::condition() noexcept = default;
+
+// macOS has no condition variables on another clock than the wall's, but waits for a duration.
+bool condition::wait_until(std::unique_lock<mutex>& held, std::uint64_t deadline_ns) noexcept {
+  constexpr std::uint64_t longest = 86'400 * ns_per_second;
+  const std::uint64_t now = monotonic_ns();
+  if (now >= deadline_ns) return false;
+  const std::uint64_t left = std::min(deadline_ns - now, longest);
+  const timespec limit{static_cast<time_t>(left / ns_per_second),
+                       static_cast<long>(left % ns_per_second)};
+  pthread_cond_timedwait_relative_np(&native_, &held.mutex()->native_, &limit);
+  return monotonic_ns() < deadline_ns;
+}
+
+}  // namespace hmn::platform

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/mutex.hpp"
+
+#include <windows.h>
+
+#include <algorithm>
+
+#include "platform/clock.hpp"
+
+namespace hmn::platform {
+namespace {
+
+static_assert(sizeof(SRWLOCK) == sizeof(void*) && sizeof(CONDITION_VARIABLE) == sizeof(void*));
+
+SRWLOCK* lock_in(void*& native) noexcept {
+  return reinterpret_cast<SRWLOCK*>(&native);
+}
+
+CONDITION_VARIABLE* condition_in(void*& native) noexcept {
+  return reinterpret_cast<CONDITION_VARIABLE*>(&native);
+}
+
+}  // namespace
+
+void mutex::lock() noexcept {
+  AcquireSRWLockExclusive(lock_in(native_));
+}
+
+bool mutex::try_lock() noexcept {
+  return TryAcquireSRWLockExclusive(lock_in(native_)) != 0;
+}
+
+void mutex::unlock() noexcept {
+  ReleaseSRWLockExclusive(lock_in(native_));
+}
+
+condition::condition() noexcept = default;
+
+bool condition::wait_until(std::unique_lock<mutex>& held, std::uint64_t deadline_ns) noexcept {
+  constexpr std::uint64_t longest_ms = 86'400'000;
+  const std::uint64_t now = monotonic_ns();
+  if (now >= deadline_ns) return false;
+  const std::uint64_t left = deadline_ns - now;
+  const std::uint64_t left_ms = std::min(left / ns_per_ms + (left % ns_per_ms != 0), longest_ms);
+  SleepConditionVariableSRW(condition_in(native_), lock_in(held.mutex()->native_),
+                            static_cast<DWORD>(left_ms), 0);
+  return monotonic_ns() < deadline_ns;
+}
+
+void condition::notify_all() noexcept {
+  WakeAllConditionVariable(condition_in(native_));
+}
+
+}  // namespace hmn::platform

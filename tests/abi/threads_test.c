@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include <limits.h>
 #include <stdatomic.h>
 
 #include "support/calls.h"
 #include "support/child.h"
+#include "support/clock.h"
 #include "support/machine.h"
 #include "support/thread.h"
 
@@ -54,6 +56,46 @@ static void eight_threads_may_use_one_context_without_workers(void** state) {
   run_team(&t);
   assert_int_equal(t.refused, 0);
   fixture_close(&f);
+}
+
+typedef struct reader {
+  hmn_context* context;
+  int takes_snapshots;
+  int64_t until_ms;
+  long readings;
+  int refused;
+} reader;
+
+static void read_without_a_pause(void* argument) {
+  reader* r = argument;
+  while (now_ms() < r->until_ms) {
+    NEW(hmn_pool, pool);
+    hmn_snapshot* snapshot = NULL;
+    const hmn_status status = r->takes_snapshots
+                                  ? hmn_snapshot_take(r->context, NULL, &snapshot, NULL)
+                                  : hmn_pool_read(r->context, 0, HMN_POOL_MAIN, 0, &pool, NULL);
+    hmn_snapshot_destroy(snapshot);
+    if (status != HMN_OK) ++r->refused;
+    ++r->readings;
+  }
+}
+
+/* None is late, and none is served far less than the others that read the same. */
+static void eight_threads_read_without_a_pause(void** state) {
+  fixture* f = *state;
+  thread* threads[THREADS];
+  reader readers[THREADS];
+  for (size_t i = 0; i < THREADS; ++i) {
+    readers[i] = (reader){f->context, i % 2 == 0, now_ms() + 5000, 0, 0};
+    threads[i] = thread_start(read_without_a_pause, &readers[i]);
+  }
+  for (size_t i = 0; i < THREADS; ++i) thread_join(threads[i]);
+  for (size_t i = 0; i < THREADS; ++i) {
+    assert_int_equal(readers[i].refused, 0);
+    for (size_t k = i % 2; k < THREADS; k += 2) {
+      assert_in_range(readers[k].readings, readers[i].readings / 10, LONG_MAX);
+    }
+  }
 }
 
 static void make_and_end(void* argument) {
@@ -135,6 +177,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(eight_threads_may_use_one_context, fixture_setup,
                                       fixture_teardown),
       cmocka_unit_test(eight_threads_may_use_one_context_without_workers),
+      cmocka_unit_test_setup_teardown(eight_threads_read_without_a_pause, fixture_setup,
+                                      fixture_teardown),
       cmocka_unit_test(contexts_may_come_and_go_in_eight_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/freshness.hpp"
 
+#include <algorithm>
+
 namespace hmn {
 
 bool is_answered(const device_answer& d, const plan& p, std::uint64_t since) noexcept {
@@ -13,6 +15,14 @@ bool is_answered(const device_answer& d, const plan& p, std::uint64_t since) noe
   return (!p.pools || has(d.pools)) && (!p.self || has(d.self)) &&
          (!p.processes || has(d.processes)) && (p.pid == 0 || has_process) &&
          (p.telemetry == 0 || has_telemetry) && (!p.metrics || has_metrics);
+}
+
+bool is_answered(const source_answer& known, const plan& p, std::uint64_t since) noexcept {
+  if (known.listed_ns == 0 || (p.list && known.listed_ns < since)) return false;
+  return std::ranges::all_of(known.devices, [&](const device_answer& d) {
+    const bool wanted = p.only ? d.identity.number == *p.only : d.listed;
+    return !wanted || is_answered(d, p, since);
+  });
 }
 
 }  // namespace hmn

@@ -25,8 +25,10 @@ inline std::uint64_t shared_since(const limits& l, std::uint64_t now) noexcept {
   return now > l.max_age_ns ? now - l.max_age_ns : 1;
 }
 
-// Returns whether every part of the plan was tried for the device at or after `since`.
+// Returns whether every part of the plan was tried at or after `since`: for the device, or for each
+// that the plan is about.
 bool is_answered(const device_answer& d, const plan& p, std::uint64_t since) noexcept;
+bool is_answered(const source_answer& known, const plan& p, std::uint64_t since) noexcept;
 
 // Calls `visit` for each record of a part.
 template <class Visit>

@@ -27,15 +27,6 @@ constexpr std::uint64_t last_chance = 4;
 // Each costs a thread. No server has more GPUs than one more.
 constexpr std::size_t most_aside = 15;
 
-// Returns whether each device that the plan is about was asked at `since` or later.
-bool is_answered(const source_answer& known, const plan& p, std::uint64_t since) {
-  if (known.listed_ns == 0 || (p.list && known.listed_ns < since)) return false;
-  return std::ranges::all_of(known.devices, [&](const device_answer& d) {
-    const bool wanted = p.only ? d.identity.number == *p.only : d.listed;
-    return !wanted || is_answered(d, p, since);
-  });
-}
-
 // Passes an answer with how its reading ended, and returns that. A source that saw by itself that
 // its time was over is as late as one that no caller waited for any longer.
 result<void> pass_on(const source_answer& known, std::uint64_t since, worker::visitor visit) {
@@ -119,8 +110,8 @@ class worker::server final : public reading {
       answered();
       const lock held(desk_->mutex);
       if (desk_->newest != this) return;
-      if (done == nullptr) return desk_->known.update_list(answer);
       desk_->is_whole = false;
+      if (done == nullptr) return desk_->known.update_list(answer);
       desk_->known.update_device(*done);
     });
     const lock held(desk_->mutex);
@@ -219,8 +210,7 @@ class worker::turn {
 
 enum class worker::outcome {
   done,       // the reading is complete
-  late,       // the deadline passed; partial results are known, the others come later
-  busy,       // an earlier reading has not returned yet
+  late,       // the deadline passed, or an earlier reading has not returned: the rest comes later
   set_aside,  // a device is left out from now on, and nothing is read yet
   no_thread,  // no thread could be started
 };
@@ -338,21 +328,16 @@ result<void> worker::ask(const plan& p, deadline& d, std::uint64_t now, lock& he
 }
 
 failure worker::why_late() const {
+  failure late = answered_too_late(id());
   if (is_opening_) {
-    return {status::timeout,
-            id(),
-            {},
-            "the driver is still being opened; persistence mode (nvidia-persistenced) keeps it "
-            "ready"};
+    late.message =
+        "the driver is still being opened; persistence mode (nvidia-persistenced) keeps it ready";
+  } else if (is_locked_) {
+    late.message =
+        "a driver call has not returned, nor has one on another thread: the driver's library "
+        "answers for no device";
   }
-  if (is_locked_) {
-    return {status::timeout,
-            id(),
-            {},
-            "a driver call has not returned, nor has one on another thread: the driver's "
-            "library answers for no device"};
-  }
-  return answered_too_late(id());
+  return late;
 }
 
 // Carries out the plan: again without a device whose call hangs, and again with one that answered
@@ -361,7 +346,7 @@ worker::outcome worker::carry_out(const plan& p, deadline& d, std::uint64_t now,
   const std::uint64_t patience =
       std::clamp((d.until() - std::min(now, d.until())) / 8, least_patience_ns, most_patience_ns);
   if (current_->is_busy && !(current_->is_stuck(now, patience) && set_aside())) {
-    return outcome::busy;
+    return outcome::late;
   }
   const std::size_t before = aside_.size();
   std::uint64_t end = 0;

@@ -16,6 +16,7 @@
 
 #include "cli/system/posix/signal_pipe.hpp"
 #include "cli/system/posix/spawn.hpp"
+#include "cli/system/posix/wait_time.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -42,13 +43,6 @@ bool is_of_terminal(int signal) {
   const bool is_in_front = tcgetpgrp(terminal) == getpgrp();
   close(terminal);
   return is_in_front;
-}
-
-// At most half a second, so that an end whose SIGCHLD is lost is noticed.
-int milliseconds_until(child::clock::time_point time) {
-  const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(time - child::clock::now()).count();
-  return static_cast<int>(std::clamp<decltype(left)>(left, 0, 500));
 }
 
 }  // namespace
@@ -125,7 +119,9 @@ bool child::wait_until(clock::time_point time) {
   auto& in = *running_;
   while (!in.end) {
     pollfd waiting{in.signals.read_end(), POLLIN, 0};
-    if (poll(&waiting, 1, milliseconds_until(time)) < 0 && errno != EINTR) usleep(10'000);
+    // So that an end whose SIGCHLD is lost is noticed.
+    const auto soon = std::min(time, clock::now() + std::chrono::milliseconds(500));
+    if (poll(&waiting, 1, milliseconds_until(soon)) < 0 && errno != EINTR) usleep(10'000);
     in.pass_signals_on();
     in.end = end_of(in.pid, 1);  // ru_maxrss is in bytes here, not in KiB
     if (!in.end && clock::now() >= time) return false;

@@ -4,11 +4,11 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
 #include "cli/system/posix/signal_pipe.hpp"
+#include "cli/system/posix/wait_time.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -21,13 +21,6 @@ void request(int) {
   const char one = 1;
   [[maybe_unused]] const auto written = write(requested, &one, sizeof one);
   errno = error;
-}
-
-// Rounds up, so as not to wake before that time.
-int milliseconds_until(stop_request::clock::time_point time) {
-  const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(time - stop_request::clock::now()).count();
-  return static_cast<int>(std::clamp<decltype(left)>(left, 0, 60'000));
 }
 
 }  // namespace

@@ -367,6 +367,33 @@ class EveryCommand(Machines):
                     strict_json(line)
 
 
+class Start(Machines):
+    def started(self, command, rule, *options):
+        """The seconds until a command is started."""
+        scenario = self.folder / "scenario.json"
+        scenario.write_text(json.dumps(TWO_CARDS | {"rules": [rule]}))
+        begun = time.time()
+        result = run(command, *options, "--", "date", "+%s.%N", env=environment(
+            HMN_NVML=NVML, FAKE_NVML_SCENARIO=str(scenario), HMN_NVIDIA_SMI=str(self.folder / "none")))
+        self.assertEqual(result.code, 0, result.err)
+        return float(result.out) - begun
+
+    @unittest.skipIf(len(COMMAND) > 1, "an emulated program takes longer to start")
+    def test_a_command_is_started_at_once_whatever_a_driver_does(self):
+        for command in ("run", "spill"):
+            for rule in ({"call": "nvmlInit*", "hang": True}, {"call": "nvmlInit*", "delay_ms": 1500},
+                         {"call": "nvmlInit*", "ends": "exit"}, {"call": "nvmlDeviceGetCount*", "hang": True},
+                         {"call": "nvmlDevice*", "hang": True, "holds_lock": True},
+                         {"call": "nvmlDeviceGetMemoryInfo*", "hang": True}):
+                with self.subTest(command=command, rule=rule):
+                    self.assertTrue(any(self.started(command, rule) < 0.35 for _ in range(5)))
+
+    def test_a_timeout_waits_for_the_reading_before_the_command(self):
+        for command in ("run", "spill"):
+            rule = {"call": "nvmlInit*", "delay_ms": 800}
+            self.assertGreater(self.started(command, rule, "--timeout", "60s"), 0.8)
+
+
 class TwoDrivers(KernelCard):
     def test_a_driver_that_ends_the_program_hides_no_card_of_another(self):
         scenario = self.folder / "scenario.json"
@@ -450,7 +477,7 @@ class ValuesFilledIn(Machines):
         self.assertLess(quickest(wait, 1.5), 1.5)
 
     def test_run_has_a_sample_at_each_reading(self):
-        result = self.with_both("run", "--interval", "100ms", "--", "sleep", "3")
+        result = self.with_both("run", "--timeout", "60s", "--interval", "100ms", "--", "sleep", "3")
         self.assertEqual(result.code, 0, result)
         self.assertRegex(result.err, r"whole device +9.50 GiB  at 0.0 s, sampled every \d+ ms, 9.50 GiB before\n")
 

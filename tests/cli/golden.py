@@ -42,8 +42,8 @@ watch --interval 20ms --duration 20ms
 watch --interval 20ms --duration 20ms --json
 wait --free 1GiB --timeout 100ms
 wait --free 900GiB --timeout 100ms --json
-spill --interval 20ms sleep 0.1
-run --interval 20ms sleep 0.1
+spill --timeout 60s --interval 20ms sleep 0.1
+run --timeout 60s --interval 20ms sleep 0.1
 record-machine -
 """
 

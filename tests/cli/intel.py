@@ -169,7 +169,7 @@ class Intel(Machines):
         (self.folder / "after").write_text(text)
         copy = ("cp", str(self.folder / "after"), str(self.folder / f"proc/{pid}/fdinfo/3"))
         report = self.folder / "report.json"
-        result, _ = self.hmn("spill", "--interval", "30s", "--output", str(report), "--", *copy)
+        result, _ = self.hmn("spill", "--timeout", "60s", "--interval", "30s", "--output", str(report), "--", *copy)
         self.assertEqual(result.code, 0, result.err)
         return json.loads(report.read_text()), result.err
 

@@ -27,8 +27,9 @@ class Many(Machines):
     def processor_time(self, machine, words, on_terminal):
         """Of the command alone, in seconds: other work on this machine does not count."""
         terminal, output = pty.openpty() if on_terminal else (None, subprocess.DEVNULL)
-        with subprocess.Popen([*COMMAND, *words[:1], "--machine", str(machine), *words[1:]], stdout=output,
-                              stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment()) as running:
+        named = [*words[:1], "--machine", str(machine), "--timeout", "60s", *words[1:]]
+        with subprocess.Popen([*COMMAND, *named], stdout=output, stdin=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, env=environment()) as running:
             if on_terminal:
                 os.close(output)
                 reader = threading.Thread(target=drain, args=(terminal,))

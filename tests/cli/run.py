@@ -23,6 +23,8 @@ KEYS = list(SCHEMA["required"])
 # Of every process: the program itself, its libraries and stacks.
 SLACK = 12 * MIB
 HOST = {"host": {"otherwise": "real"}}
+# For the reading before the command, also where this machine is busy.
+WAITING = ("--timeout", "60s")
 
 
 class Run(Machines):
@@ -116,8 +118,10 @@ class Run(Machines):
                            (said["devices"][0]["whole_device"], lambda row: row["devices"] and row["devices"][0]["used_bytes"])):
             times = [0, *(row["offset_ns"] for row in rows if key(row) is not None and key(row) != []), said["elapsed_ns"]]
             longest = max(after - before for before, after in zip(times, times[1:]))
-            # A device's value is a little older than its row.
-            self.assertAlmostEqual(value["interval_ns"], max(longest, 20_000_000), delta=10_000_000)
+            # A device's value is older than its row, by what other work on this machine takes.
+            older = value["interval_ns"] - max(longest, 20_000_000)
+            self.assertGreaterEqual(older, -1_000_000)
+            self.assertLess(older, 1e9 if value is said["devices"][0]["whole_device"] else 1_000_000)
         shared = said["proportional"]
         self.assertEqual(shared["lower_bound"], shared["interval_ns"] >= 40_000_000)
         bound = ">=" if shared["lower_bound"] else ""
@@ -364,7 +368,7 @@ class Run(Machines):
             {"at_reading": at, "patch": [{"op": "replace", "path": f"/devices/0/{path}", "value": value}]}
             for at, path, value in ((20, "pools/0/used", "9GiB"), (30, "telemetry/energy_joules", 1423),
                                     (40, "pools/0/used", "2GiB"))]} | HOST
-        device = self.measured(HOLDER, "until:0", machine=machine,
+        device = self.measured(HOLDER, "until:0", machine=machine, options=WAITING,
                                seen=(on_device(used_bytes=2 * GIB),))["devices"][0]
         self.assertEqual(device["used_before_bytes"], 3 * GIB)
         self.assertEqual(device["whole_device"]["bytes"], 9 * GIB)
@@ -493,19 +497,44 @@ class Run(Machines):
             for _ in range(5):  # one of them: this machine may be busy for a second
                 begun = time.time_ns()
                 said = self.measured(HOLDER, "until:0", machine=machine, seen=(any_row,))
-                if said["started_unix_ns"] - begun < 1e9:
+                if said["started_unix_ns"] - begun < 0.35e9:
                     break
-            self.assertLess(said["started_unix_ns"] - begun, 1e9, call)
+            if len(COMMAND) == 1:
+                self.assertLess(said["started_unix_ns"] - begun, 0.35e9, call)
             self.assertEqual([each["name"] for each in said["devices"]], ["Card"])
             self.assertEqual(said["devices"][0]["command"]["reason"],
                              "the driver did not answer within the deadline")
+
+    def test_a_device_that_answers_after_the_start_is_measured_from_then_on(self):
+        machine = {"devices": [card(telemetry={"energy_joules": 1000.5})], "delays": [{"call": "open", "ms": 1000}]} | HOST
+        for timeline in ("late.jsonl", "late.csv"):
+            path = self.folder / timeline
+            seen = on_device(used_bytes=3 * GIB) if path.suffix == ".jsonl" else lambda row: row["gpu0_used_bytes"]
+            said = self.measured(HOLDER, "until:0", machine=machine, options=("--record", path), seen=(seen,))
+            device, = said["devices"]
+            self.assertIsNone(device["used_before_bytes"])
+            self.assertEqual(device["total_bytes"], 16 * GIB)
+            whole = device["whole_device"]
+            self.assertEqual((whole["bytes"], whole["lower_bound"]), (3 * GIB, True))
+            self.assertGreater(whole["interval_ns"], 200_000_000)
+            self.assertEqual(device["energy"]["reason"], "the driver answered only after the command had been started")
+            self.assertRegex(self.err, r"whole device +>=3\.00 GiB  at \S+ s, sampled every \d+ ms, \d+ of \d+ samples\n")
+            rows = rows_of(path)
+            if path.suffix == ".jsonl":
+                self.assertEqual((rows[0]["devices"][0]["used_bytes"], rows[0]["devices"][0]["reason"]),
+                                 (None, "the driver had not answered yet"))
+            else:
+                self.assertEqual(rows[0]["gpu0_used_bytes"], "")
+            self.assertTrue(rows[0]["resident_bytes"])
+        said = self.measured("true", machine=machine, options=WAITING)
+        self.assertEqual(said["devices"][0]["used_before_bytes"], 3 * GIB)
 
     def test_a_counter_that_stands_still_counts_no_energy(self):
         for later, joules in ((1000.5, None), (1000.75, 0.25)):
             machine = {"devices": [card(telemetry={"energy_joules": 1000.5})], "changes": [
                 {"at_reading": 30, "patch": [{"op": "replace", "path": "/devices/0/telemetry/energy_joules",
                                               "value": later}]}]} | HOST
-            device = self.measured(HOLDER, "until:0", machine=machine,
+            device = self.measured(HOLDER, "until:0", machine=machine, options=WAITING,
                                    seen=(on_device(energy_joules=later),))["devices"][0]
             self.assertEqual(device["energy"], {
                 "joules": joules, "kind": joules and "counted",

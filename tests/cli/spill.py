@@ -24,12 +24,14 @@ FILLS = {"devices": [{"name": "Card", "vendor": "amd", "pools": [VRAM, GTT]}],
          "changes": [{"at_reading": 3, "patch": [used(0, "15GiB"), used(1, "384MiB")]}]}
 NVIDIA = {"devices": [{"name": "Card", "vendor": "nvidia", "pools": [VRAM]}]}
 CALM = {"devices": FILLS["devices"]}
+# For the observation before the command, also where this machine is busy.
+WAITING = ("--timeout", "60s")
 
 
 class Spill(Machines):
     def report(self, machine, *command, code=0, options=()):
         target = self.folder / "spill.json"
-        done = self.on(machine, "spill", "--output", target, *options, "--", *command)
+        done = self.on(machine, "spill", *WAITING, "--output", target, *options, "--", *command)
         self.assertEqual(done.code, code, done.err)
         found = strict_json(target.read_text())
         jsonschema.validate(found, SCHEMA)
@@ -78,7 +80,7 @@ class Spill(Machines):
             self.skipTest("built without amdgpu")
         target = self.folder / "spill.json"
         fills = f"echo {15 * GIB} > {card}/mem_info_vram_used; echo {384 * MIB} > {card}/mem_info_gtt_used"
-        done = run("spill", "--output", target, "--interval", "1h", "--", "sh", "-c", fills, env=env)
+        done = run("spill", *WAITING, "--output", target, "--interval", "1h", "--", "sh", "-c", fills, env=env)
         self.assertEqual(done.code, 0, done.err)
         found = strict_json(target.read_text())
         self.assertEqual((found["baseline_shared_bytes"], found["peak_shared_bytes"]), (128 * MIB, 384 * MIB))
@@ -94,7 +96,7 @@ class Spill(Machines):
         process = (sys.executable, "-B", SOURCE / "tests/cli/force_spill.py", card, proc)
 
         def run_of(*gib):
-            done = run("spill", "--output", target, "--interval", "10ms", "--", *process, *gib,
+            done = run("spill", *WAITING, "--output", target, "--interval", "10ms", "--", *process, *gib,
                        env=env | {"HMN_PROC": str(proc)})
             self.assertEqual(done.code, 0, done.err)
             return json.loads(target.read_text()), done.err

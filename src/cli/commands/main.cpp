@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/commands/main.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <new>
 
@@ -11,35 +12,37 @@
 #include "cli/system/driver_exit.hpp"
 #include "cli/system/streams.hpp"
 #include "cli/text/output.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
 
-// Longest search for GPUs before a command is started, or the screen shows what is known.
-constexpr std::uint32_t short_search_ms = 2000;
 constexpr std::uint32_t usual_search_ms = 5000;
+// Longest wait for drivers before the screen shows what is known, or a command is started.
+constexpr std::uint32_t before_screen_ms = 2000;
+constexpr std::uint32_t before_start_ms = 200;
 
 // Bounds the wait for a driver that starts or hangs, unless the user has given a timeout.
 std::uint32_t search_time(const options& asked) {
-  if (asked.has_timeout || asked.run == command::wait) return asked.timeout_ms;
-  const bool is_short = asked.run == command::run || asked.run == command::spill;
-  return is_short ? short_search_ms : usual_search_ms;
+  return asked.has_timeout || asked.run == command::wait ? asked.timeout_ms : usual_search_ms;
 }
 
-// Returns the timeout, or that of the screen, which must not stay empty, unless a device must be
-// found first.
+// Returns the timeout, or that of the screen, which must not stay empty, and of the start of a
+// command, which must not be late, unless a device must be found first.
 std::uint32_t open_timeout(const options& asked) {
-  const bool is_bounded = asked.run == command::top && !asked.has_timeout && !asked.device;
-  return is_bounded ? short_search_ms : asked.timeout_ms;
+  if (asked.has_timeout || asked.device) return asked.timeout_ms;
+  if (asked.run == command::top) return before_screen_ms;
+  const bool starts_another = asked.run == command::run || asked.run == command::spill;
+  return starts_another ? before_start_ms : asked.timeout_ms;
 }
 
 expected<exit_code> run(const options& asked) {
   if (auto refused = check_files(asked)) return *std::move(refused);
   // Never closed: the kernel ends what a driver's library holds in less time.
-  static const auto in =
-      session::open({open_timeout(asked), search_time(asked), asked.has_timeout, asked.trace,
-                     asked.machine, asked.run == command::record_machine,
-                     asked.run != command::top && asked.run != command::exporter});
+  static const auto in = session::open(
+      {open_timeout(asked), search_time(asked), std::min(asked.timeout_ms, default_deadline_ms),
+       asked.has_timeout, asked.trace, asked.machine, asked.run == command::record_machine,
+       asked.run != command::top && asked.run != command::exporter});
   if (!in) return in.why();
   outlive_driver_exits();
   const auto as = choose_style(standard_output_surroundings(), asked.colour);

@@ -33,9 +33,10 @@ expected<run_meter> prepare(const session& in, const options& asked) {
     if (!index) return index.why();
     only = *index;
   }
-  return run_meter(in, devices_to_watch(in, only),
-                   std::chrono::milliseconds(asked.measured.interval_ms),
-                   std::chrono::milliseconds(std::min(asked.timeout_ms, default_deadline_ms)));
+  run_meter meter(in, only, std::chrono::milliseconds(asked.measured.interval_ms),
+                  std::chrono::milliseconds(std::min(asked.timeout_ms, default_deadline_ms)));
+  meter.find_devices();
+  return meter;
 }
 
 std::vector<std::uint32_t> indexes_of(const run_meter& meter) {
@@ -47,8 +48,7 @@ std::vector<std::uint32_t> indexes_of(const run_meter& meter) {
 // Timeline of --record, whose file is opened before the command is started.
 class recorder {
  public:
-  recorder(const std::optional<file_to_write>& to, const run_meter& meter)
-      : indexes_(indexes_of(meter)) {
+  explicit recorder(const std::optional<file_to_write>& to) {
     if (!to) return;
     path_ = to->path;
     form_ = *timeline_form_of(path_);
@@ -58,7 +58,8 @@ class recorder {
     return file_ && !file_->is_good() ? std::optional(failed_at(path_, file_->why()))
                                       : std::nullopt;
   }
-  void begin() {
+  void begin(std::vector<std::uint32_t> indexes) {
+    indexes_ = std::move(indexes);
     if (file_) file_->write(timeline_header(form_, indexes_));
   }
   void add(const run_sample& sample) {
@@ -70,6 +71,38 @@ class recorder {
   std::string path_;
   timeline_form form_ = timeline_form::json_lines;
   std::optional<output_file> file_;
+};
+
+// Samples, held until no further device is searched for: each device is in all of them.
+class sample_list {
+ public:
+  void add(run_sample sample, const run_meter& meter, recorder& record) {
+    held_.push_back(std::move(sample));
+    if (!meter.is_searching()) hand_on(meter, record);
+  }
+  const run_account& end(const run_meter& meter, recorder& record) {
+    hand_on(meter, record);
+    return *account_;
+  }
+
+ private:
+  void hand_on(const run_meter& meter, recorder& record) {
+    if (!account_) {
+      device_sample late;
+      late.why = late.why_used = "the driver had not answered yet";
+      for (auto& each : held_) each.devices.resize(meter.devices().size(), late);
+      account_.emplace(meter.devices().size());
+      record.begin(indexes_of(meter));
+    }
+    for (const auto& each : held_) {
+      account_->add(each);
+      record.add(each);
+    }
+    held_.clear();
+  }
+
+  std::vector<run_sample> held_;
+  std::optional<run_account> account_;
 };
 
 expected<child> start(const std::vector<std::string>& command, std::optional<command_group>& group,
@@ -107,22 +140,19 @@ expected<exit_code> run_run(const session& in, const options& asked, const style
     group.emplace(*std::move(made));
   else
     result.why_no_group = made.why().message;
-  recorder record(asked.measured.record, *meter);
+  recorder record(asked.measured.record);
   if (auto refused = record.why()) return *std::move(refused);
 
   result.started_unix_ns = unix_time_ns();
   const auto begun = child::clock::now();
   auto running = start(asked.words, group, result.why_no_group);
   if (!running) return running.why();
-  record.begin();
   result.own_bytes = own_peak_bytes(in);
   process_tree tree(roots, running->pid());
   meter->watch(tree, running->pid(), group ? &*group : nullptr);
-  run_account account(meter->devices().size());
+  sample_list samples;
   do {
-    const auto sample = meter->read();
-    account.add(sample);
-    record.add(sample);
+    samples.add(meter->read(), *meter, record);
   } while (!running->wait_until(meter->next()));
 
   result.end = running->end();
@@ -134,7 +164,7 @@ expected<exit_code> run_run(const session& in, const options& asked, const style
   }
   result.energy = meter->end();
   result.peaks = meter->peaks(result.started_unix_ns);
-  return report({result, account, *meter}, record, asked, as);
+  return report({result, samples.end(*meter, record), *meter}, record, asked, as);
 }
 
 }  // namespace hmn::cli

@@ -22,16 +22,32 @@ class observer {
   observer(const session& in, std::uint32_t device)
       : in_(in), device_(device), detector_(in.library().detect_spill(device)) {}
 
+  // Observes before the command, which does not wait for a driver that is slow.
+  void observe_first(const std::string& label) {
+    hypomnesis::snapshot_options what;
+    what.collect = hypomnesis::part::pools | hypomnesis::part::processes;
+    const auto seen = in_.take_briefly(what);
+    hmn::cli::observe(detector_, seen, label);
+    for (const auto& pool : seen.pools())
+      if (pool.is_main && pool.device_index == device_) add_bounds(pool, label);
+  }
   void observe(const std::string& label) {
     hmn::cli::observe(detector_, label);
-    if (has(detector_.info().state, hypomnesis::spill_state::measurable)) return;
-    const auto pool = attempt([&] { return in_.library().pool(device_); });
-    if (pool && is_fresh(*pool)) bounds_.add(*pool, label);
+    if (is_measurable()) return;
+    if (const auto pool = attempt([&] { return in_.library().pool(device_); }))
+      add_bounds(*pool, label);
   }
   const hypomnesis::spill& detector() const { return detector_; }
   const memory_bounds& bounds() const { return bounds_; }
 
  private:
+  bool is_measurable() const {
+    return has(detector_.info().state, hypomnesis::spill_state::measurable);
+  }
+  void add_bounds(const hypomnesis::pool& pool, const std::string& label) {
+    if (!is_measurable() && is_fresh(pool)) bounds_.add(pool, label);
+  }
+
   const session& in_;
   std::uint32_t device_;
   hypomnesis::spill detector_;
@@ -69,7 +85,7 @@ expected<exit_code> run_spill(const session& in, const options& asked, const sty
   if (!observing) return observing.why();
   {
     const waiting_notice notice;
-    observing->observe(label_at({}, asked));
+    observing->observe_first(label_at({}, asked));
   }
   const auto begun = child::clock::now();
   auto running = child::start(asked.words);

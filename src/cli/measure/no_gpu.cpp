@@ -71,6 +71,14 @@ bool search_failed(const hypomnesis::snapshot& snapshot) {
   return why_search_failed(snapshot).has_value();
 }
 
+bool is_late(const hypomnesis::snapshot& list) {
+  if (!has(list.info().notes, hypomnesis::note::partial)) return false;
+  const auto all = list.diagnostics();
+  return std::any_of(all.begin(), all.end(), [](const hypomnesis::diagnostic& each) {
+    return each.status == status_code::timeout && !each.device_index && hides_devices(each);
+  });
+}
+
 bool lacks_devices(const std::vector<hypomnesis::diagnostic>& all,
                    const std::function<run_state(std::uint32_t index)>& state_of) {
   return std::any_of(all.begin(), all.end(), [&](const hypomnesis::diagnostic& each) {

@@ -15,6 +15,8 @@ std::string why_no_gpu(const session& in, const hypomnesis::snapshot& snapshot);
 // Returns why the search failed; none if it found a device, or that there is none.
 std::optional<std::string> why_search_failed(const hypomnesis::snapshot& snapshot);
 bool search_failed(const hypomnesis::snapshot& snapshot);
+// Returns whether a driver was still being opened, or had not listed its devices.
+bool is_late(const hypomnesis::snapshot& list);
 
 // Returns whether there may be more devices than are listed. A device that is listed and cannot be
 // read is not missing, whatever its partitions.

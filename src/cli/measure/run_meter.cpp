@@ -132,6 +132,8 @@ std::chrono::nanoseconds processor_time() noexcept {
   return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
 }
 
+// Longest search for devices while the command runs.
+constexpr std::chrono::seconds longest_search{5};
 // Time limit for all processes of the command together.
 constexpr std::chrono::seconds longest_peaks{2};
 
@@ -141,6 +143,38 @@ std::uint64_t unix_time_ns() noexcept {
   const auto since = std::chrono::system_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
+
+void run_meter::find_devices() {
+  hypomnesis::snapshot_options what;
+  what.collect = of_devices;
+  what.device_index = only_;
+  in_.listed();
+  const auto snapshot = in_.take_briefly(what);
+  add_devices(snapshot);
+  if (why_no_devices_ && !is_searching_) print_diagnostics(snapshot);
+}
+
+void run_meter::add_devices(const hypomnesis::snapshot& from) {
+  const auto values = values_by_device(from);
+  for (auto& each : gpus_of(in_, from)) {
+    const auto index = each.device.index;
+    if (std::ranges::any_of(devices_,
+                            [&](const auto& of) { return of.before.device.index == index; }))
+      continue;
+    watched_device one;
+    one.before = std::move(each);
+    one.energy = energy_of(values, index);
+    if (tree_ != nullptr) {
+      if (one.before.memory) one.before.memory->used_bytes.reset();
+      one.energy = {std::nullopt, "the driver answered only after the command had been started"};
+    }
+    devices_.push_back(std::move(one));
+    peaks_.emplace_back();
+  }
+  why_no_devices_ = why_search_failed(from);
+  is_searching_ = !only_ && is_late(from);
+  if (tree_ != nullptr) record_members();
 }
 
 void run_meter::watch(process_tree& tree, std::uint32_t pid, const command_group* group) {
@@ -159,17 +193,22 @@ void run_meter::record_members() {
 }
 
 run_meter::clock::time_point run_meter::next() const {
-  return devices_.empty() ? host_pace_.next() : std::min(host_pace_.next(), device_pace_.next());
+  return devices_.empty() && !is_searching_ ? host_pace_.next()
+                                            : std::min(host_pace_.next(), device_pace_.next());
 }
 
 std::optional<hypomnesis::snapshot_values> run_meter::take(hypomnesis::part collect, cost how,
-                                                           std::string& why) const {
+                                                           std::string& why) {
   hypomnesis::snapshot_options what;
   what.collect = collect;
   what.quick = how == cost::quick;
   what.deadline = deadline_;
-  if (devices_.size() == 1) what.device_index = devices_.front().before.device.index;
-  return attempt([&] { return values_by_device(in_.library().take(what)); }, &why);
+  if (devices_.size() == 1 && !is_searching_)
+    what.device_index = devices_.front().before.device.index;
+  const auto taken = attempt([&] { return in_.library().take(what); }, &why);
+  if (!taken) return std::nullopt;
+  if (is_searching_) add_devices(*taken);
+  return values_by_device(*taken);
 }
 
 // Sums without processes that end in the meantime; nothing if one cannot be read.
@@ -273,9 +312,6 @@ void run_meter::add_from_list(const hypomnesis::snapshot_values& from, std::size
 }
 
 std::vector<device_sample> run_meter::read_devices() {
-  std::vector<device_sample> all(devices_.size());
-  for (auto& each : devices_)
-    if (each.needs_own) find_list(in_, each);
   const bool are_few =
       tree_->members().size() <= few &&
       std::none_of(devices_.begin(), devices_.end(), [](const auto& d) { return d.needs_list; });
@@ -284,6 +320,9 @@ std::vector<device_sample> run_meter::read_devices() {
   std::optional<hypomnesis::snapshot_values> listed;  // one for all devices that need it
   const auto snapshot =
       take(are_few ? of_devices : of_devices | part::processes, cost::quick, why_no_snapshot);
+  for (auto& each : devices_)
+    if (each.needs_own) find_list(in_, each);
+  std::vector<device_sample> all(devices_.size());
   const std::string why_no_processes =
       tree_->members().empty() && tree_->why_not().empty() ? ended_too_early : tree_->why_not();
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -318,7 +357,8 @@ run_sample run_meter::read() {
     host_pace_.count(now, processor_time() - before);
     add_proportional(now, *out.host);
   }
-  if (!devices_.empty() && device_pace_.is_due(now)) {
+  if (now - begun_ > longest_search) is_searching_ = false;
+  if (is_searching_ || (!devices_.empty() && device_pace_.is_due(now))) {
     const auto before = processor_time();
     out.devices = read_devices();
     device_pace_.count(now, processor_time() - before);
@@ -327,6 +367,7 @@ run_sample run_meter::read() {
 }
 
 std::vector<energy_reading> run_meter::end() {
+  is_searching_ = false;
   std::vector<energy_reading> all(devices_.size());
   if (devices_.empty()) return all;
   std::string why;
@@ -347,24 +388,6 @@ std::vector<kept_peak> run_meter::peaks(std::uint64_t started_unix_ns) {
     all.push_back(peaks_[i].end(
         {in_, devices_[i].before.device.index, started_unix_ns, tree_->members(), until}));
   return all;
-}
-
-watched_devices devices_to_watch(const session& in, std::optional<std::uint32_t> only) {
-  hypomnesis::snapshot_options what;
-  what.collect = of_devices;
-  what.device_index = only;
-  in.listed();
-  const auto snapshot = in.take_briefly(what);
-  watched_devices found{{}, why_search_failed(snapshot)};
-  if (found.why_unknown) print_diagnostics(snapshot);
-  const auto values = values_by_device(snapshot);
-  for (auto& each : gpus_of(in, snapshot)) {
-    watched_device one;
-    one.before = std::move(each);
-    one.energy = energy_of(values, one.before.device.index);
-    found.all.push_back(std::move(one));
-  }
-  return found;
 }
 
 }  // namespace hmn::cli

@@ -24,7 +24,8 @@ struct energy_reading {
   std::string why;  // reason for missing joules, if known
 };
 
-// Device to watch, in its state before the command was started.
+// Device to watch, in its state before the command was started: one that has answered only since
+// has no values of then.
 struct watched_device {
   gpu before;
   bool lists_children = false;  // processes missing from the driver's list use 0
@@ -32,11 +33,6 @@ struct watched_device {
   std::string why_not;
   bool needs_own = true;  // not read yet, or asleep: the command may wake it
   energy_reading energy;
-};
-
-struct watched_devices {
-  std::vector<watched_device> all;
-  std::optional<std::string> why_unknown;  // why the search for devices failed
 };
 
 // Field of a process's memory.
@@ -55,22 +51,25 @@ class run_meter {
   static constexpr int device_share = 250;
   static constexpr int proportional_share = 800;
 
-  run_meter(const session& in, watched_devices devices, std::chrono::nanoseconds interval,
+  // Watches all devices, or the one with that index.
+  run_meter(const session& in, std::optional<std::uint32_t> only, std::chrono::nanoseconds interval,
             std::chrono::milliseconds deadline)
       : in_(in),
-        devices_(std::move(devices.all)),
-        why_no_devices_(std::move(devices.why_unknown)),
-        peaks_(devices_.size()),
+        only_(only),
         interval_(interval),
         host_pace_(interval, host_share),
         device_pace_(interval, device_share),
         proportional_pace_(interval, proportional_share),
         deadline_(deadline) {}
 
+  // Finds the devices, as far as they answer; opens the drivers.
+  void find_devices();
   // Begins after the command has been started as `pid`.
   void watch(process_tree& tree, std::uint32_t pid, const command_group* group);
-  // Reads whatever is due.
+  // Reads whatever is due; finds devices whose driver has answered only now.
   run_sample read();
+  // Returns whether there may be more devices(), each of them in every sample.
+  bool is_searching() const { return is_searching_; }
   clock::time_point next() const;
   // Ends the measurement; returns the devices' energy counters.
   std::vector<energy_reading> end();
@@ -91,15 +90,18 @@ class run_meter {
   void add_proportional(clock::time_point now, host_sample& to);
   std::vector<device_sample> read_devices();
   enum class cost { with_energy, quick };
+  void add_devices(const hypomnesis::snapshot& from);
   std::optional<hypomnesis::snapshot_values> take(hypomnesis::part collect, cost how,
-                                                  std::string& why) const;
+                                                  std::string& why);
   std::optional<std::uint64_t> sum_of(const memory_field& of, std::string* why) const;
   bool add_one_by_one(std::size_t i, device_sample& to);
   void add_from_list(const hypomnesis::snapshot_values& from, std::size_t i, device_sample& to);
 
   const session& in_;
+  std::optional<std::uint32_t> only_;
   std::vector<watched_device> devices_;
   std::optional<std::string> why_no_devices_;
+  bool is_searching_ = true;
   std::vector<process_peaks> peaks_;  // of each device
   std::chrono::nanoseconds interval_;
   pace host_pace_;
@@ -111,8 +113,5 @@ class run_meter {
   const command_group* group_ = nullptr;
   clock::time_point begun_{};
 };
-
-// Returns all devices, or the one with that index. Opens the drivers.
-watched_devices devices_to_watch(const session& in, std::optional<std::uint32_t> only);
 
 }  // namespace hmn::cli

@@ -38,7 +38,7 @@ hypomnesis::context_options options_of(const session_settings& asked) {
   out.flags = context_flag::environment;
   if (asked.trace) out.flags |= context_flag::trace;
   if (asked.record) out.flags |= context_flag::record;
-  out.deadline = milliseconds(std::min(asked.timeout_ms, default_deadline_ms));
+  out.deadline = milliseconds(asked.deadline_ms);
   const milliseconds timeout(asked.timeout_ms);
   out.open_deadline = asked.lists ? opening_part(timeout) : timeout;
   return out;
@@ -83,16 +83,6 @@ std::optional<std::string> why_malformed(const hypomnesis::context& in) {
     if (why.status() == hypomnesis::status_code::argument) return why.what();
   }
   return std::nullopt;
-}
-
-// Returns whether a driver was still being opened, or had not listed its devices.
-bool is_late(const hypomnesis::snapshot& list) {
-  if (!has(list.info().notes, hypomnesis::note::partial)) return false;
-  const auto all = list.diagnostics();
-  return std::any_of(all.begin(), all.end(), [](const hypomnesis::diagnostic& each) {
-    return each.status == hypomnesis::status_code::timeout && !each.device_index &&
-           hides_devices(each);
-  });
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ struct session_settings {
   std::uint32_t timeout_ms = 0;
   // Longest search for devices while none is known: what hangs must not delay what answers.
   std::uint32_t search_ms = 0;
-  bool has_timeout = false;  // given by the user: a reading may take as long
+  std::uint32_t deadline_ms = 0;  // of one reading, unless it has its own
+  bool has_timeout = false;       // given by the user: a reading may take as long
   bool trace = false;
   std::string machine;  // path of a machine file; empty: this machine
   bool record = false;

@@ -8,7 +8,6 @@
 #include "api/guard.hpp"
 #include "model/compose.hpp"
 #include "model/dtype.hpp"
-#include "model/short_text.hpp"
 
 namespace hmn::api {
 namespace {
@@ -92,7 +91,7 @@ bool read_packing(verdict& v, std::uint32_t dtype, const estimate::packing& give
 
 // Field of hmn_cache and the kinds of cache that need or allow it.
 struct cache_field {
-  short_text<16> name;
+  const char* name;
   std::uint64_t hmn_cache::*value;
   std::uint8_t needed;  // bit k: needed by kind k
   std::uint8_t taken;
@@ -118,10 +117,10 @@ bool check_cache_fields(verdict& v, const hmn_cache& c) {
   for (const cache_field& f : cache_fields) {
     const std::uint64_t value = c.*f.value;
     if (value == 0 && (f.needed >> c.kind & 1U) != 0) {
-      return v.refuse(status::range, f.name.c_str(), value, ", and this kind of cache needs it");
+      return v.refuse(status::range, f.name, value, ", and this kind of cache needs it");
     }
     if (value != 0 && (f.taken >> c.kind & 1U) == 0) {
-      return v.refuse(status::argument, f.name.c_str(), value, ", and this kind has no use for it");
+      return v.refuse(status::argument, f.name, value, ", and this kind has no use for it");
     }
   }
   return true;

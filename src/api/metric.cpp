@@ -25,12 +25,12 @@ hmn_status hmn_metric_read(hmn_context* handle, uint32_t device_index, uint32_t 
 
 const char* hmn_metric_name(uint32_t metric) noexcept {
   const metric_words* const w = words_of_metric(metric);
-  return w != nullptr ? w->name.c_str() : "unknown";
+  return w != nullptr ? w->name : "unknown";
 }
 
 const char* hmn_metric_unit(uint32_t metric) noexcept {
   const metric_words* const w = words_of_metric(metric);
-  return w != nullptr ? w->unit.c_str() : "";
+  return w != nullptr ? w->unit : "";
 }
 
 const char* hmn_metric_instance_name(uint32_t metric, uint32_t instance) noexcept {

@@ -2,7 +2,6 @@
 #include "core/environment.hpp"
 
 #include "model/compose.hpp"
-#include "model/short_text.hpp"
 #include "model/text.hpp"
 #include "platform/file.hpp"
 #include "platform/process.hpp"
@@ -13,7 +12,7 @@ namespace {
 constexpr std::size_t longest_path = 4095;
 
 struct variable {
-  short_text<16> name;
+  const char* name;
   path_kind which;
 };
 constexpr variable variables[] = {
@@ -36,12 +35,12 @@ result<void> check_path(std::string_view value) {
 
 result<void> apply_environment(context& to) {
   for (const variable& v : variables) {
-    const char* value = platform::environment(v.name.c_str());
+    const char* value = platform::environment(v.name);
     if (value == nullptr || *value == '\0') continue;
     result<void> ok = check_path(value);
     if (ok) ok = to.set_path(v.which, value);
     if (ok) continue;
-    ok.why().message = {v.name.view(), ": ", ok.why().message.view()};
+    ok.why().message = {v.name, ": ", ok.why().message.view()};
     return ok;
   }
   return {};

@@ -157,7 +157,7 @@ void write_fields(json_writer& w, const diagnostic& d) {
   w.close(']');
   const metric_words* const metric =
       d.about == subject::metrics ? words_of_metric(d.field) : nullptr;
-  w.text_member("metric", metric != nullptr ? metric->name.view() : "");
+  w.text_member("metric", metric != nullptr ? metric->name : "");
 }
 
 void write(json_writer& w, const snapshot_diagnostic& listed) {

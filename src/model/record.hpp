@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "model/device.hpp"
-#include "model/short_text.hpp"
 #include "model/words.hpp"
 
 namespace hmn {
@@ -56,7 +55,7 @@ enum class field_type : std::uint8_t {
 };
 
 struct field {
-  short_text<22> key;
+  std::string_view key;
   field_type type;
   hmn::unit unit;
   std::uint16_t offset;    // of the member in the record

@@ -53,7 +53,7 @@ HMN_WORDS(name_states, HMN_NAME_STATES)
 
 const char* word_of(word_list list, std::int64_t number) noexcept {
   for (const numbered_word& w : list) {
-    if (w.number == number) return w.word.c_str();
+    if (w.number == number) return w.word;
   }
   return nullptr;
 }
@@ -72,11 +72,11 @@ std::optional<std::int32_t> number_of(word_list list, std::string_view word) noe
 }
 
 const char* status_name(std::int32_t status) noexcept {
-#define HMN_STATUS_NAME(name, number, word) {#number},
-  static constexpr short_text<20> by_number[] = {HMN_STATUSES(HMN_STATUS_NAME)};
+#define HMN_STATUS_NAME(name, number, word) #number,
+  static constexpr const char* by_number[] = {HMN_STATUSES(HMN_STATUS_NAME)};
 #undef HMN_STATUS_NAME
   const auto position = static_cast<std::size_t>(-static_cast<std::int64_t>(status));
-  return position < std::size(by_number) ? by_number[position].c_str() : "HMN_E_?";
+  return position < std::size(by_number) ? by_number[position] : "HMN_E_?";
 }
 
 const char* vendor_name(std::uint32_t vendor) noexcept {

@@ -9,13 +9,12 @@
 #include <string_view>
 
 #include "model/metric.hpp"
-#include "model/short_text.hpp"
 
 namespace hmn {
 
 struct numbered_word {
   std::int32_t number;
-  short_text<16> word;
+  const char* word;
 };
 using word_list = std::span<const numbered_word>;
 
@@ -52,7 +51,7 @@ const char* vendor_name(std::uint32_t vendor) noexcept;
 
 struct named_field {
   std::uint32_t bit;
-  short_text<32> words;  // "": part of another value, as a window is
+  std::string_view words;  // "": part of another value, as a window is
 };
 
 // Returns the fields that diagnostics of a subject (HMN_COLLECT_*) are about, with words for
@@ -61,8 +60,8 @@ std::span<const named_field> named_fields(std::uint32_t subject_bit) noexcept;
 
 struct metric_words {
   metric_id id;
-  short_text<24> name;
-  short_text<4> unit;   // "": a plain number
+  const char* name;
+  const char* unit;     // "": a plain number
   word_list instances;  // empty: numbered instances
 };
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "model/scan.hpp"
-#include "model/short_text.hpp"
 #include "model/text.hpp"
 
 namespace hmn::procfs {
@@ -13,8 +12,8 @@ namespace {
 constexpr std::size_t id_length = 64;
 
 struct spelling {
-  short_text<20> written;
-  short_text<16> meant;
+  std::string_view written;
+  std::string_view meant;
 };
 
 // Names before "-<id>.scope", and the folders that hold bare ids.
@@ -59,13 +58,13 @@ container machine(std::string_view part, std::string_view parent) noexcept {
   if (parent == "lxc" || parent == "lxc.payload") return {"lxc", part};
   if (part.empty()) return {};
   for (const spelling& s : machines) {
-    if (part.front() != *s.written.c_str() || !part.starts_with(s.written)) continue;
+    if (!part.starts_with(s.written)) continue;
     std::string_view name = part.substr(s.written.size());
     for (const std::string_view suffix : {".service", ".scope"}) {
       if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
     }
     // Skip libvirt's emulators.
-    if (name.empty() || (s.meant.view() == "machine" && name.starts_with("qemu"))) return {};
+    if (name.empty() || (s.meant == "machine" && name.starts_with("qemu"))) return {};
     return {s.meant, name};
   }
   return {};

@@ -5,13 +5,12 @@
 
 #include "model/scale.hpp"
 #include "model/scan.hpp"
-#include "model/short_text.hpp"
 
 namespace hmn::amd_tool {
 namespace {
 
 struct unit {
-  short_text<8> name;
+  std::string_view name;
   form of;
   scale to;
 };
@@ -51,7 +50,7 @@ constexpr std::string_view no_unit = ", without a unit that is known";
 const unit* find_unit(form of, std::string_view name) {
   const std::string small = lower(name);
   for (const unit& u : units) {
-    if (u.of == of && u.name.view() == small) return &u;
+    if (u.of == of && u.name == small) return &u;
   }
   return nullptr;
 }

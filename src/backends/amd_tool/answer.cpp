@@ -287,7 +287,7 @@ class reader {
   void leaf(card& c, std::string_view path, const std::string& key, const json::value& v,
             std::string_view unit) {
     for (std::size_t i = 0; i < d_.rows.size(); ++i) {
-      if (d_.rows[i].path.view() != path) continue;
+      if (d_.rows[i].path != path) continue;
       field_amount& old = c.amounts[static_cast<std::size_t>(d_.rows[i].what)];
       field_amount fresh = read_field_amount(d_.rows[i].as, v, unit);
       fresh.rank = static_cast<std::uint8_t>(i);

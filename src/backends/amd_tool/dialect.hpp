@@ -10,7 +10,6 @@
 
 #include "backends/command_tool/description.hpp"
 #include "model/device.hpp"
-#include "model/short_text.hpp"
 
 namespace hmn::amd_tool {
 
@@ -81,7 +80,7 @@ enum class form : std::uint8_t {
 struct row {
   field what;
   form as;
-  short_text<44> path;
+  std::string_view path;
 };
 
 // Each question is the words of a command line.

@@ -6,15 +6,14 @@
 
 #include "backends/amdgpu/sysfs.hpp"
 #include "backends/sysfs/attribute.hpp"
-#include "model/short_text.hpp"
 
 namespace hmn::amdgpu {
 namespace {
 
 struct value_files {
   pool_kind kind;
-  short_text<24> total;
-  short_text<24> used;
+  std::string_view total;
+  std::string_view used;
 };
 constexpr value_files pool_files[] = {
     {pool_kind::vram, "mem_info_vram_total", "mem_info_vram_used"},

@@ -7,7 +7,6 @@
 #include "backends/amdgpu/sysfs.hpp"
 #include "backends/amdgpu/telemetry.hpp"
 #include "backends/sysfs/attribute.hpp"
-#include "model/short_text.hpp"
 
 namespace hmn::amdgpu {
 namespace {
@@ -57,7 +56,7 @@ constexpr number_file in_hwmon[] = {
 
 struct clock_file {
   std::uint8_t instance;
-  short_text<15> file;
+  std::string_view file;
 };
 constexpr clock_file clocks[] = {
     {which::clock::core, "pp_dpm_sclk"},  {which::clock::memory, "pp_dpm_mclk"},

@@ -16,10 +16,10 @@ std::optional<double> read_value(std::string_view folder, const value_file& f,
   platform::errno_or<std::string_view> input;
   if (!f.kind.empty()) {
     input = input_of(folder, f.kind, f.label);
-    if (!input) refuse(unread(input.error, folder, compose_in(name, {f.kind.view(), "*_label"})));
+    if (!input) refuse(unread(input.error, folder, compose_in(name, {f.kind, "*_label"})));
     if (input.value.empty()) return std::nullopt;
   }
-  const std::string_view file = compose_in(name, {input.value, f.file.view()});
+  const std::string_view file = compose_in(name, {input.value, f.file});
   const auto raw = sysfs::read_signed(folder, file);
   if (raw) return drm::in_unit(f.in, raw.value);
   if (raw.error != ENOENT) refuse(unread(raw.error, folder, file));

@@ -10,7 +10,6 @@
 #include "backends/drm/driver.hpp"
 #include "backends/drm/sensors.hpp"
 #include "model/function_ref.hpp"
-#include "model/short_text.hpp"
 #include "platform/errno_or.hpp"
 
 namespace hmn::amdgpu {
@@ -19,9 +18,9 @@ inline constexpr failure_of fail{source::amdgpu};
 
 // File of a value. `label`: `file` is the end of "temp2_crit", its start the input with that label.
 struct value_file {
-  short_text<5> kind;
-  short_text<9> label;
-  short_text<19> file;
+  std::string_view kind;
+  std::string_view label;
+  std::string_view file;
   drm::unit in;
 };
 

@@ -9,7 +9,6 @@
 #include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
 #include "backends/sysfs/attribute.hpp"
-#include "model/short_text.hpp"
 
 namespace hmn::amdgpu {
 namespace {
@@ -56,7 +55,7 @@ constexpr whole_field whole_in_hwmon[] = {
 };
 
 struct known_input {
-  short_text<6> input;
+  std::string_view input;
   bool is_unlabelled;  // meaning of the input without a label
 };
 constexpr known_input inputs[] = {{"temp1", true}, {"temp2", false}, {"temp3", false},
@@ -97,7 +96,7 @@ void read_wholes(std::string_view hwmon, sensors& s, telemetry& out) {
 // of a sensor is not known: its bit determines nothing then.
 std::optional<std::uint64_t> bits_while_cool(std::uint64_t status, std::string_view hwmon,
                                              sensors& s) {
-  static constexpr short_text<9> labels[] = {"edge", "junction", "mem"};
+  static constexpr std::string_view labels[] = {"edge", "junction", "mem"};
   constexpr double far_below = 10;  // C
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < hot_bits.size(); ++i) {
@@ -174,9 +173,8 @@ platform::errno_or<std::string_view> input_of(std::string_view hwmon, std::strin
   std::array<char, 32> text, name;
   int failed = 0;
   for (const known_input& k : inputs) {
-    if (!k.input.view().starts_with(kind)) continue;
-    const auto reported =
-        sysfs::read_line(hwmon, compose_in(name, {k.input.view(), "_label"}), text);
+    if (!k.input.starts_with(kind)) continue;
+    const auto reported = sysfs::read_line(hwmon, compose_in(name, {k.input, "_label"}), text);
     if (reported ? reported.value == label
                  : k.is_unlabelled && reported.error == ENOENT &&
                        (label == "edge" || label == "sclk" || label == "vddgfx")) {

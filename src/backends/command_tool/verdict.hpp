@@ -12,7 +12,6 @@
 
 #include "backends/command_tool/description.hpp"
 #include "model/compose.hpp"
-#include "model/short_text.hpp"
 #include "platform/subprocess.hpp"
 
 namespace hmn::command_tool {
@@ -21,7 +20,7 @@ namespace hmn::command_tool {
 struct sentence {
   enum class about { tool, field, device, nothing, warning };
 
-  short_text<44> part;  // of the line, which identifies it: the rest differs between versions
+  std::string_view part;  // of the line, which identifies it: the rest differs between versions
   about what = about::tool;
   status code = status::backend;
   const char* advice;  // to the user

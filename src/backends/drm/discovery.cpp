@@ -9,16 +9,15 @@
 #include "model/error_number.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"
-#include "model/short_text.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::drm {
 namespace {
 
-constexpr short_text<13> class_folders[] = {"/class/drm", "/class/accel"};
+constexpr std::string_view class_folders[] = {"/class/drm", "/class/accel"};
 
 struct prefix {
-  short_text<8> text;
+  std::string_view text;
   node::kind what;
 };
 constexpr prefix prefixes[] = {
@@ -207,7 +206,7 @@ int find_cards(std::string_view sys_root, std::vector<card>& out) {
 bool has_card(std::string_view sys_root) {
   bool found = false;
   for (const auto& folder : class_folders) {
-    const sysfs::path_text whole{sys_root, folder.view()};
+    const sysfs::path_text whole{sys_root, folder};
     const int error = platform::for_each_entry(whole.c_str(), [&](std::string_view name) {
       const auto n = parse_node(name);
       if (!n || n->what == node::kind::card) return true;

@@ -2,13 +2,12 @@
 #include "backends/drm/fdinfo.hpp"
 
 #include "model/scan.hpp"
-#include "model/short_text.hpp"
 
 namespace hmn::drm {
 namespace {
 
 struct known_unit {
-  short_text<4> name;
+  std::string_view name;
   std::uint32_t factor;
 };
 constexpr known_unit units_of_time[] = {{"ns", 1}};
@@ -20,7 +19,7 @@ std::optional<std::uint64_t> with_unit(std::string_view value,
   const auto count = scan::decimal(scan::take_word(value));
   const std::string_view name = scan::trim(value);
   for (const known_unit& u : units) {
-    if (count && name == u.name.view()) return scan::product(*count, u.factor);
+    if (count && name == u.name) return scan::product(*count, u.factor);
   }
   return std::nullopt;
 }
@@ -49,7 +48,7 @@ void set(std::optional<std::uint64_t>& to, std::optional<std::uint64_t> value) n
 }
 
 struct region_key {
-  short_text<16> prefix;
+  std::string_view prefix;
   std::optional<std::uint64_t> region::*member;
 };
 constexpr region_key region_keys[] = {
@@ -59,7 +58,7 @@ constexpr region_key region_keys[] = {
 };
 
 struct engine_key {
-  short_text<20> prefix;
+  std::string_view prefix;
   std::optional<std::uint64_t> engine::*member;
   bool is_time;
 };

@@ -12,7 +12,6 @@
 #include "backends/drm/sensors.hpp"
 #include "backends/sysfs/attribute.hpp"
 #include "model/scan.hpp"
-#include "model/short_text.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::drm {
@@ -71,7 +70,7 @@ struct number_file {
   metric_id is;
   std::uint8_t instance;
   unit in;
-  short_text<18> file;
+  std::string_view file;
 };
 // Uses the first of two files for one metric.
 constexpr number_file of_chip[] = {

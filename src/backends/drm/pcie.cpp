@@ -6,7 +6,6 @@
 #include "backends/sysfs/attribute.hpp"
 #include "model/error_number.hpp"
 #include "model/scan.hpp"
-#include "model/short_text.hpp"
 
 namespace hmn::drm {
 namespace {
@@ -14,7 +13,7 @@ namespace {
 constexpr const char* speed_file = "current_link_speed";
 constexpr const char* width_file = "current_link_width";
 // In the order of generations, the first of which is 1.
-constexpr short_text<5> speeds[] = {"2.5", "5.0", "8.0", "16.0", "32.0", "64.0"};
+constexpr std::string_view speeds[] = {"2.5", "5.0", "8.0", "16.0", "32.0", "64.0"};
 
 }  // namespace
 

@@ -5,7 +5,6 @@
 
 #include "model/metric.hpp"
 #include "model/scan.hpp"
-#include "model/short_text.hpp"
 
 namespace hmn::drm {
 namespace {
@@ -129,7 +128,7 @@ namespace {
 
 struct engine_names {
   std::uint8_t is;
-  short_text<24> parts;
+  std::string_view parts;
 };
 
 // Matches the first of these contained in a name. By driver: i915: render, copy, video,

@@ -8,7 +8,6 @@
 #include "backends/drm/sensors.hpp"
 #include "backends/sysfs/attribute.hpp"
 #include "model/scan.hpp"
-#include "model/short_text.hpp"
 #include "model/telemetry.hpp"
 #include "platform/file.hpp"
 
@@ -20,8 +19,8 @@ using drm::unit;
 
 // Rows in the order of `quantity`.
 struct kind {
-  short_text<7> prefix;
-  short_text<11> suffix;
+  std::string_view prefix;
+  std::string_view suffix;
   unit in;
   std::uint32_t fields;
 };
@@ -88,7 +87,7 @@ chip::chip(const std::string& folder, std::uint32_t fields, refusal refuse) {
     if (!value) refuse(file->what, value.error, name);
     if (is_missing(value.error)) return true;
     std::array<char, 64> buffer;
-    const std::string label_file = compose({k.prefix.view(), file->number, "_label"});
+    const std::string label_file = compose({k.prefix, file->number, "_label"});
     const auto label = sysfs::read_line(folder, label_file, buffer);
     const bool is_placed = label || is_missing(label.error);
     if (!is_placed) refuse(file->what, label.error, label_file);

@@ -11,19 +11,18 @@
 #include "backends/intel/regions.hpp"
 #include "model/compose.hpp"
 #include "model/function_ref.hpp"
-#include "model/short_text.hpp"
 #include "platform/device_query.hpp"
 
 namespace hmn::intel {
 
 // File names of one GT (part of the chip with its own engines and clock).
 struct gt_files {
-  short_text<17> actual;
-  short_text<17> requested;
-  short_text<17> highest;
-  short_text<10> throttle;  // subfolder of the clock files' folder; empty: the same folder
-  short_text<23> throttle_status;
-  short_text<17> throttle_prefix;  // of the reasons; empty: not reported
+  std::string_view actual;
+  std::string_view requested;
+  std::string_view highest;
+  std::string_view throttle;  // subfolder of the clock files' folder; empty: the same folder
+  std::string_view throttle_status;
+  std::string_view throttle_prefix;  // of the reasons; empty: not reported
 };
 
 struct gt {
@@ -34,7 +33,7 @@ struct gt {
 
 struct dialect {
   source from;
-  short_text<5> name;  // name of the kernel driver and its sensor chip
+  std::string_view name;  // name of the kernel driver and its sensor chip
   platform::device_question regions;
   std::optional<memory_regions> (*parse)(std::span<const std::byte>) noexcept;
   // Whether the query reports RAM usage beyond that of clients: xe counts it, i915 reports the size

@@ -28,7 +28,7 @@ class intel_driver final : public drm::driver {
 
   source from() const noexcept override { return d_.from; }
   bool serves(const drm::card& c) const noexcept override {
-    return c.driver_name.view() == d_.name.view();
+    return c.driver_name.view() == d_.name;
   }
 
   void identify(drm::visit& v, device& who) override;

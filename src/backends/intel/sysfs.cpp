@@ -71,14 +71,14 @@ std::uint32_t throttle_bit(std::string_view reason) noexcept {
 platform::errno_or<std::uint32_t> read_throttle(const gt& g) {
   const gt_files& f = *g.files;
   if (f.throttle_prefix.empty()) return {0, ENOENT};
-  const std::string folder = compose({g.folder, f.throttle.view()});
+  const std::string folder = compose({g.folder, f.throttle});
   // One file reports that nothing limits the clock, which is the common case.
   const auto status = sysfs::read_number(folder, f.throttle_status);
   if (!status || status.value == 0) return {0, status.error};
   std::uint32_t bits = 0;
   int error = 0;
   const int listed = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
-    if (!name.starts_with(f.throttle_prefix) || name == f.throttle_status.view()) return true;
+    if (!name.starts_with(f.throttle_prefix) || name == f.throttle_status) return true;
     const auto holds = sysfs::read_number(folder, name);
     // "reasons" of newer kernels is a list of words.
     if (!holds && holds.error != sysfs::no_number && holds.error != ENOENT) error = holds.error;

@@ -4,13 +4,12 @@
 #include <charconv>
 
 #include "model/scan.hpp"
-#include "model/short_text.hpp"
 
 namespace hmn::nvidia_smi {
 namespace {
 
 struct spelling {
-  short_text<44> text;  // lower case
+  std::string_view text;  // lower case
   status means;
 };
 

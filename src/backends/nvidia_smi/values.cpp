@@ -7,7 +7,6 @@
 #include "model/compose.hpp"
 #include "model/record.hpp"
 #include "model/scan.hpp"
-#include "model/short_text.hpp"
 #include "model/text.hpp"
 
 namespace hmn::nvidia_smi {
@@ -97,7 +96,7 @@ std::uint32_t throttle_of(std::uint64_t reasons) {
 
 // Column of a number: what it is among the metrics, and its field of the telemetry.
 struct number_column {
-  constexpr number_column(gpu_column c, metric_id m, std::uint32_t i, short_text<4> u,
+  constexpr number_column(gpu_column c, metric_id m, std::uint32_t i, std::string_view u,
                           std::uint32_t t = 0, bool counts = false)
       : from(static_cast<std::uint8_t>(c)),
         id(static_cast<std::uint8_t>(m)),
@@ -107,7 +106,7 @@ struct number_column {
         telemetry(t) {}
   std::uint8_t from, id, instance;
   bool is_count;
-  short_text<4> unit;
+  std::string_view unit;
   std::uint32_t telemetry;  // presence bit; 0: none
 };
 

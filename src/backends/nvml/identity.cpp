@@ -9,7 +9,6 @@
 #include "backends/pci/nvidia_chip.hpp"
 #include "model/compose.hpp"
 #include "model/scan.hpp"
-#include "model/short_text.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::nvml {
@@ -159,10 +158,10 @@ code classify_memory(const topic& t, session& s, const settings& paths, known_de
 }  // namespace
 
 std::string_view architecture_name(unsigned number) noexcept {
-  static constexpr short_text<10> names[] = {"Kepler", "Maxwell", "Pascal", "Volta",    "Turing",
-                                             "Ampere", "Ada",     "Hopper", "Blackwell"};
+  static constexpr std::string_view names[] = {"Kepler", "Maxwell", "Pascal", "Volta",    "Turing",
+                                               "Ampere", "Ada",     "Hopper", "Blackwell"};
   constexpr unsigned first = 2;
-  return number - first < std::size(names) ? names[number - first].view() : std::string_view();
+  return number - first < std::size(names) ? names[number - first] : std::string_view();
 }
 
 gpu_information parse_information(std::string_view text) noexcept {

@@ -8,7 +8,6 @@
 
 #include "model/compose.hpp"
 #include "model/function_ref.hpp"
-#include "model/short_text.hpp"
 #include "platform/file.hpp"
 #include "procfs/own_tree.hpp"
 #include "procfs/pids.hpp"
@@ -19,16 +18,15 @@ namespace {
 constexpr std::size_t most_rows_checked = 64;
 constexpr std::uint64_t most_descriptors_of_nvml = 64;
 
-constexpr short_text<15> control_node = "/dev/nvidiactl";
-constexpr short_text<12> numbered_node = "/dev/nvidia";
-constexpr short_text<12> gpu_nodes[] = {numbered_node, "/dev/dxg",   "/dev/nvhost",
-                                        "/dev/nvmap",  "/dev/nvgpu", "/dev/dri/"};
+constexpr std::string_view control_node = "/dev/nvidiactl";
+constexpr std::string_view numbered_node = "/dev/nvidia";
+constexpr std::string_view gpu_nodes[] = {numbered_node, "/dev/dxg",   "/dev/nvhost",
+                                          "/dev/nvmap",  "/dev/nvgpu", "/dev/dri/"};
 
 // Nodes opened by NVML itself: never those of CUDA (nvidia-uvm) or displays (nvidia-modeset).
 bool is_node_of_nvml(std::string_view target) noexcept {
-  if (target == control_node.view()) return true;
-  if (!target.starts_with(numbered_node.view()) || target.size() == numbered_node.size())
-    return false;
+  if (target == control_node) return true;
+  if (!target.starts_with(numbered_node) || target.size() == numbered_node.size()) return false;
   const std::string_view number = target.substr(numbered_node.size());
   return std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -184,7 +182,7 @@ bool pid_trust::process_holds_gpu(std::uint32_t pid) const {
   bool holds = false;
   each_descriptor(compose({proc_root_, "/", pid, "/fd"}),
                   [&](std::string_view, std::string_view target) {
-                    holds = target.starts_with(numbered_node.view());
+                    holds = target.starts_with(numbered_node);
                     return !holds;
                   });
   return holds;

@@ -8,7 +8,6 @@
 #include "backends/simulated/kept_words.hpp"
 #include "model/compose.hpp"
 #include "model/scan.hpp"
-#include "model/short_text.hpp"
 
 namespace hmn::simulated {
 namespace {
@@ -24,7 +23,7 @@ enum class keeps : std::uint8_t {
 };
 
 struct kind {
-  short_text<24> name;  // last part of the path; "_label" is the end of one
+  std::string_view name;  // last part of the path; "_label" is the end of one
   keeps what;
 };
 
@@ -40,8 +39,7 @@ constexpr kind kinds[] = {
 keeps kept_of(std::string_view path) {
   const std::string_view file = path.substr(path.rfind('/') + 1);
   for (const kind& k : kinds) {
-    const std::string_view name = k.name.view();
-    if (name.starts_with('_') ? file.ends_with(name) : file == name) return k.what;
+    if (k.name.starts_with('_') ? file.ends_with(k.name) : file == k.name) return k.what;
   }
   return keeps::known;
 }

@@ -89,7 +89,7 @@ void write_metric(json_text& to, const metric& m) {
   const metric_words* const words = words_of_metric(static_cast<std::uint32_t>(m.id));
   if (words == nullptr) return;
   to.begin();
-  to.member("metric", words->name.view());
+  to.member("metric", words->name);
   if (m.instance != 0) to.member("instance", m.instance);
   to.known("pid", m.pid);
   to.known("value", m.value);

@@ -109,7 +109,7 @@ std::string field_words(const hypomnesis::diagnostic& of) {
   if (!of.field) return list;
   for (const auto& each : named_fields(number(of.subject))) {
     if (each.words.empty() || (*of.field & each.bit) == 0) continue;
-    list.append(list.empty() ? "" : ", ").append(each.words.view());
+    list.append(list.empty() ? "" : ", ").append(each.words);
   }
   return list;
 }

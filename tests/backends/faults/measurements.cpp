@@ -100,7 +100,7 @@ void paint(painter& to, const metric& m) {
   if (is_of_two) return;
   const auto* const words = words_of_metric(static_cast<std::uint32_t>(m.id));
   REQUIRE(words != nullptr);
-  const std::string name = std::string(words->name.view()) + " " + std::to_string(m.instance);
+  const std::string name = std::string(words->name) + " " + std::to_string(m.instance);
   to.put(name, m.value);
   to.put(name, m.count);
 }

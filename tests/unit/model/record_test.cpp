@@ -28,7 +28,7 @@ void check_keys_and_bits(const header::field* expected) {
   for (; expected->name != nullptr; ++expected) expected_bits |= expected->bit;
   std::uint32_t bits = 0;
   for (const field& f : fields_of<Record>()) {
-    CAPTURE(f.key.view());
+    CAPTURE(f.key);
     CHECK(!f.key.empty());
     CHECK((f.bit & (f.bit - 1)) == 0);
     bits |= f.bit;
@@ -127,8 +127,8 @@ TEST_CASE("numbers are set and forgotten by their field") {
 
 TEST_CASE("a field that stands for an enumeration has its words") {
   for (const field& f : fields_of<usage>()) {
-    if (f.key.view() == "name_state") CHECK(words_for(f.unit).size() == 5);
-    if (f.key.view() == "used_bytes") CHECK(words_for(f.unit).empty());
+    if (f.key == "name_state") CHECK(words_for(f.unit).size() == 5);
+    if (f.key == "used_bytes") CHECK(words_for(f.unit).empty());
   }
 }
 

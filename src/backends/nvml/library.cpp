@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/library.hpp"
 
-#include <cstddef>
-#include <cstring>
 #include <utility>
 
 #include "backends/nvml/call.hpp"
@@ -11,43 +9,25 @@
 #include "platform/file.hpp"
 
 namespace hmn::nvml {
-namespace {
 
-// The names of each function, and an empty one after them.
-#define HMN_NVML_NAMES(member, reach, parameters, names) names "\0"
-constexpr char all_names[] = HMN_NVML_FUNCTIONS(HMN_NVML_NAMES);
-#undef HMN_NVML_NAMES
-
-struct listed {
-  std::uint16_t place;
-  reach answers_for;
-};
-#define HMN_NVML_PLACE(member, answers, parameters, names) \
-  {offsetof(symbols, member), reach::answers},
-constexpr listed all_listed[] = {HMN_NVML_FUNCTIONS(HMN_NVML_PLACE)};
-#undef HMN_NVML_PLACE
-
-// Returns the place of the next function's names.
-const char* find(const platform::library& from, const char* names, reach answers_for,
-                 named_symbol& out) noexcept {
-  out = {nullptr, names, 0, answers_for};
-  for (std::uint8_t generation = 0; *names != '\0'; ++generation) {
-    if (!out) {
-      if (void* const address = from.symbol(names)) out = {address, names, generation, answers_for};
+void named_symbol::find(const platform::library& in, reach answers,
+                        std::initializer_list<const char*> names) noexcept {
+  *this = {nullptr, *names.begin(), 0, answers};
+  std::uint8_t nth = 0;
+  for (const char* name : names) {
+    if (void* const found = in.symbol(name)) {
+      *this = {found, name, nth, answers};
+      return;
     }
-    names += std::strlen(names) + 1;
+    ++nth;
   }
-  return names + 1;
 }
 
-}  // namespace
-
-void symbols::find(const platform::library& from) noexcept {
-  const char* names = all_names;
-  for (const listed& f : all_listed) {
-    names = nvml::find(from, names, f.answers_for,
-                       *reinterpret_cast<named_symbol*>(reinterpret_cast<char*>(this) + f.place));
-  }
+void symbols::find(const platform::library& in) noexcept {
+#define HMN_NVML_FIND(member, answers, parameters, ...) \
+  member.find(in, reach::answers, {__VA_ARGS__});
+  HMN_NVML_FUNCTIONS(HMN_NVML_FIND)
+#undef HMN_NVML_FIND
 }
 
 result<platform::library> open_library(const settings& s) {

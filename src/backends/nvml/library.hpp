@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -17,13 +18,16 @@ namespace hmn::nvml {
 // Devices that a function answers for (functions.def).
 enum class reach : std::uint8_t { any, gpu };
 
-// A function of NVML in a loaded library, of which there may be several generations. Trivial, so
-// that all of them are made empty by one call.
+// A function of NVML in a loaded library, of which there may be several generations.
 struct named_symbol {
-  void* address;
-  const char* known_as;     // the name that was found; the newest one if none was
-  std::uint8_t generation;  // of the names in functions.def: that of the newest in the library
-  reach answers_for;
+  void* address = nullptr;
+  const char* known_as = "";    // the name that was found; the newest one if none was
+  std::uint8_t generation = 0;  // of the names in functions.def: that of the newest in the library
+  reach answers_for = reach::any;
+
+  // Searches for the names in order.
+  void find(const platform::library& in, reach answers,
+            std::initializer_list<const char*> names) noexcept;
 
   [[nodiscard]] const char* name() const noexcept { return known_as; }
   explicit operator bool() const noexcept { return address != nullptr; }
@@ -59,11 +63,11 @@ using indexed_call = function<code(handle, unsigned, unsigned*)>;
 using list_call = function<code(handle, unsigned*, void*)>;
 
 struct symbols {
-#define HMN_NVML_FUNCTION(member, reach, parameters, names) function<code parameters> member;
+#define HMN_NVML_FUNCTION(member, reach, parameters, ...) function<code parameters> member;
   HMN_NVML_FUNCTIONS(HMN_NVML_FUNCTION)
 #undef HMN_NVML_FUNCTION
 
-  void find(const platform::library& from) noexcept;
+  void find(const platform::library& in) noexcept;
 };
 
 // Opens only settings.nvml_path if set; else searches the system's places (system.hpp).

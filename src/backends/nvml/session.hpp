@@ -39,7 +39,7 @@ class session {
 
   [[nodiscard]] const platform::library& library() const noexcept { return library_; }
 
-  symbols fn{};
+  symbols fn;
   text<96> driver_version;
   std::optional<std::uint32_t> cuda_version;
   std::optional<failure> no_driver_version;

@@ -81,7 +81,7 @@ TEST_CASE("the vendor's library has what is looked for, but for what came later"
   const settings s = vendor_settings(tree);
   auto library = nvml::open_library(s);
   REQUIRE(static_cast<bool>(library));
-  nvml::symbols fn{};
+  nvml::symbols fn;
   fn.find(*library);
   CHECK(static_cast<bool>(fn.init_with_flags));
   CHECK(static_cast<bool>(fn.count));

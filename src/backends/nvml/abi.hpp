@@ -95,6 +95,20 @@ inline constexpr unsigned field_pcie_rx = 198;        // bytes
 inline constexpr std::uint64_t event_xid = 8;
 inline constexpr std::uint64_t xid_without_number = 999;
 
+// What an output holds before a call, so that one which the driver leaves alone is recognized.
+inline constexpr std::uint64_t untouched_bits = 0xA5A5A5A5A5A5A5A5U;
+inline constexpr auto untouched_result = static_cast<std::int32_t>(untouched_bits);
+
+template <std::size_t N>
+struct text_buffer {
+  char bytes[N];
+};
+
+// Of a list: capacity before the call, length after it.
+struct row_count {
+  std::uint32_t value;
+};
+
 struct memory_v1 {
   std::uint64_t total, free, used;
 };
@@ -104,9 +118,7 @@ struct memory_v2 {
   std::uint64_t total, reserved, free, used;
 };
 
-struct bar1_memory {
-  std::uint64_t total, free, used;
-};
+using bar1_memory = memory_v1;
 
 struct process_v1 {
   std::uint32_t pid;
@@ -179,7 +191,7 @@ struct field_value {
   std::uint32_t id, scope;
   std::int64_t timestamp, latency_us;
   std::uint32_t type;
-  std::int32_t result;
+  std::int32_t result = untouched_result;
   std::uint64_t bits;
 };
 
@@ -197,6 +209,7 @@ constexpr std::uint32_t struct_version(std::size_t size, unsigned version) {
 inline constexpr std::uint32_t memory_v2_version = struct_version(sizeof(memory_v2), 2);
 inline constexpr std::uint32_t addressing_version = struct_version(sizeof(addressing_mode), 1);
 inline constexpr std::uint32_t temperature_version = struct_version(sizeof(temperature_v1), 1);
+static_assert(addressing_version == 0x01000008U && temperature_version == 0x0100000CU);
 
 // i386 aligns 8-byte numbers to 4 bytes: its structs have no gap behind a single 4-byte member, and
 // the versions that contain a size differ too. All other systems share one layout.
@@ -213,7 +226,7 @@ static_assert(offsetof(memory_v2, reserved) == 12 + padding &&
               offsetof(memory_v2, free) == 20 + padding);
 static_assert(offsetof(memory_v2, used) == 28 + padding &&
               memory_v2_version == 0x02000024U + padding);
-static_assert(sizeof(bar1_memory) == 24);
+static_assert(sizeof(text_buffer<name_capacity>) == name_capacity && sizeof(row_count) == 4);
 static_assert(sizeof(process_v1) == 12 + padding && offsetof(process_v1, used) == 4 + padding);
 static_assert(sizeof(process_v2) == 20 + padding &&
               offsetof(process_v2, gpu_instance) == 12 + padding);

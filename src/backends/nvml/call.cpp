@@ -104,16 +104,6 @@ diagnostic diagnostic_of(const topic& t, const failure& why) {
   return d;
 }
 
-void trace(const topic& about, const named_symbol& f, argument_list all, code c,
-           std::uint64_t duration_ns) {
-  failure why = failure_for(c, f.name());
-  if (c == success) why.message = describe(f.name(), all);
-  diagnostic d = diagnostic_of(about, why);
-  d.notes = note::trace;
-  d.duration_ns = duration_ns;
-  about.r.diagnose(d);
-}
-
 }  // namespace
 
 status status_of(code c) noexcept {
@@ -172,16 +162,18 @@ topic topic::of_process(std::uint32_t number) const noexcept {
   return {r, about, device, number};
 }
 
-code call_with(const topic& about, const named_symbol& f, argument_list all, caller pass) {
-  if (about.refused != success) return about.refused;
-  if (about.is_of_whole(f)) return of_whole_gpu;
+code topic::why_not(const named_symbol& f) const noexcept {
+  if (refused != success) return refused;
+  if (is_of_whole(f)) return of_whole_gpu;
   if (!f) return no_symbol;
-  if (about.is_late()) return late;
-  mark(all);
-  const std::uint64_t begin_ns = about.r.wants_trace() ? platform::monotonic_ns() : 0;
-  const code c = pass(f.address, all.data());
-  if (begin_ns != 0) trace(about, f, all, c, platform::monotonic_ns() - begin_ns);
-  return c == success && !are_written(all) ? unusable : c;
+  return is_late() ? late : success;
+}
+
+void topic::trace(const failure& outcome, std::uint64_t duration_ns) const {
+  diagnostic d = diagnostic_of(*this, outcome);
+  d.notes = note::trace;
+  d.duration_ns = duration_ns;
+  r.diagnose(d);
 }
 
 }  // namespace hmn::nvml

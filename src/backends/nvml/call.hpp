@@ -3,17 +3,15 @@
 // One call of the driver, and the reading it belongs to.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <type_traits>
-#include <utility>
 
 #include "backends/backend.hpp"
 #include "backends/nvml/abi.hpp"
-#include "backends/nvml/arguments.hpp"
 #include "backends/nvml/library.hpp"
+#include "backends/nvml/outputs.hpp"
 #include "model/failure.hpp"
 #include "platform/clock.hpp"
 
@@ -68,6 +66,10 @@ struct topic {
   void missing(code c, const char* what, std::uint32_t field) const;
   // Reports a value that a quick reading leaves out, since `what` takes milliseconds.
   void left_out(const named_symbol& what, std::uint32_t field) const;
+  // Returns success if the function can be called.
+  [[nodiscard]] code why_not(const named_symbol& f) const noexcept;
+  // Records a call of a traced reading.
+  void trace(const failure& outcome, std::uint64_t duration_ns) const;
   // Whether the function has no value of this device, only of its whole GPU.
   [[nodiscard]] bool is_of_whole(const named_symbol& f) const noexcept {
     return is_instance && f.answers_for == reach::gpu;
@@ -91,17 +93,20 @@ class opening_scope {
   reading& r_;
 };
 
-// Passes the arguments to the function at the address.
-using caller = code (*)(void* address, const argument* all);
-
-// What all calls have in common, so that it exists once.
-code call_with(const topic& about, const named_symbol& f, argument_list all, caller pass);
-
 // Calls the driver, unless it is too late. Outputs of a call that fails are not defined.
 template <class... P>
 code call(const topic& about, const function<code(P...)>& f, std::type_identity_t<P>... passed) {
-  const std::array<argument, sizeof...(P)> all{argument::of(role_among<P, P...>, passed)...};
-  return call_with(about, f, all, function<code(P...)>::pass);
+  if (const code c = about.why_not(f); c != success) return c;
+  (mark(passed), ...);
+  const std::uint64_t begin_ns = about.r.wants_trace() ? platform::monotonic_ns() : 0;
+  const code c = f(passed...);
+  if (begin_ns != 0) {
+    const std::uint64_t duration_ns = platform::monotonic_ns() - begin_ns;
+    failure outcome = failure_for(c, f.name());
+    if (c == success) outcome.message = describe(f.name(), passed...);
+    about.trace(outcome, duration_ns);
+  }
+  return c == success && !(is_written(passed) && ...) ? unusable : c;
 }
 
 }  // namespace hmn::nvml

@@ -48,16 +48,15 @@ void note_gap(known_device& out, code c, const char* what, std::uint32_t field) 
 }
 
 template <std::size_t N>
-code read_text(const topic& t, const text_call& from, handle h, unsigned capacity, text<N>& out) {
-  std::array<char, 256> buffer{};
-  const code c = call(t, from, h, buffer.data(), capacity);
-  buffer.back() = '\0';
-  if (c == success) out.assign(buffer.data());
+code read_text(const topic& t, const text_call& from, handle h, text<N>& out) {
+  text_buffer<name_capacity> buffer{};
+  const code c = call(t, from, h, &buffer, name_capacity);
+  if (c == success) out.assign(buffer.bytes);
   return c;
 }
 
 code read_name(const topic& t, const session& s, handle h, known_device& out) {
-  const code c = read_text(t, s.fn.name, h, name_capacity, out.identity.name);
+  const code c = read_text(t, s.fn.name, h, out.identity.name);
   note_gap(out, c, s.fn.name.name(), device_field::name);
   return c;
 }
@@ -186,7 +185,7 @@ std::string_view parse_driver_version(std::string_view text) noexcept {
 }
 
 code read_uuid(const topic& t, const session& s, handle h, text<96>& out) {
-  return read_text(t, s.fn.uuid, h, uuid_capacity, out);
+  return read_text(t, s.fn.uuid, h, out);
 }
 
 code read_identity(const topic& t, session& s, const settings& paths, handle h, known_device& out) {

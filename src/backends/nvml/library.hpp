@@ -4,11 +4,9 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
-#include <utility>
 
 #include "backends/backend.hpp"
 #include "backends/nvml/abi.hpp"
-#include "backends/nvml/arguments.hpp"
 #include "backends/nvml/functions.def"
 #include "model/failure.hpp"
 #include "platform/library.hpp"
@@ -33,34 +31,22 @@ struct named_symbol {
   explicit operator bool() const noexcept { return address != nullptr; }
 };
 
-// Calls the function at the address with arguments that call() has packed.
-template <class... P>
-code pass(void* address, const argument* all) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return static_cast<code>(reinterpret_cast<int (*)(P...)>(address)(all[I].as<P>()...));
-  }
-  (std::index_sequence_for<P...>{});
-}
-
 template <class F>
 struct function;
 
 template <class... P>
 struct function<code(P...)> : named_symbol {
-  // All addresses are passed in the same way.
-  static constexpr auto pass = nvml::pass<std::conditional_t<std::is_pointer_v<P>, void*, P>...>;
-
   code operator()(P... arguments) const {
     return static_cast<code>(reinterpret_cast<int (*)(P...)>(address)(arguments...));
   }
 };
 
-using text_call = function<code(handle, char*, unsigned)>;
+using text_call = function<code(handle, text_buffer<name_capacity>*, unsigned)>;
 using number_call = function<code(handle, unsigned*)>;
 using wide_call = function<code(handle, unsigned long long*)>;
 using percent_call = function<code(handle, unsigned*, unsigned*)>;
 using indexed_call = function<code(handle, unsigned, unsigned*)>;
-using list_call = function<code(handle, unsigned*, void*)>;
+using list_call = function<code(handle, row_count*, void*)>;
 
 struct symbols {
 #define HMN_NVML_FUNCTION(member, reach, parameters, ...) function<code parameters> member;

@@ -1,124 +1,208 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Arguments of a call of the driver: whether it wrote what it returns, and what that is.
+// Outputs of a call of the driver: whether it wrote them, and what they are.
 #pragma once
 
+#include <array>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
-#include <span>
+#include <cstring>
+#include <initializer_list>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "backends/nvml/abi.hpp"
+#include "model/compose.hpp"
 #include "model/message_text.hpp"
 
 namespace hmn::nvml {
 
-// The outputs come first, in the order of their layouts (arguments.cpp).
-enum class role : std::uint8_t {
-  number,
-  signed_number,
-  wide_number,
-  pointer,
-  memory_v1,
-  memory_v2,
-  pci,
-  c2c,
-  addressing,
-  utilization,
-  temperature,
-  account,
-  event,
-  fields,    // their number comes before
-  capacity,  // of samples or rows, in and out
-  samples,   // their capacity comes next
-  rows,      // their capacity comes before
-  text,      // its capacity comes next
-  input,
-  subject,
-};
-
-template <class T>
-inline constexpr role role_of = std::is_pointer_v<T> ? role::pointer : role::input;
-template <>
-inline constexpr role role_of<handle> = role::subject;
-template <>
-inline constexpr role role_of<event_set> = role::subject;
-template <>
-inline constexpr role role_of<unsigned*> = role::number;
-template <>
-inline constexpr role role_of<int*> = role::signed_number;
-template <>
-inline constexpr role role_of<unsigned long long*> = role::wide_number;
-template <>
-inline constexpr role role_of<memory_v1*> = role::memory_v1;
-template <>
-inline constexpr role role_of<bar1_memory*> = role::memory_v1;
-template <>
-inline constexpr role role_of<memory_v2*> = role::memory_v2;
-template <>
-inline constexpr role role_of<pci_info*> = role::pci;
-template <>
-inline constexpr role role_of<c2c_mode*> = role::c2c;
-template <>
-inline constexpr role role_of<addressing_mode*> = role::addressing;
-template <>
-inline constexpr role role_of<utilization*> = role::utilization;
-template <>
-inline constexpr role role_of<temperature_v1*> = role::temperature;
-template <>
-inline constexpr role role_of<accounting_stats*> = role::account;
-template <>
-inline constexpr role role_of<event_data*> = role::event;
-template <>
-inline constexpr role role_of<field_value*> = role::fields;
-template <>
-inline constexpr role role_of<process_sample*> = role::samples;
-template <>
-inline constexpr role role_of<void*> = role::rows;
-template <>
-inline constexpr role role_of<char*> = role::text;
-
-constexpr bool has_capacity(role r) noexcept {
-  return r == role::rows || r == role::samples;
+// Visits what the driver writes, in the order of the struct, each with its name.
+void each_output(std::integral auto& number, auto visit) {
+  visit("", number);
 }
-// In a call with these parameters.
-template <class T, class... P>
-inline constexpr role role_among = role_of<T> == role::number && (has_capacity(role_of<P>) || ...)
-                                       ? role::capacity
-                                       : role_of<T>;
+void each_output(handle& of, auto visit) {
+  visit("", of);
+}
+void each_output(event_set& of, auto visit) {
+  visit("", of);
+}
+template <std::size_t N>
+void each_output(text_buffer<N>& text, auto visit) {
+  visit("", text.bytes);
+}
+void each_output(memory_v1& of, auto visit) {
+  visit("total", of.total);
+  visit("free", of.free);
+  visit("used", of.used);
+}
+void each_output(memory_v2& of, auto visit) {
+  visit("total", of.total);
+  visit("reserved", of.reserved);
+  visit("free", of.free);
+  visit("used", of.used);
+}
+void each_output(pci_info& of, auto visit) {
+  visit("bus_id_legacy", of.bus_id_legacy);
+  visit("domain", of.domain);
+  visit("bus", of.bus);
+  visit("device", of.device);
+  visit("device_id", of.device_id);
+  visit("subsystem_id", of.subsystem_id);
+  visit("bus_id", of.bus_id);
+}
+void each_output(c2c_mode& of, auto visit) {
+  visit("enabled", of.enabled);
+}
+void each_output(addressing_mode& of, auto visit) {
+  visit("mode", of.value);
+}
+void each_output(utilization& of, auto visit) {
+  visit("gpu", of.gpu);
+  visit("memory", of.memory);
+}
+void each_output(temperature_v1& of, auto visit) {
+  visit("celsius", of.celsius);
+}
+void each_output(accounting_stats& of, auto visit) {
+  visit("gpu", of.gpu);
+  visit("memory", of.memory);
+  visit("max_memory", of.most_memory);
+  visit("time", of.time_ms);
+  visit("start", of.start_us);
+  visit("is_running", of.is_running);
+}
+void each_output(event_data& of, auto visit) {
+  visit("device", of.device);
+  visit("type", of.type);
+  visit("data", of.data);
+}
+void each_output(field_value& of, auto visit) {
+  visit("field", of.id);
+  visit("type", of.type);
+  visit("result", of.result);
+  visit("value", of.bits);
+}
+void each_output(process_sample& of, auto visit) {
+  visit("pid", of.pid);
+  visit("time", of.time_us);
+  visit("sm", of.sm);
+  visit("memory", of.memory);
+  visit("encoder", of.encoder);
+  visit("decoder", of.decoder);
+}
 
-struct argument {
-  template <class T>
-  static argument of(role is, T value) noexcept {
-    if constexpr (std::is_pointer_v<T>) {
-      return {is, reinterpret_cast<std::uintptr_t>(value)};
-    } else {
-      return {is, static_cast<std::uint64_t>(value)};
+template <class P>
+constexpr bool is_input = std::integral<P> || std::same_as<P, handle> || std::same_as<P, event_set>;
+// Their readers check each row.
+template <class P>
+constexpr bool is_list = std::same_as<P, row_count*> || std::same_as<P, process_sample*> ||
+                         std::same_as<P, field_value*> || std::same_as<P, void*>;
+
+// Applies to the first number, which the driver writes whenever it succeeds.
+void first_number(auto& output, auto apply) {
+  bool is_over = false;
+  each_output(output, [&](std::string_view, auto& value) {
+    if constexpr (!std::is_array_v<std::remove_reference_t<decltype(value)>>) {
+      if (!std::exchange(is_over, true)) apply(value);
+    }
+  });
+}
+
+// Addresses are marked by null: of a failed call they must not be used.
+template <class T>
+constexpr T mark_of() noexcept {
+  if constexpr (std::is_pointer_v<T>) {
+    return nullptr;
+  } else {
+    return static_cast<T>(untouched_bits);
+  }
+}
+
+// Marks an output, so that one which the driver leaves alone is recognized.
+template <class P>
+void mark(P passed) noexcept {
+  if constexpr (!is_input<P> && !is_list<P>) {
+    first_number(*passed, []<class T>(T& number) { number = mark_of<T>(); });
+  }
+}
+
+// Whether the driver wrote it.
+template <class P>
+bool is_written(P passed) noexcept {
+  bool is = true;
+  if constexpr (!is_input<P> && !is_list<P>) {
+    first_number(*passed, [&]<class T>(const T& number) { is = number != mark_of<T>(); });
+  }
+  return is;
+}
+// Also whether it terminated it.
+template <std::size_t N>
+bool is_written(text_buffer<N>* text) noexcept {
+  const std::size_t length = strnlen(text->bytes, N);
+  return length != 0 && length != N;
+}
+
+// A field has its own outcome.
+constexpr code outcome_of(const field_value& reported) noexcept {
+  return reported.result == untouched_result ? unusable : static_cast<code>(reported.result);
+}
+
+// Sentence on a successful call: "nvmlDeviceGetMemoryInfo: ok, total=…, free=…, used=…".
+class call_text {
+ public:
+  explicit call_text(std::string_view symbol) noexcept { add({symbol}); }
+
+  void add(std::initializer_list<piece> pieces) noexcept;
+  template <class P>
+  void add_input(P passed) noexcept {
+    if constexpr (std::integral<P>) add({" ", passed});
+  }
+  // By the parameters of the function.
+  template <class... P>
+  void add_outputs(P... passed) noexcept {
+    (add_output(passed), ...);
+  }
+  void add_outputs(handle of, row_count* count, void* rows) noexcept;
+  void add_outputs(handle of, process_sample* samples, row_count* count,
+                   unsigned long long since_us) noexcept;
+  void add_outputs(handle of, int count, field_value* fields) noexcept;
+
+  [[nodiscard]] message_text text() const noexcept {
+    return std::string_view(bytes_.data(), length_);
+  }
+
+ private:
+  template <class P>
+  void add_output(P passed) noexcept {
+    if constexpr (!is_input<P>) {
+      each_output(*passed, [this](std::string_view name, auto& value) {
+        add({", ", name, name.empty() ? "" : "="});
+        add_value(value);
+      });
     }
   }
-  template <class T>
-  [[nodiscard]] T as() const noexcept {
-    if constexpr (std::is_pointer_v<T>) {
-      return reinterpret_cast<T>(address());
-    } else {
-      return static_cast<T>(value);
-    }
+  void add_value(std::integral auto number) noexcept { add({number}); }
+  void add_value(const void* address) noexcept;
+  template <std::size_t N>
+  void add_value(const char (&text)[N]) noexcept {
+    add_quoted({text, strnlen(text, N)});
   }
-  [[nodiscard]] char* address() const noexcept {
-    return reinterpret_cast<char*>(static_cast<std::uintptr_t>(value));
-  }
+  void add_quoted(std::string_view text) noexcept;
 
-  role is;
-  std::uint64_t value;  // a number, or an address
+  std::array<char, message_text::capacity + 1> bytes_;  // one more shows that it was cut
+  std::size_t length_ = 0;
 };
-using argument_list = std::span<const argument>;
 
-// Marks the outputs, so that one which the driver leaves alone is recognized.
-void mark(argument_list all) noexcept;
-// Whether the driver wrote them all and terminated its texts. Each field has its own outcome.
-bool are_written(argument_list all) noexcept;
-code outcome_of(const field_value& reported) noexcept;
-
-// Describes a successful call: "nvmlDeviceGetMemoryInfo: ok, total=…, free=…, used=…".
-message_text describe(const char* symbol, argument_list all) noexcept;
+template <class... P>
+message_text describe(const char* symbol, P... passed) noexcept {
+  call_text out(symbol);
+  (out.add_input(passed), ...);
+  out.add({": ok"});
+  out.add_outputs(passed...);
+  return out.text();
+}
 
 }  // namespace hmn::nvml

@@ -130,8 +130,9 @@ code process_list::ask(const topic& t, const list_call& from, handle of, unsigne
   for (int attempt = 1;; ++attempt) {
     const std::size_t capacity = buffer_.size() / largest_row;
     std::memset(buffer_.data(), static_cast<int>(untouched), buffer_.size());
-    count = static_cast<unsigned>(capacity);
-    const code c = call(t, from, of, &count, static_cast<void*>(buffer_.data()));
+    row_count rows{static_cast<unsigned>(capacity)};
+    const code c = call(t, from, of, &rows, static_cast<void*>(buffer_.data()));
+    count = rows.value;
     if (c != insufficient_size || capacity == limit || attempt == most_attempts) {
       return c;
     }

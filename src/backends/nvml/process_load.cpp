@@ -31,9 +31,10 @@ code process_load::ask(const topic& t, const session& s, const known_device& of,
                        std::uint64_t since_us) {
   code c = insufficient_size;
   for (int attempt = 0; attempt < 3 && c == insufficient_size; ++attempt) {
-    auto count = static_cast<unsigned>(samples_.size());
+    row_count rows{static_cast<unsigned>(samples_.size())};
     process_sample* const samples = samples_.empty() ? nullptr : samples_.data();
-    c = call(t, s.fn.process_use, of.h, samples, &count, since_us);
+    c = call(t, s.fn.process_use, of.h, samples, &rows, since_us);
+    const unsigned count = rows.value;
     if (c == success && samples != nullptr) {
       const bool fits = count <= samples_.size();
       if (fits) samples_.resize(count);

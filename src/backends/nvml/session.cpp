@@ -92,10 +92,9 @@ void session::begin() {
 }
 
 void session::read_versions(const topic& t) {
-  std::array<char, version_capacity> buffer{};
-  const code c = call(t, fn.driver_version, buffer.data(), version_capacity);
-  buffer.back() = '\0';
-  driver_version.assign(c == success ? buffer.data() : "");
+  text_buffer<version_capacity> buffer{};
+  const code c = call(t, fn.driver_version, &buffer, version_capacity);
+  driver_version.assign(c == success ? buffer.bytes : "");
   no_driver_version.reset();
   if (c != success) no_driver_version = failure_for(c, fn.driver_version.name());
   read_cuda_version(t);

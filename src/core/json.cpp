@@ -27,44 +27,37 @@ void write_mask(json_writer& w, std::uint64_t bits, word_list list) {
   w.close(']');
 }
 
-void write_number(json_writer& w, const field& f, const void* record) {
-  const std::uint64_t number = number_in(f, record);
-  const word_list list = words_for(f.unit);
-  if (is_set_of_bits(f.unit)) return write_set(w, number, list);
-  if (f.unit == unit::sources) return write_mask(w, number, list);
+void write_number(json_writer& w, unit u, std::uint64_t number) {
+  const word_list list = words_for(u);
+  if (is_set_of_bits(u)) return write_set(w, number, list);
+  if (u == unit::sources) return write_mask(w, number, list);
   if (list.empty()) return w.number(number);
   w.word(word_or_unknown(list, static_cast<std::int64_t>(number)));
 }
 
-void write_value(json_writer& w, const field& f, const void* record) {
-  if (!is_known(f, record)) return w.null();
-  switch (f.type) {
-    case field_type::truth:
-      return w.truth(number_in(f, record) != 0);
-    case field_type::optional_real:
-      return w.number(real_in(f, record));
-    case field_type::bounded_text:
-    case field_type::string:
-      return w.text(text_in(f, record));
-    default:
-      return write_number(w, f, record);
-  }
+void write_value(json_writer& w, unit u, const record_value& v) {
+  if (const bool* const truth = std::get_if<bool>(&v)) return w.truth(*truth);
+  if (const double* const real = std::get_if<double>(&v)) return w.number(*real);
+  if (const auto* const text = std::get_if<std::string_view>(&v)) return w.text(*text);
+  if (const auto* const number = std::get_if<std::uint64_t>(&v)) return write_number(w, u, *number);
+  w.null();
 }
 
-void write_instance(json_writer& w, const std::optional<mig_instance>& i) {
-  w.member("gpu_instance", i ? std::optional(i->gpu) : std::nullopt);
-  w.member("compute_instance", i ? std::optional(i->compute) : std::nullopt);
+void write_instance(json_writer& w, const record_value& v) {
+  const auto* const i = std::get_if<mig_instance>(&v);
+  w.member("gpu_instance", i != nullptr ? std::optional(i->gpu) : std::nullopt);
+  w.member("compute_instance", i != nullptr ? std::optional(i->compute) : std::nullopt);
 }
 
 void write_members(json_writer& w, field_list fields, const void* record) {
   for (const field& f : fields) {
     if (f.unit == unit::unlisted) continue;
     if (f.type == field_type::instance) {
-      write_instance(w, instance_in(f, record));
+      write_instance(w, f.get(record));
       continue;
     }
     w.key(f.key);
-    write_value(w, f, record);
+    write_value(w, f.unit, f.get(record));
     if (f.unit != unit::vendor) continue;
     const auto id = static_cast<std::uint32_t>(number_in(f, record));
     w.member("vendor_id", id != vendor::unknown ? std::optional(id) : std::nullopt);

@@ -3,13 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstring>
 #include <initializer_list>
 #include <limits>
-#include <span>
 #include <string_view>
-#include <type_traits>
 
 #include "model/compose.hpp"
 #include "model/decimal.hpp"
@@ -202,73 +198,18 @@ constexpr rules of_system_memory{
       {HMN_SYSTEM_MEMORY_HAS_COMMITTED | HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT,
        quantity::address_space}}}};
 
-enum class role : std::uint8_t { other, whole, part };
-
-// Row of model/fields.def with its limit.
-struct limited_field {
-  std::uint16_t offset = 0;  // in the record
-  std::uint8_t place = 0;    // among its fields
-  field_type type = field_type::string;
-  quantity what = quantity::none;
-  enum role role = role::other;
-};
-
-template <class T>
-constexpr field_type optional_type = field_type::string;
-template <>
-constexpr field_type optional_type<std::optional<std::uint32_t>> = field_type::optional_u32;
-template <>
-constexpr field_type optional_type<std::optional<std::uint64_t>> = field_type::optional_u64;
-template <>
-constexpr field_type optional_type<std::optional<double>> = field_type::optional_real;
-
-template <class T>
-consteval limited_field limited(std::size_t offset, std::uint32_t bit, unit u, const rules& by) {
-  limited_field f;
-  f.offset = static_cast<std::uint16_t>(offset);
-  f.type = optional_type<T>;
-  if (f.type == field_type::string) return f;
-  f.what = quantity_of(u);
+quantity quantity_of(const field& f, const rules& by) noexcept {
   for (const exception& e : by.exceptions) {
-    if ((e.fields & bit) != 0) f.what = e.what;
+    if ((e.fields & f.bit) != 0) return e.what;
   }
-  if ((by.wholes & bit) != 0) f.role = role::whole;
-  if ((by.parts & bit) != 0) f.role = role::part;
-  return f;
+  return quantity_of(f.unit);
 }
 
-template <std::size_t N>
-consteval std::size_t limited_count(const limited_field (&all)[N]) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(all, [](const limited_field& f) { return f.what != quantity::none; }));
-}
-
-// `all` has an entry for each field of the record.
-template <std::size_t Count, std::size_t N>
-consteval std::array<limited_field, Count> only_limited(const limited_field (&all)[N]) {
-  std::array<limited_field, Count> out;
-  std::size_t count = 0;
-  for (std::size_t place = 0; place < N; ++place) {
-    if (all[place].what == quantity::none) continue;
-    out[count] = all[place];
-    out[count++].place = static_cast<std::uint8_t>(place);
-  }
-  return out;
-}
-
-// Known value; none for another type.
-template <class T>
-std::optional<double> read(const void* record, const limited_field& f) noexcept {
-  std::optional<T> v;
-  std::memcpy(static_cast<void*>(&v), static_cast<const unsigned char*>(record) + f.offset,
-              sizeof v);
-  return v ? std::optional(static_cast<double>(*v)) : std::nullopt;
-}
-
-std::optional<double> value_of(const limited_field& f, const void* record) noexcept {
-  if (f.type == field_type::optional_u64) return read<std::uint64_t>(record, f);
-  if (f.type == field_type::optional_real) return read<double>(record, f);
-  return read<std::uint32_t>(record, f);
+// Known number, of any type.
+std::optional<double> number_of(const record_value& v) noexcept {
+  if (const auto* const whole = std::get_if<std::uint64_t>(&v)) return static_cast<double>(*whole);
+  const double* const real = std::get_if<double>(&v);
+  return real != nullptr ? std::optional(*real) : std::nullopt;
 }
 
 constexpr bool is_in(double value, const range& possible) noexcept {
@@ -332,35 +273,42 @@ struct whole {
   bool is_void = false;  // was implausible: so are its parts, which came with it
 };
 
-void check(field_list fields, std::span<const limited_field> limited, void* record, source from,
-           whole before, when_dropped report) {
-  for (const limited_field& l : limited) {
-    const field& f = fields[l.place];
-    if (l.role == role::whole) before = {};
-    const std::optional<double> value = value_of(l, record);
+void check(field_list fields, const rules& by, void* record, source from, whole before,
+           when_dropped report) {
+  for (const field& f : fields) {
+    const quantity what = quantity_of(f, by);
+    if (what == quantity::none) continue;
+    const bool is_whole = (f.bit & by.wholes) != 0;
+    if (is_whole) before = {};
+    const std::optional<double> value = number_of(f.get(record));
     if (!value) continue;
-    const bool is_part = l.role == role::part && before.size;
-    const bool is_void_part = l.role == role::part && before.is_void;
-    const common_range& common = common_ranges[static_cast<std::size_t>(l.what)];
+    const bool is_part = (f.bit & by.parts) != 0 && before.size;
+    const bool is_void_part = (f.bit & by.parts) != 0 && before.is_void;
+    const common_range& common = common_ranges[static_cast<std::size_t>(what)];
     if (common.has(*value) && !is_void_part && !(is_part && *value > *before.size)) {
-      if (l.role == role::whole) before = {"the total of ", value};
+      if (is_whole) before = {"the total of ", value};
       continue;
     }
-    const limit& by = limit_of(l.what, from);
-    range possible{by.least, by.most};
+    const limit& most = limit_of(what, from);
+    range possible{most.least, most.most};
     if (is_part) possible.most = std::min(possible.most, *before.size);
-    auto why = doubt(by, possible, from, f.key, *value, is_part ? before.name : "");
+    auto why = doubt(most, possible, from, f.key, *value, is_part ? before.name : "");
     if (!why && is_void_part) {
       why = implausible(from, f.key, *value, {" of a total that cannot be"});
     }
     if (why) {
       report(f.bit, *why);
       forget(fields, f.bit, record);
-      before.is_void = before.is_void || l.role == role::whole;
-    } else if (l.role == role::whole) {
+      before.is_void = before.is_void || is_whole;
+    } else if (is_whole) {
       before = {"the total of ", value};
     }
   }
+}
+
+template <class Record>
+void check(Record& r, const rules& by, whole before, when_dropped report) {
+  check(fields_of<Record>(), by, &r, r.from, before, report);
 }
 
 quantity quantity_of(const metric& m) noexcept {
@@ -446,16 +394,6 @@ std::optional<failure> energy_seen::doubt(source from, std::string_view name, do
   return out_of(possible, from, name, joules, "what follows the last reading, ");
 }
 
-#define HMN_LIMITED(member, c_member, bit, type, counts, words) \
-  limited<type>(offsetof(inside, member), bit, unit::counts, by),
-#define HMN_UNLIMITED(member) limited_field(),
-#define HMN_CHECK(r, of_record, before, ...)                                                \
-  using inside = std::remove_cvref_t<decltype(r)>;                                          \
-  static constexpr rules by = of_record;                                                    \
-  static constexpr limited_field all_fields[] = {__VA_ARGS__};                              \
-  static constexpr auto limited_ones = only_limited<limited_count(all_fields)>(all_fields); \
-  check(fields_of<inside>(), limited_ones, &(r), (r).from, before, report)
-
 void drop_implausible(device& d, when_dropped report) {
   if (d.memory_total) {
     const limit& by = limit_of(quantity::device_total, d.from);
@@ -484,7 +422,7 @@ void drop_implausible(pool& p, when_dropped to, std::optional<std::uint64_t> mos
     if (field == pool_field::used && !p.free) field |= pool_field::free;
     to(field, why);
   };
-  HMN_CHECK(p, of_pool, {}, HMN_POOL_FIELDS(HMN_LIMITED));
+  check(p, of_pool, {}, report);
   if (p.total && most && *p.total > *most + rounding) {
     const failure why =
         out_of({0, static_cast<double>(*most)}, p.from, "total_bytes",
@@ -504,25 +442,21 @@ void drop_implausible(pool& p, when_dropped to, std::optional<std::uint64_t> mos
 }
 
 void drop_implausible(telemetry& t, when_dropped report) {
-  HMN_CHECK(t, of_telemetry, {}, HMN_TELEMETRY_FIELDS(HMN_LIMITED));
+  check(t, of_telemetry, {}, report);
 }
 
 void drop_implausible(usage& row, std::optional<std::uint64_t> total, when_dropped report) {
   whole device{"the device's ", {}};
   // What is committed need not be in its memory.
   if (total && row.accounting != accounting::committed) device.size = static_cast<double>(*total);
-  HMN_CHECK(row, of_usage, device, HMN_USAGE_FIELDS(HMN_LIMITED, HMN_UNLIMITED));
+  check(row, of_usage, device, report);
   drop_above(row.committed, row.shared, row, usage_field::shared, "shared_bytes", report);
   drop_above(row.committed, row.purgeable, row, usage_field::purgeable, "purgeable_bytes", report);
 }
 
 void drop_implausible(system_memory& m, when_dropped report) {
-  HMN_CHECK(m, of_system_memory, {}, HMN_SYSTEM_MEMORY_FIELDS(HMN_LIMITED));
+  check(m, of_system_memory, {}, report);
 }
-
-#undef HMN_CHECK
-#undef HMN_UNLIMITED
-#undef HMN_LIMITED
 
 void drop_implausible(std::vector<metric>& all, when_dropped report) {
   drop_doubted(all, report, [](const metric& m) -> std::optional<failure> {

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
+#include <variant>
 
 #include "model/device.hpp"
 #include "model/words.hpp"
@@ -41,27 +41,30 @@ enum class unit : std::uint8_t {
   sources,
 };
 
-// Storage type of a member.
 enum class field_type : std::uint8_t {
-  string,
-  bounded_text,
   truth,
   u32,
-  optional_u32,
-  u64,  // from here on 8 bytes
-  optional_u64,
-  optional_real,
+  u64,
+  real,
+  text,
   instance,  // two numbers with one bit
 };
 
+// What a record has of a field; std::monostate where it is not known.
+using record_value =
+    std::variant<std::monostate, bool, std::uint64_t, double, std::string_view, mig_instance>;
+
+// Field of a record. The functions take records, and a C struct, of its type.
 struct field {
   std::string_view key;
   field_type type;
   hmn::unit unit;
-  std::uint16_t offset;    // of the member in the record
-  std::uint16_t known_at;  // offset of a byte that is not zero if the value is known; 0: none
-  std::uint16_t c_offset;  // in the C struct; 0: not part of it
-  std::uint32_t bit;       // of `present`; 0: always known
+  std::uint32_t bit;  // of `present`; 0: always known
+  record_value (*get)(const void* record);
+  void (*set)(void* record, const record_value& to);  // of optional numbers only
+  void (*take)(void* into, const void* from);
+  // Copies a known value, and returns whether it is a text that was cut. Null: not in the C struct.
+  bool (*copy)(const void* record, void* c_struct);
 };
 using field_list = std::span<const field>;
 
@@ -105,13 +108,6 @@ bool is_set_of_bits(unit u) noexcept;
 bool is_known(const field& f, const void* record) noexcept;
 // Returns 0 where it has none or is of another type.
 std::uint64_t number_in(const field& f, const void* record) noexcept;
-double real_in(const field& f, const void* record) noexcept;
-std::string_view text_in(const field& f, const void* record) noexcept;
-std::optional<mig_instance> instance_in(const field& f, const void* record) noexcept;
-
-// Set a field of an optional number.
-void set_number(const field& f, void* record, std::uint64_t value) noexcept;
-void set_real(const field& f, void* record, double value) noexcept;
 
 // Returns the presence bits of the known fields of `among`.
 std::uint32_t present_bits(field_list fields, std::uint32_t among, const void* record) noexcept;
@@ -126,12 +122,20 @@ std::uint32_t take_missing(field_list fields, std::uint32_t bits, void* into,
 // Clears the fields of `bits`, which are optional numbers.
 void forget(field_list fields, std::uint32_t bits, void* record) noexcept;
 
-// Fills a zeroed C struct, except its struct_size, and notes if some of `wanted` are not known.
-void copy_out(field_list fields, const void* record, void* c_struct, std::uint32_t wanted) noexcept;
+struct copied {
+  std::uint32_t present = 0;
+  bool was_cut = false;  // a text
+};
+// Copies the known fields.
+copied copy_fields(field_list fields, const void* record, void* c_struct) noexcept;
 
+// Fills a zeroed C struct, except its struct_size, and notes if some of `wanted` are not known.
 template <class Record, class C>
 void copy_out(const Record& r, C& c_struct, std::uint32_t wanted = 0) noexcept {
-  copy_out(fields_of<Record>(), &r, &c_struct, wanted);
+  const copied done = copy_fields(fields_of<Record>(), &r, &c_struct);
+  c_struct.present = done.present;
+  if (done.was_cut) c_struct.notes |= HMN_NOTE_TRUNCATED;
+  if ((wanted & ~done.present) != 0) c_struct.notes |= HMN_NOTE_PARTIAL;
 }
 
 template <class Record>

@@ -19,12 +19,6 @@ std::size_t utf8_length(std::string_view bytes) noexcept;
 // above and cut at a code point. Returns the length and sets `cut` if bytes were left out.
 std::size_t copy_utf8(char* out, std::size_t capacity, std::string_view bytes, bool& cut) noexcept;
 
-// Header in front of the bytes of every text<N>.
-struct text_head {
-  std::uint16_t length = 0;
-  bool was_cut = false;
-};
-
 // NUL-terminated UTF-8 text of bounded length that needs no allocation.
 template <std::size_t N>
 class text {
@@ -33,40 +27,22 @@ class text {
   explicit text(std::string_view bytes) noexcept { assign(bytes); }
 
   void assign(std::string_view bytes) noexcept {
-    head_.length = static_cast<std::uint16_t>(copy_utf8(bytes_.data(), N, bytes, head_.was_cut));
+    length_ = static_cast<std::uint16_t>(copy_utf8(bytes_.data(), N, bytes, was_cut_));
   }
   void clear() noexcept { *this = text(); }
 
-  [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), head_.length}; }
+  [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), length_}; }
   [[nodiscard]] const char* c_str() const noexcept { return bytes_.data(); }
-  [[nodiscard]] bool empty() const noexcept { return head_.length == 0; }
-  [[nodiscard]] bool was_cut() const noexcept { return head_.was_cut; }
+  [[nodiscard]] bool empty() const noexcept { return length_ == 0; }
+  [[nodiscard]] bool was_cut() const noexcept { return was_cut_; }
 
   friend bool operator==(const text& a, const text& b) noexcept { return a.view() == b.view(); }
 
  private:
   static_assert(N > 0 && N < 65536);
-  text_head head_;
+  std::uint16_t length_ = 0;
+  bool was_cut_ = false;
   std::array<char, N> bytes_{};
-};
-
-// View of a text<N> whose N is unknown here.
-class text_view {
- public:
-  explicit text_view(const void* text) noexcept : head_(static_cast<const text_head*>(text)) {}
-
-  [[nodiscard]] const char* c_str() const noexcept {
-    return reinterpret_cast<const char*>(head_ + 1);
-  }
-  [[nodiscard]] std::string_view view() const noexcept { return {c_str(), head_->length}; }
-  [[nodiscard]] bool was_cut() const noexcept { return head_->was_cut; }
-  // Returns the size of the header, the text and its terminator, for copying to another text<N>.
-  [[nodiscard]] std::size_t size_in_memory() const noexcept {
-    return sizeof(text_head) + head_->length + 1;
-  }
-
- private:
-  const text_head* head_;
 };
 
 }  // namespace hmn

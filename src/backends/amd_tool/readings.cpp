@@ -140,10 +140,10 @@ result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telem
     const field_amount* const v = take(f.what, f.telemetry);
     if (v == nullptr) continue;
     const hmn::field& into = field_of(fields_of<hmn::telemetry>(), f.telemetry);
-    if (into.type == field_type::optional_real) {
-      set_real(into, &out, v->number);
+    if (into.type == field_type::real) {
+      into.set(&out, v->number);
     } else {
-      set_number(into, &out, static_cast<std::uint32_t>(v->number + 0.5));
+      into.set(&out, static_cast<std::uint32_t>(v->number + 0.5));
     }
   }
   if (const auto* const v = take(field::pcie_link, bit::pcie_generation)) {

@@ -146,13 +146,13 @@ constexpr number_column number_columns[] = {
 // Returns why the cell has no number.
 status take(const gpu_cell& cell, const number_column& c, telemetry& into) {
   const field& f = field_of(fields_of<telemetry>(), c.telemetry);
-  if (f.type == field_type::optional_real) {
+  if (f.type == field_type::real) {
     const auto real = number_of(cell.text, cell.unit, c.unit);
-    if (real.value) set_real(f, &into, *real.value);
+    if (real.value) f.set(&into, *real.value);
     return real.why;
   }
   const auto count = count_of(cell.text, cell.unit, c.unit);
-  if (count.value) set_number(f, &into, *count.value);
+  if (count.value) f.set(&into, *count.value);
   return count.why;
 }
 

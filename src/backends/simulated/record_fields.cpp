@@ -52,7 +52,7 @@ std::optional<std::uint64_t> read_number(object_reader& o, const described_field
   const std::span<const word> words = words_of(f.unit);
   if (is_set_of_bits(f.unit)) return o.any_words(key, words);
   if (!words.empty()) return o.one_word(key, words);
-  if (f.type == field_type::optional_u32) return o.whole32(key);
+  if (f.type == field_type::u32) return o.whole32(key);
   if (of.has_short_keys && f.unit == unit::bytes) return o.bytes(key);
   return o.whole(key, 0, std::numeric_limits<std::uint64_t>::max());
 }
@@ -93,24 +93,24 @@ described_fields described_system_memory() noexcept {
 
 void read_fields(object_reader& o, const described_fields& of, void* record) {
   each(of, [&](const field& f) {
-    if (f.type == field_type::optional_real) {
+    if (f.type == field_type::real) {
       const range fits = range_of(f.unit);
-      if (const auto value = o.real(key_of(of, f), fits.low, fits.high))
-        set_real(f, record, *value);
+      if (const auto value = o.real(key_of(of, f), fits.low, fits.high)) f.set(record, *value);
     } else if (const auto value = read_number(o, of, f)) {
-      set_number(f, record, *value);
+      f.set(record, *value);
     }
   });
 }
 
 void write_fields(json_text& to, const described_fields& of, const void* record) {
   each(of, [&](const field& f) {
-    if (!is_known(f, record)) return;
+    const record_value value = f.get(record);
+    if (std::holds_alternative<std::monostate>(value)) return;
     const std::string_view key = key_of(of, f);
     const std::span<const word> words = words_of(f.unit);
     const std::uint64_t number = number_in(f, record);
-    if (f.type == field_type::optional_real) {
-      to.known(key, std::optional(real_in(f, record)));
+    if (const double* const real = std::get_if<double>(&value)) {
+      to.known(key, std::optional(*real));
     } else if (is_set_of_bits(f.unit)) {
       to.key(key);
       to.open('[');

@@ -110,11 +110,11 @@ TEST_CASE("numbers are set and forgotten by their field") {
   telemetry t;
   for (const field& f : fields_of<telemetry>()) {
     if (f.bit == 0) continue;
-    if (f.type == field_type::optional_real) {
-      set_real(f, &t, 2.5);
-      CHECK(real_in(f, &t) == 2.5);
+    if (f.type == field_type::real) {
+      f.set(&t, 2.5);
+      CHECK((f.get(&t) == record_value(2.5)));
     } else {
-      set_number(f, &t, 3);
+      f.set(&t, std::uint64_t{3});
       CHECK(number_in(f, &t) == 3);
     }
   }

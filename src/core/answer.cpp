@@ -7,7 +7,7 @@ namespace hmn {
 namespace {
 
 template <class T>
-void update(part<T>& known, part<T>& fresh) {
+void update(cached<T>& known, cached<T>& fresh) {
   if (fresh.tried_ns <= known.tried_ns) return;
   if (!fresh.why) {
     known.value = std::move(fresh.value);
@@ -21,22 +21,22 @@ void update(part<T>& known, part<T>& fresh) {
 
 }  // namespace
 
-device_answer& source_answer::entry_of(slot number) {
+device_cache& source_cache::entry_of(slot number) {
   const std::size_t count = number < end ? devices.size() : 0;
   for (std::size_t tried = 0; tried < count; ++tried) {
     if (devices[latest].identity.number == number) return devices[latest];
     if (++latest == count) latest = 0;
   }
-  device_answer& added = devices.emplace_back();
+  device_cache& added = devices.emplace_back();
   added.identity.number = number;
   end = number < end ? end : number + 1;
   return added;
 }
 
-void source_answer::update_list(const source_answer& fresh) {
-  for (device_answer& known : devices) known.listed = false;
-  for (const device_answer& d : fresh.devices) {
-    device_answer& known = entry_of(d.identity.number);
+void source_cache::update_list(const source_cache& fresh) {
+  for (device_cache& known : devices) known.listed = false;
+  for (const device_cache& d : fresh.devices) {
+    device_cache& known = entry_of(d.identity.number);
     known.identity = d.identity;
     known.listed = d.listed;
   }
@@ -44,8 +44,8 @@ void source_answer::update_list(const source_answer& fresh) {
   refused.reset();
 }
 
-void source_answer::update_device(device_answer& fresh) {
-  device_answer& known = entry_of(fresh.identity.number);
+void source_cache::update_device(device_cache& fresh) {
+  device_cache& known = entry_of(fresh.identity.number);
   known.identity.state = fresh.identity.state;
   update(known.pools, fresh.pools);
   update(known.telemetry, fresh.telemetry);
@@ -58,7 +58,7 @@ void source_answer::update_device(device_answer& fresh) {
   known.slow_asked = fresh.slow_asked;
 }
 
-void source_answer::finish(source_answer& fresh) noexcept {
+void source_cache::finish(source_cache& fresh) noexcept {
   diagnostics.swap(fresh.diagnostics);
   refused = fresh.refused;
   conclusive = fresh.conclusive;

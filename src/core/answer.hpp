@@ -52,7 +52,7 @@ struct gap {
 
 // Part of a device: the last answer and, when the last attempt failed, the reason.
 template <class T>
-struct part {
+struct cached {
   T value{};
   std::uint64_t taken_ns = 0;  // when the value was read; 0: never
   std::uint64_t tried_ns = 0;  // when the last reading of it began; 0: never
@@ -72,23 +72,23 @@ struct part {
   }
 };
 
-struct device_answer {
+struct device_cache {
   device identity;
   bool listed = false;  // in the latest device list
-  part<hmn::pools> pools;
-  part<hmn::telemetry> telemetry;
+  cached<hmn::pools> pools;
+  cached<hmn::telemetry> telemetry;
   std::uint32_t telemetry_asked = 0;
   std::uint32_t telemetry_lacks = 0;  // what the device does not have
-  part<usage> self;
-  part<usage> process;  // of plan.pid
-  part<std::vector<usage>> processes;
-  part<std::vector<metric>> metrics;
+  cached<usage> self;
+  cached<usage> process;  // of plan.pid
+  cached<std::vector<usage>> processes;
+  cached<std::vector<metric>> metrics;
   bool slow_asked = false;
   energy_history energy{};
 };
 
-struct source_answer {
-  std::vector<device_answer> devices;
+struct source_cache {
+  std::vector<device_cache> devices;
   std::vector<diagnostic> diagnostics;  // of the last reading
   std::optional<failure> refused;       // the last reading could not be served at all
   bool conclusive = false;              // refused because there is nothing to read
@@ -101,12 +101,12 @@ struct source_answer {
   std::size_t latest = 0;  // position of the device that entry_of() returned last
 
   // Returns the entry of a device, which is added if needed. Mostly they are asked for in order.
-  [[nodiscard]] device_answer& entry_of(slot number);
+  [[nodiscard]] device_cache& entry_of(slot number);
   // Takes the list of devices from a newer answer, what was read of one device, and how the reading
   // ended.
-  void update_list(const source_answer& fresh);
-  void update_device(device_answer& fresh);
-  void finish(source_answer& fresh) noexcept;
+  void update_list(const source_cache& fresh);
+  void update_device(device_cache& fresh);
+  void finish(source_cache& fresh) noexcept;
 };
 
 }  // namespace hmn

@@ -136,28 +136,28 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
   for (const std::unique_ptr<worker>& from : workers_) {
     if (!wants_more) break;
     if ((from->fallback_for() & served) != 0) continue;
-    if (index && !concerns(*from, *index)) continue;
-    if (from->is_absent(d.begun()) && is_no_news(*from, index)) continue;
+    if (index && !may_have(*from, *index)) continue;
+    if (from->is_absent(d.begun()) && is_expected_absence(*from, index)) continue;
     d.leave_for_next(share_after(*from, index));
     const plan q = plan_for(*from, p, index);
     bool conclusive = false;
     bool listed = false;
-    result<void> answered = from->run(q, d, [&](const source_answer& known, const moment& m) {
+    result<void> answered = from->run(q, d, [&](const source_cache& known, const moment& m) {
       conclusive = known.conclusive && !m.late;
       const std::uint64_t resting = resting_ & ~bit_of(from->id());
       resting_ = known.rests ? resting | bit_of(from->id()) : resting;
       if (known.refused && !is_late(*known.refused)) return;
       // A list that came too late for an earlier call serves this one, if it is late, too.
       listed = q.list && known.listed_ns >= m.since;
-      if (q.list && known.listed_ns != 0) learn(*from, known);
-      for (const device_answer& a : known.devices) {
+      if (q.list && known.listed_ns != 0) update_devices(*from, known);
+      for (const device_cache& a : known.devices) {
         if (a.listed) served |= bit_of(a.identity.from);
       }
       wants_more = visit(*from, known, m);
     });
     if (answered || is_late(answered.why())) served |= bit_of(from->id());
     if (answered) continue;
-    if (conclusive && is_no_news(*from, index)) continue;
+    if (conclusive && is_expected_absence(*from, index)) continue;
     if (!listed) note_refusal(*from, answered.why(), q.list ? std::nullopt : index);
     out.push_back({from->id(), answered.why(), conclusive});
   }
@@ -177,7 +177,7 @@ plan context::new_plan() const {
 
 // Returns whether the failure can be dropped: an absent source matters only to devices it has
 // listed.
-bool context::is_no_news(const worker& from, std::optional<std::uint32_t> index) {
+bool context::is_expected_absence(const worker& from, std::optional<std::uint32_t> index) {
   const std::lock_guard lock(table_mutex_);
   if (index) return !table_.slot_of(*index, from.id());
   return table_.count() != 0 && !table_.has_of(from.id());
@@ -185,7 +185,7 @@ bool context::is_no_news(const worker& from, std::optional<std::uint32_t> index)
 
 // Returns whether the source is queried for the device. A healthy device concerns the sources that
 // list it; a failed one may have come back through any source.
-bool context::concerns(const worker& from, std::uint32_t index) {
+bool context::may_have(const worker& from, std::uint32_t index) {
   const std::lock_guard lock(table_mutex_);
   const state s = table_.at(index).state;
   return table_.slot_of(index, from.id()) || (s != state::ready && s != state::asleep);
@@ -198,7 +198,7 @@ deadline::share context::share_after(const worker& from, std::optional<std::uint
   bool is_after = false;
   for (const std::unique_ptr<worker>& next : workers_) {
     if (is_after && next->fallback_for() == 0) {
-      if (next->can_block() && (!index || concerns(*next, *index))) return deadline::share::half;
+      if (next->can_block() && (!index || may_have(*next, *index))) return deadline::share::half;
       if (from.can_block() && most == deadline::share::none && serves(*next, index)) {
         most = deadline::share::quarter;
       }
@@ -210,7 +210,7 @@ deadline::share context::share_after(const worker& from, std::optional<std::uint
 
 // Returns whether the source has devices, as far as it is known.
 bool context::serves(worker& from, std::optional<std::uint32_t> index) {
-  if (index) return concerns(from, *index);
+  if (index) return may_have(from, *index);
   {
     const std::lock_guard lock(table_mutex_);
     if (table_.count() != 0) return table_.has_of(from.id());
@@ -227,10 +227,10 @@ plan context::plan_for(const worker& from, plan p, std::optional<std::uint32_t> 
   return p;
 }
 
-void context::learn(worker& from, const source_answer& known, bool fills) {
+void context::update_devices(worker& from, const source_cache& known, bool fills) {
   const std::lock_guard lock(table_mutex_);
   listed_.clear();
-  for (const device_answer& d : known.devices) {
+  for (const device_cache& d : known.devices) {
     if (d.listed) listed_.push_back(&d.identity);
   }
   table_.update(from.id(), listed_, fills);
@@ -284,7 +284,7 @@ failure context::no_device(std::uint32_t index, std::uint32_t count, const refus
   return none;
 }
 
-result<void> context::know(std::uint32_t index, deadline& d) {
+result<void> context::ensure_listed(std::uint32_t index, deadline& d) {
   start();
   const auto count = [this] {
     const std::lock_guard lock(table_mutex_);
@@ -330,7 +330,7 @@ result<std::uint32_t> context::find(std::string_view text) {
 result<device> context::identity(std::uint32_t index) {
   deadline d = new_deadline();
   if (result<void> ok = rescan(d); !ok) return ok.why();
-  if (result<void> ok = know(index, d); !ok) return ok.why();
+  if (result<void> ok = ensure_listed(index, d); !ok) return ok.why();
   merged_device found;
   {
     const std::lock_guard lock(table_mutex_);
@@ -380,8 +380,8 @@ result<source_state> context::backend(source which) {
     if (!from->answers_for(which)) continue;
     deadline d = new_deadline();
     source_state found;
-    const result<void> answered = from->run(
-        p, d, [&](const source_answer& known, const moment&) { found = known.condition; });
+    const result<void> answered =
+        from->run(p, d, [&](const source_cache& known, const moment&) { found = known.condition; });
     if (!answered) {
       found.why = answered.why();
       found.state =

@@ -117,18 +117,18 @@ class context {
   [[nodiscard]] plan new_plan() const;
   result<void> rescan(deadline& d, refusals* refused_by = nullptr);
   static failure no_device(std::uint32_t index, std::uint32_t count, const refusals& refused);
-  result<void> know(std::uint32_t index, deadline& d);
-  [[nodiscard]] bool is_no_news(const worker& from, std::optional<std::uint32_t> index);
-  [[nodiscard]] bool concerns(const worker& from, std::uint32_t index);
+  result<void> ensure_listed(std::uint32_t index, deadline& d);
+  [[nodiscard]] bool is_expected_absence(const worker& from, std::optional<std::uint32_t> index);
+  [[nodiscard]] bool may_have(const worker& from, std::uint32_t index);
   [[nodiscard]] deadline::share share_after(const worker& from, std::optional<std::uint32_t> index);
   [[nodiscard]] bool serves(worker& from, std::optional<std::uint32_t> index);
   [[nodiscard]] plan plan_for(const worker& from, plan p, std::optional<std::uint32_t> index);
-  void learn(worker& from, const source_answer& known, bool fills = false);
+  void update_devices(worker& from, const source_cache& known, bool fills = false);
   void note_refusal(const worker& from, const failure& why, std::optional<std::uint32_t> only);
 
   // Carries out a plan on every source that may have an answer, in order of preference; `visit`
   // returns whether further sources can contribute.
-  using visitor = function_ref<bool(worker& from, const source_answer& known, const moment& m)>;
+  using visitor = function_ref<bool(worker& from, const source_cache& known, const moment& m)>;
   refusals ask(const plan& p, std::optional<std::uint32_t> index, deadline& d, visitor visit);
   // Carries out a direct reading: one device and one selection. Fails where no source served the
   // subject.
@@ -136,9 +136,9 @@ class context {
                     const selection& wanted, merged_device& out,
                     std::vector<diagnostic>* diagnostics = nullptr);
   // Adds what the devices lack after a reading and a fallback has; it is the last to be asked.
-  using seen_answer = function_ref<void(const source_answer& known)>;
+  using seen_answer = function_ref<void(const source_cache& known)>;
   void fill_gaps(std::span<merged_device> all, const plan& p, deadline& d, seen_answer seen);
-  void fill_gap(merged_device& to, const plan& p, const source_answer& known, const moment& m);
+  void fill_gap(merged_device& to, const plan& p, const source_cache& known, const moment& m);
   [[nodiscard]] gap gap_for(const merged_device& of, const plan& p);
   // Adds to a device's pools, or only to those of one kind, what the host knows of them.
   void set_usable(merged_device& d, std::optional<pool_kind> only = {});
@@ -156,7 +156,7 @@ class context {
   device_table table_;
   worker* filler_ = nullptr;               // fallback that adds values to those of another source
   std::atomic<std::uint64_t> resting_{0};  // bit n: source n lets its devices sleep
-  std::vector<const device*> listed_;      // reserves the capacity for learn()
+  std::vector<const device*> listed_;      // reserves the capacity for update_devices()
 };
 
 }  // namespace hmn

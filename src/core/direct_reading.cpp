@@ -36,9 +36,9 @@ result<void> context::read(std::uint32_t index, std::uint32_t subject_bit, const
                            const selection& wanted, merged_device& out,
                            std::vector<diagnostic>* diagnostics) {
   deadline d = new_deadline();
-  if (result<void> ok = know(index, d); !ok) return ok;
+  if (result<void> ok = ensure_listed(index, d); !ok) return ok;
   bool is_identified = false;
-  const auto visit = [&](worker& from, const source_answer& known, const moment& m) {
+  const auto visit = [&](worker& from, const source_cache& known, const moment& m) {
     std::optional<slot> number;
     {
       const std::lock_guard lock(table_mutex_);
@@ -47,7 +47,7 @@ result<void> context::read(std::uint32_t index, std::uint32_t subject_bit, const
       if (!is_identified) out.identity = table_.at(index);
     }
     is_identified = true;
-    for (const device_answer& a : known.devices) {
+    for (const device_cache& a : known.devices) {
       if (a.identity.number == *number && (a.listed || m.late)) merge(out, a, p, m, limits_);
     }
     if (diagnostics != nullptr) {

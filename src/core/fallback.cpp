@@ -91,7 +91,7 @@ void add_row(merged_device& into, std::optional<usage>& row, std::uint32_t subje
 
 // Returns what of the gap the answer shows to be missing for good: it is not supported. Without an
 // answer for the device that is all.
-gap lacks_of(const source_answer& all, const device_answer* from, gap left, const moment& m) {
+gap lacks_of(const source_cache& all, const device_cache* from, gap left, const moment& m) {
   if (from == nullptr) return left;
   const auto keep = [&](std::uint32_t about, std::uint64_t tried_ns,
                         const std::optional<failure>& why) {
@@ -171,7 +171,7 @@ gap context::gap_for(const merged_device& of, const plan& p) {
   return without(g, table_.lacks_of(who.index));
 }
 
-void context::fill_gap(merged_device& to, const plan& p, const source_answer& known,
+void context::fill_gap(merged_device& to, const plan& p, const source_cache& known,
                        const moment& m) {
   const gap before = gap_for(to, p);
   if (!before.is_any()) return;
@@ -181,8 +181,8 @@ void context::fill_gap(merged_device& to, const plan& p, const source_answer& kn
     number = table_.slot_of(to.identity.index, filler_->id());
     if (p.list) to.identity = table_.at(to.identity.index);
   }
-  const device_answer* from = nullptr;
-  for (const device_answer& a : known.devices) {
+  const device_cache* from = nullptr;
+  for (const device_cache& a : known.devices) {
     if (a.listed && a.identity.number == number) from = &a;
   }
   plan q = p;
@@ -225,10 +225,10 @@ void context::fill_gaps(std::span<merged_device> all, const plan& p, deadline& d
     q.pools = q.metrics = true;
     q.telemetry = filler_->fills();
   }
-  const auto visit = [&](const source_answer& known, const moment& m) {
+  const auto visit = [&](const source_cache& known, const moment& m) {
     if (!m.late) seen(known);
     if (known.refused && !is_late(*known.refused)) return;
-    if (q.list && known.listed_ns >= m.since) learn(*filler_, known, true);
+    if (q.list && known.listed_ns >= m.since) update_devices(*filler_, known, true);
     for (merged_device& to : all) fill_gap(to, p, known, m);
   };
   d.leave_for_next(deadline::share::none);

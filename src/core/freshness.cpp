@@ -5,7 +5,7 @@
 
 namespace hmn {
 
-bool is_answered(const device_answer& d, const plan& p, std::uint64_t since) noexcept {
+bool is_answered(const device_cache& d, const plan& p, std::uint64_t since) noexcept {
   const auto has = [&](const auto& part) {
     return part.tried_ns >= since && (p.quick || !part.is_quick);
   };
@@ -17,9 +17,9 @@ bool is_answered(const device_answer& d, const plan& p, std::uint64_t since) noe
          (p.telemetry == 0 || has_telemetry) && (!p.metrics || has_metrics);
 }
 
-bool is_answered(const source_answer& known, const plan& p, std::uint64_t since) noexcept {
+bool is_answered(const source_cache& known, const plan& p, std::uint64_t since) noexcept {
   if (known.listed_ns == 0 || (p.list && known.listed_ns < since)) return false;
-  return std::ranges::all_of(known.devices, [&](const device_answer& d) {
+  return std::ranges::all_of(known.devices, [&](const device_cache& d) {
     const bool wanted = p.only ? d.identity.number == *p.only : d.listed;
     return !wanted || is_answered(d, p, since);
   });

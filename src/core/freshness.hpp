@@ -27,8 +27,8 @@ inline std::uint64_t shared_since(const limits& l, std::uint64_t now) noexcept {
 
 // Returns whether every part of the plan was tried at or after `since`: for the device, or for each
 // that the plan is about.
-bool is_answered(const device_answer& d, const plan& p, std::uint64_t since) noexcept;
-bool is_answered(const source_answer& known, const plan& p, std::uint64_t since) noexcept;
+bool is_answered(const device_cache& d, const plan& p, std::uint64_t since) noexcept;
+bool is_answered(const source_cache& known, const plan& p, std::uint64_t since) noexcept;
 
 // Calls `visit` for each record of a part.
 template <class Visit>
@@ -73,7 +73,7 @@ inline bool is_late(const failure& why) noexcept {
 // marked stale, an earlier one in place of a late or unrequested answer; else the reason for its
 // absence.
 template <class T>
-result<void> read_part(const part<T>& p, const moment& m, const limits& l, source from, T& out) {
+result<void> read_part(const cached<T>& p, const moment& m, const limits& l, source from, T& out) {
   const bool reached = p.tried_ns >= m.since;
   const bool is_fresh = reached && p.taken_ns != 0 && !p.why;
   if (!is_fresh) {

@@ -110,8 +110,8 @@ void report_moves(const device& before, const device& now, reading& r) {
 }
 
 // Reports a device that is where another was.
-void report_replaced(const device& fresh, const source_answer& before, reading& r) {
-  for (const device_answer& known : before.devices) {
+void report_replaced(const device& fresh, const source_cache& before, reading& r) {
+  for (const device_cache& known : before.devices) {
     const device& old = known.identity;
     if (!known.listed || !has_same_address(old, fresh) || old.uuid.empty() || fresh.uuid.empty()) {
       continue;
@@ -125,7 +125,7 @@ void report_replaced(const device& fresh, const source_answer& before, reading& 
 
 }  // namespace
 
-void check_identities(std::vector<device>& listed, const source_answer& before, reading& r) {
+void check_identities(std::vector<device>& listed, const source_cache& before, reading& r) {
   drop_repeated(listed, r);
   for (device& d : listed) {
     drop_implausible(d, [&](std::uint32_t field, const failure& why) {
@@ -138,7 +138,7 @@ void check_identities(std::vector<device>& listed, const source_answer& before, 
   for (const device& d : listed) {
     check_parent(d, listed, r);
     const auto known = std::ranges::find_if(
-        before.devices, [&](const device_answer& a) { return a.identity.number == d.number; });
+        before.devices, [&](const device_cache& a) { return a.identity.number == d.number; });
     if (known != before.devices.end()) {
       report_moves(known->identity, d, r);
     } else {

@@ -11,6 +11,6 @@
 namespace hmn {
 
 // Drops from a new list what cannot be, and reports that and what differs from the last one.
-void check_identities(std::vector<device>& listed, const source_answer& before, reading& r);
+void check_identities(std::vector<device>& listed, const source_cache& before, reading& r);
 
 }  // namespace hmn

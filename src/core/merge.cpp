@@ -23,7 +23,7 @@ bool take_known(T& into, const T& from) {
 
 // Returns the subject's value in this reading, or the reason for its absence.
 template <class T>
-bool read(merged_device& into, std::uint32_t subject_bit, const part<T>& from, source id,
+bool read(merged_device& into, std::uint32_t subject_bit, const cached<T>& from, source id,
           const moment& m, const limits& l, T& out) {
   result<void> ok = read_part(from, m, l, id, out);
   if (ok) {
@@ -57,7 +57,7 @@ void add_pool(merged_device& into, pool fresh, const plan& p) {
 }
 
 // A pool without a total fills no gap: where the better source failed, it shows nothing.
-void add_pools(merged_device& into, const device_answer& from, const plan& p, const moment& m,
+void add_pools(merged_device& into, const device_cache& from, const plan& p, const moment& m,
                const limits& l) {
   hmn::pools all;
   if (!read(into, subject::pools, from.pools, from.identity.from, m, l, all)) return;
@@ -68,7 +68,7 @@ void add_pools(merged_device& into, const device_answer& from, const plan& p, co
   }
 }
 
-void add_self(merged_device& into, const device_answer& from, const moment& m, const limits& l) {
+void add_self(merged_device& into, const device_cache& from, const moment& m, const limits& l) {
   if ((into.found & subject::self) != 0) return;
   usage own;
   if (!read(into, subject::self, from.self, from.identity.from, m, l, own)) return;
@@ -78,7 +78,7 @@ void add_self(merged_device& into, const device_answer& from, const moment& m, c
   if (is_known) into.found |= subject::self;
 }
 
-void add_process(merged_device& into, const device_answer& from, const moment& m, const limits& l) {
+void add_process(merged_device& into, const device_cache& from, const moment& m, const limits& l) {
   if (into.process) return;
   usage row;
   if (!read(into, subject::processes, from.process, from.identity.from, m, l, row)) return;
@@ -87,7 +87,7 @@ void add_process(merged_device& into, const device_answer& from, const moment& m
   into.found |= subject::processes;
 }
 
-void add_processes(merged_device& into, const device_answer& from, const moment& m,
+void add_processes(merged_device& into, const device_cache& from, const moment& m,
                    const limits& l) {
   if ((into.found & subject::processes) != 0) return;
   std::vector<usage> rows;
@@ -100,7 +100,7 @@ void add_processes(merged_device& into, const device_answer& from, const moment&
   into.found |= subject::processes;
 }
 
-void add_use(merged_device& into, const device_answer& from, const plan& p, const moment& m,
+void add_use(merged_device& into, const device_cache& from, const plan& p, const moment& m,
              const limits& l) {
   std::vector<usage> rows;
   if (read(into, subject::processes, from.processes, from.identity.from, m, l, rows)) {
@@ -108,7 +108,7 @@ void add_use(merged_device& into, const device_answer& from, const plan& p, cons
   }
 }
 
-void add_telemetry(merged_device& into, const device_answer& from, const plan& p, const moment& m,
+void add_telemetry(merged_device& into, const device_cache& from, const plan& p, const moment& m,
                    const limits& l) {
   into.telemetry_lacks |= from.telemetry_lacks;
   hmn::telemetry fresh;
@@ -124,7 +124,7 @@ void add_telemetry(merged_device& into, const device_answer& from, const plan& p
 }
 
 // Adds metrics; the first source that has a number provides it.
-void add_metrics(merged_device& into, const device_answer& from, const moment& m, const limits& l) {
+void add_metrics(merged_device& into, const device_cache& from, const moment& m, const limits& l) {
   std::vector<metric> all;
   if (!read(into, subject::metrics, from.metrics, from.identity.from, m, l, all)) return;
   into.found |= subject::metrics;
@@ -184,7 +184,7 @@ void merge(pool& best, const pool& other) {
   best.age_ns = std::max(best.age_ns, other.age_ns);
 }
 
-void merge(merged_device& into, const device_answer& from, const plan& p, const moment& m,
+void merge(merged_device& into, const device_cache& from, const plan& p, const moment& m,
            const limits& l) {
   const std::uint32_t before = into.answered;
   if (p.pools) add_pools(into, from, p, m, l);

@@ -61,7 +61,7 @@ inline bool is_whole(const usage& row) noexcept {
 void end_reading(merged_device& d, std::uint64_t now_ns);
 
 // Adds a source's answer for the device. The subject of a single process is `processes`.
-void merge(merged_device& into, const device_answer& from, const plan& p, const moment& m,
+void merge(merged_device& into, const device_cache& from, const plan& p, const moment& m,
            const limits& l);
 
 // Subjects and fields that a direct reading wants; a snapshot wants everything.

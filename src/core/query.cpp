@@ -30,16 +30,16 @@ void drop_id_for_name(device& d, reading& r) {
   }
 }
 
-result<void> list(device_source& from, const plan& p, source_answer& out, reading& r) {
+result<void> list(device_source& from, const plan& p, source_cache& out, reading& r) {
   out.found.clear();
   result<void> ok = from.devices(out.found, r);
   r.answered();
   if (!ok) return ok;
   check_identities(out.found, out, r);
-  for (device_answer& d : out.devices) d.listed = false;
+  for (device_cache& d : out.devices) d.listed = false;
   for (device& d : out.found) {
     drop_id_for_name(d, r);
-    device_answer& entry = out.entry_of(d.number);
+    device_cache& entry = out.entry_of(d.number);
     if (!d.memory_total) d.memory_total = entry.identity.memory_total;
     entry.identity = d;
     entry.listed = true;
@@ -78,7 +78,7 @@ class dropped_fields {
 };
 
 template <class T>
-void settle(part<T>& of, const device_source& from, const plan& p, result<void> outcome) {
+void settle(cached<T>& of, const device_source& from, const plan& p, result<void> outcome) {
   if (outcome) {
     of.succeeded(p.begun_ns, from.taken_ns() != 0 ? from.taken_ns() : monotonic_ns());
   } else {
@@ -96,10 +96,10 @@ void keep_total(const hmn::pools& all, device& of) {
 
 // Returns the memory that a GPU instance takes from the others; compute instances share that of
 // their GPU instance. One with more than the GPU takes nothing.
-std::uint64_t taken_by(const device_answer& one, const device& gpu, const source_answer& all) {
+std::uint64_t taken_by(const device_cache& one, const device& gpu, const source_cache& all) {
   const device& d = one.identity;
   if (!one.listed || d.parent != gpu.number || !d.instance) return 0;
-  for (const device_answer& other : all.devices) {
+  for (const device_cache& other : all.devices) {
     const device& o = other.identity;
     if (!other.listed || o.parent != gpu.number || !o.instance) continue;
     if (o.instance->gpu != d.instance->gpu) continue;
@@ -111,15 +111,15 @@ std::uint64_t taken_by(const device_answer& one, const device& gpu, const source
 }
 
 // Returns what a partition can have of its GPU's memory. Each of AMD's may have all of it.
-std::optional<std::uint64_t> most_of(const device& d, const source_answer& all) {
+std::optional<std::uint64_t> most_of(const device& d, const source_cache& all) {
   if (!d.parent) return std::nullopt;
-  const auto is_gpu = [&](const device_answer& a) { return d.parent == a.identity.number; };
+  const auto is_gpu = [&](const device_cache& a) { return d.parent == a.identity.number; };
   const auto found = std::ranges::find_if(all.devices, is_gpu);
   if (found == all.devices.end() || !found->identity.memory_total) return std::nullopt;
   const device& gpu = found->identity;
   std::uint64_t most = *gpu.memory_total;
   if (d.from != source::nvml || !d.instance) return most;
-  for (const device_answer& other : all.devices) {
+  for (const device_cache& other : all.devices) {
     const auto& instance = other.identity.instance;
     if (!instance || instance->gpu == d.instance->gpu) continue;
     most -= std::min(most, taken_by(other, gpu, all));
@@ -127,7 +127,7 @@ std::optional<std::uint64_t> most_of(const device& d, const source_answer& all) 
   return most;
 }
 
-void read_pools(device_source& from, const plan& p, device_answer& d, const source_answer& all,
+void read_pools(device_source& from, const plan& p, device_cache& d, const source_cache& all,
                 reading& r) {
   hmn::pools fresh;
   result<void> ok = from.memory(d.identity.number, fresh, r);
@@ -137,7 +137,7 @@ void read_pools(device_source& from, const plan& p, device_answer& d, const sour
   settle(d.pools, from, p, std::move(ok));
 }
 
-void read_telemetry(device_source& from, const plan& p, device_answer& d, reading& r) {
+void read_telemetry(device_source& from, const plan& p, device_cache& d, reading& r) {
   hmn::telemetry fresh;
   d.telemetry_lacks = 0;
   result<void> ok = from.telemetry(d.identity.number, p.telemetry, fresh, r);
@@ -148,8 +148,8 @@ void read_telemetry(device_source& from, const plan& p, device_answer& d, readin
   settle(d.telemetry, from, p, std::move(ok));
 }
 
-void read_process(device_source& from, const plan& p, bool self, device_answer& d,
-                  part<usage>& into, reading& r) {
+void read_process(device_source& from, const plan& p, bool self, device_cache& d,
+                  cached<usage>& into, reading& r) {
   const std::uint32_t pid = self ? p.own_pid : p.pid;
   usage fresh;
   fresh.pid = pid;
@@ -160,7 +160,7 @@ void read_process(device_source& from, const plan& p, bool self, device_answer& 
   settle(into, from, p, std::move(ok));
 }
 
-void read_processes(device_source& from, const plan& p, device_answer& d, reading& r) {
+void read_processes(device_source& from, const plan& p, device_cache& d, reading& r) {
   std::vector<usage> fresh;
   result<void> ok = from.processes(d.identity.number, fresh, r);
   for (usage& row : fresh) {
@@ -171,7 +171,7 @@ void read_processes(device_source& from, const plan& p, device_answer& d, readin
   settle(d.processes, from, p, std::move(ok));
 }
 
-void read_metrics(device_source& from, const plan& p, device_answer& d, reading& r) {
+void read_metrics(device_source& from, const plan& p, device_cache& d, reading& r) {
   std::vector<metric> fresh;
   result<void> ok = from.metrics(d.identity.number, p.slow, fresh, r);
   if (ok) keep_plausible(fresh, d.identity.number, r, &d.energy);
@@ -181,7 +181,7 @@ void read_metrics(device_source& from, const plan& p, device_answer& d, reading&
   settle(d.metrics, from, p, std::move(ok));
 }
 
-void read_device(device_source& from, const plan& p, device_answer& d, const source_answer& all,
+void read_device(device_source& from, const plan& p, device_cache& d, const source_cache& all,
                  reading& r) {
   if (p.pools) read_pools(from, p, d, all, r);
   if (p.self) read_process(from, p, true, d, d.self, r);
@@ -190,15 +190,15 @@ void read_device(device_source& from, const plan& p, device_answer& d, const sou
   if (p.telemetry != 0) read_telemetry(from, p, d, r);
 }
 
-bool is_meant(const plan& p, const device_answer& d) {
+bool is_meant(const plan& p, const device_cache& d) {
   return p.only ? d.identity.number == *p.only : d.listed;
 }
 
 // Reads a part of each device that the plan is about.
-void read_each(const plan& p, source_answer& out, progress done,
-               function_ref<void(device_answer&)> read) {
+void read_each(const plan& p, source_cache& out, progress done,
+               function_ref<void(device_cache&)> read) {
   const std::size_t before = out.diagnostics.size();
-  for (device_answer& d : out.devices) {
+  for (device_cache& d : out.devices) {
     if (!is_meant(p, d)) continue;
     read(d);
     done(&d);
@@ -209,7 +209,7 @@ void read_each(const plan& p, source_answer& out, progress done,
   }
 }
 
-void serve(device_source& from, const plan& p, source_answer& out, reading& r, progress done) {
+void serve(device_source& from, const plan& p, source_cache& out, reading& r, progress done) {
   if (result<void> ready = from.prepare(r); !ready && ready.why().code != status::asleep) {
     out.refused = ready.why();
     return;
@@ -221,10 +221,10 @@ void serve(device_source& from, const plan& p, source_answer& out, reading& r, p
     }
     done(nullptr);
   }
-  read_each(p, out, done, [&](device_answer& d) { read_device(from, p, d, out, r); });
+  read_each(p, out, done, [&](device_cache& d) { read_device(from, p, d, out, r); });
   // Read last: slow metrics of one device must not delay the memory of another.
   if (!p.metrics) return;
-  read_each(p, out, done, [&](device_answer& d) { read_metrics(from, p, d, r); });
+  read_each(p, out, done, [&](device_cache& d) { read_metrics(from, p, d, r); });
 }
 
 // Text short enough to be stored without an allocation, which may fail here.
@@ -263,7 +263,7 @@ void keep_plausible(std::vector<metric>& all, slot device, reading& r, energy_hi
   if (seen != nullptr) drop_jumps(all, *seen, monotonic_ns(), dropped);
 }
 
-bool query(device_source& from, const plan& p, source_answer& out, reading& r, progress done) {
+bool query(device_source& from, const plan& p, source_cache& out, reading& r, progress done) {
   out.refused.reset();
   out.conclusive = false;
   try {

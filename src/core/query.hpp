@@ -7,7 +7,7 @@
 namespace hmn {
 
 // Callback after each step: nullptr for the device list, then each device.
-using progress = function_ref<void(device_answer* done)>;
+using progress = function_ref<void(device_cache* done)>;
 
 // Drop from an answer what cannot be (model/plausible.hpp): each field is a diagnostic. Fail if
 // that leaves nothing. `about`: self or processes.
@@ -23,6 +23,6 @@ void keep_plausible(std::vector<metric>& all, slot device, reading& r,
 // Carries out a plan on a source: updates the requested parts of `out` and keeps the others.
 // Returns whether to close the source when idle: one of its devices could suspend, or it failed in
 // between.
-bool query(device_source& from, const plan& p, source_answer& out, reading& r, progress done);
+bool query(device_source& from, const plan& p, source_cache& out, reading& r, progress done);
 
 }  // namespace hmn

@@ -34,7 +34,7 @@ bool is_alike(const snapshot_diagnostic& a, const diagnostic& b,
 
 // Returns whether the reading reached the device: none is reached after a call that hangs. Slow
 // metrics may outlast a deadline.
-bool was_reached(const device_answer& d, plan p, const moment& m) {
+bool was_reached(const device_cache& d, plan p, const moment& m) {
   p.metrics = p.metrics && !p.slow;
   const bool asks = p.pools || p.self || p.processes || p.telemetry != 0 || p.metrics || p.slow;
   return is_answered(d, p, m.since) && (!m.late || asks);
@@ -99,14 +99,14 @@ void snapshot_builder::add_host() {
 result<void> snapshot_builder::add_devices() {
   deadline d = from_.new_deadline(request_.deadline_ns, out_->monotonic_ns);
   if (request_.device_index) {
-    if (result<void> ok = from_.know(*request_.device_index, d); !ok) return ok;
+    if (result<void> ok = from_.ensure_listed(*request_.device_index, d); !ok) return ok;
   }
   const auto refused = from_.ask(plan_, request_.device_index, d,
-                                 [this](worker& from, const source_answer& known, const moment& m) {
+                                 [this](worker& from, const source_cache& known, const moment& m) {
                                    add_source(from, known, m);
                                    return true;
                                  });
-  from_.fill_gaps(merged_, plan_, d, [this](const source_answer& known) {
+  from_.fill_gaps(merged_, plan_, d, [this](const source_cache& known) {
     for (const diagnostic& given : known.diagnostics) {
       if ((given.notes & note::trace) != 0) add_diagnostic(given, {});
     }
@@ -120,7 +120,7 @@ result<void> snapshot_builder::add_devices() {
   return {};
 }
 
-void snapshot_builder::add_source(worker& from, const source_answer& known, const moment& m) {
+void snapshot_builder::add_source(worker& from, const source_cache& known, const moment& m) {
   if (!m.late) {
     why_.diagnostics.reserve(why_.diagnostics.size() + known.diagnostics.size());
     std::optional<slot> device;  // whose index it is
@@ -135,7 +135,7 @@ void snapshot_builder::add_source(worker& from, const source_answer& known, cons
     }
   }
   if (!request_.device_index) merged_.reserve(known.devices.size());
-  for (const device_answer& d : known.devices) {
+  for (const device_cache& d : known.devices) {
     if (d.listed) add_device(from, d, m);
   }
 }
@@ -162,7 +162,7 @@ merged_device& snapshot_builder::add(const device& d) {
   return fresh;
 }
 
-void snapshot_builder::add_device(worker& from, const device_answer& d, const moment& m) {
+void snapshot_builder::add_device(worker& from, const device_cache& d, const moment& m) {
   merged_device* to = nullptr;
   bool is_hung = false;
   {

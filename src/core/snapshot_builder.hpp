@@ -20,8 +20,8 @@ class snapshot_builder {
   }
   void add_host();
   result<void> add_devices();
-  void add_source(worker& from, const source_answer& known, const moment& m);
-  void add_device(worker& from, const device_answer& d, const moment& m);
+  void add_source(worker& from, const source_cache& known, const moment& m);
+  void add_device(worker& from, const device_cache& d, const moment& m);
   void consider_diagnostic(const diagnostic& given, std::optional<std::uint32_t> index);
   [[nodiscard]] merged_device* find(std::uint32_t index) noexcept;
   merged_device& add(const device& d);

@@ -29,7 +29,7 @@ constexpr std::size_t most_aside = 15;
 
 // Passes an answer with how its reading ended, and returns that. A source that saw by itself that
 // its time was over is as late as one that no caller waited for any longer.
-result<void> pass_on(const source_answer& known, std::uint64_t since, worker::visitor visit) {
+result<void> publish(const source_cache& known, std::uint64_t since, worker::visitor visit) {
   result<void> ended;
   if (known.refused) ended = *known.refused;
   visit(known, {since, !ended && is_late(ended.why())});
@@ -44,7 +44,7 @@ struct worker::desk {
   platform::mutex mutex;       // is taken before that of the context's device table, never after it
   platform::condition posted;  // for the threads: there is something to do
   platform::condition changed;  // for callers: a reading has ended, or a turn
-  source_answer known;
+  source_cache known;
   plan finished;           // the last one that was carried out
   bool is_whole = false;   // all of `known` is from it
   const server* newest{};  // of several threads only this one stores answers
@@ -86,7 +86,7 @@ class worker::server final : public reading {
     progress_ns = monotonic_ns();
   }
   void recall(device_visitor visit) const override {
-    for (const device_answer& d : answer.devices) visit(d.identity, d.listed);
+    for (const device_cache& d : answer.devices) visit(d.identity, d.listed);
   }
   void correct_state(slot number, hmn::state now) override {
     answer.entry_of(number).identity.state = now;
@@ -106,7 +106,7 @@ class worker::server final : public reading {
 
   void carry_out() {
     answer.diagnostics.clear();
-    closes_when_idle = query(*from, request, answer, *this, [this](device_answer* done) {
+    closes_when_idle = query(*from, request, answer, *this, [this](device_cache* done) {
       answered();
       const lock held(desk_->mutex);
       if (desk_->newest != this) return;
@@ -144,7 +144,7 @@ class worker::server final : public reading {
   }
 
   const std::unique_ptr<device_source> from;
-  source_answer answer;
+  source_cache answer;
   plan request;
   std::uint64_t until = 0;
   bool closes_when_idle = false;
@@ -248,7 +248,7 @@ result<void> worker::run(const plan& p, deadline& d, visitor visit) {
   const turn mine(*this, held);
   std::uint64_t now = begun;
   for (bool may_wait = true;; now = monotonic_ns()) {
-    if (since < now && is_served(p, since, begun)) return pass_on(desk_->known, since, visit);
+    if (since < now && is_served(p, since, begun)) return publish(desk_->known, since, visit);
     if (mine.has_come()) break;
     if (!may_wait) {
       visit(desk_->known, {begun, true});
@@ -257,7 +257,7 @@ result<void> worker::run(const plan& p, deadline& d, visitor visit) {
     may_wait = desk_->changed.wait_until(held, d.until());
   }
   result<void> asked = ask(p, d, now, held);
-  if (asked) return pass_on(desk_->known, begun, visit);
+  if (asked) return publish(desk_->known, begun, visit);
   visit(desk_->known, {begun, true});
   return asked;
 }
@@ -281,7 +281,7 @@ bool worker::is_served(const plan& p, std::uint64_t since, std::uint64_t arrived
 
 // Returns whether the source is present; absence is cached for a while.
 bool worker::is_present(std::uint64_t now, lock& held) {
-  source_answer& known = desk_->known;
+  source_cache& known = desk_->known;
   if (current_->is_busy || (!known.refused && known.listed_ns != 0)) return true;
   if (has_just_failed(now)) return false;
   held.unlock();

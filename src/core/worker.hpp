@@ -45,7 +45,7 @@ class worker {
 
   // Queries the source, or reuses a recent answer, then passes the result to the visitor, under the
   // lock. A late reading passes its partial results and earlier answers.
-  using visitor = function_ref<void(const source_answer& known, const moment& m)>;
+  using visitor = function_ref<void(const source_cache& known, const moment& m)>;
   result<void> run(const plan& p, deadline& d, visitor visit);
   // Passes what is known, without a query.
   void show(visitor visit, const moment& m);

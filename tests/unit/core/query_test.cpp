@@ -42,9 +42,9 @@ struct watched_reading final : reading {
 TEST_CASE("what core does with a list of devices is not charged to the last one") {
   unnamed_source from;
   watched_reading r;
-  source_answer out;
+  source_cache out;
   plan p;
   p.list = true;
-  static_cast<void>(query(from, p, out, r, [](device_answer*) {}));
+  static_cast<void>(query(from, p, out, r, [](device_cache*) {}));
   CHECK(r.diagnosed == 1);
 }

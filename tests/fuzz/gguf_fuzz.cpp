@@ -3,7 +3,6 @@
 // The header of a GGUF file, whole and cut, and the architecture in its keys.
 #include "cli/fit/gguf.hpp"
 
-#include "cli/fit/gguf_architecture.hpp"
 #include "fuzz.hpp"
 
 using namespace hmn::cli::fit;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // The table of a safetensors file, and the index of several.
-#include "cli/fit/safetensors.hpp"
-
-#include "cli/fit/json_tree.hpp"
 #include "cli/fit/weights.hpp"
+
 #include "fuzz.hpp"
 
 using namespace hmn::cli::fit;

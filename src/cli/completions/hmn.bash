@@ -6,7 +6,7 @@ _hmn_command() {
   local i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --timeout | --machine | --color | --pid | --device | --sort | --by | --match | --columns | --interval | --count | --duration | --record | --plot | --output | --free | --top | --context | --batch | --kv-type | --frames | --user | --listen | --web-config | --max-age | --textfile | --per | --compat) ((i++)) ;;
+      --timeout | --machine | --color | --pid | --device | --sort | --by | --match | --columns | --interval | --count | --duration | --record | --plot | --output | --free | --top | --context | --batch | --ubatch | --kv-type | --frames | --user | --listen | --web-config | --max-age | --textfile | --per | --compat) ((i++)) ;;
       top | ps | snapshot | log | metrics | fit | run | spill | watch | wait | exporter | doctor | record-machine | help)
         echo "${COMP_WORDS[i]}"
         return
@@ -118,7 +118,7 @@ _hmn() {
         log) _hmn_words "--interval --count --duration --device --json --csv $common" "$word" ;;
         metrics) _hmn_words "--device --slow --unsupported --json $common" "$word" ;;
         fit)
-          _hmn_words "--context --batch --kv-type --device --json $common" "$word"
+          _hmn_words "--context --batch --ubatch --kv-type --device --json $common" "$word"
           [[ $word == -* ]] || _hmn_files "$word"
           ;;
         run) _hmn_words "--record --plot --interval --device --json --output --force $common" "$word" ;;

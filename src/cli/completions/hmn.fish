@@ -62,6 +62,7 @@ complete -c hmn -n '__fish_seen_subcommand_from metrics' -l json -d 'Print a JSO
 complete -c hmn -n '__fish_seen_subcommand_from fit' -F
 complete -c hmn -n '__fish_seen_subcommand_from fit' -l context -x -a '4K 8K 32K 128K' -d 'Tokens of each sequence'
 complete -c hmn -n '__fish_seen_subcommand_from fit' -l batch -x -d 'Sequences at once'
+complete -c hmn -n '__fish_seen_subcommand_from fit' -l ubatch -x -d 'Tokens processed at once'
 complete -c hmn -n '__fish_seen_subcommand_from fit' -l kv-type -x -a 'f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl' -d 'Type of the cached keys and values'
 complete -c hmn -n '__fish_seen_subcommand_from fit' -l device -x -a '(__hmn_numbers_of index) all' -d 'Only this device; several: together'
 complete -c hmn -n '__fish_seen_subcommand_from fit' -l json -d 'Print a JSON object'

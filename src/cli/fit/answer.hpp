@@ -2,11 +2,12 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/expected.hpp"
 #include "cli/fit/demand.hpp"
-#include "cli/fit/spread.hpp"
+#include "cli/fit/placement.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/text/terminal.hpp"
 
@@ -46,6 +47,12 @@ constexpr std::uint64_t reserve_bytes = 512u << 20;
 // RAM.
 verdict verdict_of(const answer& all);
 exit_code exit_code_of(verdict is) noexcept;
+
+std::string_view verdict_word(verdict is) noexcept;      // for JSON: "fits", "partly"
+std::string_view precision_word(precision is) noexcept;  // "counted", "at_least", "about"
+// Formats "fits", "fits with 20 of 32 layers on the GPU", "does not fit", "unknown: asleep".
+std::string verdict_text(const answer& all, const device_answer& on);
+std::string together_text(const answer& all);
 
 std::string answer_text(const answer& all, const fit_options& asked, const style& as);
 std::string answer_json(const answer& all, const fit_options& asked);

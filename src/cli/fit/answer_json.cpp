@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/fit/answer.hpp"
-#include "cli/fit/verdict_text.hpp"
 #include "cli/text/json.hpp"
 #include "cli/text/words.hpp"
 
@@ -99,11 +98,13 @@ std::string answer_json(const answer& all, const fit_options& asked) {
       .add("model", model_object(all))
       .add("context", needs.is_whole() ? std::optional(needs.context) : std::nullopt)
       .add("batch", asked.batch)
+      .add("ubatch", needs.is_whole() ? std::optional(needs.ubatch) : std::nullopt)
       .add("kv_type", asked.kv_type)
       .add("weights_bytes", needs.weights)
       .add("kv_cache_bytes", needs.cache)
       .add("working_bytes", needs.working)
       .add("total_bytes", needs.total())
+      .add("precision", precision_word(needs.is))
       .add("reserve_bytes", reserve_bytes)
       .add("devices", devices)
       .add("together", together_object(all))

@@ -1,36 +1,150 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 #include <cstdint>
+#include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hmn::cli::fit {
 
+// Saturation value: sizes in a file can exceed 64 bits. Sums and products stay at this maximum,
+// which every consumer rejects.
+constexpr std::uint64_t too_much = std::numeric_limits<std::uint64_t>::max();
+
+constexpr std::uint64_t times(std::uint64_t a, std::uint64_t b) noexcept {
+  return a != 0 && b > too_much / a ? too_much : a * b;
+}
+template <class... Rest>
+constexpr std::uint64_t times(std::uint64_t a, std::uint64_t b, Rest... rest) noexcept {
+  return times(times(a, b), static_cast<std::uint64_t>(rest)...);
+}
+constexpr std::uint64_t plus(std::uint64_t a, std::uint64_t b) noexcept {
+  return b > too_much - a ? too_much : a + b;
+}
+template <class... Rest>
+constexpr std::uint64_t plus(std::uint64_t a, std::uint64_t b, Rest... rest) noexcept {
+  return plus(plus(a, b), static_cast<std::uint64_t>(rest)...);
+}
+constexpr std::uint64_t divided_up(std::uint64_t a, std::uint64_t by) noexcept {
+  return a / by + (a % by != 0 ? 1 : 0);
+}
+
+// Relation of a counted size to what a runtime takes: as counted, more than that, or either.
+enum class precision { counted, at_least, about };
+
+// Lines about values that a file leaves open, and what these make of the answer.
+struct notes {
+  std::vector<std::string> lines;
+  precision is = precision::counted;
+
+  // Adds a line once; too many of them say no more than the first ones.
+  void add(std::string line, precision made = precision::counted);
+  void append(const notes& other);
+};
+
 enum class cache_kind { none, full, window, latent };
+// Runtime whose allocation is counted: llama.cpp for a GGUF file, vLLM for a configuration.
+enum class runtime { llama_cpp, vllm };
 
 // Memory of one layer for each sequence.
 struct layer {
   cache_kind cache = cache_kind::none;
   std::uint64_t kv_heads = 0;
-  std::uint64_t key_size = 0;    // of a head; latent: values for each token
-  std::uint64_t value_size = 0;  // of a head
-  std::uint64_t window = 0;      // tokens
-  std::uint64_t state_size = 0;  // values for each sequence of any length; in addition to the cache
+  std::uint64_t key_size = 0;     // of a head; latent: values for each token
+  std::uint64_t value_size = 0;   // of a head
+  std::uint64_t window = 0;       // tokens; 0: all
+  bool is_chunked = false;        // a window that begins anew instead of sliding
+  std::uint64_t extra_size = 0;   // values of a second cache, of an indexer or of compressed keys
+  std::uint64_t extra_every = 1;  // tokens that share an entry of the second cache
+  std::uint64_t state_size = 0;   // values for each sequence of any length, in addition to caches
 };
 
 // Properties of a model that determine its memory, apart from the weights.
 struct architecture {
   std::string type;  // "llama", as named in the file
+  runtime by = runtime::vllm;
   std::uint64_t hidden_size = 0;
   std::uint64_t head_count = 0;
-  std::uint64_t feed_forward_size = 0;  // used by one token in a layer
+  std::uint64_t feed_forward_size = 0;  // used by one token in a layer, and its router
   std::uint64_t vocabulary_size = 0;
   std::optional<std::uint64_t> context_length;  // of the model's training
   std::vector<layer> layers;
-  std::vector<std::string> assumptions;  // values that the file leaves open, and their replacements
+  notes noted;
 };
 
 constexpr std::uint64_t most_layers = 10'000;
+constexpr std::uint64_t largest_size = 1u << 31;
+
+// Layers with a window, where a file does not list them.
+struct window_rule {
+  static constexpr std::uint32_t all = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t every = 0;     // one of so many has full attention; 0: no layer has a window
+  bool first_is_full = false;  // the first of each `every` rather than the last
+  std::uint32_t size = 0;      // tokens, where the file has no key
+  bool is_chunked = false;
+
+  bool sees_window(std::size_t layer) const {
+    return every != 0 && (first_is_full ? layer % every != 0 : (layer + 1) % every != 0);
+  }
+};
+
+// Contents of a recurrent layer's state.
+enum class state_kind { none, mamba, mamba2, delta, kimi_delta, convolution, rwkv };
+// Layers that have a state in a GGUF file.
+enum class state_rule {
+  none,
+  all,
+  all_with_attention,
+  without_kv,
+  without_kv_and_feed_forward,
+  interval,  // all but each fourth, or as the file gives it
+};
+
+// Properties of a configuration that have no key.
+enum trait : std::uint32_t {
+  two_matrices = 1 << 0,         // in a feed-forward network, without a gate
+  tied = 1 << 1,                 // one matrix for input and output, unless a key says otherwise
+  query_bias = 1 << 2,           // and of keys and values
+  four_norms = 1 << 3,           // in a layer
+  query_gate = 1 << 4,           // attention's output is gated by a matrix of the queries' size
+  learned_positions = 1 << 5,    // a matrix of the context's length
+  window_needs_switch = 1 << 6,  // use_sliding_window
+  window_everywhere = 1 << 7,    // in vLLM; llama.cpp keeps the whole context
+  half_feed_forward = 1 << 8,    // intermediate_size covers both matrices
+  one_kv_head = 1 << 9,          // num_kv_heads counts in the new decoder architecture alone
+  inner_by_key = 1 << 10,        // Mamba's width is intermediate_size
+  shared_as_routed = 1 << 11,    // one shared expert of the routed ones' size
+  encoder = 1 << 12,
+  every_layer_mamba = 1 << 13,
+  every_layer_both = 1 << 14,  // attention and Mamba
+  not_weighed = 1 << 15,       // weights of a configuration are counted approximately
+};
+
+// Row of the table: an architecture's facts that its files leave to the runtime.
+struct architecture_facts {
+  std::string_view gguf = {};    // values of general.architecture, separated by blanks
+  std::string_view config = {};  // values of model_type
+  window_rule window = {};
+  state_kind state = state_kind::none;
+  state_rule has_state = state_rule::none;
+  std::uint32_t traits = 0;
+  std::string_view source = {};
+  std::uint32_t layers_with_kv = 0;  // later ones reuse caches; 0: all, or as the file has it
+};
+const architecture_facts* facts_of_gguf(std::string_view architecture) noexcept;
+const architecture_facts* facts_of_config(std::string_view model_type) noexcept;
+
+// Default of transformers for a key that published configurations omit; `is_nested`: in a
+// text_config that lists differences only.
+std::optional<std::uint64_t> default_of(std::string_view model_type, std::string_view key,
+                                        bool is_nested) noexcept;
+
+// Whether a key that nothing reads may change what a model needs: it belongs to attention, states,
+// experts, windows or caches, and is none of those known to be without effect.
+bool may_change_memory_in_gguf(std::string_view key) noexcept;  // without the architecture's name
+bool may_change_memory_in_config(std::string_view key) noexcept;
 
 }  // namespace hmn::cli::fit

@@ -5,33 +5,323 @@
 
 #include <algorithm>
 
-#include "cli/fit/amount.hpp"
-#include "cli/fit/attention_shape.hpp"
-#include "cli/fit/block_plan.hpp"
-#include "cli/fit/config_keys.hpp"
-#include "cli/fit/json_tree.hpp"
-#include "cli/fit/recurrence.hpp"
-
 namespace hmn::cli::fit {
 namespace {
 
-// Model types whose parameters are counted after their own code; others are counted as Llama.
-constexpr std::string_view known_types[] = {
-    "llama",     "mistral",    "mixtral",     "qwen2",       "qwen2_moe",    "qwen3",
-    "qwen3_moe", "qwen3_next", "gemma",       "gemma2",      "gemma3_text",  "phi",
-    "phi3",      "phimoe",     "deepseek_v2", "deepseek_v3", "gpt_oss",      "gpt2",
-    "gpt_neox",  "gptj",       "gpt_bigcode", "falcon",      "bloom",        "mpt",
-    "opt",       "starcoder2", "mamba",       "mamba2",      "falcon_mamba", "jamba",
-    "bamba",     "nemotron",   "nemotron_h",  "cohere",      "cohere2",      "olmo",
-    "olmo2",     "olmoe",      "stablelm",    "granite",     "granitemoe",   "lfm2",
-    "smollm3",   "glm4",       "internlm2",   "baichuan",    "yi",           "exaone4",
-    "ernie4_5",  "seed_oss",   "llama4_text", "qwen2_vl",    "qwen2_5_vl",   "minicpm",
-    "minicpm3",  "qwen",       "dbrx",
+struct named_mixer {
+  std::string_view name;
+  mixer mix;
+  std::uint64_t ratio = 0;
 };
-// Encoders, which process all tokens at once and have no cache.
-constexpr std::string_view encoders[] = {
-    "bert",    "roberta", "xlm-roberta", "camembert",  "distilbert", "albert",
-    "electra", "deberta", "deberta-v2",  "modernbert", "nomic_bert", "mpnet",
+// Values of layer_types and layers_block_type.
+constexpr named_mixer mixers[] = {
+    {"full_attention", mixer::attention},
+    {"attention", mixer::attention},
+    {"global_attention", mixer::attention},
+    {"sliding_attention", mixer::window},
+    {"sliding_window_attention", mixer::window},
+    {"local_attention", mixer::window},
+    {"chunked_attention", mixer::window},
+    {"compressed_sparse_attention", mixer::window, 4},
+    {"heavily_compressed_attention", mixer::window, 128},
+    {"linear_attention", mixer::linear},
+    {"mamba", mixer::mamba},
+    {"mamba2", mixer::mamba},
+    {"ssm", mixer::mamba},
+    {"conv", mixer::convolution},
+    {"hybrid", mixer::both},
+};
+
+const named_mixer* mixer_named(const std::string& name) {
+  for (const auto& each : mixers)
+    if (each.name == name) return &each;
+  return nullptr;
+}
+
+bool has_number(const json_tree::list* in, std::size_t wanted) {
+  return in != nullptr && std::any_of(in->begin(), in->end(), [wanted](const json_tree& each) {
+           return each.whole() == wanted;
+         });
+}
+
+std::uint64_t kv_heads_of(config_keys& keys, std::uint64_t heads) {
+  const auto given = keys.find({"num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads"});
+  const bool counts =
+      !keys.has(one_kv_head) || keys.truth("new_decoder_architecture").value_or(false);
+  const auto queries = keys.truth("multi_query_attention");
+  const auto groups = keys.whole({"multi_query_group_num"}, 1);
+  const auto single = keys.truth("multi_query");
+  if (given && counts) return *given;
+  if (queries.value_or(false)) return groups;
+  return single.value_or(false) ? 1 : heads;
+}
+
+attention_shape attention_shape_of(config_keys& keys, std::uint64_t hidden_size) {
+  attention_shape made;
+  made.heads = keys.whole({"num_attention_heads", "n_head", "n_heads", "num_heads"});
+  if (made.heads == 0) return made;
+  made.kv_heads = kv_heads_of(keys, made.heads);
+  made.key_size =
+      keys.whole({"head_dim", "kv_channels", "attention_head_dim"}, hidden_size / made.heads);
+  if (made.key_size == 0)
+    keys.refuse(
+        fmt::format("{} heads: expected at most {}, the hidden size", made.heads, hidden_size));
+  made.value_size = keys.whole({"v_head_dim"}, made.key_size);
+  return made;
+}
+
+class planner {
+ public:
+  explicit planner(config_keys& keys) : keys_(keys) {}
+
+  std::vector<block> plan() {
+    const auto count = keys_.needed({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
+    if (count > most_layers)
+      keys_.refuse(
+          fmt::format("\"num_hidden_layers\" is {}: expected at most {}", count, most_layers));
+    if (!keys_.wrong().empty()) return {};
+    count_ = static_cast<std::size_t>(count);
+    read();
+    std::vector<block> blocks;
+    for (std::size_t i = 0; i < count_ && keys_.wrong().empty(); ++i) blocks.push_back(at(i));
+    compare(blocks);
+    return blocks;
+  }
+
+ private:
+  void read() {
+    types_ = keys_.list({"layer_types", "layers_block_type"});
+    pattern_ = keys_.text({"hybrid_override_pattern"});
+    const auto given = types_ != nullptr ? types_->size() : pattern_ ? pattern_->size() : count_;
+    if (given < count_)
+      keys_.refuse(fmt::format("the list of layers has {} entries: expected {}", given, count_));
+    is_latent_ = keys_.whole({"kv_lora_rank"}) != 0;
+    experts_ = expert_shape_of(keys_).count;
+    read_shapes();
+    read_rules();
+    read_feeds();
+    read_window();
+  }
+
+  // MiMo has other heads in layers with a window, Gemma 4 in the others.
+  void read_shapes() {
+    full_ = windowed_ = attention_shape_of(keys_, hidden_size_of(keys_));
+    windowed_.heads = keys_.whole({"swa_num_attention_heads"}, windowed_.heads);
+    windowed_.kv_heads = keys_.whole({"swa_num_key_value_heads"}, windowed_.kv_heads);
+    windowed_.key_size = keys_.whole({"swa_head_dim"}, windowed_.key_size);
+    windowed_.value_size = keys_.whole({"swa_v_head_dim"}, windowed_.value_size);
+    full_.key_size = keys_.whole({"global_head_dim"}, full_.key_size);
+    if (full_.key_size != windowed_.key_size && keys_.value({"v_head_dim"}) == nullptr)
+      full_.value_size = full_.key_size;
+    const auto global = keys_.whole({"num_global_key_value_heads"});
+    if (keys_.truth("attention_k_eq_v").value_or(false) && global != 0) full_.kv_heads = global;
+  }
+
+  void read_rules() {
+    const auto lists = [this](names of) { return keys_.list_of_layers(of, count_); };
+    ratios_ = lists({"compress_ratios"});
+    kinds_ = lists({"attn_type_list"});
+    windows_ = lists({"hybrid_layer_pattern"});
+    rotated_ = lists({"no_rope_layers"});
+    attending_ = keys_.list({"attn_layer_indices", "full_attn_idxs"});
+    period_ = keys_.whole({"attn_layer_period"});
+    offset_ = keys_.whole({"attn_layer_offset"});
+    const auto* nested = keys_.object({"linear_attn_config"});
+    if (nested != nullptr) {
+      keys_.list({"full_attn_layers", "kda_layers"});  // read here
+      const auto* full = nested->find("full_attn_layers");
+      linear_but_ = full != nullptr ? full->items() : nullptr;
+      if (linear_but_ == nullptr)
+        keys_.noted.add("\"full_attn_layers\" is missing: attention in every layer is counted",
+                        precision::about);
+    }
+    const bool by_interval =
+        keys_.facts() != nullptr && keys_.facts()->has_state == state_rule::interval;
+    interval_ = by_interval && types_ == nullptr ? keys_.taken({"full_attention_interval"}, 4)
+                                                 : keys_.whole({"full_attention_interval"});
+  }
+
+  void read_feeds() {
+    feeds_ = keys_.list_of_layers({"mlp_layer_types"}, count_);
+    dense_first_ = keys_.whole({"first_k_dense_replace", "num_dense_layers"});
+    dense_ = keys_.list({"mlp_only_layers"});
+    sparse_ = keys_.list({"moe_layers"});
+    expert_period_ = keys_.whole({"expert_layer_period"});
+    expert_offset_ = keys_.whole({"expert_layer_offset"});
+    step_ = keys_.whole({"decoder_sparse_step", "interleave_moe_layer_step"});
+    const auto* often = keys_.value({"moe_layer_freq"});
+    often_ = often != nullptr ? often->whole().value_or(0) : 0;
+    frequencies_ = keys_.list_of_layers({"moe_layer_freq"}, count_);
+  }
+
+  void read_window() {
+    const bool is_chunked = keys_.facts() != nullptr && keys_.facts()->window.is_chunked;
+    window_ = is_chunked
+                  ? keys_.whole({"attention_chunk_size"})
+                  : keys_.whole({"sliding_window", "sliding_window_size", "attention_chunk_size"});
+    const auto in_use = keys_.truth("use_sliding_window");
+    first_window_ = keys_.whole({"max_window_layers"});
+    every_ = keys_.whole({"sliding_window_pattern", "_sliding_window_pattern"});
+    if (!in_use.value_or(!keys_.has(window_needs_switch))) window_ = 0;
+    if (keys_.facts() != nullptr) rule_ = keys_.facts()->window;
+    if (every_ != 0) rule_.every = static_cast<std::uint32_t>(every_);
+    all_see_window_ = in_use.value_or(false) || keys_.has(window_everywhere);
+    const bool is_listed = types_ != nullptr || pattern_ != nullptr || windows_ != nullptr ||
+                           rotated_ != nullptr || is_latent_;
+    if (window_ == 0 || is_listed || rule_.every != 0 || all_see_window_) return;
+    keys_.noted.add(
+        fmt::format("the sliding window of {} tokens is not counted on: the configuration does "
+                    "not give the layers that have it",
+                    window_),
+        precision::about);
+  }
+
+  block at(std::size_t index) {
+    block made;
+    if (pattern_ != nullptr) {
+      made = from_letter((*pattern_)[index]);
+      made.shape = full_;
+      return made;
+    }
+    made.mix = mix_at(index, made.ratio);
+    if (ratios_ != nullptr && index < ratios_->size())
+      made.ratio = (*ratios_)[index].whole().value_or(0);
+    if (made.mix == mixer::window) made.window = window_;
+    if (made.mix == mixer::window && window_ == 0) {
+      made.mix = mixer::attention;
+      keys_.noted.add(
+          "layers with a window are counted as full attention: its length is not specified",
+          precision::about);
+    }
+    made.shape = made.window != 0 ? windowed_ : full_;
+    if (made.mix == mixer::attention && is_latent_) made.mix = mixer::latent;
+    made.feed = feed_at(index);
+    return made;
+  }
+
+  // Nemotron-H: each layer has a single function.
+  block from_letter(char letter) {
+    if (letter == 'M') return {mixer::mamba, forward::none, {}, 0, 0};
+    if (letter == '*') return {mixer::attention, forward::none, {}, 0, 0};
+    if (letter == '-') return {mixer::none, forward::dense, {}, 0, 0};
+    if (letter == 'E') return {mixer::none, forward::experts, {}, 0, 0};
+    keys_.refuse(fmt::format("\"hybrid_override_pattern\": '{}': expected M, *, - or E", letter));
+    return {};
+  }
+
+  mixer mix_at(std::size_t index, std::uint64_t& ratio) {
+    if (types_ != nullptr) return from_word((*types_)[index], ratio);
+    if (keys_.has(every_layer_mamba)) return mixer::mamba;
+    if (keys_.has(every_layer_both)) return mixer::both;
+    if (linear_but_ != nullptr)  // counted from 1
+      return has_number(linear_but_, index + 1) ? mixer::attention : mixer::linear;
+    if (period_ != 0) return index % period_ == offset_ ? mixer::attention : mixer::mamba;
+    if (attending_ != nullptr)
+      return has_number(attending_, index) ? mixer::attention : other_than_attention();
+    if (kinds_ != nullptr && index < kinds_->size())
+      return (*kinds_)[index].whole() == 0 ? mixer::linear : mixer::attention;
+    if (windows_ != nullptr && index < windows_->size())
+      return (*windows_)[index].whole() == 1 ? mixer::window : mixer::attention;
+    if (rotated_ != nullptr && !rotated_->empty())
+      return index < rotated_->size() && (*rotated_)[index].whole() == 1 ? mixer::window
+                                                                         : mixer::attention;
+    if (interval_ != 0) return (index + 1) % interval_ == 0 ? mixer::attention : mixer::linear;
+    return sees_window(index) ? mixer::window : mixer::attention;
+  }
+
+  mixer other_than_attention() const {
+    return keys_.facts() != nullptr && keys_.facts()->state == state_kind::convolution
+               ? mixer::convolution
+               : mixer::mamba;
+  }
+
+  bool sees_window(std::size_t index) const {
+    if (window_ == 0) return false;
+    return rule_.every != 0 ? rule_.sees_window(index) : all_see_window_ && index >= first_window_;
+  }
+
+  mixer from_word(const json_tree& word, std::uint64_t& ratio) {
+    const auto* name = word.text();
+    if (name == nullptr) {
+      keys_.refuse(fmt::format("\"layer_types\": {}: expected a text", word.shown()));
+      return mixer::attention;
+    }
+    if (const auto* known = mixer_named(*name)) {
+      ratio = known->ratio;
+      return known->mix;
+    }
+    keys_.noted.add(fmt::format("layers of type \"{}\" are counted as full attention", *name),
+                    precision::about);
+    return mixer::attention;
+  }
+
+  // A list of layers and a rule for them are two spellings of one fact.
+  void compare(const std::vector<block>& blocks) {
+    if (types_ == nullptr) return;
+    const auto differs = [&blocks](std::uint64_t every, mixer other) {
+      for (std::size_t i = 0; i < blocks.size(); ++i)
+        if (((i + 1) % every != 0) != (blocks[i].mix == other)) return true;
+      return false;
+    };
+    if (interval_ != 0 && differs(interval_, mixer::linear))
+      keys_.noted.add(fmt::format("\"full_attention_interval\" {} does not agree with the list of "
+                                  "layers, which is counted",
+                                  interval_),
+                      precision::about);
+    if (every_ != 0 && window_ != 0 && differs(every_, mixer::window))
+      keys_.noted.add(fmt::format("\"sliding_window_pattern\" {} does not agree with the list of "
+                                  "layers, which is counted",
+                                  every_),
+                      precision::about);
+  }
+
+  forward feed_at(std::size_t index) const {
+    if (keys_.has(every_layer_mamba)) return forward::none;
+    if (experts_ <= 1) return forward::dense;
+    if (feeds_ != nullptr && index < feeds_->size())
+      return choose(!((*feeds_)[index].text() && *(*feeds_)[index].text() == "dense"));
+    if (index < dense_first_ || has_number(dense_, index)) return forward::dense;
+    if (sparse_ != nullptr && !sparse_->empty()) return choose(has_number(sparse_, index));
+    if (expert_period_ != 0) return choose(index % expert_period_ == expert_offset_);
+    if (step_ != 0) return choose((index + 1) % step_ == 0);
+    if (often_ != 0) return choose(index % often_ == 0);
+    if (frequencies_ != nullptr && index < frequencies_->size())
+      return choose((*frequencies_)[index].whole() != 0);
+    return forward::experts;
+  }
+  static forward choose(bool experts) { return experts ? forward::experts : forward::dense; }
+
+  config_keys& keys_;
+  std::size_t count_ = 0;
+  attention_shape full_;
+  attention_shape windowed_;
+  const json_tree::list* types_ = nullptr;
+  const std::string* pattern_ = nullptr;
+  const json_tree::list* ratios_ = nullptr;
+  const json_tree::list* kinds_ = nullptr;    // 0: linear attention
+  const json_tree::list* windows_ = nullptr;  // 1: a window
+  const json_tree::list* rotated_ = nullptr;  // 1: a chunk
+  const json_tree::list* attending_ = nullptr;
+  const json_tree::list* linear_but_ = nullptr;
+  std::uint64_t period_ = 0;
+  std::uint64_t offset_ = 0;
+  std::uint64_t interval_ = 0;
+  std::uint64_t experts_ = 0;
+  const json_tree::list* feeds_ = nullptr;
+  const json_tree::list* dense_ = nullptr;
+  const json_tree::list* sparse_ = nullptr;
+  const json_tree::list* frequencies_ = nullptr;
+  std::uint64_t dense_first_ = 0;
+  std::uint64_t expert_period_ = 0;
+  std::uint64_t expert_offset_ = 0;
+  std::uint64_t step_ = 0;
+  std::uint64_t often_ = 0;
+  std::uint64_t window_ = 0;
+  std::uint64_t first_window_ = 0;
+  std::uint64_t every_ = 0;  // the last of this many layers has full attention
+  window_rule rule_;
+  bool all_see_window_ = false;
+  bool is_latent_ = false;
 };
 
 // Takes the larger value, as the length may already include the extension; an upper bound is safe.
@@ -55,41 +345,70 @@ class config_reader {
   expected<model_config> read() {
     if (keys_.truth("is_encoder_decoder").value_or(false))
       keys_.refuse("\"is_encoder_decoder\" is true: expected a model that is a decoder alone");
-    if (keys_.is_any_of(encoders) && !keys_.truth("is_decoder").value_or(false))
+    if (keys_.has(encoder) && !keys_.truth("is_decoder").value_or(false))
       keys_.refuse(fmt::format(
           "model type \"{}\" is an encoder: expected a model that is a decoder", keys_.type()));
     made_.shape.type = keys_.type();
     hidden_ = hidden_size_of(keys_);
-    shape_ = attention_shape_of(keys_, hidden_);
-    const auto blocks = plan_blocks(keys_, made_.shape.assumptions);
-    for (const auto& each : blocks) made_.shape.layers.push_back(layer_of(each));
+    const auto blocks = planner(keys_).plan();
+    read_indexer(blocks.size());
+    for (std::size_t i = 0; i < blocks.size() && keys_.wrong().empty(); ++i)
+      made_.shape.layers.push_back(layer_of(blocks[i], i));
     share_caches();
-    sizes();
+    sizes(blocks);
     if (keys_.wrong().empty()) made_.parameters = count_parameters(keys_, blocks);
     made_.stored = storage_of(keys_);
     note_what_is_unknown();
+    keys_.name_unread();
     if (!keys_.wrong().empty()) return failed(keys_.wrong());
+    made_.shape.noted = std::move(keys_.noted);
     return std::move(made_);
   }
 
  private:
-  layer layer_of(const block& of) {
+  void read_indexer(std::size_t layers) {
+    indexer_ = keys_.whole({"index_head_dim"});
+    indexers_ = keys_.list_of_layers({"indexer_types"}, layers);
+  }
+
+  layer layer_of(const block& of, std::size_t index) {
     layer made;
     made.state_size = recurrence_of(keys_, of.mix, hidden_).state_size;
+    const bool recurs = of.mix == mixer::mamba || of.mix == mixer::both ||
+                        of.mix == mixer::linear || of.mix == mixer::convolution;
+    if (recurs && made.state_size == 0)
+      keys_.noted.add("the size of the recurrent layers' states is not known: they are not counted",
+                      precision::at_least);
     if (of.mix == mixer::latent) {
       made.cache = cache_kind::latent;
       made.key_size = plus(keys_.needed({"kv_lora_rank"}), keys_.needed({"qk_rope_head_dim"}));
+      const auto* type =
+          indexers_ != nullptr && index < indexers_->size() ? (*indexers_)[index].text() : nullptr;
+      if (type == nullptr || *type != "shared") made.extra_size = indexer_;
     }
     const bool attends =
         of.mix == mixer::attention || of.mix == mixer::window || of.mix == mixer::both;
     if (!attends) return made;
     keys_.needed({"num_attention_heads", "n_head", "n_heads", "num_heads"});
     made.cache = of.window != 0 ? cache_kind::window : cache_kind::full;
-    made.kv_heads = shape_.kv_heads;
-    made.key_size = shape_.key_size;
-    made.value_size = shape_.value_size;
+    made.kv_heads = of.shape.kv_heads;
+    made.key_size = of.shape.key_size;
+    made.value_size = of.shape.value_size;
     made.window = of.window;
+    made.is_chunked = keys_.facts() != nullptr && keys_.facts()->window.is_chunked;
+    if (of.ratio != 0) compress(made, of.ratio);
     return made;
+  }
+
+  // DeepSeek-V4: keys serve as values, and each so many of them have another, compressed key.
+  void compress(layer& to, std::uint64_t ratio) {
+    to.cache = cache_kind::latent;
+    to.key_size = times(to.kv_heads, to.key_size);
+    to.value_size = 0;
+    to.extra_size = plus(to.key_size, ratio == 4 ? indexer_ : 0);
+    to.extra_every = ratio;
+    keys_.noted.add("compressed keys are counted without the state of what compresses them",
+                    precision::at_least);
   }
 
   // Handles Gemma 3n, whose last layers reuse the caches of earlier ones.
@@ -101,35 +420,86 @@ class config_reader {
       layers[layers.size() - 1 - i].cache = cache_kind::none;
   }
 
-  void sizes() {
+  void sizes(const std::vector<block>& blocks) {
     auto& shape = made_.shape;
     shape.hidden_size = hidden_;
-    shape.head_count = shape_.heads;
+    for (const auto& each : blocks) shape.head_count = std::max(shape.head_count, each.shape.heads);
     const auto experts = expert_shape_of(keys_);
-    shape.feed_forward_size = std::max(
-        feed_forward_size_of(keys_), plus(times(experts.size, experts.taken), experts.shared_size));
+    const bool some_dense = std::any_of(blocks.begin(), blocks.end(), [](const block& each) {
+      return each.feed == forward::dense;
+    });
+    const auto dense = feed_forward_size_of(keys_);
+    shape.feed_forward_size = plus(some_dense ? dense : 0, times(experts.size, experts.taken),
+                                   experts.shared_size, experts.count);
     shape.vocabulary_size = keys_.whole({"vocab_size", "padded_vocab_size"});
     if (const auto context = context_length_of(keys_)) shape.context_length = context;
   }
 
   void note_what_is_unknown() {
+    auto& noted = made_.stored.noted;
     for (const std::string_view part : {"vision_config", "audio_config", "visual"})
       if (keys_.object({part}) != nullptr)
-        made_.stored.assumptions.push_back(fmt::format("\"{}\" is not counted", part));
-    if (keys_.is_any_of(known_types)) return;
-    made_.shape.assumptions.push_back(
+        noted.add(fmt::format("\"{}\" is not counted", part), precision::at_least);
+    if (keys_.has(not_weighed) || keys_.whole({"moe_latent_size"}) != 0)
+      noted.add(fmt::format("weights of \"{}\" are counted approximately", keys_.type()),
+                precision::about);
+    if (const auto more = predicting_layers_of(keys_))
+      keys_.noted.add(fmt::format("{} more {} only: weights are counted, a cache is not", more,
+                                  more == 1 ? "layer predicts" : "layers predict"));
+    if (keys_.facts() != nullptr) return;
+    keys_.noted.add(
         keys_.type().empty()
             ? "the configuration names no model type: counted as Llama's kin"
-            : fmt::format("model type \"{}\" is not known: counted as Llama's kin", keys_.type()));
+            : fmt::format("model type \"{}\" is not known: counted as Llama's kin", keys_.type()),
+        precision::about);
   }
 
   config_keys& keys_;
   model_config made_;
   std::uint64_t hidden_ = 0;
-  attention_shape shape_;
+  std::uint64_t indexer_ = 0;
+  const json_tree::list* indexers_ = nullptr;
 };
 
 }  // namespace
+
+std::uint64_t hidden_size_of(config_keys& keys) {
+  return keys.needed({"hidden_size", "n_embd", "n_embed", "d_model", "dim"});
+}
+
+std::uint64_t predicting_layers_of(config_keys& keys) {
+  return keys.whole(
+      {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules", "mtp_num_layers"});
+}
+
+std::uint64_t feed_forward_size_of(config_keys& keys) {
+  const auto larger = keys.find({"intermediate_size_mlp"});
+  const auto given = keys.find(
+      {"intermediate_size", "ffn_hidden_size", "n_inner", "ffn_dim", "d_ff", "hidden_dim"});
+  const auto size = larger ? *larger : given.value_or(times(4, hidden_size_of(keys)));
+  return keys.has(half_feed_forward) ? size / 2 : size;
+}
+
+expert_shape expert_shape_of(config_keys& keys) {
+  expert_shape made;
+  made.count =
+      keys.whole({"num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts"});
+  const auto own = keys.find({"moe_intermediate_size"});
+  const auto common = keys.whole({"intermediate_size", "ffn_hidden_size"});
+  const auto taken = keys.find({"num_experts_per_tok", "num_experts_per_token", "moe_topk",
+                                "moe_top_k", "moe_k", "experts_per_token", "top_k_experts"});
+  const auto shared_size =
+      keys.find({"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
+                 "shared_intermediate_size"});
+  const auto shared = keys.whole({"n_shared_experts", "num_shared_experts", "num_shared_expert"});
+  if (made.count <= 1 || !keys.truth("enable_moe_block").value_or(true)) return {};
+  made.size = own.value_or(common);
+  if (!taken) keys.noted.add("\"num_experts_per_tok\" is missing: 2 are counted", precision::about);
+  made.taken = std::min(made.count, taken.value_or(2));
+  made.shared_size = shared_size.value_or(times(shared, made.size));
+  if (keys.has(shared_as_routed)) made.shared_size = made.size;
+  return made;
+}
 
 expected<model_config> parse_config(std::string text) {
   const auto tree = parse_json(std::move(text), {100'000, 16});

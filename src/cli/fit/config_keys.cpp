@@ -8,37 +8,6 @@
 namespace hmn::cli::fit {
 namespace {
 
-constexpr std::uint64_t largest_size = 1u << 31;
-
-// Defaults of transformers, for keys that published configurations omit.
-struct default_value {
-  std::string_view type;
-  std::string_view key;
-  std::uint64_t value;
-  bool only_nested = false;  // in LLaVA and similar, whose text_config lists differences only
-};
-constexpr default_value defaults[] = {
-    {"gemma3_text", "num_attention_heads", 8},
-    {"gemma3_text", "num_key_value_heads", 4},
-    {"gemma3_text", "head_dim", 256},
-    {"gemma3_text", "vocab_size", 262208},
-    {"gemma3_text", "max_position_embeddings", 131072},
-    {"gemma3_text", "sliding_window_pattern", 6},
-    {"cohere2", "sliding_window_pattern", 4},
-    {"gemma", "head_dim", 256},
-    {"gemma2", "head_dim", 256},
-    {"llama", "hidden_size", 4096, true},
-    {"llama", "intermediate_size", 11008, true},
-    {"llama", "num_hidden_layers", 32, true},
-    {"llama", "num_attention_heads", 32, true},
-    {"mistral", "hidden_size", 4096, true},
-    {"mistral", "intermediate_size", 14336, true},
-    {"mistral", "num_hidden_layers", 32, true},
-    {"mistral", "num_attention_heads", 32, true},
-    {"mistral", "num_key_value_heads", 8, true},
-    {"mistral", "vocab_size", 32000, true},
-};
-
 const json_tree* language_part(const json_tree& document) {
   for (const std::string_view name : {"text_config", "llm_config", "language_config"})
     if (const auto* part = document.find(name))
@@ -69,38 +38,63 @@ config_keys::config_keys(const json_tree& document)
     : document_(document), text_(language_part(document)) {
   if (const auto* type = text_->find("model_type"))
     if (type->text() != nullptr) type_ = *type->text();
+  facts_ = facts_of_config(type_);
+  note_duplicates(document_);
+  if (is_nested()) note_duplicates(*text_);
 }
 
-bool config_keys::is_any_of(std::span<const std::string_view> types) const {
-  for (const auto each : types)
-    if (each == type_) return true;
-  return false;
+void config_keys::note_duplicates(const json_tree& in) {
+  std::set<std::string_view> seen;
+  for (const auto& [key, value] : *in.members())
+    if (!seen.insert(key).second)
+      noted.add(fmt::format("\"{}\" is there twice: the last one is counted", key),
+                precision::about);
 }
 
-config_keys::entry config_keys::search(names keys) const {
+config_keys::entry config_keys::search(names keys) {
+  for (const auto key : keys) read_.emplace(key);
+  entry found;
   for (const auto* part :
-       {text_, &document_, text_->find("attn_config"), text_->find("ffn_config")})
-    for (const auto key : keys)
-      if (const auto* there = part != nullptr ? part->find(key) : nullptr) return {key, there};
-  return {};
-}
-
-std::optional<std::uint64_t> config_keys::known_default(names keys) const {
-  for (const auto& each : defaults)
-    for (const auto key : keys)
-      if (each.type == type_ && each.key == key && (is_nested() || !each.only_nested))
-        return each.value;
-  return std::nullopt;
+       {text_, &document_, text_->find("attn_config"), text_->find("ffn_config")}) {
+    if (part == nullptr || found.of != nullptr) continue;
+    for (const auto key : keys) {
+      const auto* there = part->find(key);
+      if (there == nullptr) continue;
+      if (found.of == nullptr) {
+        found = {key, there};
+      } else if (found.of->shown() != there->shown()) {
+        noted.add(fmt::format("\"{}\" is {}, \"{}\" is {}: the former is counted", found.key,
+                              found.of->shown(), key, there->shown()),
+                  precision::about);
+      }
+    }
+  }
+  return found;
 }
 
 std::optional<std::uint64_t> config_keys::find(names keys) {
   const auto [key, given] = search(keys);
-  if (given == nullptr) return known_default(keys);
+  if (given == nullptr) {
+    for (const auto each : keys)
+      if (const auto usual = default_of(type_, each, is_nested())) {
+        noted.add(fmt::format("\"{}\" is missing: {} is counted, the default of \"{}\"", each,
+                              *usual, type_));
+        return usual;
+      }
+    return std::nullopt;
+  }
   const auto number = one_number(*given);
   if (number && *number <= largest_size) return number;
   refuse(fmt::format("\"{}\" is {}: expected a whole number up to {}", key, given->shown(),
                      largest_size));
   return std::nullopt;
+}
+
+std::uint64_t config_keys::taken(names keys, std::uint64_t otherwise, precision made) {
+  if (const auto found = find(keys)) return *found;
+  if (wrong_.empty())
+    noted.add(fmt::format("\"{}\" is missing: {} is counted", *keys.begin(), otherwise), made);
+  return otherwise;
 }
 
 std::uint64_t config_keys::needed(names keys) {
@@ -112,24 +106,50 @@ std::uint64_t config_keys::needed(names keys) {
   return 0;
 }
 
-std::optional<bool> config_keys::truth(std::string_view key) const {
+std::optional<bool> config_keys::truth(std::string_view key) {
   const auto* found = value({key});
+  if (found != nullptr && !found->truth())
+    noted.add(fmt::format("\"{}\" is {}: expected true or false", key, found->shown()),
+              precision::about);
   return found != nullptr ? found->truth() : std::nullopt;
 }
 
-const std::string* config_keys::text(names keys) const {
+const std::string* config_keys::text(names keys) {
   const auto* found = value(keys);
   return found != nullptr ? found->text() : nullptr;
 }
 
-const json_tree::list* config_keys::list(names keys) const {
+const json_tree::list* config_keys::list(names keys) {
   const auto* found = value(keys);
   return found != nullptr ? found->items() : nullptr;
 }
 
-const json_tree* config_keys::object(names keys) const {
+const json_tree::list* config_keys::list_of_layers(names keys, std::size_t layers) {
+  const auto [key, found] = search(keys);
+  const auto* all = found != nullptr ? found->items() : nullptr;
+  if (all != nullptr && all->size() < layers)
+    noted.add(fmt::format("\"{}\" has {} values for {} layers", key, all->size(), layers),
+              precision::about);
+  return all;
+}
+
+const json_tree* config_keys::object(names keys) {
   const auto* found = value(keys);
   return found != nullptr && found->members() != nullptr ? found : nullptr;
+}
+
+void config_keys::name_unread_of(const json_tree* in) {
+  if (in == nullptr || in->members() == nullptr) return;
+  for (const auto& [key, value] : *in->members())
+    if (!value.is_null() && read_.find(key) == read_.end() && may_change_memory_in_config(key))
+      noted.add(fmt::format("\"{}\" is not understood", key), precision::about);
+}
+
+void config_keys::name_unread() {
+  name_unread_of(text_);
+  if (is_nested()) return;
+  for (const std::string_view part : {"attn_config", "ffn_config", "linear_attn_config"})
+    name_unread_of(text_->find(part));
 }
 
 void config_keys::refuse(std::string why) {

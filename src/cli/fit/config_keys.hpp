@@ -3,25 +3,26 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
-#include <span>
+#include <set>
 #include <string>
 #include <string_view>
 
+#include "cli/fit/architecture.hpp"
 #include "cli/fit/json_tree.hpp"
 
 namespace hmn::cli::fit {
 
 using names = std::initializer_list<std::string_view>;  // spellings of one key in different models
 
-// Keys of a config.json: those of its language model, then of the enclosing object, then the nested
-// ones of DBRX and MPT.
+// Keys of a config.json: those of its language model, then of the enclosing object, then of the
+// nested ones of DBRX, MPT and Kimi Linear; and which of them have been read.
 class config_keys {
  public:
   explicit config_keys(const json_tree& document);
 
   const std::string& type() const { return type_; }
-  bool is_any_of(names types) const { return is_any_of(std::span(types.begin(), types.size())); }
-  bool is_any_of(std::span<const std::string_view> types) const;
+  const architecture_facts* facts() const { return facts_; }
+  bool has(trait one) const { return facts_ != nullptr && (facts_->traits & one) != 0; }
   bool is_nested() const { return text_ != &document_; }
 
   // Returns none if no key is present; records an invalid value as the error.
@@ -29,12 +30,20 @@ class config_keys {
   std::uint64_t whole(names keys, std::uint64_t otherwise = 0) {
     return find(keys).value_or(otherwise);
   }
+  // Reads a key that the file should have; says what is counted in its place.
+  std::uint64_t taken(names keys, std::uint64_t otherwise, precision made = precision::counted);
   std::uint64_t needed(names keys);
-  std::optional<bool> truth(std::string_view key) const;
-  const std::string* text(names keys) const;
-  const json_tree::list* list(names keys) const;
-  const json_tree* object(names keys) const;
-  const json_tree* value(names keys) const { return search(keys).of; }
+  std::optional<bool> truth(std::string_view key);
+  const std::string* text(names keys);
+  const json_tree::list* list(names keys);
+  // Reads a list of a value for each layer; notes that it is shorter than the layers.
+  const json_tree::list* list_of_layers(names keys, std::size_t layers);
+  const json_tree* object(names keys);
+  const json_tree* value(names keys) { return search(keys).of; }
+
+  // Names the keys that may change the memory and that nothing has read.
+  void name_unread();
+  notes noted;
 
   void refuse(std::string why);
   const std::string& wrong() const { return wrong_; }
@@ -44,12 +53,15 @@ class config_keys {
     std::string_view key;
     const json_tree* of = nullptr;
   };
-  entry search(names keys) const;
-  std::optional<std::uint64_t> known_default(names keys) const;
+  entry search(names keys);
+  void note_duplicates(const json_tree& in);
+  void name_unread_of(const json_tree* in);
 
   const json_tree& document_;
   const json_tree* text_;
   std::string type_;
+  const architecture_facts* facts_ = nullptr;
+  std::set<std::string, std::less<>> read_;
   std::string wrong_;
 };
 

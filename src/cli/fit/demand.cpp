@@ -6,62 +6,116 @@
 
 #include <algorithm>
 
-#include "cli/fit/amount.hpp"
-#include "cli/fit/storage.hpp"
-
 namespace hmn::cli::fit {
 namespace {
 
 using hypomnesis::dtype_id;
 
+struct named_packing {
+  std::string_view name;
+  packing as;
+};
+// Packings of q8_0 and similar: a group of 32 has a scale of 16 bits, and a minimum in types that
+// end in 1.
+constexpr named_packing packings[] = {
+    {"f32", {dtype_id::f32, 0, 0, 0}},   {"f16", {dtype_id::f16, 0, 0, 0}},
+    {"bf16", {dtype_id::bf16, 0, 0, 0}}, {"f8", {dtype_id::f8e4m3, 0, 0, 0}},
+    {"q8_0", {{}, 8, 32, 16}},           {"q5_1", {{}, 5, 32, 32}},
+    {"q5_0", {{}, 5, 32, 16}},           {"q4_1", {{}, 4, 32, 32}},
+    {"q4_0", {{}, 4, 32, 16}},           {"iq4_nl", {{}, 4, 32, 16}},
+};
+
 failure uncountable(const char* what, hypomnesis::status_code why) {
   return failed(fmt::format("{}: {}: expected less than 2^64 bytes", what, hypomnesis::name(why)));
 }
 
-hypomnesis::cache cache_of(const layer& of, const packing& as) {
+constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t to) noexcept {
+  return times(divided_up(value, to), to);
+}
+
+// Tokens for which a runtime allocates keys and values of a layer.
+struct kept_tokens {
+  std::uint64_t cache = 0;
+  std::uint64_t extra = 0;  // entries of the second cache
+};
+
+// By GGML_PAD(…, 256) in src/llama-context.cpp, src/llama-kv-cache-iswa.cpp and
+// src/llama-kv-cache-dsv4.cpp of llama.cpp.
+kept_tokens kept_by_llama_cpp(const layer& of, std::uint64_t context, std::uint64_t ubatch) {
+  const auto all = rounded_up(context, 256);
+  const auto of_window = rounded_up(std::min(all, plus(of.window, ubatch)), 256);
+  return {of.window != 0 ? of_window : all,
+          of.extra_every == 1 ? all : rounded_up(divided_up(all, of.extra_every), 256)};
+}
+
+// By max_memory_usage_bytes in vllm/v1/kv_cache_interface.py, in blocks of 16 tokens: a window may
+// begin inside a block.
+kept_tokens kept_by_vllm(const layer& of, std::uint64_t context, std::uint64_t ubatch) {
+  const auto all = rounded_up(context, 16);
+  const auto of_window =
+      of.is_chunked ? rounded_up(std::min(plus(of.window, ubatch), context), 16)
+                    : plus(rounded_up(std::min(plus(of.window - 1, ubatch), context), 16), 16);
+  return {of.window != 0 ? of_window : all, divided_up(all, of.extra_every)};
+}
+
+kept_tokens kept(const architecture& shape, const layer& of, std::uint64_t context,
+                 std::uint64_t ubatch) {
+  return shape.by == runtime::llama_cpp ? kept_by_llama_cpp(of, context, ubatch)
+                                        : kept_by_vllm(of, context, ubatch);
+}
+
+hypomnesis::cache cache_as(const packing& as) {
   hypomnesis::cache made;
   made.dtype = as.dtype;
   made.element_bits = as.element_bits;
   made.group_size = as.group_size;
   made.group_bits = as.group_bits;
   made.layers = 1;
-  if (of.cache == cache_kind::latent) {
-    made.kind = hypomnesis::cache_kind::latent;
-    made.latent_dim = of.key_size;
-    return made;
-  }
-  made.kind = of.cache == cache_kind::window ? hypomnesis::cache_kind::window
-                                             : hypomnesis::cache_kind::full;
-  made.kv_heads = of.kv_heads;
-  made.key_dim = of.key_size;
-  made.value_dim = of.value_size;
-  made.window = of.window;
   return made;
 }
 
+std::uint64_t latent_bytes(std::uint64_t size, const packing& as, std::uint64_t tokens,
+                           std::uint64_t batch) {
+  auto made = cache_as(as);
+  made.kind = hypomnesis::cache_kind::latent;
+  made.latent_dim = size;
+  return hypomnesis::estimate_cache(made, tokens, batch);
+}
+
+std::uint64_t full_bytes(const layer& of, const packing& as, std::uint64_t tokens,
+                         std::uint64_t batch) {
+  auto made = cache_as(as);
+  made.kind = hypomnesis::cache_kind::full;
+  made.kv_heads = of.kv_heads;
+  made.key_dim = of.key_size;
+  made.value_dim = of.value_size;
+  return hypomnesis::estimate_cache(made, tokens, batch);
+}
+
 // Keeps states in 32 bits regardless of the type of keys and values.
-hypomnesis::cache state_of(const layer& of) {
+std::uint64_t state_bytes(const layer& of, std::uint64_t batch) {
   hypomnesis::cache made;
   made.kind = hypomnesis::cache_kind::state;
   made.dtype = dtype_id::f32;
   made.layers = 1;
   made.state_elements = of.state_size;
-  return made;
+  return hypomnesis::estimate_cache(made, 1, batch);
 }
 
-expected<std::uint64_t> layer_bytes(const layer& of, const packing& as, std::uint64_t context,
+expected<std::uint64_t> layer_bytes(const layer& of, const packing& as, const kept_tokens& tokens,
                                     std::uint64_t batch) {
-  const char* what = "KV cache";
   try {
     std::uint64_t bytes = 0;
-    if (of.cache != cache_kind::none)
-      bytes = hypomnesis::estimate_cache(cache_of(of, as), context, batch);
-    what = "state";
-    if (of.state_size != 0)
-      bytes = plus(bytes, hypomnesis::estimate_cache(state_of(of), context, batch));
+    if (of.cache == cache_kind::latent)
+      bytes = latent_bytes(of.key_size, as, tokens.cache, batch);
+    else if (of.cache != cache_kind::none)
+      bytes = full_bytes(of, as, tokens.cache, batch);
+    if (of.cache != cache_kind::none && of.extra_size != 0)
+      bytes = plus(bytes, latent_bytes(of.extra_size, as, tokens.extra, batch));
+    if (of.state_size != 0) bytes = plus(bytes, state_bytes(of, batch));
     return bytes;
   } catch (const hypomnesis::error& why) {
-    return uncountable(what, why.status());
+    return uncountable("KV cache", why.status());
   }
 }
 
@@ -78,7 +132,7 @@ std::uint64_t attention_bytes(const architecture& shape, std::uint64_t tokens) {
     work.flags = hypomnesis::attention_flag::fused;
     work.dtype = dtype_id::f32;
     work.heads = shape.head_count;
-    work.kv_heads = std::min(each.kv_heads, shape.head_count);
+    work.kv_heads = std::min(std::max<std::uint64_t>(each.kv_heads, 1), shape.head_count);
     work.sequence = tokens;
     work.head_dim = std::max(each.key_size, each.value_size);
     most = std::max(most, hypomnesis::estimate_attention(work));
@@ -86,13 +140,18 @@ std::uint64_t attention_bytes(const architecture& shape, std::uint64_t tokens) {
   return most;
 }
 
-expected<std::uint64_t> working_bytes(const architecture& shape, std::uint64_t tokens) {
+// A layer's buffers and mask, or the logits: of all tokens in llama.cpp, of the last one of each
+// sequence in vLLM.
+expected<std::uint64_t> working_bytes(const architecture& shape, std::uint64_t tokens,
+                                      std::uint64_t context, std::uint64_t batch) {
   try {
-    const auto stream = times(2, f32_bytes(tokens, shape.hidden_size));
-    const auto widest = std::max({attention_bytes(shape, tokens),
-                                  times(2, f32_bytes(tokens, shape.feed_forward_size)),
-                                  f32_bytes(tokens, shape.vocabulary_size)});
-    return hypomnesis::estimate_overhead(plus(stream, widest));
+    const auto stream = f32_bytes(tokens, shape.hidden_size);
+    const auto mask = times(tokens, context, 2);  // in 16 bits
+    const auto in_layer = plus(times(2, stream), attention_bytes(shape, tokens), mask,
+                               times(2, f32_bytes(tokens, shape.feed_forward_size)));
+    const auto rows = shape.by == runtime::llama_cpp ? tokens : std::min(tokens, batch);
+    const auto logits = plus(stream, f32_bytes(rows, shape.vocabulary_size));
+    return hypomnesis::estimate_overhead(std::max(in_layer, logits));
   } catch (const hypomnesis::error&) {
     return uncountable("working memory", hypomnesis::status_code::overflow);
   }
@@ -114,13 +173,27 @@ void note(demand& made, const model& of, const fit_options& asked, std::uint64_t
   made.assumptions.push_back(fmt::format("{} {} of {} tokens, the cache full, kept as {}",
                                          asked.batch, asked.batch == 1 ? "sequence" : "sequences",
                                          made.context, asked.kv_type));
-  made.assumptions.push_back(fmt::format(
-      "{} tokens at once in 32 bits, fused attention, a tenth more for alignment", tokens));
-  made.assumptions.insert(made.assumptions.end(), shape.assumptions.begin(),
-                          shape.assumptions.end());
+  made.assumptions.push_back(
+      fmt::format("as {} allocates it; {} tokens at once in 32 bits, fused attention, a tenth more "
+                  "for alignment",
+                  shape.by == runtime::llama_cpp ? "llama.cpp" : "vLLM", tokens));
+  made.assumptions.insert(made.assumptions.end(), shape.noted.lines.begin(),
+                          shape.noted.lines.end());
 }
 
 }  // namespace
+
+std::optional<packing> kv_packing_of(std::string_view name) noexcept {
+  for (const auto& each : packings)
+    if (each.name == name) return each.as;
+  return std::nullopt;
+}
+
+std::string kv_type_names() {
+  std::string all;
+  for (const auto& each : packings) all.append(all.empty() ? "" : ", ").append(each.name);
+  return all;
+}
 
 std::uint64_t demand::total() const {
   return plus(weights, cache.value_or(0), working.value_or(0));
@@ -136,21 +209,28 @@ expected<demand> demand_of(const model& of, const fit_options& asked) {
     made.assumptions.push_back(
         "no config.json is next to the weights: KV cache and working "
         "memory are not known");
+    made.is = precision::at_least;
     return made;
   }
+  const auto& shape = *of.shape;
   const auto kept_as = *kv_packing_of(asked.kv_type);
-  made.context = context_of(*of.shape, asked);
+  made.context = context_of(shape, asked);
+  made.ubatch =
+      std::min(asked.ubatch.value_or(usual_ubatch(shape.by)), rounded_up(made.context, 256));
+  made.is = shape.noted.is;
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < of.shape->layers.size(); ++i) {
-    const auto bytes = layer_bytes(of.shape->layers[i], kept_as, made.context, asked.batch);
+  for (std::size_t i = 0; i < shape.layers.size(); ++i) {
+    const auto& each = shape.layers[i];
+    const auto bytes =
+        layer_bytes(each, kept_as, kept(shape, each, made.context, made.ubatch), asked.batch);
     if (!bytes) return bytes.why();
     if (i < made.layer_caches.size()) made.layer_caches[i] = *bytes;
     sum = plus(sum, *bytes);
   }
   made.cache = sum;
   const auto tokens =
-      std::max(std::min(times(made.context, asked.batch), tokens_at_once), asked.batch);
-  const auto working = working_bytes(*of.shape, tokens);
+      std::max(std::min(times(made.context, asked.batch), made.ubatch), asked.batch);
+  const auto working = working_bytes(shape, tokens, made.context, asked.batch);
   if (!working) return working.why();
   made.working = *working;
   if (made.total() == too_much) return uncountable("the sum", hypomnesis::status_code::overflow);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/expected.hpp"
@@ -20,6 +21,8 @@ struct demand {
   std::optional<std::uint64_t> cache;    // of all layers; absent if the architecture is unknown
   std::optional<std::uint64_t> working;  // for the tokens in process; absent if unknown
   std::uint64_t context = 0;
+  std::uint64_t ubatch = 0;  // tokens processed at once
+  precision is = precision::counted;
   std::vector<std::string> assumptions;
   std::vector<std::string> warnings;
 
@@ -28,7 +31,17 @@ struct demand {
 };
 
 constexpr std::uint64_t usual_context = 8192;
-constexpr std::uint64_t tokens_at_once = 512;
+
+// Tokens processed at once, and so kept in addition to a window: n_ubatch of llama.cpp, and
+// max_num_batched_tokens of vLLM.
+constexpr std::uint64_t usual_ubatch(runtime by) noexcept {
+  return by == runtime::llama_cpp ? 512 : 2048;
+}
+
+// Finds the packing of keys and values by llama.cpp's name: "f16", "q8_0".
+std::optional<packing> kv_packing_of(std::string_view name) noexcept;
+// Returns "f32, f16, …".
+std::string kv_type_names();
 
 expected<demand> demand_of(const model& of, const fit_options& asked);
 

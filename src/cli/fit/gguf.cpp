@@ -8,13 +8,53 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <unordered_set>
 
-#include "cli/fit/amount.hpp"
-#include "cli/fit/ggml_type.hpp"
 #include "cli/system/input_file.hpp"
 
 namespace hmn::cli::fit {
 namespace {
+
+// Types of enum ggml_type in ggml.h; block sizes from ggml-common.h.
+constexpr ggml_type types[] = {
+    {0, "F32", 1, 4},
+    {1, "F16", 1, 2},
+    {2, "Q4_0", 32, 18},
+    {3, "Q4_1", 32, 20},
+    {6, "Q5_0", 32, 22},
+    {7, "Q5_1", 32, 24},
+    {8, "Q8_0", 32, 34},
+    {9, "Q8_1", 32, 36},
+    {10, "Q2_K", 256, 84},
+    {11, "Q3_K", 256, 110},
+    {12, "Q4_K", 256, 144},
+    {13, "Q5_K", 256, 176},
+    {14, "Q6_K", 256, 210},
+    {15, "Q8_K", 256, 292},
+    {16, "IQ2_XXS", 256, 66},
+    {17, "IQ2_XS", 256, 74},
+    {18, "IQ3_XXS", 256, 98},
+    {19, "IQ1_S", 256, 50},
+    {20, "IQ4_NL", 32, 18},
+    {21, "IQ3_S", 256, 110},
+    {22, "IQ2_S", 256, 82},
+    {23, "IQ4_XS", 256, 136},
+    {24, "I8", 1, 1},
+    {25, "I16", 1, 2},
+    {26, "I32", 1, 4},
+    {27, "I64", 1, 8},
+    {28, "F64", 1, 8},
+    {29, "IQ1_M", 256, 56},
+    {30, "BF16", 1, 2},
+    {31, "Q4_0_4_4", 32, 18},  // written from July 2024 to January 2025, as are the next two
+    {32, "Q4_0_4_8", 32, 18},
+    {33, "Q4_0_8_8", 32, 18},
+    {34, "TQ1_0", 256, 54},
+    {35, "TQ2_0", 256, 66},
+    {39, "MXFP4", 32, 17},
+    {40, "NVFP4", 64, 36},
+    {41, "Q1_0", 128, 18},
+};
 
 // Reader of consecutive little-endian values; after the end of the data every value is zero.
 class gguf_cursor {
@@ -159,6 +199,7 @@ class parser {
   std::uint64_t data_bytes_ = 0;    // up to the last tensor's end
   std::uint64_t tensor_bytes_ = 0;  // of all
   std::uint64_t kept_numbers_ = 0;
+  std::unordered_set<std::string> names_;
   gguf out_;
   std::string wrong_;
 };
@@ -198,6 +239,7 @@ bool parser::list(const std::string& key) {
   if (!here()) return false;
   if (of == text) {
     if (!in_file("a list", times(count, 8))) return false;
+    out_.metadata.emplace_back(key, std::monostate());
     return skip_texts(count);
   }
   if (!is_scalar(of))
@@ -207,6 +249,7 @@ bool parser::list(const std::string& key) {
   if (!in_file("a list", bytes)) return false;
   const bool kept = count <= longest_kept_list && count <= most_kept_numbers - kept_numbers_;
   if (!kept || of == float32 || of == float64) {
+    out_.metadata.emplace_back(key, std::monostate());
     in_.take_bytes(bytes);
     return here();
   }
@@ -225,12 +268,16 @@ bool parser::entry() {
   const std::string key(in_.take_bytes(length));
   const auto of = in_.take<std::uint32_t>();
   if (!here()) return false;
+  if (!names_.insert(key).second) return refuse(fmt::format("key \"{}\" is there twice", key));
   if (of == array) return list(key);
   if (of == text) {
     const auto bytes = in_.take<std::uint64_t>();
     if (!in_file("a text", bytes)) return false;
     const auto value = in_.take_bytes(bytes);
-    if (bytes <= longest_kept_text) out_.metadata.emplace_back(key, std::string(value));
+    if (bytes <= longest_kept_text)
+      out_.metadata.emplace_back(key, std::string(value));
+    else
+      out_.metadata.emplace_back(key, std::monostate());
     return here();
   }
   if (!is_scalar(of)) return refuse(fmt::format("key \"{}\": type {}: expected 0 to 12", key, of));
@@ -309,26 +356,27 @@ expected<gguf> parser::parse() {
   return std::move(out_);
 }
 
-template <class T>
-const T* find_in(const gguf& in, std::string_view key) {
-  for (const auto& [name, value] : in.metadata)
-    if (name == key) return std::get_if<T>(&value);
+}  // namespace
+
+const ggml_type* find_ggml_type(std::uint32_t number) noexcept {
+  for (const auto& each : types)
+    if (each.number == number) return &each;
   return nullptr;
 }
 
-}  // namespace
+const gguf::value* gguf::find(std::string_view key) const {
+  for (const auto& [name, found] : metadata)
+    if (name == key) return &found;
+  return nullptr;
+}
 
 std::optional<std::uint64_t> gguf::whole(std::string_view key) const {
-  const auto* found = find_in<std::uint64_t>(*this, key);
+  const auto* found = std::get_if<std::uint64_t>(find(key));
   return found != nullptr ? std::optional(*found) : std::nullopt;
 }
 
 const std::string* gguf::text(std::string_view key) const {
-  return find_in<std::string>(*this, key);
-}
-
-const gguf::numbers* gguf::list(std::string_view key) const {
-  return find_in<numbers>(*this, key);
+  return std::get_if<std::string>(find(key));
 }
 
 expected<gguf> parse_gguf(std::string_view head, std::uint64_t file_bytes, bool& needs_more) {

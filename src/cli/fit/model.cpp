@@ -4,17 +4,44 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
-#include "cli/fit/amount.hpp"
-#include "cli/fit/gguf_architecture.hpp"
+#include "cli/fit/config.hpp"
+#include "cli/fit/gguf.hpp"
 #include "cli/fit/json_tree.hpp"
-#include "cli/fit/model_path.hpp"
-#include "cli/fit/safetensors.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/input_file.hpp"
 
 namespace hmn::cli::fit {
 namespace {
+
+constexpr std::size_t part_digits = 5;
+constexpr unsigned most_parts = 9999;
+
+std::optional<unsigned> five_digits(std::string_view text) {
+  unsigned number = 0;
+  const auto end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (text.size() != part_digits || parsed.ec != std::errc{} || parsed.ptr != end)
+    return std::nullopt;
+  return number;
+}
+
+std::vector<std::string> ending_in(const std::vector<std::string>& all, std::string_view suffix) {
+  std::vector<std::string> found;
+  for (const auto& each : all)
+    if (each.ends_with(suffix)) found.push_back(each);
+  return found;
+}
+
+// Returns the only file of a kind, or the first part of a set.
+std::optional<std::string> only_one(std::vector<std::string> files, std::string_view suffix) {
+  std::erase_if(files, [&](const std::string& each) {
+    const auto part = parse_part_name(each, suffix);
+    return (part && part->number != 1) || each.starts_with("mmproj");
+  });
+  return files.size() == 1 ? std::optional(files.front()) : std::nullopt;
+}
 
 constexpr std::uint64_t most_config_bytes = 4u << 20;
 constexpr std::uint64_t most_index_bytes = 64u << 20;
@@ -24,12 +51,47 @@ void append(std::vector<tensor>& to, std::vector<tensor>&& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-// Derives the size from llama.cpp's tensor of embedding width times vocabulary.
-std::uint64_t vocabulary_of(const gguf& file, const architecture& shape) {
-  for (const auto& each : file.tensors)
-    if (each.name == "token_embd.weight" && shape.hidden_size != 0)
-      return each.elements / shape.hidden_size;
-  return shape.vocabulary_size;
+std::string folder_of(const std::string& path) {
+  const auto slash = path.find_last_of(path_separators);
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
+std::string file_name_of(const std::string& path) {
+  return path.substr(folder_of(path).size());
+}
+
+expected<std::string> find_model(const std::string& folder) {
+  const auto in = folder_of(folder) == folder ? folder : folder + "/";
+  for (const auto* name : {"model.safetensors.index.json", "model.safetensors"})
+    if (is_there(in + name)) return in + name;
+  const auto all = list_folder(in);
+  for (const std::string_view suffix : {".safetensors", ".gguf"}) {
+    const auto files = ending_in(all, suffix);
+    if (const auto one = only_one(files, suffix)) return in + *one;
+    if (files.size() > 1)
+      return failed(fmt::format("\"{}\": {} files end in {}: expected one, or the path of one",
+                                folder, files.size(), suffix));
+  }
+  if (is_there(in + "config.json")) return in + "config.json";
+  return failed(
+      fmt::format("\"{}\": expected model.safetensors.index.json, a .safetensors or "
+                  ".gguf file, or config.json in it",
+                  folder));
+}
+
+// Notes the files that belong to a model and that its own do not mention.
+void note_companions(const std::string& path, notes& noted) {
+  const auto folder = folder_of(path);
+  const auto own = file_name_of(path);
+  for (const auto& each : list_folder(folder.empty() ? "./" : folder)) {
+    const bool sees = each.starts_with("mmproj") || each.find("-mmproj") != std::string::npos;
+    if (each == own || !each.ends_with(".gguf") || !sees) continue;
+    const auto file = input_file::open(folder + each);
+    if (file)
+      noted.add(fmt::format("\"{}\" of {} is next to it and not counted: images need it", each,
+                            hypomnesis::format_bytes(file->size())),
+                precision::at_least);
+  }
 }
 
 expected<model> read_gguf_parts(const std::string& path) {
@@ -49,7 +111,7 @@ expected<model> read_gguf_parts(const std::string& path) {
   }
   auto shape = architecture_of(*first);
   if (!shape) return failed_at(paths.front(), shape.why().message);
-  shape->vocabulary_size = vocabulary_of(*first, *shape);
+  note_companions(path, shape->noted);
   model made;
   const auto* name = first->text("general.name");
   made.name = name != nullptr && !name->empty() ? *name : file_name_of(path);
@@ -115,7 +177,7 @@ expected<model> from_index_alone(const std::string& path, const safetensors_inde
   if (!counted) return failed_at(path, counted.why().message);
   made.of = scaled_to(*counted, *index.total_bytes);
   made = with_config(std::move(made), *std::move(config));
-  made.shape->assumptions.push_back(
+  made.shape->noted.add(
       "the index has the sum of the weights; each layer's share is counted from the "
       "architecture");
   return made;
@@ -143,9 +205,9 @@ expected<model> read_config(const std::string& path, std::string text) {
   made.format = "configuration";
   made.of = *std::move(counted);
   made.weights_are_counted = true;
-  auto assumed = std::move(config->stored.assumptions);
+  const auto assumed = std::move(config->stored.noted);
   made = with_config(std::move(made), std::optional(*std::move(config)));
-  std::move(assumed.begin(), assumed.end(), std::back_inserter(made.shape->assumptions));
+  made.shape->noted.append(assumed);
   return made;
 }
 
@@ -180,6 +242,31 @@ expected<bool> begins_as_gguf(const std::string& path) {
 }
 
 }  // namespace
+
+std::optional<part_name> parse_part_name(std::string_view file, std::string_view suffix) {
+  constexpr std::string_view between = "-of-";
+  constexpr std::size_t length =
+      1 + part_digits + between.size() + part_digits;  // "-00001-of-00002"
+  if (!file.ends_with(suffix)) return std::nullopt;
+  file.remove_suffix(suffix.size());
+  if (file.size() < length) return std::nullopt;
+  const auto end = file.substr(file.size() - length);
+  const auto number = five_digits(end.substr(1, part_digits));
+  const auto count = five_digits(end.substr(1 + part_digits + between.size()));
+  if (end.front() != '-' || end.substr(1 + part_digits, between.size()) != between || !number ||
+      !count || *number == 0 || *number > *count || *count > most_parts)
+    return std::nullopt;
+  return part_name{std::string(file.substr(0, file.size() - length)), *number, *count};
+}
+
+std::vector<std::string> parts_of(const std::string& file, std::string_view suffix) {
+  const auto part = parse_part_name(file, suffix);
+  if (!part) return {file};
+  std::vector<std::string> all;
+  for (unsigned i = 1; i <= part->count; ++i)
+    all.push_back(fmt::format("{}-{:05}-of-{:05}{}", part->prefix, i, part->count, suffix));
+  return all;
+}
 
 expected<model> read_model(const std::string& path) {
   if (is_folder(path)) {

@@ -2,6 +2,8 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/expected.hpp"
 #include "cli/fit/architecture.hpp"
@@ -18,6 +20,16 @@ struct model {
   weights of;
   bool weights_are_counted = false;  // computed from the architecture, not read from a file
 };
+
+// Name of a part: "name-00002-of-00007.gguf".
+struct part_name {
+  std::string prefix;  // "name"
+  unsigned number = 0;
+  unsigned count = 0;
+};
+std::optional<part_name> parse_part_name(std::string_view file, std::string_view suffix);
+// Returns all parts of the file's set; the file alone if it is not a part.
+std::vector<std::string> parts_of(const std::string& file, std::string_view suffix);
 
 // Reads a GGUF file (with all its parts), a safetensors file or its index, a config.json, or a
 // folder of these.

@@ -6,7 +6,7 @@
 
 #include <charconv>
 
-#include "cli/fit/storage.hpp"
+#include "cli/fit/demand.hpp"
 #include "cli/text/word_choice.hpp"
 
 namespace hmn::cli {
@@ -59,6 +59,9 @@ void add_fit(CLI::App& app, fit_texts& into) {
   app.add_option("--batch", into.batch, "Sequences at once [1]")
       ->type_name("N")
       ->multi_option_policy(last);
+  app.add_option("--ubatch", into.ubatch, "Tokens processed at once [512; without GGUF 2048]")
+      ->type_name("N")
+      ->multi_option_policy(last);
   app.add_option("--kv-type", into.kv_type, "Type of the cached keys and values [f16]")
       ->type_name("TYPE")
       ->multi_option_policy(last);
@@ -84,6 +87,11 @@ std::optional<failure> apply_fit(const fit_texts& from, fit_options& to) {
     const auto batch = parse_number("--batch", *from.batch, most_sequences);
     if (!batch) return batch.why();
     to.batch = *batch;
+  }
+  if (from.ubatch) {
+    const auto ubatch = parse_number("--ubatch", *from.ubatch, most_tokens);
+    if (!ubatch) return ubatch.why();
+    to.ubatch = *ubatch;
   }
   if (!from.kv_type) return std::nullopt;
   if (!fit::kv_packing_of(*from.kv_type))

@@ -19,6 +19,7 @@ struct fit_options {
   std::string model;                     // path
   std::optional<std::uint64_t> context;  // tokens for each sequence
   std::uint64_t batch = 1;               // concurrent sequences
+  std::optional<std::uint64_t> ubatch;   // tokens processed at once
   std::string kv_type = "f16";
   std::vector<std::string> devices;  // empty: each device by itself; several: together
 };
@@ -28,6 +29,7 @@ struct fit_texts {
   std::string model;
   std::optional<std::string> context;
   std::optional<std::string> batch;
+  std::optional<std::string> ubatch;
   std::optional<std::string> kv_type;
   std::vector<std::string> devices;
 };

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "cli/fit/demand.hpp"
 
@@ -29,5 +30,16 @@ struct capacity {
 placement place(const demand& of, const capacity& in);
 // Places the model without a device.
 placement place_in_ram(const demand& of, std::optional<std::uint64_t> ram);
+
+// Placement on several devices, in their order: contiguous layers, with working memory on each
+// device, and embedding and output on one of them.
+struct spread {
+  placement whole;               // of all devices together
+  std::vector<placement> parts;  // of each device: its layers and bytes
+};
+
+// Fills all devices to about the same fraction where the model fits; else places the last layers on
+// the devices and the others in RAM, as with one device. Each device of the list is known.
+spread place_over(const demand& of, const std::vector<capacity>& devices);
 
 }  // namespace hmn::cli::fit

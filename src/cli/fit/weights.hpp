@@ -1,15 +1,42 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <hypomnesis.hpp>
+
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/expected.hpp"
-#include "cli/fit/config.hpp"
-#include "cli/fit/tensor.hpp"
+#include "cli/fit/architecture.hpp"
 
 namespace hmn::cli::fit {
+
+// Bits for each value, and additional bits for each group.
+using hypomnesis::packing;
+
+// Row of a file's tensor table.
+struct tensor {
+  std::string name;
+  std::uint64_t elements = 0;
+  std::uint64_t bytes = 0;
+};
+
+constexpr std::uint64_t most_safetensors_header_bytes = 100'000'000;  // as in its own readers
+
+// Parses the JSON between the length and the weights; `data_bytes` is the size of the data after
+// it.
+expected<std::vector<tensor>> parse_safetensors(std::string_view header, std::uint64_t data_bytes);
+expected<std::vector<tensor>> read_safetensors(const std::string& path);
+
+// Contents of model.safetensors.index.json.
+struct safetensors_index {
+  std::optional<std::uint64_t> total_bytes;
+  std::vector<std::string> tensors;
+  std::vector<std::string> files;  // without duplicates
+};
+expected<safetensors_index> parse_safetensors_index(std::string text);
 
 // Bytes of a model's weights, by possible location.
 struct weights {
@@ -26,7 +53,6 @@ std::optional<std::uint64_t> layer_of_tensor(std::string_view name) noexcept;
 
 // Counts layers beyond `layers` as outside; 0: the number of layers in the names.
 weights weights_of(const std::vector<tensor>& tensors, std::size_t layers);
-expected<weights> weights_of(const model_config& counted);
 // Scales to another sum with the same proportions.
 weights scaled_to(const weights& counted, std::uint64_t total);
 

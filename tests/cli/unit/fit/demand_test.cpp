@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "cli/fit/storage.hpp"
 #include "files.hpp"
 
 using namespace hmn::cli::fit;
@@ -54,7 +53,7 @@ TEST_CASE("the cache by type, tokens and sequences") {
     asked.batch = 3;
     asked.kv_type = each.type;
     const auto needs = needs_of(hybrid(), asked);
-    const auto keys_and_values = 2 * 2 * each.bytes_of_a_row * 100 * 3;
+    const auto keys_and_values = 2 * 2 * each.bytes_of_a_row * 112 * 3;  // in blocks of 16
     CHECK(needs.layer_caches[0] == keys_and_values);
     CHECK(needs.layer_caches[1] == 100 * 4 * 3);  // states stay in 32 bits
     CHECK(needs.cache == keys_and_values + 1200);
@@ -63,13 +62,51 @@ TEST_CASE("the cache by type, tokens and sequences") {
 
 TEST_CASE("working memory is that of the tokens at once") {
   fit_options asked;
-  // 2 * 256 of each token, and the widest of attention 64 * (2 * 4 + 2 * 2), twice 512, 1000 words:
-  // 1024 numbers of 4 bytes: 3145728, a tenth more is 3460300.8.
-  CHECK(needs_of(hybrid(), asked).working == 3'460'301u);
+  // Of each token twice 256, attention 64 * (2 * 4 + 2 * 2), twice 512: 2304 numbers of 4 bytes,
+  // and a mask of 2 bytes for each of 4096; a tenth more.
+  const auto row = [](std::uint64_t context) { return 2304 * 4 + 2 * context; };
+  CHECK(needs_of(hybrid(), asked).ubatch == 2048);
+  CHECK(needs_of(hybrid(), asked).working == (row(4096) * 2048 * 11 + 9) / 10);
+  asked.ubatch = 512;
+  CHECK(needs_of(hybrid(), asked).working == (row(4096) * 512 * 11 + 9) / 10);
   asked.context = 100;
-  CHECK(needs_of(hybrid(), asked).working == (2 * 256 + 1024) * 100 * 4 / 10 * 11);
+  CHECK(needs_of(hybrid(), asked).working == row(100) * 100 / 10 * 11);
   asked.batch = 2000;  // at least one token of each
-  CHECK(needs_of(hybrid(), asked).working == (2 * 256 + 1024) * 2000 * 4 / 10 * 11);
+  CHECK(needs_of(hybrid(), asked).working == row(100) * 2000 / 10 * 11);
+  // llama.cpp has logits of all tokens: 256 and a million words.
+  auto wide = hybrid();
+  wide.shape->by = runtime::llama_cpp;
+  wide.shape->vocabulary_size = 1'000'000;
+  CHECK(needs_of(wide, {}).ubatch == 512);
+  CHECK(needs_of(wide, {}).working == (1'000'256ull * 512 * 4 * 11 + 9) / 10);
+}
+
+TEST_CASE("a window is kept with the tokens processed at once") {
+  auto of = hybrid();
+  auto& layer = of.shape->layers[0];
+  layer.cache = cache_kind::window;
+  layer.window = 100;
+  const std::uint64_t row = 2 * 2 * 64 * 2;
+  const auto cache = [&of](runtime by, std::uint64_t context, std::uint64_t ubatch) {
+    of.shape->by = by;
+    fit_options asked;
+    asked.context = context;
+    asked.ubatch = ubatch;
+    return needs_of(of, asked).layer_caches[0];
+  };
+  CHECK(cache(runtime::llama_cpp, 4000, 500) == 768 * row);    // 600, in steps of 256
+  CHECK(cache(runtime::llama_cpp, 300, 5000) == 512 * row);    // all of them, in steps of 256
+  CHECK(cache(runtime::vllm, 4000, 500) == (608 + 16) * row);  // 599, in blocks, and one more
+  layer.is_chunked = true;
+  CHECK(cache(runtime::vllm, 4000, 500) == 608 * row);
+  layer.cache = cache_kind::full;
+  layer.window = 0;
+  CHECK(cache(runtime::llama_cpp, 4000, 500) == 4096 * row);
+  // A second cache of 32 values for each 128 tokens.
+  layer.extra_size = 32;
+  layer.extra_every = 128;
+  CHECK(cache(runtime::llama_cpp, 4000, 500) == 4096 * row + 256 * 64);
+  CHECK(cache(runtime::vllm, 4000, 500) == 4000 * row + 32 * 64);
 }
 
 TEST_CASE("the context is what was asked, else the model's, at most 8192") {

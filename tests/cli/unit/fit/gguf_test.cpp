@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "cli/fit/ggml_type.hpp"
 #include "files.hpp"
 
 using namespace hmn::cli::fit;
@@ -58,8 +57,9 @@ TEST_CASE("keys and tensors of a GGUF file") {
     CHECK(parsed->whole("llama.block_count") == 2u);
     CHECK_FALSE(parsed->whole("general.architecture"));
     CHECK_FALSE(parsed->whole("absent"));
-    CHECK(*parsed->list("per.layer") == gguf::numbers{3, 0, 7});
-    CHECK(parsed->list("tokenizer.ggml.tokens") == nullptr);  // walked over
+    CHECK(*std::get_if<gguf::numbers>(parsed->find("per.layer")) == gguf::numbers{3, 0, 7});
+    CHECK(std::get_if<gguf::numbers>(parsed->find("tokenizer.ggml.tokens")) ==
+          nullptr);  // walked over
     REQUIRE(parsed->tensors.size() == 2);
     CHECK(parsed->tensors[0].bytes == 1280);
     CHECK(parsed->tensors[1].name == "blk.0.attn_q.weight");

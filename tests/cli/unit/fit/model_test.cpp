@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
-#include "cli/fit/model_path.hpp"
 #include "files.hpp"
 
 using namespace hmn::cli::fit;
@@ -104,12 +103,12 @@ TEST_CASE("a table of tensors says how they are stored, not what a configuration
   const auto read = read_model(in.path());
   REQUIRE(read);
   CHECK(read->stored == "");
-  CHECK(read->shape->assumptions.empty());
+  CHECK(read->shape->noted.lines.empty());
   const auto counted = read_model(in.path() + "config.json");
   REQUIRE(counted);
   CHECK(counted->stored == "bf16");
-  REQUIRE(counted->shape->assumptions.size() == 1);
-  CHECK(model_says(counted->shape->assumptions[0], "the configuration does not give their type"));
+  REQUIRE(counted->shape->noted.lines.size() == 1);
+  CHECK(model_says(counted->shape->noted.lines[0], "the configuration does not give their type"));
   in.add("config.json", model_config_text);
   CHECK(read_model(in.path())->stored == "float16");
 }

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "files.hpp"
+
 using namespace hmn::cli::fit;
 
 TEST_CASE("the layer that a tensor belongs to") {
@@ -47,4 +49,103 @@ TEST_CASE("shares of another sum add up to it") {
   CHECK(scaled.layers == std::vector<std::uint64_t>{302, 302, 302});
   CHECK(scaled.total() == 1007);
   CHECK(scaled_to({}, 5).total() == 5);
+}
+
+namespace {
+
+std::string safetensors_refusal(std::string_view header, std::uint64_t data_bytes = 64) {
+  const auto parsed = parse_safetensors(header, data_bytes);
+  return parsed ? "" : parsed.why().message;
+}
+
+std::string one(std::string_view inside) {
+  return "{\"w\":{" + std::string(inside) + "}}";
+}
+
+bool safetensors_says(const std::string& text, std::string_view part) {
+  INFO(text);
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("the table of a safetensors file") {
+  const std::string header = R"({"__metadata__":{"format":"pt"},)"
+                             R"("a":{"dtype":"BF16","shape":[2,3],"data_offsets":[0,12]},)"
+                             R"("b":{"dtype":"F4","shape":[5],"data_offsets":[12,15]},)"
+                             R"("c":{"dtype":"F32","shape":[],"data_offsets":[15,19]}}   )";
+  const folder in;
+  const auto read = read_safetensors(in.add("m.safetensors", safetensors_file(header, 19)));
+  REQUIRE(read);
+  REQUIRE(read->size() == 3);
+  CHECK((*read)[0].name == "a");
+  CHECK((*read)[0].elements == 6);
+  CHECK((*read)[0].bytes == 12);
+  CHECK((*read)[1].bytes == 3);  // 5 times 4 bits
+  CHECK((*read)[2].elements == 1);
+}
+
+TEST_CASE("a table that cannot be is refused by the tensor's name") {
+  CHECK(safetensors_refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[0,8])")).empty());
+  CHECK(safetensors_says(safetensors_refusal(one(R"("shape":[4],"data_offsets":[0,8])")),
+                         "tensor \"w\": dtype is missing: expected a text"));
+  CHECK(
+      safetensors_says(safetensors_refusal(one(R"("dtype":"X9","shape":[4],"data_offsets":[0,8])")),
+                       "dtype \"X9\""));
+  CHECK(safetensors_says(
+      safetensors_refusal(one(R"("dtype":"F16","shape":[-4],"data_offsets":[0,8])")),
+      "shape is [-4]: expected whole numbers"));
+  CHECK(safetensors_says(
+      safetensors_refusal(one(R"("dtype":"F16","shape":4,"data_offsets":[0,8])")), "shape is 4: "));
+  CHECK(safetensors_says(
+      safetensors_refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[8,0])")),
+      "data_offsets is [8,0]: expected two whole numbers in order"));
+  CHECK(
+      safetensors_says(safetensors_refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[0])")),
+                       "two whole numbers"));
+  CHECK(safetensors_says(
+      safetensors_refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[60,68])")),
+      "ends at byte 68 of the weights: expected at most 64"));
+  CHECK(safetensors_says(
+      safetensors_refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[0,9])")),
+      "has 9 bytes: expected 8"));
+  CHECK(safetensors_says(
+      safetensors_refusal(
+          one(R"("dtype":"F64","shape":[4294967296,4294967296,9],"data_offsets":[0,8])")),
+      "has 8 bytes: expected"));
+  CHECK(safetensors_says(
+      safetensors_refusal(R"({"a":{"dtype":"U8","shape":[64],"data_offsets":[0,64]},)"
+                          R"("b":{"dtype":"U8","shape":[64],"data_offsets":[0,64]}})"),
+      "tensor \"b\": overlaps"));
+  CHECK(safetensors_says(safetensors_refusal("[]"), "expected a JSON object"));
+  CHECK(safetensors_says(safetensors_refusal("{\"a\""), "no JSON at byte"));
+  CHECK(safetensors_says(safetensors_refusal(std::string(100, '[')), "nested deeper than 32"));
+}
+
+TEST_CASE("a file whose length is a lie is refused") {
+  const folder in;
+  const auto refused = [&](const std::string& bytes) {
+    const auto read = read_safetensors(in.add("x.safetensors", bytes));
+    return read ? "" : read.why().message;
+  };
+  CHECK(safetensors_says(refused("1234567"), "7 bytes: expected at least 8"));
+  CHECK(safetensors_says(refused(raw(std::uint64_t{100'000'001})), "expected at most 100000000"));
+  CHECK(
+      safetensors_says(refused(raw(~std::uint64_t{0})), "a header of 18446744073709551615 bytes"));
+  CHECK(safetensors_says(refused(raw(std::uint64_t{3}) + "{}"),
+                         "a header of 3 bytes in a file of 10"));
+}
+
+TEST_CASE("an index names tensors, files and their sum") {
+  const auto index = parse_safetensors_index(
+      R"({"metadata":{"total_size":42},"weight_map":{"b":"2","a":"1","c":"2"}})");
+  REQUIRE(index);
+  CHECK(index->total_bytes == 42u);
+  CHECK(index->tensors.size() == 3);
+  CHECK(index->files == std::vector<std::string>{"1", "2"});
+  CHECK_FALSE(parse_safetensors_index("{}"));
+  CHECK_FALSE(parse_safetensors_index(R"({"weight_map":{"a":1}})"));
+  // Nothing outside the folder is opened.
+  CHECK(safetensors_says(parse_safetensors_index(R"({"weight_map":{"a":"../b"}})").why().message,
+                         "tensor \"a\": expected the name of a file"));
 }

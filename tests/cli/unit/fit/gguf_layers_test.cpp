@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/fit/gguf_architecture.hpp"
+#include "cli/fit/gguf.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,6 +15,7 @@ gguf_file keys_of(const std::string& type) {
   made.text("general.architecture", type).whole(type + ".block_count", 4);
   made.whole(type + ".embedding_length", 64).whole(type + ".feed_forward_length", 96);
   made.whole(type + ".context_length", 4096).whole(type + ".attention.head_count", 4);
+  made.whole(type + ".vocab_size", 100);
   return made;
 }
 
@@ -30,6 +31,12 @@ architecture architecture_shape(const gguf_file& file) {
   auto shape = read_file_shape(file);
   if (!shape) FAIL(shape.why().message);
   return *shape;
+}
+
+std::string notes_of(const architecture& of) {
+  std::string text;
+  for (const auto& each : of.noted.lines) text += each + "\n";
+  return text;
 }
 
 std::string layer_kinds(const architecture& of) {
@@ -83,7 +90,9 @@ TEST_CASE("windows of a GGUF file") {
   CHECK(architecture_shape(with("gemma2")).layers[0].window == 8);
   const auto other = architecture_shape(with("phi3"));
   CHECK(layer_kinds(other) == "FFFF");
-  CHECK(other.assumptions.size() == 1);
+  CHECK(notes_of(other).find("the window of 8 tokens is not used by llama.cpp") !=
+        std::string::npos);
+  CHECK(other.noted.is == precision::counted);
   CHECK(layer_kinds(architecture_shape(with("gemma4").whole_list(
             "gemma4.attention.sliding_window_pattern", {1, 1, 0, 1}))) == "WWFW");
   CHECK(layer_kinds(architecture_shape(
@@ -97,7 +106,10 @@ TEST_CASE("latent caches and states of a GGUF file") {
   file.whole("deepseek2.rope.dimension_count", 8).whole("deepseek2.attention.head_count_kv", 1);
   file.whole("deepseek2.attention.key_length", 40).whole("deepseek2.attention.value_length", 32);
   CHECK(layer_kinds(architecture_shape(file)) == "FFFF");  // converted before the key was there
-  const auto latent = architecture_shape(file.whole("deepseek2.attention.key_length_mla", 24));
+  CHECK(architecture_shape(file).noted.is == precision::counted);
+  file.whole("deepseek2.attention.key_length_mla", 24);
+  CHECK(architecture_shape(file).noted.is == precision::about);  // one of two
+  const auto latent = architecture_shape(file.whole("deepseek2.attention.value_length_mla", 16));
   CHECK(layer_kinds(latent) == "LLLL");
   CHECK(latent.layers[0].key_size == 40);
 

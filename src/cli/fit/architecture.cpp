@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/fit/architecture.hpp"
+
+#include <algorithm>
+
+namespace hmn::cli::fit {
+namespace {
+
+using enum state_kind;
+using rule = state_rule;
+
+// Facts that llama.cpp and vLLM know without a key of the file. A source "gemma2" means
+// src/models/gemma2.cpp of https://github.com/ggml-org/llama.cpp (load_arch_hparams) and
+// src/transformers/models/gemma2 of https://github.com/huggingface/transformers; other sources are
+// named. Sizes of caches and states: src/llama-kv-cache*.cpp and src/llama-memory-recurrent.cpp
+// there, and vllm/v1/kv_cache_interface.py of https://github.com/vllm-project/vllm.
+constexpr architecture_facts table[] = {
+    // Llama and those that keep keys and values of all tokens in all layers.
+    {.gguf = "llama mistral3 deci arcee apertus smollm3 seed_oss minimax-m2 grok llama-embed",
+     .config = "llama mistral3_text mixtral yi internlm2 baichuan smollm3 seed_oss olmo granite "
+               "stablelm exaone ministral ernie4_5",
+     .source = "llama; LLM_ARCH_LLAMA reads no window"},
+    {.config = "mistral ministral3",
+     .traits = window_everywhere,
+     .source = "mistral: vLLM applies sliding_window to each layer"},
+    {.gguf = "olmo olmoe granite granitemoe dbrx xverse orion internlm2 baichuan "
+             "exaone jais jais2 plamo codeshell refact chatglm glm4 bitnet chameleon openelm "
+             "arctic deepseek dots1 bailingmoe bailingmoe2 hunyuan-moe hunyuan-dense hunyuan_vl "
+             "hy_v3 ernie4_5 ernie4_5-moe grovemoe pangu-embedded cogvlm maincoder minicpm gemma "
+             "stablelm command-r paddleocr dream llada llada-moe rnd1 deepseek2-ocr",
+     .config = "granitemoe olmoe dbrx glm4 hunyuan_v1_dense dots1 ernie4_5_moe bailing_moe",
+     .source = "the file of that name: no swa_type, no recurrent layers"},
+    {.config = "gemma", .traits = tied, .source = "gemma"},
+    {.config = "cohere minicpm", .traits = tied, .source = "cohere; MiniCPM's configuration"},
+    {.config = "minimax_m2", .source = "minimax-m2; MiniMaxM2Config"},
+    {.gguf = "qwen2 qwen2moe qwen2vl qwen3 qwen3moe qwen3vl qwen3vlmoe qwen",
+     .config = "qwen3 qwen3_moe qwen3_vl_text qwen3_vl_moe_text",
+     .traits = window_needs_switch,
+     .source = "qwen3: use_sliding_window is false unless given"},
+    {.config = "qwen2 qwen2_moe qwen2_vl qwen2_vl_text qwen2_5_vl qwen2_5_vl_text mimo",
+     .traits = query_bias | window_needs_switch,
+     .source = "qwen2; biases of queries, keys and values; MiMo-7B's configuration"},
+    {.config = "qwen",
+     .traits = query_bias | half_feed_forward | window_needs_switch,
+     .source = "Qwen's modeling_qwen.py: each matrix has half of intermediate_size"},
+    {.gguf = "phi2 phi3 phimoe",
+     .config = "phi3 phimoe",
+     .traits = window_everywhere,
+     .source = "phi3: llama.cpp ignores the window and keeps the whole context"},
+    {.config = "phi", .traits = two_matrices | query_bias, .source = "phi"},
+    {.gguf = "gpt2",
+     .config = "gpt2",
+     .traits = two_matrices | tied | query_bias | learned_positions,
+     .source = "gpt2"},
+    {.gguf = "starcoder",
+     .config = "gpt_bigcode",
+     .traits = two_matrices | tied | query_bias | learned_positions,
+     .source = "gpt_bigcode"},
+    {.config = "opt",
+     .traits = two_matrices | tied | query_bias | learned_positions,
+     .source = "opt"},
+    {.gguf = "starcoder2",
+     .config = "starcoder2",
+     .traits = two_matrices | tied | query_bias | window_everywhere,
+     .source = "starcoder2"},
+    {.gguf = "gptneox",
+     .config = "gpt_neox",
+     .traits = two_matrices | query_bias,
+     .source = "gpt_neox"},
+    {.gguf = "bloom",
+     .config = "bloom",
+     .traits = two_matrices | tied | query_bias,
+     .source = "bloom"},
+    {.gguf = "gptj",
+     .config = "gptj gpt_neo persimmon codegen",
+     .traits = two_matrices,
+     .source = "gptj"},
+    {.gguf = "mpt", .config = "mpt", .traits = two_matrices | tied, .source = "mpt"},
+    {.gguf = "falcon",
+     .config = "falcon",
+     .traits = two_matrices | tied | one_kv_head,
+     .source = "falcon: num_kv_heads counts in the new decoder architecture alone"},
+    {.gguf = "nemotron", .config = "nemotron", .traits = two_matrices, .source = "nemotron"},
+
+    // Windows.
+    {.gguf = "llama4",
+     .config = "llama4_text llama4",
+     .window = {.every = 4, .size = 8192, .is_chunked = true},
+     .traits = shared_as_routed,
+     .source = "llama4: n_swa is 8192 and each fourth layer is full, whatever the file has; "
+               "Llama4TextConfig"},
+    {.gguf = "gemma2",
+     .config = "gemma2",
+     .window = {.every = 2, .size = 4096},
+     .traits = tied | four_norms,
+     .source = "gemma2"},
+    {.gguf = "gemma3",
+     .config = "gemma3_text",
+     .window = {.every = 6},
+     .traits = tied | four_norms,
+     .source = "gemma3: without its key there is no window"},
+    {.gguf = "gemma3n",
+     .config = "gemma3n_text",
+     .window = {.every = 5},
+     .traits = tied | not_weighed,
+     .source = "gemma3n: n_layer_kv_from_start is 20",
+     .layers_with_kv = 20},
+    {.gguf = "gemma4",
+     .config = "gemma4_text",
+     .window = {.every = 6},
+     .traits = tied | four_norms,
+     .source = "gemma4: its files list the layers; Gemma4TextConfig: 5 of 6"},
+    {.gguf = "cohere2 cohere2moe",
+     .config = "cohere2",
+     .window = {.every = 4},
+     .traits = tied,
+     .source = "cohere2"},
+    {.gguf = "gpt-oss", .config = "gpt_oss", .window = {.every = 2}, .source = "gpt_oss"},
+    {.gguf = "olmo2", .config = "olmo2 olmo3", .window = {.every = 4}, .source = "olmo2; olmo3"},
+    {.gguf = "exaone4", .config = "exaone4", .window = {.every = 4}, .source = "exaone4"},
+    {.gguf = "exaone-moe",
+     .config = "exaone_moe",
+     .window = {.every = 4},
+     .traits = not_weighed,
+     .source = "exaone-moe"},
+    {.gguf = "afmoe",
+     .config = "afmoe",
+     .window = {.every = 4},
+     .traits = not_weighed,
+     .source = "afmoe: global_attn_every_n_layers is 4"},
+    {.gguf = "smallthinker",
+     .window = {.every = 4, .first_is_full = true, .size = 4096},
+     .source = "smallthinker"},
+    {.gguf = "laguna", .window = {.every = 4, .first_is_full = true}, .source = "laguna"},
+    {.gguf = "mimo2 step35",
+     .config = "mimo_v2_flash",
+     .traits = not_weighed,
+     .source = "mimo2, step35: their files list the layers; MiMoV2FlashConfig"},
+
+    // Latent attention, and indexers with a cache of their own.
+    {.gguf = "deepseek2 plm mistral4",
+     .config = "deepseek_v2 deepseek_v3 kimi_k2 deepseek_vl_v2 glm4_moe_lite mistral4",
+     .source = "deepseek2; src/llama-kv-cache.cpp keeps no values where is_mla()"},
+    {.gguf = "minicpm3", .config = "minicpm3", .traits = tied, .source = "minicpm3"},
+    {.gguf = "deepseek32 glm-dsa",
+     .config = "deepseek_v32 glm_moe_dsa",
+     .traits = not_weighed,
+     .source = "deepseek32, glm-dsa; src/llama-kv-cache-dsa.cpp"},
+    {.gguf = "deepseek4",
+     .config = "deepseek_v4",
+     .window = {.every = window_rule::all, .size = 128},
+     .traits = not_weighed,
+     .source = "deepseek4: set_swa_pattern(0); src/llama-kv-cache-dsv4.cpp; DeepseekV4Config"},
+    {.gguf = "glm4moe", .config = "glm4_moe", .source = "glm4-moe: the last layers predict"},
+
+    // States.
+    {.gguf = "mamba",
+     .config = "mamba falcon_mamba",
+     .state = mamba,
+     .has_state = rule::all,
+     .traits = tied | inner_by_key | every_layer_mamba,
+     .source = "mamba"},
+    {.gguf = "mamba2",
+     .config = "mamba2",
+     .state = mamba2,
+     .has_state = rule::all,
+     .traits = every_layer_mamba,
+     .source = "mamba2"},
+    {.gguf = "jamba",
+     .config = "jamba",
+     .state = mamba,
+     .has_state = rule::without_kv,
+     .source = "jamba"},
+    {.gguf = "falcon-h1",
+     .config = "falcon_h1",
+     .state = mamba2,
+     .has_state = rule::all_with_attention,
+     .traits = every_layer_both,
+     .source = "falcon-h1"},
+    {.gguf = "granitehybrid",
+     .config = "granitemoehybrid bamba",
+     .state = mamba2,
+     .has_state = rule::without_kv,
+     .source = "granite-hybrid"},
+    {.gguf = "nemotron_h nemotron_h_moe",
+     .config = "nemotron_h",
+     .state = mamba2,
+     .has_state = rule::without_kv_and_feed_forward,
+     .traits = two_matrices,
+     .source = "nemotron-h: a layer with experts or a network has neither cache nor state"},
+    {.gguf = "plamo2", .state = mamba2, .has_state = rule::without_kv, .source = "plamo2"},
+    {.gguf = "qwen3next qwen35 qwen35moe",
+     .config = "qwen3_next qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text",
+     .state = delta,
+     .has_state = rule::interval,
+     .traits = query_gate,
+     .source = "qwen3next, qwen35: each fourth layer has attention"},
+    {.gguf = "kimi-linear",
+     .config = "kimi_linear",
+     .state = kimi_delta,
+     .has_state = rule::without_kv,
+     .traits = not_weighed,
+     .source = "kimi-linear"},
+    {.gguf = "lfm2 lfm2moe",
+     .config = "lfm2 lfm2_moe",
+     .state = convolution,
+     .has_state = rule::without_kv,
+     .source = "lfm2: n_embd_r in src/llama-hparams.cpp"},
+    {.config = "minimax minimax_text_01 minimax_m1",
+     .traits = not_weighed,
+     .source = "MiniMaxConfig: a state of head by head size in layers of linear attention"},
+    {.gguf = "rwkv6 rwkv7 rwkv6qwen2 arwkv7",
+     .state = rwkv,
+     .has_state = rule::all,
+     .source = "rwkv6: token_shift_count is 2 unless given; n_embd_s in src/llama-hparams.cpp"},
+
+    {.gguf = "t5 t5encoder bert modern-bert nomic-bert nomic-bert-moe neo-bert jina-bert-v2 "
+             "jina-bert-v3 eurobert gemma-embedding clip wavtokenizer-dec",
+     .config = "bert roberta xlm-roberta camembert distilbert albert electra deberta deberta-v2 "
+               "modernbert nomic_bert mpnet",
+     .traits = encoder,
+     .source = "encoders process all tokens at once and keep nothing"},
+};
+
+struct default_value {
+  std::string_view type;
+  std::string_view key;
+  std::uint64_t value;
+  bool only_nested = false;  // in LLaVA and similar, whose text_config lists differences only
+};
+// From configuration_*.py of transformers.
+constexpr default_value defaults[] = {
+    {"gemma3_text", "num_attention_heads", 8},
+    {"gemma3_text", "num_key_value_heads", 4},
+    {"gemma3_text", "head_dim", 256},
+    {"gemma3_text", "vocab_size", 262208},
+    {"gemma3_text", "max_position_embeddings", 131072},
+    {"gemma3_text", "sliding_window", 4096, true},
+    {"gemma", "head_dim", 256},
+    {"gemma2", "head_dim", 256},
+    {"gemma2", "sliding_window", 4096},
+    {"gemma3n_text", "num_kv_shared_layers", 15},
+    {"gemma3n_text", "head_dim", 256},
+    {"gemma4_text", "head_dim", 256},
+    {"gemma4_text", "global_head_dim", 512},
+    {"gemma4_text", "sliding_window", 512},
+    {"llama4_text", "attention_chunk_size", 8192},
+    {"deepseek_v4", "sliding_window", 128},
+    {"deepseek_v4", "head_dim", 512},
+    {"deepseek_v4", "index_head_dim", 128},
+    {"llama", "hidden_size", 4096, true},
+    {"llama", "intermediate_size", 11008, true},
+    {"llama", "num_hidden_layers", 32, true},
+    {"llama", "num_attention_heads", 32, true},
+    {"mistral", "hidden_size", 4096, true},
+    {"mistral", "intermediate_size", 14336, true},
+    {"mistral", "num_hidden_layers", 32, true},
+    {"mistral", "num_attention_heads", 32, true},
+    {"mistral", "num_key_value_heads", 8, true},
+    {"mistral", "vocab_size", 32000, true},
+};
+
+bool has_word(std::string_view words, std::string_view wanted) {
+  while (!words.empty()) {
+    const auto word = words.substr(0, words.find(' '));
+    if (word == wanted && !wanted.empty()) return true;
+    words.remove_prefix(std::min(words.size(), word.size() + 1));
+  }
+  return false;
+}
+
+// Whether a pattern matches; '*' at its end stands for anything.
+bool matches(std::string_view pattern, std::string_view key) {
+  if (!pattern.ends_with('*')) return key == pattern;
+  return key.starts_with(pattern.substr(0, pattern.size() - 1));
+}
+
+template <class List>
+bool matches_any(const List& patterns, std::string_view key) {
+  return std::any_of(std::begin(patterns), std::end(patterns),
+                     [key](std::string_view each) { return matches(each, key); });
+}
+
+template <class List>
+bool contains_any(const List& parts, std::string_view key) {
+  return std::any_of(std::begin(parts), std::end(parts), [key](std::string_view each) {
+    return key.find(each) != std::string_view::npos;
+  });
+}
+
+// Words of keys that describe attention, states, experts, windows and caches.
+constexpr std::string_view of_memory[] = {
+    "attention",  "attn",     "head",     "kv",     "key",     "value",       "window",
+    "sliding",    "chunk",    "swa",      "expert", "moe",     "ssm",         "mamba",
+    "conv",       "state",    "recurr",   "linear", "delta",   "lora",        "rank",
+    "index",      "compress", "cache",    "nextn",  "predict", "mtp",         "layer_type",
+    "block_type", "hybrid",   "interval", "wkv",    "kda",     "token_shift", "latent",
+    "memory",     "quant",    "pattern",  "shared", "global"};
+
+// Keys of those that change numbers, not sizes; or weights alone, which are in the file.
+constexpr std::string_view of_no_effect_in_gguf[] = {"attention.layer_norm_epsilon",
+                                                     "attention.layer_norm_rms_epsilon",
+                                                     "attention.group_norm_*",
+                                                     "attention.scale",
+                                                     "attention.output_scale",
+                                                     "attention.value_scale",
+                                                     "attention.temperature_*",
+                                                     "attention.max_alibi_bias",
+                                                     "attention.clamp_kqv",
+                                                     "attention.q_lora_rank",
+                                                     "attention.output_lora_rank",
+                                                     "attention.output_group_count",
+                                                     "attention.compress_rope_freq_base",
+                                                     "attention.gate_lora_rank",
+                                                     "attention.decay_lora_rank",
+                                                     "attention.iclr_lora_rank",
+                                                     "attention.value_residual_mix_lora_rank",
+                                                     "attention.relative_buckets_count",
+                                                     "attention.indexer.head_count",
+                                                     "attention.indexer.top_k",
+                                                     "attention.use_norm",
+                                                     "attention.sigmoid_scale",
+                                                     "attn_logit_softcapping",
+                                                     "router_logit_softcapping",
+                                                     "expert_weights_scale",
+                                                     "expert_weights_norm",
+                                                     "expert_gating_func",
+                                                     "expert_group_count",
+                                                     "expert_group_used_count",
+                                                     "expert_group_scale",
+                                                     "experts_per_group",
+                                                     "moe_every_n_layers",
+                                                     "moe_latent_size",
+                                                     "interleave_moe_layer_step",
+                                                     "ssm.time_step_rank",
+                                                     "ssm.dt_b_c_rms",
+                                                     "rope.*",
+                                                     "swiglu_clamp_*",
+                                                     "expert_chunk_feed_forward_length",
+                                                     "time_mix_extra_dim",
+                                                     "time_decay_extra_dim",
+                                                     "rescale_every_n_layers",
+                                                     "decoder_start_token_id"};
+
+constexpr std::string_view of_no_effect_in_config[] = {"attention_dropout",
+                                                       "attn_dropout",
+                                                       "attn_pdrop",
+                                                       "attention_probs_dropout_prob",
+                                                       "_attn_implementation*",
+                                                       "attn_implementation",
+                                                       "attention_multiplier",
+                                                       "attention_softcap",
+                                                       "attn_logit_softcapping",
+                                                       "attn_output_gate",
+                                                       "attn_scale",
+                                                       "attn_temperature_tuning",
+                                                       "attention_out_bias",
+                                                       "attention_qkv_bias",
+                                                       "attention_in_multiplier",
+                                                       "attention_out_multiplier",
+                                                       "attention_value_scale",
+                                                       "attention_invalid_*",
+                                                       "add_swa_attention_sink_bias",
+                                                       "add_full_attention_sink_bias",
+                                                       "add_qkv_bias",
+                                                       "qkv_bias",
+                                                       "qk_*norm*",
+                                                       "use_qk_norm*",
+                                                       "qk_head_dim",
+                                                       "query_pre_attn_scalar",
+                                                       "floor_scale",
+                                                       "head_dropout",
+                                                       "lm_head_multiplier",
+                                                       "key_multiplier",
+                                                       "use_cache",
+                                                       "cache_implementation",
+                                                       "use_mamba_kernels",
+                                                       "mamba_chunk_size",
+                                                       "chunk_size",
+                                                       "mamba_conv_bias",
+                                                       "mamba_proj_bias",
+                                                       "mamba_dt_*",
+                                                       "mamba_rms_norm",
+                                                       "mamba_norm_before_gate",
+                                                       "mamba_hidden_act",
+                                                       "mamba_use_mlp",
+                                                       "mamba_ssm_cache_dtype",
+                                                       "mamba_ssm_dtype",
+                                                       "use_conv_bias",
+                                                       "conv_bias",
+                                                       "conv_dim*",
+                                                       "conv_use_xavier_init",
+                                                       "use_conv1d",
+                                                       "ssm_*multiplier*",
+                                                       "ssm_in_multiplier",
+                                                       "ssm_out_multiplier",
+                                                       "ssm_multipliers",
+                                                       "residual_in_fp32",
+                                                       "moe_router_*",
+                                                       "moe_aux_loss*",
+                                                       "moe_z_loss*",
+                                                       "moe_loss*",
+                                                       "moe_jitter*",
+                                                       "moe_normalize_expert_weights",
+                                                       "moe_act*",
+                                                       "moe_grouped*",
+                                                       "router_*",
+                                                       "output_router_logits",
+                                                       "use_expert_bias",
+                                                       "use_moe",
+                                                       "expert_dropout",
+                                                       "use_bidirectional_attention",
+                                                       "activation_sparsity_pattern",
+                                                       "laurel_rank",
+                                                       "mtp_use_*",
+                                                       "mtp_transformer_layers",
+                                                       "use_mtp",
+                                                       "mtp_loss*",
+                                                       "mtp_hybrid_override_pattern",
+                                                       "shared_moe_mode",
+                                                       "swa_rope_*",
+                                                       "attention_projection_layout",
+                                                       "hybrid_block_size",
+                                                       "num_expert_group",
+                                                       "moe_renormalize",
+                                                       "moe_capacity",
+                                                       "moe_gate",
+                                                       "moe_use_aux_free",
+                                                       "moe_group_score*",
+                                                       "seq_aux",
+                                                       "num_hash_layers",
+                                                       "mlp_bias",
+                                                       "no_rope_layer_interval",
+                                                       "interleave_sliding_window",
+                                                       "rotary_*",
+                                                       "rope_*",
+                                                       "head_hidden*",
+                                                       "num_key_value_groups",
+                                                       "return_dict",
+                                                       "output_*",
+                                                       "clip_qkv",
+                                                       "attn_uses_sequence_id",
+                                                       "alibi*",
+                                                       "attn_impl*",
+                                                       "softmax_scale",
+                                                       "prefix_lm",
+                                                       "qk_ln",
+                                                       "sliding_window_layers",
+                                                       "norm_topk_prob",
+                                                       "shared_expert_gate",
+                                                       "route_scale",
+                                                       "rope_interleave",
+                                                       "indexer_rope_interleave",
+                                                       "index_topk",
+                                                       "index_topk_freq",
+                                                       "index_n_heads",
+                                                       "index_skip_topk_offset",
+                                                       "compress_rope_theta",
+                                                       "o_lora_rank",
+                                                       "full_attn_mod",
+                                                       "attention_type",
+                                                       "attn_type",
+                                                       "attention_mode",
+                                                       "no_kv*",
+                                                       "layernorm_*",
+                                                       "pad_token_index",
+                                                       "image_token_index",
+                                                       "video_token_index",
+                                                       "vision_feature_*",
+                                                       "vision_*",
+                                                       "audio_*",
+                                                       "image_*",
+                                                       "video_*",
+                                                       "boa_token_index",
+                                                       "eoa_token_index"};
+
+}  // namespace
+
+void notes::add(std::string line, precision made) {
+  is = std::max(is, made);
+  if (lines.size() < 24 && std::find(lines.begin(), lines.end(), line) == lines.end())
+    lines.push_back(std::move(line));
+}
+
+void notes::append(const notes& other) {
+  is = std::max(is, other.is);
+  for (const auto& each : other.lines) add(each);
+}
+
+const architecture_facts* facts_of_gguf(std::string_view architecture) noexcept {
+  for (const auto& each : table)
+    if (has_word(each.gguf, architecture)) return &each;
+  return nullptr;
+}
+
+const architecture_facts* facts_of_config(std::string_view model_type) noexcept {
+  for (const auto& each : table)
+    if (has_word(each.config, model_type)) return &each;
+  return nullptr;
+}
+
+std::optional<std::uint64_t> default_of(std::string_view model_type, std::string_view key,
+                                        bool is_nested) noexcept {
+  for (const auto& each : defaults)
+    if (each.type == model_type && each.key == key && (is_nested || !each.only_nested))
+      return each.value;
+  return std::nullopt;
+}
+
+bool may_change_memory_in_gguf(std::string_view key) noexcept {
+  return contains_any(of_memory, key) && !matches_any(of_no_effect_in_gguf, key);
+}
+
+bool may_change_memory_in_config(std::string_view key) noexcept {
+  return contains_any(of_memory, key) && !matches_any(of_no_effect_in_config, key);
+}
+
+}  // namespace hmn::cli::fit

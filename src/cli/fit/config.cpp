@@ -118,14 +118,14 @@ class planner {
   }
 
   void read_rules() {
-    const auto lists = [this](names of) { return keys_.list_of_layers(of, count_); };
-    ratios_ = lists({"compress_ratios"});
+    const auto lists = [this](names of) { return keys_.list_of_layers(of, count_, true); };
+    ratios_ = keys_.list_of_layers({"compress_ratios"}, count_);
     kinds_ = lists({"attn_type_list"});
     windows_ = lists({"hybrid_layer_pattern"});
     rotated_ = lists({"no_rope_layers"});
     attending_ = keys_.list({"attn_layer_indices", "full_attn_idxs"});
     period_ = keys_.whole({"attn_layer_period"});
-    offset_ = keys_.whole({"attn_layer_offset"});
+    offset_ = period_ != 0 ? keys_.taken({"attn_layer_offset"}, 0) : 0;
     const auto* nested = keys_.object({"linear_attn_config"});
     if (nested != nullptr) {
       keys_.list({"full_attn_layers", "kda_layers"});  // read here
@@ -147,11 +147,11 @@ class planner {
     dense_ = keys_.list({"mlp_only_layers"});
     sparse_ = keys_.list({"moe_layers"});
     expert_period_ = keys_.whole({"expert_layer_period"});
-    expert_offset_ = keys_.whole({"expert_layer_offset"});
+    expert_offset_ = expert_period_ != 0 ? keys_.taken({"expert_layer_offset"}, 0) : 0;
     step_ = keys_.whole({"decoder_sparse_step", "interleave_moe_layer_step"});
     const auto* often = keys_.value({"moe_layer_freq"});
     often_ = often != nullptr ? often->whole().value_or(0) : 0;
-    frequencies_ = keys_.list_of_layers({"moe_layer_freq"}, count_);
+    frequencies_ = keys_.list_of_layers({"moe_layer_freq"}, count_, true);
   }
 
   void read_window() {
@@ -168,6 +168,10 @@ class planner {
     all_see_window_ = in_use.value_or(false) || keys_.has(window_everywhere);
     const bool is_listed = types_ != nullptr || pattern_ != nullptr || windows_ != nullptr ||
                            rotated_ != nullptr || is_latent_;
+    if (window_ != 0 && !is_listed && every_ == 0 && rule_.every != 0 &&
+        rule_.every != window_rule::all)
+      keys_.noted.add(fmt::format("one of {} layers has no window, as in every \"{}\"", rule_.every,
+                                  keys_.type()));
     if (window_ == 0 || is_listed || rule_.every != 0 || all_see_window_) return;
     keys_.noted.add(
         fmt::format("the sliding window of {} tokens is not counted on: the configuration does "

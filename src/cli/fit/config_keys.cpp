@@ -124,12 +124,15 @@ const json_tree::list* config_keys::list(names keys) {
   return found != nullptr ? found->items() : nullptr;
 }
 
-const json_tree::list* config_keys::list_of_layers(names keys, std::size_t layers) {
+const json_tree::list* config_keys::list_of_layers(names keys, std::size_t layers, bool flags) {
   const auto [key, found] = search(keys);
   const auto* all = found != nullptr ? found->items() : nullptr;
   if (all != nullptr && all->size() < layers)
     noted.add(fmt::format("\"{}\" has {} values for {} layers", key, all->size(), layers),
               precision::about);
+  const auto is_other = [](const json_tree& each) { return each.whole().value_or(2) > 1; };
+  if (all != nullptr && flags && std::any_of(all->begin(), all->end(), is_other))
+    noted.add(fmt::format("\"{}\" has values other than 0 and 1", key), precision::about);
   return all;
 }
 

@@ -36,8 +36,9 @@ class config_keys {
   std::optional<bool> truth(std::string_view key);
   const std::string* text(names keys);
   const json_tree::list* list(names keys);
-  // Reads a list of a value for each layer; notes that it is shorter than the layers.
-  const json_tree::list* list_of_layers(names keys, std::size_t layers);
+  // Reads a list of a value for each layer; notes that it is shorter than the layers, or that it
+  // has other numbers than 0 and 1.
+  const json_tree::list* list_of_layers(names keys, std::size_t layers, bool flags = false);
   const json_tree* object(names keys);
   const json_tree* value(names keys) { return search(keys).of; }
 

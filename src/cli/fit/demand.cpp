@@ -148,6 +148,7 @@ expected<std::uint64_t> working_bytes(const architecture& shape, std::uint64_t t
     const auto stream = f32_bytes(tokens, shape.hidden_size);
     const auto mask = times(tokens, context, 2);  // in 16 bits
     const auto in_layer = plus(times(2, stream), attention_bytes(shape, tokens), mask,
+                               f32_bytes(tokens, shape.projected_size),
                                times(2, f32_bytes(tokens, shape.feed_forward_size)));
     const auto rows = shape.by == runtime::llama_cpp ? tokens : std::min(tokens, batch);
     const auto logits = plus(stream, f32_bytes(rows, shape.vocabulary_size));
@@ -160,6 +161,20 @@ expected<std::uint64_t> working_bytes(const architecture& shape, std::uint64_t t
 std::uint64_t context_of(const architecture& shape, const fit_options& asked) {
   if (asked.context) return *asked.context;
   return std::min(shape.context_length.value_or(usual_context), usual_context);
+}
+
+void note_windows(demand& made, const architecture& shape) {
+  std::uint64_t window = 0;
+  std::size_t count = 0;
+  for (const auto& each : shape.layers) {
+    if (each.cache == cache_kind::none || each.window == 0) continue;
+    window = std::max(window, each.window);
+    ++count;
+  }
+  if (count == 0) return;
+  made.assumptions.push_back(fmt::format("{} of {} tokens in {} of {} layers, and {} at once",
+                                         shape.layers[0].is_chunked ? "chunks" : "windows", window,
+                                         count, shape.layers.size(), made.ubatch));
 }
 
 void note(demand& made, const model& of, const fit_options& asked, std::uint64_t tokens) {
@@ -177,6 +192,7 @@ void note(demand& made, const model& of, const fit_options& asked, std::uint64_t
       fmt::format("as {} allocates it; {} tokens at once in 32 bits, fused attention, a tenth more "
                   "for alignment",
                   shape.by == runtime::llama_cpp ? "llama.cpp" : "vLLM", tokens));
+  note_windows(made, shape);
   made.assumptions.insert(made.assumptions.end(), shape.noted.lines.begin(),
                           shape.noted.lines.end());
 }

@@ -58,6 +58,10 @@ class gguf_keys {
       noted_.add(fmt::format("\"{}{}\" has {} values for {} layers: the others are counted as {}",
                              prefix_, name, all.size(), layers, most),
                  precision::about);
+    if (flags && std::any_of(all.begin(), all.end(), [](std::uint64_t each) { return each > 1; }))
+      noted_.add(fmt::format("\"{}{}\" has values other than 0 and 1: these are counted as 1",
+                             prefix_, name),
+                 precision::about);
     all.resize(layers, most);
     return all;
   }
@@ -336,6 +340,9 @@ class gguf_reader {
                                  out_.type, *key_, sum),
                      precision::about);
     if (!key_) keys_.missing("attention.key_length", fmt::format("{} is counted", sum));
+    if (!value_) keys_.missing("attention.value_length", fmt::format("{} is counted", rank));
+    // Queries before they are made latent, and outputs after it.
+    out_.projected_size = times(out_.head_count, plus(key, value));
     if (value_ && *value_ != rank)
       out_.noted.add(fmt::format("\"{0}.attention.value_length\" is {1}, kv_lora_rank {2}: "
                                  "the latter is counted",
@@ -384,6 +391,10 @@ class gguf_reader {
   // DeepSeek-V4, by src/llama-kv-cache-dsv4.cpp: keys serve as values; a layer of ratio 4 has an
   // indexer, and both have two states of 8 rows of twice their size.
   void compress(layer& to, std::uint64_t ratio) {
+    if (to.value_size != to.key_size)
+      out_.noted.add(fmt::format("heads of {} have values of {}: expected the same, the keys",
+                                 to.key_size, to.value_size),
+                     precision::about);
     to.cache = cache_kind::latent;
     to.key_size = times(to.kv_heads, to.key_size);
     to.value_size = 0;

@@ -4,6 +4,8 @@ import json
 import os
 import re
 import struct
+import subprocess
+import sys
 
 from command import GIB, MACHINES, MIB, SOURCE, Machines, card, main, run, run_in_terminal, strict_json
 
@@ -344,6 +346,43 @@ class Fit(Machines):
             except ImportError:
                 continue
             jsonschema.validate(whole, SCHEMA)
+
+    def test_what_is_not_counted_or_understood_is_named_and_marked(self):
+        machine = {"host": host("60GiB"), "devices": []}
+        keys = {"general.architecture": "llama", "llama.block_count": 2, "llama.embedding_length": 256,
+                "llama.feed_forward_length": 512, "llama.attention.head_count": 4, "llama.context_length": 4096}
+        path = self.folder / "model.gguf"
+
+        def answer(more, precision):
+            head, data = gguf(keys | more, [("token_embd.weight", 256 * 1024)])
+            path.write_bytes(head + bytes(data))
+            found = self.answer(machine, path)
+            self.assertEqual(found["precision"], precision)
+            total = re.search(r"(?m)^total +(.*?)[\d.]", self.on(machine, "fit", path).out).group(1)
+            self.assertEqual(total, {"counted": "", "at_least": "at least ", "about": "about "}[precision])
+            return found["assumptions"]
+
+        answer({}, "counted")
+        self.assertIn('"llama.attention.new_window" is not understood', answer({"llama.attention.new_window": 1}, "about"))
+        (self.folder / "mmproj-model.gguf").write_bytes(bytes(3 * MIB))
+        self.assertIn('"mmproj-model.gguf" of 3 MiB is next to it and not counted: images need it', answer({}, "at_least"))
+
+    def test_tokens_at_once(self):
+        machine = {"host": host("60GiB"), "devices": []}
+        path = self.config(sliding_window=100, use_sliding_window=True, max_position_embeddings=8192)
+        usual = self.answer(machine, path)
+        self.assertEqual(usual["ubatch"], 2048)
+        # 99 and 300 tokens in blocks of 16, and one block more; keys and values of 4 heads of 64 in 4 layers.
+        found = self.answer(machine, path, "--ubatch", "300")
+        self.assertEqual((found["ubatch"], found["kv_cache_bytes"]), (300, 416 * 2 * 4 * 64 * 2 * 4))
+        self.assertLess(found["working_bytes"], usual["working_bytes"])
+        wrong = self.on(machine, "fit", path, "--ubatch", "0")
+        self.assertEqual((wrong.code, wrong.out), (2, ""))
+
+    def test_the_pages_table_is_what_is_counted(self):
+        done = subprocess.run([sys.executable, "-B", SOURCE / "scripts" / "fit-table", "--check"], capture_output=True,
+                              text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_names_cannot_command_the_terminal(self):
         evil = "\x1b]0;title\x07\u202eevil"

@@ -140,17 +140,18 @@ std::uint64_t attention_bytes(const architecture& shape, std::uint64_t tokens) {
   return most;
 }
 
-// A layer's buffers and mask, or the logits: of all tokens in llama.cpp, of the last one of each
-// sequence in vLLM.
+// A layer's buffers, with llama.cpp's mask, or the logits: of all tokens in llama.cpp, of the last
+// one of each sequence in vLLM.
 expected<std::uint64_t> working_bytes(const architecture& shape, std::uint64_t tokens,
                                       std::uint64_t context, std::uint64_t batch) {
   try {
     const auto stream = f32_bytes(tokens, shape.hidden_size);
-    const auto mask = times(tokens, context, 2);  // in 16 bits
+    const bool is_llama = shape.by == runtime::llama_cpp;
+    const auto mask = is_llama ? times(tokens, context, 2) : 0;  // in 16 bits
     const auto in_layer = plus(times(2, stream), attention_bytes(shape, tokens), mask,
                                f32_bytes(tokens, shape.projected_size),
                                times(2, f32_bytes(tokens, shape.feed_forward_size)));
-    const auto rows = shape.by == runtime::llama_cpp ? tokens : std::min(tokens, batch);
+    const auto rows = is_llama ? tokens : std::min(tokens, batch);
     const auto logits = plus(stream, f32_bytes(rows, shape.vocabulary_size));
     return hypomnesis::estimate_overhead(std::max(in_layer, logits));
   } catch (const hypomnesis::error&) {

@@ -62,17 +62,21 @@ TEST_CASE("the cache by type, tokens and sequences") {
 
 TEST_CASE("working memory is that of the tokens at once") {
   fit_options asked;
-  // Of each token twice 256, attention 64 * (2 * 4 + 2 * 2), twice 512: 2304 numbers of 4 bytes,
-  // and a mask of 2 bytes for each of 4096; a tenth more.
-  const auto row = [](std::uint64_t context) { return 2304 * 4 + 2 * context; };
+  // Of each token twice 256, attention 64 * (2 * 4 + 2 * 2), twice 512: 2304 numbers of 4 bytes; a
+  // tenth more.
+  const std::uint64_t row = 2304 * 4;
   CHECK(needs_of(hybrid(), asked).ubatch == 2048);
-  CHECK(needs_of(hybrid(), asked).working == (row(4096) * 2048 * 11 + 9) / 10);
+  CHECK(needs_of(hybrid(), asked).working == (row * 2048 * 11 + 9) / 10);
   asked.ubatch = 512;
-  CHECK(needs_of(hybrid(), asked).working == (row(4096) * 512 * 11 + 9) / 10);
+  CHECK(needs_of(hybrid(), asked).working == (row * 512 * 11 + 9) / 10);
   asked.context = 100;
-  CHECK(needs_of(hybrid(), asked).working == row(100) * 100 / 10 * 11);
+  CHECK(needs_of(hybrid(), asked).working == row * 100 / 10 * 11);
   asked.batch = 2000;  // at least one token of each
-  CHECK(needs_of(hybrid(), asked).working == row(100) * 2000 / 10 * 11);
+  CHECK(needs_of(hybrid(), asked).working == row * 2000 / 10 * 11);
+  // llama.cpp has a mask of 2 bytes for each of 4096 tokens.
+  auto masked = hybrid();
+  masked.shape->by = runtime::llama_cpp;
+  CHECK(needs_of(masked, {}).working == ((row + 2 * 4096) * 512 * 11 + 9) / 10);
   // llama.cpp has logits of all tokens: 256 and a million words.
   auto wide = hybrid();
   wide.shape->by = runtime::llama_cpp;

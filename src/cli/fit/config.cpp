@@ -496,7 +496,8 @@ expert_shape expert_shape_of(config_keys& keys) {
       keys.find({"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
                  "shared_intermediate_size"});
   const auto shared = keys.whole({"n_shared_experts", "num_shared_experts", "num_shared_expert"});
-  if (made.count <= 1 || !keys.truth("enable_moe_block").value_or(true)) return {};
+  const bool is_used = keys.truth("enable_moe_block").value_or(true);
+  if (made.count <= 1 || !is_used) return {};
   made.size = own.value_or(common);
   if (!taken) keys.noted.add("\"num_experts_per_tok\" is missing: 2 are counted", precision::about);
   made.taken = std::min(made.count, taken.value_or(2));

@@ -253,6 +253,9 @@ class quantisation {
     const bool only_experts = name == "mxfp4";  // in gpt-oss
     if (!only_experts) to_.matrices = *packed;
     if (is_mlx) to_.embeddings = *packed;
+    // ExLlama quantises the output and leaves the embedding in 16 bits: their mean.
+    if (const auto head = small(find("head_bits"), 0); head != 0 && head <= 16)
+      to_.embeddings = in_groups((16 + head + 1) / 2, 0, 0);
     to_.name += fmt::format(", {} of {}", only_experts ? "experts" : "matrices", name);
     note_exceptions(only_experts);
     note_unread(is_mlx);
@@ -443,14 +446,19 @@ class quantisation {
                                                  "act_per_tensor",
                                                  "do_fuse",
                                                  "fuse_max_seq_len",
-                                                 "modules_to_fuse",
-                                                 "kv_cache_quant_algo"};
+                                                 "modules_to_fuse"};
     for (const auto& [key, value] : *given_.members()) {
       if (value.is_null() || read_.find(key) != read_.end()) continue;
+      if (!is_mlx && value.truth() == false) continue;
       if (std::find(std::begin(of_no_effect), std::end(of_no_effect), key) !=
           std::end(of_no_effect))
         continue;
-      if (is_mlx && value.truth() == false)
+      if (key == "kv_cache_scheme" || key == "kv_cache_quant_algo")
+        to_.noted.add(fmt::format("quantisation: \"{}\" names a type of keys and values: --kv-type "
+                                  "decides here",
+                                  key),
+                      precision::about);
+      else if (is_mlx && value.truth() == false)
         to_.noted.add("quantisation: some matrices are left as they are", precision::at_least);
       else if (is_mlx && value.members() != nullptr)
         to_.noted.add("quantisation: some matrices have bits of their own", precision::about);

@@ -237,6 +237,55 @@ TEST_CASE("weights in fewer bits") {
               R"({"group_0":{"weights":{"num_bits":8}}}})") == matrices + norms);
 }
 
+TEST_CASE("ways to quantise, by the bits of a weight") {
+  const auto stored = [](const std::string& of) {
+    const auto parsed = parse_config(config(R"("model_type":"llama",)" + of));
+    REQUIRE(parsed);
+    return parsed->stored;
+  };
+  const auto bits = [&stored](const std::string& of) {
+    parameter_count count;
+    count.matrices = 16'000;
+    const auto bytes = bytes_of(count, stored(of));
+    REQUIRE(bytes);
+    return static_cast<double>(*bytes) * 8 / 16'000;
+  };
+  CHECK(bits(R"("quantization":{"bits":4,"group_size":64})") == doctest::Approx(4.5));
+  CHECK(bits(R"("quantization":{"bits":4,"group_size":32,"mode":"mxfp4"})") ==
+        doctest::Approx(4.25));
+  CHECK(bits(R"("quantization_config":{"quant_method":"modelopt","quant_algo":"NVFP4",)"
+             R"("group_size":16})") == doctest::Approx(4.5));
+  CHECK(bits(R"("quantization_config":{"quant_method":"modelopt","quant_algo":"FP8"})") ==
+        doctest::Approx(8));
+  CHECK(bits(R"("quantization_config":{"quant_method":"exl2","bits":4.25})") ==
+        doctest::Approx(4.25));
+  CHECK(bits(R"("quantization_config":{"quant_method":"compressed-tensors","config_groups":)"
+             R"({"group_0":{"weights":{"num_bits":4,"type":"float","group_size":16}}}})") ==
+        doctest::Approx(4.5));
+  // The embedding as well in MLX; the output in ExLlama.
+  CHECK(stored(R"("quantization":{"bits":4,"group_size":64})").embeddings.element_bits == 4);
+  CHECK(stored(R"("quantization_config":{"quant_method":"exl3","bits":3.0,"head_bits":6})")
+            .embeddings.element_bits == 11);
+}
+
+TEST_CASE("what a way to quantise leaves out or has in addition is named") {
+  const auto is = [](const std::string& of) {
+    const auto parsed = parse_config(
+        config(R"("model_type":"llama","quantization_config":{"quant_method":"gptq","bits":4,)"
+               R"("group_size":128)" +
+               of + "}"));
+    REQUIRE(parsed);
+    return parsed->stored.noted.is;
+  };
+  CHECK(is("") == precision::counted);
+  CHECK(is(R"(,"desc_act":true,"lm_head":false,"modules_to_not_convert":["lm_head"])") ==
+        precision::counted);
+  CHECK(is(R"(,"modules_to_not_convert":["model.layers.0.mlp.up_proj"])") == precision::at_least);
+  CHECK(is(R"(,"lm_head":true)") == precision::about);
+  CHECK(is(R"(,"new":1)") == precision::about);
+  CHECK(is(R"(,"kv_cache_scheme":{"num_bits":8})") == precision::about);
+}
+
 TEST_CASE("parameters that some have beside, by hand") {
   const auto all = [](const std::string& text) {
     const auto parsed = parse_config(text);

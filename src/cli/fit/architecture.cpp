@@ -263,219 +263,79 @@ constexpr default_value defaults[] = {
     {"mistral", "vocab_size", 32000, true},
 };
 
-bool has_word(std::string_view words, std::string_view wanted) {
+// Calls `is` for each of the words, which blanks separate, until it returns true.
+template <class Is>
+bool any_word(std::string_view words, const Is& is) {
   while (!words.empty()) {
     const auto word = words.substr(0, words.find(' '));
-    if (word == wanted && !wanted.empty()) return true;
+    if (is(word)) return true;
     words.remove_prefix(std::min(words.size(), word.size() + 1));
   }
   return false;
 }
 
-// Whether a pattern matches; '*' at its end stands for anything.
-bool matches(std::string_view pattern, std::string_view key) {
-  if (!pattern.ends_with('*')) return key == pattern;
-  return key.starts_with(pattern.substr(0, pattern.size() - 1));
+bool has_word(std::string_view words, std::string_view wanted) {
+  return !wanted.empty() && any_word(words, [wanted](auto word) { return word == wanted; });
 }
 
-template <class List>
-bool matches_any(const List& patterns, std::string_view key) {
-  return std::any_of(std::begin(patterns), std::end(patterns),
-                     [key](std::string_view each) { return matches(each, key); });
-}
-
-template <class List>
-bool contains_any(const List& parts, std::string_view key) {
-  return std::any_of(std::begin(parts), std::end(parts), [key](std::string_view each) {
-    return key.find(each) != std::string_view::npos;
+// '*' at the end of a pattern stands for anything.
+bool matches_any(std::string_view patterns, std::string_view key) {
+  return any_word(patterns, [key](std::string_view each) {
+    return each.ends_with('*') ? key.starts_with(each.substr(0, each.size() - 1)) : key == each;
   });
 }
 
+bool contains_any(std::string_view parts, std::string_view key) {
+  return any_word(parts, [key](auto each) { return key.find(each) != std::string_view::npos; });
+}
+
 // Words of keys that describe attention, states, experts, windows and caches.
-constexpr std::string_view of_memory[] = {
-    "attention",  "attn",     "head",     "kv",     "key",     "value",       "window",
-    "sliding",    "chunk",    "swa",      "expert", "moe",     "ssm",         "mamba",
-    "conv",       "state",    "recurr",   "linear", "delta",   "lora",        "rank",
-    "index",      "compress", "cache",    "nextn",  "predict", "mtp",         "layer_type",
-    "block_type", "hybrid",   "interval", "wkv",    "kda",     "token_shift", "latent",
-    "memory",     "quant",    "pattern",  "shared", "global"};
+constexpr std::string_view of_memory =
+    "attention attn head kv key value window sliding chunk swa expert moe ssm mamba conv state "
+    "recurr linear delta lora rank index compress cache nextn predict mtp layer_type block_type "
+    "hybrid interval wkv kda token_shift latent memory quant pattern shared global";
 
 // Keys of those that change numbers, not sizes; or weights alone, which are in the file.
-constexpr std::string_view of_no_effect_in_gguf[] = {"attention.layer_norm_epsilon",
-                                                     "attention.layer_norm_rms_epsilon",
-                                                     "attention.group_norm_*",
-                                                     "attention.scale",
-                                                     "attention.output_scale",
-                                                     "attention.value_scale",
-                                                     "attention.temperature_*",
-                                                     "attention.max_alibi_bias",
-                                                     "attention.clamp_kqv",
-                                                     "attention.q_lora_rank",
-                                                     "attention.output_lora_rank",
-                                                     "attention.output_group_count",
-                                                     "attention.compress_rope_freq_base",
-                                                     "attention.gate_lora_rank",
-                                                     "attention.decay_lora_rank",
-                                                     "attention.iclr_lora_rank",
-                                                     "attention.value_residual_mix_lora_rank",
-                                                     "attention.relative_buckets_count",
-                                                     "attention.indexer.head_count",
-                                                     "attention.indexer.top_k",
-                                                     "attention.use_norm",
-                                                     "attention.sigmoid_scale",
-                                                     "attn_logit_softcapping",
-                                                     "router_logit_softcapping",
-                                                     "expert_weights_scale",
-                                                     "expert_weights_norm",
-                                                     "expert_gating_func",
-                                                     "expert_group_count",
-                                                     "expert_group_used_count",
-                                                     "expert_group_scale",
-                                                     "experts_per_group",
-                                                     "moe_every_n_layers",
-                                                     "moe_latent_size",
-                                                     "interleave_moe_layer_step",
-                                                     "ssm.time_step_rank",
-                                                     "ssm.dt_b_c_rms",
-                                                     "rope.*",
-                                                     "swiglu_clamp_*",
-                                                     "expert_chunk_feed_forward_length",
-                                                     "time_mix_extra_dim",
-                                                     "time_decay_extra_dim",
-                                                     "rescale_every_n_layers",
-                                                     "decoder_start_token_id"};
+constexpr std::string_view of_no_effect_in_gguf =
+    "attention.layer_norm_epsilon attention.layer_norm_rms_epsilon attention.group_norm_* "
+    "attention.scale attention.output_scale attention.value_scale attention.temperature_* "
+    "attention.max_alibi_bias attention.clamp_kqv attention.q_lora_rank "
+    "attention.output_lora_rank attention.output_group_count attention.compress_rope_freq_base "
+    "attention.gate_lora_rank attention.decay_lora_rank attention.iclr_lora_rank "
+    "attention.value_residual_mix_lora_rank attention.relative_buckets_count "
+    "attention.indexer.head_count attention.indexer.top_k attention.use_norm "
+    "attention.sigmoid_scale attn_logit_softcapping router_logit_softcapping expert_weights_scale "
+    "expert_weights_norm expert_gating_func expert_group_count expert_group_used_count "
+    "expert_group_scale experts_per_group moe_every_n_layers moe_latent_size "
+    "interleave_moe_layer_step ssm.time_step_rank ssm.dt_b_c_rms rope.* swiglu_clamp_* "
+    "expert_chunk_feed_forward_length time_mix_extra_dim time_decay_extra_dim "
+    "rescale_every_n_layers decoder_start_token_id";
 
-constexpr std::string_view of_no_effect_in_config[] = {"attention_dropout",
-                                                       "attn_dropout",
-                                                       "attn_pdrop",
-                                                       "attention_probs_dropout_prob",
-                                                       "_attn_implementation*",
-                                                       "attn_implementation",
-                                                       "attention_multiplier",
-                                                       "attention_softcap",
-                                                       "attn_logit_softcapping",
-                                                       "attn_output_gate",
-                                                       "attn_scale",
-                                                       "attn_temperature_tuning",
-                                                       "attention_out_bias",
-                                                       "attention_qkv_bias",
-                                                       "attention_in_multiplier",
-                                                       "attention_out_multiplier",
-                                                       "attention_value_scale",
-                                                       "attention_invalid_*",
-                                                       "add_swa_attention_sink_bias",
-                                                       "add_full_attention_sink_bias",
-                                                       "add_qkv_bias",
-                                                       "qkv_bias",
-                                                       "qk_*norm*",
-                                                       "use_qk_norm*",
-                                                       "qk_head_dim",
-                                                       "query_pre_attn_scalar",
-                                                       "floor_scale",
-                                                       "head_dropout",
-                                                       "lm_head_multiplier",
-                                                       "key_multiplier",
-                                                       "use_cache",
-                                                       "cache_implementation",
-                                                       "use_mamba_kernels",
-                                                       "mamba_chunk_size",
-                                                       "chunk_size",
-                                                       "mamba_conv_bias",
-                                                       "mamba_proj_bias",
-                                                       "mamba_dt_*",
-                                                       "mamba_rms_norm",
-                                                       "mamba_norm_before_gate",
-                                                       "mamba_hidden_act",
-                                                       "mamba_use_mlp",
-                                                       "mamba_ssm_cache_dtype",
-                                                       "mamba_ssm_dtype",
-                                                       "use_conv_bias",
-                                                       "conv_bias",
-                                                       "conv_dim*",
-                                                       "conv_use_xavier_init",
-                                                       "use_conv1d",
-                                                       "ssm_*multiplier*",
-                                                       "ssm_in_multiplier",
-                                                       "ssm_out_multiplier",
-                                                       "ssm_multipliers",
-                                                       "residual_in_fp32",
-                                                       "moe_router_*",
-                                                       "moe_aux_loss*",
-                                                       "moe_z_loss*",
-                                                       "moe_loss*",
-                                                       "moe_jitter*",
-                                                       "moe_normalize_expert_weights",
-                                                       "moe_act*",
-                                                       "moe_grouped*",
-                                                       "router_*",
-                                                       "output_router_logits",
-                                                       "use_expert_bias",
-                                                       "use_moe",
-                                                       "expert_dropout",
-                                                       "use_bidirectional_attention",
-                                                       "activation_sparsity_pattern",
-                                                       "laurel_rank",
-                                                       "mtp_use_*",
-                                                       "mtp_transformer_layers",
-                                                       "use_mtp",
-                                                       "mtp_loss*",
-                                                       "mtp_hybrid_override_pattern",
-                                                       "shared_moe_mode",
-                                                       "swa_rope_*",
-                                                       "attention_projection_layout",
-                                                       "hybrid_block_size",
-                                                       "num_expert_group",
-                                                       "moe_renormalize",
-                                                       "moe_capacity",
-                                                       "moe_gate",
-                                                       "moe_use_aux_free",
-                                                       "moe_group_score*",
-                                                       "seq_aux",
-                                                       "num_hash_layers",
-                                                       "mlp_bias",
-                                                       "no_rope_layer_interval",
-                                                       "interleave_sliding_window",
-                                                       "rotary_*",
-                                                       "rope_*",
-                                                       "head_hidden*",
-                                                       "num_key_value_groups",
-                                                       "return_dict",
-                                                       "output_*",
-                                                       "clip_qkv",
-                                                       "attn_uses_sequence_id",
-                                                       "alibi*",
-                                                       "attn_impl*",
-                                                       "softmax_scale",
-                                                       "prefix_lm",
-                                                       "qk_ln",
-                                                       "sliding_window_layers",
-                                                       "norm_topk_prob",
-                                                       "shared_expert_gate",
-                                                       "route_scale",
-                                                       "rope_interleave",
-                                                       "indexer_rope_interleave",
-                                                       "index_topk",
-                                                       "index_topk_freq",
-                                                       "index_n_heads",
-                                                       "index_skip_topk_offset",
-                                                       "compress_rope_theta",
-                                                       "o_lora_rank",
-                                                       "full_attn_mod",
-                                                       "attention_type",
-                                                       "attn_type",
-                                                       "attention_mode",
-                                                       "no_kv*",
-                                                       "layernorm_*",
-                                                       "pad_token_index",
-                                                       "image_token_index",
-                                                       "video_token_index",
-                                                       "vision_feature_*",
-                                                       "vision_*",
-                                                       "audio_*",
-                                                       "image_*",
-                                                       "video_*",
-                                                       "boa_token_index",
-                                                       "eoa_token_index"};
+constexpr std::string_view of_no_effect_in_config =
+    "attention_dropout attn_dropout attn_pdrop attention_probs_dropout_prob _attn_implementation* "
+    "attn_implementation attention_multiplier attention_softcap attn_logit_softcapping "
+    "attn_output_gate attn_scale attn_temperature_tuning attention_out_bias attention_qkv_bias "
+    "attention_in_multiplier attention_out_multiplier attention_value_scale attention_invalid_* "
+    "add_swa_attention_sink_bias add_full_attention_sink_bias add_qkv_bias qkv_bias qk_*norm* "
+    "use_qk_norm* qk_head_dim query_pre_attn_scalar floor_scale head_dropout lm_head_multiplier "
+    "key_multiplier use_cache cache_implementation use_mamba_kernels mamba_chunk_size chunk_size "
+    "mamba_conv_bias mamba_proj_bias mamba_dt_* mamba_rms_norm mamba_norm_before_gate "
+    "mamba_hidden_act mamba_use_mlp mamba_ssm_cache_dtype mamba_ssm_dtype use_conv_bias conv_bias "
+    "conv_dim* conv_use_xavier_init use_conv1d ssm_*multiplier* ssm_in_multiplier "
+    "ssm_out_multiplier ssm_multipliers residual_in_fp32 moe_router_* moe_aux_loss* moe_z_loss* "
+    "moe_loss* moe_jitter* moe_normalize_expert_weights moe_act* moe_grouped* router_* "
+    "output_router_logits use_expert_bias use_moe expert_dropout use_bidirectional_attention "
+    "activation_sparsity_pattern laurel_rank mtp_use_* mtp_transformer_layers use_mtp mtp_loss* "
+    "mtp_hybrid_override_pattern shared_moe_mode swa_rope_* attention_projection_layout "
+    "hybrid_block_size num_expert_group moe_renormalize moe_capacity moe_gate moe_use_aux_free "
+    "moe_group_score* seq_aux num_hash_layers mlp_bias no_rope_layer_interval "
+    "interleave_sliding_window rotary_* rope_* head_hidden* num_key_value_groups return_dict "
+    "output_* clip_qkv attn_uses_sequence_id alibi* attn_impl* softmax_scale prefix_lm qk_ln "
+    "sliding_window_layers norm_topk_prob shared_expert_gate route_scale rope_interleave "
+    "indexer_rope_interleave index_topk index_topk_freq index_n_heads index_skip_topk_offset "
+    "compress_rope_theta o_lora_rank full_attn_mod attention_type attn_type attention_mode no_kv* "
+    "layernorm_* pad_token_index image_token_index video_token_index vision_feature_* vision_* "
+    "audio_* image_* video_* boa_token_index eoa_token_index";
 
 }  // namespace
 

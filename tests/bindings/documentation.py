@@ -84,8 +84,8 @@ def problems(page, text, library, wanted, compiler):
                 yield f"{page}:{line}: status {status}: {reported}"
             elif expected is not None and reported != expected:
                 yield f"{page}:{line}: prints\n{reported}and not\n{expected}"
-            elif is_program(code):
-                for problem in on_machines.problems(on_machines.program_of(code), [f"{name}/block"]):
+            elif is_program(code) and (known := on_machines.program_of(code)):
+                for problem in on_machines.problems(known, [f"{name}/block"]):
                     yield f"{page}:{line}: {problem}"
             else:
                 for problem in on_machines.failures([f"{name}/block"]):

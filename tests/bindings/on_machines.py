@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """on_machines.py PROGRAM COMMAND...: COMMAND, which is PROGRAM in some language, prints on each machine of
 examples/machines what its file determines, or that a value is not known. PROGRAM is `memory`, `first` (the first
-program of a page) or `first_c` (that in C)."""
+program of a page), `first_c` (that in C) or `free_c` (its GPUs alone)."""
 import copy
 import json
 import os
@@ -85,6 +85,10 @@ def first_c(machine):
         left = free(device)
         lines.append(f"GPU {index}: " + ("free memory is not known" if left is None else f"{left} bytes free"))
     return "\n".join(lines) + "\n"
+
+
+def free_c(machine):
+    return first_c(machine).split("\n", 1)[1]
 
 
 def free_memory(machine, wanted):
@@ -175,12 +179,16 @@ def failures(command, allowed=r"(?!)", **options):
 
 
 def program_of(code):
-    """Which program a block of a page is."""
-    return memory if "available" in code else first_c if "hmn_context_create" in code else first
+    """Which program a block of a page is; None: none of these."""
+    if "hmn_tracker" in code:
+        return None
+    if "hmn_context_create" in code:
+        return first_c if "hmn_process_memory" in code else free_c
+    return memory if "available" in code else first
 
 
 def main():
-    found = list(problems({"memory": memory, "first": first, "first_c": first_c}[sys.argv[1]], sys.argv[2:]))
+    found = list(problems({"memory": memory, "first": first, "first_c": first_c, "free_c": free_c}[sys.argv[1]], sys.argv[2:]))
     print(*found, sep="\n")
     return 1 if found else 0
 

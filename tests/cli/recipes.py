@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The commands of docs/recipes.md and the README run, on every example machine and on this one."""
+"""The commands of docs/recipes.md and the README run, on every example machine and on this one; those of docs/tutorial.md
+print what is shown."""
 import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import unittest
 
-from command import COMMAND, MACHINES, SOURCE, Machines, card, environment, main, run, skip_all
+from command import COMMAND, MACHINES, SOURCE, Machines, card, environment, main, run, run_in_terminal, skip_all
 from fit import gguf
 
 
@@ -131,6 +133,7 @@ class Recipes(Machines):
 
     def test_commands_of_the_readme_run(self):
         (self.folder / "examples").symlink_to(SOURCE / "examples")
+        (self.folder / "train.py").touch()
         for line in hmn_lines("README.md"):
             done = self.shell(line, MACHINES / "workstation.json")
             self.assertEqual(done.returncode, 0, (line, done.stderr))
@@ -140,6 +143,22 @@ class Recipes(Machines):
                 if arguments:
                     done = self.shell("hmn " + arguments.group(1))
                     self.assertEqual(done.returncode, 0, (line, done.stderr))
+
+    def test_the_tutorial_shows_what_is_printed(self):
+        """On a terminal of 100 columns. What `hmn run` measures differs each time: its words are compared."""
+        (self.folder / "examples").symlink_to(SOURCE / "examples")
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        steps = re.findall(r"^\$ (hmn .*)\n((?:(?!\$ |```).*\n)*)", (SOURCE / "docs/tutorial.md").read_text(), re.M)
+        self.assertGreater(len(steps), 8)
+        for line, expected in steps:
+            keys = {"NO_COLOR": "1"}
+            if line.startswith("hmn run "):
+                keys["HMN_SIMULATION"] = str(self.machine(devices=[], host="real"))
+            shown = run_in_terminal(*shlex.split(line)[1:], **keys).out
+            if line.startswith("hmn run "):
+                shown, expected = (re.sub(r"PSS .*|>=|[\d.]+", "", text).split() for text in (shown, expected))
+            self.assertEqual(shown, expected, line)
 
 
 if __name__ == "__main__":

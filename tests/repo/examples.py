@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Every language has the same five examples, and what the README shows of them stands there as it is."""
+"""Every language has the same five examples, and docs/bindings/README.md shows one of each as it is."""
 import pathlib
 import re
 
 import tree
 
 PROGRAMS = {"memory", "free_memory", "before_after", "fit", "watch"}
+PAGE = "docs/bindings/README.md"
 FENCES = {"cpp": "cpp", "csharp": "csharp", "go": "go", "lua": "lua", "python": "python"}
 
 
@@ -20,7 +21,7 @@ def sources(root, language):
 
 
 def violations(root):
-    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", tree.text(root, "README.md"), re.S | re.M)
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", tree.text(root, PAGE), re.S | re.M)
     folders = sorted(path.name for path in (pathlib.Path(root) / "examples").iterdir()
                      if path.is_dir() and path.name not in ("machines", "models"))
     for language in folders:
@@ -33,15 +34,15 @@ def violations(root):
         texts = {shown(tree.text(root, path)) for path in found}
         of_language = [text.strip() for fence, text in blocks if fence == FENCES[language]]
         if not of_language:
-            yield f"README.md shows nothing of examples/{language}"
+            yield f"{PAGE} shows nothing of examples/{language}"
         for text in of_language:
             if text not in texts:
-                yield f"README.md: a program in {language} is none of examples/{language}: {text[:40]!r}"
+                yield f"{PAGE}: a program in {language} is none of examples/{language}: {text[:40]!r}"
 
 
 LICENCE = "# SPDX-License-Identifier: MIT OR Apache-2.0\n"
 CLEAN = {
-    "README.md": "```sh\nls\n```\n```python\n\"\"\"Free memory.\"\"\"\nprint(1)\n```\n",
+    PAGE: "```sh\nls\n```\n```python\n\"\"\"Free memory.\"\"\"\nprint(1)\n```\n",
     "examples/machines/a.json": "{}",
     "examples/models/a.json": "{}",
     "examples/python/memory.py": LICENCE + "print(0)\n",
@@ -54,6 +55,6 @@ CLEAN = {
 }
 PLANTED = [
     ({"examples/python/free_memory.py": LICENCE + "print(2)\n"}, "is none of examples/python"),
-    ({"README.md": ""}, "shows nothing of examples/python"),
+    ({PAGE: ""}, "shows nothing of examples/python"),
     ({"examples/go/memory/main.go": ""}, "examples/go: no before_after"),
 ]

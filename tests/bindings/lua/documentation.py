@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """documentation.py INTERPRETER ROOT: each Lua block of docs/bindings/lua.md runs on the machine workstation.json, and
 prints what is in the text block that follows. A block of another Lua (```lua 5.4) is left out. Each runs on the other
-machines of examples/machines, too; README's program is that of examples."""
+machines of examples/machines, too."""
 import os
 import pathlib
 import re

@@ -13,7 +13,7 @@ from support import ABI, MACHINES, ROOT, Case, run_suite
 sys.path.append(str(ROOT / "tests/bindings"))
 import on_machines
 
-PAGES = ("docs/bindings/python.md", "bindings/python/README.md", "README.md")
+PAGES = ("docs/bindings/python.md", "bindings/python/README.md", "docs/bindings/README.md")
 
 
 def blocks(page):

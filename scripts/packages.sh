@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
 # Sourced by run and test. need_packages PACKAGE[=COMMAND]... installs missing packages. An existing
-# COMMAND replaces its package.
+# COMMAND replaces its package. With ask=yes it asks first, if there is a terminal to ask on.
 
 missing_packages() {
   for wanted; do
@@ -28,16 +28,47 @@ as_root() {
   fi
 }
 
+# Prints how the system installs what builds hmn, if it is none of Debian's.
+other_install() {
+  if command -v dnf >/dev/null; then
+    echo "dnf install gcc-c++ cmake ninja-build fmt-devel cli11-devel json-devel ncurses-devel" \
+      "libmicrohttpd-devel gnutls-devel yaml-cpp-devel libxcrypt-devel"
+  elif command -v pacman >/dev/null; then
+    echo "pacman -S gcc cmake ninja fmt cli11 nlohmann-json ncurses libmicrohttpd gnutls yaml-cpp libxcrypt"
+  elif command -v apk >/dev/null; then
+    echo "apk add g++ cmake samurai fmt-dev cli11-dev nlohmann-json ncurses-dev ncurses-static" \
+      "libmicrohttpd-dev gnutls-dev yaml-cpp-dev"
+  elif command -v brew >/dev/null; then
+    echo "brew install cmake ninja fmt cli11 nlohmann-json libmicrohttpd gnutls yaml-cpp"
+  fi
+}
+
+# Asks whether to install; yes without a terminal, where nobody can answer.
+may_install() {
+  if [ "${ask:-no}" = no ] || ! [ -t 0 ] || ! [ -t 2 ]; then
+    return 0
+  fi
+  printf 'hypomnesis: needs these packages:%s\nInstall them with apt-get? [Y/n] ' "$1" >&2
+  read -r answer || answer=n
+  case $answer in "" | [Yy]*) return 0 ;; *) return 1 ;; esac
+}
+
 need_packages() {
   if ! command -v dpkg-query >/dev/null; then
-    echo "hypomnesis: not a Debian system; these packages' contents are needed: $*" >&2
+    known=$(other_install)
+    echo "hypomnesis: not a Debian system; needed are ${known:-the contents of these packages: $*}" >&2
     return 0
   fi
   missing=$(missing_packages "$@")
   if [ -z "$missing" ]; then
     return 0
   fi
-  echo "hypomnesis: installing$missing" >&2
+  if may_install "$missing"; then
+    echo "hypomnesis: installing$missing" >&2
+  else
+    echo "hypomnesis: not installed; as root run: apt-get install$missing" >&2
+    return 1
+  fi
   # shellcheck disable=SC2086
   if as_root apt-get -qq update >&2 &&
     as_root env DEBIAN_FRONTEND=noninteractive \

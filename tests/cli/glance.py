@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """`hmn` and `hmn watch` on a terminal, as tmux shows them."""
+import importlib.machinery
+import importlib.util
 import re
 import time
 
-from command import GIB, MACHINES, Machines, card, frame, main
+from command import COMMAND, GIB, MACHINES, SOURCE, Machines, card, frame, main
 
 WIDTHS = (60, 80, 120, 200)
 H100 = "NVIDIA H100 80GB HBM3"
@@ -20,6 +22,13 @@ def gpu(name=H100, **keys):
 
 def process(pid, used, uid=1000):
     return {"pid": pid, "used": used, "name": "x", "uid": uid}
+
+
+def draw_screens():
+    loader = importlib.machinery.SourceFileLoader("draw_screens", str(SOURCE / "scripts/draw-screens"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("draw_screens", loader))
+    loader.exec_module(module)
+    return module
 
 
 def values_of(line):
@@ -41,6 +50,17 @@ class Glance(Machines):
         rows = lines[begin:begin + count]
         self.assertEqual([int(row.split()[0]) for row in rows], list(range(count)), lines)
         return rows, lines
+
+    def test_the_picture_of_the_readme_is_what_is_shown(self):
+        draw = draw_screens()
+        name, words, rows, _, keys = draw.SCREENS[0]
+        command = [*COMMAND, *words, "--machine", str(self.machine(draw.machine()))]
+        expected = (SOURCE / "docs/images" / f"{name}.svg").read_text()
+        for seconds in (1, 5, 20):  # on a busy machine it takes longer
+            drawn = draw.drawing(draw.frame(command, rows, seconds, keys))
+            if drawn == expected:
+                break
+        self.assertEqual(drawn, expected)
 
     def test_one_row_has_every_value_at_each_width(self):
         machine = {"host": HOST, "devices": [gpu(processes=[process(7, "32GiB")])]}

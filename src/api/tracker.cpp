@@ -146,7 +146,7 @@ hmn_status hmn_tracker_tag(hmn_tracker* handle, const char* name, uint32_t* out,
     if (out == nullptr) return null_argument("out is NULL");
     const tag_name kept((std::string_view(name)));
     if (kept.empty() || kept.view() != name) {
-      return null_argument("name is empty, longer than 63 bytes or no UTF-8");
+      return null_argument("name is empty, longer than 63 bytes or not UTF-8");
     }
     result<std::uint32_t> tag = t.tag(kept.view());
     if (!tag) return tag.why();

@@ -20,14 +20,14 @@ constexpr sentence sentences[] = {
     {"ermission denied", about::tool, status::permission, "it needs more rights"},
     {"rsmi_init", about::tool, status::backend, "update ROCm to fit the driver"},
     {"expected value is 0", about::tool, status::backend, "update ROCm to fit the driver"},
-    {"Error:", about::tool, status::backend, "its installation is not whole"},
+    {"Error:", about::tool, status::backend, "its installation is incomplete"},
     {"an not find a device", about::tool, status::no_device, "it is gone"},
     {"unrecognized arguments", about::tool, status::unsupported, "update ROCm"},
     {"invalid choice", about::tool, status::unsupported, "update ROCm"},
     {"is invalid", about::tool, status::unsupported, "update ROCm"},
-    {"No DRM devices", about::nothing, status::no_device, "look whether amdgpu has the card"},
-    {"No AMD GPUs", about::nothing, status::no_device, "look whether amdgpu has the card"},
-    {"No JSON data", about::nothing, status::no_device, "look whether amdgpu has the card"},
+    {"No DRM devices", about::nothing, status::no_device, "check that amdgpu has the card"},
+    {"No AMD GPUs", about::nothing, status::no_device, "check that amdgpu has the card"},
+    {"No JSON data", about::nothing, status::no_device, "check that amdgpu has the card"},
     {"required groups", about::warning, status::permission, "add the user to the groups"},
     {"low-power state", about::warning, status::asleep, "values of that card may be missing"},
 };
@@ -115,8 +115,8 @@ class reader {
 
   void broken(const json::syntax_error& e) {
     if (e.key.empty()) return;  // a line of words in brackets
-    note_list({}, status::backend, "its answer breaks off or makes no sense");
-    problem({d_.tool.name, "'s answer breaks off or makes no sense after the key \"",
+    note_list({}, status::backend, "its output is incomplete or invalid");
+    problem({d_.tool.name, "'s output is incomplete or invalid after the key \"",
              text<64>(e.key).view(), "\" in line ", e.line, ": ", e.what});
   }
 

@@ -148,7 +148,7 @@ failure drm_source::why_asleep(const card& c) {
   if (c.is_resting) {
     return fail_by(c)(
         status::asleep,
-        "an idle device is left alone for a while, so that it can sleep; values are of before");
+        "an idle device is not read for a while, so that it can sleep; these are earlier values");
   }
   if (c.state_error != 0) {
     return sysfs::unreadable(c.by->from(), c.state_error, c.folder.view(), "power/runtime_status");
@@ -259,7 +259,7 @@ result<card_load> card_visit::load() {
 }
 
 failure card_visit::why_no_load() const {
-  failure why = fail_by(of_)(status::unsupported, "no process that can be seen uses the device");
+  failure why = fail_by(of_)(status::unsupported, "no visible process uses the device");
   for (const client& c : in_.walks_.now().all()) {
     if (c.key.card != of_.number) continue;
     if (c.engine_count != 0) return needs_two_readings(of_);

@@ -60,7 +60,7 @@ std::optional<std::uint64_t> merged(std::optional<std::uint64_t> a, std::optiona
 
 std::string_view why_no_use(status code) {
   if (code == status::permission) return "nvidia-smi may not report the memory of this process";
-  if (code != status::unsupported) return "nvidia-smi's value for this process is no number";
+  if (code != status::unsupported) return "nvidia-smi's value for this process is not a number";
   return "memory of this process is not reported by the driver; under WDDM (Windows, WSL) it never "
          "is";
 }

@@ -72,9 +72,9 @@ class collector {
   result<void> finish(bool is_sure) {
     if (refused_ == wanted_) return std::move(last_);
     if (left_ == 0) return {};
-    const failure why =
-        is_sure ? fail(status::unsupported, "not supported by this board")
-                : fail(status::backend, "not all of this board's sensors could be looked at");
+    const failure why = is_sure
+                            ? fail(status::unsupported, "not supported by this board")
+                            : fail(status::backend, "not all sensors of this board could be read");
     if ((left_ | refused_) == wanted_) return why;
     diagnose(r_, why, subject::telemetry, left_);
     return {};

@@ -200,7 +200,7 @@ section devices(const session& in, const evidence& seen) {
   section out{"GPUs", {}};
   for (const auto& [index, each] : examine_devices(in, seen))
     out.findings.push_back(measured(each, seen.at));
-  if (out.findings.empty()) out.findings.push_back(note("none is measured"));
+  if (out.findings.empty()) out.findings.push_back(note("no GPU is measured"));
   return out;
 }
 

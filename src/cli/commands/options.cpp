@@ -45,9 +45,13 @@ struct texts {
 constexpr const char* summary_examples =
     "Examples:\n"
     "  hmn                                  RAM and each GPU at a glance\n"
+    "  hmn top                              the same on a screen that changes\n"
     "  hmn --json | jq '.[].free_bytes'     free bytes of each GPU\n"
     "  hmn --machine workstation            a simulated machine\n"
     "  hmn ps --sort ram                    GPU processes by host RAM\n"
+    "\n"
+    "In tables - is a value that the device or its driver does not have, ? one that\n"
+    "is not known; hmn doctor has the reasons.\n"
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn(1).";
 
@@ -433,7 +437,7 @@ expected<outcome> outcome_of(const CLI::App& app, const texts& given, const word
   return outcome(*std::move(parsed));
 }
 
-constexpr const char* hmn_purpose = "Measures host memory and GPU memory.";
+constexpr const char* hmn_purpose = "Show the memory of this machine and its GPUs, and who uses it";
 
 expected<outcome> parse_all(const words_given& line) {
   CLI::App app(hmn_purpose, "hmn");

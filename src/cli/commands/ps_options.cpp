@@ -47,7 +47,8 @@ const char* const ps_examples =
     "\n"
     "Columns: pid, name, vram, shared, ram, device, type, user, load, container,\n"
     "nspid, command; peak: the highest use that the driver has accounted (NVIDIA's\n"
-    "accounting mode, which root enables), else unknown.\n"
+    "accounting mode, which root enables), else unknown. A value that the device or\n"
+    "its driver does not have is -, one that is not known ?.\n"
     "\n"
     "Exit status: 0 done (also when the list is empty), 1 failed, no such device or\n"
     "process, 2 wrong usage. See hmn-ps(1).";

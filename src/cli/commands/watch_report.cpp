@@ -143,7 +143,7 @@ std::string watch_summary(const watched& all, const hypomnesis::spill_info& spil
     text += peaks_table(all, as);
     return all.forgotten() == 0
                ? text
-               : text + fmt::format("and {} more that left long ago\n", all.forgotten());
+               : text + fmt::format("and {} more that exited earlier\n", all.forgotten());
   }
   constexpr const char* form = "{:<18} {:>7} {:<15} {:>13} {:>9} {:>15} {:>11}\n";
   text += fmt::format(fmt::runtime(form), "hmn watch: per-PID", "PID", "NAME", "BASELINE VRAM",
@@ -153,7 +153,7 @@ std::string watch_summary(const watched& all, const hypomnesis::spill_info& spil
                         size_or(each.used.baseline), size_or(each.used.peak),
                         size_or(each.shared.baseline), size_or(each.shared.peak));
   if (all.forgotten() > 0)
-    text += fmt::format("{:<18} and {} more that left long ago\n", "", all.forgotten());
+    text += fmt::format("{:<18} and {} more that exited earlier\n", "", all.forgotten());
   return text;
 }
 

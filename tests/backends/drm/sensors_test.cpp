@@ -266,7 +266,7 @@ TEST_CASE("without a load the reason is what it lacks, also at the next reading"
     platform::sleep_ns(120 * platform::ns_per_ms);
     return why();
   };
-  constexpr const char* nobody = "no process that can be seen uses the device";
+  constexpr const char* nobody = "no visible process uses the device";
   constexpr const char* silent = "no client of the device reports engine time";
   constexpr const char* first = "difference of two readings";
   CHECK(mentions(why(), nobody));

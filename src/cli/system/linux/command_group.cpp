@@ -127,7 +127,7 @@ expected<command_group> command_group::make(const roots& in) {
           ? procfs::find_cgroup_v2_mount(read_text_file(in.proc + "/self/mountinfo").value_or(""))
           : std::optional(in.cgroup);
   if (path.empty() || !mount) return failed("control groups of version 2 are not mounted");
-  if (path.find("/..") != std::string::npos) return failed("hmn's control group is out of sight");
+  if (path.find("/..") != std::string::npos) return failed("hmn's control group is not visible");
   const auto home = path == "/" ? *mount : *mount + path;
   const auto above = place_near(home, *mount);
   if (!above) return above.why();

@@ -20,7 +20,7 @@ bool is_of_driver() noexcept {
 void hold_driver() {
   static std::atomic<bool> was_named{false};
   constexpr std::string_view notice =
-      "hmn: a driver's library called exit(): that call stays unanswered\n";
+      "hmn: a driver's library called exit(): that call is left unanswered\n";
   if (!is_of_driver()) return;
   if (!was_named.exchange(true)) {
     [[maybe_unused]] const auto written = write(STDERR_FILENO, notice.data(), notice.size());

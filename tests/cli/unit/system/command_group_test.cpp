@@ -61,7 +61,7 @@ TEST_CASE("why there is no group is told, and none is left behind") {
   machine.write("proc/self/cgroup", "4:memory:/x\n");
   CHECK(lists_pid(why_not(machine), "version 2"));
   machine.write("proc/self/cgroup", "0::/../a\n");
-  CHECK(lists_pid(why_not(machine), "out of sight"));
+  CHECK(lists_pid(why_not(machine), "not visible"));
 
   machine.write("proc/self/cgroup", "0::/user.slice/a.scope\n");
   machine.write("cgroup/user.slice/a.scope/cgroup.procs", "");

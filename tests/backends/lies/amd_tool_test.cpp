@@ -107,7 +107,7 @@ TEST_CASE("rocm-smi: the shape of its answer") {
       {"cut",
        card.substr(0, card.size() - 10),
        {{"used_bytes", "none"}},
-       "breaks off",
+       "incomplete or invalid",
        "not_understood"},
       {"nothing", "", {{"used_bytes", "none"}}, "listed no GPU", "failed"},
       {"words", "all is well\n", {{"used_bytes", "none"}}, "all is well", "failed"},

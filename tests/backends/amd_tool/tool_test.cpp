@@ -152,7 +152,8 @@ TEST_CASE("garbage, nothing, and JSON of something else are refused, each with w
   CHECK(mentions(says("rocm-smi", "printf '\\377\\000\\001garbage\\n'"), "garbage"));
   CHECK(mentions(says("rocm-smi", "exit 0"), "listed no GPU"));
   CHECK(mentions(says("rocm-smi", "echo '{\"a\": 1}'"), "listed no GPU"));
-  CHECK(mentions(says("rocm-smi", "echo '{\"card0\": {\"GPU use (%)\": \"1'"), "incomplete or invalid"));
+  CHECK(mentions(says("rocm-smi", "echo '{\"card0\": {\"GPU use (%)\": \"1'"),
+                 "incomplete or invalid"));
 }
 
 TEST_CASE("no device, said in words, is an empty list with the words as a remark") {

@@ -42,11 +42,26 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
   hmn_gate(header_luajit ${gate}/header_luajit.sh ${include} ${CMAKE_C_COMPILER} luajit ${library})
   hmn_gate_with(HMN_CLANG layout ${gate}/layout.sh ${include} ${HMN_CLANG} ${layouts})
   hmn_gate(consistency ${Python3_EXECUTABLE} -B ${gate}/consistency.py ${PROJECT_SOURCE_DIR})
+  hmn_gate(history ${Python3_EXECUTABLE} -B ${gate}/history.py ${PROJECT_SOURCE_DIR})
   hmn_gate(coverage ${Python3_EXECUTABLE} -B ${gate}/coverage.py ${PROJECT_SOURCE_DIR})
   hmn_gate_with(HMN_CLANG canaries ${Python3_EXECUTABLE} -B ${gate}/canaries.py
     ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${HMN_CLANG} ${HMN_CLANGXX})
-  hmn_gate_once(header header_swig layout consistency coverage)
+  find_program(HMN_ABIDIFF abidiff)
+  mark_as_advanced(HMN_ABIDIFF)
+  set(HMN_REHEARSED FALSE)
+  if(HMN_CLANG AND HMN_ABIDIFF)
+    set(HMN_REHEARSED TRUE)
+  endif()
+  hmn_gate_with(HMN_REHEARSED rehearsal ${Python3_EXECUTABLE} -B ${gate}/rehearsal.py
+    ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${HMN_CLANG})
+  hmn_gate_once(header header_swig layout consistency coverage history rehearsal)
   set_property(TEST abi.canaries APPEND PROPERTY LABELS nightly)
+endif()
+
+# Clients that were linked once run with the library of today; --check links them again.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE
+   AND HMN_BACKEND_SIMULATED)
+  hmn_gate(binaries sh ${gate}/binaries.sh ${PROJECT_SOURCE_DIR} ${library} ${CMAKE_C_COMPILER})
 endif()
 
 # The baselines are of x86_64, and of no use for a library without debug info.

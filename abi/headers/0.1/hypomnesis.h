@@ -8,7 +8,7 @@
  *     hmn_context *context;
  *     hmn_pool pool = HMN_INIT(hmn_pool);
  *     if (hmn_context_create(NULL, &context, NULL) == HMN_OK &&
- *         hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool, NULL) == HMN_OK)
+ *         hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool, NULL) == HMN_OK && pool.present & HMN_POOL_HAS_FREE)
  *         printf("%llu bytes free\n", (unsigned long long)pool.free_bytes);
  *     hmn_context_destroy(context);
  *
@@ -524,15 +524,15 @@ typedef struct hmn_system_memory {
     uint64_t swap_free_bytes;
     uint64_t limit_bytes;      /* the lowest memory limit of this process' control groups, on
                                 * Windows of its job objects; absent when none applies */
-    uint64_t limit_used_bytes; /* memory charged to the group or job with that limit */
+    uint64_t limit_used_bytes; /* memory charged to the group or job with that limit, file cache included */
     uint64_t commit_limit_bytes;
     uint64_t committed_bytes;
     uint32_t pressure;    /* HMN_PRESSURE_*: macOS, Windows; absent on Linux, which has no level */
     uint32_t reserved0;
     double stall_percent; /* of the last 10 s: at least one task waited for memory (Linux: `some avg10`
                            * of /proc/pressure/memory); absent elsewhere */
-    uint64_t usable_bytes; /* what can be allocated now: available_bytes, but no more than the limit
-                            * leaves */
+    uint64_t usable_bytes; /* what can be allocated now: available_bytes, but no more than any
+                            * limit leaves, which includes cache to be given back */
 } hmn_system_memory;
 
 /* Direct readings fill the caller's struct and, in the steady state, allocate nothing (except
@@ -974,7 +974,8 @@ typedef struct hmn_usage {
     uint64_t resident_bytes;
     uint64_t committed_bytes;
     uint64_t allocated_bytes;
-    uint64_t shared_bytes; /* part of used_bytes that other processes hold as well */
+    uint64_t shared_bytes; /* what other processes hold as well; it and purgeable_bytes may be more
+                            * than used_bytes where the driver counts them resident or not */
     uint64_t purgeable_bytes;
     uint64_t evicted_bytes;       /* belongs in device memory, and is not there now */
     uint64_t host_pool_bytes;     /* host RAM mapped for the device (GTT, WDDM shared) */
@@ -1046,8 +1047,11 @@ enum {
 enum {
     HMN_SNAPSHOT_ONE_DEVICE = 1 << 0,  /* only the device device_index */
     HMN_SNAPSHOT_ONE_PROCESS = 1 << 1, /* only the usage rows of pid */
-    HMN_SNAPSHOT_SLOW = 1 << 2         /* also metrics that take more than a few milliseconds; they
+    HMN_SNAPSHOT_SLOW = 1 << 2,        /* also metrics that take more than a few milliseconds; they
                                         * are read last and delay nothing else */
+    HMN_SNAPSHOT_QUICK = 1 << 3        /* without values that take the driver milliseconds (of
+                                        * NVIDIA's the energy, the highest clocks and the load of each
+                                        * process): HMN_REASON_NOT_YET. Not with HMN_SNAPSHOT_SLOW */
 };
 enum { HMN_SNAPSHOT_OPTIONS_SIZE_V1 = 24 };
 /** Options of hmn_snapshot_take. Input; NULL means every default. @since 0.1 */
@@ -1065,7 +1069,9 @@ enum { HMN_SNAPSHOT_INFO_SIZE_V1 = 80 };
 typedef struct hmn_snapshot_info {
     uint32_t struct_size;
     hmn_flags present; /* none yet */
-    hmn_flags notes;   /* HMN_NOTE_*: HMN_NOTE_PARTIAL: a requested value is missing */
+    hmn_flags notes;   /* HMN_NOTE_*: HMN_NOTE_PARTIAL: a requested value is missing;
+                        * HMN_NOTE_LOWER_BOUND: so may devices be, or all values of one: what is
+                        * counted or added up over them is a minimum */
     hmn_flags collect; /* HMN_COLLECT_*: what was requested */
     uint32_t device_count;
     uint32_t pool_count;
@@ -1248,7 +1254,8 @@ typedef struct hmn_sampler_options {
                                    * HMN_NOTE_STALE, their age and a diagnostic (HMN_E_ASLEEP) */
     uint32_t process_interval_ms; /* between snapshots with HMN_COLLECT_PROCESSES, which costs most;
                                    * 0 = 1000. Never more often than interval_ms. `collect` of the
-                                   * snapshots in between has no HMN_COLLECT_PROCESSES.
+                                   * snapshots in between has no HMN_COLLECT_PROCESSES, and they are
+                                   * taken with HMN_SNAPSHOT_QUICK.
                                    * HMN_MS_IMMEDIATE: none are in between. HMN_MS_UNLIMITED:
                                    * HMN_E_RANGE, leave out HMN_COLLECT_PROCESSES instead */
     uint32_t capacity;            /* snapshots kept until they are pulled; when full, the oldest is

@@ -2,81 +2,26 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """canaries.py ROOT CC CXX CLANG CLANGXX: each check of the gate passes a sound library and fails on a
 broken one. A gate that lets one of these through is broken itself."""
-import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
-import header as headers
 import stub
+from scratch import Tree, passes, run
 
-GATE = pathlib.Path(__file__).resolve().parent
 ROOT, CC, CXX, CLANG, CLANGXX = (pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:6])
-LINK = ["-Wl,-z,relro,-z,now,-z,nodelete,-z,defs,-z,noexecstack", "-Wl,--no-undefined-version"]
 SONAME = "libhypomnesis.so.0"
 WRONG_ANSWER, DAMAGED = 1, 3  # exit codes of tests/abi/clients
-
-
-class Tree:
-    """A copy of what the gate reads, and a library made from its header."""
-
-    def __init__(self, folder):
-        self.folder = pathlib.Path(folder)
-        shutil.copytree(ROOT / "include", self.folder / "include")
-        shutil.copytree(ROOT / "abi", self.folder / "abi")
-        (self.folder / "tests/abi").mkdir(parents=True)
-        for layout in (ROOT / "tests/abi").glob("layout_v*.c"):
-            shutil.copy(layout, self.folder / "tests/abi")
-        self.header = self.folder / "include/hypomnesis.h"
-        self.library = self.folder / SONAME
-        self.baseline = self.folder / "x86_64.abi"
-        self.suppressions = self.folder / "suppressions"
-        self.suppressions.write_text("")
-        version = headers.parse(self.header).version
-        frozen = self.folder / "abi/headers" / ".".join(version.split(".")[:2])
-        frozen.mkdir(parents=True, exist_ok=True)
-        shutil.copy(self.header, frozen)
-        (self.folder / "CHANGELOG.md").write_text(f"# Changelog\n\n## [{version}]\n")
-
-    def edit(self, path, pattern, replacement, count=1):
-        text = (self.folder / path).read_text()
-        edited, done = re.subn(pattern, replacement, text, flags=re.S)
-        assert done == count, f"{pattern} is found {done} times in {path}"
-        (self.folder / path).write_text(edited)
-
-    def build(self, extra="", flags=(), link=LINK, soname=SONAME):
-        source = self.folder / "stub.c"
-        source.write_text(stub.source(headers.parse(self.header), extra))
-        run(CC, "-shared", "-fPIC", "-g", "-Og", "-fvisibility=hidden", f"-I{self.folder}/include",
-            f"-Wl,-soname,{soname}", f"-Wl,--version-script={self.folder}/abi/hypomnesis.map",
-            *link, "-o", self.library, source, *flags)
-
-    def remember(self):
-        self.build()
-        run("sh", GATE / "baseline.sh", self.library, self.folder / "include", self.baseline)
-        shutil.copytree(self.folder / "include", self.folder / "before")
-
-
-def run(*command):
-    subprocess.run([str(part) for part in command], check=True)
-
-
-def passes(script, *arguments):
-    interpreter = sys.executable if script.endswith(".py") else "sh"
-    done = subprocess.run([interpreter, GATE / script, *map(str, arguments)], capture_output=True,
-                          check=False, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
-    return done.returncode == 0
 
 
 class Canary(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
-        self.tree = Tree(scratch.name)
+        self.tree = Tree(scratch.name, ROOT, CC)
 
     def compiles(self):
         return passes("header_compiles.sh", self.tree.folder / "include", CC, CXX, CLANG, CLANGXX)

@@ -55,6 +55,11 @@ def check_exports(header, abi):
     yield from both_ways("export", versioned, "hypomnesis.map", listed, "exports.txt")
     if header.version.startswith("0.") and list(nodes) != ["HMN_0"]:
         yield f"before 1.0 the one node is HMN_0, not {', '.join(nodes)}"
+    elif not header.version.startswith("0."):
+        major, minor, _ = header.version.split(".")
+        for node in nodes:
+            if not re.fullmatch(rf"HMN_{major}\.\d+", node) or int(node.split(".")[1]) > int(minor):
+                yield f"the node {node} is of no version up to {header.version}: nodes are HMN_{major}.0 to HMN_{major}.{minor}"
 
 
 def check_registry(header, path, pattern):
@@ -177,6 +182,9 @@ def check_macros(text):
     for name in re.findall(r"^\s*#\s*include\s+(\S+)", text, re.M):
         if name != "<stdint.h>":
             yield f"the header includes {name}"
+    for what in re.findall(r"#\s*pragma\s+(\w+)|_Pragma|__pragma|\b_?[Aa]lignas\b|\bpacked\b|\baligned\b",
+                           re.sub(r"/\*.*?\*/", "", text, flags=re.S)):
+        yield f"the header packs or aligns its structs ({what or 'an attribute'}): every compiler must lay them out alike"
 
 
 def check_layouts(header, layouts):

@@ -68,6 +68,8 @@ class Header:
     structs: dict[str, Struct]
     handles: list[str]
     functions: dict[str, Function]
+    macros: dict[str, str]    # numbers, and how functions are called
+    typedefs: dict[str, str]
 
 
 def parse(path):
@@ -81,7 +83,15 @@ def parse(path):
         enumerations=_enumerations(text),
         structs=_structs(text),
         handles=re.findall(r"typedef struct (\w+) \1;", code),
-        functions=_functions(text))
+        functions=_functions(text),
+        macros=_macros(code),
+        typedefs={name: type_ for type_, name in re.findall(r"^typedef (\w+) (\w+);", code, re.M)})
+
+
+def _macros(code):
+    macros = dict(re.findall(r"^#\s*define (HMN_(?!VERSION_)\w+) ((?:0x)?[0-9a-f]+u?)\s*$", code, re.M))
+    macros["HMN_CALL"] = " or ".join(re.findall(r"^#\s*define HMN_CALL *(\w*)", code, re.M))
+    return macros
 
 
 def _version(code):

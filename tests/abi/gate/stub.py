@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """stub.py HEADER: C text of a library that declares what the header declares and does nothing."""
+import pathlib
+import subprocess
 import sys
 
 import header as headers
@@ -17,6 +19,28 @@ def source(header, extra=""):
         value = {"void": "", "const char *": 'return "";'}.get(function.result, "return 0;")
         lines.append(f"HMN_FN({function.result}) {function.name}({parameters}) {{ {uses} {body} {value} }}")
     return "\n".join(lines) + "\n"
+
+
+def symbol_map(exports):
+    """The linker's map of an export list: {function: node}."""
+    return "".join(f"{node} {{ global: {' '.join(f'{name};' for name in exports if exports[name] == node)} }};\n"
+                   for node in sorted(set(exports.values())))
+
+
+def soname(header):
+    return f"libhypomnesis.so.{header.version.split('.')[0]}"
+
+
+def link(compiler, include, folder, exports):
+    """A library to link with, for a header and its export list; its path."""
+    folder = pathlib.Path(folder)
+    header = headers.parse(pathlib.Path(include) / "hypomnesis.h")
+    (folder / "stub.c").write_text(source(header))
+    (folder / "stub.map").write_text(symbol_map(exports))
+    library = folder / soname(header)
+    subprocess.run([compiler, "-shared", "-fPIC", "-fvisibility=hidden", f"-I{include}", f"-Wl,-soname,{library.name}",
+                    f"-Wl,--version-script={folder}/stub.map", "-o", library, folder / "stub.c"], check=True)
+    return library
 
 
 if __name__ == "__main__":

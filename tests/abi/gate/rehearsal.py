@@ -1,0 +1,418 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""rehearsal.py ROOT CC CXX CLANG [PATTERN]: releases 0.1 and 1.0 in a copy of the tree, and then 1.1 with each change of
+the tables below, everything refreshed as somebody would who does not look: generated files, registries, layouts and the
+hashes of layouts, export list, baseline, changelog. Only growth passes; each break fails with the sentence given here.
+Then 1.2 makes a result grow again, and a client of 1.1 keeps what it had."""
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import consistency
+import header as headers
+import history
+from scratch import Failed, build, edit, output, run
+
+ROOT, CC, CXX, CLANG = (pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:5])
+FOLDERS = ("include", "abi", "bindings", "docs", "scripts", "src/api", "src/model", "tests/abi", "tests/bindings")
+HEADER, MAP = "include/hypomnesis.h", "abi/hypomnesis.map"
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+
+
+@dataclasses.dataclass
+class Change:
+    what: str
+    edits: tuple  # (path, pattern, replacement), in the order given
+    says: str = ""  # part of a sentence of the check; "": the change is growth, and passes
+    check: str = "history"
+
+
+def in_header(pattern, replacement):
+    return HEADER, pattern, replacement
+
+
+SWAPPED = r"(    uint64_t free_bytes;)(.*?)(    uint64_t used_bytes;)"
+V2 = in_header(r"HMN_POOL_SIZE_V1 = 96", "HMN_POOL_SIZE_V1 = 96, HMN_POOL_SIZE_V2 = 104")
+LAST = r"(uint64_t age_ns; +/\* time since the driver's answer \*/)(\n\} hmn_pool;)"
+FIELD = in_header(LAST, r"\1\n    uint64_t pinned_bytes; /* locked in memory. V2 */\2")
+BIT = in_header(r"HMN_POOL_HAS_UNATTRIBUTED = 1 << 6",
+                "HMN_POOL_HAS_UNATTRIBUTED = 1 << 6,\n    HMN_POOL_HAS_PINNED = 1 << 7")
+FUNCTION = in_header(r"(/\*\* Returns the time of the clock)",
+                     r"/** Returns the number of features. @since 1.1 */\nHMN_FN(uint32_t) hmn_feature_count(void) HMN_NX;\n\1")
+NODE = (MAP, r"\n\};\n", "\n};\nHMN_1.1 {\nglobal:\n    hmn_feature_count;\n} HMN_1.0;\n")
+
+GROWTH = (
+    Change("a field with a bit and a size", (V2, FIELD, BIT)),
+    Change("a function in a node of its own", (FUNCTION, NODE)),
+    Change("an enumerator", (in_header(r"HMN_SENSOR_REGULATOR = 6", "HMN_SENSOR_REGULATOR = 6,\n    HMN_SENSOR_INTAKE = 7"),)),
+    Change("a status", (in_header(r"(HMN_E_STATE = -21) ", r"\1, "),
+                        in_header(r"(handle's current state \*/)", r"\1\n    HMN_E_BUSY = -22 /* another program has it */"))),
+    Change("a deprecated function", (
+        in_header(r"(if not or if unknown\.) (@since 0\.1 \*/\n)(HMN_FN\(uint32_t\) hmn_feature\()",
+                  r'\1\n *  @deprecated 1.1: use hmn_backend_available. \2HMN_DEPRECATED("use hmn_backend_available") \3'),)),
+)
+BREAKS = (
+    Change("two fields swapped", (in_header(SWAPPED, r"\3\2\1"),), "hmn_pool.free_bytes moved from offset 40 in 1.0"),
+    Change("two fields swapped, seen in the baselines", (in_header(SWAPPED, r"\3\2\1"),),
+           "the library's hmn_pool does not begin as the one of 1.0"),
+    Change("a field grown in place", (
+        in_header(r"char name\[256\];", "char name[320];"), in_header(r"HMN_DEVICE_SIZE_V1 = 600", "HMN_DEVICE_SIZE_V1 = 664")),
+        r"hmn_device.name is char\[320\] and was char\[256\] in 1.0"),
+    Change("a field widened", (in_header(r"uint32_t is_main; ", "uint64_t is_main; "),
+                               in_header(r"HMN_POOL_SIZE_V1 = 96", "HMN_POOL_SIZE_V1 = 104")),
+           "hmn_pool.is_main is uint64_t and was uint32_t"),
+    Change("a field made signed", (in_header(r"uint64_t budget_bytes;   /", "int64_t budget_bytes;    /"),),
+           "hmn_pool.budget_bytes is int64_t and was uint64_t"),
+    Change("a field dropped", (in_header(r"\n    uint64_t budget_bytes; +/\*.*?\*/", ""),
+                               in_header(r"\n    HMN_POOL_HAS_BUDGET = 1 << 5,", ""),
+                               in_header(r"HMN_POOL_SIZE_V1 = 96", "HMN_POOL_SIZE_V1 = 88")),
+           "hmn_pool.budget_bytes is gone"),
+    Change("a field inserted", (in_header(r"(    uint64_t total_bytes;\n    uint64_t free_bytes;)", r"    uint64_t pinned_bytes;\n\1"),
+                                V2, BIT), "hmn_pool.total_bytes moved from offset 32"),
+    Change("a field of another name", (in_header(r"uint32_t is_main; ", "uint32_t is_first;"),), "hmn_pool.is_main is gone"),
+    Change("a field without a bit", (V2, FIELD), "hmn_pool.pinned_bytes is new and has no presence bit"),
+    Change("a field without a size", (FIELD, BIT), "hmn_pool has 104 bytes and no size constant", "consistency"),
+    Change("a size of another value", (FIELD, BIT, in_header(r"HMN_POOL_SIZE_V1 = 96", "HMN_POOL_SIZE_V1 = 104")),
+           "HMN_POOL_SIZE_V1 is 104 and was 96"),
+    Change("two presence bits swapped", (in_header(r"(HMN_POOL_HAS_FREE = 1 << )1", r"\g<1>2"),
+                                         in_header(r"(HMN_POOL_HAS_USED = 1 << )2", r"\g<1>1")),
+           "HMN_POOL_HAS_FREE is 4 and was 2"),
+    Change("enumerators renumbered", (in_header(r"(HMN_SENSOR_HOTSPOT = )2", r"\g<1>3"),
+                                      in_header(r"(HMN_SENSOR_MEMORY = )3", r"\g<1>2")), "HMN_SENSOR_HOTSPOT is 3 and was 2"),
+    Change("registered enumerators renumbered", (in_header(r"(HMN_E_ASLEEP = -2)0", r"\g<1>1"),
+                                                 in_header(r"(HMN_E_STATE = -2)1", r"\g<1>0")), "HMN_E_ASLEEP is -21 and was -20"),
+    Change("an enumerator dropped", (in_header(r"\n    HMN_SENSOR_BOARD = 5,", ""),), "HMN_SENSOR_BOARD is gone"),
+    Change("a flag of another bit", (in_header(r"(HMN_COLLECT_GROUPS = 1 << )8", r"\g<1>9"),), "HMN_COLLECT_GROUPS is 512"),
+    Change("a macro of another value", (in_header(r"0xfffffffeu", "0xfffffffdu"),), "HMN_MS_IMMEDIATE is 0xfffffffdu"),
+    Change("another calling convention", (in_header(r"__cdecl", "__stdcall"),), "HMN_CALL is __stdcall"),
+    Change("a wider type of flags", (in_header(r"typedef uint32_t hmn_flags;", "typedef uint64_t hmn_flags;"),),
+           "the typedef hmn_flags is uint64_t"),
+    Change("structs packed", (in_header(r'(#ifdef __cplusplus\nextern "C" \{\n#endif\n)', r"#pragma pack(1)\n\1"),),
+           "packs or aligns its structs", "consistency"),
+    Change("a struct packed by an attribute", (in_header(r"\} hmn_pool;", "} __attribute__((packed)) hmn_pool;"),),
+           "packs or aligns its structs|hmn_pool is gone", "consistency"),
+    Change("parameters of one type reordered", (
+        in_header(r"(hmn_pool_read\(hmn_context \*context, )(uint32_t device_index), (uint32_t kind)", r"\1\3, \2"),),
+        r"hmn_pool_read takes \(hmn_context \* context, uint32_t kind, uint32_t device_index"),
+    Change("a parameter more", (in_header(r"hmn_feature\(uint32_t feature\)", "hmn_feature(uint32_t feature, uint32_t fields)"),),
+           "hmn_feature takes"),
+    Change("a parameter widened", (in_header(r"(hmn_metric_name\()uint32_t", r"\1uint64_t"),), "hmn_metric_name takes"),
+    Change("a parameter widened, seen in the baselines", (in_header(r"(hmn_metric_name\()uint32_t", r"\1uint64_t"),),
+           "the library's hmn_metric_name@@HMN_1.0 does not take"),
+    Change("another type of result", (in_header(r"HMN_FN\(uint32_t\) hmn_feature", "HMN_FN(uint64_t) hmn_feature"),),
+           "hmn_feature returns uint64_t"),
+    Change("a function dropped", (in_header(r"/\*\* Returns 1 if the library has a feature.*?HMN_NX;\n", ""),
+                                  (MAP, r"    hmn_feature;\n", "")), "hmn_feature is no longer exported"),
+    Change("a function no longer declared", (in_header(r"/\*\* Returns 1 if the library has a feature.*?HMN_NX;\n", ""),),
+           "hmn_feature is gone from the header, and 1.0 did not deprecate it"),
+    Change("a function in another node", (
+        (MAP, r"    hmn_feature;\n", ""), (MAP, r"\n\};\n", "\n};\nHMN_1.1 {\nglobal:\n    hmn_feature;\n} HMN_1.0;\n")),
+        "hmn_feature is in HMN_1.1 and was in HMN_1.0"),
+    Change("a function in another node: a client does not start", (
+        (MAP, r"    hmn_feature;\n", ""), (MAP, r"\n\};\n", "\n};\nHMN_1.1 {\nglobal:\n    hmn_feature;\n} HMN_1.0;\n")),
+        r"hmn_feature.*HMN_1\.0|version", "client"),
+    Change("a function in a closed node", (FUNCTION, (MAP, r"    hmn_format_bytes;\n", "    hmn_feature_count;\n    hmn_format_bytes;\n")),
+           "hmn_feature_count is new and in HMN_1.0, which 1.0 closed"),
+    Change("a node of a version to come", (FUNCTION, (NODE[0], NODE[1], NODE[2].replace("HMN_1.1", "HMN_1.2"))),
+           "the node HMN_1.2 is of no version up to 1.1.0", "consistency"),
+    Change("a default of another value", (in_header(r"drivers; 0 = 1000\.", "drivers; 0 = 2000."),),
+           'the default of hmn_context_options.deadline_ms was "1000" in 1.0'),
+    Change("a released header edited with the newest", (
+        in_header(SWAPPED, r"\3\2\1"), ("abi/headers/1.0/hypomnesis.h", SWAPPED, r"\3\2\1")),
+        "abi/headers/1.0/hypomnesis.h was released and is not what abi/released records"),
+    Change("a released layout edited", (("tests/abi/layout_v0_1.c", r"SIZE\(hmn_pool, 96\)", "SIZE(hmn_pool, 88)"),),
+           "tests/abi/layout_v0_1.c was released and is not"),
+    Change("a release forgotten", (("abi/released", r"[^\n]*abi/headers/1\.0/[^\n]*\n[^\n]*\n[^\n]*\n", ""),),
+           "is not in abi/released, as the rest of 1.0 is|1.0 is older than 1.1 and not in abi/released"),
+    Change("a parameter that few languages can pass", (in_header(r"hmn_feature\(uint32_t feature\)", "hmn_feature(long feature)"),),
+           "hmn_feature takes long feature", "consistency"),
+    Change("a pointer in a struct", (V2, BIT, in_header(LAST, r"\1\n    uint64_t *pinned; /* V2 */\2")),
+           "padding|pinned|is new|size constant", "consistency"),
+    Change("a function named as a type", (
+        in_header(r"hmn_feature\(uint32_t", "hmn_peak(uint32_t"), (MAP, "    hmn_feature;", "    hmn_peak;")),
+        "hmn_peak is named like a type", "consistency"),
+    Change("a struct without its size in front", (
+        in_header(r"(typedef struct hmn_group \{\n)    uint32_t struct_size;\n    hmn_flags present;",
+                  r"\1    hmn_flags present;\n    uint32_t struct_size;"),), "hmn_group begins with", "consistency"),
+    Change("padding that is not written", (in_header(r"\n    uint32_t reserved0;\n    uint64_t used_bytes;  /\* VRAM",
+                                                     "\n    uint64_t used_bytes;  /* VRAM"),), "hmn_group has padding", "consistency"),
+    Change("bit 31", (V2, FIELD, in_header(r"HMN_POOL_HAS_UNATTRIBUTED = 1 << 6",
+                                           "HMN_POOL_HAS_UNATTRIBUTED = 1 << 6,\n    HMN_POOL_HAS_PINNED = 1 << 31")),
+           "does not fit an int|is not one of bits 0 to 29", "consistency"),
+    Change("a number used again", (("abi/metrics", r"\Z", "44  HMN_METRIC_AGAIN  reserved  of nothing\n"),),
+           "uses the number 44 twice", "consistency"),
+    Change("a function without its version", (FUNCTION, NODE, in_header(r" @since 1\.1", "")), "has no @since", "consistency"),
+    Change("a macro without the prefix", (in_header(r"(#define HMN_MS_UNLIMITED)", r"#define MS_NONE 0\n\1"),),
+           "the macro MS_NONE does not begin with HMN_", "consistency"),
+    Change("another include", (in_header(r"#include <stdint.h>", "#include <stdint.h>\n#include <stddef.h>"),),
+           "the header includes <stddef.h>", "consistency"),
+)
+
+
+def copy(source, to, folders=FOLDERS):
+    for folder in folders:
+        shutil.copytree(source / folder, to / folder,
+                        ignore=shutil.ignore_patterns("__pycache__", "build", "*_test.c", "images", "man"))
+    shutil.copy(source / "CHANGELOG.md", to)
+
+
+def bash(tree, *command):
+    run(*command, cwd=tree, env={**os.environ, "CC": CC, "PYTHONDONTWRITEBYTECODE": "1"})
+
+
+def library_of(tree):
+    return tree / "library.so"
+
+
+def version_of(tree):
+    return ".".join(headers.parse(tree / HEADER).version.split(".")[:2])
+
+
+def raise_version(tree, version):
+    major, minor = version.split(".")
+    for part, value in (("MAJOR", major), ("MINOR", minor), ("PATCH", "0")):
+        edit(tree / HEADER, rf"(#define HMN_VERSION_{part}) \d+", rf"\g<1> {value}")
+    edit(tree / HEADER, r"(#define HMN_VERSION_NUMBER) \d+u", rf"\g<1> {int(major) * 1000000 + int(minor) * 1000}u")
+    with (tree / "CHANGELOG.md").open("a") as log:
+        log.write(f"\n## [{version}.0]\n\n")
+
+
+def refresh_registries(tree, header):
+    for name in consistency.REGISTRIES:
+        path, rows = tree / "abi" / name, []
+        for line in path.read_text().splitlines():
+            words = line.split()
+            if not line.startswith("#") and words[2] != "reserved":
+                if words[1] not in header.constants:
+                    continue
+                line = re.sub(r"^ *\S+", f"{header.constants[words[1]]:>{len(line) - len(line.lstrip()) + len(words[0])}}", line)
+            rows.append(line)
+        path.write_text("\n".join(rows) + "\n")
+
+
+def refresh_layouts(tree, header):
+    """Drops what does not hold any more; bindings/generate writes it anew, into the newest layout."""
+    places = {f"{struct.name}, {field.name}": f"{field.offset}, {field.count or field.type}"
+              for struct in header.structs.values() for field in struct.fields}
+    functions = {name: ", ".join([one.result, *([p.type for p in one.parameters] or ["void"])])
+                 for name, one in header.functions.items()}
+
+    def holds(kind, subject, rest):
+        if kind == "SIZE":
+            return subject in header.structs and int(rest) <= header.structs[subject].size
+        if kind == "NUMBER":
+            return subject in header.constants and eval(rest) == header.constants[subject]  # pylint: disable=eval-used
+        return {**places, **functions}.get(subject) == rest
+
+    def kept(match):
+        words = re.sub(r"\s+", " ", match[2])
+        subject, rest = words.rsplit(", ", 2)[0:1] + [", ".join(words.rsplit(", ", 2)[1:])] if match[1] in (
+            "FIELD", "TEXT") else words.split(", ", 1)
+        return match[0] if holds(match[1], subject, rest) else ""
+
+    for path in (tree / "tests/abi").glob("layout_v*.c"):
+        path.write_text(re.sub(r"^(SIZE|FIELD|TEXT|NUMBER|FUNCTION)\(([^;]*)\);\n", kept, path.read_text(), flags=re.M))
+
+
+def refresh(tree):
+    """Brings all in line with the header and the map that scripts and a hurried hand can."""
+    header = headers.parse(tree / HEADER)
+    nodes = consistency.read_map(tree / MAP)
+    (tree / "abi/exports.txt").write_text("".join(sorted(f"{name}@@{node}\n" for node, names in nodes.items() for name in names)))
+    refresh_registries(tree, header)
+    refresh_layouts(tree, header)
+    with (tree / "CHANGELOG.md").open("a") as log:
+        log.write("".join(f"`{name}`\n" for name in sorted(consistency.names_of(header))))
+    bash(tree, sys.executable, "-B", "bindings/generate")
+    build(tree, CC, library_of(tree))
+    bash(tree, "scripts/abi-baseline", library_of(tree))
+
+
+def release(tree, version, client=None):
+    word = version.replace(".", "_")
+    if version_of(tree) != version:
+        raise_version(tree, version)
+    path = tree / f"tests/abi/clients/client_v{word}.c"
+    if not path.exists():
+        path.write_text(client or next(path.parent.glob("client_v*.c")).read_text())
+    if not (tree / f"tests/abi/layout_v{word}.c").exists():  # the next minor version became the next major one
+        newest = max((tree / "tests/abi").glob("layout_v*.c"), key=lambda path: history.number(path.stem[8:].replace("_", ".")))
+        newest.rename(tree / f"tests/abi/layout_v{word}.c")
+    refresh(tree)
+    bash(tree, "scripts/abi-baseline", "--release")
+
+
+# ---- the checks ----
+
+
+def check_client(tree):
+    """The client of 1.0, on the library that there is now: it starts, and finds that nothing is done."""
+    shutil.copy(library_of(tree), tree / "libhypomnesis.so.1")
+    done = subprocess.run([tree / "tests/abi/clients/bin/client_v1_0.x86_64.bin", "/machine.json"], check=False, **QUIET,
+                          env={"LD_LIBRARY_PATH": str(tree), "LD_BIND_NOW": "1"})
+    return (done.returncode != 1, done.stderr)
+
+
+def check(tree, name):
+    layouts = sorted((tree / "tests/abi").glob("layout_v*.c"))
+    version = version_of(tree)
+    return {"history": lambda: output("history.py", tree),
+            "consistency": lambda: output("consistency.py", tree),
+            "layout": lambda: output("layout.sh", tree / "include", CLANG, *layouts),
+            "exports": lambda: output("exports.sh", library_of(tree), tree / "abi/exports.txt"),
+            "needed": lambda: output("needed.sh", library_of(tree), "libhypomnesis.so.1"),
+            "abidiff": lambda: output("abidiff.sh", library_of(tree), tree / "include", tree / f"abi/baselines/{version}/x86_64.abi",
+                                      tree / f"abi/headers/{version}", tree / "abi/suppressions"),
+            "client": lambda: check_client(tree)}[name]()
+
+
+def change(tree, edits):
+    for path, pattern, replacement in edits:
+        edit(tree / path, pattern, replacement)
+
+
+def try_break(base, one):
+    with tempfile.TemporaryDirectory() as scratch:
+        tree = pathlib.Path(scratch)
+        copy(base, tree)
+        try:
+            change(tree, one.edits)
+        except AssertionError as reason:
+            yield f"{one.what}: {reason}"
+            return
+        try:
+            refresh(tree)
+            failed, said = check(tree, one.check)
+        except Failed as reason:
+            failed, said = check(tree, one.check)
+            said = f"{said}{reason}"
+        if not failed:
+            yield f"{one.what}: abi.{one.check} lets it pass"
+        elif not re.search(one.says, said):
+            yield f"{one.what}: abi.{one.check} does not say \"{one.says}\": {said}"
+
+
+def try_growth(tree):
+    """Adds all growth to the tree, in which every check passes then."""
+    for one in GROWTH:
+        change(tree, one.edits)
+    refresh(tree)
+    for name in ("history", "consistency", "layout", "exports", "needed", "abidiff", "client"):
+        failed, said = check(tree, name)
+        if failed:
+            yield f"growth: abi.{name} refuses it: {said}"
+
+
+# ---- a result that grows twice ----
+
+MIDDLE = """/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include <hypomnesis.h>
+#include <string.h>
+int main(void) {
+  struct { hmn_pool it; unsigned char behind[64]; } pool;
+  hmn_status status;
+  memset(&pool, 0xA5, sizeof pool);
+  pool.it.struct_size = HMN_POOL_SIZE_V2;
+  status = hmn_pool_read(0, 0, HMN_POOL_MAIN, 0, &pool.it, 0);
+  if (status != HMN_OK || pool.it.struct_size != HMN_POOL_SIZE_V2) return 1;
+  if (!(pool.it.present & HMN_POOL_HAS_PINNED) || pool.it.pinned_bytes != 11 || pool.it.age_ns != 10) return 2;
+  if (pool.it.present & ~(hmn_flags)255) return 3;
+  return pool.behind[0] == 0xA5 && pool.behind[63] == 0xA5 ? 0 : 4;
+}
+"""
+FILL = """#include "api/sized.hpp"
+extern "C" __attribute__((visibility("default")))
+hmn_status hmn_pool_read(hmn_context*, uint32_t, uint32_t, hmn_flags, hmn_pool* out, hmn_error*) noexcept {
+  hmn_pool full{};
+  full.present = 511;
+  full.age_ns = 10;
+  full.pinned_bytes = 11;
+  full.moved_bytes = 12;
+  if (!hmn::api::is_struct_size(out->struct_size, HMN_POOL_SIZE_V1)) return HMN_E_STRUCT_SIZE;
+  hmn::api::sized_out::of(out).write(&full);
+  return HMN_OK;
+}
+"""
+AGAIN = (in_header(r"HMN_POOL_SIZE_V2 = 104", "HMN_POOL_SIZE_V2 = 104, HMN_POOL_SIZE_V3 = 112"),
+         in_header(r"(HMN_POOL_HAS_PINNED = 1 << 7)", r"\1,\n    HMN_POOL_HAS_MOVED = 1 << 8"),
+         in_header(r"(in memory\. V2 \*/)", r"\1\n    uint64_t moved_bytes; /* moved since the last reading. V3 */"))
+SIZED = "src/api/sized.cpp"
+MIDDLE_BREAKS = (
+    Change("a bit of a field that does not fit", ((SIZED, r"present &= ~f\.bit;", ""),), "3"),
+    Change("a field that the middle version has, left out", ((SIZED, r"std::min\(size\(\), known_size\)", "std::min(size(), first_size)"),), "2"),
+    Change("a byte past the struct", ((SIZED, r"size\(\) - held\);", "size() - held + 8);"),), "4"),
+    Change("the middle version's size refused", (("src/api/sized.hpp", r"size >= v1 &&", "size > v1 + 8 &&"),), "1"),
+)
+
+
+def run_middle(tree):
+    """Exit code of the client of 1.1, on a library whose results are written by the library's own code."""
+    library = tree / "libhypomnesis.so.1"
+    (tree / "fill.cpp").write_text(FILL)
+    run(CXX, "-std=c++20", "-shared", "-fPIC", "-O1", "-fvisibility=hidden", f"-I{tree}/include", f"-I{tree}/src",
+        f"-Wl,-soname,{library.name}", f"-Wl,--version-script={tree}/abi/hypomnesis.map", "-o", library,
+        tree / "fill.cpp", tree / SIZED)
+    done = subprocess.run([tree / "tests/abi/clients/bin/client_v1_1.x86_64.bin"], check=False, **QUIET,
+                          env={"LD_LIBRARY_PATH": str(tree)})
+    return done.returncode
+
+
+def try_again(tree):
+    """In the tree of 1.0 with its growth."""
+    release(tree, "1.1", MIDDLE)
+    raise_version(tree, "1.2")
+    change(tree, AGAIN)
+    edit(tree / "src/model/fields.def", r"(\n  X\([^\n]*HMN_POOL_HAS_BUDGET[^\n]*\\\n)",
+         r"\1" + "".join(f'  X({name}, {name}_bytes, HMN_POOL_HAS_{name.upper()}, std::optional<std::uint64_t>, bytes, "") \\\\\n'
+                         for name in ("pinned", "moved")))
+    refresh(tree)
+    failed, said = check(tree, "history")
+    if failed:
+        yield f"a second growth: abi.history refuses it: {said}"
+    if (code := run_middle(tree)) != 0:
+        yield f"a second growth: the client of 1.1 ends with {code}"
+    for one in MIDDLE_BREAKS:
+        kept = {path: (tree / path).read_text() for path, _, _ in one.edits}
+        change(tree, one.edits)
+        if (code := run_middle(tree)) != int(one.says):
+            yield f"{one.what}: the client of 1.1 ends with {code}, not {one.says}"
+        for path, text in kept.items():
+            (tree / path).write_text(text)
+    edit(tree / HEADER, r"(\n    uint64_t pinned_bytes;[^\n]*)(\n    uint64_t moved_bytes;[^\n]*)", r"\2\1")
+    refresh(tree)
+    failed, said = check(tree, "history")
+    if not failed or "hmn_pool.pinned_bytes moved from offset 96 in 1.1" not in said:
+        yield f"a field put in front of one of 1.1: {said or 'abi.history lets it pass'}"
+
+
+def main():
+    wanted = sys.argv[5] if len(sys.argv) > 5 else ""
+    with tempfile.TemporaryDirectory() as scratch:
+        base, grown = pathlib.Path(scratch) / "base", pathlib.Path(scratch) / "grown"
+        copy(ROOT, base)
+        refresh(base)
+        release(base, version_of(base))
+        edit(base / MAP, r"\nHMN_0 \{", "\nHMN_1.0 {")
+        release(base, "1.0")
+        raise_version(base, "1.1")
+        refresh(base)
+        copy(base, grown)
+        tried = [one for one in BREAKS if re.search(wanted, one.what)]
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            growth = pool.submit(lambda: [*try_growth(grown), *try_again(grown)])
+            problems = [problem for found in pool.map(lambda one: list(try_break(base, one)), tried) for problem in found]
+            problems += growth.result()
+    print(f"{len(tried)} breaks tried, and growth")
+    for problem in problems:
+        print(f"rehearsal: {problem}", file=sys.stderr)
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

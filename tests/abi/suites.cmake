@@ -97,7 +97,7 @@ endforeach()
 # These need a machine with devices.
 if(HMN_BACKEND_SIMULATED)
   foreach(noun null sizes options order process deadline times handle device pool telemetry metric usage
-      snapshot group report reason format error spill threads tracker usable descriptors signals)
+      snapshot group report reason semantics format error spill threads tracker usable descriptors signals)
     hmn_abi_suite(${noun})
   endforeach()
   hmn_abi_suite(sampler)
@@ -199,6 +199,19 @@ if(NOT HMN_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND HMN_BACKEND_NVML AND HMN_BA
   target_compile_definitions(abi_fault_test PRIVATE HMN_TEST_EXPORTS="${PROJECT_SOURCE_DIR}/abi/exports.txt")
   # The fake driver finds fault_pause in it.
   set_target_properties(abi_fault_test PROPERTIES ENABLE_EXPORTS ON)
+endif()
+
+# Defaults that are times are measured: not where all takes ten times longer.
+if(NOT HMN_TEST_SLOW AND HMN_BACKEND_SIMULATED)
+  hmn_abi_suite(defaults)
+  if(HMN_BACKEND_NVML AND HMN_BACKEND_AMDGPU)
+    hmn_abi_with_nvml(defaults)
+    target_sources(abi_defaults_test PRIVATE support/drivers.cpp
+      ${PROJECT_SOURCE_DIR}/tests/backends/amdgpu/cards.cpp)
+    target_include_directories(abi_defaults_test PRIVATE ${PROJECT_SOURCE_DIR}/tests
+      ${PROJECT_SOURCE_DIR}/tests/fakes/nvml)
+    target_link_libraries(abi_defaults_test PRIVATE hmn_fake_tree)
+  endif()
 endif()
 
 if(NOT HMN_SANITIZE AND HMN_BACKEND_SIMULATED)

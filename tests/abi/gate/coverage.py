@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """coverage.py ROOT: each function of the header is called with NULL and from each table, each struct
-is tried in every size, each status is expected by some suite."""
+is tried in every size, each status is expected by some suite; each unit, name and default has a row in
+the tables of what they mean."""
 import pathlib
 import re
 import sys
 
 import header as headers
+import history
 
 # What no caller can bring about.
 UNREACHABLE = {"HMN_E_INTERNAL"}
@@ -17,6 +19,41 @@ WITHOUT_POINTERS = {"hmn_version_number", "hmn_monotonic_ns", "hmn_version_strin
 INPUTS = {"hmn_context_options", "hmn_snapshot_options", "hmn_sampler_options",
           "hmn_spill_options", "hmn_spill_sample", "hmn_tracker_options", "hmn_packing", "hmn_attention",
           "hmn_cache", "hmn_error"}
+
+# Fields whose name says in what they are counted, and constants that have a name.
+UNITS = "_(bytes|ns|percent|celsius|watts|joules|mhz|rpm)$"
+NAMED = {"HMN_E_|HMN_OK$": "status_name", "HMN_BACKEND_": "hmn_backend_name", "HMN_REASON_": "hmn_reason_name",
+         "HMN_DTYPE_": "hmn_dtype_name", "HMN_METRIC_": "", "HMN_ENGINE_": "", "HMN_SENSOR_": "", "HMN_POWER_READING_": "",
+         "HMN_POWER_LIMIT_": "", "HMN_CLOCK_": "", "HMN_RAIL_": "", "HMN_ERA_": "", "HMN_REMAPPED_": "", "HMN_THROTTLE_": ""}
+
+# Defaults that no suite of the public interface measures, and why.
+GAPS = {("hmn_context_options", "rescan_percent"): "shows only where thousands of processes take a core's time: "
+                                                   "backends.drm has the scanner's own test"}
+
+
+def check_meanings(header, tests):
+    semantics, defaults = tests["semantics_test.c"], tests["defaults_test.c"]
+    for struct in header.structs.values():
+        if struct.name in INPUTS:
+            continue
+        for field in struct.fields:
+            row = rf"\b(UNIT|BETWEEN)\({struct.name.removeprefix('hmn_')}, {field.name},"
+            if re.search(UNITS, field.name) and not re.search(row, semantics):
+                yield f"semantics_test.c has no row of {struct.name}.{field.name}"
+    for pattern, function in NAMED.items():
+        for name in header.constants:
+            row = rf"\b{name}\b" if not function else rf"{{{function}, (\(uint32_t\))?{name},"
+            if re.match(pattern, name) and not re.search("_SIZE_V|_HAS_", name) and not re.search(row, semantics):
+                yield f"semantics_test.c has no name of {name}"
+    documented = {(struct.name, field.name): history.default_of(field.comment)
+                  for struct in header.structs.values() for field in struct.fields}
+    rows = {(struct, field): text
+            for struct, field, text in re.findall(r'DEFAULT\((\w+), (\w+),\s*"([^"]*)"', defaults)}
+    for (struct, field), text in documented.items():
+        if text and (struct, field) not in GAPS and rows.get((struct, field)) != text:
+            yield f"defaults_test.c tests {rows.get((struct, field))} of {struct}.{field}, the header says {text}"
+    for struct, field in rows.keys() - {key for key, text in documented.items() if text}:
+        yield f"defaults_test.c has a default of {struct}.{field}, and the header says none"
 
 
 def check(root):
@@ -37,6 +74,7 @@ def check(root):
                 yield f"support/calls.c has no row of {name}"
         if any(p.name == "buffer" for p in function.parameters) and f'"{name}"' not in tables:
             yield f"support/calls.c has no text row of {name}"
+    yield from check_meanings(header, tests)
     for name in header.structs:
         if f"{name.upper()}_SIZE_V1" not in everything:
             yield f"no suite tries the sizes of {name}"

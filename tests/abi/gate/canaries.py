@@ -24,7 +24,10 @@ class Canary(unittest.TestCase):
         self.tree = Tree(scratch.name, ROOT, CC)
 
     def compiles(self):
-        return passes("header_compiles.sh", self.tree.folder / "include", CC, CXX, CLANG, CLANGXX)
+        return passes("header_compiles.sh", self.tree.folder / "include", CC, CXX)
+
+    def users(self, mode, *tools):
+        return passes("header_users.py", mode, self.tree.folder / "include", *tools)
 
     def layout(self):
         return passes("layout.sh", self.tree.folder / "include", CLANG,
@@ -154,6 +157,19 @@ class Header(Canary):
     def test_an_initial_value_that_warns(self):
         self.tree.edit("include/hypomnesis.h", r"\{\.struct_size = sizeof\(type\)\}", "{sizeof(type), 0}")
         self.assertFalse(self.compiles())
+        self.assertFalse(self.users("msvc", CLANG))
+
+    def test_packed_structs(self):
+        self.tree.edit("include/hypomnesis.h", r'(#ifdef __cplusplus\nextern "C" \{\n#endif\n)', r"#pragma pack(1)\n\1")
+        self.assertFalse(self.users("libclang", CLANG))
+
+    def test_a_macro_of_another_name(self):
+        self.tree.edit("include/hypomnesis.h", r"(#define HMN_MS_UNLIMITED)", r"#define MS_NONE 0\n\1")
+        self.assertFalse(self.users("macros", CC))
+
+    def test_what_a_warning_is_for(self):
+        self.tree.edit("include/hypomnesis.h", r"(#define HMN_MS_UNLIMITED) 0xffffffffu", r"\1 0xffffffffu\n#if HMN_NOT_DEFINED\n#endif")
+        self.assertFalse(self.users("everything", CLANG, CLANGXX))
 
 
 class Library(Canary):

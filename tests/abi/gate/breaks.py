@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""breaks.py ROOT BUILD CC CXX [PATTERN]: the table of what the suites of the public interface must notice. In a copy of the
+source in BUILD one row after the other is planted, the library is built, and the row's suite must fail.
+breaks.py ROOT: each row fits the source exactly once, its suite is there, and each status has a row. No build.
+
+What shows in the header, the map or the library's file alone is planted without a build: rehearsal.py and canaries.py."""
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import header as headers
+
+FOLDERS = ("CMakeLists.txt", "CMakePresets.json", "CHANGELOG.md", "abi", "bindings", "cmake", "include", "pkgconfig", "scripts",
+           "src", "tests")
+
+# (rule, default, unit, name or status; file; text; what replaces it; suite that must fail)
+BREAKS = (
+    ("default: deadline_ms", "src/core/limits.hpp", "deadline_ns = 1000 *", "deadline_ns = 2000 *", "defaults"),
+    ("default: open_deadline_ms", "src/core/limits.hpp", "10'000 *", "5'000 *", "defaults"),
+    ("default: stale_ms", "src/core/limits.hpp", "stale_ns = 5000 *", "stale_ns = 3000 *", "defaults"),
+    ("default: max_age_ms", "src/core/limits.hpp", "max_age_ns = 0", "max_age_ns = 60'000'000'000", "deadline"),
+    ("default: idle_close_ms", "src/backends/backend.hpp", "idle_close_ns = 2'000'000'000", "idle_close_ns = 1'000'000'000", "defaults"),
+    ("default: rescan_ms", "src/backends/backend.hpp", "rescan_ns = 2'000'000'000", "rescan_ns = 1'000'000'000", "defaults"),
+    ("idle_close_ms is ignored", "src/api/context.cpp", "s.idle_close_ns = ns_from(o.idle_close_ms, s.idle_close_ns);", "", "defaults"),
+    ("open_deadline_ms is ignored", "src/api/context.cpp", "l.open_deadline_ns = ns_from(o.open_deadline_ms, l.open_deadline_ns);", "",
+     "defaults"),
+    ("rescan_ms is ignored", "src/api/context.cpp", "s.rescan_ns = ns_from(o.rescan_ms, s.rescan_ns);", "", "defaults"),
+    ("max_age_ms is ignored", "src/api/context.cpp", "l.max_age_ns = ns_from(o.max_age_ms, l.max_age_ns);", "", "times"),
+    ("stale_ms is ignored", "src/api/context.cpp", "l.stale_ns = ns_from(o.stale_ms, l.stale_ns);", "", "times"),
+    ("backends_off is ignored", "src/api/context.cpp", "s.sources_off = o.backends_off;", "", "context"),
+    ("a snapshot's deadline_ms is ignored", "src/api/snapshot.cpp", "r.deadline_ns = ns_from(o.deadline_ms, r.deadline_ns);", "", "times"),
+    ("default: collect", "src/api/snapshot.cpp", "subject::memory | subject::devices | subject::pools | subject::self;",
+     "subject::memory | subject::devices | subject::pools;", "defaults"),
+    ("default: a sampler's collect", "src/api/sampler.cpp", "subject::devices | subject::pools | subject::telemetry;",
+     "subject::devices | subject::pools;", "defaults"),
+    ("default: interval_ms", "src/api/sampler.cpp", "ns_from(o.interval_ms, usual_interval_ns)",
+     "ns_from(o.interval_ms, 2 * usual_interval_ns)", "defaults"),
+    ("default: process_interval_ms", "src/api/sampler.cpp", "ns_from(o.process_interval_ms, usual_interval_ns)",
+     "ns_from(o.process_interval_ms, 2 * usual_interval_ns)", "defaults"),
+    ("default: capacity", "src/api/sampler.cpp", "usual_capacity = 64;", "usual_capacity = 32;", "defaults"),
+    ("capacity is ignored", "src/api/sampler.cpp", "o.capacity != 0 ? o.capacity : usual_capacity", "usual_capacity", "sampler"),
+    ("default: tag_capacity", "src/api/tracker.cpp", "usual_tags = 64;", "usual_tags = 65;", "defaults"),
+    ("default: limit_bytes", "src/api/tracker.cpp", "return bytes != 0 ? bytes : unlimited;", "return bytes;", "defaults"),
+    ("default: episode_capacity", "src/core/spill_history.hpp", "capacity = 1024;", "capacity = 1000;", "defaults"),
+    ("default: growth_bytes", "src/core/spill_history.hpp", "{256} << 20U", "{255} << 20U", "defaults"),
+    ("default: dedicated_threshold_bytes", "src/core/spill_history.cpp", "/ 100 * 85", "/ 100 * 90", "defaults"),
+    ("default: batch", "src/api/estimate.cpp", "a.batch != 0 ? a.batch : 1", "a.batch != 0 ? a.batch : 2", "defaults"),
+    ("default: kv_heads", "src/api/estimate.cpp", "a.kv_heads != 0 ? a.kv_heads : a.heads", "a.kv_heads != 0 ? a.kv_heads : 1", "defaults"),
+    ("default: value_dim", "src/api/estimate.cpp", "c.value_dim != 0 ? c.value_dim : c.key_dim", "c.value_dim", "defaults"),
+    ("default: per_thousand", "src/api/estimate.cpp", "per_thousand != 0 ? per_thousand : usual_overhead",
+     "per_thousand != 0 ? per_thousand : 1000", "defaults"),
+    ("unit: duration_ns in µs", "src/core/snapshot_builder.cpp", "out_->duration_ns = now - out_->monotonic_ns;",
+     "out_->duration_ns = (now - out_->monotonic_ns) / 1000;", "semantics"),
+    ("unit: age_ns in ms", "src/core/freshness.hpp", "r.age_ns += now_ns; });", "r.age_ns = (r.age_ns + now_ns) / 1000000; });", "semantics"),
+    ("unit: age_ns always 0", "src/core/freshness.hpp", "r.age_ns += now_ns; });", "r.age_ns = 0 * now_ns; });", "semantics"),
+    ("unit: age_ns of the latest values", "src/core/latest_board.cpp", "out.age_ns = now > out.age_ns ? now - out.age_ns : 0;",
+     "out.age_ns = 0 * now;", "semantics"),
+    ("unit: unix_time_ns in µs", "src/api/snapshot.cpp", "out.unix_time_ns = s.unix_time_ns;", "out.unix_time_ns = s.unix_time_ns / 1000;",
+     "semantics"),
+    ("unit: elapsed_ns", "src/api/report.cpp", "out.elapsed_ns = d.elapsed_ns;", "out.elapsed_ns = d.elapsed_ns / 1000;", "semantics"),
+    ("unit: duration_ns of a call", "src/api/snapshot.cpp", "out.duration_ns, d.duration_ns);",
+     "out.duration_ns, d.duration_ns);\n  out.duration_ns /= 1000;", "semantics"),
+    ("unit: duration_ns of an episode", "src/api/spill.cpp", "out.duration_ns = e.duration_ns();", "out.duration_ns = e.duration_ns() / 1000;",
+     "semantics"),
+    ("unit: used_monotonic_ns", "src/api/sampler.cpp", "out.used_monotonic_ns = p.used_monotonic_ns;",
+     "out.used_monotonic_ns = p.used_monotonic_ns / 1000;", "semantics"),
+    ("name: a backend", "src/model/enums.def", 'HMN_BACKEND_NVIDIA_SMI, "nvidia-smi")', 'HMN_BACKEND_NVIDIA_SMI, "nvidia_smi")', "semantics"),
+    ("name: an instance", "src/model/enums.def", 'HMN_SENSOR_HOTSPOT, "hotspot")', 'HMN_SENSOR_HOTSPOT, "junction")', "semantics"),
+    ("name: a reason", "src/model/enums.def", 'HMN_REASON_LOST, "lost")', 'HMN_REASON_LOST, "gone")', "semantics"),
+    ("name: a metric", "src/model/metrics.def", "X(fan_rpm, FAN_RPM,", "X(fan_speed, FAN_RPM,", "semantics"),
+    ("unit of a metric", "src/model/metrics.def", 'X(clock_mhz, CLOCK_MHZ, "MHz"', 'X(clock_mhz, CLOCK_MHZ, "GHz"', "semantics"),
+    ("text: a report", "src/core/report.cpp", '"  |  VRAM "', '" | VRAM "', "semantics"),
+    ("6: a size below V1 is taken", "src/api/sized.hpp", "size >= v1 &&", "size + 8 >= v1 &&", "sizes"),
+    ("7: a size above 64 KiB is taken", "src/api/sized.hpp", "size <= largest_struct &&", "size <= 2 * largest_struct &&", "sizes"),
+    ("7: a size that is no multiple of 8 is taken", "src/api/sized.hpp", "size % 8 == 0;", "size % 4 == 0;", "sizes"),
+    ("7: a byte past struct_size is written", "src/api/sized.cpp", "std::memset(bytes + held, 0, size() - held);",
+     "std::memset(bytes + held, 0, size() - held + 1);", "sizes"),
+    ("7: a byte of struct_size is not written", "src/api/sized.cpp", "std::memset(bytes + held, 0, size() - held);", "", "sizes"),
+    ("7: a failed call leaves a result", "src/api/sized.hpp", "if (!written_) out_.clear();", "", "sizes"),
+    ("7: a handle that failed is not NULL", "src/api/guard.hpp", "if (out != nullptr) *out = T{};", "static_cast<void>(out);", "options"),
+    ("8: a byte that is not known is ignored", "src/api/sized.cpp", "[](unsigned char b) { return b != 0; }",
+     "[](unsigned char) { return false; }", "options"),
+    ("8: an unknown flag is ignored", "src/api/context.cpp", "if ((o.flags & ~known_flags) != 0) {", "if (o.flags == ~0U) {", "options"),
+    ("8: an unknown field bit is ignored", "src/api/guard.cpp", "const hmn_flags unknown = given & ~known;",
+     "const hmn_flags unknown = given & ~known & 0;", "options"),
+    ("8: a filter without its flag is ignored", "src/api/snapshot.cpp", "} else if (o.device_index != 0) {",
+     "} else if (o.device_index > 999) {", "options"),
+    ("8: reserved0 is ignored", "src/api/sampler.cpp", "if (unknown != 0 || o.reserved0 != 0) {", "if (unknown != 0) {", "options"),
+    ("10: a value without its presence bit", "src/model/record.cpp", "    present |= f.bit;", "    present |= f.bit & ~4U;", "semantics"),
+    ("10: a stale value is not marked", "src/core/freshness.hpp", "if (!is_fresh) r.notes |= note::stale;", "", "deadline"),
+    ("10: a missing field is not noted", "src/api/pool.cpp", "copy_out(*p, full, fields);", "copy_out(*p, full, 0);", "pool"),
+    ("12: an error keeps its last text", "src/api/guard.cpp", "      clear_error(error);\n      return HMN_OK;", "      return HMN_OK;", "error"),
+    ("12: the native code is left out", "src/api/guard.cpp", "full.native_code = why.native.code;", "", "pool"),
+    ("14: NULL is taken", "src/api/guard.cpp", 'if (handle == nullptr) return null_argument("snapshot is NULL");\n    return read(object(handle), full);',
+     "if (handle == nullptr) return {};\n    return read(object(handle), full);", "null"),
+    ("14: an exception is another status", "src/api/guard.cpp", 'refuse(error, status::no_memory, "no memory")',
+     'refuse(error, status::internal, "no memory")', "torture"),
+    ("15: a device that is gone keeps its state", "src/core/device_table.cpp", "if (!is_listed) e.view.state = state::lost;", "", "device"),
+    ("15: the generation stays", "src/core/device_table.cpp", "if (is_changed) ++generation_;", "", "device"),
+    ("17: a fork goes unnoticed", "src/api/guard.cpp", "if (!is_forked) return {};", "if (!is_forked || exists) return {};", "fork"),
+    ("18: threads take signals", "src/platform/posix/thread.cpp", "  sigfillset(&all);", "  sigemptyset(&all);", "signals"),
+    ("18: errno changes", "src/platform/posix/thread.cpp", "  errno = errno_;", "  errno = 5;", "process"),
+    ("19: opening has no deadline of its own", "src/core/worker.cpp", "if (is_first_opening()) d.charge_opening(shared_->openings.take(now));", "",
+     "deadline"),
+    ("status: HMN_E_ARGUMENT", "src/api/guard.cpp", "return failed(status::argument, message);", "return failed(status::range, message);", "null"),
+    ("status: HMN_E_STRUCT_SIZE", "src/api/sized.cpp", 'return failed(status::struct_size,\n                "out', 'return failed(status::range,\n                "out',
+     "sizes"),
+    ("status: HMN_E_UNKNOWN_FLAG", "src/api/guard.cpp", "return failed(status::unknown_flag, {refused", "return failed(status::argument, {refused",
+     "options"),
+    ("status: HMN_E_RANGE", "src/api/snapshot.cpp", 'return failed(status::range, {position, " is past', 'return failed(status::empty, {position, " is past',
+     "snapshot"),
+    ("status: HMN_E_UNSUPPORTED", "src/core/direct_reading.cpp", "return failed(status::unsupported, {\"device",
+     "return failed(status::empty, {\"device", "pool"),
+    ("status: HMN_E_NO_SOURCE", "src/core/spill.cpp", "{status::no_source, source::none, {}, \"the detector has no context",
+     "{status::unsupported, source::none, {}, \"the detector has no context", "spill"),
+    ("status: HMN_E_NO_DEVICE", "src/api/sampler.cpp", "return failed(status::no_device, {\"no snapshot", "return failed(status::range, {\"no snapshot",
+     "sampler"),
+    ("status: HMN_E_NO_PROCESS", "src/api/sampler.cpp", "return failed(status::no_process,", "return failed(status::empty,", "sampler"),
+    ("status: HMN_E_TIMEOUT", "src/core/freshness.hpp", "return {status::timeout, from, {}, \"the driver", "return {status::backend, from, {}, \"the driver",
+     "deadline"),
+    ("status: HMN_E_DEVICE_LOST", "src/core/direct_reading.cpp", "return failed(status::device_lost, {\"device \", index, \" was here",
+     "return failed(status::no_device, {\"device \", index, \" was here", "device"),
+    ("status: HMN_E_LIMIT", "src/api/tracker.cpp", "return refused(status::limit, \"more is allocated", "return refused(status::range, \"more is allocated",
+     "tracker"),
+    ("status: HMN_E_OVERFLOW", "src/api/estimate.cpp", "failed(status::overflow, \"the result", "failed(status::range, \"the result", "estimate"),
+    ("status: HMN_E_FORKED", "src/api/guard.cpp", "return failed(status::forked,", "return failed(status::state,", "fork"),
+    ("status: HMN_E_BUFFER", "src/api/guard.cpp", "return failed(status::buffer,", "return failed(status::range,", "format"),
+    ("status: HMN_E_EMPTY", "src/api/snapshot.cpp", "return failed(status::empty, \"it is", "return failed(status::range, \"it is", "snapshot"),
+    ("status: HMN_E_ASLEEP", "src/core/reason.cpp", "return {status::asleep, of.from", "return {status::unsupported, of.from", "reason"),
+    ("status: HMN_E_STATE", "src/core/sampler.cpp", "return failed(status::state, message);", "return failed(status::range, message);", "sampler"),
+)
+
+# Rules and statuses without a row, and why.
+GAPS = {
+    "HMN_E_PERMISSION": "given by sources: tests/backends plants it in their fakes",
+    "HMN_E_BACKEND": "given by sources: tests/backends plants it in their fakes",
+    "HMN_E_NO_MEMORY": "row 14: an exception is another status",
+    "HMN_E_INTERNAL": "no caller can bring it about",
+    "default: rescan_percent": "shows only where thousands of processes take a core's time: backends.drm has a test of its own",
+    "11: a source of its own for each value": "backends and tests/unit/core compare them",
+    "16, 20: threads, a stuck worker": "tsan and abi.deadline; a race has no patch that fails each time",
+}
+
+
+def check(root):
+    suites = {path.stem.removesuffix("_test") for path in (root / "tests/abi").glob("*_test.c")}
+    for rule, path, old, new, suite in BREAKS:
+        found = (root / path).read_text(encoding="utf-8").count(old)
+        if found != 1:
+            yield f"{rule}: \"{old}\" is in {path} {found} times, not once"
+        if suite not in suites:
+            yield f"{rule}: there is no suite abi.{suite}"
+        if old == new:
+            yield f"{rule}: nothing is changed"
+    rows = {row[0] for row in BREAKS}
+    for name in headers.parse(root / "include/hypomnesis.h").constants:
+        if name.startswith("HMN_E_") and f"status: {name}" not in rows and name not in GAPS:
+            yield f"{name} has no row"
+
+
+def run(*command, timeout=None):
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False, timeout=timeout)
+    return done.returncode, done.stdout
+
+
+def build(out, *targets):
+    return run("cmake", "--build", out, "--target", *targets)
+
+
+def prepare(root, folder, compilers, suites):
+    """A copy of the source, built without unity files: a row compiles what it changes alone."""
+    source, out = folder / "tree", folder / "out"
+    shutil.rmtree(source, ignore_errors=True)
+    for name in FOLDERS:
+        if (root / name).is_dir():
+            shutil.copytree(root / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "corpus", "build"))
+        else:
+            (source).mkdir(parents=True, exist_ok=True)
+            shutil.copy2(root / name, source / name)
+    launchers = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX") if shutil.which("ccache")]
+    for step in ([["cmake", "-S", source, "-B", out, "-GNinja", "-DCMAKE_BUILD_TYPE=Debug", "-DHMN_BUILD_CLI=OFF",
+                   "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -g1", "-DCMAKE_UNITY_BUILD=OFF", "-DHMN_TEST_FOLDERS=abi",
+                   f"-DCMAKE_C_COMPILER={compilers[0]}", f"-DCMAKE_CXX_COMPILER={compilers[1]}", *launchers],
+                  ["cmake", "--build", out, "--target", "hypomnesis", *(f"abi_{suite}_test" for suite in suites)]]):
+        code, said = run(*step)
+        if code:
+            raise SystemExit(f"breaks: {step[0]} {step[1]} fails:\n{said[-4000:]}")
+    return source, out
+
+
+def fails(out, suite):
+    code, said = run("ctest", "--test-dir", out, "-R", rf"^abi\.{suite}$", "--no-tests=error", "--output-on-failure", "--timeout", "120")
+    return code != 0, said
+
+
+def plant(source, out, row):
+    rule, path, old, new, suite = row
+    file = source / path
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace(old, new), encoding="utf-8")
+    try:
+        code, said = build(out, "hypomnesis")
+        if code:
+            return f"{rule}: it does not compile:\n{said[-2000:]}"
+        failed, _ = fails(out, suite)
+        return None if failed else f"{rule}: abi.{suite} lets it pass"
+    finally:
+        file.write_text(text, encoding="utf-8")
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    problems = list(check(root))
+    if len(sys.argv) > 2 and not problems:
+        folder, pattern = pathlib.Path(sys.argv[2]).resolve(), sys.argv[5] if len(sys.argv) > 5 else ""
+        rows = [row for row in BREAKS if re.search(pattern, row[0])]
+        suites = sorted({row[4] for row in rows})
+        source, out = prepare(root, folder, sys.argv[3:5], suites)
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for suite, (failed, said) in zip(suites, pool.map(lambda suite: fails(out, suite), suites)):
+                if failed:
+                    problems.append(f"abi.{suite} fails without a break:\n{said[-2000:]}")
+        for row in rows:
+            problem = plant(source, out, row)
+            print("passed:" if problem else "caught:", row[0], flush=True)
+            problems += [problem] if problem else []
+    for what, why in GAPS.items():
+        print(f"gap: {what}: {why}")
+    for problem in problems:
+        print(f"breaks: {problem}", file=sys.stderr)
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    sys.exit(main())

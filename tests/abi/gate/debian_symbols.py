@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""debian_symbols.py ROOT --write: writes abi/debian.symbols, for debian/libhypomnesis<soname>.symbols of a package: each
+symbol with its node and the first version that has it.
+debian_symbols.py ROOT LIBRARY: the file is that of the header and the map, and dpkg-gensymbols finds the same in the
+library."""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import consistency
+import header as headers
+import stub
+
+
+def symbols(root):
+    header = headers.parse(root / "include/hypomnesis.h")
+    major = header.version.split(".")[0]
+    lines = [f"{stub.soname(header)} libhypomnesis{major} #MINVER#", "* Build-Depends-Package: libhypomnesis-dev"]
+    for node, names in consistency.read_map(root / "abi/hypomnesis.map").items():
+        # A node is named for the version that began it; of HMN_0 each function has its own.
+        since = {name: re.search(r"@since (\d+\.\d+)$", header.functions[name].comment)[1] if node == "HMN_0"
+                 else node.removeprefix("HMN_") for name in names}
+        first = min(since.values(), key=lambda version: [int(part) for part in version.split(".")])
+        lines.append(f" {node}@{node} {first}.0")
+        lines += [f" {name}@{node} {since[name]}.0" for name in sorted(names)]
+    return "\n".join(lines) + "\n"
+
+
+def compare(root, library):
+    file = root / "abi/debian.symbols"
+    if file.read_text() != symbols(root):
+        yield "abi/debian.symbols is not that of the header and the map: run scripts/abi-baseline"
+    if not shutil.which("dpkg-gensymbols"):
+        print("dpkg-gensymbols is not here: the library is not compared")
+        return
+    version = headers.parse(root / "include/hypomnesis.h").version
+    package = re.search(r"libhypomnesis\d+ ", file.read_text())[0].strip()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch) / "debian"
+        folder.mkdir()
+        (folder / "control").write_text(f"Source: hypomnesis\nMaintainer: nobody <nobody@localhost>\n\n"
+                                        f"Package: {package}\nArchitecture: any\nDescription: library\n")
+        done = subprocess.run(["dpkg-gensymbols", f"-p{package}", f"-v{version}", f"-I{file}", f"-e{library}", "-c4", "-O"],
+                              cwd=scratch, capture_output=True, text=True, check=False)
+        if done.returncode:
+            yield f"dpkg-gensymbols finds other symbols in the library: {done.stdout}{done.stderr}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    if sys.argv[2] == "--write":
+        (root / "abi/debian.symbols").write_text(symbols(root))
+        return 0
+    problems = list(compare(root, pathlib.Path(sys.argv[2]).resolve()))
+    for problem in problems:
+        print(f"debian symbols: {problem}", file=sys.stderr)
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -79,9 +79,11 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
   hmn_gate(debian_symbols ${Python3_EXECUTABLE} -B ${gate}/debian_symbols.py ${PROJECT_SOURCE_DIR} ${library})
 endif()
 
-# Clients that were linked once run with the library of today; --check links them again.
+# Clients that were linked once run with the library of today; so does the program of docs/abi.md.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE
    AND HMN_BACKEND_SIMULATED)
+  hmn_gate(guide ${Python3_EXECUTABLE} -B ${gate}/guide.py ${PROJECT_SOURCE_DIR} ${library}
+    ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
   hmn_gate(binaries sh ${gate}/binaries.sh ${PROJECT_SOURCE_DIR} ${library} ${CMAKE_C_COMPILER})
 endif()
 

@@ -97,13 +97,30 @@ static void snapshot_once(void* argument) {
     assert_in_range((w).spent, (from)-20, (to)-1); \
   } while (0)
 
+/* What the machine holds up is so now and then: the shortest of a few. */
+static void a_call_waits_a_second(void** state) {
+  (void)state;
+  NEW(hmn_context_options, options);
+  int64_t shortest = PATIENT_MS;
+  for (int tries = 0; tries < 5 && shortest >= 2000; ++tries) {
+    static wait w;
+    make_stuck(&w.m, &options);
+    read_once(&w);
+    assert_status(w.status, HMN_OK);
+    if (w.spent < shortest) shortest = w.spent;
+    machine_go(&w.m);
+    machine_end(&w.m);
+  }
+  DEFAULT(hmn_context_options, deadline_ms, "1000");
+  assert_in_range(shortest, 980, 1999);
+}
+
 static void a_call_waits_as_long_as_documented(void** state) {
   (void)state;
-  enum { DEADLINE, STALE, OPENING, SHORT_OPENING, SNAPSHOT, WAITS };
+  enum { STALE, OPENING, SHORT_OPENING, SNAPSHOT, WAITS };
   static wait waits[WAITS];
   thread* threads[WAITS];
   NEW(hmn_context_options, options);
-  make_stuck(&waits[DEADLINE].m, &options);
   options.deadline_ms = HMN_MS_IMMEDIATE;
   make_stuck(&waits[STALE].m, &options);
   options.deadline_ms = 1;
@@ -112,12 +129,9 @@ static void a_call_waits_as_long_as_documented(void** state) {
   machine_make(&waits[SHORT_OPENING].m, stuck_opening, &options);
   options.deadline_ms = 2000;
   make_stuck(&waits[SNAPSHOT].m, &options);
-  void (*const runs[WAITS])(void*) = {read_once, read_until_timeout, count_once, count_once,
-                                      snapshot_once};
+  void (*const runs[WAITS])(void*) = {read_until_timeout, count_once, count_once, snapshot_once};
   for (size_t i = 0; i < WAITS; ++i) threads[i] = thread_start(runs[i], &waits[i]);
   for (size_t i = 0; i < WAITS; ++i) thread_join(threads[i]);
-  DEFAULT(hmn_context_options, deadline_ms, "1000");
-  assert_waited(waits[DEADLINE], HMN_OK, 1000, 2000);
   DEFAULT(hmn_context_options, stale_ms, "5000");
   assert_waited(waits[STALE], HMN_E_TIMEOUT, 5000, 10000);
   DEFAULT(hmn_context_options, open_deadline_ms, "10000");
@@ -165,7 +179,7 @@ static void a_sampler_takes_one_each_second(void** state) {
   hmn_sampler* sampler = start(m.context, NULL, HMN_COLLECT_POOLS);
   int64_t shortest = PATIENT_MS;
   hmn_snapshot_info before = pull(sampler);
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 8 && shortest > 1500; ++i) {
     const hmn_snapshot_info after = pull(sampler);
     const int64_t apart = ms_between(&before, &after);
     if (apart < shortest) shortest = apart;
@@ -188,7 +202,7 @@ static void a_sampler_scans_processes_each_second(void** state) {
   hmn_snapshot_info before = pull(sampler);
   int64_t shortest = PATIENT_MS;
   assert_true((before.collect & HMN_COLLECT_PROCESSES) != 0);
-  for (int found = 0; found < 2;) {
+  for (int found = 0; found < 8 && shortest > 1500;) {
     const hmn_snapshot_info after = pull(sampler);
     if ((after.collect & HMN_COLLECT_PROCESSES) == 0) continue;
     if (ms_between(&before, &after) < shortest) shortest = ms_between(&before, &after);
@@ -421,6 +435,7 @@ static void an_estimate_has_its_defaults(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_call_waits_a_second),
       cmocka_unit_test(a_call_waits_as_long_as_documented),
       cmocka_unit_test(a_sampler_takes_one_each_second),
       cmocka_unit_test(a_sampler_scans_processes_each_second),

@@ -35,7 +35,8 @@ static hmn_snapshot_info take_with(hmn_context* context, const hmn_snapshot_opti
   return info;
 }
 
-/* Reads the pool once, however late, and has what comes later wait for the driver. */
+/* Reads the pool once, however late, at read_at, and has what comes later wait for the driver. */
+static int64_t read_at;
 static void make_stuck(machine* m, const hmn_context_options* options) {
   NEW(hmn_snapshot_options, patiently);
   machine_make(m, stuck_pools, options);
@@ -43,6 +44,7 @@ static void make_stuck(machine* m, const hmn_context_options* options) {
   patiently.collect = HMN_COLLECT_POOLS;
   patiently.deadline_ms = HMN_MS_UNLIMITED;
   assert_int_equal(take_with(m->context, &patiently).pool_count, 1);
+  read_at = now_ms();
   machine_stop(m);
 }
 
@@ -51,7 +53,7 @@ static void make_stuck(machine* m, const hmn_context_options* options) {
 typedef struct wait {
   machine m;
   hmn_status status;
-  int64_t spent;
+  int64_t begun, spent;
 } wait;
 
 static void read_once(void* argument) {
@@ -63,11 +65,10 @@ static void read_once(void* argument) {
 
 static void read_until_timeout(void* argument) {
   wait* w = argument;
-  const int64_t begun = now_ms();
   do {
     sleep_ms(5);
     w->status = read_pool(w->m.context);
-    w->spent = now_ms() - begun;
+    w->spent = now_ms() - w->begun;
   } while (w->status == HMN_OK && w->spent < PATIENT_MS);
 }
 
@@ -123,6 +124,7 @@ static void a_call_waits_as_long_as_documented(void** state) {
   NEW(hmn_context_options, options);
   options.deadline_ms = HMN_MS_IMMEDIATE;
   make_stuck(&waits[STALE].m, &options);
+  waits[STALE].begun = read_at;
   options.deadline_ms = 1;
   machine_make(&waits[OPENING].m, stuck_opening, &options);
   options.open_deadline_ms = 3000;

@@ -125,11 +125,10 @@ static void a_call_waits_as_long_as_documented(void** state) {
   options.deadline_ms = HMN_MS_IMMEDIATE;
   make_stuck(&waits[STALE].m, &options);
   waits[STALE].begun = read_at;
-  options.deadline_ms = 1;
+  options.deadline_ms = 2000; /* for the driver's thread to start within */
   machine_make(&waits[OPENING].m, stuck_opening, &options);
   options.open_deadline_ms = 3000;
   machine_make(&waits[SHORT_OPENING].m, stuck_opening, &options);
-  options.deadline_ms = 2000;
   make_stuck(&waits[SNAPSHOT].m, &options);
   void (*const runs[WAITS])(void*) = {read_until_timeout, count_once, count_once, snapshot_once};
   for (size_t i = 0; i < WAITS; ++i) threads[i] = thread_start(runs[i], &waits[i]);

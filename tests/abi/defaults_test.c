@@ -434,7 +434,8 @@ static void an_estimate_has_its_defaults(void** state) {
   assert_int_equal(bytes, 11000);
 }
 
-int main(void) {
+/* An argument is a pattern of the tests to run. */
+int main(int count, char** words) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_call_waits_a_second),
       cmocka_unit_test(a_call_waits_as_long_as_documented),
@@ -452,6 +453,7 @@ int main(void) {
       cmocka_unit_test(a_sample_without_a_time_is_of_now),
       cmocka_unit_test(an_estimate_has_its_defaults),
   };
+  if (count > 1) cmocka_set_test_filter(words[1]);
 #ifdef HMN_TEST_NVML
   if (drivers_begin() != 0) return 1;
 #endif

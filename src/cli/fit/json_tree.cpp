@@ -31,7 +31,7 @@ class builder {
   bool start_object(std::size_t) { return open(json_tree(json_tree::object())); }
   bool start_array(std::size_t) { return open(json_tree(json_tree::list())); }
   bool key(std::string& name) {
-    open_.back()->members()->emplace_back(std::move(name), json_tree());
+    open_.back()->members()->emplace_back().first = std::move(name);
     return true;
   }
   bool end_object() { return close(); }

@@ -5,6 +5,7 @@
 // metadata.total_size, unless another source is named. The cache is worked out by hand.
 #include <doctest/doctest.h>
 
+#include "cli/fit/config.hpp"
 #include "cli/fit/demand.hpp"
 #include "files.hpp"
 

@@ -45,12 +45,13 @@ class Timeout(Machines):
         for machine in ({"devices": [card()], "delays": [{"call": "open", "hang": "forever"}]},
                         {"devices": [card(delays=[{"call": "pools", "hang": "forever"}])]}):
             for device in ((), ("--device", "0")):
-                began = time.monotonic()
-                result = self.on(machine, "wait", "--free", "14GiB", "--timeout", "1500ms", *device)
-                seconds = time.monotonic() - began
-                self.assertEqual((result.code, result.out), (124, ""), result.err)
-                self.assertGreaterEqual(seconds, 1.5)
-                self.assertLess(seconds, 5)
+                def ask(machine=machine, device=device):
+                    began = time.monotonic()
+                    result = self.on(machine, "wait", "--free", "14GiB", "--timeout", "1500ms", *device)
+                    self.assertEqual((result.code, result.out), (124, ""), result.err)
+                    self.assertGreaterEqual(time.monotonic() - began, 1.5)
+
+                self.assertLess(quickest(ask, 5), 5)
 
     def test_the_timeout_is_of_all_that_a_command_does(self):
         slow = [{"call": "open", "ms": 1900}, {"call": "devices", "ms": 1900}]

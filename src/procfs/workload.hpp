@@ -6,11 +6,29 @@
 
 namespace hmn::procfs {
 
+// Container of a process, from the names of its control groups.
+struct container {
+  std::string_view runtime;  // "docker"; "kubernetes" or "container" if the path does not name one
+  std::string_view id;       // 64 hex digits or a machine's name, as the path spells it
+
+  [[nodiscard]] bool empty() const noexcept { return id.empty(); }
+};
+
+// Finds the innermost container in /proc/<pid>/cgroup, v1 or v2. Excludes processes that only watch
+// one (conmon, an LXC monitor) and the emulators of virtual machines.
+container parse_container(std::string_view text) noexcept;
+
+// Finds the container in the path of one group.
+container container_of(std::string_view path) noexcept;
+
+// Appends "docker:1c8f…", with a unit name's \x2d decoded.
+void append_container(std::string& out, const container& in);
+
 // What the names of a process' control groups reveal of the work that it is a part of. All texts
 // are valid UTF-8; "": not known.
 struct workload {
   std::string container;  // id: 64 hex digits, or a machine's name
-  std::string runtime;    // of the container, as procfs/container.hpp names it
+  std::string runtime;    // of the container, as container::runtime names it
   std::string pod;        // uid of a Kubernetes pod, with hyphens
   std::string job;        // number of a Slurm job, or its SLUID
   std::string unit;       // innermost unit of systemd: a service or a scope

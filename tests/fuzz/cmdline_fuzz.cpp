@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "procfs/cmdline.hpp"
+#include "procfs/process.hpp"
 
 #include "fuzz.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "procfs/container.hpp"
+#include "procfs/workload.hpp"
 
 #include "fuzz.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "procfs/stat.hpp"
+#include "procfs/process.hpp"
 
 #include "fuzz.hpp"
-#include "procfs/boot_time.hpp"
+#include "procfs/boot.hpp"
 
 using namespace hmn::procfs;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // status, smaps_rollup: half a line is never a number.
-#include "procfs/status.hpp"
+#include "procfs/process.hpp"
 
 #include "fuzz.hpp"
 

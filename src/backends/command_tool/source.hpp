@@ -12,7 +12,7 @@
 #include "backends/command_tool/verdict.hpp"
 #include "backends/pci/bus.hpp"
 #include "model/function_ref.hpp"
-#include "procfs/pids.hpp"
+#include "procfs/tree.hpp"
 
 namespace hmn::command_tool {
 

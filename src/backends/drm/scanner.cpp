@@ -9,8 +9,8 @@
 #include "model/error_number.hpp"
 #include "model/scan.hpp"
 #include "platform/clock.hpp"
-#include "procfs/pids.hpp"
-#include "procfs/stat.hpp"
+#include "procfs/process.hpp"
+#include "procfs/tree.hpp"
 
 namespace hmn::drm {
 namespace {

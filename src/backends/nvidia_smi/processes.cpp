@@ -9,7 +9,7 @@
 #include "model/compose.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
-#include "procfs/own_tree.hpp"
+#include "procfs/tree.hpp"
 
 namespace hmn::nvidia_smi {
 namespace {

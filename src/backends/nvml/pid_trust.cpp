@@ -9,8 +9,7 @@
 #include "model/compose.hpp"
 #include "model/function_ref.hpp"
 #include "platform/file.hpp"
-#include "procfs/own_tree.hpp"
-#include "procfs/pids.hpp"
+#include "procfs/tree.hpp"
 
 namespace hmn::nvml {
 namespace {

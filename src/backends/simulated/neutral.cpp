@@ -8,7 +8,7 @@
 #include "model/compose.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"
-#include "procfs/cmdline.hpp"
+#include "procfs/process.hpp"
 
 namespace hmn::simulated {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/expected.hpp"
-#include "cli/exporter/settings.hpp"
+#include "cli/exporter/exporter.hpp"
 
 namespace CLI {
 class App;

@@ -10,7 +10,7 @@
 #include "cli/measure/by_device.hpp"
 #include "cli/measure/free_memory.hpp"
 #include "cli/measure/no_gpu.hpp"
-#include "cli/system/waiting_notice.hpp"
+#include "cli/system/waiting.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/output.hpp"
 #include "cli/text/words.hpp"

@@ -9,8 +9,8 @@
 #include "cli/commands/files.hpp"
 #include "cli/commands/options.hpp"
 #include "cli/exporter/exporter.hpp"
-#include "cli/system/driver_exit.hpp"
 #include "cli/system/streams.hpp"
+#include "cli/system/waiting.hpp"
 #include "cli/text/output.hpp"
 #include "cli/units.hpp"
 

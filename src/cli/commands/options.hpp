@@ -8,7 +8,7 @@
 
 #include "cli/commands/timed_options.hpp"
 #include "cli/expected.hpp"
-#include "cli/exporter/settings.hpp"
+#include "cli/exporter/exporter.hpp"
 #include "cli/fit/options.hpp"
 #include "cli/measure/sort_key.hpp"
 #include "cli/measure/usage_groups.hpp"

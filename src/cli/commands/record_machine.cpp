@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/commands/commands.hpp"
-#include "cli/system/new_file.hpp"
+#include "cli/system/file.hpp"
 #include "cli/text/output.hpp"
 
 namespace hmn::cli {

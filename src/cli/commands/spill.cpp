@@ -8,7 +8,7 @@
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/ticks.hpp"
 #include "cli/system/child.hpp"
-#include "cli/system/waiting_notice.hpp"
+#include "cli/system/waiting.hpp"
 #include "cli/text/output.hpp"
 
 namespace hmn::cli {

@@ -12,7 +12,7 @@
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/measure/no_gpu.hpp"
-#include "cli/system/waiting_notice.hpp"
+#include "cli/system/waiting.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/text/json.hpp"

@@ -7,7 +7,7 @@
 
 #include "cli/expected.hpp"
 #include "cli/measure/sort_key.hpp"
-#include "cli/system/new_file.hpp"
+#include "cli/system/file.hpp"
 
 namespace CLI {
 class App;

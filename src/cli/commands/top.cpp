@@ -5,8 +5,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
 #include "cli/system/environment.hpp"
-#include "cli/system/surroundings.hpp"
-#include "cli/system/waiting_notice.hpp"
+#include "cli/system/waiting.hpp"
 #include "cli/top/run.hpp"
 
 namespace hmn::cli {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/exporter/server.hpp"
-#include "cli/system/helper_program.hpp"
+#include "cli/system/installation.hpp"
 
 namespace hmn::cli {
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+
 #include <hypomnesis.hpp>
 
-#include "cli/exporter/device_ids.hpp"
-#include "cli/exporter/sample.hpp"
+#include "cli/exporter/devices.hpp"
+#include "cli/exporter/samples.hpp"
 #include "cli/measure/usage_groups.hpp"
 
 namespace hmn::cli {

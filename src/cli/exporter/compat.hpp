@@ -1,16 +1,43 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
-#include <hypomnesis.hpp>
 
+#include <array>
 #include <cstdint>
+#include <hypomnesis.hpp>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-#include "cli/exporter/sample.hpp"
-#include "cli/exporter/transfer_rates.hpp"
+#include "cli/exporter/samples.hpp"
 
 namespace hmn::cli {
+
+enum class transfer : std::uint8_t { pcie_sent, pcie_received, links };
+
+// Bytes in a second between two readings, for the names of exporters that have no counters of them.
+// Unknown at the first reading, where a counter was reset, and where the driver's counter is too
+// short to be followed.
+class transfer_rates {
+ public:
+  void update(const hypomnesis::snapshot_values& from);
+  std::optional<double> of(std::uint32_t device_index, transfer what) const;
+
+ private:
+  struct counter {
+    std::uint64_t bytes = 0;
+    std::uint32_t parts = 0;  // links that are added up; 0: unknown
+    bool is_exact = true;
+    std::uint64_t at_ns = 0;
+  };
+  struct followed {
+    counter last;
+    std::optional<double> rate;
+  };
+  static void follow(followed& one, const counter& now);
+
+  std::map<std::uint32_t, std::array<followed, 3>> all_;
+};
 
 // Names of other exporters.
 enum class dialect : std::uint8_t { dcgm, nvidia_smi };

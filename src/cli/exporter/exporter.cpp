@@ -6,17 +6,69 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <optional>
+#include <string>
 #include <utility>
 
-#include "cli/exporter/sample_text.hpp"
-#include "cli/exporter/scrape.hpp"
+#include "cli/exporter/collector.hpp"
+#include "cli/exporter/compat.hpp"
+#include "cli/exporter/devices.hpp"
+#include "cli/exporter/samples.hpp"
 #include "cli/exporter/server.hpp"
-#include "cli/system/new_file.hpp"
-#include "cli/system/stop_request.hpp"
+#include "cli/exporter/workloads.hpp"
+#include "cli/measure/no_gpu.hpp"
+#include "cli/measure/session.hpp"
+#include "cli/system/file.hpp"
+#include "cli/system/waiting.hpp"
 #include "cli/text/output.hpp"
 
 namespace hmn::cli {
 namespace {
+
+struct scraped {
+  samples made;
+  std::optional<std::string> search_failure;  // why it is not known which GPUs there are
+};
+
+// Reads the machine, again and again. Not for several threads at once.
+class scraper {
+ public:
+  scraper(const session& in, const exporter_settings& how);
+  scraper(const scraper&) = delete;
+  scraper& operator=(const scraper&) = delete;
+
+  // Ends by the deadline; what could not be read is among the samples, with the reason.
+  scraped scrape(std::chrono::milliseconds deadline);
+
+ private:
+  const session& in_;
+  const exporter_settings& how_;
+  known_devices devices_;
+  transfer_rates rates_;
+  workloads workloads_;
+};
+
+scraper::scraper(const session& in, const exporter_settings& how)
+    : in_(in), how_(how), workloads_(how.per, in.is_simulated()) {}
+
+scraped scraper::scrape(std::chrono::milliseconds deadline) {
+  hypomnesis::snapshot_options what;
+  what.collect = exported_parts;
+  what.deadline = std::min(deadline, std::chrono::milliseconds(how_.timeout_ms));
+  const auto end = user_names::clock::now() + what.deadline;
+  const auto snapshot = in_.library().take(what);
+  auto values = snapshot.values();
+  devices_.complete(values.devices);
+  const device_ids ids(values.devices);
+  scraped out;
+  collect(values, ids, out.made);
+  rates_.update(values);
+  for (const auto each : how_.compatible)
+    collect_compatible(each, values.devices, rates_, out.made);
+  workloads_.collect(values, ids, end, out.made);
+  out.search_failure = why_search_failed(snapshot);
+  return out;
+}
 
 using std::chrono::milliseconds;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 #include "cli/exporter/families.def"
-#include "cli/exporter/family.hpp"
+#include "cli/exporter/samples.hpp"
 
 // Families under the project's own names.
 namespace hmn::cli::families {

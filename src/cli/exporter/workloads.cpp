@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "cli/exporter/collector.hpp"
-#include "cli/exporter/device_labels.hpp"
+#include "cli/exporter/devices.hpp"
 #include "cli/exporter/families.hpp"
 #include "cli/measure/by_device.hpp"
-#include "cli/system/process_workload.hpp"
+#include "cli/system/process.hpp"
 
 namespace hmn::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "cli/exporter/device_ids.hpp"
-#include "cli/exporter/sample.hpp"
+#include "cli/exporter/devices.hpp"
+#include "cli/exporter/samples.hpp"
 #include "cli/measure/usage_groups.hpp"
 #include "cli/measure/user_names.hpp"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "cli/system/input_file.hpp"
+#include "cli/system/file.hpp"
 
 namespace hmn::cli::fit {
 namespace {

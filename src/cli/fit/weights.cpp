@@ -8,7 +8,6 @@
 
 #include "cli/fit/json_tree.hpp"
 #include "cli/system/file.hpp"
-#include "cli/system/input_file.hpp"
 
 namespace hmn::cli::fit {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/measure/process_peaks.hpp"
 #include "cli/measure/run_sample.hpp"
 #include "cli/measure/session.hpp"
-#include "cli/system/command_group.hpp"
+#include "cli/system/child.hpp"
 #include "cli/system/process_tree.hpp"
 
 namespace hmn::cli {

@@ -9,11 +9,11 @@
 #include <thread>
 
 #include "cli/measure/no_gpu.hpp"
-#include "cli/system/data_folder.hpp"
 #include "cli/system/environment.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/inspect.hpp"
-#include "cli/system/waiting_notice.hpp"
+#include "cli/system/installation.hpp"
+#include "cli/system/waiting.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/output.hpp"
 #include "cli/units.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/system/process_facts.hpp"
+#include "cli/system/process.hpp"
 
 namespace hmn::cli {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+
 #include <optional>
 #include <string>
 
@@ -11,5 +12,26 @@ std::optional<std::string> environment_value(const char* name);
 std::string host_name();
 void set_environment(const char* name, const std::string& value);
 void unset_environment(const char* name);
+
+// Locations of system files on Linux, moved by the same variables as the library's.
+struct roots {
+  std::string proc = "/proc";
+  std::string sys = "/sys";
+  std::string dev = "/dev";
+  std::string top;       // location of container markers; "" is the real root
+  std::string cgroup{};  // mount of the control groups; "": from mountinfo
+};
+roots roots_from_environment();
+
+// Environment that determines the format of text.
+struct surroundings {
+  bool is_terminal = false;
+  unsigned columns = 0;  // 0: unknown
+  unsigned lines = 0;    // 0: unknown
+  std::string term;      // "dumb": no colours
+  std::string no_color;
+  std::string locale;  // the first nonempty one of LC_ALL, LC_CTYPE, LANG
+};
+surroundings standard_output_surroundings();
 
 }  // namespace hmn::cli

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "cli/expected.hpp"
+#include "cli/system/streams.hpp"
 
 namespace hmn::cli {
 
@@ -28,5 +34,78 @@ std::string path_to_open(const std::string& path);
 std::optional<std::string> read_text_file(const std::string& path);
 // Returns sorted names, without those that begin with a dot.
 std::vector<std::string> list_folder(const std::string& path);
+
+// Regular file, open for reading.
+class input_file {
+ public:
+  static expected<input_file> open(const std::string& path);
+  input_file(input_file&& other) noexcept;
+  input_file& operator=(input_file&&) = delete;
+  ~input_file();
+
+  const std::string& path() const { return path_; }
+  std::uint64_t size() const { return size_; }
+  // Reads the first `most` bytes, or the whole of a shorter file.
+  expected<std::string> beginning(std::uint64_t most) const;
+
+ private:
+  static constexpr std::intptr_t closed = -1;
+
+  input_file(std::string path, std::intptr_t file, std::uint64_t size)
+      : path_(std::move(path)), file_(file), size_(size) {}
+
+  std::string path_;
+  std::intptr_t file_;  // a descriptor, or a handle of Windows
+  std::uint64_t size_;
+};
+
+// Reads a file of at most `most` bytes.
+expected<std::string> read_whole(const std::string& path, std::uint64_t most);
+
+// File that an option names for writing.
+struct file_to_write {
+  const char* option = "";
+  std::string path;  // "-": standard output
+  // Endings of names that mark what this option writes: an existing file of another name is
+  // replaced with --force only.
+  std::span<const std::string_view> suffixes;
+  bool force = false;
+
+  bool may_replace(std::string_view name) const;
+};
+
+// Takes in `file` where the path leads.
+failure is_there_already(const file_to_write& to, const std::string& file);
+std::optional<failure> write_to_stream(stream to, std::string_view text);
+
+// Returns why the file cannot be written before its text is made, without opening it.
+std::optional<failure> why_not_writable(const file_to_write& to);
+
+enum class readers { owner, by_umask, everyone };
+
+// Writes a file, completely or not at all. An existing file passes on its owner and its mode;
+// `allowed` is for a new one (on Windows the folder determines it). A file whose folder lets no
+// other take its place, and what is no regular file, is written in place.
+std::optional<failure> write_file(const file_to_write& to, std::string_view text,
+                                  readers allowed = readers::by_umask);
+
+// File that is written bit by bit. It is created when it is opened, but keeps its content until the
+// first writing.
+class output_file {
+ public:
+  explicit output_file(const std::string& path);
+  output_file(const output_file&) = delete;
+  output_file& operator=(const output_file&) = delete;
+  ~output_file();
+
+  bool is_good() const { return why_.empty(); }
+  const std::string& why() const { return why_; }
+  void write(std::string_view text);
+
+ private:
+  std::intptr_t file_ = -1;  // a descriptor, or a handle of Windows
+  bool is_begun_ = false;
+  std::string why_;
+};
 
 }  // namespace hmn::cli

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/system/roots.hpp"
+#include "cli/system/environment.hpp"
 #include "platform/process.hpp"
 
 namespace hmn::cli {

@@ -2,7 +2,7 @@
 #pragma once
 #include <string_view>
 
-#include "cli/system/surroundings.hpp"
+#include "cli/system/environment.hpp"
 #include "cli/text/colour.hpp"
 
 namespace hmn::cli {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "cli/system/process_facts.hpp"
+#include "cli/system/process.hpp"
 #include "cli/units.hpp"
 
 namespace hmn::cli::top {

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "cli/system/roots.hpp"
+#include "cli/system/environment.hpp"
 #include "cli/top/rates.hpp"
 #include "cli/top/reading.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "cli/measure/no_gpu.hpp"
 #include "cli/measure/user_names.hpp"
-#include "cli/system/thread.hpp"
+#include "cli/system/waiting.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/top/cpu_times.hpp"
 #include "cli/top/gpu_reader.hpp"

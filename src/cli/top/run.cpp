@@ -9,10 +9,9 @@
 #include <string>
 
 #include "cli/system/environment.hpp"
-#include "cli/system/process_signal.hpp"
-#include "cli/system/stop_request.hpp"
+#include "cli/system/process.hpp"
 #include "cli/system/streams.hpp"
-#include "cli/system/waiting_notice.hpp"
+#include "cli/system/waiting.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/output.hpp"
 #include "cli/top/keys.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/system/process_signal.hpp"
+#include "cli/system/process.hpp"
 #include "cli/top/column.hpp"
 #include "cli/top/histories.hpp"
 #include "cli/top/process_list.hpp"

@@ -12,11 +12,8 @@
 #include "fake_tree.hpp"
 #include "model/scan.hpp"
 #include "procfs/cgroup.hpp"
-#include "procfs/container.hpp"
-#include "procfs/mountinfo.hpp"
-#include "procfs/stat.hpp"
-#include "procfs/statm.hpp"
-#include "procfs/status.hpp"
+#include "procfs/process.hpp"
+#include "procfs/workload.hpp"
 
 using namespace hmn::procfs;
 using recorded::entry;

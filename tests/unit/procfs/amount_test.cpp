@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "procfs/amount.hpp"
+#include "procfs/meminfo.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "procfs/boot_time.hpp"
+#include "procfs/boot.hpp"
 
 #include <doctest/doctest.h>
 

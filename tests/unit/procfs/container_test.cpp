@@ -2,7 +2,7 @@
 //
 // Paths as the runtimes' own documentation and code give them: Docker and Podman with both cgroup
 // drivers, containerd's CRI, CRI-O, Kubernetes, systemd's machines, LXC.
-#include "procfs/container.hpp"
+#include "procfs/workload.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "procfs/mountinfo.hpp"
+#include "procfs/cgroup.hpp"
 
 #include <doctest/doctest.h>
 

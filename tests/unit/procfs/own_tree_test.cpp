@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "procfs/own_tree.hpp"
+#include "procfs/tree.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "procfs/pids.hpp"
+#include "procfs/tree.hpp"
 
 #include <doctest/doctest.h>
 

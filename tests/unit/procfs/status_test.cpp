@@ -2,7 +2,7 @@
 //
 // The lines of the Rust predecessor's tests are among these; where the result differs the list in
 // docs/backends/os.md explains why.
-#include "procfs/status.hpp"
+#include "procfs/process.hpp"
 
 #include <doctest/doctest.h>
 

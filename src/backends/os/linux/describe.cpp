@@ -8,11 +8,9 @@
 #include "model/scan.hpp"
 #include "model/text.hpp"
 #include "platform/file.hpp"
-#include "procfs/cmdline.hpp"
-#include "procfs/container.hpp"
-#include "procfs/path.hpp"
-#include "procfs/pids.hpp"
-#include "procfs/stat.hpp"
+#include "procfs/process.hpp"
+#include "procfs/tree.hpp"
+#include "procfs/workload.hpp"
 
 namespace hmn::os {
 namespace {

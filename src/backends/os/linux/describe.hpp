@@ -9,10 +9,9 @@
 #include "model/function_ref.hpp"
 #include "model/usage.hpp"
 #include "platform/file.hpp"
-#include "procfs/boot_id.hpp"
-#include "procfs/boot_time.hpp"
-#include "procfs/path.hpp"
-#include "procfs/stat.hpp"
+#include "procfs/boot.hpp"
+#include "procfs/process.hpp"
+#include "procfs/tree.hpp"
 
 namespace hmn::os {
 

@@ -12,8 +12,7 @@
 #include "model/scan.hpp"
 #include "platform/stand_in.hpp"
 #include "procfs/cgroup.hpp"
-#include "procfs/mountinfo.hpp"
-#include "procfs/path.hpp"
+#include "procfs/tree.hpp"
 
 namespace hmn::os {
 namespace {

@@ -9,11 +9,10 @@
 #include "backends/os/os.hpp"
 #include "platform/file.hpp"
 #include "platform/process.hpp"
-#include "procfs/boot_id.hpp"
-#include "procfs/boot_time.hpp"
-#include "procfs/container.hpp"
-#include "procfs/pids.hpp"
-#include "procfs/statm.hpp"
+#include "procfs/boot.hpp"
+#include "procfs/process.hpp"
+#include "procfs/tree.hpp"
+#include "procfs/workload.hpp"
 
 namespace hmn::os {
 namespace {

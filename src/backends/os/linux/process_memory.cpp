@@ -10,9 +10,8 @@
 #include "model/compose.hpp"
 #include "model/error_number.hpp"
 #include "platform/file.hpp"
-#include "procfs/path.hpp"
-#include "procfs/stat.hpp"
-#include "procfs/status.hpp"
+#include "procfs/process.hpp"
+#include "procfs/tree.hpp"
 
 namespace hmn::os {
 namespace {

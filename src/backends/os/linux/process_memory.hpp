@@ -9,9 +9,9 @@
 
 #include "model/failure.hpp"
 #include "model/host_memory.hpp"
-#include "procfs/boot_id.hpp"
-#include "procfs/path.hpp"
-#include "procfs/statm.hpp"
+#include "procfs/boot.hpp"
+#include "procfs/process.hpp"
+#include "procfs/tree.hpp"
 
 namespace hmn::os {
 

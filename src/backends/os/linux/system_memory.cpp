@@ -8,7 +8,7 @@
 #include "backends/os/linux/process_memory.hpp"
 #include "model/scan.hpp"
 #include "procfs/meminfo.hpp"
-#include "procfs/path.hpp"
+#include "procfs/tree.hpp"
 
 namespace hmn::os {
 namespace {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <mutex>
+#include <string>
 #include <thread>
+
+#include "cli/expected.hpp"
 
 namespace hmn::cli {
 
@@ -51,5 +56,15 @@ class connections {
   bool stopped_ = false;
   std::thread watch_;
 };
+
+// A listening socket, and the address that it has.
+struct listener {
+  int socket = -1;
+  std::string address;  // "127.0.0.1:10077", "[::1]:10077"
+};
+
+// `address` is numeric; "": every address, of IPv6 and IPv4. Port 0 is any free port. The caller
+// closes the socket.
+expected<listener> listen_at(const std::string& address, std::uint16_t port);
 
 }  // namespace hmn::cli

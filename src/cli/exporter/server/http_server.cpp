@@ -1,27 +1,251 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/exporter/server.hpp"
-
 #include <microhttpd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <functional>
+#include <list>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
-#include "cli/exporter/server/answers.hpp"
+#include "cli/exporter/server.hpp"
+#include "cli/exporter/server/access.hpp"
 #include "cli/exporter/server/connections.hpp"
-#include "cli/exporter/server/listener.hpp"
-#include "cli/exporter/server/passwords.hpp"
-#include "cli/exporter/server/shared_scrape.hpp"
-#include "cli/exporter/server/tls.hpp"
 #include "cli/exporter/server/web_config.hpp"
 
 namespace hmn::cli {
 namespace {
+
+// A scrape that clients share.
+struct finished_scrape {
+  std::chrono::steady_clock::time_point begun;
+  rendering text;
+};
+
+// Reads the machine on a thread of its own, once for all clients that ask meanwhile, and again no
+// sooner than the longest age of a shared scrape. A second thread lets no client wait beyond its
+// own deadline.
+class shared_scrape {
+ public:
+  using clock = std::chrono::steady_clock;
+  using result = std::shared_ptr<const finished_scrape>;  // null: none in time
+  using callback = std::function<void(result)>;
+
+  explicit shared_scrape(const server_settings& how);
+  shared_scrape(const shared_scrape&) = delete;
+  shared_scrape& operator=(const shared_scrape&) = delete;
+  ~shared_scrape();
+
+  // Returns one that is young enough; null if there is none.
+  result young() const;
+  // Calls back once, on another thread, at the deadline at the latest.
+  void ask(clock::time_point deadline, callback then);
+  // Calls back with null for all that ask from now on; when it returns, all others were called
+  // back.
+  void stop();
+
+ private:
+  struct waiter {
+    clock::time_point deadline;
+    callback then;
+  };
+  void work();
+  void watch();
+  std::list<waiter> take_late(clock::time_point now);
+  result read(clock::time_point deadline);
+
+  const server_settings& how_;
+  mutable std::mutex mutex_;
+  std::condition_variable asked_;
+  std::condition_variable waited_;
+  std::list<waiter> waiting_;
+  result last_;
+  bool stopped_ = false;
+  std::thread reader_;
+  std::thread watch_;
+};
+
+template <class List>
+auto earliest(const List& waiting) {
+  return std::min_element(waiting.begin(), waiting.end(),
+                          [](const auto& a, const auto& b) { return a.deadline < b.deadline; })
+      ->deadline;
+}
+
+shared_scrape::shared_scrape(const server_settings& how)
+    : how_(how), reader_([this] { work(); }), watch_([this] { watch(); }) {}
+
+shared_scrape::~shared_scrape() {
+  stop();
+}
+
+shared_scrape::result shared_scrape::young() const {
+  const std::lock_guard lock(mutex_);
+  return last_ && clock::now() - last_->begun < how_.max_age ? last_ : nullptr;
+}
+
+void shared_scrape::ask(clock::time_point deadline, callback then) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stopped_) {
+      waiting_.push_back({deadline, std::move(then)});
+      asked_.notify_one();
+      waited_.notify_one();
+      return;
+    }
+  }
+  then(nullptr);
+}
+
+void shared_scrape::stop() {
+  std::list<waiter> left;
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    left.swap(waiting_);
+    asked_.notify_one();
+    waited_.notify_one();
+  }
+  for (const auto& each : left) each.then(nullptr);
+  if (reader_.joinable()) reader_.join();
+  if (watch_.joinable()) watch_.join();
+}
+
+shared_scrape::result shared_scrape::read(clock::time_point deadline) {
+  using std::chrono::milliseconds;
+  const auto begun = clock::now();
+  const auto left = std::chrono::duration_cast<milliseconds>(deadline - begun);
+  auto text = how_.scrape(std::max(left, milliseconds(1)));
+  if (!text) return nullptr;
+  return std::make_shared<const finished_scrape>(finished_scrape{begun, std::move(text)});
+}
+
+void shared_scrape::work() {
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    asked_.wait(lock, [this] { return stopped_ || !waiting_.empty(); });
+    if (stopped_) return;
+    const auto deadline = earliest(waiting_);
+    lock.unlock();
+    auto made = read(deadline);
+    lock.lock();
+    // Includes those who asked while it was read.
+    std::list<waiter> served;
+    served.swap(waiting_);
+    last_ = made;
+    lock.unlock();
+    for (const auto& each : served) each.then(made);
+  }
+}
+
+std::list<shared_scrape::waiter> shared_scrape::take_late(clock::time_point now) {
+  std::list<waiter> late;
+  for (auto each = waiting_.begin(); each != waiting_.end();) {
+    const auto next = std::next(each);
+    if (each->deadline <= now) late.splice(late.end(), waiting_, each);
+    each = next;
+  }
+  return late;
+}
+
+void shared_scrape::watch() {
+  std::unique_lock lock(mutex_);
+  while (!stopped_) {
+    if (waiting_.empty())
+      waited_.wait(lock);
+    else
+      waited_.wait_until(lock, earliest(waiting_));
+    const auto late = take_late(clock::now());
+    if (late.empty()) continue;
+    lock.unlock();
+    for (const auto& each : late) each.then(nullptr);
+    lock.lock();
+  }
+}
+
+struct release_response {
+  void operator()(MHD_Response* of) const { MHD_destroy_response(of); }
+};
+using response = std::unique_ptr<MHD_Response, release_response>;
+
+// Makes the answers, each with the headers of the web configuration.
+class answers {
+ public:
+  explicit answers(std::vector<std::pair<std::string, std::string>> headers)
+      : headers_(std::move(headers)) {}
+
+  // A short text. `header` and `value` are one more header, where there is one.
+  MHD_Result send(MHD_Connection* to, unsigned status, std::string_view text,
+                  const char* header = nullptr, const char* value = nullptr) const;
+  MHD_Result send_index(MHD_Connection* to) const;
+  // The text of a scrape is made once for each format.
+  MHD_Result send_scrape(MHD_Connection* to, const shared_scrape::result& of, text_format format);
+
+ private:
+  response make(std::string text, const char* type) const;
+
+  const std::vector<std::pair<std::string, std::string>> headers_;
+  shared_scrape::result made_of_;
+  response made_[2];
+};
+
+constexpr const char* plain = "text/plain; charset=utf-8";
+
+constexpr std::string_view index_page =
+    "<!DOCTYPE html>\n"
+    "<html lang=\"en\"><head><title>hypomnesis</title></head>\n"
+    "<body><h1>hypomnesis</h1><p><a href=\"metrics\">Metrics</a></p></body></html>\n";
+
+void free_text(void* text) {
+  delete static_cast<std::string*>(text);
+}
+
+response answers::make(std::string text, const char* type) const {
+  auto* held = new std::string(std::move(text));
+  response made(MHD_create_response_from_buffer_with_free_callback_cls(held->size(), held->data(),
+                                                                       &free_text, held));
+  if (!made) {
+    delete held;
+    return made;
+  }
+  MHD_add_response_header(made.get(), MHD_HTTP_HEADER_CONTENT_TYPE, type);
+  for (const auto& [name, value] : headers_)
+    MHD_add_response_header(made.get(), name.c_str(), value.c_str());
+  return made;
+}
+
+MHD_Result answers::send(MHD_Connection* to, unsigned status, std::string_view text,
+                         const char* header, const char* value) const {
+  const auto made = make(std::string(text), plain);
+  if (!made) return MHD_NO;
+  if (header != nullptr) MHD_add_response_header(made.get(), header, value);
+  return MHD_queue_response(to, status, made.get());
+}
+
+MHD_Result answers::send_index(MHD_Connection* to) const {
+  const auto made = make(std::string(index_page), "text/html; charset=utf-8");
+  return made ? MHD_queue_response(to, MHD_HTTP_OK, made.get()) : MHD_NO;
+}
+
+MHD_Result answers::send_scrape(MHD_Connection* to, const shared_scrape::result& of,
+                                text_format format) {
+  if (made_of_ != of) {
+    for (auto& each : made_) each.reset();
+    made_of_ = of;
+  }
+  auto& made = made_[format == text_format::openmetrics ? 1 : 0];
+  if (!made) made = make(of->text(format), media_type(format).data());
+  return made ? MHD_queue_response(to, MHD_HTTP_OK, made.get()) : MHD_NO;
+}
 
 constexpr unsigned most_connections = 256;
 constexpr unsigned most_connections_of_address = 64;

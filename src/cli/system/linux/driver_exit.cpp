@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/system/driver_exit.hpp"
+#include "cli/system/waiting.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -13,9 +13,8 @@
 #include <unordered_set>
 
 #include "platform/file.hpp"
-#include "procfs/own_tree.hpp"
-#include "procfs/pids.hpp"
-#include "procfs/stat.hpp"
+#include "procfs/process.hpp"
+#include "procfs/tree.hpp"
 
 namespace hmn::cli {
 namespace {

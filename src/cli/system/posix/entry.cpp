@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "cli/commands/main.hpp"
-#include "cli/system/driver_exit.hpp"
+#include "cli/system/waiting.hpp"
 #include "platform/sanitizer.hpp"
 
 // Ends without the ends of the loader and of the libraries: a driver's may wait for a lock that a

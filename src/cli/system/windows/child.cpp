@@ -1,21 +1,67 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/system/child.hpp"
+#include "cli/system/windows/child.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "cli/expected.hpp"
+#include "cli/system/child.hpp"
 #include "cli/system/environment.hpp"
 #include "cli/system/file.hpp"
-#include "cli/system/windows/error_text.hpp"
-#include "cli/system/windows/program_search.hpp"
-#include "cli/system/windows/started_process.hpp"
-#include "cli/system/windows/wait_time.hpp"
+#include "cli/system/windows/file.hpp"
+#include "cli/system/windows/waiting.hpp"
 #include "platform/windows/command_line.hpp"
+#include "platform/windows/handle.hpp"
 #include "platform/windows/wide.hpp"
+
 // Requires windows.h first.
 #include <psapi.h>
 
 namespace hmn::cli {
 namespace {
+
+struct child::running {
+  // Ignores the terminal's Ctrl+C, which reaches the command directly.
+  control_events events{[](control_event) {}};
+  platform::handle process;
+  std::uint32_t pid = 0;
+  std::optional<std::uint64_t> seen_bytes;  // last sampled peak
+  std::optional<process_end> end;
+};
+
+// Starts in the job object, if any. why_outside: the reason for starting outside.
+expected<child> start_process(const std::vector<std::string>& command, HANDLE job,
+                              std::string& why_outside);
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool ends_in(std::string_view name, std::string_view ending) {
+  return name.size() >= ending.size() &&
+         std::equal(ending.begin(), ending.end(), name.end() - static_cast<long>(ending.size()),
+                    [](char a, char b) { return a == lower(b); });
+}
+
+// Ignores trailing dots and spaces, as Windows does.
+bool is_batch(std::string_view name) {
+  name = name.substr(0, name.find_last_not_of(". ") + 1);
+  return ends_in(name, ".bat") || ends_in(name, ".cmd");
+}
+
+bool has_extension(std::string_view word) {
+  const auto name = word.substr(word.find_last_of("/\\:") + 1);
+  return name.find('.') != std::string_view::npos;
+}
+
+bool is_absolute(std::string_view folder) {
+  const auto is_slash = [](char c) { return c == '/' || c == '\\'; };
+  if (folder.size() >= 3 && folder[1] == ':' && is_slash(folder[2])) return true;
+  return folder.size() >= 2 && is_slash(folder[0]) && is_slash(folder[1]);
+}
 
 failure refusal(exit_code code, const std::string& program, const std::string& why) {
   return {code, fmt::format("cannot run \"{}\": {}", program, why)};
@@ -103,7 +149,40 @@ STARTUPINFOW our_streams() {
   return how;
 }
 
+constexpr std::size_t most_processes = 1 << 16;
+
 }  // namespace
+
+std::optional<found_program> find_program(const std::string& word,
+                                          const std::vector<std::string>& folders,
+                                          const std::function<bool(const std::string&)>& is_file) {
+  std::vector<std::string> names;
+  if (has_extension(word)) names.push_back(word);
+  for (const char* ending : {".exe", ".com", ".bat", ".cmd"}) names.push_back(word + ending);
+  std::vector<std::string> places{""};
+  if (word.find_first_of("/\\:") == std::string::npos) {
+    places.clear();
+    for (const auto& each : folders)
+      places.push_back(each.ends_with('\\') || each.ends_with('/') ? each : each + '\\');
+  }
+  for (const auto& place : places)
+    for (const auto& name : names)
+      if (is_file(place + name)) return found_program{place + name, is_batch(name)};
+  return std::nullopt;
+}
+
+std::vector<std::string> folders_of_path(std::string_view path) {
+  std::vector<std::string> folders;
+  while (!path.empty()) {
+    const auto end = std::min(path.find(';'), path.size());
+    auto folder = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    if (folder.size() >= 2 && folder.front() == '"' && folder.back() == '"')
+      folder = folder.substr(1, folder.size() - 2);
+    if (is_absolute(folder)) folders.emplace_back(folder);
+  }
+  return folders;
+}
 
 child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
 child::child(child&& other) noexcept = default;
@@ -166,6 +245,69 @@ std::uint32_t child::pid() const {
 }
 const process_end& child::end() const {
   return *running_->end;
+}
+
+struct command_group::state {
+  platform::handle job;
+};
+
+const command_group::kind& command_group::what() {
+  static constexpr kind is{"job object", "job_object",
+                           "exact, committed memory of all its processes"};
+  return is;
+}
+
+// Makes a job without limits that ends no process when closed. A process that requests to break
+// away may do so, as it could without hmn.
+expected<command_group> command_group::make(const roots&) {
+  platform::handle job(CreateJobObjectW(nullptr, nullptr));
+  if (!job) return failed(last_error_text());
+  JOBOBJECT_EXTENDED_LIMIT_INFORMATION how{};
+  how.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_BREAKAWAY_OK;
+  if (SetInformationJobObject(job.get(), JobObjectExtendedLimitInformation, &how, sizeof how) == 0)
+    return failed(last_error_text());
+  return command_group(std::make_unique<state>(state{std::move(job)}));
+}
+
+command_group::command_group(std::unique_ptr<state> made) : state_(std::move(made)) {}
+command_group::command_group(command_group&& other) noexcept = default;
+command_group::~command_group() = default;
+
+expected<child> command_group::start(const std::vector<std::string>& command,
+                                     std::string& why_outside) const {
+  return start_process(command, state_->job.get(), why_outside);
+}
+
+// Returns none for 0: every process has committed memory.
+std::optional<std::uint64_t> command_group::peak_bytes() const {
+  JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
+  if (QueryInformationJobObject(state_->job.get(), JobObjectExtendedLimitInformation, &limits,
+                                sizeof limits, nullptr) == 0 ||
+      limits.PeakJobMemoryUsed == 0)
+    return std::nullopt;
+  return limits.PeakJobMemoryUsed;
+}
+
+// Returns none: Windows documents no such value.
+std::optional<std::uint64_t> command_group::current_bytes() const {
+  return std::nullopt;
+}
+
+std::vector<std::uint32_t> command_group::processes() const {
+  std::vector<std::uint32_t> pids;
+  for (std::size_t capacity = 64; capacity <= most_processes; capacity *= 4) {
+    std::vector<ULONG_PTR> words(capacity + 1);  // the list begins with two DWORDs
+    const auto size = static_cast<DWORD>(words.size() * sizeof(ULONG_PTR));
+    const bool fits = QueryInformationJobObject(state_->job.get(), JobObjectBasicProcessIdList,
+                                                words.data(), size, nullptr) != 0;
+    if (!fits && GetLastError() == ERROR_MORE_DATA) continue;
+    if (!fits) return pids;
+    const auto* list = reinterpret_cast<const JOBOBJECT_BASIC_PROCESS_ID_LIST*>(words.data());
+    for (DWORD i = 0; i < list->NumberOfProcessIdsInList; ++i)
+      pids.push_back(static_cast<std::uint32_t>(list->ProcessIdList[i]));
+    return pids;
+  }
+  return pids;
 }
 
 }  // namespace hmn::cli

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "cli/commands/main.hpp"
-#include "cli/system/windows/control_events.hpp"
+#include "cli/system/windows/waiting.hpp"
 #include "platform/windows/wide.hpp"
 
 // Receives the arguments in UTF-16; main would receive them in a legacy code page.

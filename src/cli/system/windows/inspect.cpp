@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "cli/system/windows/token_user.hpp"
+#include "cli/system/windows/process.hpp"
 #include "platform/windows/handle.hpp"
 
 namespace hmn::cli {

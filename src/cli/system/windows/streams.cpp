@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "cli/system/windows/error_text.hpp"
+#include "cli/system/windows/file.hpp"
 #include "platform/windows/wide.hpp"
 
 namespace hmn::cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/exporter/sample_text.hpp"
+#include "cli/exporter/samples.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/system/command_group.hpp"
+#include "cli/system/child.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/system/process_facts.hpp"
+#include "cli/system/process.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include "cli/system/posix/user_name.hpp"
+#include "cli/system/posix/process.hpp"
 
 using namespace hmn::cli;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/system/windows/program_search.hpp"
+#include "cli/system/windows/child.hpp"
 
 #include <doctest/doctest.h>
 

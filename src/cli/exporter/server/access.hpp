@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "cli/exporter/server/web_config.hpp"
+
+struct MHD_Connection;
+
+namespace hmn::cli {
+
+// Checks passwords against bcrypt hashes, on a thread of its own: a check takes long by design, and
+// must not keep other clients waiting. A password that was right is kept as a hash that is quick to
+// check.
+class passwords {
+ public:
+  enum class answer { right, wrong, unknown };
+  using callback = std::function<void(bool is_right)>;
+
+  explicit passwords(std::map<std::string, std::string> users);
+  passwords(const passwords&) = delete;
+  passwords& operator=(const passwords&) = delete;
+  ~passwords();
+
+  bool empty() const { return users_.empty(); }
+  // Returns `right` for what was right before, else `unknown`.
+  answer known(const std::string& user, const std::string& password);
+  // Checks later and calls back on another thread; returns false when too many wait.
+  bool check(std::string user, std::string password, callback then);
+  // Checks nothing from now on; when it returns, all were called back.
+  void stop();
+
+ private:
+  struct question {
+    std::string user;
+    std::string password;
+    callback then;
+  };
+  void work();
+  bool is_right(const question& of);
+
+  const std::map<std::string, std::string> users_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<question> waiting_;
+  std::map<std::string, std::string> quick_;  // user -> hash of the password that was right
+  bool stopped_ = false;
+  std::thread worker_;
+};
+
+// Contents of the files of TLS, which the server needs for as long as it runs.
+struct tls_material {
+  std::string certificate;
+  std::string key;
+  std::string client_authority;
+  std::string priorities;  // of GnuTLS: which versions
+};
+
+// Fails where a file cannot be read, or key and certificate do not belong together.
+expected<tls_material> load_tls(const tls_settings& from);
+
+// Returns whether the client's certificate is as the settings want it.
+bool is_client_allowed(MHD_Connection* connection, client_certificate wanted);
+
+}  // namespace hmn::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hmn::cli {
+
+input_file::input_file(input_file&& other) noexcept
+    : path_(std::move(other.path_)),
+      file_(std::exchange(other.file_, closed)),
+      size_(other.size_) {}
+
+expected<std::string> read_whole(const std::string& path, std::uint64_t most) {
+  const auto file = input_file::open(path);
+  if (!file) return file.why();
+  if (file->size() > most)
+    return failed(fmt::format("\"{}\": {} bytes: expected at most {}", path, file->size(), most));
+  return file->beginning(most);
+}
+
+bool file_to_write::may_replace(std::string_view name) const {
+  return force || std::any_of(suffixes.begin(), suffixes.end(),
+                              [name](std::string_view each) { return name.ends_with(each); });
+}
+
+failure is_there_already(const file_to_write& to, const std::string& file) {
+  const auto target =
+      file == to.path ? std::string() : fmt::format(" leads to \"{}\", which", file);
+  const auto kind = to.suffixes.empty()
+                        ? std::string()
+                        : fmt::format(", and is no {} file", fmt::join(to.suffixes, " or "));
+  return failed(fmt::format("{} \"{}\"{} is there already{}; --force replaces it", to.option,
+                            to.path, target, kind));
+}
+
+std::optional<failure> write_to_stream(stream to, std::string_view text) {
+  const auto end = write_stream(to, text);
+  if (end.how != write_end::reason::failed) return std::nullopt;
+  return failed(fmt::format("cannot write to standard {}: {}",
+                            to == stream::output ? "output" : "error", message_of(end)));
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "cli/system/environment.hpp"
+#include "cli/system/file.hpp"
+#include "cli/system/process.hpp"
+#include "platform/file.hpp"
+#include "platform/process.hpp"
+#include "procfs/process.hpp"
+
+// The same numbers on all architectures; glibc has them since 2.31.
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+namespace hmn::cli {
+namespace {
+
+constexpr signal_choice choices[] = {
+    {SIGTERM, "TERM", "asks it to end"},
+    {SIGINT, "INT", "as Ctrl-C does"},
+    {SIGHUP, "HUP", "as a closed terminal does"},
+    {SIGKILL, "KILL", "ends it at once"},
+    {SIGSTOP, "STOP", "pauses it"},
+    {SIGCONT, "CONT", "lets it continue"},
+    {SIGUSR1, "USR1", "by the program's own use"},
+    {SIGUSR2, "USR2", "by the program's own use"},
+};
+
+// File descriptor of a process.
+class process_descriptor {
+ public:
+  explicit process_descriptor(std::uint32_t pid)
+      : file_(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0))) {}
+  process_descriptor(const process_descriptor&) = delete;
+  process_descriptor& operator=(const process_descriptor&) = delete;
+  ~process_descriptor() {
+    if (file_ >= 0) close(file_);
+  }
+
+  bool is_open() const { return file_ >= 0; }
+  bool has_ended() const {
+    pollfd one{file_, POLLIN, 0};
+    return poll(&one, 1, 0) != 0;
+  }
+  bool send(int number) const {
+    return syscall(SYS_pidfd_send_signal, file_, number, nullptr, 0) == 0;
+  }
+
+ private:
+  int file_;
+};
+
+std::string text_of_error(int error) {
+  if (error == ESRCH) return "the process has ended";
+  if (error == ENOSYS) return "needs Linux 5.3";
+  return std::strerror(error);
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> namespace_pid(std::uint32_t pid) {
+  const auto text = read_text_file(fmt::format("{}/{}/status", roots_from_environment().proc, pid));
+  const auto pids = procfs::parse_namespace_pids(text.value_or(""));
+  return pids.empty() ? std::nullopt : std::optional(pids.back());
+}
+
+std::optional<std::uint64_t> process_cpu_ns(const roots& in, std::uint32_t pid) {
+  std::array<char, 4096> buffer;
+  const auto path = fmt::format("{}/{}/stat", in.proc, pid);
+  const auto got = platform::read_small(path.c_str(), buffer);
+  if (!got) return std::nullopt;
+  const auto ticks = procfs::parse_processor_ticks({buffer.data(), got.value});
+  if (!ticks) return std::nullopt;
+  return *ticks * (std::uint64_t{1'000'000'000} / platform::clock_ticks_per_second());
+}
+
+std::span<const signal_choice> signal_choices() {
+  return choices;
+}
+
+std::optional<std::string> send_signal(std::uint32_t pid, int number,
+                                       const std::function<bool()>& is_same) {
+  const process_descriptor process(pid);
+  if (!process.is_open()) return text_of_error(errno);
+  if (!is_same()) return "the process has ended, and its pid is another one's now";
+  // The pid was that of the descriptor's process all the time unless that has ended by now.
+  if (process.has_ended()) return text_of_error(ESRCH);
+  if (!process.send(number)) return text_of_error(errno);
+  return std::nullopt;
+}
+
+std::optional<procfs::workload> process_workload(std::uint32_t pid) {
+  const auto text = read_text_file(fmt::format("{}/{}/cgroup", roots_from_environment().proc, pid));
+  return text ? std::optional(procfs::parse_workload(*text)) : std::nullopt;
+}
+
+}  // namespace hmn::cli

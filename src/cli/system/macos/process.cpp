@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/process.hpp"
+
+namespace hmn::cli {
+
+// Returns none: macOS has no PID namespaces.
+std::optional<std::uint32_t> namespace_pid(std::uint32_t) {
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> process_cpu_ns(const roots&, std::uint32_t) {
+  return std::nullopt;
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <cstdlib>
+
+#include "cli/system/process.hpp"
+#include "cli/system/waiting.hpp"
+
+namespace hmn::cli {
+
+void outlive_driver_exits() noexcept {}
+
+void end_now(int code) noexcept {
+  std::_Exit(code);
+}
+
+std::span<const signal_choice> signal_choices() {
+  return {};
+}
+
+std::optional<std::string> send_signal(std::uint32_t, int, const std::function<bool()>&) {
+  return "this system has no process descriptors";
+}
+
+std::optional<procfs::workload> process_workload(std::uint32_t) {
+  return std::nullopt;
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "cli/system/installation.hpp"
+#include "cli/system/streams.hpp"
+#include "platform/library.hpp"
+
+namespace hmn::cli {
+
+failure become(const std::string& program, const std::vector<std::string>& command_line) {
+  std::vector<char> buffer(platform::longest_path);
+  const std::string folder(platform::own_folder(buffer));
+  std::vector<char*> words;
+  for (const auto& word : command_line) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  dup2(output_descriptor(), STDOUT_FILENO);  // the output that the user gave
+  // As installed, and in a build folder.
+  const auto installed = folder + "/" HMN_LIBEXEC_FROM_BIN "/hypomnesis/" + program;
+  execv(installed.c_str(), words.data());
+  const int error = errno;
+  if (error == ENOENT) execv((folder + "/" + program).c_str(), words.data());
+  return failed(fmt::format("{}: {}", installed, std::strerror(error)));
+}
+
+}  // namespace hmn::cli

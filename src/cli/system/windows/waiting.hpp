@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <windows.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+
+namespace hmn::cli {
+
+// Enables control sequences (Windows 10) and records the change; returns false if unsupported.
+bool takes_sequences(HANDLE console, DWORD mode) noexcept;
+
+// Restores the console mode at its end.
+class kept_console_mode {
+ public:
+  kept_console_mode() = default;
+  kept_console_mode(const kept_console_mode&) = delete;
+  kept_console_mode& operator=(const kept_console_mode&) = delete;
+  ~kept_console_mode() { restore(); }
+
+  static void restore() noexcept;
+};
+
+enum class control_event {
+  interrupt,  // Ctrl+C, Ctrl+Break
+  close       // console closed, session ended, shutdown
+};
+
+// Handler for its lifetime: an event calls `on`, in a thread of the system, instead of ending the
+// program. Only one may exist at a time.
+class control_events {
+ public:
+  explicit control_events(std::function<void(control_event)> on);
+  ~control_events();
+  control_events(const control_events&) = delete;
+  control_events& operator=(const control_events&) = delete;
+};
+
+// Ends the program after a second Ctrl+C: STATUS_CONTROL_C_EXIT.
+[[noreturn]] void end_interrupted();
+
+// Returns the time until then, rounded up and at most a minute, for a repeated wait.
+inline DWORD milliseconds_until(std::chrono::steady_clock::time_point time) {
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(time - std::chrono::steady_clock::now()).count();
+  return static_cast<DWORD>(std::clamp<decltype(left)>(left, 0, 60'000));
+}
+
+// Returns true once the object is signalled, false at that time.
+inline bool wait_for(HANDLE object, std::chrono::steady_clock::time_point time) {
+  for (;;) {
+    const auto how = WaitForSingleObject(object, milliseconds_until(time));
+    if (how != WAIT_TIMEOUT) return true;
+    if (std::chrono::steady_clock::now() >= time) return false;
+  }
+}
+
+}  // namespace hmn::cli

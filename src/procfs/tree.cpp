@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "procfs/tree.hpp"
+
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "model/compose.hpp"
+#include "model/scan.hpp"
+#include "platform/file.hpp"
+#include "platform/process.hpp"
+#include "procfs/process.hpp"
+
+namespace hmn::procfs {
+namespace {
+
+// Returns whether the tree is of an outer namespace, which may have given the caller the same
+// number.
+bool has_inner_pids(proc_path& self) {
+  std::array<char, 4096> buffer;
+  const auto got = platform::read_small(self.to("status"), buffer);
+  return got && parse_namespace_pids({buffer.data(), got.value}).size() > 1;
+}
+
+}  // namespace
+
+proc_path::proc_path(std::string_view root, std::string_view who, std::string_view file) noexcept {
+  bytes_[0] = '\0';
+  add(root);
+  add(who);
+  folder_ = length_;
+  add(file);
+}
+
+const char* proc_path::to(std::string_view file) noexcept {
+  length_ = fits_ ? folder_ : 0;
+  bytes_[length_] = '\0';
+  add(file);
+  return c_str();
+}
+
+void proc_path::add(std::string_view part) noexcept {
+  if (part.empty()) return;
+  const bool needs_slash = length_ != 0 && bytes_[length_ - 1] != '/';
+  const std::size_t begin = length_ + (needs_slash ? 1 : 0);
+  fits_ = fits_ && begin + part.size() < bytes_.size();
+  length_ = fits_ ? begin + part.size() : 0;
+  bytes_[length_] = '\0';
+  if (!fits_) return;
+  if (needs_slash) bytes_[begin - 1] = '/';
+  std::memcpy(bytes_.data() + begin, part.data(), part.size());
+}
+
+pid_name::pid_name(std::uint32_t pid) noexcept {
+  length_ = piece_text(pid).view().copy(bytes_.data(), bytes_.size());
+}
+
+std::optional<std::uint32_t> parse_pid(std::string_view name) noexcept {
+  const auto pid = scan::decimal(name);
+  if (!pid || *pid == 0 || *pid > 0xFFFFFFFF) return std::nullopt;
+  return static_cast<std::uint32_t>(*pid);
+}
+
+std::vector<std::uint32_t> parse_pids(std::string_view text) {
+  std::vector<std::uint32_t> all;
+  while (!text.empty()) {
+    std::string_view line = scan::take_line(text);
+    for (auto word = scan::take_word(line); !word.empty(); word = scan::take_word(line)) {
+      if (const auto pid = parse_pid(word)) all.push_back(*pid);
+    }
+  }
+  return all;
+}
+
+bool is_in_initial_pid_namespace(const std::string& proc_root) {
+  if (!platform::has_pid_namespaces()) return true;
+  std::array<char, 64> target;
+  const proc_path link(proc_root, "self", "ns/pid");
+  const auto got = platform::read_link(link.c_str(), target);
+  return got && std::string_view(target.data(), got.value) == initial_pid_namespace;
+}
+
+int list_pids(const char* folder, std::vector<std::uint32_t>& out) {
+  return platform::for_each_entry(folder, [&](std::string_view name) {
+    if (const auto pid = parse_pid(name)) out.push_back(*pid);
+    return true;
+  });
+}
+
+std::optional<std::string> why_foreign(const std::string& proc_root) {
+  if (!platform::has_pid_namespaces()) return std::nullopt;
+  proc_path self(proc_root, "self", "");
+  std::array<char, 64> target;
+  const auto got = platform::read_link(self.c_str(), target);
+  if (!got) {
+    if (platform::exists(self.c_str())) return std::nullopt;
+    // Present in every proc tree that hides processes, absent where none is mounted.
+    if (!platform::exists(proc_path(proc_root, "", "stat").c_str())) {
+      return compose({proc_root, " is not a mounted proc file system"});
+    }
+    return compose(
+        {proc_root, " does not show this process: it is the tree of another PID namespace"});
+  }
+  const std::string_view number(target.data(), got.value);
+  if (number == pid_name(platform::current_pid()).view() && !has_inner_pids(self)) {
+    return std::nullopt;
+  }
+  return compose({proc_root, " is the tree of another PID namespace, where this process is ",
+                  number, "; pids are those of that tree"});
+}
+
+}  // namespace hmn::procfs

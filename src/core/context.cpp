@@ -4,7 +4,6 @@
 #include "core/reason.hpp"
 #include "core/usable.hpp"
 #include "model/compose.hpp"
-#include "platform/fork.hpp"
 #include "platform/process.hpp"
 
 namespace hmn {

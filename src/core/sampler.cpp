@@ -8,7 +8,6 @@
 #include "core/schedule.hpp"
 #include "core/snapshot_ring.hpp"
 #include "platform/mutex.hpp"
-#include "platform/ready_event.hpp"
 #include "platform/thread.hpp"
 
 namespace hmn {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/spill_reading.hpp"
-#include "platform/fork.hpp"
+#include "platform/process.hpp"
 
 namespace hmn {
 

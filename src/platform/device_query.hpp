@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "platform/errno_or.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::platform {
 

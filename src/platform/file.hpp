@@ -11,9 +11,16 @@
 #include <type_traits>
 #include <utility>
 
-#include "platform/errno_or.hpp"
-
 namespace hmn::platform {
+
+// Holds a value, or in error the system's own number (errno on POSIX systems); 0 means value.
+template <class T>
+struct [[nodiscard]] errno_or {
+  T value{};
+  int error = 0;
+
+  explicit operator bool() const noexcept { return error == 0; }
+};
 
 struct file_status {
   uint64_t device = 0;
@@ -96,7 +103,7 @@ class directory {
   static errno_or<directory> named(const char* path) noexcept;
 
   int descriptor_ = -1;
-  std::unique_ptr<const std::string> recorded_;  // path, when answered by a stand-in
+  std::unique_ptr<const std::string> recorded_;  // path, when answered by an override
 };
 
 // Returns the number that the next file opened gets if no other thread opens or closes one; -1: not

@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "platform/device_query.hpp"
-#include "platform/stand_in.hpp"
+#include "platform/system_override.hpp"
 
 namespace hmn::platform {
 namespace {
@@ -18,7 +18,7 @@ errno_or<size_t> ask_nobody(const char* /*node*/, device_question /*what*/,
 
 errno_or<size_t> ask_device(const char* node, device_question what,
                             std::span<std::byte> answer) noexcept {
-  if (stand_in* const r = stand_in::of_thread())
+  if (system_override* const r = system_override::of_thread())
     return r->ask_device(node, what, answer, ask_nobody);
   return ask_nobody(node, what, answer);
 }

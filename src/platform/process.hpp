@@ -33,4 +33,8 @@ bool is_privileged_start() noexcept;
 // Returns NULL when unset, and always after a privileged start.
 const char* environment(const char* name) noexcept;
 
+// Returns a number that is never 0, constant within a process, and in a forked child different from
+// those of all ancestors. Makes no system call after the first use.
+uint64_t process_generation() noexcept;
+
 }  // namespace hmn::platform

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "platform/real_file.hpp"
+#include "platform/system_override.hpp"
 
 namespace hmn::platform {
 namespace {

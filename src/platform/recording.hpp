@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "platform/mutex.hpp"
-#include "platform/stand_in.hpp"
+#include "platform/system_override.hpp"
 
 namespace hmn::platform {
 
@@ -51,7 +51,7 @@ struct recorded_answer {
   std::string bytes;
 };
 
-class recording final : public stand_in {
+class recording final : public system_override {
  public:
   enum class use {
     keep,    // the system answers

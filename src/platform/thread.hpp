@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 namespace hmn::platform {
 
 // Returns 0 or errno. The thread has every signal blocked and at least 512 KiB of stack; name is
@@ -18,6 +20,34 @@ class no_cancel {
  private:
   int errno_;
   int state_;
+};
+
+// Event that an event loop of the host program can wait for, until it is reset. Closed on exec. Not
+// safe for concurrent use.
+class ready_event {
+ public:
+  ready_event() = default;
+  ready_event(const ready_event&) = delete;
+  ready_event& operator=(const ready_event&) = delete;
+  ~ready_event() { close(); }
+
+  // Returns 0, or the system's error.
+  int create() noexcept;
+  [[nodiscard]] bool exists() const noexcept { return native_ >= 0; }
+  // Descriptor or handle to wait for.
+  [[nodiscard]] std::int64_t native() const noexcept { return native_; }
+  // Does nothing while there is none.
+  void set(bool ready) noexcept;
+  void close() noexcept;
+
+ private:
+  std::int64_t native_ = -1;
+  bool is_set_ = false;
+#ifndef _WIN32
+  int writer_ = -1;           // native_ itself where one descriptor serves both
+  std::uint64_t device_ = 0;  // identity of native_
+  std::uint64_t inode_ = 0;
+#endif
 };
 
 }  // namespace hmn::platform

@@ -14,7 +14,7 @@ void fuzz(std::string_view input) {
   const auto read = read_script(text, 4242);
   const auto* s = std::get_if<script>(&read);
   if (s == nullptr || !s->recorded().answers) return;
-  const stand_in_scope scope(s->recorded().answers.get());
+  const override_scope scope(s->recorded().answers.get());
   char buffer[64];
   std::string whole;
   for (const char* path : {"/", "/a", "/a/b", "/machine/sys/class/drm"}) {

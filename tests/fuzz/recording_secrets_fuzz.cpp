@@ -11,7 +11,7 @@
 
 #include "backends/simulated/recorder.hpp"
 #include "fuzz.hpp"
-#include "platform/stand_in.hpp"
+#include "platform/system_override.hpp"
 
 using namespace hmn;
 using simulated::recorder;
@@ -221,7 +221,7 @@ void fuzz(std::string_view input) {
   const std::string title = "run: " + anything;
   recorder r(there.roots());
   {
-    const platform::stand_in_scope scope(r.answers().get());
+    const platform::override_scope scope(r.answers().get());
     for (const std::string_view file : files_with_words) there.read(file, anything);
     for (const std::string_view file : files_with_texts) there.read(file, text);
     there.read("/proc/7/cmdline", title);

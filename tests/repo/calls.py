@@ -13,11 +13,10 @@ DECLARATION = re.compile(r"(?<!\breturn)(?<!\belse)(?<=[\w>*&])\s+$")
 
 # What starts children gives them plain signals and their own descriptors.
 CHILDREN = tuple(f"platform/{noun}.cpp" for noun in
-                 ("posix/subprocess", "posix/spawned_child", "linux/supervisor", "linux/supervised_child"))
+                 ("posix/subprocess", "linux/supervisor", "linux/child"))
 
 # macOS has no call that makes such a descriptor at once.
-IN_TWO_STEPS = ("platform/macos/run_child.cpp", "platform/macos/redirect.cpp",
-                "platform/macos/event_ends.cpp")
+IN_TWO_STEPS = ("platform/macos/child.cpp", "platform/macos/file.cpp", "platform/macos/thread.cpp")
 
 CLI_SPAWN = ("cli/system/posix/spawn.cpp",)
 

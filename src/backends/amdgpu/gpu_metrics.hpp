@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "model/failure.hpp"
-#include "platform/errno_or.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::amdgpu {
 

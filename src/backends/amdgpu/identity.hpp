@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "backends/drm/compute.hpp"
-#include "platform/errno_or.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::amdgpu {
 

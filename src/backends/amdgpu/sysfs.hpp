@@ -10,7 +10,7 @@
 #include "backends/drm/driver.hpp"
 #include "backends/drm/sensors.hpp"
 #include "model/function_ref.hpp"
-#include "platform/errno_or.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::amdgpu {
 

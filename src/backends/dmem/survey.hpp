@@ -4,7 +4,7 @@
 #include <string>
 
 #include "backends/backend.hpp"
-#include "platform/errno_or.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::dmem {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "backends/drm/driver.hpp"
-#include "platform/errno_or.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::drm {
 

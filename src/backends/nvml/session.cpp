@@ -7,7 +7,7 @@
 #include "backends/nvml/library.hpp"
 #include "backends/nvml/system.hpp"
 #include "platform/clock.hpp"
-#include "platform/fork.hpp"
+#include "platform/process.hpp"
 
 namespace hmn::nvml {
 namespace {

@@ -154,7 +154,7 @@ void neutral::know(std::string_view real, kind of) {
   const bool is_common = std::ranges::find(common, real) != std::end(common);
   if (real.size() < 2 || is_common) return;
   for (const name& n : names_) {
-    if (n.real == real || n.stand_in == real) return;
+    if (n.real == real || n.system_override == real) return;
   }
   name fresh{std::string(real),
              of == kind::user ? compose({"user", ++users_}) : compose({"host", ++hosts_})};
@@ -221,7 +221,7 @@ std::size_t neutral::take_id(std::string_view text, std::size_t at, std::string&
   const std::string_view rest = text.substr(at);
   const bool starts = at == 0 || !is_of_word(text[at - 1]);
   if (const name* const n = starts ? name_at(text, at) : nullptr) {
-    out += n->stand_in;
+    out += n->system_override;
     return n->real.size();
   }
   if (starts && rest.starts_with(pod) && is_uuid(rest.substr(pod.size()))) {
@@ -262,10 +262,10 @@ std::size_t neutral::take_secret(std::string_view text, std::size_t at, std::str
 
 std::string_view neutral::stand_in_for(std::string_view word) {
   for (const name& n : words_) {
-    if (n.real == word) return n.stand_in;
+    if (n.real == word) return n.system_override;
   }
   words_.push_back({std::string(word), compose({"name", words_.size() + 1})});
-  return words_.back().stand_in;
+  return words_.back().system_override;
 }
 
 // Takes one word or number.
@@ -355,10 +355,10 @@ std::string neutral::id(std::string_view text, int base) {
   // The same number may be hexadecimal here and decimal there.
   const auto number = scan::number<std::uint64_t>(value, static_cast<unsigned>(base));
   const std::string key = number ? compose({"number ", *number}) : std::string(value);
-  const std::string stand_in = digits(number_of(key), base, value.size());
+  const std::string system_override = digits(number_of(key), base, value.size());
   const std::size_t start = static_cast<std::size_t>(value.data() - text.data());
   std::string out(text.substr(0, start));
-  out += stand_in;
+  out += system_override;
   out += known(text.substr(start + value.size()));
   return out;
 }

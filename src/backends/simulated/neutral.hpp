@@ -37,7 +37,7 @@ class neutral {
  private:
   struct name {
     std::string real;
-    std::string stand_in;
+    std::string system_override;
   };
   [[nodiscard]] const name* name_at(std::string_view text, std::size_t at) const;
   std::size_t number_of(std::string_view id);

@@ -14,7 +14,7 @@ namespace {
 source_list make_watched(const settings& s, const real_sources& real,
                          const std::shared_ptr<platform::recording>& in,
                          const std::shared_ptr<scenario>& reported = nullptr) {
-  const platform::stand_in_scope scope(in.get());
+  const platform::override_scope scope(in.get());
   source_list list = real.all(s);
   list.host = watch(in, std::move(list.host));
   for (listed_source& each : list.devices)

@@ -7,7 +7,7 @@
 namespace hmn::simulated {
 namespace {
 
-using platform::stand_in_scope;
+using platform::override_scope;
 
 class watched_host final : public host_source {
  public:
@@ -16,43 +16,43 @@ class watched_host final : public host_source {
 
   source id() const noexcept override { return real_->id(); }
   result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) override {
-    const stand_in_scope scope(in_.get());
+    const override_scope scope(in_.get());
     return real_->memory(pid, fields, out);
   }
   result<void> own_memory(std::uint32_t fields, process_memory& out) override {
-    const stand_in_scope scope(in_.get());
+    const override_scope scope(in_.get());
     return real_->own_memory(fields, out);
   }
   result<void> system(system_memory& out) override {
-    const stand_in_scope scope(in_.get());
+    const override_scope scope(in_.get());
     return real_->system(out);
   }
   void describe(usage& row) override {
-    const stand_in_scope scope(in_.get());
+    const override_scope scope(in_.get());
     real_->describe(row);
   }
   void describe_texts(usage& row) override {
-    const stand_in_scope scope(in_.get());
+    const override_scope scope(in_.get());
     real_->describe_texts(row);
   }
   void describe_all(std::span<usage* const> rows, function_ref<bool(usage&)> recall) override {
-    const stand_in_scope scope(in_.get());
+    const override_scope scope(in_.get());
     real_->describe_all(rows, recall);
   }
   void own_groups(std::vector<std::string>& out) override {
-    const stand_in_scope scope(in_.get());
+    const override_scope scope(in_.get());
     real_->own_groups(out);
   }
   result<void> groups(group_memory& out) override {
-    const stand_in_scope scope(in_.get());
+    const override_scope scope(in_.get());
     return real_->groups(out);
   }
   void limit(std::string_view pci_bus_id, pools& all) override {
-    const stand_in_scope scope(in_.get());
+    const override_scope scope(in_.get());
     real_->limit(pci_bus_id, all);
   }
   std::optional<source_state> describe_source(source which) override {
-    const stand_in_scope scope(in_.get());
+    const override_scope scope(in_.get());
     return real_->describe_source(which);
   }
 
@@ -107,18 +107,18 @@ class watched_device final : public device_source {
     return within([&] { return real_->finish(r); });
   }
   void close() noexcept override {
-    const stand_in_scope scope(in_.get());
+    const override_scope scope(in_.get());
     real_->close();
   }
   source_state describe(source which) const override {
-    const stand_in_scope scope(in_.get());
+    const override_scope scope(in_.get());
     return real_->describe(which);
   }
 
  private:
   template <class F>
   std::invoke_result_t<F> within(F call) {
-    const stand_in_scope scope(in_.get());
+    const override_scope scope(in_.get());
     std::invoke_result_t<F> done = call();
     rests_ = real_->rests();
     taken_ns_ = real_->taken_ns();

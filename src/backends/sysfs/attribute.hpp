@@ -14,7 +14,7 @@
 #include "model/compose.hpp"
 #include "model/failure.hpp"
 #include "model/text.hpp"
-#include "platform/errno_or.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::sysfs {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "backends/backend.hpp"
-#include "platform/errno_or.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::tegra {
 

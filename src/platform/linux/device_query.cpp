@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "platform/posix/descriptor.hpp"
-#include "platform/stand_in.hpp"
+#include "platform/posix/file.hpp"
+#include "platform/system_override.hpp"
 
 namespace hmn::platform {
 namespace {
@@ -124,7 +124,8 @@ errno_or<size_t> ask_node(const char* node, device_question what,
 
 errno_or<size_t> ask_device(const char* node, device_question what,
                             std::span<std::byte> answer) noexcept {
-  if (stand_in* const r = stand_in::of_thread()) return r->ask_device(node, what, answer, ask_node);
+  if (system_override* const r = system_override::of_thread())
+    return r->ask_device(node, what, answer, ask_node);
   return ask_node(node, what, answer);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "platform/linux/supervisor.hpp"
 
+#include <linux/futex.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -10,17 +11,30 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 
-#include "platform/linux/futex.hpp"
+#include "platform/clock.hpp"
 #include "platform/sanitizer.hpp"
 
 namespace hmn::platform {
 namespace {
 
-// Restrictions: this file runs in the supervisor or the program's process, in our memory and with
-// the calling thread's thread-local storage. That thread sleeps until the phase leaves "starting".
-// Afterwards the supervisor makes only calls that cannot fail, as a failure would write that
-// thread's errno, and bypasses the C library's wrappers, which change its cancellation state.
+// Timespec of the kernel for SYS_futex: two longs, regardless of the C library's time_t.
+struct kernel_timespec {
+  long seconds;
+  long nanoseconds;
+};
+
+long futex(std::atomic<uint32_t>& word, int operation, uint32_t value,
+           const kernel_timespec* until) noexcept {
+  static_assert(sizeof(word) == sizeof(uint32_t));
+  return syscall(SYS_futex, &word, operation, value, until, nullptr, FUTEX_BITSET_MATCH_ANY);
+}
+
+// Restrictions: what follows runs in the supervisor or the program's process, in our memory and
+// with the calling thread's thread-local storage. That thread sleeps until the phase leaves
+// "starting". Afterwards the supervisor makes only calls that cannot fail, as a failure would write
+// that thread's errno, and bypasses the C library's wrappers, which change its cancellation state.
 
 HMN_UNINSTRUMENTED void close_range_of(const supervision& shared, unsigned first, unsigned last) {
   if (shared.descriptor_limit == 0) {
@@ -118,6 +132,22 @@ HMN_UNINSTRUMENTED void close_all_but(supervision& shared, unsigned kept) {
 }
 
 }  // namespace
+
+wake wait_on(std::atomic<uint32_t>& word, uint32_t expected, uint64_t deadline_ns) noexcept {
+  const kernel_timespec until{static_cast<long>(deadline_ns / ns_per_second),
+                              static_cast<long>(deadline_ns % ns_per_second)};
+  const kernel_timespec* limit = deadline_ns == no_deadline ? nullptr : &until;
+  while (word.load(std::memory_order_acquire) == expected) {
+    const long slept = futex(word, FUTEX_WAIT_BITSET_PRIVATE, expected, limit);
+    if (slept == 0 || errno != ETIMEDOUT) continue;
+    if (word.load(std::memory_order_acquire) == expected) return wake::timed_out;
+  }
+  return wake::changed;
+}
+
+void wake_all(std::atomic<uint32_t>& word) noexcept {
+  futex(word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr);
+}
 
 HMN_UNINSTRUMENTED int supervise(void* given) {
   supervision& shared = *static_cast<supervision*>(given);

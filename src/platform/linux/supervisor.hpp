@@ -7,9 +7,19 @@
 #include <atomic>
 #include <cstdint>
 
-#include "platform/posix/child.hpp"
+#include "platform/posix/subprocess.hpp"
 
 namespace hmn::platform {
+
+enum class wake { changed, timed_out };
+
+// Sleeps until word differs from expected (acquire) or until the monotonic deadline. For processes
+// that share memory and may call nothing of the C library; threads have platform/mutex.hpp.
+wake wait_on(std::atomic<uint32_t>& word, uint32_t expected, uint64_t deadline_ns) noexcept;
+
+// Wakes those that wait. Store the new value (release) first; a wake without a change goes
+// unnoticed.
+void wake_all(std::atomic<uint32_t>& word) noexcept;
 
 enum phase : uint32_t { phase_starting, phase_running, phase_exited, phase_failed };
 enum order : uint32_t { order_none, order_let_live, order_kill_all };

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "platform/real_file.hpp"
+#include "platform/system_override.hpp"
 
 namespace hmn::platform {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "platform/stand_in.hpp"
+#include "platform/system_override.hpp"
 
 namespace hmn::platform {
 
@@ -16,7 +16,7 @@ uint32_t current_pid() noexcept {
 
 size_t page_size() noexcept {
   const auto real = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const stand_in* const r = stand_in::of_thread();
+  const system_override* const r = system_override::of_thread();
   return r != nullptr ? r->page_size(real) : real;
 }
 

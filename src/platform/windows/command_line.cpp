@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-#include "platform/windows/wide.hpp"
+#include "platform/windows/system.hpp"
 
 namespace hmn::platform {
 namespace {

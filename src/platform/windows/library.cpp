@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "platform/library.hpp"
+#include "platform/windows/library.hpp"
 
 #include <windows.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
 #include "platform/file.hpp"
-#include "platform/windows/wide.hpp"
+#include "platform/library.hpp"
+#include "platform/windows/system.hpp"
 
 namespace hmn::platform {
 namespace {
+
+constexpr std::size_t drive = 2;  // "C:"
 
 // Suppresses the dialog for a missing or broken library.
 class quiet_errors {
@@ -70,6 +75,23 @@ HMODULE load(std::string_view name) {
 
 }  // namespace
 
+system_place::system_place(below place, std::string_view rest) noexcept {
+  std::array<wchar_t, MAX_PATH> name;
+  const UINT length = GetSystemDirectoryW(name.data(), static_cast<UINT>(name.size()));
+  if (length <= drive || length >= name.size()) return;
+  const std::size_t named = place == below::system_drive ? drive : length;
+  const std::size_t used = to_utf8({name.data(), named}, text_);
+  // Reserve bytes for '\', the suffix and the terminator.
+  if (used == 0 || rest.size() + 2 > text_.size() - used) {
+    text_[0] = '\0';
+    return;
+  }
+  text_[used] = '\\';
+  const auto end = std::copy(rest.begin(), rest.end(), text_.begin() + used + 1);
+  *end = '\0';
+  size_ = used + 1 + rest.size();
+}
+
 library::open_result library::open(const char* name_or_path) {
   open_result result;
   if (name_or_path == nullptr || *name_or_path == '\0') {
@@ -104,6 +126,19 @@ void library::close() noexcept {
 
 void library::leave_open() noexcept {
   handle_ = nullptr;
+}
+
+std::string_view own_folder(std::span<char> buffer) noexcept {
+  const auto* const here = reinterpret_cast<const wchar_t*>(&own_folder);
+  constexpr DWORD by_address =
+      GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
+  HMODULE file = nullptr;
+  std::array<wchar_t, longest_path> path;
+  if (!GetModuleHandleExW(by_address, here, &file)) return {};
+  const DWORD length = GetModuleFileNameW(file, path.data(), static_cast<DWORD>(path.size()));
+  if (length == 0 || length == path.size()) return {};
+  const std::wstring_view whole(path.data(), length);
+  return {buffer.data(), to_utf8(whole.substr(0, whole.rfind(L'\\')), buffer)};
 }
 
 }  // namespace hmn::platform

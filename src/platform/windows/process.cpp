@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "platform/fork.hpp"
-#include "platform/stand_in.hpp"
-#include "platform/windows/wide.hpp"
+#include "platform/system_override.hpp"
+#include "platform/windows/system.hpp"
 
 namespace hmn::platform {
 namespace {
@@ -32,7 +31,7 @@ bool has_pid_namespaces() noexcept {
 size_t page_size() noexcept {
   SYSTEM_INFO info;
   GetSystemInfo(&info);
-  const stand_in* const r = stand_in::of_thread();
+  const system_override* const r = system_override::of_thread();
   return r != nullptr ? r->page_size(info.dwPageSize) : info.dwPageSize;
 }
 

@@ -1,20 +1,221 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "platform/subprocess.hpp"
-
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
 
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
-#include "platform/stand_in.hpp"
-#include "platform/windows/contained_child.hpp"
-#include "platform/windows/list_folder.hpp"
-#include "platform/windows/output_pipe.hpp"
-#include "platform/windows/system_error.hpp"
+#include "platform/subprocess.hpp"
+#include "platform/system_override.hpp"
+#include "platform/windows/command_line.hpp"
+#include "platform/windows/file.hpp"
+#include "platform/windows/system.hpp"
 
 namespace hmn::platform {
 namespace {
+
+// Output of a child, read with a deadline, which an anonymous pipe does not support.
+class output_pipe {
+ public:
+  // Returns 0 or errno.
+  int open();
+  [[nodiscard]] HANDLE to_parent() const noexcept { return to_parent_.get(); }
+  void close_to_parent() noexcept { to_parent_.close(); }
+
+  // Returns 0 at the end of the output, ETIMEDOUT at the deadline.
+  errno_or<size_t> read(std::span<char> buffer, uint64_t deadline_ns) noexcept;
+
+ private:
+  handle from_child_;
+  handle to_parent_;
+  handle arrived_;
+};
+
+constinit std::atomic<uint32_t> opened{0};
+
+// Returns a name that is unique to this process.
+std::wstring fresh_name() {
+  std::wstring name = L"\\\\.\\pipe\\hypomnesis-" + std::to_wstring(GetCurrentProcessId());
+  name += L'-' + std::to_wstring(opened.fetch_add(1, std::memory_order_relaxed));
+  return name += L'-' + std::to_wstring(monotonic_ns());
+}
+
+// Returns the milliseconds to wait until the deadline; always less than INFINITE.
+DWORD wait_before(uint64_t deadline_ns) noexcept {
+  constexpr uint64_t longest = 60'000;
+  const uint64_t now = monotonic_ns();
+  const uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+  return static_cast<DWORD>(std::min(left / ns_per_ms + (left % ns_per_ms != 0), longest));
+}
+
+// Creates the first and only instance, for this machine alone. Another process that created the
+// name earlier, or connects between the two calls, makes one of them fail.
+int output_pipe::open() {
+  const std::wstring name = fresh_name();
+  constexpr DWORD buffer = 65536;
+  arrived_ = handle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  if (!arrived_) return last_errno();
+  from_child_ = handle(CreateNamedPipeW(
+      name.c_str(), PIPE_ACCESS_INBOUND | FILE_FLAG_FIRST_PIPE_INSTANCE | FILE_FLAG_OVERLAPPED,
+      PIPE_TYPE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS, 1, 0, buffer, 0, nullptr));
+  if (!from_child_) return last_errno();
+  SECURITY_ATTRIBUTES inherited{sizeof inherited, nullptr, TRUE};
+  to_parent_ = handle(CreateFileW(name.c_str(), GENERIC_WRITE, 0, &inherited, OPEN_EXISTING,
+                                  SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION, nullptr));
+  return to_parent_ ? 0 : last_errno();
+}
+
+errno_or<size_t> output_pipe::read(std::span<char> buffer, uint64_t deadline_ns) noexcept {
+  OVERLAPPED pending{};
+  pending.hEvent = arrived_.get();
+  DWORD got = 0;
+  bool timed_out = false;
+  if (!ReadFile(from_child_.get(), buffer.data(), static_cast<DWORD>(buffer.size()), nullptr,
+                &pending) &&
+      GetLastError() != ERROR_IO_PENDING) {
+    return {0, GetLastError() == ERROR_BROKEN_PIPE ? 0 : last_errno()};
+  }
+  while (!timed_out &&
+         WaitForSingleObject(arrived_.get(), wait_before(deadline_ns)) != WAIT_OBJECT_0)
+    timed_out = monotonic_ns() >= deadline_ns;
+  if (timed_out) CancelIoEx(from_child_.get(), &pending);
+  // Wait: the system owns the buffer until this returns.
+  const bool has_read = GetOverlappedResult(from_child_.get(), &pending, &got, TRUE) != 0;
+  if (has_read) return {got, 0};
+  if (timed_out) return {0, ETIMEDOUT};
+  return {0, GetLastError() == ERROR_BROKEN_PIPE ? 0 : last_errno()};
+}
+
+// Program in a job of its own, with its descendants: the destructor kills them all unless released.
+class contained_child {
+ public:
+  contained_child() noexcept = default;
+  contained_child(const contained_child&) = delete;
+  contained_child& operator=(const contained_child&) = delete;
+  ~contained_child();
+
+  // Returns 0 or a number of GetLastError. Only the three handles are inherited.
+  unsigned long start(const command& what, HANDLE input, HANDLE output, HANDLE errors);
+  // Returns false at the deadline.
+  bool wait(uint64_t deadline_ns) noexcept;
+  [[nodiscard]] bool exit_code(int& out) const noexcept;
+  void release() noexcept;
+
+ private:
+  handle job_;
+  handle process_;
+};
+
+constexpr size_t longest_line = 32767;  // CreateProcessW
+constexpr UINT killed = 1;
+
+// Handles that a child may inherit.
+class attributes {
+ public:
+  explicit attributes(std::span<HANDLE> handles) {
+    SIZE_T size = 0;
+    InitializeProcThreadAttributeList(nullptr, 1, 0, &size);
+    buffer_ = std::make_unique<std::byte[]>(size);
+    auto* const list = reinterpret_cast<LPPROC_THREAD_ATTRIBUTE_LIST>(buffer_.get());
+    if (!InitializeProcThreadAttributeList(list, 1, 0, &size)) return;
+    list_ = list;
+    is_set_ = UpdateProcThreadAttribute(list_, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles.data(),
+                                        handles.size_bytes(), nullptr, nullptr) != 0;
+  }
+  attributes(const attributes&) = delete;
+  ~attributes() {
+    if (list_ != nullptr) DeleteProcThreadAttributeList(list_);
+  }
+  [[nodiscard]] LPPROC_THREAD_ATTRIBUTE_LIST get() const noexcept {
+    return is_set_ ? list_ : nullptr;
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> buffer_;
+  LPPROC_THREAD_ATTRIBUTE_LIST list_ = nullptr;
+  bool is_set_ = false;
+};
+
+void limit(HANDLE job, DWORD flags) noexcept {
+  JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
+  limits.BasicLimitInformation.LimitFlags = flags;
+  SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits);
+}
+
+// Ends the program with this process, and suppresses the error dialog of a crash.
+handle new_job() noexcept {
+  handle job(CreateJobObjectW(nullptr, nullptr));
+  if (job)
+    limit(job.get(),
+          JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION);
+  return job;
+}
+
+unsigned long contained_child::start(const command& what, HANDLE input, HANDLE output,
+                                     HANDLE errors) {
+  const std::wstring program = to_wide(what.path);
+  std::wstring line = command_line(program, what.arguments);
+  if (line.size() >= longest_line) return ERROR_FILENAME_EXCED_RANGE;
+  std::wstring environment = fixed_environment();
+  const std::wstring folder = system_folder();
+
+  std::array<HANDLE, 2> handles{input, output};  // each once: errors is one of them
+  const attributes inherited(handles);
+  if (inherited.get() == nullptr) return GetLastError();
+  STARTUPINFOEXW startup{};
+  startup.StartupInfo.cb = sizeof startup;
+  startup.StartupInfo.dwFlags = STARTF_USESTDHANDLES;
+  startup.StartupInfo.hStdInput = input;
+  startup.StartupInfo.hStdOutput = output;
+  startup.StartupInfo.hStdError = errors;
+  startup.lpAttributeList = inherited.get();
+
+  constexpr DWORD flags = CREATE_NO_WINDOW | CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT |
+                          EXTENDED_STARTUPINFO_PRESENT;
+  PROCESS_INFORMATION made{};
+  job_ = new_job();
+  if (!CreateProcessW(program.c_str(), line.data(), nullptr, nullptr, TRUE, flags,
+                      environment.data(), folder.empty() ? nullptr : folder.c_str(),
+                      &startup.StartupInfo, &made)) {
+    return GetLastError();
+  }
+  process_ = handle(made.hProcess);
+  const handle thread(made.hThread);
+  if (job_ && !AssignProcessToJobObject(job_.get(), process_.get())) job_.close();
+  return ResumeThread(thread.get()) != static_cast<DWORD>(-1) ? 0 : GetLastError();
+}
+
+bool contained_child::wait(uint64_t deadline_ns) noexcept {
+  while (WaitForSingleObject(process_.get(), wait_before(deadline_ns)) != WAIT_OBJECT_0) {
+    if (monotonic_ns() >= deadline_ns) return false;
+  }
+  return true;
+}
+
+bool contained_child::exit_code(int& out) const noexcept {
+  DWORD code = 0;
+  if (!GetExitCodeProcess(process_.get(), &code)) return false;
+  out = static_cast<int>(code);
+  return true;
+}
+
+void contained_child::release() noexcept {
+  if (job_) limit(job_.get(), 0);
+  job_.close();
+  process_.close();
+}
+
+contained_child::~contained_child() {
+  if (job_) TerminateJobObject(job_.get(), killed);
+  if (process_) TerminateProcess(process_.get(), killed);
+}
 
 using kind = outcome::kind;
 
@@ -106,7 +307,7 @@ outcome run_really(const command& given) {
 }  // namespace
 
 outcome run(const command& given) {
-  if (stand_in* const r = stand_in::of_thread()) return r->run(given, run_really);
+  if (system_override* const r = system_override::of_thread()) return r->run(given, run_really);
   return run_really(given);
 }
 

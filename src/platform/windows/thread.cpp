@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "platform/thread.hpp"
-
 #include <windows.h>
 
 #include <cerrno>
 #include <memory>
 #include <new>
 
-#include "platform/windows/handle.hpp"
-#include "platform/windows/system_error.hpp"
+#include "platform/thread.hpp"
+#include "platform/windows/system.hpp"
 
 namespace hmn::platform {
 namespace {
@@ -48,6 +46,10 @@ bool pin() noexcept {
                             reinterpret_cast<const wchar_t*>(&run_start), &file) != 0;
 }
 
+HANDLE handle_from(std::int64_t native) noexcept {
+  return reinterpret_cast<HANDLE>(static_cast<std::intptr_t>(native));
+}
+
 }  // namespace
 
 int start_detached(void (*entry)(void*), void* argument, const char* name) noexcept {
@@ -70,6 +72,24 @@ no_cancel::no_cancel() noexcept : errno_(errno), state_(static_cast<int>(GetLast
 no_cancel::~no_cancel() {
   errno = errno_;
   SetLastError(static_cast<DWORD>(state_));
+}
+
+int ready_event::create() noexcept {
+  const HANDLE made = CreateEventW(nullptr, TRUE, FALSE, nullptr);
+  if (made == nullptr) return last_errno();
+  native_ = reinterpret_cast<std::intptr_t>(made);
+  return 0;
+}
+
+void ready_event::set(bool ready) noexcept {
+  if (!exists() || is_set_ == ready) return;
+  is_set_ = ready;
+  static_cast<void>(ready ? SetEvent(handle_from(native_)) : ResetEvent(handle_from(native_)));
+}
+
+void ready_event::close() noexcept {
+  if (exists()) CloseHandle(handle_from(native_));
+  native_ = -1;
 }
 
 }  // namespace hmn::platform

@@ -11,7 +11,7 @@
 #include "platform/file.hpp"
 
 using namespace hmn::simulated;
-using hmn::platform::stand_in_scope;
+using hmn::platform::override_scope;
 
 namespace {
 
@@ -63,7 +63,7 @@ TEST_CASE("recording: each part of a file is given again") {
   const auto* s = std::get_if<script>(&read);
   REQUIRE(s != nullptr);
   CHECK(s->recorded().moved == 2);
-  const stand_in_scope scope(s->recorded().answers.get());
+  const override_scope scope(s->recorded().answers.get());
   CHECK(text_of("/machine/sys/text") == std::string("a\0b\n", 4));
   CHECK(text_of("/machine/sys/bytes") == std::string("\0\xff\x7f", 3));
   CHECK(text_of("/machine/sys/refused") == "errno " + std::to_string(EACCES));
@@ -123,7 +123,7 @@ TEST_CASE("recording: a recorder's text is read again as it was") {
   s.sys_root = "/sys/devices/system";
   const recorder keeps(s);
   {
-    const stand_in_scope scope(keeps.answers().get());
+    const override_scope scope(keeps.answers().get());
     static_cast<void>(text_of("/sys/devices/system/cpu/online"));
     static_cast<void>(text_of("/proc/self/statm"));
     CHECK(text_of("/proc/self/nothing") == "errno " + std::to_string(ENOENT));
@@ -136,6 +136,6 @@ TEST_CASE("recording: a recorder's text is read again as it was") {
   CHECK(again->recorded().moved == 2);
   CHECK(text.find("/sys/devices/system") == std::string::npos);
   const std::string online = text_of("/sys/devices/system/cpu/online");
-  const stand_in_scope scope(again->recorded().answers.get());
+  const override_scope scope(again->recorded().answers.get());
   CHECK(text_of("/machine/sys/cpu/online") == online);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "platform/fork.hpp"
+#include "platform/process.hpp"
 
 #include <doctest/doctest.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "platform/linux/futex.hpp"
+#include "platform/linux/supervisor.hpp"
 
 #include <doctest/doctest.h>
 

@@ -12,7 +12,7 @@ TEST_CASE("recording: a program's output is kept and given without starting it")
   command echo{
       .path = "/bin/echo", .arguments = {"a", "b"}, .deadline_ns = UINT64_MAX, .output_cap = 100};
   {
-    const stand_in_scope scope(&kept);
+    const override_scope scope(&kept);
     CHECK(run(echo).output == "a b\n");
     CHECK(run(echo).output == "a b\n");
   }
@@ -21,7 +21,7 @@ TEST_CASE("recording: a program's output is kept and given without starting it")
     again.add(runs[0]);
   });
   CHECK(again.has_runs());
-  const stand_in_scope scope(&again);
+  const override_scope scope(&again);
   const outcome reported = run(echo);
   CHECK(reported.what == outcome::kind::finished);
   CHECK(reported.output == "a b\n");

@@ -97,7 +97,7 @@ TEST_CASE("recording: what was kept is given again when the files are gone") {
     const machine m;
     folder = m.folder() + "/";
     real = m.look();
-    const stand_in_scope scope(&kept);
+    const override_scope scope(&kept);
     watched = m.look();
   }
   CHECK(watched == real);
@@ -105,7 +105,7 @@ TEST_CASE("recording: what was kept is given again when the files are gone") {
   copy_to(kept, again);
   const machine other;  // whose paths were not kept
   again.mount(other.folder(), folder + "gone");
-  const stand_in_scope scope(&again);
+  const override_scope scope(&again);
   CHECK(text_of(folder + "text") == "one\n");
   CHECK(link_of(folder + "link") == "text");
   CHECK(link_of(folder + "text") == "errno " + std::to_string(EINVAL));
@@ -130,7 +130,7 @@ TEST_CASE("recording: a path is what it was asked for, and its folder is there")
   r.at("/machine/sys/refused").errors[recorded_file::names] = EACCES;
   r.at("/machine/sys/link").link = std::string(64, 't');
   r.at("/machine/sys/link").errors[recorded_file::target] = 0;
-  const stand_in_scope scope(&r);
+  const override_scope scope(&r);
   CHECK(exists("/machine/sys"));
   CHECK(exists("/machine/sys/a"));
   CHECK_FALSE(exists("/machine/sy"));
@@ -154,7 +154,7 @@ TEST_CASE("recording: folders of this system stand in where nothing else answers
   recorded_file& f = r.at("/machine/sys/deep/link");
   f.text = "not of the folder";
   f.errors[recorded_file::contents] = 0;
-  const stand_in_scope scope(&r);
+  const override_scope scope(&r);
   CHECK(text_of("/machine/sys/deep/text") == "one\n");
   CHECK(text_of("/machine/sys/deep/link") == "not of the folder");
   CHECK(link_of("/machine/sys/deep/link") == "text");
@@ -172,7 +172,7 @@ TEST_CASE("recording: what a driver answered through its node") {
   std::array<std::byte, 8> buffer{};
   recording kept(use::keep);
   {
-    const stand_in_scope scope(&kept);
+    const override_scope scope(&kept);
     CHECK(ask_device(plain.c_str(), question, buffer).error == EOPNOTSUPP);
     CHECK(ask_device(files.path("none").c_str(), question, buffer).error == ENOENT);
   }
@@ -180,7 +180,7 @@ TEST_CASE("recording: what a driver answered through its node") {
   copy_to(kept, again);
   again.add(recorded_answer{"/dev/dri/renderD128", question, 0, "12345678"});
   again.add(recorded_answer{"/dev/dri/renderD129", question, 0, "123456789"});
-  const stand_in_scope scope(&again);
+  const override_scope scope(&again);
   CHECK(ask_device(plain.c_str(), question, buffer).error == EOPNOTSUPP);
   CHECK(ask_device(files.path("none").c_str(), question, buffer).error == ENOENT);
   CHECK(ask_device("/dev/dri/renderD128", question, buffer).value == 8);
@@ -192,25 +192,25 @@ TEST_CASE("recording: what a driver answered through its node") {
 TEST_CASE("recording: other threads ask the system") {
   const machine m;
   recording r(use::replay);
-  const stand_in_scope scope(&r);
+  const override_scope scope(&r);
   CHECK(text_of(m.at("text")) == "errno " + std::to_string(ENOENT));
   std::string elsewhere;
   std::thread([&] { elsewhere = text_of(m.at("text")); }).join();
   CHECK(elsewhere == "one\n");
   recording inner(use::replay);
   {
-    const stand_in_scope nested(&inner);
-    CHECK(stand_in::of_thread() == &inner);
-    const stand_in_scope none(nullptr);
-    CHECK(stand_in::of_thread() == &inner);
+    const override_scope nested(&inner);
+    CHECK(system_override::of_thread() == &inner);
+    const override_scope none(nullptr);
+    CHECK(system_override::of_thread() == &inner);
   }
-  CHECK(stand_in::of_thread() == &r);
+  CHECK(system_override::of_thread() == &r);
 }
 
 TEST_CASE("recording: an answer is kept over a later error, and the whole over a beginning") {
   const machine m;
   recording kept(use::keep);
-  const stand_in_scope scope(&kept);
+  const override_scope scope(&kept);
   std::array<char, 2> little;
   CHECK(text_of(m.at("text")) == "one\n");
   CHECK(read_small(m.at("text").c_str(), little).value == 2);
@@ -229,7 +229,7 @@ TEST_CASE("recording: threads keep at once") {
   std::vector<std::thread> all;
   for (int t = 0; t < 4; ++t) {
     all.emplace_back([&, t] {
-      const stand_in_scope scope(&kept);
+      const override_scope scope(&kept);
       for (int i = 0; i < 100; ++i) {
         static_cast<void>(text_of(m.at("text")));
         static_cast<void>(exists(("/proc/" + std::to_string(t * 100 + i)).c_str()));
@@ -246,7 +246,7 @@ TEST_CASE("recording: past its cap it says that it is not whole") {
   const test::scratch_folder files;
   const std::string big(1 << 20, 'b');
   recording kept(use::keep);
-  const stand_in_scope scope(&kept);
+  const override_scope scope(&kept);
   for (int i = 0; i < 66; ++i) {
     const std::string path = files.write("big", big);
     CHECK(text_of(path).size() == big.size());
@@ -260,6 +260,6 @@ TEST_CASE("recording: the recorded machine's pages are its own") {
   const std::size_t real = page_size();
   r.set_page_size(65536);
   CHECK(page_size() == real);
-  const stand_in_scope scope(&r);
+  const override_scope scope(&r);
   CHECK(page_size() == 65536);
 }

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "platform/clock.hpp"
-#include "platform/linux/futex.hpp"
+#include "platform/linux/supervisor.hpp"
 #include "platform/sanitizer.hpp"
 
 using namespace hmn::platform;

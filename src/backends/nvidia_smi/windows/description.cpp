@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvidia_smi/tool.hpp"
 #include "model/device.hpp"
-#include "platform/windows/system_place.hpp"
+#include "platform/windows/library.hpp"
 
 namespace hmn::nvidia_smi {
 namespace {

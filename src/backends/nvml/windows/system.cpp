@@ -2,7 +2,7 @@
 #include "backends/nvml/system.hpp"
 
 #include "platform/library.hpp"
-#include "platform/windows/system_place.hpp"
+#include "platform/windows/library.hpp"
 
 namespace hmn::nvml {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "model/compose.hpp"
 #include "model/scan.hpp"
-#include "platform/stand_in.hpp"
+#include "platform/system_override.hpp"
 #include "procfs/cgroup.hpp"
 #include "procfs/tree.hpp"
 
@@ -141,7 +141,7 @@ group_limits::group_limits(const std::string& proc_root, const std::string& cgro
 memory_limit group_limits::read() {
   const std::unique_lock only(mutex_, std::try_to_lock);
   // Held for good after a fork amid another thread's reading. A recording needs all files.
-  if (!only.owns_lock() || platform::stand_in::of_thread() != nullptr) {
+  if (!only.owns_lock() || platform::system_override::of_thread() != nullptr) {
     return group_limits(proc_root_, cgroup_root_).find();
   }
   return find();

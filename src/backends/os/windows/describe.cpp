@@ -9,8 +9,7 @@
 #include "backends/os/windows/process_counters.hpp"
 #include "model/process_key.hpp"
 #include "platform/clock.hpp"
-#include "platform/windows/handle.hpp"
-#include "platform/windows/wide.hpp"
+#include "platform/windows/system.hpp"
 
 // Needs windows.h before it.
 #include <tlhelp32.h>

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "platform/windows/wide.hpp"
+#include "platform/windows/system.hpp"
 
 namespace hmn::os {
 namespace {

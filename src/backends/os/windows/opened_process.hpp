@@ -8,7 +8,7 @@
 #include <string>
 
 #include "model/failure.hpp"
-#include "platform/windows/handle.hpp"
+#include "platform/windows/system.hpp"
 
 namespace hmn::os {
 

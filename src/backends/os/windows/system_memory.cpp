@@ -7,7 +7,7 @@
 
 #include "backends/os/windows/job_limit.hpp"
 #include "model/scan.hpp"
-#include "platform/windows/handle.hpp"
+#include "platform/windows/system.hpp"
 
 namespace hmn::os {
 namespace {

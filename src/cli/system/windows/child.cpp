@@ -14,14 +14,12 @@
 #include "cli/system/windows/file.hpp"
 #include "cli/system/windows/waiting.hpp"
 #include "platform/windows/command_line.hpp"
-#include "platform/windows/handle.hpp"
-#include "platform/windows/wide.hpp"
+#include "platform/windows/system.hpp"
 
 // Requires windows.h first.
 #include <psapi.h>
 
 namespace hmn::cli {
-namespace {
 
 struct child::running {
   // Ignores the terminal's Ctrl+C, which reaches the command directly.
@@ -32,9 +30,7 @@ struct child::running {
   std::optional<process_end> end;
 };
 
-// Starts in the job object, if any. why_outside: the reason for starting outside.
-expected<child> start_process(const std::vector<std::string>& command, HANDLE job,
-                              std::string& why_outside);
+namespace {
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -151,6 +147,30 @@ STARTUPINFOW our_streams() {
 
 constexpr std::size_t most_processes = 1 << 16;
 
+// Starts in the job object, if any; suspended, so that no instruction runs outside it.
+// `why_outside` is the reason for a start outside.
+expected<child> start_process(const std::vector<std::string>& command, HANDLE job,
+                              std::string& why_outside) {
+  const auto program = program_of(command.front());
+  if (!program) return program.why();
+  auto made = std::make_unique<child::running>();
+  auto line =
+      platform::command_line(platform::to_wide(command.front()), std::span(command).subspan(1));
+  auto how = our_streams();
+  PROCESS_INFORMATION started{};
+  if (CreateProcessW(platform::to_wide(*program).c_str(), line.data(), nullptr, nullptr, TRUE,
+                     job == nullptr ? 0 : CREATE_SUSPENDED, nullptr, nullptr, &how, &started) == 0)
+    return refusal(exit_code::not_runnable, command.front(), last_error_text());
+  made->process = platform::handle(started.hProcess);
+  made->pid = started.dwProcessId;
+  const platform::handle thread(started.hThread);
+  if (job != nullptr) {
+    if (AssignProcessToJobObject(job, started.hProcess) == 0) why_outside = last_error_text();
+    ResumeThread(thread.get());
+  }
+  return child(std::move(made));
+}
+
 }  // namespace
 
 std::optional<found_program> find_program(const std::string& word,
@@ -188,29 +208,6 @@ child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
 child::child(child&& other) noexcept = default;
 child::~child() {
   outlast();
-}
-
-// Starts suspended, so that no instruction runs outside the job.
-expected<child> start_process(const std::vector<std::string>& command, HANDLE job,
-                              std::string& why_outside) {
-  const auto program = program_of(command.front());
-  if (!program) return program.why();
-  auto made = std::make_unique<child::running>();
-  auto line =
-      platform::command_line(platform::to_wide(command.front()), std::span(command).subspan(1));
-  auto how = our_streams();
-  PROCESS_INFORMATION started{};
-  if (CreateProcessW(platform::to_wide(*program).c_str(), line.data(), nullptr, nullptr, TRUE,
-                     job == nullptr ? 0 : CREATE_SUSPENDED, nullptr, nullptr, &how, &started) == 0)
-    return refusal(exit_code::not_runnable, command.front(), last_error_text());
-  made->process = platform::handle(started.hProcess);
-  made->pid = started.dwProcessId;
-  const platform::handle thread(started.hThread);
-  if (job != nullptr) {
-    if (AssignProcessToJobObject(job, started.hProcess) == 0) why_outside = last_error_text();
-    ResumeThread(thread.get());
-  }
-  return child(std::move(made));
 }
 
 std::optional<failure> child::why_not_found(const std::string& program) {

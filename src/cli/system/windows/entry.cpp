@@ -4,7 +4,7 @@
 
 #include "cli/commands/main.hpp"
 #include "cli/system/windows/waiting.hpp"
-#include "platform/windows/wide.hpp"
+#include "platform/windows/system.hpp"
 
 // Receives the arguments in UTF-16; main would receive them in a legacy code page.
 int wmain(int argc, wchar_t** argv) {

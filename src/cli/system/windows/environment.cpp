@@ -6,7 +6,7 @@
 #include "cli/system/environment.hpp"
 #include "cli/system/windows/waiting.hpp"
 #include "platform/process.hpp"
-#include "platform/windows/wide.hpp"
+#include "platform/windows/system.hpp"
 
 namespace hmn::cli {
 

@@ -10,8 +10,7 @@
 
 #include "cli/system/file.hpp"
 #include "cli/system/windows/process.hpp"
-#include "platform/windows/handle.hpp"
-#include "platform/windows/wide.hpp"
+#include "platform/windows/system.hpp"
 
 namespace hmn::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "cli/system/windows/process.hpp"
-#include "platform/windows/handle.hpp"
+#include "platform/windows/system.hpp"
 
 namespace hmn::cli {
 namespace {

@@ -7,8 +7,7 @@
 #include "cli/system/process.hpp"
 #include "cli/system/process_tree.hpp"
 #include "cli/system/windows/file.hpp"
-#include "platform/windows/handle.hpp"
-#include "platform/windows/wide.hpp"
+#include "platform/windows/system.hpp"
 
 // Requires windows.h first.
 #include <tlhelp32.h>

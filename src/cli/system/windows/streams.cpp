@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "cli/system/windows/file.hpp"
-#include "platform/windows/wide.hpp"
+#include "platform/windows/system.hpp"
 
 namespace hmn::cli {
 namespace {

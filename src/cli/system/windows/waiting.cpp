@@ -8,7 +8,7 @@
 
 #include "cli/system/streams.hpp"
 #include "cli/system/waiting.hpp"
-#include "platform/windows/handle.hpp"
+#include "platform/windows/system.hpp"
 
 namespace hmn::cli {
 namespace {

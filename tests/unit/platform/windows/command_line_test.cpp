@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "platform/windows/wide.hpp"
+#include "platform/windows/system.hpp"
 // After windows.h.
 #include <shellapi.h>
 

@@ -9,8 +9,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "platform/windows/handle.hpp"
-#include "platform/windows/wide.hpp"
+#include "platform/windows/system.hpp"
 #include "support.hpp"
 
 using namespace hmn::platform;

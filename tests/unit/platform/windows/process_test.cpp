@@ -6,8 +6,6 @@
 
 #include <string>
 
-#include "platform/fork.hpp"
-
 using namespace hmn::platform;
 
 namespace {

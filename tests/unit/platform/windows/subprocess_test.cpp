@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "platform/clock.hpp"
-#include "platform/windows/handle.hpp"
+#include "platform/windows/system.hpp"
 #include "support.hpp"
 
 using namespace hmn::platform;

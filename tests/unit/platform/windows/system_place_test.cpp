@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "platform/windows/system_place.hpp"
+#include "platform/windows/library.hpp"
 
 #include <doctest/doctest.h>
 

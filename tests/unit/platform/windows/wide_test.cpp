@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "platform/windows/wide.hpp"
+#include "platform/windows/system.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,13 +1,39 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <span>
+#include <utility>
 
-#include "platform/errno_or.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::platform {
+
+class descriptor {
+ public:
+  descriptor() noexcept = default;
+  explicit descriptor(int number) noexcept : number_(number) {}
+  descriptor(descriptor&& other) noexcept : number_(other.release()) {}
+  descriptor& operator=(descriptor&& other) noexcept {
+    descriptor before(std::move(other));
+    std::swap(number_, before.number_);
+    return *this;
+  }
+  ~descriptor() { close(); }
+
+  int get() const noexcept { return number_; }
+  int release() noexcept { return std::exchange(number_, -1); }
+  explicit operator bool() const noexcept { return number_ >= 0; }
+
+  void close() noexcept {
+    if (number_ >= 0) ::close(release());
+  }
+
+ private:
+  int number_ = -1;
+};
 
 int open_for_reading(int at, const char* name) noexcept;
 // Reads up to the end. Does not look for it after a first read of less than `whole_below` bytes.

@@ -8,29 +8,9 @@
 #include <climits>
 
 #include "platform/clock.hpp"
-#include "platform/posix/child.hpp"
-#include "platform/posix/running.hpp"
-#include "platform/posix/spawned_child.hpp"
+#include "platform/posix/subprocess.hpp"
 
 namespace hmn::platform {
-
-outcome run_child(const launch& what, channel& open, const command& given) {
-  return run_as<spawned_child>(what, open, given);
-}
-
-void collect_children() noexcept {
-  spawned_child::collect();
-}
-
-// Makes the kernel close every descriptor without a file action.
-short spawn_closing_flag() noexcept {
-  return POSIX_SPAWN_CLOEXEC_DEFAULT;
-}
-
-int add_spawn_closing(posix_spawn_file_actions_t& /*actions*/) noexcept {
-  return 0;
-}
-
 namespace {
 
 constexpr int forever = -1;
@@ -51,6 +31,23 @@ int milliseconds(uint64_t ns) noexcept {
 }
 
 }  // namespace
+
+outcome run_child(const launch& what, channel& open, const command& given) {
+  return run_as<spawned_child>(what, open, given);
+}
+
+void collect_children() noexcept {
+  spawned_child::collect();
+}
+
+// Makes the kernel close every descriptor without a file action.
+short spawn_closing_flag() noexcept {
+  return POSIX_SPAWN_CLOEXEC_DEFAULT;
+}
+
+int add_spawn_closing(posix_spawn_file_actions_t& /*actions*/) noexcept {
+  return 0;
+}
 
 // Emulates pipe2: a program that the host starts between the two steps keeps the ends open.
 int open_pipe(int (&ends)[2]) noexcept {

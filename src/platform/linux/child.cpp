@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "platform/linux/supervised_child.hpp"
-
+#include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -18,13 +18,36 @@
 
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
-#include "platform/linux/futex.hpp"
 #include "platform/linux/supervisor.hpp"
+#include "platform/posix/subprocess.hpp"
 #include "platform/process.hpp"
 #include "platform/sanitizer.hpp"
 
 namespace hmn::platform {
 namespace {
+
+// Program run as the child of a child. execve resets a process's termination signal to SIGCHLD, so
+// a program run as our own child would appear in the host's SIGCHLD handler and wait loops. Its
+// parent is therefore a supervisor: a process in our memory that executes nothing, keeps
+// termination signal 0, and so is visible only to waits with __WCLONE or __WALL.
+class supervised_child {
+ public:
+  supervised_child() noexcept = default;
+  supervised_child(const supervised_child&) = delete;
+  supervised_child& operator=(const supervised_child&) = delete;
+  ~supervised_child();
+
+  start_result start(const launch& what) noexcept;
+  ended wait(uint64_t deadline_ns, exit_status& status) noexcept;
+  void release() noexcept;  // the group survives; otherwise the destructor kills it
+
+  static void collect() noexcept;  // reaps what earlier calls could not wait for
+
+ private:
+  void finish(uint32_t order) noexcept;
+
+  supervision* shared_ = nullptr;
+};
 
 constexpr size_t stack_size = size_t{64} << 10;
 
@@ -129,8 +152,6 @@ start_result follow_start(supervision& shared) noexcept {
                     : start_result{started::running, 0};
 }
 
-}  // namespace
-
 start_result supervised_child::start(const launch& what) noexcept {
   if constexpr (is_thread_sanitized) return {started::unavailable, 0};
   shared_ = map_shared();
@@ -184,6 +205,62 @@ void supervised_child::collect() noexcept {
     supervision* next = left->next;
     if (!unmap_if_gone(left)) remember(left);
     left = next;
+  }
+}
+
+// Child with a supervisor, or a direct one where the kernel refuses that.
+class either_child {
+ public:
+  start_result start(const launch& what) noexcept {
+    const start_result first = supervised_.start(what);
+    is_direct_ = first.what == started::unavailable;
+    return is_direct_ ? direct_.start(what) : first;
+  }
+  ended wait(uint64_t deadline_ns, exit_status& status) noexcept {
+    return is_direct_ ? direct_.wait(deadline_ns, status) : supervised_.wait(deadline_ns, status);
+  }
+  void release() noexcept { is_direct_ ? direct_.release() : supervised_.release(); }
+
+ private:
+  supervised_child supervised_;
+  spawned_child direct_;
+  bool is_direct_ = false;
+};
+
+}  // namespace
+
+outcome run_child(const launch& what, channel& open, const command& given) {
+  return run_as<either_child>(what, open, given);
+}
+
+void collect_children() noexcept {
+  supervised_child::collect();
+  spawned_child::collect();
+}
+
+short spawn_closing_flag() noexcept {
+  return 0;
+}
+
+int add_spawn_closing(posix_spawn_file_actions_t& actions) noexcept {
+  return posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+}
+
+int open_pipe(int (&ends)[2]) noexcept {
+  return pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno;
+}
+
+int await_readable(int from, uint64_t deadline_ns) noexcept {
+  for (;;) {
+    const uint64_t now = monotonic_ns();
+    if (now >= deadline_ns) return ETIMEDOUT;
+    const uint64_t left = deadline_ns - now;
+    const timespec limit{static_cast<time_t>(left / ns_per_second),
+                         static_cast<long>(left % ns_per_second)};
+    pollfd waiting{from, POLLIN, 0};
+    const int ready = ppoll(&waiting, 1, deadline_ns == UINT64_MAX ? nullptr : &limit, nullptr);
+    if (ready > 0) return 0;
+    if (ready < 0 && errno != EINTR) return errno;
   }
 }
 

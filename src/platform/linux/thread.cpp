@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "platform/posix/thread_system.hpp"
-
 #include <pthread.h>
+#include <sys/eventfd.h>
+
+#include <cerrno>
+
+#include "platform/posix/thread.hpp"
 
 namespace hmn::platform {
 
@@ -11,5 +14,10 @@ void name_own_thread(const char* name) noexcept {
 
 // Does nothing: the library is linked with `-z nodelete`.
 void stay_loaded() noexcept {}
+
+int open_event(int (&ends)[2]) noexcept {
+  ends[0] = ends[1] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  return ends[0] >= 0 ? 0 : errno;
+}
 
 }  // namespace hmn::platform

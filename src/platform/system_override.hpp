@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//
-// Stand-in: answers a thread's requests in place of the system.
 #pragma once
 
 #include <atomic>
@@ -10,22 +8,37 @@
 #include <string>
 
 #include "platform/device_query.hpp"
-#include "platform/errno_or.hpp"
 #include "platform/file.hpp"
 #include "platform/subprocess.hpp"
 
+namespace hmn::platform::real {
+
+// Services of file.hpp by the system itself, regardless of overrides.
+
+errno_or<size_t> read_small(const char* path, std::span<char> buffer) noexcept;
+errno_or<bool> read_whole(const char* path, std::string& out, size_t cap);
+errno_or<size_t> read_link(const char* path, std::span<char> buffer) noexcept;
+errno_or<file_status> status_of(const char* path) noexcept;
+bool exists(const char* path) noexcept;
+bool is_executable_file(const char* path) noexcept;
+int for_each_entry(const char* path, entry_visitor visit);
+
+}  // namespace hmn::platform::real
+
 namespace hmn::platform {
 
-class stand_in {
+// Answers a thread's requests in place of the system: a recorded or a described machine, so that
+// sources read it as they read the real one.
+class system_override {
  public:
-  virtual ~stand_in() = default;
+  virtual ~system_override() = default;
 
-  // Returns the calling thread's stand-in; nullptr: the system answers.
-  static stand_in* of_thread() noexcept {
+  // Returns the calling thread's override; nullptr: the system answers.
+  static system_override* of_thread() noexcept {
     return in_use_.load(std::memory_order_relaxed) == 0 ? nullptr : current();
   }
-  // Sets the calling thread's stand-in and returns the previous one.
-  static stand_in* exchange(stand_in* next) noexcept;
+  // Sets the calling thread's override and returns the previous one.
+  static system_override* exchange(system_override* next) noexcept;
 
   // Services, as in file.hpp, subprocess.hpp, device_query.hpp and process.hpp.
   using asking = errno_or<std::size_t> (*)(const char*, device_question,
@@ -45,25 +58,25 @@ class stand_in {
   [[nodiscard]] virtual std::size_t page_size(std::size_t real) const noexcept = 0;
 
  private:
-  static stand_in* current() noexcept;
+  static system_override* current() noexcept;
 
   static std::atomic<std::uint32_t> in_use_;  // number of threads
 };
 
-// Sets the calling thread's stand-in until the scope ends; nullptr: unchanged.
-class stand_in_scope {
+// Sets the calling thread's override until the scope ends; nullptr: unchanged.
+class override_scope {
  public:
-  explicit stand_in_scope(stand_in* s) noexcept
-      : is_set_(s != nullptr), before_(s != nullptr ? stand_in::exchange(s) : nullptr) {}
-  stand_in_scope(const stand_in_scope&) = delete;
-  stand_in_scope& operator=(const stand_in_scope&) = delete;
-  ~stand_in_scope() {
-    if (is_set_) stand_in::exchange(before_);
+  explicit override_scope(system_override* s) noexcept
+      : is_set_(s != nullptr), before_(s != nullptr ? system_override::exchange(s) : nullptr) {}
+  override_scope(const override_scope&) = delete;
+  override_scope& operator=(const override_scope&) = delete;
+  ~override_scope() {
+    if (is_set_) system_override::exchange(before_);
   }
 
  private:
   const bool is_set_;
-  stand_in* const before_;
+  system_override* const before_;
 };
 
 }  // namespace hmn::platform

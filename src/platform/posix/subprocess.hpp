@@ -1,15 +1,58 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//
-// Run of one program from its start to its outcome, for any kind of child.
 #pragma once
 
+#include <spawn.h>
+#include <sys/types.h>
+
+#include <cstdint>
 #include <string>
 
-#include "platform/posix/child.hpp"
-#include "platform/posix/descriptor.hpp"
+#include "platform/posix/file.hpp"
 #include "platform/subprocess.hpp"
 
 namespace hmn::platform {
+
+// Launch data, prepared before the child exists, as the child may not allocate.
+struct launch {
+  const char* path = nullptr;
+  char* const* arguments = nullptr;
+  char* const* environment = nullptr;
+  int input = -1;  // this and the next two are 3 or more
+  int output = -1;
+  int errors = -1;
+  uint64_t deadline_ns = 0;
+};
+
+enum class started { running, failed, late, unavailable };
+
+struct start_result {
+  started what = started::unavailable;
+  int error = 0;  // with failed
+};
+
+struct exit_status {
+  bool known = false;
+  int code = 0;
+  int signal = 0;
+};
+
+enum class ended { exited, timed_out };
+
+// Opens a reading and a writing end, both close-on-exec. Returns 0 or errno.
+int open_pipe(int (&ends)[2]) noexcept;
+
+// Returns 0, ETIMEDOUT or errno. UINT64_MAX: no deadline.
+int await_readable(int from, uint64_t deadline_ns) noexcept;
+
+// Closing of descriptors in the child that its file actions do not name.
+
+// Returns a flag of the attributes, or 0.
+short spawn_closing_flag() noexcept;
+
+// Adds the last action. Returns 0 or an error.
+int add_spawn_closing(posix_spawn_file_actions_t& actions) noexcept;
+
+// Run of one program from its start to its outcome, for any kind of child.
 
 struct channel {
   descriptor null_device;
@@ -62,5 +105,24 @@ outcome run_as(const launch& what, channel& open, const command& given) {
 outcome run_child(const launch& what, channel& open, const command& given);
 // Reaps children that earlier calls could not wait for.
 void collect_children() noexcept;
+
+// Direct child, for systems without a supervisor and for kernels and emulators that refuse one: the
+// host can reap it, which leaves its exit status unknown.
+class spawned_child {
+ public:
+  spawned_child() noexcept = default;
+  spawned_child(const spawned_child&) = delete;
+  spawned_child& operator=(const spawned_child&) = delete;
+  ~spawned_child();
+
+  start_result start(const launch& what) noexcept;
+  ended wait(uint64_t deadline_ns, exit_status& status) noexcept;
+  void release() noexcept { child_ = 0; }
+
+  static void collect() noexcept;
+
+ private:
+  pid_t child_ = 0;
+};
 
 }  // namespace hmn::platform

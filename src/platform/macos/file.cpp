@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "platform/posix/file_at.hpp"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,7 +9,7 @@
 #include <memory>
 #include <string_view>
 
-#include "platform/posix/descriptor.hpp"
+#include "platform/posix/file.hpp"
 
 namespace hmn::platform {
 namespace {
@@ -60,6 +58,13 @@ errno_or<file_status> status_at(int at, const char* name) noexcept {
            .is_directory = S_ISDIR(found.st_mode),
            .is_character_device = S_ISCHR(found.st_mode)},
           0};
+}
+
+// Emulates dup3: a program that the host starts between the two steps can read the same input.
+bool redirect(int to, int from) noexcept {
+  if (dup2(from, to) < 0) return false;
+  fcntl(to, F_SETFD, FD_CLOEXEC);
+  return true;
 }
 
 }  // namespace hmn::platform

@@ -72,7 +72,6 @@ endif()
 if(HMN_BUILD_CLI)
   hmn_require(hmn_fmt libfmt-dev)
   hmn_require(hmn_cli11 libcli11-dev)
-  hmn_require(hmn_json nlohmann-json3-dev)
 endif()
 
 # hmn_find_exporter(): the target of the exporter's libraries; HMN_EXPORTER is off without them.

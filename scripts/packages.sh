@@ -31,15 +31,15 @@ as_root() {
 # Prints how the system installs what builds hmn, if it is none of Debian's.
 other_install() {
   if command -v dnf >/dev/null; then
-    echo "dnf install gcc-c++ cmake ninja-build fmt-devel cli11-devel json-devel ncurses-devel" \
+    echo "dnf install gcc-c++ cmake ninja-build fmt-devel cli11-devel ncurses-devel" \
       "libmicrohttpd-devel gnutls-devel yaml-cpp-devel libxcrypt-devel"
   elif command -v pacman >/dev/null; then
-    echo "pacman -S gcc cmake ninja fmt cli11 nlohmann-json ncurses libmicrohttpd gnutls yaml-cpp libxcrypt"
+    echo "pacman -S gcc cmake ninja fmt cli11 ncurses libmicrohttpd gnutls yaml-cpp libxcrypt"
   elif command -v apk >/dev/null; then
-    echo "apk add g++ cmake samurai fmt-dev cli11-dev nlohmann-json ncurses-dev ncurses-static" \
+    echo "apk add g++ cmake samurai fmt-dev cli11-dev ncurses-dev ncurses-static" \
       "libmicrohttpd-dev gnutls-dev yaml-cpp-dev"
   elif command -v brew >/dev/null; then
-    echo "brew install cmake ninja fmt cli11 nlohmann-json libmicrohttpd gnutls yaml-cpp"
+    echo "brew install cmake ninja fmt cli11 libmicrohttpd gnutls yaml-cpp"
   fi
 }
 

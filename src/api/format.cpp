@@ -5,7 +5,7 @@
 
 #include "api/convert.hpp"
 #include "api/guard.hpp"
-#include "core/json.hpp"
+#include "core/snapshot_json.hpp"
 #include "model/compose.hpp"
 
 namespace hmn::api {

@@ -273,7 +273,7 @@ class Fit(Machines):
         for name, content, part in (("a.gguf", b"GGUF", "ends in its header"),
                                     ("b.gguf", cut, 'tensor "blk.0.w": ends at byte'),
                                     ("c.safetensors", b"\xff" * 8, "a header of 18446744073709551615 bytes"),
-                                    ("d.json", b"{", "no JSON at byte"), ("e.json", b"{}", '"hidden_size"'),
+                                    ("d.json", b"{", "no JSON at line 1, byte 2"), ("e.json", b"{}", '"hidden_size"'),
                                     ("f.txt", b"hello", "expected a GGUF file")):
             path = self.folder / name
             path.write_bytes(content)

@@ -8,7 +8,6 @@
 #include "cli/text/size_argument.hpp"
 #include "cli/text/width.hpp"
 #include "fuzz.hpp"
-#include "model/json_parse.hpp"
 
 using namespace hmn::cli;
 
@@ -23,9 +22,6 @@ void check_escapes(std::string_view name) {
     }
     promise(is_utf8(shown));
   }
-  const auto parsed = hmn::json::parse("\"" + escape_for_json(name) + "\"");
-  const auto* v = std::get_if<hmn::json::value>(&parsed);
-  promise(v != nullptr && v->as<std::string>() != nullptr);
 }
 
 void check_width(std::string_view name, std::size_t columns) {

@@ -8,9 +8,9 @@ import tree
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 HEADER = "hypomnesis.h"
-# The command names enumerators and fields by the words of the library's own tables, writes numerals as it does, and
-# adds up what processes use by the library's rule.
-COMMAND_MODEL = {"model/decimal.hpp", "model/words.hpp", "model/usage_sum.hpp"}
+# The command names enumerators and fields by the words of the library's own tables, reads and writes JSON and numerals
+# as it does, and adds up what processes use by the library's rule.
+COMMAND_MODEL = {"model/decimal.hpp", "model/json.hpp", "model/json_writer.hpp", "model/text.hpp", "model/words.hpp", "model/usage_sum.hpp"}
 BINDING = "hypomnesis.hpp"  # bindings/cpp
 
 SYSTEM_HEADERS = re.compile(

@@ -7,7 +7,7 @@
 
 #include "backends/amd_tool/dialect.hpp"
 #include "model/failure.hpp"
-#include "model/json_value.hpp"
+#include "model/json.hpp"
 #include "model/text.hpp"
 
 namespace hmn::amd_tool {

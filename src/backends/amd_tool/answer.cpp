@@ -5,7 +5,7 @@
 
 #include "backends/amd_tool/processes.hpp"
 #include "model/compose.hpp"
-#include "model/json_parse.hpp"
+#include "model/json.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::amd_tool {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "backends/amd_tool/answer.hpp"
-#include "model/json_value.hpp"
+#include "model/json.hpp"
 
 namespace hmn::amd_tool {
 

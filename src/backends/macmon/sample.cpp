@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "model/json_parse.hpp"
+#include "model/json.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::macmon {

@@ -7,10 +7,93 @@
 #include <vector>
 
 #include "backends/simulated/json_pointer.hpp"
-#include "model/json_parse.hpp"
+#include "model/json.hpp"
 
 namespace hmn::json {
 namespace {
+
+constexpr std::size_t most_values = 1'000'000;
+constexpr std::size_t most_bytes = 16 * 1024 * 1024;
+constexpr std::size_t deepest = 64;
+
+struct extent {
+  std::size_t values = 0;  // this value and all inside it
+  std::size_t bytes = 0;   // of keys and texts
+  std::size_t depth = 0;
+};
+
+extent measure(const value& v);
+
+extent measure_all(const std::vector<value>& items) {
+  extent all{1, 0, 1};
+  for (const value& item : items) {
+    const extent one = measure(item);
+    all.values += one.values;
+    all.bytes += one.bytes;
+    all.depth = std::max(all.depth, one.depth + 1);
+  }
+  return all;
+}
+
+extent measure(const value& v) {
+  if (const auto* list = v.as<array>()) return measure_all(list->items);
+  if (const auto* members = v.as<object>()) {
+    extent all = measure_all(members->values);
+    for (const std::string& key : members->keys) all.bytes += key.size();
+    return all;
+  }
+  if (const auto* text = v.as<std::string>()) return {1, text->size(), 1};
+  return {1, 0, 1};
+}
+
+bool equal(const value& a, const value& b);
+
+bool equal_objects(const object& a, const object& b) {
+  if (a.keys.size() != b.keys.size()) return false;
+  for (std::size_t i = 0; i < a.keys.size(); ++i) {
+    const value* other = b.find(a.keys[i]);
+    if (other == nullptr || !equal(a.values[i], *other)) return false;
+  }
+  return true;
+}
+
+bool equal_arrays(const array& a, const array& b) {
+  return std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), equal);
+}
+
+double nearest(const value& v) {
+  if (const auto* whole = v.as<std::uint64_t>()) return static_cast<double>(*whole);
+  return v.as<number>()->nearest;
+}
+
+bool is_number(const value& v) {
+  return v.as<std::uint64_t>() != nullptr || v.as<number>() != nullptr;
+}
+
+bool equal(const value& a, const value& b) {
+  if (is_number(a) && is_number(b)) {
+    const auto* left = a.as<std::uint64_t>();
+    const auto* right = b.as<std::uint64_t>();
+    return left != nullptr && right != nullptr ? *left == *right : nearest(a) == nearest(b);
+  }
+  if (const auto* left = a.as<object>()) {
+    const auto* right = b.as<object>();
+    return right != nullptr && equal_objects(*left, *right);
+  }
+  if (const auto* left = a.as<array>()) {
+    const auto* right = b.as<array>();
+    return right != nullptr && equal_arrays(*left, *right);
+  }
+  if (const auto* left = a.as<std::string>()) {
+    const auto* right = b.as<std::string>();
+    return right != nullptr && *left == *right;
+  }
+  if (const auto* left = a.as<bool>()) {
+    const auto* right = b.as<bool>();
+    return right != nullptr && *left == *right;
+  }
+  return a.is_null() && b.is_null();
+}
 
 using tokens = std::vector<std::string>;
 using outcome = std::optional<patch_error>;

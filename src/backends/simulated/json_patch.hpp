@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "model/json_value.hpp"
+#include "model/json.hpp"
 
 namespace hmn::json {
 

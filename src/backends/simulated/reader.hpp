@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/json_value.hpp"
+#include "model/json.hpp"
 
 namespace hmn::simulated {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/simulated/record_fields.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "backends/simulated/words.hpp"
@@ -102,7 +103,25 @@ void read_fields(object_reader& o, const described_fields& of, void* record) {
   });
 }
 
-void write_fields(json_text& to, const described_fields& of, const void* record) {
+void write_word(json::writer& to, std::string_view key, std::span<const word> words,
+                std::uint32_t value) {
+  for (const word& w : words) {
+    if (w.value == value) return to.word_member(key, w.name);
+  }
+}
+
+void write_words(json::writer& to, std::string_view key, std::span<const word> words,
+                 std::uint32_t bits) {
+  if (bits == 0) return;
+  to.key(key);
+  to.open('[');
+  for (const word& w : words) {
+    if ((bits & w.value) != 0) to.word(w.name);
+  }
+  to.close(']');
+}
+
+void write_fields(json::writer& to, const described_fields& of, const void* record) {
   each(of, [&](const field& f) {
     const record_value value = f.get(record);
     if (std::holds_alternative<std::monostate>(value)) return;
@@ -110,16 +129,11 @@ void write_fields(json_text& to, const described_fields& of, const void* record)
     const std::span<const word> words = words_of(f.unit);
     const std::uint64_t number = number_in(f, record);
     if (const double* const real = std::get_if<double>(&value)) {
-      to.known(key, std::optional(*real));
+      if (std::isfinite(*real)) to.member(key, std::optional(*real));
     } else if (is_set_of_bits(f.unit)) {
-      to.key(key);
-      to.open('[');
-      for (const word& w : words) {
-        if ((number & w.value) != 0) to.item(w.name);
-      }
-      to.close(']');
+      write_words(to, key, words, static_cast<std::uint32_t>(number));
     } else if (!words.empty()) {
-      to.one_word(key, words, static_cast<std::uint32_t>(number));
+      write_word(to, key, words, static_cast<std::uint32_t>(number));
     } else {
       to.member(key, number);
     }

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "backends/simulated/reader.hpp"
-#include "model/json_value.hpp"
+#include "model/json.hpp"
 #include "platform/recording.hpp"
 
 namespace hmn::simulated {

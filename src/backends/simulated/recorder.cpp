@@ -7,9 +7,12 @@
 
 #include "backends/simulated/kept.hpp"
 #include "backends/simulated/machine_file.hpp"
+#include "backends/simulated/record_fields.hpp"
 #include "backends/simulated/recorded_words.hpp"
 #include "backends/simulated/roots.hpp"
 #include "model/compose.hpp"
+#include "model/json_writer.hpp"
+#include "model/text.hpp"
 #include "platform/process.hpp"
 
 namespace hmn::simulated {
@@ -27,6 +30,16 @@ std::string_view last_part(std::string_view path) {
 bool is_below(std::string_view path, std::string_view folder) {
   return !folder.empty() && path.starts_with(folder) &&
          (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+// UTF-8 text; command lines contain NULs.
+bool is_text(std::string_view bytes) {
+  while (!bytes.empty()) {
+    bytes.remove_prefix(utf8_length(bytes));
+    if (!bytes.empty() && bytes.front() != '\0') return false;
+    if (!bytes.empty()) bytes.remove_prefix(1);
+  }
+  return true;
 }
 
 bool is_of_groups(std::string_view path) {
@@ -69,8 +82,8 @@ class writer {
     list("answers", answers, [&](const recorded_answer& a) { write(a); });
     to_.close('}');
     to_.close('}');
-    to_.text() += '\n';
-    return std::move(to_.text());
+    out_ += '\n';
+    return std::move(out_);
   }
 
  private:
@@ -86,7 +99,7 @@ class writer {
     to_.key("roots");
     to_.open('[');
     for (const root& r : roots) {
-      if (!is_usual(r)) to_.item(r.name);
+      if (!is_usual(r)) to_.text(r.name);
     }
     to_.close(']');
   }
@@ -145,16 +158,24 @@ class writer {
   void write(const recorded_file& f, files all) {
     const auto holds = [&](recorded_file::part p) { return f.has(p); };
     to_.line();
-    to_.begin();
+    to_.open('{');
     to_.member("path", neutral_path(f.path));
-    if (holds(recorded_file::contents)) to_.bytes(neutral_text(f, all));
-    if (f.is_cut) to_.truth("cut");
+    if (holds(recorded_file::contents)) write_bytes(neutral_text(f, all));
+    if (f.is_cut) to_.member("cut", true);
     if (holds(recorded_file::target)) write_link(f);
     if (holds(recorded_file::names)) write_names(f, all);
     if (holds(recorded_file::status)) write_status(f);
-    if (f.is_program) to_.truth("program");
+    if (f.is_program) to_.member("program", true);
     write_errors(f);
     to_.close('}');
+  }
+
+  // Writes "text", or "hex" if it is not UTF-8.
+  void write_bytes(std::string_view bytes) {
+    if (is_text(bytes)) return to_.member("text", bytes);
+    std::string digits;
+    for (const char c : bytes) digits += piece_text(hex(static_cast<unsigned char>(c), 2)).view();
+    to_.member("hex", digits);
   }
 
   void write_link(const recorded_file& f) {
@@ -170,7 +191,7 @@ class writer {
     for (const std::string& name : f.entries) {
       const recorded_file* const entry = find(all, compose({f.path, "/", name}));
       if (entry != nullptr && is_idle_descriptor(*entry)) continue;
-      to_.item(is_of_kernel(f.path) ? name : by_.known(name));
+      to_.text(is_of_kernel(f.path) ? name : by_.known(name));
     }
     to_.close(']');
   }
@@ -184,7 +205,7 @@ class writer {
     const std::uint32_t type = f.about.is_directory          ? is_directory
                                : f.about.is_character_device ? is_character_device
                                                              : 0;
-    to_.one_word("type", type_words, type);
+    write_word(to_, "type", type_words, type);
     number("device", f.about.device);
     number("inode", f.about.inode);
     number("size", f.about.size);
@@ -207,30 +228,30 @@ class writer {
 
   void write(const recorded_run& r) {
     to_.line();
-    to_.begin();
+    to_.open('{');
     to_.member("path", neutral_path(r.path));
     to_.key("arguments");
     to_.open('[');
-    for (const std::string& a : r.arguments) to_.item(a);
+    for (const std::string& a : r.arguments) to_.text(a);
     to_.close(']');
-    to_.one_word("outcome", outcome_words, static_cast<std::uint32_t>(r.reported.what));
+    write_word(to_, "outcome", outcome_words, static_cast<std::uint32_t>(r.reported.what));
     if (r.reported.error > 0) to_.member("errno", static_cast<std::uint64_t>(r.reported.error));
     if (r.reported.signal > 0) to_.member("signal", static_cast<std::uint64_t>(r.reported.signal));
     if (r.reported.exit_known && r.reported.signal == 0) {
       to_.member("exit", static_cast<std::uint64_t>(r.reported.exit_code));
     }
-    to_.bytes(kept_output(by_, r));
+    write_bytes(kept_output(by_, r));
     to_.close('}');
   }
 
   void write(const recorded_answer& a) {
     to_.line();
-    to_.begin();
+    to_.open('{');
     to_.member("node", neutral_path(a.node));
-    to_.one_word("language", language_words, static_cast<std::uint32_t>(a.what.in));
+    write_word(to_, "language", language_words, static_cast<std::uint32_t>(a.what.in));
     to_.member("number", a.what.number);
     if (a.error > 0) to_.member("errno", static_cast<std::uint64_t>(a.error));
-    to_.bytes(a.bytes);
+    write_bytes(a.bytes);
     to_.close('}');
   }
 
@@ -247,7 +268,8 @@ class writer {
   const settings& s_;
   const scenario& reported_;
   neutral by_;
-  json_text to_;
+  std::string out_;
+  json::writer to_{out_};
 };
 
 failure too_much(const char* what) {

@@ -9,17 +9,17 @@
 namespace hmn::simulated {
 namespace {
 
-void write_failure(json_text& to, neutral& by, std::string_view call, const failure& why) {
+void write_failure(json::writer& to, neutral& by, std::string_view call, const failure& why) {
   const bool has_word = std::ranges::any_of(
       status_words, [&](const word& w) { return w.value == static_cast<std::uint32_t>(why.code); });
-  to.begin();
+  to.open('{');
   if (!call.empty()) to.member("call", call);
-  to.one_word("status", status_words,
-              static_cast<std::uint32_t>(has_word ? why.code : status::backend));
+  write_word(to, "status", status_words,
+             static_cast<std::uint32_t>(has_word ? why.code : status::backend));
   if (why.native.domain != native_domain::none && why.native.code >= 0) {
     to.key("native");
     to.open('{');
-    to.one_word("domain", domain_words, static_cast<std::uint32_t>(why.native.domain));
+    write_word(to, "domain", domain_words, static_cast<std::uint32_t>(why.native.domain));
     to.member("code", static_cast<std::uint64_t>(why.native.code));
     to.close('}');
   }
@@ -27,7 +27,7 @@ void write_failure(json_text& to, neutral& by, std::string_view call, const fail
   to.close('}');
 }
 
-void write_instance(json_text& to, const std::optional<mig_instance>& i) {
+void write_instance(json::writer& to, const std::optional<mig_instance>& i) {
   if (!i) return;
   to.key("instance");
   to.open('{');
@@ -36,7 +36,7 @@ void write_instance(json_text& to, const std::optional<mig_instance>& i) {
   to.close('}');
 }
 
-void write_identity(json_text& to, neutral& by, const device& d) {
+void write_identity(json::writer& to, neutral& by, const device& d) {
   const auto text = [&](std::string_view name, std::string_view value) {
     if (!value.empty()) to.member(name, by.plain(value));
   };
@@ -45,71 +45,71 @@ void write_identity(json_text& to, neutral& by, const device& d) {
   text("pci_bus_id", d.pci_bus_id.view());
   text("driver_version", d.driver_version.view());
   if (d.vendor != 0) to.member("vendor", d.vendor);
-  to.known("pci_device", d.pci_device);
-  to.known("pci_subsystem", d.pci_subsystem);
-  to.known("driver_index", d.driver_index);
-  to.known("render_minor", d.render_minor);
-  to.known("numa_node", d.numa_node);
-  to.known("cuda_version", d.cuda_version);
-  to.known("compute_capability", d.compute_capability);
+  write_known(to, "pci_device", d.pci_device);
+  write_known(to, "pci_subsystem", d.pci_subsystem);
+  write_known(to, "driver_index", d.driver_index);
+  write_known(to, "render_minor", d.render_minor);
+  write_known(to, "numa_node", d.numa_node);
+  write_known(to, "cuda_version", d.cuda_version);
+  write_known(to, "compute_capability", d.compute_capability);
   text("architecture", d.architecture.view());
-  to.known("os_id", d.os_id);
+  write_known(to, "os_id", d.os_id);
   write_instance(to, d.instance);
-  to.one_word("kind", device_kind_words, static_cast<std::uint32_t>(d.kind));
-  to.one_word("memory_kind", memory_kind_words, static_cast<std::uint32_t>(d.memory_kind));
-  to.one_word("state", state_words, static_cast<std::uint32_t>(d.state));
-  to.bit_words("notes", note_words, d.notes);
+  write_word(to, "kind", device_kind_words, static_cast<std::uint32_t>(d.kind));
+  write_word(to, "memory_kind", memory_kind_words, static_cast<std::uint32_t>(d.memory_kind));
+  write_word(to, "state", state_words, static_cast<std::uint32_t>(d.state));
+  write_words(to, "notes", note_words, d.notes);
 }
 
 // Unknown "free" and "used" are null: if absent, a machine file derives them.
-void write_pool(json_text& to, const pool& p) {
-  to.begin();
-  to.one_word("kind", pool_kind_words, static_cast<std::uint32_t>(p.kind));
+void write_pool(json::writer& to, const pool& p) {
+  to.open('{');
+  write_word(to, "kind", pool_kind_words, static_cast<std::uint32_t>(p.kind));
   write_fields(to, described_pool(), &p);
   for (const auto& [key, value] : {std::pair("free", p.free), std::pair("used", p.used)}) {
     if (value) continue;
     to.key(key);
-    to.text() += "null";
+    to.null();
   }
-  to.one_word("accounting", accounting_words, static_cast<std::uint32_t>(p.accounting));
-  if (p.is_main) to.truth("main");
-  to.bit_words("notes", note_words, p.notes);
+  write_word(to, "accounting", accounting_words, static_cast<std::uint32_t>(p.accounting));
+  if (p.is_main) to.member("main", true);
+  write_words(to, "notes", note_words, p.notes);
   to.close('}');
 }
 
-void write_telemetry(json_text& to, const telemetry& t) {
+void write_telemetry(json::writer& to, const telemetry& t) {
   to.key("telemetry");
   to.open('{');
   write_fields(to, described_telemetry(), &t);
-  to.bit_words("notes", note_words, t.notes);
+  write_words(to, "notes", note_words, t.notes);
   to.close('}');
 }
 
-void write_metric(json_text& to, const metric& m) {
+void write_metric(json::writer& to, const metric& m) {
   const metric_words* const words = words_of_metric(static_cast<std::uint32_t>(m.id));
   if (words == nullptr) return;
-  to.begin();
-  to.member("metric", words->name);
+  to.open('{');
+  to.word_member("metric", words->name);
   if (m.instance != 0) to.member("instance", m.instance);
-  to.known("pid", m.pid);
-  to.known("value", m.value);
-  to.known("count", m.count);
-  to.known("window_ns", m.window_ns);
-  to.bit_words("notes", note_words, m.notes);
+  write_known(to, "pid", m.pid);
+  write_known(to, "value", m.value);
+  write_known(to, "count", m.count);
+  write_known(to, "window_ns", m.window_ns);
+  write_words(to, "notes", note_words, m.notes);
   to.close('}');
 }
 
-void write_row(json_text& to, const usage& u) {
-  to.begin();
+void write_row(json::writer& to, const usage& u) {
+  to.open('{');
   to.member("pid", u.pid);
   described_fields of = described_usage();
   of.bits &= ~usage_field::host_resident;  // host data, stored elsewhere in the file
   write_fields(to, of, &u);
-  to.one_word("accounting", accounting_words, static_cast<std::uint32_t>(u.accounting));
+  write_word(to, "accounting", accounting_words, static_cast<std::uint32_t>(u.accounting));
   write_instance(to, u.instance);
-  to.known("busy_percent", u.busy_percent);
+  write_known(to, "busy_percent", u.busy_percent);
   if (u.window_ns.value_or(0) != 0) to.member("window_ns", *u.window_ns);
-  to.bit_words("notes", note_words, u.notes);
+  write_words(to, "notes", note_words, u.notes);
   to.close('}');
 }
 
@@ -184,9 +184,9 @@ void scenario::refused(const failure& why) {
   refusal_ = why;
 }
 
-void scenario::write_device(json_text& to, neutral& by, const listed_device& d) const {
+void scenario::write_device(json::writer& to, neutral& by, const listed_device& d) const {
   to.line();
-  to.begin();
+  to.open('{');
   write_identity(to, by, d.identity);
   const auto list = [&](std::string_view name, const auto& all, auto write) {
     if (all.empty()) return;
@@ -208,7 +208,7 @@ void scenario::write_device(json_text& to, neutral& by, const listed_device& d) 
   to.close('}');
 }
 
-void scenario::write(json_text& to, neutral& by) const {
+void scenario::write(json::writer& to, neutral& by) const {
   const std::lock_guard lock(mutex_);
   if (!is_asked_) return;
   to.line();

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "backends/backend.hpp"
-#include "backends/simulated/json_text.hpp"
 #include "backends/simulated/neutral.hpp"
+#include "model/json_writer.hpp"
 #include "platform/mutex.hpp"
 
 namespace hmn::simulated {
@@ -27,7 +27,7 @@ class scenario {
   void refused(const failure& why);
 
   // Writes "version", "devices" and "failures".
-  void write(json_text& to, neutral& by) const;
+  void write(json::writer& to, neutral& by) const;
 
  private:
   struct listed_device {
@@ -41,7 +41,7 @@ class scenario {
 
   listed_device* find(slot number);
   void settle(listed_device& d, std::string_view call, const result<void>& outcome);
-  void write_device(json_text& to, neutral& by, const listed_device& d) const;
+  void write_device(json::writer& to, neutral& by, const listed_device& d) const;
 
   mutable platform::mutex mutex_;
   bool is_asked_ = false;

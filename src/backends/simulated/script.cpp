@@ -6,12 +6,12 @@
 #include "backends/simulated/json_patch.hpp"
 #include "backends/simulated/read_parts.hpp"
 #include "backends/simulated/words.hpp"
-#include "model/json_parse.hpp"
+#include "model/json.hpp"
 
 namespace hmn::simulated {
 namespace {
 
-constexpr std::size_t most_described = 2 * json::most_values;
+constexpr std::size_t most_described = 2'000'000;
 
 constexpr std::array namespace_words = {entry("own", 0U), entry("foreign", 1U)};
 
@@ -84,7 +84,7 @@ class scripter {
       found.add_at(patch.pointer() + bad->pointer, bad->what);
       return;
     }
-    described_ += json::measure(document).values;
+    described_ += json::count_values(document);
     if (described_ > most_described) {
       return found.add(at,
                        "with this change, the machine has more than two million values in all its "

@@ -38,8 +38,8 @@ const named_mixer* mixer_named(const std::string& name) {
   return nullptr;
 }
 
-bool has_number(const json_tree::list* in, std::size_t wanted) {
-  return in != nullptr && std::any_of(in->begin(), in->end(), [wanted](const json_tree& each) {
+bool has_number(const std::vector<json::value>* in, std::size_t wanted) {
+  return in != nullptr && std::any_of(in->begin(), in->end(), [wanted](const json::value& each) {
            return each.whole() == wanted;
          });
 }
@@ -244,10 +244,10 @@ class planner {
     return rule_.every != 0 ? rule_.sees_window(index) : all_see_window_ && index >= first_window_;
   }
 
-  mixer from_word(const json_tree& word, std::uint64_t& ratio) {
+  mixer from_word(const json::value& word, std::uint64_t& ratio) {
     const auto* name = word.text();
     if (name == nullptr) {
-      keys_.refuse(fmt::format("\"layer_types\": {}: expected a text", word.shown()));
+      keys_.refuse(fmt::format("\"layer_types\": {}: expected a text", shown(word)));
       return mixer::attention;
     }
     if (const auto* known = mixer_named(*name)) {
@@ -299,22 +299,22 @@ class planner {
   std::size_t count_ = 0;
   attention_shape full_;
   attention_shape windowed_;
-  const json_tree::list* types_ = nullptr;
+  const std::vector<json::value>* types_ = nullptr;
   const std::string* pattern_ = nullptr;
-  const json_tree::list* ratios_ = nullptr;
-  const json_tree::list* kinds_ = nullptr;    // 0: linear attention
-  const json_tree::list* windows_ = nullptr;  // 1: a window
-  const json_tree::list* rotated_ = nullptr;  // 1: a chunk
-  const json_tree::list* attending_ = nullptr;
-  const json_tree::list* linear_but_ = nullptr;
+  const std::vector<json::value>* ratios_ = nullptr;
+  const std::vector<json::value>* kinds_ = nullptr;    // 0: linear attention
+  const std::vector<json::value>* windows_ = nullptr;  // 1: a window
+  const std::vector<json::value>* rotated_ = nullptr;  // 1: a chunk
+  const std::vector<json::value>* attending_ = nullptr;
+  const std::vector<json::value>* linear_but_ = nullptr;
   std::uint64_t period_ = 0;
   std::uint64_t offset_ = 0;
   std::uint64_t interval_ = 0;
   std::uint64_t experts_ = 0;
-  const json_tree::list* feeds_ = nullptr;
-  const json_tree::list* dense_ = nullptr;
-  const json_tree::list* sparse_ = nullptr;
-  const json_tree::list* frequencies_ = nullptr;
+  const std::vector<json::value>* feeds_ = nullptr;
+  const std::vector<json::value>* dense_ = nullptr;
+  const std::vector<json::value>* sparse_ = nullptr;
+  const std::vector<json::value>* frequencies_ = nullptr;
   std::uint64_t dense_first_ = 0;
   std::uint64_t expert_period_ = 0;
   std::uint64_t expert_offset_ = 0;
@@ -337,7 +337,7 @@ std::uint64_t context_length_of(config_keys& keys) {
   const auto* original = scaling->find("original_max_position_embeddings");
   const auto* factor = scaling->find("factor");
   const auto from = original != nullptr ? original->whole().value_or(0) : 0;
-  const auto by = factor != nullptr ? factor->number().value_or(1) : 1;
+  const auto by = factor != nullptr ? factor->real().value_or(1) : 1;
   if (from == 0 || from > 1u << 31 || !(by > 1) || by > 1e6) return given;
   return std::max(given, static_cast<std::uint64_t>(static_cast<double>(from) * by));
 }
@@ -462,7 +462,7 @@ class config_reader {
   model_config made_;
   std::uint64_t hidden_ = 0;
   std::uint64_t indexer_ = 0;
-  const json_tree::list* indexers_ = nullptr;
+  const std::vector<json::value>* indexers_ = nullptr;
 };
 
 }  // namespace
@@ -507,7 +507,7 @@ expert_shape expert_shape_of(config_keys& keys) {
 }
 
 expected<model_config> parse_config(std::string text) {
-  const auto tree = parse_json(std::move(text), {100'000, 16});
+  const auto tree = parse_json(text, 100'000, 16);
   if (!tree) return tree.why();
   if (tree->members() == nullptr) return failed("expected a JSON object");
   config_keys keys(*tree);

@@ -8,7 +8,7 @@
 namespace hmn::cli::fit {
 namespace {
 
-const json_tree* language_part(const json_tree& document) {
+const json::value* language_part(const json::value& document) {
   for (const std::string_view name : {"text_config", "llm_config", "language_config"})
     if (const auto* part = document.find(name))
       if (part->members() != nullptr) return part;
@@ -16,25 +16,25 @@ const json_tree* language_part(const json_tree& document) {
 }
 
 // Accepts 64.0 as well.
-std::optional<std::uint64_t> whole_of(const json_tree& of) {
-  const auto number = of.number();
+std::optional<std::uint64_t> whole_of(const json::value& of) {
+  const auto number = of.real();
   if (of.whole() || !number || !(*number >= 0) || *number > largest_size) return of.whole();
   const auto whole = static_cast<std::uint64_t>(*number);
   return static_cast<double>(whole) == *number ? std::optional(whole) : std::nullopt;
 }
 
 // Accepts a list with one equal value for each layer (Gemma 3n, Hunyuan).
-std::optional<std::uint64_t> one_number(const json_tree& of) {
+std::optional<std::uint64_t> one_number(const json::value& of) {
   const auto* each = of.items();
   if (each == nullptr || each->empty()) return whole_of(of);
   const auto first = whole_of(each->front());
-  const auto is_other = [&first](const json_tree& one) { return whole_of(one) != first; };
+  const auto is_other = [&first](const json::value& one) { return whole_of(one) != first; };
   return std::any_of(each->begin(), each->end(), is_other) ? std::nullopt : first;
 }
 
 }  // namespace
 
-config_keys::config_keys(const json_tree& document)
+config_keys::config_keys(const json::value& document)
     : document_(document), text_(language_part(document)) {
   if (const auto* type = text_->find("model_type"))
     if (type->text() != nullptr) type_ = *type->text();
@@ -43,9 +43,9 @@ config_keys::config_keys(const json_tree& document)
   if (is_nested()) note_duplicates(*text_);
 }
 
-void config_keys::note_duplicates(const json_tree& in) {
+void config_keys::note_duplicates(const json::value& in) {
   std::set<std::string_view> seen;
-  for (const auto& [key, value] : *in.members())
+  for (const std::string& key : in.members()->keys)
     if (!seen.insert(key).second)
       noted.add(fmt::format("\"{}\" is there twice: the last one is counted", key),
                 precision::about);
@@ -62,9 +62,9 @@ config_keys::entry config_keys::search(names keys) {
       if (there == nullptr) continue;
       if (found.of == nullptr) {
         found = {key, there};
-      } else if (found.of->shown() != there->shown()) {
+      } else if (shown(*found.of) != shown(*there)) {
         noted.add(fmt::format("\"{}\" is {}, \"{}\" is {}: the former is counted", found.key,
-                              found.of->shown(), key, there->shown()),
+                              shown(*found.of), key, shown(*there)),
                   precision::about);
       }
     }
@@ -85,7 +85,7 @@ std::optional<std::uint64_t> config_keys::find(names keys) {
   }
   const auto number = one_number(*given);
   if (number && *number <= largest_size) return number;
-  refuse(fmt::format("\"{}\" is {}: expected a whole number up to {}", key, given->shown(),
+  refuse(fmt::format("\"{}\" is {}: expected a whole number up to {}", key, shown(*given),
                      largest_size));
   return std::nullopt;
 }
@@ -109,7 +109,7 @@ std::uint64_t config_keys::needed(names keys) {
 std::optional<bool> config_keys::truth(std::string_view key) {
   const auto* found = value({key});
   if (found != nullptr && !found->truth())
-    noted.add(fmt::format("\"{}\" is {}: expected true or false", key, found->shown()),
+    noted.add(fmt::format("\"{}\" is {}: expected true or false", key, shown(*found)),
               precision::about);
   return found != nullptr ? found->truth() : std::nullopt;
 }
@@ -119,33 +119,38 @@ const std::string* config_keys::text(names keys) {
   return found != nullptr ? found->text() : nullptr;
 }
 
-const json_tree::list* config_keys::list(names keys) {
+const std::vector<json::value>* config_keys::list(names keys) {
   const auto* found = value(keys);
   return found != nullptr ? found->items() : nullptr;
 }
 
-const json_tree::list* config_keys::list_of_layers(names keys, std::size_t layers, bool flags) {
+const std::vector<json::value>* config_keys::list_of_layers(names keys, std::size_t layers,
+                                                            bool flags) {
   const auto [key, found] = search(keys);
   const auto* all = found != nullptr ? found->items() : nullptr;
   if (all != nullptr && all->size() < layers)
     noted.add(fmt::format("\"{}\" has {} values for {} layers", key, all->size(), layers),
               precision::about);
-  const auto is_other = [](const json_tree& each) { return each.whole().value_or(2) > 1; };
+  const auto is_other = [](const json::value& each) { return each.whole().value_or(2) > 1; };
   if (all != nullptr && flags && std::any_of(all->begin(), all->end(), is_other))
     noted.add(fmt::format("\"{}\" has values other than 0 and 1", key), precision::about);
   return all;
 }
 
-const json_tree* config_keys::object(names keys) {
+const json::value* config_keys::object(names keys) {
   const auto* found = value(keys);
   return found != nullptr && found->members() != nullptr ? found : nullptr;
 }
 
-void config_keys::name_unread_of(const json_tree* in) {
+void config_keys::name_unread_of(const json::value* in) {
   if (in == nullptr || in->members() == nullptr) return;
-  for (const auto& [key, value] : *in->members())
-    if (!value.is_null() && read_.find(key) == read_.end() && may_change_memory_in_config(key))
+  const json::object& all = *in->members();
+  for (std::size_t i = 0; i < all.keys.size(); ++i) {
+    const std::string& key = all.keys[i];
+    if (!all.values[i].is_null() && read_.find(key) == read_.end() &&
+        may_change_memory_in_config(key))
       noted.add(fmt::format("\"{}\" is not understood", key), precision::about);
+  }
 }
 
 void config_keys::name_unread() {

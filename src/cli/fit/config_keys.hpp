@@ -6,9 +6,10 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/fit/architecture.hpp"
-#include "cli/fit/json_tree.hpp"
+#include "cli/text/json.hpp"
 
 namespace hmn::cli::fit {
 
@@ -18,7 +19,7 @@ using names = std::initializer_list<std::string_view>;  // spellings of one key 
 // nested ones of DBRX, MPT and Kimi Linear; and which of them have been read.
 class config_keys {
  public:
-  explicit config_keys(const json_tree& document);
+  explicit config_keys(const json::value& document);
 
   const std::string& type() const { return type_; }
   const architecture_facts* facts() const { return facts_; }
@@ -35,12 +36,13 @@ class config_keys {
   std::uint64_t needed(names keys);
   std::optional<bool> truth(std::string_view key);
   const std::string* text(names keys);
-  const json_tree::list* list(names keys);
+  const std::vector<json::value>* list(names keys);
   // Reads a list of a value for each layer; notes that it is shorter than the layers, or that it
   // has other numbers than 0 and 1.
-  const json_tree::list* list_of_layers(names keys, std::size_t layers, bool flags = false);
-  const json_tree* object(names keys);
-  const json_tree* value(names keys) { return search(keys).of; }
+  const std::vector<json::value>* list_of_layers(names keys, std::size_t layers,
+                                                 bool flags = false);
+  const json::value* object(names keys);
+  const json::value* value(names keys) { return search(keys).of; }
 
   // Names the keys that may change the memory and that nothing has read.
   void name_unread();
@@ -52,14 +54,14 @@ class config_keys {
  private:
   struct entry {
     std::string_view key;
-    const json_tree* of = nullptr;
+    const json::value* of = nullptr;
   };
   entry search(names keys);
-  void note_duplicates(const json_tree& in);
-  void name_unread_of(const json_tree* in);
+  void note_duplicates(const json::value& in);
+  void name_unread_of(const json::value* in);
 
-  const json_tree& document_;
-  const json_tree* text_;
+  const json::value& document_;
+  const json::value* text_;
   std::string type_;
   const architecture_facts* facts_ = nullptr;
   std::set<std::string, std::less<>> read_;

@@ -8,7 +8,6 @@
 
 #include "cli/fit/config.hpp"
 #include "cli/fit/gguf.hpp"
-#include "cli/fit/json_tree.hpp"
 #include "cli/system/file.hpp"
 
 namespace hmn::cli::fit {

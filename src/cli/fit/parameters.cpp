@@ -63,7 +63,7 @@ recurrence mamba2(config_keys& keys, std::uint64_t heads, std::uint64_t hidden) 
 
 // Counts Kimi Linear's delta attention: a matrix for each head, and a convolution of queries, keys
 // and values.
-recurrence kimi_delta(config_keys& keys, const json_tree& given, std::uint64_t hidden) {
+recurrence kimi_delta(config_keys& keys, const json::value& given, std::uint64_t hidden) {
   const auto read = [&](std::string_view name) {
     keys.value({name});  // read here
     const auto* found = given.find(name);
@@ -236,7 +236,7 @@ packing in_groups(std::uint32_t bits, std::uint32_t group, std::uint32_t group_b
 // read.
 class quantisation {
  public:
-  quantisation(const json_tree& given, storage& to) : given_(given), to_(to) {}
+  quantisation(const json::value& given, storage& to) : given_(given), to_(to) {}
 
   void read(bool is_mlx) {
     const auto* method = text("quant_method");
@@ -262,7 +262,7 @@ class quantisation {
   }
 
  private:
-  const json_tree* find(std::string_view name) {
+  const json::value* find(std::string_view name) {
     read_.emplace(name);
     return given_.find(name);
   }
@@ -270,7 +270,7 @@ class quantisation {
     const auto* found = find(name);
     return found != nullptr ? found->text() : nullptr;
   }
-  std::uint32_t small(const json_tree* of, std::uint32_t otherwise) const {
+  std::uint32_t small(const json::value* of, std::uint32_t otherwise) const {
     const auto value = of != nullptr ? of->whole() : std::nullopt;
     return value && *value >= 1 && *value <= 65536 ? static_cast<std::uint32_t>(*value) : otherwise;
   }
@@ -303,7 +303,7 @@ class quantisation {
     const auto bits = taken("bits", 4);
     // A scale of 16 bits and a zero point as wide as a weight; -1: a group is a column.
     const auto* group = find("group_size");
-    if (group != nullptr && group->number() == -1) return in_groups(bits, 0, 0);
+    if (group != nullptr && group->real() == -1) return in_groups(bits, 0, 0);
     return in_groups(bits, taken("group_size", 128), 16 + bits);
   }
 
@@ -319,12 +319,12 @@ class quantisation {
   // Reads the weights of the first group of compressed-tensors.
   std::optional<packing> compressed() {
     const auto* groups = find("config_groups");
-    if (groups == nullptr || groups->members() == nullptr || groups->members()->empty())
+    if (groups == nullptr || groups->members() == nullptr || groups->members()->keys.empty())
       return std::nullopt;
-    if (groups->members()->size() > 1)
+    if (groups->members()->keys.size() > 1)
       to_.noted.add("quantisation: the first of several \"config_groups\" is counted for all",
                     precision::about);
-    const auto* weights = groups->members()->front().second.find("weights");
+    const auto* weights = groups->members()->values.front().find("weights");
     if (weights == nullptr || weights->find("num_bits") == nullptr) return std::nullopt;
     const auto* group = weights->find("group_size");
     const auto* type = weights->find("type");
@@ -349,7 +349,7 @@ class quantisation {
   // ExLlama's bits are a mean, as 4.25, and its scales are in it.
   std::optional<packing> exllama() {
     const auto* bits = find("bits");
-    const auto mean = bits != nullptr ? bits->number() : std::nullopt;
+    const auto mean = bits != nullptr ? bits->real() : std::nullopt;
     if (!mean || !(*mean >= 1) || *mean > 16) return std::nullopt;
     const auto whole = std::floor(*mean);
     const auto hundredths = static_cast<std::uint32_t>(std::lround((*mean - whole) * 100));
@@ -374,7 +374,7 @@ class quantisation {
         if (each.text() != nullptr && !is_small(*each.text())) {
           to_.noted.add(
               fmt::format("quantisation: \"{}\" leaves some matrices as they are, among them {}",
-                          name, each.shown()),
+                          name, shown(each)),
               precision::at_least);
           break;
         }
@@ -447,7 +447,10 @@ class quantisation {
                                                  "do_fuse",
                                                  "fuse_max_seq_len",
                                                  "modules_to_fuse"};
-    for (const auto& [key, value] : *given_.members()) {
+    const json::object& all = *given_.members();
+    for (std::size_t i = 0; i < all.keys.size(); ++i) {
+      const std::string& key = all.keys[i];
+      const json::value& value = all.values[i];
       if (value.is_null() || read_.find(key) != read_.end()) continue;
       if (!is_mlx && value.truth() == false) continue;
       if (std::find(std::begin(of_no_effect), std::end(of_no_effect), key) !=
@@ -467,7 +470,7 @@ class quantisation {
     }
   }
 
-  const json_tree& given_;
+  const json::value& given_;
   storage& to_;
   std::set<std::string, std::less<>> read_;
 };

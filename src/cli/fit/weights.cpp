@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cli/fit/json_tree.hpp"
 #include "cli/system/file.hpp"
+#include "cli/text/json.hpp"
 
 namespace hmn::cli::fit {
 namespace {
@@ -37,7 +37,7 @@ failure wrong_tensor(const std::string& name, std::string_view what) {
   return failed(fmt::format("tensor \"{}\": {}", name, what));
 }
 
-std::optional<std::uint64_t> elements_of(const json_tree& row) {
+std::optional<std::uint64_t> elements_of(const json::value& row) {
   const auto* shape = row.find("shape");
   if (shape == nullptr || shape->items() == nullptr) return std::nullopt;
   if (shape->items()->size() > most_shape_dimensions) return std::nullopt;
@@ -55,7 +55,7 @@ struct range {
   std::uint64_t end = 0;
 };
 
-std::optional<range> range_of(const json_tree& row) {
+std::optional<range> range_of(const json::value& row) {
   const auto* found = row.find("data_offsets");
   if (found == nullptr || found->items() == nullptr || found->items()->size() != 2)
     return std::nullopt;
@@ -65,26 +65,27 @@ std::optional<range> range_of(const json_tree& row) {
   return range{*begin, *end};
 }
 
-std::string shown(const json_tree& row, std::string_view name) {
+std::string member_shown(const json::value& row, std::string_view name) {
   const auto* found = row.find(name);
-  return fmt::format("{} is {}", name, found != nullptr ? found->shown() : "missing");
+  return fmt::format("{} is {}", name, found != nullptr ? shown(*found) : "missing");
 }
 
-expected<tensor> tensor_of(const std::string& name, const json_tree& row,
+expected<tensor> tensor_of(const std::string& name, const json::value& row,
                            std::uint64_t data_bytes) {
   const auto* dtype = row.find("dtype");
   if (dtype == nullptr || dtype->text() == nullptr)
-    return wrong_tensor(name, shown(row, "dtype") + ": expected a text");
+    return wrong_tensor(name, member_shown(row, "dtype") + ": expected a text");
   const auto bits = bits_of(*dtype->text());
   if (bits == 0)
     return wrong_tensor(name, fmt::format("dtype \"{}\": expected one of safetensors, as F16 or "
                                           "BF16",
                                           *dtype->text()));
   const auto elements = elements_of(row);
-  if (!elements) return wrong_tensor(name, shown(row, "shape") + ": expected whole numbers");
+  if (!elements) return wrong_tensor(name, member_shown(row, "shape") + ": expected whole numbers");
   const auto at = range_of(row);
   if (!at)
-    return wrong_tensor(name, shown(row, "data_offsets") + ": expected two whole numbers in order");
+    return wrong_tensor(
+        name, member_shown(row, "data_offsets") + ": expected two whole numbers in order");
   if (at->end > data_bytes)
     return wrong_tensor(name, fmt::format("ends at byte {} of the weights: expected at most {}",
                                           at->end, data_bytes));
@@ -134,12 +135,15 @@ std::size_t layers_in(const std::vector<tensor>& tensors) {
 }  // namespace
 
 expected<std::vector<tensor>> parse_safetensors(std::string_view header, std::uint64_t data_bytes) {
-  const auto tree = parse_json(std::string(header));
+  const auto tree = parse_json(header);
   if (!tree) return failed("its header: " + tree.why().message);
   if (tree->members() == nullptr) return failed("its header: expected a JSON object");
   std::vector<tensor> tensors;
   std::uint64_t sum = 0;
-  for (const auto& [name, row] : *tree->members()) {
+  const json::object& rows = *tree->members();
+  for (std::size_t i = 0; i < rows.keys.size(); ++i) {
+    const std::string& name = rows.keys[i];
+    const json::value& row = rows.values[i];
     if (name == "__metadata__") continue;
     auto one = tensor_of(name, row, data_bytes);
     if (!one) return one.why();
@@ -173,7 +177,7 @@ expected<std::vector<tensor>> read_safetensors(const std::string& path) {
 }
 
 expected<safetensors_index> parse_safetensors_index(std::string text) {
-  const auto tree = parse_json(std::move(text));
+  const auto tree = parse_json(text);
   if (!tree) return tree.why();
   const auto* map = tree->find("weight_map");
   if (map == nullptr || map->members() == nullptr)
@@ -181,7 +185,10 @@ expected<safetensors_index> parse_safetensors_index(std::string text) {
   safetensors_index found;
   if (const auto* metadata = tree->find("metadata"))
     if (const auto* total = metadata->find("total_size")) found.total_bytes = total->whole();
-  for (const auto& [name, file] : *map->members()) {
+  const json::object& files = *map->members();
+  for (std::size_t i = 0; i < files.keys.size(); ++i) {
+    const std::string& name = files.keys[i];
+    const json::value& file = files.values[i];
     if (file.text() == nullptr || file.text()->empty() ||
         file.text()->find_first_of(path_separators) != std::string::npos)
       return wrong_tensor(name, "expected the name of a file in the same folder");

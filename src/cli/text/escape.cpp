@@ -35,18 +35,6 @@ bool is_plain_backslash(char32_t c) {
   return c == '\\' && path_separators.find('\\') != std::string_view::npos;
 }
 
-template <class Append>
-std::string rewritten(std::string_view text, Append append) {
-  std::string out;
-  out.reserve(text.size() + 2);
-  while (!text.empty()) {
-    const auto next = first_code_point(text);
-    append(out, next.value);
-    text.remove_prefix(next.length);
-  }
-  return out;
-}
-
 }  // namespace
 
 bool is_acted_on(char32_t c) noexcept {
@@ -62,25 +50,20 @@ void append_text_escape(std::string& out, char32_t c) {
 }
 
 std::string escape_for_text(std::string_view name, bool ascii_only) {
-  return rewritten(name, [ascii_only](std::string& out, char32_t c) {
+  std::string out;
+  out.reserve(name.size() + 2);
+  while (!name.empty()) {
+    const auto next = first_code_point(name);
+    const char32_t c = next.value;
     if (const char letter = is_plain_backslash(c) ? 0 : short_form(c))
       out.append({'\\', letter});
     else if (is_acted_on(c) || (ascii_only && c >= 0x80))
       append_text_escape(out, c);
     else
       append_utf8(out, c);
-  });
-}
-
-std::string escape_for_json(std::string_view text) {
-  return rewritten(text, [](std::string& out, char32_t c) {
-    if (const char letter = c == '"' ? '"' : short_form(c))
-      out.append({'\\', letter});
-    else if (is_acted_on(c))
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
-    else
-      append_utf8(out, c);
-  });
+    name.remove_prefix(next.length);
+  }
+  return out;
 }
 
 }  // namespace hmn::cli

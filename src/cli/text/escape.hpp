@@ -16,7 +16,4 @@ void append_text_escape(std::string& out, char32_t c);
 // characters beyond ASCII are escaped too.
 std::string escape_for_text(std::string_view name, bool ascii_only = false);
 
-// Returns the inside of a JSON string, without the quotes.
-std::string escape_for_json(std::string_view text);
-
 }  // namespace hmn::cli

@@ -3,40 +3,62 @@
 #include <fmt/format.h>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/expected.hpp"
+#include "model/json.hpp"
+#include "model/json_writer.hpp"
+
 namespace hmn::cli {
+
+// Parses what Python writes: repeated keys, NaN and Infinity.
+expected<json::value> parse_json(std::string_view text, std::size_t most_values = 2'000'000,
+                                 std::size_t deepest = 32);
+
+// Formats a value for a message, shortened if long.
+std::string shown(const json::value& v);
 
 // JSON object on one line, without blanks, with members in the order of addition.
 class json_object {
  public:
-  json_object& add(std::string_view key, std::string_view text);
+  json_object& add(std::string_view key, std::string_view text) {
+    return put(key, [text](json::writer& to) { to.text(text); });
+  }
   json_object& add(std::string_view key, const char* text) {
     return add(key, std::string_view(text));
   }
-  json_object& add(std::string_view key, bool value);
-  json_object& add(std::string_view key, std::unsigned_integral auto number) {
-    return add_raw(key, std::to_string(std::uint64_t{number}));
+  json_object& add(std::string_view key, bool value) {
+    return put(key, [value](json::writer& to) { to.truth(value); });
   }
-  json_object& add(std::string_view key, std::signed_integral auto number) {
-    return add_raw(key, std::to_string(std::int64_t{number}));
+  json_object& add(std::string_view key, std::integral auto number) {
+    return add_digits(key, std::to_string(number));
   }
-  json_object& add(std::string_view key, double number);
-  json_object& add(std::string_view key, const std::vector<std::string_view>& texts);
-  json_object& add(std::string_view key, const std::vector<std::uint32_t>& numbers);
+  json_object& add(std::string_view key, double number) {
+    return add_digits(key, fmt::to_string(number));
+  }
+  json_object& add(std::string_view key, const std::vector<std::string_view>& texts) {
+    return add_list(key, texts, [](json::writer& to, std::string_view text) { to.text(text); });
+  }
+  json_object& add(std::string_view key, const std::vector<std::uint32_t>& numbers) {
+    return add_list(key, numbers,
+                    [](json::writer& to, std::uint32_t n) { to.number(std::uint64_t{n}); });
+  }
   json_object& add(std::string_view key, const json_object& inner) {
-    return add_raw(key, inner.text());
+    return add_digits(key, inner.text());
   }
-  json_object& add(std::string_view key, const std::vector<json_object>& list);
+  json_object& add(std::string_view key, const std::vector<json_object>& list) {
+    return add_list(key, list, [](json::writer& to, const json_object& o) { to.digits(o.text()); });
+  }
   // Adds a number formatted by digits_of.
-  json_object& add_digits(std::string_view key, const std::string& digits) {
-    return add_raw(key, digits.empty() ? "null" : digits);
+  json_object& add_digits(std::string_view key, std::string_view digits) {
+    return put(key, [digits](json::writer& to) { to.digits(digits.empty() ? "null" : digits); });
   }
-  json_object& add_null(std::string_view key) { return add_raw(key, "null"); }
+  json_object& add_null(std::string_view key) { return add_digits(key, ""); }
   template <class T>
   json_object& add(std::string_view key, const std::optional<T>& value) {
     return value ? add(key, *value) : add_null(key);
@@ -44,7 +66,22 @@ class json_object {
   std::string text() const { return members_.empty() ? "{}" : members_ + "}"; }
 
  private:
-  json_object& add_raw(std::string_view key, std::string_view value);
+  template <class Put>
+  json_object& put(std::string_view key, Put write_value) {
+    members_ += members_.empty() ? '{' : ',';
+    json::writer to(members_);
+    to.key(key);
+    write_value(to);
+    return *this;
+  }
+  template <class List, class Write>
+  json_object& add_list(std::string_view key, const List& list, Write write_one) {
+    return put(key, [&](json::writer& to) {
+      to.open('[');
+      for (const auto& each : list) write_one(to, each);
+      to.close(']');
+    });
+  }
   std::string members_;
 };
 
@@ -55,6 +92,13 @@ std::string digits_of(const std::optional<T>& number) {
 }
 
 // Returns "[…]\n".
-std::string json_document(const std::vector<json_object>& objects);
+inline std::string json_document(const std::vector<json_object>& objects) {
+  std::string out;
+  json::writer to(out);
+  to.open('[');
+  for (const auto& each : objects) to.digits(each.text());
+  to.close(']');
+  return out += '\n';
+}
 
 }  // namespace hmn::cli

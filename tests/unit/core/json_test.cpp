@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "core/json.hpp"
+#include "core/snapshot_json.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "core/json_writer.hpp"
+#include "model/json_writer.hpp"
 #include "sample.hpp"
 
-using json = nlohmann::ordered_json;
+using tree = nlohmann::ordered_json;
 
 namespace {
 
@@ -24,20 +24,20 @@ std::string written(const hmn::snapshot& s) {
 
 std::string json_text(std::string_view bytes) {
   std::array<char, 256> out;
-  hmn::json_writer w(out);
+  hmn::json::writer w(out);
   w.text(bytes);
   return {out.data(), w.size()};
 }
 
 std::string number(double n) {
   std::array<char, 32> out;
-  hmn::json_writer w(out);
+  hmn::json::writer w(out);
   w.number(n);
   return {out.data(), w.size()};
 }
 
 // Each key that has a value, with its path; in order.
-void flatten(const json& v, const std::string& path, std::string& out) {
+void flatten(const tree& v, const std::string& path, std::string& out) {
   if (v.is_object() || (v.is_array() && !v.empty() && v[0].is_object())) {
     for (const auto& [key, inner] : v.items()) flatten(inner, path + "/" + key, out);
   } else {
@@ -45,7 +45,7 @@ void flatten(const json& v, const std::string& path, std::string& out) {
   }
 }
 
-std::string flat(const json& v) {
+std::string flat(const tree& v) {
   std::string out;
   flatten(v, "", out);
   return out;
@@ -115,7 +115,7 @@ TEST_CASE("every field of every struct is there, in its order") {
       R"("metric":null,"device_index":703,"pid":701,)"
       R"("count":704,"native_domain":"nvml","native_code":-4,"duration_ns":702,)"
       R"("message":"run as root\n"}]})";
-  CHECK(flat(json::parse(written(sample::full()))) == flat(json::parse(expected)));
+  CHECK(flat(tree::parse(written(sample::full()))) == flat(tree::parse(expected)));
   CHECK(written(sample::full()) == expected);
 }
 
@@ -129,9 +129,9 @@ TEST_CASE("what is unknown is null, and has a key all the same") {
   bare.pools.resize(1);
   bare.usages.resize(1);
   bare.why.edit().diagnostics.resize(1);
-  const json of_bare = json::parse(written(bare));
-  const json of_full = json::parse(written(sample::full()));
-  const auto keys = [](const json& v) {
+  const tree of_bare = tree::parse(written(bare));
+  const tree of_full = tree::parse(written(sample::full()));
+  const auto keys = [](const tree& v) {
     std::string all;
     for (const auto& [key, inner] : v.items()) all += key + " ";
     return all;
@@ -139,7 +139,7 @@ TEST_CASE("what is unknown is null, and has a key all the same") {
   CHECK(keys(of_bare) == keys(of_full));
   for (const char* at : {"/memory", "/system", "/devices/0", "/devices/0/telemetry",
                          "/devices/0/self", "/pools/0", "/usages/0", "/diagnostics/0"}) {
-    const json::json_pointer place(at);
+    const tree::json_pointer place(at);
     CAPTURE(at);
     CHECK(keys(of_bare[place]) == keys(of_full[place]));
   }
@@ -158,12 +158,12 @@ TEST_CASE(
     "metrics are listed with their device; null is not asked for, an empty list is no metric") {
   hmn::snapshot s;
   s.devices = {sample::device(0, "a"), sample::device(1, "b")};
-  CHECK(json::parse(written(s))["devices"][0]["metrics"].is_null());
+  CHECK(tree::parse(written(s))["devices"][0]["metrics"].is_null());
   s.collect = hmn::subject::metrics;
   s.metrics.push_back(hmn::counted(hmn::source::os, hmn::metric_id::link_rx_bytes, 7, 9));
   s.metrics[0].device_index = 1;
-  const json devices = json::parse(written(s))["devices"];
-  CHECK(devices[0]["metrics"] == json::array());
+  const tree devices = tree::parse(written(s))["devices"];
+  CHECK(devices[0]["metrics"] == tree::array());
   REQUIRE(devices[1]["metrics"].size() == 1);
   CHECK(devices[1]["metrics"][0]["instance"] == 7);
   CHECK(devices[1]["metrics"][0]["count"] == 9);
@@ -175,11 +175,11 @@ TEST_CASE("what is missing of the metrics is one, by its name") {
   for (hmn::snapshot_diagnostic& d : s.why.edit().diagnostics)
     d.value.about = hmn::subject::metrics;
   s.why.edit().diagnostics[0].value.field = static_cast<std::uint32_t>(hmn::metric_id::last_fault);
-  const json all = json::parse(written(s))["diagnostics"];
+  const tree all = tree::parse(written(s))["diagnostics"];
   CHECK(all[0]["subject"] == "metrics");
-  CHECK(all[0]["fields"] == json::array());
+  CHECK(all[0]["fields"] == tree::array());
   CHECK(all[0]["metric"] == "last_fault");
-  CHECK(all[1]["fields"] == json::array());
+  CHECK(all[1]["fields"] == tree::array());
   CHECK(all[1]["metric"].is_null());
 }
 
@@ -194,19 +194,31 @@ TEST_CASE("names are escaped, valid, and act on no terminal") {
   CHECK(json_text("é€😀/ \xC2\xA0\xE2\x80\xA7\xE2\x81\xA5") ==
         "\"é€😀/ \xC2\xA0\xE2\x80\xA7\xE2\x81\xA5\"");
   CHECK(json_text("\xFF\xC3") == "\"\xEF\xBF\xBD\xEF\xBF\xBD\"");
-  CHECK(json_text(std::string_view("a\0b", 3)) ==
-        "\"a\xEF\xBF\xBD"
-        "b\"");
+  CHECK(json_text(std::string_view("a\0b", 3)) == R"("a\u0000b")");
 }
+
+namespace {
+
+// NUL is kept, and separates what may be UTF-8.
+std::string valid_with_nuls(std::string_view bytes) {
+  std::string valid;
+  while (true) {
+    const std::size_t length = std::min(bytes.find('\0'), bytes.size());
+    hmn::append_utf8(valid, bytes.substr(0, length));
+    if (length == bytes.size()) return valid;
+    valid += '\0';
+    bytes.remove_prefix(length + 1);
+  }
+}
+
+}  // namespace
 
 TEST_CASE("any bytes give a text that reads back as their UTF-8") {
   std::string bytes;
   for (int first = 0; first < 256; ++first) {
     for (const int second : {0x00, 0x22, 0x41, 0x80, 0x85, 0xA8, 0xC2, 0xE2, 0xFF}) {
       bytes = {static_cast<char>(first), static_cast<char>(second), '\x80', '\xAE'};
-      std::string valid;
-      hmn::append_utf8(valid, bytes);
-      CHECK(nlohmann::json::parse(json_text(bytes)) == valid);
+      CHECK(nlohmann::json::parse(json_text(bytes)) == valid_with_nuls(bytes));
     }
   }
 }
@@ -216,8 +228,7 @@ TEST_CASE("a byte is escaped or not wherever it is in a text") {
     for (std::size_t at = 0; at < 17; ++at) {
       std::string bytes(17, '~');
       bytes[at] = static_cast<char>(byte);
-      std::string valid;
-      hmn::append_utf8(valid, bytes);
+      const std::string valid = valid_with_nuls(bytes);
       const std::string text = json_text(bytes);
       CAPTURE(byte);
       CAPTURE(at);
@@ -250,7 +261,7 @@ TEST_CASE("numbers of a newer library are words all the same") {
   s.why.edit().diagnostics[0].value.why.code = static_cast<hmn::status>(-999);
   s.why.edit().diagnostics[0].value.about = 1U << 31;
   s.why.edit().diagnostics[0].value.field = UINT32_MAX;
-  const json j = json::parse(written(s));
+  const tree j = tree::parse(written(s));
   CHECK(j["devices"][0]["kind"] == "unknown");
   CHECK(j["devices"][0]["state"] == "unknown");
   CHECK(j["devices"][0]["vendor"] == "unknown");

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "core/json.hpp"
+#include "core/snapshot_json.hpp"
 #include "sample.hpp"
 
 static bool print(const hmn::snapshot& s) {

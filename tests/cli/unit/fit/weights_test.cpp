@@ -118,7 +118,7 @@ TEST_CASE("a table that cannot be is refused by the tensor's name") {
                           R"("b":{"dtype":"U8","shape":[64],"data_offsets":[0,64]}})"),
       "tensor \"b\": overlaps"));
   CHECK(safetensors_says(safetensors_refusal("[]"), "expected a JSON object"));
-  CHECK(safetensors_says(safetensors_refusal("{\"a\""), "no JSON at byte"));
+  CHECK(safetensors_says(safetensors_refusal("{\"a\""), "no JSON at line 1, byte"));
   CHECK(safetensors_says(safetensors_refusal(std::string(100, '[')), "nested deeper than 32"));
 }
 

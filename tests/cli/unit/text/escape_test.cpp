@@ -3,13 +3,11 @@
 
 #include <doctest/doctest.h>
 
-using hmn::cli::escape_for_json;
 using hmn::cli::escape_for_text;
 
 TEST_CASE("plain text, also past ASCII, stays as it is") {
   CHECK(escape_for_text("python3.11") == "python3.11");
   CHECK(escape_for_text("模型 é") == "模型 é");
-  CHECK(escape_for_json("模型 é/") == "模型 é/");
 }
 
 TEST_CASE("control characters become visible in text") {
@@ -41,13 +39,4 @@ TEST_CASE("bytes that are no UTF-8 become U+FFFD") {
   CHECK(escape_for_text("a\xff"
                         "b") == "a\uFFFDb");
   CHECK(escape_for_text("\xe6\xa8") == "\uFFFD\uFFFD");
-  CHECK(escape_for_json("\xed\xa0\x80") == "\uFFFD\uFFFD\uFFFD");
-}
-
-TEST_CASE("JSON escapes") {
-  CHECK(escape_for_json("a\"b\\c") == "a\\\"b\\\\c");
-  CHECK(escape_for_json("a\nb\r\t") == "a\\nb\\r\\t");
-  CHECK(escape_for_json("\x01\x1f") == "\\u0001\\u001f");
-  CHECK(escape_for_json("\x7f\u0085") == "\\u007f\\u0085");
-  CHECK(escape_for_json("\u202e") == "\\u202e");
 }

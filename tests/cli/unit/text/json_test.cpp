@@ -29,3 +29,9 @@ TEST_CASE("lists and empty objects") {
   CHECK(out.text() == "{\"none\":[],\"some\":[\"a\",\"b\\n\"]}");
   CHECK(json_object().text() == "{}");
 }
+
+TEST_CASE("texts are escaped") {
+  json_object out;
+  out.add("a", "é\"\\/\n\x7f\u202e\xff");
+  CHECK(out.text() == R"({"a":"é\"\\/\n\u007f\u202e�"})");
+}

@@ -1,34 +1,43 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Writes JSON into a buffer, without spaces and without a document tree.
+// Writes JSON without spaces and without a document tree.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
-namespace hmn {
+#include "model/json.hpp"
 
-class json_writer {
+namespace hmn::json {
+
+class writer {
  public:
-  // What does not fit is only counted: if size() is greater than that of `out`, what is there is of
-  // no use.
-  explicit json_writer(std::span<char> out) noexcept : out_(out) {}
-  json_writer(const json_writer&) = delete;
-  json_writer& operator=(const json_writer&) = delete;
+  // Fills a buffer. What does not fit is only counted: if size() is greater than that of `out`,
+  // what is there is of no use.
+  explicit writer(std::span<char> out) noexcept : out_(out) {}
+  // Appends to a text.
+  explicit writer(std::string& out) noexcept : text_(&out) {}
 
-  // Returns the size of the whole text.
+  // Returns the size of what has been written.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
   void open(char bracket);
   void close(char bracket);
+  // Puts the next item or member on a line of its own.
+  void line();
   // Writes a literal that needs no escape, as all keys and words are.
   void key(std::string_view name);
   void word(std::string_view literal);
-  // Writes any bytes as escaped UTF-8.
+  // Writes a number that is formatted already.
+  void digits(std::string_view numeral) { raw(numeral); }
+  // Writes any bytes as UTF-8, with escapes for what would act on a terminal.
   void text(std::string_view bytes);
+  void value(const json::value& v);
   void null();
   void truth(bool b);
   void number(std::uint64_t n);
@@ -36,6 +45,11 @@ class json_writer {
   // Writes the shortest text that reads back as the same double; null when it is not finite.
   void number(double n);
 
+  void member(std::string_view name, std::string_view bytes);
+  void member(std::string_view name, std::same_as<bool> auto b) {
+    key(name);
+    truth(b);
+  }
   void member(std::string_view name, std::uint64_t n);
   void member(std::string_view name, const std::optional<std::uint64_t>& n);
   void member(std::string_view name, const std::optional<std::uint32_t>& n);
@@ -51,8 +65,9 @@ class json_writer {
   void raw(std::string_view literal);
 
   std::span<char> out_;
+  std::string* text_ = nullptr;
   std::size_t size_ = 0;
   bool first_ = true;  // no comma before the next item
 };
 
-}  // namespace hmn
+}  // namespace hmn::json

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "model/json_parse.hpp"
+#include "model/json.hpp"
 
 #include <doctest/doctest.h>
 
@@ -155,13 +155,13 @@ TEST_CASE("depth and number of values are bounded") {
   const auto nested = [](std::size_t levels) {
     return std::string(levels, '[') + std::string(levels, ']');
   };
-  parsed(nested(hmn::json::deepest));
-  CHECK(refused(nested(hmn::json::deepest + 1)).what == "nested deeper than 64 levels");
+  parsed(nested(hmn::json::rules().deepest));
+  CHECK(refused(nested(hmn::json::rules().deepest + 1)).what == "nested deeper than 64 levels");
   CHECK(refused(std::string(1'000'000, '[')).what == "nested deeper than 64 levels");
   std::string many = "[0";
-  for (std::size_t i = 2; i < hmn::json::most_values; ++i) many += ",0";
+  for (std::size_t i = 2; i < hmn::json::rules().most_values; ++i) many += ",0";
   parsed(many + "]");
-  CHECK(refused(many + ",0]").what == "more than a million values");
+  CHECK(refused(many + ",0]").what == "more than 1000000 values");
 }
 
 TEST_CASE("the front of a text: where it ends, and what careless writers print") {

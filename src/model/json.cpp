@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "model/json_parse.hpp"
+#include "model/json.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -16,11 +18,9 @@
 namespace hmn::json {
 namespace {
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+constexpr std::size_t longest_shown = 48;
 
-bool is_no_number(double d) {
-  return d - d != 0;
-}
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 // Returns whether it stands for itself in a text.
 bool is_literal(char c) {
@@ -40,8 +40,7 @@ void append_code_point(std::string& out, std::uint32_t c) {
 
 class parser {
  public:
-  explicit parser(std::string_view text, bool is_careless = false)
-      : text_(text), is_careless_(is_careless) {}
+  parser(std::string_view text, const rules& by) : text_(text), rules_(by) {}
 
   bool document(value& out) {
     if (text_.substr(0, 3) == byte_order_mark) at_ = 3;
@@ -89,8 +88,12 @@ class parser {
 
   bool any(value& out, std::size_t depth) {
     skip_space();
-    if (depth > deepest) return fail(compose({"nested deeper than ", deepest, " levels"}));
-    if (++values_ > most_values) return fail("more than a million values");
+    if (depth > rules_.deepest) {
+      return fail(compose({"nested deeper than ", rules_.deepest, " levels"}));
+    }
+    if (++values_ > rules_.most_values) {
+      return fail(compose({"more than ", rules_.most_values, " values"}));
+    }
     switch (peek()) {
       case '{':
         return members(out, depth);
@@ -141,7 +144,7 @@ class parser {
       } while (take(','));
       if (!take('}')) return fail("expected ',' or '}' in an object");
     }
-    return is_careless_ || are_unique(all.keys, begin);
+    return rules_.is_lenient || are_unique(all.keys, begin);
   }
 
   bool member(object& all, std::size_t depth) {
@@ -256,7 +259,7 @@ class parser {
   }
 
   bool skip_no_number() {
-    if (!is_careless_) return false;
+    if (!rules_.is_lenient) return false;
     for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
       if (!text_.substr(at_).starts_with(word)) continue;
       at_ += word.size();
@@ -276,17 +279,17 @@ class parser {
     number& n = out.become<number>();
     n.text = digits;
     const std::optional<double> as_real = read_decimal(digits);
-    if (as_real && !is_no_number(*as_real)) {
+    if (as_real && std::isfinite(*as_real)) {
       n.nearest = *as_real;
     } else {
-      if (!is_careless_) return fail_at(begin, "a number that no double can hold");
+      if (!rules_.is_lenient) return fail_at(begin, "a number that no double can hold");
       n.nearest = std::numeric_limits<double>::quiet_NaN();
     }
     return true;
   }
 
   std::string_view text_;
-  bool is_careless_;
+  const rules& rules_;
   std::string_view key_;
   std::size_t at_ = 0;
   std::size_t values_ = 0;
@@ -296,15 +299,111 @@ class parser {
 
 }  // namespace
 
-std::variant<value, syntax_error> parse(std::string_view text) {
-  parser p(text);
+value::value() noexcept = default;
+value::value(content c) noexcept : content_(std::move(c)) {}
+value::value(const value& other) = default;
+value::value(value&& other) noexcept = default;
+value& value::operator=(const value& other) {
+  return *this = value(other);
+}
+value& value::operator=(value&& other) noexcept = default;
+value::~value() = default;
+
+std::optional<std::uint64_t> value::whole() const noexcept {
+  const auto* number = as<std::uint64_t>();
+  return number != nullptr ? std::optional(*number) : std::nullopt;
+}
+
+std::optional<double> value::real() const noexcept {
+  if (const auto* number = as<std::uint64_t>()) return static_cast<double>(*number);
+  const auto* other = as<json::number>();
+  return other != nullptr ? std::optional(other->nearest) : std::nullopt;
+}
+
+std::optional<bool> value::truth() const noexcept {
+  const auto* truth = as<bool>();
+  return truth != nullptr ? std::optional(*truth) : std::nullopt;
+}
+
+const std::vector<value>* value::items() const noexcept {
+  const auto* list = as<array>();
+  return list != nullptr ? &list->items : nullptr;
+}
+
+const value* value::find(std::string_view key) const noexcept {
+  const auto* all = members();
+  const value* found = all != nullptr ? all->find(key) : nullptr;
+  return found == nullptr || found->is_null() ? nullptr : found;
+}
+
+value* object::find(std::string_view key) noexcept {
+  for (std::size_t i = keys.size(); i-- != 0;) {
+    const std::string& k = keys[i];
+    if (k.size() == key.size() && std::memcmp(k.data(), key.data(), key.size()) == 0) {
+      return &values[i];
+    }
+  }
+  return nullptr;
+}
+
+const value* object::find(std::string_view key) const noexcept {
+  return const_cast<object*>(this)->find(key);
+}
+
+void object::set(std::string_view key, value v) {
+  if (value* present = find(key)) {
+    *present = std::move(v);
+    return;
+  }
+  keys.emplace_back(key);
+  values.push_back(std::move(v));
+}
+
+void object::erase(std::string_view key) {
+  const auto at = std::ranges::find(keys, key);
+  if (at == keys.end()) return;
+  values.erase(values.begin() + (at - keys.begin()));
+  keys.erase(at);
+}
+
+std::size_t count_values(const value& v) noexcept {
+  const auto* members = v.members();
+  const auto* items = members != nullptr ? &members->values : v.items();
+  std::size_t count = 1;
+  if (items != nullptr) {
+    for (const value& item : *items) count += count_values(item);
+  }
+  return count;
+}
+
+std::string quoted(std::string_view text) {
+  const std::size_t cut = std::min(text.size(), longest_shown);
+  std::string shown = "\"";
+  for (const char c : text.substr(0, cut)) shown += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  std::string valid;
+  append_utf8(valid, shown);
+  return valid + (cut < text.size() ? "…\"" : "\"");
+}
+
+std::string show(const value& v) {
+  if (v.is_null()) return "null";
+  if (const auto* truth = v.as<bool>()) return *truth ? "true" : "false";
+  if (const auto* whole = v.as<std::uint64_t>()) return compose({*whole});
+  if (const auto* other = v.as<number>()) return other->text.substr(0, longest_shown);
+  if (const auto* text = v.as<std::string>()) return quoted(*text);
+  return v.as<array>() != nullptr ? "a list" : "an object";
+}
+
+std::variant<value, syntax_error> parse(std::string_view text, const rules& by) {
+  parser p(text, by);
   value document;
   if (!p.document(document)) return p.error();
   return document;
 }
 
 std::variant<value, syntax_error> parse_front(std::string_view text, std::size_t& length) {
-  parser p(text, true);
+  constexpr rules lenient{.is_lenient = true};
+  parser p(text, lenient);
   value front;
   length = p.front(front);
   if (length == 0) return p.error();

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "core/json.hpp"
+#include "core/snapshot_json.hpp"
 
 #include <algorithm>
 
-#include "core/json_writer.hpp"
+#include "model/json_writer.hpp"
 #include "model/record.hpp"
 #include "model/words.hpp"
 
 namespace hmn {
 namespace {
 
-void write_set(json_writer& w, std::uint64_t bits, word_list list) {
+void write_set(json::writer& w, std::uint64_t bits, word_list list) {
   w.open('[');
   for (const numbered_word& word : list) {
     if ((bits & static_cast<std::uint32_t>(word.number)) != 0) w.word(word.word);
@@ -19,7 +19,7 @@ void write_set(json_writer& w, std::uint64_t bits, word_list list) {
 }
 
 // Writes the words of a bit mask: bit n is number n of the list.
-void write_mask(json_writer& w, std::uint64_t bits, word_list list) {
+void write_mask(json::writer& w, std::uint64_t bits, word_list list) {
   w.open('[');
   for (std::uint32_t n = 0; n < 64; ++n) {
     if ((bits >> n & 1U) != 0) w.word(word_or_unknown(list, n));
@@ -27,7 +27,7 @@ void write_mask(json_writer& w, std::uint64_t bits, word_list list) {
   w.close(']');
 }
 
-void write_number(json_writer& w, unit u, std::uint64_t number) {
+void write_number(json::writer& w, unit u, std::uint64_t number) {
   const word_list list = words_for(u);
   if (is_set_of_bits(u)) return write_set(w, number, list);
   if (u == unit::sources) return write_mask(w, number, list);
@@ -35,7 +35,7 @@ void write_number(json_writer& w, unit u, std::uint64_t number) {
   w.word(word_or_unknown(list, static_cast<std::int64_t>(number)));
 }
 
-void write_value(json_writer& w, unit u, const record_value& v) {
+void write_value(json::writer& w, unit u, const record_value& v) {
   if (const bool* const truth = std::get_if<bool>(&v)) return w.truth(*truth);
   if (const double* const real = std::get_if<double>(&v)) return w.number(*real);
   if (const auto* const text = std::get_if<std::string_view>(&v)) return w.text(*text);
@@ -43,13 +43,13 @@ void write_value(json_writer& w, unit u, const record_value& v) {
   w.null();
 }
 
-void write_instance(json_writer& w, const record_value& v) {
+void write_instance(json::writer& w, const record_value& v) {
   const auto* const i = std::get_if<mig_instance>(&v);
   w.member("gpu_instance", i != nullptr ? std::optional(i->gpu) : std::nullopt);
   w.member("compute_instance", i != nullptr ? std::optional(i->compute) : std::nullopt);
 }
 
-void write_members(json_writer& w, field_list fields, const void* record) {
+void write_members(json::writer& w, field_list fields, const void* record) {
   for (const field& f : fields) {
     if (f.unit == unit::unlisted) continue;
     if (f.type == field_type::instance) {
@@ -65,18 +65,18 @@ void write_members(json_writer& w, field_list fields, const void* record) {
 }
 
 template <class Record>
-void write_members(json_writer& w, const Record& r) {
+void write_members(json::writer& w, const Record& r) {
   write_members(w, fields_of<Record>(), &r);
 }
 
 template <class Record>
-void write(json_writer& w, const Record& r) {
+void write(json::writer& w, const Record& r) {
   w.open('{');
   write_members(w, r);
   w.close('}');
 }
 
-void write(json_writer& w, const metric& m) {
+void write(json::writer& w, const metric& m) {
   const auto id = static_cast<std::uint32_t>(m.id);
   const metric_words* const words = words_of_metric(id);
   w.open('{');
@@ -89,7 +89,7 @@ void write(json_writer& w, const metric& m) {
 }
 
 // Writes null if metrics were not requested.
-void write_metrics(json_writer& w, const snapshot& of, std::uint32_t device_index) {
+void write_metrics(json::writer& w, const snapshot& of, std::uint32_t device_index) {
   w.key("metrics");
   if ((of.collect & subject::metrics) == 0) return w.null();
   w.open('[');
@@ -98,7 +98,7 @@ void write_metrics(json_writer& w, const snapshot& of, std::uint32_t device_inde
 }
 
 template <class Record>
-void write_part(json_writer& w, std::string_view key, const std::optional<Record>& part) {
+void write_part(json::writer& w, std::string_view key, const std::optional<Record>& part) {
   w.key(key);
   if (part) {
     write(w, *part);
@@ -107,7 +107,7 @@ void write_part(json_writer& w, std::string_view key, const std::optional<Record
   }
 }
 
-void write(json_writer& w, const snapshot_device& d, const snapshot& of) {
+void write(json::writer& w, const snapshot_device& d, const snapshot& of) {
   w.open('{');
   write_members(w, *d.identity);
   write_part(w, "telemetry", d.telemetry);
@@ -139,7 +139,7 @@ field_list fields_of_subject(std::uint32_t subject_bit) {
 }
 
 // Writes the names of the affected fields, one for each bit, and of the affected metric.
-void write_fields(json_writer& w, const diagnostic& d) {
+void write_fields(json::writer& w, const diagnostic& d) {
   w.key("fields");
   w.open('[');
   const field_list fields = fields_of_subject(d.about);
@@ -153,7 +153,7 @@ void write_fields(json_writer& w, const diagnostic& d) {
   w.text_member("metric", metric != nullptr ? metric->name : "");
 }
 
-void write(json_writer& w, const snapshot_diagnostic& listed) {
+void write(json::writer& w, const snapshot_diagnostic& listed) {
   const diagnostic& d = listed.value;
   const native_code& native = d.why.native;
   w.open('{');
@@ -178,7 +178,7 @@ void write(json_writer& w, const snapshot_diagnostic& listed) {
 }
 
 template <class T>
-void write_list(json_writer& w, std::string_view key, const std::vector<T>& entries) {
+void write_list(json::writer& w, std::string_view key, const std::vector<T>& entries) {
   w.key(key);
   w.open('[');
   for (const T& e : entries) write(w, e);
@@ -188,7 +188,7 @@ void write_list(json_writer& w, std::string_view key, const std::vector<T>& entr
 }  // namespace
 
 std::size_t write_json(std::span<char> out, const snapshot& s) {
-  json_writer w(out);
+  json::writer w(out);
   w.open('{');
   w.member("schema", json_schema_version);
   w.member("unix_time_ns", s.unix_time_ns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "core/json_writer.hpp"
+#include "model/json_writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -11,7 +12,7 @@
 #include "model/decimal.hpp"
 #include "model/text.hpp"
 
-namespace hmn {
+namespace hmn::json {
 namespace {
 
 constexpr std::uint64_t in_each_byte(unsigned char value) {
@@ -94,16 +95,20 @@ void append_escaped(std::string& out, std::string_view valid) {
 }  // namespace
 
 // Returns where to write so many bytes more, or nullptr if they do not fit.
-char* json_writer::take(std::size_t bytes) {
+char* writer::take(std::size_t bytes) {
   const std::size_t at = std::exchange(size_, size_ + bytes);
+  if (text_ != nullptr) {
+    text_->resize(text_->size() + bytes);
+    return text_->data() + text_->size() - bytes;
+  }
   return size_ <= out_.size() ? out_.data() + at : nullptr;
 }
 
-void json_writer::put(char c) {
+void writer::put(char c) {
   if (char* const at = take(1)) *at = c;
 }
 
-void json_writer::raw(std::string_view literal) {
+void writer::raw(std::string_view literal) {
   if (char* at = take(literal.size() + (first_ ? 0 : 1))) {
     if (!first_) *at++ = ',';
     std::memcpy(at, literal.data(), literal.size());
@@ -111,30 +116,58 @@ void json_writer::raw(std::string_view literal) {
   first_ = false;
 }
 
-void json_writer::open(char bracket) {
+void writer::open(char bracket) {
   raw({&bracket, 1});
   first_ = true;
 }
 
-void json_writer::close(char bracket) {
+void writer::close(char bracket) {
   put(bracket);
   first_ = false;
 }
 
-void json_writer::key(std::string_view name) {
+void writer::line() {
+  raw("\n");
+  first_ = true;
+}
+
+void writer::key(std::string_view name) {
   word(name);
   put(':');
   first_ = true;
 }
 
-void json_writer::null() {
+void writer::value(const json::value& v) {
+  if (const auto* all = v.members()) {
+    open('{');
+    for (std::size_t i = 0; i < all->keys.size(); ++i) {
+      text(all->keys[i]);
+      put(':');
+      first_ = true;
+      value(all->values[i]);
+    }
+    return close('}');
+  }
+  if (const auto* items = v.items()) {
+    open('[');
+    for (const json::value& item : *items) value(item);
+    return close(']');
+  }
+  if (const auto* bytes = v.text()) return text(*bytes);
+  if (const auto* other = v.as<json::number>()) return digits(other->text);
+  if (const auto whole = v.whole()) return number(*whole);
+  const std::optional<bool> known = v.truth();
+  known ? truth(*known) : null();
+}
+
+void writer::null() {
   raw("null");
 }
-void json_writer::truth(bool b) {
+void writer::truth(bool b) {
   raw(b ? "true" : "false");
 }
 
-void json_writer::word(std::string_view literal) {
+void writer::word(std::string_view literal) {
   if (char* at = take(literal.size() + (first_ ? 2 : 3))) {
     if (!first_) *at++ = ',';
     *at++ = '"';
@@ -144,60 +177,71 @@ void json_writer::word(std::string_view literal) {
   first_ = false;
 }
 
-void json_writer::text(std::string_view bytes) {
+void writer::text(std::string_view bytes) {
   if (is_plain(bytes)) return word(bytes);
-  std::string valid;
-  append_utf8(valid, bytes);
   std::string escaped;
-  append_escaped(escaped, valid);
+  for (;;) {
+    const std::size_t length = std::min(bytes.find('\0'), bytes.size());
+    std::string valid;
+    append_utf8(valid, bytes.substr(0, length));
+    append_escaped(escaped, valid);
+    if (length == bytes.size()) break;
+    append_escape(escaped, 0);
+    bytes.remove_prefix(length + 1);
+  }
   word(escaped);
 }
 
-void json_writer::number(std::uint64_t n) {
+void writer::number(std::uint64_t n) {
   raw(piece_text(n).view());
 }
-void json_writer::number(std::int32_t n) {
+void writer::number(std::int32_t n) {
   raw(piece_text(n).view());
 }
-void json_writer::number(double n) {
+void writer::number(double n) {
   if (!std::isfinite(n)) return null();
   std::array<char, 32> digits;
   raw({digits.data(), write_shortest(digits.data(), n)});
 }
 
-void json_writer::member(std::string_view name, std::uint64_t n) {
+void writer::member(std::string_view name, std::string_view bytes) {
+  key(name);
+  text(bytes);
+}
+
+void writer::member(std::string_view name, std::uint64_t n) {
   key(name);
   number(n);
 }
 
-void json_writer::member(std::string_view name, const std::optional<std::uint64_t>& n) {
+void writer::member(std::string_view name, const std::optional<std::uint64_t>& n) {
   key(name);
   n ? number(*n) : null();
 }
 
-void json_writer::member(std::string_view name, const std::optional<std::uint32_t>& n) {
+void writer::member(std::string_view name, const std::optional<std::uint32_t>& n) {
   key(name);
   n ? number(std::uint64_t{*n}) : null();
 }
 
-void json_writer::member(std::string_view name, const std::optional<std::int32_t>& n) {
+void writer::member(std::string_view name, const std::optional<std::int32_t>& n) {
   key(name);
   n ? number(*n) : null();
 }
 
-void json_writer::member(std::string_view name, const std::optional<double>& n) {
+void writer::member(std::string_view name, const std::optional<double>& n) {
   key(name);
   n ? number(*n) : null();
 }
 
-void json_writer::word_member(std::string_view name, std::string_view literal) {
+void writer::word_member(std::string_view name, std::string_view literal) {
   key(name);
   word(literal);
 }
 
-void json_writer::text_member(std::string_view name, std::string_view bytes) {
+void writer::text_member(std::string_view name, std::string_view bytes) {
   key(name);
   bytes.empty() ? null() : text(bytes);
 }
 
-}  // namespace hmn
+}  // namespace hmn::json

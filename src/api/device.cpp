@@ -2,7 +2,18 @@
 #include <hypomnesis.h>
 
 #include "api/guard.hpp"
+#include "model/compose.hpp"
+#include "model/pool.hpp"
 #include "model/record.hpp"
+
+namespace hmn::api {
+
+result<void> check_pool_kind(std::uint32_t kind) {
+  if (kind <= HMN_POOL_STOLEN) return {};
+  return failed(status::range, {kind, " is no HMN_POOL_*"});
+}
+
+}  // namespace hmn::api
 
 using namespace hmn;
 using namespace hmn::api;
@@ -52,6 +63,82 @@ hmn_status hmn_device_read(hmn_context* handle, uint32_t device_index, hmn_flags
     const result<device> d = c.identity(device_index);
     if (!d) return d.why();
     copy_out(*d, full, fields);
+    return {};
+  });
+}
+
+hmn_status hmn_telemetry_read(hmn_context* handle, uint32_t device_index, hmn_flags fields,
+                              hmn_telemetry* out, hmn_error* error) noexcept {
+  return fill_from(handle, out, error, [&](context& c, hmn_telemetry& full) -> result<void> {
+    if (result<void> ok = check_fields(fields, out); !ok) return ok;
+    const result<telemetry> t = c.telemetry(device_index, fields);
+    if (!t) return t.why();
+    copy_out(*t, full, fields);
+    return {};
+  });
+}
+
+hmn_status hmn_metric_read(hmn_context* handle, uint32_t device_index, uint32_t metric,
+                           uint32_t instance, hmn_flags fields, hmn_metric* out,
+                           hmn_error* error) noexcept {
+  return fill_from(handle, out, error, [&](context& c, hmn_metric& full) -> result<void> {
+    if (result<void> ok = check_fields(fields, out); !ok) return ok;
+    if (words_of_metric(metric) == nullptr) {
+      return failed(status::range, {metric, " is no HMN_METRIC_*"});
+    }
+    const auto m = c.metric(device_index, static_cast<metric_id>(metric), instance);
+    if (!m) return m.why();
+    copy_out(*m, full, fields);
+    return {};
+  });
+}
+
+const char* hmn_metric_name(uint32_t metric) noexcept {
+  const metric_words* const w = words_of_metric(metric);
+  return w != nullptr ? w->name : "unknown";
+}
+
+const char* hmn_metric_unit(uint32_t metric) noexcept {
+  const metric_words* const w = words_of_metric(metric);
+  return w != nullptr ? w->unit : "";
+}
+
+const char* hmn_metric_instance_name(uint32_t metric, uint32_t instance) noexcept {
+  return instance_name(metric, instance);
+}
+
+hmn_status hmn_usage_read(hmn_context* handle, uint32_t device_index, uint32_t pid,
+                          hmn_flags fields, hmn_usage* out, hmn_error* error) noexcept {
+  return fill_from(handle, out, error, [&](context& c, hmn_usage& full) -> result<void> {
+    if (result<void> ok = check_fields(fields, out); !ok) return ok;
+    if (pid == 0) return failed(status::range, "pid 0 is no process");
+    const result<usage> u = c.process(device_index, pid, fields);
+    if (!u) return u.why();
+    copy_out(*u, full, fields);
+    return {};
+  });
+}
+
+hmn_status hmn_usage_read_self(hmn_context* handle, uint32_t device_index, hmn_flags fields,
+                               hmn_usage* out, hmn_error* error) noexcept {
+  return fill_from(handle, out, error, [&](context& c, hmn_usage& full) -> result<void> {
+    if (result<void> ok = check_fields(fields, out); !ok) return ok;
+    const result<usage> u = c.own_usage(device_index);
+    if (!u) return u.why();
+    copy_out(*u, full, fields);
+    return {};
+  });
+}
+
+hmn_status hmn_pool_read(hmn_context* handle, uint32_t device_index, uint32_t kind,
+                         hmn_flags fields, hmn_pool* out, hmn_error* error) noexcept {
+  return fill_from(handle, out, error, [&](context& c, hmn_pool& full) -> result<void> {
+    if (result<void> ok = check_pool_kind(kind); !ok) return ok;
+    if (result<void> ok = check_fields(fields, out, pool_field::readable); !ok) return ok;
+    const hmn_flags wanted = fields != 0 ? fields : pool_field::readable;
+    const result<pool> p = c.pool(device_index, static_cast<pool_kind>(kind), wanted);
+    if (!p) return p.why();
+    copy_out(*p, full, fields);
     return {};
   });
 }

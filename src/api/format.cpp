@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "core/format.hpp"
-
 #include <hypomnesis.h>
 
-#include "api/convert.hpp"
 #include "api/guard.hpp"
+#include "core/format.hpp"
+#include "core/report.hpp"
 #include "core/snapshot_json.hpp"
 #include "model/compose.hpp"
 
@@ -27,7 +26,39 @@ result<void> device_line(std::string& text, const hmn_snapshot* handle, std::uin
                        unit_from(flags));
 }
 
+result<void> check_pair(const hmn_snapshot* before, const hmn_snapshot* after) {
+  if (before == nullptr) return null_argument("before is NULL");
+  return after != nullptr ? result<void>() : null_argument("after is NULL");
+}
+
+void copy_delta(const delta& d, hmn_delta& out) {
+  out.notes = d.notes;
+  out.backend = static_cast<std::uint32_t>(d.from);
+  out.device_index = d.device_index;
+  out.scope = static_cast<std::uint32_t>(d.scope);
+  out.accounting = static_cast<std::uint32_t>(d.accounting);
+  give(out.present, HMN_DELTA_HAS_MEMORY, out.memory_bytes, d.memory_bytes);
+  give(out.present, HMN_DELTA_HAS_DEVICE, out.device_bytes, d.device_bytes);
+  give(out.present, HMN_DELTA_HAS_ENERGY, out.energy_joules, d.energy_joules);
+  out.elapsed_ns = d.elapsed_ns;
+}
+
+using append_report = result<void> (*)(std::string&, const snapshot&, const snapshot&,
+                                       std::uint32_t, std::string_view, std::string_view);
+
+hmn_status write_report(const hmn_snapshot* before, const hmn_snapshot* after, std::uint32_t index,
+                        const char* label, hmn_flags flags, const text_out& out,
+                        append_report append) noexcept {
+  return write_text(out, nullptr, [&](std::string& text) -> result<void> {
+    if (result<void> ok = check_pair(before, after); !ok) return ok;
+    if (label == nullptr) return null_argument("label is NULL");
+    if (result<void> ok = check_flags(flags, HMN_LINE_MB); !ok) return ok;
+    return append(text, object(before), object(after), index, label, unit_from(flags));
+  });
+}
+
 }  // namespace
+
 }  // namespace hmn::api
 
 using namespace hmn;
@@ -57,4 +88,29 @@ hmn_status hmn_format_bytes(uint64_t bytes, char* buffer, uint32_t capacity,
     append_bytes(text, bytes);
     return {};
   });
+}
+
+hmn_status hmn_delta_read(const hmn_snapshot* before, const hmn_snapshot* after,
+                          uint32_t device_index, hmn_delta* out) noexcept {
+  return fill(out, nullptr, [&](hmn_delta& full) -> result<void> {
+    if (result<void> ok = check_pair(before, after); !ok) return ok;
+    const result<delta> d = compare(object(before), object(after), device_index);
+    if (!d) return d.why();
+    copy_delta(*d, full);
+    return {};
+  });
+}
+
+hmn_status hmn_report_delta(const hmn_snapshot* before, const hmn_snapshot* after,
+                            uint32_t device_index, const char* label, hmn_flags flags, char* buffer,
+                            uint32_t capacity, uint32_t* needed) noexcept {
+  return write_report(before, after, device_index, label, flags, {buffer, capacity, needed},
+                      append_delta);
+}
+
+hmn_status hmn_report_before_after(const hmn_snapshot* before, const hmn_snapshot* after,
+                                   uint32_t device_index, const char* label, hmn_flags flags,
+                                   char* buffer, uint32_t capacity, uint32_t* needed) noexcept {
+  return write_report(before, after, device_index, label, flags, {buffer, capacity, needed},
+                      append_before_after);
 }

@@ -13,12 +13,63 @@
 #include <type_traits>
 #include <utility>
 
-#include "api/handle.hpp"
 #include "api/sized.hpp"
+#include "core/context.hpp"
+#include "core/sampler.hpp"
+#include "core/snapshot.hpp"
+#include "core/spill.hpp"
+#include "core/tracker.hpp"
 #include "model/function_ref.hpp"
 #include "model/record.hpp"
+#include "platform/clock.hpp"
 
 namespace hmn::api {
+
+// Target type of a context handle; a context is shared with its samplers.
+using shared_context = std::shared_ptr<context>;
+
+inline const shared_context& shared(hmn_context* handle) noexcept {
+  return *reinterpret_cast<const shared_context*>(handle);
+}
+inline context& object(hmn_context* handle) noexcept {
+  return *shared(handle);
+}
+inline const snapshot& object(const hmn_snapshot* handle) noexcept {
+  return *reinterpret_cast<const snapshot*>(handle);
+}
+inline const sampler& object(const hmn_sampler* handle) noexcept {
+  return *reinterpret_cast<const sampler*>(handle);
+}
+inline sampler& object(hmn_sampler* handle) noexcept {
+  return *reinterpret_cast<sampler*>(handle);
+}
+inline const spill& object(const hmn_spill* handle) noexcept {
+  return *reinterpret_cast<const spill*>(handle);
+}
+inline spill& object(hmn_spill* handle) noexcept {
+  return *reinterpret_cast<spill*>(handle);
+}
+inline const tracker& object(const hmn_tracker* handle) noexcept {
+  return *reinterpret_cast<const tracker*>(handle);
+}
+inline tracker& object(hmn_tracker* handle) noexcept {
+  return *reinterpret_cast<tracker*>(handle);
+}
+inline hmn_context* handle_of(std::unique_ptr<shared_context> object) noexcept {
+  return reinterpret_cast<hmn_context*>(object.release());
+}
+inline hmn_snapshot* handle_of(std::unique_ptr<snapshot> object) noexcept {
+  return reinterpret_cast<hmn_snapshot*>(object.release());
+}
+inline hmn_sampler* handle_of(std::unique_ptr<sampler> object) noexcept {
+  return reinterpret_cast<hmn_sampler*>(object.release());
+}
+inline hmn_tracker* handle_of(std::unique_ptr<tracker> object) noexcept {
+  return reinterpret_cast<hmn_tracker*>(object.release());
+}
+inline hmn_spill* handle_of(std::unique_ptr<spill> object) noexcept {
+  return reinterpret_cast<hmn_spill*>(object.release());
+}
 
 void write_error(hmn_error* error, const failure& why) noexcept;
 void clear_error(hmn_error* error) noexcept;
@@ -139,5 +190,24 @@ void give(hmn_flags& present, hmn_flags bit, T& field, const std::optional<V>& v
   present |= bit;
   field = static_cast<T>(*value);
 }
+
+// Conversions of C options that several nouns share.
+
+// Converts an option that is a time in milliseconds. Zero is `usual`, which may be of another type.
+template <class T>
+constexpr T ns_from(std::uint32_t ms, T usual) noexcept {
+  if (ms == 0) return usual;
+  if (ms == HMN_MS_UNLIMITED) return platform::no_deadline;
+  return ms != HMN_MS_IMMEDIATE ? ms * platform::ns_per_ms : 0;
+}
+
+result<void> check_pool_kind(std::uint32_t kind);
+
+// Returns the word for MiB that HMN_LINE_* selects.
+std::string_view unit_from(hmn_flags flags) noexcept;
+
+// Takes the replacement for a collect of 0 in `default_collect`.
+result<void> read_request(const hmn_snapshot_options* options, hmn_flags default_collect,
+                          snapshot_request& r);
 
 }  // namespace hmn::api

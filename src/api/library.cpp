@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <hypomnesis.h>
 
+#include "api/guard.hpp"
 #include "backends/registry.hpp"
+#include "model/compose.hpp"
+#include "model/dtype.hpp"
 #include "model/words.hpp"
 #include "platform/clock.hpp"
 
 #define HMN_TEXT_OF(x) #x
 #define HMN_VERSION_TEXT(a, b, c) HMN_TEXT_OF(a) "." HMN_TEXT_OF(b) "." HMN_TEXT_OF(c)
 
+using namespace hmn;
+using namespace hmn::api;
+
 namespace {
 
 bool is_source(uint32_t number) {
-  return hmn::word_of(hmn::words::sources(), number) != nullptr;
+  return word_of(words::sources(), number) != nullptr;
 }
 
 }  // namespace
@@ -26,26 +32,45 @@ const char* hmn_version_string(void) noexcept {
 
 uint32_t hmn_feature(uint32_t feature) noexcept {
   if (feature == HMN_FEATURE_SUBPROCESS) return HMN_WITH_SUBPROCESS;
-  if (feature == HMN_FEATURE_SIMULATION) return hmn::is_available(hmn::source::simulated) ? 1 : 0;
+  if (feature == HMN_FEATURE_SIMULATION) return is_available(source::simulated) ? 1 : 0;
   return 0;
 }
 
 uint32_t hmn_backend_available(uint32_t backend) noexcept {
-  return is_source(backend) && hmn::is_available(static_cast<hmn::source>(backend)) ? 1 : 0;
+  return is_source(backend) && is_available(static_cast<source>(backend)) ? 1 : 0;
 }
 
 uint64_t hmn_monotonic_ns(void) noexcept {
-  return hmn::platform::monotonic_ns();
+  return platform::monotonic_ns();
 }
 
 const char* hmn_status_name(hmn_status status) noexcept {
-  return hmn::status_name(status);
+  return status_name(status);
 }
 
 const char* hmn_backend_name(uint32_t backend) noexcept {
-  return hmn::word_or_unknown(hmn::words::sources(), backend);
+  return word_or_unknown(words::sources(), backend);
 }
 
 const char* hmn_reason_name(uint32_t reason) noexcept {
-  return hmn::word_or_unknown(hmn::words::reasons(), reason);
+  return word_or_unknown(words::reasons(), reason);
+}
+
+uint32_t hmn_dtype_bits(uint32_t dtype) noexcept {
+  return bits_of_dtype(dtype);
+}
+
+const char* hmn_dtype_name(uint32_t dtype) noexcept {
+  return name_of_dtype(dtype);
+}
+
+hmn_status hmn_dtype_from_name(const char* name, uint32_t* out, hmn_error* error) noexcept {
+  clear_out(out);
+  return guarded(error, [&]() -> result<void> {
+    if (name == nullptr) return null_argument("name is NULL");
+    if (out == nullptr) return null_argument("out is NULL");
+    *out = dtype_called(name);
+    if (*out != HMN_DTYPE_UNKNOWN) return {};
+    return failed(status::argument, {"\"", name, "\" is no dtype: try f32, bf16, f8e4m3 or i4"});
+  });
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <hypomnesis.h>
 
-#include "api/convert.hpp"
 #include "api/guard.hpp"
 #include "model/compose.hpp"
 #include "model/record.hpp"

@@ -3,7 +3,6 @@
 
 #include <bit>
 
-#include "api/convert.hpp"
 #include "api/guard.hpp"
 #include "core/reason.hpp"
 #include "model/compose.hpp"

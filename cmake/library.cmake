@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 set(hmn_objects "")
-foreach(part platform model procfs core backends api)
+foreach(part platform model procfs source core api)
   add_subdirectory(src/${part})
   target_link_libraries(hmn_${part} PUBLIC hmn_internal)
   list(APPEND hmn_objects $<TARGET_OBJECTS:hmn_${part}>)
 endforeach()
+add_subdirectory(src/backends)
 get_property(parts GLOBAL PROPERTY HMN_BACKEND_PARTS)
 foreach(part IN LISTS parts)
   list(APPEND hmn_objects $<TARGET_OBJECTS:${part}>)

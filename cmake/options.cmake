@@ -17,7 +17,7 @@ option(HMN_TEST_FAKES "Test the fakes that the tests stand on, too" ON)
 set(HMN_SANITIZE "" CACHE STRING "Sanitizers, a list: address;undefined or thread")
 
 option(HMN_BACKENDS "Default of each HMN_BACKEND_*" ON)
-# hmn_backend(<NAME> <description> [<system>...]): the switch of a source (src/backends/sources.def). Without
+# hmn_backend(<NAME> <description> [<system>...]): the switch of a source (src/source/sources.def). Without
 # a system it is there on all.
 set(HMN_BACKEND_NAMES "")
 macro(hmn_backend name description)

@@ -2,11 +2,11 @@
 #include <hypomnesis.h>
 
 #include "api/guard.hpp"
-#include "backends/registry.hpp"
 #include "model/compose.hpp"
 #include "model/dtype.hpp"
 #include "model/words.hpp"
 #include "platform/clock.hpp"
+#include "source/registry.hpp"
 
 #define HMN_TEXT_OF(x) #x
 #define HMN_VERSION_TEXT(a, b, c) HMN_TEXT_OF(a) "." HMN_TEXT_OF(b) "." HMN_TEXT_OF(c)

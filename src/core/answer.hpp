@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "backends/backend.hpp"
 #include "model/plausible.hpp"
+#include "source/interface.hpp"
 
 namespace hmn {
 

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "backends/backend.hpp"
 #include "core/answer.hpp"
+#include "source/interface.hpp"
 
 namespace hmn {
 

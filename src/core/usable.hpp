@@ -5,11 +5,11 @@
 
 #include <optional>
 
-#include "backends/backend.hpp"
 #include "model/device.hpp"
 #include "model/host_memory.hpp"
 #include "model/plausible.hpp"
 #include "model/pool.hpp"
+#include "source/interface.hpp"
 
 namespace hmn {
 

@@ -6,12 +6,12 @@
 #include <mutex>
 #include <vector>
 
-#include "backends/registry.hpp"
 #include "core/answer.hpp"
 #include "core/freshness.hpp"
 #include "core/limits.hpp"
 #include "model/function_ref.hpp"
 #include "platform/mutex.hpp"
+#include "source/registry.hpp"
 
 namespace hmn {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/backend.hpp"
 #include "platform/clock.hpp"
+#include "source/interface.hpp"
 
 namespace hmn_fake {
 

@@ -2,8 +2,8 @@
 #include <bit>
 
 #include "backends/i915/i915.hpp"
-#include "backends/intel/chip.hpp"
-#include "backends/intel/sysfs.hpp"
+#include "backends/shared/intel/chip.hpp"
+#include "backends/shared/intel/sysfs.hpp"
 #include "backends/xe/xe.hpp"
 #include "fuzz.hpp"
 

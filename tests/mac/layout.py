@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 ARCHITECTURES = ("arm64", "x86_64")
-SWAPPED = ("src/backends/mach/abi.hpp", "  std::uint64_t resident_size;\n  std::uint64_t resident_size_peak;",
+SWAPPED = ("src/backends/shared/mach/abi.hpp", "  std::uint64_t resident_size;\n  std::uint64_t resident_size_peak;",
            "  std::uint64_t resident_size_peak;\n  std::uint64_t resident_size;")
 
 

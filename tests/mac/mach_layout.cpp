@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What src/backends/mach declares by hand, against Apple's own headers. Nothing is run: it
+// What src/backends/shared/mach declares by hand, against Apple's own headers. Nothing is run: it
 // compiles, or it does not. The ledgers and AFORK are missing here: Zig brings no header with them.
 #include <libproc.h>
 #include <mach/mach.h>
@@ -11,9 +11,9 @@
 #include <cstddef>
 #include <utility>
 
-#include "backends/mach/abi.hpp"
+#include "backends/shared/mach/abi.hpp"
 // Its declarations of functions meet Apple's, and a difference is an error.
-#include "backends/mach/system_kernel.cpp"
+#include "backends/shared/mach/system_kernel.cpp"
 
 namespace {
 

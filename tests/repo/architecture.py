@@ -11,8 +11,8 @@ import tree
 
 PAGE = "docs/architecture.md"
 SCRIPT = "scripts/draw-architecture"
-# Besides those of src itself; the others of src/backends are in the diagram, which is drawn from the folders.
-PARENTS = ("src", "src/cli")
+# The sources, the other folders of src/backends, are in the diagram, which is drawn from the folders.
+PARENTS = ("src", "src/cli", "src/backends/shared")
 PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]*)`")
 FUNCTION = re.compile(r"`(?:\w+::)*(\w+)(?:<\w+>)?\(\)`")
 
@@ -30,7 +30,6 @@ draw = loaded()
 def folders(root):
     for parent in PARENTS:
         yield from (f"{parent}/{name}" for name in draw.subfolders(root, parent))
-    yield from (f"src/backends/{name}" for name in draw.SHARED)
 
 
 def page_violations(root, page):
@@ -56,15 +55,15 @@ def violations(root):
 def file_of(box):
     """A file of a box; of a group, one in the first of its boxes."""
     places = {"include": "include/hypomnesis.h", "bindings": "bindings/go/raw/x.c",
-              "bindings/cpp": "bindings/cpp/hypomnesis.hpp", "backends": "src/backends/backend.hpp",
-              "sources": "src/backends/nvml/x.hpp", "shared": "src/backends/drm/x.hpp"}
-    first = {"cli": "cli/commands", "all backends": "sources"}.get(box, box)
+              "bindings/cpp": "bindings/cpp/hypomnesis.hpp", "sources": "src/backends/nvml/x.hpp",
+              "shared": "src/backends/shared/pci/x.hpp"}
+    first = {"cli": "cli/commands", "backends": "sources"}.get(box, box)
     return places.get(first, f"src/{first}/x.hpp")
 
 
 def smallest_tree():
     """A tree with an include for each arrow, its diagram and its page."""
-    files = {file_of(box): "" for box in draw.BOXES} | {f"src/backends/{name}/x.hpp": "" for name in draw.SHARED}
+    files = {file_of(box): "" for box in draw.BOXES}
     for source, target in draw.ROUTES:
         name = re.sub(r"^(?:src|include|bindings/cpp)/", "", file_of(target))
         files[file_of(source)] += f'#include "{name}"\n'

@@ -21,9 +21,8 @@ SYSTEM_HEADERS = re.compile(
 # to be read in its place.
 SYSTEM_FOLDER = re.compile(r"(?:backends/\w+|cli/system)/(windows)/")
 
-SHARED_BACKEND_FILES = {"backends/backend.hpp", "backends/source_list.hpp", "backends/sources.def"}
-REGISTRY = "backends/registry.hpp"  # also tells what is compiled in
-CORE_BACKEND_FILES = {"backends/backend.hpp", REGISTRY}
+REGISTRY = "source/registry.cpp"  # makes the sources
+COMPILED_IN = "source/registry.hpp"
 
 # Drivers of their own folders that stand in the room of the DRM drivers, and what they share.
 DRM_LIST = "backends/drm/drivers.cpp"
@@ -47,8 +46,8 @@ def part_of(path):
 
 
 def backend_of(path):
-    """"nvml" of backends/nvml/symbols.hpp; None of backends/backend.hpp."""
-    parts = pathlib.PurePath(path).parts
+    """"nvml" of backends/nvml/symbols.hpp, "pci" of backends/shared/pci/bus.hpp; None of cli/units.hpp."""
+    parts = [part for part in pathlib.PurePath(path).parts if part != "shared"]
     return parts[1] if len(parts) > 2 else None
 
 
@@ -66,21 +65,21 @@ def allowed(source, target):
             return allowed_in_command(source, target)
         return other in ("procfs", "platform") or target in (HEADER, BINDING) or target in COMMAND_MODEL
     if part == "api":
-        return other in ("api", "core", "model", "platform") or target in (HEADER, REGISTRY)
+        return other in ("api", "core", "model", "platform") or target in (HEADER, COMPILED_IN)
     if part == "core":
-        return other in ("core", "model", "platform") or target in CORE_BACKEND_FILES
+        return other in ("core", "source", "model", "platform")
+    if part == "source":
+        return other in ("source", "model") or (source == REGISTRY and other == "backends")
     if part == "model":
         # The tables of src/model are of the numbers and structs of the header, which needs nothing.
         return other == "model" or target == HEADER
     if part == "backends":
         if other == "backends":
-            registry = source.startswith("backends/registry.")
             here, there = backend_of(source), backend_of(target)
             own = here is not None and here == there
             guest = there in GUESTS.get(here, ()) or (source == DRM_LIST and there in GUESTS)
-            shared = here in ROOMS.get(there, ()) or target in SHARED_BACKEND_FILES
-            return registry or own or guest or shared
-        return other in ("model", "platform", "procfs")
+            return own or guest or here in ROOMS.get(there, ())
+        return other in ("source", "model", "platform", "procfs")
     if part == "procfs":
         return other in ("model", "platform", "procfs")
     return part == other
@@ -103,7 +102,7 @@ def violation(root, source, quote, name):
             return f'"{name}" is no file of the project'
         if system and name == f"{system[1]}.h":
             return None
-        if part_of(source) in ("api", "core", "backends", "model", "procfs") and SYSTEM_HEADERS.match(name):
+        if part_of(source) in ("api", "core", "source", "backends", "model", "procfs") and SYSTEM_HEADERS.match(name):
             return f"<{name}> belongs in src/platform"
         return None
     if not allowed(source, target):
@@ -132,9 +131,9 @@ CLEAN = {
     "src/platform/linux/file.cpp": '#include "platform/file.hpp"\n#include <unistd.h>\n',
     "src/platform/linux/handle.hpp": "",
     "src/procfs/process.hpp": '#include "model/reading.hpp"\n#include "platform/file.hpp"\n',
-    "src/backends/backend.hpp": '#include "model/reading.hpp"\n',
-    "src/backends/nvml/nvml.hpp": '#include "backends/backend.hpp"\n#include "platform/file.hpp"\n',
-    "src/backends/os/os.hpp": '#include "../backend.hpp"\n',
+    "src/source/interface.hpp": '#include "model/reading.hpp"\n',
+    "src/backends/nvml/nvml.hpp": '#include "source/interface.hpp"\n#include "platform/file.hpp"\n',
+    "src/backends/os/os.hpp": '#include "../../source/interface.hpp"\n',
     "src/backends/os/linux/host.cpp": '#include "backends/os/os.hpp"\n#include "procfs/process.hpp"\n',
     "src/backends/os/windows/host.cpp": '#include <windows.h>\n#include "platform/windows/system.hpp"\n',
     "src/platform/windows/system.hpp": "",
@@ -142,11 +141,11 @@ CLEAN = {
     "src/backends/drm/driver.hpp": "",
     "src/backends/drm/drivers.cpp": '#include "backends/xe/xe.hpp"\n',
     "src/backends/xe/xe.hpp": '#include "backends/drm/driver.hpp"\n',
-    "src/backends/pci/bus.hpp": "",
-    "src/backends/nvml/sleep.cpp": '#include "backends/pci/bus.hpp"\n',
-    "src/backends/registry.hpp": "",
-    "src/backends/registry.cpp": '#include "backends/nvml/nvml.hpp"\n',
-    "src/core/context.hpp": '#include "backends/registry.hpp"\n',
+    "src/backends/shared/pci/bus.hpp": "",
+    "src/backends/nvml/sleep.cpp": '#include "backends/shared/pci/bus.hpp"\n',
+    "src/source/registry.hpp": "",
+    "src/source/registry.cpp": '#include "backends/nvml/nvml.hpp"\n',
+    "src/core/context.hpp": '#include "source/registry.hpp"\n',
     "src/core/plain.hpp": "",
     "src/api/context.cpp": '#include "core/context.hpp"\n#include "hypomnesis.h"\n',
     "src/cli/commands/main.hpp": "",
@@ -167,10 +166,12 @@ PLANTED = [
     ({"src/cli/system/x.cpp": '#include "cli/text/words.hpp"\n'}, "cli may not include cli/text"),
     ({"src/cli/system/posix/inspect.cpp": '#include "cli/commands/main.hpp"\n'}, "cli may not include cli/commands"),
     ({"src/cli/expected.hpp": '#include "cli/text/words.hpp"\n'}, "cli may not include cli/text"),
-    ({"src/procfs/x.cpp": '#include "backends/backend.hpp"\n'}, "procfs may not include"),
+    ({"src/procfs/x.cpp": '#include "source/interface.hpp"\n'}, "procfs may not include"),
+    ({"src/source/x.cpp": '#include "backends/nvml/nvml.hpp"\n'}, "source may not include"),
+    ({"src/source/x.cpp": '#include "core/plain.hpp"\n'}, "source may not include"),
     ({"src/procfs/x.cpp": "#include <unistd.h>\n"}, "<unistd.h> belongs in src/platform"),
     ({"src/core/x.cpp": '#include "procfs/process.hpp"\n'}, "core may not include"),
-    ({"src/api/context.cpp": '#include "backends/backend.hpp"\n'}, "api may not include"),
+    ({"src/api/context.cpp": '#include "source/interface.hpp"\n'}, "api may not include"),
     ({"src/api/context.cpp": "#include <dlfcn.h>\n"}, "<dlfcn.h> belongs in src/platform"),
     ({"src/core/x.cpp": '#include "backends/nvml/nvml.hpp"\n'}, "core may not include"),
     ({"src/core/x.cpp": '#include "api/context.cpp"\n'}, "core may not include"),
@@ -182,7 +183,7 @@ PLANTED = [
     ({"src/backends/nvml/x.cpp": '#include "../os/os.hpp"\n'}, "backends may not include"),
     ({"src/backends/drm/x.cpp": '#include "backends/xe/xe.hpp"\n'}, "backends may not include"),
     ({"src/backends/nvml/x.cpp": '#include "backends/drm/driver.hpp"\n'}, "backends may not include"),
-    ({"src/backends/xe/x.cpp": '#include "backends/pci/bus.hpp"\n'}, "backends may not include"),
+    ({"src/backends/xe/x.cpp": '#include "backends/shared/pci/bus.hpp"\n'}, "backends may not include"),
     ({"src/backends/nvml/x.cpp": "#include <core/plain.hpp>\n"}, "backends may not include"),
     ({"src/backends/nvml/x.cpp": '#include "hypomnesis.h"\n'}, "backends may not include"),
     ({"src/api/x.cpp": "#include <hypomnesis.hpp>\n"}, "api may not include hypomnesis.hpp"),

@@ -23,12 +23,12 @@ CHECKS = (("bindings/generate", "--check"), ("scripts/manual", "--check"), ("tes
             ("architecture", "bindings", "files", "functions", "includes", "links", "options", "sources",
              "statuses", "tables")))
 # These are compiled without a build.
-COMPILED = ("src/model/record.cpp", "src/model/words.cpp", "src/backends/registry.cpp",
+COMPILED = ("src/model/record.cpp", "src/model/words.cpp", "src/source/registry.cpp",
             "src/api/device.cpp", "src/api/library.cpp", "tests/abi/layout_v0_1.c", "tests/bindings/c/records.c",
             "tests/bindings/cpp/agent.cpp")
 
 
-MENTIONED = {"src/backends/backend.hpp"}
+MENTIONED = {"src/source/interface.hpp"}
 
 
 @dataclasses.dataclass
@@ -48,7 +48,7 @@ ADDITIONS = {
     "a backend's number": Addition("backend_number", "", 4),
     "backend": Addition("backend", "backend", 3, after="backend_number",
                         folders=("src/backends/example/", "tests/backends/example/"),
-                        lines=("src/backends/sources.def", "cmake/options.cmake", "docs/building.md")),
+                        lines=("src/source/sources.def", "cmake/options.cmake", "docs/building.md")),
 }
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/amd_tool/source.hpp"
-#include "backends/source_list.hpp"
+#include "source/registry.hpp"
 
 namespace hmn::amd_tool {
 namespace {

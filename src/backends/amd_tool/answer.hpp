@@ -11,7 +11,7 @@
 
 #include "backends/amd_tool/amount.hpp"
 #include "backends/amd_tool/dialect.hpp"
-#include "backends/command_tool/verdict.hpp"
+#include "backends/shared/command_tool/verdict.hpp"
 #include "model/text.hpp"
 
 namespace hmn::amd_tool {

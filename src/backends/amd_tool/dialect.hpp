@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "backends/command_tool/description.hpp"
+#include "backends/shared/command_tool/description.hpp"
 #include "model/device.hpp"
 
 namespace hmn::amd_tool {

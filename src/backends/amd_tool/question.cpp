@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/amd_tool/answer.hpp"
 #include "backends/amd_tool/source.hpp"
-#include "backends/command_tool/verdict.hpp"
+#include "backends/shared/command_tool/verdict.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::amd_tool {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/amd_tool/answer.hpp"
-#include "backends/command_tool/source.hpp"
+#include "backends/shared/command_tool/source.hpp"
 
 namespace hmn::amd_tool {
 

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "backends/amdgpu/sysfs.hpp"
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "model/telemetry.hpp"
 
 namespace hmn::amdgpu {

@@ -6,7 +6,7 @@
 
 #include "backends/amdgpu/sysfs.hpp"
 #include "backends/drm/sensors.hpp"
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "model/error_number.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"

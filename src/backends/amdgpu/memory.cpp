@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backends/amdgpu/sysfs.hpp"
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 
 namespace hmn::amdgpu {
 namespace {

@@ -6,7 +6,7 @@
 #include "backends/amdgpu/gpu_metrics.hpp"
 #include "backends/amdgpu/sysfs.hpp"
 #include "backends/amdgpu/telemetry.hpp"
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 
 namespace hmn::amdgpu {
 namespace {

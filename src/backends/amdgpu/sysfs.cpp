@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "backends/amdgpu/telemetry.hpp"
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::amdgpu {

@@ -8,7 +8,7 @@
 #include "backends/amdgpu/sysfs.hpp"
 #include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 
 namespace hmn::amdgpu {
 namespace {

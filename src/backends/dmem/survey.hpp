@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "backends/backend.hpp"
 #include "platform/file.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::dmem {
 

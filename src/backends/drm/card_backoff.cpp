@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <string>
 
-#include "backends/idle/backoff.hpp"
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/idle/backoff.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::drm {

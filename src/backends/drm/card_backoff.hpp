@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/drm/driver.hpp"
-#include "backends/idle/backoff.hpp"
+#include "backends/shared/idle/backoff.hpp"
 
 namespace hmn::drm {
 

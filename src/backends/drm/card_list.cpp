@@ -6,7 +6,7 @@
 
 #include "backends/drm/discovery.hpp"
 #include "backends/drm/driver.hpp"
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "model/compose.hpp"
 #include "model/error_number.hpp"
 #include "model/pci_address.hpp"

@@ -5,7 +5,7 @@
 #include <array>
 #include <cerrno>
 
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "model/error_number.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"

@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "backends/backend.hpp"
 #include "backends/drm/card.hpp"
 #include "backends/drm/use.hpp"
 #include "model/compose.hpp"
 #include "model/failure.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::drm {
 

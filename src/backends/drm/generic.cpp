@@ -10,7 +10,7 @@
 #include "backends/drm/driver.hpp"
 #include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 

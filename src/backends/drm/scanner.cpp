@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "model/error_number.hpp"
 #include "model/scan.hpp"
 #include "platform/clock.hpp"

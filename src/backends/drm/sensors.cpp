@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <optional>
 
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "model/scale.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"

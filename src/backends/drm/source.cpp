@@ -5,10 +5,10 @@
 
 #include "backends/drm/discovery.hpp"
 #include "backends/drm/driver.hpp"
-#include "backends/source_list.hpp"
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "model/compose.hpp"
 #include "platform/clock.hpp"
+#include "source/registry.hpp"
 
 namespace hmn::drm {
 namespace {

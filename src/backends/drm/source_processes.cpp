@@ -8,7 +8,7 @@
 
 #include "backends/drm/driver.hpp"
 #include "backends/drm/source.hpp"
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "model/compose.hpp"
 #include "model/error_number.hpp"
 #include "platform/clock.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/dxgi/abi.hpp"
-#include "backends/wddm/counters.hpp"
+#include "backends/shared/wddm/counters.hpp"
 #include "platform/library.hpp"
 
 namespace hmn::dxgi {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "backends/wddm/counters.hpp"
+#include "backends/shared/wddm/counters.hpp"
 
 namespace hmn {
 

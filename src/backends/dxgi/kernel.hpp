@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "backends/wddm/counters.hpp"
+#include "backends/shared/wddm/counters.hpp"
 #include "model/pci_address.hpp"
 #include "platform/library.hpp"
 

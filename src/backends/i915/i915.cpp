@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/i915/i915.hpp"
 
-#include "backends/intel/driver.hpp"
+#include "backends/shared/intel/driver.hpp"
 
 namespace hmn::i915 {
 namespace {

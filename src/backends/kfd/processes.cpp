@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "model/error_number.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"

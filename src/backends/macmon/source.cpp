@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "backends/command_tool/verdict.hpp"
+#include "backends/shared/command_tool/verdict.hpp"
 #include "platform/clock.hpp"
 
 namespace hmn::macmon {

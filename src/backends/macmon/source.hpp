@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "backends/backend.hpp"
-#include "backends/command_tool/program.hpp"
 #include "backends/macmon/sample.hpp"
+#include "backends/shared/command_tool/program.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::macmon {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
-#include "backends/backend.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::metal {
 

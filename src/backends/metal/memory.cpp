@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/mach/facts.hpp"
 #include "backends/metal/fail.hpp"
 #include "backends/metal/source.hpp"
+#include "backends/shared/mach/facts.hpp"
 
 namespace hmn::metal {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/source_list.hpp"
+#include "source/registry.hpp"
 
 #include "backends/metal/source.hpp"
 

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <string_view>
 
-#include "backends/mach/facts.hpp"
 #include "backends/metal/fail.hpp"
 #include "backends/metal/source.hpp"
+#include "backends/shared/mach/facts.hpp"
 #include "platform/clock.hpp"
 
 namespace hmn::metal {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "backends/mach/facts.hpp"
 #include "backends/metal/fail.hpp"
+#include "backends/shared/mach/facts.hpp"
 #include "platform/process.hpp"
 
 namespace hmn::metal {

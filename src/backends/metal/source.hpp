@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "backends/backend.hpp"
-#include "backends/mach/kernel.hpp"
 #include "backends/metal/counters.hpp"
 #include "backends/metal/frameworks.hpp"
 #include "backends/metal/registry.hpp"
 #include "backends/metal/sensors.hpp"
 #include "backends/metal/values.hpp"
+#include "backends/shared/mach/kernel.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::metal {
 

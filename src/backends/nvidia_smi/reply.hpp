@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/command_tool/verdict.hpp"
 #include "backends/nvidia_smi/tool.hpp"
+#include "backends/shared/command_tool/verdict.hpp"
 #include "model/text.hpp"
 
 namespace hmn::nvidia_smi {

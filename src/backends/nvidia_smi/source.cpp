@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvidia_smi/source.hpp"
 
-#include "backends/source_list.hpp"
 #include "model/compose.hpp"
+#include "source/registry.hpp"
 
 namespace hmn::nvidia_smi {
 namespace {

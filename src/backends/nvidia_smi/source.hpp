@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "backends/command_tool/source.hpp"
 #include "backends/nvidia_smi/tool.hpp"
 #include "backends/nvidia_smi/values.hpp"
+#include "backends/shared/command_tool/source.hpp"
 
 namespace hmn::nvidia_smi {
 

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/command_tool/program.hpp"
 #include "backends/nvidia_smi/columns.hpp"
 #include "backends/nvidia_smi/rows.hpp"
+#include "backends/shared/command_tool/program.hpp"
 #include "model/function_ref.hpp"
 
 namespace hmn::nvidia_smi {

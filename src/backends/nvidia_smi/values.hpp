@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/command_tool/verdict.hpp"
 #include "backends/nvidia_smi/rows.hpp"
+#include "backends/shared/command_tool/verdict.hpp"
 #include "model/device.hpp"
 #include "model/function_ref.hpp"
 #include "model/metric.hpp"

@@ -8,12 +8,12 @@
 #include <optional>
 #include <type_traits>
 
-#include "backends/backend.hpp"
 #include "backends/nvml/abi.hpp"
 #include "backends/nvml/library.hpp"
 #include "backends/nvml/outputs.hpp"
 #include "model/failure.hpp"
 #include "platform/clock.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::nvml {
 

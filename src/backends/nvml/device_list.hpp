@@ -9,11 +9,11 @@
 #include <span>
 #include <vector>
 
-#include "backends/backend.hpp"
 #include "backends/nvml/call.hpp"
 #include "backends/nvml/known_device.hpp"
 #include "backends/nvml/session.hpp"
 #include "backends/nvml/sleep.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::nvml {
 

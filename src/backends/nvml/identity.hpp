@@ -6,10 +6,10 @@
 #include <optional>
 #include <string_view>
 
-#include "backends/backend.hpp"
 #include "backends/nvml/call.hpp"
 #include "backends/nvml/known_device.hpp"
 #include "backends/nvml/session.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::nvml {
 

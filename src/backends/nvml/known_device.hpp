@@ -27,7 +27,7 @@ struct memory_traits {
   bool address_translation = false;  // ATS
   bool chip_to_chip = false;
   bool off_bus = false;         // neither a PCI address nor a BAR1
-  bool system_on_chip = false;  // by backends/pci/nvidia_chip.hpp
+  bool system_on_chip = false;  // by backends/shared/pci/nvidia_chip.hpp
   bool virtual_gpu = false;     // the host may also refuse BAR1
   std::optional<std::uint32_t> numa_node;
   const char* unknown_mode_from = nullptr;  // the call that reports a mode which is not known

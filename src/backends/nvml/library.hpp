@@ -5,11 +5,11 @@
 #include <initializer_list>
 #include <string>
 
-#include "backends/backend.hpp"
 #include "backends/nvml/abi.hpp"
 #include "backends/nvml/functions.def"
 #include "model/failure.hpp"
 #include "platform/library.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::nvml {
 

@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <optional>
 
-#include "backends/backend.hpp"
 #include "backends/nvml/call.hpp"
 #include "backends/nvml/library.hpp"
 #include "model/text.hpp"
 #include "platform/library.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::nvml {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "backends/idle/backoff.hpp"
-#include "backends/pci/bus.hpp"
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/idle/backoff.hpp"
+#include "backends/shared/pci/bus.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "model/compose.hpp"
 #include "model/device.hpp"
 #include "platform/clock.hpp"

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "backends/backend.hpp"
 #include "backends/nvml/known_device.hpp"
-#include "backends/pci/known_vendors.hpp"
+#include "backends/shared/pci/known_vendors.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::nvml {
 

@@ -7,8 +7,8 @@
 #include "backends/nvml/processes.hpp"
 #include "backends/nvml/system.hpp"
 #include "backends/nvml/telemetry.hpp"
-#include "backends/source_list.hpp"
 #include "platform/clock.hpp"
+#include "source/registry.hpp"
 
 namespace hmn {
 

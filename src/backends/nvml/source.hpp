@@ -5,8 +5,6 @@
 #include <memory>
 #include <optional>
 
-#include "backends/backend.hpp"
-#include "backends/idle/backoff.hpp"
 #include "backends/nvml/device_list.hpp"
 #include "backends/nvml/fault_watch.hpp"
 #include "backends/nvml/metrics.hpp"
@@ -15,7 +13,9 @@
 #include "backends/nvml/processes.hpp"
 #include "backends/nvml/session.hpp"
 #include "backends/nvml/sleep.hpp"
+#include "backends/shared/idle/backoff.hpp"
 #include "model/function_ref.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::nvml {
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-#include "backends/backend.hpp"
 #include "backends/nvml/abi.hpp"
 #include "platform/library.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::nvml {
 

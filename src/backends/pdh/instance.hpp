@@ -11,7 +11,7 @@
 #include <optional>
 #include <string_view>
 
-#include "backends/wddm/counters.hpp"
+#include "backends/shared/wddm/counters.hpp"
 
 namespace hmn::pdh {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "backends/backend.hpp"
 #include "backends/simulated/machine_file.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::simulated {
 

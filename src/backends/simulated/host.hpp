@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "backends/backend.hpp"
 #include "backends/simulated/machine_file.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::simulated {
 

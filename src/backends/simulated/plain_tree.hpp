@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "backends/backend.hpp"
 #include "platform/recording.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::simulated {
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "backends/backend.hpp"
 #include "backends/simulated/scenario.hpp"
 #include "platform/recording.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::simulated {
 

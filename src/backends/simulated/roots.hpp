@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "backends/backend.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::simulated {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "backends/backend.hpp"
 #include "backends/simulated/neutral.hpp"
 #include "model/json_writer.hpp"
 #include "platform/mutex.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::simulated {
 

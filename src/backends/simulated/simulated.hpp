@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "backends/backend.hpp"
 #include "platform/recording.hpp"
+#include "source/interface.hpp"
 
 namespace hmn {
 

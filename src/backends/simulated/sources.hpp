@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "backends/source_list.hpp"
+#include "source/registry.hpp"
 
 namespace hmn::simulated {
 

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "backends/backend.hpp"
 #include "backends/simulated/scenario.hpp"
 #include "platform/recording.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::simulated {
 

@@ -3,7 +3,7 @@
 
 #include <cerrno>
 
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "model/error_number.hpp"
 #include "model/scan.hpp"
 

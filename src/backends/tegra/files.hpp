@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "backends/backend.hpp"
 #include "platform/file.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::tegra {
 

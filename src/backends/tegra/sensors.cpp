@@ -4,7 +4,7 @@
 #include <array>
 #include <cerrno>
 
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "backends/tegra/files.hpp"
 #include "model/compose.hpp"
 #include "model/scale.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/backend.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::tegra {
 

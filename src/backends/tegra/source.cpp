@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/source_list.hpp"
+#include "source/registry.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "backends/backend.hpp"
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "backends/tegra/files.hpp"
 #include "backends/tegra/nvmap.hpp"
 #include "backends/tegra/sensors.hpp"
 #include "platform/file.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::tegra {
 namespace {

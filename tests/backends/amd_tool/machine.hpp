@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/source_list.hpp"
 #include "fake_tree.hpp"
+#include "source/registry.hpp"
 
 namespace amd_test {
 

@@ -3,7 +3,7 @@
 // A command that no vendor has.
 #pragma once
 
-#include "backends/command_tool/description.hpp"
+#include "backends/shared/command_tool/description.hpp"
 
 namespace tool_test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/command_tool/verdict.hpp"
+#include "backends/shared/command_tool/verdict.hpp"
 
 #include <doctest/doctest.h>
 

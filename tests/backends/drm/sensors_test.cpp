@@ -7,7 +7,7 @@
 
 #include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "core/query.hpp"
 #include "machine.hpp"
 #include "platform/clock.hpp"

@@ -13,9 +13,9 @@
 
 #include "../amdgpu/cards.hpp"
 #include "../intel/cards.hpp"
-#include "backends/source_list.hpp"
 #include "faults.hpp"
 #include "measurements.hpp"
+#include "source/registry.hpp"
 
 using namespace hmn;
 using namespace drm_test;

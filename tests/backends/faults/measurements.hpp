@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "backends/backend.hpp"
 #include "machine.hpp"
+#include "source/interface.hpp"
 
 namespace faults_test {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "backends/i915/i915.hpp"
-#include "backends/intel/chip.hpp"
-#include "backends/intel/sysfs.hpp"
+#include "backends/shared/intel/chip.hpp"
+#include "backends/shared/intel/sysfs.hpp"
 #include "backends/xe/xe.hpp"
 #include "fake_tree.hpp"
 #include "platform/clock.hpp"

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "backends/source_list.hpp"
 #include "machine.hpp"
+#include "source/registry.hpp"
 
 using namespace hmn;
 using namespace smi_test;

@@ -7,8 +7,8 @@
 
 #include <utility>
 
-#include "backends/source_list.hpp"
 #include "core/query.hpp"
+#include "source/registry.hpp"
 
 namespace {
 

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/backend.hpp"
 #include "fake_tree.hpp"
 #include "platform/clock.hpp"
+#include "source/interface.hpp"
 
 // The controls of a fake driver (tests/fakes/nvml/fake_nvml.h), which stays loaded for its life.
 class fake_nvml {

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "backends/pci/nvidia_chip.hpp"
+#include "backends/shared/pci/nvidia_chip.hpp"
 #include "machine.hpp"
 #include "model/plausible.hpp"
 

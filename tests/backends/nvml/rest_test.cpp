@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Readings that follow each other fast keep no GPU awake that has nothing to do.
-#include "backends/idle/backoff.hpp"
+#include "backends/shared/idle/backoff.hpp"
 
 #include <doctest/doctest.h>
 

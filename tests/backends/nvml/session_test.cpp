@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "backends/nvml/abi.hpp"
-#include "backends/source_list.hpp"
 #include "machine.hpp"
+#include "source/registry.hpp"
 
 using namespace hmn;
 

@@ -2,8 +2,8 @@
 //
 // A sleeping GPU is never woken, and one that could sleep is not kept awake.
 #include "backends/nvml/sleep.hpp"
-#include "backends/idle/backoff.hpp"
-#include "backends/sysfs/attribute.hpp"
+#include "backends/shared/idle/backoff.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 
 #include <doctest/doctest.h>
 

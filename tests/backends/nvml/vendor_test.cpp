@@ -11,8 +11,8 @@
 
 #include "backends/nvml/abi.hpp"
 #include "backends/nvml/library.hpp"
-#include "backends/source_list.hpp"
 #include "fake_tree.hpp"
+#include "source/registry.hpp"
 
 using namespace hmn;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/pci/known_vendors.hpp"
+#include "backends/shared/pci/known_vendors.hpp"
 
 #include <doctest/doctest.h>
 

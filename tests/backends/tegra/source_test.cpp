@@ -5,9 +5,9 @@
 
 #include <optional>
 
-#include "backends/source_list.hpp"
 #include "fake_tree.hpp"
 #include "model/telemetry.hpp"
+#include "source/registry.hpp"
 
 using namespace hmn;
 namespace field = telemetry_field;

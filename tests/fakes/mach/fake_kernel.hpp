@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/mach/kernel.hpp"
+#include "backends/shared/mach/kernel.hpp"
 
 namespace hmn_fake {
 

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "backends/backend.hpp"
+#include "source/interface.hpp"
 
 using namespace hmn;
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "backends/mach/facts.hpp"
+#include "backends/shared/mach/facts.hpp"
 #include "model/error_number.hpp"
 #include "model/process_key.hpp"
 #include "model/scan.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "backends/mach/kernel.hpp"
+#include "backends/shared/mach/kernel.hpp"
 #include "model/usage.hpp"
 
 namespace hmn::macos {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
-#include "backends/backend.hpp"
-#include "backends/mach/kernel.hpp"
+#include "backends/shared/mach/kernel.hpp"
+#include "source/interface.hpp"
 
 namespace hmn::macos {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "backends/mach/facts.hpp"
+#include "backends/shared/mach/facts.hpp"
 #include "model/compose.hpp"
 #include "model/process_key.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "backends/mach/kernel.hpp"
+#include "backends/shared/mach/kernel.hpp"
 #include "model/failure.hpp"
 #include "model/host_memory.hpp"
 

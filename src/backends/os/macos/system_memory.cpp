@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "backends/mach/facts.hpp"
+#include "backends/shared/mach/facts.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::macos {

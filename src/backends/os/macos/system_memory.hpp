@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
-#include "backends/mach/kernel.hpp"
+#include "backends/shared/mach/kernel.hpp"
 #include "model/failure.hpp"
 #include "model/host_memory.hpp"
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/shared/sysfs/attribute.hpp"
+
+#include <cerrno>
+
+#include "model/error_number.hpp"
+#include "model/scan.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::sysfs {
+namespace {
+
+using line_buffer = std::array<char, 128>;
+
+std::string_view reason_of(int error) noexcept {
+  switch (error) {
+    case no_number:
+      return " holds no number";
+    case ENOENT:
+      return " is missing: not supported by this device or driver";
+    case EACCES:
+    case EPERM:
+      return " may not be read by this user";
+    case ENODEV:
+    case ENXIO:
+      return " is gone with its device";
+    case EMFILE:
+    case ENFILE:
+      return " cannot be opened: no file descriptor is left";
+    default:
+      return " cannot be read";
+  }
+}
+
+}  // namespace
+
+path_text::path_text(std::initializer_list<piece> parts) noexcept {
+  std::size_t length = 0;
+  for (const piece& p : parts) length += piece_text(p).view().size();
+  if (length < bytes_.size()) length_ = compose_in(bytes_, parts).size();
+  bytes_[length_] = '\0';
+}
+
+platform::errno_or<std::string_view> read_text(std::string_view folder, std::string_view name,
+                                               std::span<char> buffer) noexcept {
+  const path_text path{folder, "/", name};
+  const auto got = platform::read_small(path.c_str(), buffer);
+  return {{buffer.data(), got ? got.value : 0}, got.error};
+}
+
+platform::errno_or<std::string_view> read_line(std::string_view folder, std::string_view name,
+                                               std::span<char> buffer) noexcept {
+  const auto [whole, error] = read_text(folder, name, buffer);
+  return {scan::trim(whole.substr(0, whole.find_first_of(std::string_view("\r\n\0", 3)))), error};
+}
+
+platform::errno_or<std::uint64_t> read_number(std::string_view folder,
+                                              std::string_view name) noexcept {
+  const auto value = read_signed(folder, name);
+  const bool is_below_0 = value && value.value < 0;
+  return {static_cast<std::uint64_t>(value.value), is_below_0 ? no_number : value.error};
+}
+
+platform::errno_or<std::int64_t> read_signed(std::string_view folder,
+                                             std::string_view name) noexcept {
+  line_buffer buffer;
+  const auto line = read_line(folder, name, buffer);
+  if (!line) return {0, line.error};
+  const auto value = scan::number<std::int64_t>(line.value);
+  return {value.value_or(0), value ? 0 : no_number};
+}
+
+platform::errno_or<std::uint64_t> read_hex(std::string_view folder,
+                                           std::string_view name) noexcept {
+  line_buffer buffer;
+  const auto line = read_line(folder, name, buffer);
+  if (!line) return {0, line.error};
+  const auto value = scan::number(line.value.starts_with("0x") ? line.value.substr(2) : "", 16);
+  return {value.value_or(0), value ? 0 : no_number};
+}
+
+text<64> read_link_name(std::string_view folder, std::string_view name, int* error) noexcept {
+  const path_text path{folder, "/", name};
+  std::array<char, 512> target;
+  const auto got = platform::read_link(path.c_str(), target);
+  if (error != nullptr) *error = got.error;
+  const std::string_view whole(target.data(), got.value);
+  return text<64>(whole.substr(whole.rfind('/') + 1));
+}
+
+// "suspending" counts: a reading would resume it.
+bool says_asleep(std::string_view runtime_status) noexcept {
+  return runtime_status == "suspended" || runtime_status == "suspending";
+}
+
+platform::errno_or<bool> is_asleep(std::string_view device_folder) noexcept {
+  line_buffer buffer;
+  const auto line = read_line(device_folder, "power/runtime_status", buffer);
+  if (line.error == ENOENT || line.error == ENOTDIR) return {false, 0};
+  if (!line) return {false, line.error};
+  // Empty text means a failed read: files of sysfs are never empty.
+  return {says_asleep(line.value), line.value.empty() ? EIO : 0};
+}
+
+failure unreadable(source from, int error, std::string_view folder, std::string_view name) {
+  native_code native;
+  if (error != no_number) native = {native_domain::error_number, error};
+  return {error == no_number ? status::backend : status_of(error, status::unsupported),
+          from,
+          native,
+          {folder, "/", name, reason_of(error)},
+          error == no_number ? reason::not_understood : reason::unknown};
+}
+
+}  // namespace hmn::sysfs

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/shared/wddm/counters.hpp"
+
+#include <algorithm>
+
+namespace hmn::wddm {
+
+void segment_sum::add(std::optional<std::uint64_t> part) noexcept {
+  if (!part) {
+    lacks_ = true;
+    return;
+  }
+  std::uint64_t sum = 0;
+  const bool fits = !__builtin_add_overflow(bytes_.value_or(0), *part, &sum);
+  if (fits) bytes_ = sum;
+  lacks_ = lacks_ || !fits;
+}
+
+std::optional<double> adapter_load::busiest() const noexcept {
+  return *std::max_element(percent.begin(), percent.end());
+}
+
+}  // namespace hmn::wddm

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Interface of all measurement sources. A source depends on no other source, on core's policy or on
+// the C structs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/device.hpp"
+#include "model/diagnostic.hpp"
+#include "model/failure.hpp"
+#include "model/function_ref.hpp"
+#include "model/group_memory.hpp"
+#include "model/host_memory.hpp"
+#include "model/metric.hpp"
+#include "model/pool.hpp"
+#include "model/telemetry.hpp"
+#include "model/usage.hpp"
+#include "source/settings.hpp"
+
+namespace hmn {
+
+// One reading as seen by a source: its deadline, and where its diagnostics go.
+class reading {
+ public:
+  virtual ~reading() = default;
+
+  // Absolute, monotonic: honoured by sources that can bound their own waiting.
+  [[nodiscard]] virtual std::uint64_t deadline_ns() const noexcept = 0;
+  [[nodiscard]] virtual bool wants_trace() const noexcept = 0;
+  // False if diagnostics of this reading are discarded, so that they need not be built.
+  [[nodiscard]] virtual bool wants_diagnostics() const noexcept { return true; }
+  // Whether to leave out what a driver takes milliseconds for, for the reason not_yet: a later
+  // reading has it.
+  [[nodiscard]] virtual bool is_quick() const noexcept { return false; }
+  // Age up to which a source that runs a program gives its last answer again; 0: it runs it.
+  [[nodiscard]] virtual std::uint64_t max_age_ns() const noexcept { return 0; }
+  virtual void diagnose(const diagnostic& d) = 0;
+  // Called before calls for one of the `count` devices of a driver, by its index there. Such a call
+  // may never return: core then leaves the device out, and has the others read by a source of its
+  // own. False: it is left out now, and is not asked.
+  [[nodiscard]] virtual bool may_ask(std::uint32_t /*index*/, std::size_t /*count*/) noexcept {
+    return true;
+  }
+  // Called when the driver has answered: what core does with the answer delays no device.
+  virtual void answered() noexcept {}
+  // Passes the devices that a source of the same kind has numbered before; `listed`: last time.
+  using device_visitor = function_ref<void(const device& known, bool listed)>;
+  virtual void recall(device_visitor /*visit*/) const {}
+  // Corrects the state of a listed device: its values show another one than its identity did.
+  virtual void correct_state(slot /*number*/, hmn::state /*now*/) {}
+  // Wraps the opening of a vendor library, which has a deadline of its own.
+  virtual void opening() noexcept = 0;
+  virtual void opened() noexcept = 0;
+};
+
+struct source_state {
+  hmn::state state = hmn::state::unknown;
+  failure why;  // status::ok if it is working
+  text<96> version;
+};
+
+// Memory and processes of the host. Never blocks; thread-safe.
+class host_source {
+ public:
+  virtual ~host_source() = default;
+
+  [[nodiscard]] virtual source id() const noexcept = 0;
+  // `fields` are process_memory_field bits, never 0. Succeeds if at least one was read and drops
+  // the errors of the others: query one field alone to get its error.
+  virtual result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) = 0;
+  // `out` has the caller's pid.
+  virtual result<void> own_memory(std::uint32_t fields, process_memory& out) = 0;
+  // Takes no more than system calls, for frequent readings; false: ask own_memory().
+  virtual bool own_sizes(memory_sizes& out) noexcept {
+    static_cast<void>(out);
+    return false;
+  }
+  virtual result<void> system(system_memory& out) = 0;
+  // Fills those still unknown of: name, name_state, start_unix_ns, uid, host_resident.
+  virtual void describe(usage& row) = 0;
+  // Fills command and container, which cost more and are only needed by process lists.
+  virtual void describe_texts(usage& row) = 0;
+  // Does both for a list, the texts only where `recall` returns false.
+  virtual void describe_all(std::span<usage* const> rows, function_ref<bool(usage&)> recall) {
+    for (usage* const row : rows) {
+      describe(*row);
+      if (!recall(*row)) describe_texts(*row);
+    }
+  }
+  // Folders of the caller's control groups (v2), innermost first; none if they cannot be read.
+  virtual void own_groups(std::vector<std::string>& out) { static_cast<void>(out); }
+  // Returns "docker:1c8f…" for the path of a container's group, else nothing.
+  virtual void name_group(std::string_view path, std::string& out) {
+    static_cast<void>(path);
+    static_cast<void>(out);
+  }
+  // Device memory held by control groups. Some are missing on failure.
+  virtual result<void> groups(group_memory& out) {
+    static_cast<void>(out);
+    return {};
+  }
+  // Adds the system's limits to a device's pools, by PCI address, after the device's own sources
+  // have filled them.
+  virtual void limit(std::string_view pci_bus_id, pools& all) {
+    static_cast<void>(pci_bus_id);
+    static_cast<void>(all);
+  }
+  // Status of a source that extends this one; nothing if it is not here.
+  virtual std::optional<source_state> describe_source(source which) {
+    static_cast<void>(which);
+    return std::nullopt;
+  }
+};
+
+// Source of GPUs. A source overrides devices(), and of the others those for which it has something
+// to do. Called by one thread at a time, except what is constant: id, can_block and answers_for.
+class device_source {
+ public:
+  virtual ~device_source() = default;
+
+  [[nodiscard]] source id() const noexcept { return id_; }
+  [[nodiscard]] bool can_block() const noexcept { return calls_ == calls::may_block; }
+  // Whether it reports the status of this source: its own, and those of the drivers it contains.
+  [[nodiscard]] bool answers_for(source which) const noexcept {
+    return (answers_for_ & bit_of(which)) != 0;
+  }
+  [[nodiscard]] std::uint64_t all_answered_for() const noexcept { return answers_for_; }
+  // Whether the last call was skipped, so that a device can suspend: values of earlier readings
+  // remain, and are stale.
+  [[nodiscard]] bool rests() const noexcept { return rests_; }
+  // telemetry_field bits that it may have where the source before it lacks them; 0: it only
+  // replaces that source as a whole.
+  [[nodiscard]] std::uint32_t fills() const noexcept { return fills_; }
+  // When what the last call returned was read; 0: in that call.
+  [[nodiscard]] std::uint64_t taken_ns() const noexcept { return taken_ns_; }
+
+  // Checks for presence: cheap, wakes nothing, called on the caller's thread before a worker is
+  // started. A failure (no_source, with a sentence) is conclusive for this reading.
+  virtual result<void> probe() { return {}; }
+  // Opens what the other calls need, if it is not open. asleep: not opened, since a device would
+  // have to wake; devices() then still works, with identity only.
+  virtual result<void> prepare(reading&) {
+    result<void> present = probe();
+    settle(present);
+    return present;
+  }
+  // Appends every device in the driver's order; partitions follow their parent. A device that is
+  // gone is not listed, one that is left out (reading::may_ask) is.
+  virtual result<void> devices(std::vector<device>& out, reading& r) = 0;
+  virtual result<void> memory(slot, pools&, reading&) {
+    return not_reported("device memory is not reported by this source");
+  }
+  // `fields` are telemetry_field bits. Reports each missing one as a diagnostic; fails if all are
+  // missing.
+  virtual result<void> telemetry(slot, std::uint32_t /*fields*/, hmn::telemetry&, reading&) {
+    return not_reported("telemetry is not reported by this source");
+  }
+  // Appends metrics, each with its own source (model/metric.hpp): those that are no telemetry
+  // field, and each instance (every sensor, every clock) of those that are. `slow`: includes what
+  // takes more than a few milliseconds. Each failed metric is a diagnostic and affects no other; an
+  // empty list is no failure.
+  virtual result<void> metrics(slot, bool /*slow*/, std::vector<metric>&, reading&) { return {}; }
+  // Appends one row per process.
+  virtual result<void> processes(slot, std::vector<usage>&, reading&) {
+    return not_reported("per-process memory is not reported by this source");
+  }
+  // Usage of one process; `used` is absent with a diagnostic if its value is unknown. 0 means
+  // proven zero. `self`: pid is the caller's own, in the caller's PID namespace. By default a row
+  // of processes(), and never 0.
+  virtual result<void> process(slot number, std::uint32_t pid, bool /*self*/, usage& out,
+                               reading& r) {
+    std::vector<usage> rows;
+    if (result<void> ok = processes(number, rows, r); !ok) return ok;
+    for (usage& row : rows) {
+      if (row.pid != pid) continue;
+      out = std::move(row);
+      return {};
+    }
+    return failure{status::no_process, id_, {}, {"process ", pid, " is not listed on this device"}};
+  }
+
+  // Called at the end of each reading, within its deadline. Returns whether to close the source
+  // when idle, since one of its devices could suspend.
+  virtual bool finish(reading&) { return false; }
+  virtual void close() noexcept {}
+  // Makes another one of its kind, to query the other devices while a call of this one hangs: made
+  // on another thread, from what never changes. nullptr: no device can be left out.
+  [[nodiscard]] virtual std::unique_ptr<device_source> again(const settings&) const {
+    return nullptr;
+  }
+  // Status of a source that it answers for; by default the outcome that settle() was given.
+  [[nodiscard]] virtual source_state describe(source /*which*/) const { return condition_; }
+
+ protected:
+  // may_block: a call may hang in a driver, so that core makes it on a worker thread.
+  enum class calls { return_in_time, may_block };
+
+  device_source(source id, calls how) noexcept : id_(id), calls_(how), answers_for_(bit_of(id)) {
+    condition_.why = {status::empty, id, {}, {}};
+  }
+  void answer_for(std::uint64_t sources) noexcept { answers_for_ |= sources; }
+  void fill(std::uint32_t telemetry_fields) noexcept { fills_ = telemetry_fields; }
+  void settle(const result<void>& outcome) {
+    condition_.why = outcome ? failure{status::ok, id_, {}, {}} : outcome.why();
+    condition_.state = outcome ? state::ready : state::unknown;
+  }
+
+  source_state condition_;
+  bool rests_ = false;
+  std::uint64_t taken_ns_ = 0;
+
+ private:
+  [[nodiscard]] failure not_reported(const message_text& sentence) const {
+    return {status::unsupported, id_, {}, sentence};
+  }
+
+  source id_;
+  calls calls_;
+  std::uint64_t answers_for_;
+  std::uint32_t fills_ = 0;
+};
+
+// Keeps what all sources of a context read.
+class machine_recorder {
+ public:
+  virtual ~machine_recorder() = default;
+  // Stores the recording so far as a machine file, anonymized.
+  virtual result<void> text(std::string& out) const = 0;
+};
+
+}  // namespace hmn

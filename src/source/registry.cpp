@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "source/registry.hpp"
+
+#include <utility>
+
+#include "backends/dmem/dmem.hpp"
+#include "backends/dxgi/dxgi.hpp"
+#include "backends/os/os.hpp"
+#include "backends/pdh/pdh.hpp"
+#if HMN_WITH_SIMULATED
+#include "backends/simulated/sources.hpp"
+#endif
+
+namespace hmn {
+
+namespace {
+
+enum class made { device, program, drivers };
+
+[[maybe_unused]] bool is_wanted(source id, made when, const settings& s) noexcept {
+  if (when == made::drivers) return true;
+  return s.is_on(id) && (when == made::device || !s.no_subprocess);
+}
+
+std::unique_ptr<host_source> make_host(const settings& s) {
+  auto host = make_os(s);
+  if constexpr (HMN_WITH_DMEM != 0) {
+    if (s.is_on(source::dmem)) return make_dmem(std::move(host));
+  }
+  return host;
+}
+
+[[maybe_unused]] void add(source_list& list, listed_source made) {
+  if (made.device) list.devices.push_back(std::move(made));
+}
+
+source_list make_real(const settings& s) {
+  source_list list;
+  list.host = make_host(s);
+#define HMN_ADD(name, with, when, fallback_for)   \
+  if constexpr (HMN_WITH_##with != 0) {           \
+    if (is_wanted(source::name, made::when, s)) { \
+      add(list, {make_##name(s), fallback_for});  \
+    }                                             \
+  }
+  HMN_DEVICE_SOURCES(HMN_ADD)
+#undef HMN_ADD
+  return list;
+}
+
+#define HMN_BUILT(name, with, ...) | (HMN_WITH_##with != 0 ? bit_of(source::name) : 0)
+constexpr std::uint64_t compiled_in =
+    bit_of(source::os) HMN_DEVICE_SOURCES(HMN_BUILT) HMN_OTHER_SOURCES(HMN_BUILT);
+#undef HMN_BUILT
+
+}  // namespace
+
+// The adapters, with the counters that count for them.
+std::unique_ptr<device_source> make_dxgi(const settings& s) {
+  static_cast<void>(s);
+  if constexpr (HMN_WITH_DXGI != 0) {
+    std::unique_ptr<wddm::counters> counters;
+    if constexpr (HMN_WITH_PDH != 0) {
+      if (s.is_on(source::pdh)) counters = make_pdh();
+    }
+    return make_dxgi(std::move(counters));
+  }
+  return nullptr;
+}
+
+source_list make_sources(const settings& s) {
+#if HMN_WITH_SIMULATED
+  const bool simulates = !s.simulation_path.empty() && s.is_on(source::simulated);
+  if (simulates || s.record) return simulated::make_sources(s, {make_real, make_os});
+#endif
+  return make_real(s);
+}
+
+bool is_available(source s) noexcept {
+  return (compiled_in & bit_of(s)) != 0;
+}
+
+result<void> require(source s) {
+  if (is_available(s)) return {};
+  return failure{status::unsupported, s, {}, "this library was built without it"};
+}
+
+}  // namespace hmn

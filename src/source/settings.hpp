@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "model/failure.hpp"
+
+namespace hmn {
+
+// Configuration of a context; constant after the first reading.
+struct settings {
+  std::string proc_root = "/proc";
+  std::string sys_root = "/sys";
+  std::string dev_root;         // empty: "/dev" for the default sysfs tree, none for another
+  std::string cgroup_root;      // empty: from mountinfo
+  std::string nvml_path;        // empty: by soname through the dynamic loader
+  std::string nvidia_smi_path;  // empty: in the known folders; likewise the next three
+  std::string rocm_smi_path;
+  std::string amd_smi_path;
+  std::string macmon_path;
+  std::string simulation_path;  // empty: off
+  std::uint64_t sources_off = 0;
+  std::uint64_t idle_close_ns = 2'000'000'000;
+  std::uint64_t rescan_ns = 2'000'000'000;  // interval in which all processes are scanned
+  std::uint32_t rescan_percent = 2;         // of a core, at most, for that
+  bool no_subprocess = false;
+  bool wake_devices = false;
+  bool no_threads = false;
+  bool trace = false;
+  bool record = false;
+  // What a source of the context has read for all (backends/shared/pci/known_vendors.hpp).
+  std::shared_ptr<std::atomic<std::uint64_t>> on_bus =
+      std::make_shared<std::atomic<std::uint64_t>>(0);
+
+  [[nodiscard]] bool is_on(source id) const noexcept {
+    return (sources_off >> static_cast<unsigned>(id) & 1U) == 0;
+  }
+};
+
+}  // namespace hmn

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/amdgpu/gpu_metrics.hpp"
-#include "backends/amdgpu/identity.hpp"
+#include "backends/amdgpu/amdgpu.hpp"
 #include "backends/amdgpu/sysfs.hpp"
 #include "fuzz.hpp"
 #include "model/telemetry.hpp"

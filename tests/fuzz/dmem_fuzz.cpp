@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/dmem/regions.hpp"
+#include "backends/dmem/survey.hpp"
 #include "fuzz.hpp"
 
 using namespace hmn;

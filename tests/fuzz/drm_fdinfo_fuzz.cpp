@@ -2,8 +2,7 @@
 #include "backends/drm/fdinfo.hpp"
 
 #include "backends/drm/discovery.hpp"
-#include "backends/drm/pcie.hpp"
-#include "backends/drm/use.hpp"
+#include "backends/drm/sensors.hpp"
 #include "fuzz.hpp"
 
 using namespace hmn;

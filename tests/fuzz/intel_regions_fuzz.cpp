@@ -3,7 +3,7 @@
 
 #include "backends/i915/i915.hpp"
 #include "backends/shared/intel/chip.hpp"
-#include "backends/shared/intel/sysfs.hpp"
+#include "backends/shared/intel/driver.hpp"
 #include "backends/xe/xe.hpp"
 #include "fuzz.hpp"
 

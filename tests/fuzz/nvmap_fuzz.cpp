@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/tegra/nvmap.hpp"
-
 #include "backends/tegra/files.hpp"
-#include "backends/tegra/sensors.hpp"
+
 #include "fuzz.hpp"
 
 using namespace hmn::tegra;

@@ -25,7 +25,7 @@ REGISTRY = "source/registry.cpp"  # makes the sources
 COMPILED_IN = "source/registry.hpp"
 
 # Drivers of their own folders that stand in the room of the DRM drivers, and what they share.
-DRM_LIST = "backends/drm/drivers.cpp"
+DRM_LIST = "backends/drm/driver.cpp"
 GUESTS = {"amdgpu": {"drm"}, "kfd": {"drm"}, "intel": {"drm"}, "i915": {"drm", "intel"}, "xe": {"drm", "intel"}}
 
 # What sources of the same kind have in common: a room of its own, and who may look into it.
@@ -46,7 +46,7 @@ def part_of(path):
 
 
 def backend_of(path):
-    """"nvml" of backends/nvml/symbols.hpp, "pci" of backends/shared/pci/bus.hpp; None of cli/units.hpp."""
+    """"nvml" of backends/nvml/symbols.hpp, "pci" of backends/shared/pci/pci.hpp; None of cli/units.hpp."""
     parts = [part for part in pathlib.PurePath(path).parts if part != "shared"]
     return parts[1] if len(parts) > 2 else None
 
@@ -139,10 +139,10 @@ CLEAN = {
     "src/platform/windows/system.hpp": "",
     "src/cli/system/windows/child.cpp": '#include <windows.h>\n#include "platform/windows/system.hpp"\n',
     "src/backends/drm/driver.hpp": "",
-    "src/backends/drm/drivers.cpp": '#include "backends/xe/xe.hpp"\n',
+    "src/backends/drm/driver.cpp": '#include "backends/xe/xe.hpp"\n',
     "src/backends/xe/xe.hpp": '#include "backends/drm/driver.hpp"\n',
-    "src/backends/shared/pci/bus.hpp": "",
-    "src/backends/nvml/sleep.cpp": '#include "backends/shared/pci/bus.hpp"\n',
+    "src/backends/shared/pci/pci.hpp": "",
+    "src/backends/nvml/device.cpp": '#include "backends/shared/pci/pci.hpp"\n',
     "src/source/registry.hpp": "",
     "src/source/registry.cpp": '#include "backends/nvml/nvml.hpp"\n',
     "src/core/context.hpp": '#include "source/registry.hpp"\n',
@@ -183,7 +183,7 @@ PLANTED = [
     ({"src/backends/nvml/x.cpp": '#include "../os/os.hpp"\n'}, "backends may not include"),
     ({"src/backends/drm/x.cpp": '#include "backends/xe/xe.hpp"\n'}, "backends may not include"),
     ({"src/backends/nvml/x.cpp": '#include "backends/drm/driver.hpp"\n'}, "backends may not include"),
-    ({"src/backends/xe/x.cpp": '#include "backends/shared/pci/bus.hpp"\n'}, "backends may not include"),
+    ({"src/backends/xe/x.cpp": '#include "backends/shared/pci/pci.hpp"\n'}, "backends may not include"),
     ({"src/backends/nvml/x.cpp": "#include <core/plain.hpp>\n"}, "backends may not include"),
     ({"src/backends/nvml/x.cpp": '#include "hypomnesis.h"\n'}, "backends may not include"),
     ({"src/api/x.cpp": "#include <hypomnesis.hpp>\n"}, "api may not include hypomnesis.hpp"),

@@ -1,16 +1,120 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
-#include "backends/amd_tool/dialect.hpp"
+#include "backends/shared/command_tool/command_source.hpp"
+#include "model/device.hpp"
 #include "model/failure.hpp"
 #include "model/json.hpp"
 #include "model/text.hpp"
 
 namespace hmn::amd_tool {
+
+// Command lines of one of the two tools, and the keys under which its versions print each value.
+
+enum class field : std::uint8_t {
+  name,
+  unique_id,
+  bus,
+  pci_device,
+  driver,
+  vram_total,
+  vram_used,
+  visible_total,
+  visible_used,
+  host_total,
+  host_used,
+  gpu_busy,
+  memory_busy,
+  media_busy,
+  edge,
+  hotspot,
+  memory_temperature,
+  edge_limit,
+  hotspot_limit,
+  memory_limit,
+  edge_shutdown,
+  hotspot_shutdown,
+  memory_shutdown,
+  average_power,
+  package_power,
+  power_limit,
+  lowest_power_limit,
+  highest_power_limit,
+  energy,
+  core_clock,
+  memory_clock,
+  soc_clock,
+  fabric_clock,
+  video_clock,
+  highest_core_clock,
+  highest_memory_clock,
+  core_voltage,
+  soc_voltage,
+  memory_voltage,
+  fan_percent,
+  fan_rpm,
+  pcie_link,
+  throttle,
+  count,
+};
+
+enum class form : std::uint8_t {
+  text,
+  hexadecimal,
+  link,      // "1 (16.0GT/s x16)"
+  throttle,  // "UNTHROTTLED"
+  bytes,     // a number with a unit, like all that follow
+  percent,
+  celsius,
+  watts,
+  joules,
+  megahertz,
+  volts,
+  rpm,
+};
+
+// `path`: keys from the card inwards, lower case, without the unit in brackets. Of several rows for
+// a field the first that has a value is used.
+struct row {
+  field what;
+  form as;
+  std::string_view path;
+};
+
+// Each question is the words of a command line.
+struct dialect {
+  command_tool::description tool;
+  std::span<const row> rows;
+  std::string_view identity;   // run once; empty: part of `figures`
+  std::string_view readings;   // run in each reading
+  std::string_view plain;      // replacement if the tool rejects an option of `figures`
+  std::string_view processes;  // empty: part of `figures`
+  bool may_scale_kib_by_1000;  // in what it prints as bytes of a process
+};
+
+extern const dialect rocm_smi;
+extern const dialect amd_smi;
+
+inline constexpr std::string_view folders[] = {"/usr/bin/", "/opt/rocm/bin/"};
+
+// Builds the description of both tools, which differ by name only.
+constexpr command_tool::description describe(source from, std::string_view name,
+                                             std::string_view absent) {
+  return {.fail = {from},
+          .name = name,
+          .gpu = "an AMD GPU",
+          .vendor = vendor::amd,
+          .driver = "amdgpu",
+          .folders = folders,
+          .absent = absent,
+          .is_known_by_place = true};
+}
 
 // Value of a card's key. Kept small: there are many, and most are empty.
 struct field_amount {

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "backends/amd_tool/amount.hpp"
-#include "backends/amd_tool/dialect.hpp"
-#include "backends/shared/command_tool/verdict.hpp"
+#include "backends/shared/command_tool/command_source.hpp"
 #include "model/text.hpp"
 
 namespace hmn::amd_tool {

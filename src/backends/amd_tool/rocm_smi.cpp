@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/amd_tool/source.hpp"
+#include "backends/amd_tool/amd_tool_source.hpp"
 #include "source/registry.hpp"
 
 namespace hmn::amd_tool {

@@ -1,9 +1,52 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
+#include <string_view>
 
-#include "backends/drm/compute.hpp"
+#include "backends/drm/driver.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::amdgpu {
+
+// Identity of a card, from files that the kernel keeps in memory: nothing here wakes it.
+
+// amdgpu.ids of libdrm: "744C,\tC8,\tAMD Radeon RX 7900 XTX", by PCI device id and revision.
+
+// Pure. Returns "" if the table has no such card.
+std::string_view find_marketing_name(std::string_view table, std::uint32_t device,
+                                     std::uint32_t revision) noexcept;
+
+// Reads the table installed by libdrm, if any.
+std::string read_marketing_name(std::uint32_t device, std::uint32_t revision);
+
+// Formats "946d7e1ef9b172dd" as ROCm's GPU-946d7e1ef9b172dd; empty for a card without an id.
+text<96> uuid_of(std::string_view unique_id) noexcept;
+
+// Decides by sensors: some exist on APUs only (vddnb), others on discrete cards only (critical
+// temperature). Unknown where neither exists; an error where one could not be read.
+platform::errno_or<device_kind> kind_of_card(std::string_view device_folder);
+
+// Name may be "". Returns 0, or errno if it cannot be read now.
+int read_name(const drm::card& c, text<256>& name);
+
+// Returns the card of which `part` is a partition; nullptr if it is not here.
+const drm::card* whole_of(const drm::compute_node& part, std::span<const drm::card> all) noexcept;
+
+// Returns the name of KFD's gfx_target_version as the compiler writes it, "gfx90a"; empty for 0.
+text<32> architecture_of(std::uint32_t gfx_target) noexcept;
+
+// Fills uuid, driver version and NUMA node.
+void fill_identity(drm::visit& v, device& who);
+
+// Reads mem_info_* of a whole card: VRAM, the part of it that the host can address, and GTT. The
+// kernel's counters wake nothing; a sleeping card has its totals only.
+result<void> read_memory(drm::visit& v, device_kind kind, pools& out);
+
+}  // namespace hmn::amdgpu
 
 namespace hmn {
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/amdgpu/sysfs.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <type_traits>
 
 #include "backends/amdgpu/telemetry.hpp"
 #include "backends/shared/sysfs/attribute.hpp"
 #include "model/scan.hpp"
+#include "model/telemetry.hpp"
 
 namespace hmn::amdgpu {
 
@@ -39,6 +42,58 @@ namespace {
 std::optional<std::uint32_t> megahertz_of(std::string_view word) noexcept {
   if (!word.ends_with("Mhz") && !word.ends_with("MHz")) return std::nullopt;
   return scan::number<std::uint32_t>(word.substr(0, word.size() - 3));
+}
+
+// Offsets of the fields of a format; 0: no such field. `size`: up to the end of the last one.
+struct layout {
+  std::uint8_t format;
+  std::uint8_t content;
+  std::uint16_t size;
+  std::uint8_t throttle;   // u64, independent of the card
+  std::uint8_t regulator;  // u16 each, Celsius
+  std::uint8_t regulators;
+  std::uint8_t media;       // u16
+  std::uint8_t media_unit;  // parts of a percent; 0: percent or hundredths, by firmware
+  std::uint8_t energy;      // u64, of 2^-16 J
+};
+// Unit of energy differs by card in formats 1.1 to 1.3. Formats from 1.6 and 3.0 accumulate the
+// time of throttling, and do not report whether the card throttles now. 1.9 has no fixed layout.
+constexpr layout layouts[] = {
+    {1, 1, 96, 0, 10, 3, 20, 1, 0},    {1, 2, 104, 0, 10, 3, 20, 1, 0},
+    {1, 3, 120, 112, 10, 3, 20, 1, 0}, {1, 4, 32, 0, 8, 1, 0, 0, 24},
+    {1, 5, 96, 0, 8, 1, 0, 0, 88},     {1, 6, 24, 0, 8, 1, 0, 0, 16},
+    {1, 7, 32, 0, 8, 1, 0, 0, 24},     {1, 8, 32, 0, 8, 1, 0, 0, 24},
+    {2, 1, 120, 0, 0, 0, 30, 0, 0},    {2, 2, 128, 120, 0, 0, 30, 0, 0},
+    {2, 3, 128, 120, 0, 0, 30, 0, 0},  {2, 4, 128, 120, 0, 0, 30, 100, 0},
+    {3, 0, 46, 0, 0, 0, 44, 0, 0},
+};
+
+// Reads little endian; returns nothing if all bits are set.
+template <class T>
+std::optional<T> field_at(std::string_view bytes, std::size_t at) noexcept {
+  T value = 0;
+  for (std::size_t i = sizeof(T); i-- > 0;) {
+    value = static_cast<T>(std::uint64_t{value} << 8 | static_cast<unsigned char>(bytes[at + i]));
+  }
+  return static_cast<T>(~value) == 0 ? std::nullopt : std::optional(value);
+}
+
+void fill(std::string_view bytes, const layout& l, gpu_metrics& out) noexcept {
+  if (l.throttle != 0) out.throttle = field_at<std::uint64_t>(bytes, l.throttle);
+  for (unsigned i = 0; i < l.regulators; ++i) {
+    const auto hot = field_at<std::uint16_t>(bytes, l.regulator + 2U * i);
+    if (!hot || *hot == 0) continue;  // no sensor
+    out.regulator_celsius = std::max<std::uint32_t>(out.regulator_celsius.value_or(0), *hot);
+  }
+  if (l.media != 0) {
+    const auto busy = field_at<std::uint16_t>(bytes, l.media);
+    out.is_media_ambiguous = busy && l.media_unit == 0 && *busy != 0;
+    const double unit = std::max<unsigned>(l.media_unit, 1);
+    if (busy && !out.is_media_ambiguous) out.media_percent = *busy / unit;
+  }
+  if (l.energy == 0) return;
+  const auto energy = field_at<std::uint64_t>(bytes, l.energy);
+  if (energy && *energy != 0) out.energy_joules = static_cast<double>(*energy) / 65536;
 }
 
 }  // namespace
@@ -92,6 +147,56 @@ error_counts parse_error_counts(std::string_view text) noexcept {
     if (key == "ue" && !out.uncorrected) out.uncorrected = count;
   }
   return out;
+}
+
+std::uint32_t throttle_of(std::uint64_t status) noexcept {
+  struct part {
+    std::uint64_t bits;
+    std::uint32_t is;
+  };
+  constexpr std::uint64_t prochot = std::uint64_t{3} << 46;
+  constexpr std::uint64_t thermal = (std::uint64_t{0xffff} << 32) & ~prochot;
+  constexpr std::uint64_t limits = 0x00ff00ff;  // power, and current
+  constexpr part parts[] = {{limits, throttle::power},
+                            {thermal, throttle::thermal},
+                            {prochot, throttle::hardware},
+                            {~(limits | thermal | prochot), throttle::other}};
+  std::uint32_t out = 0;
+  for (const part& p : parts) {
+    if ((status & p.bits) != 0) out |= p.is;
+  }
+  return out;
+}
+
+std::optional<gpu_metrics> parse_gpu_metrics(std::string_view bytes) noexcept {
+  if (bytes.size() < 4) return std::nullopt;
+  const auto size = field_at<std::uint16_t>(bytes, 0);
+  if (!size || *size > bytes.size()) return std::nullopt;
+  gpu_metrics out;
+  out.format = static_cast<std::uint8_t>(bytes[2]);
+  out.content = static_cast<std::uint8_t>(bytes[3]);
+  for (const layout& l : layouts) {
+    if (l.format != out.format || l.content != out.content || *size < l.size) continue;
+    fill(bytes, l, out);
+    return out;
+  }
+  return std::nullopt;
+}
+
+platform::errno_or<gpu_metrics> read_gpu_metrics(std::string_view device_folder) noexcept {
+  std::array<char, 4096> bytes;
+  const auto text = sysfs::read_text(device_folder, "gpu_metrics", bytes);
+  if (!text) return {{}, text.error};
+  const auto all = parse_gpu_metrics(text.value);
+  return {all.value_or(gpu_metrics{}), all ? 0 : sysfs::no_number};
+}
+
+failure unread_metrics(int error, std::string_view device_folder) {
+  if (error != sysfs::no_number) return unread(error, device_folder, "gpu_metrics");
+  return with_reason(
+      reason::not_understood,
+      fail(status::unsupported,
+           {device_folder, "/gpu_metrics is cut, or in a format that is not known"}));
 }
 
 }  // namespace hmn::amdgpu

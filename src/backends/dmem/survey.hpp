@@ -1,12 +1,33 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
+#include "model/pool.hpp"
 #include "platform/file.hpp"
 #include "source/interface.hpp"
 
 namespace hmn::dmem {
+
+// Parses a line of dmem.max or dmem.current: "drm/0000:03:00.0/vram0 8514437120".
+struct region {
+  std::string_view device;
+  std::string_view name;
+  bool is_unlimited = false;
+  std::uint64_t bytes = 0;
+};
+
+// All functions are pure.
+std::optional<region> parse_region(std::string_view line) noexcept;
+pool_kind kind_of(std::string_view region_name) noexcept;  // main: no pool
+
+// Sum of a device's regions of one kind; nothing if there is none, one has no limit, or a line is
+// malformed.
+std::optional<std::uint64_t> sum_of(std::string_view text, std::string_view pci_bus_id,
+                                    pool_kind kind) noexcept;
 
 // Whether the controller is enabled for this group's children.
 platform::errno_or<bool> is_divided(const std::string& group);

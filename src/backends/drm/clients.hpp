@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "backends/drm/card.hpp"
 #include "backends/drm/driver.hpp"
-#include "backends/drm/use.hpp"
+#include "backends/drm/fdinfo.hpp"
 #include "model/function_ref.hpp"
+#include "model/metric.hpp"
 
 namespace hmn::drm {
 
@@ -138,5 +138,32 @@ class load_sum {
 
 // Leaves `out` empty if there is nothing to compare.
 void loads_of(const client_list& now, const client_list& before, slot card, load_sum& out);
+
+// Engines of a card by class, from fdinfo of all clients: load, number, and a busy time that only
+// grows, though clients end and their counters vanish.
+
+class engine_totals {
+ public:
+  // Saves the gain from `before` to `now`, before `before` is dropped. `loads` is overwritten.
+  void keep(const client_list& now, const client_list& before, std::span<const card> cards,
+            load_sum& loads);
+  void forget() noexcept { kept_.clear(); }
+
+  // `load` is since `before`.
+  void write(const client_list& before, const card& of, const card_load& load,
+             std::vector<metric>& out);
+
+ private:
+  struct total {
+    slot card = 0;
+    std::uint32_t engine = 0;
+    std::uint64_t busy_ns = 0;
+  };
+
+  // Returns the total, created from what the clients had used by then if it is new.
+  total& until(const client_list& then, slot card, std::uint32_t engine);
+
+  std::vector<total> kept_;
+};
 
 }  // namespace hmn::drm

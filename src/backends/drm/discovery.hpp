@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/drm/card.hpp"
+#include "backends/drm/driver.hpp"
 #include "model/failure.hpp"
 
 namespace hmn::drm {

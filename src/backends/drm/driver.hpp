@@ -15,13 +15,56 @@
 #include <utility>
 #include <vector>
 
-#include "backends/drm/card.hpp"
-#include "backends/drm/use.hpp"
+#include "backends/drm/fdinfo.hpp"
 #include "model/compose.hpp"
+#include "model/device.hpp"
 #include "model/failure.hpp"
+#include "model/text.hpp"
 #include "source/interface.hpp"
 
 namespace hmn::drm {
+
+class driver;
+
+// Character device of the DRM subsystem: card0, renderD128, accel0.
+struct node {
+  enum class kind { card, render, accel };
+
+  kind what = kind::card;
+  text<24> name;
+  std::uint32_t number = 0;  // digits of its name
+  std::uint32_t major = 0;   // 0: unknown
+  std::uint32_t minor = 0;
+};
+
+// Device with a render or an accel node, as listed by sysfs. Kept plain, so that copies are cheap.
+struct card {
+  slot number = 0;
+  text<512> folder;      // its folder in sysfs, without a trailing slash
+  text<64> driver_name;  // bound driver
+  text<32> bus;          // pci, platform, virtio …
+  text<32> pci_bus_id;   // empty: not on PCI
+  std::uint32_t vendor = vendor::unknown;
+  std::optional<std::uint32_t> pci_device;
+  std::optional<std::uint32_t> pci_subsystem;
+  std::array<node, 8> nodes_;
+  std::uint32_t node_count = 0;
+  drm::driver* by = nullptr;   // reads the card; null: left to another source
+  bool is_here = false;        // listed in the last scan
+  bool has_node = false;       // a node exists in /dev, or there is no /dev
+  bool is_asleep = false;      // runtime suspended at this reading
+  bool is_resting = false;     // skipped in this reading, so that it can suspend
+  int state_error = 0;         // why the state is unknown: it then counts as suspended
+  bool counts_engines = true;  // false: engine times in fdinfo do not advance
+
+  [[nodiscard]] std::span<const node> nodes() const noexcept { return {nodes_.data(), node_count}; }
+  [[nodiscard]] const node* find(node::kind what) const noexcept {
+    for (const node& n : nodes()) {
+      if (n.what == what) return &n;
+    }
+    return nullptr;
+  }
+};
 
 // Minimum total usage of all clients of a card: each client once, and of shared memory only the
 // largest value, since each client may hold the same buffers.
@@ -184,5 +227,34 @@ inline failure needs_two_readings(const card& c) {
       reason::not_yet,
       fail_by(c)(status::unsupported, "load is the difference of two readings: read again"));
 }
+
+// Interface of AMD's compute driver (KFD) to the driver of the same cards: which of its GPUs is
+// which card or partition, and usage of compute processes.
+
+// GPU, or a partition of one.
+struct compute_node {
+  std::uint32_t gpu_id = 0;  // KFD's id, never 0
+  std::uint32_t render_minor = 0;
+  std::uint32_t domain = 0;
+  std::uint32_t location = 0;    // bus, device and function; for a partition also its number
+  std::uint32_t gfx_target = 0;  // 10000 * major + 100 * minor + stepping; 0: unknown
+  std::optional<std::uint64_t> memory;
+};
+
+class compute_driver {
+ public:
+  virtual ~compute_driver() = default;
+
+  [[nodiscard]] virtual source from() const noexcept = 0;
+  [[nodiscard]] virtual source_state describe() const = 0;
+  // Current list. Wakes nothing.
+  virtual std::span<const compute_node> nodes() = 0;
+  // Whether some could not be read, which may be temporary.
+  [[nodiscard]] virtual bool is_in_doubt() const noexcept = 0;
+  // Adds usage of one GPU to `rows`: new rows, or values of existing ones. `pid`: this process
+  // only; 0: all. Fails where some could not be read. Wakes nothing.
+  virtual result<void> add_rows(visit& v, std::uint32_t gpu_id, std::uint32_t pid,
+                                std::vector<usage>& rows) = 0;
+};
 
 }  // namespace hmn::drm

@@ -8,7 +8,6 @@
 
 #include "backends/drm/discovery.hpp"
 #include "backends/drm/driver.hpp"
-#include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
 #include "backends/shared/sysfs/attribute.hpp"
 #include "model/scan.hpp"

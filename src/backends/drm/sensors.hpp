@@ -85,4 +85,17 @@ void take_load(visit& v, sensors& s, hmn::telemetry& out);
 // Rounds; a value outside of the type is its maximum, which no limit allows.
 std::optional<std::uint32_t> whole(std::optional<double> value) noexcept;
 
+// Pure. Parses "16.0 GT/s PCIe" as generation 4.
+std::optional<std::uint32_t> generation_of(std::string_view link_speed) noexcept;
+
+// Reads <device>/current_link_speed; may wake a sleeping card.
+std::optional<std::uint32_t> read_generation(std::string_view device_folder,
+                                             int* error = nullptr) noexcept;
+// Reads <device>/current_link_width; 0 lanes, reported if there is no link, is absent.
+std::optional<std::uint32_t> read_width(std::string_view device_folder,
+                                        int* error = nullptr) noexcept;
+
+// Adds both to telemetry, if wanted.
+void take_link(std::string_view device_folder, sensors& s, hmn::telemetry& out);
+
 }  // namespace hmn::drm

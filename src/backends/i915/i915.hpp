@@ -7,7 +7,7 @@
 #include <span>
 
 #include "backends/drm/driver.hpp"
-#include "backends/shared/intel/regions.hpp"
+#include "backends/shared/intel/memory.hpp"
 
 namespace hmn::i915 {
 

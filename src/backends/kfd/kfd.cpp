@@ -1,14 +1,62 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/kfd/kfd.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 
-#include "backends/kfd/processes.hpp"
-#include "backends/kfd/topology.hpp"
+#include "backends/shared/sysfs/attribute.hpp"
 #include "model/error_number.hpp"
+#include "model/scan.hpp"
+#include "platform/file.hpp"
+#include "procfs/process.hpp"
+#include "procfs/tree.hpp"
 
 namespace hmn::kfd {
 namespace {
+
+using sysfs::path_text;
+
+std::optional<std::uint32_t> small(std::optional<std::uint64_t> value) noexcept {
+  if (!value || *value > UINT32_MAX) return std::nullopt;
+  return static_cast<std::uint32_t>(*value);
+}
+
+// A node's properties take about 800 bytes.
+using file_buffer = std::array<char, 4096>;
+
+std::optional<std::uint64_t> memory_of(std::string_view node) {
+  const path_text banks{node, "/mem_banks"};
+  std::optional<std::uint64_t> sum;
+  (void)platform::for_each_entry(banks.c_str(), [&](std::string_view name) {
+    const path_text bank{banks.view(), "/", name};
+    file_buffer buffer;
+    const auto size = parse_bank(sysfs::read_text(bank.view(), "properties", buffer).value);
+    if (size) sum = scan::sum(sum.value_or(0), *size);
+    return true;
+  });
+  return sum;
+}
+
+using sysfs::path_text;
+
+// kthreadd is process 2 in the initial namespace only.
+bool has_kernel_threads(std::string_view proc_root) {
+  std::array<char, 512> text;
+  return procfs::is_kernel_thread(sysfs::read_text(proc_root, "2/stat", text).value);
+}
+
+bool has_queue(std::string_view process, std::uint32_t gpu_id) {
+  const path_text queues{process, "/queues"};
+  bool found = false;
+  (void)platform::for_each_entry(queues.c_str(), [&](std::string_view name) {
+    const path_text queue{queues.view(), "/", name};
+    const auto id = sysfs::read_number(queue.view(), "gpuid");
+    found = id && id.value == gpu_id;
+    return !found;
+  });
+  return found;
+}
 
 class kfd_driver final : public drm::compute_driver {
  public:
@@ -92,6 +140,120 @@ result<void> kfd_driver::add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> property(std::string_view text, std::string_view key) noexcept {
+  while (!text.empty()) {
+    std::string_view line = scan::take_line(text);
+    if (scan::take_word(line) == key) return scan::decimal(scan::trim(line));
+  }
+  return std::nullopt;
+}
+
+bool parse_node(std::string_view properties, drm::compute_node& into) noexcept {
+  const auto minor = small(property(properties, "drm_render_minor"));
+  const auto location = small(property(properties, "location_id"));
+  if (property(properties, "simd_count").value_or(0) == 0 || !minor || !location) return false;
+  into.render_minor = *minor;
+  into.location = *location;
+  // Older kernels do not report it: there is one domain then.
+  into.domain = small(property(properties, "domain")).value_or(0);
+  into.gfx_target = small(property(properties, "gfx_target_version")).value_or(0);
+  return true;
+}
+
+std::optional<std::uint64_t> parse_bank(std::string_view properties) noexcept {
+  // HSA: 0 system, 1 framebuffer, host-visible, 2 framebuffer, not host-visible
+  const auto heap = property(properties, "heap_type");
+  if (heap != 1 && heap != 2) return std::nullopt;
+  return property(properties, "size_in_bytes");
+}
+
+int topology::refresh() {
+  const auto now = sysfs::read_number(folder_, "generation_id");
+  if (now && generation_ == now.value) return 0;
+  nodes_.clear();
+  refused_ = 0;
+  int failed = now.error;
+  const path_text all{folder_, "/nodes"};
+  const int listed = platform::for_each_entry(all.c_str(), [&](std::string_view name) {
+    const int error = add(path_text{all.view(), "/", name}.view());
+    if (is_passing(error)) failed = error;
+    return true;
+  });
+  if (listed != 0) failed = listed;
+  const bool holds = now && failed == 0;
+  generation_ = holds ? std::optional(now.value) : std::nullopt;
+  return now || is_passing(failed) ? failed : listed;
+}
+
+// gpu_id is 0 for a CPU node. Reading a node fails with EPERM if a device cgroup hides the GPU from
+// this container.
+int topology::add(std::string_view node) {
+  const auto id = sysfs::read_number(node, "gpu_id");
+  file_buffer buffer;
+  const auto text = sysfs::read_text(node, "properties", buffer);
+  if (is_refused(id.error) || is_refused(text.error)) ++refused_;
+  if (!id) return id.error;
+  if (id.value == 0 || id.value > UINT32_MAX) return 0;
+  drm::compute_node fresh;
+  fresh.gpu_id = static_cast<std::uint32_t>(id.value);
+  if (!parse_node(text.value, fresh)) return text.error;
+  fresh.memory = memory_of(node);
+  nodes_.push_back(fresh);
+  return 0;
+}
+
+// KFD counts its own allocations, fdinfo the same process's mapped memory; either may include some
+// of the other. They are never added: the maximum is a lower bound.
+void merge(const compute_use& use, std::vector<usage>& rows) {
+  const auto known = std::ranges::find_if(rows, [&](const usage& u) { return u.pid == use.pid; });
+  const bool is_new = known == rows.end();
+  usage& row = is_new ? rows.emplace_back() : *known;
+  row.pid = use.pid;
+  row.kinds = row.kinds.value_or(0) | usage_kind::compute;
+  if (row.used && *row.used >= use.vram) return;
+  if (!is_new) row.notes |= note::mixed;
+  row.notes |= note::lower_bound;
+  row.from = source::kfd;
+  row.accounting = accounting::committed;
+  row.used = use.vram;
+  row.committed = use.vram;
+  row.resident.reset();
+}
+
+int process_list::of_gpu(std::uint32_t gpu_id, visitor visit) const {
+  int failed = 0;
+  const int listed = platform::for_each_entry(folder_.c_str(), [&](std::string_view name) {
+    const auto pid = scan::number<std::uint32_t>(name);
+    const int error = pid ? of_process(gpu_id, *pid, visit) : 0;
+    if (error != 0) failed = error;
+    return true;
+  });
+  return listed != 0 ? listed : failed;
+}
+
+int process_list::of_process(std::uint32_t gpu_id, std::uint32_t pid, visitor visit) const {
+  std::array<char, 24> name;
+  const path_text process{folder_, "/", pid};
+  const auto vram = sysfs::read_number(process.view(), compose_in(name, {"vram_", gpu_id}));
+  if (!vram) return is_passing(vram.error) ? vram.error : 0;
+  if (vram.value != 0 || has_queue(process.view(), gpu_id)) visit({pid, vram.value});
+  return 0;
+}
+
+bool process_list::knows_pids() {
+  if (!knows_pids_) {
+    const path_text own{proc_root_, "/self/ns"};
+    int error = 0;
+    const bool knows =
+        sysfs::read_link_name(own.view(), "pid", &error).view() == procfs::initial_pid_namespace ||
+        has_kernel_threads(proc_root_);
+    if (!knows && is_passing(error)) return false;
+    knows_pids_ = knows;
+  }
+  return *knows_pids_;
+}
+
 }  // namespace hmn::kfd
 
 namespace hmn {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "source/registry.hpp"
 
-#include "backends/macmon/source.hpp"
+#include "backends/macmon/macmon_source.hpp"
 
 extern "C" unsigned int geteuid(void);
 

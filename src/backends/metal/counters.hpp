@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/metal/values.hpp"
+#include "backends/metal/registry.hpp"
 
 namespace hmn::metal {
 

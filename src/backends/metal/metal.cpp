@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "source/registry.hpp"
 
-#include "backends/metal/source.hpp"
+#include "backends/metal/metal_source.hpp"
 
 namespace hmn {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/metal/registry.hpp"
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -10,6 +11,10 @@
 
 namespace hmn::metal {
 namespace {
+
+bool is_a(const core_foundation& core, cf value, cf_type (*type)()) {
+  return value != nullptr && core.type_of(value) == type();
+}
 
 // Names of a value, the most common first.
 constexpr const char* busy[] = {"Device Utilization %", "GPU Activity(%)", "Device Utilization",
@@ -47,25 +52,6 @@ class table_reader {
   const core_foundation& core_;
   cf table_;
 };
-
-}  // namespace
-
-statistics read_statistics(const core_foundation& core, cf table) {
-  statistics s;
-  s.is_reported = table != nullptr && core.type_of(table) == core.dictionary_type();
-  if (!s.is_reported) return s;
-  const table_reader t(core, table);
-  s.busy_percent = t.percent(busy);
-  s.renderer_percent = t.percent(renderer);
-  s.tiler_percent = t.percent(tiler);
-  s.in_use = t.bytes(in_use);
-  s.allocated = t.bytes(allocated);
-  s.vram_used = t.bytes(vram_used);
-  s.vram_free = t.bytes(vram_free);
-  return s;
-}
-
-namespace {
 
 class object {
  public:
@@ -173,7 +159,75 @@ std::vector<double> clocks_in(std::span<const std::uint8_t> pairs) {
   return clocks;
 }
 
+constexpr double coldest = 0;
+constexpr double hottest = 150;
+
+char upper(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+bool has(std::string_view name, std::string_view part) {
+  return name.find(part) != name.npos;
+}
+
 }  // namespace
+
+owned make_text(const core_foundation& core, const char* text) {
+  return {core, core.make_string(nullptr, text, utf8)};
+}
+
+owned make_number(const core_foundation& core, std::int32_t value) {
+  return {core, core.make_number(nullptr, signed_32, &value)};
+}
+
+cf find(const core_foundation& core, cf dictionary, const char* key) {
+  if (!is_a(core, dictionary, core.dictionary_type)) return nullptr;
+  const owned name = make_text(core, key);
+  return name ? core.find(dictionary, name.get()) : nullptr;
+}
+
+std::optional<std::int64_t> number_of(const core_foundation& core, cf value) {
+  std::int64_t out = 0;
+  if (!is_a(core, value, core.number_type)) return std::nullopt;
+  if (core.number_value(value, signed_64, &out) == 0) return std::nullopt;
+  return out;
+}
+
+std::optional<std::int64_t> find_number(const core_foundation& core, cf dictionary,
+                                        const char* key) {
+  return number_of(core, find(core, dictionary, key));
+}
+
+std::string text_of(const core_foundation& core, cf value) {
+  std::array<char, 128> out{};
+  if (!is_a(core, value, core.string_type)) return {};
+  const auto size = static_cast<cf_index>(out.size());
+  return core.copy_string(value, out.data(), size, utf8) != 0 ? out.data() : "";
+}
+
+cf_index count_of(const core_foundation& core, cf array) {
+  return is_a(core, array, core.array_type) ? core.count(array) : 0;
+}
+
+std::span<const std::uint8_t> bytes_of(const core_foundation& core, cf data) {
+  if (!is_a(core, data, core.data_type)) return {};
+  return {core.data_bytes(data), static_cast<std::size_t>(core.data_length(data))};
+}
+
+statistics read_statistics(const core_foundation& core, cf table) {
+  statistics s;
+  s.is_reported = table != nullptr && core.type_of(table) == core.dictionary_type();
+  if (!s.is_reported) return s;
+  const table_reader t(core, table);
+  s.busy_percent = t.percent(busy);
+  s.renderer_percent = t.percent(renderer);
+  s.tiler_percent = t.percent(tiler);
+  s.in_use = t.bytes(in_use);
+  s.allocated = t.bytes(allocated);
+  s.vram_used = t.bytes(vram_used);
+  s.vram_free = t.bytes(vram_free);
+  return s;
+}
 
 text<32> address_of(std::string_view pcidebug) {
   const std::string_view first = scan::take_until(pcidebug, ':');
@@ -206,6 +260,72 @@ std::vector<double> find_clocks(const frameworks& f) {
     clocks = clocks_in(bytes_of(f.core, find(f.core, all.get(), "voltage-states9")));
   });
   return clocks;
+}
+
+// M1 has "GPU MTR Temp Sensor1", "pACC MTR Temp Sensor2", "PMU tdie1", "gas gauge battery"; later
+// chips "PMU TP1g", "PMU TP3s". Those of the CPU clusters (ACC) are not the GPU's.
+place place_of(std::string_view spelled) {
+  std::string name(spelled);
+  std::transform(name.begin(), name.end(), name.begin(), upper);
+  for (const std::string_view other : {"BATTERY", "NAND", "GAS", "PACC", "EACC"}) {
+    if (has(name, other)) return place::elsewhere;
+  }
+  if (has(name, "GPU")) return place::gpu;
+  const bool is_chip = has(name, "TG") || has(name, "TPU") || has(name, "TDIE") ||
+                       name.ends_with('G') || (name.starts_with("PMU TP") && name.ends_with('S'));
+  return is_chip ? place::chip : place::elsewhere;
+}
+
+std::optional<double> highest(std::span<const thermometer> all, place where) {
+  std::optional<double> most;
+  for (const thermometer& t : all) {
+    const bool makes_sense = t.celsius > coldest && t.celsius < hottest;
+    if (makes_sense && place_of(t.name) == where && !(most >= t.celsius)) most = t.celsius;
+  }
+  return most;
+}
+
+bool sensors::open(const frameworks& f) {
+  close();
+  if (!f.has_sensors) return false;
+  f_ = &f;
+  const owned page = make_number(f.core, apple_vendor_page);
+  const owned usage = make_number(f.core, temperature_usage);
+  const owned page_key = make_text(f.core, "PrimaryUsagePage");
+  const owned usage_key = make_text(f.core, "PrimaryUsage");
+  const std::array<cf, 2> keys{page_key.get(), usage_key.get()};
+  const std::array<cf, 2> values{page.get(), usage.get()};
+  const owned matching{f.core, f.core.make_dictionary(nullptr, keys.data(), values.data(), 2,
+                                                      f.core.key_calls, f.core.value_calls)};
+  client_ = {f.core, f.sensors.make_client(nullptr)};
+  if (!client_) return false;
+  f.sensors.set_matching(client_.get(), matching.get());
+  services_ = {f.core, f.sensors.copy_services(client_.get())};
+  return static_cast<bool>(services_);
+}
+
+std::vector<thermometer> sensors::read() const {
+  std::vector<thermometer> all;
+  if (!services_) return all;
+  const owned product = make_text(f_->core, "Product");
+  const cf_index count = count_of(f_->core, services_.get());
+  for (cf_index i = 0; i < count; ++i) {
+    const cf service = f_->core.at(services_.get(), i);
+    if (service == nullptr) continue;
+    const owned name{f_->core, f_->sensors.copy_property(service, product.get())};
+    std::string text = text_of(f_->core, name.get());
+    if (place_of(text) == place::elsewhere) continue;
+    const owned event{f_->core, f_->sensors.copy_event(service, temperature_event, 0, 0)};
+    if (!event) continue;
+    all.push_back({std::move(text), f_->sensors.value_of(event.get(), temperature_field)});
+  }
+  return all;
+}
+
+void sensors::close() noexcept {
+  services_ = {};
+  client_ = {};
+  f_ = nullptr;
 }
 
 }  // namespace hmn::metal

@@ -3,17 +3,59 @@
 // GPUs in the registry of IOKit. Nothing here wakes one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backends/metal/frameworks.hpp"
-#include "backends/metal/values.hpp"
 #include "model/failure.hpp"
 #include "model/text.hpp"
 
 namespace hmn::metal {
+
+// Values of CoreFoundation. A value of an unexpected type counts as missing.
+
+// Owned reference, released at the end.
+class owned {
+ public:
+  owned() noexcept = default;
+  owned(const core_foundation& core, cf value) noexcept : core_(&core), value_(value) {}
+  owned(owned&& other) noexcept
+      : core_(other.core_), value_(std::exchange(other.value_, nullptr)) {}
+  owned& operator=(owned&& other) noexcept {
+    std::swap(core_, other.core_);
+    std::swap(value_, other.value_);
+    return *this;
+  }
+  ~owned() {
+    if (value_ != nullptr) core_->release(value_);
+  }
+
+  explicit operator bool() const noexcept { return value_ != nullptr; }
+  [[nodiscard]] cf get() const noexcept { return value_; }
+
+ private:
+  const core_foundation* core_ = nullptr;
+  cf value_ = nullptr;
+};
+
+owned make_text(const core_foundation& core, const char* text);
+owned make_number(const core_foundation& core, std::int32_t value);
+
+// Returns null if there is none, or `dictionary` is no dictionary.
+cf find(const core_foundation& core, cf dictionary, const char* key);
+std::optional<std::int64_t> number_of(const core_foundation& core, cf value);
+std::optional<std::int64_t> find_number(const core_foundation& core, cf dictionary,
+                                        const char* key);
+// Returns "" if there is none, or it is longer than 127 bytes.
+std::string text_of(const core_foundation& core, cf value);
+cf_index count_of(const core_foundation& core, cf array);
+std::span<const std::uint8_t> bytes_of(const core_foundation& core, cf data);
 
 // Counters of a GPU's driver: the PerformanceStatistics of its registry entry.
 
@@ -59,5 +101,30 @@ std::vector<double> find_clocks(const frameworks& f);
 
 // Parses "1:0:0", the `pcidebug` of an entry: bus, device, function. Empty: malformed.
 text<32> address_of(std::string_view pcidebug);
+
+struct thermometer {
+  std::string name;
+  double celsius = 0;
+};
+
+// GPU sensors by name; the chip's if the GPU has none.
+enum class place { gpu, chip, elsewhere };
+place place_of(std::string_view name);
+
+// Maximum of one place; absent: none has a valid value.
+std::optional<double> highest(std::span<const thermometer> all, place where);
+
+// Thermometers of an Apple SoC, readable by any user.
+class sensors {
+ public:
+  bool open(const frameworks& f);
+  [[nodiscard]] std::vector<thermometer> read() const;
+  void close() noexcept;
+
+ private:
+  const frameworks* f_ = nullptr;
+  owned client_;
+  owned services_;
+};
 
 }  // namespace hmn::metal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvidia_smi/values.hpp"
-#include "backends/shared/pci/nvidia_chip.hpp"
+#include "backends/shared/pci/pci.hpp"
 #include "model/note.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"

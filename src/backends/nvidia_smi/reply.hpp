@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "backends/nvidia_smi/tool.hpp"
-#include "backends/shared/command_tool/verdict.hpp"
+#include "backends/shared/command_tool/command_source.hpp"
 #include "model/text.hpp"
 
 namespace hmn::nvidia_smi {

@@ -7,7 +7,7 @@
 
 #include "backends/nvidia_smi/tool.hpp"
 #include "backends/nvidia_smi/values.hpp"
-#include "backends/shared/command_tool/source.hpp"
+#include "backends/shared/command_tool/command_source.hpp"
 
 namespace hmn::nvidia_smi {
 

@@ -6,7 +6,7 @@
 
 #include "backends/nvidia_smi/columns.hpp"
 #include "backends/nvidia_smi/rows.hpp"
-#include "backends/shared/command_tool/program.hpp"
+#include "backends/shared/command_tool/command_source.hpp"
 #include "model/function_ref.hpp"
 
 namespace hmn::nvidia_smi {

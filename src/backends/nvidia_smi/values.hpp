@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/nvidia_smi/rows.hpp"
-#include "backends/shared/command_tool/verdict.hpp"
+#include "backends/shared/command_tool/command_source.hpp"
 #include "model/device.hpp"
 #include "model/function_ref.hpp"
 #include "model/metric.hpp"

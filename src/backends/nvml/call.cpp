@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/call.hpp"
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
+#include <utility>
 
+#include "backends/nvml/system.hpp"
 #include "model/compose.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::nvml {
 namespace {
+
+constexpr unsigned most_rows_shown = 2;
 
 struct meaning {
   code number;
@@ -105,6 +112,83 @@ diagnostic diagnostic_of(const topic& t, const failure& why) {
 }
 
 }  // namespace
+
+void call_text::add(std::initializer_list<piece> pieces) noexcept {
+  length_ += compose_in(std::span(bytes_).subspan(length_), pieces).size();
+}
+
+void call_text::add_quoted(std::string_view text) noexcept {
+  add({"\""});
+  for (const char& c : text) {
+    if (c >= ' ' && c <= '~') {
+      add({std::string_view(&c, 1)});
+    } else {
+      add({"\\x", hex(static_cast<unsigned char>(c), 2)});
+    }
+  }
+  add({"\""});
+}
+
+void call_text::add_value(const void* address) noexcept {
+  add({"0x", hex(reinterpret_cast<std::uintptr_t>(address))});
+}
+
+// Words, as the layout of a row differs between drivers.
+void call_text::add_outputs(handle, row_count* count, void* rows) noexcept {
+  std::uint32_t words[most_rows_shown][6];
+  const unsigned shown = std::min(count->value, most_rows_shown);
+  std::memcpy(words, rows, shown * sizeof words[0]);
+  add({", ", count->value});
+  for (const auto& row : std::span(words).first(shown)) {
+    const char* before = ", words=0x";
+    for (const std::uint32_t word : row) add({std::exchange(before, ", 0x"), hex(word)});
+  }
+}
+
+void call_text::add_outputs(handle, process_sample* samples, row_count* count,
+                            unsigned long long) noexcept {
+  const unsigned shown = samples != nullptr ? std::min(count->value, most_rows_shown) : 0;
+  for (unsigned i = 0; i < shown; ++i) add_output(samples + i);
+  add({", ", count->value});
+}
+
+void call_text::add_outputs(handle, int count, field_value* fields) noexcept {
+  for (int i = 0; i < count; ++i) add_output(fields + i);
+}
+
+void named_symbol::find(const platform::library& in, reach answers,
+                        std::initializer_list<const char*> names) noexcept {
+  *this = {nullptr, *names.begin(), 0, answers};
+  std::uint8_t nth = 0;
+  for (const char* name : names) {
+    if (void* const found = in.symbol(name)) {
+      *this = {found, name, nth, answers};
+      return;
+    }
+    ++nth;
+  }
+}
+
+void symbols::find(const platform::library& in) noexcept {
+#define HMN_NVML_FIND(member, answers, parameters, ...) \
+  member.find(in, reach::answers, {__VA_ARGS__});
+  HMN_NVML_FUNCTIONS(HMN_NVML_FIND)
+#undef HMN_NVML_FIND
+}
+
+result<platform::library> open_library(const settings& s) {
+  const bool is_chosen = !s.nvml_path.empty();
+  const auto places = library_places();
+  auto found = platform::library::open(is_chosen ? s.nvml_path.c_str() : places.front());
+  for (const char* path : places.subspan(1)) {
+    if (found || is_chosen) break;
+    if (platform::exists(path)) found = platform::library::open(path);
+  }
+  if (found) return std::move(found.value);
+  const std::string help = found.is_missing && !is_chosen ? advice(s) : "";
+  return fail(found.is_missing ? status::no_source : status::backend,
+              {found.error_text, help.empty() ? "" : ": ", help});
+}
 
 status status_of(code c) noexcept {
   return meaning_of(c).means;

@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "backends/nvml/call.hpp"
-#include "backends/nvml/known_device.hpp"
+#include "backends/nvml/device.hpp"
 #include "backends/nvml/session.hpp"
-#include "backends/nvml/sleep.hpp"
 #include "source/interface.hpp"
 
 namespace hmn::nvml {

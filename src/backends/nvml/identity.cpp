@@ -6,7 +6,7 @@
 #include <string>
 
 #include "backends/nvml/memory.hpp"
-#include "backends/shared/pci/nvidia_chip.hpp"
+#include "backends/shared/pci/pci.hpp"
 #include "model/compose.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "backends/nvml/call.hpp"
-#include "backends/nvml/known_device.hpp"
+#include "backends/nvml/device.hpp"
 #include "backends/nvml/session.hpp"
 #include "source/interface.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "backends/shared/pci/nvidia_chip.hpp"
+#include "backends/shared/pci/pci.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 #include "procfs/meminfo.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "backends/nvml/call.hpp"
-#include "backends/nvml/known_device.hpp"
+#include "backends/nvml/device.hpp"
 #include "backends/nvml/session.hpp"
 #include "model/device.hpp"
 #include "model/pool.hpp"

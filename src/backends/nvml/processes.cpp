@@ -2,12 +2,101 @@
 #include "backends/nvml/processes.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <utility>
 
 #include "model/compose.hpp"
+#include "model/plausible.hpp"
 
 namespace hmn::nvml {
 namespace {
+
+constexpr std::array<std::size_t, 3> row_sizes{sizeof(process_v2), sizeof(process_detail),
+                                               sizeof(process_v1)};
+constexpr std::size_t first_capacity = 64;
+constexpr int most_attempts = 8;
+constexpr std::uint32_t largest_pid = 1U << 22;  // PID_MAX_LIMIT of 64-bit kernels
+constexpr std::uint64_t largest_use = std::uint64_t{1} << 48;
+constexpr std::uint32_t most_instances = 64;  // of either kind, on one GPU
+
+template <class T>
+T at(std::span<const std::byte> buffer, std::size_t offset) noexcept {
+  T value;
+  std::memcpy(&value, buffer.data() + offset, sizeof(T));
+  return value;
+}
+
+std::size_t touched_length(std::span<const std::byte> buffer) noexcept {
+  std::size_t length = buffer.size();
+  while (length > 0 && buffer[length - 1] == untouched) --length;
+  return length;
+}
+
+bool is_untouched(std::span<const std::byte> bytes) noexcept {
+  return std::ranges::all_of(bytes, [](std::byte b) { return b == untouched; });
+}
+
+bool is_instance(std::uint32_t id) noexcept {
+  return id == no_instance || id < most_instances;
+}
+
+bool is_plausible(std::span<const std::byte> row) noexcept {
+  const auto pid = at<std::uint32_t>(row, offsetof(process_v2, pid));
+  const auto used = at<std::uint64_t>(row, offsetof(process_v2, used));
+  if (pid > largest_pid || (used > largest_use && used != value_not_available)) return false;
+  if (row.size() < sizeof(process_v2)) return true;
+  return is_instance(at<std::uint32_t>(row, offsetof(process_v2, gpu_instance))) &&
+         is_instance(at<std::uint32_t>(row, offsetof(process_v2, compute_instance)));
+}
+
+bool are_plausible(std::span<const std::byte> rows, std::size_t row_size) noexcept {
+  for (std::size_t offset = 0; offset < rows.size(); offset += row_size) {
+    if (!is_plausible(rows.subspan(offset, row_size))) return false;
+  }
+  return true;
+}
+
+std::size_t usual_row_size(const list_call& from) noexcept {
+  constexpr std::uint8_t first_generation = 2;  // each list has three names
+  return from.generation == first_generation ? sizeof(process_v1) : sizeof(process_v2);
+}
+
+struct guess {
+  std::size_t row_size;
+  bool possible;  // every row is plausible
+  bool exact;     // explains how far the driver wrote
+};
+
+bool is_better(const guess& a, const guess& b) noexcept {
+  if (a.possible != b.possible) return a.possible;
+  return a.exact && !b.exact;
+}
+
+// Drivers may write fewer rows than they count, or clear more than they fill.
+guess judge(std::span<const std::byte> touched, std::size_t count, std::size_t row_size) noexcept {
+  const std::size_t counted = count * row_size;
+  const bool whole = touched.size() >= counted || touched.size() % row_size == 0;
+  const std::size_t filled = std::min(touched.size() / row_size, count) * row_size;
+  return {row_size, whole && are_plausible(touched.first(filled), row_size),
+          touched.size() == counted};
+}
+
+// The driver samples one to six times per second and may keep old samples: a shorter window misses
+// a busy process, a longer one includes the past.
+constexpr std::uint64_t look_back_us = 2'000'000;
+constexpr unsigned most_samples = 4096;
+constexpr unsigned slack = 8;
+
+const process_sample* newest_of(std::span<const process_sample> all, std::uint32_t pid,
+                                std::uint64_t since_us) {
+  const process_sample* found = nullptr;
+  for (const process_sample& s : all) {
+    const bool fits = s.pid == pid && s.time_us > since_us;
+    if (fits && (found == nullptr || s.time_us > found->time_us)) found = &s;
+  }
+  return found;
+}
 
 std::uint32_t kind_of(list_kind which) noexcept {
   return which == list_kind::graphics ? usage_kind::graphics : usage_kind::compute;
@@ -53,6 +142,138 @@ void set_used(usage& out, std::uint64_t used) noexcept {
 }
 
 }  // namespace
+
+row_size_guess detect_row_size(std::span<const std::byte> buffer, std::size_t count,
+                               std::size_t usual) noexcept {
+  if (count == 0) return {};
+  const auto touched = buffer.first(touched_length(buffer));
+  if (touched.empty()) return {};
+  guess best = judge(touched, count, usual);
+  for (const std::size_t row_size : row_sizes) {
+    const guess other = judge(touched, count, row_size);
+    if (is_better(other, best)) best = other;
+  }
+  return {best.row_size, best.possible && best.exact};
+}
+
+bool decode_row(std::span<const std::byte> buffer, std::size_t i, std::size_t row_size,
+                listed_process& out) noexcept {
+  if ((i + 1) * row_size > buffer.size()) return false;
+  const auto row = buffer.subspan(i * row_size, row_size);
+  if (is_untouched(row)) return false;
+  out = {at<std::uint32_t>(row, offsetof(process_v2, pid)),
+         at<std::uint64_t>(row, offsetof(process_v2, used))};
+  if (row_size >= sizeof(process_v2)) {
+    out.gpu_instance = at<std::uint32_t>(row, offsetof(process_v2, gpu_instance));
+    out.compute_instance = at<std::uint32_t>(row, offsetof(process_v2, compute_instance));
+  }
+  return true;
+}
+
+code process_list::read(const topic& t, const list_call& from, handle of, std::size_t& row_size) {
+  rows_.clear();
+  missed_ = 0;
+  unsigned count = 0;
+  const code c = ask(t, from, of, count);
+  if (c != success && c != insufficient_size) return c;
+  const std::size_t filled = std::min<std::size_t>(count, buffer_.size() / largest_row);
+  row_size_guess guess{row_size, true};
+  if (row_size == 0) guess = detect_row_size(buffer_, filled, usual_row_size(from));
+  if (guess.certain) row_size = guess.row_size;
+  if (guess.row_size != 0) decode(filled, guess.row_size);
+  if (c == success) return rows_.size() == count ? success : unusable;
+  if (rows_.empty()) return c;
+  missed_ = count > rows_.size() ? count - rows_.size() : 1;
+  return success;
+}
+
+// Grows until the list fits; gives up if the list grows as fast, or endlessly.
+code process_list::ask(const topic& t, const list_call& from, handle of, unsigned& count) {
+  if (buffer_.empty()) buffer_.resize(first_capacity * largest_row);
+  for (int attempt = 1;; ++attempt) {
+    const std::size_t capacity = buffer_.size() / largest_row;
+    std::memset(buffer_.data(), static_cast<int>(untouched), buffer_.size());
+    row_count rows{static_cast<unsigned>(capacity)};
+    const code c = call(t, from, of, &rows, static_cast<void*>(buffer_.data()));
+    count = rows.value;
+    if (c != insufficient_size || capacity == limit || attempt == most_attempts) {
+      return c;
+    }
+    const std::size_t wanted = std::max<std::size_t>(count + count / 8UL + 16, capacity * 2);
+    buffer_.resize(std::min(wanted, limit) * largest_row);
+  }
+}
+
+void process_list::decode(std::size_t count, std::size_t row_size) {
+  listed_process row;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool is_row = decode_row(buffer_, i, row_size, row);
+    if (is_row && row.pid != 0 && row.pid <= largest_pid) rows_.push_back(row);
+  }
+}
+
+// The first call returns the number; there may be more by the second.
+code process_load::ask(const topic& t, const session& s, const known_device& of,
+                       std::uint64_t since_us) {
+  code c = insufficient_size;
+  for (int attempt = 0; attempt < 3 && c == insufficient_size; ++attempt) {
+    row_count rows{static_cast<unsigned>(samples_.size())};
+    process_sample* const samples = samples_.empty() ? nullptr : samples_.data();
+    c = call(t, s.fn.process_use, of.h, samples, &rows, since_us);
+    const unsigned count = rows.value;
+    if (c == success && samples != nullptr) {
+      const bool fits = count <= samples_.size();
+      if (fits) samples_.resize(count);
+      return fits && std::ranges::all_of(samples_, &process_sample::pid) ? success : unusable;
+    }
+
+    if (c == insufficient_size || c == success) {
+      if (count == 0) return unusable;
+      c = insufficient_size;
+      samples_.resize(std::min(count, most_samples) + slack);
+    }
+  }
+  return c;
+}
+
+code process_load::read(const topic& t, const session& s, const known_device& of,
+                        std::span<usage> rows) {
+  constexpr std::uint32_t field = usage_field::busy_percent;
+  const char* const name = s.fn.process_use.name();
+  if (rows.empty()) return success;
+  if (t.r.is_quick()) {
+    t.left_out(s.fn.process_use, field);
+    return success;
+  }
+  if (of.mig_on) {
+    t.missing(not_offered, name, field);
+    return success;
+  }
+  const std::uint64_t since_us = platform::unix_ns() / ns_per_us - look_back_us;
+  samples_.clear();
+  const code c = ask(t, s, of, since_us);
+  if (c == not_found) samples_.clear();  // nothing was active
+  if (c != success && c != not_found) t.missing(c, name, field);
+  if (c != success && c != not_found && c != unusable) {
+    return c == gpu_is_lost || c == reset_required ? c : success;
+  }
+  const std::uint64_t now_ns = platform::unix_ns();
+  for (usage& row : rows) {
+    const process_sample* const sample = newest_of(samples_, row.pid, since_us);
+    if (sample == nullptr && c == unusable) continue;  // it may be one that was not written
+    if (sample != nullptr) {
+      const auto why = doubt_time(source::nvml, "a sample", as_ns(sample->time_us), now_ns);
+      if (why) {
+        t.of_process(row.pid).diagnose(*why, field);
+        continue;
+      }
+    }
+    const std::uint32_t percent = sample != nullptr ? sample->sm : 0;
+    row.busy_percent = percent;
+    row.window_ns = look_back_us * ns_per_us;
+  }
+  return success;
+}
 
 bool list_outcome::has(list_kind which) const noexcept {
   const code c = results[static_cast<std::size_t>(which)];

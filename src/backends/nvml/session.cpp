@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/nvml/library.hpp"
+#include "backends/nvml/call.hpp"
 #include "backends/nvml/system.hpp"
 #include "platform/clock.hpp"
 #include "platform/process.hpp"

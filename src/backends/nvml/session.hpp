@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "backends/nvml/call.hpp"
-#include "backends/nvml/library.hpp"
 #include "model/text.hpp"
 #include "platform/library.hpp"
 #include "source/interface.hpp"

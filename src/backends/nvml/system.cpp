@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "backends/shared/pci/bus.hpp"
+#include "backends/shared/pci/pci.hpp"
 #include "model/compose.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"

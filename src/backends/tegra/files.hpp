@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "platform/file.hpp"
 #include "source/interface.hpp"
@@ -26,5 +28,67 @@ bool may_pass(int error) noexcept;
 void diagnose(reading& r, const failure& why, std::uint32_t about, std::uint32_t field);
 
 failure unreadable(int error, std::string_view folder, std::string_view name);
+
+struct nvmap_client {
+  std::uint32_t pid = 0;
+  std::uint64_t bytes = 0;
+};
+
+// Pure. Clients in <debugfs>/nvmap/iovmm/clients, as printed by L4T's driver:
+//   CLIENT  PROCESS  PID  SIZE
+//   user    Xorg     1234  12345K
+//   total                 123456K
+struct nvmap_clients {
+  std::vector<nvmap_client> all;
+  std::optional<std::uint64_t> total;
+  bool is_odd = false;  // a line has another form
+};
+
+nvmap_clients parse_nvmap(std::string_view text);
+
+enum class feeds { nothing_of_it, gpu_alone, gpu_and_others };
+
+// Pure. Recognizes the channel label of an INA3221 from the boards' device trees.
+feeds rail_of(std::string_view label) noexcept;
+
+// Rail of the GPU; a shared one if it has none of its own.
+struct rail {
+  feeds what = feeds::nothing_of_it;
+  text<512> folder;  // of the sensor
+  std::uint32_t channel = 0;
+  text<32> label;
+};
+
+// `is_sure` becomes false if one was unreadable.
+rail find_rail(std::string_view sys_root, bool& is_sure);
+// Returns watts: millivolts by milliamperes.
+std::optional<double> read_power(const rail& r);
+
+// GPU of an NVIDIA SoC: a platform device of the driver nvgpu.
+struct gpu {
+  text<512> folder;   // contains `load`; empty: none
+  text<512> devfreq;  // contains `cur_freq`; empty: none
+};
+
+// Skips a GPU with the nouveau driver: it is a DRM card.
+gpu find_gpu(std::string_view sys_root);
+
+// Reads the name in the device tree: "NVIDIA Jetson AGX Orin Developer Kit". Returns 0 or errno.
+int read_board_name(std::string_view proc_root, std::string_view sys_root, text<256>& out);
+
+// Files of a GPU's values.
+struct places {
+  const gpu& of;
+  const rail& power;
+  const text<512>& thermometer;
+  bool is_sure;  // all were readable
+};
+
+// Finds the thermal zone of the GPU; empty: none.
+text<512> find_thermometer(std::string_view sys_root, bool& is_sure);
+
+result<void> read_sensors(const places& at, std::uint32_t fields, hmn::telemetry& out, reading& r);
+// Adds the maximum clock, and the power of a rail shared with other parts.
+void add_metrics(const places& at, std::vector<metric>& out, reading& r);
 
 }  // namespace hmn::tegra

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/amdgpu/identity.hpp"
+#include "backends/amdgpu/amdgpu.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <doctest/doctest.h>
 
-#include "backends/amdgpu/gpu_metrics.hpp"
 #include "backends/amdgpu/sysfs.hpp"
 #include "model/telemetry.hpp"
 

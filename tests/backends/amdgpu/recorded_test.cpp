@@ -9,10 +9,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "backends/amdgpu/gpu_metrics.hpp"
 #include "backends/amdgpu/sysfs.hpp"
-#include "backends/kfd/processes.hpp"
-#include "backends/kfd/topology.hpp"
+#include "backends/kfd/kfd.hpp"
 #include "machine.hpp"
 #include "recorded_card.hpp"
 

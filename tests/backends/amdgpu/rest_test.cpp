@@ -3,7 +3,7 @@
 // Readings that follow each other fast keep no card awake that has nothing to do.
 #include <doctest/doctest.h>
 
-#include "backends/drm/card_backoff.hpp"
+#include "backends/drm/card_list.hpp"
 #include "cards.hpp"
 #include "machine.hpp"
 #include "open_watch.hpp"

@@ -3,7 +3,7 @@
 // A command that no vendor has.
 #pragma once
 
-#include "backends/shared/command_tool/description.hpp"
+#include "backends/shared/command_tool/command_source.hpp"
 
 namespace tool_test {
 

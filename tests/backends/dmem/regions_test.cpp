@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // The format of Documentation/admin-guide/cgroup-v2.rst, "DMEM".
-#include "backends/dmem/regions.hpp"
+#include "backends/dmem/survey.hpp"
 
 #include <doctest/doctest.h>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/drm/source.hpp"
+#include "backends/drm/drm_source.hpp"
 #include "fake_tree.hpp"
 
 namespace drm_test {

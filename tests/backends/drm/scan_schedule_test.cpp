@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/drm/scan_schedule.hpp"
+#include "backends/drm/scanner.hpp"
 
 #include <doctest/doctest.h>
 

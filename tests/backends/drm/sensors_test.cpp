@@ -5,7 +5,6 @@
 
 #include <cerrno>
 
-#include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
 #include "backends/shared/sysfs/attribute.hpp"
 #include "core/query.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/drm/source.hpp"
+#include "backends/drm/drm_source.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/drm/use.hpp"
+#include "backends/drm/fdinfo.hpp"
 
 #include <doctest/doctest.h>
 

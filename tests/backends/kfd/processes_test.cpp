@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/kfd/processes.hpp"
+#include "backends/kfd/kfd.hpp"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/macmon/source.hpp"
+#include "backends/macmon/macmon_source.hpp"
 #include "fake_tree.hpp"
 #include "plain_reading.hpp"
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/metal/source.hpp"
+#include "backends/metal/metal_source.hpp"
 #include "fake_frameworks.hpp"
 #include "fake_kernel.hpp"
 #include "plain_reading.hpp"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/metal/sensors.hpp"
+#include "backends/metal/registry.hpp"
 
 #include <doctest/doctest.h>
-
-#include "backends/metal/registry.hpp"
 
 using namespace hmn::metal;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // The last fault of a device: what came while it was watched, and a reason else.
-#include "backends/nvml/fault_watch.hpp"
+#include "backends/nvml/telemetry.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>

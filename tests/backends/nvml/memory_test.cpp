@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "backends/shared/pci/nvidia_chip.hpp"
+#include "backends/shared/pci/pci.hpp"
 #include "machine.hpp"
 #include "model/plausible.hpp"
 

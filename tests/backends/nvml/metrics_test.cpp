@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/nvml/metrics.hpp"
+#include "backends/nvml/telemetry.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/nvml/known_device.hpp"
+#include "backends/nvml/device.hpp"
 
 #include <doctest/doctest.h>
 

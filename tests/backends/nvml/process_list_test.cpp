@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/nvml/process_list.hpp"
+#include "backends/nvml/processes.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "backends/nvml/sleep.hpp"
+#include "backends/nvml/device.hpp"
 #include "machine.hpp"
 
 using namespace hmn;

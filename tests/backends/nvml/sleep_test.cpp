@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // A sleeping GPU is never woken, and one that could sleep is not kept awake.
-#include "backends/nvml/sleep.hpp"
+#include "backends/nvml/device.hpp"
 #include "backends/shared/idle/backoff.hpp"
 #include "backends/shared/sysfs/attribute.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "backends/nvml/abi.hpp"
-#include "backends/nvml/library.hpp"
+#include "backends/nvml/call.hpp"
 #include "fake_tree.hpp"
 #include "source/registry.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/shared/pci/known_vendors.hpp"
+#include "backends/shared/pci/pci.hpp"
 
 #include <doctest/doctest.h>
 

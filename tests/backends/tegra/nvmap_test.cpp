@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/tegra/nvmap.hpp"
+#include "backends/tegra/files.hpp"
 
 #include <doctest/doctest.h>
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "backends/dxgi/abi.hpp"
-#include "backends/dxgi/kernel.hpp"
+#include "backends/dxgi/adapters.hpp"
 
 namespace hmn::test {
 

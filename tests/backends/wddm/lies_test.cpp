@@ -6,8 +6,8 @@
 #include <limits>
 #include <memory>
 
-#include "backends/dxgi/source.hpp"
-#include "backends/pdh/counters.hpp"
+#include "backends/dxgi/dxgi.hpp"
+#include "backends/pdh/pdh.hpp"
 #include "core/query.hpp"
 #include "fake_dxgi.hpp"
 #include "fake_pdh.hpp"

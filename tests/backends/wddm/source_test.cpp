@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/dxgi/source.hpp"
+#include "backends/dxgi/dxgi.hpp"
 
 #include <doctest/doctest.h>
 
 #include <memory>
 
-#include "backends/pdh/counters.hpp"
+#include "backends/pdh/pdh.hpp"
 #include "fake_dxgi.hpp"
 #include "fake_pdh.hpp"
 #include "model/metric.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/pdh/values.hpp"
+#include "backends/pdh/query.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,8 +2,7 @@
 #include "backends/os/macos/host.hpp"
 
 #include "backends/os/macos/describe.hpp"
-#include "backends/os/macos/process_memory.hpp"
-#include "backends/os/macos/system_memory.hpp"
+#include "backends/os/macos/memory.hpp"
 #include "platform/process.hpp"
 
 namespace hmn::macos {

@@ -5,8 +5,7 @@
 
 #include <algorithm>
 
-#include "backends/os/windows/opened_process.hpp"
-#include "backends/os/windows/process_counters.hpp"
+#include "backends/os/windows/process_memory.hpp"
 #include "model/process_key.hpp"
 #include "platform/clock.hpp"
 #include "platform/windows/system.hpp"

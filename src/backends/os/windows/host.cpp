@@ -3,7 +3,6 @@
 
 #include "backends/os/os.hpp"
 #include "backends/os/windows/describe.hpp"
-#include "backends/os/windows/opened_process.hpp"
 #include "backends/os/windows/process_memory.hpp"
 #include "backends/os/windows/system_memory.hpp"
 #include "platform/process.hpp"

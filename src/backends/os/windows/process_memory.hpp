@@ -4,11 +4,64 @@
 #include <windows.h>
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "model/failure.hpp"
 #include "model/host_memory.hpp"
+#include "platform/windows/system.hpp"
 
 namespace hmn::os {
+
+// Nanoseconds since 1970; nothing for an earlier time.
+constexpr std::optional<std::uint64_t> unix_ns(const FILETIME& t) noexcept {
+  constexpr std::uint64_t epoch = 116'444'736'000'000'000;  // 1970, in 100 ns since 1601
+  const std::uint64_t units = std::uint64_t{t.dwHighDateTime} << 32 | t.dwLowDateTime;
+  if (units < epoch) return std::nullopt;
+  return (units - epoch) * 100;
+}
+
+// Start time of a process; nothing where the system does not report it.
+std::optional<std::uint64_t> start_unix_ns(HANDLE process) noexcept;
+
+// NtQueryInformationProcess, if the system has it. `needed` (may be null): size of the result, also
+// if it did not fit.
+bool query_process(HANDLE process, ULONG what, void* buffer, ULONG size, ULONG* needed) noexcept;
+
+// Handle kept open, so that all values are of one process even if its pid is reused.
+class opened_process {
+ public:
+  // no_process: it does not exist, or has exited while others still hold a handle. permission: the
+  // system refuses access.
+  static result<opened_process> open(std::uint32_t pid);
+
+  [[nodiscard]] HANDLE get() const noexcept { return handle_.get(); }
+  // Returns "C:\...
+  // ame.exe"; empty if it has none.
+  [[nodiscard]] std::string image_path() const;
+
+ private:
+  explicit opened_process(platform::handle h) noexcept : handle_(std::move(h)) {}
+
+  platform::handle handle_;
+};
+
+// Original command line of the process, truncated if it is long; empty if unknown.
+std::string command_text(HANDLE process);
+
+// Counters of one process, in bytes.
+struct process_counters {
+  std::uint64_t working_set = 0;
+  std::uint64_t peak_working_set = 0;
+  std::optional<std::uint64_t> private_usage;
+  std::optional<std::uint64_t> peak_private_usage;
+  std::optional<std::uint64_t> private_working_set;  // since Windows 10 22H2
+};
+
+// Returns false with GetLastError set.
+bool read_counters(HANDLE process, process_counters& out) noexcept;
+
+std::optional<std::uint64_t> read_virtual_size(HANDLE process) noexcept;
 
 result<void> read_process_memory(HANDLE process, std::uint32_t fields, process_memory& out);
 

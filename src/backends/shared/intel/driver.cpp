@@ -3,13 +3,226 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
+#include "backends/drm/discovery.hpp"
 #include "backends/drm/sensors.hpp"
+#include "backends/shared/intel/chip.hpp"
 #include "backends/shared/sysfs/attribute.hpp"
+#include "model/compose.hpp"
+#include "model/device.hpp"
+#include "model/pci_address.hpp"
 #include "model/scan.hpp"
+#include "platform/clock.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::intel {
+namespace {
+
+// Counters are updated about once per millisecond.
+constexpr std::uint64_t shortest_ns = 10 * platform::ns_per_ms;
+constexpr std::uint64_t usual_ns = 100 * platform::ns_per_ms;
+constexpr std::uint64_t longest_ns = 60 * platform::ns_per_second;
+
+std::string_view parent_of(std::string_view folder) noexcept {
+  const std::size_t slash = folder.rfind('/');
+  return folder.substr(0, slash == std::string_view::npos ? 0 : slash);
+}
+
+bool is_own_bridge(std::string_view folder) noexcept {
+  const std::string_view name = folder.substr(folder.rfind('/') + 1);
+  if (normal_pci_address(name).empty()) return false;
+  constexpr std::uint64_t pci_bridge = 0x0604;
+  const auto maker = sysfs::read_hex(folder, "vendor");
+  const auto what = sysfs::read_hex(folder, "class");
+  return maker.value == vendor::intel && what.value >> 8 == pci_bridge;
+}
+
+using namespace telemetry_field;
+using drm::sensors;
+
+constexpr std::string_view does_not_count =
+    "the card's energy counter stands at 0: it does not count";
+
+failure needs_another(source from) {
+  return with_reason(
+      reason::not_yet,
+      failure_of{from}(status::unsupported,
+                       "power is the difference of two readings of energy: read again"));
+}
+
+void give(sensors& s, std::uint32_t field, std::optional<double> from, std::optional<double>& to) {
+  if (from && s.wants(field)) s.found(field, to, *from);
+}
+
+void take_chip(const chip& c, sensors& s, hmn::telemetry& out) {
+  give(s, temperature_celsius, c.highest(quantity::temperature, place::package),
+       out.temperature_celsius);
+  give(s, memory_celsius, c.highest(quantity::temperature, place::memory), out.memory_celsius);
+  give(s, power_limit_watts, c.limit(quantity::limit), out.power_limit_watts);
+  const auto rpm = drm::whole(c.highest(quantity::fan, place::card));
+  if (rpm && s.wants(fan_rpm)) s.found(fan_rpm, out.fan_rpm, *rpm);
+}
+
+void take_clock(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) {
+  if (!s.wants(core_clock_mhz) || gts.empty()) return;
+  std::optional<double> mhz;
+  s.take(gts.front().folder, {gts.front().files->actual}, core_clock_mhz, drm::unit::one, mhz);
+  out.core_clock_mhz = drm::whole(mhz);
+}
+
+void take_throttle(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) {
+  if (!s.wants(telemetry_field::throttle)) return;
+  std::optional<std::uint32_t> all;
+  for (const gt& g : gts) {
+    const auto bits = read_throttle(g);
+    if (bits) {
+      all = all.value_or(0) | bits.value;
+    } else if (bits.error != ENOENT) {
+      return s.refuse_file(telemetry_field::throttle, bits.error, g.folder, g.files->throttle);
+    }
+  }
+  if (all) s.found(telemetry_field::throttle, out.throttle, *all);
+}
+
+std::uint32_t instance_of(const reading_of_chip& r) noexcept {
+  switch (r.what) {
+    case quantity::fan:
+      return r.number;
+    case quantity::temperature:
+      return r.where == place::memory ? which::sensor::memory : which::sensor::package;
+    case quantity::voltage:
+      return which::rail::core;
+    default:
+      return r.where == place::package ? which::power_reading::package
+                                       : which::power_reading::board;
+  }
+}
+
+metric_id id_of(quantity what) noexcept {
+  constexpr metric_id ids[] = {metric_id::temperature,       metric_id::fan_rpm,
+                               metric_id::energy_joules,     metric_id::power_limit_watts,
+                               metric_id::power_limit_watts, metric_id::voltage,
+                               metric_id::power_limit_watts};
+  return ids[static_cast<std::size_t>(what)];
+}
+
+bool is_limit(quantity what) noexcept {
+  return what == quantity::limit || what == quantity::usual_limit || what == quantity::burst_limit;
+}
+
+// Several sensors of one place report their maximum, which needs all of them.
+bool is_reported(const chip& c, const reading_of_chip& r) noexcept {
+  if (r.has_failed || r.where == place::unknown) return false;
+  return r.what != quantity::temperature || c.is_whole(r.what, r.where);
+}
+
+// Adds each sensor; the maximum of two in one place.
+void add_reading(const reading_of_chip& r, source from, std::vector<metric>& out) {
+  if (is_limit(r.what) || (r.what == quantity::energy && r.value <= 0)) return;
+  if (r.where == place::other) return;
+  const double value = value_of(r);
+  for (metric& m : out) {
+    if (m.from != from || m.id != id_of(r.what) || m.instance != instance_of(r)) continue;
+    m.value = std::max(m.value.value_or(value), value);
+    return;
+  }
+  out.push_back(measured(from, id_of(r.what), instance_of(r), value));
+}
+
+void add_limit(const chip& c, quantity what, std::uint32_t instance, source from,
+               std::vector<metric>& out) {
+  if (const auto watts = c.limit(what)) {
+    out.push_back(measured(from, metric_id::power_limit_watts, instance, *watts));
+  }
+}
+
+// Collects metrics of one card that are read from files, and the errors of missing ones.
+class collector {
+ public:
+  collector(drm::visit& v, source from, std::vector<metric>& out) : v_(v), from_(from), out_(out) {}
+
+  void miss(metric_id id, const failure& why) {
+    v_.diagnose(why, subject::metrics, static_cast<std::uint32_t>(id));
+  }
+  void miss_file(metric_id id, int error, std::string_view folder, std::string_view file) {
+    if (error != 0 && error != ENOENT) miss(id, sysfs::unreadable(from_, error, folder, file));
+  }
+  void clock(const gt& g, std::string_view file, metric_id id, std::uint32_t instance) {
+    const auto mhz = sysfs::read_number(g.folder, file);
+    if (!mhz) return miss_file(id, mhz.error, g.folder, file);
+    out_.push_back(measured(from_, id, instance, static_cast<double>(mhz.value)));
+  }
+  void clocks(const gt& g) {
+    const auto instance = g.is_media ? which::clock::media : which::clock::core;
+    clock(g, g.files->actual, metric_id::clock_mhz, instance);
+    clock(g, g.files->highest, metric_id::clock_limit_mhz, instance);
+    if (!g.is_media) {
+      clock(g, g.files->requested, metric_id::clock_mhz, which::clock::requested);
+    }
+  }
+
+ private:
+  drm::visit& v_;
+  source from_;
+  std::vector<metric>& out_;
+};
+
+constexpr std::string_view of_whole = "sensors, power, clocks and PCIe link are";
+
+}  // namespace
+
+std::optional<average_power> energy_meter::read(std::uint64_t microjoules,
+                                                std::uint64_t at_ns) noexcept {
+  if (microjoules < last_.microjoules || at_ns < last_.at_ns) before_ = last_ = sample{};
+  const std::uint64_t since_last = at_ns - last_.at_ns;
+  const bool is_old = before_.at_ns == 0 || since_last >= usual_ns ||
+                      at_ns - before_.at_ns >= platform::ns_per_second;
+  if (last_.at_ns != 0 && since_last >= shortest_ns && is_old) before_ = last_;
+  last_ = {microjoules, at_ns};
+  const std::uint64_t window = at_ns - before_.at_ns;
+  if (before_.at_ns == 0 || window < shortest_ns || window > longest_ns) return std::nullopt;
+  const auto used = static_cast<double>(microjoules - before_.microjoules);
+  return average_power{used * 1e3 / static_cast<double>(window), window};
+}
+
+std::string link_folder(std::string_view device_folder) {
+  const std::string_view upper = parent_of(parent_of(device_folder));
+  const bool is_inside =
+      drm::read_generation(device_folder) == 1U && drm::read_width(device_folder) == 1U;
+  if (!is_inside) return std::string(device_folder);
+  return std::string(is_own_bridge(upper) ? upper : std::string_view());
+}
+
+// prochot: external signal. ratl: running average thermal limit. fastvmode: voltage regulator at
+// its current limit, briefly.
+std::uint32_t throttle_bit(std::string_view reason) noexcept {
+  if (scan::contains_any(reason, "prochot")) return throttle::hardware;
+  if (scan::contains_any(reason, "therm ratl")) return throttle::thermal;
+  const bool is_power = scan::contains_any(reason, "pl1 pl2 pl4 tdc iccmax psys fastvmode");
+  return is_power ? throttle::power : throttle::other;
+}
+
+platform::errno_or<std::uint32_t> read_throttle(const gt& g) {
+  const gt_files& f = *g.files;
+  if (f.throttle_prefix.empty()) return {0, ENOENT};
+  const std::string folder = compose({g.folder, f.throttle});
+  // One file reports that nothing limits the clock, which is the common case.
+  const auto status = sysfs::read_number(folder, f.throttle_status);
+  if (!status || status.value == 0) return {0, status.error};
+  std::uint32_t bits = 0;
+  int error = 0;
+  const int listed = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
+    if (!name.starts_with(f.throttle_prefix) || name == f.throttle_status) return true;
+    const auto holds = sysfs::read_number(folder, name);
+    // "reasons" of newer kernels is a list of words.
+    if (!holds && holds.error != sysfs::no_number && holds.error != ENOENT) error = holds.error;
+    if (holds && holds.value != 0) bits |= throttle_bit(name.substr(f.throttle_prefix.size()));
+    return true;
+  });
+  if (listed != 0 || error != 0) return {0, listed != 0 ? listed : error};
+  return {bits != 0 ? bits : throttle::other, 0};
+}
 
 int each_number(const std::string& folder, std::string_view prefix,
                 function_ref<void(std::uint32_t)> visit) {
@@ -59,6 +272,108 @@ drm::region_role intel_driver::role_of(const drm::card& c, std::string_view regi
     if (k.number == c.number && k.is_integrated) return drm::region_role::device;
   }
   return region == "stolen" ? drm::region_role::device : drm::usual_role(region);
+}
+
+std::optional<average_power> intel_driver::power_of(const drm::card& c, const chip& sensors) {
+  const reading_of_chip* const counted = sensors.energy();
+  if (counted == nullptr) return std::nullopt;
+  known_card& k = of(c);
+  energy_meter& meter = counted->where == place::package ? k.package_energy : k.card_energy;
+  return meter.read(static_cast<std::uint64_t>(counted->value), platform::monotonic_ns());
+}
+
+result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::telemetry& out) {
+  sensors s(v, d_.from, fields);
+  out.from = d_.from;
+  out.sources = bit_of(d_.from);
+  const drm::card& c = v.of();
+  if (drm::is_function_of_listed(c, v.all())) {
+    s.blame(drm::of_whole_only(d_.from, of_whole));
+    drm::take_load(v, s, out);
+    return s.finish();
+  }
+  int error = 0;
+  const std::string folder = drm::find_hwmon(c.folder.view(), d_.name, &error);
+  if (error != 0) s.blame(sysfs::unreadable(d_.from, error, c.folder.view(), "hwmon"));
+  const chip has(folder, fields, [&](quantity what, int why, std::string_view file) {
+    s.refuse_file(fields_of(what), why, folder, file);
+  });
+  take_chip(has, s, out);
+  if (const auto why = has.why_no_limit(); !why.empty() && !out.power_limit_watts) {
+    s.refuse(power_limit_watts, fail(status::unsupported, {why}));
+  }
+  if (const reading_of_chip* const counted = has.energy(); counted != nullptr) {
+    give(s, energy_joules, value_of(*counted), out.energy_joules);
+    const auto average = power_of(c, has);
+    if (average) {
+      give(s, power_watts, average->watts, out.power_watts);
+    } else {
+      s.refuse(power_watts, needs_another(d_.from));
+    }
+  } else if (has.does_not_count()) {
+    s.refuse(energy_joules | power_watts, fail(status::unsupported, {does_not_count}));
+  }
+  std::vector<gt> gts;
+  constexpr std::uint32_t of_gts = core_clock_mhz | telemetry_field::throttle;
+  error = s.wants(of_gts) ? d_.find_gts(c, gts) : 0;
+  if (error != 0) {
+    s.refuse(of_gts, sysfs::unreadable(d_.from, error, c.folder.view(), "gt*"));
+  } else {
+    take_clock(gts, s, out);
+    take_throttle(gts, s, out);
+  }
+  if (s.wants(pcie_generation | pcie_width)) {
+    const std::string at = link_folder(c.folder.view());
+    if (at.empty()) {
+      s.refuse(
+          pcie_generation | pcie_width,
+          fail(status::unsupported, "the card's own switch, whose link it is, cannot be seen"));
+    } else {
+      drm::take_link(at, s, out);
+    }
+  }
+  drm::take_load(v, s, out);
+  return s.finish();
+}
+
+void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
+  const drm::card& c = v.of();
+  if (drm::is_function_of_listed(c, v.all())) {
+    return v.diagnose(drm::of_whole_only(d_.from, of_whole), subject::metrics, 0);
+  }
+  collector all(v, d_.from, out);
+  int error = 0;
+  const std::string folder = drm::find_hwmon(c.folder.view(), d_.name, &error);
+  all.miss_file({}, error, c.folder.view(), "hwmon");
+  const chip has(folder, chip::everything, [&](quantity what, int why, std::string_view file) {
+    all.miss_file(id_of(what), why, folder, file);
+  });
+  for (const reading_of_chip& r : has.all()) {
+    if (is_reported(has, r)) add_reading(r, d_.from, out);
+  }
+  add_limit(has, quantity::limit, which::power_limit::current, d_.from, out);
+  if (const auto why = has.why_no_limit(); !why.empty() && !has.limit(quantity::limit)) {
+    all.miss(metric_id::power_limit_watts, fail(status::unsupported, {why}));
+  }
+  add_limit(has, quantity::usual_limit, which::power_limit::default_limit, d_.from, out);
+  if (const auto average = power_of(c, has)) {
+    const auto instance = instance_of(*has.energy());
+    out.push_back(measured(d_.from, metric_id::power_watts, instance, average->watts));
+    out.back().window_ns = average->window_ns;
+  } else if (has.does_not_count()) {
+    for (const metric_id id : {metric_id::power_watts, metric_id::energy_joules}) {
+      all.miss(id, fail(status::unsupported, {does_not_count}));
+    }
+  } else if (has.energy() != nullptr) {
+    all.miss(metric_id::power_watts, needs_another(d_.from));
+  }
+  std::vector<gt> gts;
+  all.miss_file(metric_id::clock_mhz, d_.find_gts(c, gts), c.folder.view(), "gt*");
+  // Clocks are those of the first of several tiles.
+  bool has_main = false, has_media = false;
+  for (const gt& g : gts) {
+    if (!std::exchange(g.is_media ? has_media : has_main, true)) all.clocks(g);
+  }
 }
 
 }  // namespace hmn::intel

@@ -1,13 +1,86 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "backends/shared/intel/dialect.hpp"
-#include "backends/shared/intel/sysfs.hpp"
+#include "backends/drm/driver.hpp"
+#include "backends/shared/intel/memory.hpp"
+#include "model/compose.hpp"
+#include "model/function_ref.hpp"
+#include "platform/device_query.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::intel {
+
+// Differences between Intel's two kernel drivers; they share the rest of this folder.
+
+// File names of one GT (part of the chip with its own engines and clock).
+struct gt_files {
+  std::string_view actual;
+  std::string_view requested;
+  std::string_view highest;
+  std::string_view throttle;  // subfolder of the clock files' folder; empty: the same folder
+  std::string_view throttle_status;
+  std::string_view throttle_prefix;  // of the reasons; empty: not reported
+};
+
+struct gt {
+  std::string folder;  // folder of the clock files
+  const gt_files* files = nullptr;
+  bool is_media = false;
+};
+
+struct dialect {
+  source from;
+  std::string_view name;  // name of the kernel driver and its sensor chip
+  platform::device_question regions;
+  std::optional<memory_regions> (*parse)(std::span<const std::byte>) noexcept;
+  // Whether the query reports RAM usage beyond that of clients: xe counts it, i915 reports the size
+  // only.
+  bool counts_system;
+  // Returns 0, or errno of a folder that could not be listed.
+  int (*find_gts)(const drm::card&, std::vector<gt>&);
+};
+
+// Visits the numbers of a folder's entries "gt0", "gt1" in order: `prefix` and digits, below 64.
+// Returns 0, or errno of a folder that could not be listed.
+int each_number(const std::string& folder, std::string_view prefix,
+                function_ref<void(std::uint32_t)> visit);
+
+struct average_power {
+  double watts = 0;
+  std::uint64_t window_ns = 0;
+};
+
+// Watts from occasional readings of a microjoule counter.
+class energy_meter {
+ public:
+  // Returns nothing without an earlier reading, if it is too recent or too old, or if the counter
+  // went back.
+  std::optional<average_power> read(std::uint64_t microjoules, std::uint64_t at_ns) noexcept;
+
+ private:
+  struct sample {
+    std::uint64_t microjoules = 0;
+    std::uint64_t at_ns = 0;  // 0: none
+  };
+  sample before_, last_;
+};
+
+// Folder of the PCI function whose link goes to the slot. Arc cards have a switch, inside of which
+// links read 2.5 GT/s x1: the folder is then the upstream port of the switch, two levels up, or
+// nothing if it is not visible (a virtual machine with only the card passed through).
+std::string link_folder(std::string_view device_folder);
+
+// Pure. Returns the throttle bit of a kernel reason, "pl1", "thermal".
+std::uint32_t throttle_bit(std::string_view reason) noexcept;
+
+// Current throttle reasons of one GT.
+platform::errno_or<std::uint32_t> read_throttle(const gt& g);
 
 class chip;
 

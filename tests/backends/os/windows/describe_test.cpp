@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "backends/os/windows/job_limit.hpp"
-#include "backends/os/windows/opened_process.hpp"
+#include "backends/os/windows/process_memory.hpp"
+#include "backends/os/windows/system_memory.hpp"
 #include "platform/clock.hpp"
 
 using namespace hmn;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/os/windows/opened_process.hpp"
+#include "backends/os/windows/process_memory.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/os/windows/job_limit.hpp"
+#include "backends/os/windows/system_memory.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/dmem/dmem.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/dmem/survey.hpp"
+#include "platform/clock.hpp"
+#include "platform/file.hpp"
+#include "platform/mutex.hpp"
+
+namespace hmn::dmem {
+namespace {
+
+// Delay until an enabled controller or a moved process is seen.
+constexpr std::uint64_t recheck_ns = platform::ns_per_second;
+
+constexpr const char* limits_file = "/dmem.max";
+
+// Finds the caller's groups, and which of them have the controller.
+class own_groups {
+ public:
+  // Without the controller only the known folders are checked again.
+  void refresh(host_source& host) {
+    const std::uint64_t now = platform::monotonic_ns();
+    if (looked_ns_ != 0 && now - looked_ns_ < recheck_ns) return;
+    const bool is_first = looked_ns_ == 0;
+    looked_ns_ = now;
+    if (is_first || is_here_) find(host);
+    if (root_.empty()) {
+      is_divided_ = false;
+    } else if (const auto now_divided = is_divided(root_);
+               now_divided || now_divided.error == ENOENT) {
+      is_divided_ = now_divided.value;
+    }
+    is_here_ = false;
+    for (const std::string& g : all_) {
+      is_here_ = is_here_ || platform::exists((g + limits_file).c_str());
+    }
+  }
+  [[nodiscard]] bool is_here() const noexcept { return is_here_; }
+  [[nodiscard]] bool is_anywhere() const noexcept { return is_here_ || is_divided_; }
+  [[nodiscard]] const std::string& root() const noexcept { return root_; }
+  [[nodiscard]] const std::vector<std::string>& all() const noexcept { return all_; }
+
+ private:
+  void find(host_source& host) {
+    all_.clear();
+    host.own_groups(all_);
+    root_ = all_.empty() ? std::string() : all_.back();
+  }
+
+  std::uint64_t looked_ns_ = 0;
+  bool is_here_ = false;     // around the caller
+  bool is_divided_ = false;  // in sibling groups
+  std::vector<std::string> all_;
+  std::string root_;  // topmost visible group
+};
+
+class limited_host final : public host_source {
+ public:
+  explicit limited_host(std::unique_ptr<host_source> host) : host_(std::move(host)) {}
+
+  source id() const noexcept override { return host_->id(); }
+  result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) override {
+    return host_->memory(pid, fields, out);
+  }
+  result<void> own_memory(std::uint32_t fields, process_memory& out) override {
+    return host_->own_memory(fields, out);
+  }
+  bool own_sizes(memory_sizes& out) noexcept override { return host_->own_sizes(out); }
+  result<void> system(system_memory& out) override { return host_->system(out); }
+  void describe(usage& row) override { host_->describe(row); }
+  void describe_texts(usage& row) override { host_->describe_texts(row); }
+  void describe_all(std::span<usage* const> rows, function_ref<bool(usage&)> recall) override {
+    host_->describe_all(rows, recall);
+  }
+  void own_groups(std::vector<std::string>& out) override { host_->own_groups(out); }
+
+  void limit(std::string_view pci_bus_id, pools& all) override {
+    const std::lock_guard lock(mutex_);
+    groups_.refresh(*host_);
+    if (groups_.is_here()) set_budgets(pci_bus_id, all.all());
+  }
+
+  void name_group(std::string_view path, std::string& out) override {
+    host_->name_group(path, out);
+  }
+  result<void> groups(group_memory& out) override {
+    std::string root;
+    {
+      const std::lock_guard lock(mutex_);
+      groups_.refresh(*host_);
+      if (!groups_.is_anywhere()) return {};
+      root = groups_.root();
+    }
+    return survey(*host_, root, out);
+  }
+
+  std::optional<source_state> describe_source(source which) override {
+    if (which != source::dmem) return std::nullopt;
+    const std::lock_guard lock(mutex_);
+    groups_.refresh(*host_);
+    source_state now;
+    now.why = {status::ok, which, {}, {}};
+    now.state = groups_.is_anywhere() ? state::ready : state::absent;
+    if (!groups_.is_anywhere()) {
+      now.why =
+          failure_of{which}(status::no_source, "no control group that is visible has dmem.max");
+    }
+    return now;
+  }
+
+ private:
+  std::string_view read(const std::string& file) {
+    const auto got = platform::read_small(file.c_str(), buffer_);
+    // Truncated text could lack a region.
+    return {buffer_.data(), got && got.value < buffer_.size() ? got.value : 0};
+  }
+
+  // Applies the limits of all groups to each pool: the tightest is the budget, and the fullest
+  // group determines what is left.
+  void set_budgets(std::string_view pci_bus_id, std::span<pool> all) {
+    for (const std::string& g : groups_.all()) {
+      std::array<std::optional<std::uint64_t>, pools::most> limits;
+      const std::string_view text = read(g + limits_file);
+      for (std::size_t i = 0; i < all.size(); ++i)
+        limits[i] = sum_of(text, pci_bus_id, all[i].kind);
+      const std::string_view use = read(g + "/dmem.current");
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (limits[i]) set_budget(*limits[i], sum_of(use, pci_bus_id, all[i].kind), all[i]);
+      }
+    }
+  }
+
+  static void set_budget(std::uint64_t limit, std::optional<std::uint64_t> used, pool& p) {
+    p.budget = std::min(limit, p.budget.value_or(limit));
+    p.notes |= note::mixed;
+    const std::uint64_t left = limit - std::min(limit, used.value_or(0));
+    p.budget_left = std::min(left, p.budget_left.value_or(left));
+  }
+
+  const std::unique_ptr<host_source> host_;
+  platform::mutex mutex_;
+  dmem::own_groups groups_;
+  std::array<char, 16384> buffer_;
+};
+
+}  // namespace
+
+}  // namespace hmn::dmem
+
+namespace hmn {
+
+std::unique_ptr<host_source> make_dmem(std::unique_ptr<host_source> host) {
+  return std::make_unique<dmem::limited_host>(std::move(host));
+}
+
+}  // namespace hmn

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/nvml_source.hpp"
+
+#include <algorithm>
+
+#include "backends/nvml/memory.hpp"
+#include "backends/nvml/processes.hpp"
+#include "backends/nvml/system.hpp"
+#include "backends/nvml/telemetry.hpp"
+#include "platform/clock.hpp"
+#include "source/registry.hpp"
+
+namespace hmn {
+
+std::unique_ptr<device_source> make_nvml(const settings& s) {
+  return std::make_unique<nvml::nvml_source>(s);
+}
+
+namespace nvml {
+namespace {
+
+constexpr std::uint64_t first_reopen_wait_ns = platform::ns_per_second;
+constexpr std::uint64_t longest_reopen_wait_ns = 32 * platform::ns_per_second;
+
+bool is_reload(const failure& why) noexcept {
+  return why.native.domain == native_domain::nvml && why.native.code == uninitialized;
+}
+
+failure left_alone() {
+  return fail(status::asleep,
+              "no GPU has anything to do: NVML is left closed for a while, so that they can sleep; "
+              "values are of before");
+}
+
+failure closed() {
+  return fail(status::backend, "NVML is not open");
+}
+
+failure values_disagree(const char* from) {
+  return with_reason(
+      reason::implausible,
+      fail(status::backend, {from, ": its values do not add up to the total; they are left out"}));
+}
+
+}  // namespace
+
+nvml_source::nvml_source(const settings& s)
+    : device_source(source::nvml, calls::may_block),
+      settings_(s),
+      watch_(settings_),
+      session_(settings_),
+      device_list_(settings_),
+      trust_(settings_.proc_root),
+      backoff_(settings_.idle_close_ns) {}
+
+result<void> nvml_source::probe() {
+  if (session_.is_open()) return {};
+  if (has_evidence(settings_)) return {};
+  why_ = fail(status::no_source, "no NVIDIA GPU: none on the PCI bus, and no NVIDIA driver");
+  return *why_;
+}
+
+result<void> nvml_source::prepare(reading& r) {
+  const topic t{r, subject::devices, {}, {}};
+  const std::uint64_t now = platform::monotonic_ns();
+  if (device_list_.is_new()) {
+    r.recall([this](const device& known, bool listed) { device_list_.recall(known, listed); });
+  }
+  trust_.begin_reading();
+  watch_.refresh(now);
+  backoff_.begin(now, watch_.one_is_asleep());
+  rests_ = backoff_.is_on() && watch_.one_may_sleep() && !must_stay_closed();
+  if (rests_ || must_stay_closed()) {
+    session_.close();
+    why_ = rests_ ? left_alone() : asleep();
+    return *why_;
+  }
+  if (session_.is_open() && must_reopen(now)) {
+    faults_.take_down(t);
+    session_.close();
+  }
+  return open(t);
+}
+
+bool nvml_source::must_stay_closed() const noexcept {
+  return !settings_.wake_devices && watch_.one_is_asleep();
+}
+
+// NVML lists the GPUs present when it was opened, and a lost one only returns with a new opening.
+bool nvml_source::must_reopen(std::uint64_t now_ns) {
+  if (watch_.changes() != bus_at_opening_) return true;
+  if (!device_list_.one_is_lost()) {
+    reopen_wait_ns_ = first_reopen_wait_ns;
+    return false;
+  }
+  if (now_ns - session_.opened_at_ns() < reopen_wait_ns_) return false;
+  reopen_wait_ns_ = std::min(reopen_wait_ns_ * 2, longest_reopen_wait_ns);
+  return true;
+}
+
+failure nvml_source::asleep() const {
+  const auto all = watch_.devices();
+  const auto sleeper = std::ranges::find_if(all, [](const auto& w) { return w.asleep; });
+  return fail(
+      status::asleep,
+      {"the GPU at ", sleeper != all.end() ? to_text(sleeper->address).view() : "?",
+       " sleeps, and asking NVML would wake it; it is left asleep unless waking is allowed"});
+}
+
+result<void> nvml_source::open(const topic& t) {
+  if (session_.is_open()) return {};
+  if (const failure* refusal = session_.recent_refusal()) return *refusal;
+  const opening_scope scope(t.r);
+  const topic unbounded{t.r, t.about, {}, {}, true};
+  auto opened = session_.load();
+  if (opened) {
+    trust_.before_opening();
+    opened = session_.open(unbounded, watch_.devices().size());
+  }
+  if (!opened) {
+    why_ = opened.why();
+    return opened;
+  }
+  device_list_.attach(unbounded, session_);
+  trust_.after_opening();
+  why_.reset();
+  bus_at_opening_ = watch_.changes();
+  paravirtual_ = is_paravirtual();
+  return {};
+}
+
+result<void> nvml_source::list(const topic& t) {
+  auto done = device_list_.enumerate(t, session_, watch_);
+  if (done || !is_reload(done.why())) return done;
+  if (auto opened = reopen(t); !opened) return opened;
+  return device_list_.enumerate(t, session_, watch_);
+}
+
+// Handles a reloaded driver. One that reports a reload again at once is not re-opened in a loop.
+result<void> nvml_source::reopen(const topic& t) {
+  const std::uint64_t now = platform::monotonic_ns();
+  const bool again = reloaded_at_ns_ != 0 && now - reloaded_at_ns_ < platform::ns_per_second;
+  if (again) return failure_for(uninitialized, "NVML");
+  reloaded_at_ns_ = now;
+  session_.events = nullptr;  // ended with its session: freeing it is not safe
+  session_.close();
+  return open(t);
+}
+
+result<void> nvml_source::devices(std::vector<device>& out, reading& r) {
+  const topic t{r, subject::devices, {}, {}};
+  if (session_.is_open()) {
+    if (auto done = list(t); !done) return done;
+    if (device_list_.listed().empty() && !watch_.devices().empty()) {
+      t.report(status::no_source, {"NVML lists no GPU, but the bus has ", watch_.devices().size(),
+                                   " of NVIDIA; see 'dmesg' for NVRM lines"});
+    }
+  } else if (rests_ || must_stay_closed()) {
+    device_list_.list_closed(t, watch_, rests_ ? &*why_ : nullptr);
+  } else {
+    return why_ ? *why_ : closed();
+  }
+  device_list_.list_devices(t, out);
+  return {};
+}
+
+result<void> nvml_source::with_device(topic& t, slot number, device_call ask) {
+  for (int attempt = 0;; ++attempt) {
+    auto found = reach(t, number);
+    if (!found) return found.why();
+    std::optional<failure> why;
+    t.is_instance = (*found)->is_partition();
+    const code c = ask(**found, why);
+    note_answer(t.r, **found, c);
+    if (c == uninitialized && attempt == 0) {
+      if (auto opened = reopen(t); !opened) return opened;
+      continue;
+    }
+    if (why) return *why;
+    return {};
+  }
+}
+
+result<known_device*> nvml_source::reach(const topic& t, slot number) {
+  if (!session_.is_open()) {
+    if (!rests_ && must_stay_closed()) return asleep();
+    return why_ ? *why_ : closed();
+  }
+  known_device* of = device_list_.find(number);
+  const bool is_back = of != nullptr && of->refusal == set_aside && device_list_.may_ask(t, *of);
+  if (is_back || !device_list_.knows(session_)) {
+    if (auto done = list({t.r, subject::devices, {}, {}}); !done) return done.why();
+    of = device_list_.find(number);
+  }
+  if (of == nullptr) return fail(status::no_device, "NVML never listed this device");
+  if (!device_list_.may_ask(t, *of)) return failure_for(set_aside, "NVML");
+  const bool is_listed = device_list_.is_listed(number);
+  if (is_listed && of->h != nullptr && of->session == session_.number()) return of;
+  if (is_listed && of->refusal != success) return failure_for(of->refusal, of->refused_by);
+  return fail(status::device_lost, "the driver no longer lists this device");
+}
+
+void nvml_source::note_answer(reading& r, known_device& of, code c) {
+  const bool fails = c == gpu_is_lost || c == reset_required;
+  if (!fails && (c != success || !of.is_lost())) return;
+  of.refusal = c;
+  of.identity.state = fails ? state_after(c) : state::ready;
+  if (fails) r.correct_state(of.identity.number, of.identity.state);
+}
+
+result<void> nvml_source::memory(slot number, pools& out, reading& r) {
+  topic t{r, subject::pools, number, {}};
+  if (!session_.is_open() && must_stay_closed() && add_known_total(t, out)) return {};
+  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
+    return read_memory(t, of, out, why);
+  });
+}
+
+// Constants of a sleeping device.
+bool nvml_source::add_known_total(const topic& t, pools& out) {
+  const known_device* const of = device_list_.find(*t.device);
+  if (of == nullptr || !of->identity.memory_total ||
+      of->identity.memory_kind == memory_kind::unified)
+    return false;
+  memory_values known;
+  known.total = of->identity.memory_total;
+  out.add(to_pool(known));
+  if (t.wants()) t.diagnose(asleep(), pool_field::used | pool_field::free | pool_field::reserved);
+  return true;
+}
+
+code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
+                              std::optional<failure>& why) {
+  const memory_answer answer = ask_memory(t, session_, of);
+  if (answer.values.total) of.identity.memory_total = answer.values.total;
+  memory_kind& kind = of.identity.memory_kind;
+  if (kind == memory_kind::unknown) {
+    kind = kind_of_memory(of.traits, answer, read_shared_total(of.traits, settings_.proc_root));
+  }
+  const bool has_values = answer.result == success && answer.values.total;
+  const bool cannot_be = answer.result == success && !answer.values.agree;
+  const bool may_share = !of.is_partition() && !of.mig_on;
+  const bool has_none = (answer.result == success && !cannot_be) || answer.result == not_supported;
+  if (may_share && (has_values || has_none) && kind == memory_kind::unified) {
+    out.add(unified_pool(t, of));
+    return success;
+  }
+  if (!has_values) {
+    const code c = answer.result == success ? not_offered : answer.result;
+    why = cannot_be ? values_disagree(answer.from) : failure_for(c, answer.from);
+    return answer.result;
+  }
+  out.add(to_pool(answer.values));
+  if (cannot_be && t.wants()) {
+    t.diagnose(values_disagree(answer.from),
+               pool_field::used | pool_field::free | pool_field::reserved);
+  }
+  return success;
+}
+
+// Devices that allocate from host RAM leave its values to the host source. NVML only has the usage
+// of processes.
+pool nvml_source::unified_pool(const topic& t, known_device& of) {
+  pool p;
+  p.kind = pool_kind::unified;
+  p.from = source::nvml;
+  p.accounting = accounting::allocated;
+  p.is_main = true;
+  diagnose_lists(t, processes_.read(t, session_, of), pool_field::used);
+  std::uint64_t sum = 0;
+  for (const merged_process& row : processes_.rows()) {
+    if (!row.used || *row.used > UINT64_MAX - sum) continue;
+    sum += *row.used;
+    p.used = sum;
+  }
+  if (p.used) p.notes |= note::lower_bound | note::estimated;
+  return p;
+}
+
+result<void> nvml_source::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+                                    reading& r) {
+  topic t{r, subject::telemetry, number, {}};
+  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
+    telemetry_reader reader(t, session_, of, fields, out);
+    auto done = reader.read();
+    if (!done) why = done.why();
+    return reader.ended_by();
+  });
+}
+
+result<void> nvml_source::metrics(slot number, bool slow, std::vector<metric>& out, reading& r) {
+  topic t{r, subject::metrics, number, {}};
+  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
+    out.clear();
+    metric_reader reader(t, session_, of, wide_, faults_, out);
+    reader.read(slow);
+    const code c = reader.ended_by();
+    if (c != success && c != late && out.empty()) why = failure_for(c, reader.failed_from());
+    return c;
+  });
+}
+
+// Backs off only without wake_devices: callers that allow waking expect fresh values.
+bool nvml_source::finish(reading& r) {
+  if (!session_.is_open() || !watch_.one_may_sleep()) return false;
+  const std::uint64_t now = platform::monotonic_ns();
+  const bool may_rest = !settings_.wake_devices && backoff_.is_due(now);
+  if (!may_rest || !has_nothing_to_do({r, subject::devices, {}, {}})) return true;
+  backoff_.start(now, watch_.longest_delay_ns());
+  faults_.take_down({r, subject::metrics, {}, {}});
+  session_.close();
+  return false;
+}
+
+// Unknown counts as active.
+bool nvml_source::has_nothing_to_do(const topic& t) {
+  for (const slot number : device_list_.listed()) {
+    const known_device& of = *device_list_.find(number);
+    utilization load{};
+    if (of.h == nullptr || of.session != session_.number() || of.is_partition() || of.mig_on ||
+        !device_list_.may_ask(t, of) || call(t, session_.fn.utilization, of.h, &load) != success ||
+        load.gpu != 0 || load.memory != 0 || !processes_.read(t, session_, of).complete() ||
+        !processes_.rows().empty()) {
+      return false;
+    }
+  }
+  return !device_list_.listed().empty();
+}
+
+source_state nvml_source::describe(source) const {
+  source_state now;
+  now.version = session_.driver_version;
+  now.why.from = source::nvml;
+  now.why.code = status::ok;
+  if (session_.is_open()) {
+    now.state = state::ready;
+  } else if (why_) {
+    now.why = *why_;
+    now.state = why_->code == status::no_source ? state::absent : state::unreadable;
+    if (why_->code == status::asleep) now.state = rests_ ? state::ready : state::asleep;
+  }
+  return now;
+}
+
+}  // namespace nvml
+
+}  // namespace hmn

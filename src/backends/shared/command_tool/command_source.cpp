@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/shared/command_tool/command_source.hpp"
+
+#include <algorithm>
+
+#include "model/compose.hpp"
+#include "model/error_number.hpp"
+#include "model/record.hpp"
+#include "model/text.hpp"
+#include "platform/clock.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::command_tool {
+namespace {
+
+constexpr std::size_t output_cap = 4U << 20;
+
+void trace(source from, const platform::command& c, const platform::outcome& o,
+           std::uint64_t duration, reading& r) {
+  std::string line = c.path;
+  for (const std::string& argument : c.arguments) line += " " + argument;
+  diagnostic d;
+  d.why = {status::ok, from, exit_of(o), std::move(line)};
+  d.notes = note::trace;
+  d.duration_ns = duration;
+  r.diagnose(d);
+}
+
+using kind = platform::outcome::kind;
+using line_text = text<160>;
+
+void adopt_identity(device& known, device fresh) {
+  take_missing(~0U, fresh, known);
+  if (fresh.kind == device_kind::unknown) fresh.kind = known.kind;
+  if (fresh.memory_kind == memory_kind::unknown) fresh.memory_kind = known.memory_kind;
+  fresh.number = known.number;
+  known = fresh;
+}
+
+}  // namespace
+
+result<void> program::find() {
+  path_ = wanted_path_;
+  if (!path_.empty()) {
+    if (!platform::is_absolute(path_)) {
+      return d_.fail(status::no_source,
+                     {"the path of ", d_.name, " must be absolute, \"", path_, "\" is not"});
+    }
+    if (platform::is_executable_file(path_.c_str())) return {};
+    return d_.fail(status::no_source, {path_, " is no program that can be run"});
+  }
+  const std::string_view file = d_.file.empty() ? d_.name : d_.file;
+  for (const std::string_view folder : d_.folders) {
+    path_ = compose({folder, file});
+    if (platform::is_executable_file(path_.c_str())) return {};
+  }
+  return d_.fail(status::no_source, {d_.absent});
+}
+
+bool program::was_replaced() {
+  const auto now = platform::status_of(path_.c_str());
+  if (!now || (now.value.device == device_ && now.value.inode == inode_)) return false;
+  device_ = now.value.device;
+  inode_ = now.value.inode;
+  return true;
+}
+
+platform::outcome program::run(std::vector<std::string> arguments, bool with_errors,
+                               reading& r) const {
+  const platform::command c{path_, std::move(arguments), r.deadline_ns(), output_cap, with_errors};
+  const std::uint64_t begun = platform::monotonic_ns();
+  platform::outcome o = platform::run(c);
+  if (r.wants_trace()) trace(d_.fail.from, c, o, platform::monotonic_ns() - begun, r);
+  return o;
+}
+
+const sentence* find_sentence(std::span<const sentence> known, std::string_view line) noexcept {
+  for (const sentence& s : known) {
+    if (line.find(s.part) != line.npos) return &s;
+  }
+  return nullptr;
+}
+
+native_code exit_of(const platform::outcome& o) noexcept {
+  if (!o.exit_known) return {};
+  return {native_domain::exit, o.signal != 0 ? 128 + o.signal : o.exit_code};
+}
+
+void add_missing(std::vector<missing>& to, std::uint32_t fields, status code,
+                 const message_text& message, reason stated) {
+  for (missing& m : to) {
+    if (m.code != code || m.message != message) continue;
+    m.fields |= fields;
+    return;
+  }
+  to.push_back({fields, code, message, stated});
+}
+
+std::optional<failure> verdict::why_not_run(std::string_view path) const {
+  if (o_.what == kind::finished || o_.what == kind::output_too_long) return std::nullopt;
+  if (o_.what == kind::timed_out) {
+    return d_.fail(status::timeout, {path, " did not answer within the deadline", d_.when_late});
+  }
+  const bool refused = is_refused(o_.error);
+  failure why = o_.what == kind::not_found
+                    ? d_.fail(status::no_source, {path, " is not there any more"})
+                    : d_.fail(refused ? status::permission : status::backend,
+                              {path, " cannot be run", refused ? ": permission denied" : ""});
+  why.native = {native_domain::error_number, o_.error};
+  return why;
+}
+
+failure verdict::of_sentence(const sentence& s, std::string_view line) const {
+  failure why = d_.fail(s.code, {d_.name, " prints \"", line_text(line).view(), "\": ", s.advice});
+  why.native = exit_of(o_);
+  return why;
+}
+
+failure verdict::of_exit(std::string_view what, std::string_view said) const {
+  const bool is_signal = o_.signal != 0;
+  const piece code = is_signal ? o_.signal : o_.exit_code;
+  failure why = d_.fail(status::backend, {d_.name, " ", what,
+                                          !o_.exit_known ? ""
+                                          : is_signal    ? " and was ended by signal "
+                                                         : " and exited with ",
+                                          o_.exit_known ? code : piece(""),
+                                          said.empty() ? "" : ": ", line_text(said).view()});
+  why.native = exit_of(o_);
+  return why;
+}
+
+const result<void>& query_outcome::get(function_ref<result<void>()> run) {
+  if (!outcome_) {
+    begun_ns_ = platform::monotonic_ns();
+    outcome_ = run();
+    ended_ns_ = platform::monotonic_ns();
+  }
+  return *outcome_;
+}
+
+void query_outcome::drop_older_than(std::uint64_t max_age_ns) noexcept {
+  if (!outcome_) return;
+  const std::uint64_t took = ended_ns_ - begun_ns_;
+  const bool was_late = !*outcome_ && outcome_->why().code == status::timeout;
+  const std::uint64_t least = took * (was_late ? 5 : 2);
+  const bool is_shared = max_age_ns != 0;
+  const std::uint64_t age = platform::monotonic_ns() - begun_ns_;
+  if (!is_shared || age >= std::max(max_age_ns, least)) outcome_.reset();
+}
+
+tool_source::tool_source(const description& d, const settings& s, const std::string& path)
+    : device_source(d.fail.from, calls::return_in_time),  // the tool is killed at the deadline
+      fail(d.fail),
+      proc_root_(s.proc_root),
+      sys_root_(s.sys_root),
+      on_bus_(s.on_bus),
+      program_(d, path),
+      d_(d),
+      may_wake_(s.wake_devices) {}
+
+void tool_source::forget(std::uint64_t max_age_ns) noexcept {
+  loaded_.drop_older_than(max_age_ns);
+  forget_processes(max_age_ns);
+}
+
+result<void> tool_source::prepare(reading& r) {
+  forget(r.max_age_ns());
+  if (result<void> here = probe(); !here || may_wake_) return here;
+  const std::uint64_t now = platform::monotonic_ns();
+  if (!is_asleep() && now - looked_ns_ < r.max_age_ns()) return {};
+  asleep_.clear();
+  looked_ns_ = now;
+  bool sleeps = false;
+  for (const pci::gpu& g : pci::gpus_on_bus(proc_root_, sys_root_, d_.vendor, *on_bus_)) {
+    const bool is_driven = g.driver.view() == d_.driver;
+    if (!is_driven && !(g.driver.empty() && d_.may_have_no_driver)) continue;
+    sleeps = sleeps || g.is_asleep;
+    asleep_.push_back(g);
+  }
+  if (!sleeps) {
+    asleep_.clear();
+    return {};
+  }
+  loaded_.drop_older_than(0);
+  for (known_gpu& k : known_) k.row.reset();
+  return why_asleep();
+}
+
+result<void> tool_source::devices(std::vector<device>& out, reading& r) {
+  if (is_asleep()) {
+    list_asleep(out);
+    return {};
+  }
+  if (result<void> loaded = load(r); !loaded) return loaded;
+  for (const known_gpu& k : known_) {
+    if (k.row) out.push_back(k.who);
+  }
+  return {};
+}
+
+void tool_source::list_asleep(std::vector<device>& out) {
+  for (const pci::gpu& g : asleep_) {
+    device who;
+    who.from = d_.fail.from;
+    who.vendor = d_.vendor;
+    who.pci_bus_id = to_text(g.address);
+    if (g.device != 0) who.pci_device = g.device;
+    if (g.subsystem != 0) who.pci_subsystem = g.subsystem;
+    out.push_back(adopt(who, {})->who);
+    out.back().state = g.is_asleep ? state::asleep : state::unknown;
+  }
+}
+
+result<void> tool_source::load(reading& r) {
+  return loaded_.get([&] {
+    for (known_gpu& k : known_) k.row.reset();
+    result<void> outcome = ask(r);
+    settle(outcome);
+    return outcome;
+  });
+}
+
+// Compares uuid and PCI address where both have them, in either order; else the index.
+bool tool_source::is_same(const device& a, const device& b) const {
+  const bool have_places = !a.pci_bus_id.empty() && !b.pci_bus_id.empty();
+  const bool have_uuids = !a.uuid.empty() && !b.uuid.empty();
+  if (have_places && (d_.is_known_by_place || !have_uuids)) return a.pci_bus_id == b.pci_bus_id;
+  if (have_uuids) return a.uuid == b.uuid;
+  return a.driver_index && a.driver_index == b.driver_index;
+}
+
+std::optional<slot> tool_source::find(const device& who) const {
+  for (const known_gpu& k : known_) {
+    if (is_same(k.who, who)) return k.who.number;
+  }
+  return std::nullopt;
+}
+
+tool_source::known_gpu* tool_source::adopt(const device& who, std::optional<std::size_t> row) {
+  const auto number = find(who);
+  known_gpu& k = number ? known_[*number] : known_.emplace_back();
+  if (!number) k.who.number = static_cast<slot>(known_.size() - 1);
+  if (k.row) return nullptr;
+  adopt_identity(k.who, who);
+  if (condition_.version.empty()) condition_.version = k.who.driver_version;
+  k.row = row;
+  return &k;
+}
+
+result<std::size_t> tool_source::row_of(slot number, reading& r) {
+  if (number >= known_.size()) return never_listed();
+  if (is_asleep()) return why_asleep();
+  if (result<void> loaded = load(r); !loaded) return loaded.why();
+  if (known_[number].row) return *known_[number].row;
+  return fail(status::device_lost, {d_.name, " does not list this GPU any more"});
+}
+
+bool tool_source::is_running(std::uint32_t pid) const {
+  return platform::exists(compose({proc_root_, "/", pid}).c_str());
+}
+
+failure tool_source::why_asleep() const {
+  return fail(status::asleep, {d_.gpu, " is suspended, and ", d_.name, " would wake it"});
+}
+
+failure tool_source::never_listed() const {
+  return fail(status::no_device, {d_.name, " never listed this GPU"});
+}
+
+void tool_source::diagnose(const failure& why, std::uint32_t about, std::uint32_t fields,
+                           std::optional<slot> number, reading& r) {
+  diagnostic d;
+  d.why = why;
+  d.about = about;
+  d.field = fields;
+  d.device = number;
+  r.diagnose(d);
+}
+
+void tool_source::diagnose(const std::vector<missing>& gone, std::uint32_t about, slot number,
+                           reading& r) const {
+  for (const missing& m : gone) {
+    if (m.fields == 0) continue;
+    diagnose(with_reason(m.stated, fail(m.code, m.message)), about, m.fields, number, r);
+  }
+}
+
+failure tool_source::why_nothing(const std::vector<missing>& gone, std::uint32_t about, slot number,
+                                 reading& r) const {
+  if (gone.size() > 1) diagnose(gone, about, number, r);
+  return with_reason(gone.front().stated, fail(gone.front().code, gone.front().message));
+}
+
+void tool_source::diagnose_use(const failure& why, std::uint32_t pid, slot number, reading& r) {
+  diagnostic d;
+  d.why = why;
+  d.about = subject::processes;
+  d.field = usage_field::used;
+  d.device = number;
+  d.pid = pid;
+  r.diagnose(d);
+}
+
+}  // namespace hmn::command_tool

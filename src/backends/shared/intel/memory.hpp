@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace hmn::intel {
+
+// Result of the drivers' memory region queries in a common form.
+
+// Total bytes of all regions of one class; a value that one of them lacks is absent.
+struct heap {
+  std::uint32_t regions = 0;
+  std::optional<std::uint64_t> total;
+  std::optional<std::uint64_t> used;     // also absent if the kernel hides it from this caller
+  std::optional<std::uint64_t> visible;  // host-visible part
+  std::optional<std::uint64_t> visible_used;
+
+  void add(const heap& one) noexcept;
+};
+
+struct memory_regions {
+  heap system;
+  heap device;  // one region per tile
+};
+
+// Region in the layout of both drivers; `figure` differs in meaning.
+struct raw_region {
+  std::uint16_t memory_class = 0;  // 0: system, 1: device
+  std::uint16_t instance = 0;
+  std::uint32_t page_size = 0;
+  std::uint64_t size = 0;
+  std::uint64_t amount = 0;  // i915: unallocated; xe: used
+  std::uint64_t visible_size = 0;
+  std::uint64_t visible_amount = 0;
+  std::uint64_t reserved[6] = {};
+};
+static_assert(sizeof(raw_region) == 88 && offsetof(raw_region, size) == 8 &&
+              offsetof(raw_region, amount) == 16 && offsetof(raw_region, visible_size) == 24 &&
+              offsetof(raw_region, visible_amount) == 32);
+
+// Parses a 32-bit count, and regions after `header` bytes. Returns nothing if the count is 0 or
+// regions are missing.
+std::optional<memory_regions> sum_regions(std::span<const std::byte> answer, std::size_t header,
+                                          heap (*read)(const raw_region&)) noexcept;
+
+}  // namespace hmn::intel

@@ -44,7 +44,7 @@ def synopsis(command):
 
 
 def with_value(command):
-    return set(re.findall(r"^  (--[a-z-]+) [A-Z]+", help_of(command), re.M))
+    return set(re.findall(r"^  (?:-\w, |    )(--[a-z-]+) [A-Z]+", help_of(command), re.M))
 
 
 class Options(unittest.TestCase):

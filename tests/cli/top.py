@@ -663,7 +663,7 @@ class Usage(Top):
             self.assertIn(text, done.err)
         done = run("--json", "top", "--machine", MACHINES / "workstation.json")
         self.assertEqual(done.code, 2)
-        self.assertIn("`hmn top` has no --json", done.err)
+        self.assertIn('"--json": no such option', done.err)
 
     def test_device_and_user(self):
         machine = self.machine(devices=[busy(name="First", processes=[worker(1), worker(2, uid=33)]),

@@ -230,8 +230,6 @@ void add(std::vector<section> from, std::vector<section>& to) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-}  // namespace
-
 expected<exit_code> run_doctor(const session& in, const options& asked, const style& as) {
   const auto seen = gather(in);
   std::vector<section> report{versions()};
@@ -248,5 +246,29 @@ expected<exit_code> run_doctor(const session& in, const options& asked, const st
   return std::max(result,
                   write_output(asked.json ? as_json(report, seen.simulated) : render(report, as)));
 }
+
+constexpr option options_of_doctor[] = {
+    json_option("Print a JSON object"),
+};
+
+constexpr std::string_view examples_of_doctor =
+    "Examples:\n"
+    "  hmn doctor\n"
+    "  hmn doctor --json | jq '.sections[].findings[] | select(.result == \"fail\")'\n"
+    "  hmn doctor --trace --timeout 5s      with each driver call\n"
+    "\n"
+    "Exit status: 0 done, nothing is broken; 1 something is, or failed; 2 wrong\n"
+    "usage. See hmn-doctor(1).";
+
+}  // namespace
+
+const command_entry doctor_command = {
+    .id = command::doctor,
+    .name = "doctor",
+    .purpose = "Check GPUs and drivers, and suggest fixes",
+    .takes = options_of_doctor,
+    .examples = examples_of_doctor,
+    .run = run_doctor,
+};
 
 }  // namespace hmn::cli

@@ -6,6 +6,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
+#include "cli/commands/values.hpp"
 #include "cli/fit/answer.hpp"
 #include "cli/measure/by_device.hpp"
 #include "cli/measure/free_memory.hpp"
@@ -170,8 +171,6 @@ void print_notices(const session& in, const hypomnesis::snapshot& snapshot, cons
   if (reported) write_notice("GPU: " + why_no_gpu(in, snapshot));
 }
 
-}  // namespace
-
 expected<exit_code> run_fit(const session& in, const options& asked, const style& as) {
   auto of = read_model(asked.fit.model);
   if (!of) return of.why();
@@ -197,5 +196,77 @@ expected<exit_code> run_fit(const session& in, const options& asked, const style
       write_output(asked.json ? answer_json(all, asked.fit) : answer_text(all, asked.fit, as));
   return written == exit_code::done ? exit_code_of(verdict_of(all)) : written;
 }
+
+constexpr option options_of_fit[] = {
+    {"MODEL", 0, "", "GGUF, safetensors, index, config.json or folder", completion::file, "",
+     uses::required},
+    {"--context", 0, "N", "Tokens of each sequence [the model's, at most 8K]", completion::words,
+     "4K 8K 32K 128K"},
+    {"--batch", 0, "N", "Sequences at once [1]"},
+    {"--ubatch", 0, "N", "Tokens processed at once [512; without GGUF 2048]"},
+    {"--kv-type", 0, "TYPE", "Type of the cached keys and values [f16]", completion::words,
+     "f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl"},
+    device_option("Only this device; repeated, or all: together", uses::many, "all"),
+    json_option("Print a JSON object"),
+};
+
+constexpr std::string_view examples_of_fit =
+    "Examples:\n"
+    "  hmn fit model.gguf --context 32K\n"
+    "  hmn fit Llama-3-8B/ --batch 4 --kv-type q8_0 --device 0\n"
+    "  hmn fit Llama-3-70B/ --device all    over all GPUs together\n"
+    "  hmn fit config.json --json | jq .total_bytes\n"
+    "\n"
+    "Exit status: 0 done, it fits; 3 it fits in part, 4 it does not; 1 failed, 2\n"
+    "wrong usage. See hmn-fit(1).";
+
+constexpr std::uint64_t most_tokens = 1u << 30;
+constexpr std::uint64_t most_sequences = 1u << 20;
+
+template <class Number>
+std::optional<failure> read_tokens(const arguments& from, const char* name, std::uint64_t most,
+                                   Number& to) {
+  const auto text = from.text(name);
+  if (!text) return std::nullopt;
+  const auto number = parse_token_count(*text);
+  if (!number || *number < 1 || *number > most)
+    return misused(
+        fmt::format("{} \"{}\": expected a whole number from 1 to {}", name, *text, most));
+  to = *number;
+  return std::nullopt;
+}
+
+std::optional<failure> read_fit(const arguments& from, options& to) {
+  auto& fit = to.fit;
+  std::optional<std::string> model;
+  if (auto wrong = read_text(from, "MODEL", "the path of a model's file or folder", model))
+    return wrong;
+  fit.model = *model;
+  fit.devices = from.all("--device");
+  if (fit.devices.size() > 1 &&
+      std::find(fit.devices.begin(), fit.devices.end(), "all") != fit.devices.end())
+    return misused("--device all: expected alone, or each device by name");
+  if (auto wrong = read_tokens(from, "--context", most_tokens, fit.context)) return wrong;
+  if (auto wrong = read_tokens(from, "--batch", most_sequences, fit.batch)) return wrong;
+  if (auto wrong = read_tokens(from, "--ubatch", most_tokens, fit.ubatch)) return wrong;
+  const auto type = from.text("--kv-type");
+  if (!type) return std::nullopt;
+  if (!kv_packing_of(*type))
+    return misused(fmt::format("--kv-type \"{}\": expected one of {}", *type, kv_type_names()));
+  fit.kv_type = *type;
+  return std::nullopt;
+}
+
+}  // namespace
+
+const command_entry fit_command = {
+    .id = command::fit,
+    .name = "fit",
+    .purpose = "Check whether a model fits in free memory",
+    .takes = options_of_fit,
+    .examples = examples_of_fit,
+    .read = read_fit,
+    .run = run_fit,
+};
 
 }  // namespace hmn::cli

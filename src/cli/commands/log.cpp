@@ -16,6 +16,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
+#include "cli/commands/values.hpp"
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/measure/no_gpu.hpp"
@@ -348,8 +349,6 @@ write_result write_lines(const session& in, hypomnesis::sampler& from, const opt
   return last;
 }
 
-}  // namespace
-
 expected<exit_code> run_log(const session& in, const options& asked, const style& as) {
   const auto what = values_to_log(in, asked);
   if (!what) return what.why();
@@ -362,5 +361,45 @@ expected<exit_code> run_log(const session& in, const options& asked, const style
   report_losses(source.info());
   return last == write_result::failed ? exit_code::failed : exit_code::done;
 }
+
+constexpr option options_of_log[] = {
+    interval_option("Time between samples [1s]", "100ms 1s 10s 1m"),
+    {"--count", 0, "N", "Exit after N samples of each device"},
+    duration_option,
+    json_option("Print a JSON object on each line"),
+    {"--csv", 0, "", "Print comma-separated values"},
+    device_option(),
+};
+
+constexpr std::string_view examples_of_log =
+    "Examples:\n"
+    "  hmn log --interval 500ms --duration 1m\n"
+    "  hmn log --csv > gpus.csv             until Ctrl-C\n"
+    "  hmn log --count 1 --json | jq .power_watts\n"
+    "\n"
+    "Exit status: 0 done or interrupted, 1 failed, no GPU or no such device, 2 wrong\n"
+    "usage. See hmn-log(1).";
+
+std::optional<failure> read_log(const arguments& from, options& to) {
+  if (auto twice = only_one_of(from, "--json", "--csv")) return twice;
+  if (auto twice = only_one_of(from, "--count", "--duration")) return twice;
+  if (from.has("--json")) to.log.form = log_form::json;
+  if (from.has("--csv")) to.log.form = log_form::csv;
+  if (auto wrong = read_interval(from, to.log.interval_ms)) return wrong;
+  if (auto wrong = read_count(from, "--count", to.log.count)) return wrong;
+  return read_time(from, "--duration", to.log.duration_ms);
+}
+
+}  // namespace
+
+const command_entry log_command = {
+    .id = command::log,
+    .name = "log",
+    .purpose = "Print GPU measurements at an interval",
+    .takes = options_of_log,
+    .examples = examples_of_log,
+    .read = read_log,
+    .run = run_log,
+};
 
 }  // namespace hmn::cli

@@ -8,7 +8,6 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/files.hpp"
 #include "cli/commands/options.hpp"
-#include "cli/exporter/exporter.hpp"
 #include "cli/system/streams.hpp"
 #include "cli/system/waiting.hpp"
 #include "cli/text/output.hpp"
@@ -46,37 +45,7 @@ expected<exit_code> run(const options& asked) {
   if (!in) return in.why();
   outlive_driver_exits();
   const auto as = choose_style(standard_output_surroundings(), asked.colour);
-  switch (asked.run) {
-    case command::ps:
-      return run_ps(*in, asked, as);
-    case command::snapshot:
-      return run_snapshot(*in, asked, as);
-    case command::doctor:
-      return run_doctor(*in, asked, as);
-    case command::log:
-      return run_log(*in, asked, as);
-    case command::fit:
-      return run_fit(*in, asked, as);
-    case command::metrics:
-      return run_metrics(*in, asked, as);
-    case command::run:
-      return run_run(*in, asked, as);
-    case command::top:
-      return run_top(*in, asked, as);
-    case command::wait:
-      return run_wait(*in, asked, as);
-    case command::spill:
-      return run_spill(*in, asked, as);
-    case command::watch:
-      return run_watch(*in, asked, as);
-    case command::exporter:
-      return run_exporter(*in, asked.exporter);
-    case command::record_machine:
-      return run_record_machine(*in, asked, as);
-    case command::summary:
-      break;
-  }
-  return run_summary(*in, asked, as);
+  return entry_of(asked.run).run(*in, asked, as);
 }
 
 // Reports failures of the library, and of memory, as failures of the command.

@@ -267,8 +267,6 @@ void print_messages(const session& in, const hypomnesis::snapshot& snapshot) {
   if (is_explained) write_notice("GPU: " + why_no_gpu(in, snapshot));
 }
 
-}  // namespace
-
 expected<exit_code> run_metrics(const session& in, const options& asked, const style& as) {
   const auto what = metrics_to_read(in, asked);
   if (!what) return what.why();
@@ -279,5 +277,38 @@ expected<exit_code> run_metrics(const session& in, const options& asked, const s
   return std::max(
       result, write_output(asked.json ? metric_json(all) : tables_of(all, asked.unsupported, as)));
 }
+
+constexpr option options_of_metrics[] = {
+    device_option(),
+    {"--slow", 0, "", "Also metrics that take more than a few ms to read"},
+    {"--unsupported", 0, "", "Also unsupported metrics, with the reason"},
+    json_option("Print a JSON array"),
+};
+
+constexpr std::string_view examples_of_metrics =
+    "Examples:\n"
+    "  hmn metrics --device 0 --slow\n"
+    "  hmn metrics --json | jq '.[] | select(.metric == \"temperature\").value'\n"
+    "\n"
+    "Exit status: 0 done (also when there are none), 1 failed, no such device, 2\n"
+    "wrong usage. See hmn-metrics(1).";
+
+std::optional<failure> read_metrics(const arguments& from, options& to) {
+  to.slow = from.has("--slow");
+  to.unsupported = from.has("--unsupported");
+  return std::nullopt;
+}
+
+}  // namespace
+
+const command_entry metrics_command = {
+    .id = command::metrics,
+    .name = "metrics",
+    .purpose = "List every sensor, clock, engine and counter",
+    .takes = options_of_metrics,
+    .examples = examples_of_metrics,
+    .read = read_metrics,
+    .run = run_metrics,
+};
 
 }  // namespace hmn::cli

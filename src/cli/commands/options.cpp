@@ -7,276 +7,168 @@
 #include <hypomnesis.hpp>
 
 #include <algorithm>
-#include <memory>
+#include <iterator>
 #include <string_view>
 
-#include "cli/commands/common_options.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
-#include "cli/commands/exporter_options.hpp"
-#include "cli/commands/ps_options.hpp"
+#include "cli/commands/values.hpp"
 #include "cli/text/word_choice.hpp"
 
 namespace hmn::cli {
 namespace {
 
-// Options as given on the command line.
-struct texts {
-  common_texts before;  // in front of the subcommand
-  common_texts after;
-  bool summary_json = false;
-  bool command_json = false;
-  std::optional<std::string> topic;  // of `hmn help`
-  std::optional<std::string> device;
-  std::string file;
-  bool force = false;
-  bool slow = false;
-  bool unsupported = false;
-  ps_texts ps;
-  log_texts log;
-  run_texts run;
-  spill_texts spill;
-  watch_texts watch;
-  top_texts top;
-  wait_texts wait;
-  fit_texts fit;
-  exporter_texts exporter;
+constexpr const command_entry* commands[] = {
+    &top_command,     &ps_command,    &snapshot_command,       &log_command,
+    &metrics_command, &fit_command,   &record_machine_command, &run_command,
+    &wait_command,    &spill_command, &watch_command,          &exporter_command,
+    &doctor_command,  &help_command};
+
+constexpr option common_options[] = {
+    {"--timeout", 0, "DURATION", "Maximum wait for drivers: 500ms, 30s, 5m, 1h", completion::words,
+     "1s 10s 60s 5m"},
+    {"--machine", 0, "FILE", "Read a simulated or recorded machine: file or name",
+     completion::machine, "apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation",
+     uses::once},
+    {"--color", 0, "WHEN", "Use colours: auto, always, never [auto]", completion::words,
+     "auto always never"},
+    {"--trace", 0, "", "Print each driver call on standard error"},
 };
+constexpr option help_option = {"--help", 'h', "", "Print this help"};
+constexpr option version_option = {"--version", 'V', "", "Print the version"};
 
-constexpr const char* summary_examples =
-    "Examples:\n"
-    "  hmn                                  RAM and each GPU at a glance\n"
-    "  hmn top                              the same on a screen that changes\n"
-    "  hmn --json | jq '.[].free_bytes'     free bytes of each GPU\n"
-    "  hmn --machine workstation            a simulated machine\n"
-    "  hmn ps --sort ram                    GPU processes by host RAM\n"
-    "\n"
-    "In tables - is a value that the device or its driver does not have, ? one that\n"
-    "is not known; hmn doctor has the reasons.\n"
-    "\n"
-    "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn(1).";
-
-constexpr const char* metrics_examples =
-    "Examples:\n"
-    "  hmn metrics --device 0 --slow\n"
-    "  hmn metrics --json | jq '.[] | select(.metric == \"temperature\").value'\n"
-    "\n"
-    "Exit status: 0 done (also when there are none), 1 failed, no such device, 2\n"
-    "wrong usage. See hmn-metrics(1).";
-
-constexpr const char* snapshot_examples =
-    "Examples:\n"
-    "  hmn snapshot | jq .system.available_bytes\n"
-    "  hmn snapshot > report.json\n"
-    "\n"
-    "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn-snapshot(1).";
-
-constexpr const char* doctor_examples =
-    "Examples:\n"
-    "  hmn doctor\n"
-    "  hmn doctor --json | jq '.sections[].findings[] | select(.result == \"fail\")'\n"
-    "  hmn doctor --trace --timeout 5s      with each driver call\n"
-    "\n"
-    "Exit status: 0 done, nothing is broken; 1 something is, or failed; 2 wrong\n"
-    "usage. See hmn-doctor(1).";
-
-constexpr const char* record_examples =
-    "Examples:\n"
-    "  hmn record-machine machine.json\n"
-    "  hmn --machine machine.json           the same machine, anywhere\n"
-    "\n"
-    "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn-record-machine(1).";
-
-constexpr const char* help_examples =
-    "Examples:\n"
-    "  hmn help                             what hmn can do\n"
-    "  hmn help ps                          the same as hmn ps --help\n"
-    "\n"
-    "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn(1).";
-
-void add_device(CLI::App& app, texts& into,
-                const char* purpose = "Only this device: index, UUID or PCI address") {
-  app.add_option("--device", into.device, purpose)->type_name("DEVICE");
+std::string name_with_hmn(const command_entry& of) {
+  return of.name.empty() ? "hmn" : fmt::format("hmn {}", of.name);
 }
 
-// Lets the first word that is no option begin a command. The label shows it in the line of usage.
-void take_command(CLI::App& app, const char* label) {
-  app.prefix_command();
-  auto shown = std::make_shared<CLI::Formatter>();
-  shown->label("OPTIONS", label);
-  app.formatter(shown);
+failure usage_failure(const command_entry& of, std::string_view message) {
+  return misused(fmt::format("{} (see `{} --help`)", message, name_with_hmn(of)));
 }
 
-void declare_top(CLI::App& top, texts& into) {
-  top.footer(top_examples);
-  add_top(top, into.top);
-  add_device(top, into);
-  add_common(top, into.after);
+bool is_option(std::string_view word) {
+  return word.size() > 1 && word.starts_with('-');
 }
 
-void declare_ps(CLI::App& ps, texts& into) {
-  ps.footer(ps_examples);
-  add_ps(ps, into.ps);
-  add_device(ps, into);
-  ps.add_flag("--json", into.command_json, "Print a JSON array");
-  add_common(ps, into.after);
+failure no_such_option(const command_entry& of, const std::string& word) {
+  return usage_failure(of, fmt::format("\"{}\": no such option", word));
 }
 
-void declare_snapshot(CLI::App& snapshot, texts& into) {
-  snapshot.footer(snapshot_examples);
-  add_common(snapshot, into.after);
+failure unexpected_word(const command_entry& of, const std::string& word) {
+  if (is_option(word)) return no_such_option(of, word);
+  return usage_failure(of, fmt::format("\"{}\": unexpected argument", word));
 }
 
-void declare_log(CLI::App& log, texts& into) {
-  log.footer(log_examples);
-  add_log(log, into.log);
-  add_device(log, into);
-  add_common(log, into.after);
+// Returns the option that a word is, with a value or without, of any command; its letters are
+// options without a value, but for the last.
+std::optional<option> option_named(std::string_view word) {
+  const auto is_named = [word](const option& each) {
+    if (each.is_argument()) return false;
+    if (!word.starts_with("--")) return each.letter != 0 && each.letter == word[1];
+    return each.name == word.substr(0, word.find('='));
+  };
+  std::vector<const command_entry*> all(std::begin(commands), std::end(commands));
+  all.push_back(&summary_command);
+  for (const auto* each : all) {
+    const auto takes = options_of(*each);
+    const auto found = std::find_if(takes.begin(), takes.end(), is_named);
+    if (found != takes.end()) return *found;
+  }
+  return std::nullopt;
 }
 
-void declare_metrics(CLI::App& metrics, texts& into) {
-  metrics.footer(metrics_examples);
-  add_device(metrics, into);
-  metrics.add_flag("--slow", into.slow, "Also metrics that take more than a few ms to read");
-  metrics.add_flag("--unsupported", into.unsupported, "Also unsupported metrics, with the reason");
-  metrics.add_flag("--json", into.command_json, "Print a JSON array");
-  add_common(metrics, into.after);
+// Returns whether the value of an option is the word that follows it.
+bool takes_next(const option& of, std::string_view word) {
+  if (of.value.empty()) return false;
+  return word.starts_with("--") ? word.find('=') == word.npos : word.size() == 2;
 }
 
-void declare_fit(CLI::App& fit, texts& into) {
-  fit.footer(fit_examples);
-  add_fit(fit, into.fit);
-  fit.add_flag("--json", into.command_json, "Print a JSON object");
-  add_common(fit, into.after);
+// Returns the position of the command; the end: there is none, or an unknown option before it.
+std::size_t find_command_in(const std::vector<std::string>& words) {
+  std::size_t at = 0;
+  while (at < words.size() && is_option(words[at])) {
+    const auto found = option_named(words[at]);
+    if (!found) return words.size();
+    at += takes_next(*found, words[at]) ? 2 : 1;
+  }
+  return std::min(at, words.size());
 }
 
-void declare_record(CLI::App& record, texts& into) {
-  record.footer(record_examples);
-  record.add_option("FILE", into.file, "File to write")->type_name("")->required();
-  record.add_flag("--force", into.force, "Replace an existing file");
-  add_common(record, into.after);
+void declare(CLI::App& app, const option& of) {
+  if (of.completes == completion::program) {
+    app.prefix_command();
+    return;
+  }
+  const auto names =
+      of.letter != 0 ? fmt::format("-{},{}", of.letter, of.name) : std::string(of.name);
+  if (of.name == "--help") {
+    app.set_help_flag(names);
+  } else if (of.name == "--version") {
+    app.set_version_flag(names,
+                         [] { return fmt::format("hmn {}\n", hypomnesis::version_string()); });
+  } else if (!of.is_argument() && of.value.empty()) {
+    app.add_flag(names)->disable_flag_override();
+  } else {
+    auto* const added = app.add_option(names);
+    added->type_name(std::string(of.value));
+    if (of.times == uses::required) added->required();
+    if (of.times == uses::last) added->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    if (of.times == uses::many)
+      added->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(of.is_argument());
+  }
 }
 
-void declare_run(CLI::App& run, texts& into) {
-  run.footer(run_examples);
-  take_command(run, "OPTIONS] COMMAND [ARGUMENT...");
-  add_run(run, into.run);
-  add_device(run, into);
-  add_common(run, into.after);
+arguments given_to(const CLI::App& app, const std::vector<option>& all) {
+  arguments given;
+  for (const auto& each : all) {
+    const auto* const found = app.get_option_no_throw(std::string(each.name));
+    if (found != nullptr && found->count() > 0) given.set(each.name, found->results());
+  }
+  return given;
 }
 
-void declare_wait(CLI::App& wait, texts& into) {
-  wait.footer(wait_examples);
-  take_command(wait, "OPTIONS] [COMMAND [ARGUMENT...]");
-  add_wait(wait, into.wait);
-  add_device(wait, into);
-  wait.add_flag("--json", into.command_json, "Print a JSON object");
-  add_common_but_timeout(wait, into.after);
+std::optional<failure> read_device(const arguments& from, const command_entry& by, options& to) {
+  if (by.id == command::fit) return std::nullopt;  // has several
+  to.device = from.text("--device");
+  if (!to.device) return std::nullopt;
+  const auto argument = parse_device_argument(*to.device);
+  return argument ? std::nullopt : std::optional(argument.why());
 }
 
-void declare_spill(CLI::App& spill, texts& into) {
-  spill.footer(spill_examples);
-  take_command(spill, "OPTIONS] COMMAND [ARGUMENT...");
-  add_spill(spill, into.spill);
-  add_device(spill, into, "This device: index, UUID or PCI address [0]");
-  add_common(spill, into.after);
-}
-
-void declare_watch(CLI::App& watch, texts& into) {
-  watch.footer(watch_examples);
-  add_watch(watch, into.watch);
-  add_device(watch, into, "This device: index, UUID or PCI address [0]");
-  watch.add_flag("--json", into.command_json, "Print a JSON object on each line");
-  add_common(watch, into.after);
-}
-
-void declare_exporter(CLI::App& exporter, texts& into) {
-  exporter.footer(exporter_examples);
-  add_exporter(exporter, into.exporter);
-  add_common_but_timeout(exporter, into.after);
-}
-
-void declare_doctor(CLI::App& doctor, texts& into) {
-  doctor.footer(doctor_examples);
-  doctor.add_flag("--json", into.command_json, "Print a JSON object");
-  add_common(doctor, into.after);
-}
-
-void declare_help(CLI::App& help, texts& into) {
-  help.footer(help_examples);
-  help.set_help_flag("-h,--help", "Print this help");
-  help.add_option("COMMAND", into.topic, "Command whose help to print")->type_name("");
-}
-
-struct command_entry {
-  command run;
-  const char* name;
-  const char* purpose;
-  void (*declare)(CLI::App&, texts&);
-};
-
-constexpr command_entry commands[] = {
-    {command::top, "top", "Monitor GPUs and their processes live", declare_top},
-    {command::ps, "ps", "List the processes that hold GPU memory", declare_ps},
-    {command::snapshot, "snapshot", "Print everything as one JSON object", declare_snapshot},
-    {command::log, "log", "Print GPU measurements at an interval", declare_log},
-    {command::metrics, "metrics", "List every sensor, clock, engine and counter", declare_metrics},
-    {command::fit, "fit", "Check whether a model fits in free memory", declare_fit},
-    {command::record_machine, "record-machine", "Record this machine to a file to replay elsewhere",
-     declare_record},
-    {command::run, "run", "Run a command and report the memory it used", declare_run},
-    {command::wait, "wait", "Wait for free GPU memory, then run a command", declare_wait},
-    {command::spill, "spill", "Run a command and report spills of GPU memory", declare_spill},
-    {command::watch, "watch", "Track per-process GPU memory and detect spills", declare_watch},
-    {command::exporter, "exporter", "Serve metrics of the GPUs to Prometheus", declare_exporter},
-    {command::doctor, "doctor", "Check GPUs and drivers, and suggest fixes", declare_doctor},
-    {command::summary, "help", "Print this help, or the help of a command", declare_help}};
-
-// The command line: `own` words of hmn's, then a "--" and what follows it, if there is one.
-struct words_given {
-  int own = 0;
-  int count = 0;
-  const char* const* words = nullptr;
-};
-
-void declare_command(CLI::App& app, const command_entry& entry, texts& into) {
-  entry.declare(*app.add_subcommand(entry.name, entry.purpose)->group("Commands"), into);
-}
-
-void declare_hmn(CLI::App& app, texts& into) {
-  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  app.get_formatter()->label("Positionals", "Arguments");
-  app.get_formatter()->label("REQUIRED", "");  // its place in the usage has no brackets
-  app.require_subcommand(0, 1);
-  app.set_version_flag(
-      "-V,--version", [] { return fmt::format("hmn {}", hypomnesis::version_string()); },
-      "Print the version");
-  app.add_flag("--json", into.summary_json, "Print a JSON array of the GPUs");
-  add_common(app, into.before);
-}
-
-// Returns the name of the command that was parsed; empty without one.
-std::string chosen_in(const CLI::App& app) {
-  const auto chosen = app.get_subcommands();
-  return chosen.empty() ? std::string() : chosen.front()->get_name();
-}
-
-command command_of(const CLI::App& app) {
-  const auto* const found = std::find_if(
-      std::begin(commands), std::end(commands),
-      [name = chosen_in(app)](const command_entry& each) { return name == each.name; });
-  return found == std::end(commands) ? command::summary : found->run;
+std::optional<failure> read_common(const arguments& from, const command_entry& by, options& to) {
+  to.json = from.has("--json");
+  to.trace = from.has("--trace");
+  const bool has_own_timeout =
+      std::any_of(by.takes.begin(), by.takes.end(),
+                  [](const option& each) { return each.name == "--timeout"; });
+  if (!has_own_timeout) {
+    to.has_timeout = from.has("--timeout");
+    if (auto wrong = read_milliseconds(from, "--timeout", to.timeout_ms)) return wrong;
+  }
+  if (const auto colour = from.text("--color")) {
+    const auto choice = choose_word("--color", *colour, colour_choice_words);
+    if (!choice) return choice.why();
+    to.colour = static_cast<colour_choice>(*choice);
+  }
+  std::optional<std::string> machine;
+  if (auto wrong = read_text(from, "--machine", a_path, machine)) return wrong;
+  to.machine = machine.value_or("");
+  return read_device(from, by, to);
 }
 
 // Stores the command that hmn is to run.
-std::optional<failure> apply_command(const std::vector<std::string>& words, options& to) {
-  if (to.run != command::run && to.run != command::wait && to.run != command::spill) {
-    if (words.empty()) return std::nullopt;
-    return misused(fmt::format("\"{}\": unexpected argument", words.front()));
-  }
-  const char* const example = to.run == command::run     ? "hmn run make -j8"
-                              : to.run == command::spill ? "hmn spill ./train"
-                                                         : "hmn wait --free 8GiB ./train";
-  if (words.empty() && to.run != command::wait)
+std::optional<failure> read_program(const std::vector<std::string>& words, const command_entry& by,
+                                    options& to) {
+  const auto* const example = by.id == command::run     ? "hmn run make -j8"
+                              : by.id == command::spill ? "hmn spill ./train"
+                                                        : "hmn wait --free 8GiB ./train";
+  const auto program = std::find_if(by.takes.begin(), by.takes.end(), [](const option& each) {
+    return each.completes == completion::program;
+  });
+  if (program == by.takes.end())
+    return words.empty()
+               ? std::nullopt
+               : std::optional(misused(fmt::format("\"{}\": unexpected argument", words.front())));
+  if (words.empty() && program->times == uses::required)
     return misused(fmt::format("expected a command, as in `{}`", example));
   if (!words.empty() && words.front().empty())
     return misused(fmt::format("COMMAND \"\": expected a command, as in `{}`", example));
@@ -284,139 +176,11 @@ std::optional<failure> apply_command(const std::vector<std::string>& words, opti
   return std::nullopt;
 }
 
-expected<options> interpret(const texts& from, command run, const words_given& line,
-                            const std::vector<std::string>& wrapped) {
-  options to;
-  to.run = run;
-  to.json = from.summary_json || from.command_json;
-  if (auto wrong = apply_common(from.before, to)) return *std::move(wrong);
-  if (auto wrong = apply_common(from.after, to)) return *std::move(wrong);
-  to.slow = from.slow;
-  to.unsupported = from.unsupported;
-  if (run == command::record_machine) {
-    if (auto wrong = refuse_empty("FILE", from.file, a_path)) return *std::move(wrong);
-    to.file = {"FILE", from.file, {}, from.force};
-  }
-  if (from.device)
-    if (const auto argument = parse_device_argument(*from.device); !argument) return argument.why();
-  to.device = from.device;
-  if (auto wrong = apply_ps(from.ps, to)) return *std::move(wrong);
-  auto log = from.log;
-  log.json = log.json || to.json;
-  if (auto wrong = apply_log(log, to.log)) return *std::move(wrong);
-  if (run == command::run)
-    if (auto wrong = apply_run(from.run, to.measured)) return *std::move(wrong);
-  if (run == command::spill)
-    if (auto wrong = apply_spill(from.spill, to.spill)) return *std::move(wrong);
-  if (run == command::watch)
-    if (auto wrong = apply_watch(from.watch, to.watch)) return *std::move(wrong);
-  if (run == command::top)
-    if (auto wrong = apply_top(from.top, to.top)) return *std::move(wrong);
-  if (run == command::exporter) {
-    if (auto wrong = apply_exporter(from.exporter, to.exporter)) return *std::move(wrong);
-    to.exporter.command_line.assign(line.words, line.words + line.count);
-    to.timeout_ms = to.exporter.timeout_ms;
-  }
-  if (run == command::wait)
-    if (auto wrong = apply_wait(from.wait, from.device.has_value(), to.wait))
-      return *std::move(wrong);
-  if (to.wait.timeout_ms)
-    to.timeout_ms =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(to.timeout_ms, *to.wait.timeout_ms));
-  if (auto wrong = apply_command(wrapped, to)) return *std::move(wrong);
-  if (run == command::fit)
-    if (auto wrong = apply_fit(from.fit, to.fit)) return *std::move(wrong);
-  return to;
-}
-
-failure usage_failure(const CLI::App& app, const std::string& message) {
-  const auto chosen = chosen_in(app);
-  const auto who = chosen.empty() ? std::string("hmn") : "hmn " + chosen;
-  return misused(fmt::format("{} (see `{} --help`)", message, who));
-}
-
-failure no_such_command(const CLI::App& app, std::string_view word) {
-  std::vector<std::string> names;
-  for (const auto* each : app.get_subcommands({})) names.push_back(each->get_name());
-  const auto last = std::move(names.back());
-  names.pop_back();
-  return misused(fmt::format("\"{}\": no such command; there are {} and {} (see `hmn --help`)",
-                             word, fmt::join(names, ", "), last));
-}
-
-bool is_option(std::string_view word) {
-  return word.size() > 1 && word.starts_with('-');
-}
-
-// Returns what to type instead of an option of the command's in front of it; none if it has no
-// such.
-std::optional<failure> early_option(const CLI::App& app, const CLI::App& command,
-                                    const std::string& name) {
-  const auto* const option = command.get_option_no_throw(name);
-  if (option == nullptr) return std::nullopt;
-  const bool has_value = option->get_items_expected_min() > 0;
-  return usage_failure(
-      app, fmt::format("{1}: follows the command, as in `hmn {0} {1}{2}{3}`", command.get_name(),
-                       name, has_value ? " " : "", has_value ? option->get_type_name() : ""));
-}
-
-failure no_such_option(const CLI::App& app, const std::string& word) {
-  const auto chosen = app.get_subcommands();
-  if (!chosen.empty())
-    if (auto early = early_option(app, *chosen.front(), word.substr(0, word.find('='))))
-      return *std::move(early);
-  return usage_failure(app, fmt::format("\"{}\": no such option", word));
-}
-
-// Checks the options in front of a command: those that it has with another meaning follow it.
-std::optional<failure> check_order(const CLI::App& app, const texts& given) {
-  const auto chosen = app.get_subcommands();
-  if (chosen.empty()) return std::nullopt;
-  const auto& command = *chosen.front();
-  const auto& name = command.get_name();
-  if (given.summary_json) {
-    if (auto early = early_option(app, command, "--json")) return early;
-    return usage_failure(app, name == "snapshot" ? "--json: `hmn snapshot` prints JSON without it"
-                                                 : fmt::format("`hmn {}` has no --json", name));
-  }
-  const bool has_own_timeout = name == "wait" || name == "exporter";
-  if (given.before.timeout && has_own_timeout) return early_option(app, command, "--timeout");
-  if (given.before.machine && given.after.machine)
-    return usage_failure(app, "--machine: expected once");
-  return std::nullopt;
-}
-
-failure unexpected_argument(const CLI::App& app) {
-  const auto extra = app.remaining(true).front();
-  if (is_option(extra)) return no_such_option(app, extra);
-  if (app.get_subcommands().empty()) return no_such_command(app, extra);
-  return usage_failure(app, fmt::format("\"{}\": unexpected argument", extra));
-}
-
-expected<information> help_on(const CLI::App& app, const std::optional<std::string>& command) {
-  if (!command)
-    return information{
-        app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal)};
-  const auto found =
-      app.get_subcommands([&](const auto* each) { return each->check_name(*command); });
-  if (found.empty()) return no_such_command(app, *command);
-  return information{found.front()->help(app.get_name())};
-}
-
-// Returns the command that hmn is to run: from the first word that is no option of hmn's, or
-// after
-// "--"; a later "--" belongs to it. The failure is of an option before it.
-expected<std::vector<std::string>> command_in(const CLI::App& app, int argc,
-                                              const char* const* argv) {
-  std::vector<std::string> words = app.remaining(true);
-  if (!words.empty() && is_option(words.front())) return no_such_option(app, words.front());
-  words.insert(words.end(), argv + (words.empty() && argc > 0 ? 1 : 0), argv + argc);
-  return words;
-}
-
-// Rewrites CLI11's "--device: At Most 1 required but received 2" and "--timeout: 1 required
-// DURATION missing".
+// Rewrites CLI11's "--device: At Most 1 required but received 2", "--timeout: 1 required DURATION
+// missing" and "json was given a disallowed flag override".
 std::string mismatch_text(std::string_view message) {
+  if (message.ends_with(" flag override"))
+    return fmt::format("--{}: takes no value", message.substr(0, message.find(' ')));
   const std::string option(message.substr(0, message.find(':')));
   if (message.find("At Most 1 ") != message.npos) return option + ": expected once";
   return message.ends_with(" missing") ? option + ": expected a value" : std::string(message);
@@ -424,58 +188,125 @@ std::string mismatch_text(std::string_view message) {
 
 using outcome = std::variant<options, information>;
 
-expected<outcome> outcome_of(const CLI::App& app, const texts& given, const words_given& line) {
-  if (chosen_in(app) == "help") {
-    const auto help = help_on(app, given.topic);
-    return help ? expected<outcome>(*help) : help.why();
-  }
-  if (auto wrong = check_order(app, given)) return *std::move(wrong);
-  const auto wrapped = command_in(app, line.count - line.own, line.words + line.own);
-  if (!wrapped) return wrapped.why();
-  auto parsed = interpret(given, command_of(app), line, *wrapped);
-  if (!parsed) return parsed.why();
-  return outcome(*std::move(parsed));
+// What is left of a command line once its command is known: `own` words, then those from a "--"
+// on.
+struct line_of_words {
+  std::vector<std::string> own;
+  std::vector<std::string> tail;
+};
+
+// Returns the command that hmn is to run: from the first word that is no option of hmn's, or
+// after
+// "--"; a later "--" belongs to it.
+std::vector<std::string> program_in(std::vector<std::string> rest,
+                                    const std::vector<std::string>& tail) {
+  const bool is_begun = !rest.empty();
+  rest.insert(rest.end(), tail.begin() + (is_begun || tail.empty() ? 0 : 1), tail.end());
+  return rest;
 }
 
-constexpr const char* hmn_purpose = "Show the memory of this machine and its GPUs, and who uses it";
+expected<outcome> outcome_of(const CLI::App& app, const command_entry& of,
+                             const std::vector<option>& takes,
+                             const std::vector<std::string>& tail) {
+  const auto given = given_to(app, takes);
+  const auto rest = app.remaining(true);
+  if (!rest.empty() && is_option(rest.front())) return no_such_option(of, rest.front());
+  if (of.print != nullptr) {
+    const auto printed = of.print(given);
+    return printed ? expected<outcome>(*printed) : printed.why();
+  }
+  options to;
+  to.run = of.id;
+  if (auto wrong = read_common(given, of, to)) return *std::move(wrong);
+  if (of.read != nullptr)
+    if (auto wrong = of.read(given, to)) return *std::move(wrong);
+  if (auto wrong = read_program(program_in(rest, tail), of, to)) return *std::move(wrong);
+  return outcome(std::move(to));
+}
 
-expected<outcome> parse_all(const words_given& line) {
-  CLI::App app(hmn_purpose, "hmn");
-  texts given;
-  declare_hmn(app, given);
-  app.footer(summary_examples);
-  for (const auto& each : commands) declare_command(app, each, given);
+expected<outcome> parse(const command_entry& of, const line_of_words& line) {
+  CLI::App app;
+  auto takes = options_of(of);
+  if (of.print != nullptr)
+    takes.insert(takes.end(), std::begin(common_options), std::end(common_options));
+  if (&of != &summary_command) takes.push_back(version_option);
+  for (const auto& each : takes) declare(app, each);
   try {
-    app.parse(line.own, line.words);
+    app.parse(std::vector<std::string>(line.own.rbegin(), line.own.rend()));
   } catch (const CLI::CallForHelp&) {
-    return outcome(information{app.help()});
+    return outcome(information{help_text(of)});
   } catch (const CLI::CallForVersion& version) {
-    return outcome(information{version.what() + std::string("\n")});
+    return outcome(information{version.what()});
   } catch (const CLI::ExtrasError&) {
-    return unexpected_argument(app);
-  } catch (const CLI::ConversionError& error) {  // a flag's: all values are texts
-    const std::string_view message = error.what();
-    const auto name = message.substr(message.find("--"));
-    return usage_failure(
-        app, fmt::format("{}: takes no value", name.substr(0, name.find_first_of(" ="))));
-  } catch (const CLI::ArgumentMismatch& error) {
-    return usage_failure(app, mismatch_text(error.what()));
+    return unexpected_word(of, app.remaining(true).front());
   } catch (const CLI::RequiredError& error) {
     const auto extra = app.remaining(true);
-    if (!extra.empty()) return unexpected_argument(app);
-    return usage_failure(app, error.what());
+    return extra.empty() ? usage_failure(of, error.what()) : unexpected_word(of, extra.front());
+  } catch (const CLI::ArgumentMismatch& error) {
+    return usage_failure(of, mismatch_text(error.what()));
   } catch (const CLI::ParseError& error) {
-    return usage_failure(app, error.what());
+    return usage_failure(of, error.what());
   }
-  return outcome_of(app, given, line);
+  return outcome_of(app, of, takes, line.tail);
 }
 
 }  // namespace
 
+std::span<const command_entry* const> all_commands() {
+  return commands;
+}
+
+const command_entry* find_command(std::string_view name) {
+  const auto* const* const found =
+      std::find_if(std::begin(commands), std::end(commands),
+                   [name](const command_entry* each) { return each->name == name; });
+  return found == std::end(commands) ? nullptr : *found;
+}
+
+const command_entry& entry_of(command id) {
+  for (const auto* each : commands)
+    if (each->id == id && each->run != nullptr) return *each;
+  return summary_command;
+}
+
+failure no_such_command(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const auto* each : commands) names.push_back(each->name);
+  const auto last = names.back();
+  names.pop_back();
+  return misused(fmt::format("\"{}\": no such command; there are {} and {} (see `hmn --help`)",
+                             name, fmt::join(names, ", "), last));
+}
+
+std::vector<option> options_of(const command_entry& of) {
+  std::vector<option> all(of.takes.begin(), of.takes.end());
+  const auto add = [&](const option& each) {
+    if (std::none_of(of.takes.begin(), of.takes.end(),
+                     [&](const option& own) { return own.name == each.name; }))
+      all.push_back(each);
+  };
+  if (of.print == nullptr) std::for_each(std::begin(common_options), std::end(common_options), add);
+  add(help_option);
+  if (&of == &summary_command) add(version_option);
+  return all;
+}
+
+// An option in front of a command belongs to the command.
 expected<std::variant<options, information>> parse_options(int argc, const char* const* argv) {
-  words_given line{0, argc, argv};
-  while (line.own < argc && std::string_view(argv[line.own]) != "--") ++line.own;
-  return parse_all(line);
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const auto end = std::find(words.begin(), words.end(), "--");
+  line_of_words line{{words.begin(), end}, {end, words.end()}};
+  const auto* of = &summary_command;
+  if (const auto at = find_command_in(line.own); at < line.own.size()) {
+    of = find_command(line.own[at]);
+    if (of == nullptr) return no_such_command(line.own[at]);
+    line.own.erase(line.own.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  auto parsed = parse(*of, line);
+  if (!parsed) return parsed.why();
+  if (auto* const to = std::get_if<options>(&*parsed))
+    to->exporter.command_line.assign(argv, argv + argc);
+  return parsed;
 }
 
 }  // namespace hmn::cli

@@ -6,12 +6,12 @@
 #include <variant>
 #include <vector>
 
-#include "cli/commands/timed_options.hpp"
 #include "cli/expected.hpp"
 #include "cli/exporter/exporter.hpp"
 #include "cli/fit/options.hpp"
 #include "cli/measure/sort_key.hpp"
 #include "cli/measure/usage_groups.hpp"
+#include "cli/system/file.hpp"
 #include "cli/text/colour.hpp"
 #include "cli/top/options.hpp"
 
@@ -34,6 +34,47 @@ enum class command {
   exporter
 };
 
+// Longest time that a command runs: some 35 years.
+constexpr std::uint64_t longest_time_ms = std::uint64_t{1} << 40U;
+
+enum class log_form { text, json, csv };
+
+struct log_options {
+  std::uint32_t interval_ms = 1000;
+  std::optional<std::uint64_t> count;
+  std::optional<std::uint64_t> duration_ms;
+  log_form form = log_form::text;
+};
+
+struct run_options {
+  std::uint32_t interval_ms = 100;
+  std::optional<file_to_write> record;
+  std::optional<file_to_write> plot;
+  std::vector<file_to_write> reports;  // of --json and --output
+};
+
+struct spill_options {
+  std::uint32_t interval_ms = 100;
+  std::vector<file_to_write> reports;  // of --json and --output
+};
+
+struct wait_options {
+  std::uint64_t bytes = 0;
+  std::uint32_t interval_ms = 5000;
+  std::optional<std::uint64_t> timeout_ms;
+};
+
+struct watch_options {
+  std::vector<std::uint32_t> pids;  // empty: the top processes by use
+  std::uint32_t interval_ms = 5000;
+  std::optional<std::uint64_t> duration_ms;
+  std::uint32_t top = 5;
+  std::optional<std::string> match;
+  sort_key sort = sort_key::vram;
+  bool follow_new = false;
+};
+
+// What a command line asks for. What only one command has is in its own struct.
 struct options {
   command run = command::summary;
   std::uint32_t timeout_ms = 60'000;

@@ -11,6 +11,7 @@
 #include "cli/commands/process_columns.hpp"
 #include "cli/commands/process_groups.hpp"
 #include "cli/commands/process_pools.hpp"
+#include "cli/commands/values.hpp"
 #include "cli/measure/no_gpu.hpp"
 #include "cli/measure/user_names.hpp"
 #include "cli/system/process.hpp"
@@ -227,8 +228,6 @@ std::string text_of(const std::vector<process_row>& rows, const options& asked,
   return asked.show_pools ? pool_table(rows, as) : process_table(rows, asked.columns, as);
 }
 
-}  // namespace
-
 expected<exit_code> run_ps(const session& in, const options& asked, const style& as) {
   const auto seen = find_and_read(in, asked);
   if (!seen) return seen.why();
@@ -248,5 +247,82 @@ expected<exit_code> run_ps(const session& in, const options& asked, const style&
   const auto result = known.is_failed ? exit_code::failed : exit_code::done;
   return std::max(result, write_output(text_of(rows, asked, known.lists, as)));
 }
+
+constexpr option options_of_ps[] = {
+    {"--pid", 0, "PID", "Only this process", completion::pid, "", uses::once},
+    match_option("Only processes whose name matches (* ? [a-z])"),
+    sort_option("Order: vram, shared, total, ram, pid, name [vram]"),
+    {"--by", 0, "WHAT", "Totals by user, container or device instead", completion::words,
+     "user container device"},
+    {"--columns", 0, "LIST", "Columns, separated by commas", completion::list,
+     "pid name vram shared ram device type user load container nspid command peak"},
+    {"--unattributed", 0, "", "Also memory that belongs to no visible process"},
+    {"--show-pools", 0, "", "One line per memory pool of each process"},
+    device_option(),
+    json_option("Print a JSON array"),
+};
+
+constexpr std::string_view examples_of_ps =
+    "Examples:\n"
+    "  hmn ps --device GPU-8f6d2b1e-...     by UUID; also 0 or 0000:01:00.0\n"
+    "  hmn ps --match 'python*' --sort total\n"
+    "  hmn ps --by user                     sums per user\n"
+    "  hmn ps --columns pid,user,vram,load,container,command\n"
+    "  hmn ps --json | jq 'sort_by(-(.used_bytes // 0))[:5]'\n"
+    "\n"
+    "Columns: pid, name, vram, shared, ram, device, type, user, load, container,\n"
+    "nspid, command; peak: the highest use that the driver has accounted (NVIDIA's\n"
+    "accounting mode, which root enables), else unknown. A value that the device or\n"
+    "its driver does not have is -, one that is not known ?.\n"
+    "\n"
+    "Exit status: 0 done (also when the list is empty), 1 failed, no such device or\n"
+    "process, 2 wrong usage. See hmn-ps(1).";
+
+std::optional<failure> read_pid(const arguments& from, std::optional<std::uint32_t>& to) {
+  const auto text = from.text("--pid");
+  if (!text) return std::nullopt;
+  to = whole_number(*text);
+  if (to && *to > 0) return std::nullopt;
+  return misused(fmt::format("--pid \"{}\": expected a whole number from 1 to 4294967295", *text));
+}
+
+std::optional<failure> read_by(const arguments& from, std::optional<grouping>& to) {
+  constexpr grouping known[] = {grouping::user, grouping::container, grouping::device};
+  const auto text = from.text("--by");
+  if (!text) return std::nullopt;
+  const auto by = parse_grouping("--by", *text, known);
+  if (!by) return by.why();
+  to = *by;
+  for (const char* const of_single : {"--columns", "--show-pools", "--sort", "--unattributed"})
+    if (auto twice = only_one_of(from, of_single, "--by")) return twice;
+  return std::nullopt;
+}
+
+std::optional<failure> read_ps(const arguments& from, options& to) {
+  if (auto wrong = read_pid(from, to.pid)) return wrong;
+  if (auto wrong = read_sort(from, to.sort)) return wrong;
+  if (const auto text = from.text("--columns")) {
+    auto columns = parse_columns(*text);
+    if (!columns) return columns.why();
+    to.columns = *std::move(columns);
+  }
+  if (auto twice = only_one_of(from, "--columns", "--show-pools")) return twice;
+  if (auto wrong = read_by(from, to.by)) return wrong;
+  to.show_pools = from.has("--show-pools");
+  to.unattributed = from.has("--unattributed");
+  return read_text(from, "--match", a_name_pattern, to.match);
+}
+
+}  // namespace
+
+const command_entry ps_command = {
+    .id = command::ps,
+    .name = "ps",
+    .purpose = "List the processes that hold GPU memory",
+    .takes = options_of_ps,
+    .examples = examples_of_ps,
+    .read = read_ps,
+    .run = run_ps,
+};
 
 }  // namespace hmn::cli

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/commands/commands.hpp"
+#include "cli/commands/values.hpp"
 #include "cli/system/file.hpp"
 #include "cli/text/output.hpp"
 
@@ -70,8 +71,6 @@ expected<std::string> recording_of(const session& in) {
   }
 }
 
-}  // namespace
-
 expected<exit_code> run_record_machine(const session& in, const options& asked, const style&) {
   hypomnesis::snapshot_options what;
   what.collect = everything;
@@ -87,5 +86,36 @@ expected<exit_code> run_record_machine(const session& in, const options& asked, 
       text->size()));
   return exit_code::done;
 }
+
+constexpr option options_of_record[] = {
+    {"FILE", 0, "", "File to write", completion::file, "json", uses::required},
+    force_option("Replace an existing file"),
+};
+
+constexpr std::string_view examples_of_record =
+    "Examples:\n"
+    "  hmn record-machine machine.json\n"
+    "  hmn --machine machine.json           the same machine, anywhere\n"
+    "\n"
+    "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn-record-machine(1).";
+
+std::optional<failure> read_record(const arguments& from, options& to) {
+  std::optional<std::string> file;
+  if (auto wrong = read_text(from, "FILE", a_path, file)) return wrong;
+  to.file = {"FILE", *file, {}, from.has("--force")};
+  return std::nullopt;
+}
+
+}  // namespace
+
+const command_entry record_machine_command = {
+    .id = command::record_machine,
+    .name = "record-machine",
+    .purpose = "Record this machine to a file to replay elsewhere",
+    .takes = options_of_record,
+    .examples = examples_of_record,
+    .read = read_record,
+    .run = run_record_machine,
+};
 
 }  // namespace hmn::cli

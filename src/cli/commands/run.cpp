@@ -6,6 +6,7 @@
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/files.hpp"
 #include "cli/commands/run_report.hpp"
+#include "cli/commands/values.hpp"
 #include "cli/measure/timeline.hpp"
 #include "cli/system/child.hpp"
 #include "cli/system/file.hpp"
@@ -126,8 +127,6 @@ exit_code report(const run_outcome& of, const recorder& record, const options& a
   return code;
 }
 
-}  // namespace
-
 expected<exit_code> run_run(const session& in, const options& asked, const style& as) {
   auto meter = prepare(in, asked);
   if (!meter) return meter.why();
@@ -165,5 +164,61 @@ expected<exit_code> run_run(const session& in, const options& asked, const style
   result.peaks = meter->peaks(result.started_unix_ns);
   return report({result, samples.end(*meter, record), *meter}, record, asked, as);
 }
+
+constexpr option options_of_run[] = {
+    {"--record", 0, "FILE", "Write each sample to FILE (.jsonl or .csv)", completion::file,
+     "jsonl csv"},
+    {"--plot", 0, "FILE", "Plot to FILE (.svg), or in the terminal (-)", completion::file, "svg"},
+    interval_option("Time between samples [100ms]", "20ms 100ms 1s"),
+    json_option("Print the report as a JSON object"),
+    output_option,
+    force_option("Replace existing files of any name"),
+    device_option(),
+    command_argument(uses::required),
+};
+
+constexpr std::string_view examples_of_run =
+    "Examples:\n"
+    "  hmn run python3 -V\n"
+    "  hmn run --plot memory.svg --record memory.csv sleep 0.2\n"
+    "  hmn run --plot - sleep 0.2           a plot in the terminal\n"
+    "  hmn run --json true | jq .largest_process.bytes\n"
+    "\n"
+    "The command starts at the first word that is not an option, or after --.\n"
+    "\n"
+    "Exit status: 0 done, else the command's own, or 128 + N if killed by signal N; 2\n"
+    "wrong usage, 125 hmn failed, 126 command cannot be run, 127 command not found.\n"
+    "See hmn-run(1).";
+
+constexpr std::string_view plot_suffixes[] = {".svg"};
+
+std::optional<failure> read_run(const arguments& from, options& to) {
+  auto& all = to.measured;
+  const bool force = from.has("--force");
+  if (auto wrong = read_interval(from, all.interval_ms)) return wrong;
+  if (const auto record = from.text("--record")) {
+    if (const auto form = timeline_form_of(*record); !form) return form.why();
+    all.record = {"--record", *record, timeline_suffixes, force};
+  }
+  if (const auto plot = from.text("--plot")) {
+    if (*plot != "-" && !plot->ends_with(".svg"))
+      return misused(fmt::format(
+          "--plot \"{}\": expected a file whose name ends in .svg, or - for the terminal", *plot));
+    all.plot = {"--plot", *plot, plot_suffixes, force};
+  }
+  return read_reports(from, all.reports);
+}
+
+}  // namespace
+
+const command_entry run_command = {
+    .id = command::run,
+    .name = "run",
+    .purpose = "Run a command and report the memory it used",
+    .takes = options_of_run,
+    .examples = examples_of_run,
+    .read = read_run,
+    .run = run_run,
+};
 
 }  // namespace hmn::cli

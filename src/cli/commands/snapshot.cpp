@@ -5,6 +5,7 @@
 #include "cli/text/output.hpp"
 
 namespace hmn::cli {
+namespace {
 
 expected<exit_code> run_snapshot(const session& in, const options&, const style&) {
   hypomnesis::snapshot_options what;
@@ -15,5 +16,22 @@ expected<exit_code> run_snapshot(const session& in, const options&, const style&
   print_diagnostics(snapshot);
   return exit_code::failed;
 }
+
+constexpr std::string_view examples_of_snapshot =
+    "Examples:\n"
+    "  hmn snapshot | jq .system.available_bytes\n"
+    "  hmn snapshot > report.json\n"
+    "\n"
+    "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn-snapshot(1).";
+
+}  // namespace
+
+const command_entry snapshot_command = {
+    .id = command::snapshot,
+    .name = "snapshot",
+    .purpose = "Print everything as one JSON object",
+    .examples = examples_of_snapshot,
+    .run = run_snapshot,
+};
 
 }  // namespace hmn::cli

@@ -5,6 +5,7 @@
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/files.hpp"
 #include "cli/commands/spill_report.hpp"
+#include "cli/commands/values.hpp"
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/ticks.hpp"
 #include "cli/system/child.hpp"
@@ -78,8 +79,6 @@ std::string json_of(const observer& of, exit_code status) {
   return out.text() + "\n";
 }
 
-}  // namespace
-
 expected<exit_code> run_spill(const session& in, const options& asked, const style& as) {
   auto observing = make_observer(in, asked);
   if (!observing) return observing.why();
@@ -104,5 +103,42 @@ expected<exit_code> run_spill(const session& in, const options& asked, const sty
   for (const auto& each : asked.spill.reports) count_unwritten(write_file(each, json), code);
   return code;
 }
+
+constexpr option options_of_spill[] = {
+    interval_option("Time between samples [100ms]", "50ms 100ms 1s"),
+    json_option("Print the report as a JSON object"),
+    output_option,
+    force_option("Replace existing files of any name"),
+    device_option("This device: index, UUID or PCI address [0]"),
+    command_argument(uses::required),
+};
+
+constexpr std::string_view examples_of_spill =
+    "Examples:\n"
+    "  hmn spill ./train --steps 100\n"
+    "  hmn spill --interval 50ms --output spill.json ./train\n"
+    "\n"
+    "The command starts at the first word that is not an option, or after --.\n"
+    "\n"
+    "Exit status: 0 done, else the command's own, or 128 + N if killed by signal N; 2\n"
+    "wrong usage, 125 hmn failed, 126 command cannot be run, 127 command not found.\n"
+    "See hmn-spill(1).";
+
+std::optional<failure> read_spill(const arguments& from, options& to) {
+  if (auto wrong = read_interval(from, to.spill.interval_ms)) return wrong;
+  return read_reports(from, to.spill.reports);
+}
+
+}  // namespace
+
+const command_entry spill_command = {
+    .id = command::spill,
+    .name = "spill",
+    .purpose = "Run a command and report spills of GPU memory",
+    .takes = options_of_spill,
+    .examples = examples_of_spill,
+    .read = read_spill,
+    .run = run_spill,
+};
 
 }  // namespace hmn::cli

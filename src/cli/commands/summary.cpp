@@ -259,8 +259,6 @@ void add_memory_to_notice(const session& in) {
   end_of_notice = text;
 }
 
-}  // namespace
-
 expected<exit_code> run_summary(const session& in, const options& asked, const style& as) {
   if (!asked.json) add_memory_to_notice(in);
   summary_reading reading(in, asked.json ? part{} : part::system);
@@ -270,5 +268,33 @@ expected<exit_code> run_summary(const session& in, const options& asked, const s
   const bool has_table = as.terminal && memory.info().device_count != 0;
   return std::max(result, has_table ? show_table(in, reading, as) : print_lines(in, memory, as));
 }
+
+constexpr option options_of_summary[] = {
+    json_option("Print a JSON array of the GPUs"),
+};
+
+constexpr std::string_view examples_of_summary =
+    "Examples:\n"
+    "  hmn                                  RAM and each GPU at a glance\n"
+    "  hmn top                              the same on a screen that changes\n"
+    "  hmn --json | jq '.[].free_bytes'     free bytes of each GPU\n"
+    "  hmn --machine workstation            a simulated machine\n"
+    "  hmn ps --sort ram                    GPU processes by host RAM\n"
+    "\n"
+    "In tables - is a value that the device or its driver does not have, ? one that\n"
+    "is not known; hmn doctor has the reasons.\n"
+    "\n"
+    "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn(1).";
+
+}  // namespace
+
+const command_entry summary_command = {
+    .id = command::summary,
+    .name = "",
+    .purpose = "Show the memory of this machine and its GPUs, and who uses it",
+    .takes = options_of_summary,
+    .examples = examples_of_summary,
+    .run = run_summary,
+};
 
 }  // namespace hmn::cli

@@ -4,6 +4,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
+#include "cli/commands/values.hpp"
 #include "cli/system/environment.hpp"
 #include "cli/system/waiting.hpp"
 #include "cli/top/run.hpp"
@@ -45,8 +46,6 @@ top::run_settings settings_of(const options& asked, const style& as, const surro
   return how;
 }
 
-}  // namespace
-
 expected<exit_code> run_top(const session& in, const options& asked, const style& as) {
   const auto around = standard_output_surroundings();
   const bool is_live = around.is_terminal && !asked.top.once;
@@ -61,5 +60,42 @@ expected<exit_code> run_top(const session& in, const options& asked, const style
   }
   return is_live ? run_on_terminal(in, how) : run_as_text(in, how);
 }
+
+constexpr option options_of_top[] = {
+    interval_option("Time between readings [1s]", "100ms 500ms 1s 5s"),
+    {"--once", 0, "", "Print one frame as text"},
+    {"--frames", 0, "N", "Exit after N frames"},
+    {"--user", 0, "USER", "Only processes of this user: name or number", completion::user},
+    device_option(),
+};
+
+constexpr std::string_view examples_of_top =
+    "Examples:\n"
+    "  hmn top                              press ? for the keys\n"
+    "  hmn top --device 0 --interval 200ms\n"
+    "  hmn top --once                       one frame as text\n"
+    "\n"
+    "Exit status: 0 done or interrupted, 1 failed or no such device, 2 wrong usage.\n"
+    "See hmn-top(1).";
+
+std::optional<failure> read_top(const arguments& from, options& to) {
+  if (auto twice = only_one_of(from, "--once", "--frames")) return twice;
+  if (auto wrong = read_interval(from, to.top.interval_ms)) return wrong;
+  if (auto wrong = read_count(from, "--frames", to.top.frames)) return wrong;
+  to.top.once = from.has("--once");
+  return read_text(from, "--user", "the name or the number of a user", to.top.user);
+}
+
+}  // namespace
+
+const command_entry top_command = {
+    .id = command::top,
+    .name = "top",
+    .purpose = "Monitor GPUs and their processes live",
+    .takes = options_of_top,
+    .examples = examples_of_top,
+    .read = read_top,
+    .run = run_top,
+};
 
 }  // namespace hmn::cli

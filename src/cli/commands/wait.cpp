@@ -8,6 +8,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
+#include "cli/commands/values.hpp"
 #include "cli/commands/visible_devices.hpp"
 #include "cli/measure/free_memory.hpp"
 #include "cli/measure/no_gpu.hpp"
@@ -17,6 +18,7 @@
 #include "cli/text/escape.hpp"
 #include "cli/text/json.hpp"
 #include "cli/text/output.hpp"
+#include "cli/text/size_argument.hpp"
 #include "cli/text/words.hpp"
 
 namespace hmn::cli {
@@ -176,8 +178,6 @@ exit_code become(const session& in, const free_memory& on, const options& asked,
   return ended.why().code;
 }
 
-}  // namespace
-
 expected<exit_code> run_wait(const session& in, const options& asked, const style&) {
   const auto begun = clock::now();
   const auto what = wanted(in, asked);
@@ -194,5 +194,58 @@ expected<exit_code> run_wait(const session& in, const options& asked, const styl
                              label_of(given->of)));
   return write_output(asked.json ? json : as_text(*given));
 }
+
+constexpr option options_of_wait[] = {
+    {"--free", 0, "SIZE", "Free memory to wait for: 20GiB, 512MiB", completion::words,
+     "1GiB 8GiB 20GiB 40GiB"},
+    interval_option("Time between checks [5s]", "1s 5s 1m"),
+    {"--timeout", 0, "DURATION", "Give up after this time: 30s, 5m, 1h", completion::words,
+     "30s 5m 1h"},
+    {"--any", 0, "", "Any device with that much free (the default)"},
+    device_option(),
+    json_option("Print a JSON object"),
+    command_argument(uses::last),
+};
+
+constexpr std::string_view examples_of_wait =
+    "Examples:\n"
+    "  hmn wait --free 12GiB\n"
+    "  hmn wait --free 8GiB --any --timeout 1h env\n"
+    "  hmn wait --free 512MiB --device 0 --json\n"
+    "\n"
+    "The command starts at the first word that is not an option, or after --.\n"
+    "\n"
+    "Exit status: 0 done (with a command: the command's own), 1 failed, no GPU, no\n"
+    "such device or none that large, 2 wrong usage, 124 timed out, 126 command cannot\n"
+    "be run, 127 command not found. See hmn-wait(1).";
+
+std::optional<failure> read_wait(const arguments& from, options& to) {
+  auto& wait = to.wait;
+  const auto free = from.text("--free");
+  if (!free) return misused("--free: expected the memory to wait for, as in --free 20GiB");
+  const auto bytes = parse_size_argument(*free);
+  if (!bytes) return misused("--free " + bytes.why().message);
+  wait.bytes = *bytes;
+  if (auto twice = only_one_of(from, "--any", "--device")) return twice;
+  if (auto wrong = read_interval(from, wait.interval_ms)) return wrong;
+  if (auto wrong = read_time(from, "--timeout", wait.timeout_ms)) return wrong;
+  if (!wait.timeout_ms) return std::nullopt;
+  wait.timeout_ms = std::min(*wait.timeout_ms, longest_time_ms);
+  to.timeout_ms =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(to.timeout_ms, *wait.timeout_ms));
+  return std::nullopt;
+}
+
+}  // namespace
+
+const command_entry wait_command = {
+    .id = command::wait,
+    .name = "wait",
+    .purpose = "Wait for free GPU memory, then run a command",
+    .takes = options_of_wait,
+    .examples = examples_of_wait,
+    .read = read_wait,
+    .run = run_wait,
+};
 
 }  // namespace hmn::cli

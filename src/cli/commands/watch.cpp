@@ -7,6 +7,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/spill_report.hpp"
+#include "cli/commands/values.hpp"
 #include "cli/commands/watch_report.hpp"
 #include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu.hpp"
@@ -297,8 +298,6 @@ write_result follow(watch& of, const watch_options& asked, stop_request& stop) {
   return last;
 }
 
-}  // namespace
-
 expected<exit_code> run_watch(const session& in, const options& asked, const style& as) {
   if (auto none = check_for_gpus(in, "no GPU to watch: ")) return misused(none->message);
   std::uint32_t index = 0;
@@ -324,5 +323,74 @@ expected<exit_code> run_watch(const session& in, const options& asked, const sty
   if (last == write_result::failed) return exit_code::usage;
   return running.has_spilled() ? exit_code::failed : exit_code::done;
 }
+
+constexpr option options_of_watch[] = {
+    {"PID", 0, "", "Processes to track; by default those that use most", completion::pid, "",
+     uses::many},
+    interval_option("Time between samples [5s]", "1s 5s 1m"),
+    duration_option,
+    {"--top", 0, "N", "Without PID: track the top N [5]"},
+    match_option("Without PID: only names that match (* ? [a-z])"),
+    sort_option("Rank by vram, shared, total, ram, pid, name [vram]"),
+    {"--follow-new", 0, "", "Select the processes again at each sample"},
+    device_option("This device: index, UUID or PCI address [0]"),
+    json_option("Print a JSON object on each line"),
+};
+
+constexpr std::string_view examples_of_watch =
+    "Examples:\n"
+    "  hmn watch --interval 2s              the five that use most, until Ctrl-C\n"
+    "  hmn watch 4242 --duration 1m --json | jq .used_bytes\n"
+    "  hmn watch --follow-new --top 3 --match 'python*'\n"
+    "\n"
+    "Exit status: 0 done, no spill seen (or it cannot be measured), 1 spill seen, 2\n"
+    "failed or wrong usage. See hmn-watch(1).";
+
+std::optional<failure> read_pids(const arguments& from, std::vector<std::uint32_t>& to) {
+  for (const auto& text : from.all("PID")) {
+    const auto pid = whole_number(text);
+    if (!pid || *pid == 0)
+      return misused(fmt::format("PID \"{}\": expected a whole number from 1 to 4294967295", text));
+    if (std::find(to.begin(), to.end(), *pid) == to.end()) to.push_back(*pid);
+  }
+  return std::nullopt;
+}
+
+std::optional<failure> read_watch(const arguments& from, options& to) {
+  auto& watch = to.watch;
+  watch.follow_new = from.has("--follow-new");
+  if (watch.follow_new && from.has("PID"))
+    return misused(
+        "watch --follow-new only applies to auto-selection; drop --follow-new or the explicit PID "
+        "list");
+  if ((from.has("--match") || from.has("--sort")) && from.has("PID"))
+    return misused("--match and --sort choose processes: drop them, or the PIDs");
+  if (auto wrong = read_text(from, "--match", a_name_pattern, watch.match)) return wrong;
+  if (auto wrong = read_sort(from, watch.sort)) return wrong;
+  if (auto wrong = read_pids(from, watch.pids)) return wrong;
+  if (auto wrong = read_interval(from, watch.interval_ms)) return wrong;
+  if (auto wrong = read_time(from, "--duration", watch.duration_ms)) return wrong;
+  if (watch.duration_ms) watch.duration_ms = std::min(*watch.duration_ms, longest_time_ms);
+  const auto text = from.text("--top");
+  if (!text) return std::nullopt;
+  const auto top = whole_number(*text);
+  if (!top)
+    return misused(
+        fmt::format("--top \"{}\": expected a whole number from 0 to 4294967295", *text));
+  watch.top = *top;
+  return std::nullopt;
+}
+
+}  // namespace
+
+const command_entry watch_command = {
+    .id = command::watch,
+    .name = "watch",
+    .purpose = "Track per-process GPU memory and detect spills",
+    .takes = options_of_watch,
+    .examples = examples_of_watch,
+    .read = read_watch,
+    .run = run_watch,
+};
 
 }  // namespace hmn::cli

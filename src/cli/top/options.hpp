@@ -4,12 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "cli/expected.hpp"
-
-namespace CLI {
-class App;
-}
-
 namespace hmn::cli {
 
 // Parsed options of `hmn top`.
@@ -19,17 +13,5 @@ struct top_options {
   bool once = false;
   std::optional<std::string> user;
 };
-
-// Options of `hmn top` as given on the command line.
-struct top_texts {
-  std::optional<std::string> interval;
-  std::optional<std::string> frames;
-  std::optional<std::string> user;
-  bool once = false;
-};
-
-extern const char* const top_examples;
-void add_top(CLI::App& app, top_texts& into);
-std::optional<failure> apply_top(const top_texts& from, top_options& to);
 
 }  // namespace hmn::cli

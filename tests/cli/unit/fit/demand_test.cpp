@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "cli/commands/values.hpp"
 #include "files.hpp"
 
 using namespace hmn::cli::fit;

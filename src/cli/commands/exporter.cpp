@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/exporter/exporter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <string_view>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/values.hpp"
+#include "cli/text/word_choice.hpp"
+
+namespace hmn::cli {
+namespace {
+
+constexpr std::string_view text_suffixes[] = {".prom"};
+
+std::optional<std::uint16_t> parse_port(std::string_view text) {
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return port;
+}
+
+bool is_address(std::string_view text, bool bracketed) {
+  constexpr std::string_view four = "0123456789.";
+  constexpr std::string_view six = "0123456789abcdefABCDEF:.%";
+  if (bracketed) return !text.empty() && text.find_first_not_of(six) == text.npos;
+  return text.find_first_not_of(four) == text.npos;
+}
+
+// Parses "127.0.0.1:10077", "[::1]:10077" and ":10077".
+std::optional<failure> read_listen(const arguments& from, exporter_settings& to) {
+  const auto given = from.text("--listen");
+  if (!given) return std::nullopt;
+  const auto& text = *given;
+  const auto wrong = misused(
+      fmt::format("--listen \"{}\": expected ADDRESS:PORT, as in 127.0.0.1:10077, [::1]:10077 or "
+                  ":10077 for every address",
+                  text));
+  const auto colon = text.rfind(':');
+  if (colon == text.npos) return wrong;
+  const auto port = parse_port(std::string_view(text).substr(colon + 1));
+  auto address = std::string_view(text).substr(0, colon);
+  const bool bracketed = address.size() > 1 && address.front() == '[' && address.back() == ']';
+  if (bracketed) address = address.substr(1, address.size() - 2);
+  if (!port || !is_address(address, bracketed)) return wrong;
+  to.address = std::string(address);
+  to.port = *port;
+  return std::nullopt;
+}
+
+expected<grouping> parse_per(std::string_view text) {
+  return parse_grouping("--per", text, exported_groupings);
+}
+
+expected<dialect> parse_compat(std::string_view text) {
+  const auto found = choose_word("--compat", text, dialect_words);
+  return found ? expected<dialect>(static_cast<dialect>(*found)) : found.why();
+}
+
+// Reads words between commas.
+template <class Value>
+std::optional<failure> read_words(const arguments& from, const char* name,
+                                  expected<Value> (*parse)(std::string_view),
+                                  std::vector<Value>& to) {
+  const auto text = from.text(name);
+  if (!text) return std::nullopt;
+  std::string_view rest = *text;
+  for (;;) {
+    const auto comma = std::min(rest.find(','), rest.size());
+    const auto value = parse(rest.substr(0, comma));
+    if (!value) return value.why();
+    to.push_back(*value);
+    if (comma == rest.size()) return std::nullopt;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+constexpr option options_of_exporter[] = {
+    {"--listen", 0, "ADDRESS:PORT", "Serve there; no ADDRESS: all [127.0.0.1:10077]",
+     completion::words, "127.0.0.1:10077 [::1]:10077 :10077"},
+    {"--web-config", 0, "FILE", "TLS, passwords and headers, in Prometheus' format",
+     completion::file, "yml yaml"},
+    {"--max-age", 0, "DURATION", "Share readings between clients up to this age [1s]",
+     completion::words, "100ms 1s 5s"},
+    {"--per", 0, "KIND", "Also memory per process, user, container, pod, ...", completion::list,
+     "process user container pod job unit"},
+    {"--compat", 0, "NAMES", "Also names of other exporters: dcgm, nvidia-smi", completion::list,
+     "dcgm nvidia-smi"},
+    {"--textfile", 0, "FILE", "Write the metrics to FILE for node_exporter", completion::file,
+     "prom"},
+    interval_option("With --textfile: write again at an interval", "15s 1m"),
+    {"--timeout", 0, "DURATION", "Maximum wait for drivers [2s]", completion::words, "1s 2s 10s"},
+    force_option("With --textfile: replace a file of any name"),
+    {"--once", 0, "", "Print the metrics"},
+    {"--openmetrics", 0, "", "With --once, --textfile: OpenMetrics format"},
+};
+
+constexpr std::string_view examples_of_exporter =
+    "Examples:\n"
+    "  hmn exporter                         serve http://127.0.0.1:10077/metrics\n"
+    "  hmn exporter --listen :10077 --web-config web.yml\n"
+    "  hmn exporter --once                  print the metrics\n"
+    "  hmn exporter --textfile /var/lib/node_exporter/hypomnesis.prom\n"
+    "\n"
+    "Exit status: 0 done, or stopped; 1 failed, 2 wrong usage. See hmn-exporter(1).";
+
+std::optional<failure> check_together(const arguments& from) {
+  const bool serves = !from.has("--once") && !from.has("--textfile");
+  if (auto twice = only_one_of(from, "--once", "--textfile")) return twice;
+  if (from.has("--interval") && !from.has("--textfile"))
+    return misused("--interval: needs --textfile");
+  if (from.has("--openmetrics") && serves)
+    return misused("--openmetrics: needs --once or --textfile; a client asks for it by itself");
+  for (const char* const name : {"--listen", "--web-config", "--max-age"})
+    if (from.has(name) && !serves)
+      return misused(fmt::format("{}: not with --once or --textfile", name));
+  return std::nullopt;
+}
+
+std::optional<failure> read_exporter(const arguments& from, options& to) {
+  auto& all = to.exporter;
+  constexpr std::uint64_t longest = std::numeric_limits<std::int32_t>::max();
+  if (auto wrong = check_together(from)) return wrong;
+  if (auto wrong = read_words(from, "--per", &parse_per, all.per)) return wrong;
+  if (auto wrong = read_words(from, "--compat", &parse_compat, all.compatible)) return wrong;
+  if (auto wrong = read_listen(from, all)) return wrong;
+  if (auto wrong = read_milliseconds(from, "--max-age", all.max_age_ms, longest)) return wrong;
+  if (auto wrong = read_milliseconds(from, "--timeout", all.timeout_ms, longest)) return wrong;
+  to.timeout_ms = all.timeout_ms;
+  if (from.has("--interval"))
+    if (auto wrong = read_interval(from, all.interval_ms.emplace())) return wrong;
+  std::optional<std::string> file;
+  if (auto wrong = read_text(from, "--textfile", a_path, file)) return wrong;
+  if (file) all.text_file = {"--textfile", *file, text_suffixes, from.has("--force")};
+  if (auto wrong = read_text(from, "--web-config", a_path, all.web_config)) return wrong;
+  all.once = from.has("--once");
+  all.format = from.has("--openmetrics") ? text_format::openmetrics : text_format::prometheus;
+  return std::nullopt;
+}
+
+expected<exit_code> run_exporter_command(const session& in, const options& asked, const style&) {
+  return run_exporter(in, asked.exporter);
+}
+
+}  // namespace
+
+const command_entry exporter_command = {
+    .id = command::exporter,
+    .name = "exporter",
+    .purpose = "Serve metrics of the GPUs to Prometheus",
+    .takes = options_of_exporter,
+    .examples = examples_of_exporter,
+    .read = read_exporter,
+    .run = run_exporter_command,
+};
+
+}  // namespace hmn::cli

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+#include <hypomnesis.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+#include "cli/commands/commands.hpp"
+
+namespace hmn::cli {
+namespace {
+
+constexpr std::size_t text_column = 30;
+
+std::string row(const std::string& title, std::string_view text) {
+  return fmt::format("  {:<{}}{}\n", title, text_column - 2, text);
+}
+
+// Returns "-i, --interval DURATION", or "PID ...".
+std::string title_of(const option& of) {
+  auto title = std::string(of.name);
+  if (!of.is_argument())
+    title = (of.letter != 0 ? fmt::format("-{}, ", of.letter) : std::string(4, ' ')) + title;
+  if (!of.value.empty()) title += fmt::format(" {}", of.value);
+  if (of.times == uses::many) title += " ...";
+  return title;
+}
+
+std::string argument_in_usage(const option& of) {
+  auto text = std::string(of.name);
+  if (of.completes == completion::program) text += " [ARGUMENT...]";
+  if (of.times == uses::many) text += "...";
+  return of.times == uses::required ? text : fmt::format("[{}]", text);
+}
+
+std::string usage_of(const command_entry& of) {
+  auto text = fmt::format("Usage: hmn{}{} [OPTIONS]", of.name.empty() ? "" : " ", of.name);
+  if (of.id == command::summary && of.run != nullptr) text += " [COMMAND]";
+  for (const auto& each : of.takes)
+    if (each.is_argument()) text += " " + argument_in_usage(each);
+  return text + "\n";
+}
+
+std::string rows_of(const std::vector<option>& all, std::string_view heading, bool of_arguments) {
+  std::string rows;
+  for (const auto& each : all)
+    if (each.is_argument() == of_arguments && each.completes != completion::program)
+      rows += row(title_of(each), each.help);
+  return rows.empty() ? rows : fmt::format("\n{}:\n{}", heading, rows);
+}
+
+std::string command_rows() {
+  std::string rows = "\nCommands:\n";
+  for (const auto* each : all_commands()) rows += row(std::string(each->name), each->purpose);
+  return rows;
+}
+
+expected<information> print_help(const arguments& from) {
+  const auto name = from.text("COMMAND");
+  if (!name) return information{help_text(summary_command)};
+  const auto* const found = find_command(*name);
+  if (found == nullptr) return no_such_command(*name);
+  return information{help_text(*found)};
+}
+
+constexpr option options_of_help[] = {
+    {"COMMAND", 0, "", "Command whose help to print", completion::command},
+};
+
+constexpr std::string_view examples_of_help =
+    "Examples:\n"
+    "  hmn help                             what hmn can do\n"
+    "  hmn help ps                          the same as hmn ps --help\n"
+    "\n"
+    "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn(1).";
+
+}  // namespace
+
+std::string help_text(const command_entry& of) {
+  const auto all = options_of(of);
+  return fmt::format("{}\n{}{}{}{}\n{}\n", of.purpose, usage_of(of),
+                     rows_of(all, "Arguments", true), rows_of(all, "Options", false),
+                     &of == &summary_command ? command_rows() : "", of.examples);
+}
+
+const command_entry help_command = {
+    .name = "help",
+    .purpose = "Print this help, or the help of a command",
+    .takes = options_of_help,
+    .examples = examples_of_help,
+    .print = print_help,
+};
+
+}  // namespace hmn::cli

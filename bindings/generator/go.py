@@ -150,7 +150,7 @@ class _Writer:
         yield from ("}", "")
 
     def records(self):
-        yield from ("package hypomnesis", "", "import (", '\t"errors"', "", '\t"hypomnesis/internal/raw"', ")", "")
+        yield from ("package hypomnesis", "", "import (", '\t"errors"', "", '\t"hypomnesis.invalid/bindings/go/internal/raw"', ")", "")
         yield from self._errors()
         for record in self.model.records.values():
             yield from self._record(record)

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"hypomnesis/internal/raw"
+	"hypomnesis.invalid/bindings/go/internal/raw"
 )
 
 type fact struct {

@@ -5,7 +5,7 @@ package hypomnesis
 import (
 	"strings"
 
-	"hypomnesis/internal/raw"
+	"hypomnesis.invalid/bindings/go/internal/raw"
 )
 
 // copySnapshot copies all that a snapshot holds: one call for each kind of record, however many there are.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"hypomnesis/internal/raw"
+	"hypomnesis.invalid/bindings/go/internal/raw"
 )
 
 // Estimates are arithmetic alone: they ask no driver and need no context. ErrOverflow: the result does not

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"hypomnesis"
+	"hypomnesis.invalid/bindings/go"
 )
 
 // simulated is a context on the machine of testdata; without SetPath it is this one.

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-module hypomnesis
+module hypomnesis.invalid/bindings/go
 
 go 1.19

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"hypomnesis/internal/raw"
+	"hypomnesis.invalid/bindings/go/internal/raw"
 )
 
 // handle counts who uses a native object: its owner, and each call that is inside. The last one to leave

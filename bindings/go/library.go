@@ -2,7 +2,7 @@
 
 package hypomnesis
 
-import "hypomnesis/internal/raw"
+import "hypomnesis.invalid/bindings/go/internal/raw"
 
 // VersionNumber is the library's version: major * 1000000 + minor * 1000 + patch.
 func VersionNumber() uint32 {

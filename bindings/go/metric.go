@@ -2,7 +2,7 @@
 
 package hypomnesis
 
-import "hypomnesis/internal/raw"
+import "hypomnesis.invalid/bindings/go/internal/raw"
 
 // String is the metric's name, for instance "temperature"; "unknown" for one that the library does not
 // know.

@@ -6,7 +6,7 @@ package hypomnesis
 import (
 	"errors"
 
-	"hypomnesis/internal/raw"
+	"hypomnesis.invalid/bindings/go/internal/raw"
 )
 
 // One error for each status: for errors.Is. What a call returns is an *Error that wraps one of them.

@@ -5,7 +5,7 @@ package hypomnesis
 import (
 	"runtime"
 
-	"hypomnesis/internal/raw"
+	"hypomnesis.invalid/bindings/go/internal/raw"
 )
 
 // look makes a call on a snapshot that stays until the call has returned.

@@ -5,7 +5,7 @@ package hypomnesis
 import (
 	"fmt"
 
-	"hypomnesis/internal/raw"
+	"hypomnesis.invalid/bindings/go/internal/raw"
 )
 
 // SnapshotOptions select what a snapshot holds. The zero value, and nil, mean every default.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"hypomnesis/internal/raw"
+	"hypomnesis.invalid/bindings/go/internal/raw"
 )
 
 // text is what stands before the terminator.

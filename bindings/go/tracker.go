@@ -5,7 +5,7 @@ package hypomnesis
 import (
 	"runtime"
 
-	"hypomnesis/internal/raw"
+	"hypomnesis.invalid/bindings/go/internal/raw"
 )
 
 // TrackerOptions configure a tracker. The zero value, and nil, mean every default.

@@ -6,6 +6,8 @@ import re
 import tree
 
 NONE = ""
+# Where a name is needed: no host will ever have it (RFC 2606).
+RESERVED = "hypomnesis.invalid"
 # Of each file, what it calls them.
 PLACES = {
     "bindings/csharp/Hypomnesis/Hypomnesis.csproj": {
@@ -30,7 +32,7 @@ def violations(root):
                 if (found[1] if found else NONE) != wanted[name]:
                     yield f"{path} has {found[1] if found else 'no'} {name}, cmake/home.cmake {wanted[name]!r}"
     module = re.search(r"^module (\S+)$", tree.text(root, "bindings/go/go.mod"), re.M)[1]
-    expected = f"{wanted['REPOSITORY'].split('://')[-1]}/bindings/go" if wanted["REPOSITORY"] else "hypomnesis"
+    expected = f"{(wanted['REPOSITORY'] or RESERVED).split('://')[-1]}/bindings/go"
     if module != expected:
         yield f"bindings/go/go.mod is {module}, not {expected}"
 
@@ -40,7 +42,7 @@ CLEAN = {
     "bindings/csharp/Hypomnesis/Hypomnesis.csproj": "<PackageProjectUrl>https://a.invalid</PackageProjectUrl>\n",
     "bindings/lua/hypomnesis-1.rockspec": '  homepage = "https://a.invalid",\n',
     "bindings/python/pyproject.toml": '[project.urls]\nHomepage = "https://a.invalid"\n',
-    "bindings/go/go.mod": "module hypomnesis\n",
+    "bindings/go/go.mod": "module hypomnesis.invalid/bindings/go\n",
 }
 PLANTED = [
     ({"bindings/python/pyproject.toml": "\n"}, "pyproject.toml has no HOMEPAGE"),

@@ -8,7 +8,7 @@ import (
 	"os"
 	"runtime"
 
-	"hypomnesis"
+	"hypomnesis.invalid/bindings/go"
 )
 
 const taken = 64 << 20

@@ -8,7 +8,7 @@ import (
 	"os"
 	"strconv"
 
-	"hypomnesis"
+	"hypomnesis.invalid/bindings/go"
 )
 
 const parameters = 8030261248

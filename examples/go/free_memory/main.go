@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hypomnesis"
+	"hypomnesis.invalid/bindings/go"
 )
 
 func main() {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"hypomnesis"
+	"hypomnesis.invalid/bindings/go"
 )
 
 func main() {

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"hypomnesis"
+	"hypomnesis.invalid/bindings/go"
 )
 
 func main() {

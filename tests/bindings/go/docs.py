@@ -22,7 +22,7 @@ import (
 	{imports}
 	"log"
 
-	"hypomnesis"
+	"hypomnesis.invalid/bindings/go"
 )
 
 func main() {{

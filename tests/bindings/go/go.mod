@@ -3,6 +3,6 @@ module hypomnesis_tests
 
 go 1.19
 
-require hypomnesis v0.0.0
+require hypomnesis.invalid/bindings/go v0.0.0
 
-replace hypomnesis => ../../../bindings/go
+replace hypomnesis.invalid/bindings/go => ../../../bindings/go

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hypomnesis"
+	"hypomnesis.invalid/bindings/go"
 )
 
 // answer collects lines `key<TAB>value`.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hypomnesis"
+	"hypomnesis.invalid/bindings/go"
 )
 
 type agent struct {

@@ -2,7 +2,7 @@
 
 package main
 
-import "hypomnesis"
+import "hypomnesis.invalid/bindings/go"
 
 func (a *agent) sample(r request) {
 	sampler, err := a.context.NewSampler(&hypomnesis.SamplerOptions{IntervalMs: 3600000},

@@ -2,7 +2,7 @@
 
 package main
 
-import "hypomnesis"
+import "hypomnesis.invalid/bindings/go"
 
 // A dropped snapshot is closed and forgotten: a nil one takes its place.
 func (a *agent) of(r request, word int) *hypomnesis.Snapshot {

@@ -5,7 +5,7 @@ package main
 import (
 	"errors"
 
-	"hypomnesis"
+	"hypomnesis.invalid/bindings/go"
 )
 
 func (a *agent) detects(spill *hypomnesis.Spill, err error) {

@@ -2,7 +2,7 @@
 
 package main
 
-import "hypomnesis"
+import "hypomnesis.invalid/bindings/go"
 
 func estimateTensor(r request) (uint64, error) {
 	dtype, err := hypomnesis.DtypeFromName(r[3])

@@ -74,7 +74,7 @@ import (
 	"time"
 	"unsafe"
 
-	"hypomnesis"
+	"hypomnesis.invalid/bindings/go"
 )
 
 const (

@@ -40,8 +40,8 @@ log --json --count 1
 log --count 1
 watch --interval 20ms --duration 20ms
 watch --interval 20ms --duration 20ms --json
-wait --free 1GiB --timeout 100ms
-wait --free 900GiB --timeout 100ms --json
+wait --free 1GiB --timeout 60s
+wait --free 900GiB --timeout 60s --json
 spill --timeout 60s --interval 20ms sleep 0.1
 run --timeout 60s --interval 20ms sleep 0.1
 record-machine -

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // What the command does with names and arguments.
-#include "cli/text/duration.hpp"
-#include "cli/text/escape.hpp"
-#include "cli/text/glob.hpp"
+#include "cli/text/arguments.hpp"
 #include "cli/text/plot.hpp"
-#include "cli/text/size_argument.hpp"
-#include "cli/text/width.hpp"
+#include "cli/text/unicode.hpp"
 #include "fuzz.hpp"
 
 using namespace hmn::cli;

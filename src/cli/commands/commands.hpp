@@ -10,7 +10,7 @@
 #include "cli/commands/options.hpp"
 #include "cli/expected.hpp"
 #include "cli/measure/session.hpp"
-#include "cli/text/terminal.hpp"
+#include "cli/text/output.hpp"
 
 namespace hmn::cli {
 

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/expected.hpp"
 #include "cli/measure/session.hpp"
 
 namespace hmn::cli {
@@ -27,5 +28,21 @@ std::string parts_of(device_index whole, const std::vector<hypomnesis::device>& 
 expected<hypomnesis::snapshot_options> of_one_device(const session& in,
                                                      const std::optional<std::string>& device,
                                                      hypomnesis::snapshot_options what);
+
+struct variable {
+  const char* name;
+  std::string value;
+};
+
+// Environment variables that restrict a vendor's runtime to one device.
+struct visibility {
+  std::vector<variable> set;
+  std::vector<const char*> unset;  // that would choose among the remaining devices
+};
+
+// Returns an empty result for a vendor without such variables; fails for a device that the runtime
+// has no name for.
+expected<visibility> make_visible(const hypomnesis::device& chosen,
+                                  const std::vector<hypomnesis::device>& all);
 
 }  // namespace hmn::cli

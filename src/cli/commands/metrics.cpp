@@ -11,18 +11,15 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
-#include "cli/measure/by_device.hpp"
-#include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu.hpp"
-#include "cli/measure/no_gpu.hpp"
+#include "cli/measure/session.hpp"
+#include "cli/measure/snapshot_records.hpp"
 #include "cli/system/waiting.hpp"
 #include "cli/text/diagnostics.hpp"
-#include "cli/text/escape.hpp"
 #include "cli/text/json.hpp"
-#include "cli/text/memory_line.hpp"
 #include "cli/text/output.hpp"
 #include "cli/text/table.hpp"
-#include "cli/text/terminal.hpp"
+#include "cli/text/unicode.hpp"
 #include "cli/text/words.hpp"
 
 namespace hmn::cli {

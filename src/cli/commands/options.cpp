@@ -13,7 +13,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/values.hpp"
-#include "cli/text/word_choice.hpp"
+#include "cli/text/arguments.hpp"
 
 namespace hmn::cli {
 namespace {

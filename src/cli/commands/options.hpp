@@ -9,10 +9,9 @@
 #include "cli/expected.hpp"
 #include "cli/exporter/exporter.hpp"
 #include "cli/fit/options.hpp"
-#include "cli/measure/sort_key.hpp"
-#include "cli/measure/usage_groups.hpp"
+#include "cli/measure/processes.hpp"
 #include "cli/system/file.hpp"
-#include "cli/text/colour.hpp"
+#include "cli/text/output.hpp"
 #include "cli/top/options.hpp"
 
 namespace hmn::cli {

@@ -8,16 +8,14 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
-#include "cli/commands/process_columns.hpp"
-#include "cli/commands/process_groups.hpp"
-#include "cli/commands/process_pools.hpp"
+#include "cli/commands/process_table.hpp"
 #include "cli/commands/values.hpp"
-#include "cli/measure/no_gpu.hpp"
-#include "cli/measure/user_names.hpp"
+#include "cli/measure/processes.hpp"
+#include "cli/measure/session.hpp"
 #include "cli/system/process.hpp"
 #include "cli/system/waiting.hpp"
+#include "cli/text/arguments.hpp"
 #include "cli/text/diagnostics.hpp"
-#include "cli/text/glob.hpp"
 #include "cli/text/output.hpp"
 
 namespace hmn::cli {

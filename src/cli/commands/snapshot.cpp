@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/commands/commands.hpp"
-#include "cli/measure/no_gpu.hpp"
+#include "cli/measure/session.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/output.hpp"
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "cli/measure/session.hpp"
-#include "cli/text/axis.hpp"
-#include "cli/text/escape.hpp"
+#include "cli/text/numbers.hpp"
+#include "cli/text/unicode.hpp"
 #include "cli/units.hpp"
 
 namespace hmn::cli {

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cli/text/duration.hpp"
-#include "cli/text/word_choice.hpp"
+#include "cli/text/arguments.hpp"
 
 namespace hmn::cli {
 namespace {

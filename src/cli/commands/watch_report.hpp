@@ -2,14 +2,90 @@
 #pragma once
 #include <hypomnesis.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/measure/watched.hpp"
-#include "cli/text/terminal.hpp"
+#include "cli/text/output.hpp"
 
 namespace hmn::cli {
+
+// Values of one process in a device's list.
+struct process_values {
+  std::uint32_t pid = 0;
+  std::optional<std::string> name;
+  std::optional<std::uint64_t> start_unix_ns;
+  std::optional<std::uint64_t> start;  // process_start
+  bool is_foreign = false;             // pid is from another PID namespace
+  bool is_fresh = true;                // used and shared are of this sample
+  bool is_candidate = true;            // its name is one that may be chosen
+  std::optional<std::uint64_t> used;
+  std::optional<std::uint64_t> shared;
+};
+
+// Life of a process: idle is alive without using the device, unknown cannot be determined.
+enum class process_life { uses, idle, exited, unknown };
+
+// History of one value.
+struct value_history {
+  std::optional<std::uint64_t> baseline;
+  std::optional<std::uint64_t> last;
+  std::optional<std::uint64_t> peak;
+
+  // Returns the change since the last value; none if either is missing.
+  std::optional<std::int64_t> add(std::optional<std::uint64_t> now);
+  bool has_grown_by(std::uint64_t bytes) const { return last && *last >= *baseline + bytes; }
+};
+
+struct watched_process {
+  std::uint32_t pid = 0;
+  std::optional<std::string> name;  // the last known one
+  std::optional<std::uint64_t> start_unix_ns;
+  std::optional<std::uint64_t> start;
+  bool is_foreign = false;
+  value_history used;
+  value_history shared;
+  bool was_hinted = false;
+};
+
+// Process in one sample.
+struct watched_row {
+  std::uint32_t pid = 0;
+  process_life life = process_life::uses;
+  std::optional<std::string> name;
+  std::optional<std::uint64_t> used;
+  std::optional<std::uint64_t> shared;
+  std::optional<std::int64_t> used_delta;
+  std::optional<std::int64_t> shared_delta;
+  std::string message;  // for people; mostly empty
+};
+
+// Processes followed so far, in the order of appearance; beyond the limit the first one that is no
+// longer followed is dropped.
+class watched {
+ public:
+  static constexpr std::size_t most = 4096;
+
+  watched_row add(const process_values& now);
+  // Adds a pid missing from the device's list; `start` is of the process that has the pid now.
+  watched_row add_absent(std::uint32_t pid, std::optional<bool> has_ended,
+                         std::optional<std::uint64_t> start);
+  void forget_beyond(const std::vector<std::uint32_t>& followed);
+
+  const std::vector<watched_process>& all() const { return all_; }
+  std::uint64_t forgotten() const { return forgotten_; }
+  std::optional<std::string> name_of(std::uint32_t pid) const;
+
+ private:
+  watched_process& of(std::uint32_t pid);
+
+  std::vector<watched_process> all_;
+  std::uint64_t forgotten_ = 0;
+};
+
+// Returns the pids of the first candidates.
+std::vector<std::uint32_t> choose_top(const std::vector<process_values>& rows, std::uint32_t count);
 
 // Time and spill state of one sample.
 struct watch_moment {

@@ -15,8 +15,8 @@
 #include "cli/exporter/devices.hpp"
 #include "cli/exporter/families.hpp"
 #include "cli/exporter/samples.hpp"
-#include "cli/measure/by_device.hpp"
-#include "cli/measure/no_gpu.hpp"
+#include "cli/measure/session.hpp"
+#include "cli/measure/snapshot_records.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/words.hpp"
 

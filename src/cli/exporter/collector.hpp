@@ -5,7 +5,7 @@
 
 #include "cli/exporter/devices.hpp"
 #include "cli/exporter/samples.hpp"
-#include "cli/measure/usage_groups.hpp"
+#include "cli/measure/processes.hpp"
 
 namespace hmn::cli {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/exporter/compat.def"
-#include "cli/measure/by_device.hpp"
+#include "cli/measure/snapshot_records.hpp"
 #include "cli/system/environment.hpp"
 #include "cli/units.hpp"
 

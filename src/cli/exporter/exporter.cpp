@@ -16,7 +16,6 @@
 #include "cli/exporter/samples.hpp"
 #include "cli/exporter/server.hpp"
 #include "cli/exporter/workloads.hpp"
-#include "cli/measure/no_gpu.hpp"
 #include "cli/measure/session.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/waiting.hpp"

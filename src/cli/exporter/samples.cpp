@@ -11,8 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "cli/text/escape.hpp"
-#include "cli/text/utf8.hpp"
+#include "cli/text/unicode.hpp"
 
 namespace hmn::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/exporter/text_format.hpp"
-#include "cli/text/decimal_point.hpp"
+#include "cli/text/numbers.hpp"
 
 namespace hmn::cli {
 

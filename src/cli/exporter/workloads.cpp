@@ -9,7 +9,7 @@
 #include "cli/exporter/collector.hpp"
 #include "cli/exporter/devices.hpp"
 #include "cli/exporter/families.hpp"
-#include "cli/measure/by_device.hpp"
+#include "cli/measure/snapshot_records.hpp"
 #include "cli/system/process.hpp"
 
 namespace hmn::cli {

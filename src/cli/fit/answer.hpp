@@ -9,7 +9,7 @@
 #include "cli/fit/demand.hpp"
 #include "cli/fit/placement.hpp"
 #include "cli/measure/gpu.hpp"
-#include "cli/text/terminal.hpp"
+#include "cli/text/output.hpp"
 
 namespace hmn::cli::fit {
 

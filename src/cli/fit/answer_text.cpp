@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "cli/fit/answer.hpp"
-#include "cli/text/escape.hpp"
 #include "cli/text/table.hpp"
+#include "cli/text/unicode.hpp"
 
 namespace hmn::cli::fit {
 namespace {

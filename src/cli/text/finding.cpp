@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "cli/text/escape.hpp"
+#include "cli/text/unicode.hpp"
 
 namespace hmn::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/text/json.hpp"
-#include "cli/text/terminal.hpp"
+#include "cli/text/output.hpp"
 
 namespace hmn::cli {
 

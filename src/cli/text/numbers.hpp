@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <hypomnesis.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "model/usage_sum.hpp"
 
 namespace hmn::cli {
 
@@ -11,5 +15,33 @@ std::string ranges_text(const std::vector<std::uint32_t>& numbers);
 
 // Returns GiB with one decimal below 1000, "<0.1" for less than that would show, "0" for none.
 std::string gib_text(std::uint64_t bytes);
+
+// Returns the value times 10 to the power of `places`, by moving the decimal point of its shortest
+// numeral: no digit appears that it did not have, as 1.001 * 1000 = 1000.9999999999999 does.
+double move_decimal_point(double value, int places);
+
+struct tick {
+  double at = 0;  // in the value's own unit: bytes, or ns
+  std::string label;
+};
+
+// Returns about `wanted` round values from 0 up to the highest, with their unit.
+std::vector<tick> byte_ticks(double highest, unsigned wanted);
+// The same with decimal steps: "40 %", "250 W".
+std::vector<tick> number_ticks(double highest, unsigned wanted, const char* unit);
+std::vector<tick> time_ticks(double longest_ns, unsigned wanted);
+
+// Returns the decimals that distinguish times which are `step_s` seconds apart.
+int decimals_of(double step_s) noexcept;
+// Formats the time since the start: "3.2 s", "4:05", "1:02:03".
+std::string offset_text(std::uint64_t offset_ns);
+// Formats up to three digits: "1.5 GiB".
+std::string short_bytes(double bytes);
+
+// Adds a row that has used_bytes. Memory counts for each process where the driver does not report
+// what of it others hold.
+inline void add_usage(usage_sum& to, const hypomnesis::usage& row) noexcept {
+  to.add(*row.used_bytes, row.shared_bytes, true);
+}
 
 }  // namespace hmn::cli

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/text/output.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "cli/system/streams.hpp"
-#include "cli/text/escape.hpp"
+#include "cli/text/unicode.hpp"
 
 namespace hmn::cli {
 
@@ -26,6 +30,93 @@ void write_report(std::string_view lines) {
 
 void write_notice(std::string_view message) {
   write_stream(stream::error, std::string("hmn: ").append(escape_for_text(message)).append("\n"));
+}
+
+namespace {
+
+// Returns the code of ECMA-48, "select graphic rendition".
+std::string_view code_of(tone with) noexcept {
+  switch (with) {
+    case tone::strong:
+      return "1";
+    case tone::faint:
+      return "2";
+    case tone::good:
+      return "32";
+    case tone::warning:
+      return "33";
+    case tone::bad:
+      return "31";
+    case tone::plain:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+tone tone_of_usage(double fraction) noexcept {
+  if (fraction >= 0.9) return tone::bad;
+  return fraction >= 0.7 ? tone::warning : tone::good;
+}
+
+std::string paint(std::string_view text, tone with, bool on) {
+  const auto code = code_of(with);
+  if (!on || code.empty() || text.empty()) return std::string(text);
+  return std::string("\x1b[").append(code).append("m").append(text).append("\x1b[0m");
+}
+
+namespace {
+
+constexpr unsigned usual_columns = 80;
+
+char lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower(x) == lower(y); });
+}
+
+// Finds the codeset between the dot and the modifier: "de_DE.UTF-8@euro".
+bool names_utf8(std::string_view locale) noexcept {
+  const auto dot = locale.find('.');
+  if (dot == std::string_view::npos) return false;
+  const auto codeset = locale.substr(dot + 1, locale.find('@') - dot - 1);
+  return equal_ignoring_case(codeset, "utf-8") || equal_ignoring_case(codeset, "utf8");
+}
+
+}  // namespace
+
+style choose_style(const surroundings& around, colour_choice choice) noexcept {
+  style chosen;
+  const bool dumb = around.term.empty() || around.term == "dumb";
+  chosen.terminal = around.is_terminal || choice == colour_choice::always;
+  chosen.colour =
+      choice == colour_choice::always || (choice == colour_choice::automatic &&
+                                          around.is_terminal && !dumb && around.no_color.empty());
+  if (!chosen.terminal) return chosen;
+  const bool utf8 = names_utf8(around.locale);
+  chosen.unicode = utf8 && around.term != "dumb";
+  chosen.ascii_only = !utf8;
+  if (!around.is_terminal) return chosen;
+  chosen.width = around.columns > 0 ? around.columns : usual_columns;
+  if (!dumb) chosen.height = around.lines;
+  return chosen;
+}
+
+std::string redrawn_lines::remove() {
+  const auto drawn = drawn_;
+  drawn_ = 0;
+  // ECMA-48: cursor up, erase to the end of the screen.
+  return drawn == 0 ? std::string() : fmt::format("\r\x1b[{}A\x1b[J", drawn);
+}
+
+std::string redrawn_lines::replace(std::string_view lines) {
+  auto out = remove();
+  drawn_ = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
+  return out.append(lines);
 }
 
 }  // namespace hmn::cli

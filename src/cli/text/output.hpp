@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "cli/expected.hpp"
+#include "cli/system/environment.hpp"
 
 namespace hmn::cli {
 
@@ -15,5 +18,43 @@ exit_code write_output(std::string_view text);
 void write_report(std::string_view lines);
 // Prints "hmn: <message>\n", escaped for a terminal.
 void write_notice(std::string_view message);
+
+enum class colour_choice { automatic, always, never };
+constexpr std::string_view colour_choice_words[] = {"auto", "always", "never"};
+
+enum class tone { plain, strong, faint, good, warning, bad };
+
+// Returns the tone of memory that is full to this fraction.
+tone tone_of_usage(double fraction) noexcept;
+std::string paint(std::string_view text, tone with, bool on);
+
+// Style of text output.
+struct style {
+  bool terminal = false;  // bars and columns; else plain lines
+  bool colour = false;
+  bool unicode = false;     // marks and bars beyond ASCII
+  bool ascii_only = false;  // the terminal shows ASCII only
+  unsigned width = 0;       // columns; 0: no limit
+  unsigned height = 0;      // lines that can be written over; 0: none can
+};
+
+// Returns the mark of shortened text.
+inline std::string_view ellipsis_of(const style& as) noexcept {
+  return as.unicode ? "\u2026" : "...";
+}
+
+style choose_style(const surroundings& around, colour_choice choice) noexcept;
+
+// The last lines of a terminal, which later ones replace.
+class redrawn_lines {
+ public:
+  // Returns what to write to show whole lines instead of the last ones.
+  std::string replace(std::string_view lines);
+  // Returns what to write to remove the last ones, so that other text can follow.
+  std::string remove();
+
+ private:
+  std::size_t drawn_ = 0;
+};
 
 }  // namespace hmn::cli

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <hypomnesis.hpp>
+
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "cli/text/colour.hpp"
-#include "cli/text/terminal.hpp"
+#include "cli/text/output.hpp"
 
 namespace hmn::cli {
 
@@ -50,5 +54,24 @@ class table {
   std::vector<std::vector<cell>> rows_;
   std::size_t gap_ = 2;
 };
+
+// Draws "[####----]" with `cells` inside the brackets. Only 0 is empty and only 1 is full.
+std::string draw_bar(double fraction, unsigned cells, bool unicode);
+
+// Line "label: before free F MiB / T MiB after"; on a terminal with a bar and in columns.
+struct memory_line {
+  std::string label;
+  std::string before;              // "asleep, "
+  std::string_view verb = "free";  // word for `free`
+  std::string_view mark;           // "~": estimated, ">=": at least
+  std::optional<std::uint64_t> free;
+  std::optional<std::uint64_t> total;
+  std::string after;
+  std::optional<double> used;  // fraction, for the bar
+  bool silent = false;         // has only the text before and after, without values
+};
+
+std::string_view mark_of(hypomnesis::note notes) noexcept;
+std::string render(const std::vector<memory_line>& lines, const style& as);
 
 }  // namespace hmn::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/text/text_plot.hpp"
+#include "cli/text/plot.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "cli/text/axis.hpp"
-#include "cli/text/escape.hpp"
-#include "cli/text/utf8.hpp"
-#include "cli/text/width.hpp"
+#include "cli/text/numbers.hpp"
+#include "cli/text/unicode.hpp"
 
 namespace hmn::cli {
 namespace {

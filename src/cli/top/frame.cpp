@@ -5,10 +5,85 @@
 
 #include <algorithm>
 
-#include "cli/text/utf8.hpp"
-#include "cli/text/width.hpp"
+#include "cli/text/numbers.hpp"
+#include "cli/text/unicode.hpp"
+#include "cli/text/words.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli::top {
+namespace {
+
+enum basic : short { red = 1, green, yellow, blue, magenta, cyan };
+
+struct ramp_look {
+  short colours[ramp_steps];
+  short low, middle, high;  // of 8 colours
+};
+constexpr ramp_look ramp_looks[ramp_count] = {
+    {{71, 107, 143, 179, 215, 209, 203, 197}, green, yellow, red},
+    {{61, 62, 68, 69, 75, 74, 80, 86}, blue, cyan, cyan},
+    {{95, 131, 137, 173, 179, 215, 221, 227}, yellow, yellow, red},
+    {{66, 72, 108, 144, 180, 216, 210, 203}, green, magenta, red},
+};
+
+constexpr unsigned first_of_ramps = static_cast<unsigned>(ink::last_word) + 1;
+
+look look_of_ramp(unsigned position) noexcept {
+  const auto& scale = ramp_looks[position / ramp_steps];
+  const auto step = position % ramp_steps;
+  const short basic_colour = step < 3 ? scale.low : step < 6 ? scale.middle : scale.high;
+  return {scale.colours[step], basic_colour, false, false};
+}
+
+}  // namespace
+
+ink ink_of(ramp scale, double fraction) noexcept {
+  const auto step = static_cast<unsigned>(std::clamp(fraction, 0.0, 1.0) * (ramp_steps - 1) + 0.5);
+  return static_cast<ink>(first_of_ramps + static_cast<unsigned>(scale) * ramp_steps + step);
+}
+
+ink ink_of(tone with) noexcept {
+  switch (with) {
+    case tone::strong:
+      return ink::strong;
+    case tone::faint:
+      return ink::faint;
+    case tone::good:
+      return ink::good;
+    case tone::warning:
+      return ink::warning;
+    case tone::bad:
+      return ink::bad;
+    case tone::plain:
+      break;
+  }
+  return ink::plain;
+}
+
+look look_of(ink with) noexcept {
+  switch (with) {
+    case ink::plain:
+      return {};
+    case ink::strong:
+      return {-1, -1, true, false};
+    case ink::faint:
+      return {245, -1, false, true};
+    case ink::good:
+      return {71, green, false, false};
+    case ink::warning:
+      return {179, yellow, false, false};
+    case ink::bad:
+      return {203, red, true, false};
+    case ink::title:
+      return {75, cyan, true, false};
+    case ink::border:
+      return {240, -1, false, true};
+    case ink::accent:
+      return {80, cyan, false, false};
+  }
+  return look_of_ramp(static_cast<unsigned>(with) - first_of_ramps);
+}
+
 namespace {
 
 bool is_control_character(char32_t c) {
@@ -140,6 +215,39 @@ std::string text_of(const frame& of, bool colour) {
     out += '\n';
   }
   return out;
+}
+
+value_text missing_text(bool is_unsupported) {
+  return {std::string(sign_of_missing(is_unsupported)), ink::faint};
+}
+
+value_text bytes_text(std::optional<std::uint64_t> bytes, std::string_view mark,
+                      bool is_unsupported) {
+  if (!bytes) return missing_text(is_unsupported);
+  return {std::string(mark) + short_bytes(static_cast<double>(*bytes))};
+}
+
+value_text rate_text(std::optional<double> bytes_per_second, bool is_unsupported) {
+  if (!bytes_per_second) return missing_text(is_unsupported);
+  return {short_bytes(*bytes_per_second) + "/s"};
+}
+
+value_text percent_text(std::optional<double> percent, ramp with, bool is_unsupported) {
+  if (!percent) return missing_text(is_unsupported);
+  return {fmt::format("{:.0f}%", *percent), ink_of(with, *percent / 100)};
+}
+
+std::string degrees_text(double celsius, bool unicode) {
+  return fmt::format("{:.0f}{}", celsius, unicode ? "\u00b0C" : "C");
+}
+
+std::string elapsed_text(std::uint64_t ns) {
+  const auto seconds = ns / static_cast<std::uint64_t>(ns_per_s);
+  const auto minutes = seconds / 60, hours = minutes / 60, days = hours / 24;
+  if (days > 0) return fmt::format("{}d{:02}h", days, hours % 24);
+  if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes % 60, seconds % 60);
+  if (minutes > 0) return fmt::format("{}:{:02}", minutes, seconds % 60);
+  return fmt::format("{}s", seconds);
 }
 
 }  // namespace hmn::cli::top

@@ -2,13 +2,49 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cli/top/ink.hpp"
+#include "cli/text/output.hpp"
 
 namespace hmn::cli::top {
+
+// Scale of colours of a quantity, from low to high.
+enum class ramp : std::uint8_t { load, memory, power, heat };
+inline constexpr unsigned ramp_count = 4;
+inline constexpr unsigned ramp_steps = 8;
+
+// Colour and emphasis of a cell. After `last_word` follow the steps of the ramps.
+enum class ink : std::uint8_t {
+  plain,
+  strong,
+  faint,
+  good,
+  warning,
+  bad,
+  title,   // the program's name, headings
+  border,  // frames of charts
+  accent,  // keys, the column that sorts
+  last_word = accent
+};
+inline constexpr unsigned ink_count =
+    static_cast<unsigned>(ink::last_word) + 1 + ramp_count * ramp_steps;
+
+// Returns the ink of a fraction of 0 to 1.
+ink ink_of(ramp scale, double fraction) noexcept;
+ink ink_of(tone with) noexcept;
+
+// Look of an ink on a terminal.
+struct look {
+  short colour = -1;        // of 256; -1: the terminal's own
+  short basic_colour = -1;  // of 8
+  bool is_bold = false;
+  bool is_dim = false;
+};
+look look_of(ink with) noexcept;
 
 struct area {
   int x = 0;
@@ -74,5 +110,24 @@ class frame {
 
 // Returns the frame as lines without blanks at their ends.
 std::string text_of(const frame& of, bool colour);
+
+// Text of a value, and how it is shown.
+struct value_text {
+  std::string text;
+  ink with = ink::plain;
+};
+
+// Returns the sign of a missing value. Its reason is on the page of the device or process.
+value_text missing_text(bool is_unsupported = false);
+value_text bytes_text(std::optional<std::uint64_t> bytes, std::string_view mark = {},
+                      bool is_unsupported = false);
+value_text rate_text(std::optional<double> bytes_per_second, bool is_unsupported = false);
+// Formats "87%"; with a ramp the colour follows the value.
+value_text percent_text(std::optional<double> percent, ramp with, bool is_unsupported = false);
+// Formats "61°C".
+std::string degrees_text(double celsius, bool unicode);
+
+// Formats the age of a process: "42s", "3:05", "2:13:05", "5d03h".
+std::string elapsed_text(std::uint64_t ns);
 
 }  // namespace hmn::cli::top

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/text/utf8.hpp"
+#include "cli/text/unicode.hpp"
 
 namespace hmn::cli::top {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
-#include "cli/top/key_press.hpp"
 #include "cli/top/state.hpp"
+#include "cli/top/terminal.hpp"
 
 namespace hmn::cli::top {
 

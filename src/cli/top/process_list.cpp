@@ -2,10 +2,159 @@
 #include "cli/top/process_list.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <compare>
+#include <tuple>
+
+#include "cli/measure/processes.hpp"
+#include "cli/measure/snapshot_records.hpp"
+#include "cli/text/table.hpp"
+#include "cli/text/unicode.hpp"
+#include "cli/text/words.hpp"
 
 namespace hmn::cli::top {
+namespace {
+
+constexpr std::array<column_facts, column_count> all_columns{{
+    {"PID", "process id, as the driver lists it", 5, 10, true, 0, false},
+    {"USER", "user of the process", 4, 12, false, 3, false},
+    {"GPU", "index of the device", 3, 4, true, 2, false},
+    {"TYPE", "C compute, G graphics, M media", 4, 4, false, 7, false},
+    {"LOAD", "share of the device's time that it used", 5, 5, true, 4, true},
+    {"VRAM", "memory of the device", 8, 11, true, 1, true},
+    {"RAM", "resident memory of the host", 8, 9, true, 6, true},
+    {"CPU", "processor time; 100% is one core", 5, 6, true, 5, true},
+    {"TIME", "time since its start", 5, 9, true, 8, true},
+    {"CONTAINER", "container that it runs in", 9, 19, false, 9, false},
+    {"COMMAND", "command line", 18, 1 << 20, false, 0, false},
+}};
+
+std::string type_letters(hypomnesis::usage_kind kinds) {
+  std::string letters;
+  for (const auto each : usage_kind_words(kinds))
+    letters += static_cast<char>(each.front() - 'a' + 'A');
+  return letters.empty() ? "-" : letters;
+}
+
+std::optional<std::string> command_of(const hypomnesis::usage& of) {
+  if (of.process_command && !of.process_command->empty()) return of.process_command;
+  return of.process_name;
+}
+
+value_text command_text(const hypomnesis::usage& of, bool ascii_only) {
+  if (const auto command = command_of(of)) return {escape_for_text(*command, ascii_only)};
+  if (has(of.notes, hypomnesis::note::foreign_pid)) return {"? other namespace", ink::faint};
+  if (const auto state = name_state_word(of.name_state))
+    return {fmt::format("? {}", *state), ink::faint};
+  return missing_text();
+}
+
+std::optional<std::uint64_t> elapsed_of(const process_reading& row, std::uint64_t now_ns) {
+  if (!row.usage.start_unix_ns) return std::nullopt;
+  return now_ns - std::min(now_ns, *row.usage.start_unix_ns);
+}
+
+value_text measured_text(column which, const process_reading& row) {
+  const auto& usage = row.usage;
+  switch (which) {
+    case column::load:
+      return percent_text(usage.busy_percent, ramp::load, row.lacks(HMN_USAGE_HAS_BUSY_PERCENT));
+    case column::vram:
+      return bytes_text(usage.used_bytes, mark_of(usage.notes), row.lacks(HMN_USAGE_HAS_USED));
+    case column::ram:
+      return bytes_text(usage.host_resident_bytes);
+    default:
+      return row.cpu_percent ? value_text{fmt::format("{:.0f}%", *row.cpu_percent)}
+                             : missing_text();
+  }
+}
+
+// Orders known values; an unknown one is after any other, also in reverse.
+template <class Value>
+std::strong_ordering order_of(const std::optional<Value>& a, const std::optional<Value>& b,
+                              bool is_descending) {
+  if (!a || !b) return b.has_value() <=> a.has_value();
+  const auto& first = is_descending ? *b : *a;
+  const auto& second = is_descending ? *a : *b;
+  if (first < second) return std::strong_ordering::less;
+  return second < first ? std::strong_ordering::greater : std::strong_ordering::equal;
+}
+
+std::strong_ordering order_by(column by, const process_reading& a, const process_reading& b,
+                              bool descending) {
+  const auto& left = a.usage;
+  const auto& right = b.usage;
+  switch (by) {
+    case column::pid:
+      return order_of<std::uint32_t>(left.pid, right.pid, descending);
+    case column::user:
+      return order_of(a.user, b.user, descending);
+    case column::device:
+      return order_of<std::uint32_t>(left.device_index, right.device_index, descending);
+    case column::type:
+      return order_of(left.kinds, right.kinds, descending);
+    case column::load:
+      return order_of(left.busy_percent, right.busy_percent, descending);
+    case column::vram:
+      return order_of(left.used_bytes, right.used_bytes, descending);
+    case column::ram:
+      return order_of(left.host_resident_bytes, right.host_resident_bytes, descending);
+    case column::cpu:
+      return order_of(a.cpu_percent, b.cpu_percent, descending);
+    case column::elapsed:  // the later the start, the shorter
+      return order_of(left.start_unix_ns, right.start_unix_ns, !descending);
+    case column::container:
+      return order_of(left.process_container, right.process_container, descending);
+    case column::command:
+      break;
+  }
+  return order_of(command_of(left), command_of(right), descending);
+}
+
+}  // namespace
+
+const column_facts& facts_of(column which) {
+  return all_columns[static_cast<std::size_t>(which)];
+}
+
+value_text text_of(column which, const process_reading& row, std::uint64_t now_ns,
+                   bool ascii_only) {
+  const auto& usage = row.usage;
+  switch (which) {
+    case column::pid:
+      return {fmt::to_string(usage.pid)};
+    case column::user:
+      return row.user ? value_text{escape_for_text(*row.user, ascii_only)} : missing_text();
+    case column::device:
+      return {fmt::to_string(usage.device_index)};
+    case column::type:
+      return usage.kinds ? value_text{type_letters(*usage.kinds)}
+                         : missing_text(row.lacks(HMN_USAGE_HAS_KINDS));
+    case column::elapsed: {
+      const auto elapsed = elapsed_of(row, now_ns);
+      return elapsed ? value_text{elapsed_text(*elapsed)} : missing_text();
+    }
+    case column::container:
+      if (!usage.process_container) return {"-", ink::faint};
+      return {escape_for_text(short_container(*usage.process_container), ascii_only)};
+    case column::command:
+      return command_text(usage, ascii_only);
+    default:
+      break;
+  }
+  auto shown = measured_text(which, row);
+  if (!is_fresh(usage) && which != column::ram && which != column::cpu) shown.with = ink::faint;
+  return shown;
+}
+
+bool comes_before(const process_reading& a, const process_reading& b, column by, bool is_reverse) {
+  const auto order = order_by(by, a, b, facts_of(by).is_descending != is_reverse);
+  if (order != 0) return order < 0;
+  return std::tie(a.usage.pid, a.usage.device_index) < std::tie(b.usage.pid, b.usage.device_index);
+}
+
 namespace {
 
 char lower_case(char c) {

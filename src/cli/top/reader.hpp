@@ -1,15 +1,93 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <hypomnesis.hpp>
+
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "cli/measure/gpu.hpp"
+#include "cli/measure/processes.hpp"
 #include "cli/measure/session.hpp"
-#include "cli/top/reading.hpp"
 
 namespace hmn::cli::top {
+
+// What is known of one GPU at one time.
+struct gpu_reading {
+  gpu of;
+  std::optional<hypomnesis::telemetry> values;
+  std::optional<double> received_rate;  // PCIe, bytes per second
+  std::optional<double> sent_rate;
+  std::string why_no_rate;
+  // Whether memory spills to the host; none: it cannot be measured.
+  std::optional<bool> is_spilling;
+  bool has_spilled = false;
+  std::string why_no_spill;
+  std::string why_state;  // reason of a state other than ready
+  // HMN_TELEMETRY_HAS_* that are missing, and that the device or its driver does not have.
+  std::uint32_t unsupported = 0;
+  bool has_no_used = false;  // the same of the memory in use
+
+  bool is_fresh() const;
+  bool lacks(std::uint32_t field) const { return (unsupported & field) == field; }
+};
+
+// Identity of a process that a reused pid does not share.
+struct process_identity {
+  std::uint32_t pid = 0;
+  std::uint32_t device_index = 0;
+  std::uint64_t start = 0;  // key or start time; 0: unknown
+
+  auto operator<=>(const process_identity&) const = default;
+};
+
+// What is known of a process on one device at one time.
+struct process_reading : process_row {
+  std::optional<double> cpu_percent;  // 100: one core
+
+  process_identity identity() const {
+    return {usage.pid, usage.device_index,
+            usage.process_key.value_or(usage.start_unix_ns.value_or(0))};
+  }
+};
+
+using process_readings = std::vector<process_reading>;
+
+struct machine_reading {
+  std::uint64_t at_ns = 0;    // hmn_monotonic_ns
+  std::uint64_t unix_ns = 0;  // the same time, since 1970
+  std::vector<gpu_reading> gpus;
+  // Shared with the previous reading if this one did not read processes. Never null.
+  std::shared_ptr<const process_readings> processes;
+  std::uint64_t processes_at_ns = 0;
+  bool has_processes = false;  // of this reading
+  bool is_partial = false;     // some processes are not known
+  std::string why_partial;
+  std::string why_no_cpu;
+  std::optional<hypomnesis::system_memory> host;
+  std::string why_no_gpu;      // empty: there is one
+  bool search_failed = false;  // it is not known which GPUs there are
+  bool lacks_gpus = false;     // there may be more
+  // For reasons of missing values; the second one of those of processes.
+  std::shared_ptr<const hypomnesis::snapshot> from, processes_from;
+};
+
+// Rate of a counter between two readings.
+class counter_rate {
+ public:
+  // Returns units per second since the previous count; none after the first one, and when the
+  // counter began again.
+  std::optional<double> add(std::optional<std::uint64_t> count, std::uint64_t at_ns);
+
+ private:
+  std::optional<std::uint64_t> count_;
+  std::uint64_t at_ns_ = 0;
+  std::optional<double> rate_;
+};
 
 struct reader_settings {
   std::chrono::milliseconds interval{1000};

@@ -15,9 +15,9 @@
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/output.hpp"
 #include "cli/top/keys.hpp"
-#include "cli/top/layout.hpp"
 #include "cli/top/reader.hpp"
 #include "cli/top/screen.hpp"
+#include "cli/top/state.hpp"
 #include "cli/top/terminal.hpp"
 #include "cli/units.hpp"
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "cli/measure/session.hpp"
-#include "cli/text/terminal.hpp"
+#include "cli/text/output.hpp"
 #include "cli/top/options.hpp"
 
 namespace hmn::cli::top {

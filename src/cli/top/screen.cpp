@@ -3,15 +3,249 @@
 
 #include <fmt/format.h>
 
-#include "cli/text/escape.hpp"
+#include <algorithm>
+#include <utility>
+
+#include "cli/text/numbers.hpp"
+#include "cli/text/unicode.hpp"
+#include "cli/top/frame.hpp"
 #include "cli/top/gpu_charts.hpp"
-#include "cli/top/gpu_table.hpp"
-#include "cli/top/layout.hpp"
-#include "cli/top/pages.hpp"
-#include "cli/top/process_table.hpp"
-#include "cli/top/status_lines.hpp"
+#include "cli/top/gpu_pages.hpp"
+#include "cli/top/keys.hpp"
+#include "cli/top/process_pages.hpp"
+#include "cli/top/state.hpp"
 
 namespace hmn::cli::top {
+namespace {
+
+struct page_line {
+  std::string label;
+  std::string text;
+  ink with;
+};
+
+std::vector<page_line> lines_of(const std::vector<entry>& all, int width, bool ascii_only) {
+  std::vector<page_line> out;
+  for (const auto& each : all) {
+    const bool is_known = !each.value.empty();
+    const auto text =
+        is_known ? each.value : "unknown" + (each.reason.empty() ? "" : ": " + each.reason);
+    bool is_first = true;
+    for (auto& line : wrapped(escape_for_text(text, ascii_only), width)) {
+      out.push_back(
+          {is_first ? each.label : "", std::move(line), is_known ? ink::plain : ink::faint});
+      is_first = false;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> wrapped(const std::string& text, int width) {
+  std::vector<std::string> out;
+  std::string_view rest = text;
+  const auto columns = static_cast<std::size_t>(std::max(width, 2));
+  while (display_width(rest) > columns) {
+    auto part = cut_to_width(rest, columns, "");
+    const auto blank = part.rfind(' ');
+    if (blank != std::string::npos && blank > part.size() / 2) part.resize(blank + 1);
+    rest.remove_prefix(part.size());
+    out.push_back(std::move(part));
+  }
+  out.emplace_back(rest);
+  return out;
+}
+
+void draw_entries(frame& on, area where, const std::vector<entry>& all, text_position& in,
+                  int labels) {
+  const auto lines = lines_of(all, where.width - labels - 2, on.with().ascii_only);
+  const auto height = static_cast<std::size_t>(std::max(where.height, 0));
+  in.visible = height;
+  in.top = std::min(in.top, lines.size() > height ? lines.size() - height : 0);
+  const auto first = in.top;
+  int y = where.y;
+  for (auto i = first; i < lines.size() && i < first + height; ++i, ++y) {
+    on.put(where.x + 1, y, lines[i].label, ink::accent, labels - 1);
+    on.put(where.x + 1 + labels, y, lines[i].text, lines[i].with);
+  }
+  if (first + height < lines.size())
+    on.put_right(where.x + where.width - 1, where.y + where.height - 1,
+                 on.has_unicode() ? " ↓ more " : " v more ", ink::accent);
+}
+
+namespace {
+
+std::string interval_text(std::chrono::milliseconds of) {
+  if (of.count() % 1000 == 0) return fmt::format("{} s", of.count() / 1000);
+  return fmt::format("{} ms", of.count());
+}
+
+std::string ram_text(const machine_reading& of) {
+  if (!of.host || !of.host->total_bytes) return "RAM ?";
+  if (!of.host->available_bytes) return "RAM ?/" + gib_text(*of.host->total_bytes) + " GiB";
+  const auto used =
+      *of.host->total_bytes - std::min(*of.host->total_bytes, *of.host->available_bytes);
+  return fmt::format("RAM {}/{} GiB", gib_text(used), gib_text(*of.host->total_bytes));
+}
+
+std::string count_text(const state& of) {
+  const auto gpus = of.now->gpus.size(), shown = of.list.shown;
+  const auto all = shown + of.list.hidden;
+  const auto count = of.now->search_failed ? "?"
+                     : of.now->lacks_gpus  ? fmt::format(">={}", gpus)
+                                           : fmt::to_string(gpus);
+  const bool is_none_known = of.now->is_partial && all == 0;
+  auto text = fmt::format("{} GPU{}  {}", count, gpus == 1 ? "" : "s",
+                          is_none_known        ? "?"
+                          : of.now->is_partial ? fmt::format(">={}", shown)
+                                               : fmt::to_string(shown));
+  if (of.list.hidden > 0) text += fmt::format(" of {}", all);
+  return text + (all == 1 ? " process" : " processes");
+}
+
+std::string choice_text(const state& of) {
+  std::string text;
+  if (of.choice.by) text += fmt::format("by {}  ", word_of(*of.choice.by));
+  if (of.choice.device) text += fmt::format("GPU {} only  ", *of.choice.device);
+  return text;
+}
+
+// What is typed is shown from its end, where the next character is added.
+void put_filter(frame& on, int y, const state& of) {
+  int x = on.put(1, y, "filter: ", ink::accent);
+  const auto text = escape_for_text(of.choice.filter, on.with().ascii_only);
+  x = on.put(x, y, text);
+  on.put(x, y, on.has_unicode() ? U'▏' : U'_', ink::accent);
+  const auto hint = std::string("Enter keeps it  Esc drops it ");
+  if (x + 2 + static_cast<int>(hint.size()) < on.width())
+    on.put_right(on.width(), y, hint, ink::faint);
+}
+
+}  // namespace
+
+int put_hints(frame& on, int x, int y,
+              std::initializer_list<std::pair<const char*, const char*>> all) {
+  for (const auto& [keys, effect] : all) {
+    const auto width = display_width(keys) + 1 + display_width(effect);
+    if (x + static_cast<int>(width) > on.width()) break;
+    x = on.put(x, y, keys, ink::accent) + 1;
+    x = on.put(x, y, effect, ink::faint) + 2;
+  }
+  return x;
+}
+
+void draw_header(frame& on, const layout& in, const state& of) {
+  int x = on.put(1, in.header.y, "hmn top", ink::title) + 2;
+  if (!of.now) return;
+  if (of.is_simulated) x = on.put(x, in.header.y, "simulated", ink::warning) + 2;
+  x = on.put(x, in.header.y, count_text(of)) + 2;
+  std::string right = interval_text(of.interval) + " ";
+  const auto ram = ram_text(*of.now);
+  if (x + static_cast<int>(ram.size() + right.size()) + 2 < on.width())
+    x = on.put(x, in.header.y, ram) + 2;
+  const auto choice = choice_text(of);
+  if (x + static_cast<int>(choice.size() + right.size()) < on.width())
+    x = on.put(x, in.header.y, choice, ink::accent);
+  if (of.is_paused)
+    on.put_right(on.width() - 1, in.header.y, "held", ink::warning);
+  else
+    on.put_right(on.width(), in.header.y, right, ink::faint);
+}
+
+void draw_footer(frame& on, const layout& in, const state& of) {
+  const int y = in.footer.y;
+  if (of.is_filtering) return put_filter(on, y, of);
+  const int x = put_hints(on, 1, y, {{"?", "help"}, {"q", "quit"}});
+  if (!of.choice.filter.empty()) {
+    on.put(x, y,
+           "filter: " + escape_for_text(of.choice.filter, on.with().ascii_only) +
+               "  (/ changes it, Esc drops it)",
+           ink::warning);
+    return;
+  }
+  put_hints(on, x, y,
+            {{"/", "filter"},
+             {"<>", "sort"},
+             {"r", "reverse"},
+             {"g", "group"},
+             {"t", "time"},
+             {"Enter", "details"},
+             {"v", "curves"},
+             {"c", "columns"},
+             {"x", "signal"},
+             {"Tab", "GPUs"},
+             {"d", "one GPU"},
+             {"Space", "hold"}});
+}
+
+namespace {
+
+// Returns an area of that size in the middle.
+area centred(area in, int width, int height) {
+  width = std::min(width, in.width);
+  height = std::min(height, in.height);
+  return {in.x + (in.width - width) / 2, in.y + (in.height - height) / 2, width, height};
+}
+
+area draw_dialog(frame& on, area in, int width, int height, std::string_view title,
+                 std::string_view hint) {
+  const auto where = centred(in, width, height);
+  draw_box(on, where, title, "", hint, "");
+  return where.inside();
+}
+
+}  // namespace
+
+void draw_help_page(frame& on, area where, state& of) {
+  constexpr int keys_width = 29;
+  std::vector<entry> all;
+  for (const auto& each : all_key_help())
+    all.push_back({std::string(each.keys), std::string(each.effect), {}});
+  draw_entries(on, where, all, of.text, keys_width);
+}
+
+void draw_columns_page(frame& on, area where, const state& of) {
+  const auto inner = draw_dialog(on, where, 60, static_cast<int>(column_count) + 2, "columns",
+                                 "Space shows or hides, Enter is done");
+  for (std::size_t i = 0; i < column_count; ++i) {
+    const int y = inner.y + static_cast<int>(i);
+    const auto& facts = facts_of(column_at(i));
+    on.put(inner.x + 1, y, of.columns.test(i) ? "[x]" : "[ ]", ink::accent);
+    on.put(inner.x + 5, y, facts.title, ink::strong);
+    on.put(inner.x + 16, y, facts.meaning, ink::plain, inner.width - 16);
+    if (i == of.column_list.at) on.select(inner.x, y, inner.width);
+  }
+}
+
+void draw_signals_page(frame& on, area where, const state& of) {
+  const auto all = signal_choices();
+  const auto* const row = of.process();
+  const auto title =
+      row != nullptr ? fmt::format("signal to {}", row->usage.pid) : std::string("signal");
+  const auto inner = draw_dialog(on, where, 48, static_cast<int>(all.size()) + 2, title,
+                                 "Enter chooses, Esc goes back");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const int y = inner.y + static_cast<int>(i);
+    on.put_right(inner.x + 3, y, fmt::to_string(all[i].number), ink::faint);
+    on.put(inner.x + 5, y, all[i].name, ink::strong);
+    on.put(inner.x + 12, y, all[i].effect);
+    if (i == of.signal_list.at) on.select(inner.x, y, inner.width);
+  }
+}
+
+void draw_confirmation(frame& on, area where, const state& of) {
+  if (!of.pending) return;
+  const auto& to = *of.pending;
+  const auto inner =
+      draw_dialog(on, where, 56, 5, "send a signal?", "y sends, any other key does not");
+  const auto name = escape_for_text(to.name, on.with().ascii_only);
+  on.put(inner.x + 1, inner.y + 1,
+         cut_to_width(fmt::format("Send {} to process {} ({})?", to.which.name, to.to.pid, name),
+                      static_cast<std::size_t>(inner.width - 2), on.has_unicode() ? "…" : "..."),
+         ink::warning);
+}
+
 namespace {
 
 void draw_too_small(frame& on) {

@@ -1,9 +1,45 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <string>
+#include <vector>
+
 #include "cli/top/frame.hpp"
 #include "cli/top/state.hpp"
 
 namespace hmn::cli::top {
+
+// Labelled value of a page; an unknown one has its reason.
+struct entry {
+  std::string label;
+  std::string value;  // empty: unknown
+  std::string reason;
+};
+
+inline constexpr int label_width = 20;
+
+// Draws entries, as far as they are scrolled; long values continue on further lines. Texts are not
+// yet escaped.
+void draw_entries(frame& on, area where, const std::vector<entry>& all, text_position& in,
+                  int labels = label_width);
+
+// Returns the lines of a text that is cut at `width` columns.
+std::vector<std::string> wrapped(const std::string& text, int width);
+
+// Pages that take the place of the main one. Each uses the area between header and footer.
+void draw_help_page(frame& on, area where, state& of);
+void draw_gpu_page(frame& on, area where, state& of);
+void draw_process_page(frame& on, area where, state& of);
+void draw_columns_page(frame& on, area where, const state& of);
+void draw_signals_page(frame& on, area where, const state& of);
+void draw_confirmation(frame& on, area where, const state& of);
+
+// Draws the first line: the machine, and what is shown of it.
+void draw_header(frame& on, const layout& in, const state& of);
+// Draws the last line: keys, the filter, a question or a message.
+void draw_footer(frame& on, const layout& in, const state& of);
+
+// Draws keys and their effects in turn: "q quit  / filter".
+int put_hints(frame& on, int x, int y, std::initializer_list<std::pair<const char*, const char*>>);
 
 // Draws the whole screen; the same for a terminal and for text.
 frame draw_screen(state& of, int width, int height, glyphs with);

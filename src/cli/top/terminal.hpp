@@ -6,9 +6,31 @@
 
 #include "cli/expected.hpp"
 #include "cli/top/frame.hpp"
-#include "cli/top/key_press.hpp"
 
 namespace hmn::cli::top {
+
+enum class key {
+  character,
+  up,
+  down,
+  left,
+  right,
+  page_up,
+  page_down,
+  home,
+  end,
+  enter,
+  escape,
+  tab,
+  backspace,
+  f1,
+  f9
+};
+
+struct key_press {
+  key what = key::character;
+  char32_t character = 0;
+};
 
 // Terminal that shows frames as a whole and takes keys. It is restored by the destructor, while the
 // program is stopped, and when a signal ends the program.

@@ -16,7 +16,7 @@
 #include <optional>
 #include <utility>
 
-#include "cli/text/width.hpp"
+#include "cli/text/unicode.hpp"
 #include "cli/top/posix/restoring.hpp"
 #include "cli/top/terminal.hpp"
 

@@ -44,3 +44,65 @@ TEST_CASE("what can be none of them is refused with what can") {
     CHECK(parsed.why().message.find(text) != std::string::npos);
   }
 }
+
+namespace {
+
+using hypomnesis::run_state;
+using hypomnesis::vendor_id;
+
+hypomnesis::device device(std::uint32_t index, vendor_id vendor, const char* uuid,
+                          const char* pci) {
+  hypomnesis::device out;
+  out.index = index;
+  out.vendor = vendor;
+  out.state = run_state::ready;
+  if (uuid != nullptr) out.uuid = uuid;
+  if (pci != nullptr) out.pci_bus_id = pci;
+  return out;
+}
+
+std::string text(const expected<visibility>& of) {
+  REQUIRE(of);
+  std::string out;
+  for (const auto& each : of->set) out += std::string(each.name) + "=" + each.value + " ";
+  for (const char* each : of->unset) out += std::string("-") + each + " ";
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("NVIDIA takes UUIDs, of partitions too, else indexes in the order of PCI") {
+  const auto mig = device(3, vendor_id::nvidia, "MIG-1", nullptr);
+  CHECK(text(make_visible(mig, {mig})) == "CUDA_VISIBLE_DEVICES=MIG-1 ");
+  auto plain = device(0, vendor_id::nvidia, nullptr, "0000:01:00.0");
+  CHECK_FALSE(make_visible(plain, {plain}));
+  plain.driver_index = 2;
+  CHECK(text(make_visible(plain, {plain})) ==
+        "CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=2 ");
+}
+
+TEST_CASE("AMD takes unique ids, which partitions of a card share") {
+  const std::string others = "-HIP_VISIBLE_DEVICES -GPU_DEVICE_ORDINAL -CUDA_VISIBLE_DEVICES ";
+  const auto a = device(0, vendor_id::amd, "GPU-00000000000000aa", "0000:01:00.0");
+  const auto b = device(1, vendor_id::amd, "GPU-00000000000000bb", "0000:02:00.0");
+  CHECK(text(make_visible(b, {a, b})) == "ROCR_VISIBLE_DEVICES=GPU-00000000000000bb " + others);
+  CHECK_FALSE(make_visible(a, {a, a}));
+  const auto nameless = device(0, vendor_id::amd, nullptr, "0000:01:00.0");
+  CHECK(text(make_visible(nameless, {nameless})) == "ROCR_VISIBLE_DEVICES=0 " + others);
+  CHECK_FALSE(make_visible(nameless, {nameless, b}));
+}
+
+TEST_CASE("Intel counts its own cards in the order of PCI") {
+  const auto other = device(0, vendor_id::nvidia, "GPU-1", "0000:01:00.0");
+  const auto first = device(2, vendor_id::intel, nullptr, "0000:03:00.0");
+  const auto second = device(1, vendor_id::intel, nullptr, "0000:82:00.0");
+  const std::string order = "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE ZE_ENABLE_PCI_ID_DEVICE_ORDER=1 ";
+  CHECK(text(make_visible(first, {other, second, first})) == order + "ZE_AFFINITY_MASK=0 ");
+  CHECK(text(make_visible(second, {other, second, first})) == order + "ZE_AFFINITY_MASK=1 ");
+  CHECK_FALSE(make_visible(device(0, vendor_id::intel, nullptr, nullptr), {}));
+}
+
+TEST_CASE("another vendor has none") {
+  const auto other = device(0, vendor_id::qualcomm, nullptr, nullptr);
+  CHECK(text(make_visible(other, {other})).empty());
+}

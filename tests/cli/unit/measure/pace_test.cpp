@@ -3,8 +3,9 @@
 
 #include <doctest/doctest.h>
 
-using hmn::cli::pace;
+using namespace hmn::cli;
 using namespace std::chrono_literals;
+using std::chrono::milliseconds;
 
 TEST_CASE("what is cheap keeps its interval") {
   pace by(100ms, 400);
@@ -37,4 +38,19 @@ TEST_CASE("a short run is seen well: the first measurements cost nothing") {
   CHECK(by.next() == begun + 200ms);
   by.count(begun + 200ms, 10ms);
   CHECK(by.next() == begun + 4s);
+}
+
+TEST_CASE("the next tick is a whole number of intervals after the first, however late one asks") {
+  const ticks::clock::time_point first(milliseconds(1000));
+  const ticks every_100ms(first, milliseconds(100));
+  const auto after = [&](int ms) {
+    return (every_100ms.after(ticks::clock::time_point(milliseconds(ms))) - first) /
+           milliseconds(1);
+  };
+  CHECK(after(0) == 0);
+  CHECK(after(999) == 0);
+  CHECK(after(1000) == 100);
+  CHECK(after(1099) == 100);
+  CHECK(after(1100) == 200);
+  CHECK(after(1731) == 800);
 }

@@ -3,9 +3,81 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
+#include "cli/text/unicode.hpp"
+
 using namespace hmn::cli;
+
+namespace {
+
+constexpr std::uint64_t ms = 1'000'000;
+
+double lowest(const curve& of) {
+  double low = of.points().front().low;
+  for (const auto& each : of.points()) low = std::min(low, each.low);
+  return low;
+}
+
+double highest(const curve& of) {
+  double high = 0;
+  for (const auto& each : of.points()) high = std::max(high, each.high);
+  return high;
+}
+
+}  // namespace
+
+TEST_CASE("a curve keeps what it is given while there is room") {
+  curve line(8);
+  CHECK(line.is_empty());
+  line.add(0, 5);
+  line.add(100 * ms, 7);
+  REQUIRE(line.points().size() == 2);
+  CHECK(line.points()[1].at_ns == 100 * ms);
+  CHECK(line.points()[1].low == 7);
+  CHECK(line.highest() == 7);
+  CHECK(line.highest_at_ns() == 100 * ms);
+}
+
+TEST_CASE("the highest is when it was seen first") {
+  curve line;
+  line.add(1 * ms, 3);
+  line.add(2 * ms, 9);
+  line.add(3 * ms, 9);
+  CHECK(line.highest_at_ns() == 2 * ms);
+}
+
+TEST_CASE("a day at ten samples a second stays bounded and loses no extreme") {
+  curve line(600);
+  constexpr std::uint64_t samples = 24 * 3600 * 10;
+  std::size_t most = 0;
+  for (std::uint64_t i = 0; i < samples; ++i) {
+    const double value = i == 123'457 ? 900 : i == 654'321 ? 1 : 100;
+    line.add(i * 100 * ms, value);
+    most = std::max(most, line.points().size());
+  }
+  CHECK(most <= 601);
+  CHECK(line.points().size() > 200);
+  CHECK(highest(line) == 900);
+  CHECK(lowest(line) == 1);
+  CHECK(line.highest_at_ns() == 123'457 * 100 * ms);
+  CHECK(line.points().back().at_ns == (samples - 1) * 100 * ms);
+  CHECK(std::is_sorted(line.points().begin(), line.points().end(),
+                       [](const auto& a, const auto& b) { return a.at_ns < b.at_ns; }));
+}
+
+TEST_CASE("a gap is kept until it is narrower than a point") {
+  curve line(600);
+  line.add(0, 1);
+  line.add_gap();
+  line.add(100 * ms, 2);
+  line.add(200 * ms, 3);
+  REQUIRE(line.points().size() == 3);
+  CHECK_FALSE(line.points()[0].after_gap);
+  CHECK(line.points()[1].after_gap);
+  CHECK_FALSE(line.points()[2].after_gap);
+}
 
 namespace {
 
@@ -157,4 +229,61 @@ TEST_CASE("a hostile title stays text, and a long one is cut") {
   const auto svg = svg_of(plot);
   CHECK_FALSE(plot_contains(svg, "<script"));
   CHECK(plot_contains(svg, "…</text>"));
+}
+
+namespace {
+
+constexpr std::uint64_t text_s = 1'000'000'000;
+
+plot text_plot_of(const curve& line, plot_unit unit = plot_unit::percent) {
+  plot_panel panel;
+  panel.title = "GPU 0: load";
+  panel.unit = unit;
+  panel.why_empty = "not reported";
+  panel.series.push_back({"load", ink::first, &line, true});
+  return {"", "", 10 * text_s, {panel}, "not shown: GPU 1"};
+}
+
+style text_plot_style(unsigned width, bool unicode) {
+  style as;
+  as.width = width;
+  as.unicode = unicode;
+  as.ascii_only = !unicode;
+  return as;
+}
+
+}  // namespace
+
+TEST_CASE("a plot of characters has the values, the time and the peak") {
+  curve line;
+  line.add(0, 0);
+  line.add(5 * text_s, 100);
+  line.add(10 * text_s, 50);
+  // A value holds until the next one.
+  CHECK(text_of(text_plot_of(line), text_plot_style(40, false)) ==
+        "GPU 0: load\n"
+        "   100 % |               ||||||||||||||\n"
+        "         |               |||||||||||||||\n"
+        "       0 |...............|||||||||||||||\n"
+        "          load: peak 100 % at 5 s\n"
+        "          0                         10 s\n"
+        "not shown: GPU 1\n");
+}
+
+TEST_CASE("a plot is as wide as its terminal, in Braille where it is known") {
+  curve line;
+  for (unsigned i = 0; i <= 100; ++i) line.add(i * text_s / 10, i % 37);
+  for (const unsigned width : {40U, 60U, 80U, 120U, 200U})
+    for (const bool unicode : {false, true}) {
+      const auto text = text_of(text_plot_of(line), text_plot_style(width, unicode));
+      for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+        CHECK(display_width(text.substr(at, text.find('\n', at) - at)) <= width);
+      CHECK((text.find("\u28ff") != std::string::npos) == unicode);
+    }
+}
+
+TEST_CASE("a plot without values reports why") {
+  const curve nothing;
+  CHECK(text_of(text_plot_of(nothing), text_plot_style(80, true)).find("not known: not reported") !=
+        std::string::npos);
 }

@@ -3,8 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "cli/top/chart.hpp"
-#include "cli/top/value_text.hpp"
+#include "cli/top/gpu_charts.hpp"
 
 using hmn::cli::top::draw_curve;
 using hmn::cli::top::elapsed_text;

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "cli/top/histories.hpp"
-
 using hmn::cli::top::histories;
 using hmn::cli::top::history;
 using hmn::cli::top::machine_reading;

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/measure/processes.hpp"
+
+#include <fmt/format.h>
+#include <hypomnesis.hpp>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "cli/measure/snapshot_records.hpp"
+#include "cli/system/process.hpp"
+#include "cli/text/arguments.hpp"
+#include "cli/text/words.hpp"
+#include "cli/units.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using hypomnesis::accounting_kind;
+using hypomnesis::format_bytes;
+using hypomnesis::name_status;
+using hypomnesis::note;
+
+// Values that not every driver has.
+struct optional_field {
+  std::uint32_t field;
+  bool (*is_known)(const hypomnesis::usage&);
+};
+constexpr optional_field optional_fields[] = {
+    {HMN_USAGE_HAS_USED, [](const auto& of) { return of.used_bytes.has_value(); }},
+    {HMN_USAGE_HAS_RESIDENT, [](const auto& of) { return of.resident_bytes.has_value(); }},
+    {HMN_USAGE_HAS_COMMITTED, [](const auto& of) { return of.committed_bytes.has_value(); }},
+    {HMN_USAGE_HAS_ALLOCATED, [](const auto& of) { return of.allocated_bytes.has_value(); }},
+    {HMN_USAGE_HAS_EVICTED, [](const auto& of) { return of.evicted_bytes.has_value(); }},
+    {HMN_USAGE_HAS_HOST_POOL, [](const auto& of) { return of.host_pool_bytes.has_value(); }},
+    // A share of time that counters will give is only not known yet.
+    {HMN_USAGE_HAS_BUSY_PERCENT, [](const auto& of) { return of.busy_percent || of.busy_ns; }},
+    {HMN_USAGE_HAS_KINDS, [](const auto& of) { return of.kinds.has_value(); }},
+    {HMN_USAGE_HAS_PEAK_USED, [](const auto& of) { return of.peak_used_bytes.has_value(); }}};
+
+std::uint32_t known_fields(const hypomnesis::usage& of) {
+  std::uint32_t fields = 0;
+  for (const auto& each : optional_fields)
+    if (each.is_known(of)) fields |= each.field;
+  return fields;
+}
+
+struct tally {
+  process_count all;
+  usage_tally total;
+  process_count nameless;
+  process_count stale;
+  std::optional<accounting_kind> accounting;
+  bool one_accounting = true;
+};
+
+bool could_be_named(const process_row& row) {
+  return !has(row.usage.notes, note::foreign_pid) &&
+         row.usage.name_state == name_status::protected_process;
+}
+
+void count(tally& so_far, const process_row& row) {
+  if (!row.usage.process_name && could_be_named(row)) so_far.nameless.add(row.usage);
+  so_far.total.add(row.usage);
+  if (!row.usage.used_bytes) return;
+  if (!is_fresh(row.usage)) so_far.stale.add(row.usage);
+  if (so_far.accounting.value_or(row.usage.accounting) != row.usage.accounting)
+    so_far.one_accounting = false;
+  so_far.accounting = row.usage.accounting;
+}
+
+std::string filter_text(const process_filter& filter) {
+  std::string text;
+  if (filter.pid) text += fmt::format(" pid={}", *filter.pid);
+  if (filter.device) text += fmt::format(" device={}", *filter.device);
+  if (filter.match) text += fmt::format(" name={}", *filter.match);
+  return text.empty() ? text : " matching" + text;
+}
+
+std::string total_text(const tally& all) {
+  const auto kind =
+      all.one_accounting ? accounting_word(all.accounting.value_or(accounting_kind::none)) : word{};
+  std::string text;
+  if (const auto bytes = all.total.bytes())
+    text = fmt::format("{}{} {}{}total", all.total.is_at_least() ? "at least " : "",
+                       format_bytes(*bytes), kind.value_or(""), kind ? " " : "");
+  if (const auto unknown = all.total.unknown_size(); unknown > 0)
+    text += fmt::format("{}{} of unknown size", text.empty() ? "" : "; ", unknown);
+  if (const auto stale = all.stale.size(); stale > 0) text += fmt::format("; {} stale", stale);
+  if (const auto nameless = all.nameless.size(); nameless > 0)
+    text += fmt::format("; {} protected, run as root for names", nameless);
+  return text;
+}
+
+}  // namespace
+
+// The start of an exited process is that of the accounting, which each device begins by itself.
+void process_count::add(const hypomnesis::usage& row) {
+  if (row.pid == 0 && row.name_state != name_status::kernel) {
+    ++without_pid_;
+    return;
+  }
+  auto& known = starts_[{row.pid, has(row.notes, note::foreign_pid)}];
+  if (row.name_state == name_status::exited) return;
+  if (const auto start = row.process_key ? row.process_key : row.start_unix_ns)
+    known.insert(*start);
+}
+
+std::size_t process_count::size() const {
+  auto count = without_pid_;
+  for (const auto& [pid, known] : starts_) count += std::max<std::size_t>(known.size(), 1);
+  return count;
+}
+
+unsupported_usage::unsupported_usage(const hypomnesis::snapshot& from,
+                                     const std::vector<hypomnesis::usage>& all,
+                                     std::uint32_t asked) {
+  std::map<std::uint32_t, std::uint32_t> known;
+  for (const auto& each : all) known[each.device_index] |= known_fields(each);
+  for (const auto& [device, fields] : known)
+    for (const auto& [field, is_known] : optional_fields) {
+      if ((fields & field) != 0 || (asked & field) == 0) continue;
+      const auto why = from.reason(device, hypomnesis::part::processes, field);
+      if (why && why->status == hypomnesis::status_code::unsupported) by_device_[device] |= field;
+    }
+  for (const auto& each : from.diagnostics())
+    if (each.subject == hypomnesis::part::processes && each.pid && each.device_index)
+      explained_.emplace(*each.pid, *each.device_index);
+}
+
+std::uint32_t unsupported_usage::of(const hypomnesis::usage& row) const {
+  const auto found = by_device_.find(row.device_index);
+  return found == by_device_.end() || explained_.contains({row.pid, row.device_index})
+             ? 0
+             : found->second;
+}
+
+std::string short_container(std::string_view id) {
+  constexpr std::size_t id_length = 64, shown = 12;
+  const auto start = id.find(':') + 1;
+  return std::string(id.size() - start == id_length ? id.substr(0, start + shown) : id);
+}
+
+void sort_rows(std::vector<process_row>& rows, sort_key by) {
+  std::stable_sort(rows.begin(), rows.end(), [by](const process_row& a, const process_row& b) {
+    return comes_before(a.usage, b.usage, by);
+  });
+}
+
+std::string count_sentence(const std::vector<process_row>& rows, const process_filter& filter,
+                           bool is_partial) {
+  tally all;
+  if (is_partial) all.total.set_partial();
+  const repeated_rows repeated(list_of(rows));
+  for (const auto& each : rows) {
+    all.all.add(each.usage);
+    if (!repeated.contains(each)) count(all, each);
+  }
+  const auto processes = all.all.size();
+  return fmt::format("{}{} GPU {} found{}{}.", is_partial ? "at least " : "", processes,
+                     processes == 1 ? "process" : "processes", filter_text(filter),
+                     rows.empty() ? "" : fmt::format(" ({})", total_text(all)));
+}
+
+namespace {
+
+struct key_word {
+  std::string_view word;
+  sort_key key;
+};
+constexpr key_word key_words[] = {
+    {"vram", sort_key::vram},     {"dedicated", sort_key::vram}, {"committed", sort_key::vram},
+    {"shared", sort_key::shared}, {"total", sort_key::total},    {"ram", sort_key::ram},
+    {"pid", sort_key::pid},       {"name", sort_key::name},
+};
+
+std::optional<std::uint64_t> size_of(const hypomnesis::usage& row, sort_key by) noexcept {
+  if (by == sort_key::shared) return row.host_pool_bytes;
+  if (by == sort_key::total) return total_of(row);
+  if (by == sort_key::ram) return row.host_resident_bytes;
+  return row.used_bytes;
+}
+
+}  // namespace
+
+expected<sort_key> parse_sort_key(std::string_view text) {
+  for (const auto& each : key_words)
+    if (each.word == text) return each.key;
+  return misused(
+      fmt::format("--sort \"{}\": expected vram, shared, total, ram, pid or name", text));
+}
+
+std::string_view name_of(sort_key key) noexcept {
+  if (key == sort_key::vram) return "VRAM";
+  if (key == sort_key::ram) return "RAM";
+  for (const auto& each : key_words)
+    if (each.key == key) return each.word;
+  return {};
+}
+
+std::optional<std::uint64_t> total_of(const hypomnesis::usage& row) noexcept {
+  if (!row.used_bytes && !row.host_pool_bytes) return std::nullopt;
+  return saturating_sum(row.used_bytes.value_or(0), row.host_pool_bytes.value_or(0));
+}
+
+bool comes_before(const hypomnesis::usage& a, const hypomnesis::usage& b, sort_key by) {
+  if (by != sort_key::name && by != sort_key::pid) {
+    const auto left = size_of(a, by);
+    const auto right = size_of(b, by);
+    if (left != right) return left > right;
+  }
+  if (by != sort_key::pid && a.process_name != b.process_name)
+    return a.process_name < b.process_name;
+  return std::tie(a.pid, a.device_index) < std::tie(b.pid, b.device_index);
+}
+
+namespace {
+
+constexpr std::array<std::string_view, 7> words = {"process", "user", "container", "pod",
+                                                   "job",     "unit", "device"};
+
+// Returns whether a row without a container is of a process in none.
+bool has_known_container(const process_row& row) {
+  return row.usage.process_container ||
+         (!has(row.usage.notes, note::foreign_pid) && row.usage.name_state != name_status::exited);
+}
+
+// Identity of a group: the name of a user or a container, or the index of a device.
+struct group_id {
+  bool is_known = true;
+  std::optional<std::string> name;
+  std::uint32_t device = 0;
+
+  bool operator<(const group_id& other) const {
+    return std::tie(is_known, name, device) < std::tie(other.is_known, other.name, other.device);
+  }
+};
+
+group_id id_of(const process_row& row, grouping by) {
+  if (by == grouping::device) return {true, std::nullopt, row.usage.device_index};
+  if (by == grouping::user) return {row.user.has_value(), row.user, 0};
+  return {has_known_container(row), row.usage.process_container, 0};
+}
+
+bool is_greater(const usage_group& a, const usage_group& b) {
+  if (a.is_known != b.is_known) return a.is_known;
+  const auto left = a.total.bytes();
+  const auto right = b.total.bytes();
+  return std::tie(left, b.name) > std::tie(right, a.name);
+}
+
+}  // namespace
+
+void usage_tally::add(const hypomnesis::usage& row) {
+  if (row.busy_percent)
+    busy_percent_ = busy_percent_.value_or(0) + *row.busy_percent;
+  else
+    lacks_busy_ = true;
+  if (!row.used_bytes) {
+    unknown_size_.add(row);
+    return;
+  }
+  if (has(row.notes, note::lower_bound)) is_lower_bound_ = true;
+  add_usage(sums_[row.device_index], row);
+}
+
+std::optional<std::uint64_t> usage_tally::bytes() const {
+  if (sums_.empty()) return std::nullopt;
+  std::uint64_t all = 0;
+  for (const auto& [device, sum] : sums_) all = saturating_sum(all, sum.at_least());
+  return all;
+}
+
+bool usage_tally::is_at_least() const {
+  return is_partial_ || is_lower_bound_ || unknown_size() > 0 ||
+         std::any_of(sums_.begin(), sums_.end(),
+                     [](const auto& each) { return !each.second.is_exact(); });
+}
+
+std::string_view word_of(grouping by) noexcept {
+  return words[static_cast<std::size_t>(by)];
+}
+
+expected<grouping> parse_grouping(std::string_view option, std::string_view text,
+                                  std::span<const grouping> known) {
+  std::vector<std::string_view> known_words;
+  for (const auto each : known) known_words.push_back(word_of(each));
+  const auto found = choose_word(option, text, known_words);
+  return found ? expected<grouping>(known[*found]) : found.why();
+}
+
+row_list list_of(const std::vector<process_row>& rows) {
+  row_list all;
+  for (const auto& each : rows) all.push_back(&each);
+  return all;
+}
+
+repeated_rows::repeated_rows(const row_list& all) {
+  for (const auto* each : all) add(each->usage, each->on->device);
+}
+
+void repeated_rows::add(const hypomnesis::usage& row, const hypomnesis::device& on) {
+  if (on.parent_index) on_partitions_.insert({row.pid, *on.parent_index});
+}
+
+std::vector<usage_group> group_rows(const row_list& rows, grouping by,
+                                    const partial_lists& partial) {
+  const repeated_rows repeated(rows);
+  std::map<group_id, usage_group> groups;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& row = *rows[i];
+    const bool is_repeated = repeated.contains(row);
+    if (is_repeated && by == grouping::device) continue;
+    const auto id = id_of(row, by);
+    auto& to = groups[id];
+    to.name = id.name;
+    to.is_known = id.is_known;
+    to.on = row.on;
+    to.uid = row.usage.uid;
+    to.processes.add(row.usage);
+    to.rows.push_back(i);
+    if (is_repeated) continue;
+    to.total.add(row.usage);
+    to.devices.insert(row.usage.device_index);
+  }
+  const bool has_unknown = std::any_of(groups.begin(), groups.end(),
+                                       [](const auto& each) { return !each.first.is_known; });
+  std::vector<usage_group> sorted;
+  for (auto& [id, group] : groups) {
+    const bool lacks_rows = by == grouping::device
+                                ? partial.all || partial.devices.contains(id.device)
+                                : partial.any() || (has_unknown && id.is_known);
+    if (lacks_rows) group.total.set_partial();
+    sorted.push_back(std::move(group));
+  }
+  std::stable_sort(sorted.begin(), sorted.end(), is_greater);
+  return sorted;
+}
+
+struct user_names::shared {
+  // Where users have no numbers, they are known by their processes.
+  using key = std::pair<std::optional<std::uint32_t>, std::uint64_t>;
+  struct search_for {
+    key of;
+    std::uint32_t pid;
+  };
+
+  void search() {
+    std::unique_lock lock(mutex);
+    while (!wanted.empty()) {
+      const auto [of, pid] = wanted.back();
+      wanted.pop_back();
+      lock.unlock();
+      auto name = process_user(pid, of.first);
+      lock.lock();
+      names[of] = std::move(name);
+    }
+    is_searching = false;
+    is_done.notify_all();
+  }
+
+  std::mutex mutex;
+  std::condition_variable is_done;
+  std::map<key, std::optional<std::string>> names;
+  std::vector<search_for> wanted;
+  bool is_searching = false;
+};
+
+user_names::user_names(bool is_simulated)
+    : shared_(is_simulated ? nullptr : std::make_shared<shared>()) {}
+
+std::optional<std::string> user_names::of(const hypomnesis::usage& row, clock::time_point until) {
+  const auto number = row.uid ? std::optional(std::to_string(*row.uid)) : std::nullopt;
+  if (!shared_ || has(row.notes, hypomnesis::note::foreign_pid)) return number;
+  const shared::key key{row.uid, row.uid ? 0 : row.process_key.value_or(row.pid)};
+  constexpr std::size_t most_names = 1000;
+  std::unique_lock lock(shared_->mutex);
+  if (shared_->names.size() > most_names) shared_->names.clear();
+  const auto [at, is_new] = shared_->names.try_emplace(key, number);
+  if (!is_new) return at->second;
+  shared_->wanted.push_back({key, row.pid});
+  if (shared_->is_searching) return number;  // the one before is late
+  try {
+    std::thread([in = shared_] { in->search(); }).detach();
+  } catch (const std::system_error&) {
+    return number;
+  }
+  shared_->is_searching = true;
+  shared_->is_done.wait_until(lock, until, [this] { return !shared_->is_searching; });
+  return shared_->names[key];
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/expected.hpp"
+#include "cli/measure/gpu.hpp"
+#include "cli/text/numbers.hpp"
+
+namespace hmn::cli {
+
+// Order of processes: `--sort` of `hmn ps` and `hmn watch`.
+enum class sort_key { vram, shared, total, ram, pid, name };
+
+expected<sort_key> parse_sort_key(std::string_view text);
+// Returns the key as in a sentence: "VRAM", "name".
+std::string_view name_of(sort_key key) noexcept;
+
+// Returns VRAM and shared memory, as far as known, saturating.
+std::optional<std::uint64_t> total_of(const hypomnesis::usage& row) noexcept;
+// Orders sizes descending with unknown ones last, names with unknown ones first, then pids, then
+// devices.
+bool comes_before(const hypomnesis::usage& a, const hypomnesis::usage& b, sort_key by);
+
+// Process on one device.
+struct process_row {
+  hypomnesis::usage usage{};
+  std::shared_ptr<const gpu> on;  // never null
+  bool is_unattributed = false;   // use by no visible process, in the same values
+  std::uint32_t unsupported = 0;  // HMN_USAGE_HAS_* that its device or driver does not have
+  // Looked up on request only.
+  std::optional<std::string> user;
+  std::optional<std::uint32_t> namespace_pid;
+
+  bool lacks(std::uint32_t field) const { return (unsupported & field) != 0; }
+};
+
+// Counts processes, each of which has a row for every device that it uses. A reused pid is another
+// process. Rows without a pid are each counted: whether they are of one process is not known.
+class process_count {
+ public:
+  void add(const hypomnesis::usage& row);
+  std::size_t size() const;
+
+ private:
+  // Starts by pid and by whether it is of another namespace; none where all are unknown.
+  std::map<std::pair<std::uint32_t, bool>, std::set<std::uint64_t>> starts_;
+  std::size_t without_pid_ = 0;
+};
+
+// Finds what devices and drivers do not have of the processes in a snapshot.
+class unsupported_usage {
+ public:
+  // `all`: the usages of the snapshot. What one process of a device has, the device has. `asked`:
+  // HMN_USAGE_HAS_* of the values that are shown.
+  unsupported_usage(const hypomnesis::snapshot& from, const std::vector<hypomnesis::usage>& all,
+                    std::uint32_t asked = ~std::uint32_t{0});
+  // Returns HMN_USAGE_HAS_*.
+  std::uint32_t of(const hypomnesis::usage& row) const;
+
+ private:
+  std::set<std::pair<std::uint32_t, std::uint32_t>> explained_;  // pid, device: with own reasons
+  std::map<std::uint32_t, std::uint32_t> by_device_;
+};
+
+// Shortens an id to 12 digits, as the runtimes' own commands do; a name stays as it is.
+std::string short_container(std::string_view id);
+
+void sort_rows(std::vector<process_row>& rows, sort_key by);
+
+struct process_filter {
+  std::optional<std::uint32_t> pid;
+  std::optional<std::string> device;  // as given by the user
+  std::optional<std::string> match;
+};
+
+// Returns "2 GPU processes found matching device=0 (512 MiB allocated total).". is_partial: rows
+// are missing.
+std::string count_sentence(const std::vector<process_row>& rows, const process_filter& filter,
+                           bool is_partial = false);
+
+// Sum of what rows use, of any devices.
+class usage_tally {
+ public:
+  void add(const hypomnesis::usage& row);
+  // Records that rows may be missing.
+  void set_partial() { is_partial_ = true; }
+
+  // Returns none if no row has a value.
+  std::optional<std::uint64_t> bytes() const;
+  bool is_at_least() const;
+  // Returns the number of processes with a row that has no value.
+  std::size_t unknown_size() const { return unknown_size_.size(); }
+  std::optional<double> busy_percent() const { return busy_percent_; }
+  bool is_busy_at_least() const { return is_partial_ || lacks_busy_; }
+
+ private:
+  std::map<std::uint32_t, usage_sum> sums_;  // by device
+  process_count unknown_size_;
+  std::optional<double> busy_percent_;
+  bool is_partial_ = false;  // rows may be missing
+  bool is_lower_bound_ = false;
+  bool lacks_busy_ = false;
+};
+
+// What is used is added up by; a command has some of them.
+enum class grouping : std::uint8_t { process, user, container, pod, job, unit, device };
+std::string_view word_of(grouping by) noexcept;
+expected<grouping> parse_grouping(std::string_view option, std::string_view text,
+                                  std::span<const grouping> known);
+
+// Rows of one user, of one container, or of one device.
+struct usage_group {
+  std::optional<std::string> name;  // of a user or a container
+  bool is_known = true;             // false: rows whose user or container is not known
+  std::shared_ptr<const gpu> on;    // of a device, else that of a row
+  std::optional<std::uint32_t> uid;
+  usage_tally total;
+  process_count processes;
+  std::set<std::uint32_t> devices;
+  std::vector<std::size_t> rows;  // positions, with those of repeated rows
+};
+
+// Devices whose lists of processes are missing or lack some.
+struct partial_lists {
+  bool all = false;
+  std::set<std::uint32_t> devices;
+
+  bool any() const { return all || !devices.empty(); }
+  bool lacks(std::uint32_t device) const { return all || devices.contains(device); }
+};
+
+using row_list = std::vector<const process_row*>;
+row_list list_of(const std::vector<process_row>& rows);
+
+// Rows of a divided GPU that its partitions list as well, with the same bytes.
+class repeated_rows {
+ public:
+  repeated_rows() = default;
+  explicit repeated_rows(const row_list& all);
+  void add(const hypomnesis::usage& row, const hypomnesis::device& on);
+  bool contains(const hypomnesis::usage& row) const {
+    return on_partitions_.contains({row.pid, row.device_index});
+  }
+  bool contains(const process_row& row) const { return contains(row.usage); }
+
+ private:
+  std::set<std::pair<std::uint32_t, std::uint32_t>> on_partitions_;  // pid and the whole GPU
+};
+
+// Sums rows, the greatest sum first, then by name; unknown ones last. A row whose user or container
+// is not known may belong to any, whose sums are then lower bounds. Rows have their users where
+// they are grouped by these.
+std::vector<usage_group> group_rows(const row_list& rows, grouping by,
+                                    const partial_lists& partial);
+
+// Names of users, each looked up once, on a thread: they may come over a network that hangs.
+class user_names {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  explicit user_names(bool is_simulated);
+  // Waits for a name that is new until that time; then, and in a simulated machine, whose users are
+  // not of this one, returns the number.
+  std::optional<std::string> of(const hypomnesis::usage& row, clock::time_point until);
+
+ private:
+  struct shared;
+  std::shared_ptr<shared> shared_;  // NULL: simulated
+};
+
+}  // namespace hmn::cli

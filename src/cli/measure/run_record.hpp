@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/expected.hpp"
+#include "cli/text/plot.hpp"
+
+namespace hmn::cli {
+
+// Reason for missing values of a command without a process left.
+inline constexpr const char* ended_too_early = "it ended before it could be read";
+
+// Host memory at one time.
+struct host_sample {
+  std::optional<std::uint32_t> processes;
+  std::optional<std::uint64_t> resident_bytes;      // sum of all processes
+  std::optional<std::uint64_t> proportional_bytes;  // rarely read, see run_meter
+  std::optional<std::uint64_t> group_bytes;         // memory.current of the control group
+  std::string why;                                  // reason for missing values
+};
+
+// Memory of one device.
+struct device_sample {
+  std::optional<std::uint64_t> command_bytes;  // used by the command's processes
+  bool is_lower_bound = false;                 // some of it could not be read
+  bool is_asleep = false;                      // nothing runs there
+  std::optional<std::uint64_t> used_bytes;     // by all processes
+  std::optional<double> busy_percent;
+  std::optional<double> power_watts;
+  std::optional<double> energy_joules;
+  std::uint64_t age_ns = 0;  // of the oldest value
+  std::string why;           // reason for missing command_bytes
+  std::string why_used;      // reason for missing used_bytes
+};
+
+// Line of the timeline.
+struct run_sample {
+  std::uint64_t offset_ns = 0;  // since the command was started
+  std::uint64_t unix_time_ns = 0;
+  std::optional<host_sample> host;
+  std::vector<device_sample> devices;  // in the order of run_meter::devices, or empty
+};
+
+// Peak and history of a value in bounded memory.
+class tracked {
+ public:
+  // Adds a reading. One without a value is a gap, unless there was nothing to read. A value of some
+  // age, which is renewed more seldom than it is read, is that of the time it was taken.
+  void add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes, bool is_idle = false,
+           std::uint64_t age_ns = 0);
+
+  struct peak {
+    std::uint64_t bytes = 0;
+    std::uint64_t at_ns = 0;
+  };
+  const std::optional<peak>& highest() const { return highest_; }
+  // Returns the number of values; a gap is none.
+  std::uint64_t count() const { return count_; }
+  std::uint64_t gaps() const { return gaps_; }
+  // Returns the longest time without a value from the start to the end of the run.
+  std::uint64_t longest_gap_ns(std::uint64_t end_ns) const;
+  const curve& line() const { return line_; }
+
+ private:
+  std::optional<peak> highest_;
+  std::uint64_t count_ = 0;
+  std::uint64_t gaps_ = 0;
+  std::uint64_t known_until_ns_ = 0;
+  std::uint64_t longest_gap_ns_ = 0;
+  curve line_;
+};
+
+struct device_account {
+  tracked command;
+  tracked used;
+  curve load;                   // percent
+  curve power;                  // watts
+  bool is_lower_bound = false;  // the command's value
+  std::string why;              // reason for the command's missing value
+  std::string why_used;         // reason for the device's missing value
+};
+
+// Samples of a run of any length, in bounded memory.
+class run_account {
+ public:
+  explicit run_account(std::size_t devices) : devices_(devices) {}
+  void add(const run_sample& sample);
+
+  const tracked& resident() const { return resident_; }
+  const tracked& proportional() const { return proportional_; }
+  const tracked& group() const { return group_; }
+  const std::vector<device_account>& devices() const { return devices_; }
+  // Returns why the host's values are missing.
+  const std::string& why() const { return why_; }
+
+ private:
+  tracked resident_;
+  tracked proportional_;
+  tracked group_;
+  std::vector<device_account> devices_;
+  std::string why_ = ended_too_early;
+};
+
+enum class timeline_form { json_lines, csv };
+
+// Endings of the names of files, which choose the form.
+inline constexpr std::string_view timeline_suffixes[] = {".jsonl", ".ndjson", ".json", ".csv"};
+expected<timeline_form> timeline_form_of(std::string_view path);
+
+// Takes in `indexes` the devices in the samples' order.
+std::string timeline_header(timeline_form form, const std::vector<std::uint32_t>& indexes);
+std::string timeline_line(timeline_form form, const run_sample& sample,
+                          const std::vector<std::uint32_t>& indexes);
+
+}  // namespace hmn::cli

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/text/arguments.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+#include "cli/text/unicode.hpp"
+
+namespace hmn::cli {
+
+expected<std::size_t> choose_word(std::string_view option, std::string_view text,
+                                  std::span<const std::string_view> words) {
+  const auto found = std::find(words.begin(), words.end(), text);
+  if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
+  return misused(fmt::format("{} \"{}\": expected {} or {}", option, text,
+                             fmt::join(words.first(words.size() - 1), ", "), words.back()));
+}
+
+std::optional<failure> refuse_empty(std::string_view option, const std::optional<std::string>& text,
+                                    std::string_view wanted) {
+  if (!text || !text->empty()) return std::nullopt;
+  return misused(fmt::format("{} \"\": expected {}", option, wanted));
+}
+
+namespace {
+
+constexpr std::string_view unit_names = "ms, s, m or h";
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::uint64_t milliseconds_per(std::string_view unit) {
+  if (unit == "ms") return 1;
+  if (unit == "s") return 1000;
+  if (unit == "m") return 60'000;
+  if (unit == "h") return 3'600'000;
+  return 0;
+}
+
+std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
+  constexpr auto highest = std::numeric_limits<std::uint64_t>::max();
+  return a > highest / b ? highest : a * b;
+}
+
+}  // namespace
+
+expected<std::uint64_t> parse_duration(std::string_view text) {
+  const auto body = trimmed(text);
+  const auto digit_count = std::min(body.find_first_not_of("0123456789"), body.size());
+  const auto digits = body.substr(0, digit_count);
+  const auto unit = body.substr(digit_count);
+  if (digits.empty())
+    return misused(
+        fmt::format("\"{}\": expected a whole number and a unit ({})", text, unit_names));
+
+  std::uint64_t number = 0;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (parsed.ec != std::errc{})
+    return misused(fmt::format("\"{}\": {} is too large", text, digits));
+  if (unit.starts_with('.'))
+    return misused(fmt::format("\"{}\": expected a whole number and a unit ({}), as in 500ms", text,
+                               unit_names));
+  if (number == 0) return misused(fmt::format("\"{}\": expected a time greater than zero", text));
+  if (unit.empty()) return misused(fmt::format("{0}: did you mean {0}s or {0}ms?", digits));
+  const auto factor = milliseconds_per(unit);
+  if (factor == 0)
+    return misused(
+        fmt::format("\"{}\": unknown unit \"{}\" (expected {})", text, unit, unit_names));
+  return saturating_product(number, factor);
+}
+
+expected<std::uint64_t> parse_time(const char* option, const std::string& text) {
+  auto milliseconds = parse_duration(text);
+  if (!milliseconds) return misused(fmt::format("{} {}", option, milliseconds.why().message));
+  return milliseconds;
+}
+
+expected<std::uint32_t> parse_interval(const std::string& text) {
+  const auto interval = parse_time("--interval", text);
+  if (!interval) return interval.why();
+  if (*interval > std::numeric_limits<std::uint32_t>::max())
+    return misused(fmt::format("--interval \"{}\": is longer than 49 days", text));
+  return static_cast<std::uint32_t>(*interval);
+}
+
+namespace {
+
+struct unit {
+  std::string_view name;
+  std::uint64_t bytes;
+};
+
+constexpr std::uint64_t ki = 1024;
+constexpr std::uint64_t k = 1000;
+constexpr unit size_units[] = {{"B", 1},
+                               {"KiB", ki},
+                               {"MiB", ki* ki},
+                               {"GiB", ki* ki* ki},
+                               {"TiB", ki* ki* ki* ki},
+                               {"K", ki},
+                               {"M", ki* ki},
+                               {"G", ki* ki* ki},
+                               {"T", ki* ki* ki* ki},
+                               {"KB", k},
+                               {"MB", k* k},
+                               {"GB", k* k* k},
+                               {"TB", k* k* k* k}};
+
+constexpr std::size_t most_decimals = 6;
+
+bool is_number(std::string_view text, std::uint64_t& into) {
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), into);
+  return parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
+}
+
+failure not_a_size(std::string_view text, std::string_view why) {
+  return misused(fmt::format("\"{}\": {}", text, why));
+}
+
+}  // namespace
+
+expected<std::uint64_t> parse_size_argument(std::string_view text) {
+  constexpr std::string_view wanted =
+      "expected a number and a unit: B, KiB to TiB, K to T, or KB to TB";
+  const auto number_end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const auto number = text.substr(0, number_end);
+  auto name = text.substr(number_end);
+  name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
+  if (number.empty()) return not_a_size(text, wanted);
+  if (name.empty() && number.find_first_not_of("0.") == std::string_view::npos)
+    return not_a_size(text, wanted);
+  if (name.empty()) return misused(fmt::format("{0}: did you mean {0}GiB or {0}MiB?", number));
+  const auto* const found = std::find_if(std::begin(size_units), std::end(size_units),
+                                         [&](const unit& each) { return each.name == name; });
+  if (found == std::end(size_units)) return not_a_size(text, wanted);
+
+  const auto dot = number.find('.');
+  const auto whole = number.substr(0, dot);
+  const auto decimals = dot == std::string_view::npos ? std::string_view{} : number.substr(dot + 1);
+  if (dot != std::string_view::npos && (decimals.empty() || decimals.size() > most_decimals))
+    return not_a_size(text, "expected one to six decimals");
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  if (!is_number(whole, high) || (!decimals.empty() && !is_number(decimals, low)))
+    return not_a_size(text, whole.size() > 18 ? "is too large" : wanted);
+  std::uint64_t scale = 1;
+  for (std::size_t i = 0; i < decimals.size(); ++i) scale *= 10;
+  // Below 10^6 * 2^40. Rounded up, so that the memory suffices.
+  const std::uint64_t part = (low * found->bytes + scale - 1) / scale;
+  std::uint64_t bytes = 0;
+  if (__builtin_mul_overflow(high, found->bytes, &bytes) ||
+      __builtin_add_overflow(bytes, part, &bytes))
+    return not_a_size(text, "is too large");
+  if (bytes == 0) return not_a_size(text, "expected a size greater than zero");
+  return bytes;
+}
+
+namespace {
+
+char32_t take(std::string_view& text) noexcept {
+  const auto next = first_code_point(text);
+  text.remove_prefix(next.length);
+  return next.value;
+}
+
+struct set_match {
+  bool matches;
+  std::string_view rest;  // of the pattern, after the ]
+};
+
+// Starts after "["; returns none for a set that is never closed.
+std::optional<set_match> match_set(std::string_view pattern, char32_t c) noexcept {
+  const bool negated = pattern.starts_with('!') || pattern.starts_with('^');
+  if (negated) pattern.remove_prefix(1);
+  bool found = false;
+  for (bool first = true; !pattern.empty(); first = false) {
+    auto low = take(pattern);
+    if (low == ']' && !first) return set_match{found != negated, pattern};
+    if (low == '\\' && !pattern.empty()) low = take(pattern);
+    auto high = low;
+    if (pattern.size() > 1 && pattern[0] == '-' && pattern[1] != ']') {
+      pattern.remove_prefix(1);
+      high = take(pattern);
+    }
+    found = found || (low <= c && c <= high);
+  }
+  return std::nullopt;
+}
+
+// Matches one code point of text against one element of pattern and advances both.
+bool match_one(std::string_view& pattern, std::string_view& text) noexcept {
+  if (pattern.empty() || text.empty()) return false;
+  const auto c = take(text);
+  const auto element = take(pattern);
+  if (element == '?') return true;
+  if (element == '[') {
+    if (const auto set = match_set(pattern, c)) {
+      pattern = set->rest;
+      return set->matches;
+    }
+  }
+  if (element == '\\' && !pattern.empty()) return take(pattern) == c;
+  return element == c;
+}
+
+}  // namespace
+
+bool glob_matches(std::string_view pattern, std::string_view text) noexcept {
+  std::optional<std::string_view> star_pattern;
+  std::string_view star_text;
+  while (!text.empty() || !pattern.empty()) {
+    if (pattern.starts_with('*')) {
+      pattern.remove_prefix(1);
+      star_pattern = pattern;
+      star_text = text;
+      continue;
+    }
+    if (match_one(pattern, text)) continue;
+    if (!star_pattern || star_text.empty()) return false;
+    take(star_text);
+    pattern = *star_pattern;
+    text = star_text;
+  }
+  return true;
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include "cli/top/frame.hpp"
+#include "cli/top/state.hpp"
+
+namespace hmn::cli::top {
+
+void draw_process_table(frame& on, const layout& in, const state& of);
+
+}  // namespace hmn::cli::top

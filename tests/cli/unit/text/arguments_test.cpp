@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/text/arguments.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace hmn::cli;
+
+TEST_CASE("a word is chosen by its exact spelling") {
+  constexpr std::string_view words[] = {"auto", "always", "never"};
+  CHECK(*choose_word("--color", "auto", words) == 0);
+  CHECK(*choose_word("--color", "never", words) == 2);
+  for (const auto* wrong : {"Always", "", "auto ", "nev"}) {
+    const auto result = choose_word("--color", wrong, words);
+    REQUIRE_FALSE(result);
+    CHECK(result.why().code == exit_code::usage);
+    CHECK(result.why().message ==
+          std::string("--color \"") + wrong + "\": expected auto, always or never");
+  }
+}
+
+namespace {
+
+std::string refusal_of(std::string_view text) {
+  const auto parsed = parse_duration(text);
+  REQUIRE_FALSE(parsed);
+  CHECK(parsed.why().code == exit_code::usage);
+  return parsed.why().message;
+}
+
+std::uint64_t milliseconds_of(std::string_view text) {
+  const auto parsed = parse_duration(text);
+  REQUIRE(parsed);
+  return *parsed;
+}
+
+}  // namespace
+
+TEST_CASE("a duration is a whole number and a unit") {
+  CHECK(milliseconds_of("500ms") == 500);
+  CHECK(milliseconds_of("30s") == 30'000);
+  CHECK(milliseconds_of("5m") == 300'000);
+  CHECK(milliseconds_of("1h") == 3'600'000);
+  CHECK(milliseconds_of(" 30s ") == 30'000);
+  CHECK(milliseconds_of("00005s") == 5'000);
+}
+
+TEST_CASE("a bare number is refused with both of its readings") {
+  CHECK(refusal_of("30") == "30: did you mean 30s or 30ms?");
+  CHECK(refusal_of("00005") == "00005: did you mean 00005s or 00005ms?");
+  refusal_of("0");
+  refusal_of("18446744073709551616");
+}
+
+TEST_CASE("what is no duration is refused and named") {
+  for (const std::string_view text : {"s", "30x", "5S", "5 s", "+5s", "-5s", "1.5h", "1h30m",
+                                      "1_000", "1_000s", "1d", "5sec", "0s", "0ms", "abc"})
+    CHECK(refusal_of(text).find(std::string(text)) != std::string::npos);
+  refusal_of("");
+  refusal_of("   ");
+}
+
+TEST_CASE("a unit that is not known is named with those that are") {
+  const auto message = refusal_of("1d");
+  CHECK(message.find("\"d\"") != std::string::npos);
+  CHECK(message.find("ms, s, m or h") != std::string::npos);
+}
+
+TEST_CASE("a number with decimals is refused for its decimals, not for its unit") {
+  for (const std::string text : {"0.05", "1.5h", "0.5s", "1."})
+    CHECK(refusal_of(text) ==
+          "\"" + text + "\": expected a whole number and a unit (ms, s, m or h), as in 500ms");
+}
+
+TEST_CASE("numbers past 64 bits are refused, products past them saturate") {
+  CHECK(refusal_of("18446744073709551616s") ==
+        "\"18446744073709551616s\": 18446744073709551616 is too large");
+  CHECK(milliseconds_of("18446744073709551615h") == 18446744073709551615u);
+}
+
+namespace {
+
+std::uint64_t bytes(std::string_view text) {
+  const auto parsed = parse_size_argument(text);
+  REQUIRE_MESSAGE(parsed, text);
+  return *parsed;
+}
+
+std::string refused(std::string_view text) {
+  const auto parsed = parse_size_argument(text);
+  REQUIRE_FALSE_MESSAGE(parsed, text);
+  CHECK(parsed.why().code == exit_code::usage);
+  return parsed.why().message;
+}
+
+}  // namespace
+
+TEST_CASE("a size is a number and a unit") {
+  CHECK(bytes("1B") == 1);
+  CHECK(bytes("20GiB") == 20ull << 30);
+  CHECK(bytes("512 MiB") == 512ull << 20);
+  CHECK(bytes("8G") == 8ull << 30);
+  CHECK(bytes("80GB") == 80'000'000'000);
+  CHECK(bytes("1.5TiB") == 3ull << 39);
+  CHECK(bytes("16777215TiB") == 16777215ull << 40);
+}
+
+TEST_CASE("a part of a byte is a whole one: the room must be enough") {
+  CHECK(bytes("0.1B") == 1);
+  CHECK(bytes("0.000001KiB") == 1);
+  CHECK(bytes("1.000001KB") == 1001);
+}
+
+TEST_CASE("what is no size is named") {
+  CHECK(refused("20").find("20GiB or 20MiB") != std::string::npos);
+  for (const char* text :
+       {"", "GiB", "-1GiB", "1e3B", "20 gib", "20GiBs", "1.GiB", ".5GiB", "1.1234567GiB", "1..5GiB",
+        "0GiB", "16777216TiB", "99999999999999999999999B", "20GiB "})
+    CHECK(refused(text).find(text) != std::string::npos);
+}
+
+TEST_CASE("a pattern without wildcards matches itself") {
+  CHECK(glob_matches("python3", "python3"));
+  CHECK_FALSE(glob_matches("python", "python3"));
+  CHECK_FALSE(glob_matches("python3", "python"));
+  CHECK_FALSE(glob_matches("Python", "python"));
+  CHECK(glob_matches("", ""));
+  CHECK_FALSE(glob_matches("", "a"));
+}
+
+TEST_CASE("* matches any text, also none") {
+  CHECK(glob_matches("*", ""));
+  CHECK(glob_matches("*", "anything"));
+  CHECK(glob_matches("python*", "python"));
+  CHECK(glob_matches("*.exe", "a.exe.exe"));
+  CHECK(glob_matches("a*b*c", "axxbyybzzc"));
+  CHECK_FALSE(glob_matches("a*b*c", "axxbyybzz"));
+  CHECK(glob_matches("**", "x"));
+}
+
+TEST_CASE("? matches one code point") {
+  CHECK(glob_matches("?", "x"));
+  CHECK(glob_matches("?", "模"));
+  CHECK_FALSE(glob_matches("?", ""));
+  CHECK_FALSE(glob_matches("?", "xy"));
+  CHECK(glob_matches("a?c", "abc"));
+}
+
+TEST_CASE("sets") {
+  CHECK(glob_matches("[abc]", "b"));
+  CHECK_FALSE(glob_matches("[abc]", "d"));
+  CHECK(glob_matches("python[0-9]", "python3"));
+  CHECK(glob_matches("[!0-9]", "x"));
+  CHECK_FALSE(glob_matches("[!0-9]", "5"));
+  CHECK(glob_matches("[^0-9]", "x"));
+  CHECK(glob_matches("[]x]", "]"));
+  CHECK(glob_matches("[a-]", "-"));
+  CHECK(glob_matches("[\\]]", "]"));
+  CHECK(glob_matches("[а-я]", "ж"));
+}
+
+TEST_CASE("a set that is never closed is text") {
+  CHECK(glob_matches("[ab", "[ab"));
+  CHECK_FALSE(glob_matches("[ab", "a"));
+  CHECK(glob_matches("*[", "x["));
+}
+
+TEST_CASE("a backslash takes the next one literally") {
+  CHECK(glob_matches("\\*", "*"));
+  CHECK_FALSE(glob_matches("\\*", "x"));
+  CHECK(glob_matches("a\\", "a\\"));
+}
+
+TEST_CASE("many stars do not take long") {
+  std::string pattern;
+  for (int i = 0; i < 200; ++i) pattern += "a*";
+  CHECK_FALSE(glob_matches(pattern + "b", std::string(2000, 'a')));
+}

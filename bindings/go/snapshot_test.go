@@ -182,9 +182,9 @@ func TestSnapshotOptions(t *testing.T) {
 const growing = `{"host": {"self": {"resident": "100MiB", "virtual": "1GiB"}},
  "devices": [{"name": "card", "pools": [{"kind": "vram", "total": "16GiB", "used": "1GiB"}],
    "processes": [{"pid": "self", "used": "1GiB"}]}],
- "changes": [{"at_reading": 2, "patch": [
-   {"op": "replace", "path": "/host/self/resident", "value": "150MiB"},
-   {"op": "replace", "path": "/devices/0/processes/0/used", "value": "3GiB"}]}]}`
+ "changes": [{"at_reading": 2, "host": {"self": {"resident": "150MiB", "virtual": "1GiB"}},
+   "devices": [{"name": "card", "pools": [{"kind": "vram", "total": "16GiB", "used": "1GiB"}],
+     "processes": [{"pid": "self", "used": "3GiB"}]}]}]}`
 
 func TestSnapshotChange(t *testing.T) {
 	context := machine(t, growing)

@@ -6,14 +6,15 @@ import "testing"
 
 const mib = uint64(1) << 20
 
-const fillsUp = `{"devices": [
-	{"vendor": "amd", "pools": [{"kind": "vram", "total": "16GiB", "used": "8GiB"},
-		{"kind": "host", "total": "32GiB", "used": "128MiB"}]},
-	{"pools": [{"kind": "unified", "total": "16GiB", "used": "1GiB"}]}],
-	"changes": [{"at_reading": 3, "patch": [
-		{"op": "replace", "path": "/devices/0/pools/0/used", "value": "15GiB"},
-		{"op": "replace", "path": "/devices/0/pools/1/used", "value": "384MiB"}]},
-	{"at_reading": 4, "patch": [{"op": "replace", "path": "/devices/0/pools/0/used", "value": "8GiB"}]}]}`
+func cards(vram, host string) string {
+	return `"devices": [
+	{"vendor": "amd", "pools": [{"kind": "vram", "total": "16GiB", "used": "` + vram + `"},
+		{"kind": "host", "total": "32GiB", "used": "` + host + `"}]},
+	{"pools": [{"kind": "unified", "total": "16GiB", "used": "1GiB"}]}]`
+}
+
+var fillsUp = `{` + cards("8GiB", "128MiB") + `, "changes": [
+	{"at_reading": 3, ` + cards("15GiB", "384MiB") + `}, {"at_reading": 4, ` + cards("8GiB", "384MiB") + `}]}`
 
 func spillInfo(t *testing.T, s *Spill) SpillInfo {
 	t.Helper()

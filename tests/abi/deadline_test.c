@@ -271,8 +271,8 @@ static void a_device_whose_driver_hangs_is_reported_so(void** state) {
 static void readings_within_max_age_share_one_driver_call(void** state) {
   (void)state;
   static const char changes[] = ONE_GPU(
-      ", \"changes\": [{\"at_reading\": 3, \"patch\": [{\"op\": \"replace\", "
-      "\"path\": \"/devices/0/pools/0/used\", \"value\": \"5GiB\"}]}]");
+      ", \"changes\": [{\"at_reading\": 3, \"devices\": [{\"name\": \"GPU\", \"pools\": "
+      "[{\"kind\": \"vram\", \"total\": \"16GiB\", \"used\": \"5GiB\"}]}]}]");
   machine m;
   hmn_pool pool;
   hmn_context_options options = patient(0);

@@ -247,9 +247,9 @@ static void what_hides_devices_is_no_count_of_0(void** state) {
 #define GPU(name) "{\"name\": \"" name "\", \"uuid\": \"" name "\"}"
 static const char comes_and_goes[] =
     "{\"devices\": [" GPU("A") ", " GPU("B") "], \"changes\": ["
-    "{\"at_reading\": 2, \"patch\": [{\"op\": \"remove\", \"path\": \"/devices/0\"}]},"
-    "{\"at_reading\": 3, \"patch\": [{\"op\": \"add\", \"path\": \"/devices/0\", \"value\": " GPU("C") "}]},"
-    "{\"at_reading\": 4, \"patch\": [{\"op\": \"add\", \"path\": \"/devices/0\", \"value\": " GPU("A") "}]}]}";
+    "{\"at_reading\": 2, \"devices\": [" GPU("B") "]},"
+    "{\"at_reading\": 3, \"devices\": [" GPU("C") ", " GPU("B") "]},"
+    "{\"at_reading\": 4, \"devices\": [" GPU("A") ", " GPU("C") ", " GPU("B") "]}]}";
 
 static void assert_named(hmn_context* context, uint32_t index, const char* name, uint32_t state) {
   NEW(hmn_device, device);
@@ -314,8 +314,7 @@ static void the_generation_is_0_until_a_device_is_seen(void** state) {
   (void)state;
   machine m;
   machine_make(&m,
-               "{\"devices\": [], \"changes\": [{\"at_reading\": 2, \"patch\": [{\"op\": \"add\", "
-               "\"path\": \"/devices/0\", \"value\": " GPU("A") "}]}]}",
+               "{\"devices\": [], \"changes\": [{\"at_reading\": 2, \"devices\": [" GPU("A") "]}]}",
                NULL);
   assert_int_equal(generation_of(m.context), 0);
   assert_int_not_equal(generation_in_snapshot(m.context), 0);
@@ -329,9 +328,9 @@ static void the_generation_does_not_change_with_sleep_or_errors(void** state) {
   machine_make(
       &m,
       "{\"devices\": [" GPU("A") "], \"changes\": ["
-      "{\"at_reading\": 2, \"patch\": [{\"op\": \"add\", \"path\": \"/devices/0/state\", "
-      "\"value\": \"asleep\"}]}, {\"at_reading\": 3, \"patch\": [{\"op\": \"add\", "
-      "\"path\": \"/devices/0/state\", \"value\": \"unreadable\"}]}]}",
+      "{\"at_reading\": 2, \"devices\": [{\"name\": \"A\", \"uuid\": \"A\", \"state\": \"asleep\"}]}, "
+      "{\"at_reading\": 3, \"devices\": "
+      "[{\"name\": \"A\", \"uuid\": \"A\", \"state\": \"unreadable\"}]}]}",
       NULL);
   const uint64_t ready = generation_of(m.context);
   assert_int_equal(generation_of(m.context), ready);

@@ -1,32 +1,30 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "support/machine.h"
 
+#define RAM(resident) "\"host\": {\"self\": {\"resident\": \"" resident "\"}}"
+#define OWN_USE(resident, joules, used)                                                 \
+  RAM(resident)                                                                         \
+  ", \"devices\": [{\"name\": \"NVIDIA Test GPU\", "                                    \
+  "\"pools\": [{\"kind\": \"vram\", \"total\": \"16384MiB\", \"used\": \"3000MiB\"}], " \
+  "\"telemetry\": {\"energy_joules\": " joules                                          \
+  "}, \"processes\": [{\"pid\": \"self\", \"used\": \"" used "\"}]}, {\"name\": \"Other\"}]"
 static const char own_use_grows[] =
-    "{\"host\": {\"self\": {\"resident\": \"100MiB\"}}, \"devices\": [{\"name\": \"NVIDIA Test "
-    "GPU\", "
-    "\"pools\": [{\"kind\": \"vram\", \"total\": \"16384MiB\", \"used\": \"3000MiB\"}], "
-    "\"telemetry\": {\"energy_joules\": 100.5}, "
-    "\"processes\": [{\"pid\": \"self\", \"used\": \"500MiB\"}]}, "
-    "{\"name\": \"Other\"}], \"changes\": [{\"at_reading\": 2, \"patch\": ["
-    "{\"op\": \"replace\", \"path\": \"/host/self/resident\", \"value\": \"200MiB\"},"
-    "{\"op\": \"replace\", \"path\": \"/devices/0/telemetry/energy_joules\", \"value\": 350.75},"
-    "{\"op\": \"replace\", \"path\": \"/devices/0/processes/0/used\", \"value\": \"1000MiB\"}]}]}";
+    "{" OWN_USE("100MiB", "100.5", "500MiB") ", \"changes\": [{\"at_reading\": 2, " OWN_USE(
+        "200MiB", "350.75", "1000MiB") "}]}";
 
 /* The caller's value is not to be had: the device's is taken. */
-static const char device_use_grows[] =
-    "{\"pid_namespace\": \"foreign\", \"host\": {\"self\": {\"resident\": \"100MiB\"}}, "
-    "\"devices\": [{\"name\": \"NVIDIA Test GPU\", "
-    "\"pools\": [{\"kind\": \"vram\", \"total\": \"16384MiB\", \"used\": \"500MiB\"}]}], "
-    "\"changes\": [{\"at_reading\": 2, \"patch\": ["
-    "{\"op\": \"replace\", \"path\": \"/host/self/resident\", \"value\": \"150MiB\"},"
-    "{\"op\": \"replace\", \"path\": \"/devices/0/pools/0/used\", \"value\": \"750MiB\"}]}]}";
+#define DEVICE_USE(resident, used)                                \
+  RAM(resident)                                                   \
+  ", \"devices\": [{\"name\": \"NVIDIA Test GPU\", \"pools\": [{" \
+  "\"kind\": \"vram\", \"total\": \"16384MiB\", \"used\": \"" used "\"}]}]"
+static const char device_use_grows[] = "{\"pid_namespace\": \"foreign\", " DEVICE_USE(
+    "100MiB", "500MiB") ", \"changes\": [{\"at_reading\": 2, " DEVICE_USE("150MiB", "750MiB") "}]}";
 
 static const char memory_alone[] =
     "{\"host\": {\"self\": {\"resident\": \"80MiB\"}}, \"devices\": [{\"name\": \"NVIDIA Test "
     "GPU\"}], "
     "\"failures\": [{\"call\": \"self\", \"status\": \"backend\"}], "
-    "\"changes\": [{\"at_reading\": 2, \"patch\": ["
-    "{\"op\": \"replace\", \"path\": \"/host/self/resident\", \"value\": \"50MiB\"}]}]}";
+    "\"changes\": [{\"at_reading\": 2, " RAM("50MiB") "}]}";
 
 typedef struct pair {
   machine m;
@@ -173,8 +171,7 @@ static pair without_a_device(const char* before, const char* after) {
   char json[512];
   snprintf(json, sizeof json,
            "{\"host\": {\"self\": {\"resident\": \"%s\"}}, \"devices\": [], \"changes\": "
-           "[{\"at_reading\": 2, \"patch\": [{\"op\": \"replace\", \"path\": "
-           "\"/host/self/resident\", \"value\": \"%s\"}]}]}",
+           "[{\"at_reading\": 2, \"host\": {\"self\": {\"resident\": \"%s\"}}}]}",
            before, after);
   return make(json);
 }
@@ -210,8 +207,7 @@ static void a_change_that_does_not_fit_is_an_overflow(void** state) {
   (void)state;
   pair p = make(
       "{\"host\": {\"self\": {\"resident\": 0}}, \"devices\": [{\"name\": \"GPU\"}], \"changes\": "
-      "[{\"at_reading\": 2, \"patch\": [{\"op\": \"replace\", \"path\": \"/host/self/resident\", "
-      "\"value\": 18446744073709551615}]}]}");
+      "[{\"at_reading\": 2, \"host\": {\"self\": {\"resident\": 18446744073709551615}}}]}");
   NEW(hmn_delta, d);
   assert_status(hmn_delta_read(p.before, p.after, 0, &d), HMN_E_OVERFLOW);
   end(&p);

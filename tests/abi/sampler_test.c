@@ -9,17 +9,16 @@ enum { AT_ONCE = 5000, NAMED_PID = 4242 };
 #define GIB (UINT64_C(1) << 30)
 
 #define VRAM(used) "{\"kind\": \"vram\", \"total\": \"16GiB\", \"used\": \"" used "\"}"
-#define ONE_GPU(more) \
-  "{\"host\": \"real\", \"devices\": [{\"name\": \"GPU\", \"pools\": [" VRAM("3GiB") "]," \
+#define DEVICES(used, more) \
+  "\"devices\": [{\"name\": \"GPU\", \"pools\": [" VRAM(used) "]," \
   "\"telemetry\": {\"gpu_busy_percent\": 64.25, \"power_watts\": 123.5}" more "}]"
+#define ONE_GPU(more) "{\"host\": \"real\", " DEVICES("3GiB", more)
 
 /* Used is 3, 9, 5, 5 … GiB. */
 static const char rises_and_falls[] = ONE_GPU(
     "") ", \"changes\": ["
-        "{\"at_reading\": 2, \"patch\": [{\"op\": \"replace\", \"path\": "
-        "\"/devices/0/pools/0/used\", \"value\": \"9GiB\"}]},"
-        "{\"at_reading\": 3, \"patch\": [{\"op\": \"replace\", \"path\": "
-        "\"/devices/0/pools/0/used\", \"value\": \"5GiB\"}]}]}";
+        "{\"at_reading\": 2, " DEVICES("9GiB", "") "},"
+        "{\"at_reading\": 3, " DEVICES("5GiB", "") "}]}";
 static const char is_steady[] = ONE_GPU("") "}";
 static const char waits_to_go[] =
     ONE_GPU(", \"delays\": [{\"call\": \"pools\", \"hang_until\": \"%s\"}]") "}";
@@ -410,10 +409,9 @@ static void a_peak_stays_when_the_value_falls(void** state) {
   "{\"pid\": 4242, \"name\": \"trainer\", \"used\": \"" used \
   "\", \"host_pool\": \"1GiB\","                             \
   "\"host_resident\": \"6GiB\", \"start_unix_ns\": " start "}"
-#define AT(reading, used, start)                   \
-  "{\"at_reading\": " reading                      \
-  ", \"patch\": [{\"op\": \"replace\", \"path\": " \
-  "\"/devices/0/processes/0\", \"value\": " TRAINER(used, start) "}]}"
+#define AT(reading, used, start) \
+  "{\"at_reading\": " reading    \
+  ", " DEVICES("3GiB", ", \"processes\": [" TRAINER(used, start) "]") "}"
 static const char trainer_1[] =
     ONE_GPU(", \"processes\": [" TRAINER("2GiB", "1700000000000000000") "]") ", \"changes\": [" AT(
         "2", "7GiB", "1700000000000000000") "," AT("3", "1GiB", "1700000000000000000") "]}";

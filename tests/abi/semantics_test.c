@@ -634,20 +634,20 @@ static void a_value_without_its_bit_is_zero(void** state) {
 
 /* ---- documented texts ---- */
 
+#define USING(ram, used)                                                           \
+  "\"host\": {\"self\": {\"resident\": \"" ram                                     \
+  "\", \"virtual\": \"1GiB\"}}, \"devices\": [{"                                   \
+  "\"name\": \"name\", \"pools\": [{\"kind\": \"vram\", \"total\": \"16384MiB\", " \
+  "\"used\": \"3100MiB\"}], \"processes\": [{\"pid\": \"self\", \"used\": \"" used "\"}]}]"
+
 static void a_device_is_the_line_that_the_header_shows(void** state) {
   (void)state;
   machine m;
   char text[128];
   uint32_t needed = 0;
   machine_make(&m,
-               "{\"host\": {\"self\": {\"resident\": \"100MiB\", \"virtual\": \"1GiB\"}}, "
-               "\"devices\": [{\"name\": \"name\", "
-               "\"pools\": [{\"kind\": \"vram\", \"total\": \"16384MiB\", \"used\": \"3100MiB\"}],"
-               "\"processes\": [{\"pid\": \"self\", \"used\": \"0MiB\"}]}],"
-               "\"changes\": [{\"at_reading\": 3, \"patch\": [{\"op\": \"replace\", \"path\": "
-               "\"/devices/0/processes/0/used\","
-               "\"value\": \"500MiB\"}, {\"op\": \"replace\", \"path\": \"/host/self/resident\", "
-               "\"value\": \"200MiB\"}]}]}",
+               "{" USING("100MiB", "0MiB") ", \"changes\": [{\"at_reading\": 3, " USING(
+                   "200MiB", "500MiB") "}]}",
                NULL);
   hmn_snapshot* before = take(m.context);
   hmn_snapshot* after = take(m.context);

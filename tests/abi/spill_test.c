@@ -341,15 +341,17 @@ static void inputs_are_checked(void** state) {
 
 #define VRAM(used) "{\"kind\": \"vram\", \"total\": \"16GiB\", \"used\": \"" used "\"}"
 #define GTT(used) "{\"kind\": \"host\", \"total\": \"32GiB\", \"used\": \"" used "\"}"
-#define CHANGE(at, path, value)                                                             \
-  "{\"at_reading\": " at ", \"patch\": [{\"op\": \"replace\", \"path\": \"/devices/0/" path \
-  "\", \"value\": " value "}]}"
+#define CHANGE(at, device) "{\"at_reading\": " at ", \"devices\": [" device "]}"
+#define AMD(pools, more) "{\"vendor\": \"amd\", \"pools\": [" pools "]" more "}"
 
 /* Readings: the list of devices is the first one. */
 static const char fills_and_spills[] =
-    "{\"devices\": [{\"vendor\": \"amd\", \"pools\": [" VRAM("8GiB") ", " GTT("128MiB")
-    "]}], \"changes\": [" CHANGE("3", "pools/0/used", "\"15GiB\"") ", "
-    CHANGE("4", "pools/1/used", "\"384MiB\"") ", " CHANGE("5", "pools/0/used", "\"8GiB\"") "]}";
+    "{\"devices\": [" AMD(VRAM("8GiB") ", " GTT("128MiB"), "") "], \"changes\": [" CHANGE(
+        "3", AMD(VRAM("15GiB") ", " GTT("128MiB"),
+                 "")) ", " CHANGE("4", AMD(VRAM("15GiB") ", " GTT("384MiB"),
+                                           "")) ", " CHANGE("5",
+                                                            AMD(VRAM("8GiB") ", " GTT("384MiB"),
+                                                                "")) "]}";
 
 static void a_device_with_host_memory_is_observed(void** state) {
   (void)state;
@@ -377,12 +379,13 @@ static void a_device_with_host_memory_is_observed(void** state) {
 }
 
 #define ROW(pid, values) "{\"pid\": " pid ", \"used\": \"1GiB\", " values "}"
+#define USED_BY(rows) AMD(VRAM("8GiB") ", " GTT("128MiB"), ", \"processes\": [" rows "]")
 static const char evicts[] =
-    "{\"devices\": [{\"vendor\": \"amd\", \"pools\": [" VRAM("8GiB") ", " GTT("128MiB")
-    "], \"processes\": []}], \"changes\": ["
-    CHANGE("3", "processes", "[" ROW("7", "\"evicted\": \"200MiB\"") "]") ", "
-    CHANGE("4", "processes", "[" ROW("7", "\"evicted\": \"200MiB\"") ", "
-           ROW("8", "\"evicted\": \"56MiB\"") ", " ROW("9", "\"host_pool\": \"1MiB\"") "]") "]}";
+    "{\"devices\": [" USED_BY("") "], \"changes\": ["
+    CHANGE("3", USED_BY(ROW("7", "\"evicted\": \"200MiB\""))) ", "
+    CHANGE("4", USED_BY(ROW("7", "\"evicted\": \"200MiB\"") ", "
+                        ROW("8", "\"evicted\": \"56MiB\"") ", "
+                        ROW("9", "\"host_pool\": \"1MiB\""))) "]}";
 
 /* No process was there before: what is evicted since then is the total. */
 static void evicted_memory_of_processes_is_added_up(void** state) {
@@ -408,11 +411,18 @@ static void evicted_memory_of_processes_is_added_up(void** state) {
 
 /* As i915 reports it: no pool of host memory, buffers that are not resident or in the host's RAM.
  */
+#define INTEL(rows) \
+  "{\"vendor\": \"intel\", \"pools\": [" VRAM("15GiB") "], \"processes\": [" rows "]}"
+#define BUFFERS(host, resident) \
+  ROW("7", "\"host_pool\": \"" host "\", \"committed\": \"2GiB\", \"resident\": \"" resident "\"")
 static const char reports_by_process[] =
-    "{\"devices\": [{\"vendor\": \"intel\", \"pools\": [" VRAM("15GiB") "], \"processes\": ["
-    ROW("7", "\"host_pool\": \"64MiB\", \"committed\": \"2GiB\", \"resident\": \"2GiB\"")
-    "]}], \"changes\": [" CHANGE("3", "processes/0/resident", "\"1920MiB\"") ", "
-    CHANGE("4", "processes/0/host_pool", "\"192MiB\"") ", " CHANGE("5", "processes", "[]") "]}";
+    "{\"devices\": [" INTEL(BUFFERS("64MiB", "2GiB")) "], \"changes\": [" CHANGE(
+        "3", INTEL(BUFFERS("64MiB",
+                           "1920MiB"))) ", " CHANGE("4",
+                                                    INTEL(BUFFERS(
+                                                        "192MiB",
+                                                        "1920MiB"))) ", " CHANGE("5",
+                                                                                 INTEL("")) "]}";
 
 static void host_memory_of_processes_stands_in_for_a_pool(void** state) {
   (void)state;
@@ -471,9 +481,10 @@ static void what_cannot_be_measured_is_said(void** state) {
 }
 
 static const char is_reset[] =
-    "{\"devices\": [{\"vendor\": \"amd\", \"state\": \"ready\", \"pools\": [" VRAM("15GiB") ", "
-    GTT("128MiB") "]}], \"changes\": [" CHANGE("3", "state", "\"lost\"") ", "
-    CHANGE("4", "state", "\"ready\"") ", " CHANGE("4", "pools/1/used", "\"384MiB\"") "]}";
+    "{\"devices\": [" AMD(VRAM("15GiB") ", " GTT("128MiB"), "") "], \"changes\": [" CHANGE(
+        "3", AMD(VRAM("15GiB") ", " GTT("128MiB"),
+                 ", \"state\": \"lost\"")) ", " CHANGE("4", AMD(VRAM("15GiB") ", " GTT("384MiB"),
+                                                                "")) "]}";
 
 /* As after a driver's reset: its record goes on against the first observation. */
 static void a_device_that_is_back_is_observed_again(void** state) {

@@ -9,18 +9,15 @@ enum { AT_ONCE = 900, SHORT = 300, DELAY = 1500 };
 static const uint32_t values[] = {0, 1, UINT32_MAX - 2, HMN_MS_IMMEDIATE, HMN_MS_UNLIMITED};
 enum { VALUES = sizeof values / sizeof values[0] };
 
-#define MACHINE(more)                                                                   \
-  "{\"host\": \"real\", \"devices\": [{\"name\": \"GPU\", \"pools\": [{\"kind\": \"vram\", " \
-  "\"total\": \"16GiB\", \"used\": \"3GiB\"}]}]" more "}"
-static const char slow_pools[] =
-    MACHINE(", \"delays\": [{\"call\": \"pools\", \"ms\": 1500}]");
-static const char slow_opening[] =
-    MACHINE(", \"delays\": [{\"call\": \"open\", \"ms\": 1500}]");
+#define DEVICES(used)                                                   \
+  "\"devices\": [{\"name\": \"GPU\", \"pools\": [{\"kind\": \"vram\", " \
+  "\"total\": \"16GiB\", \"used\": \"" used "\"}]}]"
+#define MACHINE(more) "{\"host\": \"real\", " DEVICES("3GiB") more "}"
+static const char slow_pools[] = MACHINE(", \"delays\": [{\"call\": \"pools\", \"ms\": 1500}]");
+static const char slow_opening[] = MACHINE(", \"delays\": [{\"call\": \"open\", \"ms\": 1500}]");
 static const char stuck_pools[] =
     MACHINE(", \"delays\": [{\"call\": \"pools\", \"hang_until\": \"%s\"}]");
-static const char changing[] = MACHINE(
-    ", \"changes\": [{\"at_reading\": 3, \"patch\": [{\"op\": \"replace\", "
-    "\"path\": \"/devices/0/pools/0/used\", \"value\": \"5GiB\"}]}]");
+static const char changing[] = MACHINE(", \"changes\": [{\"at_reading\": 3, " DEVICES("5GiB") "}]");
 
 static hmn_status read_pool(hmn_context* context, hmn_pool* pool) {
   memset(pool, 0, sizeof *pool);

@@ -3,7 +3,6 @@
 """on_machines.py PROGRAM COMMAND...: COMMAND, which is PROGRAM in some language, prints on each machine of
 examples/machines what its file determines, or that a value is not known. PROGRAM is `memory`, `first` (the first
 program of a page), `first_c` (that in C) or `free_c` (its GPUs alone)."""
-import copy
 import json
 import os
 import pathlib
@@ -21,13 +20,7 @@ def states_of(path):
     """The machine as its file begins, and after each of its changes: a program may see either."""
     states = [json.loads(path.read_text(encoding="utf-8"))]
     for change in states[0].get("changes", []):
-        states.append(copy.deepcopy(states[-1]))
-        for edit in change["patch"]:
-            place = states[-1]
-            *way, last = (int(part) if part.isdigit() else part for part in edit["path"].split("/")[1:])
-            for part in way:
-                place = place[part]
-            place[last] = edit["value"]
+        states.append(states[-1] | change)
     return states
 
 

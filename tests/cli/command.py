@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Runs the built hmn as its users do. HMN_COMMAND: its words, one per line; HMN_SOURCE: the project."""
 import collections
+import copy
 import fcntl
 import json
 import os
@@ -102,6 +103,32 @@ def frame(*arguments, columns=80, rows=24, until=None, seconds=60, keep=False, *
     return shown.split("end of frame")[0].rstrip("\n").split("\n")
 
 
+def edit(machine, operations):
+    for operation in operations:
+        place = machine
+        *way, last = operation["path"].split("/")[1:]
+        for part in way:
+            place = place[int(part) if isinstance(place, list) else part]
+        if isinstance(place, dict):
+            place.pop(last, None)
+            if operation["op"] != "remove":
+                place[last] = operation["value"]
+        else:
+            at = len(place) if last == "-" else int(last)
+            place[at:at + (operation["op"] != "add")] = [] if operation["op"] == "remove" else [operation["value"]]
+
+
+def with_whole_changes(machine):
+    """The machine file that says the same: tests give a change as edits ("patch"), a file has what they leave whole."""
+    now, changes = machine, []
+    for change in machine.get("changes") or ():
+        before, now = now, copy.deepcopy(now)
+        edit(now, change.get("patch", ()))
+        changes.append({key: value for key, value in change.items() if key != "patch"} |
+                       {key: value for key, value in now.items() if value != before.get(key)})
+    return machine | ({"changes": changes} if changes else {})
+
+
 class Machines(unittest.TestCase):
     """Test cases with machine files of their own."""
 
@@ -112,7 +139,7 @@ class Machines(unittest.TestCase):
 
     def machine(self, content=None, **keys):
         path = self.folder / f"machine-{len(list(self.folder.iterdir()))}.json"
-        path.write_text(json.dumps(keys if content is None else content))
+        path.write_text(json.dumps(with_whole_changes(keys if content is None else content)))
         return path
 
     def on(self, content, *arguments, **options):

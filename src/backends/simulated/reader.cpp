@@ -6,11 +6,24 @@
 #include <limits>
 #include <system_error>
 
-#include "backends/simulated/json_pointer.hpp"
 #include "backends/simulated/size_text.hpp"
 
 namespace hmn::simulated {
 namespace {
+
+// Appends a key to a pointer of RFC 6901.
+void append_token(std::string& pointer, std::string_view key) {
+  pointer += '/';
+  for (const char c : key) {
+    if (c == '~') {
+      pointer += "~0";
+    } else if (c == '/') {
+      pointer += "~1";
+    } else {
+      pointer += c;
+    }
+  }
+}
 
 constexpr std::size_t likely_slip = 2;    // edits
 constexpr std::size_t longest_slip = 64;  // bytes of a key that are compared
@@ -88,7 +101,7 @@ std::optional<std::uint64_t> hexadecimal(std::string_view text) {
 std::string place::pointer() const {
   if (parent_ == nullptr) return "";
   std::string all = parent_->pointer();
-  json::append_token(all, key_ ? *key_ : std::string_view(std::to_string(position_)));
+  append_token(all, key_ ? *key_ : std::string_view(std::to_string(position_)));
   return all;
 }
 

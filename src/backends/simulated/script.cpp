@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "backends/simulated/json_patch.hpp"
 #include "backends/simulated/read_parts.hpp"
 #include "backends/simulated/words.hpp"
 #include "model/json.hpp"
@@ -27,10 +26,9 @@ machine read_machine(const json::value& document, std::uint32_t self_pid, device
   read_devices(o, self_pid, numbers, m);
   read_host(o, m);
   m.conduct = read_conduct(o, level::source);
-  if (o.get("changes") != nullptr) found.add(place(root, "changes"), "changes cannot be changed");
-  if (o.get("recording") != nullptr) {
-    found.add(place(root, "recording"), "a recording cannot be changed");
-  }
+  // Both are taken out of the document before; here they are only known keys.
+  o.get("changes");
+  o.get("recording");
   o.finish();
   return m;
 }
@@ -52,38 +50,28 @@ moment read_moment(object_reader& o) {
   return m;
 }
 
-struct change {
-  moment when;
-  const json::value* patch = nullptr;
-};
-
-change read_change(const json::value& v, const place& at, problems& found) {
-  object_reader o(v, at, found);
-  change c;
-  c.when = read_moment(o);
-  c.patch = o.get("patch");
-  if (c.patch == nullptr) o.missing("patch", "a list of RFC 6902 operations");
-  o.finish();
-  return c;
-}
-
-// Attributes an error in the resulting machine to the change.
-problem blame(const problem& p, const place& at) {
-  return {at.pointer(), "after this change, at \"" + p.pointer + "\": " + p.sentence};
-}
+// Keys of a change: each replaces that of the file.
+constexpr std::string_view replaced_whole[] = {"version", "pid_namespace", "devices",
+                                               "host",    "failures",      "delays"};
 
 class scripter {
  public:
   scripter(std::uint32_t self_pid, bool has_changes) : self_pid_(self_pid), numbers_(has_changes) {}
 
   void change_by(json::value& document, const json::value& v, const place& at, problems& found) {
-    const change c = read_change(v, at, found);
-    if (found.first()) return;
-    if (const auto bad = json::apply_patch(document, *c.patch, moved_)) {
-      const place patch(at, "patch");
-      found.add_at(patch.pointer() + bad->pointer, bad->what);
-      return;
+    object_reader o(v, at, found);
+    moments.push_back(read_moment(o));
+    if (v.find("patch") != nullptr) {
+      return found.add(
+          place(at, "patch"),
+          "patches are no longer read; expected the whole \"devices\" or \"host\" from "
+          "this time on");
     }
+    for (const std::string_view key : replaced_whole) {
+      if (const json::value* whole = o.get(key)) document.as<json::object>()->set(key, *whole);
+    }
+    o.finish();
+    if (found.first()) return;
     described_ += json::count_values(document);
     if (described_ > most_described) {
       return found.add(at,
@@ -91,11 +79,9 @@ class scripter {
                        "states; leave out changes, or parts of the machine");
     }
     problems after;
-    moments.push_back(c.when);
     machines.push_back(read_machine(document, self_pid_, numbers_, after));
-    if (after.first()) {
-      const problem blamed = blame(*after.first(), at);
-      found.add_at(blamed.pointer, blamed.sentence);
+    if (const auto& wrong = after.first()) {
+      found.add_at(at.pointer() + wrong->pointer, wrong->sentence);
     }
   }
 
@@ -124,7 +110,6 @@ class scripter {
   std::uint32_t self_pid_;
   device_numbers numbers_;
   std::size_t described_ = 0;  // values in all changed states
-  std::size_t moved_ = 0;      // values that the patches have moved
 };
 
 bool has_come(const moment& m, std::uint64_t reading, std::uint64_t elapsed_ms) {

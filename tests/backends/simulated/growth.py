@@ -25,11 +25,6 @@ def address(i):
     return f"{i >> 13:04x}:{i >> 5 & 255:02x}:{i & 31:02x}.0"
 
 
-def changed(n, patch):
-    return {"devices": [gpu(0, pools=POOL, processes=[])], "changes": [{"at_reading": 1, "patch": [patch(i)
-                                                                        for i in range(n)]}]}
-
-
 # What a machine file can have many of.
 MACHINES = {
     "devices": lambda n: {"devices": [gpu(i) for i in range(n)]},
@@ -50,11 +45,8 @@ MACHINES = {
         {"name": "g", "used": 1 + i}]) for i in range(n)]},
     "failures": lambda n: {"devices": [gpu(i, failures=[{"call": "pools", "status": "backend", "message": f"no {i}"}])
                                        for i in range(n)]},
-    "a patch": lambda n: changed(n, lambda i: {"op": "add", "path": "/devices/0/processes/-", "value": {"pid": i + 1}}),
-    "a patch that replaces": lambda n: changed(n, lambda i: {"op": "replace", "path": "/devices/0/pools/0/total",
-                                                             "value": i}),
-    "changes": lambda n: {"devices": [gpu(0)], "changes": [{"at_reading": 2 + i, "patch": [
-        {"op": "replace", "path": "/devices/0/name", "value": f"GPU {i}"}]} for i in range(n // 4)]},
+    "changes": lambda n: {"devices": [gpu(0)], "changes": [{"at_reading": 2 + i, "devices": [gpu(i)]}
+                                                           for i in range(n // 4)]},
 }
 
 # What has many in real files: a block of memory is moved in few instructions, which only a long one shows.

@@ -209,7 +209,7 @@ TEST_CASE("all states of a machine together are bounded") {
   std::string list = "0";
   for (int i = 1; i < 3'000; ++i) list += ",0";
   std::string changes;
-  for (int i = 0; i < 800; ++i) changes += ",{\"at_reading\":2,\"patch\":[]}";
+  for (int i = 0; i < 800; ++i) changes += ",{\"at_reading\":2,\"version\":\"1\"}";
   const std::string found =
       refusal("{\"comment\":[" + list + "],\"changes\":[" + changes.substr(1) + "]}");
   CHECK(found.find("more than two million values in all its states") != found.npos);
@@ -328,29 +328,26 @@ TEST_CASE("a delay has one length") {
         "metrics, open, devices");
 }
 
-TEST_CASE("a change has a moment and a patch that leads to a machine") {
+TEST_CASE("a change has a moment and parts of the machine") {
   const auto change = [](const std::string& members) {
     return "{\"devices\":[{\"name\":\"a\"}],\"changes\":[{" + members + "}]}";
   };
   CHECK(refusal(R"({"changes":{}})") == "/changes: an object is not a list");
-  CHECK(refusal(change(R"("patch":[])")) ==
+  CHECK(refusal(change(R"("devices":[])")) ==
         "/changes/0: exactly one of \"at_reading\" and \"after_ms\" is needed");
-  CHECK(refusal(change(R"("at_reading":1,"after_ms":1,"patch":[])")) ==
+  CHECK(refusal(change(R"("at_reading":1,"after_ms":1,"devices":[])")) ==
         "/changes/0: exactly one of \"at_reading\" and \"after_ms\" is needed");
-  CHECK(refusal(change(R"("at_reading":0,"patch":[])")) ==
+  CHECK(refusal(change(R"("at_reading":0,"devices":[])")) ==
         "/changes/0/at_reading: 0 is not a whole number from 1 to 2^64-1");
-  CHECK(refusal(change(R"("at_reading":1)")) ==
-        "/changes/0: \"patch\" is missing: a list of RFC 6902 operations");
-  CHECK(refusal(change(R"("at_reading":1,"patch":[{"op":"remove","path":"/devices/1"}])")) ==
-        "/changes/0/patch/0/path: there is nothing at \"/devices/1\"");
-  CHECK(refusal(change(
-            R"("at_reading":1,"patch":[{"op":"add","path":"/devices/0/state","value":"gone"}])")) ==
-        "/changes/0: after this change, at \"/devices/0/state\": \"gone\" is not one of ready, "
-        "asleep, lost, unreadable");
-  CHECK(refusal(change(R"("at_reading":1,"patch":[{"op":"add","path":"/changes","value":[]}])")) ==
-        "/changes/0: after this change, at \"/changes\": changes cannot be changed");
+  CHECK(refusal(change(R"("at_reading":1,"patch":[{"op":"remove","path":"/devices/0"}])")) ==
+        "/changes/0/patch: patches are no longer read; expected the whole \"devices\" or \"host\" "
+        "from this time on");
+  CHECK(refusal(change(R"("at_reading":1,"devices":[{"state":"gone"}])")) ==
+        "/changes/0/devices/0/state: \"gone\" is not one of ready, asleep, lost, unreadable");
+  CHECK(refusal(change(R"("at_reading":1,"changes":[])"))
+            .find("/changes/0: the key \"changes\" is not known") == 0);
   std::string many = "{\"changes\":[";
-  for (int i = 0; i < 1001; ++i) many += R"({"at_reading":1,"patch":[]},)";
+  for (int i = 0; i < 1001; ++i) many += R"({"at_reading":1,"devices":[]},)";
   many.back() = ']';
   CHECK(refusal(many + "}") == "/changes: more than 1000 changes");
 }
@@ -366,7 +363,7 @@ TEST_CASE("null is the same as nothing") {
 
 TEST_CASE("a comment stands anywhere") {
   accept(R"({"comment":["a",1],"host":{"comment":"b","self":{"comment":null}},"changes":[
-      {"comment":"c","at_reading":1,"patch":[{"comment":"d","op":"add","path":"/version","value":"1"}]}]})");
+      {"comment":"c","at_reading":1,"devices":[{"comment":"d"}]}]})");
   accept(device(R"("comment":"e","failures":[{"comment":"f","call":"any","status":"asleep"}])"));
 }
 

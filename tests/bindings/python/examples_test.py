@@ -28,12 +28,15 @@ ASLEEP = """\
 GPU 0 [NVIDIA GeForce RTX 4060 Laptop GPU]: free memory is not known
 no GPU has 1.0 GiB free
 """
-FALLS = {"host": {"self": {"resident": "100MiB"}},
-         "devices": [{"name": "GPU", "pools": [{"kind": "vram", "total": "16384MiB"}],
-                      "processes": [{"pid": "self", "used": "50MiB"}]}],
-         "changes": [{"at_reading": 2, "patch": [
-             {"op": "replace", "path": "/host/self/resident", "value": "164MiB"},
-             {"op": "replace", "path": "/devices/0/processes/0/used", "value": "562MiB"}]}]}
+
+
+def using(ram, used):
+    return {"host": {"self": {"resident": ram}},
+            "devices": [{"name": "GPU", "pools": [{"kind": "vram", "total": "16384MiB"}],
+                         "processes": [{"pid": "self", "used": used}]}]}
+
+
+FALLS = using("100MiB", "50MiB") | {"changes": [{"at_reading": 2} | using("164MiB", "562MiB")]}
 
 
 class Examples(Case):

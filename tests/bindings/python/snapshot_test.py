@@ -124,14 +124,13 @@ class Copies(Case):
 class Texts(Case):
     def setUp(self):
         super().setUp()
-        machine = {"host": {"self": {"resident": 100 * MIB}},
-                   "devices": [{"name": "GPU Ä", "pools": [
-                       {"kind": "vram", "total": 16384 * MIB, "used": 3100 * MIB}],
-                       "processes": [{"pid": "self", "used": 50 * MIB}]}],
-                   "changes": [{"at_reading": 2, "patch": [
-                       {"op": "replace", "path": "/host/self/resident", "value": 200 * MIB},
-                       {"op": "replace", "path": "/devices/0/processes/0/used", "value": 550 * MIB}]}]}
-        context = self.context(machine)
+        def using(ram, used):
+            return {"host": {"self": {"resident": ram * MIB}},
+                    "devices": [{"name": "GPU Ä", "pools": [
+                        {"kind": "vram", "total": 16384 * MIB, "used": 3100 * MIB}],
+                        "processes": [{"pid": "self", "used": used * MIB}]}]}
+
+        context = self.context(using(100, 50) | {"changes": [{"at_reading": 2} | using(200, 550)]})
         self.before, self.after = context.snapshot(), context.snapshot()
 
     def test_device_lines(self):
@@ -159,8 +158,7 @@ class Texts(Case):
 
     def test_a_difference_can_be_negative_or_nothing(self):
         machine = {"host": {"self": {"resident": 9 * MIB}},
-                   "changes": [{"at_reading": 2, "patch": [
-                       {"op": "replace", "path": "/host/self/resident", "value": 2 * MIB}]}],
+                   "changes": [{"at_reading": 2, "host": {"self": {"resident": 2 * MIB}}}],
                    "devices": [{"name": "GPU"}]}
         context = self.context(machine)
         before, after = context.snapshot(Collect.MEMORY | Collect.DEVICES), context.snapshot(

@@ -9,17 +9,15 @@ from support import Case, run_suite
 MIB = 1 << 20
 
 
-def replace(path, value):
-    return {"op": "replace", "path": f"/devices/0/pools/{path}/used", "value": value}
+def cards(vram, host):
+    return {"devices": [
+        {"vendor": "amd", "pools": [{"kind": "vram", "total": "16GiB", "used": vram},
+                                    {"kind": "host", "total": "32GiB", "used": host}]},
+        {"pools": [{"kind": "unified", "total": "16GiB", "used": "1GiB"}]}]}
 
 
-MACHINE = {
-    "devices": [
-        {"vendor": "amd", "pools": [{"kind": "vram", "total": "16GiB", "used": "8GiB"},
-                                    {"kind": "host", "total": "32GiB", "used": "128MiB"}]},
-        {"pools": [{"kind": "unified", "total": "16GiB", "used": "1GiB"}]}],
-    "changes": [{"at_reading": 3, "patch": [replace(0, "15GiB"), replace(1, "384MiB")]},
-                {"at_reading": 4, "patch": [replace(0, "8GiB")]}]}
+MACHINE = cards("8GiB", "128MiB") | {"changes": [{"at_reading": 3} | cards("15GiB", "384MiB"),
+                                                 {"at_reading": 4} | cards("8GiB", "384MiB")]}
 
 
 class Spill(Case):

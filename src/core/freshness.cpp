@@ -25,4 +25,14 @@ bool is_answered(const source_cache& known, const plan& p, std::uint64_t since) 
   });
 }
 
+bool is_served(const plan& p, const source_cache& known, const std::optional<plan>& last,
+               std::uint64_t since, std::uint64_t arrived) {
+  if (p.describe || !last) return false;
+  plan same = p;
+  same.begun_ns = last->begun_ns;
+  const bool is_like_last = same == *last;
+  if (known.refused) return is_like_last && last->begun_ns >= arrived;
+  return (is_like_last || (p.only && !p.metrics)) && is_answered(known, p, since);
+}
+
 }  // namespace hmn

@@ -30,6 +30,12 @@ inline std::uint64_t shared_since(const limits& l, std::uint64_t now) noexcept {
 bool is_answered(const device_cache& d, const plan& p, std::uint64_t since) noexcept;
 bool is_answered(const source_cache& known, const plan& p, std::uint64_t since) noexcept;
 
+// Returns whether the last reading, if all that is known is from one, serves the plan of a caller
+// who arrived at `arrived`: each part was read at `since` or later. Only that reading's reasons are
+// known, which a single value does not need; a refusal is shared by those who waited for it.
+bool is_served(const plan& p, const source_cache& known, const std::optional<plan>& last,
+               std::uint64_t since, std::uint64_t arrived);
+
 // Calls `visit` for each record of a part.
 template <class Visit>
 void each_record(hmn::pools& all, Visit&& visit) {

@@ -40,6 +40,13 @@ class deadline {
   void leave_for_next(share part) noexcept {
     for_next_ = part == share::half ? total_ / 2 : part == share::quarter ? total_ / 4 : 0;
   }
+  // Returns the time without progress in calls for one device after which it is set aside: an
+  // eighth of what is left.
+  static constexpr std::uint64_t least_patience_ns = 100 * platform::ns_per_ms;
+  [[nodiscard]] std::uint64_t patience(std::uint64_t now) const noexcept {
+    return std::clamp((until() - std::min(now, until())) / 8, least_patience_ns,
+                      2 * least_patience_ns);
+  }
   void end_by(std::uint64_t time_ns) noexcept { until_ = std::min(until_, time_ns); }
   // Returns when an opening that began at `since_ns` is no longer waited for.
   [[nodiscard]] std::uint64_t open_until(std::uint64_t since_ns) const noexcept {

@@ -129,23 +129,16 @@ result<void> sampler::start() {
     return failed(status::unsupported,
                   "a sampler is a thread, and the context was made with HMN_CONTEXT_NO_THREADS");
   }
-  auto held = std::make_unique<std::shared_ptr<core>>(core_);
   const std::lock_guard lock(core_->mutex);
   if (core_->reported.state != sampler_state::idle) {
     return at_wrong_moment("the sampler was started before: make a new one");
   }
-  const auto entry = [](void* argument) {
-    const std::unique_ptr<std::shared_ptr<core>> mine(
-        static_cast<std::shared_ptr<core>*>(argument));
-    (*mine)->run();
-  };
-  if (const int error = platform::start_detached(entry, held.get(), "hmn-sampler"); error != 0) {
+  if (const int error = platform::start_detached(core_, "hmn-sampler"); error != 0) {
     return failure{status::limit,
                    source::none,
                    {native_domain::error_number, error},
                    "no thread could be started to sample on"};
   }
-  static_cast<void>(held.release());
   core_->reported.state = sampler_state::running;
   core_->show_ready();
   return {};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "core/query.hpp"
@@ -18,11 +19,7 @@ using platform::monotonic_ns;
 // reading the host's memory.
 constexpr std::uint64_t recheck_ns = platform::ns_per_second;
 
-// Time without progress in calls for one device after which it is set aside: an eighth of what the
-// reading may take, within these.
-constexpr std::uint64_t least_patience_ns = 100 * platform::ns_per_ms;
-constexpr std::uint64_t most_patience_ns = 200 * platform::ns_per_ms;
-// How often that time the reading then waits for the device after it has read the others.
+// How often its patience a reading waits for a device set aside after it has read the others.
 constexpr std::uint64_t last_chance = 4;
 // Each costs a thread. No server has more GPUs than one more.
 constexpr std::size_t most_aside = 15;
@@ -30,10 +27,9 @@ constexpr std::size_t most_aside = 15;
 // Passes an answer with how its reading ended, and returns that. A source that saw by itself that
 // its time was over is as late as one that no caller waited for any longer.
 result<void> publish(const source_cache& known, std::uint64_t since, worker::visitor visit) {
-  result<void> ended;
-  if (known.refused) ended = *known.refused;
-  visit(known, {since, !ended && is_late(ended.why())});
-  return ended;
+  const std::optional<failure>& why = known.refused;
+  visit(known, {since, why && is_late(*why)});
+  return why ? result<void>(*why) : result<void>();
 }
 
 }  // namespace
@@ -45,9 +41,8 @@ struct worker::desk {
   platform::condition posted;  // for the threads: there is something to do
   platform::condition changed;  // for callers: a reading has ended, or a turn
   source_cache known;
-  plan finished;           // the last one that was carried out
-  bool is_whole = false;   // all of `known` is from it
-  const server* newest{};  // of several threads only this one stores answers
+  std::optional<plan> finished;  // that all of `known` is from
+  const server* newest{};        // of several threads only this one stores answers
 };
 
 // A source, and the thread that asks it. All that both the thread and callers use is guarded by the
@@ -57,9 +52,7 @@ class worker::server final : public reading {
  public:
   server(std::unique_ptr<device_source> s, std::shared_ptr<desk> at, std::uint64_t close_ns)
       : from(std::move(s)), desk_(std::move(at)), idle_close_ns_(close_ns) {}
-  ~server() override {
-    if (from) from->close();
-  }
+  ~server() override { from->close(); }
 
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept override { return until; }
   [[nodiscard]] bool wants_trace() const noexcept override { return request.wants_trace; }
@@ -76,14 +69,13 @@ class worker::server final : public reading {
     const lock held(desk_->mutex);
     if (quits || std::ranges::find(left_out, index) != left_out.end()) return false;
     asks = index;
+    make_progress();
     can_be_left_out = count > left_out.size() + 1;
-    progress_ns = monotonic_ns();
     return true;
   }
   void answered() noexcept override {
     const lock held(desk_->mutex);
-    can_be_left_out = false;
-    progress_ns = monotonic_ns();
+    make_progress();
   }
   void recall(device_visitor visit) const override {
     for (const device_cache& d : answer.devices) visit(d.identity, d.listed);
@@ -97,8 +89,7 @@ class worker::server final : public reading {
   }
   void opened() noexcept override {
     const lock held(desk_->mutex);
-    can_be_left_out = false;
-    progress_ns = monotonic_ns();
+    make_progress();
     const std::uint64_t took = progress_ns - std::exchange(opening_since_ns, 0);
     opened_ns += took;
     until = later(until, took);
@@ -110,7 +101,7 @@ class worker::server final : public reading {
       answered();
       const lock held(desk_->mutex);
       if (desk_->newest != this) return;
-      desk_->is_whole = false;
+      desk_->finished.reset();
       if (done == nullptr) return desk_->known.update_list(answer);
       desk_->known.update_device(*done);
     });
@@ -118,29 +109,30 @@ class worker::server final : public reading {
     if (desk_->newest != this) return;
     desk_->known.finish(answer);
     desk_->finished = request;
-    desk_->is_whole = true;
   }
 
-  static bool start_thread(const std::shared_ptr<server>& of) {
-    auto kept = std::make_unique<std::shared_ptr<server>>(of);
-    const auto entry = [](void* argument) {
-      const std::unique_ptr<std::shared_ptr<server>> mine(
-          static_cast<std::shared_ptr<server>*>(argument));
-      (*mine)->work();
-    };
-    if (platform::start_detached(entry, kept.get(), "hmn") != 0) return false;
-    static_cast<void>(kept.release());
-    return true;
+  void run() {
+    lock held(desk_->mutex);
+    while (wait_for_work(held)) {
+      held.unlock();
+      carry_out();
+      held.lock();
+      is_busy = false;
+      desk_->changed.notify_all();
+    }
+    held.unlock();
+    from->close();
   }
 
+  // The caller holds the mutex, like that of the next two.
+  void make_progress() noexcept {
+    can_be_left_out = false;
+    progress_ns = monotonic_ns();
+  }
   [[nodiscard]] bool is_opening() const noexcept { return opening_since_ns != 0; }
   // Returns the time that openings have taken within this reading.
   [[nodiscard]] std::uint64_t spent_opening(std::uint64_t now) const noexcept {
     return opened_ns + (is_opening() ? now - std::min(opening_since_ns, now) : 0);
-  }
-  // Returns whether a call for a device that can be left out has made no progress for that long.
-  [[nodiscard]] bool is_stuck(std::uint64_t now, std::uint64_t patience) const noexcept {
-    return can_be_left_out && now >= later(progress_ns, patience);
   }
 
   const std::unique_ptr<device_source> from;
@@ -159,19 +151,6 @@ class worker::server final : public reading {
   std::uint64_t opened_ns = 0;         // time of the openings that have ended
 
  private:
-  void work() {
-    lock held(desk_->mutex);
-    while (wait_for_work(held)) {
-      held.unlock();
-      carry_out();
-      held.lock();
-      is_busy = false;
-      desk_->changed.notify_all();
-    }
-    held.unlock();
-    from->close();
-  }
-
   // Closes a source that must not stay open in the meantime. Returns false at the end.
   bool wait_for_work(lock& held) {
     std::uint64_t limit =
@@ -195,7 +174,6 @@ class worker::turn {
  public:
   turn(worker& of, lock& held) : of_(of), held_(held) { of.queue_.push_back(this); }
   turn(const turn&) = delete;
-  turn& operator=(const turn&) = delete;
   ~turn() {
     if (!held_.owns_lock()) held_.lock();
     std::erase(of_.queue_, this);
@@ -212,7 +190,6 @@ enum class worker::outcome {
   done,       // the reading is complete
   late,       // the deadline passed, or an earlier reading has not returned: the rest comes later
   set_aside,  // a device is left out from now on, and nothing is read yet
-  no_thread,  // no thread could be started
 };
 
 worker::worker(listed_source listed, const settings& s, const limits& l)
@@ -248,7 +225,9 @@ result<void> worker::run(const plan& p, deadline& d, visitor visit) {
   const turn mine(*this, held);
   std::uint64_t now = begun;
   for (bool may_wait = true;; now = monotonic_ns()) {
-    if (since < now && is_served(p, since, begun)) return publish(desk_->known, since, visit);
+    if (since < now && is_served(p, desk_->known, desk_->finished, since, begun)) {
+      return publish(desk_->known, since, visit);
+    }
     if (mine.has_come()) break;
     if (!may_wait) {
       visit(desk_->known, {begun, true});
@@ -265,18 +244,6 @@ result<void> worker::run(const plan& p, deadline& d, visitor visit) {
 void worker::show(visitor visit, const moment& m) {
   const lock held(desk_->mutex);
   visit(desk_->known, m);
-}
-
-// Returns whether the last reading serves the plan of a caller who arrived at `arrived`: each part
-// was read at `since` or later. Only that reading's reasons are known, which a single value does
-// not need; a refusal is shared by those who waited for it.
-bool worker::is_served(const plan& p, std::uint64_t since, std::uint64_t arrived) const {
-  if (p.describe || !desk_->is_whole) return false;
-  plan same = p;
-  same.begun_ns = desk_->finished.begun_ns;
-  const bool is_like_last = same == desk_->finished;
-  if (desk_->known.refused) return is_like_last && same.begun_ns >= arrived;
-  return (is_like_last || (p.only && !p.metrics)) && is_answered(desk_->known, p, since);
 }
 
 // Returns whether the source is present; absence is cached for a while.
@@ -315,24 +282,24 @@ bool worker::may_serve() {
 result<void> worker::ask(const plan& p, deadline& d, std::uint64_t now, lock& held) {
   take_back();
   if (!is_present(now, held)) return {};
-  const outcome out = carry_out(p, d, now, held);
-  if (out == outcome::done) return {};
-  if (out == outcome::no_thread) {
+  if (is_threaded_ && !is_started_) is_started_ = platform::start_detached(current_, "hmn") == 0;
+  if (is_threaded_ && !is_started_) {
     return failure{status::limit, id(), {}, "no thread could be started to ask the driver on"};
   }
-  // A process-wide lock of the driver's library holds the other threads, too.
-  is_opening_ = current_->is_opening() && is_first_opening();
-  is_locked_ = !aside_.empty() && aside_.size() < most_aside &&
-               monotonic_ns() >= later(current_->progress_ns, least_patience_ns);
-  return why_late();
+  if (carry_out(p, d, now, held) == outcome::late) return why_late();
+  return {};
 }
 
 failure worker::why_late() const {
   failure late = answered_too_late(id());
-  if (is_opening_) {
+  // A process-wide lock of the driver's library holds the other threads, too.
+  const bool is_locked =
+      !aside_.empty() && aside_.size() < most_aside && current_->is_busy &&
+      monotonic_ns() >= later(current_->progress_ns, deadline::least_patience_ns);
+  if (current_->is_opening() && is_first_opening()) {
     late.message =
         "the driver is still being opened; persistence mode (nvidia-persistenced) keeps it ready";
-  } else if (is_locked_) {
+  } else if (is_locked) {
     late.message =
         "a driver call has not returned, nor has one on another thread: the driver's library "
         "answers for no device";
@@ -343,22 +310,17 @@ failure worker::why_late() const {
 // Carries out the plan: again without a device whose call hangs, and again with one that answered
 // after all.
 worker::outcome worker::carry_out(const plan& p, deadline& d, std::uint64_t now, lock& held) {
-  const std::uint64_t patience =
-      std::clamp((d.until() - std::min(now, d.until())) / 8, least_patience_ns, most_patience_ns);
-  if (current_->is_busy && !(current_->is_stuck(now, patience) && set_aside())) {
-    return outcome::late;
-  }
+  const std::uint64_t patience = d.patience(now);
+  if (current_->is_busy && !set_aside(now, patience)) return outcome::late;
   const std::size_t before = aside_.size();
   std::uint64_t end = 0;
   for (;; now = monotonic_ns()) {
     const outcome out = post(p, d, now, patience, held);
     if (out == outcome::set_aside) continue;
     if (out != outcome::done || aside_.size() <= before) return out;
-    if (end == 0) {
-      end = d.until() == platform::no_deadline
-                ? d.until()
-                : std::min(d.until(), later(monotonic_ns(), last_chance * patience));
-    }
+    const std::uint64_t chance = later(monotonic_ns(), last_chance * patience);
+    if (end == 0)
+      end = d.until() == platform::no_deadline ? d.until() : std::min(d.until(), chance);
     const server& hung = *aside_[before];
     while (hung.is_busy && desk_->changed.wait_until(held, end)) continue;
     if (hung.is_busy) return out;
@@ -368,19 +330,15 @@ worker::outcome worker::carry_out(const plan& p, deadline& d, std::uint64_t now,
 
 worker::outcome worker::post(const plan& p, deadline& d, std::uint64_t now, std::uint64_t patience,
                              lock& held) {
-  if (is_threaded_ && !is_started_) is_started_ = server::start_thread(current_);
-  if (is_threaded_ && !is_started_) return outcome::no_thread;
   server& to = *current_;
   to.request = p;
   to.request.begun_ns = now;
   to.until = d.source_until();
   to.left_out.clear();
   for (const std::shared_ptr<server>& hung : aside_) to.left_out.push_back(hung->asks);
-  to.can_be_left_out = false;
-  to.progress_ns = now;
+  to.make_progress();
   to.opened_ns = 0;
   to.is_busy = is_threaded_;
-  is_opening_ = is_locked_ = false;
   if (is_threaded_) {
     desk_->posted.notify_all();
     return wait(d, now, patience, held);
@@ -401,12 +359,12 @@ worker::outcome worker::wait(deadline& d, std::uint64_t now, std::uint64_t patie
       const std::uint64_t spent = std::max(current_->spent_opening(now), charged);
       d.charge_opening(spent - std::exchange(charged, spent));
     }
-    is_opening_ = current_->is_opening() && is_first_opening();
     if (!current_->is_busy) return outcome::done;
-    const std::uint64_t limit = is_opening_ ? d.open_until(now) : d.until();
+    const bool is_opening = current_->is_opening() && is_first_opening();
+    const std::uint64_t limit = is_opening ? d.open_until(now) : d.until();
     if (now >= limit) return outcome::late;
     if (now >= look) {
-      if (current_->is_stuck(now, patience) && set_aside()) return outcome::set_aside;
+      if (set_aside(now, patience)) return outcome::set_aside;
       look = later(now, patience);
     }
     desk_->changed.wait_until(held, std::min(look, limit));
@@ -418,16 +376,17 @@ bool worker::is_first_opening() const noexcept {
   return aside_.empty() || aside_.front()->is_opening();
 }
 
-// Leaves the hung thread behind, which ends when its call returns, and has another one serve the
-// other devices.
-bool worker::set_aside() {
-  if (aside_.size() == most_aside) return false;
+// Leaves a thread behind whose call for one device has made no progress for so long: it ends when
+// the call returns, and another one serves the other devices.
+bool worker::set_aside(std::uint64_t now, std::uint64_t patience) {
+  const bool is_stuck = current_->can_be_left_out && now >= later(current_->progress_ns, patience);
+  if (!is_stuck || aside_.size() == most_aside) return false;
   auto made = current_->from->again(settings_);
   if (!made) return false;
   auto next = std::make_shared<server>(std::move(made), desk_, settings_.idle_close_ns);
   next->answer.update_list(desk_->known);
   aside_.reserve(most_aside);
-  if (!server::start_thread(next)) return false;
+  if (platform::start_detached(next, "hmn") != 0) return false;
   desk_->newest = next.get();
   current_->quits = true;
   aside_.push_back(std::exchange(current_, std::move(next)));

@@ -60,7 +60,6 @@ class worker {
   enum class outcome;
   using lock = std::unique_lock<platform::mutex>;
 
-  [[nodiscard]] bool is_served(const plan& p, std::uint64_t since, std::uint64_t arrived) const;
   [[nodiscard]] bool has_just_failed(std::uint64_t now) const noexcept;
   [[nodiscard]] bool is_present(std::uint64_t now, lock& held);
   [[nodiscard]] result<void> ask(const plan& p, deadline& d, std::uint64_t now, lock& held);
@@ -69,7 +68,7 @@ class worker {
                              lock& held);
   [[nodiscard]] outcome wait(deadline& d, std::uint64_t now, std::uint64_t patience, lock& held);
   [[nodiscard]] bool is_first_opening() const noexcept;
-  [[nodiscard]] bool set_aside();
+  [[nodiscard]] bool set_aside(std::uint64_t now, std::uint64_t patience);
   void take_back();
   [[nodiscard]] failure why_late() const;
 
@@ -89,8 +88,6 @@ class worker {
   std::uint64_t failed_search_ns_ = 0;          // time of the last search if it failed, else 0
   bool is_conclusive_ = false;                  // it has shown that there is no such source
   bool is_started_ = false;
-  bool is_opening_ = false;  // what a late reading waited for: the driver is being opened
-  bool is_locked_ = false;   // or it answers for no device
 };
 
 }  // namespace hmn

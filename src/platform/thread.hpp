@@ -2,12 +2,26 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 namespace hmn::platform {
 
 // Returns 0 or errno. The thread has every signal blocked and at least 512 KiB of stack; name is
 // cut at the system's limit (15 bytes on Linux) and need not outlive the call.
 int start_detached(void (*entry)(void*), void* argument, const char* name) noexcept;
+
+// Starts a thread for of->run(), and keeps `of` until that returns.
+template <class T>
+int start_detached(const std::shared_ptr<T>& of, const char* name) {
+  auto kept = std::make_unique<std::shared_ptr<T>>(of);
+  const auto entry = [](void* argument) {
+    const std::unique_ptr<std::shared_ptr<T>> mine(static_cast<std::shared_ptr<T>*>(argument));
+    (*mine)->run();
+  };
+  const int error = start_detached(entry, kept.get(), name);
+  if (error == 0) static_cast<void>(kept.release());
+  return error;
+}
 
 // Disables cancellation of the calling thread for its lifetime and restores errno at its end.
 class no_cancel {

@@ -21,6 +21,7 @@ enum code : std::int64_t {
   not_offered,                   // not asked: of such a device NVML has no value
   of_whole_gpu,                  // not asked of an instance: the value is that of the whole GPU
   unusable,                      // success, without an answer or with one that cannot be
+  contradictory,                 // success, with sizes that do not add up
   success = 0,
   uninitialized = 1,
   invalid_argument = 2,

@@ -34,6 +34,8 @@ constexpr std::array meanings{
             "of the whole GPU, not of this instance: see the GPU's own row"},
     meaning{unusable, status::backend,
             "the driver reports success without a value that can be used"},
+    meaning{contradictory, status::backend,
+            "its values do not add up to the total; they are left out"},
     meaning{success, status::ok, "done"},
     meaning{
         uninitialized, status::backend,
@@ -201,7 +203,8 @@ bool ends_it(code c) noexcept {
 failure failure_for(code c, const char* what) {
   const meaning& m = meaning_of(c);
   if (!is_of_driver(c)) {
-    failure own = with_reason(c == unusable ? reason::implausible : reason::unknown,
+    const bool cannot_be = c == unusable || c == contradictory;
+    failure own = with_reason(cannot_be ? reason::implausible : reason::unknown,
                               fail(m.means, {what, ": ", m.sentence}));
     own.lasts = c == not_offered || c == of_whole_gpu;
     return own;

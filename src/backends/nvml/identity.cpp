@@ -143,15 +143,18 @@ code classify_memory(const topic& t, session& s, const settings& paths, known_de
                                           "of its memory may be another"})),
             0);
   }
-  const memory_answer answer = ask_memory(t, s, out);
-  out.identity.memory_total = answer.values.total;
+  pool own;
+  const char* from = "";
+  const code c = ask_memory(t, s, out, own, from);
   device& d = out.identity;
+  d.memory_total = own.total;
   d.memory_kind =
-      kind_of_memory(out.traits, answer, read_shared_total(out.traits, paths.proc_root));
+      kind_of_memory(out.traits, c, own.total, read_shared_total(out.traits, paths.proc_root));
   if (d.memory_kind == memory_kind::coherent) d.numa_node = out.traits.numa_node;
   d.kind = kind_of(out);
-  if (answer.result != success) out.refused_by = answer.from;
-  return answer.result;
+  if (has_answered(c)) return success;
+  out.refused_by = from;
+  return c;
 }
 
 }  // namespace
@@ -219,13 +222,15 @@ code read_instance_identity(const topic& t, session& s, const known_device& pare
   if (const code c = read_name(t, s, h, out); ends_list(c)) return c;
   note_gap(out, read_uuid(t, s, h, d.uuid), s.fn.uuid.name(), device_field::uuid);
   read_instance(t, s, h, out);
-  const memory_answer answer = ask_memory(t, s, out);
-  out.identity.memory_total = answer.values.total;
+  pool own;
+  const char* from = "";
+  const code c = ask_memory(t, s, out, own, from);
+  d.memory_total = own.total;
   d.memory_kind = parent.identity.memory_kind;
-  if (d.memory_kind == memory_kind::unknown && answer.result == success) {
-    d.memory_kind = kind_of_memory(out.traits, answer, std::nullopt);
+  if (d.memory_kind == memory_kind::unknown && has_answered(c)) {
+    d.memory_kind = kind_of_memory(out.traits, c, own.total, std::nullopt);
   }
-  return ends_list(answer.result) ? answer.result : success;
+  return ends_list(c) ? c : success;
 }
 
 known_device identity_from_files(const settings& paths, const pci_address& address,

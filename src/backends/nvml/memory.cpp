@@ -24,16 +24,14 @@ bool is_total(std::uint64_t reported) noexcept {
 }
 
 // A total of 0 is consistent with a device without memory of its own.
-memory_values values_of(std::uint64_t total, std::uint64_t free, std::uint64_t used,
-                        bool agree) noexcept {
-  memory_values f;
-  f.agree = is_total(total) ? agree : total == 0;
-  if (!is_total(total)) return f;
-  f.total = total;
-  if (!agree) return f;
-  f.free = free;
-  f.used = used;
-  return f;
+code set_sizes(pool& of, std::uint64_t total, std::uint64_t free, std::uint64_t used,
+               bool agree) noexcept {
+  if (!is_total(total)) return total == 0 ? success : contradictory;
+  of.total = total;
+  if (!agree) return contradictory;
+  of.free = free;
+  of.used = used;
+  return success;
 }
 
 bool is_refusal(code c) noexcept {
@@ -45,21 +43,12 @@ bool is_about(std::uint64_t a, std::uint64_t b) noexcept {
   return (a > b ? a - b : b - a) <= b / 64;
 }
 
-code ask_v2(const topic& t, const session& s, known_device& of, memory_answer& out) {
-  memory_v2 reported{};
-  reported.version = memory_v2_version;
-  out.from = s.fn.memory_v2.name();
-  out.result = call(t, s.fn.memory_v2, of.h, &reported);
-  if (out.result == success) out.values = check(reported);
-  return out.result;
-}
-
-code ask_v1(const topic& t, const session& s, known_device& of, memory_answer& out) {
-  memory_v1 reported{};
-  out.from = s.fn.memory_v1.name();
-  out.result = call(t, s.fn.memory_v1, of.h, &reported);
-  if (out.result == success) out.values = check(reported);
-  return out.result;
+template <class Memory>
+code ask(const topic& t, const function<code(handle, Memory*)>& f, handle h, Memory reported,
+         pool& out) {
+  out = own_pool();
+  const code c = call(t, f, h, &reported);
+  return c == success ? set_sizes(out, reported) : c;
 }
 
 bool is_host_side(const memory_traits& of) noexcept {
@@ -68,53 +57,61 @@ bool is_host_side(const memory_traits& of) noexcept {
 
 }  // namespace
 
-memory_values check(const memory_v2& reported) noexcept {
+pool own_pool() noexcept {
+  pool p;
+  p.kind = pool_kind::vram;
+  p.from = source::nvml;
+  p.accounting = accounting::allocated;
+  p.is_main = true;
+  return p;
+}
+
+code set_sizes(pool& of, const memory_v2& reported) noexcept {
   const auto& [version, total, reserved, free, used] = reported;
   const bool is_apart = reserved <= total && adds_up(total - reserved, free, used);
   const bool is_used = !is_apart && adds_up(total, free, used) && reserved <= used;
-  memory_values f = values_of(total, free, is_used ? used - reserved : used, is_apart || is_used);
-  if (f.used) f.reserved = reserved;
-  return f;
+  const code c = set_sizes(of, total, free, is_used ? used - reserved : used, is_apart || is_used);
+  if (of.used) of.reserved = reserved;
+  return c;
 }
 
-memory_values check(const memory_v1& reported) noexcept {
+code set_sizes(pool& of, const memory_v1& reported) noexcept {
   const auto& [total, free, used] = reported;
-  return values_of(total, free, used, adds_up(total, free, used));
+  return set_sizes(of, total, free, used, adds_up(total, free, used));
 }
 
-memory_answer ask_memory(const topic& t, session& s, known_device& of) {
-  memory_answer answer;
+code ask_memory(const topic& t, session& s, known_device& of, pool& out, const char*& from) {
+  code newer = no_symbol;
   if (!s.refuses_memory_v2 && !of.only_memory_v1) {
-    const code c = ask_v2(t, s, of, answer);
-    if (c == success && !answer.values.agree) {
-      memory_answer older;
-      const bool adds_up = ask_v1(t, s, of, older) == success && older.values.agree;
-      return adds_up && older.values.total ? older : answer;
+    from = s.fn.memory_v2.name();
+    newer = ask(t, s.fn.memory_v2, of.h, {memory_v2_version, 0, 0, 0, 0}, out);
+    if (newer == contradictory) {
+      pool older;
+      if (ask(t, s.fn.memory_v1, of.h, {}, older) != success || !older.total) return newer;
+      out = older;
+      return success;
     }
-    if (!is_refusal(c) && c != not_supported) return answer;
-    s.refuses_memory_v2 = c == argument_version_mismatch || has_no_function(c);
+    if (!is_refusal(newer) && newer != not_supported) return newer;
+    s.refuses_memory_v2 = newer == argument_version_mismatch || has_no_function(newer);
   }
-  const memory_answer newer = answer;
-  const code c = ask_v1(t, s, of, answer);
-  if (c == success) {
-    of.only_memory_v1 = true;
-  } else if (has_no_function(c) && !has_no_function(newer.result)) {
-    return newer;
-  }
-  return answer;
+  const code c = ask(t, s.fn.memory_v1, of.h, {}, out);
+  if (has_no_function(c) && !has_no_function(newer)) return newer;
+  from = s.fn.memory_v1.name();
+  of.only_memory_v1 = of.only_memory_v1 || has_answered(c);
+  return c;
 }
 
-memory_kind kind_of_memory(const memory_traits& traits, const memory_answer& answer,
+memory_kind kind_of_memory(const memory_traits& traits, code answer,
+                           std::optional<std::uint64_t> total,
                            std::optional<std::uint64_t> shared_total) noexcept {
-  const bool has_none =
-      answer.result == not_supported || (answer.result == success && answer.values.agree);
-  if (answer.result != success || !answer.values.total) {
+  if (!total) {
+    const bool has_none = answer == not_supported || answer == success;
     // A card of its own may lack them, too: in a reset, under a hypervisor, by an old driver.
     const bool is_host_ram =
         traits.system_on_chip || (traits.address_translation && !traits.numa_node);
     return has_none && is_host_ram ? memory_kind::unified : memory_kind::unknown;
   }
-  if (shared_total && is_about(*answer.values.total, *shared_total)) return memory_kind::unified;
+  if (shared_total && is_about(*total, *shared_total)) return memory_kind::unified;
   return is_host_side(traits) ? memory_kind::coherent : memory_kind::dedicated;
 }
 
@@ -148,19 +145,6 @@ std::optional<std::uint64_t> read_shared_total(const memory_traits& of,
   const auto got = platform::read_small((proc_root + "/meminfo").c_str(), buffer);
   if (!got) return std::nullopt;
   return procfs::parse_meminfo({buffer.data(), got.value}).total.value();
-}
-
-pool to_pool(const memory_values& values) noexcept {
-  pool p;
-  p.kind = pool_kind::vram;
-  p.from = source::nvml;
-  p.accounting = accounting::allocated;
-  p.is_main = true;
-  p.total = values.total;
-  p.free = values.free;
-  p.used = values.used;
-  p.reserved = values.reserved;
-  return p;
 }
 
 }  // namespace hmn::nvml

@@ -15,27 +15,26 @@
 
 namespace hmn::nvml {
 
-// Bytes; inconsistent values are absent.
-struct memory_values {
-  std::optional<std::uint64_t> total, free, used, reserved;
-  bool agree = true;
-};
+// Returns the pool of a device's own memory, without a size.
+pool own_pool() noexcept;
 
+// Set the sizes of a pool. Of those that are contradictory only the total is set.
 // total = reserved + free + used. Some drivers include reserved in used; it is subtracted.
-memory_values check(const memory_v2& reported) noexcept;
+code set_sizes(pool& of, const memory_v2& reported) noexcept;
 // total = free + used, used includes reserved.
-memory_values check(const memory_v1& reported) noexcept;
+code set_sizes(pool& of, const memory_v1& reported) noexcept;
 
-struct memory_answer {
-  code result = no_symbol;
-  const char* from = "";  // function that returned it
-  memory_values values;
-};
+// Whether it returned the sizes of the memory, if only their total.
+constexpr bool has_answered(code c) noexcept {
+  return c == success || c == contradictory;
+}
 
-memory_answer ask_memory(const topic& t, session& s, known_device& of);
+// Reads the sizes of a pool. `from`: the function that returned the code.
+code ask_memory(const topic& t, session& s, known_device& of, pool& out, const char*& from);
 
-// `shared_total`: of read_shared_total().
-memory_kind kind_of_memory(const memory_traits& traits, const memory_answer& answer,
+// `answer`, `total`: of ask_memory(). `shared_total`: of read_shared_total().
+memory_kind kind_of_memory(const memory_traits& traits, code answer,
+                           std::optional<std::uint64_t> total,
                            std::optional<std::uint64_t> shared_total) noexcept;
 
 memory_traits ask_traits(const topic& t, const session& s, handle h, const device& of);
@@ -43,7 +42,5 @@ memory_traits ask_traits(const topic& t, const session& s, handle h, const devic
 // Reads the total host RAM, if it may be the device's memory.
 std::optional<std::uint64_t> read_shared_total(const memory_traits& of,
                                                const std::string& proc_root);
-
-pool to_pool(const memory_values& values) noexcept;
 
 }  // namespace hmn::nvml

@@ -36,12 +36,6 @@ failure closed() {
   return fail(status::backend, "NVML is not open");
 }
 
-failure values_disagree(const char* from) {
-  return with_reason(
-      reason::implausible,
-      fail(status::backend, {from, ": its values do not add up to the total; they are left out"}));
-}
-
 }  // namespace
 
 nvml_source::nvml_source(const settings& s)
@@ -222,38 +216,37 @@ bool nvml_source::add_known_total(const topic& t, pools& out) {
   if (of == nullptr || !of->identity.memory_total ||
       of->identity.memory_kind == memory_kind::unified)
     return false;
-  memory_values known;
+  pool known = own_pool();
   known.total = of->identity.memory_total;
-  out.add(to_pool(known));
+  out.add(known);
   if (t.wants()) t.diagnose(asleep(), pool_field::used | pool_field::free | pool_field::reserved);
   return true;
 }
 
 code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
                               std::optional<failure>& why) {
-  const memory_answer answer = ask_memory(t, session_, of);
-  if (answer.values.total) of.identity.memory_total = answer.values.total;
+  pool own;
+  const char* from = "";
+  const code c = ask_memory(t, session_, of, own, from);
+  if (own.total) of.identity.memory_total = own.total;
   memory_kind& kind = of.identity.memory_kind;
   if (kind == memory_kind::unknown) {
-    kind = kind_of_memory(of.traits, answer, read_shared_total(of.traits, settings_.proc_root));
+    kind =
+        kind_of_memory(of.traits, c, own.total, read_shared_total(of.traits, settings_.proc_root));
   }
-  const bool has_values = answer.result == success && answer.values.total;
-  const bool cannot_be = answer.result == success && !answer.values.agree;
   const bool may_share = !of.is_partition() && !of.mig_on;
-  const bool has_none = (answer.result == success && !cannot_be) || answer.result == not_supported;
-  if (may_share && (has_values || has_none) && kind == memory_kind::unified) {
+  const bool has_none = c == success || c == not_supported;
+  if (may_share && (own.total || has_none) && kind == memory_kind::unified) {
     out.add(unified_pool(t, of));
     return success;
   }
-  if (!has_values) {
-    const code c = answer.result == success ? not_offered : answer.result;
-    why = cannot_be ? values_disagree(answer.from) : failure_for(c, answer.from);
-    return answer.result;
+  if (!own.total) {
+    why = failure_for(c == success ? not_offered : c, from);
+    return has_answered(c) ? success : c;
   }
-  out.add(to_pool(answer.values));
-  if (cannot_be && t.wants()) {
-    t.diagnose(values_disagree(answer.from),
-               pool_field::used | pool_field::free | pool_field::reserved);
+  out.add(own);
+  if (c == contradictory && t.wants()) {
+    t.diagnose(failure_for(c, from), pool_field::used | pool_field::free | pool_field::reserved);
   }
   return success;
 }

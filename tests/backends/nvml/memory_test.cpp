@@ -16,9 +16,18 @@ constexpr const char* unified_processes =
     R"("processes": {"compute": [{"pid": 100, "used": "3 GiB"}, {"pid": 101}],
                      "graphics": [{"pid": 102, "used": "1 GiB"}]})";
 
-// The pool of these values, without what is impossible.
-pool possible(const memory_values& values) {
-  pool p = to_pool(values);
+struct checked : pool {
+  bool agree = false;
+};
+
+checked check(const auto& reported) {
+  checked f;
+  f.agree = set_sizes(f, reported) == success;
+  return f;
+}
+
+// The pool without what is impossible.
+pool possible(pool p) {
   drop_implausible(p, [](std::uint32_t, const failure&) {});
   return p;
 }

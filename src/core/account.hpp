@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//
-// Counters that any number of threads change concurrently. `Word` is std::atomic<std::uint64_t> or
-// a stepped replacement in tests. Each access is sequentially consistent, so an invariant proven
-// for every order of the accesses holds on every machine.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#include <mutex>
+#endif
 
 namespace hmn {
 
@@ -64,6 +65,172 @@ class account {
 
  private:
   Word allocated_{0};
+  peak_word<Word> peak_;
+};
+
+struct two_words {
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+
+  friend constexpr bool operator==(const two_words&, const two_words&) = default;
+};
+
+#if defined(__x86_64__) || defined(__aarch64__)
+
+// Pair of words that are exchanged as one, without a lock. Compilers call libatomic for this: gcc
+// always, clang unless compiled for cmpxchg16b, which every x86-64 has had since 2006. Only arm64
+// is inlined, through __sync.
+class double_word {
+ public:
+  explicit double_word(two_words value) noexcept : halves_{value.first, value.second} {}
+  double_word(const double_word&) = delete;
+  double_word& operator=(const double_word&) = delete;
+
+  // Loads each word atomically, but not the pair.
+  [[nodiscard]] two_words guess() const noexcept {
+    return {__atomic_load_n(&halves_[0], __ATOMIC_SEQ_CST),
+            __atomic_load_n(&halves_[1], __ATOMIC_SEQ_CST)};
+  }
+
+  // Returns false on a mismatch and stores the current words in `expected`. Sequentially
+  // consistent.
+  bool compare_exchange(two_words& expected, two_words to) noexcept {
+#ifdef __x86_64__
+    bool same = false;
+    asm volatile("lock cmpxchg16b %[at]"
+                 : "=@ccz"(same), [at] "+m"(halves_), "+a"(expected.first), "+d"(expected.second)
+                 : "b"(to.first), "c"(to.second)
+                 : "memory");
+    return same;
+#else
+    const auto wanted = std::bit_cast<whole>(expected);
+    const whole was = __sync_val_compare_and_swap(reinterpret_cast<whole*>(halves_), wanted,
+                                                  std::bit_cast<whole>(to));
+    expected = std::bit_cast<two_words>(was);
+    return was == wanted;
+#endif
+  }
+
+ private:
+  __extension__ typedef unsigned __int128 whole __attribute__((may_alias));
+
+  alignas(16) std::uint64_t halves_[2];
+};
+
+#else
+
+// The same under a lock, where no instruction exchanges 16 bytes.
+class double_word {
+ public:
+  explicit double_word(two_words value) noexcept : value_(value) {}
+
+  [[nodiscard]] two_words guess() const noexcept {
+    const std::scoped_lock held(lock_);
+    return value_;
+  }
+  bool compare_exchange(two_words& expected, two_words to) noexcept {
+    const std::scoped_lock held(lock_);
+    if (value_ == expected) {
+      value_ = to;
+      return true;
+    }
+    expected = value_;
+    return false;
+  }
+
+ private:
+  mutable std::mutex lock_;
+  two_words value_;
+};
+
+#endif
+
+inline constexpr std::uint64_t unlimited = UINT64_MAX;
+
+struct limited_values {
+  std::uint64_t limit = unlimited;
+  account_values bytes;
+};
+
+// Account with a limit. Allocated bytes and limit change as one, so that allocated <= limit is
+// decided and true at one instant. With the limit in a word of its own, an allocation that has read
+// the old limit would be counted after set_limit() has found that what is allocated fits the new
+// one. `Pair` is double_word and `Word` as above, or stepped replacements in tests.
+template <class Pair, class Word>
+class limited_account {
+ public:
+  explicit limited_account(std::uint64_t limit) : now_(two_words{0, limit}) {}
+
+  // Returns false if the limit would be exceeded.
+  bool take(std::uint64_t bytes) {
+    two_words now;
+    const bool fits = change(now, [bytes](two_words& to) {
+      if (bytes > to.second - to.first) return false;
+      to.first += bytes;
+      return true;
+    });
+    if (fits) peak_.raise(now.first);
+    return fits;
+  }
+
+  // Returns false for more than is allocated.
+  bool give(std::uint64_t bytes) {
+    two_words now;
+    return change(now, [bytes](two_words& to) {
+      if (bytes > to.first) return false;
+      to.first -= bytes;
+      return true;
+    });
+  }
+
+  // Returns false if more than that is allocated.
+  bool set_limit(std::uint64_t limit) {
+    two_words now;
+    return change(now, [limit](two_words& to) {
+      if (to.first > limit) return false;
+      to.second = limit;
+      return true;
+    });
+  }
+
+  void clear() {
+    two_words now;
+    change(now, [](two_words& to) {
+      to.first = 0;
+      return true;
+    });
+    peak_.clear();
+    peak_.raise(look().first);
+  }
+
+  limited_values read() {
+    const two_words now = look();
+    return {now.second, peak_.read(now.first)};
+  }
+
+  [[nodiscard]] const Pair& now() const { return now_; }
+  [[nodiscard]] const Word& peak() const { return peak_.value(); }
+
+ private:
+  // Stores the resulting pair in `now`. A refusal by `by` has to hold for both words at one
+  // instant, which only a compare-exchange confirms.
+  template <class By>
+  bool change(two_words& now, By by) {
+    two_words expected = now_.guess();
+    for (;;) {
+      now = expected;
+      const bool may = by(now);
+      if (now_.compare_exchange(expected, now)) return may;
+    }
+  }
+
+  two_words look() {
+    two_words now;
+    change(now, [](two_words&) { return true; });
+    return now;
+  }
+
+  Pair now_;  // allocated, and the limit
   peak_word<Word> peak_;
 };
 

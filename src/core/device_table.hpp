@@ -4,13 +4,29 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/answer.hpp"
-#include "core/device_key.hpp"
 #include "core/snapshot.hpp"
+#include "model/failure.hpp"
+#include "model/pci_address.hpp"
 
 namespace hmn {
+
+// Parsed key of hmn_device_find.
+struct device_key {
+  enum class kind { uuid, pci, luid, render, driver };
+  kind what = kind::uuid;
+  std::string_view uuid;
+  pci_address pci;
+  std::uint32_t vendor = 0;  // driver: whose numbering it is
+  std::uint64_t number = 0;  // luid, render, driver
+};
+
+result<device_key> parse_device_key(std::string_view text);
+
+bool equal_uuid(std::string_view a, std::string_view b) noexcept;
 
 // Device numbering of a context: an index belongs to one device permanently. NVIDIA devices come
 // first in their driver's order, then others by PCI address, then partitions; later arrivals are

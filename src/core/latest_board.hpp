@@ -3,14 +3,64 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
+#include <type_traits>
 
-#include "core/latest.hpp"
 #include "core/snapshot.hpp"
 #include "model/tables.hpp"
 
 namespace hmn {
+
+// Value stored by one thread and loaded by any number of others, without a lock. The writer fills
+// the hidden one of two copies, so that a reader never waits and retries only after two stores
+// during its load.
+template <class T>
+class latest {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  void store(const T& value) noexcept {
+    words staged{};
+    std::memcpy(staged.data(), &value, sizeof value);
+    std::uint32_t next = shown_.load(std::memory_order_relaxed) + 1;
+    if (next == 0) next = 2;
+    // Release: a reader that sees a word of this copy also sees that the previous one was
+    // published.
+    for (std::size_t i = 0; i < count; ++i) {
+      copies_[next & 1U][i].store(staged[i], std::memory_order_release);
+    }
+    shown_.store(next, std::memory_order_release);
+  }
+
+  // Returns false before the first store.
+  bool load(T& out) const noexcept {
+    words read;
+    std::uint32_t shown = shown_.load(std::memory_order_acquire);
+    for (;;) {
+      if (shown == 0) return false;
+      for (std::size_t i = 0; i < count; ++i) {
+        read[i] = copies_[shown & 1U][i].load(std::memory_order_acquire);
+      }
+      const std::uint32_t now = shown_.load(std::memory_order_acquire);
+      if (now == shown) break;
+      shown = now;
+    }
+    std::memcpy(static_cast<void*>(&out), read.data(), sizeof out);
+    return true;
+  }
+
+ private:
+  // Words of a size that is lock-free on every processor.
+  static constexpr std::size_t count =
+      (sizeof(T) + sizeof(std::uintptr_t) - 1) / sizeof(std::uintptr_t);
+  using words = std::array<std::uintptr_t, count>;
+
+  std::array<std::array<std::atomic<std::uintptr_t>, count>, 2> copies_{};
+  std::atomic<std::uint32_t> shown_{0};
+};
 
 // Values of the latest snapshot, by device, as the caller gets them: they are read far more often
 // than published. One thread publishes, any number of others read, lock-free and without waiting.

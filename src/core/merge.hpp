@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/answer.hpp"
-#include "core/freshness.hpp"
 #include "core/limits.hpp"
 
 namespace hmn {

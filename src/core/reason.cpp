@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/freshness.hpp"
+#include "core/answer.hpp"
 #include "core/usable.hpp"
 
 namespace hmn {

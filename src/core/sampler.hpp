@@ -1,15 +1,124 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "core/context.hpp"
 #include "core/latest_board.hpp"
-#include "core/peaks.hpp"
+#include "core/snapshot.hpp"
 
 namespace hmn {
+
+// Schedule of a periodic task: slot n is due n intervals after the start, regardless of how long
+// earlier slots took.
+class schedule {
+ public:
+  schedule(std::uint64_t start_ns, std::uint64_t interval_ns) noexcept
+      : start_ns_(start_ns), interval_ns_(interval_ns) {}
+
+  [[nodiscard]] std::uint64_t slot() const noexcept { return slot_; }
+  [[nodiscard]] std::uint64_t due_ns() const noexcept { return start_ns_ + slot_ * interval_ns_; }
+
+  // Advances to the newest slot that is due, or to the next one. Returns the number of skipped
+  // slots.
+  std::uint64_t advance(std::uint64_t now_ns) noexcept {
+    const std::uint64_t reached = now_ns > start_ns_ ? (now_ns - start_ns_) / interval_ns_ : 0;
+    const std::uint64_t next = std::max(slot_ + 1, reached);
+    const std::uint64_t left_out = next - slot_ - 1;
+    slot_ = next;
+    return left_out;
+  }
+
+ private:
+  std::uint64_t start_ns_;
+  std::uint64_t interval_ns_;
+  std::uint64_t slot_ = 0;
+};
+
+// Divides a schedule: selects the first slot reached of every n.
+class every_nth {
+ public:
+  explicit every_nth(std::uint64_t n) noexcept : n_(n) {}
+
+  [[nodiscard]] bool takes(std::uint64_t reached) noexcept {
+    if (reached < next_) return false;
+    next_ = (reached / n_ + 1) * n_;
+    return true;
+  }
+
+ private:
+  std::uint64_t n_;
+  std::uint64_t next_ = 0;
+};
+
+// Queue of unread snapshots, the oldest first, with a capacity fixed at construction.
+class snapshot_ring {
+ public:
+  explicit snapshot_ring(std::size_t capacity) : entries_(capacity) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+  // Returns the oldest snapshot if it was dropped to free a slot.
+  std::unique_ptr<snapshot> push(std::unique_ptr<snapshot> fresh) noexcept {
+    std::unique_ptr<snapshot> dropped;
+    if (size_ == entries_.size()) dropped = pop();
+    entries_[(first_ + size_) % entries_.size()] = std::move(fresh);
+    ++size_;
+    return dropped;
+  }
+
+  // Returns nullptr when empty.
+  std::unique_ptr<snapshot> pop() noexcept {
+    if (size_ == 0) return nullptr;
+    std::unique_ptr<snapshot> oldest = std::move(entries_[first_]);
+    first_ = (first_ + 1) % entries_.size();
+    --size_;
+    return oldest;
+  }
+
+ private:
+  std::vector<std::unique_ptr<snapshot>> entries_;
+  std::size_t first_ = 0;
+  std::size_t size_ = 0;
+};
+
+// Peak values of a device, or of one process on it, each independent of the others.
+struct peak {
+  std::uint32_t device_index = 0;
+  std::uint32_t pid = 0;  // 0: the device
+  source from = source::none;
+  std::uint32_t notes = 0;
+  hmn::accounting accounting = hmn::accounting::none;
+  std::optional<std::uint64_t> start_unix_ns;
+  std::optional<std::uint64_t> used;
+  std::optional<std::uint64_t> host_pool;
+  std::optional<std::uint64_t> host_resident;
+  std::uint64_t used_monotonic_ns = 0;
+  std::uint64_t seen_monotonic_ns = 0;
+};
+
+class peaks {
+ public:
+  // Limit above which peaks of ended processes are dropped.
+  static constexpr std::size_t most = 65536;
+
+  void observe(const snapshot& from);
+  // Returns the device's peak for pid 0; nullptr if it was never seen.
+  [[nodiscard]] const peak* find(std::uint32_t device_index, std::uint32_t pid) const noexcept;
+
+ private:
+  [[nodiscard]] peak& entry_of(std::uint32_t device_index, std::uint32_t pid);
+  void observe_pool(const pool& p, std::uint64_t now);
+  void observe_usage(const usage& row, std::uint64_t now);
+
+  std::vector<peak> entries_;  // by device, then pid
+};
 
 struct sampling {
   std::uint64_t interval_ns = 0;

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/shared_value.hpp"
 #include "model/device.hpp"
 #include "model/diagnostic.hpp"
 #include "model/group_memory.hpp"
@@ -20,6 +20,22 @@
 #include "model/usage.hpp"
 
 namespace hmn {
+
+// Value that its first owner writes, and that is only read once copies share it.
+template <class T>
+class shared_value {
+ public:
+  shared_value() : kept_(std::make_shared<T>()) {}
+  explicit shared_value(const T& value) : kept_(std::make_shared<T>(value)) {}
+
+  const T& operator*() const noexcept { return *kept_; }
+  const T* operator->() const noexcept { return kept_.get(); }
+  // Not once it is shared.
+  T& edit() noexcept { return *kept_; }
+
+ private:
+  std::shared_ptr<T> kept_;
+};
 
 // Part that is about one device, of a list by device index.
 template <class T>

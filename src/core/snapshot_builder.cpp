@@ -1,17 +1,72 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "core/snapshot_builder.hpp"
-
 #include <algorithm>
+#include <span>
 #include <utility>
+#include <vector>
 
-#include "core/attribution.hpp"
+#include "core/context.hpp"
 #include "core/reason.hpp"
 #include "core/usable.hpp"
+#include "model/compose.hpp"
 #include "model/record.hpp"
 #include "model/sort.hpp"
+#include "model/usage_sum.hpp"
 
 namespace hmn {
 namespace {
+
+failure unknown(const pool& p, const char* why) {
+  return {status::unsupported, p.from, {}, why, reason::ambiguous};
+}
+
+failure shared_by_several(const pool& p, const usage_sum& sum) {
+  return {status::unsupported,
+          p.from,
+          {},
+          {"processes share memory: ", *p.used - std::min(*p.used, sum.at_most()), " to ",
+           *p.used - sum.at_least(), " bytes are used by none that can be seen"},
+          reason::ambiguous};
+}
+
+std::optional<failure> attribute(std::span<const usage> rows, pool& p) {
+  usage_sum sum;
+  bool fits = true;
+  for (const usage& row : rows) {
+    // Committed memory is not used memory.
+    fits = fits && row.accounting != accounting::committed;
+    const usage::repeats& again = row.repeated;
+    std::optional<std::uint64_t> shared = row.shared;
+    if (shared) *shared -= std::min(*shared, again.shared);
+    sum.add(*row.used - std::min(*row.used, again.used), shared,
+            row.accounting == accounting::allocated);
+  }
+  if (!fits || sum.at_least() > *p.used || (sum.is_exact() && sum.at_most() > *p.used)) {
+    return unknown(p, "the memory of processes is counted differently from that of the device");
+  }
+  if (!sum.is_exact()) return shared_by_several(p, sum);
+  p.unattributed = *p.used - sum.at_most();
+  return std::nullopt;
+}
+
+// Fills the memory of the device's main pool that is used but owned by no visible process. Returns
+// why that is unknown. Skips a partitioned GPU, whose processes are listed under its partitions,
+// and one whose list is missing, which has a reason of its own.
+std::optional<failure> attribute_pools(merged_device& d) {
+  if ((d.found & subject::processes) == 0 || is_divided(d.identity)) return std::nullopt;
+  for (pool& p : d.pools.all()) {
+    if (!p.is_main || !p.used) continue;
+    if (!d.can_be_summed) return unknown(p, "the memory of some processes is not known");
+    if ((p.notes & (note::lower_bound | note::estimated)) != 0) {
+      return unknown(p, "used memory is known only as a lower bound or an estimate");
+    }
+    // Rows of a unified device count all of its memory, not that of one pool among several.
+    if (d.identity.memory_kind == memory_kind::unified && p.kind != pool_kind::unified) {
+      return unknown(p, "the memory of processes is reported for all pools together");
+    }
+    return attribute(d.processes, p);
+  }
+  return std::nullopt;
+}
 
 constexpr std::uint32_t of_devices = subject::all & ~(subject::memory | subject::system);
 
@@ -41,6 +96,46 @@ bool was_reached(const device_cache& d, plan p, const moment& m) {
 }
 
 }  // namespace
+
+// Builder of one snapshot.
+class snapshot_builder {
+ public:
+  snapshot_builder(context& from, const snapshot_request& request);
+
+  [[nodiscard]] result<std::unique_ptr<snapshot>> build();
+
+ private:
+  [[nodiscard]] bool wants(std::uint32_t about) const noexcept {
+    return (out_->collect & about) != 0;
+  }
+  void add_host();
+  result<void> add_devices();
+  void add_source(worker& from, const source_cache& known, const moment& m);
+  void add_device(worker& from, const device_cache& d, const moment& m);
+  void consider_diagnostic(const diagnostic& given, std::optional<std::uint32_t> index);
+  [[nodiscard]] merged_device* find(std::uint32_t index) noexcept;
+  merged_device& add(const device& d);
+  void add_known_devices();
+  void add_refusals(const std::vector<context::refusal>& refused);
+  void add_missing();
+  void add_groups();
+  void explain_unusable(const merged_device& d);
+  void settle();
+  void add_diagnostic(const diagnostic& d, std::optional<std::uint32_t> index);
+  void drop_what_was_found();
+  void note_what_is_partial();
+  void describe_processes();
+  [[nodiscard]] bool recall_texts(usage& row) const;
+  void finish();
+
+  context& from_;
+  snapshot_request request_;
+  plan plan_;
+  std::unique_ptr<snapshot> out_;
+  explanations& why_;  // of out_
+  std::vector<merged_device> merged_;
+  std::vector<std::uint32_t> places_;  // [index]: of the device in merged_, from 1; 0: none
+};
 
 snapshot_builder::snapshot_builder(context& from, const snapshot_request& request)
     : from_(from),

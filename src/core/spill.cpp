@@ -1,13 +1,237 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/spill.hpp"
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
-#include "core/spill_reading.hpp"
+#include "core/reason.hpp"
+#include "model/compose.hpp"
 #include "platform/process.hpp"
 
 namespace hmn {
+namespace {
+
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) noexcept {
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+void raise_peak(std::optional<std::uint64_t>& peak, std::optional<std::uint64_t> value) noexcept {
+  if (value) peak = std::max(peak.value_or(0), *value);
+}
+
+// Tests against 85 % of the limit by default; a limit below 100 bytes disables the rule.
+bool is_full(const spill_sample& s, std::uint64_t threshold) noexcept {
+  if (threshold == 0) threshold = s.limit.value_or(0) / 100 * 85;
+  return threshold != 0 && s.dedicated >= threshold;
+}
+
+}  // namespace
+
+std::uint32_t spill_history::rules_of(const spill_sample& s) const noexcept {
+  std::uint32_t rules = 0;
+  if (is_full(s, by_.dedicated) && s.shared >= saturating_sum(all_.baseline_shared, by_.growth)) {
+    rules |= spill_rule::shared;
+  }
+  if (s.evicted && *s.evicted >= saturating_sum(*all_.baseline_evicted, by_.growth)) {
+    rules |= spill_rule::evicted;
+  }
+  return rules;
+}
+
+void spill_history::note(const spill_sample& s) {
+  if (all_.observations++ == 0) all_.baseline_shared = s.shared;
+  if (!all_.baseline_evicted && s.is_idle) all_.baseline_evicted = 0;
+  if (!all_.baseline_evicted) all_.baseline_evicted = s.evicted;
+  if (s.limit) all_.limit = s.limit;
+  all_.last = s;
+  all_.peak_dedicated = std::max(all_.peak_dedicated, s.dedicated);
+  all_.peak_shared = std::max(all_.peak_shared, s.shared);
+  raise_peak(all_.peak_evicted, s.evicted);
+}
+
+void spill_history::open(const spill_sample& s, const spill_label& label) {
+  spill_episode fresh;
+  fresh.start_ns = fresh.last_ns = s.monotonic_ns;
+  fresh.start_label = label;
+  if (kept_.size() < by_.capacity) {
+    kept_.push_back(fresh);
+  } else {
+    kept_[place_of(all_.episodes)] = fresh;
+  }
+  if (all_.episodes++ == 0) all_.first_label = label;
+}
+
+void spill_history::extend(const spill_sample& s) {
+  spill_episode& e = last();
+  const std::uint64_t now = std::max(s.monotonic_ns, e.last_ns);
+  all_.total_ns += now - e.last_ns;
+  e.last_ns = now;
+  e.rules |= all_.rules;
+  ++e.observations;
+  e.peak_shared = std::max(e.peak_shared, s.shared);
+  raise_peak(e.peak_evicted, s.evicted);
+  if (e.duration_ns() <= all_.longest_ns) return;
+  all_.longest_ns = e.duration_ns();
+  all_.longest = all_.episodes - 1;
+}
+
+void spill_history::add(const spill_sample& s, const spill_label& label) {
+  const bool was_open = all_.rules != 0;
+  // Reserve first, the only step that can fail.
+  if (kept_.size() == kept_.capacity()) kept_.reserve(std::max(std::size_t{8}, 2 * kept_.size()));
+  note(s);
+  all_.rules = rules_of(s);
+  if (all_.rules != 0) {
+    if (!was_open) open(s, label);
+    extend(s);
+  } else if (was_open) {
+    last().end_ns = std::max(s.monotonic_ns, last().last_ns);
+    last().end_label = label;
+  }
+}
+
+const spill_episode* spill_history::episode(std::uint64_t number) const noexcept {
+  if (number >= all_.episodes || number < first_kept()) return nullptr;
+  return &kept_[place_of(number)];
+}
+
+namespace {
+
+failure because(status code, source from, const char* message) {
+  return {code, from, {}, message};
+}
+
+// Totals over the processes that use a device.
+struct rows {
+  std::uint32_t count = 0;
+  bool lack_evicted = false;
+  bool lack_host = false;
+  std::optional<std::uint64_t> evicted;
+  std::optional<std::uint64_t> host;  // includes device memory outside it
+
+  static void add(std::optional<std::uint64_t>& to, bool& lacks, std::optional<std::uint64_t> part,
+                  std::uint64_t repeated) noexcept {
+    if (part) {
+      std::uint64_t sum = 0;
+      const bool fits =
+          !__builtin_add_overflow(to.value_or(0), *part - std::min(*part, repeated), &sum);
+      to = fits ? sum : UINT64_MAX;
+    }
+    lacks = lacks || !part;
+  }
+  void add(const usage& u) noexcept {
+    ++count;
+    add(evicted, lack_evicted, u.evicted, u.repeated.evicted);
+    std::uint64_t repeated = u.repeated.host_pool;
+    std::optional<std::uint64_t> away = u.host_pool;
+    // i915 counts an evicted buffer in its own region, as not resident.
+    if (away && !u.evicted && u.committed && u.resident && *u.committed > *u.resident) {
+      *away += *u.committed - *u.resident;
+      repeated += u.repeated.not_resident;
+    }
+    add(host, lack_host, away, repeated);
+  }
+};
+
+rows rows_of(const snapshot& from, std::uint32_t index) {
+  rows all;
+  for (const usage& u : of_device(from.usages, index)) {
+    if (!is_stale(u.notes)) all.add(u);
+  }
+  return all;
+}
+
+constexpr std::uint32_t any_field = ~std::uint32_t{0};
+
+failure reason_or(const snapshot& from, const device& of, std::uint32_t about,
+                  const failure& otherwise) {
+  const std::uint32_t field = about == subject::pools ? pool_field::used : any_field;
+  const snapshot_diagnostic* const known = find_reason(from, about, of, field);
+  return known != nullptr ? known->value.why : otherwise;
+}
+
+struct subject_of_spill {
+  const snapshot& from;
+  std::uint32_t index;
+  const device& who;
+  const pool& main;
+  const pool* host;
+
+  [[nodiscard]] bool has_host() const noexcept { return host != nullptr && host->used; }
+};
+
+// Returns why spilling can never occur or be detected here; nullptr if it can.
+const char* why_never(const subject_of_spill& s) noexcept {
+  if (s.main.kind != pool_kind::vram || s.who.memory_kind == memory_kind::unified) {
+    return "the device allocates from the host's RAM: it has no memory of its own that could spill";
+  }
+  if (s.who.vendor != vendor::nvidia || s.host != nullptr) return nullptr;
+  return "NVIDIA's driver does not move device memory to the host here, an allocation fails "
+         "instead; managed-memory migration is not reported";
+}
+
+result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
+  const auto reason = [&](const char* otherwise) {
+    return reason_or(s.from, s.who, subject::pools,
+                     because(status::unsupported, s.main.from, otherwise));
+  };
+  if (is_stale(s.main.notes)) return reason("the device's values are old");
+  if (!s.main.used) return reason("used memory is not reported by the driver");
+  spill_sample out;
+  out.monotonic_ns = s.from.monotonic_ns;
+  out.from = s.main.from;
+  out.notes = s.main.notes;
+  out.dedicated = *s.main.used;
+  out.limit = s.main.total;
+  // Committed memory of Windows processes does not show its location.
+  const bool rows_count = s.host == nullptr || s.host->from != source::dxgi;
+  if (s.has_host()) {
+    out.shared = *s.host->used;
+    out.notes |= s.host->notes;
+  } else if (all.host && rows_count) {
+    out.shared = *all.host;
+    if (all.lack_host) out.notes |= note::lower_bound;
+  } else if (rows_count && (s.from.collect & subject::processes) != 0 && all.count == 0) {
+    return reason_or(s.from, s.who, subject::processes,
+                     because(status::empty, s.main.from,
+                             "the driver reports the host memory of processes only, and none uses "
+                             "the device"));
+  } else {
+    return reason("host memory of the device is not reported by the driver");
+  }
+  out.evicted = all.evicted;
+  if (all.evicted && (all.lack_evicted || s.from.unreadable_processes > 0)) {
+    out.notes |= note::lower_bound;
+  }
+  out.is_idle = all.count == 0 && (s.from.collect & subject::processes) != 0 &&
+                find_reason(s.from, subject::processes, s.who, any_field) == nullptr;
+  return out;
+}
+
+}  // namespace
+
+spill_reading spill_reading_of(const snapshot& from, std::uint32_t index) {
+  const snapshot_device* const found = from.device_by_index(index);
+  if (found == nullptr) return {snapshot::no_device(index)};
+  const device& who = *found->identity;
+  const pool* const main = from.main_pool(index);
+  if (main == nullptr) {
+    return {reason_or(from, who, subject::pools,
+                      because(who.state == state::asleep ? status::asleep : status::empty, who.from,
+                              "the device's memory was not read"))};
+  }
+  const subject_of_spill s{from, index, who, *main, from.find_pool(index, pool_kind::host)};
+  if (const char* const never = why_never(s)) {
+    return {because(status::unsupported, main->from, never), true, false};
+  }
+  const rows all = rows_of(from, index);
+  spill_reading out{sample_of(s, all)};
+  out.needs_processes =
+      !s.has_host() || all.count == 0 || all.evicted || from.unreadable_processes > 0;
+  return out;
+}
 
 // Lock whose owner a child of fork() can recognize as gone.
 class spill::hold {
@@ -47,7 +271,7 @@ result<void> spill::observe(std::string_view label) {
   what.without_hosts_part = true;
   {
     const hold lock(*this);
-    if (is_for_ever_ || !from_) {
+    if (is_permanent_ || !from_) {
       ++skipped_;
       if (!from_)
         why_ = {status::no_source, source::none, {}, "the detector has no context: feed it"};
@@ -67,7 +291,7 @@ result<void> spill::observe(const snapshot& taken, std::string_view label) {
   spill_reading seen = spill_reading_of(taken, index_);
   const spill_label name(label);
   const hold lock(*this);
-  is_for_ever_ = is_for_ever_ || (from_ && seen.is_for_ever);
+  is_permanent_ = is_permanent_ || (from_ && seen.is_permanent);
   if (!seen.sample) {
     ++skipped_;
     why_ = seen.sample.why();

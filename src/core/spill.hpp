@@ -6,11 +6,104 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "core/context.hpp"
-#include "core/spill_history.hpp"
+#include "core/snapshot.hpp"
+#include "model/failure.hpp"
+#include "model/text.hpp"
 
 namespace hmn {
+
+// HMN_SPILL_BY_* of the C interface; src/api asserts it.
+namespace spill_rule {
+inline constexpr std::uint32_t shared = HMN_SPILL_BY_SHARED;
+inline constexpr std::uint32_t evicted = HMN_SPILL_BY_EVICTED;
+}  // namespace spill_rule
+
+struct spill_thresholds {
+  std::uint32_t capacity = 1024;                     // episodes kept
+  std::uint64_t dedicated = 0;                       // 0: 85 % of the limit
+  std::uint64_t growth = std::uint64_t{256} << 20U;  // over the baseline
+};
+
+struct spill_sample {
+  std::uint64_t monotonic_ns = 0;
+  std::uint64_t dedicated = 0;
+  std::uint64_t shared = 0;
+  std::optional<std::uint64_t> limit;
+  std::optional<std::uint64_t> evicted;
+  bool is_idle = false;  // no process has memory that could be evicted
+  std::uint32_t notes = 0;
+  source from = source::none;
+};
+
+using spill_label = text<64>;
+
+struct spill_episode {
+  std::uint32_t rules = 0;  // spill_rule bits that held in it
+  std::uint64_t observations = 0;
+  std::uint64_t peak_shared = 0;
+  std::optional<std::uint64_t> peak_evicted;
+  std::uint64_t start_ns = 0;
+  std::uint64_t last_ns = 0;  // of its last observation
+  std::optional<std::uint64_t> end_ns;
+  spill_label start_label;
+  spill_label end_label;
+
+  [[nodiscard]] std::uint64_t duration_ns() const noexcept { return last_ns - start_ns; }
+};
+
+struct spill_totals {
+  std::uint32_t rules = 0;  // of the last observation; 0: no spill
+  std::uint64_t observations = 0;
+  std::uint64_t episodes = 0;
+  spill_sample last;
+  std::optional<std::uint64_t> limit;
+  std::uint64_t baseline_shared = 0;
+  std::optional<std::uint64_t> baseline_evicted;
+  std::uint64_t peak_dedicated = 0;
+  std::uint64_t peak_shared = 0;
+  std::optional<std::uint64_t> peak_evicted;
+  std::uint64_t total_ns = 0;
+  std::uint64_t longest_ns = 0;
+  std::uint64_t longest = 0;  // its number
+  spill_label first_label;
+};
+
+class spill_history {
+ public:
+  explicit spill_history(const spill_thresholds& by) : by_(by) {}
+
+  void add(const spill_sample& sample, const spill_label& label);
+
+  [[nodiscard]] const spill_totals& totals() const noexcept { return all_; }
+  // Returns nullptr for a number that is dropped or not reached yet.
+  [[nodiscard]] const spill_episode* episode(std::uint64_t number) const noexcept;
+  [[nodiscard]] std::uint64_t first_kept() const noexcept { return all_.episodes - kept_.size(); }
+
+ private:
+  [[nodiscard]] std::uint32_t rules_of(const spill_sample& s) const noexcept;
+  void note(const spill_sample& s);
+  void open(const spill_sample& s, const spill_label& label);
+  void extend(const spill_sample& s);
+  [[nodiscard]] std::size_t place_of(std::uint64_t number) const noexcept {
+    return static_cast<std::size_t>(number % by_.capacity);
+  }
+  spill_episode& last() noexcept { return kept_[place_of(all_.episodes - 1)]; }
+
+  spill_thresholds by_;
+  spill_totals all_;
+  std::vector<spill_episode> kept_;  // number n is at n % capacity
+};
+
+struct spill_reading {
+  result<spill_sample> sample;
+  bool is_permanent = false;    // the device will never report it
+  bool needs_processes = true;  // else nothing more comes of them
+};
+
+spill_reading spill_reading_of(const snapshot& taken, std::uint32_t device_index);
 
 struct spill_report {
   spill_totals totals;
@@ -48,7 +141,7 @@ class spill {
   spill_history history_;
   std::uint64_t skipped_ = 0;
   failure why_;
-  bool is_for_ever_ = false;
+  bool is_permanent_ = false;
   bool asks_processes_ = true;
 };
 

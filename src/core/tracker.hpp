@@ -7,8 +7,8 @@
 #include <memory>
 #include <string_view>
 
+#include "core/account.hpp"
 #include "core/context.hpp"
-#include "core/limited_account.hpp"
 
 namespace hmn {
 

@@ -307,8 +307,7 @@ failure worker::why_late() const {
   return late;
 }
 
-// Carries out the plan: again without a device whose call hangs, and again with one that answered
-// after all.
+// Asks again without a device whose call hangs, and again with one that answered after all.
 worker::outcome worker::carry_out(const plan& p, deadline& d, std::uint64_t now, lock& held) {
   const std::uint64_t patience = d.patience(now);
   if (current_->is_busy && !set_aside(now, patience)) return outcome::late;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/answer.hpp"
-#include "core/freshness.hpp"
 #include "core/limits.hpp"
 #include "model/function_ref.hpp"
 #include "platform/mutex.hpp"

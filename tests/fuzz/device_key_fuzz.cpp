@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "core/device_key.hpp"
+#include "core/device_table.hpp"
 
 #include "fuzz.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "core/double_word.hpp"
+#include "core/account.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "core/latest.hpp"
+#include "core/latest_board.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,6 @@
 #include <thread>
 #include <vector>
 
-#include "core/latest_board.hpp"
 #include "platform/clock.hpp"
 
 using namespace hmn;

@@ -3,7 +3,7 @@
 // Every order in which two threads can reach the words of one account. A thread is identified by
 // what its accesses gave so far: to make one step more, its operations run again with these, and
 // stop before the access after the next.
-#include "core/limited_account.hpp"
+#include "core/account.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "core/snapshot_ring.hpp"
+#include "core/sampler.hpp"
 
 #include <doctest/doctest.h>
 

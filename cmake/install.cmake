@@ -74,7 +74,7 @@ if(TARGET hmn)
   endif()
 
   install(DIRECTORY contrib/ DESTINATION ${CMAKE_INSTALL_DATADIR}/hypomnesis COMPONENT Exporter
-    PATTERN container EXCLUDE)
+    PATTERN container EXCLUDE PATTERN rpm EXCLUDE)
   if(HMN_EXPORTER)
     install(TARGETS hmn_exporter
       RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hypomnesis COMPONENT Exporter)

@@ -22,7 +22,7 @@ build_type=$(sed -n 's/^CMAKE_BUILD_TYPE:[A-Z]*=//p' "$BUILD/CMakeCache.txt" | t
     echo "$LIBDIR/$file"
   done
   for file in "$SOURCE"/examples/machines/*.json; do echo "share/hypomnesis/machines/$(basename "$file")"; done
-  (cd "$SOURCE/contrib" && find . -type f ! -path './container/*') | sed 's|^\.|share/hypomnesis|'
+  (cd "$SOURCE/contrib" && find . -type f ! -path './container/*' ! -path './rpm/*') | sed 's|^\.|share/hypomnesis|'
   for file in "$SOURCE"/docs/schema/*.json; do echo "share/hypomnesis/schema/$(basename "$file")"; done
   echo share/bash-completion/completions/hmn
   echo share/fish/vendor_completions.d/hmn.fish

@@ -9,6 +9,10 @@ def found_versions(root):
     """Yields (place, version that it names)."""
     heading = re.search(r"^## \[(\d+\.\d+\.\d+)\]", tree.text(root, "CHANGELOG.md"), re.M)
     yield "CHANGELOG.md's newest heading", heading and heading.group(1)
+    for place, pattern in (("debian/changelog", r"^hypomnesis \((\S+)-\S+\)"),
+                           ("contrib/rpm/hypomnesis.spec", r"^Version: +(\S+)$")):
+        first = re.search(pattern, tree.text(root, place), re.M)
+        yield place, first and first.group(1)
     for path in tree.files(root, ".1", ".3", under="docs/man"):
         footer = re.search(r"^\.Os hypomnesis (\S+)$", tree.text(root, path), re.M)
         yield f"{path}'s .Os line", footer and footer.group(1)
@@ -38,11 +42,15 @@ CLEAN = {
     "CHANGELOG.md": "# Changelog\n\n## [Unreleased]\n\n## [0.1.2] - 2030-01-01\n\n## [0.1.1]\n",
     "README.md": "find_package(hypomnesis 0.1 CONFIG REQUIRED)\n",
     "abi/hypomnesis.map": "HMN_0 {\n};\n",
+    "contrib/rpm/hypomnesis.spec": "Version:        0.1.2\n",
+    "debian/changelog": "hypomnesis (0.1.2-1) unstable; urgency=medium\n",
     "docs/man/hmn.1": ".Dd May 1, 2030\n.Dt HMN 1\n.Os hypomnesis 0.1.2\n",
 }
 PLANTED = [
     ({"CHANGELOG.md": "## [0.2.0]\n"}, "CHANGELOG.md's newest heading says 0.2.0"),
     ({"CHANGELOG.md": "## [Unreleased]\n"}, "CHANGELOG.md's newest heading says None"),
+    ({"contrib/rpm/hypomnesis.spec": "Version: 0.1.1\n"}, "contrib/rpm/hypomnesis.spec says 0.1.1"),
+    ({"debian/changelog": "hypomnesis (0.1.1-1) unstable\n"}, "debian/changelog says 0.1.1"),
     ({"docs/man/hmn.1": ".Os hypomnesis 0.1.1\n"}, "hmn.1's .Os line says 0.1.1"),
     ({"docs/man/new.3": ".Os\n"}, "new.3's .Os line says None"),
     ({"README.md": "find_package(hypomnesis 0.2)\n"}, "README.md's find_package says 0.2"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""debian_symbols.py ROOT --write: writes abi/debian.symbols, for debian/libhypomnesis<soname>.symbols of a package: each
-symbol with its node and the first version that has it.
+"""debian_symbols.py ROOT --write: writes debian/libhypomnesis<soname>.symbols: each symbol with its node and the first
+version that has it.
 debian_symbols.py ROOT LIBRARY: the file is that of the header and the map, and dpkg-gensymbols finds the same in the
 library."""
 import pathlib
@@ -16,10 +16,17 @@ import header as headers
 import stub
 
 
+def package_of(header):
+    return f"libhypomnesis{header.version.split('.')[0]}"
+
+
+def file_of(root):
+    return root / f"debian/{package_of(headers.parse(root / 'include/hypomnesis.h'))}.symbols"
+
+
 def symbols(root):
     header = headers.parse(root / "include/hypomnesis.h")
-    major = header.version.split(".")[0]
-    lines = [f"{stub.soname(header)} libhypomnesis{major} #MINVER#", "* Build-Depends-Package: libhypomnesis-dev"]
+    lines = [f"{stub.soname(header)} {package_of(header)} #MINVER#", "* Build-Depends-Package: libhypomnesis-dev"]
     for node, names in consistency.read_map(root / "abi/hypomnesis.map").items():
         # A node is named for the version that began it; of HMN_0 each function has its own.
         since = {name: re.search(r"@since (\d+\.\d+)$", header.functions[name].comment)[1] if node == "HMN_0"
@@ -31,14 +38,14 @@ def symbols(root):
 
 
 def compare(root, library):
-    file = root / "abi/debian.symbols"
-    if file.read_text() != symbols(root):
-        yield "abi/debian.symbols is not that of the header and the map: run scripts/abi-baseline"
+    file = file_of(root)
+    if not file.exists() or file.read_text() != symbols(root):
+        yield f"debian/{file.name} is not that of the header and the map: run scripts/abi-baseline"
+        return
     if not shutil.which("dpkg-gensymbols"):
         print("dpkg-gensymbols is not here: the library is not compared")
         return
-    version = headers.parse(root / "include/hypomnesis.h").version
-    package = re.search(r"libhypomnesis\d+ ", file.read_text())[0].strip()
+    version, package = headers.parse(root / "include/hypomnesis.h").version, file.stem
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch) / "debian"
         folder.mkdir()
@@ -53,7 +60,7 @@ def compare(root, library):
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     if sys.argv[2] == "--write":
-        (root / "abi/debian.symbols").write_text(symbols(root))
+        file_of(root).write_text(symbols(root))
         return 0
     problems = list(compare(root, pathlib.Path(sys.argv[2]).resolve()))
     for problem in problems:

@@ -20,7 +20,7 @@ import history
 from scratch import Failed, build, edit, output, run
 
 ROOT, CC, CXX, CLANG = (pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:5])
-FOLDERS = ("include", "abi", "bindings", "docs", "scripts", "src/api", "src/model", "tests/abi", "tests/bindings")
+FOLDERS = ("include", "abi", "bindings", "debian", "docs", "scripts", "src/api", "src/model", "tests/abi", "tests/bindings")
 HEADER, MAP = "include/hypomnesis.h", "abi/hypomnesis.map"
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
 

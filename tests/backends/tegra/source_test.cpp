@@ -31,7 +31,7 @@ class plain_reading final : public reading {
   std::vector<diagnostic> diagnostics;
 };
 
-const std::string gpu = "sys/devices/platform/17000000.gpu/";
+const std::string gpu_folder = "sys/devices/platform/17000000.gpu/";
 const std::string clock_folder = "sys/class/devfreq/17000000.gpu/";
 
 // AGX Orin with L4T 35.
@@ -40,13 +40,13 @@ class orin {
   orin() {
     tree.write("sys/firmware/devicetree/base/model",
                std::string("NVIDIA Jetson AGX Orin Developer Kit\0", 37));
-    tree.write(gpu + "of_node/name", std::string("ga10b\0", 6));
-    tree.write(gpu + "of_node/compatible", std::string("nvidia,ga10b\0", 13));
-    tree.write(gpu + "load", "423\n");
-    tree.write(gpu + "power/runtime_status", "active\n");
+    tree.write(gpu_folder + "of_node/name", std::string("ga10b\0", 6));
+    tree.write(gpu_folder + "of_node/compatible", std::string("nvidia,ga10b\0", 13));
+    tree.write(gpu_folder + "load", "423\n");
+    tree.write(gpu_folder + "power/runtime_status", "active\n");
     tree.write(clock_folder + "cur_freq", "918000000\n");
     tree.write(clock_folder + "max_freq", "1300500000\n");
-    tree.link(clock_folder + "device", tree.path(gpu.substr(0, gpu.size() - 1)));
+    tree.link(clock_folder + "device", tree.path(gpu_folder.substr(0, gpu_folder.size() - 1)));
     zone(0, "CPU-therm", "51000");
     zone(1, "GPU-therm", "48750");
     rail("VDD_GPU_SOC", 5000, 1600);
@@ -122,17 +122,17 @@ TEST_CASE("the name comes from /proc where that is all there is") {
 
 TEST_CASE("other makers' GPUs with a clock of devfreq are none of it") {
   const orin board;
-  board.tree.write(gpu + "of_node/name", "gpu");
-  board.tree.write(gpu + "of_node/compatible", std::string("arm,mali-valhall\0", 17));
+  board.tree.write(gpu_folder + "of_node/name", "gpu");
+  board.tree.write(gpu_folder + "of_node/compatible", std::string("arm,mali-valhall\0", 17));
   CHECK(devices_of(*board.source()).empty());
-  board.tree.write(gpu + "of_node/compatible",
+  board.tree.write(gpu_folder + "of_node/compatible",
                    std::string("nvidia,tegra234-gpu\0nvidia,gpu\0", 31));
   CHECK(devices_of(*board.source()).size() == 1);
 }
 
 TEST_CASE("what nouveau drives is a DRM card") {
   const orin board;
-  board.tree.link(gpu + "driver", "../../../bus/platform/drivers/nouveau");
+  board.tree.link(gpu_folder + "driver", "../../../bus/platform/drivers/nouveau");
   CHECK(devices_of(*board.source()).empty());
 }
 
@@ -200,7 +200,7 @@ TEST_CASE("load, clock and temperature are metrics; one that is odd voids no oth
   CHECK(all[4].id == metric_id::power_watts);
   CHECK(all[4].instance == 0);
   CHECK(all[4].value == doctest::Approx(20.0 * 0.25));
-  board.tree.write(gpu + "load", "1001\n");
+  board.tree.write(gpu_folder + "load", "1001\n");
   board.zone(1, "GPU-therm", "-256000");
   all.clear();
   REQUIRE(s->metrics(0, false, all, r));
@@ -239,7 +239,7 @@ TEST_CASE("a load that is none is no load") {
   for (const char* const odd : {"1001", "-1", "busy", ""}) {
     CAPTURE(odd);
     const orin board;
-    board.tree.write(gpu + "load", odd);
+    board.tree.write(gpu_folder + "load", odd);
     plain_reading r;
     CHECK_FALSE(
         reported(board, field::gpu_busy_percent | field::core_clock_mhz, r).gpu_busy_percent);
@@ -249,7 +249,7 @@ TEST_CASE("a load that is none is no load") {
 
 TEST_CASE("asleep: identity alone, unless it may be woken") {
   const orin board;
-  board.tree.write(gpu + "power/runtime_status", "suspended\n");
+  board.tree.write(gpu_folder + "power/runtime_status", "suspended\n");
   const auto s = board.source();
   const auto found = devices_of(*s);
   REQUIRE(found.size() == 1);

@@ -15,7 +15,7 @@
 namespace hmn {
 
 // Queries one source, in a separate thread when the source can block, and keeps its answers. One
-// caller at a time asks the source; the others wait in a queue, and take his answer if it serves
+// caller at a time asks the source; the others wait in a queue, and take that answer if it serves
 // them. A thread owns everything it uses, so that it can be abandoned in a call that never returns.
 // One that hangs in a call for one of several devices is set aside, and another serves the others
 // until it returns. Safe for concurrent use by any number of threads.

@@ -29,7 +29,8 @@ inline constexpr std::array outcome_words = {
     entry("output_too_long", outcome_kind::output_too_long),
 };
 
-inline constexpr std::array language_words = {entry("i915", platform::query_language::i915),
-                                              entry("xe", platform::query_language::xe)};
+// Not inline: mingw-w64 puts it into sections of two kinds, which do not link.
+constexpr std::array language_words = {entry("i915", platform::query_language::i915),
+                                       entry("xe", platform::query_language::xe)};
 
 }  // namespace hmn::simulated

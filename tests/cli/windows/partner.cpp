@@ -35,7 +35,7 @@ int print_variable(const words& all) {
 int hold(const words& all) {
   std::vector<char> held(std::wcstoul(all.at(1).c_str(), nullptr, 0) << 20);
   for (std::size_t i = 0; i < held.size(); i += 4096) held[i] = 1;
-  Sleep(2000);  // where a reading is slow, hmn takes the next one after a second
+  Sleep(1000);
   return 0;
 }
 

@@ -290,34 +290,20 @@ def own_pid(agent, name_of):
     return int(agent.ask(["own_memory", "0"])["pid"])
 
 
-# .NET's own finalizers crash under Wine on some machines ("Internal CLR error"), whatever the library does.
-MOST_RESTARTS = 5
-
-
 def run(arguments, abi, cases):
     name_of = path_of_windows if arguments.wine else str
-
-    def start():
-        agent = Agent(arguments.agent)
-        return agent, Judge(abi, own_pid(agent, name_of), arguments.exact_to)
-
-    agent, judge = start()
-    restarts = MOST_RESTARTS if arguments.wine else 0
+    agent = Agent(arguments.agent)
+    judge = Judge(abi, own_pid(agent, name_of), arguments.exact_to)
     problems = []
-    left = [case for case in cases if not (arguments.wine and case.get("linux"))]
-    while left:
+    for case in cases:
+        if arguments.wine and case.get("linux"):
+            continue
         try:
-            problems += run_case(agent, judge, left[0], name_of)
+            problems += run_case(agent, judge, case, name_of)
         except (EOFError, ValueError, KeyError) as failure:
-            if isinstance(failure, EOFError) and restarts > 0:
-                restarts -= 1
-                print(f"the agent ended in \"{left[0]['name']}\": started again")
-                agent, judge = start()
-                continue
-            problems.append(f"{left[0]['name']}: {type(failure).__name__}: {failure}")
+            problems.append(f"{case['name']}: {type(failure).__name__}: {failure}")
             if isinstance(failure, EOFError):
                 return problems
-        left = left[1:]
     status = agent.end()
     if status != 0:
         problems.append(f"the agent ended with {status}")

@@ -50,8 +50,10 @@ class Program:
 def output_of(*command):
     # The loader of Wine asks for mscoree.dll where an assembly is one of .NET.
     overrides = os.environ["WINEDLLOVERRIDES"].replace("mscoree,", "")
-    done = subprocess.run(list(map(str, command)), env=os.environ | {"WINEDLLOVERRIDES": overrides},
-                          capture_output=True, encoding="utf-8", timeout=240)
+    # Memory that is mapped twice, once to write and once to execute, makes .NET crash under Wine on some machines.
+    changed = {"WINEDLLOVERRIDES": overrides, "DOTNET_EnableWriteXorExecute": "0"}
+    done = subprocess.run(list(map(str, command)), env=os.environ | changed, capture_output=True, encoding="utf-8",
+                          timeout=240)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -154,7 +154,7 @@ void neutral::know(std::string_view real, kind of) {
   const bool is_common = std::ranges::find(common, real) != std::end(common);
   if (real.size() < 2 || is_common) return;
   for (const name& n : names_) {
-    if (n.real == real || n.system_override == real) return;
+    if (n.real == real || n.substitute == real) return;
   }
   name fresh{std::string(real),
              of == kind::user ? compose({"user", ++users_}) : compose({"host", ++hosts_})};
@@ -221,7 +221,7 @@ std::size_t neutral::take_id(std::string_view text, std::size_t at, std::string&
   const std::string_view rest = text.substr(at);
   const bool starts = at == 0 || !is_of_word(text[at - 1]);
   if (const name* const n = starts ? name_at(text, at) : nullptr) {
-    out += n->system_override;
+    out += n->substitute;
     return n->real.size();
   }
   if (starts && rest.starts_with(pod) && is_uuid(rest.substr(pod.size()))) {
@@ -260,12 +260,12 @@ std::size_t neutral::take_secret(std::string_view text, std::size_t at, std::str
   return take_known(text.substr(at), out);
 }
 
-std::string_view neutral::stand_in_for(std::string_view word) {
+std::string_view neutral::substitute_for(std::string_view word) {
   for (const name& n : words_) {
-    if (n.real == word) return n.system_override;
+    if (n.real == word) return n.substitute;
   }
   words_.push_back({std::string(word), compose({"name", words_.size() + 1})});
-  return words_.back().system_override;
+  return words_.back().substitute;
 }
 
 // Takes one word or number.
@@ -274,7 +274,7 @@ std::size_t neutral::take_known(std::string_view rest, std::string& out) {
   if (is_kept(word)) {
     out += word;
   } else {
-    out += stand_in_for(word);
+    out += substitute_for(word);
   }
   return word.size();
 }
@@ -355,10 +355,10 @@ std::string neutral::id(std::string_view text, int base) {
   // The same number may be hexadecimal here and decimal there.
   const auto number = scan::number<std::uint64_t>(value, static_cast<unsigned>(base));
   const std::string key = number ? compose({"number ", *number}) : std::string(value);
-  const std::string system_override = digits(number_of(key), base, value.size());
+  const std::string substitute = digits(number_of(key), base, value.size());
   const std::size_t start = static_cast<std::size_t>(value.data() - text.data());
   std::string out(text.substr(0, start));
-  out += system_override;
+  out += substitute;
   out += known(text.substr(start + value.size()));
   return out;
 }

@@ -37,11 +37,11 @@ class neutral {
  private:
   struct name {
     std::string real;
-    std::string system_override;
+    std::string substitute;
   };
   [[nodiscard]] const name* name_at(std::string_view text, std::size_t at) const;
   std::size_t number_of(std::string_view id);
-  std::string_view stand_in_for(std::string_view word);
+  std::string_view substitute_for(std::string_view word);
   std::size_t take_uuid(std::string_view rest, std::string& out);
   std::size_t take_digits(std::string_view rest, std::string& out);
   std::size_t take_id(std::string_view text, std::size_t at, std::string& out);

@@ -21,8 +21,8 @@ enum class completion { nothing, words, list, file, device, pid, user, machine, 
 // given only once. An argument may be missing, unless it is required.
 enum class uses { last, once, many, required };
 
-// An option of a command, or an argument. It is written once: parsing, the help, the completions
-// of shells and the manual page follow it.
+// An option of a command, or an argument: parsing and the help follow it. The completions of shells
+// and the manual pages repeat it by hand so far.
 struct option {
   std::string_view name;   // "--interval"; of an argument "MODEL"
   char letter = 0;         // of "-i"; 0: none

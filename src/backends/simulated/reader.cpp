@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "backends/simulated/size_text.hpp"
+#include "model/likely_word.hpp"
 
 namespace hmn::simulated {
 namespace {
@@ -25,42 +26,10 @@ void append_token(std::string& pointer, std::string_view key) {
   }
 }
 
-constexpr std::size_t likely_slip = 2;    // edits
-constexpr std::size_t longest_slip = 64;  // bytes of a key that are compared
 constexpr std::size_t most_bits = 64;
 
-// Computes Levenshtein's distance.
-std::size_t edits_between(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t swap = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, swap});
-    }
-  }
-  return row[b.size()];
-}
-
-// Returns the known key that was probably meant; empty if none is similar.
-std::string_view likely_key(std::string_view key, std::span<const std::string_view> known) {
-  std::string_view best;
-  std::size_t fewest = std::min(likely_slip, key.size() / 2) + 1;
-  if (key.size() > longest_slip) return best;
-  for (const std::string_view k : known) {
-    const std::size_t edits = edits_between(key, k);
-    if (edits >= fewest) continue;
-    fewest = edits;
-    best = k;
-  }
-  return best;
-}
-
 std::string advice_on(std::string_view key, std::span<const std::string_view> known) {
-  const std::string_view likely = likely_key(key, known);
+  const std::string_view likely = likely_word(key, known);
   if (!likely.empty()) return "did you mean \"" + std::string(likely) + "\"?";
   std::string all = "known here:";
   for (const std::string_view k : known) {

@@ -290,7 +290,7 @@ class Once(Machines):
                 (("--interval", "1s"), ("--interval", "--textfile")),
                 (("--once", "--listen", ":1"), ("--listen", "--once")),
                 (("--openmetrics",), ("--openmetrics", "--once")),
-                (("--max-age", "1"), ("--max-age 1", "1s")),
+                (("--max-age", "0.1"), ('--max-age "0.1"', "of seconds")),
                 (("--textfile", ""), ("--textfile",))):
             result = run("exporter", *arguments)
             self.assertEqual(result.code, 2, arguments)

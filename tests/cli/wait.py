@@ -190,8 +190,8 @@ class Wait(Machines):
         for arguments, message in (((), "--free: expected the memory to wait for"), (("--free", "20"), "20GiB or 20MiB"),
                                    (("--free", "0GiB"), "--free"),
                                    (("--free", "1GiB", "--any", "--device", "0"), "only one of them"),
-                                   (("--free", "1GiB", "--interval", "5"), "--interval"),
-                                   (("--free", "1GiB", "--timeout", "5"), "--timeout")):
+                                   (("--free", "1GiB", "--interval", "0.5"), "--interval"),
+                                   (("--free", "1GiB", "--timeout", "0.5"), "--timeout")):
             result = run("wait", *arguments)
             self.assertEqual((result.code, result.out), (2, ""), arguments)
             self.assertIn(message, result.err)

@@ -30,6 +30,8 @@ std::optional<failure> refuse_empty(std::string_view option, const std::optional
 namespace {
 
 constexpr std::string_view unit_names = "ms, s, m or h";
+constexpr std::string_view wanted_duration =
+    "expected a whole number of seconds, or with a unit (ms, s, m or h), as in 500ms";
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
@@ -58,20 +60,15 @@ expected<std::uint64_t> parse_duration(std::string_view text) {
   const auto digit_count = std::min(body.find_first_not_of("0123456789"), body.size());
   const auto digits = body.substr(0, digit_count);
   const auto unit = body.substr(digit_count);
-  if (digits.empty())
-    return misused(
-        fmt::format("\"{}\": expected a whole number and a unit ({})", text, unit_names));
+  if (digits.empty() || unit.starts_with('.'))
+    return misused(fmt::format("\"{}\": {}", text, wanted_duration));
 
   std::uint64_t number = 0;
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (parsed.ec != std::errc{})
     return misused(fmt::format("\"{}\": {} is too large", text, digits));
-  if (unit.starts_with('.'))
-    return misused(fmt::format("\"{}\": expected a whole number and a unit ({}), as in 500ms", text,
-                               unit_names));
   if (number == 0) return misused(fmt::format("\"{}\": expected a time greater than zero", text));
-  if (unit.empty()) return misused(fmt::format("{0}: did you mean {0}s or {0}ms?", digits));
-  const auto factor = milliseconds_per(unit);
+  const auto factor = milliseconds_per(unit.empty() ? "s" : unit);
   if (factor == 0)
     return misused(
         fmt::format("\"{}\": unknown unit \"{}\" (expected {})", text, unit, unit_names));

@@ -19,7 +19,7 @@ expected<std::size_t> choose_word(std::string_view option, std::string_view text
 std::optional<failure> refuse_empty(std::string_view option, const std::optional<std::string>& text,
                                     std::string_view wanted);
 
-// Parses "500ms", "30s", "5m", "1h" to milliseconds, never 0; the unit is required.
+// Parses "500ms", "30s", "5m", "1h", and "30" as seconds, to milliseconds, never 0.
 expected<std::uint64_t> parse_duration(std::string_view text);
 
 // Parses an option's duration; failures name the option.

@@ -62,7 +62,6 @@ class Bash(Machines):
         self.assertEqual(self.complete("wait", "--free", "2"), {"20GiB"})
         self.assertIn("--version", self.complete("-"))
         self.assertEqual(self.complete("ps", "--ma"), {"--match", "--machine"})
-        self.assertNotIn("--json", self.complete("snapshot", "--"))
         self.assertNotIn("--version", self.complete("ps", "--"))
 
     def test_an_options_value_is_no_command(self):

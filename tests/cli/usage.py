@@ -8,7 +8,10 @@ from command import MACHINES, SOURCE, Machines, card, main, run
 WRONG = (
     (("--bogus",), '"--bogus": no such option'),
     (("bogus",), '"bogus": no such command; there are top, ps, snapshot, log, metrics, fit, record-machine, run, wait, '
-                 'spill, watch, exporter, doctor and help'),
+                 'spill, watch, exporter, doctor, help and version'),
+    (("pss",), '"pss": no such command; did you mean ps? (see `hmn --help`)'),
+    (("Top",), 'did you mean top?'),
+    (("top", "--interva", "1s"), '"--interva": no such option; did you mean --interval? (see `hmn top --help`)'),
     (("help", "bogus"), '"bogus": no such command; there are top, ps,'),
     (("--bogus", "ps"), '"--bogus": no such option (see `hmn --help`)'),
     (("--columns", "pid", "log"), '"--columns": no such option (see `hmn log --help`)'),
@@ -32,14 +35,13 @@ WRONG = (
     (("ps", "extra"), '"extra": unexpected argument'),
     (("ps", "--bogus"), '"--bogus": no such option'),
     (("--pid", "1"), '"--pid": no such option'),
-    (("snapshot", "--json"), '"--json": no such option'),
     (("record-machine", "--json", "x"), '"--json": no such option'),
     (("--timeout",), "--timeout: expected a value (see `hmn --help`)"),
     (("wait", "--free"), "--free: expected a value (see `hmn wait --help`)"),
     (("spill", "--output", "--", "true"), "--output: expected a value (see `hmn spill --help`)"),
     (("--timeout", "0s"), "greater than zero"),
-    (("--timeout", "1.5h"), '"1.5h": expected a whole number and a unit (ms, s, m or h)'),
-    (("log", "--interval", "0.05"), '--interval "0.05": expected a whole number and a unit'),
+    (("--timeout", "1.5h"), '"1.5h": expected a whole number of seconds, or with a unit (ms, s, m or h)'),
+    (("log", "--interval", "0.05"), '--interval "0.05": expected a whole number of seconds, or with a unit'),
     (("--timeout", "1d"), "ms, s, m or h"),
     (("--color", "blue"), '--color "blue": expected auto, always or never'),
     (("--machine", ""), '--machine ""'),
@@ -86,7 +88,7 @@ class Usage(Machines):
             self.assertIn("Usage: hmn", result.out)
         version = re.search(r'HMN_VERSION_MAJOR (\d+)\n.*MINOR (\d+)\n.*PATCH (\d+)',
                             (SOURCE / "include" / "hypomnesis.h").read_text())
-        for option in ("-V", "--version"):
+        for option in ("-V", "--version", "version"):
             self.assertEqual(run(option), (0, f"hmn {'.'.join(version.groups())}\n", ""))
 
     def test_help_is_a_command_too(self):

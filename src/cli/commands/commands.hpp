@@ -31,23 +31,24 @@ struct option {
   completion completes = completion::nothing;
   std::string_view words = {};  // to complete, between blanks; of a file, the ends of names
   uses times = uses::last;
+  std::string_view alias = {};  // an earlier name, accepted and not listed
 
   constexpr bool is_argument() const { return !name.starts_with("--"); }
 };
 
 // Options of several commands. A letter means the same in each.
 constexpr option interval_option(std::string_view help, std::string_view words) {
-  return {"--interval", 0, "DURATION", help, completion::words, words};
+  return {"--interval", 'i', "DURATION", help, completion::words, words};
 }
 constexpr option duration_option = {
     "--duration", 0, "DURATION", "Exit after this time", completion::words, "10s 1m 1h"};
 constexpr option device_option(
     std::string_view help = "Only this device: index, UUID or PCI address", uses times = uses::once,
     std::string_view more = "") {
-  return {"--device", 0, "DEVICE", help, completion::device, more, times};
+  return {"--device", 'd', "DEVICE", help, completion::device, more, times};
 }
 constexpr option json_option(std::string_view help) {
-  return {"--json", 0, "", help};
+  return {"--json", 'j', "", help};
 }
 constexpr option match_option(std::string_view help) {
   return {"--match", 0, "GLOB", help, completion::nothing, "", uses::once};
@@ -56,7 +57,7 @@ constexpr option sort_option(std::string_view help) {
   return {"--sort", 0, "KEY", help, completion::words, "vram shared total ram pid name"};
 }
 constexpr option output_option = {
-    "--output", 0, "FILE", "Write the report to FILE as JSON (.json)", completion::file, "json"};
+    "--output", 'o', "FILE", "Write the report to FILE as JSON (.json)", completion::file, "json"};
 constexpr option force_option(std::string_view help) {
   return {"--force", 0, "", help};
 }
@@ -110,6 +111,7 @@ extern const command_entry watch_command;
 extern const command_entry exporter_command;
 extern const command_entry doctor_command;
 extern const command_entry help_command;
+extern const command_entry version_command;
 
 // Returns the commands in the order of the help, without the summary.
 std::span<const command_entry* const> all_commands();
@@ -122,5 +124,6 @@ failure no_such_command(std::string_view name);
 std::vector<option> options_of(const command_entry& of);
 
 std::string help_text(const command_entry& of);
+std::string version_text();
 
 }  // namespace hmn::cli

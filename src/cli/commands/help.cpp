@@ -34,7 +34,11 @@ std::string argument_in_usage(const option& of) {
 }
 
 std::string usage_of(const command_entry& of) {
-  auto text = fmt::format("Usage: hmn{}{} [OPTIONS]", of.name.empty() ? "" : " ", of.name);
+  auto text = fmt::format("Usage: hmn{}{}", of.name.empty() ? "" : " ", of.name);
+  for (const auto& each : of.takes)
+    if (!each.is_argument() && each.times == uses::required)
+      text += fmt::format(" {} {}", each.name, each.value);
+  text += " [OPTIONS]";
   if (of.id == command::summary && of.run != nullptr) text += " [COMMAND]";
   for (const auto& each : of.takes)
     if (each.is_argument()) text += " " + argument_in_usage(each);
@@ -74,7 +78,21 @@ constexpr std::string_view examples_of_help =
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn(1).";
 
+constexpr std::string_view examples_of_version =
+    "Examples:\n"
+    "  hmn version                          the same as hmn --version\n"
+    "\n"
+    "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn(1).";
+
+expected<information> print_version(const arguments&) {
+  return information{version_text()};
+}
+
 }  // namespace
+
+std::string version_text() {
+  return fmt::format("hmn {}\n", hypomnesis::version_string());
+}
 
 std::string help_text(const command_entry& of) {
   const auto all = options_of(of);
@@ -89,6 +107,13 @@ const command_entry help_command = {
     .takes = options_of_help,
     .examples = examples_of_help,
     .print = print_help,
+};
+
+const command_entry version_command = {
+    .name = "version",
+    .purpose = "Print the version",
+    .examples = examples_of_version,
+    .print = print_version,
 };
 
 }  // namespace hmn::cli

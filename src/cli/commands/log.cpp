@@ -364,7 +364,7 @@ expected<exit_code> run_log(const session& in, const options& asked, const style
 
 constexpr option options_of_log[] = {
     interval_option("Time between samples [1s]", "100ms 1s 10s 1m"),
-    {"--count", 0, "N", "Exit after N samples of each device"},
+    {"--count", 'n', "N", "Exit after N samples of each device"},
     duration_option,
     json_option("Print a JSON object on each line"),
     {"--csv", 0, "", "Print comma-separated values"},

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
-#include <hypomnesis.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -22,11 +21,11 @@ constexpr const command_entry* commands[] = {
     &top_command,     &ps_command,    &snapshot_command,       &log_command,
     &metrics_command, &fit_command,   &record_machine_command, &run_command,
     &wait_command,    &spill_command, &watch_command,          &exporter_command,
-    &doctor_command,  &help_command};
+    &doctor_command,  &help_command,  &version_command};
 
 constexpr option common_options[] = {
-    {"--timeout", 0, "DURATION", "Maximum wait for drivers: 500ms, 30s, 5m, 1h", completion::words,
-     "1s 10s 60s 5m"},
+    {"--timeout", 0, "DURATION", "Maximum wait for drivers: 30 (seconds), 500ms, 5m",
+     completion::words, "1s 10s 60s 5m"},
     {"--machine", 0, "FILE", "Read a simulated or recorded machine: file or name",
      completion::machine, "apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation",
      uses::once},
@@ -50,7 +49,12 @@ bool is_option(std::string_view word) {
 }
 
 failure no_such_option(const command_entry& of, const std::string& word) {
-  return usage_failure(of, fmt::format("\"{}\": no such option", word));
+  std::vector<std::string_view> names;
+  const auto all = options_of(of);
+  for (const auto& each : all)
+    if (!each.is_argument()) names.push_back(each.name);
+  return usage_failure(of, fmt::format("\"{}\": no such option{}", word,
+                                       advice_on(word.substr(0, word.find('=')), names)));
 }
 
 failure unexpected_word(const command_entry& of, const std::string& word) {
@@ -58,37 +62,40 @@ failure unexpected_word(const command_entry& of, const std::string& word) {
   return usage_failure(of, fmt::format("\"{}\": unexpected argument", word));
 }
 
-// Returns the option that a word is, with a value or without, of any command; its letters are
-// options without a value, but for the last.
-std::optional<option> option_named(std::string_view word) {
-  const auto is_named = [word](const option& each) {
-    if (each.is_argument()) return false;
-    if (!word.starts_with("--")) return each.letter != 0 && each.letter == word[1];
-    return each.name == word.substr(0, word.find('='));
-  };
+// Returns an option of any command by its letter or its name.
+std::optional<option> find_option(char letter, std::string_view name) {
   std::vector<const command_entry*> all(std::begin(commands), std::end(commands));
   all.push_back(&summary_command);
-  for (const auto* each : all) {
-    const auto takes = options_of(*each);
-    const auto found = std::find_if(takes.begin(), takes.end(), is_named);
-    if (found != takes.end()) return *found;
-  }
+  for (const auto* command : all)
+    for (const auto& each : options_of(*command))
+      if (letter != 0 ? each.letter == letter : each.name == name || each.alias == name)
+        return each;
   return std::nullopt;
 }
 
-// Returns whether the value of an option is the word that follows it.
-bool takes_next(const option& of, std::string_view word) {
-  if (of.value.empty()) return false;
-  return word.starts_with("--") ? word.find('=') == word.npos : word.size() == 2;
+// Returns how many words an option takes, with its value if that is the next one; 0: there is no
+// such option.
+std::size_t words_taken_by(std::string_view word) {
+  if (word.starts_with("--")) {
+    const auto found = find_option(0, word.substr(0, word.find('=')));
+    if (!found) return 0;
+    return found->value.empty() || word.find('=') != word.npos ? 1 : 2;
+  }
+  for (std::size_t i = 1; i < word.size(); ++i) {
+    const auto found = find_option(word[i], "");
+    if (!found) return 0;
+    if (!found->value.empty()) return i + 1 == word.size() ? 2 : 1;
+  }
+  return 1;
 }
 
 // Returns the position of the command; the end: there is none, or an unknown option before it.
 std::size_t find_command_in(const std::vector<std::string>& words) {
   std::size_t at = 0;
   while (at < words.size() && is_option(words[at])) {
-    const auto found = option_named(words[at]);
-    if (!found) return words.size();
-    at += takes_next(*found, words[at]) ? 2 : 1;
+    const auto taken = words_taken_by(words[at]);
+    if (taken == 0) return words.size();
+    at += taken;
   }
   return std::min(at, words.size());
 }
@@ -98,20 +105,22 @@ void declare(CLI::App& app, const option& of) {
     app.prefix_command();
     return;
   }
-  const auto names =
-      of.letter != 0 ? fmt::format("-{},{}", of.letter, of.name) : std::string(of.name);
+  auto names = of.letter != 0 ? fmt::format("-{},{}", of.letter, of.name) : std::string(of.name);
+  if (!of.alias.empty()) names += fmt::format(",{}", of.alias);
   if (of.name == "--help") {
     app.set_help_flag(names);
   } else if (of.name == "--version") {
-    app.set_version_flag(names,
-                         [] { return fmt::format("hmn {}\n", hypomnesis::version_string()); });
+    app.set_version_flag(names, version_text);
   } else if (!of.is_argument() && of.value.empty()) {
     app.add_flag(names)->disable_flag_override();
   } else {
     auto* const added = app.add_option(names);
     added->type_name(std::string(of.value));
-    if (of.times == uses::required) added->required();
-    if (of.times == uses::last) added->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    // That a required option is missing is said by what reads it, with an example.
+    const bool is_required = of.times == uses::required;
+    if (is_required && of.is_argument()) added->required();
+    if (of.times == uses::last || (is_required && !of.is_argument()))
+      added->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     if (of.times == uses::many)
       added->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(of.is_argument());
   }
@@ -272,10 +281,11 @@ const command_entry& entry_of(command id) {
 failure no_such_command(std::string_view name) {
   std::vector<std::string_view> names;
   for (const auto* each : commands) names.push_back(each->name);
+  auto advice = advice_on(name, names);
   const auto last = names.back();
   names.pop_back();
-  return misused(fmt::format("\"{}\": no such command; there are {} and {} (see `hmn --help`)",
-                             name, fmt::join(names, ", "), last));
+  if (advice.empty()) advice = fmt::format("; there are {} and {}", fmt::join(names, ", "), last);
+  return misused(fmt::format("\"{}\": no such command{} (see `hmn --help`)", name, advice));
 }
 
 std::vector<option> options_of(const command_entry& of) {

@@ -247,7 +247,7 @@ expected<exit_code> run_ps(const session& in, const options& asked, const style&
 }
 
 constexpr option options_of_ps[] = {
-    {"--pid", 0, "PID", "Only this process", completion::pid, "", uses::once},
+    {"--pid", 'p', "PID", "Only this process", completion::pid, "", uses::once},
     match_option("Only processes whose name matches (* ? [a-z])"),
     sort_option("Order: vram, shared, total, ram, pid, name [vram]"),
     {"--by", 0, "WHAT", "Totals by user, container or device instead", completion::words,

@@ -17,6 +17,10 @@ expected<exit_code> run_snapshot(const session& in, const options&, const style&
   return exit_code::failed;
 }
 
+constexpr option options_of_snapshot[] = {
+    json_option("Print JSON, which it always does"),
+};
+
 constexpr std::string_view examples_of_snapshot =
     "Examples:\n"
     "  hmn snapshot | jq .system.available_bytes\n"
@@ -30,6 +34,7 @@ const command_entry snapshot_command = {
     .id = command::snapshot,
     .name = "snapshot",
     .purpose = "Print everything as one JSON object",
+    .takes = options_of_snapshot,
     .examples = examples_of_snapshot,
     .run = run_snapshot,
 };

@@ -64,8 +64,8 @@ expected<exit_code> run_top(const session& in, const options& asked, const style
 constexpr option options_of_top[] = {
     interval_option("Time between readings [1s]", "100ms 500ms 1s 5s"),
     {"--once", 0, "", "Print one frame as text"},
-    {"--frames", 0, "N", "Exit after N frames"},
-    {"--user", 0, "USER", "Only processes of this user: name or number", completion::user},
+    {"--count", 'n', "N", "Exit after N frames", completion::nothing, "", uses::last, "--frames"},
+    {"--user", 'u', "USER", "Only processes of this user: name or number", completion::user},
     device_option(),
 };
 
@@ -79,9 +79,9 @@ constexpr std::string_view examples_of_top =
     "See hmn-top(1).";
 
 std::optional<failure> read_top(const arguments& from, options& to) {
-  if (auto twice = only_one_of(from, "--once", "--frames")) return twice;
+  if (auto twice = only_one_of(from, "--once", "--count")) return twice;
   if (auto wrong = read_interval(from, to.top.interval_ms)) return wrong;
-  if (auto wrong = read_count(from, "--frames", to.top.frames)) return wrong;
+  if (auto wrong = read_count(from, "--count", to.top.frames)) return wrong;
   to.top.once = from.has("--once");
   return read_text(from, "--user", "the name or the number of a user", to.top.user);
 }

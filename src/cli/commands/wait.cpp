@@ -196,9 +196,9 @@ expected<exit_code> run_wait(const session& in, const options& asked, const styl
 
 constexpr option options_of_wait[] = {
     {"--free", 0, "SIZE", "Free memory to wait for: 20GiB, 512MiB", completion::words,
-     "1GiB 8GiB 20GiB 40GiB"},
+     "1GiB 8GiB 20GiB 40GiB", uses::required},
     interval_option("Time between checks [5s]", "1s 5s 1m"),
-    {"--timeout", 0, "DURATION", "Give up after this time: 30s, 5m, 1h", completion::words,
+    {"--timeout", 0, "DURATION", "Give up after this time: 30 (seconds), 5m, 1h", completion::words,
      "30s 5m 1h"},
     {"--any", 0, "", "Any device with that much free (the default)"},
     device_option(),

@@ -6,8 +6,8 @@ _hmn_command() {
   local i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --timeout | --machine | --color | --pid | --device | --sort | --by | --match | --columns | --interval | --count | --duration | --record | --plot | --output | --free | --top | --context | --batch | --ubatch | --kv-type | --frames | --user | --listen | --web-config | --max-age | --textfile | --per | --compat) ((i++)) ;;
-      top | ps | snapshot | log | metrics | fit | run | spill | watch | wait | exporter | doctor | record-machine | help)
+      --timeout | --machine | --color | --pid | --device | --sort | --by | --match | --columns | --interval | --count | --duration | --record | --plot | --output | --free | --top | --context | --batch | --ubatch | --kv-type | --user | --listen | --web-config | --max-age | --textfile | --per | --compat) ((i++)) ;;
+      top | ps | snapshot | log | metrics | fit | run | spill | watch | wait | exporter | doctor | record-machine | help | version)
         echo "${COMP_WORDS[i]}"
         return
         ;;
@@ -110,10 +110,10 @@ _hmn() {
     --per) _hmn_words "process user container pod job unit" "$word" ;;
     --compat) _hmn_words "dcgm nvidia-smi" "$word" ;;
     --max-age) _hmn_words "100ms 1s 5s" "$word" ;;
-    --match | --count | --batch | --top | --frames) ;;
+    --match | --count | --batch | --top) ;;
     *)
       case $command in
-        top) _hmn_words "--interval --once --frames --user --device $common" "$word" ;;
+        top) _hmn_words "--interval --once --count --user --device $common" "$word" ;;
         ps) _hmn_words "--pid --device --sort --match --by --columns --unattributed --show-pools --json $common" "$word" ;;
         log) _hmn_words "--interval --count --duration --device --json --csv $common" "$word" ;;
         metrics) _hmn_words "--device --slow --unsupported --json $common" "$word" ;;
@@ -126,14 +126,14 @@ _hmn() {
         watch) _hmn_words "--interval --duration --top --match --sort --follow-new --device --json $common" "$word" ;;
         wait) _hmn_words "--free --any --device --interval --json $common" "$word" ;;
         exporter) _hmn_words "--listen --web-config --max-age --per --compat --once --openmetrics --textfile --interval --force $common" "$word" ;;
-        snapshot) _hmn_words "$common" "$word" ;;
+        snapshot) _hmn_words "--json $common" "$word" ;;
         doctor) _hmn_words "--json $common" "$word" ;;
         help) _hmn_words "top ps snapshot log metrics fit run spill watch wait exporter doctor record-machine" "$word" ;;
         record-machine)
           _hmn_words "--force $common" "$word"
           [[ $word == -* ]] || _hmn_files "$word"
           ;;
-        *) _hmn_words "top ps snapshot log metrics fit run spill watch wait exporter doctor record-machine help --json --version -V $common" "$word" ;;
+        *) _hmn_words "top ps snapshot log metrics fit run spill watch wait exporter doctor record-machine help version --json --version -V $common" "$word" ;;
       esac
       ;;
   esac

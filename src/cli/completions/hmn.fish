@@ -5,7 +5,7 @@ function __hmn_numbers_of
     hmn $argv[2..-1] --json --timeout 2s 2>/dev/null | string match -ra "[{,]\"$argv[1]\":(\d+)" | string match -r '^\d+$' | sort -nu
 end
 
-set -l commands top ps snapshot log metrics fit run spill watch wait exporter doctor record-machine help
+set -l commands top ps snapshot log metrics fit run spill watch wait exporter doctor record-machine help version
 complete -c hmn -f
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a top -d 'Monitor GPUs and their processes live'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a ps -d 'List the processes that hold GPU memory'
@@ -21,6 +21,7 @@ complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a exporter -d 'S
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'Check GPUs and drivers, and suggest fixes'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a record-machine -d 'Record this machine to a file to replay elsewhere'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a help -d 'Print this help, or the help of a command'
+complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a version -d 'Print the version'
 complete -c hmn -n '__fish_seen_subcommand_from help' -a 'top ps snapshot log metrics fit run spill watch wait exporter doctor record-machine'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -l json -d 'Print a JSON array of the GPUs'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -s V -l version -d 'Print the version'
@@ -33,7 +34,7 @@ complete -c hmn -l trace -d 'Print each driver call on standard error'
 
 complete -c hmn -n '__fish_seen_subcommand_from top' -l interval -x -a '100ms 500ms 1s 5s' -d 'Time between readings'
 complete -c hmn -n '__fish_seen_subcommand_from top' -l once -d 'Print one frame as text'
-complete -c hmn -n '__fish_seen_subcommand_from top' -l frames -x -d 'Exit after N frames'
+complete -c hmn -n '__fish_seen_subcommand_from top' -l count -x -d 'Exit after N frames'
 complete -c hmn -n '__fish_seen_subcommand_from top' -l user -x -a '(__fish_complete_users)' -d 'Only processes of this user'
 complete -c hmn -n '__fish_seen_subcommand_from top' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
 
@@ -98,6 +99,7 @@ complete -c hmn -n '__fish_seen_subcommand_from wait' -l device -x -a '(__hmn_nu
 complete -c hmn -n '__fish_seen_subcommand_from wait' -l interval -x -a '1s 5s 1m' -d 'Time between checks'
 complete -c hmn -n '__fish_seen_subcommand_from wait' -l json -d 'Print a JSON object'
 
+complete -c hmn -n '__fish_seen_subcommand_from snapshot' -l json -d 'Print JSON, which it always does'
 complete -c hmn -n '__fish_seen_subcommand_from doctor' -l json -d 'Print a JSON object'
 
 complete -c hmn -n '__fish_seen_subcommand_from record-machine' -F

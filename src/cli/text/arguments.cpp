@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "cli/text/unicode.hpp"
+#include "model/likely_word.hpp"
 
 namespace hmn::cli {
 
@@ -19,6 +20,11 @@ expected<std::size_t> choose_word(std::string_view option, std::string_view text
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
   return misused(fmt::format("{} \"{}\": expected {} or {}", option, text,
                              fmt::join(words.first(words.size() - 1), ", "), words.back()));
+}
+
+std::string advice_on(std::string_view word, std::span<const std::string_view> known) {
+  const auto likely = likely_word(word, known);
+  return likely.empty() ? std::string() : fmt::format("; did you mean {}?", likely);
 }
 
 std::optional<failure> refuse_empty(std::string_view option, const std::optional<std::string>& text,

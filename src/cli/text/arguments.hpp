@@ -15,6 +15,9 @@ namespace hmn::cli {
 expected<std::size_t> choose_word(std::string_view option, std::string_view text,
                                   std::span<const std::string_view> words);
 
+// Returns "; did you mean ps?"; empty: no known word is similar.
+std::string advice_on(std::string_view word, std::span<const std::string_view> known);
+
 // Returns a failure that names what is expected of a text that was given and is empty.
 std::optional<failure> refuse_empty(std::string_view option, const std::optional<std::string>& text,
                                     std::string_view wanted);

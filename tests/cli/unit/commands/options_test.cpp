@@ -3,7 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+#include <string>
+#include <string_view>
 #include <vector>
+
+#include "cli/commands/commands.hpp"
 
 using namespace hmn::cli;
 
@@ -140,12 +145,44 @@ TEST_CASE("what is not known is named") {
   CHECK(contains(refused_options({"ps", "--bogus"}), "hmn ps --help"));
   CHECK(contains(refused_options({"--pid", "1"}), "\"--pid\""));
   CHECK(contains(refused_options({"ps", "--sort"}), "--sort"));
-  CHECK(contains(refused_options({"snapshot", "--json"}), "\"--json\""));
   CHECK(contains(refused_options({"ps", "doctor"}), "doctor"));
 }
 
+TEST_CASE("what was probably meant is named, whatever its case") {
+  CHECK(contains(refused_options({"pss"}), "did you mean ps?"));
+  CHECK(contains(refused_options({"Top"}), "did you mean top?"));
+  CHECK(contains(refused_options({"help", "LOG"}), "did you mean log?"));
+  CHECK(contains(refused_options({"top", "--interva", "1s"}), "did you mean --interval?"));
+  CHECK(contains(refused_options({"ps", "--Sort=ram"}), "did you mean --sort?"));
+  CHECK_FALSE(contains(refused_options({"bogus"}), "did you mean"));
+  CHECK_FALSE(contains(refused_options({"ps", "--bogus"}), "did you mean"));
+}
+
+TEST_CASE("a letter is of one option, and an option has one letter") {
+  std::map<char, std::string_view> names;
+  std::map<std::string_view, char> letters;
+  for (const auto* command : all_commands())
+    for (const auto& each : options_of(*command)) {
+      CHECK(letters.emplace(each.name, each.letter).first->second == each.letter);
+      if (each.letter != 0) CHECK(names.emplace(each.letter, each.name).first->second == each.name);
+    }
+}
+
+TEST_CASE("letters are read as getopt does") {
+  CHECK(parsed({"log", "-n5"}).log.count == 5u);
+  CHECK(parsed({"log", "-n", "5", "-i", "2"}).log.interval_ms == 2000);
+  CHECK(parsed({"log", "-jd0", "-i2s"}).device == "0");
+  CHECK(parsed({"-jd", "0", "ps"}).device == "0");
+  CHECK(parsed({"-jd0", "ps"}).json);
+  CHECK(parsed({"ps", "-p", "42"}).pid == 42u);
+  CHECK(parsed({"top", "-u", "www", "-n", "2"}).top.frames == 2u);
+  CHECK(parsed({"top", "--frames", "2"}).top.frames == 2u);
+  CHECK(parsed({"run", "-o", "x.json", "make", "-j8"}).words.size() == 2);
+  CHECK(contains(refused_options({"log", "-n", "x"}), "--count \"x\": expected a whole number"));
+}
+
 TEST_CASE("an option in front of a command is the command's") {
-  for (const char* const name : {"ps", "log", "metrics", "doctor", "watch"})
+  for (const char* const name : {"ps", "log", "metrics", "doctor", "watch", "snapshot"})
     CHECK(parsed({"--json", name}).json);
   CHECK(parsed({"--json", "wait", "--free", "1GiB"}).json);
   CHECK(parsed({"--json", "run", "make", "--json"}).words.size() == 2);
@@ -183,6 +220,7 @@ TEST_CASE("hmn help is the help") {
 TEST_CASE("help and version answer before anything else is asked") {
   CHECK(reported({"--version"}).starts_with("hmn "));
   CHECK(reported({"-V"}) == reported({"--version"}));
+  CHECK(reported({"version"}) == reported({"--version"}));
   CHECK(contains(reported({"--help"}), "snapshot"));
   CHECK(reported({"-h"}) == reported({"--help"}));
   CHECK(contains(reported({"ps", "-h"}), "--match"));

@@ -170,12 +170,12 @@ class device_reader {
   }
 
   void read_rows() {
-    std::vector<std::uint32_t> pids;
+    std::vector<std::uint32_t> pids;  // as written, 0 for "self", whose number may be written too
     d_.rows.reserve(o_.length("processes"));
     pids.reserve(d_.rows.capacity());
     o_.each("processes", [&](const json::value& v, const place& at) {
       read_row(v, at, o_.found(), self_pid_, d_.rows.emplace_back());
-      pids.push_back(d_.rows.back().value.pid);
+      pids.push_back(d_.rows.back().is_self ? 0 : d_.rows.back().value.pid);
     });
     if (const auto twice = find_repeated(pids)) {
       o_.found().add(place(place(o_.at(), "processes"), *twice),

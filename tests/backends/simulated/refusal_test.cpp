@@ -229,12 +229,17 @@ TEST_CASE("a process has a pid, once") {
   CHECK(refusal(row(R"("pid":"me")")) == "/devices/0/processes/0/pid: \"me\" is not " + expected);
   CHECK(refusal(device(R"("processes":[{"pid":7},{"pid":7}])")) ==
         "/devices/0/processes/1: this process stands on the device already");
-  CHECK(refusal(device(R"("processes":[{"pid":"self"},{"pid":4711}])")) ==
+  CHECK(refusal(device(R"("processes":[{"pid":"self"},{"pid":"self"}])")) ==
         "/devices/0/processes/1: this process stands on the device already");
   CHECK(refusal(R"({"host":{"processes":[{"pid":7},{"pid":7}]}})") ==
         "/host/processes/1: this process stands here already");
   CHECK(refusal(R"({"host":{"processes":[{"pid":"self"}]}})") ==
         "/host/processes/0: this process is described by \"self\" of \"host\"");
+}
+
+TEST_CASE("a file is not refused for the number that this process happens to have") {
+  accept(device(R"("processes":[{"pid":"self"},{"pid":4711}])"));
+  accept(device(R"("processes":[{"pid":4711},{"pid":"self"}])"));
 }
 
 TEST_CASE("a name and its state agree") {

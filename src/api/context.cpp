@@ -3,7 +3,7 @@
 
 #include "api/guard.hpp"
 #include "core/environment.hpp"
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/words.hpp"
 
 namespace hmn::api {

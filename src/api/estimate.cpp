@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "api/guard.hpp"
-#include "model/compose.hpp"
 #include "model/dtype.hpp"
+#include "model/message_text.hpp"
 
 namespace hmn::api {
 namespace {

@@ -5,7 +5,7 @@
 #include "core/format.hpp"
 #include "core/report.hpp"
 #include "core/snapshot_json.hpp"
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 
 namespace hmn::api {
 

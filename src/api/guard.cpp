@@ -3,7 +3,7 @@
 
 #include <new>
 
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/text.hpp"
 #include "platform/thread.hpp"
 

@@ -2,8 +2,8 @@
 #include <hypomnesis.h>
 
 #include "api/guard.hpp"
-#include "model/compose.hpp"
 #include "model/dtype.hpp"
+#include "model/message_text.hpp"
 #include "model/words.hpp"
 #include "platform/clock.hpp"
 #include "source/registry.hpp"

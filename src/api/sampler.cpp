@@ -2,7 +2,7 @@
 #include <hypomnesis.h>
 
 #include "api/guard.hpp"
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/record.hpp"
 
 namespace hmn::api {

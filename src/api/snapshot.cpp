@@ -5,7 +5,7 @@
 
 #include "api/guard.hpp"
 #include "core/reason.hpp"
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/record.hpp"
 
 namespace hmn::api {

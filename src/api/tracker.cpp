@@ -4,7 +4,7 @@
 #include <hypomnesis.h>
 
 #include "api/guard.hpp"
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/text.hpp"
 
 namespace hmn::api {

@@ -3,7 +3,7 @@
 
 #include "core/reason.hpp"
 #include "core/usable.hpp"
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "platform/process.hpp"
 
 namespace hmn {

@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "core/merge.hpp"
-#include "model/compose.hpp"
 #include "model/device.hpp"
+#include "model/message_text.hpp"
 #include "model/scan.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"

@@ -6,7 +6,7 @@
 #include "core/context.hpp"
 #include "core/reason.hpp"
 #include "core/usable.hpp"
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/record.hpp"
 #include "platform/process.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/environment.hpp"
 
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/text.hpp"
 #include "platform/file.hpp"
 #include "platform/process.hpp"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "model/compose.hpp"
 #include "model/decimal.hpp"
+#include "model/message_text.hpp"
 
 namespace hmn {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/record.hpp"
 
 namespace hmn {

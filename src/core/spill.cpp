@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/reason.hpp"
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "platform/process.hpp"
 
 namespace hmn {

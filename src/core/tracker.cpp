@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 
 namespace hmn {
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "model/compose.hpp"
 #include "model/decimal.hpp"
+#include "model/message_text.hpp"
 #include "model/scan.hpp"
 #include "model/sort.hpp"
 #include "model/text.hpp"

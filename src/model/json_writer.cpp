@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "model/compose.hpp"
 #include "model/decimal.hpp"
+#include "model/message_text.hpp"
 #include "model/text.hpp"
 
 namespace hmn::json {

@@ -1,7 +1,53 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "model/message_text.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace hmn {
+
+piece_text::piece_text(const piece& p) noexcept {
+  if (p.is_ == piece::kind::literal) {
+    text_ = p.text_;
+    return;
+  }
+  if (p.is_ == piece::kind::text) {
+    text_ = {p.text_, p.size_};
+    return;
+  }
+  const bool is_hex = p.is_ == piece::kind::base_16;
+  const bool is_negative = p.is_ == piece::kind::negative;
+  // std::to_chars has a table of two digits for each number, and is as large as this file.
+  char* const end = digits_.data() + digits_.size();
+  char* first = end;
+  const unsigned base = is_hex ? 16 : 10;
+  std::uint64_t rest = is_negative ? 0 - p.number_ : p.number_;
+  do {
+    *--first = "0123456789abcdef"[rest % base];
+    rest /= base;
+  } while (rest != 0);
+  const char* const least = end - (is_hex ? std::min(p.size_, 16U) : 0);
+  while (first > least) *--first = '0';
+  if (is_negative) *--first = '-';
+  text_ = {first, static_cast<std::size_t>(end - first)};
+}
+
+std::string compose(std::initializer_list<piece> pieces) {
+  std::size_t length = 0;
+  for (const piece& p : pieces) length += piece_text(p).view().size();
+  std::string out;
+  out.reserve(length);
+  for (const piece& p : pieces) out += piece_text(p).view();
+  return out;
+}
+
+std::string_view compose_in(std::span<char> out, std::initializer_list<piece> pieces) noexcept {
+  std::size_t length = 0;
+  for (const piece& p : pieces) {
+    length += piece_text(p).view().copy(out.data() + length, out.size() - length);
+  }
+  return {out.data(), length};
+}
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/scan.hpp"
 
 namespace hmn {

@@ -7,8 +7,8 @@
 #include <limits>
 #include <string_view>
 
-#include "model/compose.hpp"
 #include "model/decimal.hpp"
+#include "model/message_text.hpp"
 #include "model/pci_address.hpp"
 #include "model/record.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 #include "platform/process.hpp"

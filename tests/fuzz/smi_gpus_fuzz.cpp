@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvidia_smi/rows.hpp"
-#include "backends/nvidia_smi/values.hpp"
 #include "fuzz.hpp"
 #include "model/pci_address.hpp"
 #include "model/plausible.hpp"

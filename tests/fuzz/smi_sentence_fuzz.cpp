@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "backends/nvidia_smi/reply.hpp"
 #include "backends/nvidia_smi/rows.hpp"
+#include "backends/nvidia_smi/tool.hpp"
 #include "fuzz.hpp"
 #include "model/pci_address.hpp"
 

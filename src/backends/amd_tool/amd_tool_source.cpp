@@ -6,7 +6,7 @@
 
 #include "backends/amd_tool/answer.hpp"
 #include "backends/shared/command_tool/command_source.hpp"
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/pci_address.hpp"
 #include "model/record.hpp"
 #include "model/scan.hpp"

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "backends/amd_tool/processes.hpp"
-#include "model/compose.hpp"
 #include "model/json.hpp"
+#include "model/message_text.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::amd_tool {

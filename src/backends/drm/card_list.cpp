@@ -10,8 +10,8 @@
 #include "backends/drm/driver.hpp"
 #include "backends/shared/idle/backoff.hpp"
 #include "backends/shared/sysfs/attribute.hpp"
-#include "model/compose.hpp"
-#include "model/error_number.hpp"
+#include "model/failure.hpp"
+#include "model/message_text.hpp"
 #include "model/pci_address.hpp"
 #include "platform/file.hpp"
 

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "backends/drm/fdinfo.hpp"
-#include "model/compose.hpp"
 #include "model/device.hpp"
 #include "model/failure.hpp"
+#include "model/message_text.hpp"
 #include "model/text.hpp"
 #include "source/interface.hpp"
 

@@ -9,8 +9,8 @@
 #include "backends/drm/discovery.hpp"
 #include "backends/drm/driver.hpp"
 #include "backends/shared/sysfs/attribute.hpp"
-#include "model/compose.hpp"
-#include "model/error_number.hpp"
+#include "model/failure.hpp"
+#include "model/message_text.hpp"
 #include "platform/clock.hpp"
 #include "source/registry.hpp"
 

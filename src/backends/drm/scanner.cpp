@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "backends/shared/sysfs/attribute.hpp"
-#include "model/error_number.hpp"
+#include "model/failure.hpp"
 #include "model/scan.hpp"
 #include "platform/clock.hpp"
 #include "procfs/process.hpp"

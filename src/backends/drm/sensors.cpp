@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "backends/shared/sysfs/attribute.hpp"
-#include "model/error_number.hpp"
+#include "model/failure.hpp"
 #include "model/scale.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"

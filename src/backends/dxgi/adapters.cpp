@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "backends/dxgi/abi.hpp"
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "platform/utf16.hpp"
 
 namespace hmn::dxgi {

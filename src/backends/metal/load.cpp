@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/metal/frameworks.hpp"
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "platform/library.hpp"
 
 namespace hmn::metal {

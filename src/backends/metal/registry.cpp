@@ -5,7 +5,7 @@
 #include <array>
 #include <span>
 
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"
 

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvidia_smi/source.hpp"
 
-#include "model/compose.hpp"
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "model/message_text.hpp"
+#include "model/scan.hpp"
+#include "platform/file.hpp"
+#include "procfs/tree.hpp"
 #include "source/registry.hpp"
 
 namespace hmn::nvidia_smi {
@@ -116,3 +124,184 @@ std::unique_ptr<device_source> make_nvidia_smi(const settings& s) {
 }
 
 }  // namespace hmn
+
+namespace hmn::nvidia_smi {
+namespace {
+
+bool is_gpu_node(std::string_view target) {
+  // /dev/dxg: WSL
+  return target.starts_with("/dev/nvidia") || target.starts_with("/dev/dxg");
+}
+
+// Whether the calling process has a device node of the NVIDIA driver open. Without one it uses no
+// GPU memory; true if unknown.
+bool holds_gpu_descriptor(const std::string& proc_root) {
+  const std::string folder = proc_root + "/self/fd";
+  bool holds = false;
+  const int error = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
+    std::array<char, 64> target;
+    const auto got = platform::read_link((folder + "/" + std::string(name)).c_str(), target);
+    // Targets longer than the buffer are no device nodes.
+    holds = got && is_gpu_node({target.data(), got.value});
+    return !holds;
+  });
+  return holds || error != 0;
+}
+
+// The others leave rows out, of one GPU or of all.
+bool is_warning(const problem& p) noexcept {
+  return p.why.code == status::ok;
+}
+
+usage plain_row(const app_row& from) {
+  usage u;
+  u.pid = from.pid;
+  u.from = source::nvidia_smi;
+  u.accounting = accounting::allocated;
+  u.kinds = usage_kind::compute;
+  u.used = from.used.value;
+  u.name_state = from.name_state;
+  u.name = from.name;
+  return u;
+}
+
+// Merges rows of one process: with MIG one per instance, else duplicates.
+std::optional<std::uint64_t> merged(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b,
+                                    bool mig_on) {
+  if (!a || !b) return std::nullopt;
+  return mig_on ? scan::sum(*a, *b) : std::max(*a, *b);
+}
+
+std::string_view why_no_use(status code) {
+  if (code == status::permission) return "nvidia-smi may not report the memory of this process";
+  if (code != status::unsupported) return "nvidia-smi's value for this process is not a number";
+  return "memory of this process is not reported by the driver; under WDDM (Windows, WSL) it never "
+         "is";
+}
+
+}  // namespace
+
+result<void> smi_source::load_apps(reading& r) {
+  if (is_asleep()) return why_asleep();
+  const result<void>& loaded = apps_loaded_.get([&] {
+    result<void> asked = tool_.ask_apps(r, apps_);
+    for (const problem& p : apps_.problems) {
+      if (is_warning(p)) report(p, r);
+    }
+    return asked;
+  });
+  taken_ns_ = apps_loaded_.ended_ns();
+  return loaded;
+}
+
+bool smi_source::is_of(const app_row& row, slot number) const {
+  const device& who = known_[number].who;
+  if (!row.gpu_bus_id.empty() && !who.pci_bus_id.empty()) {
+    return row.gpu_bus_id == who.pci_bus_id;
+  }
+  if (!row.gpu_uuid.empty() && !who.uuid.empty()) return row.gpu_uuid == who.uuid.view();
+  return known_.size() == 1;
+}
+
+// Succeeds if every process of the GPU has a row.
+result<void> smi_source::whole_list_of(slot number) const {
+  const text<32>& here = known_[number].who.pci_bus_id;
+  for (const problem& p : apps_.problems) {
+    const bool is_elsewhere = !p.bus_id.empty() && !here.empty() && p.bus_id != here;
+    if (!is_elsewhere && !is_warning(p)) return p.why;
+  }
+  return {};
+}
+
+result<void> smi_source::rows_of(slot number, std::uint32_t pid, std::vector<usage>& out,
+                                 reading& r) {
+  if (number >= known_.size()) return never_listed();
+  if (result<void> loaded = load_apps(r); !loaded) return loaded;
+  const std::vector<app_row>& all = apps_.rows;
+  std::vector<std::uint32_t> mine;
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (!is_of(all[i], number)) continue;
+    if (all[i].pid == 0) {
+      return fail(all[i].why_none, "nvidia-smi cannot list the processes of this GPU");
+    }
+    if (pid == 0 || all[i].pid == pid) mine.push_back(i);
+  }
+  const result<void> whole = whole_list_of(number);
+  std::ranges::stable_sort(
+      mine, [&](std::uint32_t a, std::uint32_t b) { return all[a].pid < all[b].pid; });
+  for (std::size_t i = 0; i < mine.size();) {
+    const app_row& first = all[mine[i]];
+    usage& u = out.emplace_back(plain_row(first));
+    while (++i < mine.size() && all[mine[i]].pid == first.pid) {
+      u.used = merged(u.used, all[mine[i]].used.value, known_[number].has_instances);
+    }
+    check_use(u, first.used.why, number, r);
+    if (!whole) note_incomplete(u);
+  }
+  return mine.empty() ? whole : result<void>();
+}
+
+void smi_source::check_use(usage& row, status why, slot number, reading& r) const {
+  std::string_view message = why_no_use(why);
+  const auto total = known_[number].total;
+  auto stated = reason::unknown;
+  if (row.used && total && *row.used > *total) {
+    row.used.reset();
+    why = status::backend;
+    stated = reason::implausible;
+    message = "nvidia-smi prints more memory for this process than the GPU has";
+  }
+  if (row.used) return;
+  if (why == status::ok) why = status::backend;
+  if (why == status::backend && stated == reason::unknown) stated = reason::not_understood;
+  diagnose_use(with_reason(stated, fail(why, {message})), row.pid, number, r);
+}
+
+result<void> smi_source::processes(slot number, std::vector<usage>& out, reading& r) {
+  const std::size_t others = out.size();
+  if (result<void> listed = rows_of(number, 0, out, r); !listed) return listed;
+  const std::span rows = std::span(out).subspan(others);
+  if (const result<void> whole = whole_list_of(number); !whole && !rows.empty()) {
+    diagnose(whole.why(), subject::processes, 0, number, r);
+  }
+  const bool is_initial = is_in_initial_pid_namespace();
+  const bool is_foreign = !is_initial && procfs::why_foreign(proc_root_);
+  for (usage& row : rows) {
+    if (is_foreign || (!is_initial && !is_running(row.pid))) row.notes |= note::foreign_pid;
+  }
+  return {};
+}
+
+result<void> smi_source::process(slot number, std::uint32_t pid, bool self, usage& out,
+                                 reading& r) {
+  std::vector<usage> rows;
+  if (result<void> listed = rows_of(number, pid, rows, r); !listed) return listed;
+  if (!rows.empty()) {
+    out = std::move(rows.front());
+    return {};
+  }
+  if (!self || holds_gpu_descriptor(proc_root_)) return why_unlisted(pid, self);
+  // Nothing is allocated without a descriptor of the driver.
+  out.pid = pid;
+  out.from = source::nvidia_smi;
+  out.accounting = accounting::allocated;
+  out.used = 0;
+  return {};
+}
+
+failure smi_source::why_unlisted(std::uint32_t pid, bool self) const {
+  if (!self) {
+    return fail(status::no_process,
+                {"nvidia-smi lists no process ", pid, " that computes on this GPU"});
+  }
+  if (!is_in_initial_pid_namespace()) {
+    return fail(status::unsupported,
+                "nvidia-smi does not list this process; inside a PID namespace it may be listed "
+                "under the host's pid");
+  }
+  return fail(status::unsupported,
+              "nvidia-smi lists only processes that compute; this one is none of them, and holds a "
+              "descriptor of the driver");
+}
+
+}  // namespace hmn::nvidia_smi

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
-
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "backends/nvidia_smi/rows.hpp"
 #include "backends/nvidia_smi/tool.hpp"
-#include "backends/nvidia_smi/values.hpp"
 #include "backends/shared/command_tool/command_source.hpp"
 
 namespace hmn::nvidia_smi {

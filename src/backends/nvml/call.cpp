@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "backends/nvml/system.hpp"
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::nvml {

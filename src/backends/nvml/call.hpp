@@ -17,7 +17,6 @@
 
 #include "backends/nvml/abi.hpp"
 #include "backends/nvml/functions.def"
-#include "model/compose.hpp"
 #include "model/failure.hpp"
 #include "model/message_text.hpp"
 #include "platform/clock.hpp"

@@ -7,7 +7,7 @@
 
 #include "backends/nvml/memory.hpp"
 #include "backends/shared/pci/pci.hpp"
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "model/compose.hpp"
 #include "model/function_ref.hpp"
+#include "model/message_text.hpp"
 #include "platform/file.hpp"
 #include "procfs/tree.hpp"
 

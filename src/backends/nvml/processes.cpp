@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/plausible.hpp"
 
 namespace hmn::nvml {

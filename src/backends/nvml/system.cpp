@@ -5,7 +5,7 @@
 #include <array>
 
 #include "backends/shared/pci/pci.hpp"
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/scale.hpp"
 
 namespace hmn::nvml {

@@ -1,14 +1,34 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Fault player: delays and fails calls as the file requests.
 #pragma once
-
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "backends/simulated/machine_file.hpp"
+#include "backends/simulated/machine.hpp"
+#include "backends/simulated/script.hpp"
 #include "source/interface.hpp"
 
 namespace hmn::simulated {
+
+inline failure refusal(status code, const message_text& message) {
+  return {code, source::simulated, {}, message};
+}
+
+void wait_for(const conduct& c, call on, std::uint64_t reading);
+
+// Returns the fault that fails the whole call, if any.
+const fault* whole_fault(const conduct& c, call on, std::uint64_t reading) noexcept;
+
+// Calls f(fault) for each fault that removes single fields of this call.
+template <class F>
+void each_field_fault(const conduct& c, call on, std::uint64_t reading, F f) {
+  for (const fault& it : c.faults) {
+    if (it.on == on && it.fields != 0 && it.when.holds(reading)) f(it);
+  }
+}
 
 // Replaces the vendor's driver on the simulated machine.
 class driver final : public device_source {
@@ -54,6 +74,27 @@ class driver final : public device_source {
   std::size_t gpu_count_ = 0;
   bool has_begun_;
   bool is_open_;
+};
+
+class host final : public host_source {
+ public:
+  host(std::shared_ptr<machine_file> file, std::unique_ptr<host_source> real);
+
+  [[nodiscard]] source id() const noexcept override { return source::simulated; }
+  result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) override;
+  result<void> own_memory(std::uint32_t fields, process_memory& out) override;
+  result<void> system(system_memory& out) override;
+  void describe(usage& row) override;
+  void describe_texts(usage& row) override;
+  result<void> groups(group_memory& out) override;
+
+ private:
+  void describe(usage& row, void (*fill_from)(usage&, const usage&),
+                void (host_source::*ask)(usage&));
+
+  const std::shared_ptr<machine_file> file_;
+  const std::unique_ptr<host_source> real_;
+  const std::uint32_t self_pid_;
 };
 
 }  // namespace hmn::simulated

@@ -3,7 +3,6 @@
 // What a recording keeps of a file or of a program's output, by its kind: see the table in
 // kept.cpp.
 #pragma once
-
 #include <string>
 #include <string_view>
 
@@ -11,6 +10,10 @@
 #include "platform/recording.hpp"
 
 namespace hmn::simulated {
+
+// Returns whether it is a word that sources look for, or a single character. Case does not matter.
+bool is_kept_word(std::string_view word);
+std::string lower(std::string_view text);
 
 // Returns the kernel's name of a process from its /proc/<pid>/stat, or nothing.
 std::string_view comm_of(std::string_view stat);

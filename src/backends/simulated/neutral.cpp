@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "backends/simulated/kept_words.hpp"
-#include "model/compose.hpp"
+#include "backends/simulated/kept.hpp"
+#include "model/message_text.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"
 #include "procfs/process.hpp"

@@ -9,10 +9,159 @@
 #include <utility>
 #include <vector>
 
+#include "backends/simulated/fields.hpp"
 #include "backends/simulated/read_parts.hpp"
-#include "backends/simulated/words.hpp"
+#include "model/words.hpp"
 
 namespace hmn::simulated {
+namespace {
+
+constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+
+void read_name(object_reader& o, usage& out) {
+  const std::optional<std::string_view> name = o.text("name");
+  const std::optional<std::uint32_t> state = o.one_word("name_state", name_state_words);
+  const auto resolved = static_cast<std::uint32_t>(name_state::resolved);
+  const std::uint32_t implied = name ? resolved : static_cast<std::uint32_t>(name_state::unknown);
+  if (state && (*state == resolved) != name.has_value()) {
+    o.found().add(place(o.at(), "name_state"),
+                  "a name is there when, and only when, it is \"resolved\"");
+  }
+  if (name && name->empty()) o.found().add(place(o.at(), "name"), "the name is empty");
+  out.name_state = static_cast<name_state>(state.value_or(implied));
+  out.name = name.value_or("");
+}
+
+std::optional<mig_instance> read_instance(object_reader& o) {
+  const json::value* v = o.get("instance");
+  if (v == nullptr) return {};
+  const place here(o.at(), "instance");
+  object_reader i(*v, here, o.found());
+  mig_instance instance{i.whole32("gpu").value_or(0), i.whole32("compute").value_or(0)};
+  i.finish();
+  return instance;
+}
+
+std::unique_ptr<const failure> read_missing(object_reader& o, const usage& row) {
+  const json::value* v = o.get("missing");
+  if (v == nullptr) return {};
+  const place here(o.at(), "missing");
+  object_reader m(*v, here, o.found());
+  failure why = read_failure(m, "this value");
+  m.finish();
+  if (row.used) o.found().add(here, "\"used\" is given and cannot be missing");
+  return std::make_unique<failure>(why);
+}
+
+}  // namespace
+
+void read_pid(object_reader& o, std::uint32_t self_pid, usage& out, bool& is_self) {
+  constexpr std::string_view expected = "a process id from 1 to 4294967295, or \"self\"";
+  const json::value* v = o.get("pid");
+  if (v == nullptr) return o.missing("pid", expected);
+  const auto* text = v->as<std::string>();
+  const auto* number = v->as<std::uint64_t>();
+  is_self = text != nullptr && *text == "self";
+  const bool is_pid = number != nullptr && *number > 0 && *number <= most32;
+  if (!is_self && !is_pid) o.found().refuse(place(o.at(), "pid"), *v, expected);
+  out.pid = is_pid ? static_cast<std::uint32_t>(*number) : self_pid;
+}
+
+void read_facts(object_reader& o, usage& out) {
+  read_name(o, out);
+  out.uid = o.whole32("uid");
+  out.start_unix_ns = o.whole("start_unix_ns", 0, most);
+  out.command = o.text("command").value_or("");
+  out.container = o.text("container").value_or("");
+}
+
+void read_row(const json::value& v, const place& at, problems& found, std::uint32_t self_pid,
+              described_row& out) {
+  object_reader o(v, at, found);
+  usage& u = out.value;
+  u.from = source::simulated;
+  read_pid(o, self_pid, u, out.is_self);
+  read_facts(o, u);
+  u.instance = read_instance(o);
+  const auto allocated = static_cast<std::uint32_t>(accounting::allocated);
+  u.accounting =
+      static_cast<accounting>(o.one_word("accounting", accounting_words).value_or(allocated));
+  read_fields(o, described_usage(), &u);
+  u.busy_percent = o.real("busy_percent", 0, 100);
+  const auto window = o.whole("window_ns", 0, most);
+  if (u.busy_percent) u.window_ns = window.value_or(0);
+  u.notes = read_notes(o);
+  out.missing = read_missing(o, u);
+  o.finish();
+}
+
+namespace {
+
+constexpr double farthest = 1e18;
+
+// Looks up the name returned by hmn_metric_name.
+const metric_words* read_id(object_reader& o) {
+  constexpr std::string_view expected = "a metric, such as \"temperature\"";
+  const json::value* v = o.get("metric");
+  if (v == nullptr) {
+    o.missing("metric", expected);
+    return nullptr;
+  }
+  const auto* name = v->as<std::string>();
+  const metric_words* const words = name != nullptr ? words_of_metric(*name) : nullptr;
+  if (words == nullptr) o.found().refuse(place(o.at(), "metric"), *v, expected);
+  return words;
+}
+
+// Reads a number, or a word of the metric.
+std::uint32_t read_instance(object_reader& o, const metric_words& words) {
+  const json::value* v = o.get("instance");
+  if (v == nullptr) return 0;
+  const auto* number = v->as<std::uint64_t>();
+  if (number != nullptr && *number <= most32) return static_cast<std::uint32_t>(*number);
+  const auto* name = v->as<std::string>();
+  const auto named = name != nullptr ? number_of(words.instances, *name) : std::nullopt;
+  if (!named) {
+    o.found().refuse(place(o.at(), "instance"), *v, "a number, or an instance of the metric");
+  }
+  return static_cast<std::uint32_t>(named.value_or(0));
+}
+
+std::optional<failure> read_missing(object_reader& o) {
+  const json::value* v = o.get("missing");
+  if (v == nullptr) return {};
+  const place here(o.at(), "missing");
+  object_reader m(*v, here, o.found());
+  failure why = read_failure(m, "this value");
+  m.finish();
+  return why;
+}
+
+}  // namespace
+
+described_metric read_metric(const json::value& v, const place& at, problems& found) {
+  object_reader o(v, at, found);
+  described_metric d;
+  metric& m = d.value;
+  m.from = source::simulated;
+  if (const metric_words* const words = read_id(o)) {
+    m.id = words->id;
+    m.instance = read_instance(o, *words);
+  }
+  if (const auto pid = o.whole("pid", 1, most32)) m.pid = static_cast<std::uint32_t>(*pid);
+  m.value = o.real("value", -farthest, farthest);
+  m.count = o.whole("count", 0, most64);
+  m.window_ns = o.whole("window_ns", 0, most64);
+  m.notes = read_notes(o);
+  d.is_slow = o.truth("slow").value_or(false);
+  d.missing = read_missing(o);
+  if ((m.value ? 1 : 0) + (m.count ? 1 : 0) + (d.missing ? 1 : 0) != 1) {
+    found.add(at, "exactly one of \"value\", \"count\" and \"missing\" is needed");
+  }
+  o.finish();
+  return d;
+}
+
 namespace {
 
 constexpr std::uint64_t most16 = std::numeric_limits<std::uint16_t>::max();

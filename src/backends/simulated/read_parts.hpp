@@ -2,7 +2,6 @@
 //
 // Readers of the parts of a machine file; errors are added to the reader's problems.
 #pragma once
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,6 @@
 //
 // Strict reader of a JSON document: keeps the first error with its location.
 #pragma once
-
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -15,6 +14,10 @@
 #include "model/json.hpp"
 
 namespace hmn::simulated {
+
+// Parses "16GiB", "1.5 TiB" or "512 B" as bytes; returns nothing if it is malformed, not a whole
+// number of bytes or does not fit 64 bits.
+std::optional<std::uint64_t> bytes_of(std::string_view text);
 
 inline constexpr std::uint32_t most32 = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();

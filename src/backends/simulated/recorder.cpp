@@ -5,13 +5,12 @@
 #include <cerrno>
 #include <span>
 
+#include "backends/simulated/fields.hpp"
 #include "backends/simulated/kept.hpp"
-#include "backends/simulated/machine_file.hpp"
-#include "backends/simulated/record_fields.hpp"
-#include "backends/simulated/recorded_words.hpp"
-#include "backends/simulated/roots.hpp"
-#include "model/compose.hpp"
+#include "backends/simulated/recorded_machine.hpp"
+#include "backends/simulated/script.hpp"
 #include "model/json_writer.hpp"
+#include "model/message_text.hpp"
 #include "model/text.hpp"
 #include "platform/process.hpp"
 

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/simulated/record_fields.hpp"
-#include "backends/simulated/words.hpp"
+#include "backends/simulated/fields.hpp"
 
 namespace hmn::simulated {
 namespace {

@@ -2,9 +2,10 @@
 //
 // Machine and its changes: read once, then constant.
 #pragma once
-
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@
 #include "backends/simulated/machine.hpp"
 #include "backends/simulated/reader.hpp"
 #include "backends/simulated/recorded_machine.hpp"
+#include "model/failure.hpp"
+#include "platform/mutex.hpp"
 
 namespace hmn::simulated {
 
@@ -44,5 +47,47 @@ class script {
 };
 
 std::variant<script, problem> read_script(std::string_view text, std::uint32_t self_pid);
+
+inline constexpr std::size_t most_file_bytes = 16 * 1024 * 1024;
+
+// Machine as seen by one reading.
+struct view {
+  const machine* now = nullptr;
+  std::uint64_t reading = 0;
+};
+
+// Calls that count their own readings.
+enum class counter { devices, own_memory, system };
+
+// Machine file, read on first use and never again; shared by the host and devices of one context.
+// Thread-safe.
+class machine_file {
+ public:
+  explicit machine_file(std::string path) : path_(std::move(path)) {}
+  // Uses content instead of reading a file.
+  machine_file(std::string path, result<script> content);
+
+  // Begins a reading. The machine lives as long as the file.
+  result<view> next(counter of);
+  result<view> next_of_process(std::uint32_t pid);
+  // Returns the recording of a machine's files, and whether it has devices; empty if the file is
+  // unreadable.
+  recorded_machine recorded();
+  bool has_devices();
+  // Returns the latest reading of the devices.
+  result<view> latest();
+
+ private:
+  result<void> open();  // with the lock held
+  result<script> load();
+  [[nodiscard]] view at(std::uint64_t reading) const noexcept;
+
+  const std::string path_;
+  platform::mutex lock_;
+  std::optional<result<script>> loaded_;
+  std::uint64_t loaded_at_ns_ = 0;
+  std::array<std::uint64_t, 3> readings_{};
+  std::map<std::uint32_t, std::uint64_t> process_readings_;  // of pids in the file
+};
 
 }  // namespace hmn::simulated

@@ -1,11 +1,37 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
-
 #include <memory>
 
+#include "backends/simulated/scenario.hpp"
+#include "platform/recording.hpp"
+#include "source/interface.hpp"
 #include "source/registry.hpp"
 
+namespace hmn {
+
+struct simulated_machine {
+  std::unique_ptr<host_source> host;  // null for a recorded machine: the system's own host is used
+  std::unique_ptr<device_source> devices;
+  std::shared_ptr<platform::recording> recorded;  // files of other sources
+  settings others;                                // for other sources
+  bool has_devices = false;                       // devices of its own at the start
+};
+
+// Machine of settings.simulation_path: a machine file, or a folder of copied kernel files. Host
+// memory comes from a machine file too, unless the file leaves it to `real`.
+simulated_machine make_simulated(const settings& s, std::unique_ptr<host_source> real);
+
+}  // namespace hmn
+
 namespace hmn::simulated {
+
+// Wraps sources, so that each call is in the scope of a recording.
+std::unique_ptr<host_source> watch(std::shared_ptr<platform::recording> in,
+                                   std::unique_ptr<host_source> real);
+// `reported` records values of a source that reads no files; it may be null.
+std::unique_ptr<device_source> watch(std::shared_ptr<platform::recording> in,
+                                     std::unique_ptr<device_source> real,
+                                     const std::shared_ptr<scenario>& reported);
 
 // Makers of the sources of this system, which the registry knows.
 struct real_sources {

@@ -5,8 +5,8 @@
 #include <cerrno>
 
 #include "backends/shared/sysfs/attribute.hpp"
-#include "model/compose.hpp"
-#include "model/error_number.hpp"
+#include "model/failure.hpp"
+#include "model/message_text.hpp"
 #include "model/scale.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/nvidia_smi/reply.hpp"
+#include "backends/nvidia_smi/tool.hpp"
 
 #include <doctest/doctest.h>
 

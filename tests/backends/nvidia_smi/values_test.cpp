@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/nvidia_smi/values.hpp"
+#include "backends/nvidia_smi/rows.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/simulated/size_text.hpp"
+#include "backends/simulated/reader.hpp"
 
 #include <doctest/doctest.h>
 

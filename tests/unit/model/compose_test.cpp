@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "model/error_number.hpp"
+#include "model/failure.hpp"
 
 #include <doctest/doctest.h>
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/scan.hpp"
 #include "platform/system_override.hpp"
 #include "procfs/cgroup.hpp"

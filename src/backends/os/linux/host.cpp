@@ -9,7 +9,6 @@
 #include "backends/os/linux/group_limits.hpp"
 #include "backends/os/linux/process_memory.hpp"
 #include "backends/os/os.hpp"
-#include "model/error_number.hpp"
 #include "model/failure.hpp"
 #include "model/function_ref.hpp"
 #include "model/host_memory.hpp"

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "model/compose.hpp"
-#include "model/error_number.hpp"
+#include "model/failure.hpp"
+#include "model/message_text.hpp"
 #include "platform/file.hpp"
 #include "procfs/process.hpp"
 #include "procfs/tree.hpp"

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "backends/shared/mach/facts.hpp"
-#include "model/error_number.hpp"
+#include "model/failure.hpp"
 #include "model/process_key.hpp"
 #include "model/scan.hpp"
 #include "model/text.hpp"

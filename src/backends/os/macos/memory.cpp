@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "backends/shared/mach/facts.hpp"
-#include "model/compose.hpp"
+#include "model/message_text.hpp"
 #include "model/process_key.hpp"
 #include "model/scan.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "model/compose.hpp"
-#include "model/error_number.hpp"
+#include "model/failure.hpp"
+#include "model/message_text.hpp"
 #include "model/record.hpp"
 #include "model/text.hpp"
 #include "platform/clock.hpp"

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "backends/shared/pci/pci.hpp"
-#include "model/compose.hpp"
 #include "model/failure.hpp"
 #include "model/function_ref.hpp"
+#include "model/message_text.hpp"
 #include "platform/subprocess.hpp"
 #include "procfs/tree.hpp"
 #include "source/interface.hpp"

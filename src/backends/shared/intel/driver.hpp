@@ -9,8 +9,8 @@
 
 #include "backends/drm/driver.hpp"
 #include "backends/shared/intel/memory.hpp"
-#include "model/compose.hpp"
 #include "model/function_ref.hpp"
+#include "model/message_text.hpp"
 #include "platform/device_query.hpp"
 #include "platform/file.hpp"
 

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "backends/shared/intel/driver.hpp"
-#include "model/compose.hpp"
-#include "model/error_number.hpp"
+#include "model/failure.hpp"
+#include "model/message_text.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::intel {

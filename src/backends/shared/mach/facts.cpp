@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "model/compose.hpp"
-#include "model/error_number.hpp"
+#include "model/failure.hpp"
+#include "model/message_text.hpp"
 
 namespace hmn::mach {
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "backends/shared/sysfs/attribute.hpp"
-#include "model/compose.hpp"
 #include "model/device.hpp"
+#include "model/message_text.hpp"
 #include "model/scan.hpp"
 #include "platform/clock.hpp"
 #include "platform/file.hpp"

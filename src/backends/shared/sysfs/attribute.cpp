@@ -3,7 +3,7 @@
 
 #include <cerrno>
 
-#include "model/error_number.hpp"
+#include "model/failure.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include "model/compose.hpp"
 #include "model/failure.hpp"
+#include "model/message_text.hpp"
 #include "model/text.hpp"
 #include "platform/file.hpp"
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/simulated/record_fields.hpp"
-
 #include <cmath>
 #include <limits>
-
-#include "backends/simulated/words.hpp"
 
 namespace hmn::simulated {
 namespace {

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import shlex
 import struct
 import subprocess
@@ -42,6 +43,13 @@ def run(*arguments, env=None, timeout=60, with_notice=False, **options):
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, **options)
     said = done.stderr.decode()
     return Result(done.returncode, done.stdout.decode(), said if with_notice else without_notice(said))
+
+
+def table_of(text):
+    """The rows that `hmn` prints in a pipe, by the titles of their columns."""
+    titles, *rows = (re.split("  +", line) for line in text.splitlines() if not line.startswith("GPU:"))
+    assert all(len(row) == len(titles) for row in rows), text
+    return [dict(zip(titles, row)) for row in rows]
 
 
 def quickest(call, limit_s, tries=5):

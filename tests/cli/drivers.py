@@ -9,7 +9,7 @@ import sys
 import time
 import unittest
 
-from command import COMMAND, NOTICE, SOURCE, Machines, environment, main, quickest, run, strict_json
+from command import COMMAND, NOTICE, SOURCE, Machines, environment, main, quickest, run, strict_json, table_of
 from kernel_card import KernelCard
 
 NVML, NVIDIA_SMI = sys.argv.pop(1), sys.argv.pop(1)
@@ -58,9 +58,11 @@ class Nvml(Machines):
     def test_the_summary(self):
         result = self.with_nvml(TWO_CARDS)
         self.assertEqual((result.code, result.err), (0, ""))
-        self.assertEqual(result.out.splitlines()[1:], [
-            "GPU 0 [NVIDIA L40S]: free 35840 MiB / 46080 MiB (512 MiB reserved), driver 550.163.01",
-            "GPU 1 [NVIDIA L4]: free 24576 MiB / 24576 MiB, driver 550.163.01"])
+        first, second = table_of(result.out)[1:]
+        self.assertEqual([first[title] for title in ("GPU", "NAME", "GiB", "RESERVED, GiB", "DRIVER")],
+                         ["0", "L40S", "9.5/45.0", "0.5", "550.163.01"])
+        self.assertEqual([second[title] for title in ("GPU", "NAME", "GiB", "RESERVED, GiB", "DRIVER")],
+                         ["1", "L4", "0/24.0", "-", "550.163.01"])
 
     def test_a_list_that_lacks_a_device_is_a_minimum(self):
         def exported(scenario):
@@ -268,10 +270,9 @@ class Nvml(Machines):
         begun = time.monotonic()
         result = self.with_nvml(hung)
         self.assertLess(time.monotonic() - begun, 20)  # of the 60 s that it may take
-        self.assertEqual(result.out.splitlines()[1:], [
-            "GPU 0: hung, memory unknown",
-            "GPU 1 [NVIDIA L4]: free 24576 MiB / 24576 MiB, driver 550.163.01"])
-        self.assertRegex(result.err, r"^hmn: GPU 0: .* has not returned.*\n$")
+        first, second = table_of(result.out)[1:]
+        self.assertEqual((first["NAME"], first["%"], second["NAME"], second["GiB"]), ("?", "hung", "L4", "0/24.0"))
+        self.assertRegex(result.err, r"^hmn: GPU 0: hung: .* has not returned.*\n$")
 
     def test_calls_are_traced(self):
         result = self.with_nvml(TWO_CARDS, "--trace")
@@ -454,8 +455,8 @@ class ValuesFilledIn(Machines):
     def test_the_summary_shows_them_as_fresh(self):
         result = self.with_both()
         self.assertEqual((result.code, result.err), (0, ""))
-        self.assertEqual(result.out.splitlines()[1:], [
-            "GPU 0 [NVIDIA L40S]: free 35840 MiB / 46080 MiB (512 MiB reserved), driver 550.163.01"])
+        row = table_of(result.out)[1]
+        self.assertEqual((row["GiB"], row["°C"], row["W"]), ("9.5/45.0", "45", "57"))
         begun = time.monotonic()
         gpu, = self.rows(self.with_both("--json"))
         self.assertLess(gpu["age_ns"], (time.monotonic() - begun) * 1e9)

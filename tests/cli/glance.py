@@ -156,7 +156,7 @@ class Glance(Machines):
         processes = [process(10 + i, f"{i + 1}GiB", 1000 + i) for i in range(5)]
         processes.append(process(20, "4GiB", 1000))
         machine = {"devices": [gpu(processes=processes)]}
-        (row,), _ = self.rows_of(machine, 200, 1)
+        (row,), _ = self.rows_of(machine, 159, 1)
         self.assertTrue(row.endswith("uid 1000 5.0, uid 1004 5.0, uid 1003 4.0, uid 1002 3.0, uid 1001 2.0"), row)
         (row,), _ = self.rows_of(machine, 80, 1)
         self.assertTrue(row.endswith("uid 1000 5.0, +4 14.0"), row)
@@ -188,11 +188,16 @@ class Glance(Machines):
             self.assertTrue(shown.isascii(), shown)
             self.assertRegex(shown, r"\[#+-*\]")
 
-    def test_a_pipe_has_the_lines_of_scripts(self):
-        result = self.on({"host": HOST, "devices": [gpu(processes=[process(7, "32GiB")])]})
-        self.assertEqual(result.out,
-                         "RAM: available 410624 MiB / 515072 MiB, limit 65536 MiB (12800 MiB used)\n"
-                         f"GPU 0 [{H100}]: free 47616 MiB / 81920 MiB (512 MiB reserved), driver 550.144.03\n")
+    def test_from_160_columns_on_there_are_fan_clocks_pcie_and_processes(self):
+        more = VALUES | {"fan_percent": 41, "core_clock_mhz": 1980, "memory_clock_mhz": 2619, "pcie_generation": 5,
+                         "pcie_width": 16}
+        machine = {"devices": [gpu(telemetry=more, processes=[process(7, "32GiB"), process(8, "1GiB") | {"name": "y"},
+                                                              process(9, "1GiB")])]}
+        for columns in (160, 220):
+            (row,), _ = self.rows_of(machine, columns, 1)
+            self.assertRegex(row, r" 41 % +1980 / 2619 MHz +gen5 x16 .*550\.144\.03 +uid 1000 34\.0 +x, y$")
+        (row,), _ = self.rows_of(machine, 159, 1)
+        self.assertNotIn("1980", row)
 
     def test_small_amounts_are_not_zero(self):
         pools = [{"kind": "vram", "total": 80 * GIB, "used": 1 << 20}]

@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from command import GIB, MACHINES, MIB, Machines, card, environment, main, run, strict_json
+from command import GIB, MACHINES, MIB, Machines, card, environment, main, run, strict_json, table_of
 
 KEYS = ["index", "name", "total_bytes", "free_bytes", "used_bytes", "reserved_bytes",
         "driver_version", "uuid", "pci_bus_id", "cuda_version", "vendor", "kind", "memory_kind",
@@ -14,104 +14,118 @@ HOST = {"system": {"total": 32 * GIB, "available": 20 * GIB}}
 
 
 class Text(Machines):
-    def lines(self, **keys):
+    def table(self, **keys):
         result = self.on(keys)
         self.assertEqual((result.code, result.err), (0, ""))
-        return result.out.splitlines()
+        return table_of(result.out)
 
-    def gpu_line(self, **keys):
-        return self.lines(devices=[card(**keys)])[1]
+    def gpu(self, **keys):
+        return self.table(devices=[card(**keys)])[1]
+
+    def test_a_whole_table(self):
+        pool = {"kind": "vram", "total": "16GiB", "reserved": "512MiB", "used": "4GiB"}
+        values = {"gpu_busy_percent": 57, "temperature_celsius": 61, "power_watts": 312.4, "power_limit_watts": 700}
+        device = card("NVIDIA Test", vendor="nvidia", pools=[pool], driver_version="610.88", telemetry=values,
+                      processes=[{"pid": 7, "used": "3GiB", "name": "x", "uid": 1000},
+                                 {"pid": 8, "used": "1GiB", "name": "y", "uid": 0}])
+        result = self.on({"host": HOST, "devices": [device]})
+        self.assertEqual(result, (0, """\
+GPU  NAME   %        GiB  KIND  °C        W  RESERVED, GiB  DRIVER  USERS, GiB
+RAM  -      -  12.0/32.0  -      -        -              -  -       -
+0    Test  57   4.0/16.0  -     61  312/700            0.5  610.88  uid 1000 3.0, uid 0 1.0
+""", ""))
+
+    def test_the_columns_are_the_same_on_every_machine(self):
+        titles = self.on({"devices": []}).out.splitlines()[0].split()
+        self.assertEqual(titles, "GPU NAME % GiB KIND °C W RESERVED, GiB DRIVER USERS, GiB".split())
+        for path in sorted(MACHINES.glob("*.json")):
+            result = self.on(path, env=environment(COLUMNS="40"))
+            self.assertEqual(result.out.splitlines()[0].split(), titles)
+            self.assertEqual(len(table_of(result.out)[0]), 10)
+
+    def test_ascii_where_the_locale_has_no_utf8(self):
+        machine = {"devices": [card("模型", telemetry={"temperature_celsius": 61})]}
+        for locale in ("C", "de_DE.ISO-8859-1"):
+            row = table_of(self.on(machine, env=environment(LC_ALL=locale)).out)[1]
+            self.assertEqual((row["NAME"], row["C"]), ("\\u{6a21}\\u{578b}", "61"))
 
     def test_ram_stands_first(self):
-        self.assertEqual(self.lines(host=HOST)[0], "RAM: available 20480 MiB / 32768 MiB")
+        self.assertEqual([(row["GPU"], row["GiB"]) for row in self.table(host=HOST)], [("RAM", "12.0/32.0")])
 
     def test_ram_with_the_limit_of_a_control_group(self):
         host = {"system": {"total": 32 * GIB, "available": 20 * GIB, "limit": 4 * GIB,
                            "limit_used": GIB + MIB - 1}}
-        self.assertEqual(self.lines(host=host)[0],
-                         "RAM: available 20480 MiB / 32768 MiB, limit 4096 MiB (1024 MiB used)")
+        self.assertEqual([(row["GPU"], row["NAME"], row["GiB"]) for row in self.table(host=host)],
+                         [("RAM", "-", "12.0/32.0"), ("RAM", "limit", "1.0/4.0")])
 
     def test_real_ram(self):
-        line = run().out.splitlines()[0]
-        self.assertRegex(line, r"^RAM: available ~?\d+ MiB / \d+ MiB(, limit .*)?$")
-        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MIB
-        self.assertAlmostEqual(int(line.split(" / ")[1].split()[0]), total, delta=total * 0.02)
-
-    def test_h190_a_whole_line(self):
-        pool = {"kind": "vram", "total": "16384MiB", "reserved": "400MiB", "used": "2700MiB"}
-        self.assertEqual(
-            self.gpu_line(name="NVIDIA Test GPU", pools=[pool], driver_version="610.88"),
-            "GPU 0 [NVIDIA Test GPU]: free 13284 MiB / 16384 MiB (400 MiB reserved), driver 610.88")
-
-    def test_sizes_round_down(self):
-        pool = {"kind": "vram", "total": GIB, "free": 512 * MIB - 1}
-        self.assertIn("free 511 MiB / 1024 MiB", self.gpu_line(pools=[pool]))
+        total = float(table_of(run().out)[0]["GiB"].split("/")[1])
+        pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / GIB
+        self.assertAlmostEqual(total, pages, delta=pages * 0.02 + 0.1)
 
     def test_hv44_a_name_that_is_not_known(self):
-        self.assertEqual(self.gpu_line(name=None), "GPU 0: free 13312 MiB / 16384 MiB")
+        self.assertEqual(self.gpu(name=None)["NAME"], "?")
 
     def test_names_are_escaped(self):
-        self.assertIn("[a\\nb\\x1b[31m\\u{202e}]", self.gpu_line(name="a\nb\x1b[31m\u202e"))
-        self.assertIn("driver 1\\x07", self.gpu_line(driver_version="1\x07"))
+        self.assertEqual(self.gpu(name="a\nb\x1b[31m\u202e")["NAME"], r"a\nb\x1b[31m\u{202e}")
+        self.assertEqual(self.gpu(driver_version="1\x07")["DRIVER"], r"1\x07")
 
     def test_values_that_are_not_known(self):
         pool = {"kind": "vram", "total": "16GiB", "free": None, "used": None}
-        self.assertEqual(self.gpu_line(pools=[pool]), "GPU 0 [Card]: total 16384 MiB")
-        self.assertEqual(self.gpu_line(pools=[]), "GPU 0 [Card]: memory unknown")
+        self.assertEqual(self.gpu(pools=[pool])["GiB"], "-/16.0")
+        row = self.gpu(pools=[])
+        self.assertEqual([row[title] for title in ("%", "GiB", "°C", "W", "USERS, GiB")], ["-"] * 5)
 
-    def test_what_is_used_is_reported_where_what_is_free_is_not_known(self):
-        pool = {"kind": "vram", "total": "16GiB", "used": "10MiB", "free": None,
-                "notes": ["lower_bound"]}
-        self.assertEqual(self.gpu_line(pools=[pool]), "GPU 0 [Card]: used >=10 MiB / 16384 MiB")
+    def test_what_is_used_of_an_unknown_total(self):
+        pool = {"kind": "vram", "total": "16GiB", "used": "1GiB", "free": None, "notes": ["lower_bound"]}
+        self.assertEqual(self.gpu(pools=[pool])["GiB"], ">=1.0/16.0")
         pool["total"] = None
-        self.assertEqual(self.gpu_line(pools=[pool]), "GPU 0 [Card]: used >=10 MiB, total unknown")
+        self.assertEqual(self.gpu(pools=[pool])["GiB"], ">=1.0/?")
 
     def test_h193_a_device_that_sleeps_or_is_lost(self):
         for state in ("asleep", "lost", "unreadable"):
             result = self.on({"devices": [card(state=state), card("Other")]})
             self.assertEqual(result.code, 0)
-            self.assertEqual(result.out.splitlines()[1], f"GPU 0 [Card]: {state}, memory unknown")
-            self.assertIn("GPU 1 [Other]: free", result.out)
-            self.assertEqual(result.err.count("GPU 0: "), 1, result.err)
+            _, first, other = table_of(result.out)
+            self.assertEqual((first["%"], first["GiB"]), (state, "-"))
+            self.assertEqual((other["NAME"], other["GiB"]), ("Other", "3.0/16.0"))
+            self.assertEqual(result.err.count(f"hmn: GPU 0: {state}: "), 1, result.err)
 
     def test_h192_gpus_that_cannot_be_read(self):
         failing = [{"call": "pools", "status": "backend", "message": "broken"}]
         machine = {"devices": [card("A", failures=failing), card("B", failures=failing)]}
-        notices = "hmn: GPU 0: broken\nhmn: GPU 1: broken\n"
         text = self.on(machine)
-        self.assertEqual((text.code, text.err), (0, notices))
-        self.assertEqual(text.out.splitlines()[1:],
-                         ["GPU 0 [A]: memory unknown", "GPU 1 [B]: memory unknown"])
+        self.assertEqual((text.code, text.err), (0, "hmn: GPU 0, 1: memory: broken\n"))
+        self.assertEqual([(row["NAME"], row["GiB"]) for row in table_of(text.out)[1:]], [("A", "?"), ("B", "?")])
         json = self.on(machine, "--json")
-        self.assertEqual((json.code, json.err), (0, notices))
-        self.assertEqual([(gpu["name"], gpu["total_bytes"]) for gpu in self.rows(json)],
+        self.assertEqual((json.code, json.err), (0, "hmn: GPU 0: broken\nhmn: GPU 1: broken\n"))
+        self.assertEqual([(gpu["name"], gpu["total_bytes"]) for gpu in strict_json(json.out)],
                          [("A", None), ("B", None)])
 
-    def test_unified_memory(self):
+    def test_kinds_of_memory(self):
         pool = {"kind": "unified", "total": "120GiB", "free": "100GiB"}
-        self.assertEqual(self.gpu_line(pools=[pool]),
-                         "GPU 0 [Card]: unified memory, free 102400 MiB / 122880 MiB")
+        row = self.gpu(pools=[pool])
+        self.assertEqual((row["GiB"], row["KIND"]), ("20.0/120.0", "unified"))
+        self.assertEqual(self.gpu(memory_kind="coherent")["KIND"], "coherent")
 
-    def test_coherent_memory(self):
-        self.assertIn("coherent memory, free", self.gpu_line(memory_kind="coherent"))
-
-    def test_a_partition_names_its_gpu(self):
-        lines = self.lines(devices=[card(partitions=[card("Part")]), card("Other")])
-        self.assertIn("GPU 2 [Part] in GPU 0: free 13312 MiB / 16384 MiB", lines)
+    def test_a_partition_is_below_its_gpu(self):
+        rows = self.table(devices=[card(partitions=[card("Part")]), card("Other")])
+        self.assertEqual([(row["GPU"], row["NAME"]) for row in rows[1:]], [("0", "Card"), ("2", "Part"), ("1", "Other")])
 
     def test_a_stale_value_says_so(self):
         pool = {"kind": "vram", "total": "16GiB", "used": "3GiB", "notes": ["stale"]}
-        self.assertRegex(self.gpu_line(pools=[pool]), r"free 13312 MiB / 16384 MiB, stale: \d+\.\d s old$")
+        result = self.on({"devices": [card(pools=[pool])]})
+        self.assertEqual(table_of(result.out)[1]["GiB"], "3.0/16.0")
+        self.assertRegex(result.err, r"^hmn: GPU 0: memory: stale: \d+\.\d s old\n$")
 
     def test_estimates_and_lower_bounds_are_marked(self):
         pool = {"kind": "vram", "total": "16GiB", "used": "3GiB", "notes": ["estimated"]}
-        self.assertIn("free ~13312 MiB", self.gpu_line(pools=[pool]))
+        self.assertEqual(self.gpu(pools=[pool])["GiB"], "~3.0/16.0")
 
     def test_h191_no_gpu_is_one_line_with_the_reason(self):
         result = self.on({"devices": []})
         self.assertEqual((result.code, result.err), (0, ""))
-        self.assertEqual(result.out.splitlines()[1:],
-                         ["GPU: none found: the simulated machine has none"])
+        self.assertEqual(result.out.splitlines()[2:], ["GPU: none found: the simulated machine has none"])
 
     def test_a_driver_that_fails_is_not_the_same_as_no_gpu(self):
         broken = {"failures": [{"call": "open", "status": "backend", "message": "mismatch (18)"}]}
@@ -124,12 +138,16 @@ class Text(Machines):
         missing = [{"call": "pools", "status": "unsupported", "message": "no such figure"}]
         result = self.on({"devices": [card(failures=missing)]})
         self.assertEqual((result.code, result.err), (0, ""))
+        self.assertEqual(table_of(result.out)[1]["GiB"], "-")
 
     def test_what_failed_is_one_diagnostic(self):
-        failing = [{"call": "pools", "status": "permission", "message": "root only"}]
+        failing = [{"call": call, "status": "permission", "message": "root only"}
+                   for call in ("pools", "telemetry", "processes")]
         result = self.on({"devices": [card(failures=failing)]})
-        self.assertEqual((result.code, result.err), (0, "hmn: GPU 0: root only\n"))
-        self.assertIn("GPU 0 [Card]: memory unknown", result.out)
+        self.assertEqual((result.code, result.err),
+                         (0, "hmn: GPU 0: load, memory, temperature, power, processes: root only\n"))
+        row = table_of(result.out)[1]
+        self.assertEqual([row[title] for title in ("%", "GiB", "°C", "W", "USERS, GiB")], ["?"] * 5)
 
 
 class Json(Machines):
@@ -224,12 +242,17 @@ class Json(Machines):
 
     def test_json_and_text_agree(self):
         for path in sorted(MACHINES.glob("*.json")):
-            text = self.on(path).out
+            rows = {row["GPU"]: row for row in table_of(self.on(path).out)}
             for gpu in strict_json(self.on(path, "--json").out):
-                self.assertIn(f"GPU {gpu['index']} [{gpu['name']}]", text)
-                if gpu["free_bytes"] is not None:
-                    self.assertIn(f"free {gpu['free_bytes'] // MIB} MiB / {gpu['total_bytes'] // MIB} MiB",
-                                  text)
+                row = rows[str(gpu["index"])]
+                self.assertTrue(gpu["name"].endswith(row["NAME"]), row)
+                for key, title in (("gpu_busy_percent", "%"), ("temperature_celsius", "°C")):
+                    if gpu[key] is not None and gpu["state"] == "ready":
+                        self.assertEqual(float(row[title]), round(gpu[key]), row)
+                if gpu["used_bytes"] is not None and gpu["state"] == "ready":
+                    used, total = row["GiB"].split("/")
+                    self.assertAlmostEqual(float(used.lstrip("<")), gpu["used_bytes"] / GIB, delta=0.1)
+                    self.assertAlmostEqual(float(total), gpu["total_bytes"] / GIB, delta=0.06)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from command import GIB, MACHINES, MIB, SOURCE, card, environment, main, run, strict_json
+from command import GIB, MACHINES, MIB, SOURCE, card, environment, main, run, strict_json, table_of
 from kernel_card import CARD, CONTAINER, USER, CardInGroups
 
 WOULD_FIT = sys.argv.pop()
@@ -83,8 +83,8 @@ class Usable(CardInGroups):
                           inactive_file=GIB, active_file=GIB, file_mapped=GIB // 4, file_dirty=GIB // 8,
                           file_writeback=GIB // 8)
         self.check(self.record("--force")[0], 2 * GIB)
-        self.assertEqual(run(env=environment(**self.env)).out.splitlines()[0],
-                         "RAM: available 4096 MiB / 8192 MiB, limit 3072 MiB (1024 MiB used)")
+        self.assertEqual([row["GiB"] for row in table_of(run(env=environment(**self.env)).out)[:2]],
+                         ["4.0/8.0", "1.0/3.0"])
         self.assertIn('"limit_used_bytes":2684354560', run("snapshot", env=environment(**self.env)).out)
         # A group further out has the higher limit, and less left of it.
         self.limit_memory(outer, 8 * GIB, 15 * GIB // 2, inactive_file=GIB)

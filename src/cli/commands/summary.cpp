@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <hypomnesis.hpp>
 
 #include <algorithm>
@@ -36,8 +37,8 @@ using optional_bytes = std::optional<std::uint64_t>;
 using align = table::align;
 using cell = table::cell;
 
-// Form of the table. `extras`: 3: all columns, 2: no driver, 1: no reserved memory, 0: no kind of
-// memory either.
+// Form of the table. `extras`: 4: all columns, 3: no fan, clocks, PCIe and processes, 2: no driver,
+// 1: no reserved memory, 0: no kind of memory either.
 struct layout {
   unsigned extras;
   unsigned bar;  // cells; 0: none
@@ -48,9 +49,12 @@ struct layout {
 };
 
 constexpr std::size_t whole_names = 4096;
+constexpr unsigned wide_table = 160;
 
 // Forms from the widest on, each of which gives up what is needed least.
 constexpr layout layouts[] = {
+    {4, 20, whole_names, shown_users::all},
+    {4, 10, whole_names, shown_users::all, spacing::compact},
     {3, 20, whole_names, shown_users::all},
     {2, 20, whole_names, shown_users::all},
     {1, 20, whole_names, shown_users::all},
@@ -68,6 +72,9 @@ constexpr layout layouts[] = {
     {0, 0, 7, shown_users::sum, spacing::compact, 1},
 };
 
+// Form in a pipe: the same columns on every machine, at any width.
+constexpr layout piped{3, 0, whole_names, shown_users::all, spacing::compact};
+
 cell bar_cell(std::optional<double> used, const layout& in, const style& as) {
   if (!used) return {};
   return {draw_bar(*used, in.bar, as.unicode), tone_of_usage(*used)};
@@ -83,14 +90,35 @@ std::string_view kind_text(device_memory of) {
   return of == device_memory::coherent ? "coherent" : "";
 }
 
-cell reserved_cell(const gpu& of) {
+cell reserved_cell(const gpu& of, spacing with) {
   const auto reserved = of.memory ? of.memory->reserved_bytes : std::nullopt;
-  return reserved ? cell{gib_text(*reserved) + " GiB"} : cell{};
+  if (!reserved) return {};
+  return {gib_text(*reserved) + (with == spacing::roomy ? " GiB" : "")};
 }
 
 cell driver_cell(const gpu& of, const style& as) {
   const auto& version = of.device.driver_version;
   return version ? cell{escape_for_text(*version, as.ascii_only)} : cell{};
+}
+
+cell fan_cell(const hypomnesis::telemetry& of) {
+  if (of.fan_percent) return {fmt::format("{} %", *of.fan_percent)};
+  return of.fan_rpm ? cell{fmt::format("{} RPM", *of.fan_rpm)} : cell{};
+}
+
+cell clocks_cell(const hypomnesis::telemetry& of) {
+  if (!of.core_clock_mhz) return {};
+  if (!of.memory_clock_mhz) return {fmt::format("{} MHz", *of.core_clock_mhz)};
+  return {fmt::format("{} / {} MHz", *of.core_clock_mhz, *of.memory_clock_mhz)};
+}
+
+cell pcie_cell(const hypomnesis::telemetry& of) {
+  if (!of.pcie_generation || !of.pcie_width) return {};
+  return {fmt::format("gen{} x{}", *of.pcie_generation, *of.pcie_width)};
+}
+
+cell processes_cell(const gpu_status& of, const style& as) {
+  return {escape_for_text(fmt::format("{}", fmt::join(of.processes, ", ")), as.ascii_only)};
 }
 
 // Row of the table: the parent and the next row decide how a partition is drawn.
@@ -137,18 +165,23 @@ const char* title(const layout& in, const char* roomy, const char* compact) {
 }
 
 std::vector<table::column> columns_of(const layout& in, const style& as) {
-  std::vector<table::column> all{{"GPU", align::right},
+  std::vector<table::column> all{{"GPU", as.terminal ? align::right : align::left},
                                  {"NAME", align::left, in.name != whole_names, in.name, true},
                                  {title(in, "LOAD", "%"), align::right}};
   if (in.bar > 0) all.push_back({""});
   all.push_back({title(in, "MEMORY", "GiB"), align::right});
-  if (in.extras >= 1) all.push_back({"", align::left, false, 0, false, true});
+  if (in.extras >= 1) all.push_back({"KIND", align::left, false, 0, false, true});
   all.push_back({title(in, "TEMP", as.ascii_only ? "C" : "\u00b0C"), align::right});
   all.push_back({title(in, "POWER", "W"), align::right});
-  if (in.extras >= 2) all.push_back({"RESERVED", align::right, false, 0, false, true});
+  if (in.extras >= 4)
+    for (const auto* const each : {"FAN", "CLOCKS", "PCIE"})
+      all.push_back({each, align::right, false, 0, false, true});
+  if (in.extras >= 2)
+    all.push_back({title(in, "RESERVED", "RESERVED, GiB"), align::right, false, 0, false, true});
   if (in.extras >= 3) all.push_back({"DRIVER", align::left, false, 0, false, true});
   all.push_back(
       {in.gap == 1 ? "USERS" : "USERS, GiB", align::left, in.users != shown_users::all, 10});
+  if (in.extras >= 4) all.push_back({"PROCESSES", align::left, true, 12, false, true});
   return all;
 }
 
@@ -161,10 +194,22 @@ std::vector<cell> gpu_row(const drawn_gpu& row, const layout& in, const style& a
   if (in.extras >= 1) cells.push_back({std::string(kind_text(of.of.device.memory_kind))});
   cells.push_back(temperature_cell(of, in.with, as));
   cells.push_back(power_cell(of, in.with));
-  if (in.extras >= 2) cells.push_back(reserved_cell(of.of));
+  if (in.extras >= 4) {
+    const auto values = of.telemetry.value_or(hypomnesis::telemetry{});
+    cells.insert(cells.end(), {fan_cell(values), clocks_cell(values), pcie_cell(values)});
+  }
+  if (in.extras >= 2) cells.push_back(reserved_cell(of.of, in.with));
   if (in.extras >= 3) cells.push_back(driver_cell(of.of, as));
   cells.push_back(users_cell(of, in.users, as));
+  if (in.extras >= 4) cells.push_back(processes_cell(of, as));
   return cells;
+}
+
+// Adds a row. In a pipe no cell is empty, so that columns can be counted.
+void add_row(table& to, std::vector<cell> cells, const style& as) {
+  for (auto& each : cells)
+    if (!as.terminal && each.text.empty()) each.text = sign_of_missing(true);
+  to.add(std::move(cells));
 }
 
 // Row of host memory, which has no other values.
@@ -174,7 +219,7 @@ void add_host_row(table& to, const char* label, const std::string& name, const c
   if (in.bar > 0) cells.push_back(bar_cell(used, in, as));
   cells.push_back(memory);
   cells.resize(columns_of(in, as).size());
-  to.add(std::move(cells));
+  add_row(to, std::move(cells), as);
 }
 
 void add_host(table& to, const std::optional<hypomnesis::system_memory>& ram, const layout& in,
@@ -187,33 +232,34 @@ void add_host(table& to, const std::optional<hypomnesis::system_memory>& ram, co
   };
   row("RAM", "", difference(ram->total_bytes, ram->available_bytes), ram->total_bytes);
   if (ram->limit_bytes)
-    row("", branch_of(true, as) + "limit", used_of_limit(*ram), ram->limit_bytes);
+    row(as.terminal ? "" : "RAM", branch_of(true, as) + "limit", used_of_limit(*ram),
+        ram->limit_bytes);
 }
 
 table table_in(const layout& in, const std::optional<hypomnesis::system_memory>& ram,
                const std::vector<drawn_gpu>& gpus, const style& as) {
-  table out(columns_of(in, as));
+  auto columns = columns_of(in, as);
+  if (gpus.empty())
+    for (auto& each : columns) each.is_optional = true;
+  table out(std::move(columns));
   out.set_gap(in.gap);
   add_host(out, ram, in, as);
-  for (const auto& each : gpus) out.add(gpu_row(each, in, as));
+  for (const auto& each : gpus) add_row(out, gpu_row(each, in, as), as);
   out.remove_empty();
   return out;
 }
 
-// Returns a row for the RAM and one for each GPU, then the reasons of what is missing, as
-// reason_lines returns them.
 std::string summary_table(const std::optional<hypomnesis::system_memory>& ram,
-                          const std::vector<gpu_status>& gpus,
-                          const std::vector<std::string>& reasons, const style& as) {
+                          const std::vector<gpu_status>& gpus, const style& as) {
   const auto rows = in_order(gpus);
+  if (!as.terminal) return table_in(piped, ram, rows, as).text(as);
   std::string text;
   for (const auto& in : layouts) {
+    if (in.extras == 4 && as.width > 0 && as.width < wide_table) continue;
     const auto made = table_in(in, ram, rows, as);
     text = made.text(as);
     if (as.width == 0 || made.fits(as.width)) break;
   }
-  for (const auto& line : reasons)
-    text += wrap(escape_for_text(line, as.ascii_only), as.width, 2) + "\n";
   return text;
 }
 
@@ -254,82 +300,9 @@ void add_telemetry(const std::optional<hypomnesis::telemetry>& of, json_object& 
       .add("power_limit_watts", values.power_limit_watts);
 }
 
-// Uses the limit of the control group or of the machine, whichever leaves less.
-std::optional<double> ram_used(const hypomnesis::system_memory& ram) {
-  if (!ram.total_bytes || !ram.available_bytes) return std::nullopt;
-  if (is_limited(ram)) return fraction_of(*ram.limit_bytes - *ram.usable_bytes, *ram.limit_bytes);
-  return fraction_of(*ram.total_bytes - *ram.available_bytes, *ram.total_bytes);
-}
-
-std::string limit_text(const hypomnesis::system_memory& ram) {
-  if (!ram.limit_bytes) return {};
-  auto text = fmt::format(", limit {} MiB", *ram.limit_bytes / mib);
-  if (const auto used = used_of_limit(ram)) text += fmt::format(" ({} MiB used)", *used / mib);
-  return text;
-}
-
-memory_line ram_line(const std::optional<hypomnesis::system_memory>& ram) {
-  memory_line line;
-  line.label = "RAM";
-  line.verb = "available";
-  if (!ram) return line;
-  line.mark = mark_of(ram->notes);
-  line.free = ram->available_bytes;
-  line.total = ram->total_bytes;
-  line.used = ram_used(*ram);
-  line.after = limit_text(*ram);
-  return line;
-}
-
-std::string state_text(const gpu& of) {
-  if (of.device.state == run_state::ready || of.device.state == run_state::unknown) return {};
-  const auto state = state_word(of.device.state);
-  return state ? fmt::format("{}, ", *state) : std::string();
-}
-
-std::string memory_kind_text(const gpu& of) {
-  if (of.device.memory_kind == device_memory::unified) return "unified memory, ";
-  if (of.device.memory_kind == device_memory::coherent) return "coherent memory, ";
-  return {};
-}
-
-std::string details_of(const gpu& of, const style& as) {
-  std::string text;
-  if (const auto reserved = bytes_of(of, &hypomnesis::pool::reserved_bytes))
-    text += fmt::format(" ({} MiB reserved)", *reserved / mib);
-  if (const auto driver = of.device.driver_version)
-    text += fmt::format(", driver {}", escape_for_text(*driver, as.ascii_only));
-  if (of.memory) text += staleness(of.memory->notes, of.memory->age_ns);
-  return text;
-}
-
-memory_line gpu_line(const gpu& of, const style& as) {
-  memory_line line;
-  line.label = escape_for_text(label_of(of), as.ascii_only);
-  line.before = state_text(of) + memory_kind_text(of);
-  line.free = bytes_of(of, &hypomnesis::pool::free_bytes);
-  line.total = bytes_of(of, &hypomnesis::pool::total_bytes);
-  if (!line.free) {
-    line.free = bytes_of(of, &hypomnesis::pool::used_bytes);
-    line.verb = "used";
-  }
-  line.used = fraction_used(of);
-  line.after = details_of(of, as);
-  if (of.memory) line.mark = mark_of(of.memory->notes);
-  return line;
-}
-
 // Reports that a count of the devices is a minimum.
 std::string more_devices(const hypomnesis::snapshot& snapshot) {
   return fmt::format("at least {}: some could not be listed", snapshot.info().device_count);
-}
-
-memory_line no_gpu_line(std::string_view why) {
-  memory_line line;
-  line.label = "GPU";
-  line.before = escape_for_text(why);
-  line.silent = true;
-  return line;
 }
 
 // Returns whether a load is the difference of two readings, of which there was one.
@@ -376,23 +349,42 @@ class summary_reading {
   std::optional<hypomnesis::snapshot> further_;
 };
 
-// Prints what no row of a table explains: diagnostics of no single device.
+// Prints what no row of a table explains: diagnostics of no single device or of a device without a
+// row.
 void print_general(const hypomnesis::snapshot& snapshot, const std::vector<std::string>& shown) {
   auto all = snapshot.diagnostics();
   std::erase_if(all, [&](const hypomnesis::diagnostic& each) {
     const auto is_it = [&](const std::string& line) { return line.ends_with(each.message); };
-    return each.device_index || !matters(each) || std::any_of(shown.begin(), shown.end(), is_it);
+    const bool is_of_row = each.device_index && !lessens_devices(each);
+    return is_of_row || !matters(each) || std::any_of(shown.begin(), shown.end(), is_it);
   });
   for (const auto& line : distinct_lines(all)) write_notice(line);
 }
 
-exit_code show_table(const session& in, summary_reading& reading, const style& as) {
-  const auto& further = reading.further(part::telemetry | part::processes);
-  const auto gpus = statuses_of(in, {reading.memory(), further});
-  auto reasons = reason_lines(gpus);
-  print_general(reading.memory(), reasons);
-  if (lacks_devices(reading.memory())) reasons.push_back("GPU: " + more_devices(reading.memory()));
-  return write_output(summary_table(reading.memory().system(), gpus, reasons, as));
+// Prints the table and what it lacks, with the reasons of missing values: on a terminal below it.
+exit_code show(const session& in, summary_reading& reading, const style& as) {
+  const auto& memory = reading.memory();
+  std::vector<gpu_status> gpus;
+  std::vector<std::string> below;
+  if (memory.info().device_count == 0) {
+    const bool failing = search_failed(memory);
+    print_diagnostics(memory, !failing);
+    below.push_back("GPU: " +
+                    (failing ? "not known: the search for GPUs failed" : why_no_gpu(in, memory)));
+  } else {
+    gpus = statuses_of(in, {memory, reading.further(part::telemetry | part::processes)});
+    auto reasons = reason_lines(gpus);
+    print_general(memory, reasons);
+    if (as.terminal)
+      below = std::move(reasons);
+    else
+      for (const auto& line : reasons) write_notice(line);
+  }
+  if (lacks_devices(memory)) below.push_back("GPU: " + more_devices(memory));
+  auto text = summary_table(memory.system(), gpus, as);
+  for (const auto& line : below)
+    text += wrap(escape_for_text(line, as.ascii_only), as.width, 2) + "\n";
+  return write_output(text);
 }
 
 bool is_of_printed_telemetry(const hypomnesis::diagnostic& of) {
@@ -423,26 +415,18 @@ exit_code print_json(const session& in, summary_reading& reading) {
   return write_output(json_document(objects));
 }
 
-exit_code print_lines(const session& in, const hypomnesis::snapshot& snapshot, const style& as) {
-  const auto gpus = gpus_of(in, snapshot);
-  const bool failing = search_failed(snapshot);
-  print_diagnostics(snapshot, gpus.empty() && !failing);
-  std::vector<memory_line> lines{ram_line(snapshot.system())};
-  for (const auto& each : gpus) lines.push_back(gpu_line(each, as));
-  if (gpus.empty())
-    lines.push_back(
-        no_gpu_line(failing ? "not known: the search for GPUs failed" : why_no_gpu(in, snapshot)));
-  if (lacks_devices(snapshot)) lines.push_back(no_gpu_line(more_devices(snapshot)));
-  return write_output(render(lines, as));
-}
-
 // Lets the notice about a slow driver report what needs no driver.
 void add_memory_to_notice(const session& in) {
   // Not destroyed: the notice may be printed until the end.
   static auto& text = *new std::string;
   hypomnesis::snapshot_options what;
   what.collect = part::system;
-  text = "; " + render({ram_line(in.library().take(what).system())}, style{});
+  const auto ram = in.library().take(what).system();
+  if (ram)
+    text = fmt::format("; RAM: {}", amount_text(mark_of(ram->notes),
+                                                difference(ram->total_bytes, ram->available_bytes),
+                                                ram->total_bytes, spacing::roomy));
+  text += "\n";
   end_of_notice = text;
 }
 
@@ -452,8 +436,7 @@ expected<exit_code> run_summary(const session& in, const options& asked, const s
   const auto& memory = reading.memory();
   const auto result = search_failed(memory) ? exit_code::failed : exit_code::done;
   if (asked.json) return std::max(result, print_json(in, reading));
-  const bool has_table = as.terminal && memory.info().device_count != 0;
-  return std::max(result, has_table ? show_table(in, reading, as) : print_lines(in, memory, as));
+  return std::max(result, show(in, reading, as));
 }
 
 constexpr option options_of_summary[] = {

@@ -120,6 +120,12 @@ free_memory free_memory_of(gpu of, const hypomnesis::snapshot& snapshot) {
   return out;
 }
 
+// Returns whether limits of control groups leave less than the machine has available.
+bool is_limited(const hypomnesis::system_memory& ram) {
+  return ram.limit_bytes && ram.usable_bytes && ram.available_bytes &&
+         *ram.usable_bytes < *ram.available_bytes && *ram.usable_bytes <= *ram.limit_bytes;
+}
+
 }  // namespace
 
 std::string why_not_usable(const gpu& of, const hypomnesis::snapshot& snapshot) {
@@ -146,11 +152,6 @@ bool is_impossible(const std::vector<free_memory>& all, std::uint64_t wanted) {
   return !all.empty() && std::all_of(all.begin(), all.end(), [wanted](const free_memory& each) {
     return each.total && *each.total < wanted;
   });
-}
-
-bool is_limited(const hypomnesis::system_memory& ram) {
-  return ram.limit_bytes && ram.usable_bytes && ram.available_bytes &&
-         *ram.usable_bytes < *ram.available_bytes && *ram.usable_bytes <= *ram.limit_bytes;
 }
 
 std::optional<std::uint64_t> used_of_limit(const hypomnesis::system_memory& ram) {

@@ -65,8 +65,6 @@ const free_memory* largest_free(const std::vector<free_memory>& all, std::uint64
 // Returns whether no device can ever have this much.
 bool is_impossible(const std::vector<free_memory>& all, std::uint64_t wanted);
 
-// Returns whether limits of control groups leave less than the machine has available.
-bool is_limited(const hypomnesis::system_memory& ram);
 // Returns how much of the control group's limit is in use: of what is charged to it, cache that the
 // kernel gives back is free.
 std::optional<std::uint64_t> used_of_limit(const hypomnesis::system_memory& ram);

@@ -103,10 +103,23 @@ std::vector<process_row> rows_of(const session& in, const hypomnesis::snapshot& 
   return rows;
 }
 
+std::vector<std::string> names_of(row_list rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const process_row* a, const process_row* b) {
+    return comes_before(a->usage, b->usage, sort_key::vram);
+  });
+  std::vector<std::string> names;
+  for (const auto* each : rows) {
+    const auto name = each->usage.process_name.value_or("?");
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
 void add_users(const row_list& rows, bool lacks_rows, gpu_status& to) {
   const auto own = part_of(rows, to.of.device.index,
                            [](const process_row* each) { return each->usage.device_index; });
   to.users = group_rows({own.begin(), own.end()}, grouping::user, {lacks_rows, {}});
+  to.processes = names_of({own.begin(), own.end()});
 }
 
 // Adds who uses each GPU; a list that is missing is an absent value.
@@ -155,6 +168,10 @@ void collect(const gpu_status& of, explanations& to) {
     add({std::string(*state), of.why_state});
     return;
   }
+  if (of.of.memory && !is_fresh(of.of.memory->notes))
+    add({"memory", stale_text(of.of.memory->age_ns)});
+  if (of.telemetry && !is_fresh(of.telemetry->notes))
+    add({"sensors", stale_text(of.telemetry->age_ns)});
   std::map<std::string, std::vector<std::string_view>> names;  // by message
   for (std::size_t i = 0; i < gpu_value_count; ++i) {
     const auto& why = of.absences[i];

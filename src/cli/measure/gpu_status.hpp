@@ -32,7 +32,8 @@ struct absence {
 struct gpu_status {
   gpu of;
   std::optional<hypomnesis::telemetry> telemetry;
-  std::vector<usage_group> users;  // the greatest sum first
+  std::vector<usage_group> users;      // the greatest sum first
+  std::vector<std::string> processes;  // names, each once, the greatest first
   std::array<absence, gpu_value_count> absences;
   std::string why_state;            // reason of a state_of
   std::vector<std::string> doubts;  // why sums of users are lower bounds

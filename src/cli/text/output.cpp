@@ -96,10 +96,9 @@ style choose_style(const surroundings& around, colour_choice choice) noexcept {
   chosen.colour =
       choice == colour_choice::always || (choice == colour_choice::automatic &&
                                           around.is_terminal && !dumb && around.no_color.empty());
+  chosen.ascii_only = !names_utf8(around.locale);
   if (!chosen.terminal) return chosen;
-  const bool utf8 = names_utf8(around.locale);
-  chosen.unicode = utf8 && around.term != "dumb";
-  chosen.ascii_only = !utf8;
+  chosen.unicode = !chosen.ascii_only && around.term != "dumb";
   if (!around.is_terminal) return chosen;
   chosen.width = around.columns > 0 ? around.columns : usual_columns;
   if (!dumb) chosen.height = around.lines;

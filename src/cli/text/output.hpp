@@ -33,7 +33,7 @@ struct style {
   bool terminal = false;  // bars and columns; else plain lines
   bool colour = false;
   bool unicode = false;     // marks and bars beyond ASCII
-  bool ascii_only = false;  // the terminal shows ASCII only
+  bool ascii_only = false;  // the locale has ASCII only
   unsigned width = 0;       // columns; 0: no limit
   unsigned height = 0;      // lines that can be written over; 0: none can
 };

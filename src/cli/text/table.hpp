@@ -3,8 +3,6 @@
 #include <hypomnesis.hpp>
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,20 +56,7 @@ class table {
 // Draws "[####----]" with `cells` inside the brackets. Only 0 is empty and only 1 is full.
 std::string draw_bar(double fraction, unsigned cells, bool unicode);
 
-// Line "label: before free F MiB / T MiB after"; on a terminal with a bar and in columns.
-struct memory_line {
-  std::string label;
-  std::string before;              // "asleep, "
-  std::string_view verb = "free";  // word for `free`
-  std::string_view mark;           // "~": estimated, ">=": at least
-  std::optional<std::uint64_t> free;
-  std::optional<std::uint64_t> total;
-  std::string after;
-  std::optional<double> used;  // fraction, for the bar
-  bool silent = false;         // has only the text before and after, without values
-};
-
+// Returns "~" for an estimate, ">=" for a lower bound.
 std::string_view mark_of(hypomnesis::note notes) noexcept;
-std::string render(const std::vector<memory_line>& lines, const style& as);
 
 }  // namespace hmn::cli

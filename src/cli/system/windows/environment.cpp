@@ -42,6 +42,7 @@ surroundings standard_output_surroundings() {
   DWORD mode = 0;
   around.is_terminal = GetConsoleMode(output, &mode) != 0;
   around.no_color = environment_value("NO_COLOR").value_or("");
+  around.locale = "C.UTF-8";
   if (!around.is_terminal) return around;
   CONSOLE_SCREEN_BUFFER_INFO about{};
   if (GetConsoleScreenBufferInfo(output, &about) != 0 &&
@@ -51,7 +52,6 @@ surroundings standard_output_surroundings() {
   }
   // A console without sequences would show them as text; it is written to in UTF-16.
   around.term = takes_sequences(output, mode) ? "console" : "dumb";
-  around.locale = "C.UTF-8";
   return around;
 }
 

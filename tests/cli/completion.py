@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The completions for bash and fish, as these run them."""
+"""The completions for bash, zsh and fish, as these run them."""
+import contextlib
+import os
+import pty
 import re
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 from command import COMMAND, MACHINES, SOURCE, Machines, card, environment, main
@@ -35,6 +39,58 @@ class Fish(Machines):
     def test_commands_and_options(self):
         self.assertIn("ps", self.complete("hmn p"))
         self.assertEqual(self.complete("hmn ps --by "), {"user", "container", "device"})
+        self.assertEqual(self.complete("hmn completion "), {"bash", "zsh", "fish"})
+
+    def test_letters_and_lists(self):
+        self.assertIn("root", self.complete("hmn top -u roo"))
+        self.assertEqual(self.complete("hmn ps --columns pid,na"), {"pid,name"})
+
+
+@unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+class Zsh(Machines):
+    """In zsh, at its prompt: what Tab makes of a line."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="hmn-zsh-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.dump = f"{folder.name}/dump"  # of compinit, which is slow without
+
+    def complete(self, line):
+        (self.folder / ".zshrc").write_text(
+            f"fpath=({SOURCE / 'src' / 'cli' / 'completions'} $fpath)\nautoload -U compinit\ncompinit -u -C -d {self.dump}\n"
+            "show() { print -r -- $BUFFER >line; exit }\nzle -N show\nbindkey '^X' show\nprint ready\n")
+        (self.folder / "line").unlink(missing_ok=True)
+        child, terminal = pty.fork()
+        if child == 0:
+            os.chdir(self.folder)
+            os.execvpe("zsh", ["zsh", "-d", "-i"], environment(HOME=str(self.folder), ZDOTDIR=str(self.folder), TERM="dumb"))
+        written = b""
+        while b"ready" not in written:
+            written += os.read(terminal, 4096)
+        os.write(terminal, line.encode() + b"\t\x18")
+        with contextlib.suppress(OSError):  # at its end
+            while os.read(terminal, 4096):
+                pass
+        os.close(terminal)
+        os.waitpid(child, 0)
+        return (self.folder / "line").read_text().strip()
+
+    def test_commands_options_and_values(self):
+        for line, completed in (("hmn snap", "hmn snapshot"), ("hmn ps --js", "hmn ps --json"),
+                                ("hmn ps --sort sh", "hmn ps --sort shared"), ("hmn run --pl", "hmn run --plot"),
+                                ("hmn top -u roo", "hmn top -u root"), ("hmn completion z", "hmn completion zsh"),
+                                ("hmn --machine work", "hmn --machine workstation")):
+            self.assertEqual(self.complete(line), completed)
+
+    def test_lists(self):
+        self.assertEqual(self.complete("hmn ps --columns pid,na").rstrip(","), "hmn ps --columns pid,name")
+
+    def test_the_command_that_is_run_completes_as_by_itself(self):
+        (self.folder / "my-script.sh").write_text("")
+        for before in ("run --", "wait --free 1GiB", "spill -i 50ms --"):
+            self.assertEqual(self.complete(f"hmn {before} sha256s"), f"hmn {before} sha256sum")
+        self.assertEqual(self.complete("hmn run -- bash my-s"), "hmn run -- bash my-script.sh")
 
 
 class Bash(Machines):
@@ -63,6 +119,8 @@ class Bash(Machines):
         self.assertIn("--version", self.complete("-"))
         self.assertEqual(self.complete("ps", "--ma"), {"--match", "--machine"})
         self.assertNotIn("--version", self.complete("ps", "--"))
+        self.assertEqual(self.complete("completion", ""), {"bash", "zsh", "fish", "--help"})
+        self.assertIn("snapshot", self.complete("help", "s"))
 
     def test_an_options_value_is_no_command(self):
         self.assertIn("snapshot", self.complete("--timeout", "ps", ""))
@@ -74,6 +132,14 @@ class Bash(Machines):
                          {"vram", "shared", "total", "ram", "pid", "name"})
         self.assertEqual(self.complete("fit", "m", "--kv-type", "q8"), {"q8_0"})
         self.assertEqual(self.complete("ps", "--match", ""), set())
+        self.assertIn("root", self.complete("top", "-u", "roo"))
+        self.assertEqual(self.complete("log", "-i", "100"), {"100ms"})
+        self.assertEqual(self.complete("--color", "=", "al"), {"always"})
+        self.assertEqual(self.complete("ps", "--by", "=", "us"), {"user"})
+
+    def test_lists(self):
+        self.assertEqual(self.complete("ps", "--columns", "pid,na"), {"pid,name"})
+        self.assertEqual(self.complete("exporter", "--per", "user,po"), {"user,pod"})
 
     def test_devices_and_processes_of_this_machine(self):
         machine = self.machine(devices=[

@@ -8,13 +8,15 @@ from command import MACHINES, SOURCE, Machines, card, main, run
 WRONG = (
     (("--bogus",), '"--bogus": no such option'),
     (("bogus",), '"bogus": no such command; there are top, ps, snapshot, log, metrics, fit, record-machine, run, wait, '
-                 'spill, watch, exporter, doctor, help and version'),
+                 'spill, watch, exporter, doctor, completion, help and version'),
     (("pss",), '"pss": no such command; did you mean ps? (see `hmn --help`)'),
     (("Top",), 'did you mean top?'),
     (("top", "--interva", "1s"), '"--interva": no such option; did you mean --interval? (see `hmn top --help`)'),
     (("help", "bogus"), '"bogus": no such command; there are top, ps,'),
     (("--bogus", "ps"), '"--bogus": no such option (see `hmn --help`)'),
     (("--columns", "pid", "log"), '"--columns": no such option (see `hmn log --help`)'),
+    (("completion",), "SHELL is required"),
+    (("completion", "sh"), 'SHELL "sh": expected bash, zsh or fish'),
     (("help", ""), '"": no such command; there are top, ps,'),
     (("run",), "expected a command, as in `hmn run make -j8`"),
     (("spill", "--"), "expected a command"),

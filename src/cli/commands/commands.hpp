@@ -21,8 +21,8 @@ enum class completion { nothing, words, list, file, device, pid, user, machine, 
 // given only once. An argument may be missing, unless it is required.
 enum class uses { last, once, many, required };
 
-// An option of a command, or an argument: parsing and the help follow it. The completions of shells
-// and the manual pages repeat it by hand so far.
+// An option of a command, or an argument. Parsing, the help, the completions of shells and the
+// manual pages follow it.
 struct option {
   std::string_view name;   // "--interval"; of an argument "MODEL"
   char letter = 0;         // of "-i"; 0: none
@@ -110,6 +110,7 @@ extern const command_entry spill_command;
 extern const command_entry watch_command;
 extern const command_entry exporter_command;
 extern const command_entry doctor_command;
+extern const command_entry completion_command;
 extern const command_entry help_command;
 extern const command_entry version_command;
 

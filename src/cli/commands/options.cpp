@@ -18,10 +18,10 @@ namespace hmn::cli {
 namespace {
 
 constexpr const command_entry* commands[] = {
-    &top_command,     &ps_command,    &snapshot_command,       &log_command,
-    &metrics_command, &fit_command,   &record_machine_command, &run_command,
-    &wait_command,    &spill_command, &watch_command,          &exporter_command,
-    &doctor_command,  &help_command,  &version_command};
+    &top_command,     &ps_command,         &snapshot_command,       &log_command,
+    &metrics_command, &fit_command,        &record_machine_command, &run_command,
+    &wait_command,    &spill_command,      &watch_command,          &exporter_command,
+    &doctor_command,  &completion_command, &help_command,           &version_command};
 
 constexpr option common_options[] = {
     {"--timeout", 0, "DURATION", "Maximum wait for drivers: 30 (seconds), 500ms, 5m",

@@ -1,142 +1,262 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=bash
-# bash completion for hmn
+# bash completion for hmn, printed by `hmn completion bash`
 
-_hmn_command() {
-  local i
+_hmn_rows='|-j|--json|flag||Print a JSON array of the GPUs
+||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+||--color|words|auto always never|Use colours: auto, always, never [auto]
+||--trace|flag||Print each driver call on standard error
+|-h|--help|flag||Print this help
+|-V|--version|flag||Print the version
+||top|command||Monitor GPUs and their processes live
+||ps|command||List the processes that hold GPU memory
+||snapshot|command||Print everything as one JSON object
+||log|command||Print GPU measurements at an interval
+||metrics|command||List every sensor, clock, engine and counter
+||fit|command||Check whether a model fits in free memory
+||record-machine|command||Record this machine to a file to replay elsewhere
+||run|command||Run a command and report the memory it used
+||wait|command||Wait for free GPU memory, then run a command
+||spill|command||Run a command and report spills of GPU memory
+||watch|command||Track per-process GPU memory and detect spills
+||exporter|command||Serve metrics of the GPUs to Prometheus
+||doctor|command||Check GPUs and drivers, and suggest fixes
+||completion|command||Print the completions for a shell
+||help|command||Print this help, or the help of a command
+||version|command||Print the version
+top|-i|--interval|words|100ms 500ms 1s 5s|Time between readings [1s]
+top||--once|flag||Print one frame as text
+top|-n|--count|any||Exit after N frames
+top|-u|--user|user||Only processes of this user: name or number
+top|-d|--device|device||Only this device: index, UUID or PCI address
+top||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+top||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+top||--color|words|auto always never|Use colours: auto, always, never [auto]
+top||--trace|flag||Print each driver call on standard error
+top|-h|--help|flag||Print this help
+ps|-p|--pid|pid||Only this process
+ps||--match|any||Only processes whose name matches (* ? [a-z])
+ps||--sort|words|vram shared total ram pid name|Order: vram, shared, total, ram, pid, name [vram]
+ps||--by|words|user container device|Totals by user, container or device instead
+ps||--columns|list|pid name vram shared ram device type user load container nspid command peak|Columns, separated by commas
+ps||--unattributed|flag||Also memory that belongs to no visible process
+ps||--show-pools|flag||One line per memory pool of each process
+ps|-d|--device|device||Only this device: index, UUID or PCI address
+ps|-j|--json|flag||Print a JSON array
+ps||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+ps||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+ps||--color|words|auto always never|Use colours: auto, always, never [auto]
+ps||--trace|flag||Print each driver call on standard error
+ps|-h|--help|flag||Print this help
+snapshot|-j|--json|flag||Print JSON, which it always does
+snapshot||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+snapshot||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+snapshot||--color|words|auto always never|Use colours: auto, always, never [auto]
+snapshot||--trace|flag||Print each driver call on standard error
+snapshot|-h|--help|flag||Print this help
+log|-i|--interval|words|100ms 1s 10s 1m|Time between samples [1s]
+log|-n|--count|any||Exit after N samples of each device
+log||--duration|words|10s 1m 1h|Exit after this time
+log|-j|--json|flag||Print a JSON object on each line
+log||--csv|flag||Print comma-separated values
+log|-d|--device|device||Only this device: index, UUID or PCI address
+log||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+log||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+log||--color|words|auto always never|Use colours: auto, always, never [auto]
+log||--trace|flag||Print each driver call on standard error
+log|-h|--help|flag||Print this help
+metrics|-d|--device|device||Only this device: index, UUID or PCI address
+metrics||--slow|flag||Also metrics that take more than a few ms to read
+metrics||--unsupported|flag||Also unsupported metrics, with the reason
+metrics|-j|--json|flag||Print a JSON array
+metrics||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+metrics||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+metrics||--color|words|auto always never|Use colours: auto, always, never [auto]
+metrics||--trace|flag||Print each driver call on standard error
+metrics|-h|--help|flag||Print this help
+fit||MODEL|file||GGUF, safetensors, index, config.json or folder
+fit||--context|words|4K 8K 32K 128K|Tokens of each sequence [the model'\''s, at most 8K]
+fit||--batch|any||Sequences at once [1]
+fit||--ubatch|any||Tokens processed at once [512; without GGUF 2048]
+fit||--kv-type|words|f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl|Type of the cached keys and values [f16]
+fit|-d|--device|device|all|Only this device; repeated, or all: together
+fit|-j|--json|flag||Print a JSON object
+fit||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+fit||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+fit||--color|words|auto always never|Use colours: auto, always, never [auto]
+fit||--trace|flag||Print each driver call on standard error
+fit|-h|--help|flag||Print this help
+record-machine||FILE|file|json|File to write
+record-machine||--force|flag||Replace an existing file
+record-machine||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+record-machine||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+record-machine||--color|words|auto always never|Use colours: auto, always, never [auto]
+record-machine||--trace|flag||Print each driver call on standard error
+record-machine|-h|--help|flag||Print this help
+run||--record|file|jsonl csv|Write each sample to FILE (.jsonl or .csv)
+run||--plot|file|svg|Plot to FILE (.svg), or in the terminal (-)
+run|-i|--interval|words|20ms 100ms 1s|Time between samples [100ms]
+run|-j|--json|flag||Print the report as a JSON object
+run|-o|--output|file|json|Write the report to FILE as JSON (.json)
+run||--force|flag||Replace existing files of any name
+run|-d|--device|device||Only this device: index, UUID or PCI address
+run||COMMAND|program||
+run||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+run||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+run||--color|words|auto always never|Use colours: auto, always, never [auto]
+run||--trace|flag||Print each driver call on standard error
+run|-h|--help|flag||Print this help
+wait||--free|words|1GiB 8GiB 20GiB 40GiB|Free memory to wait for: 20GiB, 512MiB
+wait|-i|--interval|words|1s 5s 1m|Time between checks [5s]
+wait||--timeout|words|30s 5m 1h|Give up after this time: 30 (seconds), 5m, 1h
+wait||--any|flag||Any device with that much free (the default)
+wait|-d|--device|device||Only this device: index, UUID or PCI address
+wait|-j|--json|flag||Print a JSON object
+wait||COMMAND|program||
+wait||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+wait||--color|words|auto always never|Use colours: auto, always, never [auto]
+wait||--trace|flag||Print each driver call on standard error
+wait|-h|--help|flag||Print this help
+spill|-i|--interval|words|50ms 100ms 1s|Time between samples [100ms]
+spill|-j|--json|flag||Print the report as a JSON object
+spill|-o|--output|file|json|Write the report to FILE as JSON (.json)
+spill||--force|flag||Replace existing files of any name
+spill|-d|--device|device||This device: index, UUID or PCI address [0]
+spill||COMMAND|program||
+spill||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+spill||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+spill||--color|words|auto always never|Use colours: auto, always, never [auto]
+spill||--trace|flag||Print each driver call on standard error
+spill|-h|--help|flag||Print this help
+watch||PID|pid||Processes to track; by default those that use most
+watch|-i|--interval|words|1s 5s 1m|Time between samples [5s]
+watch||--duration|words|10s 1m 1h|Exit after this time
+watch||--top|any||Without PID: track the top N [5]
+watch||--match|any||Without PID: only names that match (* ? [a-z])
+watch||--sort|words|vram shared total ram pid name|Rank by vram, shared, total, ram, pid, name [vram]
+watch||--follow-new|flag||Select the processes again at each sample
+watch|-d|--device|device||This device: index, UUID or PCI address [0]
+watch|-j|--json|flag||Print a JSON object on each line
+watch||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+watch||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+watch||--color|words|auto always never|Use colours: auto, always, never [auto]
+watch||--trace|flag||Print each driver call on standard error
+watch|-h|--help|flag||Print this help
+exporter||--listen|words|127.0.0.1:10077 [::1]:10077 :10077|Serve there; no ADDRESS: all [127.0.0.1:10077]
+exporter||--web-config|file|yml yaml|TLS, passwords and headers, in Prometheus'\'' format
+exporter||--max-age|words|100ms 1s 5s|Share readings between clients up to this age [1s]
+exporter||--per|list|process user container pod job unit|Also memory per process, user, container, pod, ...
+exporter||--compat|list|dcgm nvidia-smi|Also names of other exporters: dcgm, nvidia-smi
+exporter||--textfile|file|prom|Write the metrics to FILE for node_exporter
+exporter|-i|--interval|words|15s 1m|With --textfile: write again at an interval
+exporter||--timeout|words|1s 2s 10s|Maximum wait for drivers [2s]
+exporter||--force|flag||With --textfile: replace a file of any name
+exporter||--once|flag||Print the metrics
+exporter||--openmetrics|flag||With --once, --textfile: OpenMetrics format
+exporter||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+exporter||--color|words|auto always never|Use colours: auto, always, never [auto]
+exporter||--trace|flag||Print each driver call on standard error
+exporter|-h|--help|flag||Print this help
+doctor|-j|--json|flag||Print a JSON object
+doctor||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+doctor||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+doctor||--color|words|auto always never|Use colours: auto, always, never [auto]
+doctor||--trace|flag||Print each driver call on standard error
+doctor|-h|--help|flag||Print this help
+completion||SHELL|words|bash zsh fish|bash, zsh or fish
+completion|-h|--help|flag||Print this help
+help||COMMAND|words|top ps snapshot log metrics fit record-machine run wait spill watch exporter doctor completion help version|Command whose help to print
+help|-h|--help|flag||Print this help
+version|-h|--help|flag||Print this help'
+
+# Prints the numbers of a JSON key, of the machine on the line.
+_hmn_numbers() {
+  local i machine=()
   for ((i = 1; i < COMP_CWORD; i++)); do
-    case ${COMP_WORDS[i]} in
-      --timeout | --machine | --color | --pid | --device | --sort | --by | --match | --columns | --interval | --count | --duration | --record | --plot | --output | --free | --top | --context | --batch | --ubatch | --kv-type | --user | --listen | --web-config | --max-age | --textfile | --per | --compat) ((i++)) ;;
-      top | ps | snapshot | log | metrics | fit | run | spill | watch | wait | exporter | doctor | record-machine | help | version)
-        echo "${COMP_WORDS[i]}"
-        return
-        ;;
-    esac
+    [[ ${COMP_WORDS[i]} != --machine ]] || machine=(--machine "${COMP_WORDS[i + 1]}")
   done
-}
-
-# The machine file that stands on the line, if any: it has the devices to complete.
-_hmn_machine() {
-  local i
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    if [[ ${COMP_WORDS[i]} == --machine ]]; then
-      printf -- '--machine\n%s\n' "${COMP_WORDS[i + 1]}"
-      return
-    fi
-  done
-}
-
-_hmn_numbers_of() {
-  local machine=()
-  mapfile -t machine < <(_hmn_machine)
   "${COMP_WORDS[0]}" "${@:2}" --json --timeout 2s "${machine[@]}" 2>/dev/null |
     grep -o "[{,]\"$1\":[0-9]*" | grep -o '[0-9]*$' | sort -nu
 }
 
-# Prints the index of the first word of the command that hmn is to run, if the cursor is there.
-_hmn_inner() {
-  local i seen=
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    case ${COMP_WORDS[i]} in
-      --) [[ ! $seen ]] || echo $((i + 1)); return ;;
-      --timeout | --machine | --color | --device | --interval | --record | --plot | --output | --free) ((i++)) ;;
-      -*) ;;
-      *)
-        [[ ! $seen ]] || { echo "$i"; return; }
-        case ${COMP_WORDS[i]} in run | spill | wait) seen=${COMP_WORDS[i]} ;; *) return ;; esac
-        ;;
-    esac
-  done
-  [[ ! $seen || $i -ne $COMP_CWORD || -z ${COMP_WORDS[i]} || ${COMP_WORDS[i]} == -* ]] || echo "$i"
+# Sets the kind and the words of a letter or a name, of the command or, before it, of any.
+_hmn_find() {
+  local of letter name rest
+  while IFS='|' read -r of letter name kind words rest; do
+    # shellcheck disable=SC2053 # a name may be a pattern
+    [[ $command && $of != "$command" ]] || [[ $letter != "$1" && $name != $1 ]] || return 0
+  done <<<"$_hmn_rows"
+  kind=flag words=
 }
 
-# Completes as the command itself does.
-_hmn_run_command() {
-  local word=${COMP_WORDS[COMP_CWORD]}
-  if declare -F _command_offset >/dev/null; then
-    _command_offset "$1"
-  elif ((COMP_CWORD == $1)); then
-    mapfile -t COMPREPLY < <(compgen -c -- "$word" | sort -u)
-  else
-    _hmn_files "$word"
-  fi
-}
-
-_hmn_words() {
-  mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+_hmn_add() {
+  mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen "$@")
 }
 
 _hmn_files() {
   compopt -o filenames 2>/dev/null
-  mapfile -t COMPREPLY < <(compgen -f -- "$1")
+  _hmn_add -f -- "$word"
+}
+
+_hmn_value() {
+  local before=
+  case $kind in
+    list) [[ $word != *,* ]] || before=${word%,*}, ;;
+    device) words+=" $(_hmn_numbers index)" ;;
+    pid) words=$(_hmn_numbers pid ps) ;;
+    user) words=$(compgen -u) ;;
+    file) words= && _hmn_files ;;
+    machine) _hmn_files ;;
+  esac
+  _hmn_add -P "$before" -W "$words" -- "${word#"$before"}"
+}
+
+# Completes the command that hmn is to run, from word $1 on, as that command does.
+_hmn_program() {
+  if declare -F _command_offset >/dev/null; then
+    _command_offset "$1"
+  elif ((COMP_CWORD == $1)); then
+    _hmn_add -c -- "$word"
+  else
+    _hmn_files
+  fi
+}
+
+_hmn_names() {
+  local of letter name kind rest names=
+  while IFS='|' read -r of letter name kind rest; do
+    [[ $of != "$command" || $name != -* && $kind != command ]] || names+=" $name"
+  done <<<"$_hmn_rows"
+  _hmn_add -W "$names" -- "$word"
 }
 
 _hmn() {
-  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command
-  local common="--help --timeout --machine --color --trace -h"
-  command=$(_hmn_command)
+  local word=${COMP_WORDS[COMP_CWORD]} command='' kind words i at
   COMPREPLY=()
-  local inner
-  inner=$(_hmn_inner)
-  if [[ $inner ]]; then
-    _hmn_run_command "$inner"
-    return
+  [[ $word != = ]] || word=
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    at=${COMP_WORDS[i]}
+    if [[ $at == -?* && $at != -- ]]; then
+      [[ $at == --* ]] || at=-${at: -1} # the last of several letters
+      _hmn_find "$at"
+      [[ $kind != flag ]] || continue
+      [[ ${COMP_WORDS[i + 1]} != = ]] || ((i++))
+      ((++i < COMP_CWORD)) || { _hmn_value && return; }
+    elif [[ ! $command ]]; then
+      command=$at
+    else
+      _hmn_find '[^-]*'
+      [[ $at != -- ]] || ((i++))
+      [[ $kind != program ]] || { _hmn_program "$i" && return; }
+    fi
+  done
+  if [[ $command && $word != -* ]]; then
+    _hmn_find '[^-]*'
+    [[ $kind != program || ! $word ]] || { _hmn_program "$COMP_CWORD" && return; }
+    _hmn_value
   fi
-
-  case $previous in
-    --color) _hmn_words "auto always never" "$word" ;;
-    --timeout) _hmn_words "1s 10s 60s 5m" "$word" ;;
-    --machine)
-      _hmn_files "$word"
-      mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation" -- "$word")
-      ;;
-    --sort) _hmn_words "vram shared total ram pid name" "$word" ;;
-    --device)
-      _hmn_words "$([[ $command != fit ]] || echo all) $(_hmn_numbers_of index)" "$word"
-      ;;
-    --pid) _hmn_words "$(_hmn_numbers_of pid ps)" "$word" ;;
-    --by) _hmn_words "user container device" "$word" ;;
-    --columns) _hmn_words "pid name vram shared ram device type user load container nspid command peak" "$word" ;;
-    --interval) _hmn_words "100ms 1s 10s 1m" "$word" ;;
-    --duration) _hmn_words "10s 1m 1h" "$word" ;;
-    --record | --plot | --output | --web-config | --textfile)
-      _hmn_files "$word"
-      ;;
-    --free) _hmn_words "1GiB 8GiB 20GiB 40GiB" "$word" ;;
-    --context) _hmn_words "4K 8K 32K 128K" "$word" ;;
-    --kv-type) _hmn_words "f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl" "$word" ;;
-    --user) mapfile -t COMPREPLY < <(compgen -u -- "$word") ;;
-    --listen) _hmn_words "127.0.0.1:10077 [::1]:10077 :10077" "$word" ;;
-    --per) _hmn_words "process user container pod job unit" "$word" ;;
-    --compat) _hmn_words "dcgm nvidia-smi" "$word" ;;
-    --max-age) _hmn_words "100ms 1s 5s" "$word" ;;
-    --match | --count | --batch | --top) ;;
-    *)
-      case $command in
-        top) _hmn_words "--interval --once --count --user --device $common" "$word" ;;
-        ps) _hmn_words "--pid --device --sort --match --by --columns --unattributed --show-pools --json $common" "$word" ;;
-        log) _hmn_words "--interval --count --duration --device --json --csv $common" "$word" ;;
-        metrics) _hmn_words "--device --slow --unsupported --json $common" "$word" ;;
-        fit)
-          _hmn_words "--context --batch --ubatch --kv-type --device --json $common" "$word"
-          [[ $word == -* ]] || _hmn_files "$word"
-          ;;
-        run) _hmn_words "--record --plot --interval --device --json --output --force $common" "$word" ;;
-        spill) _hmn_words "--interval --device --json --output --force $common" "$word" ;;
-        watch) _hmn_words "--interval --duration --top --match --sort --follow-new --device --json $common" "$word" ;;
-        wait) _hmn_words "--free --any --device --interval --json $common" "$word" ;;
-        exporter) _hmn_words "--listen --web-config --max-age --per --compat --once --openmetrics --textfile --interval --force $common" "$word" ;;
-        snapshot) _hmn_words "--json $common" "$word" ;;
-        doctor) _hmn_words "--json $common" "$word" ;;
-        help) _hmn_words "top ps snapshot log metrics fit run spill watch wait exporter doctor record-machine" "$word" ;;
-        record-machine)
-          _hmn_words "--force $common" "$word"
-          [[ $word == -* ]] || _hmn_files "$word"
-          ;;
-        *) _hmn_words "top ps snapshot log metrics fit run spill watch wait exporter doctor record-machine help version --json --version -V $common" "$word" ;;
-      esac
-      ;;
-  esac
+  _hmn_names
 }
 
 complete -F _hmn hmn

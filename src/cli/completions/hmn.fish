@@ -1,116 +1,209 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# fish completion for hmn
+# fish completion for hmn, printed by `hmn completion fish`
 
-function __hmn_numbers_of
+function __hmn_numbers
     hmn $argv[2..-1] --json --timeout 2s 2>/dev/null | string match -ra "[{,]\"$argv[1]\":(\d+)" | string match -r '^\d+$' | sort -nu
 end
 
-set -l commands top ps snapshot log metrics fit run spill watch wait exporter doctor record-machine help version
+set -l rows (string split -n \n '|-j|--json|flag||Print a JSON array of the GPUs
+||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+||--color|words|auto always never|Use colours: auto, always, never [auto]
+||--trace|flag||Print each driver call on standard error
+|-h|--help|flag||Print this help
+|-V|--version|flag||Print the version
+||top|command||Monitor GPUs and their processes live
+||ps|command||List the processes that hold GPU memory
+||snapshot|command||Print everything as one JSON object
+||log|command||Print GPU measurements at an interval
+||metrics|command||List every sensor, clock, engine and counter
+||fit|command||Check whether a model fits in free memory
+||record-machine|command||Record this machine to a file to replay elsewhere
+||run|command||Run a command and report the memory it used
+||wait|command||Wait for free GPU memory, then run a command
+||spill|command||Run a command and report spills of GPU memory
+||watch|command||Track per-process GPU memory and detect spills
+||exporter|command||Serve metrics of the GPUs to Prometheus
+||doctor|command||Check GPUs and drivers, and suggest fixes
+||completion|command||Print the completions for a shell
+||help|command||Print this help, or the help of a command
+||version|command||Print the version
+top|-i|--interval|words|100ms 500ms 1s 5s|Time between readings [1s]
+top||--once|flag||Print one frame as text
+top|-n|--count|any||Exit after N frames
+top|-u|--user|user||Only processes of this user: name or number
+top|-d|--device|device||Only this device: index, UUID or PCI address
+top||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+top||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+top||--color|words|auto always never|Use colours: auto, always, never [auto]
+top||--trace|flag||Print each driver call on standard error
+top|-h|--help|flag||Print this help
+ps|-p|--pid|pid||Only this process
+ps||--match|any||Only processes whose name matches (* ? [a-z])
+ps||--sort|words|vram shared total ram pid name|Order: vram, shared, total, ram, pid, name [vram]
+ps||--by|words|user container device|Totals by user, container or device instead
+ps||--columns|list|pid name vram shared ram device type user load container nspid command peak|Columns, separated by commas
+ps||--unattributed|flag||Also memory that belongs to no visible process
+ps||--show-pools|flag||One line per memory pool of each process
+ps|-d|--device|device||Only this device: index, UUID or PCI address
+ps|-j|--json|flag||Print a JSON array
+ps||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+ps||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+ps||--color|words|auto always never|Use colours: auto, always, never [auto]
+ps||--trace|flag||Print each driver call on standard error
+ps|-h|--help|flag||Print this help
+snapshot|-j|--json|flag||Print JSON, which it always does
+snapshot||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+snapshot||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+snapshot||--color|words|auto always never|Use colours: auto, always, never [auto]
+snapshot||--trace|flag||Print each driver call on standard error
+snapshot|-h|--help|flag||Print this help
+log|-i|--interval|words|100ms 1s 10s 1m|Time between samples [1s]
+log|-n|--count|any||Exit after N samples of each device
+log||--duration|words|10s 1m 1h|Exit after this time
+log|-j|--json|flag||Print a JSON object on each line
+log||--csv|flag||Print comma-separated values
+log|-d|--device|device||Only this device: index, UUID or PCI address
+log||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+log||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+log||--color|words|auto always never|Use colours: auto, always, never [auto]
+log||--trace|flag||Print each driver call on standard error
+log|-h|--help|flag||Print this help
+metrics|-d|--device|device||Only this device: index, UUID or PCI address
+metrics||--slow|flag||Also metrics that take more than a few ms to read
+metrics||--unsupported|flag||Also unsupported metrics, with the reason
+metrics|-j|--json|flag||Print a JSON array
+metrics||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+metrics||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+metrics||--color|words|auto always never|Use colours: auto, always, never [auto]
+metrics||--trace|flag||Print each driver call on standard error
+metrics|-h|--help|flag||Print this help
+fit||MODEL|file||GGUF, safetensors, index, config.json or folder
+fit||--context|words|4K 8K 32K 128K|Tokens of each sequence [the model'\''s, at most 8K]
+fit||--batch|any||Sequences at once [1]
+fit||--ubatch|any||Tokens processed at once [512; without GGUF 2048]
+fit||--kv-type|words|f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl|Type of the cached keys and values [f16]
+fit|-d|--device|device|all|Only this device; repeated, or all: together
+fit|-j|--json|flag||Print a JSON object
+fit||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+fit||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+fit||--color|words|auto always never|Use colours: auto, always, never [auto]
+fit||--trace|flag||Print each driver call on standard error
+fit|-h|--help|flag||Print this help
+record-machine||FILE|file|json|File to write
+record-machine||--force|flag||Replace an existing file
+record-machine||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+record-machine||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+record-machine||--color|words|auto always never|Use colours: auto, always, never [auto]
+record-machine||--trace|flag||Print each driver call on standard error
+record-machine|-h|--help|flag||Print this help
+run||--record|file|jsonl csv|Write each sample to FILE (.jsonl or .csv)
+run||--plot|file|svg|Plot to FILE (.svg), or in the terminal (-)
+run|-i|--interval|words|20ms 100ms 1s|Time between samples [100ms]
+run|-j|--json|flag||Print the report as a JSON object
+run|-o|--output|file|json|Write the report to FILE as JSON (.json)
+run||--force|flag||Replace existing files of any name
+run|-d|--device|device||Only this device: index, UUID or PCI address
+run||COMMAND|program||
+run||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+run||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+run||--color|words|auto always never|Use colours: auto, always, never [auto]
+run||--trace|flag||Print each driver call on standard error
+run|-h|--help|flag||Print this help
+wait||--free|words|1GiB 8GiB 20GiB 40GiB|Free memory to wait for: 20GiB, 512MiB
+wait|-i|--interval|words|1s 5s 1m|Time between checks [5s]
+wait||--timeout|words|30s 5m 1h|Give up after this time: 30 (seconds), 5m, 1h
+wait||--any|flag||Any device with that much free (the default)
+wait|-d|--device|device||Only this device: index, UUID or PCI address
+wait|-j|--json|flag||Print a JSON object
+wait||COMMAND|program||
+wait||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+wait||--color|words|auto always never|Use colours: auto, always, never [auto]
+wait||--trace|flag||Print each driver call on standard error
+wait|-h|--help|flag||Print this help
+spill|-i|--interval|words|50ms 100ms 1s|Time between samples [100ms]
+spill|-j|--json|flag||Print the report as a JSON object
+spill|-o|--output|file|json|Write the report to FILE as JSON (.json)
+spill||--force|flag||Replace existing files of any name
+spill|-d|--device|device||This device: index, UUID or PCI address [0]
+spill||COMMAND|program||
+spill||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+spill||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+spill||--color|words|auto always never|Use colours: auto, always, never [auto]
+spill||--trace|flag||Print each driver call on standard error
+spill|-h|--help|flag||Print this help
+watch||PID|pid||Processes to track; by default those that use most
+watch|-i|--interval|words|1s 5s 1m|Time between samples [5s]
+watch||--duration|words|10s 1m 1h|Exit after this time
+watch||--top|any||Without PID: track the top N [5]
+watch||--match|any||Without PID: only names that match (* ? [a-z])
+watch||--sort|words|vram shared total ram pid name|Rank by vram, shared, total, ram, pid, name [vram]
+watch||--follow-new|flag||Select the processes again at each sample
+watch|-d|--device|device||This device: index, UUID or PCI address [0]
+watch|-j|--json|flag||Print a JSON object on each line
+watch||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+watch||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+watch||--color|words|auto always never|Use colours: auto, always, never [auto]
+watch||--trace|flag||Print each driver call on standard error
+watch|-h|--help|flag||Print this help
+exporter||--listen|words|127.0.0.1:10077 [::1]:10077 :10077|Serve there; no ADDRESS: all [127.0.0.1:10077]
+exporter||--web-config|file|yml yaml|TLS, passwords and headers, in Prometheus'\'' format
+exporter||--max-age|words|100ms 1s 5s|Share readings between clients up to this age [1s]
+exporter||--per|list|process user container pod job unit|Also memory per process, user, container, pod, ...
+exporter||--compat|list|dcgm nvidia-smi|Also names of other exporters: dcgm, nvidia-smi
+exporter||--textfile|file|prom|Write the metrics to FILE for node_exporter
+exporter|-i|--interval|words|15s 1m|With --textfile: write again at an interval
+exporter||--timeout|words|1s 2s 10s|Maximum wait for drivers [2s]
+exporter||--force|flag||With --textfile: replace a file of any name
+exporter||--once|flag||Print the metrics
+exporter||--openmetrics|flag||With --once, --textfile: OpenMetrics format
+exporter||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+exporter||--color|words|auto always never|Use colours: auto, always, never [auto]
+exporter||--trace|flag||Print each driver call on standard error
+exporter|-h|--help|flag||Print this help
+doctor|-j|--json|flag||Print a JSON object
+doctor||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
+doctor||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
+doctor||--color|words|auto always never|Use colours: auto, always, never [auto]
+doctor||--trace|flag||Print each driver call on standard error
+doctor|-h|--help|flag||Print this help
+completion||SHELL|words|bash zsh fish|bash, zsh or fish
+completion|-h|--help|flag||Print this help
+help||COMMAND|words|top ps snapshot log metrics fit record-machine run wait spill watch exporter doctor completion help version|Command whose help to print
+help|-h|--help|flag||Print this help
+version|-h|--help|flag||Print this help')
+set -l commands (string replace -rf '^\|\|(.*)\|command\|.*' '$1' $rows)
+set -l valued (string replace -rf '^[^|]*\|([^|]*)\|(--[^|]*)\|(?!flag).*' '$1 $2' $rows)
+
 complete -c hmn -f
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a top -d 'Monitor GPUs and their processes live'
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a ps -d 'List the processes that hold GPU memory'
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a snapshot -d 'Print everything as one JSON object'
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a log -d 'Print GPU measurements at an interval'
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a metrics -d 'List every sensor, clock, engine and counter'
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a fit -d 'Check whether a model fits in free memory'
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run a command and report the memory it used'
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a spill -d 'Run a command and report spills of GPU memory'
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a watch -d 'Track per-process GPU memory and detect spills'
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a wait -d 'Wait for free GPU memory, then run a command'
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a exporter -d 'Serve metrics of the GPUs to Prometheus'
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'Check GPUs and drivers, and suggest fixes'
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a record-machine -d 'Record this machine to a file to replay elsewhere'
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a help -d 'Print this help, or the help of a command'
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a version -d 'Print the version'
-complete -c hmn -n '__fish_seen_subcommand_from help' -a 'top ps snapshot log metrics fit run spill watch wait exporter doctor record-machine'
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -l json -d 'Print a JSON array of the GPUs'
-complete -c hmn -n "not __fish_seen_subcommand_from $commands" -s V -l version -d 'Print the version'
-
-complete -c hmn -s h -l help -d 'Print help'
-complete -c hmn -l timeout -x -a '1s 10s 60s 5m' -d 'Maximum wait for drivers'
-complete -c hmn -l machine -r -F -a 'apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation' -d 'Run on a simulated machine'
-complete -c hmn -l color -x -a 'auto always never' -d Colours
-complete -c hmn -l trace -d 'Print each driver call on standard error'
-
-complete -c hmn -n '__fish_seen_subcommand_from top' -l interval -x -a '100ms 500ms 1s 5s' -d 'Time between readings'
-complete -c hmn -n '__fish_seen_subcommand_from top' -l once -d 'Print one frame as text'
-complete -c hmn -n '__fish_seen_subcommand_from top' -l count -x -d 'Exit after N frames'
-complete -c hmn -n '__fish_seen_subcommand_from top' -l user -x -a '(__fish_complete_users)' -d 'Only processes of this user'
-complete -c hmn -n '__fish_seen_subcommand_from top' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
-
-complete -c hmn -n '__fish_seen_subcommand_from ps' -l pid -x -a '(__hmn_numbers_of pid ps)' -d 'Only this process'
-complete -c hmn -n '__fish_seen_subcommand_from ps' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
-complete -c hmn -n '__fish_seen_subcommand_from ps' -l sort -x -a 'vram shared total ram pid name' -d Order
-complete -c hmn -n '__fish_seen_subcommand_from ps' -l match -x -d 'Only processes whose name matches'
-complete -c hmn -n '__fish_seen_subcommand_from ps' -l by -x -a 'user container device' -d 'Sums instead'
-complete -c hmn -n '__fish_seen_subcommand_from ps' -l columns -x -a 'pid name vram shared ram device type user load container nspid command peak' -d 'Columns, separated by commas'
-complete -c hmn -n '__fish_seen_subcommand_from ps' -l unattributed -d 'Also memory that belongs to no visible process'
-complete -c hmn -n '__fish_seen_subcommand_from ps' -l show-pools -d 'One line per memory pool of each process'
-complete -c hmn -n '__fish_seen_subcommand_from ps' -l json -d 'Print a JSON array'
-
-complete -c hmn -n '__fish_seen_subcommand_from log' -l interval -x -a '100ms 1s 10s 1m' -d 'Time between samples'
-complete -c hmn -n '__fish_seen_subcommand_from log' -l count -x -d 'Exit after N samples of each device'
-complete -c hmn -n '__fish_seen_subcommand_from log' -l duration -x -a '10s 1m 1h' -d 'Exit after this time'
-complete -c hmn -n '__fish_seen_subcommand_from log' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
-complete -c hmn -n '__fish_seen_subcommand_from log' -l json -d 'Print a JSON object on each line'
-complete -c hmn -n '__fish_seen_subcommand_from log' -l csv -d 'Print comma-separated values'
-
-complete -c hmn -n '__fish_seen_subcommand_from metrics' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
-complete -c hmn -n '__fish_seen_subcommand_from metrics' -l slow -d 'Also metrics that take more than a few ms to read'
-complete -c hmn -n '__fish_seen_subcommand_from metrics' -l unsupported -d 'Also unsupported metrics, with the reason'
-complete -c hmn -n '__fish_seen_subcommand_from metrics' -l json -d 'Print a JSON array'
-
-complete -c hmn -n '__fish_seen_subcommand_from fit' -F
-complete -c hmn -n '__fish_seen_subcommand_from fit' -l context -x -a '4K 8K 32K 128K' -d 'Tokens of each sequence'
-complete -c hmn -n '__fish_seen_subcommand_from fit' -l batch -x -d 'Sequences at once'
-complete -c hmn -n '__fish_seen_subcommand_from fit' -l ubatch -x -d 'Tokens processed at once'
-complete -c hmn -n '__fish_seen_subcommand_from fit' -l kv-type -x -a 'f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl' -d 'Type of the cached keys and values'
-complete -c hmn -n '__fish_seen_subcommand_from fit' -l device -x -a '(__hmn_numbers_of index) all' -d 'Only this device; several: together'
-complete -c hmn -n '__fish_seen_subcommand_from fit' -l json -d 'Print a JSON object'
-
-# The command that they run completes as by itself. -_ is no option: it ends those of the function.
-complete -c hmn -n '__fish_seen_subcommand_from run spill' -x -a '(__fish_complete_subcommand --fcs-skip=2 -_ --timeout --machine --color --interval --device --record --plot --output)'
-complete -c hmn -n '__fish_seen_subcommand_from wait' -x -a '(__fish_complete_subcommand --fcs-skip=2 -_ --timeout --machine --color --interval --device --free)'
-
-complete -c hmn -n '__fish_seen_subcommand_from spill' -l interval -x -a '50ms 100ms 1s' -d 'Time between samples'
-complete -c hmn -n '__fish_seen_subcommand_from spill' -l device -x -a '(__hmn_numbers_of index)' -d 'This device'
-complete -c hmn -n '__fish_seen_subcommand_from spill' -l json -d 'Print a JSON object'
-complete -c hmn -n '__fish_seen_subcommand_from spill' -l output -r -F -d 'Write the report as JSON to a file'
-complete -c hmn -n '__fish_seen_subcommand_from spill' -l force -d 'Replace existing files of any name'
-complete -c hmn -n '__fish_seen_subcommand_from watch' -l interval -x -a '1s 5s 1m' -d 'Time between samples'
-complete -c hmn -n '__fish_seen_subcommand_from watch' -l duration -x -a '10s 1m 1h' -d 'Exit after this time'
-complete -c hmn -n '__fish_seen_subcommand_from watch' -l top -x -d 'Follow the top N'
-complete -c hmn -n '__fish_seen_subcommand_from watch' -l match -x -d 'Only names that match'
-complete -c hmn -n '__fish_seen_subcommand_from watch' -l sort -x -a 'vram shared total ram pid name' -d Order
-complete -c hmn -n '__fish_seen_subcommand_from watch' -l follow-new -d 'Select the processes again at each sample'
-complete -c hmn -n '__fish_seen_subcommand_from watch' -l device -x -a '(__hmn_numbers_of index)' -d 'This device'
-complete -c hmn -n '__fish_seen_subcommand_from watch' -l json -d 'Print a JSON object on each line'
-complete -c hmn -n '__fish_seen_subcommand_from run' -l record -r -F -d 'Write each sample to a file'
-complete -c hmn -n '__fish_seen_subcommand_from run' -l plot -r -F -a - -d 'Draw a plot into a file, or as text (-)'
-complete -c hmn -n '__fish_seen_subcommand_from run' -l interval -x -a '20ms 100ms 1s' -d 'Time between samples'
-complete -c hmn -n '__fish_seen_subcommand_from run' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
-complete -c hmn -n '__fish_seen_subcommand_from run' -l json -d 'Print a JSON object'
-complete -c hmn -n '__fish_seen_subcommand_from run' -l output -r -F -d 'Write the report as JSON to a file'
-complete -c hmn -n '__fish_seen_subcommand_from run' -l force -d 'Replace existing files of any name'
-
-complete -c hmn -n '__fish_seen_subcommand_from wait' -l free -x -a '1GiB 8GiB 20GiB 40GiB' -d 'Free memory to wait for'
-complete -c hmn -n '__fish_seen_subcommand_from wait' -l any -d 'First device with that much free'
-complete -c hmn -n '__fish_seen_subcommand_from wait' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
-complete -c hmn -n '__fish_seen_subcommand_from wait' -l interval -x -a '1s 5s 1m' -d 'Time between checks'
-complete -c hmn -n '__fish_seen_subcommand_from wait' -l json -d 'Print a JSON object'
-
-complete -c hmn -n '__fish_seen_subcommand_from snapshot' -l json -d 'Print JSON, which it always does'
-complete -c hmn -n '__fish_seen_subcommand_from doctor' -l json -d 'Print a JSON object'
-
-complete -c hmn -n '__fish_seen_subcommand_from record-machine' -F
-complete -c hmn -n '__fish_seen_subcommand_from record-machine' -l force -d 'Replace an existing file'
-complete -c hmn -n '__fish_seen_subcommand_from exporter' -l listen -x -a '127.0.0.1:10077 :10077' -d 'Serve there'
-complete -c hmn -n '__fish_seen_subcommand_from exporter' -l web-config -r -F -d 'TLS, passwords and headers'
-complete -c hmn -n '__fish_seen_subcommand_from exporter' -l max-age -x -a '100ms 1s 5s' -d 'Share readings up to this age'
-complete -c hmn -n '__fish_seen_subcommand_from exporter' -l per -x -a 'process user container pod job unit' -d 'Also memory by'
-complete -c hmn -n '__fish_seen_subcommand_from exporter' -l compat -x -a 'dcgm nvidia-smi' -d 'Also the names of other exporters'
-complete -c hmn -n '__fish_seen_subcommand_from exporter' -l once -d 'Print the metrics'
-complete -c hmn -n '__fish_seen_subcommand_from exporter' -l openmetrics -d 'OpenMetrics format'
-complete -c hmn -n '__fish_seen_subcommand_from exporter' -l textfile -r -F -d 'Write the metrics'
-complete -c hmn -n '__fish_seen_subcommand_from exporter' -l interval -x -a '15s 1m' -d 'Write again at an interval'
-complete -c hmn -n '__fish_seen_subcommand_from exporter' -l force -d 'Replace a file of any name'
+for row in $rows
+    string split '|' $row | read -lL of letter name kind list help
+    set -l when "__fish_seen_subcommand_from $of"
+    test -n "$of"; or set when "not __fish_seen_subcommand_from $commands"
+    set -l how
+    string match -q -- '--*' $name; and set -a how -l (string sub -s 3 -- $name)
+    test -n "$letter"; and set -a how -s (string sub -s 2 -- $letter)
+    switch $kind
+        case any
+            set -a how -x
+        case words
+            set -a how -x -a $list
+        case list
+            set -a how -x -a "(__fish_append , $list)"
+        case device
+            set -a how -x -a "(__hmn_numbers index) $list"
+        case pid
+            set -a how -x -a '(__hmn_numbers pid ps)'
+        case user
+            set -a how -x -a '(__fish_complete_users)'
+        case file
+            set -a how -r -F
+        case machine
+            set -a how -r -F -a $list
+        case command
+            set -a how -a $name
+        case program # completes as it does; -_ ends the options of the function
+            set -a how -x -a "(__fish_complete_subcommand --fcs-skip=2 -_ $valued)"
+    end
+    complete -c hmn -n $when $how -d $help
+end

@@ -37,7 +37,7 @@ def with_value(command):
 class Options(unittest.TestCase):
     def test_help_is_read_rightly(self):
         self.assertEqual(helped(""), {"--help", "--version", "--json", "--timeout", "--machine",
-                                      "--color", "--trace"})
+                                      "--color", "--trace", "--interval", "--count"})
         self.assertEqual(with_value("snapshot"), {"--timeout", "--machine", "--color"})
 
     def test_manual_pages_and_completions_have_the_options_of_the_command(self):

@@ -199,6 +199,13 @@ class Glance(Machines):
         (row,), _ = self.rows_of(machine, 159, 1)
         self.assertNotIn("1980", row)
 
+    def test_a_repeated_table_replaces_the_one_before_if_it_fits(self):
+        machine = self.machine({"devices": [gpu(), gpu(state="asleep")]})
+        for rows, count in ((24, 1), (5, 3)):
+            lines = frame("-i", "50ms", "-n", "3", "--machine", machine, columns=120, rows=rows, keep=rows == 5)
+            for text in ("GPU  NAME", "  0  H100", "GPU 1: asleep: "):
+                self.assertEqual(sum(line.startswith(text) for line in lines), count, lines)
+
     def test_small_amounts_are_not_zero(self):
         pools = [{"kind": "vram", "total": 80 * GIB, "used": 1 << 20}]
         (row,), _ = self.rows_of({"devices": [gpu(pools=pools)]}, 120, 1)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """`hmn` and `hmn --json`."""
 import os
+import signal
 import subprocess
 
-from command import GIB, MACHINES, MIB, Machines, card, environment, main, run, strict_json, table_of
+from command import COMMAND, GIB, MACHINES, MIB, Machines, card, environment, main, run, strict_json, table_of, without_notice
 
 KEYS = ["index", "name", "total_bytes", "free_bytes", "used_bytes", "reserved_bytes",
         "driver_version", "uuid", "pci_bus_id", "cuda_version", "vendor", "kind", "memory_kind",
@@ -148,6 +149,28 @@ RAM  -      -  12.0/32.0  -      -        -              -  -       -
                          (0, "hmn: GPU 0: load, memory, temperature, power, processes: root only\n"))
         row = table_of(result.out)[1]
         self.assertEqual([row[title] for title in ("%", "GiB", "°C", "W", "USERS, GiB")], ["?"] * 5)
+
+    def test_it_is_repeated_with_an_empty_line_between(self):
+        machine = {"devices": [card(failures=[{"call": "pools", "status": "backend", "message": "broken"}])]}
+        once, thrice = self.on(machine), self.on(machine, "--interval", "50ms", "-n", "3")
+        self.assertEqual(thrice.out, "\n".join([once.out] * 3))
+        self.assertEqual((thrice.code, thrice.err), (0, once.err))  # a reason is printed when it changes
+        arrays = self.on({"devices": []}, "--json", "-n", "2", "-i", "10ms")
+        self.assertEqual(arrays, (0, "[]\n[]\n", ""))
+
+    def test_it_is_repeated_until_ctrl_c_or_the_reader_is_gone(self):
+        for ends in (lambda each: each.send_signal(signal.SIGINT), lambda each: each.stdout.close()):
+            process = subprocess.Popen([*COMMAND, "-i", "100ms", "--machine", self.machine(devices=[card()])],
+                                       env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            while process.stdout.readline() != b"\n":  # the second one has begun
+                pass
+            ends(process)
+            said = process.stderr.read().decode()
+            if not process.stdout.closed:
+                process.stdout.read()
+                process.stdout.close()
+            process.stderr.close()
+            self.assertEqual((process.wait(60), without_notice(said)), (0, ""))
 
 
 class Json(Machines):

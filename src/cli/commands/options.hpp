@@ -36,6 +36,11 @@ enum class command {
 // Longest time that a command runs: some 35 years.
 constexpr std::uint64_t longest_time_ms = std::uint64_t{1} << 40U;
 
+struct summary_options {
+  std::optional<std::uint32_t> interval_ms;  // none: once
+  std::optional<std::uint64_t> count;
+};
+
 enum class log_form { text, json, csv };
 
 struct log_options {
@@ -92,6 +97,7 @@ struct options {
   bool show_pools = false;
   bool slow = false;         // include metrics that take long
   bool unsupported = false;  // include metrics that the device does not have
+  summary_options summary;
   log_options log;
   run_options measured;
   wait_options wait;

@@ -10,13 +10,17 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cli/commands/commands.hpp"
+#include "cli/commands/values.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/measure/gpu_status.hpp"
+#include "cli/measure/pace.hpp"
 #include "cli/measure/session.hpp"
 #include "cli/measure/snapshot_records.hpp"
+#include "cli/system/environment.hpp"
 #include "cli/system/waiting.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/json.hpp"
@@ -317,8 +321,12 @@ bool is_device_load_pending(const hypomnesis::snapshot& snapshot) {
 // Reads the memory first, on its own: sensors or lists of processes that hang do not hide it.
 class summary_reading {
  public:
-  summary_reading(const session& in, part with)
-      : in_(in), begun_(clock::now()), memory_(in.collect(options_of(part::pools | with))) {}
+  // The first reading of the command lists the devices, and says if it waits for a driver.
+  summary_reading(const session& in, part with, bool is_first)
+      : in_(in),
+        begun_(clock::now()),
+        memory_(is_first ? in.collect(options_of(part::pools | with))
+                         : in.take(options_of(part::pools | with))) {}
 
   const hypomnesis::snapshot& memory() const { return memory_; }
   // Reads further values in the time that is left.
@@ -349,42 +357,51 @@ class summary_reading {
   std::optional<hypomnesis::snapshot> further_;
 };
 
-// Prints what no row of a table explains: diagnostics of no single device or of a device without a
-// row.
-void print_general(const hypomnesis::snapshot& snapshot, const std::vector<std::string>& shown) {
+// What a reading prints on standard output and, as lines, on standard error.
+struct summary_text {
+  std::string output;
+  std::vector<std::string> notices;
+};
+
+// Returns what no row of a table explains, nor a line that is shown: diagnostics of no single
+// device or of a device without a row.
+std::vector<std::string> general_lines(const hypomnesis::snapshot& snapshot,
+                                       const std::vector<std::string>& shown,
+                                       bool is_reason_shown) {
+  using hypomnesis::status_code;
   auto all = snapshot.diagnostics();
   std::erase_if(all, [&](const hypomnesis::diagnostic& each) {
     const auto is_it = [&](const std::string& line) { return line.ends_with(each.message); };
     const bool is_of_row = each.device_index && !lessens_devices(each);
-    return is_of_row || !matters(each) || std::any_of(shown.begin(), shown.end(), is_it);
+    return is_of_row || !matters(each) ||
+           (is_reason_shown && each.status == status_code::no_source) ||
+           std::any_of(shown.begin(), shown.end(), is_it);
   });
-  for (const auto& line : distinct_lines(all)) write_notice(line);
+  return distinct_lines(all);
 }
 
-// Prints the table and what it lacks, with the reasons of missing values: on a terminal below it.
-exit_code show(const session& in, summary_reading& reading, const style& as) {
+// Returns the table, with the reasons of missing values: on a terminal below it.
+summary_text table_of(const session& in, summary_reading& reading, const style& as) {
   const auto& memory = reading.memory();
+  const bool is_empty = memory.info().device_count == 0;
   std::vector<gpu_status> gpus;
+  if (!is_empty)
+    gpus = statuses_of(in, {memory, reading.further(part::telemetry | part::processes)});
+  const auto rows = reason_lines(gpus);
+  const bool failing = search_failed(memory);
+  auto reasons = general_lines(memory, rows, is_empty && !failing);
+  reasons.insert(reasons.end(), rows.begin(), rows.end());
+
   std::vector<std::string> below;
-  if (memory.info().device_count == 0) {
-    const bool failing = search_failed(memory);
-    print_diagnostics(memory, !failing);
+  if (as.terminal) below.swap(reasons);
+  if (is_empty)
     below.push_back("GPU: " +
                     (failing ? "not known: the search for GPUs failed" : why_no_gpu(in, memory)));
-  } else {
-    gpus = statuses_of(in, {memory, reading.further(part::telemetry | part::processes)});
-    auto reasons = reason_lines(gpus);
-    print_general(memory, reasons);
-    if (as.terminal)
-      below = std::move(reasons);
-    else
-      for (const auto& line : reasons) write_notice(line);
-  }
   if (lacks_devices(memory)) below.push_back("GPU: " + more_devices(memory));
   auto text = summary_table(memory.system(), gpus, as);
   for (const auto& line : below)
     text += wrap(escape_for_text(line, as.ascii_only), as.width, 2) + "\n";
-  return write_output(text);
+  return {std::move(text), std::move(reasons)};
 }
 
 bool is_of_printed_telemetry(const hypomnesis::diagnostic& of) {
@@ -393,7 +410,7 @@ bool is_of_printed_telemetry(const hypomnesis::diagnostic& of) {
   return of.subject == part::telemetry && (of.field.value_or(printed) & printed) != 0;
 }
 
-exit_code print_json(const session& in, summary_reading& reading) {
+summary_text json_of(const session& in, summary_reading& reading) {
   const auto gpus = gpus_of(in, reading.memory());
   auto diagnostics = reading.memory().diagnostics();
   std::vector<json_object> objects;
@@ -411,8 +428,7 @@ exit_code print_json(const session& in, summary_reading& reading) {
     }
   }
   std::erase_if(diagnostics, [](const auto& each) { return !matters(each); });
-  for (const auto& line : distinct_lines(diagnostics)) write_notice(line);
-  return write_output(json_document(objects));
+  return {json_document(objects), distinct_lines(diagnostics)};
 }
 
 // Lets the notice about a slow driver report what needs no driver.
@@ -430,22 +446,81 @@ void add_memory_to_notice(const session& in) {
   end_of_notice = text;
 }
 
-expected<exit_code> run_summary(const session& in, const options& asked, const style& as) {
+class summary {
+ public:
+  summary(const session& in, const options& asked) : in_(in), asked_(asked) {}
+
+  // Prints a reading: on a terminal in place of the one before, if it fits, else below it.
+  write_result print();
+  bool has_failed() const { return has_failed_; }
+
+ private:
+  summary_text read(const style& as);
+
+  const session& in_;
+  const options& asked_;
+  bool is_first_ = true;
+  bool has_failed_ = false;           // the last search for GPUs
+  std::vector<std::string> notices_;  // the last ones
+  redrawn_lines shown_;
+};
+
+summary_text summary::read(const style& as) {
+  in_.restart_timeout();
+  summary_reading reading(in_, asked_.json ? part{} : part::system, is_first_);
+  has_failed_ = search_failed(reading.memory());
+  return asked_.json ? json_of(in_, reading) : table_of(in_, reading, as);
+}
+
+write_result summary::print() {
+  const auto as = choose_style(standard_output_surroundings(), asked_.colour);
+  auto [text, notices] = read(as);
+  if (notices != notices_)
+    for (const auto& line : notices) write_notice(line);
+  notices_ = std::move(notices);
+  const bool is_below = !std::exchange(is_first_, false) && !asked_.json;
+  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  if (asked_.json || as.height <= lines) {
+    shown_ = {};
+    return write_part(is_below ? "\n" + text : text);
+  }
+  return write_part(shown_.replace(text));
+}
+
+expected<exit_code> run_summary(const session& in, const options& asked, const style&) {
   if (!asked.json) add_memory_to_notice(in);
-  summary_reading reading(in, asked.json ? part{} : part::system);
-  const auto& memory = reading.memory();
-  const auto result = search_failed(memory) ? exit_code::failed : exit_code::done;
-  if (asked.json) return std::max(result, print_json(in, reading));
-  return std::max(result, show(in, reading, as));
+  summary running(in, asked);
+  auto last = write_result::written;
+  if (const auto interval = asked.summary.interval_ms) {
+    stop_request stop;
+    last = repeat({std::chrono::milliseconds(*interval), {}, asked.summary.count}, stop,
+                  [&](std::uint64_t) { return running.print(); });
+  } else {
+    last = running.print();
+  }
+  const bool failed = last == write_result::failed || running.has_failed();
+  return failed ? exit_code::failed : exit_code::done;
 }
 
 constexpr option options_of_summary[] = {
     json_option("Print a JSON array of the GPUs"),
+    interval_option("Repeat at this interval", "1s 5s 1m"),
+    {"--count", 'n', "N", "Repeat N times, each second without -i"},
 };
+
+std::optional<failure> read_summary(const arguments& from, options& to) {
+  auto& asked = to.summary;
+  if (from.has("--interval") || from.has("--count")) {
+    constexpr std::uint32_t second = 1000;
+    if (auto wrong = read_interval(from, asked.interval_ms.emplace(second))) return wrong;
+  }
+  return read_count(from, "--count", asked.count);
+}
 
 constexpr std::string_view examples_of_summary =
     "Examples:\n"
     "  hmn                                  RAM and each GPU at a glance\n"
+    "  hmn -i 2                             the same every two seconds\n"
     "  hmn top                              the same on a screen that changes\n"
     "  hmn --json | jq '.[].free_bytes'     free bytes of each GPU\n"
     "  hmn --machine workstation            a simulated machine\n"
@@ -464,6 +539,7 @@ const command_entry summary_command = {
     .purpose = "Show the memory of this machine and its GPUs, and who uses it",
     .takes = options_of_summary,
     .examples = examples_of_summary,
+    .read = read_summary,
     .run = run_summary,
 };
 

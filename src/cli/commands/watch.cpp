@@ -27,7 +27,6 @@ namespace {
 using hypomnesis::note;
 using hypomnesis::part;
 
-using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 process_values values_of(const hypomnesis::usage& row) {
@@ -279,24 +278,6 @@ expected<hypomnesis::spill> detector_of(const session& in, std::uint32_t device)
   }
 }
 
-// Samples until the end condition, with a last sample at the end.
-write_result follow(watch& of, const watch_options& asked, stop_request& stop) {
-  const auto begun = clock::now();
-  const ticks schedule(begun, milliseconds(asked.interval_ms));
-  const auto end =
-      asked.duration_ms ? begun + milliseconds(*asked.duration_ms) : clock::time_point::max();
-  auto last = of.sample(0);
-  for (bool over = false; last == write_result::written && !over;) {
-    const auto next = schedule.after(clock::now());
-    over = stop.wait_until(std::min(next, end)) || next >= end;
-    const auto now = clock::now();
-    const auto since = (now - begun) / milliseconds(1);
-    last = of.sample(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(since)));
-    over = over || now >= end;  // it was late, and therefore the last
-  }
-  return last;
-}
-
 expected<exit_code> run_watch(const session& in, const options& asked, const style& as) {
   if (auto none = check_for_gpus(in, "no GPU to watch: ")) return misused(none->message);
   std::uint32_t index = 0;
@@ -316,7 +297,8 @@ expected<exit_code> run_watch(const session& in, const options& asked, const sty
   write_result last = write_result::written;
   {
     stop_request stop;
-    last = follow(running, asked.watch, stop);
+    last = repeat({milliseconds(asked.watch.interval_ms), asked.watch.duration_ms, {}}, stop,
+                  [&](std::uint64_t ms) { return running.sample(ms); });
     if (last == write_result::written) last = running.finish();
   }
   if (last == write_result::failed) return exit_code::usage;

@@ -3,6 +3,8 @@
 # bash completion for hmn, printed by `hmn completion bash`
 
 _hmn_rows='|-j|--json|flag||Print a JSON array of the GPUs
+|-i|--interval|words|1s 5s 1m|Repeat at this interval
+|-n|--count|any||Repeat N times, each second without -i
 ||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
 ||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
 ||--color|words|auto always never|Use colours: auto, always, never [auto]

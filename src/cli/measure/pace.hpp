@@ -2,7 +2,12 @@
 #pragma once
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <optional>
+
+#include "cli/system/waiting.hpp"
+#include "cli/text/output.hpp"
 
 namespace hmn::cli {
 
@@ -53,5 +58,16 @@ class ticks {
   clock::time_point first_;
   clock::duration interval_;
 };
+
+struct repetition {
+  std::chrono::milliseconds interval{};
+  std::optional<std::uint64_t> duration_ms;
+  std::optional<std::uint64_t> count;
+};
+
+// Takes samples at once, at each interval, and a last one at the end or when a stop is requested;
+// none after what cannot be written. A sample gets the milliseconds since the first.
+write_result repeat(const repetition& asked, stop_request& stop,
+                    const std::function<write_result(std::uint64_t ms)>& sample);
 
 }  // namespace hmn::cli

@@ -89,7 +89,8 @@ std::optional<std::string> why_malformed(const hypomnesis::context& in) {
 
 session::session(const session_settings& asked)
     : library_(options_of(asked)),
-      ends_(clock::now() + milliseconds(asked.timeout_ms)),
+      timeout_(asked.timeout_ms),
+      ends_(clock::now() + timeout_),
       search_(asked.search_ms),
       has_timeout_(asked.has_timeout),
       is_traced_(asked.trace),

@@ -69,6 +69,8 @@ class session {
   // the command that waits for it.
   hypomnesis::snapshot take_briefly(hypomnesis::snapshot_options what) const;
   bool is_over() const { return clock::now() >= ends_; }
+  // Begins the timeout again, for the next sample of a command that goes on.
+  void restart_timeout() const { ends_ = clock::now() + timeout_; }
   // Takes a snapshot after listing the devices, unless they are, so that a device that hangs then
   // costs only its readings, not the list. Prints the driver calls of both if traced.
   hypomnesis::snapshot collect(const hypomnesis::snapshot_options& what) const;
@@ -89,7 +91,8 @@ class session {
   void report_given_up(const hypomnesis::snapshot& found) const;
 
   hypomnesis::context library_;
-  clock::time_point ends_;
+  std::chrono::milliseconds timeout_;
+  mutable clock::time_point ends_;
   std::chrono::milliseconds search_;
   bool has_timeout_;
   mutable std::optional<device_list> listed_;

@@ -75,7 +75,7 @@ if(TARGET hmn)
 
   install(DIRECTORY contrib/ DESTINATION ${CMAKE_INSTALL_DATADIR}/hypomnesis COMPONENT Exporter
     PATTERN container EXCLUDE PATTERN rpm EXCLUDE)
-  if(HMN_EXPORTER)
+  if(TARGET hmn_exporter)
     install(TARGETS hmn_exporter
       RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hypomnesis COMPONENT Exporter)
   endif()

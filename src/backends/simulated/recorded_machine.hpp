@@ -58,8 +58,8 @@ inline constexpr std::array outcome_words = {
 };
 
 // Not inline: mingw-w64 puts it into sections of two kinds, which do not link.
-constexpr std::array language_words = {entry("i915", platform::query_language::i915),
-                                       entry("xe", platform::query_language::xe)};
+[[maybe_unused]] constexpr std::array language_words = {
+    entry("i915", platform::query_language::i915), entry("xe", platform::query_language::xe)};
 
 // Contents of "recording" in a machine file.
 struct recorded_machine {

@@ -67,10 +67,11 @@ expected<std::string> find_machine(const std::string& machine) {
   if (!is_name(machine) || is_there(machine)) return refused(machine, *why);
   if (auto installed = machine_file(machine)) return *std::move(installed);
   const auto names = machine_names();
-  return refused(machine, names.empty()
-                              ? *why
-                              : fmt::format("{}, and no machine of this name: there are {}", *why,
-                                            fmt::join(names, ", ")));
+  return refused(machine,
+                 names.empty()
+                     ? fmt::format("{}, and no example machines are installed with this hmn", *why)
+                     : fmt::format("{}, and no machine of this name: there are {}", *why,
+                                   fmt::join(names, ", ")));
 }
 
 // Returns why a machine file is malformed. A reading of a process that it does not describe is not

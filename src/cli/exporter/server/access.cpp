@@ -2,16 +2,9 @@
 #include "cli/exporter/server/access.hpp"
 
 #include <crypt.h>
-#include <gnutls/gnutls.h>
-#include <gnutls/x509.h>
-#include <microhttpd.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 namespace hmn::cli {
@@ -47,48 +40,6 @@ std::string quick_hash(const std::string& password) {
       nullptr)
     return {};
   return hash_of(password, salt.data());
-}
-
-expected<std::string> read_whole(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    return failed_at(path, std::strerror(errno != 0 ? errno : EIO));
-  return text.str();
-}
-
-gnutls_datum_t datum_of(std::string& text) {
-  return {reinterpret_cast<unsigned char*>(text.data()), static_cast<unsigned>(text.size())};
-}
-
-std::string priorities_of(const tls_settings& from) {
-  std::string out = "NORMAL:-VERS-ALL";
-  for (int each = from.min_version; each <= from.max_version; ++each)
-    out += std::string(":+VERS-TLS1.") + static_cast<char>('0' + each - 10);
-  return out;
-}
-
-std::optional<failure> check_material(const tls_settings& from, tls_material& of) {
-  gnutls_certificate_credentials_t made = nullptr;
-  if (gnutls_certificate_allocate_credentials(&made) != GNUTLS_E_SUCCESS)
-    return failed("TLS: out of memory");
-  const std::unique_ptr<std::remove_pointer_t<gnutls_certificate_credentials_t>,
-                        decltype(&gnutls_certificate_free_credentials)>
-      held(made, &gnutls_certificate_free_credentials);
-  const auto certificate = datum_of(of.certificate);
-  const auto key = datum_of(of.key);
-  const int status =
-      gnutls_certificate_set_x509_key_mem(made, &certificate, &key, GNUTLS_X509_FMT_PEM);
-  if (status < 0)
-    return failed("\"" + from.certificate_file + "\" with key \"" + from.key_file +
-                  "\": " + gnutls_strerror(status));
-  if (of.client_authority.empty()) return std::nullopt;
-  const auto authority = datum_of(of.client_authority);
-  const int count = gnutls_certificate_set_x509_trust_mem(made, &authority, GNUTLS_X509_FMT_PEM);
-  if (count > 0) return std::nullopt;
-  return failed_at(from.client_authority_file,
-                   count < 0 ? gnutls_strerror(count) : "has no certificate");
 }
 
 }  // namespace
@@ -155,42 +106,6 @@ bool passwords::is_right(const question& of) {
   const std::lock_guard lock(mutex_);
   if (!quick.empty() && quick.front() != '*') quick_[of.user] = std::move(quick);
   return true;
-}
-
-expected<tls_material> load_tls(const tls_settings& from) {
-  tls_material out;
-  out.priorities = priorities_of(from);
-  struct {
-    const std::string& path;
-    std::string& to;
-  } const files[] = {{from.certificate_file, out.certificate},
-                     {from.key_file, out.key},
-                     {from.client_authority_file, out.client_authority}};
-  for (const auto& each : files) {
-    if (each.path.empty()) continue;
-    auto text = read_whole(each.path);
-    if (!text) return text.why();
-    each.to = *std::move(text);
-  }
-  if (auto wrong = check_material(from, out)) return *std::move(wrong);
-  return out;
-}
-
-bool is_client_allowed(MHD_Connection* connection, client_certificate wanted) {
-  if (wanted == client_certificate::none) return true;
-  const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-  if (info == nullptr) return false;
-  auto* session = static_cast<gnutls_session_t>(info->tls_session);
-  unsigned count = 0;
-  if (gnutls_certificate_get_peers(session, &count) == nullptr || count == 0)
-    return wanted == client_certificate::verified_if_given;
-  unsigned problems = 0;
-  gnutls_typed_vdata_st purpose{};
-  purpose.type = GNUTLS_DT_KEY_PURPOSE_OID;
-  static unsigned char client[] = GNUTLS_KP_TLS_WWW_CLIENT;
-  purpose.data = client;
-  return gnutls_certificate_verify_peers(session, &purpose, 1, &problems) == GNUTLS_E_SUCCESS &&
-         problems == 0;
 }
 
 }  // namespace hmn::cli

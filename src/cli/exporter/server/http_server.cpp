@@ -20,6 +20,7 @@
 #include "cli/exporter/server.hpp"
 #include "cli/exporter/server/access.hpp"
 #include "cli/exporter/server/connections.hpp"
+#include "cli/exporter/server/tls.hpp"
 #include "cli/exporter/server/web_config.hpp"
 
 namespace hmn::cli {

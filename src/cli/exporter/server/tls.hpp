@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "cli/exporter/server/web_config.hpp"
+
+struct MHD_Connection;
+
+namespace hmn::cli {
+
+// Contents of the files of TLS, which the server needs for as long as it runs.
+struct tls_material {
+  std::string certificate;
+  std::string key;
+  std::string client_authority;
+  std::string priorities;  // of GnuTLS: which versions
+};
+
+// Fails where a file cannot be read, or key and certificate do not belong together.
+expected<tls_material> load_tls(const tls_settings& from);
+
+// Returns whether the client's certificate is as the settings want it.
+bool is_client_allowed(MHD_Connection* connection, client_certificate wanted);
+
+}  // namespace hmn::cli

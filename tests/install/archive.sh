@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# archive.sh: hmn of the portable archive works alone in an empty folder, with the server of its exporter.
+set -eu
+
+command -v apt-get >/dev/null || { echo "skipped: without apt-get there is no source of libmicrohttpd"; exit 77; }
+archive=$("$SOURCE/scripts/tarball" | tail -n 1)
+rm -rf "$SCRATCH"
+mkdir -p "$SCRATCH/alone"
+tar -xzf "$SOURCE/$archive" -C "$SCRATCH"
+cp "$SCRATCH"/hypomnesis-*/bin/hmn "$SCRATCH"/hypomnesis-*/share/hypomnesis/machines/workstation.json "$SCRATCH/alone"
+cd "$SCRATCH/alone"
+
+if ldd hmn | grep -v 'linux-vdso\|libc\.so\|libm\.so\|ld-linux'; then
+  echo "hmn needs more than the C library"
+  exit 1
+fi
+env -i ./hmn --machine workstation.json | grep -q 'RTX 4090'
+env -i ./hmn exporter --machine workstation.json --listen 127.0.0.1:0 2>listening &
+server=$!
+trap 'kill $server' EXIT
+until grep -q http listening; do
+  kill -0 $server
+  sleep 0.1
+done
+url=$(sed -n 's/.*\(http[^ ]*\).*/\1/p' listening)
+python3 -c 'import sys, urllib.request; sys.stdout.buffer.write(urllib.request.urlopen(sys.argv[1]).read())' "$url" |
+  grep -q '^hypomnesis_'
+printf 'tls_server_config:\n  cert_file: a\n  key_file: b\n' >tls.yml
+if ./hmn exporter --web-config tls.yml 2>why; then exit 1; fi
+grep -q 'has no TLS' why

@@ -55,6 +55,20 @@ class Nameless(Machines):
         rows = self.rows(run("--json", env=self.found))
         self.assertEqual([row["name"] for row in rows], [None] * 4)
 
+    def test_pci_ids_have_the_name_where_they_are_installed(self):
+        ids = self.folder / "pci.ids"
+        ids.write_text("# list\n1002  Advanced Micro Devices, Inc. [AMD/ATI]\n\t744c  Navi 31 [Radeon RX 7900 XT/7900 XTX]\n"
+                       "\t\t1002 0e3b  RX 7900 GRE [XFX]\n1af4  Red Hat, Inc.\n\t1045  Virtio balloon\n"
+                       "# comment\n\t1050  Virtio 1.0 GPU\n1b00  Nobody\n\t1050  Nothing\nC 03  Display controller\n")
+        self.found["HMN_PCI_IDS"] = str(ids)
+        for number, (driver, vendor, device) in enumerate((("amdgpu", "0x1002", "0x744c"), ("amdgpu", "0x1002", "0x744d"),
+                                                          ("virtio_gpu", "0x1af4", "0x1050"))):
+            self.gpu(number, driver, f"pci0000:00/0000:00:0{number + 1}.0", "pci", vendor=vendor, device=device)
+        self.assertEqual(self.names(), ["AMD 1002:744d", "AMD Radeon RX 7900 XT/7900 XTX", "Virtio 1.0 GPU"])
+        self.assertEqual([row["name"] for row in self.rows(run("--json", env=self.found))], [None] * 3)
+        self.found["HMN_PCI_IDS"] = str(self.folder)
+        self.assertEqual(self.names(), ["AMD 1002:744c", "AMD 1002:744d", "virtio_gpu 1af4:1050"])
+
     def test_other_commands_name_it_so(self):
         self.gpu(0, "v3d", "platform/fec00000.gpu")
         for arguments in (("metrics",), ("doctor",), ("log", "--count", "1", "--interval", "1ms")):

@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
+#include <utility>
 
 #include "cli/measure/snapshot_records.hpp"
+#include "cli/system/environment.hpp"
+#include "cli/system/file.hpp"
 #include "cli/system/inspect.hpp"
 #include "cli/text/words.hpp"
 
@@ -25,19 +29,37 @@ bool has_ids(const hypomnesis::device& device) {
   return device.vendor != vendor_id::unknown && device.pci_device;
 }
 
-bool is_named_without_driver(const hypomnesis::device& device) {
-  return device.name || (has_ids(device) && vendor_name(device.vendor));
+// Returns the text of pci.ids, of the package hwdata; empty: it is not installed.
+std::string read_pci_ids() {
+  constexpr std::uint64_t longest = std::uint64_t{16} << 20U;
+  std::vector<std::string> paths{"/usr/share/misc/pci.ids", "/usr/share/hwdata/pci.ids"};
+  if (const auto given = environment_value("HMN_PCI_IDS")) paths = {*given};
+  for (const auto& path : paths)
+    if (auto text = read_whole(path, longest)) return *std::move(text);
+  return {};
 }
 
-// Names a card that is unknown to the kernel: as lspci -nn does, or by its driver.
+std::string product_of(const hypomnesis::device& of) {
+  static std::mutex mutex;
+  static std::map<std::pair<vendor_id, std::uint32_t>, std::string> known;
+  if (!of.pci_device) return {};
+  const std::lock_guard lock(mutex);
+  const auto [place, is_new] = known.try_emplace({of.vendor, *of.pci_device});
+  if (is_new) place->second = product_in(read_pci_ids(), number(of.vendor), *of.pci_device);
+  return place->second;
+}
+
+// Names a card that its driver has no name for: by pci.ids, as lspci -nn does, or by its driver.
 std::optional<std::string> name_by_ids(const gpu& of) {
   const auto vendor = vendor_name(of.device.vendor);
+  if (!of.product.empty())
+    return fmt::format("{}{}{}", vendor.value_or(""), vendor ? " " : "", of.product);
   if (!vendor && of.driver.empty()) return std::nullopt;
   const auto maker = vendor.value_or(of.driver);
   if (has_ids(of.device))
     return fmt::format("{} {:04x}:{:04x}", maker, number(of.device.vendor), *of.device.pci_device);
   if (of.driver.empty()) return std::nullopt;
-  return fmt::format("{}{}{} GPU", vendor.value_or(""), vendor ? " " : "", of.driver);
+  return fmt::format("{} GPU", maker);
 }
 
 }  // namespace
@@ -56,8 +78,9 @@ std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot
   for (const auto& device : snapshot.devices()) {
     all.push_back({device, main_pool(pools, device.index)});
     // A simulated device's ids do not refer to this machine.
-    if (!in.is_simulated() && !is_named_without_driver(device))
-      all.back().driver = kernel_driver(device);
+    if (in.is_simulated() || device.name) continue;
+    all.back().product = product_of(device);
+    all.back().driver = kernel_driver(device);
   }
   return all;
 }
@@ -76,6 +99,26 @@ std::shared_ptr<const gpu> device_of(gpu_map& gpus, std::uint32_t index) {
     found = std::make_shared<const gpu>(unlisted);
   }
   return found;
+}
+
+std::string product_in(std::string_view pci_ids, std::uint32_t vendor, std::uint32_t device) {
+  const auto key = fmt::format("\t{:04x}  ", device);
+  auto at = pci_ids.find(fmt::format("\n{:04x}  ", vendor));
+  while (at != std::string_view::npos) {
+    at = pci_ids.find('\n', at + 1);
+    if (at == std::string_view::npos) break;
+    auto line = pci_ids.substr(at + 1);
+    line = line.substr(0, line.find('\n'));
+    if (!line.starts_with('\t') && !line.starts_with('#')) break;
+    if (!line.starts_with(key)) continue;
+    line.remove_prefix(key.size());
+    const auto begin = line.find('[');
+    const auto end = line.rfind(']');
+    const bool has_product =
+        begin != std::string_view::npos && end != std::string_view::npos && begin + 1 < end;
+    return std::string(has_product ? line.substr(begin + 1, end - begin - 1) : line);
+  }
+  return {};
 }
 
 std::optional<std::string> shown_name(const gpu& of) {

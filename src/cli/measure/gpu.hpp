@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -18,7 +19,8 @@ namespace hmn::cli {
 struct gpu {
   hypomnesis::device device{};
   std::optional<hypomnesis::pool> memory;
-  std::string driver{};  // kernel driver, for a device without another name
+  std::string product{};  // in pci.ids, of a device whose driver has no name for it
+  std::string driver{};   // kernel driver, of a device that nothing else names
 };
 
 // Returns whether its memory and its processes are those of its partitions.
@@ -34,8 +36,12 @@ gpu_map map_of(const std::vector<gpu>& gpus);
 // Returns one without a name for an index that is not listed.
 std::shared_ptr<const gpu> device_of(gpu_map& gpus, std::uint32_t index);
 
-// Returns the name, or without one the known ids: "AMD 1002:73bf", "virtio_gpu 1af4:1050", "panthor
-// GPU".
+// Returns the name of the product in the text of pci.ids: "GeForce RTX 4090" of "AD102 [GeForce RTX
+// 4090]"; empty: it is not listed.
+std::string product_in(std::string_view pci_ids, std::uint32_t vendor, std::uint32_t device);
+
+// Returns the name, or without one that of pci.ids, or the known ids: "AMD 1002:73bf", "virtio_gpu
+// 1af4:1050", "panthor GPU".
 std::optional<std::string> shown_name(const gpu& of);
 // Returns "GPU 0 [name]", "GPU 3 [name] in GPU 0".
 std::string label_of(const gpu& of);

@@ -38,7 +38,7 @@ class Fish(Machines):
 
     def test_commands_and_options(self):
         self.assertIn("ps", self.complete("hmn p"))
-        self.assertEqual(self.complete("hmn ps --by "), {"user", "container", "device"})
+        self.assertEqual(self.complete("hmn ps --by "), {"user", "container", "pod", "job", "unit", "device"})
         self.assertEqual(self.complete("hmn completion "), {"bash", "zsh", "fish"})
 
     def test_letters_and_lists(self):
@@ -129,7 +129,7 @@ class Bash(Machines):
     def test_values(self):
         self.assertEqual(self.complete("--color", "a"), {"auto", "always"})
         self.assertEqual(self.complete("ps", "--sort", ""),
-                         {"vram", "shared", "total", "ram", "pid", "name"})
+                         {"vram", "shared", "total", "ram", "pid", "name", "load", "user"})
         self.assertEqual(self.complete("fit", "m", "--kv-type", "q8"), {"q8_0"})
         self.assertEqual(self.complete("ps", "--match", ""), set())
         self.assertIn("root", self.complete("top", "-u", "roo"))
@@ -139,7 +139,7 @@ class Bash(Machines):
 
     def test_lists(self):
         self.assertEqual(self.complete("ps", "--columns", "pid,na"), {"pid,name"})
-        self.assertEqual(self.complete("exporter", "--per", "user,po"), {"user,pod"})
+        self.assertEqual(self.complete("exporter", "--by", "user,po"), {"user,pod"})
 
     def test_devices_and_processes_of_this_machine(self):
         machine = self.machine(devices=[

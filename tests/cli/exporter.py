@@ -307,7 +307,7 @@ class Each(Machines):
 
     def test_each_family_has_its_value_in_its_unit(self):
         self.assertEqual(set(EXPECTED), set(DEFINED))
-        families = self.scrape("--per", "process,user,container,pod,job,unit")
+        families = self.scrape("--by", "process,user,container,pod,job,unit")
         for name, expected in EXPECTED.items():
             if expected is None:
                 continue
@@ -386,7 +386,7 @@ class Workloads(Machines):
         self.assertEqual(value(families, "hypomnesis_process_gpu_memory_usage_bytes", pid="8", hw_id="GPU-1"), 2 * MIB)
 
     def test_an_unknown_kind_is_refused(self):
-        result = run("exporter", "--per", "pod,node")
+        result = run("exporter", "--by", "pod,node")
         self.assertEqual(result.code, 2)
         self.assertIn('"node"', result.err)
         self.assertIn("process, user, container, pod, job or unit", result.err)

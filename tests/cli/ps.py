@@ -272,7 +272,14 @@ class Groups(Machines):
             self.assertEqual(result.code, 2)
             self.assertEqual(result.err, f"hmn: {other[0]} and --by: only one of them\n")
         self.assertEqual(self.on(self.MACHINE, "ps", "--by", "gpu").err,
-                         'hmn: --by "gpu": expected user, container or device\n')
+                         'hmn: --by "gpu": expected user, container, pod, job, unit or device\n')
+
+    def test_what_control_groups_name_is_not_known_in_a_machine_file(self):
+        for by in ("pod", "job", "unit"):
+            self.assertEqual(self.on(self.MACHINE, "ps", "--by", by).out.splitlines()[1].split()[0], "?")
+            self.assertEqual(self.rows(self.on(self.MACHINE, "ps", "--by", by, "--json"))[0] | {"used_bytes": 0}, {
+                by: None, "known": False, "processes": 2, "used_bytes": 0, "lower_bound": False, "unknown_size": 0,
+                "device_indexes": [0, 1]})
 
 
 class Columns(Machines):
@@ -429,6 +436,12 @@ class Order(Machines):
                               ("pid", [1, 2, 3, 4]), ("name", [3, 2, 1, 4])):
             self.assertEqual(self.order("--sort", key), expected, key)
 
+    def test_load_and_user(self):
+        machine = with_processes(process(1, 1, uid=8, busy_percent=5), process(2, 2), process(3, 3, uid=7, busy_percent=9))
+        for key, expected in (("load", [3, 1, 2]), ("user", [3, 1, 2])):
+            rows = self.rows(self.on(machine, "ps", "--json", "--sort", key))
+            self.assertEqual([row["pid"] for row in rows], expected, key)
+
     def test_the_default_and_its_old_names(self):
         for arguments in ((), ("--sort", "dedicated"), ("--sort", "committed")):
             self.assertEqual(self.order(*arguments), [2, 1, 3, 4])
@@ -443,7 +456,7 @@ class Order(Machines):
 class Selection(Machines):
     MACHINE = {"devices": [
         card("A", uuid="GPU-aaaa", pci_bus_id="0000:01:00.0",
-             processes=[process(1, "1MiB", "python3"), process(2, "2MiB", "Xorg")]),
+             processes=[process(1, "1MiB", "python3"), process(2, "2MiB", "Xorg", uid=7, command="Xorg Train.py")]),
         card("B", uuid="GPU-bbbb", pci_bus_id="0000:af:00.0",
              processes=[process(1, "4MiB", "python3")])],
         "host": {"processes": [{"pid": 77, "resident": "1MiB"}]}}
@@ -466,8 +479,20 @@ class Selection(Machines):
     def test_names_that_match(self):
         self.assertEqual(self.pids("--match", "py*"), [(1, 0), (1, 1)])
         self.assertEqual(self.pids("--match", "?org"), [(2, 0)])
-        self.assertEqual(self.pids("--match", "[A-Z]*"), [(2, 0)])
+        self.assertEqual(self.pids("--match", "[W-Z]*"), [(2, 0)])
+        self.assertEqual(self.pids("--match", "PY*"), [(1, 0), (1, 1)])
+        self.assertEqual(self.pids("--match", "*train.py*"), [(2, 0)])
         self.assertEqual(self.pids("--match", "py"), [])
+
+    def test_several_devices(self):
+        self.assertEqual(self.pids("--device", 0, "--device", "GPU-bbbb"), [(1, 0), (1, 1), (2, 0)])
+        self.assertEqual(self.pids("-d", 1, "-d", 1), [(1, 1)])
+        self.assertIn("matching device=0,1 ", self.on(self.MACHINE, "ps", "-d0", "-d1").err)
+
+    def test_one_user(self):
+        self.assertEqual(self.pids("--user", "7"), [(2, 0)])
+        self.assertEqual(self.on(self.MACHINE, "ps", "-u", "8", "--json"),
+                         (0, "[]\n", "hmn: 0 GPU processes found matching user=8.\n"))
 
     def test_filters_together(self):
         self.assertEqual(self.pids("--pid", 1, "--device", 0, "--match", "*3"), [(1, 0)])

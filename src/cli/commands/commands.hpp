@@ -50,11 +50,13 @@ constexpr option device_option(
 constexpr option json_option(std::string_view help) {
   return {"--json", 'j', "", help};
 }
+constexpr option user_option = {"--user", 'u', "USER",
+                                "Only processes of this user: name or number", completion::user};
 constexpr option match_option(std::string_view help) {
   return {"--match", 0, "GLOB", help, completion::nothing, "", uses::once};
 }
-constexpr option sort_option(std::string_view help) {
-  return {"--sort", 0, "KEY", help, completion::words, "vram shared total ram pid name"};
+constexpr option sort_option(std::string_view help, std::string_view words) {
+  return {"--sort", 0, "KEY", help, completion::words, words};
 }
 constexpr option output_option = {
     "--output", 'o', "FILE", "Write the report to FILE as JSON (.json)", completion::file, "json"};

@@ -53,7 +53,7 @@ std::optional<failure> read_listen(const arguments& from, exporter_settings& to)
 }
 
 expected<grouping> parse_per(std::string_view text) {
-  return parse_grouping("--per", text, exported_groupings);
+  return parse_grouping("--by", text, exported_groupings);
 }
 
 expected<dialect> parse_compat(std::string_view text) {
@@ -86,8 +86,8 @@ constexpr option options_of_exporter[] = {
      completion::file, "yml yaml"},
     {"--max-age", 0, "DURATION", "Share readings between clients up to this age [1s]",
      completion::words, "100ms 1s 5s"},
-    {"--per", 0, "KIND", "Also memory per process, user, container, pod, ...", completion::list,
-     "process user container pod job unit"},
+    {"--by", 0, "KIND", "Also memory by process, user, container, pod, ...", completion::list,
+     "process user container pod job unit", uses::last, "--per"},
     {"--compat", 0, "NAMES", "Also names of other exporters: dcgm, nvidia-smi", completion::list,
      "dcgm nvidia-smi"},
     {"--textfile", 0, "FILE", "Write the metrics to FILE for node_exporter", completion::file,
@@ -125,7 +125,7 @@ std::optional<failure> read_exporter(const arguments& from, options& to) {
   auto& all = to.exporter;
   constexpr std::uint64_t longest = std::numeric_limits<std::int32_t>::max();
   if (auto wrong = check_together(from)) return wrong;
-  if (auto wrong = read_words(from, "--per", &parse_per, all.per)) return wrong;
+  if (auto wrong = read_words(from, "--by", &parse_per, all.per)) return wrong;
   if (auto wrong = read_words(from, "--compat", &parse_compat, all.compatible)) return wrong;
   if (auto wrong = read_listen(from, all)) return wrong;
   if (auto wrong = read_milliseconds(from, "--max-age", all.max_age_ms, longest)) return wrong;

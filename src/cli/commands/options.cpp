@@ -136,7 +136,7 @@ arguments given_to(const CLI::App& app, const std::vector<option>& all) {
 }
 
 std::optional<failure> read_device(const arguments& from, const command_entry& by, options& to) {
-  if (by.id == command::fit) return std::nullopt;  // has several
+  if (by.id == command::fit || by.id == command::ps) return std::nullopt;  // have several
   to.device = from.text("--device");
   if (!to.device) return std::nullopt;
   const auto argument = parse_device_argument(*to.device);

@@ -89,6 +89,8 @@ struct options {
   bool json = false;
   std::optional<std::uint32_t> pid;
   std::optional<std::string> device;
+  std::vector<std::string> devices;  // of ps
+  std::optional<std::string> user;
   std::optional<std::string> match;
   sort_key sort = sort_key::vram;
   std::optional<grouping> by;

@@ -453,9 +453,10 @@ cell total_cell(const usage_tally& of) {
   return {(of.is_at_least() ? "at least " : "") + hypomnesis::format_bytes(*bytes)};
 }
 
-const char* title_of(grouping by) {
-  if (by == grouping::device) return "DEVICE";
-  return by == grouping::user ? "USER" : "CONTAINER";
+std::string title_of(grouping by) {
+  std::string title(word_of(by));
+  for (char& c : title) c = static_cast<char>(c - 'a' + 'A');
+  return title;
 }
 
 void write_id(const usage_group& of, grouping by, json_object& out) {
@@ -463,8 +464,8 @@ void write_id(const usage_group& of, grouping by, json_object& out) {
     out.add("user", of.name).add("uid", of.is_known ? of.uid : std::nullopt);
     return;
   }
-  if (by == grouping::container) {
-    out.add("container", of.name).add("known", of.is_known);
+  if (by != grouping::device) {
+    out.add(word_of(by), of.name).add("known", of.is_known);
     return;
   }
   const auto& device = of.on->device;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <set>
+#include <string>
 #include <thread>
 
 #include "cli/commands/commands.hpp"
@@ -27,45 +29,60 @@ using hypomnesis::status_code;
 
 constexpr std::chrono::milliseconds load_window(250);
 
-hypomnesis::snapshot_options wanted(const session& in, std::optional<device_index> only) {
+using device_set = std::set<device_index>;  // empty: all
+
+hypomnesis::snapshot_options wanted(const session& in, const device_set& only) {
   hypomnesis::snapshot_options what;
   what.collect = part::devices | part::pools | part::processes;
-  if (!only) return what;
+  if (only.size() != 1) return what;
   const auto& all = in.listed().devices;
-  if (*only >= all.size() || !is_divided(all[*only])) what.device_index = only;
+  const auto one = *only.begin();
+  if (one >= all.size() || !is_divided(all[one])) what.device_index = one;
   return what;
 }
 
-bool belongs_to(const process_row& row, std::optional<device_index> device) {
-  if (!device || row.usage.device_index == *device) return true;
-  return row.on->device.parent_index == *device;
+bool belongs_to(const process_row& row, const device_set& devices) {
+  const auto& parent = row.on->device.parent_index;
+  return devices.empty() || devices.contains(row.usage.device_index) ||
+         (parent && devices.contains(*parent));
 }
 
-bool passes(const process_row& row, const options& asked, std::optional<device_index> device) {
+bool passes(const process_row& row, const options& asked, const device_set& devices) {
   if (asked.pid && row.usage.pid != *asked.pid) return false;
-  if (!is_selected(asked.match, row.usage.process_name)) return false;
-  return belongs_to(row, device);
+  if (!is_selected(asked.match, row.usage.process_name) &&
+      !is_selected(asked.match, row.usage.process_command))
+    return false;
+  return belongs_to(row, devices);
 }
 
 // Values that take time to look up, for the selected columns.
 struct lookups {
   bool users = false;
   bool namespace_pids = false;
+  bool workloads = false;
   user_names names;
   user_names::clock::time_point until;
 };
 
 lookups lookups_of(const session& in, const options& asked) {
   const bool simulated = in.is_simulated();
-  return {asked.by == grouping::user || has_column(asked.columns, "user"),
-          has_column(asked.columns, "nspid") && !simulated, user_names(simulated),
-          user_names::clock::now() + in.patience()};
+  const bool by_workload =
+      asked.by == grouping::pod || asked.by == grouping::job || asked.by == grouping::unit;
+  return {asked.user || asked.by == grouping::user || asked.sort == sort_key::user ||
+              has_column(asked.columns, "user"),
+          has_column(asked.columns, "nspid") && !simulated, by_workload && !simulated,
+          user_names(simulated), user_names::clock::now() + in.patience()};
 }
 
 void look_up(process_row& row, lookups& with) {
   if (with.users) row.user = with.names.of(row.usage, with.until);
-  if (with.namespace_pids && !has(row.usage.notes, note::foreign_pid))
-    row.namespace_pid = namespace_pid(row.usage.pid);
+  if (has(row.usage.notes, note::foreign_pid)) return;
+  if (with.namespace_pids) row.namespace_pid = namespace_pid(row.usage.pid);
+  if (with.workloads) row.in = process_workload(row.usage.pid);
+}
+
+bool is_of_user(const process_row& row, const std::optional<std::string>& user) {
+  return !user || row.user == user || (row.usage.uid && std::to_string(*row.usage.uid) == *user);
 }
 
 // Returns GPUs whose processes are listed under them rather than under partitions.
@@ -76,8 +93,7 @@ gpu_map whole_gpus_of(gpu_map all) {
   return all;
 }
 
-void add_unattributed(const gpu_map& whole, std::optional<device_index> only,
-                      std::vector<process_row>& to) {
+void add_unattributed(const gpu_map& whole, const device_set& only, std::vector<process_row>& to) {
   for (const auto& [index, each] : whole) {
     const auto& pool = *each->memory;
     process_row row;
@@ -94,8 +110,7 @@ void add_unattributed(const gpu_map& whole, std::optional<device_index> only,
 }
 
 std::vector<process_row> rows_of(const session& in, const hypomnesis::snapshot& snapshot,
-                                 gpu_map gpus, const options& asked,
-                                 std::optional<device_index> device) {
+                                 gpu_map gpus, const options& asked, const device_set& devices) {
   std::vector<process_row> rows;
   auto with = lookups_of(in, asked);
   auto usages = snapshot.usages();
@@ -105,16 +120,16 @@ std::vector<process_row> rows_of(const session& in, const hypomnesis::snapshot& 
     row.on = device_of(gpus, usage.device_index);
     row.unsupported = unsupported.of(usage);
     row.usage = std::move(usage);
-    if (!passes(row, asked, device)) continue;
+    if (!passes(row, asked, devices)) continue;
     look_up(row, with);
-    rows.push_back(std::move(row));
+    if (is_of_user(row, asked.user)) rows.push_back(std::move(row));
   }
   sort_rows(rows, asked.sort);
   return rows;
 }
 
 struct view {
-  std::optional<device_index> device;
+  device_set devices;
   hypomnesis::snapshot snapshot;
 };
 
@@ -128,20 +143,21 @@ bool is_load_pending(const hypomnesis::snapshot& snapshot) {
 }
 
 expected<view> find_and_read(const session& in, const options& asked) {
-  std::optional<device_index> device;
-  if (asked.device) {
+  device_set devices;
+  for (const auto& each : asked.devices) {
     const waiting_notice notice;
-    const auto found = find_device(in, *asked.device);
+    const auto found = find_device(in, each);
     if (!found) return found.why();
-    device = *found;
+    devices.insert(*found);
   }
-  const auto what = wanted(in, device);
+  const auto what = wanted(in, devices);
   auto snapshot = in.collect(what);
-  if (has_column(asked.columns, "load") && is_load_pending(snapshot)) {
+  const bool needs_load = asked.sort == sort_key::load || has_column(asked.columns, "load");
+  if (needs_load && is_load_pending(snapshot)) {
     std::this_thread::sleep_for(load_window);
     snapshot = in.take(what);
   }
-  return view{device, std::move(snapshot)};
+  return view{std::move(devices), std::move(snapshot)};
 }
 
 bool listed(const hypomnesis::snapshot& snapshot, std::uint32_t pid) {
@@ -213,7 +229,8 @@ void print_messages(const session& in, const view& seen, const options& asked,
   if (rows.empty()) explain_unsupported(seen.snapshot);
   if (asked.unattributed) explain_unattributed(seen.snapshot);
   if (!rows.empty() || !is_partial)
-    write_notice(count_sentence(rows, {asked.pid, asked.device, asked.match}, is_partial));
+    write_notice(
+        count_sentence(rows, {asked.pid, asked.devices, asked.match, asked.user}, is_partial));
 }
 
 std::string text_of(const std::vector<process_row>& rows, const options& asked,
@@ -233,7 +250,7 @@ expected<exit_code> run_ps(const session& in, const options& asked, const style&
     return failed(fmt::format("--pid {}: no such process", *asked.pid));
   const auto gpus = map_of(gpus_of(in, seen->snapshot));
   const auto whole = asked.unattributed ? whole_gpus_of(gpus) : gpu_map();
-  auto rows = rows_of(in, seen->snapshot, gpus, asked, seen->device);
+  auto rows = rows_of(in, seen->snapshot, gpus, asked, seen->devices);
   auto known = coverage_of(seen->snapshot);
   if (asked.pid && rows.empty() && known.is_partial && !known.is_failed) {
     const auto why = why_not_known(in, *asked.pid);
@@ -241,22 +258,25 @@ expected<exit_code> run_ps(const session& in, const options& asked, const style&
     known.is_failed = why.has_value();
   }
   print_messages(in, *seen, asked, rows, known.is_partial);
-  if (asked.unattributed && !asked.pid && !asked.match) add_unattributed(whole, seen->device, rows);
+  if (asked.unattributed && !asked.pid && !asked.match && !asked.user)
+    add_unattributed(whole, seen->devices, rows);
   const auto result = known.is_failed ? exit_code::failed : exit_code::done;
   return std::max(result, write_output(text_of(rows, asked, known.lists, as)));
 }
 
 constexpr option options_of_ps[] = {
     {"--pid", 'p', "PID", "Only this process", completion::pid, "", uses::once},
-    match_option("Only processes whose name matches (* ? [a-z])"),
-    sort_option("Order: vram, shared, total, ram, pid, name [vram]"),
-    {"--by", 0, "WHAT", "Totals by user, container or device instead", completion::words,
-     "user container device"},
+    user_option,
+    match_option("Only where name or command matches (* ? [a-z])"),
+    sort_option("By vram, shared, total, ram, pid, name, load, user",
+                "vram shared total ram pid name load user"),
+    {"--by", 0, "WHAT", "Totals by user, container, pod, job, unit, device", completion::words,
+     "user container pod job unit device"},
     {"--columns", 0, "LIST", "Columns, separated by commas", completion::list,
      "pid name vram shared ram device type user load container nspid command peak"},
     {"--unattributed", 0, "", "Also memory that belongs to no visible process"},
     {"--show-pools", 0, "", "One line per memory pool of each process"},
-    device_option(),
+    device_option("Only this device; may be repeated", uses::many),
     json_option("Print a JSON array"),
 };
 
@@ -285,7 +305,8 @@ std::optional<failure> read_pid(const arguments& from, std::optional<std::uint32
 }
 
 std::optional<failure> read_by(const arguments& from, std::optional<grouping>& to) {
-  constexpr grouping known[] = {grouping::user, grouping::container, grouping::device};
+  constexpr grouping known[] = {grouping::user, grouping::container, grouping::pod,
+                                grouping::job,  grouping::unit,      grouping::device};
   const auto text = from.text("--by");
   if (!text) return std::nullopt;
   const auto by = parse_grouping("--by", *text, known);
@@ -298,7 +319,11 @@ std::optional<failure> read_by(const arguments& from, std::optional<grouping>& t
 
 std::optional<failure> read_ps(const arguments& from, options& to) {
   if (auto wrong = read_pid(from, to.pid)) return wrong;
-  if (auto wrong = read_sort(from, to.sort)) return wrong;
+  if (auto wrong = read_sort(from, sort_words, to.sort)) return wrong;
+  to.devices = from.all("--device");
+  for (const auto& each : to.devices)
+    if (const auto argument = parse_device_argument(each); !argument) return argument.why();
+  if (auto wrong = read_text(from, "--user", a_user, to.user)) return wrong;
   if (const auto text = from.text("--columns")) {
     auto columns = parse_columns(*text);
     if (!columns) return columns.why();

@@ -65,7 +65,7 @@ constexpr option options_of_top[] = {
     interval_option("Time between readings [1s]", "100ms 500ms 1s 5s"),
     {"--once", 0, "", "Print one frame as text"},
     {"--count", 'n', "N", "Exit after N frames", completion::nothing, "", uses::last, "--frames"},
-    {"--user", 'u', "USER", "Only processes of this user: name or number", completion::user},
+    user_option,
     device_option(),
 };
 
@@ -83,7 +83,7 @@ std::optional<failure> read_top(const arguments& from, options& to) {
   if (auto wrong = read_interval(from, to.top.interval_ms)) return wrong;
   if (auto wrong = read_count(from, "--count", to.top.frames)) return wrong;
   to.top.once = from.has("--once");
-  return read_text(from, "--user", "the name or the number of a user", to.top.user);
+  return read_text(from, "--user", a_user, to.top.user);
 }
 
 }  // namespace

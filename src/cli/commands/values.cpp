@@ -83,10 +83,11 @@ std::optional<failure> read_count(const arguments& from, const char* name,
   return misused(fmt::format("{} \"{}\": expected a whole number of at least 1", name, *text));
 }
 
-std::optional<failure> read_sort(const arguments& from, sort_key& to) {
+std::optional<failure> read_sort(const arguments& from, std::span<const std::string_view> among,
+                                 sort_key& to) {
   const auto text = from.text("--sort");
   if (!text) return std::nullopt;
-  const auto key = parse_sort_key(*text);
+  const auto key = parse_sort_key(*text, among);
   if (!key) return key.why();
   to = *key;
   return std::nullopt;

@@ -17,6 +17,7 @@ namespace hmn::cli {
 constexpr std::string_view a_path = "the path of a file";
 constexpr std::string_view a_path_or_dash = "a file's path or -";
 constexpr std::string_view a_name_pattern = "a pattern for names, as in 'python*'";
+constexpr std::string_view a_user = "the name or the number of a user";
 
 std::optional<failure> read_interval(const arguments& from, std::uint32_t& to);
 std::optional<failure> read_time(const arguments& from, const char* name,
@@ -27,7 +28,8 @@ std::optional<failure> read_milliseconds(
     std::uint64_t longest = std::numeric_limits<std::uint32_t>::max());
 std::optional<failure> read_count(const arguments& from, const char* name,
                                   std::optional<std::uint64_t>& to);
-std::optional<failure> read_sort(const arguments& from, sort_key& to);
+std::optional<failure> read_sort(const arguments& from, std::span<const std::string_view> among,
+                                 sort_key& to);
 // A text that must not be empty.
 std::optional<failure> read_text(const arguments& from, std::string_view name,
                                  std::string_view wanted, std::optional<std::string>& to);

@@ -312,7 +312,8 @@ constexpr option options_of_watch[] = {
     duration_option,
     {"--top", 0, "N", "Without PID: track the top N [5]"},
     match_option("Without PID: only names that match (* ? [a-z])"),
-    sort_option("Rank by vram, shared, total, ram, pid, name [vram]"),
+    sort_option("Rank by vram, shared, total, ram, pid, name [vram]",
+                "vram shared total ram pid name"),
     {"--follow-new", 0, "", "Select the processes again at each sample"},
     device_option("This device: index, UUID or PCI address [0]"),
     json_option("Print a JSON object on each line"),
@@ -347,7 +348,8 @@ std::optional<failure> read_watch(const arguments& from, options& to) {
   if ((from.has("--match") || from.has("--sort")) && from.has("PID"))
     return misused("--match and --sort choose processes: drop them, or the PIDs");
   if (auto wrong = read_text(from, "--match", a_name_pattern, watch.match)) return wrong;
-  if (auto wrong = read_sort(from, watch.sort)) return wrong;
+  if (auto wrong = read_sort(from, std::span(sort_words).first(sort_words_of_watch), watch.sort))
+    return wrong;
   if (auto wrong = read_pids(from, watch.pids)) return wrong;
   if (auto wrong = read_interval(from, watch.interval_ms)) return wrong;
   if (auto wrong = read_time(from, "--duration", watch.duration_ms)) return wrong;

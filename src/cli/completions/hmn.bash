@@ -38,13 +38,14 @@ top||--color|words|auto always never|Use colours: auto, always, never [auto]
 top||--trace|flag||Print each driver call on standard error
 top|-h|--help|flag||Print this help
 ps|-p|--pid|pid||Only this process
-ps||--match|any||Only processes whose name matches (* ? [a-z])
-ps||--sort|words|vram shared total ram pid name|Order: vram, shared, total, ram, pid, name [vram]
-ps||--by|words|user container device|Totals by user, container or device instead
+ps|-u|--user|user||Only processes of this user: name or number
+ps||--match|any||Only where name or command matches (* ? [a-z])
+ps||--sort|words|vram shared total ram pid name load user|By vram, shared, total, ram, pid, name, load, user
+ps||--by|words|user container pod job unit device|Totals by user, container, pod, job, unit, device
 ps||--columns|list|pid name vram shared ram device type user load container nspid command peak|Columns, separated by commas
 ps||--unattributed|flag||Also memory that belongs to no visible process
 ps||--show-pools|flag||One line per memory pool of each process
-ps|-d|--device|device||Only this device: index, UUID or PCI address
+ps|-d|--device|device||Only this device; may be repeated
 ps|-j|--json|flag||Print a JSON array
 ps||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
 ps||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
@@ -148,7 +149,7 @@ watch|-h|--help|flag||Print this help
 exporter||--listen|words|127.0.0.1:10077 [::1]:10077 :10077|Serve there; no ADDRESS: all [127.0.0.1:10077]
 exporter||--web-config|file|yml yaml|TLS, passwords and headers, in Prometheus'\'' format
 exporter||--max-age|words|100ms 1s 5s|Share readings between clients up to this age [1s]
-exporter||--per|list|process user container pod job unit|Also memory per process, user, container, pod, ...
+exporter||--by|list|process user container pod job unit|Also memory by process, user, container, pod, ...
 exporter||--compat|list|dcgm nvidia-smi|Also names of other exporters: dcgm, nvidia-smi
 exporter||--textfile|file|prom|Write the metrics to FILE for node_exporter
 exporter|-i|--interval|words|15s 1m|With --textfile: write again at an interval

@@ -2,6 +2,7 @@
 #include "cli/measure/processes.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <hypomnesis.hpp>
 
 #include <algorithm>
@@ -81,7 +82,8 @@ void count(tally& so_far, const process_row& row) {
 std::string filter_text(const process_filter& filter) {
   std::string text;
   if (filter.pid) text += fmt::format(" pid={}", *filter.pid);
-  if (filter.device) text += fmt::format(" device={}", *filter.device);
+  if (!filter.devices.empty()) text += fmt::format(" device={}", fmt::join(filter.devices, ","));
+  if (filter.user) text += fmt::format(" user={}", *filter.user);
   if (filter.match) text += fmt::format(" name={}", *filter.match);
   return text.empty() ? text : " matching" + text;
 }
@@ -152,6 +154,7 @@ std::string short_container(std::string_view id) {
 
 void sort_rows(std::vector<process_row>& rows, sort_key by) {
   std::stable_sort(rows.begin(), rows.end(), [by](const process_row& a, const process_row& b) {
+    if (by == sort_key::user && a.user != b.user) return a.user && (!b.user || *a.user < *b.user);
     return comes_before(a.usage, b.usage, by);
   });
 }
@@ -173,16 +176,6 @@ std::string count_sentence(const std::vector<process_row>& rows, const process_f
 
 namespace {
 
-struct key_word {
-  std::string_view word;
-  sort_key key;
-};
-constexpr key_word key_words[] = {
-    {"vram", sort_key::vram},     {"dedicated", sort_key::vram}, {"committed", sort_key::vram},
-    {"shared", sort_key::shared}, {"total", sort_key::total},    {"ram", sort_key::ram},
-    {"pid", sort_key::pid},       {"name", sort_key::name},
-};
-
 std::optional<std::uint64_t> size_of(const hypomnesis::usage& row, sort_key by) noexcept {
   if (by == sort_key::shared) return row.host_pool_bytes;
   if (by == sort_key::total) return total_of(row);
@@ -192,19 +185,16 @@ std::optional<std::uint64_t> size_of(const hypomnesis::usage& row, sort_key by) 
 
 }  // namespace
 
-expected<sort_key> parse_sort_key(std::string_view text) {
-  for (const auto& each : key_words)
-    if (each.word == text) return each.key;
-  return misused(
-      fmt::format("--sort \"{}\": expected vram, shared, total, ram, pid or name", text));
+expected<sort_key> parse_sort_key(std::string_view text, std::span<const std::string_view> among) {
+  if (text == "dedicated" || text == "committed") return sort_key::vram;  // of the predecessor
+  const auto found = choose_word("--sort", text, among);
+  return found ? expected<sort_key>(static_cast<sort_key>(*found)) : found.why();
 }
 
 std::string_view name_of(sort_key key) noexcept {
   if (key == sort_key::vram) return "VRAM";
   if (key == sort_key::ram) return "RAM";
-  for (const auto& each : key_words)
-    if (each.key == key) return each.word;
-  return {};
+  return sort_words[static_cast<std::size_t>(key)];
 }
 
 std::optional<std::uint64_t> total_of(const hypomnesis::usage& row) noexcept {
@@ -213,6 +203,8 @@ std::optional<std::uint64_t> total_of(const hypomnesis::usage& row) noexcept {
 }
 
 bool comes_before(const hypomnesis::usage& a, const hypomnesis::usage& b, sort_key by) {
+  if (by == sort_key::load && a.busy_percent != b.busy_percent)
+    return a.busy_percent > b.busy_percent;
   if (by != sort_key::name && by != sort_key::pid) {
     const auto left = size_of(a, by);
     const auto right = size_of(b, by);
@@ -234,7 +226,13 @@ bool has_known_container(const process_row& row) {
          (!has(row.usage.notes, note::foreign_pid) && row.usage.name_state != name_status::exited);
 }
 
-// Identity of a group: the name of a user or a container, or the index of a device.
+// Returns the name of the pod, job or unit of a process; empty: it is in none.
+const std::string& name_in(const procfs::workload& of, grouping by) {
+  if (by == grouping::pod) return of.pod;
+  return by == grouping::job ? of.job : of.unit;
+}
+
+// Identity of a group: a name, or the index of a device.
 struct group_id {
   bool is_known = true;
   std::optional<std::string> name;
@@ -248,7 +246,10 @@ struct group_id {
 group_id id_of(const process_row& row, grouping by) {
   if (by == grouping::device) return {true, std::nullopt, row.usage.device_index};
   if (by == grouping::user) return {row.user.has_value(), row.user, 0};
-  return {has_known_container(row), row.usage.process_container, 0};
+  if (by == grouping::container) return {has_known_container(row), row.usage.process_container, 0};
+  if (!row.in) return {false, std::nullopt, 0};
+  const auto& name = name_in(*row.in, by);
+  return {true, name.empty() ? std::nullopt : std::optional(name), 0};
 }
 
 bool is_greater(const usage_group& a, const usage_group& b) {

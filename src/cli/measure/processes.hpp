@@ -17,14 +17,18 @@
 
 #include "cli/expected.hpp"
 #include "cli/measure/gpu.hpp"
+#include "cli/system/process.hpp"
 #include "cli/text/numbers.hpp"
 
 namespace hmn::cli {
 
-// Order of processes: `--sort` of `hmn ps` and `hmn watch`.
-enum class sort_key { vram, shared, total, ram, pid, name };
+// Order of processes: `--sort` of `hmn ps` and, but for the last two, of `hmn watch`.
+enum class sort_key { vram, shared, total, ram, pid, name, load, user };
+constexpr std::string_view sort_words[] = {"vram", "shared", "total", "ram",
+                                           "pid",  "name",   "load",  "user"};
+constexpr std::size_t sort_words_of_watch = 6;
 
-expected<sort_key> parse_sort_key(std::string_view text);
+expected<sort_key> parse_sort_key(std::string_view text, std::span<const std::string_view> among);
 // Returns the key as in a sentence: "VRAM", "name".
 std::string_view name_of(sort_key key) noexcept;
 
@@ -43,6 +47,7 @@ struct process_row {
   // Looked up on request only.
   std::optional<std::string> user;
   std::optional<std::uint32_t> namespace_pid;
+  std::optional<procfs::workload> in;  // none: its control groups are not known
 
   bool lacks(std::uint32_t field) const { return (unsupported & field) != 0; }
 };
@@ -82,8 +87,9 @@ void sort_rows(std::vector<process_row>& rows, sort_key by);
 
 struct process_filter {
   std::optional<std::uint32_t> pid;
-  std::optional<std::string> device;  // as given by the user
+  std::vector<std::string> devices;  // as given by the user
   std::optional<std::string> match;
+  std::optional<std::string> user;
 };
 
 // Returns "2 GPU processes found matching device=0 (512 MiB allocated total).". is_partial: rows
@@ -121,10 +127,10 @@ std::string_view word_of(grouping by) noexcept;
 expected<grouping> parse_grouping(std::string_view option, std::string_view text,
                                   std::span<const grouping> known);
 
-// Rows of one user, of one container, or of one device.
+// Rows of one user, container, pod, job, unit or device.
 struct usage_group {
-  std::optional<std::string> name;  // of a user or a container
-  bool is_known = true;             // false: rows whose user or container is not known
+  std::optional<std::string> name;  // none: of a device, and of what is in no container, pod, …
+  bool is_known = true;             // false: rows of which it is not known
   std::shared_ptr<const gpu> on;    // of a device, else that of a row
   std::optional<std::uint32_t> uid;
   usage_tally total;

@@ -236,4 +236,19 @@ bool glob_matches(std::string_view pattern, std::string_view text) noexcept {
   return true;
 }
 
+namespace {
+
+std::string without_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+}  // namespace
+
+bool is_selected(const std::optional<std::string>& pattern,
+                 const std::optional<std::string>& text) {
+  return !pattern || (text && glob_matches(without_case(*pattern), without_case(*text)));
+}
+
 }  // namespace hmn::cli

@@ -36,10 +36,7 @@ expected<std::uint64_t> parse_size_argument(std::string_view text);
 
 // Matches a shell pattern over code points: * ? [abc] [a-z] [!a]; a backslash escapes the next one.
 bool glob_matches(std::string_view pattern, std::string_view text) noexcept;
-// Matches everything without a pattern, and no unknown text with one.
-inline bool is_selected(const std::optional<std::string>& pattern,
-                        const std::optional<std::string>& text) noexcept {
-  return !pattern || (text && glob_matches(std::string_view(*pattern), std::string_view(*text)));
-}
+// Matches everything without a pattern, and no unknown text with one; ASCII in any case.
+bool is_selected(const std::optional<std::string>& pattern, const std::optional<std::string>& text);
 
 }  // namespace hmn::cli

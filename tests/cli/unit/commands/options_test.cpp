@@ -82,7 +82,7 @@ TEST_CASE("options of ps") {
   const auto all = parsed(
       {"ps", "--pid", "42", "--device", "GPU-1", "--sort", "ram", "--match", "py*", "--json"});
   CHECK(all.pid == 42u);
-  CHECK(all.device == "GPU-1");
+  CHECK(all.devices == std::vector<std::string>{"GPU-1"});
   CHECK(all.sort == sort_key::ram);
   CHECK(all.match == "py*");
   CHECK(all.json);
@@ -101,7 +101,7 @@ TEST_CASE("keys of --sort, and two that are kept for old scripts") {
   CHECK(contains(refused_options({"ps", "--sort", "VRAM"}), "\"VRAM\""));
   const auto message = refused_options({"ps", "--sort", "bogus"});
   CHECK(contains(message, "\"bogus\""));
-  CHECK(contains(message, "vram, shared, total, ram, pid or name"));
+  CHECK(contains(message, "vram, shared, total, ram, pid, name, load or user"));
   CHECK_FALSE(contains(message, "dedicated"));
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("letters are read as getopt does") {
   CHECK(parsed({"log", "-n5"}).log.count == 5u);
   CHECK(parsed({"log", "-n", "5", "-i", "2"}).log.interval_ms == 2000);
   CHECK(parsed({"log", "-jd0", "-i2s"}).device == "0");
-  CHECK(parsed({"-jd", "0", "ps"}).device == "0");
+  CHECK(parsed({"-jd", "0", "log"}).device == "0");
   CHECK(parsed({"-jd0", "ps"}).json);
   CHECK(parsed({"ps", "-p", "42"}).pid == 42u);
   CHECK(parsed({"top", "-u", "www", "-n", "2"}).top.frames == 2u);
@@ -187,7 +187,7 @@ TEST_CASE("an option in front of a command is the command's") {
   CHECK(parsed({"--json", "wait", "--free", "1GiB"}).json);
   CHECK(parsed({"--json", "run", "make", "--json"}).words.size() == 2);
   CHECK(parsed({"--json", "run", "make"}).measured.reports.size() == 1);
-  CHECK(parsed({"--device", "0", "ps"}).device == "0");
+  CHECK(parsed({"--device", "0", "ps"}).devices.front() == "0");
   CHECK(parsed({"--sort=ram", "ps", "--match", "x"}).sort == sort_key::ram);
   CHECK(parsed({"--machine", "x", "ps"}).machine == "x");
   CHECK(parsed({"--timeout", "3s", "wait", "--free", "1GiB"}).wait.timeout_ms == 3000u);

@@ -107,12 +107,12 @@ TEST_CASE("the count sentence") {
 }
 
 TEST_CASE("the count sentence names the filters") {
-  CHECK(count_sentence({}, {12345u, {}, {}}) == "0 GPU processes found matching pid=12345.");
-  CHECK(count_sentence({row(1, 0), row(2, 0)}, {{}, "0", {}}) ==
+  CHECK(count_sentence({}, {12345u, {}, {}, {}}) == "0 GPU processes found matching pid=12345.");
+  CHECK(count_sentence({row(1, 0), row(2, 0)}, {{}, {"0"}, {}, {}}) ==
         "2 GPU processes found matching device=0 (0 MiB allocated total).");
-  CHECK(count_sentence({row(99, 0)}, {99u, "1", {}}) ==
+  CHECK(count_sentence({row(99, 0)}, {99u, {"1"}, {}, {}}) ==
         "1 GPU process found matching pid=99 device=1 (0 MiB allocated total).");
-  CHECK(count_sentence({}, {{}, {}, "py*"}) == "0 GPU processes found matching name=py*.");
+  CHECK(count_sentence({}, {{}, {}, "py*", {}}) == "0 GPU processes found matching name=py*.");
 }
 
 TEST_CASE("the count sentence counts names that root could see") {
@@ -132,7 +132,7 @@ TEST_CASE("the count sentence counts names that root could see") {
 
 TEST_CASE("the count sentence with filters and a protected name") {
   CHECK(count_sentence({row(41, 0), row(42, 0), nameless(43, name_status::protected_process)},
-                       {{}, "0", "*"}) ==
+                       {{}, {"0"}, "*", {}}) ==
         "3 GPU processes found matching device=0 name=* (0 MiB allocated total; 1 protected, run "
         "as root for names).");
 }

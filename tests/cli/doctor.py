@@ -127,7 +127,7 @@ class Doctor(Machines):
 
     def test_variables_in_force_are_reported(self):
         self.assertIn(f"HMN_SYS={self.folder}/sys", self.examine(**self.tree()))
-        self.assertNotIn("Environment", self.examine(HMN_SIMULATION="", HMN_PROC=""))
+        self.assertNotIn("Environment", self.examine(HMN_SIMULATION="", HMN_PROC="", HMN_PCI_IDS=""))
         machine = self.machine(devices=[])
         ignored = environment(HMN_SYS="/x", HMN_NVML="/y", HMN_SIMULATION=str(machine))
         self.assertNotIn("Environment", run("doctor", "--machine", machine, env=ignored).out)

@@ -140,6 +140,46 @@ class Wait(Machines):
                                      gpu(vendor="intel", pci_bus_id="0000:82:00.0")], "--device", 1)
         self.assertEqual((intel["ZE_AFFINITY_MASK"], intel["ZE_ENABLE_PCI_ID_DEVICE_ORDER"]), ("1", "1"))
 
+    def test_several_devices_of_one_vendor_are_found_or_named(self):
+        cards = [gpu(vendor="nvidia", uuid=f"GPU-{name}", used=used)
+                 for name, used in (("a", "8GiB"), ("b", "3GiB"), ("c", "2GiB"), ("d", "12GiB"))]
+        amd = [gpu(vendor="amd", uuid=f"GPU-{name}", used="1GiB") for name in ("e", "f")]
+        machine = {"devices": cards + amd[:1]}
+        self.assertEqual(self.on(machine, "wait", "--free", "5GiB", "--gpus", 2), (0, "1 GPU-b\n2 GPU-c\n", ""))
+        for devices in (("--device", "2,0"), ("-d", "2", "--device", "GPU-a"), ("-d", "2,0,2")):
+            self.assertEqual(self.on(machine, "wait", "--free", "5GiB", *devices), (0, "2 GPU-c\n0 GPU-a\n", ""))
+        self.assertEqual(self.on(machine, "wait", "--free", "5GiB", "--gpus", 1, "-d", "0,2").out, "2 GPU-c\n")
+        lines = [strict_json(line) for line in self.on(machine, "wait", "--free", "5GiB", "--gpus", 3, "--json").out.splitlines()]
+        for line in lines:
+            jsonschema.validate(line, SCHEMA)
+        self.assertEqual([line["index"] for line in lines], [0, 1, 2])
+        seen = self.environment_of(cards, "--gpus", "3", CUDA_VISIBLE_DEVICES="7")
+        self.assertEqual(seen["CUDA_VISIBLE_DEVICES"], "GPU-a,GPU-b,GPU-c")
+        self.assertEqual(self.environment_of(cards, "-d", "3,0")["CUDA_VISIBLE_DEVICES"], "GPU-d,GPU-a")
+        self.assertEqual(self.environment_of(amd, "--gpus", "2")["ROCR_VISIBLE_DEVICES"], "GPU-e,GPU-f")
+        intel = [gpu(vendor="intel", pci_bus_id=f"0000:{bus}:00.0") for bus in ("82", "03", "04")]
+        self.assertEqual(self.environment_of(intel, "-d", "2,0")["ZE_AFFINITY_MASK"], "2,0")
+        for arguments in (("--gpus", 5), ("-d", "0,4")):
+            result = self.on(machine, "wait", "--free", "1GiB", *arguments)
+            self.assertEqual((result.code, result.out), (1, ""))
+            self.assertRegex(result.err, r"no \d GPUs of one vendor have 1\.0 GiB each")
+
+    def test_several_devices_are_waited_for_until_all_have_it(self):
+        machine = {"devices": [gpu(used="12GiB", uuid="GPU-a"), gpu(used="12GiB", uuid="GPU-b")],
+                   "changes": later((3, 1, "2GiB"), (5, 0, "2GiB"), by="at_reading")}
+        result = self.on(machine, "wait", "--free", "10GiB", "--gpus", 2, *FAST)
+        self.assertEqual(result, (0, "0 GPU-a\n1 GPU-b\n", ""))
+        late = self.on(machine | {"changes": []}, "wait", "--free", "10GiB", "--gpus", 2, *FAST, "--timeout", "200ms")
+        self.assertEqual((late.code, late.err), (124, "hmn: timed out: 10.0 GiB were never free on 2 GPUs at once\n"))
+
+    def test_partitions_are_not_put_together(self):
+        parts = [gpu("MIG", uuid=f"MIG-{number}", instance={"gpu": number}) for number in (1, 2)]
+        machine = {"devices": [gpu(vendor="nvidia", partitions=parts)]}
+        self.assertEqual(self.on(machine, "wait", "--free", "1GiB", "--gpus", 2).code, 1)
+        result = self.on(machine, "wait", "--free", "1GiB", "--device", "1,2", "--", "true")
+        self.assertEqual((result.code, result.out), (125, ""))
+        self.assertIn("GPU 1 is a partition, which CUDA uses alone", result.err)
+
     def test_the_command_takes_hmns_place(self):
         machine = {"devices": [gpu(vendor="nvidia", uuid="GPU-a")]}
         result = self.on(machine, "wait", "--free", "1GiB", "--", "sh", "-c", "echo $$; exit 9")
@@ -190,6 +230,8 @@ class Wait(Machines):
         for arguments, message in (((), "--free: expected the memory to wait for"), (("--free", "20"), "20GiB or 20MiB"),
                                    (("--free", "0GiB"), "--free"),
                                    (("--free", "1GiB", "--any", "--device", "0"), "only one of them"),
+                                   (("--free", "1GiB", "--device", "0,,1"), "expected an index"),
+                                   (("--free", "1GiB", "--gpus", "0"), "whole number of at least 1"),
                                    (("--free", "1GiB", "--interval", "0.5"), "--interval"),
                                    (("--free", "1GiB", "--timeout", "0.5"), "--timeout")):
             result = run("wait", *arguments)

@@ -2,6 +2,7 @@
 #include "cli/commands/device_argument.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -71,6 +72,20 @@ expected<std::variant<device_index, device_key>> parse_device_argument(std::stri
       text));
 }
 
+expected<std::vector<std::string>> parse_device_list(const std::vector<std::string>& given) {
+  std::vector<std::string> all;
+  for (const auto& each : given) {
+    for (std::size_t at = 0; at <= each.size();) {
+      const auto comma = std::min(each.find(',', at), each.size());
+      const auto name = each.substr(at, comma - at);
+      if (const auto argument = parse_device_argument(name); !argument) return argument.why();
+      all.push_back(name);
+      at = comma + 1;
+    }
+  }
+  return all;
+}
+
 expected<device_index> find_device(const session& in, std::string_view text) {
   const auto argument = parse_device_argument(text);
   if (!argument) return argument.why();
@@ -115,70 +130,83 @@ std::string_view pci_of(const hypomnesis::device& of) {
 }
 
 // Follows the CUDA Programming Guide, "CUDA Environment Variables": UUIDs as printed by nvidia-smi
-// -L, including MIG's; indexes match nvidia-smi with CUDA_DEVICE_ORDER=PCI_BUS_ID.
-expected<visibility> for_cuda(const hypomnesis::device& chosen) {
-  visibility out;
-  if (chosen.uuid) {
-    out.set.push_back({"CUDA_VISIBLE_DEVICES", *chosen.uuid});
-    return out;
+// -L, including MIG's, of which CUDA uses one at a time; indexes match nvidia-smi with
+// CUDA_DEVICE_ORDER=PCI_BUS_ID.
+expected<visibility> for_cuda(const std::vector<hypomnesis::device>& chosen) {
+  const bool have_uuids =
+      std::all_of(chosen.begin(), chosen.end(), [](const auto& each) { return each.uuid; });
+  std::vector<std::string> names;
+  for (const auto& each : chosen) {
+    if (each.parent_index && chosen.size() > 1)
+      return failed(fmt::format("GPU {} is a partition, which CUDA uses alone", each.index));
+    if (!have_uuids && (!each.driver_index || each.parent_index))
+      return failed(fmt::format("GPU {} has no UUID to put into CUDA_VISIBLE_DEVICES", each.index));
+    names.push_back(have_uuids ? *each.uuid : fmt::to_string(*each.driver_index));
   }
-  if (!chosen.driver_index || chosen.parent_index)
-    return failed(fmt::format("GPU {} has no UUID to put into CUDA_VISIBLE_DEVICES", chosen.index));
-  out.set.push_back({"CUDA_DEVICE_ORDER", "PCI_BUS_ID"});
-  out.set.push_back({"CUDA_VISIBLE_DEVICES", fmt::to_string(*chosen.driver_index)});
+  visibility out;
+  if (!have_uuids) out.set.push_back({"CUDA_DEVICE_ORDER", "PCI_BUS_ID"});
+  out.set.push_back({"CUDA_VISIBLE_DEVICES", fmt::format("{}", fmt::join(names, ","))});
   return out;
 }
 
 // Follows ROCm, "GPU isolation techniques": ROCR_VISIBLE_DEVICES takes "GPU-" and the card's unique
 // id. The ROCr runtime refuses an id shared by several devices, as partitions of a card do
 // (amd_filter_device.cpp). The other variables count within its selection.
-expected<visibility> for_rocm(const hypomnesis::device& chosen,
+expected<visibility> for_rocm(const std::vector<hypomnesis::device>& chosen,
                               const std::vector<hypomnesis::device>& all) {
-  visibility out;
-  out.unset = {"HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "CUDA_VISIBLE_DEVICES"};
   const auto of_amd = std::count_if(all.begin(), all.end(), [](const hypomnesis::device& each) {
     return each.vendor == vendor_id::amd && each.state != run_state::lost;
   });
-  const auto same_id = std::count_if(all.begin(), all.end(), [&](const hypomnesis::device& each) {
-    return each.uuid && each.uuid == chosen.uuid;
-  });
-  if (chosen.uuid && same_id == 1)
-    out.set.push_back({"ROCR_VISIBLE_DEVICES", *chosen.uuid});
-  else if (of_amd == 1)
-    out.set.push_back({"ROCR_VISIBLE_DEVICES", "0"});
-  else
-    return failed(fmt::format(
-        "GPU {} has no id of its own to put into ROCR_VISIBLE_DEVICES, and is not the only one",
-        chosen.index));
+  std::vector<std::string> names;
+  for (const auto& one : chosen) {
+    const auto same_id = std::count_if(all.begin(), all.end(), [&](const hypomnesis::device& each) {
+      return each.uuid && each.uuid == one.uuid;
+    });
+    if (one.uuid && same_id == 1)
+      names.push_back(*one.uuid);
+    else if (of_amd == 1)
+      names.push_back("0");
+    else
+      return failed(fmt::format(
+          "GPU {} has no id of its own to put into ROCR_VISIBLE_DEVICES, and is not the only one",
+          one.index));
+  }
+  visibility out;
+  out.unset = {"HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "CUDA_VISIBLE_DEVICES"};
+  out.set.push_back({"ROCR_VISIBLE_DEVICES", fmt::format("{}", fmt::join(names, ","))});
   return out;
 }
 
 // Follows the oneAPI Level Zero specification, "Environment Variables" and "Affinity Mask":
 // ordinals in the driver's order, which can be forced to PCI order; with COMPOSITE they count cards
 // rather than tiles.
-expected<visibility> for_level_zero(const hypomnesis::device& chosen,
+expected<visibility> for_level_zero(const std::vector<hypomnesis::device>& chosen,
                                     const std::vector<hypomnesis::device>& all) {
-  if (pci_of(chosen).empty())
-    return failed(
-        fmt::format("GPU {} has no PCI address to count for ZE_AFFINITY_MASK", chosen.index));
-  const auto before = std::count_if(all.begin(), all.end(), [&](const hypomnesis::device& each) {
-    return each.vendor == vendor_id::intel && each.state != run_state::lost && !each.parent_index &&
-           !pci_of(each).empty() && pci_of(each) < pci_of(chosen);
-  });
+  std::vector<std::ptrdiff_t> ordinals;
+  for (const auto& one : chosen) {
+    if (pci_of(one).empty())
+      return failed(
+          fmt::format("GPU {} has no PCI address to count for ZE_AFFINITY_MASK", one.index));
+    ordinals.push_back(std::count_if(all.begin(), all.end(), [&](const hypomnesis::device& each) {
+      return each.vendor == vendor_id::intel && each.state != run_state::lost &&
+             !each.parent_index && !pci_of(each).empty() && pci_of(each) < pci_of(one);
+    }));
+  }
   visibility out;
   out.set = {{"ZE_FLAT_DEVICE_HIERARCHY", "COMPOSITE"},
              {"ZE_ENABLE_PCI_ID_DEVICE_ORDER", "1"},
-             {"ZE_AFFINITY_MASK", fmt::to_string(before)}};
+             {"ZE_AFFINITY_MASK", fmt::format("{}", fmt::join(ordinals, ","))}};
   return out;
 }
 
 }  // namespace
 
-expected<visibility> make_visible(const hypomnesis::device& chosen,
+expected<visibility> make_visible(const std::vector<hypomnesis::device>& chosen,
                                   const std::vector<hypomnesis::device>& all) {
-  if (chosen.vendor == vendor_id::nvidia) return for_cuda(chosen);
-  if (chosen.vendor == vendor_id::amd) return for_rocm(chosen, all);
-  if (chosen.vendor == vendor_id::intel) return for_level_zero(chosen, all);
+  const auto vendor = chosen.front().vendor;
+  if (vendor == vendor_id::nvidia) return for_cuda(chosen);
+  if (vendor == vendor_id::amd) return for_rocm(chosen, all);
+  if (vendor == vendor_id::intel) return for_level_zero(chosen, all);
   return visibility{};
 }
 

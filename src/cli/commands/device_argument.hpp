@@ -18,6 +18,9 @@ using device_key = std::string;  // in the form of hmn_device_find
 // Parses an index, a UUID, a PCI address, or a key of hmn_device_find.
 expected<std::variant<device_index, device_key>> parse_device_argument(std::string_view text);
 
+// Returns what --device names, which may be given several times and have commas: "0,GPU-...".
+expected<std::vector<std::string>> parse_device_list(const std::vector<std::string>& given);
+
 // Returns the index of the device that --device names.
 expected<device_index> find_device(const session& in, std::string_view text);
 
@@ -34,15 +37,15 @@ struct variable {
   std::string value;
 };
 
-// Environment variables that restrict a vendor's runtime to one device.
+// Environment variables that restrict a vendor's runtime to some devices.
 struct visibility {
   std::vector<variable> set;
   std::vector<const char*> unset;  // that would choose among the remaining devices
 };
 
-// Returns an empty result for a vendor without such variables; fails for a device that the runtime
-// has no name for.
-expected<visibility> make_visible(const hypomnesis::device& chosen,
+// Takes devices of one vendor in the order that the runtime is to have. Returns an empty result for
+// a vendor without such variables; fails for a device that the runtime has no name for.
+expected<visibility> make_visible(const std::vector<hypomnesis::device>& chosen,
                                   const std::vector<hypomnesis::device>& all);
 
 }  // namespace hmn::cli

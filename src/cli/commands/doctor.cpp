@@ -22,9 +22,9 @@ namespace {
 using hypomnesis::backend_id;
 using hypomnesis::run_state;
 
-constexpr const char* variables[] = {"HMN_PROC",    "HMN_SYS",      "HMN_NVML",   "HMN_NVIDIA_SMI",
-                                     "HMN_AMD_SMI", "HMN_ROCM_SMI", "HMN_MACMON", "HMN_SIMULATION",
-                                     "HMN_CGROUP",  "HMN_DEV"};
+constexpr const char* variables[] = {
+    "HMN_PROC",   "HMN_SYS",     "HMN_NVML",       "HMN_NVIDIA_SMI", "HMN_AMD_SMI", "HMN_ROCM_SMI",
+    "HMN_MACMON", "HMN_PCI_IDS", "HMN_SIMULATION", "HMN_CGROUP",     "HMN_DEV"};
 
 constexpr std::uint32_t numbers = 64;  // of backends: as many as a mask has bits
 

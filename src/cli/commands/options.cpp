@@ -136,7 +136,10 @@ arguments given_to(const CLI::App& app, const std::vector<option>& all) {
 }
 
 std::optional<failure> read_device(const arguments& from, const command_entry& by, options& to) {
-  if (by.id == command::fit || by.id == command::ps) return std::nullopt;  // have several
+  const bool takes_several = std::any_of(by.takes.begin(), by.takes.end(), [](const option& each) {
+    return each.name == "--device" && each.times == uses::many;
+  });
+  if (takes_several) return std::nullopt;
   to.device = from.text("--device");
   if (!to.device) return std::nullopt;
   const auto argument = parse_device_argument(*to.device);

@@ -63,7 +63,9 @@ struct spill_options {
 };
 
 struct wait_options {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;            // on each device
+  std::vector<std::string> devices;   // empty: any
+  std::optional<std::uint64_t> gpus;  // none: all of `devices`, or one
   std::uint32_t interval_ms = 5000;
   std::optional<std::uint64_t> timeout_ms;
 };

@@ -31,17 +31,46 @@ using clock = ticks::clock;
 
 constexpr std::chrono::milliseconds usual_deadline(1000);
 
-expected<hypomnesis::snapshot_options> wanted(const session& in, const options& asked) {
-  if (auto none = check_for_gpus(in, "no GPU to wait for: ")) return *std::move(none);
+// What is waited for: so many devices with the memory.
+struct wish {
+  std::uint64_t bytes = 0;  // of each
+  std::size_t count = 1;
+  std::vector<device_index> among;  // empty: all
   hypomnesis::snapshot_options what;
-  what.collect = part::devices | part::pools;
-  what.deadline = usual_deadline;
-  auto of_one = of_one_device(in, asked.device, what);
-  if (!of_one || !of_one->device_index) return of_one;
-  const auto parts = parts_of(*of_one->device_index, in.listed().devices);
-  if (parts.empty()) return of_one;
-  return failed(fmt::format("--device \"{}\": it is divided: wait for a part of it ({})",
-                            *asked.device, parts));
+};
+
+expected<wish> wanted(const session& in, const options& asked) {
+  if (auto none = check_for_gpus(in, "no GPU to wait for: ")) return *std::move(none);
+  wish out;
+  out.bytes = asked.wait.bytes;
+  for (const auto& each : asked.wait.devices) {
+    const auto found = find_device(in, each);
+    if (!found) return found.why();
+    if (const auto parts = parts_of(*found, in.listed().devices); !parts.empty())
+      return failed(
+          fmt::format("--device \"{}\": it is divided: wait for a part of it ({})", each, parts));
+    if (std::find(out.among.begin(), out.among.end(), *found) == out.among.end())
+      out.among.push_back(*found);
+  }
+  out.count = asked.wait.gpus.value_or(std::max<std::size_t>(out.among.size(), 1));
+  out.what.collect = part::devices | part::pools;
+  out.what.deadline = usual_deadline;
+  if (out.among.size() == 1) out.what.device_index = out.among.front();
+  return out;
+}
+
+// Returns the devices to choose from. Partitions are not put together, unless they are named.
+std::vector<free_memory> candidates_of(const wish& of, std::vector<free_memory> all) {
+  if (of.among.empty()) {
+    if (of.count > 1)
+      std::erase_if(all, [](const auto& each) { return each.of.device.parent_index.has_value(); });
+    return all;
+  }
+  std::vector<free_memory> named;
+  for (const auto index : of.among)
+    for (const auto& each : all)
+      if (each.of.device.index == index) named.push_back(each);
+  return named;
 }
 
 // Diagnostics of devices with unknown free memory, one for each.
@@ -69,18 +98,26 @@ class most_seen {
     for (const auto& each : all)
       if (each.bytes && (!best_ || *each.bytes > *best_->bytes)) best_ = each;
   }
-  failure timed_out(std::uint64_t wanted) const {
+  failure timed_out(const wish& of) const {
     if (!best_) return {exit_code::timed_out, "timed out: no GPU reported its free memory"};
+    const auto wanted = format_bytes(of.bytes);
+    if (of.count > 1)
+      return {exit_code::timed_out,
+              fmt::format("timed out: {} were never free on {} GPUs at once", wanted, of.count)};
     return {exit_code::timed_out,
-            fmt::format("timed out: {} were never free (at most {} were, on {})",
-                        format_bytes(wanted), format_bytes(*best_->bytes), label_of(best_->of))};
+            fmt::format("timed out: {} were never free (at most {} were, on {})", wanted,
+                        format_bytes(*best_->bytes), label_of(best_->of))};
   }
 
  private:
   std::optional<free_memory> best_;
 };
 
-failure too_much(const std::vector<free_memory>& all, std::uint64_t bytes) {
+failure too_much(const std::vector<free_memory>& all, const wish& of) {
+  const auto bytes = of.bytes;
+  if (of.count > 1)
+    return failed(
+        fmt::format("no {} GPUs of one vendor have {} each", of.count, format_bytes(bytes)));
   const auto largest = std::max_element(
       all.begin(), all.end(),
       [](const free_memory& a, const free_memory& b) { return *a.total < *b.total; });
@@ -89,9 +126,11 @@ failure too_much(const std::vector<free_memory>& all, std::uint64_t bytes) {
                             format_bytes(*largest->total)));
 }
 
-std::optional<failure> hopeless(const std::vector<free_memory>& all, std::uint64_t bytes,
+std::optional<failure> hopeless(const std::vector<free_memory>& all, const wish& of,
                                 bool is_first) {
-  if (is_impossible(all, bytes)) return too_much(all, bytes);
+  // Of several one may be missing for a while.
+  const bool is_final = of.count == 1 ? !all.empty() : is_first;
+  if (is_final && is_impossible(all, of.bytes, of.count)) return too_much(all, of);
   const bool none_known = std::all_of(all.begin(), all.end(), [](const free_memory& each) {
     return !each.bytes && !each.total && each.of.device.state != run_state::hung;
   });
@@ -106,23 +145,25 @@ std::chrono::milliseconds time_left(const wait_options& asked, clock::time_point
   return std::max(milliseconds(*asked.timeout_ms) - spent, milliseconds(1));
 }
 
-expected<free_memory> wait_for_memory(const session& in, hypomnesis::snapshot_options what,
-                                      const wait_options& asked, clock::time_point begun) {
+expected<std::vector<free_memory>> wait_for_memory(const session& in, const wish& wanted,
+                                                   const wait_options& asked,
+                                                   clock::time_point begun) {
+  auto what = wanted.what;
   const ticks times(begun, std::chrono::milliseconds(asked.interval_ms));
   notices shown;
   most_seen most;
   for (bool is_first = true;; is_first = false) {
     what.deadline = std::min(usual_deadline, time_left(asked, begun));
     const auto snapshot = in.library().take(what);
-    const auto all_free = free_memory_of_all(in, snapshot);
+    const auto all_free = candidates_of(wanted, free_memory_of_all(in, snapshot));
     shown.report_free(all_free);
     most.add(all_free);
-    if (const auto* best = largest_free(all_free, asked.bytes)) return *best;
-    if (auto why = hopeless(all_free, asked.bytes, is_first)) return *std::move(why);
+    if (auto best = largest_free(all_free, wanted.bytes, wanted.count); !best.empty()) return best;
+    if (auto why = hopeless(all_free, wanted, is_first)) return *std::move(why);
     const auto now = clock::now();
     const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(now - begun).count();
     if (asked.timeout_ms && static_cast<std::uint64_t>(spent) >= *asked.timeout_ms)
-      return most.timed_out(asked.bytes);
+      return most.timed_out(wanted);
     auto until = times.after(now);
     if (asked.timeout_ms &&
         *asked.timeout_ms - static_cast<std::uint64_t>(spent) < asked.interval_ms)
@@ -153,12 +194,14 @@ std::string as_text(const free_memory& on) {
 }
 
 // Replaces hmn by the command, whose standard output gets nothing from hmn.
-exit_code become(const session& in, const free_memory& on, const options& asked,
+exit_code become(const session& in, const std::vector<free_memory>& on, const options& asked,
                  const std::string& json) {
   hypomnesis::snapshot_options what;
   what.collect = part::devices;
+  std::vector<hypomnesis::device> chosen;
+  for (const auto& each : on) chosen.push_back(each.of.device);
   const auto all = attempt([&] { return in.library().take(what).devices(); });
-  auto seen = make_visible(on.of.device, all ? *all : std::vector{on.of.device});
+  auto seen = make_visible(chosen, all ? *all : chosen);
   if (!seen) {
     write_notice(seen.why().message);
     return exit_code::wrapper_failed;
@@ -166,7 +209,8 @@ exit_code become(const session& in, const free_memory& on, const options& asked,
   if (asked.json)
     write_report(json);
   else
-    write_notice(fmt::format("{}: {} free", label_of(on.of), format_bytes(*on.bytes)));
+    for (const auto& each : on)
+      write_notice(fmt::format("{}: {} free", label_of(each.of), format_bytes(*each.bytes)));
   if (seen->set.empty())
     write_notice("its vendor has no variable that hmn knows: the command sees all GPUs");
   for (const char* name : seen->unset) unset_environment(name);
@@ -186,12 +230,19 @@ expected<exit_code> run_wait(const session& in, const options& asked, const styl
   if (!what) return what.why();
   const auto given = wait_for_memory(in, *what, asked.wait, begun);
   if (!given) return given.why();
-  const auto json = as_json(*given, clock::now() - begun);
+  std::string lines;
+  std::string json;
+  for (const auto& each : *given) {
+    lines += as_text(each);
+    json += as_json(each, clock::now() - begun);
+  }
   if (!asked.words.empty()) return become(in, *given, asked, json);
-  if (given->is_estimated)
-    write_notice(fmt::format("{} sleeps: nothing runs there, so that all of it is taken to be free",
-                             label_of(given->of)));
-  return write_output(asked.json ? json : as_text(*given));
+  for (const auto& each : *given)
+    if (each.is_estimated)
+      write_notice(
+          fmt::format("{} sleeps: nothing runs there, so that all of it is taken to be free",
+                      label_of(each.of)));
+  return write_output(asked.json ? json : lines);
 }
 
 constexpr option options_of_wait[] = {
@@ -201,15 +252,17 @@ constexpr option options_of_wait[] = {
     {"--timeout", 0, "DURATION", "Give up after this time: 30 (seconds), 5m, 1h", completion::words,
      "30s 5m 1h"},
     {"--any", 0, "", "Any device with that much free (the default)"},
-    device_option(),
-    json_option("Print a JSON object"),
+    {"--gpus", 0, "N", "N devices with that much free each"},
+    device_option("These, as in 0,1: index, UUID or PCI address", uses::many),
+    json_option("Print a JSON object for each device"),
     command_argument(uses::last),
 };
 
 constexpr std::string_view examples_of_wait =
     "Examples:\n"
     "  hmn wait --free 12GiB\n"
-    "  hmn wait --free 8GiB --any --timeout 1h env\n"
+    "  hmn wait --free 8GiB --timeout 1h env\n"
+    "  hmn wait --free 40GiB --gpus 2 -- torchrun --nproc-per-node 2 train.py\n"
     "  hmn wait --free 512MiB --device 0 --json\n"
     "\n"
     "The command starts at the first word that is not an option, or after --.\n"
@@ -226,6 +279,11 @@ std::optional<failure> read_wait(const arguments& from, options& to) {
   if (!bytes) return misused("--free " + bytes.why().message);
   wait.bytes = *bytes;
   if (auto twice = only_one_of(from, "--any", "--device")) return twice;
+  if (auto twice = only_one_of(from, "--any", "--gpus")) return twice;
+  if (auto wrong = read_count(from, "--gpus", wait.gpus)) return wrong;
+  auto devices = parse_device_list(from.all("--device"));
+  if (!devices) return devices.why();
+  wait.devices = *std::move(devices);
   if (auto wrong = read_interval(from, wait.interval_ms)) return wrong;
   if (auto wrong = read_time(from, "--timeout", wait.timeout_ms)) return wrong;
   if (!wait.timeout_ms) return std::nullopt;

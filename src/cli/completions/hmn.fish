@@ -117,8 +117,9 @@ wait||--free|words|1GiB 8GiB 20GiB 40GiB|Free memory to wait for: 20GiB, 512MiB
 wait|-i|--interval|words|1s 5s 1m|Time between checks [5s]
 wait||--timeout|words|30s 5m 1h|Give up after this time: 30 (seconds), 5m, 1h
 wait||--any|flag||Any device with that much free (the default)
-wait|-d|--device|device||Only this device: index, UUID or PCI address
-wait|-j|--json|flag||Print a JSON object
+wait||--gpus|any||N devices with that much free each
+wait|-d|--device|device||These, as in 0,1: index, UUID or PCI address
+wait|-j|--json|flag||Print a JSON object for each device
 wait||COMMAND|program||
 wait||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
 wait||--color|words|auto always never|Use colours: auto, always, never [auto]

@@ -183,17 +183,36 @@ std::vector<free_memory> free_memory_of_all(const session& in,
   return all;
 }
 
-const free_memory* largest_free(const std::vector<free_memory>& all, std::uint64_t wanted) {
-  const free_memory* best = nullptr;
+std::vector<free_memory> largest_free(const std::vector<free_memory>& all, std::uint64_t wanted,
+                                      std::size_t count) {
+  std::vector<const free_memory*> able;
   for (const auto& each : all)
-    if (each.bytes && *each.bytes >= wanted && (best == nullptr || *each.bytes > *best->bytes))
-      best = &each;
-  return best;
+    if (each.bytes && *each.bytes >= wanted) able.push_back(&each);
+  std::stable_sort(able.begin(), able.end(),
+                   [](const auto* a, const auto* b) { return *a->bytes > *b->bytes; });
+  for (const auto* first : able) {
+    auto chosen = able;
+    std::erase_if(chosen, [first](const auto* each) {
+      return each->of.device.vendor != first->of.device.vendor;
+    });
+    if (chosen.size() < count) continue;
+    chosen.resize(count);
+    std::sort(chosen.begin(), chosen.end());  // as in the list
+    std::vector<free_memory> out;
+    for (const auto* each : chosen) out.push_back(*each);
+    return out;
+  }
+  return {};
 }
 
-bool is_impossible(const std::vector<free_memory>& all, std::uint64_t wanted) {
-  return !all.empty() && std::all_of(all.begin(), all.end(), [wanted](const free_memory& each) {
-    return each.total && *each.total < wanted;
+bool is_impossible(const std::vector<free_memory>& all, std::uint64_t wanted, std::size_t count) {
+  const auto could_of = [&](hypomnesis::vendor_id vendor) {
+    return std::count_if(all.begin(), all.end(), [&](const free_memory& each) {
+      return each.of.device.vendor == vendor && (!each.total || *each.total >= wanted);
+    });
+  };
+  return std::none_of(all.begin(), all.end(), [&](const free_memory& each) {
+    return could_of(each.of.device.vendor) >= static_cast<std::ptrdiff_t>(count);
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <hypomnesis.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -66,10 +67,12 @@ std::string why_not_usable(const gpu& of, const hypomnesis::snapshot& snapshot);
 std::vector<free_memory> free_memory_of_all(const session& in,
                                             const hypomnesis::snapshot& snapshot);
 
-// Returns the device with the most free memory, if that suffices.
-const free_memory* largest_free(const std::vector<free_memory>& all, std::uint64_t wanted);
-// Returns whether no device can ever have this much.
-bool is_impossible(const std::vector<free_memory>& all, std::uint64_t wanted);
+// Returns so many devices of one vendor that have the memory, those with the most, in the order of
+// the list; empty: there are not enough.
+std::vector<free_memory> largest_free(const std::vector<free_memory>& all, std::uint64_t wanted,
+                                      std::size_t count);
+// Returns whether so many of one vendor can never have it.
+bool is_impossible(const std::vector<free_memory>& all, std::uint64_t wanted, std::size_t count);
 
 // Returns how much of the control group's limit is in use: of what is charged to it, cache that the
 // kernel gives back is free.

@@ -24,6 +24,10 @@ def hmn_lines(path):
     return [line for line in lines if line.startswith("hmn")]
 
 
+def is_endless(line):
+    return re.match("hmn (log|watch|-i)", line) is not None
+
+
 class Recipes(Machines):
     def setUp(self):
         super().setUp()
@@ -65,6 +69,32 @@ class Recipes(Machines):
                 self.assertIn(done.returncode, (0, 1) if may_say_no else (0,),
                               (line, machine, done.stderr))
                 self.assertNotIn("jq: error", done.stderr, line)
+
+    def test_the_counterparts_of_nvidia_smi_exist(self):
+        text = (SOURCE / "docs/from-nvidia-smi.md").read_text()
+        machine = MACHINES / "workstation.json"
+        devices, processes = text.split("## Fields of a GPU")[1].split("## Fields of a process")
+        device = json.loads(self.shell("hmn snapshot", machine).stdout)["devices"][0]
+        row = json.loads(self.shell("hmn ps --json", machine).stdout)[0]
+        cells = [line.split("|")[2] for line in devices.splitlines() if line.startswith("| `")][1:]
+        paths = [path for cell in cells for path in re.findall(r"`\.([a-z_.]+)`(?! of the snapshot)", cell)]
+        self.assertGreater(len(paths), 20)
+        for path in paths:
+            at = device
+            for key in path.split("."):
+                self.assertIn(key, at, path)
+                at = at[key]
+        names = [name for line in processes.splitlines() for name in re.findall(r"`\.([a-z_]+)`", line)]
+        self.assertGreater(len(names), 4)
+        for name in names:
+            self.assertIn(name, row)
+        metrics = re.findall(r'X\(([a-z_]+), ', (SOURCE / "src/model/metrics.def").read_text())
+        for line in devices.splitlines():
+            for name in re.findall(r"`([a-z_]+_[a-z_]+)`", "".join(line.split("|")[3:4])):
+                self.assertIn(name, metrics + ["since_load"], line)
+        for command in re.findall(r"\| `(hmn [^`]*)`", text):
+            done = self.shell(command.replace("\\|", "|"), machine, interrupted=is_endless(command))
+            self.assertEqual(done.returncode, 0, (command, done.stderr))
 
     def test_they_give_what_they_promise(self):
         def row(pid, used, name="x", **keys):
@@ -121,7 +151,7 @@ class Recipes(Machines):
                                              pools=[{"kind": "vram", "total": "80GiB", "used": "3GiB"}],
                                              processes=[{"pid": 4242, "used": "1GiB", "name": "python3"}])])
         for line in lines:
-            done = self.shell(line, machine, interrupted=bool(re.match("hmn (log|watch) ", line)))
+            done = self.shell(line, machine, interrupted=is_endless(line))
             # A shell ends of the interrupt as what it started does.
             self.assertIn(done.returncode, (0, 130, -signal.SIGINT) if "|" in line else (0,), (line, done.stderr))
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <fmt/format.h>
-#include <algorithm>
 #include <hypomnesis.hpp>
+
+#include <algorithm>
 
 #include "cli/fit/answer.hpp"
 #include "cli/text/json.hpp"

@@ -2,6 +2,7 @@
 #include "cli/fit/config.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 
 namespace hmn::cli::fit {

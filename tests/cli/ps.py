@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """`hmn ps`."""
+import csv
+import io
 import re
 
 from command import (GIB, MACHINES, MIB, Machines, card, environment, main, run, run_in_terminal,
@@ -28,11 +30,11 @@ class Table(Machines):
 
     def test_hv63_an_empty_list_is_its_header(self):
         self.assertEqual(self.on(with_processes(), "ps"),
-                         (0, "PID  NAME  VRAM  SHARED  RAM  DEVICE\n", "hmn: 0 GPU processes found.\n"))
+                         (0, "PID  NAME  VRAM  SHARED  RAM  GPU  USER  COMMAND\n", "hmn: 0 GPU processes found.\n"))
 
     def test_a_list_that_was_not_read_is_not_an_empty_one(self):
         failing = [{"call": "processes", "status": "backend", "message": "the list is garbled"}]
-        header = "PID  NAME  VRAM  SHARED  RAM  DEVICE\n"
+        header = "PID  NAME  VRAM  SHARED  RAM  GPU  USER  COMMAND\n"
         self.assertEqual(self.on(with_processes(failures=failing), "ps"),
                          (1, header, "hmn: GPU 0: the list is garbled\n"))
         for status, code in (("unsupported", 1), ("permission", 1), ("asleep", 0)):
@@ -49,24 +51,24 @@ class Table(Machines):
     def test_hv64_one_row(self):
         row = process(12345, "8GiB", "python.exe", host_pool=0)
         self.assertEqual(self.on(with_processes(row), "ps").out, table(
-            "  PID  NAME           VRAM  SHARED  RAM  DEVICE",
-            "12345  python.exe  8.0 GiB   0 MiB    ?  GPU 0 [RTX 5060 Ti]"))
+            "  PID  NAME           VRAM  SHARED  RAM  GPU  USER  COMMAND",
+            "12345  python.exe  8.0 GiB   0 MiB    ?    0  ?     ?"))
 
     def test_hv65_names_that_are_missing_or_protected(self):
         row = process(99, "256MiB", None, host_pool=0)
         self.assertEqual(self.on(with_processes(row), "ps").out, table(
-            "PID  NAME     VRAM  SHARED  RAM  DEVICE",
-            " 99  ?     256 MiB   0 MiB    ?  GPU 0 [RTX 5060 Ti]"))
+            "PID  NAME     VRAM  SHARED  RAM  GPU  USER  COMMAND",
+            " 99  ?     256 MiB   0 MiB    ?    0  ?     ?"))
         row["name_state"] = "protected"
         self.assertEqual(self.on(with_processes(row), "ps").out, table(
-            "PID  NAME            VRAM  SHARED  RAM  DEVICE",
-            " 99  ? protected  256 MiB   0 MiB    ?  GPU 0 [RTX 5060 Ti]"))
+            "PID  NAME            VRAM  SHARED  RAM  GPU  USER  COMMAND",
+            " 99  ? protected  256 MiB   0 MiB    ?    0  ?     ?"))
 
     def test_hv66_a_device_without_a_name(self):
         row = process(99, "256MiB", "python.exe", host_pool=0)
         devices = [card("A"), card("B"), card("C"), {"processes": [row]}]
         text = self.on({"devices": devices}, "ps").out
-        self.assertIn("python.exe  256 MiB   0 MiB    ?  GPU 3\n", text)
+        self.assertIn("python.exe  256 MiB   0 MiB    ?    3  ?     ?\n", text)
 
     def test_hv67_shared_memory(self):
         row = process(99, "16GiB", "python.exe", host_pool="2GiB")
@@ -75,14 +77,14 @@ class Table(Machines):
     def test_every_value(self):
         row = process(12345, "8GiB", "python.exe", host_resident="1.5GiB", host_pool="512MiB")
         self.assertEqual(self.on(with_processes(row), "ps").out, table(
-            "  PID  NAME           VRAM   SHARED      RAM  DEVICE",
-            "12345  python.exe  8.0 GiB  512 MiB  1.5 GiB  GPU 0 [RTX 5060 Ti]"))
+            "  PID  NAME           VRAM   SHARED      RAM  GPU  USER  COMMAND",
+            "12345  python.exe  8.0 GiB  512 MiB  1.5 GiB    0  ?     ?"))
 
     def test_values_that_are_not_known(self):
         row = {"pid": 99, "missing": {"status": "unsupported"}}
         self.assertEqual(self.on(with_processes(row), "ps").out, table(
-            "PID  NAME  VRAM  SHARED  RAM  DEVICE",
-            " 99  ?        ?       ?    ?  GPU 0 [RTX 5060 Ti]"))
+            "PID  NAME  VRAM  SHARED  RAM  GPU  USER  COMMAND",
+            " 99  ?        ?       ?    ?    0  ?     ?"))
 
     def test_names_that_are_not_known_say_why(self):
         rows = [process(pid, "1MiB", None, name_state=state)
@@ -287,8 +289,8 @@ class Columns(Machines):
         process(7, "1GiB", "python3", kinds=["compute", "graphics"], uid=1000, busy_percent=41.6,
                 busy_ns=5, window_ns=9, command="python3 a\tb\x1b[2J", container="docker:" + ID),
         {"pid": 8, "missing": {"status": "unsupported"}})
-    ALL = ["pid", "name", "vram", "shared", "ram", "device", "type", "user", "load", "container",
-           "nspid", "command", "peak"]
+    ALL = ["pid", "name", "vram", "shared", "ram", "gpu", "user", "command", "device", "type", "load", "container",
+           "nspid", "peak"]
 
     def lines(self, *arguments, machine=None):
         result = self.on(machine or self.MACHINE, "ps", *arguments)
@@ -303,7 +305,7 @@ class Columns(Machines):
             ["?", "8", "?", "?", "-", "?"]])
 
     def test_the_names_that_people_know_too(self):
-        self.assertEqual(self.lines("--columns", "gpu,used,host")[0], ["DEVICE", "VRAM", "SHARED"])
+        self.assertEqual(self.lines("--columns", "used,host")[0], ["VRAM", "SHARED"])
 
     def test_all_of_them(self):
         self.assertEqual(self.lines("--columns", ",".join(self.ALL))[0],
@@ -312,7 +314,7 @@ class Columns(Machines):
     def test_wrong_lists_name_what_there_is(self):
         for given, wrong in (("pid,colour", '"colour" is not a column'), ("", '"" is not a column'),
                              ("pid,", '"" is not a column'), ("PID", '"PID" is not a column'),
-                             ("gpu,device", '"device" is listed twice')):
+                             ("used,vram", '"vram" is listed twice')):
             result = self.on(self.MACHINE, "ps", "--columns", given)
             self.assertEqual((result.code, result.out), (2, ""), given)
             self.assertIn(f'--columns "{given}": {wrong}', result.err)
@@ -354,6 +356,57 @@ class Columns(Machines):
                    "changes": [{"at_reading": 3, "patch": [
                        {"op": "add", "path": "/devices/0/processes/0/busy_percent", "value": 12}]}]}
         self.assertEqual(self.lines("--columns", "load", machine=machine)[1], ["12 %"])
+
+
+class Widths(Machines):
+    """The default columns: the command and then the user are left out where they do not fit."""
+
+    MACHINE = with_processes(process(7, "1GiB", "python3", uid=1000, command="python3 train.py --epochs 3"))
+
+    def titles(self, columns):
+        shown = run_in_terminal("ps", "--color", "never", "--machine", self.machine(self.MACHINE), columns=columns).out
+        return next(line for line in shown.splitlines() if "PID" in line).split()
+
+    def test_as_the_width_allows(self):
+        narrow = ["PID", "NAME", "VRAM", "SHARED", "RAM", "GPU"]
+        self.assertEqual(self.titles(100), [*narrow, "USER", "COMMAND"])
+        self.assertEqual(self.titles(54), [*narrow, "USER"])
+        self.assertEqual(self.titles(44), narrow)
+
+    def test_everything_in_a_pipe(self):
+        self.assertEqual(self.on(self.MACHINE, "ps").out.splitlines()[1].split()[-6:],
+                         ["0", "1000", "python3", "train.py", "--epochs", "3"])
+
+
+class Csv(Machines):
+    MACHINE = with_processes(process(7, "1GiB", 'a,"b"', uid=8, kinds=["compute", "graphics"]), process(9, None, None))
+
+    def lines(self, *arguments):
+        return list(csv.reader(io.StringIO(self.on(self.MACHINE, "ps", "--csv", *arguments).out, newline="")))
+
+    def test_keys_of_the_json_with_their_units(self):
+        header, first, second = self.lines()
+        self.assertEqual(header, KEYS)
+        named = dict(zip(header, first))
+        self.assertEqual((named["pid"], named["name"], named["used_bytes"], named["kinds"], named["parent_index"]),
+                         ("7", 'a,"b"', str(GIB), "compute graphics", ""))
+        self.assertEqual(dict(zip(header, second))["used_bytes"], "")
+
+    def test_columns_and_sums(self):
+        self.assertEqual(self.lines("--columns", "pid,user"), [["pid", "user", "uid"], ["7", "8", "8"], ["9", "", ""]])
+        self.assertEqual(self.lines("--by", "device")[0],
+                         ["device_index", "device_name", "device_uuid", "pci_bus_id", "parent_index", "processes",
+                          "used_bytes", "lower_bound", "unknown_size"])
+
+    def test_an_empty_list_is_its_header(self):
+        self.assertEqual(self.lines("--pid", "99999999", "--columns", "pid")[:1], [])
+        self.assertEqual(self.lines("--user", "77", "--columns", "pid,load"), [["pid", "busy_percent", "busy_ns"]])
+
+    def test_only_one_form(self):
+        for other in ("--json", "--show-pools"):
+            result = self.on(self.MACHINE, "ps", "--csv", other)
+            self.assertEqual((result.code, result.out), (2, ""))
+            self.assertIn("only one of them", result.err)
 
 
 class Unattributed(Machines):

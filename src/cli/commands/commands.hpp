@@ -50,6 +50,7 @@ constexpr option device_option(
 constexpr option json_option(std::string_view help) {
   return {"--json", 'j', "", help};
 }
+constexpr option csv_option = {"--csv", 0, "", "Print comma-separated values"};
 constexpr option user_option = {"--user", 'u', "USER",
                                 "Only processes of this user: name or number", completion::user};
 constexpr option match_option(std::string_view help) {

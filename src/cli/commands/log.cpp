@@ -116,14 +116,6 @@ std::optional<std::uint64_t> age_of(const log_sample& s) {
   return std::max(s.of.memory ? s.of.memory->age_ns : 0, s.telemetry ? s.telemetry->age_ns : 0);
 }
 
-// Quotes where necessary, after RFC 4180.
-std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string out(1, '"');
-  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
-  return out += '"';
-}
-
 std::string percent_text(const log_sample& s) {
   return fmt::format("{:.0f} %", *s.telemetry->gpu_busy_percent);
 }
@@ -367,7 +359,7 @@ constexpr option options_of_log[] = {
     {"--count", 'n', "N", "Exit after N samples of each device"},
     duration_option,
     json_option("Print a JSON object on each line"),
-    {"--csv", 0, "", "Print comma-separated values"},
+    csv_option,
     device_option(),
 };
 

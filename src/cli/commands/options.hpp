@@ -99,6 +99,7 @@ struct options {
   std::vector<std::size_t> columns;  // positions in process_columns.cpp; empty: the default
   bool unattributed = false;
   bool show_pools = false;
+  bool csv = false;          // of ps
   bool slow = false;         // include metrics that take long
   bool unsupported = false;  // include metrics that the device does not have
   summary_options summary;

@@ -102,6 +102,10 @@ table::cell show_device(const process_row& row, const style& as) {
   return out;
 }
 
+table::cell show_index(const process_row& row, const style&) {
+  return {fmt::to_string(row.on->device.index) + staleness(row.usage.notes, row.usage.age_ns)};
+}
+
 table::cell show_type(const process_row& row, const style&) {
   if (row.is_unattributed) return {};
   if (!row.usage.kinds) return missing(row, HMN_USAGE_HAS_KINDS);
@@ -252,13 +256,14 @@ constexpr column_kind kinds[] = {
     {"vram", "used", "VRAM", align::right, false, show_vram, write_size},
     {"shared", "host", "SHARED", align::right, false, show_shared, write_shared},
     {"ram", "", "RAM", align::right, false, show_ram, write_ram},
-    {"device", "gpu", "DEVICE", align::left, true, show_device, write_device},
-    {"type", "", "TYPE", align::left, false, show_type, write_type},
+    {"gpu", "", "GPU", align::right, false, show_index, write_device},
     {"user", "", "USER", align::left, true, show_user, write_user},
+    {"command", "", "COMMAND", align::left, true, show_command, write_command},
+    {"device", "", "DEVICE", align::left, true, show_device, write_device},
+    {"type", "", "TYPE", align::left, false, show_type, write_type},
     {"load", "", "LOAD", align::right, false, show_load, write_load},
     {"container", "", "CONTAINER", align::left, false, show_container, write_container},
     {"nspid", "", "NSPID", align::right, false, show_namespace_pid, write_namespace_pid},
-    {"command", "", "COMMAND", align::left, true, show_command, write_command},
     {"peak", "", "PEAK", align::right, false, show_peak, write_peak},
 };
 
@@ -274,7 +279,7 @@ std::vector<column_kind> chosen(const column_list& columns, const style& as) {
   std::vector<column_kind> out;
   for (const auto i : columns) out.push_back(kinds[i]);
   if (!out.empty()) return out;
-  constexpr std::size_t default_count = 6, after_vram = 3;
+  constexpr std::size_t default_count = 8, after_vram = 3;
   out.assign(kinds, kinds + default_count);
   if (has_bars(as)) out.insert(out.begin() + after_vram, bar);
   return out;
@@ -332,23 +337,24 @@ bool has_column(const column_list& columns, std::string_view name) {
                      [name](std::size_t i) { return kinds[i].name == name; });
 }
 
-std::string process_table(const std::vector<process_row>& rows, const column_list& columns,
-                          const style& as) {
-  const auto all = chosen(columns, as);
+namespace {
+
+table table_of(const std::vector<process_row>& rows, const std::vector<column_kind>& columns,
+               const style& as) {
   std::vector<table::column> titles;
-  for (const auto& each : all)
+  for (const auto& each : columns)
     titles.push_back({each.title, each.side, each.shrinks, 8, each.name == "device"});
   table out(std::move(titles));
   for (const auto& row : rows) {
     std::vector<table::cell> cells;
-    for (const auto& each : all) cells.push_back(each.show(row, as));
+    for (const auto& each : columns) cells.push_back(each.show(row, as));
     out.add(std::move(cells));
   }
-  return out.text(as);
+  return out;
 }
 
-std::string process_json(const std::vector<process_row>& rows, const column_list& columns,
-                         bool with_pools) {
+std::vector<json_object> objects_of(const std::vector<process_row>& rows,
+                                    const column_list& columns, bool with_pools) {
   std::vector<json_object> objects;
   for (const auto& row : rows) {
     auto& out = objects.emplace_back();
@@ -357,7 +363,33 @@ std::string process_json(const std::vector<process_row>& rows, const column_list
     for (const auto write : default_keys) write(row, out);
     if (with_pools) add_pools(row, out);
   }
-  return json_document(objects);
+  return objects;
+}
+
+}  // namespace
+
+std::string process_table(const std::vector<process_row>& rows, const column_list& columns,
+                          const style& as) {
+  auto shown = chosen(columns, as);
+  auto out = table_of(rows, shown, as);
+  // Of the default columns, the command and then the user are left out where they do not fit.
+  for (int left = 2; columns.empty() && as.width > 0 && left > 0 && !out.fits(as.width); --left) {
+    shown.pop_back();
+    out = table_of(rows, shown, as);
+  }
+  return out.text(as);
+}
+
+std::string process_json(const std::vector<process_row>& rows, const column_list& columns,
+                         bool with_pools) {
+  return json_document(objects_of(rows, columns, with_pools));
+}
+
+std::string process_csv(const std::vector<process_row>& rows, const column_list& columns) {
+  process_row blank;
+  blank.on = std::make_shared<const gpu>();
+  return csv_document(objects_of({blank}, columns, false).front(),
+                      objects_of(rows, columns, false));
 }
 
 namespace {
@@ -493,7 +525,9 @@ std::string group_table(const std::vector<usage_group>& groups, grouping by, con
   return out.text(as);
 }
 
-std::string group_json(const std::vector<usage_group>& groups, grouping by) {
+namespace {
+
+std::vector<json_object> objects_of(const std::vector<usage_group>& groups, grouping by) {
   std::vector<json_object> objects;
   for (const auto& each : groups) {
     auto& out = objects.emplace_back();
@@ -506,7 +540,19 @@ std::string group_json(const std::vector<usage_group>& groups, grouping by) {
       out.add("device_indexes",
               std::vector<std::uint32_t>(each.devices.begin(), each.devices.end()));
   }
-  return json_document(objects);
+  return objects;
+}
+
+}  // namespace
+
+std::string group_json(const std::vector<usage_group>& groups, grouping by) {
+  return json_document(objects_of(groups, by));
+}
+
+std::string group_csv(const std::vector<usage_group>& groups, grouping by) {
+  usage_group blank;
+  blank.on = std::make_shared<const gpu>();
+  return csv_document(objects_of({blank}, by).front(), objects_of(groups, by));
 }
 
 }  // namespace hmn::cli

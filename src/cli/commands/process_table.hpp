@@ -36,6 +36,9 @@ std::string process_table(const std::vector<process_row>& rows, const column_lis
 std::string process_json(const std::vector<process_row>& rows, const column_list& columns,
                          bool with_pools = false);
 
+// The keys of the JSON, as comma-separated values.
+std::string process_csv(const std::vector<process_row>& rows, const column_list& columns);
+
 // Prints a line for each memory pool of each process, with its amounts.
 std::string pool_table(const std::vector<process_row>& rows, const style& as);
 // Adds "pools": an object for each pool.
@@ -43,6 +46,7 @@ void add_pools(const process_row& row, json_object& to);
 
 // Prints a line for each group of `hmn ps --by`.
 std::string group_table(const std::vector<usage_group>& groups, grouping by, const style& as);
+std::string group_csv(const std::vector<usage_group>& groups, grouping by);
 std::string group_json(const std::vector<usage_group>& groups, grouping by);
 
 }  // namespace hmn::cli

@@ -68,7 +68,9 @@ lookups lookups_of(const session& in, const options& asked) {
   const bool simulated = in.is_simulated();
   const bool by_workload =
       asked.by == grouping::pod || asked.by == grouping::job || asked.by == grouping::unit;
-  return {asked.user || asked.by == grouping::user || asked.sort == sort_key::user ||
+  const bool by_default =
+      !asked.by && asked.columns.empty() && !asked.json && !asked.csv && !asked.show_pools;
+  return {by_default || asked.user || asked.by == grouping::user || asked.sort == sort_key::user ||
               has_column(asked.columns, "user"),
           has_column(asked.columns, "nspid") && !simulated, by_workload && !simulated,
           user_names(simulated), user_names::clock::now() + in.patience()};
@@ -237,8 +239,10 @@ std::string text_of(const std::vector<process_row>& rows, const options& asked,
                     const partial_lists& partial, const style& as) {
   if (asked.by) {
     const auto groups = group_rows(list_of(rows), *asked.by, partial);
+    if (asked.csv) return group_csv(groups, *asked.by);
     return asked.json ? group_json(groups, *asked.by) : group_table(groups, *asked.by, as);
   }
+  if (asked.csv) return process_csv(rows, asked.columns);
   if (asked.json) return process_json(rows, asked.columns, asked.show_pools);
   return asked.show_pools ? pool_table(rows, as) : process_table(rows, asked.columns, as);
 }
@@ -273,25 +277,28 @@ constexpr option options_of_ps[] = {
     {"--by", 0, "WHAT", "Totals by user, container, pod, job, unit, device", completion::words,
      "user container pod job unit device"},
     {"--columns", 0, "LIST", "Columns, separated by commas", completion::list,
-     "pid name vram shared ram device type user load container nspid command peak"},
+     "pid name vram shared ram gpu user command device type load container nspid peak"},
     {"--unattributed", 0, "", "Also memory that belongs to no visible process"},
     {"--show-pools", 0, "", "One line per memory pool of each process"},
     device_option("Only this device; may be repeated", uses::many),
     json_option("Print a JSON array"),
+    csv_option,
 };
 
 constexpr std::string_view examples_of_ps =
     "Examples:\n"
+    "  hmn ps -d 0 -u alice                 alice's processes on GPU 0\n"
     "  hmn ps --device GPU-8f6d2b1e-...     by UUID; also 0 or 0000:01:00.0\n"
     "  hmn ps --match 'python*' --sort total\n"
     "  hmn ps --by user                     sums per user\n"
     "  hmn ps --columns pid,user,vram,load,container,command\n"
     "  hmn ps --json | jq 'sort_by(-(.used_bytes // 0))[:5]'\n"
     "\n"
-    "Columns: pid, name, vram, shared, ram, device, type, user, load, container,\n"
-    "nspid, command; peak: the highest use that the driver has accounted (NVIDIA's\n"
+    "Columns: pid, name, vram, shared, ram, gpu, user, command, device, type, load,\n"
+    "container, nspid; peak: the highest use that the driver has accounted (NVIDIA's\n"
     "accounting mode, which root enables), else unknown. A value that the device or\n"
-    "its driver does not have is -, one that is not known ?.\n"
+    "its driver does not have is -, one that is not known ?. Without --columns the\n"
+    "first eight, user and command where the terminal has the width.\n"
     "\n"
     "Exit status: 0 done (also when the list is empty), 1 failed, no such device or\n"
     "process, 2 wrong usage. See hmn-ps(1).";
@@ -330,6 +337,9 @@ std::optional<failure> read_ps(const arguments& from, options& to) {
     to.columns = *std::move(columns);
   }
   if (auto twice = only_one_of(from, "--columns", "--show-pools")) return twice;
+  if (auto twice = only_one_of(from, "--json", "--csv")) return twice;
+  if (auto twice = only_one_of(from, "--csv", "--show-pools")) return twice;
+  to.csv = from.has("--csv");
   if (auto wrong = read_by(from, to.by)) return wrong;
   to.show_pools = from.has("--show-pools");
   to.unattributed = from.has("--unattributed");

@@ -45,11 +45,12 @@ ps|-u|--user|user||Only processes of this user: name or number
 ps||--match|any||Only where name or command matches (* ? [a-z])
 ps||--sort|words|vram shared total ram pid name load user|By vram, shared, total, ram, pid, name, load, user
 ps||--by|words|user container pod job unit device|Totals by user, container, pod, job, unit, device
-ps||--columns|list|pid name vram shared ram device type user load container nspid command peak|Columns, separated by commas
+ps||--columns|list|pid name vram shared ram gpu user command device type load container nspid peak|Columns, separated by commas
 ps||--unattributed|flag||Also memory that belongs to no visible process
 ps||--show-pools|flag||One line per memory pool of each process
 ps|-d|--device|device||Only this device; may be repeated
 ps|-j|--json|flag||Print a JSON array
+ps||--csv|flag||Print comma-separated values
 ps||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
 ps||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
 ps||--color|words|auto always never|Use colours: auto, always, never [auto]

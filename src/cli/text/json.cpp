@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "cli/text/unicode.hpp"
 #include "model/text.hpp"
 
 namespace hmn::cli {
@@ -14,6 +15,44 @@ expected<json::value> parse_json(std::string_view text, std::size_t most_values,
   if (auto* document = std::get_if<json::value>(&parsed)) return std::move(*document);
   const auto& e = *std::get_if<json::syntax_error>(&parsed);
   return failed(fmt::format("no JSON at line {}, byte {}: {}", e.line, e.column, e.what));
+}
+
+std::string csv_cell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string out(1, '"');
+  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
+  return out += '"';
+}
+
+namespace {
+
+std::string plain_text(const json::value& v) {
+  if (v.is_null()) return {};
+  if (const auto* text = v.text()) return escape_for_text(*text);
+  std::string out;
+  if (const auto* items = v.items()) {
+    for (const auto& each : *items) out += (out.empty() ? "" : " ") + plain_text(each);
+    return out;
+  }
+  json::writer(out).value(v);
+  return out;
+}
+
+}  // namespace
+
+std::string csv_document(const json_object& like, const std::vector<json_object>& objects) {
+  std::string out;
+  const auto add = [&out](const json_object& of, bool keys_only) {
+    const auto parsed = parse_json(of.text());
+    const auto* const members = parsed ? parsed->members() : nullptr;
+    for (std::size_t i = 0; members != nullptr && i < members->keys.size(); ++i)
+      out.append(i == 0 ? "" : ",")
+          .append(csv_cell(keys_only ? members->keys[i] : plain_text(members->values[i])));
+    out += '\n';
+  };
+  add(like, true);
+  for (const auto& each : objects) add(each, false);
+  return out;
 }
 
 std::string shown(const json::value& v) {

@@ -91,6 +91,12 @@ std::string digits_of(const std::optional<T>& number) {
   return number ? fmt::to_string(*number) : std::string();
 }
 
+// Quotes where necessary, after RFC 4180.
+std::string csv_cell(std::string_view text);
+// Prints the keys of `like`, which all objects have, and a line of values for each; items of a list
+// are separated by blanks, and an unknown value is empty.
+std::string csv_document(const json_object& like, const std::vector<json_object>& objects);
+
 // Returns "[…]\n".
 inline std::string json_document(const std::vector<json_object>& objects) {
   std::string out;

@@ -25,8 +25,8 @@ std::string line_of(const process_row& row, const char* columns) {
 }  // namespace
 
 TEST_CASE("columns are known by name and alias, and not twice") {
-  CHECK(parse_columns("pid,gpu")->size() == 2);
-  CHECK(has_column(*parse_columns("gpu"), "device"));
+  CHECK(parse_columns("pid,used")->size() == 2);
+  CHECK(has_column(*parse_columns("used"), "vram"));
   CHECK_FALSE(has_column(*parse_columns("pid"), "device"));
   CHECK_FALSE(parse_columns("pid,pid"));
   CHECK(parse_columns("pids").why().code == exit_code::usage);

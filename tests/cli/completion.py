@@ -146,6 +146,7 @@ class Bash(Machines):
             card(processes=[{"pid": 71, "used": 1}, {"pid": 72, "used": 1}]), card("Other")])
         self.assertEqual(self.complete("ps", "--device", "", HMN_SIMULATION=str(machine)), {"0", "1"})
         self.assertEqual(self.complete("fit", "m", "--device", "", HMN_SIMULATION=str(machine)), {"0", "1", "all"})
+        self.assertEqual(self.complete("wait", "-d", "0,", HMN_SIMULATION=str(machine)), {"0,0", "0,1"})
         self.assertEqual(self.complete("ps", "--pid", "7", HMN_SIMULATION=str(machine)), {"71", "72"})
 
     def test_devices_of_the_machine_on_the_line(self):

@@ -540,6 +540,7 @@ class Selection(Machines):
     def test_several_devices(self):
         self.assertEqual(self.pids("--device", 0, "--device", "GPU-bbbb"), [(1, 0), (1, 1), (2, 0)])
         self.assertEqual(self.pids("-d", 1, "-d", 1), [(1, 1)])
+        self.assertEqual(self.pids("-d", "0,1"), [(1, 0), (1, 1), (2, 0)])
         self.assertIn("matching device=0,1 ", self.on(self.MACHINE, "ps", "-d0", "-d1").err)
 
     def test_one_user(self):

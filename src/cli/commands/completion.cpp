@@ -53,7 +53,7 @@ _hmn_files() {
 _hmn_value() {
   local before=
   case $kind in
-    list) [[ $word != *,* ]] || before=${word%,*}, ;;
+    list | device) [[ $word != *,* ]] || before=${word%,*}, ;;&
     device) words+=" $(_hmn_numbers index)" ;;
     pid) words=$(_hmn_numbers pid ps) ;;
     user) words=$(compgen -u) ;;
@@ -137,7 +137,7 @@ _hmn_value() {
   case $kind in
     words) compadd -- ${=list} ;;
     list) compset -P '*,'; compadd -qS , -- ${=list} ;;
-    device) compadd -- ${=list} $(_hmn_numbers index) ;;
+    device) compset -P '*,'; compadd -- ${=list} $(_hmn_numbers index) ;;
     pid) compadd -- $(_hmn_numbers pid ps) ;;
     user) _users ;;
     file) _files ${list:+-g "*.(${list// /|})"} ;;
@@ -212,7 +212,7 @@ for row in $rows
         case list
             set -a how -x -a "(__fish_append , $list)"
         case device
-            set -a how -x -a "(__hmn_numbers index) $list"
+            set -a how -x -a "(__fish_append , (__hmn_numbers index) $list)"
         case pid
             set -a how -x -a '(__hmn_numbers pid ps)'
         case user

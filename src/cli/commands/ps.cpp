@@ -280,7 +280,7 @@ constexpr option options_of_ps[] = {
      "pid name vram shared ram gpu user command device type load container nspid peak"},
     {"--unattributed", 0, "", "Also memory that belongs to no visible process"},
     {"--show-pools", 0, "", "One line per memory pool of each process"},
-    device_option("Only this device; may be repeated", uses::many),
+    device_option("Only this device; several: 0,1, or repeated", uses::many),
     json_option("Print a JSON array"),
     csv_option,
 };
@@ -327,9 +327,9 @@ std::optional<failure> read_by(const arguments& from, std::optional<grouping>& t
 std::optional<failure> read_ps(const arguments& from, options& to) {
   if (auto wrong = read_pid(from, to.pid)) return wrong;
   if (auto wrong = read_sort(from, sort_words, to.sort)) return wrong;
-  to.devices = from.all("--device");
-  for (const auto& each : to.devices)
-    if (const auto argument = parse_device_argument(each); !argument) return argument.why();
+  auto devices = parse_device_list(from.all("--device"));
+  if (!devices) return devices.why();
+  to.devices = *std::move(devices);
   if (auto wrong = read_text(from, "--user", a_user, to.user)) return wrong;
   if (const auto text = from.text("--columns")) {
     auto columns = parse_columns(*text);

@@ -48,7 +48,7 @@ ps||--by|words|user container pod job unit device|Totals by user, container, pod
 ps||--columns|list|pid name vram shared ram gpu user command device type load container nspid peak|Columns, separated by commas
 ps||--unattributed|flag||Also memory that belongs to no visible process
 ps||--show-pools|flag||One line per memory pool of each process
-ps|-d|--device|device||Only this device; may be repeated
+ps|-d|--device|device||Only this device; several: 0,1, or repeated
 ps|-j|--json|flag||Print a JSON array
 ps||--csv|flag||Print comma-separated values
 ps||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
@@ -196,7 +196,7 @@ for row in $rows
         case list
             set -a how -x -a "(__fish_append , $list)"
         case device
-            set -a how -x -a "(__hmn_numbers index) $list"
+            set -a how -x -a "(__fish_append , (__hmn_numbers index) $list)"
         case pid
             set -a how -x -a '(__hmn_numbers pid ps)'
         case user

@@ -12,7 +12,7 @@
 namespace hmn::cli {
 
 // Time of the next measurement: after its interval, and so rarely that on average it takes no more
-// than a small share of a core, regardless of its cost on this machine.
+// than a hundredth of a core, regardless of its cost on this machine.
 class pace {
  public:
   using clock = std::chrono::steady_clock;
@@ -21,8 +21,7 @@ class pace {
   // Processor time that is free at the start, so that a short run is measured well.
   static constexpr nanoseconds allowance = std::chrono::milliseconds(40);
 
-  // Takes 400 in `share` for 1/400 of a core.
-  pace(nanoseconds interval, int share) : interval_(interval), share_(share) {}
+  explicit pace(nanoseconds interval) : interval_(interval) {}
 
   bool is_due(clock::time_point now) const { return now >= next_; }
   clock::time_point next() const { return next_; }
@@ -30,12 +29,11 @@ class pace {
   void count(clock::time_point now, nanoseconds cost) {
     if (!first_) first_ = now;
     spent_ += cost;
-    next_ = std::max(now + interval_, *first_ + (spent_ - allowance) * share_);
+    next_ = std::max(now + interval_, *first_ + (spent_ - allowance) * 100);
   }
 
  private:
   nanoseconds interval_;
-  int share_;
   nanoseconds spent_{};
   clock::time_point next_{};
   std::optional<clock::time_point> first_;

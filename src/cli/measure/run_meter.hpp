@@ -99,20 +99,15 @@ class run_meter {
  public:
   using clock = pace::clock;
 
-  // Shares of a core: 0.25, 0.4 and 0.125 %.
-  static constexpr int host_share = 400;
-  static constexpr int device_share = 250;
-  static constexpr int proportional_share = 800;
-
   // Watches all devices, or the one with that index.
   run_meter(const session& in, std::optional<std::uint32_t> only, std::chrono::nanoseconds interval,
             std::chrono::milliseconds deadline)
       : in_(in),
         only_(only),
         interval_(interval),
-        host_pace_(interval, host_share),
-        device_pace_(interval, device_share),
-        proportional_pace_(interval, proportional_share),
+        host_pace_(interval),
+        device_pace_(interval),
+        proportional_pace_(interval),
         deadline_(deadline) {}
 
   // Finds the devices, as far as they answer; opens the drivers.

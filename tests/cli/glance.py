@@ -230,9 +230,9 @@ class Watch(Machines):
         for columns in WIDTHS:
             lines = frame("watch", *self.FAST, "--machine", self.machine(self.MACHINE), columns=columns, rows=30,
                           keep=True)
-            shown = [line.split()[:2] for line in lines if line.startswith("+") or line.startswith("TIME")
+            shown = [line.split()[:3] for line in lines if line.startswith("+") or line.startswith("TIME")
                      or line.startswith(" TIME")]
-            self.assertEqual([each[1] for each in shown], ["PID", "9", "7", "8"], lines)
+            self.assertEqual([each[1:] for each in shown], [["GPU", "PID"], ["0", "9"], ["0", "7"], ["0", "8"]], lines)
             self.assertEqual(len({each[0] for each in shown[1:]}), 1)  # one time
             rows = [line for line in lines if re.match(r"\+.* 7 ", line)]
             self.assertIn("3.0 GiB", rows[0])

@@ -186,11 +186,45 @@ class Watch(Machines):
         parts = [{"name": "Part", "uuid": f"MIG-{i}", "pools": [VRAM], "processes": [row(7, "1GiB")]} for i in range(2)]
         machine = {"devices": [{"name": "Card", "vendor": "nvidia", "pools": [VRAM], "partitions": parts}]}
         for words in ((), ("--follow-new",)):
-            done = self.on(machine, "watch", *words)
+            done = self.on(machine, "watch", "--device", "0", *words)
             self.assertEqual((done.code, done.out, done.err), (2, "", (
                 "hmn: watch found no GPU processes on device 0: it is divided, its parts have them (--device 1, 2)\n")))
         samples, _, _ = self.lines(machine, "--device", "1", *FAST)
-        self.assertEqual({each["pid"] for each in samples}, {7})
+        self.assertEqual({(each["device_index"], each["pid"]) for each in samples}, {(1, 7)})
+        lines = map(strict_json, self.on(machine, "watch", "--json", *FAST).out.splitlines())
+        self.assertEqual({(each["device_index"], each["pid"]) for each in lines if each["kind"] == "sample"},
+                         {(1, 7), (2, 7)})
+
+    def test_every_device_is_followed_with_its_own_top(self):
+        machine = {"devices": [card(row(7, "1GiB"), row(8, "2GiB", "b")), card(row(8, "3GiB", "b"), row(9, "1GiB")), card()]}
+        done = self.on(machine, "watch", "--json", "--top", "1", *FAST)
+        *samples, first, second, third = [strict_json(line) for line in done.out.splitlines()]
+        for each in (*samples, first, second, third):
+            jsonschema.validate(each, SCHEMA)
+        self.assertEqual({(each["device_index"], each["pid"]) for each in samples}, {(0, 8), (1, 8)})
+        self.assertEqual([(each["device_index"], [one["pid"] for one in each["per_pid"]]) for each in (first, second, third)],
+                         [(0, [8]), (1, [8]), (2, [])])
+        self.assertIn("hmn watch: 3 devices, interval 0.05s, watching 2 processes (top 1 by VRAM of each)\n", done.err)
+        text = self.on(machine, "watch", "--device", "1,0", *FAST).out
+        self.assertRegex(text, r"^ +TIME GPU +PID NAME.*\n +\+0\.00s   1 +8 b .*\n +\+0\.00s   1 +9 work .*\n +\+0\.00s   0 +8 b ")
+
+    def test_a_process_that_is_named_has_a_line_where_it_is(self):
+        machine = {"devices": [card(), card()], "host": {"processes": [{"pid": 8, "name": "b"}]},
+                   "changes": [{"at_reading": 3, "patch": [{"op": "replace", "path": "/devices/1/processes",
+                                                            "value": [row(8, "1GiB", "b")]}]}]}
+        done = self.on(machine, "watch", "--json", "8", "--interval", "50ms", "--duration", "150ms")
+        samples = [each for each in map(strict_json, done.out.splitlines()) if each["kind"] == "sample"]
+        self.assertEqual((samples[0]["device_index"], samples[0]["state"]), (0, "idle"))
+        self.assertEqual((samples[-1]["device_index"], samples[-1]["used_bytes"]), (1, 1024 * MIB))
+        self.assertEqual(len(samples), len({each["t_ms"] for each in samples}))
+
+    def test_a_device_that_fails_is_named_once_and_the_others_go_on(self):
+        broken = [{"call": "processes", "status": "backend", "message": "no answer"}]
+        done = self.on({"devices": [card(row(7, "1GiB")), card(failures=broken)]}, "watch", "--json", *FAST)
+        self.assertEqual(done.code, 0)
+        self.assertEqual(done.err.count("hmn watch: GPU 1: no values at +0.00s (no answer)\n"), 1, done.err)
+        self.assertEqual(done.err.count("no answer"), 1)
+        self.assertIn('"pid":7', done.out)
 
     def test_nothing_to_follow_and_wrong_usage_are_2(self):
         self.assertEqual(self.on({"devices": [card()]}, "watch").code, 2)

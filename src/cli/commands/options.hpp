@@ -71,7 +71,8 @@ struct wait_options {
 };
 
 struct watch_options {
-  std::vector<std::uint32_t> pids;  // empty: the top processes by use
+  std::vector<std::uint32_t> pids;   // empty: the top processes by use
+  std::vector<std::string> devices;  // empty: all
   std::uint32_t interval_ms = 5000;
   std::optional<std::uint64_t> duration_ms;
   std::uint32_t top = 5;

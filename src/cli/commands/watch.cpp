@@ -41,68 +41,185 @@ process_values values_of(const hypomnesis::usage& row) {
   return out;
 }
 
-// Returns why the process list is missing.
-std::optional<failure> missing_list(const hypomnesis::snapshot& snapshot) {
+// Returns why the process list of a device is missing.
+std::optional<failure> missing_list(const hypomnesis::snapshot& snapshot, device_index device) {
   for (const auto& each : snapshot.diagnostics())
-    if (hides_processes(each)) return failed(describe_process(each));
+    if (hides_processes(each) && each.device_index.value_or(device) == device)
+      return failed(describe_process(each));
   return std::nullopt;
 }
 
 // Returns the age of stale values, which the sample omits; empty: there are none.
-std::string stale_report(const std::vector<hypomnesis::usage>& rows, const std::string& moment) {
+std::string stale_report(const std::vector<hypomnesis::usage>& rows, std::string_view who,
+                         const std::string& moment) {
   const auto stale = std::find_if(rows.begin(), rows.end(),
                                   [](const hypomnesis::usage& each) { return !is_fresh(each); });
   if (stale == rows.end()) return {};
-  return fmt::format("hmn watch: values at {} are not counted: {}\n", moment,
+  return fmt::format("{}: values at {} are not counted: {}\n", who, moment,
                      stale_text(stale->age_ns));
+}
+
+// What is followed on one device.
+class device_watch {
+ public:
+  device_watch(const options& asked, device_index device, hypomnesis::spill detector, bool is_only)
+      : asked_(asked.watch),
+        device_(device),
+        who_(is_only ? "hmn watch" : fmt::format("hmn watch: GPU {}", device)),
+        detector_(std::move(detector)) {}
+
+  // Takes the processes of a snapshot, and returns what is to be reported of them.
+  expected<std::string> read(const hypomnesis::snapshot& from, const std::string& moment);
+  bool uses(std::uint32_t pid) const;
+  // Follows these, or without them the top ones, and returns who came and left.
+  std::string follow(std::vector<std::uint32_t> pids, const std::string& moment);
+  // Appends messages to `said`.
+  std::vector<watched_row> rows(const session& in, std::string& said);
+
+  device_index device() const { return device_; }
+  const std::string& who() const { return who_; }
+  std::size_t followed() const { return followed_.size(); }
+  const hypomnesis::spill& detector() const { return detector_; }
+  watch_result result() const { return {device_, detector_.info(), &all_}; }
+
+ private:
+  std::string list_of(const std::vector<std::uint32_t>& pids,
+                      const std::vector<std::uint32_t>& without) const;
+  watched_row row_of(const session& in, std::uint32_t pid);
+
+  const watch_options& asked_;
+  device_index device_;
+  std::string who_;
+  roots roots_ = roots_from_environment();
+  hypomnesis::spill detector_;
+  std::vector<process_values> rows_;  // of the last sample
+  std::vector<std::uint32_t> followed_;
+  watched all_;
+};
+
+expected<std::string> device_watch::read(const hypomnesis::snapshot& from,
+                                         const std::string& moment) {
+  observe(detector_, from, moment);
+  auto usages = from.usages();
+  std::erase_if(usages, [this](const auto& each) { return each.device_index != device_; });
+  if (usages.empty())
+    if (auto missing = missing_list(from, device_)) return *std::move(missing);
+  std::stable_sort(usages.begin(), usages.end(), [this](const auto& a, const auto& b) {
+    return comes_before(a, b, asked_.sort);
+  });
+  rows_.clear();
+  for (const auto& each : usages) {
+    rows_.push_back(values_of(each));
+    rows_.back().is_candidate = is_selected(asked_.match, each.process_name);
+  }
+  return stale_report(usages, who_, moment);
+}
+
+bool device_watch::uses(std::uint32_t pid) const {
+  const auto is_it = [pid](const process_values& each) { return each.pid == pid; };
+  const auto was_it = [pid](const watched_process& each) {
+    return each.pid == pid && (each.used.last || each.start_unix_ns);
+  };
+  return std::any_of(rows_.begin(), rows_.end(), is_it) ||
+         std::any_of(all_.all().begin(), all_.all().end(), was_it);
+}
+
+std::string device_watch::list_of(const std::vector<std::uint32_t>& pids,
+                                  const std::vector<std::uint32_t>& without) const {
+  std::string text;
+  for (const auto pid : pids) {
+    if (std::find(without.begin(), without.end(), pid) != without.end()) continue;
+    const auto row = std::find_if(rows_.begin(), rows_.end(),
+                                  [&](const process_values& each) { return each.pid == pid; });
+    const auto name = row != rows_.end() && row->name ? row->name : all_.name_of(pid);
+    text += fmt::format("{}pid={}", text.empty() ? "" : ", ", pid);
+    if (name) text += fmt::format(" ({})", escape_for_text(*name));
+  }
+  return text;
+}
+
+std::string device_watch::follow(std::vector<std::uint32_t> pids, const std::string& moment) {
+  auto chosen = asked_.pids.empty() ? choose_top(rows_, asked_.top) : std::move(pids);
+  const auto entered = list_of(chosen, followed_);
+  const auto left = list_of(followed_, chosen);
+  followed_ = std::move(chosen);
+  if (entered.empty() && left.empty()) return {};
+  const bool both = !entered.empty() && !left.empty();
+  return fmt::format("{}: {} followed set changed: {}{}{}\n", who_, moment,
+                     entered.empty() ? "" : "entered " + entered, both ? "; " : "",
+                     left.empty() ? "" : "left " + left);
+}
+
+watched_row device_watch::row_of(const session& in, std::uint32_t pid) {
+  // Processes of a simulated machine are not on this system.
+  const auto start = in.is_simulated() ? std::nullopt : process_start(roots_, pid);
+  for (auto& each : rows_) {
+    if (each.pid != pid) continue;
+    if (!each.is_foreign) each.start = start;
+    return all_.add(each);
+  }
+  return all_.add_absent(pid, in.has_ended(pid), start);
+}
+
+std::vector<watched_row> device_watch::rows(const session& in, std::string& said) {
+  std::vector<watched_row> out;
+  for (const auto pid : followed_) {
+    out.push_back(row_of(in, pid));
+    if (const auto& message = out.back().message; !message.empty())
+      said += fmt::format("{}: {}\n", who_, escape_for_text(message));
+  }
+  all_.forget_beyond(followed_);
+  return out;
 }
 
 class watch {
  public:
-  watch(const session& in, const options& asked, const style& as, std::uint32_t device,
-        hypomnesis::spill detector)
-      : in_(in),
-        asked_(asked),
-        as_(as),
-        device_(device),
-        is_simulated_(in.is_simulated()),
-        detector_(std::move(detector)) {}
+  watch(const session& in, const options& asked, const style& as, std::vector<device_watch> devices)
+      : in_(in), asked_(asked), as_(as), devices_(std::move(devices)) {}
 
   std::optional<failure> begin();
   void announce() const;
   // Writes one sample.
   write_result sample(std::uint64_t ms);
   write_result finish();
-  bool has_spilled() const { return has(detector_.info().state, hypomnesis::spill_state::ever); }
+  bool has_spilled() const;
 
  private:
-  expected<std::vector<process_values>> try_read(std::uint32_t deadline_ms, std::uint64_t ms);
-  expected<std::vector<process_values>> read(std::uint32_t deadline_ms, std::uint64_t ms);
-  void choose(std::uint64_t ms);
   std::string moment_of(std::uint64_t ms) const {
     return moment_text(ms, asked_.watch.interval_ms);
   }
-  watched_row row_of(std::uint32_t pid);
+  expected<hypomnesis::snapshot> take(std::uint32_t deadline_ms) const;
+  std::optional<failure> read(std::uint32_t deadline_ms, std::uint64_t ms);
+  void follow(std::uint64_t ms, bool is_reported);
+  std::string where() const;
+  std::vector<watch_result> results() const;
   void report(const std::string& lines);
-  write_result append(const watch_moment& at, const std::vector<watched_row>& rows);
-  write_result show(const watch_moment& at, const std::vector<watched_row>& rows);
+  write_result append(const std::vector<watch_sample>& all);
+  write_result show(const std::vector<watch_sample>& all);
   write_result print(std::uint64_t ms);
-  std::string list_of(const std::vector<std::uint32_t>& pids,
-                      const std::vector<std::uint32_t>& without) const;
 
   const session& in_;
   const options& asked_;
   const style& as_;
-  std::uint32_t device_;
-  bool is_simulated_;  // its processes are not on this system
-  roots roots_ = roots_from_environment();
-  hypomnesis::spill detector_;
-  std::string label_;
-  std::vector<process_values> rows_;  // of the last sample
-  std::vector<std::uint32_t> followed_;
-  watched all_;
+  std::vector<device_watch> devices_;
+  std::vector<bool> is_read_;              // of each device, whether the last sample has it
+  std::vector<std::string> why_not_read_;  // of each device
+  std::string label_;                      // of the only device
+  bool is_first_ = true;
   redrawn_lines shown_;  // the last sample, on a terminal
 };
+
+bool watch::has_spilled() const {
+  return std::any_of(devices_.begin(), devices_.end(), [](const device_watch& each) {
+    return has(each.detector().info().state, hypomnesis::spill_state::ever);
+  });
+}
+
+std::vector<watch_result> watch::results() const {
+  std::vector<watch_result> all;
+  for (const auto& each : devices_) all.push_back(each.result());
+  return all;
+}
 
 // Reports an event above the last sample.
 void watch::report(const std::string& lines) {
@@ -112,67 +229,101 @@ void watch::report(const std::string& lines) {
 }
 
 // Writes a sample as lines, after a header in front of the first one.
-write_result watch::append(const watch_moment& at, const std::vector<watched_row>& rows) {
+write_result watch::append(const std::vector<watch_sample>& all) {
   shown_ = {};
-  std::string text = at.ms == 0 && !asked_.json ? watch_header(as_.ascii_only) : std::string();
-  for (const auto& each : rows) text += asked_.json ? watch_json(at, each) : watch_line(at, each);
+  std::string text = is_first_ && !asked_.json ? watch_header(as_.ascii_only) : std::string();
+  for (const auto& sample : all)
+    for (const auto& each : sample.rows)
+      text += asked_.json ? watch_json(sample.at, each) : watch_line(sample.at, each);
   return text.empty() ? write_result::written : write_part(text);
 }
 
 // Writes a sample; on a terminal in place of the one before, if it fits.
-write_result watch::show(const watch_moment& at, const std::vector<watched_row>& rows) {
+write_result watch::show(const std::vector<watch_sample>& all) {
   const auto as = choose_style(standard_output_surroundings(), asked_.colour);
-  if (asked_.json || as.height <= rows.size() + 1) return append(at, rows);
-  const auto table = watch_table(at, rows, as);
-  return table ? write_part(shown_.replace(*table)) : append(at, rows);
+  std::size_t rows = 0;
+  for (const auto& each : all) rows += each.rows.size();
+  if (asked_.json || as.height <= rows + 1) return append(all);
+  const auto table = watch_table(all, as);
+  return table ? write_part(shown_.replace(*table)) : append(all);
 }
 
-expected<std::vector<process_values>> watch::try_read(std::uint32_t deadline_ms, std::uint64_t ms) {
+expected<hypomnesis::snapshot> watch::take(std::uint32_t deadline_ms) const {
+  hypomnesis::snapshot_options what;
+  if (devices_.size() == 1) what.device_index = devices_.front().device();
+  what.collect = part::devices | part::pools | part::processes;
+  what.deadline = milliseconds(deadline_ms);
   try {
-    return read(deadline_ms, ms);
+    return in_.library().take(what);
   } catch (const hypomnesis::error& why) {
     return failed(why.what());
   }
 }
 
-expected<std::vector<process_values>> watch::read(std::uint32_t deadline_ms, std::uint64_t ms) {
-  hypomnesis::snapshot_options what;
-  what.device_index = device_;
-  what.collect = part::devices | part::pools | part::processes;
-  what.deadline = milliseconds(deadline_ms);
-  const auto snapshot = in_.library().take(what);
-  observe(detector_, snapshot, moment_of(ms));
-  auto usages = snapshot.usages();
-  if (usages.empty())
-    if (auto missing = missing_list(snapshot)) return *std::move(missing);
-  std::stable_sort(usages.begin(), usages.end(), [this](const auto& a, const auto& b) {
-    return comes_before(a, b, asked_.watch.sort);
-  });
-  std::vector<process_values> rows;
-  for (const auto& each : usages) {
-    rows.push_back(values_of(each));
-    rows.back().is_candidate = is_selected(asked_.watch.match, each.process_name);
+// Reads each device; returns why there is none to be read.
+std::optional<failure> watch::read(std::uint32_t deadline_ms, std::uint64_t ms) {
+  is_read_.assign(devices_.size(), false);
+  const auto snapshot = take(deadline_ms);
+  if (!snapshot) return snapshot.why();
+  std::optional<failure> first;
+  why_not_read_.resize(devices_.size());
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    const auto stale = devices_[i].read(*snapshot, moment_of(ms));
+    is_read_[i] = static_cast<bool>(stale);
+    const auto why = stale ? std::string() : stale.why().message;
+    if (stale) report(*stale);
+    if (!stale && !first) first = stale.why();
+    if (!stale && devices_.size() > 1 && why != why_not_read_[i])
+      report(fmt::format("{}: no values at {} ({})\n", devices_[i].who(), moment_of(ms),
+                         escape_for_text(why)));
+    why_not_read_[i] = why;
   }
-  report(stale_report(usages, moment_of(ms)));
-  if (label_.empty())
-    for (const auto& each : gpus_of(in_, snapshot)) label_ = shown_name(each).value_or("");
-  return rows;
+  if (devices_.size() == 1 && label_.empty())
+    for (const auto& each : gpus_of(in_, *snapshot))
+      if (each.device.index == devices_.front().device()) label_ = shown_name(each).value_or("");
+  const bool has_any = std::any_of(is_read_.begin(), is_read_.end(), [](bool is) { return is; });
+  return has_any ? std::nullopt : first;
+}
+
+// Follows the top processes of each device; given ones where they are, or else on the first device.
+void watch::follow(std::uint64_t ms, bool is_reported) {
+  std::vector<std::vector<std::uint32_t>> pids(devices_.size());
+  for (const auto pid : asked_.watch.pids) {
+    bool is_found = false;
+    for (std::size_t i = 0; i < devices_.size(); ++i)
+      if (devices_[i].uses(pid)) {
+        pids[i].push_back(pid);
+        is_found = true;
+      }
+    if (!is_found) pids.front().push_back(pid);
+  }
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (!is_read_[i] && asked_.watch.pids.empty()) continue;
+    const auto changed = devices_[i].follow(std::move(pids[i]), moment_of(ms));
+    if (is_reported) report(changed);
+  }
+}
+
+std::string watch::where() const {
+  if (devices_.size() == 1) return fmt::format("device {}", devices_.front().device());
+  return fmt::format("{} devices", devices_.size());
 }
 
 std::optional<failure> watch::begin() {
   const auto wrong = [](std::string message) { return misused(std::move(message)); };
   in_.listed();
-  auto rows = try_read(static_cast<std::uint32_t>(in_.patience().count()), 0);
-  if (!rows) return wrong(fmt::format("cannot read device {}: {}", device_, rows.why().message));
-  rows_ = *std::move(rows);
-  followed_ = asked_.watch.pids;
-  if (followed_.empty()) followed_ = choose_top(rows_, asked_.watch.top);
-  if (!followed_.empty()) return std::nullopt;
+  if (auto none = read(static_cast<std::uint32_t>(in_.patience().count()), 0))
+    return wrong(fmt::format("cannot read {}: {}", where(), none->message));
+  follow(0, false);
+  if (std::any_of(devices_.begin(), devices_.end(),
+                  [](const device_watch& each) { return each.followed() > 0; }))
+    return std::nullopt;
   if (asked_.watch.top == 0) return wrong("--top 0 follows no process");
   const auto none =
-      fmt::format("watch found no GPU processes{} on device {}",
-                  asked_.watch.match ? " matching name=" + *asked_.watch.match : "", device_);
-  if (const auto parts = parts_of(device_, in_.listed().devices); !parts.empty())
+      fmt::format("watch found no GPU processes{} on {}",
+                  asked_.watch.match ? " matching name=" + *asked_.watch.match : "", where());
+  if (const auto parts = parts_of(devices_.front().device(), in_.listed().devices);
+      devices_.size() == 1 && !parts.empty())
     return wrong(fmt::format("{}: it is divided, its parts have them ({})", none, parts));
   if (!asked_.watch.follow_new)
     return wrong(
@@ -186,88 +337,59 @@ std::optional<failure> watch::begin() {
 
 void watch::announce() const {
   const auto& asked = asked_.watch;
-  std::string whom =
-      fmt::format("watching {} process{}", followed_.size(), followed_.size() == 1 ? "" : "es");
-  auto top = fmt::format("top {} by {}", asked.top, name_of(asked.sort));
+  std::size_t followed = 0;
+  for (const auto& each : devices_) followed += each.followed();
+  std::string whom = fmt::format("watching {} process{}", followed, followed == 1 ? "" : "es");
+  auto top = fmt::format("top {} by {}{}", asked.top, name_of(asked.sort),
+                         devices_.size() > 1 ? " of each" : "");
   if (asked.match) top += " with name=" + escape_for_text(*asked.match);
   if (asked.pids.empty()) whom += fmt::format(" ({})", top);
   if (asked.follow_new)
-    whom = fmt::format("following {} (re-selected every interval), {} initially", top,
-                       followed_.size());
+    whom = fmt::format("following {} (re-selected every interval), {} initially", top, followed);
   const auto name = label_.empty() ? "" : fmt::format(" [{}]", escape_for_text(label_));
   const auto seconds = static_cast<double>(asked.interval_ms) / 1000;
-  write_report(
-      fmt::format("hmn watch: device {}{}, interval {:g}s, {}\n", device_, name, seconds, whom));
-  if (!has(detector_.info().state, hypomnesis::spill_state::measurable))
-    write_report(spill_text("hmn watch", detector_.info(), as_.ascii_only));
-}
-
-std::string watch::list_of(const std::vector<std::uint32_t>& pids,
-                           const std::vector<std::uint32_t>& without) const {
-  std::string text;
-  for (const auto pid : pids) {
-    if (std::find(without.begin(), without.end(), pid) != without.end()) continue;
-    const auto row = std::find_if(rows_.begin(), rows_.end(),
-                                  [&](const process_values& each) { return each.pid == pid; });
-    const auto name = row != rows_.end() && row->name ? row->name : all_.name_of(pid);
-    text += fmt::format("{}pid={}", text.empty() ? "" : ", ", pid);
-    if (name) text += fmt::format(" ({})", escape_for_text(*name));
-  }
-  return text;
-}
-
-void watch::choose(std::uint64_t ms) {
-  auto chosen = choose_top(rows_, asked_.watch.top);
-  const auto entered = list_of(chosen, followed_);
-  const auto left = list_of(followed_, chosen);
-  followed_ = std::move(chosen);
-  if (entered.empty() && left.empty()) return;
-  const bool both = !entered.empty() && !left.empty();
-  report(fmt::format("hmn watch: {} followed set changed: {}{}{}\n", moment_of(ms),
-                     entered.empty() ? "" : "entered " + entered, both ? "; " : "",
-                     left.empty() ? "" : "left " + left));
-}
-
-watched_row watch::row_of(std::uint32_t pid) {
-  const auto start = is_simulated_ ? std::nullopt : process_start(roots_, pid);
-  for (auto& each : rows_) {
-    if (each.pid != pid) continue;
-    if (!each.is_foreign) each.start = start;
-    return all_.add(each);
-  }
-  return all_.add_absent(pid, in_.has_ended(pid), start);
+  write_report(fmt::format("hmn watch: {}{}, interval {:g}s, {}\n", where(), name, seconds, whom));
+  auto all = results();
+  const auto is_only = all.size() == 1;
+  std::erase_if(all, [](const watch_result& each) {
+    return has(each.spill.state, hypomnesis::spill_state::measurable);
+  });
+  if (!all.empty()) write_report(watch_spills(all, as_.ascii_only, is_only));
 }
 
 write_result watch::print(std::uint64_t ms) {
-  const watch_moment at{ms, detector_.info(), moment_of(ms)};
-  std::vector<watched_row> rows;
-  for (const auto pid : followed_) {
-    rows.push_back(row_of(pid));
-    if (const auto& message = rows.back().message; !message.empty())
-      report("hmn watch: " + escape_for_text(message) + "\n");
+  std::vector<watch_sample> all;
+  std::string said;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (!is_read_[i]) continue;
+    auto& each = devices_[i];
+    const watch_moment at{ms, each.detector().info(), moment_of(ms), each.device()};
+    all.push_back({at, each.rows(in_, said)});
   }
-  all_.forget_beyond(followed_);
-  return show(at, rows);
+  report(said);
+  const auto done = show(all);
+  is_first_ = false;
+  return done;
 }
 
 write_result watch::sample(std::uint64_t ms) {
   if (ms == 0) return print(0);
   const auto patience = std::max(asked_.watch.interval_ms, default_deadline_ms);
-  auto rows = try_read(std::min(asked_.timeout_ms, patience), ms);
-  if (!rows) {
+  if (const auto why = read(std::min(asked_.timeout_ms, patience), ms)) {
     report(fmt::format("hmn watch: sample failed at {} ({}); skipping interval\n", moment_of(ms),
-                       escape_for_text(rows.why().message)));
+                       escape_for_text(why->message)));
     return write_result::written;
   }
-  rows_ = *std::move(rows);
-  if (asked_.watch.follow_new) choose(ms);
+  if (asked_.watch.follow_new || !asked_.watch.pids.empty()) follow(ms, asked_.watch.follow_new);
   return print(ms);
 }
 
 write_result watch::finish() {
-  const auto spill = detector_.info();
-  return write_part(asked_.json ? watch_summary_json(all_, spill, episodes_of(detector_))
-                                : watch_summary(all_, spill, as_));
+  if (!asked_.json) return write_part(watch_summary(results(), as_));
+  std::string text;
+  for (const auto& each : devices_)
+    text += watch_summary_json(each.result(), episodes_of(each.detector()));
+  return write_part(text);
 }
 
 expected<hypomnesis::spill> detector_of(const session& in, std::uint32_t device) {
@@ -278,17 +400,32 @@ expected<hypomnesis::spill> detector_of(const session& in, std::uint32_t device)
   }
 }
 
+// Returns the devices of --device, or all but those that are divided, whose parts have the
+// processes.
+expected<std::vector<device_index>> devices_of(const session& in, const options& asked) {
+  std::vector<device_index> all;
+  for (const auto& each : asked.watch.devices) {
+    const auto found = find_device(in, each);
+    if (!found) return found.why();
+    if (std::find(all.begin(), all.end(), *found) == all.end()) all.push_back(*found);
+  }
+  if (all.empty())
+    for (const auto& each : in.listed().devices)
+      if (!is_divided(each)) all.push_back(each.index);
+  return all;
+}
+
 expected<exit_code> run_watch(const session& in, const options& asked, const style& as) {
   if (auto none = check_for_gpus(in, "no GPU to watch: ")) return misused(none->message);
-  std::uint32_t index = 0;
-  if (asked.device) {
-    const auto found = find_device(in, *asked.device);
-    if (!found) return misused(found.why().message);
-    index = *found;
+  const auto indexes = devices_of(in, asked);
+  if (!indexes) return misused(indexes.why().message);
+  std::vector<device_watch> devices;
+  for (const auto index : *indexes) {
+    auto detector = detector_of(in, index);
+    if (!detector) return misused(detector.why().message);
+    devices.emplace_back(asked, index, *std::move(detector), indexes->size() == 1);
   }
-  auto detector = detector_of(in, index);
-  if (!detector) return misused(detector.why().message);
-  watch running(in, asked, as, index, *std::move(detector));
+  watch running(in, asked, as, std::move(devices));
   {
     const waiting_notice notice;
     if (auto refused = running.begin()) return *std::move(refused);
@@ -310,12 +447,12 @@ constexpr option options_of_watch[] = {
      uses::many},
     interval_option("Time between samples [5s]", "1s 5s 1m"),
     duration_option,
-    {"--top", 0, "N", "Without PID: track the top N [5]"},
+    {"--top", 0, "N", "Without PID: track the top N of each device [5]"},
     match_option("Without PID: only names that match (* ? [a-z])"),
     sort_option("Rank by vram, shared, total, ram, pid, name [vram]",
                 "vram shared total ram pid name"),
     {"--follow-new", 0, "", "Select the processes again at each sample"},
-    device_option("This device: index, UUID or PCI address [0]"),
+    device_option("Only these, as in 0,1: index, UUID or PCI address", uses::many),
     json_option("Print a JSON object on each line"),
 };
 
@@ -351,6 +488,9 @@ std::optional<failure> read_watch(const arguments& from, options& to) {
   if (auto wrong = read_sort(from, std::span(sort_words).first(sort_words_of_watch), watch.sort))
     return wrong;
   if (auto wrong = read_pids(from, watch.pids)) return wrong;
+  auto devices = parse_device_list(from.all("--device"));
+  if (!devices) return devices.why();
+  watch.devices = *std::move(devices);
   if (auto wrong = read_interval(from, watch.interval_ms)) return wrong;
   if (auto wrong = read_time(from, "--duration", watch.duration_ms)) return wrong;
   if (watch.duration_ms) watch.duration_ms = std::min(*watch.duration_ms, longest_time_ms);

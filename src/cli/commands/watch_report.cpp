@@ -5,9 +5,11 @@
 #include <hypomnesis.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/commands/spill_report.hpp"
 #include "cli/text/json.hpp"
+#include "cli/text/numbers.hpp"
 #include "cli/text/table.hpp"
 #include "cli/text/unicode.hpp"
 #include "cli/units.hpp"
@@ -132,7 +134,7 @@ using hypomnesis::spill_state;
 using align = table::align;
 using cell = table::cell;
 
-constexpr const char* line_form = "{:>8} {:>7} {:<15} {:>9} {:>9} {:>9} {:>9} {}\n";
+constexpr const char* line_form = "{:>8} {:>3} {:>7} {:<15} {:>9} {:>9} {:>9} {:>9} {}\n";
 constexpr const char* word_of[] = {"uses", "idle", "exited", "?"};
 
 const char* text_of(process_life life) {
@@ -159,20 +161,23 @@ table::cell spill_cell(const hypomnesis::spill_info& of) {
 }
 
 // Returns the first values and the peaks of each process as a table, for a terminal.
-std::string peaks_table(const watched& all, const style& as) {
-  table out({{"PID", align::right},
+std::string peaks_table(const std::vector<watch_result>& all, const style& as) {
+  table out({{"GPU", align::right},
+             {"PID", align::right},
              {"NAME", align::left, true, 6},
              {"VRAM", align::right},
              {"PEAK", align::right},
              {"SHARED", align::right},
              {"PEAK", align::right}});
-  for (const auto& each : all.all())
-    out.add({{fmt::to_string(each.pid)},
-             {each.name ? escape_for_text(*each.name, as.ascii_only) : "?"},
-             {size_or(each.used.baseline)},
-             {size_or(each.used.peak)},
-             {size_or(each.shared.baseline)},
-             {size_or(each.shared.peak)}});
+  for (const auto& of : all)
+    for (const auto& each : of.processes->all())
+      out.add({{fmt::to_string(of.device)},
+               {fmt::to_string(each.pid)},
+               {each.name ? escape_for_text(*each.name, as.ascii_only) : "?"},
+               {size_or(each.used.baseline)},
+               {size_or(each.used.peak)},
+               {size_or(each.shared.baseline)},
+               {size_or(each.shared.peak)}});
   return "hmn watch: first values and peaks\n" + out.text(as);
 }
 
@@ -186,10 +191,10 @@ std::string change_text(std::optional<std::int64_t> bytes) {
   return (*bytes < 0 ? "-" : "+") + (size < mib ? fmt::format("{} B", size) : format_bytes(size));
 }
 
-std::optional<std::string> watch_table(const watch_moment& at, const std::vector<watched_row>& rows,
-                                       const style& as) {
+std::optional<std::string> watch_table(const std::vector<watch_sample>& all, const style& as) {
   const std::string change = as.ascii_only ? "d" : "\u0394";
   table out({{"TIME", align::right},
+             {"GPU", align::right},
              {"PID", align::right},
              {"NAME", align::left, true, 6},
              {"VRAM", align::right},
@@ -197,10 +202,11 @@ std::optional<std::string> watch_table(const watch_moment& at, const std::vector
              {"SHARED", align::right},
              {change + "SHARED", align::right},
              {"SPILL"}});
-  for (const auto& each : rows) {
+  const auto add = [&](const watch_moment& at, const watched_row& each) {
     const bool has_values = each.life == process_life::uses;
     const auto value = [&](std::string text) { return cell{has_values ? std::move(text) : "-"}; };
     out.add({{at.text},
+             {fmt::to_string(at.device)},
              {fmt::to_string(each.pid)},
              {each.name ? escape_for_text(*each.name, as.ascii_only) : "?"},
              {has_values ? size_or(each.used) : text_of(each.life)},
@@ -208,7 +214,9 @@ std::optional<std::string> watch_table(const watch_moment& at, const std::vector
              value(size_or(each.shared)),
              value(change_text(each.shared_delta)),
              spill_cell(at.spill)});
-  }
+  };
+  for (const auto& sample : all)
+    for (const auto& each : sample.rows) add(sample.at, each);
   out.set_gap(1);
   if (!out.fits(as.width)) return std::nullopt;
   out.set_gap(2);
@@ -217,7 +225,7 @@ std::optional<std::string> watch_table(const watch_moment& at, const std::vector
 
 std::string watch_header(bool ascii_only) {
   const std::string change = ascii_only ? "d" : "\u0394";
-  return fmt::format(fmt::runtime(line_form), "TIME", "PID", "NAME", "VRAM", change + "VRAM",
+  return fmt::format(fmt::runtime(line_form), "TIME", "GPU", "PID", "NAME", "VRAM", change + "VRAM",
                      "SHARED", change + "SHARED", "SPILL");
 }
 
@@ -225,11 +233,11 @@ std::string watch_line(const watch_moment& at, const watched_row& of) {
   const auto spilling = spills(at.spill);
   const char* const spill_word = !spilling ? "?" : *spilling ? "SPILL" : "no";
   if (of.life != process_life::uses)
-    return fmt::format(fmt::runtime(line_form), at.text, of.pid, name_or(of.name), text_of(of.life),
-                       "-", "-", "-", spill_word);
-  return fmt::format(fmt::runtime(line_form), at.text, of.pid, name_or(of.name), size_or(of.used),
-                     change_text(of.used_delta), size_or(of.shared), change_text(of.shared_delta),
-                     spill_word);
+    return fmt::format(fmt::runtime(line_form), at.text, at.device, of.pid, name_or(of.name),
+                       text_of(of.life), "-", "-", "-", spill_word);
+  return fmt::format(fmt::runtime(line_form), at.text, at.device, of.pid, name_or(of.name),
+                     size_or(of.used), change_text(of.used_delta), size_or(of.shared),
+                     change_text(of.shared_delta), spill_word);
 }
 
 std::string watch_json(const watch_moment& at, const watched_row& of) {
@@ -244,36 +252,60 @@ std::string watch_json(const watch_moment& at, const watched_row& of) {
       .add("used_delta_bytes", of.used_delta)
       .add("shared_used_bytes", of.shared)
       .add("shared_delta_bytes", of.shared_delta)
-      .add("spilling", spills(at.spill));
+      .add("spilling", spills(at.spill))
+      .add("device_index", at.device);
   return out.text() + "\n";
 }
 
-std::string watch_summary(const watched& all, const hypomnesis::spill_info& spill,
-                          const style& as) {
-  auto text = spill_text("hmn watch", spill, as.ascii_only);
-  if (all.all().empty()) return text;
-  if (as.height > 0) {
-    text += peaks_table(all, as);
-    return all.forgotten() == 0
-               ? text
-               : text + fmt::format("and {} more that exited earlier\n", all.forgotten());
+std::string watch_spills(const std::vector<watch_result>& all, bool ascii_only, bool is_only) {
+  std::vector<std::pair<std::string, std::vector<std::uint32_t>>> groups;  // text, devices
+  for (const auto& each : all) {
+    const auto text = spill_text({}, each.spill, ascii_only);
+    const auto same = std::find_if(groups.begin(), groups.end(),
+                                   [&](const auto& group) { return group.first == text; });
+    if (same == groups.end())
+      groups.push_back({text, {each.device}});
+    else
+      same->second.push_back(each.device);
   }
-  constexpr const char* form = "{:<18} {:>7} {:<15} {:>13} {:>9} {:>15} {:>11}\n";
-  text += fmt::format(fmt::runtime(form), "hmn watch: per-PID", "PID", "NAME", "BASELINE VRAM",
-                      "PEAK VRAM", "BASELINE SHARED", "PEAK SHARED");
-  for (const auto& each : all.all())
-    text += fmt::format(fmt::runtime(form), "", each.pid, name_or(each.name),
-                        size_or(each.used.baseline), size_or(each.used.peak),
-                        size_or(each.shared.baseline), size_or(each.shared.peak));
-  if (all.forgotten() > 0)
-    text += fmt::format("{:<18} and {} more that exited earlier\n", "", all.forgotten());
+  std::string out;
+  for (const auto& [text, devices] : groups) {
+    const auto first = std::find_if(all.begin(), all.end(), [&](const watch_result& each) {
+      return each.device == devices.front();
+    });
+    const auto who = is_only ? "hmn watch" : "hmn watch: GPU " + ranges_text(devices);
+    out += spill_text(who, first->spill, ascii_only);
+  }
+  return out;
+}
+
+std::string watch_summary(const std::vector<watch_result>& all, const style& as) {
+  auto text = watch_spills(all, as.ascii_only, all.size() == 1);
+  std::uint64_t forgotten = 0;
+  bool has_some = false;
+  for (const auto& each : all) {
+    forgotten += each.processes->forgotten();
+    has_some = has_some || !each.processes->all().empty();
+  }
+  if (!has_some) return text;
+  const auto more = fmt::format("and {} more that exited earlier\n", forgotten);
+  if (as.height > 0) return text + peaks_table(all, as) + (forgotten > 0 ? more : "");
+  constexpr const char* form = "{:<18} {:>3} {:>7} {:<15} {:>13} {:>9} {:>15} {:>11}\n";
+  text += fmt::format(fmt::runtime(form), "hmn watch: per-PID", "GPU", "PID", "NAME",
+                      "BASELINE VRAM", "PEAK VRAM", "BASELINE SHARED", "PEAK SHARED");
+  for (const auto& of : all)
+    for (const auto& each : of.processes->all())
+      text += fmt::format(fmt::runtime(form), "", of.device, each.pid, name_or(each.name),
+                          size_or(each.used.baseline), size_or(each.used.peak),
+                          size_or(each.shared.baseline), size_or(each.shared.peak));
+  if (forgotten > 0) text += fmt::format("{:<18} {}", "", more);
   return text;
 }
 
-std::string watch_summary_json(const watched& all, const hypomnesis::spill_info& spill,
+std::string watch_summary_json(const watch_result& of,
                                const std::vector<hypomnesis::episode>& episodes) {
   std::vector<json_object> list;
-  for (const auto& each : all.all()) {
+  for (const auto& each : of.processes->all()) {
     json_object one;
     one.add("pid", each.pid)
         .add("name", each.name)
@@ -285,8 +317,10 @@ std::string watch_summary_json(const watched& all, const hypomnesis::spill_info&
   }
   json_object out;
   out.add("kind", "summary");
-  add_spill_json(spill, episodes, out);
-  out.add("per_pid", list).add("forgotten", all.forgotten());
+  add_spill_json(of.spill, episodes, out);
+  out.add("per_pid", list)
+      .add("forgotten", of.processes->forgotten())
+      .add("device_index", of.device);
   return out.text() + "\n";
 }
 

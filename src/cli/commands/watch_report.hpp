@@ -87,24 +87,39 @@ class watched {
 // Returns the pids of the first candidates.
 std::vector<std::uint32_t> choose_top(const std::vector<process_values>& rows, std::uint32_t count);
 
-// Time and spill state of one sample.
+// Time and spill state of one sample of a device.
 struct watch_moment {
   std::uint64_t ms = 0;
   hypomnesis::spill_info spill{};
   std::string text{};  // for people
+  std::uint32_t device = 0;
+};
+
+struct watch_sample {
+  watch_moment at;
+  std::vector<watched_row> rows;
+};
+
+// What was seen of a device at the end.
+struct watch_result {
+  std::uint32_t device = 0;
+  hypomnesis::spill_info spill{};
+  const watched* processes = nullptr;
 };
 
 // Formats +0 B, +5 MiB, -1.2 GiB; ? if unknown.
 std::string change_text(std::optional<std::int64_t> bytes);
 
 // Returns the samples of one time as a table; none if the terminal is too narrow.
-std::optional<std::string> watch_table(const watch_moment& at, const std::vector<watched_row>& rows,
-                                       const style& as);
+std::optional<std::string> watch_table(const std::vector<watch_sample>& all, const style& as);
 std::string watch_header(bool ascii_only);
 std::string watch_line(const watch_moment& at, const watched_row& of);
 std::string watch_json(const watch_moment& at, const watched_row& of);
-std::string watch_summary(const watched& all, const hypomnesis::spill_info& spill, const style& as);
-std::string watch_summary_json(const watched& all, const hypomnesis::spill_info& spill,
+// Returns the spills of each device, once where they are the same; of the only one without its
+// index.
+std::string watch_spills(const std::vector<watch_result>& all, bool ascii_only, bool is_only);
+std::string watch_summary(const std::vector<watch_result>& all, const style& as);
+std::string watch_summary_json(const watch_result& of,
                                const std::vector<hypomnesis::episode>& episodes);
 
 }  // namespace hmn::cli

@@ -137,11 +137,11 @@ spill|-h|--help|flag||Print this help
 watch||PID|pid||Processes to track; by default those that use most
 watch|-i|--interval|words|1s 5s 1m|Time between samples [5s]
 watch||--duration|words|10s 1m 1h|Exit after this time
-watch||--top|any||Without PID: track the top N [5]
+watch||--top|any||Without PID: track the top N of each device [5]
 watch||--match|any||Without PID: only names that match (* ? [a-z])
 watch||--sort|words|vram shared total ram pid name|Rank by vram, shared, total, ram, pid, name [vram]
 watch||--follow-new|flag||Select the processes again at each sample
-watch|-d|--device|device||This device: index, UUID or PCI address [0]
+watch|-d|--device|device||Only these, as in 0,1: index, UUID or PCI address
 watch|-j|--json|flag||Print a JSON object on each line
 watch||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
 watch||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name

@@ -59,15 +59,15 @@ TEST_CASE("a sample as JSON") {
   CHECK(watch_json(at, sampled()) ==
         R"({"kind":"sample","t_ms":3500,"pid":7,"name":"py.exe","state":"uses",)"
         R"("used_bytes":1048576,"used_delta_bytes":1048576,"shared_used_bytes":424242,)"
-        R"("shared_delta_bytes":-1000,"spilling":true})"
+        R"("shared_delta_bytes":-1000,"spilling":true,"device_index":0})"
         "\n");
   watched_row silent;
   silent.pid = 8;
   silent.life = process_life::unknown;
-  CHECK(watch_json({0, spill({})}, silent) ==
+  CHECK(watch_json({0, spill({}), "", 3}, silent) ==
         R"({"kind":"sample","t_ms":0,"pid":8,"name":null,"state":null,"used_bytes":null,)"
         R"("used_delta_bytes":null,"shared_used_bytes":null,"shared_delta_bytes":null,)"
-        R"("spilling":null})"
+        R"("spilling":null,"device_index":3})"
         "\n");
 }
 
@@ -77,13 +77,15 @@ TEST_CASE("the summary as JSON says what was not measured") {
   all.add(values(1, "a.exe", 20, std::nullopt));
   auto info = spill({});
   info.message = "the reason";
-  const auto text = watch_summary_json(all, info, {});
+  const auto text = watch_summary_json({2, info, &all}, {});
   CHECK(
       text.starts_with(R"({"kind":"summary","measurable":false,"spilled":null,"observations":0,)"));
   CHECK(text.find(
             R"("per_pid":[{"pid":1,"name":"a.exe","baseline_used_bytes":10,)"
             R"("peak_used_bytes":20,"baseline_shared_bytes":null,"peak_shared_bytes":null}])") !=
         std::string::npos);
+  CHECK(text.ends_with(R"("forgotten":0,"device_index":2})"
+                       "\n"));
 }
 
 TEST_CASE("the summary of each process") {
@@ -92,24 +94,28 @@ TEST_CASE("the summary of each process") {
   all.add(values(12345, "python.exe", 9 * report_gib, 700 * report_mib));
   auto info = spill({});
   info.message = "the reason";
-  CHECK(
-      watch_summary(all, info, style{}) ==
-      "hmn watch: spill not measurable: the reason\n"
-      "hmn watch: per-PID     PID NAME            BASELINE VRAM PEAK VRAM BASELINE SHARED PEAK "
+  const std::string table =
+      "hmn watch: per-PID GPU     PID NAME            BASELINE VRAM PEAK VRAM BASELINE SHARED PEAK "
       "SHARED\n"
-      "                     12345 python.exe            8.0 GiB   9.0 GiB         100 MiB     700 "
-      "MiB\n");
+      "                     0   12345 python.exe            8.0 GiB   9.0 GiB         100 MiB     "
+      "700 "
+      "MiB\n";
+  CHECK(watch_summary({{0, info, &all}}, style{}) ==
+        "hmn watch: spill not measurable: the reason\n" + table);
+  const watched none;
+  CHECK(watch_summary({{0, info, &all}, {1, info, &none}, {3, info, &none}}, style{}) ==
+        "hmn watch: GPU 0, 1, 3: spill not measurable: the reason\n" + table);
 }
 
 TEST_CASE("lines stand below their header, whatever they hold") {
   const auto header = watch_header(false);
-  CHECK(
-      header ==
-      "    TIME     PID NAME                 VRAM     \u0394VRAM    SHARED   \u0394SHARED SPILL\n");
+  CHECK(header ==
+        "    TIME GPU     PID NAME                 VRAM     \u0394VRAM    SHARED   \u0394SHARED "
+        "SPILL\n");
   CHECK(watch_header(true) ==
-        "    TIME     PID NAME                 VRAM     dVRAM    SHARED   dSHARED SPILL\n");
-  CHECK(watch_line({3500, spill(spill_state::measurable), "+3.5s"}, sampled()) ==
-        "   +3.5s       7 py.exe              1 MiB    +1 MiB     0 MiB   -1000 B no\n");
+        "    TIME GPU     PID NAME                 VRAM     dVRAM    SHARED   dSHARED SPILL\n");
+  CHECK(watch_line({3500, spill(spill_state::measurable), "+3.5s", 12}, sampled()) ==
+        "   +3.5s  12       7 py.exe              1 MiB    +1 MiB     0 MiB   -1000 B no\n");
   CHECK(watch_line({0, spill(spill_state::measurable | spill_state::now)}, sampled())
             .ends_with(" SPILL\n"));
   CHECK(watch_line({0, spill({})}, sampled()).ends_with(" ?\n"));
@@ -117,7 +123,7 @@ TEST_CASE("lines stand below their header, whatever they hold") {
   gone.pid = 99;
   gone.life = process_life::exited;
   CHECK(watch_line({60'000, spill({}), "+60.0s"}, gone) ==
-        "  +60.0s      99 ?                  exited         -         -         - ?\n");
+        "  +60.0s   0      99 ?                  exited         -         -         - ?\n");
 }
 
 namespace {

@@ -147,9 +147,11 @@ class Recipes(Machines):
             (self.folder / name).symlink_to(model)
         keys = {f"llama.{name}": 8 for name in ("block_count", "embedding_length", "attention.head_count")}
         (self.folder / "model.gguf").write_bytes(gguf({"general.architecture": "llama"} | keys, [])[0])
-        machine = self.machine(devices=[card(uuid="GPU-8f6d2b1e-...", pci_bus_id="0000:01:00.0",
-                                             pools=[{"kind": "vram", "total": "80GiB", "used": "3GiB"}],
-                                             processes=[{"pid": 4242, "used": "1GiB", "name": "python3"}])])
+        cards = [card(uuid=f"GPU-8f6d2b1{letter}-...", pci_bus_id=f"0000:0{number}:00.0", vendor="nvidia",
+                      pools=[{"kind": "vram", "total": "80GiB", "used": "3GiB"}],
+                      processes=[{"pid": 4242, "used": "1GiB", "name": "python3"}])
+                 for number, letter in enumerate("ebcd", start=1)]
+        machine = self.machine(devices=cards)
         for line in lines:
             done = self.shell(line, machine, interrupted=is_endless(line))
             # A shell ends of the interrupt as what it started does.

@@ -262,7 +262,7 @@ constexpr std::string_view examples_of_wait =
     "Examples:\n"
     "  hmn wait --free 12GiB\n"
     "  hmn wait --free 8GiB --timeout 1h env\n"
-    "  hmn wait --free 40GiB --gpus 2 -- torchrun --nproc-per-node 2 train.py\n"
+    "  hmn wait --free 40GiB --gpus 2 ./train\n"
     "  hmn wait --free 512MiB --device 0 --json\n"
     "\n"
     "The command starts at the first word that is not an option, or after --.\n"

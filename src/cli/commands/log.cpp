@@ -365,9 +365,9 @@ constexpr option options_of_log[] = {
 
 constexpr std::string_view examples_of_log =
     "Examples:\n"
-    "  hmn log --interval 500ms --duration 1m\n"
+    "  hmn log -i 500ms --duration 1m\n"
     "  hmn log --csv > gpus.csv             until Ctrl-C\n"
-    "  hmn log --count 1 --json | jq .power_watts\n"
+    "  hmn log -jn1 | jq .power_watts       one sample of each device\n"
     "\n"
     "Exit status: 0 done or interrupted, 1 failed, no GPU or no such device, 2 wrong\n"
     "usage. See hmn-log(1).";

@@ -72,7 +72,7 @@ constexpr option options_of_top[] = {
 constexpr std::string_view examples_of_top =
     "Examples:\n"
     "  hmn top                              press ? for the keys\n"
-    "  hmn top --device 0 --interval 200ms\n"
+    "  hmn top -d 0 -i 200ms                GPU 0, five times a second\n"
     "  hmn top --once                       one frame as text\n"
     "\n"
     "Exit status: 0 done or interrupted, 1 failed or no such device, 2 wrong usage.\n"

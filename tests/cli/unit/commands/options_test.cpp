@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -161,10 +162,29 @@ TEST_CASE("what was probably meant is named, whatever its case") {
 TEST_CASE("a letter is of one option, and an option has one letter") {
   std::map<char, std::string_view> names;
   std::map<std::string_view, char> letters;
-  for (const auto* command : all_commands())
+  std::vector<const command_entry*> all(all_commands().begin(), all_commands().end());
+  all.push_back(&summary_command);
+  for (const auto* command : all)
     for (const auto& each : options_of(*command)) {
       CHECK(letters.emplace(each.name, each.letter).first->second == each.letter);
       if (each.letter != 0) CHECK(names.emplace(each.letter, each.name).first->second == each.name);
+    }
+}
+
+TEST_CASE("a word that is completed is accepted") {
+  for (const auto* command : all_commands())
+    for (const auto& each : options_of(*command)) {
+      if (each.completes != completion::words && each.completes != completion::list) continue;
+      std::istringstream words{std::string(each.words)};
+      for (std::string word; words >> word;) {
+        const std::string name(command->name);
+        const std::string option(each.name);
+        const auto answer = each.is_argument()
+                                ? parse({name.c_str(), word.c_str()})
+                                : parse({name.c_str(), option.c_str(), word.c_str()});
+        // Some other argument may be missing.
+        if (!answer) CHECK_FALSE(contains(answer.why().message, word));
+      }
     }
 }
 

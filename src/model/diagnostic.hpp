@@ -16,7 +16,7 @@ HMN_SUBJECTS(HMN_CONSTANT)
 inline constexpr std::uint32_t all = HMN_COLLECT_GROUPS * 2 - 1;
 }  // namespace subject
 
-// Reason why something is missing.
+// Why something is missing, and on which device or of which process.
 struct diagnostic {
   failure why;
   std::uint32_t notes = 0;

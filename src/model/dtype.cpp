@@ -8,7 +8,6 @@
 namespace hmn {
 namespace {
 
-// Bits of each dtype, by number.
 constexpr std::uint8_t bits_of_each[] = {0,  8,  8, 16, 16, 32, 32, 64, 64, 16, 16,
                                          32, 64, 8, 8,  8,  6,  6,  4,  4,  4,  8};
 

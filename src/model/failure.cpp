@@ -38,7 +38,7 @@ failure with_reason(reason stated, const failure& why) noexcept {
   return made;
 }
 
-// Copied here, a failure costs each function that returns one less code.
+// Out of line: the functions that return a failure need no code to copy it.
 result<void>::result(const failure& why) : why_(why) {}
 
 failure failure_of::operator()(status code, const message_text& message,
@@ -48,7 +48,7 @@ failure failure_of::operator()(status code, const message_text& message,
   return made;
 }
 
-// Overloads for what most callers have: built here, a message costs each of them less code.
+// Overloads for what most callers pass, out of line for the same reason.
 failure failure_of::operator()(status code, const char* message, std::int32_t native) const {
   return (*this)(code, message_text(message), native);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What an errno of a file, a device or a process proves.
+// Failures as values, and what an errno of a file, a device or a process proves.
 #pragma once
 #include <cerrno>
 #include <cstdint>
@@ -33,7 +33,8 @@ struct native_code {
 
 enum class reason : std::uint32_t { HMN_REASONS(HMN_ENUMERATOR) };
 
-// Failure: a sentence that names the value and suggests what can be done.
+// Why a call failed or a value is absent. The sentence names the value and suggests what can be
+// done.
 struct failure {
   status code = status::internal;
   source from = source::none;
@@ -46,7 +47,7 @@ struct failure {
 };
 static_assert(std::is_trivially_copyable_v<failure>);
 
-// Returns why a value is missing.
+// Returns the stated reason, else the one that follows from the status.
 reason reason_for(const failure& why) noexcept;
 
 // States a reason that does not follow from the status.
@@ -96,7 +97,7 @@ struct failure_of {
   source from;
   native_domain domain = native_domain::error_number;
 
-  // Take the error number of the system or the library in `native`; 0: none.
+  // `native`: error number of the system or the library; 0: none.
   failure operator()(status code, const message_text& message, std::int32_t native = 0) const;
   failure operator()(status code, const char* message, std::int32_t native = 0) const;
   failure operator()(status code, std::initializer_list<piece> message,
@@ -108,7 +109,6 @@ failure failed(status code, const message_text& message) noexcept;
 failure failed(status code, const char* message) noexcept;
 failure failed(status code, std::initializer_list<piece> message) noexcept;
 
-// The file or the process does not exist.
 constexpr bool is_gone(int error) noexcept {
   return error == ENOENT || error == ESRCH;
 }
@@ -117,7 +117,7 @@ constexpr bool is_refused(int error) noexcept {
   return error == EACCES || error == EPERM;
 }
 
-// It is temporary and proves nothing: the file may be readable next time.
+// Temporary errors prove nothing: the file may be readable next time.
 constexpr bool is_passing(int error) noexcept {
   switch (error) {
     case EAGAIN:
@@ -134,7 +134,7 @@ constexpr bool is_passing(int error) noexcept {
   }
 }
 
-// Status of a call that fails with it; `missing`: that of a file that does not exist.
+// `missing`: status for a file that does not exist.
 constexpr status status_of(int error, status missing) noexcept {
   switch (error) {
     case ENOENT:

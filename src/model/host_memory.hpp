@@ -21,7 +21,7 @@ struct process_memory {
   HMN_PROCESS_MEMORY_FIELDS(HMN_MEMBER)
 };
 
-// What of it takes no more than system calls.
+// The values that need only system calls.
 struct memory_sizes {
   std::uint64_t resident = 0;
   std::uint64_t virtual_size = 0;
@@ -37,7 +37,7 @@ HMN_SYSTEM_MEMORY_FIELDS(HMN_FIELD_BIT)
 // RAM of the host and this container's share in it, in bytes.
 struct system_memory {
   HMN_SYSTEM_MEMORY_FIELDS(HMN_MEMBER)
-  // Not in hmn_system_memory: what limits leave, where that is not limit - limit_used.
+  // Not in hmn_system_memory: what the limits leave, where that is not limit - limit_used.
   std::optional<std::uint64_t> limit_left;
 };
 

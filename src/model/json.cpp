@@ -22,7 +22,7 @@ constexpr std::size_t longest_shown = 48;
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-// Returns whether it stands for itself in a text.
+// Returns whether the character needs no escape in a text.
 bool is_literal(char c) {
   return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20;
 }
@@ -167,7 +167,7 @@ class parser {
     return fail_at(begin, "the key " + quoted(keys[twice]) + " stands twice in this object");
   }
 
-  // Return the position of a key that stands twice, or the number of keys.
+  // Return the position of a repeated key, or the number of keys.
   static std::size_t first_of_few(const std::vector<std::string>& keys) {
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (std::find(keys.begin() + static_cast<std::ptrdiff_t>(i) + 1, keys.end(), keys[i]) !=

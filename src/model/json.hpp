@@ -93,7 +93,7 @@ std::string quoted(std::string_view text);
 // that word.
 std::string show(const value& v);
 
-// What a parser accepts.
+// What a parser accepts: the default is strict, the output of other programs needs leniency.
 struct rules {
   std::size_t most_values = 1'000'000;
   std::size_t deepest = 64;  // levels

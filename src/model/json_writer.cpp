@@ -94,7 +94,7 @@ void append_escaped(std::string& out, std::string_view valid) {
 
 }  // namespace
 
-// Returns where to write so many bytes more, or nullptr if they do not fit.
+// Returns where to write `bytes` more bytes, or nullptr if they do not fit.
 char* writer::take(std::size_t bytes) {
   const std::size_t at = std::exchange(size_, size_ + bytes);
   if (text_ != nullptr) {

@@ -23,7 +23,6 @@ class writer {
   // Appends to a text.
   explicit writer(std::string& out) noexcept : text_(&out) {}
 
-  // Returns the size of what has been written.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
   void open(char bracket);

@@ -11,8 +11,8 @@
 
 namespace hmn {
 
-// Part of a message: a text, which must outlive it, or a number. Two words, as every message is
-// built of several.
+// Part of a message: a text, which must outlive it, or a number. Only two words long, since every
+// message is built of several.
 class piece {
  public:
   constexpr piece(std::string_view text) noexcept  // NOLINT(google-explicit-constructor)
@@ -49,7 +49,7 @@ constexpr piece hex(std::uint64_t number, unsigned width = 0) noexcept {
   return made;
 }
 
-// Text of a piece.
+// Text of a piece, with storage for the digits of a number.
 class piece_text {
  public:
   explicit piece_text(const piece& p) noexcept;

@@ -56,7 +56,7 @@ bool is_pci_id(std::string_view name) noexcept {
   std::string_view ids = name.substr(space + 1);
   const std::string_view before = space == name.npos ? "" : scan::trim(name.substr(0, space));
   if (!before.empty() && !before.ends_with("Device") && before != "device") return false;
-  // "A100", "B200" are models: kernels and drivers write an id alone in lower case.
+  // "A100" and "B200" are models: kernels and drivers write an id alone in lower case.
   if (name.size() == 4 && name[0] >= 'A' && name[0] <= 'F') return false;
   if (ids.starts_with('[') && ids.ends_with(']')) ids = ids.substr(1, ids.size() - 2);
   bool is_id = !ids.empty();

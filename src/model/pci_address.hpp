@@ -32,7 +32,7 @@ text<32> system_name(const pci_address& a) noexcept;
 // Normalizes any spelling to that of to_text(); returns an empty text for no address.
 text<32> normal_pci_address(std::string_view spelling) noexcept;
 
-// Whether a device's name is but its PCI id: "0x10de", "10de:2684", "NVIDIA Corporation Device
+// Whether a device's name is only its PCI id: "0x10de", "10de:2684", "NVIDIA Corporation Device
 // 2684".
 bool is_pci_id(std::string_view name) noexcept;
 

@@ -15,7 +15,7 @@
 namespace hmn {
 namespace {
 
-// What a number is: its unit, or a quantity with limits of its own.
+// What a number measures, which decides its limits: its unit, or something more specific.
 enum class quantity : std::uint8_t {
   bytes,
   percent,
@@ -42,7 +42,7 @@ enum class quantity : std::uint8_t {
   none,
 };
 
-// That of a unit, in whose order the quantities begin.
+// The quantities begin in the order of the units.
 constexpr quantity quantity_of(unit u) noexcept {
   if (u < unit::bytes || u > unit::volts) return quantity::none;
   return static_cast<quantity>(static_cast<int>(u) - static_cast<int>(unit::bytes));
@@ -77,11 +77,11 @@ struct limit {
   bool has_zero = true;  // false: the driver writes 0 where it has no value
 };
 
-// Limits are below what the widths of drivers' fields leave of a filler: 255 C, 65535 MHz, 65535 W.
+// Limits are below the fillers that fit drivers' fields: 255 C, 65535 MHz, 65535 W.
 constexpr limit limits[] = {
     // 256 TiB, four times that of the largest hosts
     {quantity::bytes, any, 0, 0x1p48},
-    // No memory of a GPU or of a host is smaller than 1 MiB, but one that a test describes.
+    // No GPU or host has less than 1 MiB, except one that a test describes.
     {quantity::device_total, nvidia | amd, 0x1p20, 0x1p48, false},
     {quantity::device_total, drivers, 0x1p20, 0x1p48},
     {quantity::device_total, any, 0, 0x1p48},
@@ -131,7 +131,7 @@ struct range {
   double most;
 };
 
-// What every source may report.
+// Range that every source may report. Most values are in it, and need no search for their limits.
 struct common_range {
   float least = std::numeric_limits<float>::lowest();
   float most = std::numeric_limits<float>::max();
@@ -205,7 +205,6 @@ quantity quantity_of(const field& f, const rules& by) noexcept {
   return quantity_of(f.unit);
 }
 
-// Known number, of any type.
 std::optional<double> number_of(const record_value& v) noexcept {
   if (const auto* const whole = std::get_if<std::uint64_t>(&v)) return static_cast<double>(*whole);
   const double* const real = std::get_if<double>(&v);
@@ -225,7 +224,6 @@ piece number(double value, std::array<char, 32>& text) noexcept {
   return std::string_view(text.data(), static_cast<std::size_t>(end - text.data()));
 }
 
-// Makes every failure of this module.
 failure implausible(source from, std::string_view name, double value,
                     std::initializer_list<piece> why) {
   std::array<char, 32> reported;
@@ -253,7 +251,6 @@ constexpr bool is_width_of_link(double lanes) noexcept {
   return (widths >> static_cast<unsigned>(lanes) & 1U) != 0;
 }
 
-// Returns why the value cannot be.
 std::optional<failure> doubt(const limit& by, range possible, source from, std::string_view name,
                              double value, std::string_view of) {
   if (value == 0 && !by.has_zero) {
@@ -350,14 +347,14 @@ quantity quantity_of(const metric& m) noexcept {
   }
 }
 
-// Whether a counter of energy can have reached `now` since `before`, with a second more for when
-// the driver reads it.
+// Returns the range that an energy counter can have reached since `before`, with a second more for
+// the time at which the driver reads it.
 range reach_of(const energy_reading& before, std::uint64_t now_ns) noexcept {
   const double seconds = static_cast<double>(now_ns - before.taken_ns) * 1e-9 + 1;
   return {before.joules, before.joules + seconds * most_watts};
 }
 
-// Drops a part of what a process has, resident or not.
+// Drops a part that is larger than all that the process has, resident or not.
 void drop_above(const std::optional<std::uint64_t>& committed, std::optional<std::uint64_t>& part,
                 const usage& of, std::uint32_t field, std::string_view name, when_dropped report) {
   if (!committed || !part || of.from == source::simulated) return;
@@ -368,7 +365,7 @@ void drop_above(const std::optional<std::uint64_t>& committed, std::optional<std
   part.reset();
 }
 
-// Drops the metrics of which `doubt_of` returns why they cannot be.
+// Drops the metrics for which `doubt_of` returns a reason.
 void drop_doubted(std::vector<metric>& all, when_dropped report,
                   function_ref<std::optional<failure>(const metric&)> doubt_of) {
   std::erase_if(all, [&](const metric& m) {
@@ -397,12 +394,12 @@ std::optional<failure> energy_seen::doubt(source from, std::string_view name, do
 void drop_implausible(device& d, when_dropped report) {
   if (d.memory_total) {
     const limit& by = limit_of(quantity::device_total, d.from);
-    // The reading of the memory reports it.
+    // Reading the device's memory reports it.
     if (doubt(by, {by.least, by.most}, d.from, "", static_cast<double>(*d.memory_total), "")) {
       d.memory_total.reset();
     }
   }
-  // The host's own bridge is there. Sources that read the bus report what is on it.
+  // The address of the host's own bridge. Sources that read the bus report what is on it.
   constexpr std::uint32_t reporting =
       of({source::nvml, source::nvidia_smi, source::amd_smi, source::rocm_smi});
   if ((reporting & of({d.from})) == 0 || parse_pci_address(d.pci_bus_id.view()) != pci_address{})
@@ -417,7 +414,7 @@ void drop_implausible(device& d, when_dropped report) {
 }
 
 void drop_implausible(pool& p, when_dropped to, std::optional<std::uint64_t> most) {
-  // A free that the driver does not report follows from used.
+  // Free memory that the driver does not report follows from the used.
   const auto report = [&](std::uint32_t field, const failure& why) {
     if (field == pool_field::used && !p.free) field |= pool_field::free;
     to(field, why);
@@ -447,7 +444,7 @@ void drop_implausible(telemetry& t, when_dropped report) {
 
 void drop_implausible(usage& row, std::optional<std::uint64_t> total, when_dropped report) {
   whole device{"the device's ", {}};
-  // What is committed need not be in its memory.
+  // Committed memory need not be in the device's.
   if (total && row.accounting != accounting::committed) device.size = static_cast<double>(*total);
   check(row, of_usage, device, report);
   drop_above(row.committed, row.shared, row, usage_field::shared, "shared_bytes", report);
@@ -471,7 +468,7 @@ void drop_implausible(std::vector<metric>& all, when_dropped report) {
 
 std::optional<failure> doubt_time(source from, std::string_view what, std::uint64_t unix_ns,
                                   std::uint64_t now_ns) {
-  // Drivers' clocks need not be quite in step with the system's.
+  // Drivers' clocks may be slightly ahead of the system's.
   constexpr std::uint64_t ns_per_second = 1'000'000'000;
   if (unix_ns <= now_ns || unix_ns - now_ns <= ns_per_second) return std::nullopt;
   return failure{status::backend,

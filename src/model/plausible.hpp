@@ -24,10 +24,10 @@ namespace hmn {
 // Receives the presence bit of each dropped field, of a metric its number, and the reason.
 using when_dropped = function_ref<void(std::uint32_t field, const failure& why)>;
 
-// Ignores what is dropped, where no diagnostic can be kept.
+// For callers that can keep no diagnostic.
 inline constexpr auto drop_silently = [](std::uint32_t, const failure&) {};
 
-// Drop the values that cannot be: these fields become absent.
+// Drop implausible values: these fields become absent.
 void drop_implausible(device& d, when_dropped report);
 // `most`: what its total can be, where it is a part of a device.
 void drop_implausible(pool& p, when_dropped report, std::optional<std::uint64_t> most = {});
@@ -37,7 +37,7 @@ void drop_implausible(usage& row, std::optional<std::uint64_t> total, when_dropp
 void drop_implausible(system_memory& m, when_dropped report);
 void drop_implausible(std::vector<metric>& all, when_dropped report);
 
-// Returns why a time since 1970 cannot be that of something which has happened.
+// Returns why a Unix time cannot be that of a past event.
 std::optional<failure> doubt_time(source from, std::string_view what, std::uint64_t unix_ns,
                                   std::uint64_t now_ns);
 
@@ -46,8 +46,9 @@ struct energy_reading {
   std::uint64_t taken_ns = 0;  // 0: never
 };
 
-// A counter that goes back, or rises faster than any device's power allows, has no value until a
-// reading follows the last one, or the one that was doubted: the driver may have restarted it.
+// Energy counter as it was seen before. One that goes back, or rises faster than any device's power
+// allows, has no value until a reading follows the last one or the doubted one: the driver may have
+// restarted it.
 struct energy_seen {
   energy_reading last, doubted;
 

@@ -13,7 +13,7 @@
 
 namespace hmn {
 
-// Kinds of pools. `main` is valid in requests only.
+// `main` is valid in requests only.
 enum class pool_kind : std::uint32_t { HMN_POOL_KINDS(HMN_ENUMERATOR) };
 
 namespace pool_field {
@@ -25,8 +25,8 @@ constexpr std::uint32_t readable = unattributed - 1;
 // Memory pool of a device, in bytes.
 struct pool {
   HMN_POOL_FIELDS(HMN_MEMBER)
-  // Not in hmn_pool: what of the budget is not in use, and what is free of a unified pool's memory
-  // that firmware set aside, which is no part of the host's.
+  // Not in hmn_pool: the unused part of the budget, and of a unified pool the free part of the
+  // memory that firmware set aside, which is not the host's.
   std::optional<std::uint64_t> budget_left;
   std::optional<std::uint64_t> apart_free;
 };
@@ -36,7 +36,7 @@ class pools {
  public:
   static constexpr std::size_t most = 5;
 
-  // Most devices have one: what is not there is neither initialised nor copied.
+  // Most devices have one pool: the others are neither initialised nor copied.
   pools() noexcept {}  // NOLINT(modernize-use-equals-default)
   pools(const pools& other) noexcept { *this = other; }
   pools& operator=(const pools& other) noexcept {
@@ -53,7 +53,7 @@ class pools {
   [[nodiscard]] std::span<const pool> all() const noexcept { return {entries_, count_}; }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
 
-  // Finds the pool that allocations come from for `kind` main.
+  // Finds a pool by its kind; for main, the one that allocations come from.
   [[nodiscard]] const pool* find(pool_kind kind) const noexcept {
     for (const pool& p : all()) {
       if (kind == pool_kind::main ? p.is_main : p.kind == kind) return &p;

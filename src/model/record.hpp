@@ -50,11 +50,12 @@ enum class field_type : std::uint8_t {
   instance,  // two numbers with one bit
 };
 
-// What a record has of a field; std::monostate where it is not known.
+// Value of a field, whatever its type; std::monostate where it is not known.
 using record_value =
     std::variant<std::monostate, bool, std::uint64_t, double, std::string_view, mig_instance>;
 
-// Field of a record. The functions take records, and a C struct, of its type.
+// Field of a record, so that code can go through all fields. The functions take records, and a C
+// struct, of its type.
 struct field {
   std::string_view key;
   field_type type;
@@ -96,7 +97,6 @@ field_list fields_of<usage>() noexcept;
 template <>
 field_list fields_of<group>() noexcept;
 
-// Returns the field with a presence bit.
 const field& field_of(field_list fields, std::uint32_t bit) noexcept;
 
 // Returns the words of an enumerated field; empty for numbers and texts.
@@ -104,15 +104,13 @@ word_list words_for(unit u) noexcept;
 // Returns whether the number is a set of bits, each with its word.
 bool is_set_of_bits(unit u) noexcept;
 
-// Returns whether the field has a value.
 bool is_known(const field& f, const void* record) noexcept;
-// Returns 0 where it has none or is of another type.
+// Returns 0 where the field has no number.
 std::uint64_t number_in(const field& f, const void* record) noexcept;
 
 // Returns the presence bits of the known fields of `among`.
 std::uint32_t present_bits(field_list fields, std::uint32_t among, const void* record) noexcept;
 
-// Returns whether both have the same fields, with the same values.
 bool is_same_record(field_list fields, const void* a, const void* b) noexcept;
 
 // Fills the fields of `bits` that `into` lacks and `from` has; returns their bits.
@@ -126,7 +124,6 @@ struct copied {
   std::uint32_t present = 0;
   bool was_cut = false;  // a text
 };
-// Copies the known fields.
 copied copy_fields(field_list fields, const void* record, void* c_struct) noexcept;
 
 // Fills a zeroed C struct, except its struct_size, and notes if some of `wanted` are not known.
@@ -148,7 +145,6 @@ std::uint32_t present_bits(const Record& r, std::uint32_t among = ~0U) noexcept 
   return present_bits(fields_of<Record>(), among, &r);
 }
 
-// Returns those of `wanted` that are not known.
 template <class Record>
 std::uint32_t missing_bits(const Record& r, std::uint32_t wanted) noexcept {
   return wanted & ~present_bits(r, wanted);

@@ -5,7 +5,7 @@
 
 namespace hmn {
 
-// Scale from a unit of a source to the library's own. Division keeps decimals exact where a factor
+// Conversion of a source's unit to the library's own. Division keeps decimals exact where a factor
 // below 1 would not: 58980 mW are 58.98 W.
 struct scale {
   std::int32_t times = 1;

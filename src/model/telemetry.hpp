@@ -17,7 +17,6 @@ struct telemetry {
   HMN_TELEMETRY_FIELDS(HMN_MEMBER)
 };
 
-// Presence bits of requested and of missing fields.
 namespace telemetry_field {
 HMN_TELEMETRY_FIELDS(HMN_FIELD_BIT)
 inline constexpr std::uint32_t all = 0 HMN_TELEMETRY_FIELDS(HMN_OR_BIT);

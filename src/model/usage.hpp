@@ -44,20 +44,20 @@ struct usage {
   std::optional<std::uint64_t> counted_since_ns;
 };
 
-// Notes that more may belong to the row: a list that it comes from is not whole. Without a value it
-// is in no sum anyway.
+// Marks a value as a lower bound where a list it comes from is incomplete. A row without a value is
+// in no sum anyway.
 inline void note_incomplete(usage& row) noexcept {
   if (row.used) row.notes |= note::lower_bound;
 }
 
-// Marks the rows of a list that is not whole. One without rows proves nothing: it fails.
+// Marks the rows of an incomplete list. Fails for one without rows, which proves nothing.
 inline result<void> mark_incomplete(std::span<usage> rows, const failure& why) {
   if (rows.empty()) return why;
   for (usage& row : rows) note_incomplete(row);
   return {};
 }
 
-// Fill what is still unknown of a row from what is known of its process.
+// Fill the unknown fields of a row from what is known of its process.
 inline void fill_identity(usage& row, const usage& known) {
   if (row.name_state == name_state::unknown) {
     row.name_state = known.name_state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Interface of all measurement sources. A source depends on no other source, on core's policy or on
-// the C structs.
+// Interface of the measurement sources. A source depends neither on other sources nor on core's
+// policy or the C structs.
 #pragma once
 
 #include <cstdint>
@@ -31,29 +31,30 @@ class reading {
  public:
   virtual ~reading() = default;
 
-  // Absolute, monotonic: honoured by sources that can bound their own waiting.
+  // Absolute, on the monotonic clock. Sources that can bound their own waiting respect it.
   [[nodiscard]] virtual std::uint64_t deadline_ns() const noexcept = 0;
   [[nodiscard]] virtual bool wants_trace() const noexcept = 0;
   // False if diagnostics of this reading are discarded, so that they need not be built.
   [[nodiscard]] virtual bool wants_diagnostics() const noexcept { return true; }
-  // Whether to leave out what a driver takes milliseconds for, for the reason not_yet: a later
-  // reading has it.
+  // Whether to skip what takes the driver milliseconds. Such values are absent for the reason
+  // not_yet; a later reading has them.
   [[nodiscard]] virtual bool is_quick() const noexcept { return false; }
-  // Age up to which a source that runs a program gives its last answer again; 0: it runs it.
+  // Maximum age of an answer that a source which runs a program may return again; 0: run it again.
   [[nodiscard]] virtual std::uint64_t max_age_ns() const noexcept { return 0; }
   virtual void diagnose(const diagnostic& d) = 0;
-  // Called before calls for one of the `count` devices of a driver, by its index there. Such a call
-  // may never return: core then leaves the device out, and has the others read by a source of its
-  // own. False: it is left out now, and is not asked.
+  // Called before calls for one of a driver's `count` devices, by its index there. Such a call may
+  // never return; core then sets the device aside and reads the others through a second instance of
+  // the source. Returns false for a device that is set aside: it must not be queried.
   [[nodiscard]] virtual bool may_ask(std::uint32_t /*index*/, std::size_t /*count*/) noexcept {
     return true;
   }
-  // Called when the driver has answered: what core does with the answer delays no device.
+  // Called when the driver has answered, so that core's own work is not counted as a hanging call.
   virtual void answered() noexcept {}
-  // Passes the devices that a source of the same kind has numbered before; `listed`: last time.
+  // Visits the devices that an earlier source of the same kind has numbered; `listed`: whether they
+  // were in its last list.
   using device_visitor = function_ref<void(const device& known, bool listed)>;
   virtual void recall(device_visitor /*visit*/) const {}
-  // Corrects the state of a listed device: its values show another one than its identity did.
+  // Corrects the state of a listed device where its values contradict it.
   virtual void correct_state(slot /*number*/, hmn::state /*now*/) {}
   // Wraps the opening of a vendor library, which has a deadline of its own.
   virtual void opening() noexcept = 0;
@@ -77,7 +78,7 @@ class host_source {
   virtual result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) = 0;
   // `out` has the caller's pid.
   virtual result<void> own_memory(std::uint32_t fields, process_memory& out) = 0;
-  // Takes no more than system calls, for frequent readings; false: ask own_memory().
+  // Makes system calls only, for frequent readings. Returns false if own_memory() has to be used.
   virtual bool own_sizes(memory_sizes& out) noexcept {
     static_cast<void>(out);
     return false;
@@ -87,7 +88,7 @@ class host_source {
   virtual void describe(usage& row) = 0;
   // Fills command and container, which cost more and are only needed by process lists.
   virtual void describe_texts(usage& row) = 0;
-  // Does both for a list, the texts only where `recall` returns false.
+  // Does both for a list, without the texts of rows for which `recall` returns true.
   virtual void describe_all(std::span<usage* const> rows, function_ref<bool(usage&)> recall) {
     for (usage* const row : rows) {
       describe(*row);
@@ -112,15 +113,16 @@ class host_source {
     static_cast<void>(pci_bus_id);
     static_cast<void>(all);
   }
-  // Status of a source that extends this one; nothing if it is not here.
+  // Status of a source that extends this one; none if it is absent here.
   virtual std::optional<source_state> describe_source(source which) {
     static_cast<void>(which);
     return std::nullopt;
   }
 };
 
-// Source of GPUs. A source overrides devices(), and of the others those for which it has something
-// to do. Called by one thread at a time, except what is constant: id, can_block and answers_for.
+// Source of GPUs. Each source implements devices(), and of the others those for which it has
+// values. Called by one thread at a time, except for what is constant: id, can_block and
+// answers_for.
 class device_source {
  public:
   virtual ~device_source() = default;
@@ -132,27 +134,26 @@ class device_source {
     return (answers_for_ & bit_of(which)) != 0;
   }
   [[nodiscard]] std::uint64_t all_answered_for() const noexcept { return answers_for_; }
-  // Whether the last call was skipped, so that a device can suspend: values of earlier readings
-  // remain, and are stale.
+  // Whether the last call was skipped to let a device suspend: earlier values remain, marked stale.
   [[nodiscard]] bool rests() const noexcept { return rests_; }
-  // telemetry_field bits that it may have where the source before it lacks them; 0: it only
+  // telemetry_field bits that it can supply where the source before it lacks them; 0: it only
   // replaces that source as a whole.
   [[nodiscard]] std::uint32_t fills() const noexcept { return fills_; }
-  // When what the last call returned was read; 0: in that call.
+  // Time at which the values of the last call were read; 0: during that call.
   [[nodiscard]] std::uint64_t taken_ns() const noexcept { return taken_ns_; }
 
   // Checks for presence: cheap, wakes nothing, called on the caller's thread before a worker is
   // started. A failure (no_source, with a sentence) is conclusive for this reading.
   virtual result<void> probe() { return {}; }
-  // Opens what the other calls need, if it is not open. asleep: not opened, since a device would
-  // have to wake; devices() then still works, with identity only.
+  // Opens what the other calls need, unless it is open. Fails with asleep where that would wake a
+  // device; devices() then still works, with identity only.
   virtual result<void> prepare(reading&) {
     result<void> present = probe();
     settle(present);
     return present;
   }
-  // Appends every device in the driver's order; partitions follow their parent. A device that is
-  // gone is not listed, one that is left out (reading::may_ask) is.
+  // Appends every device in the driver's order; partitions follow their parent. Devices that are
+  // gone are not listed; those that are set aside (reading::may_ask) are.
   virtual result<void> devices(std::vector<device>& out, reading& r) = 0;
   virtual result<void> memory(slot, pools&, reading&) {
     return not_reported("device memory is not reported by this source");
@@ -162,10 +163,10 @@ class device_source {
   virtual result<void> telemetry(slot, std::uint32_t /*fields*/, hmn::telemetry&, reading&) {
     return not_reported("telemetry is not reported by this source");
   }
-  // Appends metrics, each with its own source (model/metric.hpp): those that are no telemetry
-  // field, and each instance (every sensor, every clock) of those that are. `slow`: includes what
-  // takes more than a few milliseconds. Each failed metric is a diagnostic and affects no other; an
-  // empty list is no failure.
+  // Appends metrics, each with its own source (model/metric.hpp): those without a telemetry field,
+  // and each instance (every sensor, every clock) of those with one. `slow`: include what takes
+  // more than a few milliseconds. A failed metric is a diagnostic and affects no other; an empty
+  // list is no failure.
   virtual result<void> metrics(slot, bool /*slow*/, std::vector<metric>&, reading&) { return {}; }
   // Appends one row per process.
   virtual result<void> processes(slot, std::vector<usage>&, reading&) {
@@ -190,8 +191,8 @@ class device_source {
   // when idle, since one of its devices could suspend.
   virtual bool finish(reading&) { return false; }
   virtual void close() noexcept {}
-  // Makes another one of its kind, to query the other devices while a call of this one hangs: made
-  // on another thread, from what never changes. nullptr: no device can be left out.
+  // Makes a second instance, to query the other devices while a call of this one hangs. Called on
+  // another thread, so it may use only what never changes. nullptr: no device can be set aside.
   [[nodiscard]] virtual std::unique_ptr<device_source> again(const settings&) const {
     return nullptr;
   }
@@ -199,7 +200,7 @@ class device_source {
   [[nodiscard]] virtual source_state describe(source /*which*/) const { return condition_; }
 
  protected:
-  // may_block: a call may hang in a driver, so that core makes it on a worker thread.
+  // may_block: a call may hang in a driver, so core makes it on a worker thread.
   enum class calls { return_in_time, may_block };
 
   device_source(source id, calls how) noexcept : id_(id), calls_(how), answers_for_(bit_of(id)) {
@@ -227,7 +228,7 @@ class device_source {
   std::uint32_t fills_ = 0;
 };
 
-// Keeps what all sources of a context read.
+// Keeps what the sources of a context read, so that a user's machine can be replayed elsewhere.
 class machine_recorder {
  public:
   virtual ~machine_recorder() = default;

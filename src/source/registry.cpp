@@ -55,7 +55,7 @@ constexpr std::uint64_t compiled_in =
 
 }  // namespace
 
-// The adapters, with the counters that count for them.
+// DXGI lists the adapters and PDH counts what processes use of them.
 std::unique_ptr<device_source> make_dxgi(const settings& s) {
   static_cast<void>(s);
   if constexpr (HMN_WITH_DXGI != 0) {

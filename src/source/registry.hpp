@@ -30,10 +30,9 @@ HMN_DEVICE_SOURCES(HMN_MAKER)
 
 source_list make_sources(const settings& s);
 
-// Whether a source is compiled in.
 bool is_available(source s) noexcept;
 
-// Fails for a source that is not.
+// Fails for a source that is not compiled in.
 result<void> require(source s);
 
 }  // namespace hmn

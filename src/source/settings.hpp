@@ -31,7 +31,8 @@ struct settings {
   bool no_threads = false;
   bool trace = false;
   bool record = false;
-  // What a source of the context has read for all (backends/shared/pci/pci.hpp).
+  // Vendors found on the PCI bus, shared by the sources of a context so that only one reads the
+  // kernel's list (backends/shared/pci/pci.hpp).
   std::shared_ptr<std::atomic<std::uint64_t>> on_bus =
       std::make_shared<std::atomic<std::uint64_t>>(0);
 

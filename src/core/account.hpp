@@ -40,7 +40,7 @@ class peak_word {
   Word value_{0};
 };
 
-// Allocated bytes and their peak.
+// Allocated bytes and their peak, for threads that must not wait for a lock.
 template <class Word>
 class account {
  public:

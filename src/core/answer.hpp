@@ -13,6 +13,7 @@
 
 namespace hmn {
 
+// What a worker is asked to read.
 struct plan {
   bool list = false;
   bool pools = false;
@@ -34,11 +35,10 @@ struct plan {
   [[nodiscard]] bool operator==(const plan&) const = default;
 };
 
-// Presence bits that a device lacks, by subject.
+// Presence bits that a device lacks, by subject: what its fallback is asked for.
 struct gap {
   std::array<std::uint32_t, 9> fields{};
 
-  // Takes a subject's bit.
   [[nodiscard]] std::uint32_t& of(std::uint32_t subject_bit) noexcept {
     return fields[static_cast<std::size_t>(__builtin_ctz(subject_bit))];
   }
@@ -49,7 +49,8 @@ struct gap {
   }
 };
 
-// Part of a device: the last answer and, when the last attempt failed, the reason.
+// Last answer for a part of a device and, when the last attempt failed, the reason. Kept because a
+// late or sleeping driver is answered for by earlier values.
 template <class T>
 struct cached {
   T value{};
@@ -71,6 +72,7 @@ struct cached {
   }
 };
 
+// Last answers for one device of a source.
 struct device_cache {
   device identity;
   bool listed = false;  // in the latest device list
@@ -86,6 +88,7 @@ struct device_cache {
   energy_history energy{};
 };
 
+// Last answers of a source, which outlive the reading that got them.
 struct source_cache {
   std::vector<device_cache> devices;
   std::vector<diagnostic> diagnostics;  // of the last reading
@@ -99,17 +102,18 @@ struct source_cache {
   slot end = 0;            // all numbers are below it
   std::size_t latest = 0;  // position of the device that entry_of() returned last
 
-  // Returns the entry of a device, which is added if needed. Mostly they are asked for in order.
+  // Returns the entry of a device, and adds it if needed. Searches from the last one on, since
+  // devices are mostly asked for in order.
   [[nodiscard]] device_cache& entry_of(slot number);
-  // Takes the list of devices from a newer answer, what was read of one device, and how the reading
+  // Take over the device list of a newer answer, what was read of one device, and how the reading
   // ended.
   void update_list(const source_cache& fresh);
   void update_device(device_cache& fresh);
   void finish(source_cache& fresh) noexcept;
 };
 
-// Time from which answers belong to a reading, and whether the reading ran out of time and falls
-// back to partial and earlier answers.
+// Time from which answers count for a reading, and whether the reading ran out of time and has to
+// use partial and earlier answers.
 struct moment {
   std::uint64_t since = 0;
   bool late = false;
@@ -132,7 +136,6 @@ bool is_answered(const source_cache& known, const plan& p, std::uint64_t since) 
 bool is_served(const plan& p, const source_cache& known, const std::optional<plan>& last,
                std::uint64_t since, std::uint64_t arrived);
 
-// Calls `visit` for each record of a part.
 template <class Visit>
 void each_record(hmn::pools& all, Visit&& visit) {
   for (pool& p : all.all()) visit(p);
@@ -150,8 +153,8 @@ void each_record(T& record, Visit&& visit) {
   visit(record);
 }
 
-// Age of a value at time 0 of the clock, modulo 2^64: the older, the larger. Records have it until
-// their reading ends, so that all ages count to one moment.
+// Age of a value at time 0 of the clock, modulo 2^64: the older, the larger. Records hold it until
+// their reading ends, so that all ages refer to the same moment.
 constexpr std::uint64_t age_at_zero(std::uint64_t taken_ns) noexcept {
   return 0 - taken_ns;
 }
@@ -166,7 +169,7 @@ inline failure answered_too_late(source from) noexcept {
   return {status::timeout, from, {}, "the driver did not answer within the deadline"};
 }
 
-// Returns whether only the time was over, so that earlier values replace the answer.
+// Returns whether only the time ran out: earlier values may then replace the answer.
 inline bool is_late(const failure& why) noexcept {
   return why.code == status::timeout;
 }

@@ -146,7 +146,7 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
       const std::uint64_t resting = resting_ & ~bit_of(from->id());
       resting_ = known.rests ? resting | bit_of(from->id()) : resting;
       if (known.refused && !is_late(*known.refused)) return;
-      // A list that came too late for an earlier call serves this one, if it is late, too.
+      // If this call is late, a list that came too late for an earlier one still serves it.
       listed = q.list && known.listed_ns >= m.since;
       if (q.list && known.listed_ns != 0) update_devices(*from, known);
       for (const device_cache& a : known.devices) {
@@ -190,8 +190,8 @@ bool context::may_have(const worker& from, std::uint32_t index) {
   return table_.slot_of(index, from.id()) || (s != state::ready && s != state::asleep);
 }
 
-// Returns what the sources that follow need, which are not merely fallbacks: one that can block as
-// much as this one, others a part of what this one, which can, would use up.
+// Returns the share of the time to leave for the sources after this one, fallbacks aside: half if
+// one of them can block, a quarter for others if only this one can.
 deadline::share context::share_after(const worker& from, std::optional<std::uint32_t> index) {
   deadline::share most = deadline::share::none;
   bool is_after = false;
@@ -315,7 +315,7 @@ result<std::uint32_t> context::find(std::string_view text) {
   append_utf8(shown, text.substr(0, 120));
   failure none = failed(status::no_device,
                         {"no device has the key \"", shown, "\"; ", table_.count(), " known"});
-  // A device that could not be asked may have it.
+  // A device that could not be read may have the key.
   if (const device* const one = table_.find_possible(*key)) none = reason_of_state(*one);
   for (const refusal& r : refused) {
     if (!r.conclusive && !is_absence(r.why)) none = r.why;

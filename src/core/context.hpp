@@ -31,7 +31,8 @@ enum class path_kind : std::uint32_t {
   dev = HMN_PATH_DEV,
 };
 
-// Command lines and containers that were read for an earlier list of processes.
+// Command lines and containers read for an earlier list of processes: a sampler does not read them
+// each time.
 struct known_texts {
   static constexpr std::uint64_t longest_age_ns = 5 * platform::ns_per_second;
 
@@ -51,7 +52,7 @@ struct snapshot_request {
   known_texts* texts = nullptr;              // of a sampler, which reads them seldom
 };
 
-// Number of the devices, and of the changes of their list.
+// Number of devices, and of changes of their list.
 struct device_listing {
   std::uint32_t count = 0;
   std::uint64_t generation = 0;
@@ -68,7 +69,7 @@ class context {
   // Returns whether this process is a fork of the one that made the context. Takes no lock.
   [[nodiscard]] bool is_forked() const noexcept;
   [[nodiscard]] bool may_start_threads() const noexcept { return !settings_.no_threads; }
-  // Restores the default for an empty `value`.
+  // An empty `value` restores the default.
   result<void> set_path(path_kind which, std::string_view value);
   result<source_state> backend(source which);
 
@@ -87,12 +88,12 @@ class context {
   result<void> list_devices(device_listing& out);
   result<std::uint32_t> find(std::string_view key);
   result<device> identity(std::uint32_t index);
-  // Takes pool_field bits in `fields`.
+  // `fields`: pool_field bits.
   result<hmn::pool> pool(std::uint32_t index, pool_kind kind, std::uint32_t fields,
                          std::vector<diagnostic>* diagnostics = nullptr);
   // Returns what can be allocated on the device now.
   result<std::uint64_t> usable(std::uint32_t index);
-  // `fields`: telemetry_field and usage_field bits; 0: those that take the driver less than
+  // `fields`: telemetry_field and usage_field bits; 0: all that the driver answers without taking
   // milliseconds.
   result<hmn::telemetry> telemetry(std::uint32_t index, std::uint32_t fields);
   result<hmn::metric> metric(std::uint32_t index, metric_id id, std::uint32_t instance);
@@ -135,12 +136,12 @@ class context {
   result<void> read(std::uint32_t index, std::uint32_t subject_bit, const plan& p,
                     const selection& wanted, merged_device& out,
                     std::vector<diagnostic>* diagnostics = nullptr);
-  // Adds what the devices lack after a reading and a fallback has; it is the last to be asked.
+  // Adds what the devices still lack after a reading and their fallback has. Called last.
   using seen_answer = function_ref<void(const source_cache& known)>;
   void fill_gaps(std::span<merged_device> all, const plan& p, deadline& d, seen_answer seen);
   void fill_gap(merged_device& to, const plan& p, const source_cache& known, const moment& m);
   [[nodiscard]] gap gap_for(const merged_device& of, const plan& p);
-  // Adds to a device's pools, or only to those of one kind, what the host knows of them.
+  // Adds what the host knows to a device's pools, or only to those of one kind.
   void set_usable(merged_device& d, std::optional<pool_kind> only = {});
 
   settings settings_;

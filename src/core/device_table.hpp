@@ -49,7 +49,7 @@ class device_table {
   void set_state(source from, hmn::state s);
   void set_state(std::uint32_t index, hmn::state s);
 
-  // Returns what is missing of the device from every source for good.
+  // Returns what no source has of the device, for good.
   [[nodiscard]] gap& lacks_of(std::uint32_t index) { return entries_[index].lacks; }
 
   [[nodiscard]] std::optional<slot> slot_of(std::uint32_t index, source from) const;
@@ -57,7 +57,7 @@ class device_table {
   // Returns whether the source has ever listed a device.
   [[nodiscard]] bool has_of(source from) const;
   [[nodiscard]] std::optional<std::uint32_t> find(const device_key& key) const;
-  // Returns a device that may have the key: its driver has not reported any of that kind.
+  // Returns a device that may have the key, since its driver has reported none of that kind.
   [[nodiscard]] const device* find_possible(const device_key& key) const;
 
  private:
@@ -74,7 +74,7 @@ class device_table {
     gap lacks;
   };
 
-  // Returns the device that the source numbers so; nullptr: none.
+  // Returns the device that the source calls `number`; nullptr: none.
   [[nodiscard]] const entry* seen_as(source from, slot number) const;
   [[nodiscard]] entry* match(source from, const device& d);
   [[nodiscard]] entry* match_by_ids(source from, const device& d,

@@ -9,8 +9,8 @@
 namespace hmn {
 namespace {
 
-// Age up to which an answer of a fallback, which starts a program, serves further readings, and the
-// longest that it is waited for: other values need not wait for a command that hangs.
+// Maximum age of a fallback's answer, which costs the start of a program, and the longest wait for
+// one: other values need not wait for a command that hangs.
 constexpr std::uint64_t max_age_ns = platform::ns_per_second;
 constexpr std::uint64_t longest_wait_ns = 5 * platform::ns_per_second;
 
@@ -18,9 +18,9 @@ constexpr std::uint32_t texts = device_field::name | device_field::uuid |
                                 device_field::driver_version | device_field::pci_bus_id;
 constexpr std::uint32_t sizes = pool_field::total | pool_field::used | pool_field::free;
 
-// Returns whether no source could serve the subject, for a reason that another may not have. Of a
-// process that is not listed, a device that sleeps or hangs, or one that has no such value, the
-// reason is the answer.
+// Returns whether no source could serve the subject, for a reason that need not hold for another
+// one. For a process that is not listed, a device that sleeps or hangs, or a value that the device
+// does not have, the reason is the answer.
 bool has_failed(const merged_device& d, std::uint32_t subject_bit) noexcept {
   const std::optional<failure>& why = d.missing_of(subject_bit);
   if (!why || why->lasts || (d.found & subject_bit) != 0) return false;
@@ -89,8 +89,8 @@ void add_row(merged_device& into, std::optional<usage>& row, std::uint32_t subje
   if (row->used) into.found |= subject_bit;
 }
 
-// Returns what of the gap the answer shows to be missing for good: it is not supported. Without an
-// answer for the device that is all.
+// Returns the part of the gap that will stay: what the answer shows to be unsupported, or all of it
+// without an answer for the device.
 gap lacks_of(const source_cache& all, const device_cache* from, gap left, const moment& m) {
   if (from == nullptr) return left;
   const auto keep = [&](std::uint32_t about, std::uint64_t tried_ns,
@@ -101,7 +101,7 @@ gap lacks_of(const source_cache& all, const device_cache* from, gap left, const 
   keep(subject::telemetry, from->telemetry.tried_ns, from->telemetry.why);
   keep(subject::self, from->processes.tried_ns, from->processes.why);
   keep(subject::processes, from->processes.tried_ns, from->processes.why);
-  // A process that is not listed may be another time.
+  // A process that is not listed now may be later.
   bool shows_none = from->processes.why.has_value();
   for (const usage& row : from->processes.value) shows_none = shows_none || !row.used;
   if (!shows_none) left.of(subject::self) = left.of(subject::processes) = 0;
@@ -122,14 +122,14 @@ void add(gap& to, const gap& other) noexcept {
   for (std::size_t n = 0; n < to.fields.size(); ++n) to.fields[n] |= other.fields[n];
 }
 
-// Returns what the device lacks of the plan although its source was asked, of telemetry only
+// Returns what the device lacks of the plan although its source was asked; of telemetry, only
 // `fields`. A source that rests, is late or has lost the device leaves no gap.
 gap gap_of(const merged_device& d, const plan& p, std::uint32_t fields) noexcept {
   gap g;
   if (p.list) g.of(subject::devices) = missing_bits(d.identity, texts);
   if (p.pools) g.of(subject::pools) = missing_sizes(d);
   g.of(subject::telemetry) = missing_telemetry(d, p.telemetry & fields);
-  // Processes of a divided device stand under its partitions.
+  // Processes of a divided device are listed under its partitions.
   if (is_divided(d.identity)) return g;
   constexpr std::uint32_t use = usage_field::used | usage_field::allocated;
   if (p.self && lacks_use(d, d.self, subject::self)) g.of(subject::self) = use;
@@ -160,7 +160,7 @@ void fill_use(merged_device& into, const plan& p, std::vector<usage>& rows) {
   into.can_be_summed = !is_partial && std::ranges::all_of(into.processes, is_whole);
 }
 
-// Returns what the fallback is to be asked of a device.
+// Returns what to ask the fallback for a device.
 gap context::gap_for(const merged_device& of, const plan& p) {
   const device& who = of.identity;
   const bool is_served = (filler_->fallback_for() & bit_of(who.from)) != 0;
@@ -213,7 +213,7 @@ void context::fill_gaps(std::span<merged_device> all, const plan& p, deadline& d
     is_new = is_new || !table_.slot_of(of.identity.index, filler_->id());
   }
   if (!any.is_any() || (resting_ & filler_->fallback_for()) != 0) return;
-  // All devices and values of a query, which cost no more.
+  // Asks for all devices and all values of a query, which cost no more.
   const bool is_of_use = (any.of(subject::self) | any.of(subject::processes)) != 0;
   any.of(subject::self) = any.of(subject::processes) = 0;
   plan q = new_plan();

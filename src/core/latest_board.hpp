@@ -78,8 +78,8 @@ class latest_board {
   [[nodiscard]] answer telemetry(std::uint32_t device_index, hmn_telemetry& out) const noexcept;
 
  private:
-  // Until they are read, the records have the time at which the driver was asked as their age; 0:
-  // not in the snapshot.
+  // A stored record's age_ns is the time at which the driver was asked, and becomes an age when it
+  // is read; 0: not in the snapshot.
   struct entry {
     std::atomic<bool> is_known{false};
     latest<hmn_pool> main_pool;

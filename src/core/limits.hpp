@@ -52,8 +52,8 @@ class deadline {
   [[nodiscard]] std::uint64_t open_until(std::uint64_t since_ns) const noexcept {
     return platform::later(since_ns, open_left_);
   }
-  // Makes the reading as much longer, but not by more than openings may take: a caller who was held
-  // up himself may see one only when it has ended.
+  // Extends the reading by the time of an opening, but by no more than openings may take: a caller
+  // that was held up itself may see an opening only after it has ended.
   void charge_opening(std::uint64_t spent) noexcept {
     const std::uint64_t counted = std::min(spent, open_left_);
     if (open_left_ != platform::no_deadline) open_left_ -= counted;

@@ -20,7 +20,7 @@ void merge(pool& best, const pool& other);  // pools of one kind
 
 // Answers of the sources for one device in one reading, merged in order of preference.
 struct merged_device {
-  // Neither is defaulted: that would clear the memory of what is not there, most of 3 KiB.
+  // Neither constructor is defaulted: that would clear most of 3 KiB that is not in use.
   struct no_failure : std::optional<failure> {
     no_failure() noexcept {}  // NOLINT(modernize-use-equals-default)
     using std::optional<failure>::operator=;
@@ -51,7 +51,7 @@ struct merged_device {
   }
 };
 
-// Whether `used` is all that the process uses, so that a total has all of it.
+// Whether `used` is all that the process uses, so that it may be part of a total.
 inline bool is_whole(const usage& row) noexcept {
   return row.used && (row.notes & note::lower_bound) == 0;
 }

@@ -30,7 +30,7 @@ bool has_same_instance(const device& a, const device& b) noexcept {
   return a.parent && a.parent == b.parent && a.instance && a.instance == b.instance;
 }
 
-// Identifier of which no two devices of a source have the same.
+// Identifier that no two devices of a source may share.
 struct identifier {
   std::uint32_t field;
   std::string_view name;
@@ -54,7 +54,6 @@ void diagnose(const device& about, status code, std::initializer_list<piece> mes
   r.diagnose({why, 0, subject::devices, field, about.number, {}, {}, {}});
 }
 
-// One device is one entry.
 void drop_repeated(std::vector<device>& listed, reading& r) {
   for (std::size_t i = 0; i < listed.size(); ++i) {
     const auto is_it = [&](const device& d) { return d.number == listed[i].number; };
@@ -66,7 +65,7 @@ void drop_repeated(std::vector<device>& listed, reading& r) {
   }
 }
 
-// Of several devices with one identifier, nothing shows whose it is.
+// Of several devices that report the same identifier, nothing shows whose it is.
 void forget_shared(std::span<device> listed, const identifier& of, reading& r) {
   const auto forget_it = [&](device& d) {
     diagnose(d, status::backend,
@@ -128,8 +127,8 @@ void report_replaced(const device& fresh, const source_cache& before, reading& r
   }
 }
 
-// Drops from a new list what cannot be, and reports that and what differs from the last one: an
-// identifier is that of one device, which keeps it.
+// Drops implausible values from a new list and reports them, and what differs from the last list:
+// an identifier belongs to one device, which keeps it.
 void check_identities(std::vector<device>& listed, const source_cache& before, reading& r) {
   drop_repeated(listed, r);
   for (device& d : listed) {
@@ -154,7 +153,7 @@ void check_identities(std::vector<device>& listed, const source_cache& before, r
 
 using platform::monotonic_ns;
 
-// A PCI id is no name, which another source may have.
+// A PCI id is no name; another source may have one.
 void drop_id_for_name(device& d, reading& r) {
   if (!is_pci_id(d.name.view())) return;
   failure why{status::unsupported,
@@ -197,7 +196,7 @@ class dropped_fields {
     if (r_.wants_diagnostics()) r_.diagnose({why, 0, about_, field, device_, pid_, {}, {}});
   }
 
-  // Returns the first reason where that left no record with a value.
+  // Fails with the first reason if no record has a value left.
   template <class Records>
   [[nodiscard]] result<void> outcome(const Records& all) const {
     if (!first_ || std::ranges::any_of(all, [](const auto& r) { return present_bits(r) != 0; })) {
@@ -223,7 +222,7 @@ void settle(cached<T>& of, const device_source& from, const plan& p, result<void
   }
 }
 
-// Keeps what a process can use at most: most drivers have it in this reading only.
+// Remembers the most that a process can use, which most drivers report in this reading only.
 void keep_total(const hmn::pools& all, device& of) {
   const pool* const main = all.find(pool_kind::main);
   if (main != nullptr && main->kind == pool_kind::vram && main->total) {
@@ -364,7 +363,6 @@ void serve(device_source& from, const plan& p, source_cache& out, reading& r, pr
   read_each(p, out, done, [&](device_cache& d) { read_metrics(from, p, d, r); });
 }
 
-// Text short enough to be stored without an allocation, which may fail here.
 failure out_of_memory(source from) noexcept {
   return {status::no_memory, from, {}, "no memory left"};
 }

@@ -9,9 +9,8 @@ namespace hmn {
 // Callback after each step: nullptr for the device list, then each device.
 using progress = function_ref<void(device_cache* done)>;
 
-// Drop from an answer what cannot be (model/plausible.hpp): each field is a diagnostic. Fail if
-// that leaves nothing. `about`: self or processes.
-// `most`: what the total of the main pool can be.
+// Drop implausible values from an answer (model/plausible.hpp), each with a diagnostic. Fail if
+// nothing is left. `about`: self or processes. `most`: limit of the main pool's total.
 result<void> keep_plausible(pools& all, slot device, reading& r,
                             std::optional<std::uint64_t> most = {});
 // `seen`: energy counters read before.

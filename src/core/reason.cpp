@@ -26,7 +26,7 @@ int relevance(const snapshot_diagnostic& each, std::uint32_t about, const device
   if ((d.notes & note::trace) != 0 || d.why.code == status::ok || is_of_process) return 0;
   const bool is_of_all = d.field == 0;
   if (!is_of_all && !(d.about == about && concerns_field(d, field))) return 0;
-  // Without the list of a device's processes nothing can be left over.
+  // What is unattributed follows from the list of the device's processes.
   const bool is_rest = about == subject::pools && field == pool_field::unattributed;
   if (is_rest && d.about == subject::processes && each.device_index) return of_this_subject;
   if (d.about == about) return (each.device_index ? 4 : of_this_subject) + (is_of_all ? 0 : 1);
@@ -60,7 +60,7 @@ const snapshot_diagnostic* find_reason(const snapshot& from, std::uint32_t about
       const snapshot_diagnostic& each = from.why->diagnostics[n - 1];
       n = each.before;
       const int its = relevance(each, about, of, field);
-      if (its < highest) continue;  // of equals the first counts, which comes last here
+      if (its < highest) continue;  // of equals the first wins, which comes last here
       best = &each;
       highest = its;
     }

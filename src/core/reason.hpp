@@ -10,21 +10,22 @@
 
 namespace hmn {
 
-// Returns the diagnostic that explains best why a field of a device is missing: the one about the
+// Returns the diagnostic that best explains why a field of a device is missing: one about the
 // field, else about its subject, on this device, else about the subject on all devices, else about
-// its source; nullptr if none does. `field` is a presence bit, for metrics the metric_id; 0: all
-// fields.
+// its source; nullptr if there is none. `field` is a presence bit, for metrics the metric_id; 0:
+// all fields.
 const snapshot_diagnostic* find_reason(const snapshot& from, std::uint32_t about, const device& of,
                                        std::uint32_t field) noexcept;
 
-// The same of a direct reading, whose diagnostics are all of one device: the first about the field.
+// The same for a direct reading, whose diagnostics are all of one device: the first about the
+// field.
 const diagnostic* find_reason(const std::vector<diagnostic>& from, std::uint32_t about,
                               std::uint32_t field) noexcept;
 
 // Returns why a device has no values at all.
 failure reason_of_state(const device& of);
 
-// Returns the best diagnostic, or where there is none, what follows from the state of the device.
+// Returns the best diagnostic, or the reason that follows from the device's state.
 snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const device& of,
                                std::uint32_t field);
 

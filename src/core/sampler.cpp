@@ -174,7 +174,7 @@ struct sampler::core {
     changed.notify_all();
   }
 
-  // Shows in the event whether next() returns without waiting. The caller holds the mutex.
+  // Makes the event ready exactly when next() would not wait. The caller holds the mutex.
   void show_ready() noexcept {
     ready.set(how.peaks_only || kept.size() != 0 || reported.state != sampler_state::running);
   }
@@ -185,7 +185,7 @@ struct sampler::core {
   known_texts texts;       // of run() alone
   shared_parts unchanged;  // likewise
   latest_board shown;
-  platform::condition changed;    // a snapshot has come, or the state is another
+  platform::condition changed;    // a snapshot has come, or the state has changed
   mutable platform::mutex mutex;  // guards the members below
   snapshot_ring kept;
   peaks highest;

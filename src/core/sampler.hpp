@@ -41,7 +41,7 @@ class schedule {
   std::uint64_t slot_ = 0;
 };
 
-// Divides a schedule: selects the first slot reached of every n.
+// Selects the first slot reached of every n, for what is read less often than the rest.
 class every_nth {
  public:
   explicit every_nth(std::uint64_t n) noexcept : n_(n) {}
@@ -57,7 +57,8 @@ class every_nth {
   std::uint64_t next_ = 0;
 };
 
-// Queue of unread snapshots, the oldest first, with a capacity fixed at construction.
+// Unread snapshots, the oldest first. The capacity is fixed, so that a reader that has gone away
+// costs no more memory.
 class snapshot_ring {
  public:
   explicit snapshot_ring(std::size_t capacity) : entries_(capacity) {}
@@ -73,7 +74,6 @@ class snapshot_ring {
     return dropped;
   }
 
-  // Returns nullptr when empty.
   std::unique_ptr<snapshot> pop() noexcept {
     if (size_ == 0) return nullptr;
     std::unique_ptr<snapshot> oldest = std::move(entries_[first_]);
@@ -103,6 +103,7 @@ struct peak {
   std::uint64_t seen_monotonic_ns = 0;
 };
 
+// Peaks outlive the snapshots that they were seen in.
 class peaks {
  public:
   // Limit above which peaks of ended processes are dropped.
@@ -145,8 +146,8 @@ struct sampler_report {
   status last_status = status::ok;
 };
 
-// Thread that takes snapshots on a schedule. It owns everything it uses, so that it can be
-// abandoned in a driver call. Safe for concurrent use by any number of threads.
+// Thread that takes snapshots on a schedule. It owns everything it uses, so that it can be left
+// behind in a driver call. Safe for concurrent use by any number of threads.
 class sampler {
  public:
   sampler(std::shared_ptr<context> from, const sampling& how, const snapshot_request& what);

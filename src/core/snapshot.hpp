@@ -21,7 +21,7 @@
 
 namespace hmn {
 
-// Value that its first owner writes, and that is only read once copies share it.
+// Value that its first owner writes, and that is read-only once copies share it.
 template <class T>
 class shared_value {
  public:
@@ -30,14 +30,14 @@ class shared_value {
 
   const T& operator*() const noexcept { return *kept_; }
   const T* operator->() const noexcept { return kept_.get(); }
-  // Not once it is shared.
+  // Only before it is shared.
   T& edit() noexcept { return *kept_; }
 
  private:
   std::shared_ptr<T> kept_;
 };
 
-// Part that is about one device, of a list by device index.
+// Returns the part about one device of a list by device index.
 template <class T>
 std::span<const T> of_device(const std::vector<T>& all, std::uint32_t index) {
   const auto first = std::partition_point(
@@ -65,13 +65,13 @@ struct snapshot_diagnostic {
   diagnostic value;  // value.device is meaningless here
   std::optional<std::uint32_t> device_index;
   std::uint32_t count = 1;
-  // Position of the one before of the same device, from 1; 0: none.
+  // Position of the previous one of the same device, from 1; 0: none.
   std::uint32_t before = 0;
 
   bool operator==(const snapshot_diagnostic&) const = default;
 };
 
-// Why values are missing.
+// Why values are missing, with the diagnostics of each device linked for a quick search.
 struct explanations {
   std::vector<snapshot_diagnostic> diagnostics;
   // [device index + 1, 0 for no device]: position of its last one, from 1; 0: none.
@@ -103,17 +103,17 @@ struct snapshot {
   [[nodiscard]] const snapshot_device* device_by_index(std::uint32_t index) const noexcept {
     return const_cast<snapshot*>(this)->device_by_index(index);
   }
-  // Failure of a caller that asks for an index that the snapshot does not have.
+  // Failure for an index that the snapshot does not have.
   [[nodiscard]] static failure no_device(std::uint32_t index) noexcept;
-  // Finds the pool that allocations come from for `kind` main.
+  // Finds a pool by its kind; for main, the one that allocations come from.
   [[nodiscard]] const pool* find_pool(std::uint32_t index, pool_kind kind) const noexcept;
   [[nodiscard]] const pool* main_pool(std::uint32_t index) const noexcept {
     return find_pool(index, pool_kind::main);
   }
 };
 
-// What snapshots of one sampler share: who the devices are and why values are missing is mostly as
-// in the snapshot before.
+// Identities and explanations that snapshots of one sampler share, since they rarely change from
+// one to the next.
 class shared_parts {
  public:
   void share(snapshot& fresh);

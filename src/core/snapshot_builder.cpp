@@ -74,7 +74,7 @@ std::size_t place_of(std::optional<std::uint32_t> index) {
   return index ? std::size_t{*index} + 1 : 0;
 }
 
-// Whether one call is the cause of both, apart from the field. A metric has no bit of its own.
+// Whether both come from one call, whatever their fields. A metric has no bit of its own.
 bool is_same_fault(const failure& x, const failure& y) {
   return x.code == y.code && x.from == y.from && x.native.code == y.native.code &&
          x.native.domain == y.native.domain && x.message == y.message;
@@ -97,7 +97,6 @@ bool was_reached(const device_cache& d, plan p, const moment& m) {
 
 }  // namespace
 
-// Builder of one snapshot.
 class snapshot_builder {
  public:
   snapshot_builder(context& from, const snapshot_request& request);
@@ -297,7 +296,7 @@ void snapshot_builder::add_refusals(const std::vector<context::refusal>& refused
   for (const context::refusal& r : refused) {
     // Report an absent source only if nothing else was found.
     if (r.conclusive && !none_at_all) continue;
-    // One fault, one line: its devices may have it already.
+    // One line per fault: its devices may have reported it already.
     const bool is_known = std::ranges::any_of(why_.diagnostics, [&](const snapshot_diagnostic& d) {
       return d.device_index && is_same_fault(d.value.why, r.why);
     });
@@ -421,7 +420,7 @@ void snapshot_builder::note_what_is_partial() {
     if (!is_news || (d.value.notes & note::trace) != 0) continue;
     out_->notes |= note::partial;
     const bool is_of_list = d.value.about == subject::devices && d.value.field == 0;
-    // A driver that is not there has no device.
+    // A driver that is absent has no device.
     const bool may_hide = code != status::asleep && code != status::no_source;
     if (is_of_list && may_hide) out_->notes |= note::lower_bound;
   }
@@ -445,8 +444,8 @@ void snapshot_builder::add_diagnostic(const diagnostic& d, std::optional<std::ui
   added.before = std::exchange(latest, static_cast<std::uint32_t>(why_.diagnostics.size()));
 }
 
-// Takes the texts of a process that has the same key and the same name as before. One that executes
-// a program has no command line for a moment, which is not kept.
+// Takes the texts of a process that has the same key and the same name as before. A process that is
+// executing a program has no command line for a moment; that is not kept.
 bool snapshot_builder::recall_texts(usage& row) const {
   if (request_.texts == nullptr || !row.process_key || !row.container.empty()) return false;
   const auto rows = of_device(request_.texts->rows, row.device_index);

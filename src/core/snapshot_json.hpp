@@ -12,7 +12,7 @@ namespace hmn {
 inline constexpr std::uint32_t json_schema_version = 1;
 
 // Writes the snapshot as a JSON object on one line, without a newline, and returns its size. If
-// that is greater than the size of `out`, what is there is of no use.
+// that exceeds the size of `out`, the content of `out` is unusable.
 // docs/schema/snapshot.schema.json describes the object.
 std::size_t write_json(std::span<char> out, const snapshot& s);
 

@@ -233,7 +233,7 @@ spill_reading spill_reading_of(const snapshot& from, std::uint32_t index) {
   return out;
 }
 
-// Lock whose owner a child of fork() can recognize as gone.
+// Lock whose owner a forked child can recognize as gone.
 class spill::hold {
  public:
   explicit hold(const spill& of) noexcept : word_(of.held_by_) {

@@ -54,6 +54,7 @@ struct spill_episode {
   [[nodiscard]] std::uint64_t duration_ns() const noexcept { return last_ns - start_ns; }
 };
 
+// Totals over all episodes, also of those that are no longer kept.
 struct spill_totals {
   std::uint32_t rules = 0;  // of the last observation; 0: no spill
   std::uint64_t observations = 0;
@@ -71,6 +72,7 @@ struct spill_totals {
   spill_label first_label;
 };
 
+// Detects spills in a sequence of samples, whoever took them.
 class spill_history {
  public:
   explicit spill_history(const spill_thresholds& by) : by_(by) {}
@@ -100,7 +102,7 @@ class spill_history {
 struct spill_reading {
   result<spill_sample> sample;
   bool is_permanent = false;    // the device will never report it
-  bool needs_processes = true;  // else nothing more comes of them
+  bool needs_processes = true;  // false: processes add nothing to the sample
 };
 
 spill_reading spill_reading_of(const snapshot& taken, std::uint32_t device_index);
@@ -115,7 +117,7 @@ struct spill_report {
 // Detects device memory that moves to the host. Safe for concurrent use by any number of threads.
 class spill {
  public:
-  // Takes no measurement of its own without a context.
+  // Without a context it takes no measurements of its own.
   spill(std::shared_ptr<context> from, std::uint32_t device_index, const spill_thresholds& by);
   spill(const spill&) = delete;
   spill& operator=(const spill&) = delete;

@@ -36,7 +36,7 @@ status tracker::release(std::uint32_t tag, std::uint64_t bytes) noexcept {
   if (tag == 0) return budget_.give(bytes) ? status::ok : status::range;
   if (!has_tag(tag) || !tags_[tag - 1].bytes.subtract(bytes)) return status::range;
   if (budget_.give(bytes)) return status::ok;
-  // Undone: the bytes were released without the tag in the meantime.
+  // Undo: the bytes were released without the tag in the meantime.
   tags_[tag - 1].bytes.add(bytes);
   return status::range;
 }

@@ -23,12 +23,13 @@ struct tag_report {
   account_values bytes;
 };
 
-// Memory budget that a program keeps. Plain memory without a lock: each side of a fork has its own.
+// Memory budget that a program keeps for itself. Plain memory without a lock: each side of a fork
+// has its own.
 class tracker {
  public:
   static constexpr std::uint32_t longest_name = 63;
 
-  // Takes a null `linked` and, for no limit, `unlimited`.
+  // `linked` may be null; `limit` may be `unlimited`.
   tracker(std::shared_ptr<context> linked, std::uint32_t device_index, std::uint64_t limit,
           std::uint32_t tag_capacity);
   tracker(const tracker&) = delete;
@@ -44,7 +45,7 @@ class tracker {
 
   result<std::uint32_t> tag(std::string_view name);
   [[nodiscard]] bool has_tag(std::uint32_t tag) const noexcept;
-  // Requires an existing tag.
+  // The tag must exist.
   [[nodiscard]] tag_report read_tag(std::uint32_t tag) const noexcept;
 
   [[nodiscard]] tracker_report report() const noexcept;
@@ -61,7 +62,7 @@ class tracker {
 
   [[nodiscard]] result<void> would_fit_device(std::uint64_t bytes) const;
 
-  // Reading raises a pending peak. Both are in one cache line, as two take three times as long.
+  // Reading raises a pending peak. Both are in one cache line: two would take three times as long.
   using budget = limited_account<double_word, word>;
   alignas(std::bit_ceil(sizeof(budget))) mutable budget budget_;
   word refused_{0};

@@ -23,7 +23,7 @@ bool is_part_of_host(const pool& p) noexcept {
 }
 
 void set_usable(pool& p, const device& of, const system_memory& host) {
-  // The total of a unified pool is the host's; its used bytes remain the device's.
+  // The total of a unified pool is the host's; its used bytes are the device's.
   if (p.kind == pool_kind::unified && !p.total && host.total) {
     p.total = host.total;
     p.notes |= note::mixed;

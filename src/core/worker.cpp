@@ -19,13 +19,13 @@ using platform::monotonic_ns;
 // reading the host's memory.
 constexpr std::uint64_t recheck_ns = platform::ns_per_second;
 
-// How often its patience a reading waits for a device set aside after it has read the others.
+// How many times its patience a reading waits for a device set aside, after it has read the others.
 constexpr std::uint64_t last_chance = 4;
-// Each costs a thread. No server has more GPUs than one more.
+// Each costs a thread. No server has more than 16 GPUs.
 constexpr std::size_t most_aside = 15;
 
-// Passes an answer with how its reading ended, and returns that. A source that saw by itself that
-// its time was over is as late as one that no caller waited for any longer.
+// Passes an answer, and returns how its reading ended. A source that noticed itself that its time
+// was over is as late as one that no caller waited for any longer.
 result<void> publish(const source_cache& known, std::uint64_t since, worker::visitor visit) {
   const std::optional<failure>& why = known.refused;
   visit(known, {since, why && is_late(*why)});
@@ -34,20 +34,20 @@ result<void> publish(const source_cache& known, std::uint64_t since, worker::vis
 
 }  // namespace
 
-// What the callers and the threads of a source share. Answers are stored while a reading proceeds:
-// results from before a device hung are not lost with it.
+// What the callers and the threads of a source share. Answers are stored while a reading proceeds,
+// so that results from before a device hung are not lost with it.
 struct worker::desk {
-  platform::mutex mutex;       // is taken before that of the context's device table, never after it
-  platform::condition posted;  // for the threads: there is something to do
+  platform::mutex mutex;        // taken before that of the context's device table, never after it
+  platform::condition posted;   // for the threads: there is something to do
   platform::condition changed;  // for callers: a reading has ended, or a turn
   source_cache known;
   std::optional<plan> finished;  // that all of `known` is from
   const server* newest{};        // of several threads only this one stores answers
 };
 
-// A source, and the thread that asks it. All that both the thread and callers use is guarded by the
-// desk's mutex; the rest belongs to the thread while it is busy, else to the caller whose turn it
-// is.
+// A source, and the thread that queries it. All that both the thread and callers use is guarded by
+// the desk's mutex; the rest belongs to the thread while it is busy, else to the caller whose turn
+// it is.
 class worker::server final : public reading {
  public:
   server(std::unique_ptr<device_source> s, std::shared_ptr<desk> at, std::uint64_t close_ns)
@@ -124,7 +124,7 @@ class worker::server final : public reading {
     from->close();
   }
 
-  // The caller holds the mutex, like that of the next two.
+  // The caller holds the mutex, as for the next two functions.
   void make_progress() noexcept {
     can_be_left_out = false;
     progress_ns = monotonic_ns();
@@ -145,13 +145,13 @@ class worker::server final : public reading {
   bool is_busy = false;  // has a request
   bool quits = false;
   std::uint32_t asks = 0;              // index of the device that is being asked
-  bool can_be_left_out = false;        // that device
-  std::uint64_t progress_ns = 0;       // when it began to ask, or had its answer
+  bool can_be_left_out = false;        // whether that device may be set aside
+  std::uint64_t progress_ns = 0;       // when that query began, or was answered
   std::uint64_t opening_since_ns = 0;  // 0: opens nothing
-  std::uint64_t opened_ns = 0;         // time of the openings that have ended
+  std::uint64_t opened_ns = 0;         // total time of the openings that have ended
 
  private:
-  // Closes a source that must not stay open in the meantime. Returns false at the end.
+  // Closes a source that must not stay open while idle. Returns false when the thread is to end.
   bool wait_for_work(lock& held) {
     std::uint64_t limit =
         closes_when_idle ? later(monotonic_ns(), idle_close_ns_) : platform::no_deadline;
@@ -169,7 +169,7 @@ class worker::server final : public reading {
   const std::uint64_t idle_close_ns_;
 };
 
-// A caller's place in the queue, until the end of its scope.
+// A caller's place in the queue, until its scope ends.
 class worker::turn {
  public:
   turn(worker& of, lock& held) : of_(of), held_(held) { of.queue_.push_back(this); }
@@ -189,7 +189,7 @@ class worker::turn {
 enum class worker::outcome {
   done,       // the reading is complete
   late,       // the deadline passed, or an earlier reading has not returned: the rest comes later
-  set_aside,  // a device is left out from now on, and nothing is read yet
+  set_aside,  // a device is left out from now on, and nothing has been read yet
 };
 
 worker::worker(listed_source listed, const settings& s, const limits& l)
@@ -292,7 +292,7 @@ result<void> worker::ask(const plan& p, deadline& d, std::uint64_t now, lock& he
 
 failure worker::why_late() const {
   failure late = answered_too_late(id());
-  // A process-wide lock of the driver's library holds the other threads, too.
+  // A process-wide lock in the driver's library blocks the other threads as well.
   const bool is_locked =
       !aside_.empty() && aside_.size() < most_aside && current_->is_busy &&
       monotonic_ns() >= later(current_->progress_ns, deadline::least_patience_ns);
@@ -307,7 +307,7 @@ failure worker::why_late() const {
   return late;
 }
 
-// Asks again without a device whose call hangs, and again with one that answered after all.
+// Reads again without a device whose call hangs, and again with one that answered after all.
 worker::outcome worker::carry_out(const plan& p, deadline& d, std::uint64_t now, lock& held) {
   const std::uint64_t patience = d.patience(now);
   if (current_->is_busy && !set_aside(now, patience)) return outcome::late;
@@ -349,7 +349,8 @@ worker::outcome worker::post(const plan& p, deadline& d, std::uint64_t now, std:
   return outcome::done;
 }
 
-// Waits for what was posted at `now`, and looks in between whether a call for one device hangs.
+// Waits for what was posted at `now`, and checks from time to time whether a call for one device
+// hangs.
 worker::outcome worker::wait(deadline& d, std::uint64_t now, std::uint64_t patience, lock& held) {
   std::uint64_t look = later(now, patience);
   std::uint64_t charged = 0;
@@ -370,13 +371,13 @@ worker::outcome worker::wait(deadline& d, std::uint64_t now, std::uint64_t patie
   }
 }
 
-// Returns whether an opening is the first one, rather than a further one for the other devices.
+// Returns whether the opening is the first one, rather than another for the remaining devices.
 bool worker::is_first_opening() const noexcept {
   return aside_.empty() || aside_.front()->is_opening();
 }
 
-// Leaves a thread behind whose call for one device has made no progress for so long: it ends when
-// the call returns, and another one serves the other devices.
+// Leaves behind a thread whose call for one device has made no progress for `patience`: it ends
+// when the call returns, and another one serves the other devices.
 bool worker::set_aside(std::uint64_t now, std::uint64_t patience) {
   const bool is_stuck = current_->can_be_left_out && now >= later(current_->progress_ns, patience);
   if (!is_stuck || aside_.size() == most_aside) return false;
@@ -392,7 +393,7 @@ bool worker::set_aside(std::uint64_t now, std::uint64_t patience) {
   return true;
 }
 
-// Devices whose calls have returned are asked again.
+// Devices whose calls have returned are queried again.
 void worker::take_back() {
   std::erase_if(aside_, [](const std::shared_ptr<server>& hung) { return !hung->is_busy; });
 }

@@ -15,10 +15,10 @@
 namespace hmn {
 
 // Queries one source, in a separate thread when the source can block, and keeps its answers. One
-// caller at a time asks the source; the others wait in a queue, and take that answer if it serves
-// them. A thread owns everything it uses, so that it can be abandoned in a call that never returns.
-// One that hangs in a call for one of several devices is set aside, and another serves the others
-// until it returns. Safe for concurrent use by any number of threads.
+// caller at a time queries the source; the others wait in a queue, and share its answer if it
+// serves them. A thread owns everything it uses, so that it can be left behind in a call that never
+// returns. One that hangs in a call for one of several devices is set aside, and another serves the
+// other devices until it returns. Safe for concurrent use by any number of threads.
 class worker {
  public:
   worker(listed_source listed, const settings& s, const limits& l);
@@ -28,28 +28,28 @@ class worker {
   ~worker();
 
   [[nodiscard]] source id() const noexcept { return id_; }
-  // Returns whether it reports the state of this source: its own, or one that it contains.
+  // Returns whether it reports the state of `which`: its own source, or one that this contains.
   [[nodiscard]] bool answers_for(source which) const noexcept {
     return (answers_for_ & bit_of(which)) != 0;
   }
   [[nodiscard]] bool can_block() const noexcept { return is_threaded_; }
-  // Returns whether the source is not known to be absent.
+  // Returns false for a source that is known to be absent.
   [[nodiscard]] bool may_serve();
-  // Returns whether a search has just found that there is no such source.
+  // Returns whether a recent search has found that there is no such source.
   [[nodiscard]] bool is_absent(std::uint64_t now) const;
   // Bit n: not queried where source n has served.
   [[nodiscard]] std::uint64_t fallback_for() const noexcept { return fallback_for_; }
   // telemetry_field bits that it may add to what those sources served; 0: it adds nothing.
   [[nodiscard]] std::uint32_t fills() const noexcept { return fills_; }
 
-  // Queries the source, or reuses a recent answer, then passes the result to the visitor, under the
-  // lock. A late reading passes its partial results and earlier answers.
+  // Queries the source, or reuses a recent answer, then passes the result to the visitor, which
+  // runs under the lock. A late reading passes its partial results and earlier answers.
   using visitor = function_ref<void(const source_cache& known, const moment& m)>;
   result<void> run(const plan& p, deadline& d, visitor visit);
   // Passes what is known, without a query.
   void show(visitor visit, const moment& m);
 
-  // Drops all state without freeing it: in a forked child the thread does not exist.
+  // Leaks all state: in a forked child the thread does not exist.
   void abandon() noexcept;
 
  private:

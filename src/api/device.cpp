@@ -20,7 +20,7 @@ using namespace hmn::api;
 
 namespace {
 
-// Returns a number that a scan finds.
+// Scans for devices and returns one number of the listing.
 template <class T>
 hmn_status scan(hmn_context* handle, T device_listing::*number, T* out, hmn_error* error) noexcept {
   clear_out(out);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t usual_overhead = 1100;  // per thousand
 constexpr std::uint32_t most_element_bits = 64;
 
-// Argument checks of an estimate. Each check is one call with its message, to keep the code small.
+// Result of an estimate's argument checks, of which the first failed one counts.
 class verdict {
  public:
   bool refuse(status code, const char* field, std::uint64_t value, const char* why) {
@@ -46,7 +46,7 @@ class verdict {
 
 using bytes_or_none = std::optional<std::uint64_t>;
 
-// Common entry of all estimates. An empty result of `body` is a failed check or an overflow.
+// Common entry of all estimates. `body` returns nothing for a failed check or an overflow.
 hmn_status estimate_into(std::uint64_t* out, hmn_error* error,
                          function_ref<bytes_or_none(verdict&)> body) noexcept {
   clear_out(out);

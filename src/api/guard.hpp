@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Common entry into the library: no exception passes it.
+// Common entry into the library: no exception leaves it.
 #pragma once
 
 #include <hypomnesis.h>
@@ -25,7 +25,7 @@
 
 namespace hmn::api {
 
-// Target type of a context handle; a context is shared with its samplers.
+// What a context handle points to; a context is shared with its samplers.
 using shared_context = std::shared_ptr<context>;
 
 inline const shared_context& shared(hmn_context* handle) noexcept {
@@ -76,14 +76,14 @@ void clear_error(hmn_error* error) noexcept;
 
 failure null_argument(const char* message) noexcept;
 
-// Checks `fields` of a direct reading, which has no bits of fields past the caller's struct.
+// Checks `fields` of a direct reading, which may name no field beyond the caller's struct.
 result<void> check_fields(hmn_flags fields, hmn_flags known);
 template <class T>
 result<void> check_fields(hmn_flags fields, const T* out, hmn_flags known = all_fields<T>) {
   return check_fields(fields, known & bits_within(fields_of<T>, out->struct_size));
 }
 
-// Checks the `flags` of a function, of which some may have none yet.
+// Checks the `flags` of a function. Some functions have none yet.
 result<void> check_flags(hmn_flags flags, hmn_flags known = 0);
 
 hmn_status refuse(hmn_error* error, status code, const char* message) noexcept;
@@ -104,7 +104,6 @@ hmn_status with_context(hmn_context* handle, hmn_error* error,
 
 result<void> check_sampler(const hmn_sampler* handle);
 
-// Destroys the object of a handle, which may be NULL.
 template <class Handle>
 void destroy(Handle* handle) noexcept {
   if (handle == nullptr) return;
@@ -114,7 +113,7 @@ void destroy(Handle* handle) noexcept {
   }));
 }
 
-// Fills *out from what `read` stores in a zeroed struct of its type, and zeroes it on any failure.
+// Copies to *out what `read` stores in a zeroed struct of its type, and zeroes *out on any failure.
 hmn_status fill_sized(sized_out out, hmn_error* error,
                       function_ref<result<void>(void* full)> read) noexcept;
 hmn_status fill_sized(hmn_context* handle, sized_out out, hmn_error* error,
@@ -148,7 +147,7 @@ hmn_status fill_from(const hmn_sampler* handle, T* out, hmn_error* error, Read&&
                     [&](const sampler& s, void* full) { return read(s, *static_cast<T*>(full)); });
 }
 
-// Handle or number that stays zero unless the call succeeds.
+// Handles and numbers stay zero unless the call succeeds.
 template <class T>
 void clear_out(T* out) noexcept {
   if (out != nullptr) *out = T{};
@@ -160,8 +159,8 @@ struct text_out {
   std::uint32_t capacity;
   std::uint32_t* needed;
 
-  // Has `write` put the text into the buffer, as much as fits, and return its size. An empty text
-  // is left on failure.
+  // Lets `write` put as much of the text as fits into the buffer and return its size. Leaves an
+  // empty text on failure.
   hmn_status fill(hmn_error* error,
                   function_ref<result<std::size_t>(std::span<char>)> write) const noexcept;
 
@@ -191,9 +190,9 @@ void give(hmn_flags& present, hmn_flags bit, T& field, const std::optional<V>& v
   field = static_cast<T>(*value);
 }
 
-// Conversions of C options that several nouns share.
+// Conversions of options that several files need.
 
-// Converts an option that is a time in milliseconds. Zero is `usual`, which may be of another type.
+// Converts an option in milliseconds. Zero is `usual`, which may be of another type.
 template <class T>
 constexpr T ns_from(std::uint32_t ms, T usual) noexcept {
   if (ms == 0) return usual;
@@ -206,7 +205,7 @@ result<void> check_pool_kind(std::uint32_t kind);
 // Returns the word for MiB that HMN_LINE_* selects.
 std::string_view unit_from(hmn_flags flags) noexcept;
 
-// Takes the replacement for a collect of 0 in `default_collect`.
+// `default_collect` replaces a collect of 0.
 result<void> read_request(const hmn_snapshot_options* options, hmn_flags default_collect,
                           snapshot_request& r);
 

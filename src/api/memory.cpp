@@ -21,8 +21,8 @@ result<void> read_fields(hmn_flags fields, const hmn_process_memory* out, hmn_pr
   return {};
 }
 
-// What is read most often, on a path of its own: a context that has been used, the struct of this
-// version and the values of two system calls. Its time is measured in those.
+// The most frequent reading has a path of its own, which costs little more than its two system
+// calls: it needs a context in use and a struct of this version's size.
 bool read_own_sizes(hmn_context* handle, hmn_flags fields, hmn_process_memory* out) noexcept {
   constexpr hmn_flags both = process_memory_field::cheap;
   if (handle == nullptr || out == nullptr || out->struct_size != sizeof *out) return false;

@@ -75,7 +75,7 @@ failure none_of(latest_board::answer said, std::uint32_t index) {
   return said == latest_board::answer::no_device ? no_such_device(index) : none_yet();
 }
 
-// Reads a value of the latest snapshot by one of latest_board's functions.
+// One of latest_board's functions.
 template <class T>
 using look = latest_board::answer (latest_board::*)(std::uint32_t, T&) const noexcept;
 

@@ -8,7 +8,6 @@
 namespace hmn::api {
 namespace {
 
-// Reads struct_size, the first member of each sized struct.
 std::uint32_t size_at(const void* sized) noexcept {
   std::uint32_t size = 0;
   std::memcpy(&size, sized, sizeof size);
@@ -39,7 +38,7 @@ void sized_out::write(const void* full) const noexcept {
   std::memcpy(bytes + header, static_cast<const unsigned char*>(full) + header, held - header);
   std::memset(bytes + held, 0, size() - held);
   if (held == known_size || fields.empty()) return;
-  // The second member of every struct that has such fields.
+  // `present` is the second member of every struct that has such fields.
   hmn_flags present = 0;
   std::memcpy(&present, bytes + header, sizeof present);
   for (const sized_field& f : fields) {

@@ -16,7 +16,7 @@
 namespace hmn::api {
 
 inline constexpr std::uint32_t largest_struct = 65536;
-// Limit of the results of this version, each of which is read into memory of its own first.
+// Largest result of this version: each is first written to memory of this size.
 inline constexpr std::uint32_t largest_result = 1024;
 
 constexpr bool is_struct_size(std::uint32_t size, std::uint32_t v1) noexcept {
@@ -83,7 +83,7 @@ inline constexpr std::uint32_t size_v1<hmn_spill_info> = HMN_SPILL_INFO_SIZE_V1;
 template <>
 inline constexpr std::uint32_t size_v1<hmn_episode> = HMN_EPISODE_SIZE_V1;
 
-// Where a field with a presence bit is in its struct.
+// Position in its struct of a field with a presence bit.
 struct sized_field {
   std::uint16_t begin;
   std::uint16_t end;
@@ -112,7 +112,7 @@ HMN_FIELDS_OF(hmn_usage, HMN_USAGE_FIELDS(HMN_SIZED_FIELD, HMN_NOTHING))
 #undef HMN_FIELDS_OF
 #undef HMN_SIZED_FIELD
 
-// Presence bits of the fields that a struct of that size holds.
+// Presence bits of the fields that fit a struct of that size.
 constexpr hmn_flags bits_within(std::span<const sized_field> fields, std::uint32_t size) noexcept {
   hmn_flags bits = 0;
   for (const sized_field& f : fields) {
@@ -124,7 +124,7 @@ constexpr hmn_flags bits_within(std::span<const sized_field> fields, std::uint32
 template <class T>
 inline constexpr hmn_flags all_fields = bits_within(fields_of<T>, sizeof(T));
 
-// Result struct of the caller, of any type.
+// A caller's result struct of any type, so that the rules are code and not templates.
 struct sized_out {
   unsigned char* bytes;
   std::uint32_t first_size;  // the struct's V1
@@ -141,14 +141,14 @@ struct sized_out {
   // Zeroes everything after struct_size.
   void clear() const noexcept;
   // Writes every byte up to the caller's struct_size and none beyond. A field that does not fit
-  // completely is zero and absent.
+  // completely becomes zero and absent.
   void write(const void* full) const noexcept;
 
  private:
   [[nodiscard]] std::uint32_t size() const noexcept;
 };
 
-// Result that is zeroed unless it is written.
+// Zeroes a result on every path that does not write it.
 class cleared_unless_written {
  public:
   explicit cleared_unless_written(sized_out out) noexcept : out_(out) {}
@@ -167,8 +167,8 @@ class cleared_unless_written {
   bool written_ = false;
 };
 
-// Copies an input of any size over zeroed defaults: NULL and fields beyond the caller's struct stay
-// zero.
+// Copies an input of any size over zeroed defaults: for NULL, and for fields beyond the caller's
+// struct, zero remains.
 result<void> read_sized(const void* options, std::uint32_t first_size, void* full,
                         std::uint32_t known_size);
 

@@ -19,7 +19,7 @@ failure past_end(std::uint32_t position, std::size_t count) {
 }
 
 failure nothing() {
-  return failed(status::empty, "it is not there");  // no allocation: frequent
+  return failed(status::empty, "it is not there");  // no allocation: it is frequent
 }
 
 // Returns nullptr for an unknown text of a process.
@@ -36,7 +36,7 @@ const std::string usage::*process_text(std::uint32_t text) noexcept {
   }
 }
 
-// Copies a record that may be missing.
+// Fails if there is no such record.
 template <class Record, class T>
 result<void> copy_known(const std::optional<Record>& r, T& full) {
   if (!r) return nothing();
@@ -44,7 +44,6 @@ result<void> copy_known(const std::optional<Record>& r, T& full) {
   return {};
 }
 
-// Copies a record of a device that may be missing.
 template <class T, class Record>
 hmn_status of_device(const hmn_snapshot* handle, std::uint32_t index,
                      std::optional<Record> snapshot_device::*part, T* out) noexcept {
@@ -55,7 +54,7 @@ hmn_status of_device(const hmn_snapshot* handle, std::uint32_t index,
   });
 }
 
-// Implements a list function: copies an entry of `list` by `copy`.
+// Copies an entry of `list` by `copy`.
 template <class T, class List, class Copy>
 hmn_status entry(const hmn_snapshot* handle, List snapshot::*list, std::uint32_t position, T* out,
                  Copy&& copy) noexcept {

@@ -12,7 +12,7 @@ inline constexpr uint64_t ns_per_second = 1'000'000'000;
 // Time and duration without end.
 inline constexpr uint64_t no_deadline = UINT64_MAX;
 
-// Returns the time so long after another, at most no_deadline.
+// Returns time + duration, at most no_deadline.
 constexpr uint64_t later(uint64_t time, uint64_t duration) noexcept {
   return time + std::min(duration, no_deadline - time);
 }

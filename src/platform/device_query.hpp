@@ -21,7 +21,8 @@ struct device_question {
 };
 
 // Returns the length of the answer, whose content is driver-specific. ENOBUFS: longer than the
-// buffer. EOPNOTSUPP: not a node of a driver with this interface, or the query is unknown to it.
+// buffer. EOPNOTSUPP: not a node of a driver with this interface, or the driver does not know the
+// query.
 errno_or<size_t> ask_device(const char* node, device_question what,
                             std::span<std::byte> answer) noexcept;
 

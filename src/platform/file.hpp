@@ -13,7 +13,7 @@
 
 namespace hmn::platform {
 
-// Holds a value, or in error the system's own number (errno on POSIX systems); 0 means value.
+// A value, or in `error` the system's own number (errno on POSIX systems); 0 means value.
 template <class T>
 struct [[nodiscard]] errno_or {
   T value{};
@@ -77,8 +77,8 @@ class entry_visitor {
 // Returns 0 or errno; visits in the directory's own order, without "." and "..".
 int for_each_entry(const char* path, entry_visitor visit);
 
-// Directory that is held for the length of one call: its descriptor is not checked for reuse by
-// others.
+// Directory that is held for the length of one call, so its descriptor is not checked for reuse by
+// other code.
 class directory {
  public:
   static errno_or<directory> open(const char* path) noexcept;
@@ -106,8 +106,8 @@ class directory {
   std::unique_ptr<const std::string> recorded_;  // path, when answered by an override
 };
 
-// Returns the number that the next file opened gets if no other thread opens or closes one; -1: not
-// known.
+// Returns the descriptor number that the next open() gets if no other thread opens or closes one;
+// -1: unknown.
 int lowest_free_descriptor() noexcept;
 
 // Keeps one descriptor for repeated reads of a file that a single read returns whole (a

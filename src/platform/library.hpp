@@ -8,6 +8,7 @@
 
 namespace hmn::platform {
 
+// Library that is opened at run time: none of a vendor's is linked.
 class library {
  public:
   struct open_result;
@@ -35,7 +36,7 @@ class library {
 struct library::open_result {
   library value;
   std::string error_text;   // the loader's own message; empty on success
-  bool is_missing = false;  // there is no such file; not that it is broken, or lacks another
+  bool is_missing = false;  // there is no such file; false if it is broken or lacks a dependency
 
   explicit operator bool() const noexcept { return static_cast<bool>(value); }
 };
@@ -43,7 +44,7 @@ struct library::open_result {
 inline constexpr std::size_t longest_path = 4096;
 
 // Returns the folder of the file that this code was loaded from: absolute, with links resolved;
-// empty if unknown. `room` has at least longest_path bytes.
+// empty if unknown. `buffer` has at least longest_path bytes.
 std::string_view own_folder(std::span<char> buffer) noexcept;
 
 }  // namespace hmn::platform

@@ -10,8 +10,8 @@
 
 namespace hmn::platform {
 
-// The system's mutex. It is std::mutex everywhere but with mingw-w64, whose own allocates and
-// throws. Nothing is to be destroyed: a forked child may free one that a thread of its parent held.
+// The system's mutex, because mingw-w64's std::mutex allocates and throws; elsewhere it is the
+// same. It has no destructor: a forked child may free one that a thread of its parent held.
 class mutex {
  public:
   constexpr mutex() noexcept = default;
@@ -32,7 +32,7 @@ class mutex {
 };
 
 // The system's condition variable, with deadlines in the time of monotonic_ns().
-// std::condition_variable needs a newer libstdc++ for that, takes the wall clock in libc++, and
+// std::condition_variable needs a newer libstdc++ for that, uses the wall clock in libc++, and
 // waits in its destructor for threads that a forked child does not have.
 class condition {
  public:

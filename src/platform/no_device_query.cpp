@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Fallback for systems without queries through device nodes.
+// For systems where drivers have no queries through device nodes.
 #include <cerrno>
 
 #include "platform/device_query.hpp"

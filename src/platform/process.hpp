@@ -11,12 +11,12 @@ uint32_t current_pid() noexcept;
 // Returns whether a process may have several pids, in different namespaces.
 bool has_pid_namespaces() noexcept;
 
-// Tolerance of start times: btime of /proc/stat, which those of Linux count from, has whole
-// seconds, and a driver's clock is another one.
+// Tolerance of start times: Linux derives them from btime of /proc/stat, which has whole seconds,
+// and a driver's clock is another one.
 inline constexpr uint64_t start_slack_ns = 2'000'000'000;
 
-// Returns whether a process that started at `start_ns` existed at `time_ns`. Distinguishes it from
-// a later one with the same pid.
+// Returns whether a process that started at `start_ns` existed at `time_ns`, to tell it from a
+// later one with the same pid.
 constexpr bool has_started_by(uint64_t start_ns, uint64_t time_ns) noexcept {
   return start_ns <= time_ns || start_ns - time_ns <= start_slack_ns;
 }

@@ -27,7 +27,7 @@ bool is_below(std::string_view path, std::string_view folder) noexcept {
 
 }  // namespace
 
-// Path on the system, made without an allocation.
+// Path on the real system, made without an allocation.
 class recording::real_path {
  public:
   bool set(std::string_view folder, std::string_view rest) noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Requests to the services of this folder and their answers, recorded for later or replayed in
-// place of the system.
+// place of the system's.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace hmn::platform {
 
-// Recorded answers for one path.
+// Recorded answers about one path.
 struct recorded_file {
   enum part : unsigned { contents, target, names, status, presence, parts };
   static constexpr int unasked = -1;

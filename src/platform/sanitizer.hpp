@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
-// Attribute of code on a stack or in a process that is unknown to a sanitizer's runtime.
+// For code on a stack or in a process that the sanitizer's runtime does not know.
 #define HMN_UNINSTRUMENTED \
   __attribute__((noinline, no_sanitize("address"), no_sanitize("thread"), no_sanitize("undefined")))
 

@@ -30,8 +30,8 @@ struct outcome {
 // Runs a program with stdin and (if not requested) stderr on the null device, in its own process
 // group, with a fixed environment and no other descriptor of ours. Finishes when the program has
 // exited and its output has ended in all processes that hold it. Kills the whole group at the
-// deadline or the cap. Does not use or disturb the host program's children, SIGCHLD disposition and
-// wait loops where the kernel allows it.
+// deadline or the cap. Where the kernel allows it, the host program's children, SIGCHLD disposition
+// and wait loops are neither used nor disturbed.
 outcome run(const command& what);
 
 }  // namespace hmn::platform

@@ -13,7 +13,7 @@
 
 namespace hmn::platform::real {
 
-// Services of file.hpp by the system itself, regardless of overrides.
+// Services of file.hpp as the system itself answers them, without overrides.
 
 errno_or<size_t> read_small(const char* path, std::span<char> buffer) noexcept;
 errno_or<bool> read_whole(const char* path, std::string& out, size_t cap);
@@ -27,8 +27,8 @@ int for_each_entry(const char* path, entry_visitor visit);
 
 namespace hmn::platform {
 
-// Answers a thread's requests in place of the system: a recorded or a described machine, so that
-// sources read it as they read the real one.
+// Answers a thread's requests in place of the system, from a recorded or a described machine, so
+// that sources read it as they read the real one.
 class system_override {
  public:
   virtual ~system_override() = default;

@@ -36,8 +36,8 @@ class no_cancel {
   int state_;
 };
 
-// Event that an event loop of the host program can wait for, until it is reset. Closed on exec. Not
-// safe for concurrent use.
+// Lets the host program's event loop wait for something to be ready. Closed on exec. Not safe for
+// concurrent use.
 class ready_event {
  public:
   ready_event() = default;
@@ -50,7 +50,7 @@ class ready_event {
   [[nodiscard]] bool exists() const noexcept { return native_ >= 0; }
   // Descriptor or handle to wait for.
   [[nodiscard]] std::int64_t native() const noexcept { return native_; }
-  // Does nothing while there is none.
+  // Does nothing if there is no event.
   void set(bool ready) noexcept;
   void close() noexcept;
 

@@ -13,8 +13,8 @@ namespace hmn::procfs {
 // Returns a number for the text of sys/kernel/random/boot_id; 0 for anything else.
 std::uint64_t parse_boot_id(std::string_view text) noexcept;
 
-// Keys of the processes of a proc tree. The clock may be set at any time, so that a start time on
-// it identifies none; ticks since a boot do.
+// Keys of the processes of a proc tree. They count ticks since a boot: the clock may be set at any
+// time, so that a start time on it identifies nothing.
 class boot_id {
  public:
   // Returns nullopt where the tree has no id of the boot.

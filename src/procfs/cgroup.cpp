@@ -73,7 +73,7 @@ std::uint64_t parse_cgroup_free_cache(std::string_view text,
                                       cgroup_membership::version hierarchy) noexcept {
   struct counter {
     std::string_view v2;
-    std::string_view v1;  // with the groups below, where these are charged to it
+    std::string_view v1;  // includes the groups below, if they are charged to it
     std::uint64_t bytes = 0;
   };
   counter inactive{"inactive_file", "total_inactive_file"};

@@ -8,7 +8,7 @@
 
 namespace hmn::procfs {
 
-// Membership of a process in a group of the memory controller.
+// A process's group of the memory controller.
 struct cgroup_membership {
   enum class version { none, v1, v2 };
 
@@ -36,15 +36,14 @@ cgroup_limit parse_cgroup_limit(std::string_view text) noexcept;
 // Parses memory.current or memory.usage_in_bytes.
 std::optional<std::uint64_t> parse_cgroup_usage(std::string_view text) noexcept;
 
-// Parses the line hierarchical_memory_limit of a v1 memory.stat, which includes groups above the
-// mount.
+// Parses hierarchical_memory_limit of a v1 memory.stat, which includes groups above the mount.
 cgroup_limit parse_cgroup_hierarchical_limit(std::string_view text) noexcept;
 
-// Parses memory.stat: which part of the usage is file cache that the kernel gives back before an
-// allocation fails. That is the inactive list, as in kubelet's working set, and what no process has
-// mapped of the active one: a running program would have to read its code and its mapped models
-// again. Dirty pages are not counted, since they must be written first. Shared memory and pages
-// locked in memory are on neither list. 0 without the counters, or if one of them is malformed.
+// Parses memory.stat: the part of the usage that is file cache which the kernel gives back before
+// an allocation fails. That is the inactive list, as in kubelet's working set, and of the active
+// one what no process has mapped: a running program would have to read its code and its mapped
+// models again. Dirty pages do not count, since they must be written first. Shared memory and
+// locked pages are on neither list. 0 if a counter is missing or malformed.
 std::uint64_t parse_cgroup_free_cache(std::string_view text,
                                       cgroup_membership::version hierarchy) noexcept;
 
@@ -61,14 +60,14 @@ struct mount {
 
 std::optional<mount> parse_mount(std::string_view line) noexcept;
 
-// Decodes \040 to a blank, and likewise tab, line end, backslash and '#'.
+// Decodes \040 to a blank, and likewise tab, newline, backslash and '#'.
 std::string unescape_mount(std::string_view text);
 
 // Finds the mount point of the whole version 2 hierarchy in a mountinfo file.
 std::optional<std::string> find_cgroup_v2_mount(std::string_view text);
 
 // Returns the location of the group `path` below a mount of `root`: empty for the root itself, else
-// "/a/b". Returns none when the mount does not include the group.
+// "/a/b". Returns none if the mount does not include the group.
 std::optional<std::string_view> below_mount(std::string_view root, std::string_view path) noexcept;
 
 }  // namespace hmn::procfs

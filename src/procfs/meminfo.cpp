@@ -23,12 +23,12 @@ amount parse_kilobytes(std::string_view text) noexcept {
   return bytes ? amount{amount::is::known, *bytes} : malformed;
 }
 
-// Looks for the keys where lines begin, without a look at the rest of the other lines: meminfo is
-// read often, and has 55.
+// Looks for the keys at the beginning of lines only and skips the rest: meminfo is read often, and
+// has 55 lines.
 void parse_amounts(std::string_view text, std::span<const wanted_amount> wanted) noexcept {
   std::size_t left = wanted.size();
   while (left != 0) {
-    // Reject a line without its end, which may be incomplete.
+    // Ignore a line without its end: it may be incomplete.
     const std::size_t length = text.find('\n');
     if (length == std::string_view::npos) return;
     for (const wanted_amount& w : wanted) {

@@ -32,7 +32,7 @@ struct wanted_amount {
 // Fills each amount from the first line that starts with its key and a colon.
 void parse_amounts(std::string_view text, std::span<const wanted_amount> wanted) noexcept;
 
-// Lines in use of /proc/meminfo.
+// The lines of /proc/meminfo that are used.
 struct meminfo {
   amount total;
   amount available;  // Linux 3.14
@@ -58,8 +58,8 @@ meminfo parse_meminfo(std::string_view text) noexcept;
 // the line "some" of /proc/pressure/memory (Linux 4.20, Documentation/accounting/psi.rst).
 std::optional<double> parse_stall(std::string_view text) noexcept;
 
-// Parses /proc/spl/kstat/zfs/arcstats: what ZFS' cache, which no line of meminfo counts as free,
-// holds beyond the least that it keeps. Nothing without the two lines.
+// Parses /proc/spl/kstat/zfs/arcstats: what ZFS's cache holds beyond its minimum. No line of
+// meminfo counts that as free. Nothing without the two lines.
 std::optional<std::uint64_t> parse_zfs_cache(std::string_view text) noexcept;
 
 }  // namespace hmn::procfs

@@ -15,7 +15,7 @@ class fields {
  public:
   explicit fields(std::string_view after_comm) noexcept : rest_(after_comm) {}
 
-  // Goes from character to character, since every process of a list has such a line.
+  // By character, since every process of a list has such a line.
   std::string_view take(int number) noexcept {
     const char* at = rest_.data();
     const char* const end = at + rest_.size();
@@ -70,7 +70,7 @@ std::string_view value_of(std::string_view key, std::string_view text) noexcept 
 std::optional<stat> parse_stat(std::string_view text) noexcept {
   // A name may contain anything, even " (", ") R 1" and line ends; the fields after it have no ')'.
   const std::size_t open = text.find(" (");
-  // A name has up to 64 bytes: what follows it is not searched, unless that is not so.
+  // A name has up to 64 bytes, so the search ends there unless nothing is found.
   constexpr std::size_t longest_start = 96;
   std::size_t close = last_parenthesis(text.substr(0, longest_start));
   if (close == std::string_view::npos) close = last_parenthesis(text);
@@ -86,7 +86,7 @@ std::optional<stat> parse_stat(std::string_view text) noexcept {
   std::optional<std::uint64_t> numbers[std::size(wanted)];
   for (std::size_t i = 0; i < std::size(wanted); ++i) numbers[i] = scan::decimal(f.take(wanted[i]));
   const auto& [ppid, flags, num_threads, starttime, vsize, rss] = numbers;
-  // Reject a line without a further field: its last one may be cut.
+  // The last field of a line may be cut: reject one without a further field.
   if (!pid || state.size() != 1 || !ppid || *ppid > UINT32_MAX || !flags || !num_threads ||
       !starttime || !f.goes_on()) {
     return std::nullopt;
@@ -113,14 +113,14 @@ bool is_kernel_thread(std::string_view stat_text) noexcept {
 }
 
 std::optional<statm> parse_statm(std::string_view text) noexcept {
-  // In one pass: this is most of what reading the own resident set costs besides system calls.
+  // In one pass: apart from system calls, this is most of the cost of reading the own resident set.
   const char* at = text.data();
   const char* const end = at + text.size();
   std::uint64_t pages[2] = {};
   for (std::uint64_t& number : pages) {
     const char* const first = at;
     for (; at != end && is_digit(*at); ++at) number = number * 10 + value_of(*at);
-    // Nor is a number at the end of the text complete.
+    // A number at the end of the text may be incomplete, too.
     if (at == first || at - first > most_digits || at == end || *at != ' ') return {};
     ++at;
   }
@@ -172,7 +172,7 @@ std::string_view full_name(std::string_view comm, std::string_view cmdline) noex
   std::string_view name = cmdline.substr(0, cmdline.find('\0'));
   name.remove_prefix(scan::find_last(name, '/') + 1);  // npos + 1 is 0
   if (!name.starts_with(comm)) return comm;
-  return name.substr(0, name.find(' ', comm.size()));  // of a title, arguments follow
+  return name.substr(0, name.find(' ', comm.size()));  // in a title, arguments follow
 }
 
 void append_command(std::string& out, std::string_view cmdline, bool is_cut) {

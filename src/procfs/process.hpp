@@ -11,7 +11,7 @@
 
 namespace hmn::procfs {
 
-// Fields in use of /proc/<pid>/stat, named as in proc(5).
+// The fields of /proc/<pid>/stat that are used, named as in proc(5).
 struct stat {
   std::uint32_t pid = 0;
   std::string_view comm;  // into the text
@@ -36,7 +36,7 @@ struct stat {
 
 std::optional<stat> parse_stat(std::string_view text) noexcept;
 
-// Returns utime and stime, which include those of the threads that have ended, in clock ticks.
+// Returns utime + stime in clock ticks; both include threads that have ended.
 std::optional<std::uint64_t> parse_processor_ticks(std::string_view text) noexcept;
 
 // Tests for a kernel thread, which holds no descriptor. Returns false for malformed text.
@@ -50,9 +50,7 @@ struct statm {
 
 std::optional<statm> parse_statm(std::string_view text) noexcept;
 
-// Parsers of /proc/<pid>/status and smaps_rollup, whose lines have the same form.
-
-// Memory lines of status. A process without memory has none.
+// Memory lines of /proc/<pid>/status. A process without memory has none.
 struct status_memory {
   amount vm_rss;
   amount vm_hwm;
@@ -70,14 +68,14 @@ std::vector<std::uint32_t> parse_namespace_pids(std::string_view status);
 // line.
 std::uint64_t parse_effective_capabilities(std::string_view status) noexcept;
 
-// Lines in use of smaps_rollup (Linux 4.14).
+// The lines of smaps_rollup (Linux 4.14) that are used.
 struct smaps_rollup {
   amount pss;
   amount private_clean;
   amount private_dirty;
 
-  // Returns memory of this process alone, without Private_Hugetlb: Rss and Pss exclude huge pages
-  // of hugetlbfs as well, so that unique <= Pss <= Rss.
+  // Returns memory of this process alone. Private_Hugetlb is not counted: Rss and Pss exclude huge
+  // pages of hugetlbfs as well, so that unique <= Pss <= Rss.
   [[nodiscard]] amount unique() const noexcept;
 };
 

@@ -14,8 +14,8 @@
 namespace hmn::procfs {
 namespace {
 
-// Returns whether the tree is of an outer namespace, which may have given the caller the same
-// number.
+// Returns whether the tree is that of an outer namespace, where another process may have the
+// caller's number.
 bool has_inner_pids(proc_path& self) {
   std::array<char, 4096> buffer;
   const auto got = platform::read_small(self.to("status"), buffer);

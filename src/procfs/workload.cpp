@@ -48,7 +48,7 @@ container named(std::string_view written, std::string_view id) noexcept {
   return {written.empty() ? "container" : runtime_of(written), id};
 }
 
-// Reads a folder named by the id alone; the runtime is named by a folder above it.
+// A folder named by the id alone: the runtime is in the name of a folder above it.
 container bare(std::string_view id, std::string_view parent, std::string_view above) noexcept {
   if (parent == "docker" || parent == "libpod_parent") return {runtime_of(parent), id};
   return {above.find("kubepods") != std::string_view::npos ? "kubernetes" : "container", id};
@@ -114,15 +114,15 @@ std::string_view after_last(std::string_view text, std::string_view word) noexce
   return at == std::string_view::npos ? std::string_view() : text.substr(at + word.size());
 }
 
-// "7a96d5b2-1c3f-…" or the hash of a static pod, as the folder of a pod has it without a slice.
+// "7a96d5b2-1c3f-…" or the hash of a static pod: a pod's folder without a slice.
 bool is_whole_uid(std::string_view text) noexcept {
   return (text.size() == 36 || text.size() == 32) && std::ranges::all_of(text, [](char c) {
            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == '-';
          });
 }
 
-// Finds the uid in "kubepods-burstable-pod<uid>.slice", with "kubelet-" before it in a node that
-// is a container, and ":cri-containerd:<id>" behind it without systemd's own driver; in "pod<uid>"
+// Finds the uid in "kubepods-burstable-pod<uid>.slice", which starts with "kubelet-" on a node that
+// is a container, and ends with ":cri-containerd:<id>" without systemd's own driver; in "pod<uid>"
 // below a "kubepods"; and in a whole "pod<uid>" where a control group namespace hides what is
 // above.
 std::string_view pod_in(std::string_view part, bool is_below_kubepods, bool is_cut) noexcept {
@@ -139,14 +139,14 @@ std::string_view pod_in(std::string_view part, bool is_below_kubepods, bool is_c
   return is_pod_uid(uid) ? uid : std::string_view();
 }
 
-// The folder that Slurm's jobs are in: "slurm", "slurm_<node>" (v1), "slurmstepd.scope",
+// The folder of Slurm's jobs: "slurm", "slurm_<node>" (v1), "slurmstepd.scope",
 // "<node>_slurmstepd.scope" (v2).
 bool is_of_slurm(std::string_view part) noexcept {
   return part == "slurm" || part.starts_with("slurm_") || part == "slurmstepd.scope" ||
          part.ends_with("_slurmstepd.scope");
 }
 
-// Finds the job in "job_<number>", or where that stands since Slurm 26.05 in a SLUID: "s" and the
+// Finds the job in "job_<number>", or since Slurm 26.05 in a SLUID at the same place: "s" and the
 // letters and digits of a number.
 std::string_view job_in(std::string_view part) noexcept {
   constexpr std::size_t longest_sluid = 32;

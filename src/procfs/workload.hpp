@@ -24,8 +24,8 @@ container container_of(std::string_view path) noexcept;
 // Appends "docker:1c8f…", with a unit name's \x2d decoded.
 void append_container(std::string& out, const container& in);
 
-// What the names of a process' control groups reveal of the work that it is a part of. All texts
-// are valid UTF-8; "": not known.
+// The work that a process is a part of, by the names of its control groups. All texts are valid
+// UTF-8; "": unknown.
 struct workload {
   std::string container;  // id: 64 hex digits, or a machine's name
   std::string runtime;    // of the container, as container::runtime names it
@@ -34,8 +34,8 @@ struct workload {
   std::string unit;       // innermost unit of systemd: a service or a scope
 };
 
-// Reads /proc/<pid>/cgroup, v1 or v2. Of the lines of v1, which have a path for each controller,
-// the first that names something counts.
+// Reads /proc/<pid>/cgroup, v1 or v2. Of v1's lines, which have a path for each controller, the
+// first that names something counts.
 workload parse_workload(std::string_view text);
 
 }  // namespace hmn::procfs

@@ -208,7 +208,7 @@ void supervised_child::collect() noexcept {
   }
 }
 
-// Child with a supervisor, or a direct one where the kernel refuses that.
+// Child with a supervisor, or a direct one if the kernel refuses that.
 class either_child {
  public:
   start_result start(const launch& what) noexcept {

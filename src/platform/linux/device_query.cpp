@@ -91,7 +91,7 @@ errno_or<size_t> pass(int node, device_question what, std::span<std::byte> answe
   return {0, item.length < -most_errno ? EIO : -item.length};
 }
 
-// Maps the errors by which drivers reject an unknown query.
+// Drivers reject an unknown query with different errors.
 int plain_reason(int error) noexcept {
   return error == ENOTTY || error == EINVAL || error == ENOSYS ? EOPNOTSUPP : error;
 }

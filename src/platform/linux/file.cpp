@@ -30,7 +30,7 @@ int open_base(const char* path) noexcept {
   return ::open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-// Avoids opendir, which allocates.
+// opendir would allocate.
 int list_entries(int from, entry_visitor visit) {
   alignas(dirent64) char entries[4096];
   for (;;) {
@@ -58,7 +58,7 @@ errno_or<file_status> status_at(int at, const char* name) noexcept {
           0};
 }
 
-// Bypasses the C library: ThreadSanitizer reports a race with the readers of the descriptor.
+// A direct system call: ThreadSanitizer would report a race with the readers of the descriptor.
 bool redirect(int to, int from) noexcept {
   return syscall(SYS_dup3, from, to, O_CLOEXEC) >= 0;
 }

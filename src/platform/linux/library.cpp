@@ -20,7 +20,7 @@ bool set_loaded_path(char (&path)[3 * PATH_MAX]) noexcept {
   void* map = nullptr;
   const auto* const here = reinterpret_cast<const void*>(&own_folder);
   if (dladdr1(here, &file, &map, RTLD_DL_LINKMAP) == 0 || file.dli_fname == nullptr) return false;
-  // The program itself, whose name is what its caller gave it; glibc 2.36 crashes when asked for
+  // The program itself has the name that its caller gave it, and glibc 2.36 crashes when asked for
   // its folder unless a run path has $ORIGIN.
   if (static_cast<const link_map*>(map)->l_name[0] == '\0') {
     std::strcpy(path, "/proc/self/exe");

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t one_page = 1;  // the kernel rounds up
 
-// Generation where no page can be wiped: zero in a child until it draws its own number.
+// Where no page can be wiped: zero in a child until it draws its own number.
 alignas(8) constinit uint64_t unwiped = 0;
 constinit std::atomic<uint64_t*> current{nullptr};
 constinit std::atomic<uint64_t> last_generation{0};
@@ -33,8 +33,8 @@ uint64_t* wiped_page() noexcept {
   return nullptr;
 }
 
-// Sets up fork detection. The page detects forks that run no handlers. The handler is for old
-// kernels, and for emulators that ignore the advice (QEMU 7.2).
+// Sets up fork detection. The wiped page also detects forks that run no handlers. The handler is
+// for old kernels, and for emulators that ignore the advice (QEMU 7.2).
 uint64_t* establish() noexcept {
   uint64_t* page = wiped_page();
   uint64_t* mine = page != nullptr ? page : &unwiped;

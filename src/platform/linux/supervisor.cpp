@@ -19,7 +19,7 @@
 namespace hmn::platform {
 namespace {
 
-// Timespec of the kernel for SYS_futex: two longs, regardless of the C library's time_t.
+// The kernel's timespec for SYS_futex: two longs, whatever the C library's time_t.
 struct kernel_timespec {
   long seconds;
   long nanoseconds;

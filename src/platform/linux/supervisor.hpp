@@ -17,8 +17,7 @@ enum class wake { changed, timed_out };
 // that share memory and may call nothing of the C library; threads have platform/mutex.hpp.
 wake wait_on(std::atomic<uint32_t>& word, uint32_t expected, uint64_t deadline_ns) noexcept;
 
-// Wakes those that wait. Store the new value (release) first; a wake without a change goes
-// unnoticed.
+// Wakes all waiters. Store the new value (release) first; a wake without a change goes unnoticed.
 void wake_all(std::atomic<uint32_t>& word) noexcept;
 
 enum phase : uint32_t { phase_starting, phase_running, phase_exited, phase_failed };

@@ -12,7 +12,7 @@ void name_own_thread(const char* name) noexcept {
   pthread_setname_np(pthread_self(), name);
 }
 
-// Does nothing: the library is linked with `-z nodelete`.
+// The library is linked with `-z nodelete`.
 void stay_loaded() noexcept {}
 
 int open_event(int (&ends)[2]) noexcept {

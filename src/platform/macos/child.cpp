@@ -24,7 +24,7 @@ int close_on_exec(int (&ends)[2]) noexcept {
   return error;
 }
 
-// Rounds up: the last part of a millisecond is waited for rather than spun through.
+// Rounds up, so that the last part of a millisecond is waited for rather than spun through.
 int milliseconds(uint64_t ns) noexcept {
   const uint64_t rounded = ns / ns_per_ms + (ns % ns_per_ms != 0 ? 1 : 0);
   return static_cast<int>(std::min<uint64_t>(rounded, INT_MAX));
@@ -40,7 +40,7 @@ void collect_children() noexcept {
   spawned_child::collect();
 }
 
-// Makes the kernel close every descriptor without a file action.
+// The kernel closes every descriptor that no file action names.
 short spawn_closing_flag() noexcept {
   return POSIX_SPAWN_CLOEXEC_DEFAULT;
 }
@@ -49,7 +49,7 @@ int add_spawn_closing(posix_spawn_file_actions_t& /*actions*/) noexcept {
   return 0;
 }
 
-// Emulates pipe2: a program that the host starts between the two steps keeps the ends open.
+// There is no pipe2: a program that the host starts between the two steps keeps the ends open.
 int open_pipe(int (&ends)[2]) noexcept {
   return pipe(ends) == 0 ? close_on_exec(ends) : errno;
 }

@@ -28,7 +28,7 @@ directory_stream stream_over(int from) noexcept {
 
 }  // namespace
 
-// Requires a readable folder: there is no O_PATH.
+// There is no O_PATH, so the folder must be readable.
 int open_base(const char* path) noexcept {
   return ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
@@ -60,7 +60,7 @@ errno_or<file_status> status_at(int at, const char* name) noexcept {
           0};
 }
 
-// Emulates dup3: a program that the host starts between the two steps can read the same input.
+// There is no dup3: a program that the host starts between the two steps can read the same input.
 bool redirect(int to, int from) noexcept {
   if (dup2(from, to) < 0) return false;
   fcntl(to, F_SETFD, FD_CLOEXEC);

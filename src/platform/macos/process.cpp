@@ -19,7 +19,7 @@ static void reset_in_child() {
 }
 }
 
-// Registers the fork handler, as macOS has no memory that a fork wipes. Doing so twice is harmless.
+// macOS has no memory that a fork wipes. Registering the handler twice is harmless.
 void watch() noexcept {
   if (pthread_atfork(nullptr, nullptr, reset_in_child) == 0) {
     is_watched.store(true, std::memory_order_release);

@@ -20,7 +20,7 @@ void name_own_thread(const char* name) noexcept {
   pthread_setname_np(name);
 }
 
-// Opens the library again and never closes it.
+// Opens the library once more and never closes it.
 void stay_loaded() noexcept {
   if (is_pinned.load(std::memory_order_relaxed)) return;
   Dl_info file;

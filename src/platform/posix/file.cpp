@@ -42,7 +42,7 @@ errno_or<bool> read_until(int from, std::string& out, size_t cap) {
   return {more.value != 0, more.error};
 }
 
-// Path below a folder that is answered by an override.
+// Path below a folder that a system_override answers for.
 class path_below {
  public:
   path_below(const std::string& folder, const char* name) noexcept {
@@ -70,7 +70,8 @@ bool look_at(int number, uint64_t device, uint64_t inode, struct stat& found) no
          static_cast<uint64_t>(found.st_dev) == device && found.st_ino == inode;
 }
 
-// Returns whether it is still the file, and has its name: one that was replaced has none.
+// Returns whether the descriptor is still that of the file, and the file still has a name: one that
+// was replaced has none.
 bool is_current(int number, uint64_t device, uint64_t inode) noexcept {
   struct stat found;
   return look_at(number, device, inode, found) && found.st_nlink != 0;
@@ -108,8 +109,8 @@ int open_for_reading(int at, const char* name) noexcept {
 errno_or<size_t> read_small_at(int at, const char* name, std::span<char> buffer) noexcept {
   const descriptor from(open_for_reading(at, name));
   if (!from) return {0, errno};
-  // A read that returns less was all: the kernel makes most files in one piece, and of those with
-  // records it returns as many as fit a page.
+  // A shorter read was all: the kernel makes most files in one piece, and of those with records it
+  // returns as many as fit a page.
   constexpr size_t quarter_page = 1024;
   return read_full(from.get(), buffer, quarter_page);
 }

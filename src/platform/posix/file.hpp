@@ -36,11 +36,10 @@ class descriptor {
 };
 
 int open_for_reading(int at, const char* name) noexcept;
-// Reads up to the end. Does not look for it after a first read of less than `whole_below` bytes.
+// Reads up to the end. A first read of less than `whole_below` bytes is taken for all.
 errno_or<size_t> read_full(int from, std::span<char> buffer, size_t whole_below = 0) noexcept;
 errno_or<size_t> read_small_at(int at, const char* name, std::span<char> buffer) noexcept;
 errno_or<size_t> read_link_at(int at, const char* name, std::span<char> buffer) noexcept;
-// Returns whether a descriptor is still that of the file.
 bool is_same_file(int number, uint64_t device, uint64_t inode) noexcept;
 
 // System-specific parts of file.hpp.

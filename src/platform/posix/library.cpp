@@ -10,15 +10,15 @@
 namespace hmn::platform {
 namespace {
 
-// The loader's text has a name that it did not find as it was given, and the path of a file that it
-// found and cannot load; a text may be translated.
+// The loader's message repeats a name that it did not find as it was given, and has the path of a
+// file that it found and cannot load. The rest of the message may be translated.
 bool is_missing(const char* name, std::string_view error_text) {
   if (std::string_view(name).find('/') != std::string_view::npos) return !real::exists(name);
   const std::size_t at = error_text.find(name);
   return at != error_text.npos && (at == 0 || error_text[at - 1] == ' ');
 }
 
-// Frees what the loader keeps of the thread's last error, else until the thread ends.
+// Frees the loader's copy of the thread's last error, which it would keep until the thread ends.
 void drop_error() noexcept {
   while (dlerror() != nullptr) {
   }
@@ -28,7 +28,7 @@ void drop_error() noexcept {
 
 library::open_result library::open(const char* name_or_path) {
   open_result result;
-  // Reject both, which dlopen takes for the program itself.
+  // dlopen takes both for the program itself.
   if (name_or_path == nullptr || *name_or_path == '\0') {
     result.error_text = "no library name";
     return result;
@@ -55,7 +55,7 @@ library::~library() {
   close();
 }
 
-// Rejects a null handle, which dlsym takes for the whole program.
+// dlsym takes a null handle for the whole program.
 void* library::symbol(const char* name) const noexcept {
   if (handle_ == nullptr) return nullptr;
   void* const found = dlsym(handle_, name);

@@ -35,7 +35,7 @@ bool is_gone(pid_t child) noexcept {
   return waitpid(child, nullptr, WNOHANG) != 0;
 }
 
-// Tests ownership: once the host has reaped the child, its number may belong to another process.
+// Once the host has reaped the child, its number may belong to another process.
 bool is_ours(pid_t child) noexcept {
   siginfo_t info;
   return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
@@ -94,7 +94,7 @@ constinit char all_categories[] = "LC_ALL=C";
 constinit char language[] = "LANG=C";
 constinit char* const fixed_environment[] = {search_path, all_categories, language, nullptr};
 
-// Moves a descriptor above the three that the child replaces; the host may have closed its own.
+// Moves a descriptor above the three that the child replaces: the host may have closed its own.
 descriptor above_standard(descriptor low) {
   return descriptor(fcntl(low.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }
@@ -147,7 +147,7 @@ outcome run_really(const command& given) {
 }  // namespace
 
 start_result spawned_child::start(const launch& what) noexcept {
-  // Check first, as an emulator's fork loses the error of a later execve.
+  // Check first: an emulator's fork loses the error of a later execve.
   if (faccessat(AT_FDCWD, what.path, X_OK, AT_EACCESS) != 0) return {started::failed, errno};
   if (!is_executable_file(what.path)) return {started::failed, EACCES};
   const spawn_attributes attributes;

@@ -44,7 +44,7 @@ int open_pipe(int (&ends)[2]) noexcept;
 // Returns 0, ETIMEDOUT or errno. UINT64_MAX: no deadline.
 int await_readable(int from, uint64_t deadline_ns) noexcept;
 
-// Closing of descriptors in the child that its file actions do not name.
+// How the child closes descriptors that its file actions do not name.
 
 // Returns a flag of the attributes, or 0.
 short spawn_closing_flag() noexcept;
@@ -52,7 +52,7 @@ short spawn_closing_flag() noexcept;
 // Adds the last action. Returns 0 or an error.
 int add_spawn_closing(posix_spawn_file_actions_t& actions) noexcept;
 
-// Run of one program from its start to its outcome, for any kind of child.
+// Runs one program from its start to its outcome, for any kind of child.
 
 struct channel {
   descriptor null_device;

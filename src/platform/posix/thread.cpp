@@ -112,7 +112,7 @@ int ready_event::create() noexcept {
   return 0;
 }
 
-// Writes no more than one word, and only to what is still its own: a program may close all
+// Writes at most one word, and only if the descriptor is still its own: a program may close all
 // descriptors and open others.
 void ready_event::set(bool ready) noexcept {
   if (!exists() || is_set_ == ready) return;

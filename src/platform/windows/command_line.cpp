@@ -64,7 +64,7 @@ std::wstring system_folder() {
   return length < folder.size() ? std::wstring(folder.data(), length) : std::wstring();
 }
 
-// Sorts by name, as CreateProcessW requires.
+// CreateProcessW requires the variables sorted by name.
 std::wstring fixed_environment() {
   std::array<wchar_t, MAX_PATH + 1> folder;
   const UINT length = GetSystemWindowsDirectoryW(folder.data(), static_cast<UINT>(folder.size()));

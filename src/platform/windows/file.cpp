@@ -24,7 +24,7 @@ struct opened {
   int error = 0;
 };
 
-// Opens with full sharing. The other end of a pipe may not act on our behalf.
+// Opens with full sharing. The other end of a pipe may not impersonate us.
 opened open(const char* path, DWORD access, DWORD flags) noexcept {
   const wide_path name(path);
   if (name.error() != 0) return {{}, name.error()};
@@ -105,7 +105,7 @@ errno_or<size_t> read_link(const char* path, std::span<char>) noexcept {
 }
 
 errno_or<file_status> status_of(const char* path) noexcept {
-  // Flag required for folders.
+  // Folders need this flag.
   const opened o = open(path, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS);
   if (!o.file) return {{}, o.error};
   BY_HANDLE_FILE_INFORMATION about;
@@ -122,7 +122,7 @@ bool exists(const char* path) noexcept {
   return attributes_of(path) != INVALID_FILE_ATTRIBUTES;
 }
 
-// Tests the suffix: others start a shell.
+// Other files would start a shell.
 bool is_executable_file(const char* path) noexcept {
   const DWORD attributes = attributes_of(path);
   return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) == 0 &&
@@ -164,7 +164,6 @@ class search {
   HANDLE handle_;
 };
 
-// Path below a folder.
 class path_below {
  public:
   path_below(const std::string& folder, const char* name) noexcept {
@@ -183,14 +182,13 @@ class path_below {
 
 }  // namespace
 
-// Opens for each read: no file on Windows is read often enough to keep it open.
+// Opens for each read: no file on Windows is read often enough to be kept open.
 errno_or<size_t> kept_file::read(std::span<char> buffer) noexcept {
   return read_small(path_.c_str(), buffer);
 }
 
 kept_file::~kept_file() = default;
 
-// Tests for "C:\..." or "\\server\...".
 bool is_absolute(std::string_view path) noexcept {
   if (path.size() < 3) return false;
   const char drive = lower(path[0]);

@@ -50,7 +50,7 @@ std::string_view words_of(DWORD error) noexcept {
 void set_error(library::open_result& result, const char* name, DWORD error) {
   char number[16];
   const auto end = std::to_chars(number, number + sizeof number, error).ptr;
-  result.is_missing = error == ERROR_MOD_NOT_FOUND;  // or a library that it needs is
+  result.is_missing = error == ERROR_MOD_NOT_FOUND;  // also when a library that it needs is missing
   result.error_text = name;
   result.error_text += ": ";
   result.error_text += words_of(error);
@@ -58,7 +58,7 @@ void set_error(library::open_result& result, const char* name, DWORD error) {
 }
 
 // Searches for a plain name in the system's folder only, never in the program's or the current
-// folder. With a path, its dependencies are also searched for in the same folder.
+// folder. For a path, its dependencies are searched for in its own folder as well.
 HMODULE load(std::string_view name) {
   const quiet_errors quiet;
   const bool is_name = name.find_first_of("\\/:") == name.npos;
@@ -81,7 +81,7 @@ system_place::system_place(below place, std::string_view rest) noexcept {
   if (length <= drive || length >= name.size()) return;
   const std::size_t named = place == below::system_drive ? drive : length;
   const std::size_t used = to_utf8({name.data(), named}, text_);
-  // Reserve bytes for '\', the suffix and the terminator.
+  // Two bytes for '\' and the terminator.
   if (used == 0 || rest.size() + 2 > text_.size() - used) {
     text_[0] = '\0';
     return;

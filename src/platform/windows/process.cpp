@@ -35,7 +35,7 @@ size_t page_size() noexcept {
   return r != nullptr ? r->page_size(info.dwPageSize) : info.dwPageSize;
 }
 
-// Returns the unit of process times, which are FILETIMEs.
+// The unit of FILETIME, which process times are in.
 uint64_t clock_ticks_per_second() noexcept {
   return 10'000'000;
 }
@@ -47,9 +47,9 @@ std::string host_name() {
   return to_utf8(std::wstring_view(name.data(), length));
 }
 
-// Returns false: Windows starts no program with more rights than its starter. An elevated program
-// is started by a service, with the user's environment from the registry, which is like sudo rather
-// than set-user-id, whose caller controls the environment.
+// Windows starts no program with more rights than its starter. An elevated program is started by a
+// service, with the user's environment from the registry: that is like sudo, and unlike
+// set-user-id, whose caller controls the environment.
 bool is_privileged_start() noexcept {
   return false;
 }
@@ -70,7 +70,7 @@ const char* environment(const char* name) noexcept {
   return found_value;
 }
 
-// Returns a constant, as Windows has no fork.
+// Windows has no fork.
 uint64_t process_generation() noexcept {
   return 1;
 }

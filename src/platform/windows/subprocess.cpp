@@ -40,14 +40,13 @@ class output_pipe {
 
 constinit std::atomic<uint32_t> opened{0};
 
-// Returns a name that is unique to this process.
 std::wstring fresh_name() {
   std::wstring name = L"\\\\.\\pipe\\hypomnesis-" + std::to_wstring(GetCurrentProcessId());
   name += L'-' + std::to_wstring(opened.fetch_add(1, std::memory_order_relaxed));
   return name += L'-' + std::to_wstring(monotonic_ns());
 }
 
-// Returns the milliseconds to wait until the deadline; always less than INFINITE.
+// Always less than INFINITE.
 DWORD wait_before(uint64_t deadline_ns) noexcept {
   constexpr uint64_t longest = 60'000;
   const uint64_t now = monotonic_ns();
@@ -55,8 +54,8 @@ DWORD wait_before(uint64_t deadline_ns) noexcept {
   return static_cast<DWORD>(std::min(left / ns_per_ms + (left % ns_per_ms != 0), longest));
 }
 
-// Creates the first and only instance, for this machine alone. Another process that created the
-// name earlier, or connects between the two calls, makes one of them fail.
+// Creates the first and only instance, for this machine alone. If another process has created the
+// name earlier, or connects between the two calls, one of them fails.
 int output_pipe::open() {
   const std::wstring name = fresh_name();
   constexpr DWORD buffer = 65536;
@@ -93,7 +92,7 @@ errno_or<size_t> output_pipe::read(std::span<char> buffer, uint64_t deadline_ns)
   return {0, GetLastError() == ERROR_BROKEN_PIPE ? 0 : last_errno()};
 }
 
-// Program in a job of its own, with its descendants: the destructor kills them all unless released.
+// Program in a job of its own, with its descendants. The destructor kills them all unless released.
 class contained_child {
  public:
   contained_child() noexcept = default;
@@ -116,7 +115,7 @@ class contained_child {
 constexpr size_t longest_line = 32767;  // CreateProcessW
 constexpr UINT killed = 1;
 
-// Handles that a child may inherit.
+// The handles that a child may inherit.
 class attributes {
  public:
   explicit attributes(std::span<HANDLE> handles) {
@@ -231,7 +230,7 @@ outcome failed_to_start(const command& given, unsigned long error) {
   return refused(absent ? kind::not_found : kind::not_runnable, errno_of(error));
 }
 
-// Rejects scripts, which would be passed to a shell.
+// A script would be passed to a shell.
 bool is_well_formed(const command& given) {
   const auto has_nul = [](const std::string& text) { return text.find('\0') != text.npos; };
   return is_absolute(given.path) && is_program_name(given.path) && !has_nul(given.path) &&

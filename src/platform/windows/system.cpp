@@ -12,8 +12,8 @@
 namespace hmn::platform {
 namespace {
 
-// Limit above which a path, less the "8.3" name that a folder needs, requires this prefix, which in
-// turn allows no forward slash.
+// A longer path, less the "8.3" name that a folder needs, requires this prefix, which in turn
+// allows no forward slash.
 constexpr size_t longest_plain_path = MAX_PATH - 12;
 constexpr std::wstring_view long_path = L"\\\\?\\";
 

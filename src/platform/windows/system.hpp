@@ -36,8 +36,6 @@ class handle {
   HANDLE value_ = nullptr;
 };
 
-// Conversions between UTF-8 and the system's UTF-16.
-
 // Replaces invalid UTF-8 and UTF-16 by U+FFFD.
 std::wstring to_wide(std::string_view utf8);
 std::string to_utf8(std::wstring_view wide);
@@ -45,7 +43,7 @@ std::string to_utf8(std::wstring_view wide);
 // Converts into `out`; returns 0 when it does not fit. The buffer is not terminated.
 size_t to_utf8(std::wstring_view wide, std::span<char> out) noexcept;
 
-// Path in the system's form, made without an allocation.
+// Path in the system's form, without an allocation.
 class wide_path {
  public:
   // Appends `rest` unchanged.
@@ -61,8 +59,8 @@ class wide_path {
   int error_ = 0;
 };
 
-// Maps a number of GetLastError to that of the services of this folder; EIO for one without a
-// counterpart.
+// Maps a number of GetLastError to the errno that this folder's functions return; EIO for one
+// without a counterpart.
 int errno_of(unsigned long error) noexcept;
 int last_errno() noexcept;
 

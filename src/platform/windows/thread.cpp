@@ -20,7 +20,7 @@ struct start {
   wchar_t name[name_size];
 };
 
-// Requires Windows 10, version 1607.
+// SetThreadDescription needs Windows 10, version 1607.
 void name_thread(const wchar_t* name) noexcept {
   using naming = HRESULT(WINAPI*)(HANDLE, PCWSTR);
   const HMODULE kernel = GetModuleHandleW(L"kernel32.dll");
@@ -39,7 +39,7 @@ static DWORD WINAPI run_start(void* given) {
 }
 }
 
-// Keeps the code loaded: a thread may still run in it when the program frees the library.
+// A thread may still run in this code when the program frees the library.
 bool pin() noexcept {
   HMODULE file = nullptr;
   return GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,

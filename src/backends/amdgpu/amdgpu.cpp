@@ -86,8 +86,8 @@ pool read_pool(drm::visit& v, const value_files& f) {
   return p;
 }
 
-// VRAM for a discrete card. An APU's pools are both host RAM, and the kernel lets programs allocate
-// from the larger one (Linux 6.10).
+// The main pool is VRAM for a discrete card. Both pools of an APU are host RAM, and the kernel lets
+// programs allocate from the larger one (Linux 6.10).
 pool_kind main_of(const std::array<pool, 3>& all, device_kind kind) noexcept {
   const std::uint64_t vram = all[0].total.value_or(0);
   const std::uint64_t gtt = all[2].total.value_or(0);
@@ -108,7 +108,7 @@ class amdgpu_driver final : public drm::driver {
   bool serves(const card& c) const noexcept override {
     return c.driver_name.view() == "amdgpu" || drm::is_partition_node(c);
   }
-  // Cards have as many nodes as possible partitions, whether partitioned or not.
+  // A card has a node for each possible partition, whether it is partitioned or not.
   bool lists(const card& c) override {
     return !drm::is_partition_node(c) || node_of(c).has_value();
   }
@@ -125,10 +125,9 @@ class amdgpu_driver final : public drm::driver {
   drm::region_role role_of(const card& c, std::string_view region) const noexcept override;
   void add_own_keys(const card& c, const drm::fdinfo& info,
                     drm::client_use& out) const noexcept override;
-  // Sums up the kernel's counters of buffers and fences without resuming the card.
+  // It sums up the kernel's counters of buffers and fences without resuming the card.
   bool fdinfo_wakes(const card&) const noexcept override { return false; }
-  // pm_runtime_mark_last_busy is called at the end of each sensor's show; memory counters do not
-  // call it.
+  // Each sensor's show calls pm_runtime_mark_last_busy at its end; memory counters do not.
   bool keeps_awake(drm::awake_by what) const noexcept override {
     return what == drm::awake_by::sensors;
   }
@@ -268,7 +267,7 @@ result<void> amdgpu_driver::complete(visit& v, std::uint32_t pid, std::vector<us
   const auto node = node_of(v.of());
   result<void> whole;
   if (node) whole = compute_->add_rows(v, node->gpu_id, pid, rows);
-  // Two values may become known later: how much host RAM belongs to the card, and its KFD node.
+  // How much host RAM belongs to the card, and its KFD node, may become known later.
   const slot n = v.of().number;
   if (n < known_.size() && known_[n].kind_error != 0) {
     for (usage& row : rows) note_incomplete(row);
@@ -319,8 +318,8 @@ int read_name(const card& c, text<256>& name) {
   return 0;
 }
 
-// Partition number: the highest four bits of the location; older drivers put it in place of the
-// function.
+// A partition's number is in the highest four bits of the location; older drivers put it in place
+// of the function.
 const card* whole_of(const drm::compute_node& part, std::span<const card> all) noexcept {
   for (const bool with_function : {true, false}) {
     const text<32> address = address_of(part, with_function);
@@ -339,7 +338,7 @@ void fill_identity(drm::visit& v, device& who) {
   if (!id && id.error != ENOENT) {
     v.diagnose(unread(id.error, folder, "unique_id"), subject::devices, device_field::uuid);
   }
-  // Version exists for out-of-tree drivers only.
+  // Only out-of-tree drivers have a version.
   const sysfs::path_text module{v.sys_root(), "/module/amdgpu"};
   const auto version = sysfs::read_line(module.view(), "version", buffer);
   if (version) who.driver_version.assign(version.value);

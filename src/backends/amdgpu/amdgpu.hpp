@@ -27,10 +27,10 @@ std::string read_marketing_name(std::uint32_t device, std::uint32_t revision);
 text<96> uuid_of(std::string_view unique_id) noexcept;
 
 // Decides by sensors: some exist on APUs only (vddnb), others on discrete cards only (critical
-// temperature). Unknown where neither exists; an error where one could not be read.
+// temperature). Unknown if there is neither; an error if one could not be read.
 platform::errno_or<device_kind> kind_of_card(std::string_view device_folder);
 
-// Name may be "". Returns 0, or errno if it cannot be read now.
+// The name may be "". Returns 0, or errno if it cannot be read now.
 int read_name(const drm::card& c, text<256>& name);
 
 // Returns the card of which `part` is a partition; nullptr if it is not here.

@@ -38,13 +38,12 @@ failure unread(int error, std::string_view folder, std::string_view file) {
 
 namespace {
 
-// Parses "900Mhz".
 std::optional<std::uint32_t> megahertz_of(std::string_view word) noexcept {
   if (!word.ends_with("Mhz") && !word.ends_with("MHz")) return std::nullopt;
   return scan::number<std::uint32_t>(word.substr(0, word.size() - 3));
 }
 
-// Offsets of the fields of a format; 0: no such field. `size`: up to the end of the last one.
+// Offsets of a format's fields; 0: no such field. `size`: the end of the last one.
 struct layout {
   std::uint8_t format;
   std::uint8_t content;
@@ -56,8 +55,8 @@ struct layout {
   std::uint8_t media_unit;  // parts of a percent; 0: percent or hundredths, by firmware
   std::uint8_t energy;      // u64, of 2^-16 J
 };
-// Unit of energy differs by card in formats 1.1 to 1.3. Formats from 1.6 and 3.0 accumulate the
-// time of throttling, and do not report whether the card throttles now. 1.9 has no fixed layout.
+// The unit of energy differs by card in formats 1.1 to 1.3. Formats from 1.6 and 3.0 accumulate the
+// time of throttling, and do not show whether the card throttles now. 1.9 has no fixed layout.
 constexpr layout layouts[] = {
     {1, 1, 96, 0, 10, 3, 20, 1, 0},    {1, 2, 104, 0, 10, 3, 20, 1, 0},
     {1, 3, 120, 112, 10, 3, 20, 1, 0}, {1, 4, 32, 0, 8, 1, 0, 0, 24},
@@ -68,7 +67,7 @@ constexpr layout layouts[] = {
     {3, 0, 46, 0, 0, 0, 44, 0, 0},
 };
 
-// Reads little endian; returns nothing if all bits are set.
+// Little endian; nothing if all bits are set.
 template <class T>
 std::optional<T> field_at(std::string_view bytes, std::size_t at) noexcept {
   T value = 0;

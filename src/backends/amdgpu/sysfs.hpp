@@ -18,7 +18,8 @@ namespace hmn::amdgpu {
 
 inline constexpr failure_of fail{source::amdgpu};
 
-// File of a value. `label`: `file` is the end of "temp2_crit", its start the input with that label.
+// File with a value. `label`: `file` is the end of "temp2_crit"; its start is the input with that
+// label.
 struct value_file {
   std::string_view kind;
   std::string_view label;
@@ -30,17 +31,16 @@ struct value_file {
 std::optional<double> read_value(std::string_view folder, const value_file& f,
                                  function_ref<void(const failure&)> refuse);
 
-// Same as sysfs::unreadable. amdgpu itself returns EPERM while the card is suspended or in a reset:
-// its files are world-readable.
+// As sysfs::unreadable. amdgpu itself returns EPERM while the card is suspended or being reset: its
+// files are world-readable.
 failure unread(int error, std::string_view folder, std::string_view file);
 
-// Levels of pp_dpm_sclk, pp_dpm_mclk and others: "1: 900Mhz *", the star marks the current level.
-// "S: 19Mhz *" is a deep sleep of the clock. Levels that are alike are all marked.
-
+// Levels of pp_dpm_sclk, pp_dpm_mclk and others: "1: 900Mhz *", where the star marks the current
+// level. "S: 19Mhz *" is a deep sleep of the clock. Equal levels are all marked.
 struct clock_levels {
   std::optional<std::uint32_t> current_mhz;
   std::optional<std::uint32_t> highest_mhz;
-  bool is_ambiguous = false;  // levels that differ are marked
+  bool is_ambiguous = false;  // different levels are marked
   int error = 0;              // ENOENT also for an empty file: the card has no such clock
 };
 
@@ -51,8 +51,7 @@ clock_levels read_clock_levels(std::string_view folder, std::string_view file) n
 // Why <folder>/<file> has no current level.
 failure why_no_clock(const clock_levels& l, std::string_view folder, std::string_view file);
 
-// Counters of ras/umc_err_count: "ue: 0" and "ce: 12", memory errors since the driver was loaded.
-
+// ras/umc_err_count: "ue: 0" and "ce: 12", memory errors since the driver was loaded.
 struct error_counts {
   std::optional<std::uint64_t> corrected;
   std::optional<std::uint64_t> uncorrected;
@@ -61,14 +60,13 @@ struct error_counts {
 // Pure. "Query currently inaccessible" has neither.
 error_counts parse_error_counts(std::string_view text) noexcept;
 
-// <device>/gpu_metrics: a binary table of the firmware whose format is in its first four bytes
-// (size, format and content revision; struct gpu_metrics_v1_3 and others in the kernel's
-// kgd_pp_interface.h). Fields that a card does not fill are all ones.
-
+// <device>/gpu_metrics: a binary table of the firmware whose first four bytes are its format (size,
+// format and content revision; struct gpu_metrics_v1_3 and others in the kernel's
+// kgd_pp_interface.h). Fields that a card does not fill have all bits set.
 struct gpu_metrics {
   std::uint8_t format = 0;
   std::uint8_t content = 0;
-  std::optional<std::uint64_t> throttle;           // status with the same bits on every card
+  std::optional<std::uint64_t> throttle;           // with the same bits on every card
   std::optional<std::uint32_t> regulator_celsius;  // hottest voltage regulator
   std::optional<double> media_percent;
   bool is_media_ambiguous = false;  // present, in a unit that depends on the firmware

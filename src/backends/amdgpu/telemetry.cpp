@@ -17,7 +17,6 @@ using field = std::uint32_t;
 using drm::sensors;
 using drm::unit;
 
-// Source of one field.
 struct real_field {
   field is;
   value_file from;
@@ -91,8 +90,8 @@ void read_wholes(std::string_view hwmon, sensors& s, telemetry& out) {
 }
 
 // Bits of sensors that are far below the limit at which they throttle. The firmware of RDNA 3 and 4
-// sets that of the hotspot nearly always, also when idle. Nothing if the temperature or the limit
-// of a sensor is not known: its bit determines nothing then.
+// sets the hotspot's nearly always, also when idle. Nothing if a sensor's temperature or limit is
+// unknown: its bit then proves nothing.
 std::optional<std::uint64_t> bits_while_cool(std::uint64_t status, std::string_view hwmon,
                                              sensors& s) {
   static constexpr std::string_view labels[] = {"edge", "junction", "mem"};
@@ -158,7 +157,6 @@ void drop_no_power(drm::visit& v, field f, std::optional<double>& watts) {
 using drm::unit;
 using id = metric_id;
 
-// Metric read from one file.
 struct number_file {
   id is;
   std::uint8_t instance;
@@ -224,7 +222,7 @@ class reader {
     }
     return false;
   }
-  // A missing file is no diagnostic: most cards lack it.
+  // A missing file is no diagnostic: most cards lack some.
   void refuse(id is, int error, std::string_view folder, std::string_view file) {
     if (error != ENOENT) refuse(is, unread(error, folder, file));
   }
@@ -267,7 +265,7 @@ bool is_no_power(const metric& m) noexcept {
   return m.value == 0.0 && (is_limit || m.id == id::power_watts);
 }
 
-// Power of an APU is that of the whole package.
+// An APU's power is that of the whole package.
 void name_package_power(std::vector<metric>& all) {
   std::uint32_t seen = 0;
   std::erase_if(all, [&](const metric& m) { return m.id == id::power_watts && seen++ != 0; });
@@ -344,8 +342,8 @@ platform::errno_or<std::string_view> input_of(std::string_view hwmon, std::strin
   return {{}, failed};
 }
 
-// 1002:1478 and 1002:1479 are the ports of the switch on cards since Vega: the card's own link is
-// internal to the package.
+// 1002:1478 and 1002:1479 are the ports of the switch on cards since Vega; the card's own link is
+// inside the package.
 std::string_view slot_folder(const drm::card& c, std::string_view sys_root) {
   const std::string_view own = c.folder.view();
   const std::string_view downstream = parent_of(own);

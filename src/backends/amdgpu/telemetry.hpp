@@ -6,7 +6,7 @@
 
 namespace hmn::amdgpu {
 
-// <device>/hwmon/hwmon<N> of amdgpu; empty if there is none, or unreadable for the reason in
+// <device>/hwmon/hwmon<N> of amdgpu; empty if there is none, or if it is unreadable: then with
 // `error`.
 std::string hwmon_of(const drm::card& c, int* error = nullptr);
 
@@ -18,10 +18,10 @@ platform::errno_or<std::string_view> input_of(std::string_view hwmon, std::strin
 // Why 0 W is no value.
 failure no_power();
 
-// Folder of the device whose link goes to the slot: not the card's own if it has a switch.
+// Folder of the device at the slot: if the card has a switch, that is not the card itself.
 std::string_view slot_folder(const drm::card& c, std::string_view sys_root);
 
-// `no_throttle_in`: format of the card's gpu_metrics if that lacks throttling, which is then not
+// `no_throttle_in`: the format of the card's gpu_metrics if that lacks throttling and need not be
 // read again; 0: unknown.
 result<void> read_telemetry(drm::visit& v, std::uint32_t fields, std::uint32_t& no_throttle_in,
                             hmn::telemetry& out);

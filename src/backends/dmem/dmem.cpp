@@ -17,7 +17,7 @@
 namespace hmn::dmem {
 namespace {
 
-// Delay until an enabled controller or a moved process is seen.
+// How soon an enabled controller or a moved process is noticed.
 constexpr std::uint64_t recheck_ns = platform::ns_per_second;
 
 constexpr const char* limits_file = "/dmem.max";
@@ -25,7 +25,7 @@ constexpr const char* limits_file = "/dmem.max";
 // Finds the caller's groups, and which of them have the controller.
 class own_groups {
  public:
-  // Without the controller only the known folders are checked again.
+  // Without the controller, only the folders found before are checked again.
   void refresh(host_source& host) {
     const std::uint64_t now = platform::monotonic_ns();
     if (looked_ns_ != 0 && now - looked_ns_ < recheck_ns) return;
@@ -124,7 +124,7 @@ class limited_host final : public host_source {
   }
 
   // Applies the limits of all groups to each pool: the tightest is the budget, and the fullest
-  // group determines what is left.
+  // group decides what is left.
   void set_budgets(std::string_view pci_bus_id, std::span<pool> all) {
     for (const std::string& g : groups_.all()) {
       std::array<std::optional<std::uint64_t>, pools::most> limits;

@@ -18,12 +18,12 @@ bool is_same_address(std::string_view device, std::string_view pci_bus_id) noexc
   return address && address == parse_pci_address(pci_bus_id);
 }
 
-// Bounds a reading. Each level holds a descriptor while it is scanned.
+// Bounds of a reading. Each level holds a descriptor while it is scanned.
 constexpr std::size_t most_folders = 4096;
 constexpr std::size_t most_depth = 32;
 constexpr std::size_t most_bytes = 65536;
 
-// Recognizes a group's own files, "memory.max": no group in it can have such a name.
+// Recognizes a group's own files, such as "memory.max": no group can have such a name.
 bool is_file(std::string_view name) noexcept {
   constexpr std::string_view makers =
       "cgroup cpu cpuset dmem hugetlb io irq memory misc perf_event pids rdma";
@@ -71,7 +71,7 @@ class walk {
     if (!is_gone(error)) ++missed_;
   }
 
-  // Each group's value includes those of all groups in it. A machine's root has none.
+  // A group's value includes those of all groups inside it. A machine's root has no value.
   void visit() {
     std::string used;
     if (read("/dmem.current", used) ? !holds_some(used) : !is_root()) return;
@@ -131,7 +131,7 @@ class walk {
     return false;
   }
 
-  // Returns nothing if a group on the way is unreadable: the tightest limit is unknown.
+  // Returns nothing if a group on the way is unreadable: the tightest limit is then unknown.
   std::optional<std::uint64_t> limit_of(std::string_view device) {
     const std::string whole = group_;
     std::optional<std::uint64_t> tightest;

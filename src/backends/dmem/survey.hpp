@@ -12,7 +12,7 @@
 
 namespace hmn::dmem {
 
-// Parses a line of dmem.max or dmem.current: "drm/0000:03:00.0/vram0 8514437120".
+// One line of dmem.max or dmem.current: "drm/0000:03:00.0/vram0 8514437120".
 struct region {
   std::string_view device;
   std::string_view name;
@@ -32,8 +32,8 @@ std::optional<std::uint64_t> sum_of(std::string_view text, std::string_view pci_
 // Whether the controller is enabled for this group's children.
 platform::errno_or<bool> is_divided(const std::string& group);
 
-// Usage of the groups below `root`, a folder of v2: of each container, else of each group in which
-// no other has the controller. On failure some are missing in `out`.
+// Usage of the groups below `root`, a folder of v2: of each container, else of each group inside
+// which no other has the controller. On failure some are missing in `out`.
 result<void> survey(host_source& host, const std::string& root, group_memory& out);
 
 }  // namespace hmn::dmem

@@ -23,21 +23,20 @@ std::string dev_root_of(const settings& s) {
   return s.sys_root == "/sys" ? "/dev" : "";
 }
 
-// Compares more than the slot: another card in the same place is another device.
+// Compares more than the slot: another card in the same slot is another device.
 bool is_same(const card& a, const card& b) noexcept {
   const bool is_reported = a.pci_device && b.pci_device;
   return a.folder == b.folder &&
          (!is_reported || (a.vendor == b.vendor && a.pci_device == b.pci_device));
 }
 
-// Driver "msm_dpu" is "msm" in fdinfo, "amdxdna" is "amdxdna_accel_driver".
+// Driver "msm_dpu" is "msm" in fdinfo, and "amdxdna" is "amdxdna_accel_driver".
 std::string_view stem_of(std::string_view driver) noexcept {
   return driver.substr(0, driver.find_first_of("_-"));
 }
 
 using word = std::array<char, 32>;
 
-// Reads a word; empty if it cannot be read.
 std::string_view word_of(std::string_view folder, std::string_view file, word& buffer) noexcept {
   const auto line = sysfs::read_line(folder, file, buffer);
   return line ? line.value : std::string_view();

@@ -19,10 +19,10 @@ class card_list {
  public:
   explicit card_list(const settings& s);
 
-  // Lists the cards again. Returns errno if there is no class of theirs, or if listing failed: the
-  // list then stays as it was.
+  // Lists the cards again. Returns errno if there is no such class, or if listing failed: the list
+  // then stays as it was.
   int refresh();
-  // Reads their runtime power states only.
+  // Updates the cards' runtime power states only.
   void refresh_states();
   // Sets whether a card is skipped in this reading.
   void leave_alone(slot number, bool is_left) noexcept { cards_[number].is_resting = is_left; }
@@ -42,7 +42,7 @@ class card_list {
     return c.is_here && c.has_node && c.by != nullptr;
   }
 
-  // Finds a card by a descriptor's device number, or by what fdinfo has: an address, the name of a
+  // Find a card by a descriptor's device number, or by what fdinfo has: an address, the name of a
   // node, at last the driver if only one card has it.
   [[nodiscard]] const card* by_numbers(std::uint64_t major, std::uint64_t minor) const noexcept;
   [[nodiscard]] const card* by_address(std::string_view pci_address) const noexcept;
@@ -64,14 +64,13 @@ class card_list {
   std::vector<card> found_;  // buffer of the next list
 };
 
-// Cards that are skipped for a while, so that they can suspend: some queries restart the kernel's
-// autosuspend delay, and readings at shorter intervals would keep an idle card awake.
-
+// Skips idle cards for a while, so that they can suspend: some queries restart the kernel's
+// autosuspend delay, and readings at shorter intervals would keep a card awake.
 class card_backoff {
  public:
   explicit card_backoff(std::uint64_t patience_ns) noexcept : patience_ns_(patience_ns) {}
 
-  // Begins a reading. Returns whether the card is skipped in it.
+  // Begins a reading. Returns whether to skip the card in it.
   bool begin(const card& c, std::uint64_t now_ns);
   // Notes a query that keeps the card awake.
   void asked(const card& c) noexcept {
@@ -96,7 +95,8 @@ class card_backoff {
   std::vector<state> states_;  // by slot
 };
 
-// Whether the kernel would suspend the card if it were skipped: it may, and drives no display.
+// Whether the kernel would suspend the card if it were skipped: suspending is allowed, and it
+// drives no display.
 bool could_sleep(const card& c);
 
 }  // namespace hmn::drm

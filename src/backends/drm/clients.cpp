@@ -41,7 +41,7 @@ std::uint64_t used_or_0(const client& c) noexcept {
   return c.use.used().value_or(0);
 }
 
-// Counters may briefly step back, which counts as no gain.
+// Counters may briefly step back: that is no gain.
 std::uint64_t gain(std::optional<std::uint64_t> before, std::optional<std::uint64_t> now) noexcept {
   return before && now && *now > *before ? *now - *before : 0;
 }
@@ -101,7 +101,7 @@ void write_row(const client_use& sum, usage& out) noexcept {
   if (sum.is_partial && out.used) out.notes |= note::lower_bound;
 }
 
-// The first process with a client counts it in totals.
+// In totals, a client counts with its first process.
 void add_repeated(const client_use& use, bool is_first, usage::repeats& to) noexcept {
   const std::uint64_t used = use.used().value_or(0);
   const std::uint64_t held = std::max(use.shared.value_or(0), used);
@@ -143,7 +143,7 @@ class repeats {
 
 constexpr std::uint32_t last_class = which::engine::other;
 
-// Engines of one class.
+// Engines of one class, which fdinfo may list under several names.
 struct engine_class {
   double weighted = 0;  // sum of percent times number of engines
   std::uint64_t capacity = 0;
@@ -209,7 +209,7 @@ void client_list::add(const card& of, std::uint32_t pid, const fdinfo* info) {
   for (client& known : std::span(clients_).subspan(first_of_pid_)) {
     if (known.key != fresh.key || known.error != 0) continue;
     if (fresh.key.by != client_key::kind::none) return;
-    // Keep the largest of clients without an id: they may all be the same one.
+    // Clients without an id may all be the same one: keep the largest.
     if (used_or_0(fresh) > used_or_0(known)) known.use = fresh.use;
     known.use.is_partial = true;
     return;
@@ -270,7 +270,7 @@ void client_list::each_by_key(slot card,
 void client_list::finish() {
   by_key_.resize(clients_.size());
   std::iota(by_key_.begin(), by_key_.end(), 0U);
-  // By the position, too, rather than stable: std::stable_sort takes memory.
+  // Sorts by position as well: std::stable_sort would allocate.
   std::ranges::sort(by_key_, {}, [this](std::uint32_t i) { return std::pair(clients_[i].key, i); });
   for (std::size_t i = 1; i < by_key_.size(); ++i) {
     client& a = clients_[by_key_[i - 1]];

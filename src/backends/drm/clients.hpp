@@ -17,8 +17,8 @@
 
 namespace hmn::drm {
 
-// Client of a card that a descriptor belongs to: several descriptors, also of several processes,
-// may share one.
+// Identifies a driver's client of a card. Several descriptors, also of several processes, may share
+// one client, whose memory must count once.
 struct client_key {
   enum class kind : std::uint32_t {
     none,   // no id
@@ -55,15 +55,15 @@ struct client {
 class client_list {
  public:
   void clear() noexcept;
-  // Adds a descriptor of `pid` on a card, in order of pids; `info` nullptr: not parsed. A client
-  // already seen with the process counts once.
+  // Adds a descriptor of `pid` on a card; pids come in order. `info` nullptr: not parsed. A client
+  // that the process already has counts once.
   void add(const card& of, std::uint32_t pid, const fdinfo* info);
-  // Adds one whose text could not be read: it may belong to a known client or not.
+  // Adds a descriptor whose text could not be read: it may or may not belong to a known client.
   void add_unread(const card& of, std::uint32_t pid, int error);
-  // Removes the descriptors added last for `pid`: they may be incomplete.
+  // Removes the descriptors of `pid` that were added last: they may be incomplete.
   void drop_last(std::uint32_t pid) noexcept;
   void mark_last_partial(std::uint32_t pid) noexcept;
-  // Finds the clients held by several processes, once all were added.
+  // Finds the clients that several processes hold. Call once all are added.
   void finish();
   // Notes a descriptor of a suspended card, which was not read.
   void add_asleep(slot card) { asleep_.push_back(card); }
@@ -75,7 +75,7 @@ class client_list {
     return std::span(engines_).subspan(c.first_engine, c.engine_count);
   }
   [[nodiscard]] std::span<const client> of_pid(std::uint32_t pid) const noexcept;
-  // Visits the clients of one card, by key. `again`: the one before has the same key.
+  // Visits the clients of one card, by key. `again`: has the same key as the one before.
   void each_by_key(slot card, function_ref<void(const client&, bool again)> visit) const;
   // Returns a client with the key, else nullptr.
   [[nodiscard]] const client* find(const client_key& key) const noexcept;
@@ -94,7 +94,7 @@ class client_list {
   std::uint32_t last_pid_ = 0;
 };
 
-// Newest walk, and an older one that loads are relative to; empty if taken_ns is 0.
+// The newest walk, and an older one that loads are relative to; empty if taken_ns is 0.
 class walk_pair {
  public:
   walk_pair() noexcept = default;
@@ -103,7 +103,7 @@ class walk_pair {
 
   [[nodiscard]] client_list& now() const noexcept { return *now_; }
   [[nodiscard]] client_list& before() const noexcept { return *before_; }
-  // The newest one becomes the older one, and is to be taken again.
+  // Makes the newest one the older one; the newest has to be taken again.
   void turn() noexcept { std::swap(now_, before_); }
 
  private:
@@ -113,9 +113,9 @@ class walk_pair {
 };
 
 // Merges the clients of one process on one card into one row. Percentages are since `before` if it
-// has the clients too. Those whose text could not be read are left out, which makes the values
-// lower bounds. Returns the usage_field bits of what only a part of the memory, or of the
-// clients, has, and of a load that cannot be computed.
+// has the clients, too. Clients whose text could not be read are left out, which makes the values
+// lower bounds. Returns the usage_field bits of values that only part of the memory or of the
+// clients has, and of a load that cannot be computed.
 std::uint32_t fill_row(const client_list& now, const client_list& before, slot card,
                        std::uint32_t pid, usage& out);
 // Returns 0, or why the text of one of them could not be read; EBADMSG: it makes no sense.
@@ -124,7 +124,7 @@ int error_of(const client_list& now, slot card, std::uint32_t pid);
 void pids_on(const client_list& now, slot card, std::vector<std::uint32_t>& out);
 // Counts each client once.
 card_use use_of(const client_list& now, slot card);
-// Loads by name of engine, of as many engines as one client can have.
+// Loads by name of engine, with space for as many engines as one client can have.
 class load_sum {
  public:
   void add(const engine_load& more) noexcept;
@@ -141,7 +141,6 @@ void loads_of(const client_list& now, const client_list& before, slot card, load
 
 // Engines of a card by class, from fdinfo of all clients: load, number, and a busy time that only
 // grows, though clients end and their counters vanish.
-
 class engine_totals {
  public:
   // Saves the gain from `before` to `now`, before `before` is dropped. `loads` is overwritten.
@@ -160,7 +159,7 @@ class engine_totals {
     std::uint64_t busy_ns = 0;
   };
 
-  // Returns the total, created from what the clients had used by then if it is new.
+  // Returns the total. A new one starts with what the clients had used by `then`.
   total& until(const client_list& then, slot card, std::uint32_t engine);
 
   std::vector<total> kept_;

@@ -32,7 +32,7 @@ std::string_view parent_of(std::string_view path) noexcept {
   return path.substr(0, slash == std::string_view::npos ? 0 : slash);
 }
 
-// Absent files, or other file types in a copied tree, are no error.
+// Absent files are no error, nor are other file types in a copied tree.
 bool is_no_answer(int error) noexcept {
   constexpr int answers[] = {0, sysfs::no_number, ENOENT, ENOTDIR, EINVAL, ELOOP, ENAMETOOLONG};
   return std::ranges::find(answers, error) == std::end(answers);
@@ -41,14 +41,14 @@ bool is_no_answer(int error) noexcept {
 struct listing {
   std::string_view sys_root;
   std::vector<card>& all;
-  int error = 0;  // error that proves nothing about the cards: the list is unreliable
+  int error = 0;  // makes the list unreliable
 
   void note(int found) noexcept {
     if (is_no_answer(found)) error = found;
   }
 };
 
-// Classes of a copied tree hold folders instead of links; the device is then one level down.
+// A class of a copied tree has folders instead of links, and the device is then one level down.
 sysfs::path_text folder_of(listing& in, const sysfs::path_text& entry) {
   std::array<char, 1024> target;
   const auto got = platform::read_link(entry.c_str(), target);
@@ -71,13 +71,13 @@ text<64> link_name(listing& in, const card& c, std::string_view name) {
   return found;
 }
 
-// Nodes belong to the parent of the virtio device (seen on Linux 6.1 and 7.3), and only one driver
-// of such devices has nodes.
+// The nodes of a virtio device belong to its parent (seen on Linux 6.1 and 7.3), and only one
+// driver of such devices has nodes.
 bool is_virtio_transport(std::string_view driver) noexcept {
   return driver == "virtio-pci" || driver == "virtio-mmio";
 }
 
-// Copied trees have no links: uevent has the names then.
+// Copied trees have no links, but uevent has the names.
 void fill_names(listing& in, card& c) {
   c.driver_name.assign(link_name(in, c, "driver").view());
   c.bus.assign(link_name(in, c, "subsystem").view());

@@ -22,12 +22,11 @@ std::optional<node> parse_node(std::string_view name);
 void parse_numbers(std::string_view text, node& into) noexcept;
 
 // Pure. Returns the device's part of the target of <sys>/class/drm/<node>, below <sys>, or nothing:
-// "../../devices/pci0000:00/0000:00:02.0/drm/card0" is "devices/pci0000:00/0000:00:02.0".
+// for "../../devices/pci0000:00/0000:00:02.0/drm/card0", "devices/pci0000:00/0000:00:02.0".
 std::string_view device_part(std::string_view target) noexcept;
 
-// Appends the cards with a render or an accel node; fills what is constant while they are bound.
-// Returns 0 or errno: ENOENT if there is no class of theirs; any other means a read error, and an
-// unreliable list.
+// Appends the cards with a render or an accel node, with what is constant while they are bound.
+// Returns 0 or errno. ENOENT: there is no such class; any other error makes the list unreliable.
 int find_cards(std::string_view sys_root, std::vector<card>& out);
 
 // Whether there is a card that no other source serves; true if unknown.
@@ -42,11 +41,12 @@ bool is_left_alone(std::string_view driver, std::string_view bus, std::string_vi
 // of its own.
 bool is_partition_node(const card& c) noexcept;
 
-// Whether this is a virtual function (SR-IOV) of a GPU that is listed, too. Alone, as in a virtual
-// machine, it has the sensors that the driver allows: all of a GPU that is not shared.
+// Whether this is a virtual function (SR-IOV) of a GPU that is listed as well. Alone, as in a
+// virtual machine, it has the sensors that the driver allows, which are all if the GPU is not
+// shared.
 bool is_function_of_listed(const card& c, std::span<const card> all) noexcept;
 
-// Why a part of a GPU lacks what is measured of the whole: "clocks are".
+// Why a part of a GPU lacks a value of the whole: "clocks are".
 failure of_whole_only(source from, std::string_view what);
 
 }  // namespace hmn::drm

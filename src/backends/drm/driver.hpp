@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Interface of one kernel driver: which data its cards have, and how to interpret its fdinfo.
-// Discovery, the walk over /proc, rows and runtime power management are in source.hpp; a driver is
-// a file or a few with a build option and a source id of its own, and a line in drivers.cpp.
+// Discovery, the walk over /proc, rows and runtime power management are common to all
+// (drm_source.hpp). A driver is a file or a few with a build option and a source id of its own, and
+// a line in driver.cpp.
 #pragma once
 
 #include <array>
@@ -88,20 +89,20 @@ struct card_load {
   bool is_partial = false;
 };
 
-// One card in one reading.
+// One card in one reading: what a driver may use of this source.
 class visit {
  public:
   virtual ~visit() = default;
 
   [[nodiscard]] virtual const card& of() const noexcept = 0;
-  // Every card that this source lists, for those that belong together.
+  // All listed cards, for drivers whose cards belong together.
   [[nodiscard]] virtual std::span<const card> all() const noexcept = 0;
   [[nodiscard]] virtual const std::string& sys_root() const noexcept = 0;
-  // Runtime suspended, and not to be woken: identity and totals only, and no file that takes a
+  // Runtime suspended, and not to be woken: read identity and totals only, and no file that takes a
   // runtime power reference on it.
   [[nodiscard]] virtual bool is_asleep() const noexcept = 0;
   // /dev/dri/renderD128, /dev/accel/accel0; empty if none was given to this container, or if this
-  // sysfs tree has no nodes. A driver that opens it closes it before returning.
+  // sysfs tree has no nodes. A driver that opens it must close it before returning.
   [[nodiscard]] virtual std::string node_path(node::kind what) const = 0;
   [[nodiscard]] virtual std::uint64_t deadline_ns() const noexcept = 0;
 
@@ -122,11 +123,11 @@ class driver {
  public:
   virtual ~driver() = default;
 
-  // Source of its values.
+  // Source id of its values.
   [[nodiscard]] virtual source from() const noexcept = 0;
   // Matches the driver name that sysfs links to, and other discovery data.
   [[nodiscard]] virtual bool serves(const card& c) const noexcept = 0;
-  // Whether its card is a device now: an unused partition is not. Called in each listing.
+  // Whether the card is a device now: an unused partition is not. Called in each listing.
   [[nodiscard]] virtual bool lists(const card& c) {
     static_cast<void>(c);
     return true;
@@ -135,8 +136,8 @@ class driver {
   [[nodiscard]] virtual source behind() const noexcept { return source::none; }
   [[nodiscard]] virtual source_state describe_behind() const { return {}; }
 
-  // Adds sysfs data that wakes nothing: name, uuid, kind, memory kind, version, parent of a
-  // partition. Number, state, PCI address and ids, and render minor are already filled. Also called
+  // Adds data of sysfs that wakes nothing: name, uuid, kind, memory kind, version, parent of a
+  // partition. Number, state, PCI address and ids, and render minor are already set. Also called
   // for a suspended card.
   virtual void identify(visit& v, device& who) = 0;
   // Same as device_source; also called for a suspended card: totals only.
@@ -175,14 +176,14 @@ class driver {
     static_cast<void>(what);
     return false;
   }
-  // Whether its engine times advance: some drivers need them enabled. Called in each reading, also
-  // for a suspended card.
+  // Whether the engine times advance: some drivers need them switched on. Called in each reading,
+  // also for a suspended card.
   [[nodiscard]] virtual bool counts_engines(const card& c) const noexcept {
     static_cast<void>(c);
     return true;
   }
-  // Whether every user of the card holds a descriptor of its nodes: a process without one then uses
-  // nothing.
+  // Whether every user of the card holds a descriptor of its nodes, so that a process without one
+  // uses nothing.
   [[nodiscard]] virtual bool sees_every_client(const card& c) const noexcept {
     static_cast<void>(c);
     return true;
@@ -201,7 +202,7 @@ class driver {
   }
 };
 
-// Whether fdinfo of its clients must not be read now.
+// Whether fdinfo of the card's clients must not be read now.
 inline bool must_sleep(const card& c, bool may_wake) noexcept {
   return (c.is_asleep || c.is_resting) && !may_wake && c.by != nullptr && c.by->fdinfo_wakes(c);
 }
@@ -228,8 +229,8 @@ inline failure needs_two_readings(const card& c) {
       fail_by(c)(status::unsupported, "load is the difference of two readings: read again"));
 }
 
-// Interface of AMD's compute driver (KFD) to the driver of the same cards: which of its GPUs is
-// which card or partition, and usage of compute processes.
+// How AMD's compute driver (KFD) serves the driver of the same cards: which of its GPUs is which
+// card or partition, and what compute processes use.
 
 // GPU, or a partition of one.
 struct compute_node {

@@ -24,8 +24,6 @@ std::string name_of(const card& c) {
                   c.driver_name.view(), ")"});
 }
 
-// Rows of processes, and the walk behind them.
-
 // Minimum age of the walk that percentages are relative to, if there is one.
 constexpr std::uint64_t baseline_ns = platform::ns_per_second / 10;
 
@@ -39,12 +37,11 @@ failure partly_reported(const card& c) {
                     "the driver reports it for a part of the process's memory only");
 }
 
-// Rounds up, to a power of two, so that the sentence of a lasting state seldom changes.
+// Rounds up to a power of two, so that the sentence about a lasting state seldom changes.
 std::uint64_t coarse_seconds(std::uint64_t ns) noexcept {
   return std::bit_ceil(ns / platform::ns_per_second + 1);
 }
 
-// Returns why the load of a process is unknown.
 failure why_no_load(const client_list& in, const card& of) {
   failure why = needs_two_readings(of);
   for (const client& c : in.all()) {
@@ -64,7 +61,7 @@ usage nothing_used(std::uint32_t pid) {
   return none;
 }
 
-// Diagnoses what the rows of a device lack.
+// Diagnoses missing values of a device's rows.
 void explain_rows(card_visit& v, std::uint32_t about, std::uint32_t lacks, const client_list& in) {
   if (!v.wants_diagnostics()) return;
   using namespace usage_field;
@@ -105,7 +102,7 @@ result<void> drm_source::probe() {
 
 void drm_source::list() {
   list_error_ = card_list_.refresh();
-  // Descriptors of no card may belong to a new one.
+  // Descriptors of no known card may belong to a new one.
   const std::uint64_t cards = card_list_.fingerprint();
   if (cards != cards_) scanner_.forget();
   cards_ = cards;
@@ -259,7 +256,7 @@ void drm_source::add_engines(const card& c, std::vector<metric>& out, reading& r
   if (!load) v.diagnose(load.why(), subject::telemetry, 0);
 }
 
-// Ready once its cards were listed; a driver in it only if it has a card.
+// Ready once cards were listed; a driver only if it has a card.
 source_state drm_source::describe(source which) const {
   source_state now;
   now.why = {status::ok, which, {}, {}};
@@ -370,7 +367,7 @@ failure drm_source::why_unreadable() const {
               seen_.error);
 }
 
-// A process that cannot be inspected is none that is visible; one that was missed would be.
+// A process that may not be inspected counts as invisible; one that was missed does not.
 result<void> drm_source::missed() const {
   if (seen_.not_reached != 0) return why_not_reached();
   if (seen_.unreadable != 0 && !is_refused(seen_.error)) return why_unreadable();

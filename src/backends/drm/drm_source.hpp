@@ -12,7 +12,7 @@
 
 namespace hmn::drm {
 
-// Usage of individually queried processes at that time: load is the difference.
+// What one process used at its last two queries, since load is the difference of both.
 struct asked_process {
   std::uint32_t pid = 0;
   bool is_self = false;
@@ -20,7 +20,7 @@ struct asked_process {
   int error = 0;              // of that walk
   walk_pair walks;
 
-  // Called before a walk: the older one is at least `apart_ns` old.
+  // Called before a walk. Makes the newest walk the older one if it is at least `apart_ns` old.
   void begin(std::uint64_t now_ns, std::uint64_t apart_ns) noexcept {
     const std::uint64_t taken_ns = walks.now().taken_ns;
     if (taken_ns != 0 && now_ns - taken_ns >= apart_ns) walks.turn();
@@ -49,12 +49,13 @@ class asked_processes {
   std::array<asked_process, 8> all_;
 };
 
-// Source that contains all drivers: one list of cards, one walk over /proc per reading.
+// The source of all DRM drivers, so that there is one list of cards, and one walk over /proc per
+// reading.
 class drm_source final : public device_source {
  public:
   explicit drm_source(const settings& s);
 
-  // False if all of them are off.
+  // False if all drivers are off.
   [[nodiscard]] bool has_drivers() const noexcept { return card_list_.has_drivers(); }
 
   result<void> probe() override;
@@ -84,12 +85,12 @@ class drm_source final : public device_source {
   void trace_walk(reading& r) const;
   [[nodiscard]] failure why_not_reached() const;
   [[nodiscard]] failure why_unreadable() const;
-  // Fails where the walk lacks processes that it would have seen.
+  // Fails where the walk missed processes that it could have seen.
   [[nodiscard]] result<void> missed() const;
   result<void> find(slot number, const card*& out) const;
-  // Walk of this reading.
+  // Walks over /proc, once per reading.
   result<void> walk(reading& r);
-  // The same over the descriptors of one process.
+  // The same for the descriptors of one process.
   const asked_process& walk_one(std::uint32_t pid, bool self);
   result<void> fill_one(const card& c, std::uint32_t pid, bool self, usage& out, reading& r);
   [[nodiscard]] static failure why_not_listed(const card& c, const asked_process& asked);
@@ -115,7 +116,6 @@ class drm_source final : public device_source {
 
   std::uint64_t reading_ = 0;  // number of this reading
 
-  // State of this reading.
   bool has_walked_ = false;
   coverage seen_;
 };

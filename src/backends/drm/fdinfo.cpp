@@ -45,7 +45,7 @@ T* entry_of(std::array<T, N>& all, std::size_t& count, std::string_view name,
   return &all[count++];
 }
 
-// Uses only the first line of a key.
+// Only the first line of a key counts.
 void set(std::optional<std::uint64_t>& to, std::optional<std::uint64_t> value) noexcept {
   if (!to) to = value;
 }
@@ -65,7 +65,7 @@ struct engine_key {
   std::optional<std::uint64_t> engine::*member;
   bool is_time;
 };
-// Match before the regions' keys: "drm-total-cycles-" is no memory.
+// Matched before the regions' keys: "drm-total-cycles-" is no memory.
 constexpr engine_key engine_keys[] = {
     {"drm-engine-", &engine::busy_ns, true},
     {"drm-cycles-", &engine::cycles, false},
@@ -152,7 +152,7 @@ std::string_view whole_lines(std::string_view text) noexcept {
 
 using amount = std::optional<std::uint64_t>;
 
-// Sum that becomes unknown with one unknown part; empty until something is added.
+// Sum that one unknown part makes unknown; empty until something is added.
 class total {
  public:
   void add(amount part) noexcept {
@@ -200,7 +200,7 @@ void add_region(const region& r, region_role role, totals& to) noexcept {
   if (role != region_role::device) return;
   to.resident.add(backed(r));
   to.committed.add(r.total);
-  // The kernel counts buffers with and without backing store: they may be more than is resident.
+  // The kernel counts shared buffers without backing store, too: they may be more than is resident.
   to.shared.add(r.shared);
   to.purgeable.add(r.purgeable);
 }
@@ -232,10 +232,10 @@ struct engine_names {
   std::string_view parts;
 };
 
-// Matches the first of these contained in a name. By driver: i915: render, copy, video,
+// The first of these that a name contains decides. Names by driver: i915: render, copy, video,
 // video-enhance, compute. xe: rcs, bcs, vcs, vecs, ccs. amdgpu: gfx, compute, dma, dec, enc, enc_1,
 // jpeg, vpe. v3d: bin, render, tfu, csd, cache_clean, cpu. panfrost: fragment, vertex-tiler. Others
-// name their only engine gpu or after the driver.
+// call their only engine gpu, or by the driver's name.
 constexpr engine_names usual_names[] = {
     {which::engine::compute, "compute ccs csd npu"},
     {which::engine::video, "video vcs vecs vpe vcn"},

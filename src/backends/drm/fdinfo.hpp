@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Parser of /proc/<pid>/fdinfo/<fd> of a DRM descriptor, by the kernel's rules
-// (Documentation/gpu/drm-usage-stats.rst): "key:<blanks>value [unit]". Detects keys, not kernel
-// versions.
+// (Documentation/gpu/drm-usage-stats.rst): "key:<blanks>value [unit]". It goes by the keys, not by
+// kernel versions.
 #pragma once
 
 #include <array>
@@ -17,7 +17,6 @@
 
 namespace hmn::drm {
 
-// Bytes of one kind of memory.
 struct region {
   std::string_view name;
   std::optional<std::uint64_t> total;      // handles, with or without backing pages
@@ -39,7 +38,8 @@ struct engine {
   std::uint64_t capacity = 1;  // number of engines of that name; `busy_ns` is their sum
 };
 
-// All texts are views into the parsed text.
+// One descriptor's text, without any driver's interpretation. All texts are views into the parsed
+// text.
 class fdinfo {
  public:
   std::string_view text;
@@ -82,15 +82,15 @@ std::optional<fdinfo> parse_fdinfo(std::string_view text) noexcept;
 // Amount of a driver-specific key, "amd-evicted-vram".
 std::optional<std::uint64_t> amount_of(std::string_view text, std::string_view key) noexcept;
 
-// Usage of a device by one client: values derived from its fdinfo, named as in model/usage.hpp.
+// Usage of a device by one client: what its fdinfo means, named as in model/usage.hpp.
 
-// Role of a memory region.
+// What the driver says a memory region is.
 enum class region_role { ignored, device, host };
 
 struct client_use {
   std::optional<std::uint64_t> resident;   // in the device's memory
   std::optional<std::uint64_t> committed;  // handles, with or without backing pages
-  // That have several handles, resident or not; of host_pool a part.
+  // Of buffers with several handles, resident or not; includes host_shared.
   std::optional<std::uint64_t> shared;
   std::optional<std::uint64_t> purgeable;
   std::optional<std::uint64_t> evicted;
@@ -98,7 +98,7 @@ struct client_use {
   std::optional<std::uint64_t> host_shared;
   std::optional<std::uint64_t> busy_ns;  // sum over engines, weighted by capacity
   std::optional<std::uint32_t> kinds;    // usage_kind bits of the engines that were busy
-  // usage_field bits of values that are unknown because a part of them is.
+  // usage_field bits of values that are unknown because a part of them is unknown.
   std::uint32_t lacks = 0;
   bool is_partial = false;
 
@@ -114,7 +114,7 @@ using kind_of_engine = function_ref<std::uint32_t(std::string_view engine)>;
 // Pure. A region that lacks a value makes the sum of that value unknown.
 client_use measure(const fdinfo& from, role_of_region role, kind_of_engine kind) noexcept;
 
-// Adds usage of another client of the same process; a value that only one has becomes unknown.
+// Adds another client of the same process; a value that only one has becomes unknown.
 void add(client_use& to, const client_use& more) noexcept;
 
 // Common engine names of kernel drivers: which::engine, and usage_kind bits.

@@ -71,7 +71,7 @@ struct number_file {
   unit in;
   std::string_view file;
 };
-// Uses the first of two files for one metric.
+// Of two files for one metric the first counts.
 constexpr number_file of_chip[] = {
     {metric_id::temperature, which::sensor::core, unit::celsius, "temp1_input"},
     {metric_id::temperature_limit, which::sensor::core, unit::celsius, "temp1_crit"},
@@ -114,8 +114,8 @@ bool is_virtual(const card& c) noexcept {
   return c.bus.view() == "virtio" || is_among(c, "virtio_gpu vmwgfx vboxvideo hyperv_drm");
 }
 
-// Off-bus devices are part of the SoC and allocate from host RAM; so do the NPUs of AMD and Intel,
-// which are PCI functions.
+// Devices off the bus are part of the SoC and allocate from host RAM; so do the NPUs of AMD and
+// Intel, which are PCI functions.
 bool is_unified(const card& c) noexcept {
   return !is_virtual(c) && (c.pci_bus_id.empty() || is_among(c, "amdxdna intel_vpu"));
 }
@@ -131,7 +131,7 @@ pool unified_pool() noexcept {
 class generic_driver final : public driver {
  public:
   source from() const noexcept override { return source::drm; }
-  // Excludes partitions, which only amdgpu can distinguish.
+  // Only amdgpu can tell its partitions apart.
   bool serves(const card& c) const noexcept override { return !is_partition_node(c); }
 
   // NVIDIA's own driver has nodes other than those of DRM.
@@ -152,12 +152,12 @@ class generic_driver final : public driver {
   }
   void metrics(visit& v, bool, std::vector<metric>& out) override { read_metrics(v, out); }
 
-  // All regions of a unified device are its memory, whatever their names.
+  // All regions of a unified device are its memory, whatever their names are.
   region_role role_of(const card& c, std::string_view region) const noexcept override {
     return is_unified(c) ? region_role::device : usual_role(region);
   }
 
-  // panfrost and panthor count only if root enables it.
+  // panfrost and panthor count only if root has enabled it.
   bool counts_engines(const card& c) const noexcept override {
     if (!is_among(c, "panfrost panthor")) return true;
     const auto profiling = sysfs::read_number(c.folder.view(), "profiling");

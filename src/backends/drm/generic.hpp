@@ -11,11 +11,11 @@ namespace hmn::drm {
 // clients.
 result<void> read_sensors(visit& v, std::uint32_t fields, hmn::telemetry& out);
 
-// Same values, and the limits of temperature and clock, by instance.
+// The same values, and the limits of temperature and clock, by instance.
 void read_metrics(visit& v, std::vector<metric>& out);
 
-// Fallback for drivers without code of their own: nouveau, msm, panfrost, panthor, v3d, asahi,
-// virtio, accelerators.
+// For drivers without code of their own: nouveau, msm, panfrost, panthor, v3d, asahi, virtio,
+// accelerators.
 std::unique_ptr<driver> make_generic();
 
 }  // namespace hmn::drm

@@ -15,22 +15,22 @@
 namespace hmn::drm {
 namespace {
 
-// Faster than needed, so that slightly late readings leave none overdue.
+// Slightly faster than needed, so that readings that are a little late leave none overdue.
 constexpr double haste = 16.0 / 15;
 constexpr std::uint64_t few_readings = 3;
 
 constexpr std::uint32_t turns = 8;
-// Time whose share of the processor is saved up for readings in quick succession.
+// Time whose share of the processor can be saved up for readings in quick succession.
 constexpr std::uint64_t saved_ns = platform::ns_per_second;
 
 using platform::directory;
 
-// Beyond this limit, descriptors of no card are checked each time instead of remembered.
+// Beyond this number, descriptors of no card are checked each time instead of remembered.
 constexpr std::size_t most_others = std::size_t{1} << 20;
 
 constexpr std::size_t most_mounts = std::size_t{1} << 20;  // bytes
 
-// Buffer for "fdinfo/4294967295".
+// Holds "fdinfo/4294967295".
 class short_path {
  public:
   short_path(std::string_view folder, std::string_view name) noexcept {
@@ -48,7 +48,7 @@ bool one_must_sleep(const card_list& cards, bool may_wake) noexcept {
   return std::ranges::any_of(all, [&](const card& c) { return must_sleep(c, may_wake); });
 }
 
-// Resolves a descriptor's target as a last resort, in a tree whose links are dangling.
+// The last resort: resolves a descriptor's target, in a tree whose links are dangling.
 const card* card_behind_link(const directory& from, std::string_view name, const card_list& cards) {
   std::array<char, 256> target;
   const auto got = from.read_link(short_path("fd", name).c_str(), target);
@@ -63,7 +63,7 @@ const card* card_of(const directory& from, std::string_view name, const fdinfo& 
   return cards.by_driver(info.driver);
 }
 
-// /proc lists descriptors in ascending order. In a copied tree that does not, they are checked
+// /proc lists descriptors in ascending order. In a copied tree, which need not, they are checked
 // again.
 bool is_next(std::span<const std::uint32_t>& others, std::string_view name) noexcept {
   if (others.empty()) return false;
@@ -89,17 +89,17 @@ void scan_schedule::begin(std::uint64_t now_ns, std::size_t known) noexcept {
   }
   credit_ = std::min(credit_, all);
   last_pid_ = 0;
-  // Overdue: would be late at the next reading, if that is as late as this one.
+  // Overdue: would be late at the next reading, if the time until then is the same.
   latest_ns_ = now_ns + gone - gone / 16;
   last_ns_ = now_ns;
   const std::int64_t saved = share_of(saved_ns);
   allowed_ns_ = is_first_ ? saved : std::min(allowed_ns_, saved) + share_of(passed);
-  // So long that no reading is late for the next one.
+  // At least so much that no reading is late for the next one.
   new_allowed_ns_ = std::max(allowed_ns_, static_cast<std::int64_t>(passed / 4));
   is_spent_ = false;
 }
 
-// Listing takes at most half of the time, unless much is left.
+// Listing may take at most half of the time, unless much is left.
 bool scan_schedule::may_list() const noexcept {
   if (is_first_ || !is_limited() || allowed_ns_ > share_of(saved_ns) / 2) return true;
   return allowed_ns_ > 0 &&
@@ -167,7 +167,7 @@ void scanner::forget() noexcept {
   known_->clear();
 }
 
-// Returns the processor time of this thread, which is only measured where it is limited.
+// The processor time of this thread is measured only where it is limited.
 std::uint64_t scanner::used_ns() const noexcept {
   return schedule_.is_limited() ? platform::thread_used_ns() : 0;
 }
@@ -187,7 +187,7 @@ int scanner::list_pids(std::uint64_t now_ns) {
   return 0;
 }
 
-// Every PID namespace has a first process; a copied tree may lack it.
+// Every PID namespace has a process 1; a copied tree may lack it.
 bool scanner::hides_others() {
   if (pids_.empty() || pids_.front() == 1) return false;
   const sysfs::path_text path{proc_root_, "/self/mountinfo"};
@@ -266,7 +266,7 @@ bool scanner::take(process& p, const process* before, const walk& w) {
                                                          : search::none;
     how = schedule_.of_known(p.pid, before->looked_ns, before->held_count != 0, otherwise);
   }
-  // What a client has costs as much to read again: only the others are searched.
+  // A process with clients costs as much to read again, so only the others count as searched.
   const bool is_search = how != search::none && (before == nullptr || before->held_count == 0);
   const std::uint64_t begun = is_search ? used_ns() : 0;
   if (how == search::count && holds_as_many(*before)) how = search::none;
@@ -309,7 +309,7 @@ void scanner::remember(process& p, const process& before) {
   fresh_->others.insert(fresh_->others.end(), from, from + before.other_count);
 }
 
-// Keeps a process that was not reached. Its clients are read when it is.
+// Keeps a process that this walk did not reach. Its clients are read when one does.
 void scanner::carry_over(const process& before) {
   process p = start(before.pid);
   remember(p, before);
@@ -356,7 +356,7 @@ void scanner::note_kernel_thread(const look& l) {
   l.p.is_kernel_thread = got && procfs::is_kernel_thread({text_.data(), got.value});
 }
 
-// Text that fills the buffer may continue: unterminated, it counts as truncated.
+// Text that fills the buffer may continue, so it is cut: unterminated, it counts as truncated.
 platform::errno_or<std::string_view> scanner::read_text(const look& l, std::string_view name) {
   const auto got = l.from.read_small(short_path("fdinfo", name).c_str(), text_);
   return {{text_.data(), std::min(got.value, text_.size() - 1)}, got.error};
@@ -383,7 +383,7 @@ void scanner::add_known(look& l, std::string_view name, const card& of) {
     return;
   }
   const auto text = read_text(l, name);
-  // Closed since; ESRCH means the whole process.
+  // ENOENT: closed in the meantime. ESRCH would mean the whole process.
   if (text.error == ENOENT) return;
   if (!text) {
     l.p.error = text.error;
@@ -408,7 +408,7 @@ void scanner::look_at(look& l, std::string_view name) {
   add_known(l, name, *of);
 }
 
-// Uses the text, since there is no device number: whether it is a DRM client, and of which card.
+// Without a device number, the text decides whether it is a DRM client, and of which card.
 void scanner::look_at_unknown(look& l, std::string_view name, int error) {
   const card_list& cards = l.w.cards;
   if (is_refused(error) || is_passing(error)) l.p.error = error;
@@ -426,7 +426,7 @@ void scanner::look_at_unknown(look& l, std::string_view name, int error) {
   l.w.out.add(*of, l.p.pid, &*info);
 }
 
-// Returns false if it has changed and must be scanned.
+// Returns false if the process has changed and must be scanned.
 bool scanner::revisit(process& p, const process& before, const walk& w) {
   bool is_same = true;
   if (before.held_count != 0) {

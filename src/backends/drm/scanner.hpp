@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Walk over /proc/<pid>/fd for descriptors of DRM devices. The descriptors of a process are
-// remembered and their texts checked, so that a reused pid or descriptor is at worst seen late,
-// never mistaken for another.
+// Walk over /proc/<pid>/fd for descriptors of DRM devices. It remembers each process's descriptors
+// and checks their texts, so that a reused pid or descriptor is at worst noticed late, and never
+// mistaken for another.
 #pragma once
 
 #include <array>
@@ -38,24 +38,24 @@ class scan_schedule {
 
   // Begins a walk over `known` processes.
   void begin(std::uint64_t now_ns, std::size_t known) noexcept;
-  // Whether this walk lists the processes; if it does, what that took is reported to listed().
+  // Whether this walk lists the processes; if so, the time that took is passed to listed().
   [[nodiscard]] bool may_list() const noexcept;
   void listed(std::uint64_t used_ns) noexcept;
   // Called once per walk for each known process, in order of pids. `is_client`: it has clients.
   [[nodiscard]] search of_known(std::uint32_t pid, std::uint64_t looked_ns, bool is_client,
                                 search otherwise) noexcept;
-  // Whether a process that is not known is searched in this walk.
+  // Whether this walk searches a process that is not known yet.
   [[nodiscard]] bool may_add() const noexcept;
   // Counts the processor time of a search in a process without clients.
   void used(std::uint64_t used_ns) noexcept;
   void end() noexcept;
 
   [[nodiscard]] bool is_limited() const noexcept { return percent_ < 100 && every_ns_ != 0; }
-  // Whether what was seen at that time is older than is allowed.
+  // Whether something seen at that time is older than allowed.
   [[nodiscard]] bool is_outdated(std::uint64_t seen_ns) const noexcept {
     return last_ns_ - seen_ns > every_ns_;
   }
-  // Whether readings are so rare that each share would be large.
+  // Whether readings are so rare that each one's share of the search would be large.
   [[nodiscard]] bool is_slow(std::uint64_t now_ns) const noexcept;
 
  private:
@@ -82,9 +82,9 @@ class scan_schedule {
   std::uint32_t turn_ = 0;        // of the passes over all processes
 };
 
-// Scope of one walk. Every walk reads the known clients, scans new processes, and those that are
-// scheduled: all descriptors of each process are scanned once within `rescan_ns`, if the processor
-// time allowed for that suffices. The first walk is always complete.
+// Scope of one walk. Every walk reads the known clients and scans new processes and those that are
+// scheduled: each process is scanned completely once within `rescan_ns`, if the allowed processor
+// time suffices. The first walk is always complete.
 enum class extent {
   rolling,   // nothing more: a new client of a known process is seen within `rescan_ns`
   complete,  // also processes with another number of descriptors than before, so that a new client
@@ -92,7 +92,7 @@ enum class extent {
              // Anything missed is seen within `rescan_ns`
 };
 
-// Coverage of a walk.
+// What a walk has seen and what it has missed, which decides whether absence proves anything.
 struct coverage {
   std::uint32_t processes = 0;    // that could hold a descriptor: not kernel threads
   std::uint32_t unreadable = 0;   // access refused, or out of descriptors
@@ -113,7 +113,7 @@ struct coverage {
 
 class scanner {
  public:
-  // `percent` of a core: most processor time of the search for new clients.
+  // `percent`: most processor time of the search for new clients, of a core.
   scanner(std::string proc_root, std::uint64_t rescan_ns, std::uint32_t percent)
       : proc_root_(std::move(proc_root)), schedule_(rescan_ns, percent) {}
   scanner(const scanner&) = delete;
@@ -122,7 +122,7 @@ class scanner {
   // Scans every process. `may_wake`: also reads descriptors of sleeping cards.
   coverage scan(const card_list& cards, bool may_wake, std::uint64_t now_ns,
                 std::uint64_t deadline_ns, client_list& out, extent how = extent::rolling);
-  // Scope that suits the rate of readings: rolling if there are several within `rescan_ns`.
+  // Scope for the rate of readings: rolling if there are several within `rescan_ns`.
   [[nodiscard]] extent suited_to(std::uint64_t now_ns) const noexcept {
     return schedule_.is_slow(now_ns) ? extent::complete : extent::rolling;
   }
@@ -159,7 +159,6 @@ class scanner {
       others.clear();
     }
   };
-  // State of one walk.
   struct walk {
     const card_list& cards;
     bool may_wake;
@@ -167,7 +166,6 @@ class scanner {
     std::uint64_t now_ns;
     extent how;
   };
-  // State of one process in a walk.
   struct look {
     const walk& w;
     process& p;

@@ -127,8 +127,8 @@ void take_load(visit& v, sensors& s, hmn::telemetry& out) {
   double most = 0;
   for (const engine_load& e : load->engines) most = std::max(most, e.percent);
   if (load->is_partial) out.notes |= note::lower_bound;
-  // Clients are read one after the other, so that their sum may exceed 100 % by little. One far
-  // above it is left to the check of every value.
+  // Clients are read one after the other, so their sum may slightly exceed 100 %. One far above it
+  // is left to the check of every value.
   constexpr double most_by_error = 110;
   if (most <= most_by_error) most = std::min(most, 100.0);
   if (s.wants(gpu_busy_percent)) s.found(gpu_busy_percent, out.gpu_busy_percent, most);

@@ -19,8 +19,8 @@ namespace hmn::drm {
 // if `error` is set.
 std::string find_hwmon(std::string_view device_folder, std::string_view name, int* error = nullptr);
 
-// Finds the input "<kind><digits>_input" ("temp", "energy", "fan") whose "_label" is `label`; with
-// an empty label, the lowest-numbered one without a label file. "temp2"; empty: none.
+// Finds the input "<kind><digits>_input" ("temp", "energy", "fan") whose "_label" is `label`; for
+// an empty label, the lowest-numbered one without a label file. Returns "temp2"; empty: none.
 std::string find_input(std::string_view hwmon, std::string_view kind, std::string_view label);
 
 // Units of files: parts of the library's own.
@@ -40,8 +40,8 @@ enum class unit : std::uint8_t {
 
 double in_unit(unit u, std::int64_t value) noexcept;
 
-// Telemetry files of one card and their errors: each wanted field is filled or refused once, and
-// finish() reports the rest.
+// Reads telemetry files of one card and collects why some have no value: each wanted field is
+// filled or refused once, and finish() reports the rest.
 class sensors {
  public:
   using field = std::uint32_t;  // telemetry_field bits
@@ -51,8 +51,8 @@ class sensors {
 
   [[nodiscard]] bool wants(field f) const noexcept { return (wanted_ & f) != 0; }
 
-  // Takes the first file that has a number of this unit; one above 0 if there is one, since some
-  // drivers fill the others.
+  // Takes the first file that has a number of this unit, preferably above 0: some drivers fill
+  // files that they have no value for.
   void take(std::string_view folder, std::initializer_list<std::string_view> files, field f,
             unit in, std::optional<double>& out);
   template <class T>
@@ -61,10 +61,10 @@ class sensors {
     left_ &= ~f;
     refused_ &= ~f;
   }
-  // Reports why a file has no number; absence is left to finish().
+  // Reports why a file has no number; finish() reports missing files.
   void refuse_file(field f, int error, std::string_view folder, std::string_view file);
   void refuse(field f, const failure& why);
-  // Sets the reason for all other missing fields.
+  // Sets the reason that finish() gives for the remaining fields.
   void blame(const failure& why) { blamed_ = why; }
   // Reports the remaining fields as unsupported.
   result<void> finish();
@@ -82,7 +82,7 @@ class sensors {
 // Adds the load of the busiest engine, if wanted.
 void take_load(visit& v, sensors& s, hmn::telemetry& out);
 
-// Rounds; a value outside of the type is its maximum, which no limit allows.
+// Rounds. A value out of range becomes the type's maximum, which the check of every value rejects.
 std::optional<std::uint32_t> whole(std::optional<double> value) noexcept;
 
 // Pure. Parses "16.0 GT/s PCIe" as generation 4.
@@ -91,11 +91,12 @@ std::optional<std::uint32_t> generation_of(std::string_view link_speed) noexcept
 // Reads <device>/current_link_speed; may wake a sleeping card.
 std::optional<std::uint32_t> read_generation(std::string_view device_folder,
                                              int* error = nullptr) noexcept;
-// Reads <device>/current_link_width; 0 lanes, reported if there is no link, is absent.
+// Reads <device>/current_link_width. 0 lanes, which is what a device without a link reports, is
+// absent.
 std::optional<std::uint32_t> read_width(std::string_view device_folder,
                                         int* error = nullptr) noexcept;
 
-// Adds both to telemetry, if wanted.
+// Adds generation and width to telemetry, if wanted.
 void take_link(std::string_view device_folder, sensors& s, hmn::telemetry& out);
 
 }  // namespace hmn::drm

@@ -43,7 +43,7 @@ constexpr intel::gt_files in_gt{"rps_act_freq_mhz",       "rps_cur_freq_mhz",
 constexpr intel::gt_files in_card{
     "gt_act_freq_mhz", "gt_cur_freq_mhz", "gt_max_freq_mhz", "", "", ""};
 
-// <device>/drm/card0/gt/gt<N>: 0 is the main one, others are media.
+// <device>/drm/card0/gt/gt<N>: 0 is the main one, the others are media.
 int find_gts(const drm::card& c, std::vector<gt>& out) {
   const drm::node* const n = c.find(drm::node::kind::card);
   if (n == nullptr) return 0;

@@ -18,7 +18,7 @@ std::optional<intel::memory_regions> parse_regions(std::span<const std::byte> an
 
 namespace hmn::drm {
 
-// Driver of all Intel GPUs up to about 2023.
+// The driver of all Intel GPUs until about 2023.
 std::unique_ptr<driver> make_i915();
 
 }  // namespace hmn::drm

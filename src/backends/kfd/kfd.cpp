@@ -22,7 +22,7 @@ std::optional<std::uint32_t> small(std::optional<std::uint64_t> value) noexcept 
   return static_cast<std::uint32_t>(*value);
 }
 
-// A node's properties take about 800 bytes.
+// A node's properties have about 800 bytes.
 using file_buffer = std::array<char, 4096>;
 
 std::optional<std::uint64_t> memory_of(std::string_view node) {
@@ -40,7 +40,7 @@ std::optional<std::uint64_t> memory_of(std::string_view node) {
 
 using sysfs::path_text;
 
-// kthreadd is process 2 in the initial namespace only.
+// kthreadd is process 2, but only in the initial namespace.
 bool has_kernel_threads(std::string_view proc_root) {
   std::array<char, 512> text;
   return procfs::is_kernel_thread(sysfs::read_text(proc_root, "2/stat", text).value);
@@ -111,7 +111,7 @@ std::span<const drm::compute_node> kfd_driver::nodes() {
 result<void> kfd_driver::add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint32_t pid,
                                   std::vector<usage>& rows) {
   const bool knows_pids = list_.knows_pids();
-  // Foreign pids are ambiguous: one may be a process that fdinfo already listed, which would count
+  // Foreign pids are ambiguous: fdinfo may already list the same process, which would then count
   // twice.
   const bool may_repeat = !knows_pids && !rows.empty();
   std::uint64_t sum = 0;
@@ -155,7 +155,7 @@ bool parse_node(std::string_view properties, drm::compute_node& into) noexcept {
   if (property(properties, "simd_count").value_or(0) == 0 || !minor || !location) return false;
   into.render_minor = *minor;
   into.location = *location;
-  // Older kernels do not report it: there is one domain then.
+  // Older kernels do not report it; they have one domain.
   into.domain = small(property(properties, "domain")).value_or(0);
   into.gfx_target = small(property(properties, "gfx_target_version")).value_or(0);
   return true;
@@ -186,7 +186,7 @@ int topology::refresh() {
   return now || is_passing(failed) ? failed : listed;
 }
 
-// gpu_id is 0 for a CPU node. Reading a node fails with EPERM if a device cgroup hides the GPU from
+// A CPU's node has gpu_id 0. Reading a node fails with EPERM if a device cgroup hides the GPU from
 // this container.
 int topology::add(std::string_view node) {
   const auto id = sysfs::read_number(node, "gpu_id");
@@ -203,8 +203,8 @@ int topology::add(std::string_view node) {
   return 0;
 }
 
-// KFD counts its own allocations, fdinfo the same process's mapped memory; either may include some
-// of the other. They are never added: the maximum is a lower bound.
+// KFD counts its own allocations, and fdinfo the same process's mapped memory; either may include
+// part of the other. They are never added: the larger one is a lower bound.
 void merge(const compute_use& use, std::vector<usage>& rows) {
   const auto known = std::ranges::find_if(rows, [&](const usage& u) { return u.pid == use.pid; });
   const bool is_new = known == rows.end();

@@ -19,7 +19,7 @@ namespace hmn::kfd {
 // Pure. Returns the value of a line "key 123"; the last line may be unterminated.
 std::optional<std::uint64_t> property(std::string_view text, std::string_view key) noexcept;
 
-// Pure. Fills data of `properties`; returns false for a node that is no GPU, or cannot be located.
+// Pure. Fills data of `properties`; returns false for a node that is no GPU or cannot be located.
 bool parse_node(std::string_view properties, drm::compute_node& into) noexcept;
 
 // Pure. Returns the bytes of a bank of the GPU's own memory; nothing for another bank.
@@ -29,7 +29,8 @@ class topology {
  public:
   explicit topology(const std::string& kfd) : folder_(kfd + "/topology") {}
 
-  // Reads it again if it changed. Returns 0, or errno if all or part of it could not be read.
+  // Reads the topology again if it has changed. Returns 0, or errno if all or part of it could not
+  // be read.
   int refresh();
   [[nodiscard]] const std::vector<drm::compute_node>& nodes() const noexcept { return nodes_; }
   // Number of nodes that this user or container may not read.
@@ -45,8 +46,7 @@ class topology {
   std::uint32_t refused_ = 0;
 };
 
-// <kfd>/proc/<pid>: usage of compute processes. The pids are those of the initial PID namespace.
-
+// <kfd>/proc/<pid>: what compute processes use. The pids are those of the initial PID namespace.
 struct compute_use {
   std::uint32_t pid = 0;
   std::uint64_t vram = 0;
@@ -60,8 +60,8 @@ class process_list {
   process_list(const std::string& kfd, std::string proc_root)
       : folder_(kfd + "/proc"), proc_root_(std::move(proc_root)) {}
 
-  // Processes with memory or a queue on this GPU; an open /dev/kfd alone is no usage. Returns 0, or
-  // errno of an unreadable file.
+  // Visits the processes with memory or a queue on this GPU; an open /dev/kfd alone uses nothing.
+  // Returns 0, or errno of an unreadable file.
   using visitor = function_ref<void(const compute_use&)>;
   int of_gpu(std::uint32_t gpu_id, visitor visit) const;
   int of_process(std::uint32_t gpu_id, std::uint32_t pid, visitor visit) const;

@@ -33,7 +33,7 @@ constexpr std::uint32_t query_mem_regions = 1;
 constexpr intel::gt_files in_freq{"act_freq",  "cur_freq", "max_freq",
                                   "/throttle", "status",   "reason_"};
 
-// <device>/tile<T>/gt<N>/freq0: the first of a tile is its main one, the other is media.
+// <device>/tile<T>/gt<N>/freq0: the first of a tile is its main one, the others are media.
 int find_gts(const drm::card& c, std::vector<gt>& out) {
   int failed = 0;
   const auto each_tile = [&](std::uint32_t tile) {
@@ -57,7 +57,8 @@ constexpr intel::dialect spoken{
 
 std::optional<intel::memory_regions> parse_regions(std::span<const std::byte> answer) noexcept {
   auto all = intel::sum_regions(answer, header_size, read_region);
-  // Without CAP_PERFMON all values are 0. With it some are not: the driver's own page tables count.
+  // Without CAP_PERFMON all values are 0. With it some are not, since the driver's own page tables
+  // count.
   if (!all || !is_idle(all->system) || !is_idle(all->device)) return all;
   for (heap* const h : {&all->system, &all->device}) h->used = h->visible_used = std::nullopt;
   return all;

@@ -18,7 +18,7 @@ std::optional<intel::memory_regions> parse_regions(std::span<const std::byte> an
 
 namespace hmn::drm {
 
-// Driver of newer Intel GPUs.
+// The driver of newer Intel GPUs.
 std::unique_ptr<driver> make_xe();
 
 }  // namespace hmn::drm

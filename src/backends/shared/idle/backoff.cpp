@@ -15,8 +15,8 @@ constexpr std::uint64_t look_again_ns = platform::ns_per_second;
 
 }  // namespace
 
-// Devices that do not suspend during back-off are kept awake by something else, and may as well be
-// read: the next attempt comes later each time.
+// If devices do not suspend during a back-off, something else keeps them awake, and they may as
+// well be read: each time the next attempt comes later.
 void backoff::begin(std::uint64_t now_ns, bool asleep) noexcept {
   const bool is_over = until_ns_ != 0 && (asleep || now_ns >= until_ns_);
   if (asleep || pause_ns_ == 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Back-off for drivers of GPUs that may suspend: an idle one could not if each reading queried it.
-// Pure: the caller passes the time.
+// Back-off for drivers of GPUs that may suspend: an idle one never could if each reading queried
+// it. Pure: the caller passes the time.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ class backoff {
   // `patience_ns`: readings in a burst shorter than this keep nothing awake.
   explicit backoff(std::uint64_t patience_ns) noexcept : patience_ns_(patience_ns) {}
 
-  // Begins a reading. `asleep`: one of its GPUs has suspended.
+  // Begins a reading. `asleep`: a GPU of the driver has suspended.
   void begin(std::uint64_t now_ns, bool asleep) noexcept;
-  // Whether the driver is to be skipped now.
+  // Whether to skip the driver now.
   [[nodiscard]] bool is_on() const noexcept { return until_ns_ != 0; }
-  // Whether to check for activity at the end of a reading. True at most once a second.
+  // Whether to check for activity at the end of this reading. True at most once a second.
   [[nodiscard]] bool is_due(std::uint64_t now_ns) noexcept;
   // Starts the back-off. `delay_ns`: the kernel's autosuspend delay, from a device's last use to
   // its suspension.
@@ -32,17 +32,16 @@ class backoff {
 
  private:
   std::uint64_t patience_ns_;
-  std::uint64_t first_ns_ = 0;  // of a burst of readings too fast to let a GPU suspend
+  std::uint64_t first_ns_ = 0;  // of a burst of readings that are too frequent to let a GPU suspend
   std::uint64_t last_ns_ = 0;
   std::uint64_t looked_ns_ = 0;
   std::uint64_t until_ns_ = 0;  // 0: not backing off
   std::uint64_t not_before_ns_ = 0;
-  std::uint64_t pause_ns_ = 0;  // after the next attempt in vain
+  std::uint64_t pause_ns_ = 0;  // after the next unsuccessful attempt
 };
 
 // Values of the kernel's runtime power management files. Pure.
 
-// Parses power/control.
 bool says_may_sleep(std::string_view control) noexcept;
 // Parses power/autosuspend_delay_ms: from a device's last use to its suspension. 0 if unknown or
 // negative.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Sensor chip of the card itself: <device>/hwmon/hwmon<N> with the driver's name. i915 has others
+// The card's own sensor chip: <device>/hwmon/hwmon<N> with the driver's name. i915 has others
 // ("i915_gt0"), whose energy the card's includes.
 #pragma once
 
@@ -21,10 +21,10 @@ enum class quantity : std::uint8_t {
   limit,  // sustained (PL1)
   usual_limit,
   voltage,
-  burst_limit,  // of milliseconds (PL2): no value here
+  burst_limit,  // for milliseconds (PL2): not reported
 };
-// Place by label. An input without one is the card's, except temperatures, which are the package's.
-// unknown: the label was unreadable.
+// Where a sensor is, by its label. An input without one is the card's, except for temperatures,
+// which are the package's. unknown: the label was unreadable.
 enum class place : std::uint8_t { card, package, memory, other, unknown };
 
 struct reading_of_chip {
@@ -35,7 +35,7 @@ struct reading_of_chip {
   bool has_failed = false;   // unreadable
 };
 
-// Pure. Parses "energy2_input"; returns nothing for unused files.
+// Pure. Parses "energy2_input"; returns nothing for a file that is not used.
 struct chip_file {
   quantity what;
   std::uint32_t number;
@@ -43,31 +43,31 @@ struct chip_file {
 std::optional<chip_file> parse_chip_file(std::string_view name) noexcept;
 place parse_label(quantity what, std::string_view label) noexcept;
 
-// Returns the telemetry_field bits that depend on it.
+// Returns the telemetry_field bits that depend on the quantity.
 std::uint32_t fields_of(quantity what) noexcept;
 
 class chip {
  public:
-  // Reports an unreadable file.
+  // Receives the error of an unreadable file.
   using refusal = function_ref<void(quantity, int error, std::string_view file)>;
   static constexpr std::uint32_t everything = ~std::uint32_t{0};
 
-  // Reads the files needed for the fields; `everything`: also those for no field.
+  // Reads the files that the fields need; `everything`: also those that no field needs.
   chip(const std::string& folder, std::uint32_t fields, refusal refuse);
 
   [[nodiscard]] const std::vector<reading_of_chip>& all() const noexcept { return all_; }
-  // Whether every sensor of the place was readable: otherwise the maximum, and which of several
-  // places to use, is unknown.
+  // Whether every sensor of the place was readable. If not, its maximum is unknown, and so is which
+  // of several places to use.
   [[nodiscard]] bool is_whole(quantity what, place where) const noexcept;
   // Maximum of the sensors of a place.
   [[nodiscard]] std::optional<double> highest(quantity what, place where) const noexcept;
-  // Energy counter of the card, else of the package. A counter at 0 is ignored.
+  // The energy counter of the card, else of the package. A counter at 0 is ignored.
   [[nodiscard]] const reading_of_chip* energy() const noexcept;
-  // Limit of the same place as energy, else of any. 0: disabled.
+  // The limit of the place whose energy counts, else of any. 0: disabled.
   [[nodiscard]] std::optional<double> limit(quantity which) const noexcept;
-  // Why there is no sustained limit; "": for no reason that the files have.
+  // Why there is no sustained limit; "": the files do not show a reason.
   [[nodiscard]] std::string_view why_no_limit() const noexcept;
-  // Whether there are energy counters that are all at 0.
+  // Whether there are energy counters, all of them at 0.
   [[nodiscard]] bool does_not_count() const noexcept;
 
  private:

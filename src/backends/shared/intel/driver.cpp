@@ -111,13 +111,13 @@ bool is_limit(quantity what) noexcept {
   return what == quantity::limit || what == quantity::usual_limit || what == quantity::burst_limit;
 }
 
-// Several sensors of one place report their maximum, which needs all of them.
+// Several sensors of one place report their maximum, for which all are needed.
 bool is_reported(const chip& c, const reading_of_chip& r) noexcept {
   if (r.has_failed || r.where == place::unknown) return false;
   return r.what != quantity::temperature || c.is_whole(r.what, r.where);
 }
 
-// Adds each sensor; the maximum of two in one place.
+// Adds a sensor, or raises the metric of the one in the same place.
 void add_reading(const reading_of_chip& r, source from, std::vector<metric>& out) {
   if (is_limit(r.what) || (r.what == quantity::energy && r.value <= 0)) return;
   if (r.where == place::other) return;
@@ -137,7 +137,7 @@ void add_limit(const chip& c, quantity what, std::uint32_t instance, source from
   }
 }
 
-// Collects metrics of one card that are read from files, and the errors of missing ones.
+// Collects one card's metrics from files, and why others are missing.
 class collector {
  public:
   collector(drm::visit& v, source from, std::vector<metric>& out) : v_(v), from_(from), out_(out) {}
@@ -207,7 +207,7 @@ platform::errno_or<std::uint32_t> read_throttle(const gt& g) {
   const gt_files& f = *g.files;
   if (f.throttle_prefix.empty()) return {0, ENOENT};
   const std::string folder = compose({g.folder, f.throttle});
-  // One file reports that nothing limits the clock, which is the common case.
+  // One file says whether anything limits the clock; mostly nothing does.
   const auto status = sysfs::read_number(folder, f.throttle_status);
   if (!status || status.value == 0) return {0, status.error};
   std::uint32_t bits = 0;
@@ -215,7 +215,7 @@ platform::errno_or<std::uint32_t> read_throttle(const gt& g) {
   const int listed = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
     if (!name.starts_with(f.throttle_prefix) || name == f.throttle_status) return true;
     const auto holds = sysfs::read_number(folder, name);
-    // "reasons" of newer kernels is a list of words.
+    // "reasons" of newer kernels is a list of words, not a number.
     if (!holds && holds.error != sysfs::no_number && holds.error != ENOENT) error = holds.error;
     if (holds && holds.value != 0) bits |= throttle_bit(name.substr(f.throttle_prefix.size()));
     return true;
@@ -265,8 +265,8 @@ void intel_driver::identify(drm::visit& v, device& who) {
   who.memory_kind = is_integrated ? memory_kind::unified : memory_kind::dedicated;
 }
 
-// All memory of an integrated device is host RAM, whatever the region's name. Card memory reserved
-// by firmware is "stolen-local0" or "stolen".
+// All memory of an integrated device is host RAM, whatever the region's name. A card's memory that
+// firmware reserves is "stolen-local0" or "stolen".
 drm::region_role intel_driver::role_of(const drm::card& c, std::string_view region) const noexcept {
   for (const known_card& k : known_) {
     if (k.number == c.number && k.is_integrated) return drm::region_role::device;
@@ -369,7 +369,7 @@ void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
   }
   std::vector<gt> gts;
   all.miss_file(metric_id::clock_mhz, d_.find_gts(c, gts), c.folder.view(), "gt*");
-  // Clocks are those of the first of several tiles.
+  // The clocks are those of the first tile.
   bool has_main = false, has_media = false;
   for (const gt& g : gts) {
     if (!std::exchange(g.is_media ? has_media : has_main, true)) all.clocks(g);

@@ -16,7 +16,7 @@
 
 namespace hmn::intel {
 
-// Differences between Intel's two kernel drivers; they share the rest of this folder.
+// What differs between Intel's two kernel drivers; they share the rest of this folder.
 
 // File names of one GT (part of the chip with its own engines and clock).
 struct gt_files {
@@ -39,8 +39,7 @@ struct dialect {
   std::string_view name;  // name of the kernel driver and its sensor chip
   platform::device_question regions;
   std::optional<memory_regions> (*parse)(std::span<const std::byte>) noexcept;
-  // Whether the query reports RAM usage beyond that of clients: xe counts it, i915 reports the size
-  // only.
+  // Whether the query reports all usage of RAM: xe counts it, i915 reports only the size.
   bool counts_system;
   // Returns 0, or errno of a folder that could not be listed.
   int (*find_gts)(const drm::card&, std::vector<gt>&);
@@ -59,8 +58,8 @@ struct average_power {
 // Watts from occasional readings of a microjoule counter.
 class energy_meter {
  public:
-  // Returns nothing without an earlier reading, if it is too recent or too old, or if the counter
-  // went back.
+  // Returns nothing if there is no earlier reading, if it is too recent or too old, or if the
+  // counter went back.
   std::optional<average_power> read(std::uint64_t microjoules, std::uint64_t at_ns) noexcept;
 
  private:
@@ -71,9 +70,9 @@ class energy_meter {
   sample before_, last_;
 };
 
-// Folder of the PCI function whose link goes to the slot. Arc cards have a switch, inside of which
-// links read 2.5 GT/s x1: the folder is then the upstream port of the switch, two levels up, or
-// nothing if it is not visible (a virtual machine with only the card passed through).
+// Folder of the PCI function at the slot. Arc cards have a switch, inside which links read 2.5 GT/s
+// x1: the folder is then the switch's upstream port, two levels up, or nothing if that is not
+// visible (in a virtual machine with only the card passed through).
 std::string link_folder(std::string_view device_folder);
 
 // Pure. Returns the throttle bit of a kernel reason, "pl1", "thermal".
@@ -84,11 +83,11 @@ platform::errno_or<std::uint32_t> read_throttle(const gt& g);
 
 class chip;
 
-// Cached data of a card.
+// What is remembered of a card.
 struct known_card {
   slot number = 0;
   bool is_integrated = false;
-  int doubt = 0;          // errno if that could not be determined
+  int doubt = 0;          // errno, if that could not be determined
   bool is_asked = false;  // the kernel has reported its regions, so that is_integrated is certain
   bool reports_used = false;  // including usage, which needs privileges
   memory_regions sizes;       // as reported; without usage
@@ -112,7 +111,7 @@ class intel_driver final : public drm::driver {
   drm::region_role role_of(const drm::card& c, std::string_view region) const noexcept override;
   // xe's show_fdinfo takes a runtime power reference, and i915's may read the card's memory.
   bool fdinfo_wakes(const drm::card&) const noexcept override { return true; }
-  // Queries of xe take a runtime power reference, like all of its calls.
+  // xe's queries, like all of its calls, take a runtime power reference.
   bool keeps_awake(drm::awake_by) const noexcept override { return true; }
   std::string_view why_no_use() const noexcept override {
     return "memory of clients is not reported by this kernel's driver";
@@ -138,8 +137,8 @@ class intel_driver final : public drm::driver {
   std::vector<known_card> known_;
 };
 
-// Whether it is probably integrated: on the first bus, which is the CPU's own, except in a virtual
-// machine. Only cards have a sensor chip.
+// Whether the card is probably integrated: it is on the first bus, the CPU's own, except in a
+// virtual machine; and only cards have a sensor chip.
 bool looks_integrated(const drm::card& c, std::string_view chip_name, int& error);
 
 }  // namespace hmn::intel

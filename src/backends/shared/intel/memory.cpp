@@ -115,7 +115,7 @@ result<memory_regions> intel_driver::regions(drm::visit& v, known_card& k) const
   if (v.is_asleep()) {
     return fail(status::asleep, "the device is suspended, and asking for its memory would wake it");
   }
-  // Sizes are constant, and opening the node delays the device's suspension.
+  // Sizes are constant, and opening the node would delay the device's suspension.
   const bool reports_no_more = k.is_asked && !k.reports_used;
   if (reports_no_more) return k.sizes;
   result<memory_regions> reported = ask(v);
@@ -129,7 +129,7 @@ result<memory_regions> intel_driver::regions(drm::visit& v, known_card& k) const
   return reported;
 }
 
-// Adds usage of clients where the driver does not report the total.
+// Adds up the clients' usage if the driver does not report the total.
 void intel_driver::add_clients(drm::visit& v, pool& p) const {
   if (p.used || v.is_asleep()) return;
   result<drm::card_use> all = v.clients();
@@ -169,7 +169,7 @@ result<void> intel_driver::own_memory(drm::visit& v, const result<memory_regions
   return {};
 }
 
-// Uses the host's total: the system region is RAM, not memory of the device.
+// The total is the host's: the system region is RAM, not the device's memory.
 result<void> intel_driver::unified_memory(drm::visit& v, const result<memory_regions>& reported,
                                           pools& out) const {
   pool p;

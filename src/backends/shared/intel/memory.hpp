@@ -8,13 +8,13 @@
 
 namespace hmn::intel {
 
-// Result of the drivers' memory region queries in a common form.
+// The drivers' answers to queries of memory regions, in a common form.
 
 // Total bytes of all regions of one class; a value that one of them lacks is absent.
 struct heap {
   std::uint32_t regions = 0;
   std::optional<std::uint64_t> total;
-  std::optional<std::uint64_t> used;     // also absent if the kernel hides it from this caller
+  std::optional<std::uint64_t> used;     // absent also if the kernel hides it from this caller
   std::optional<std::uint64_t> visible;  // host-visible part
   std::optional<std::uint64_t> visible_used;
 
@@ -26,7 +26,7 @@ struct memory_regions {
   heap device;  // one region per tile
 };
 
-// Region in the layout of both drivers; `figure` differs in meaning.
+// A region in the layout of both drivers; `amount` has two meanings.
 struct raw_region {
   std::uint16_t memory_class = 0;  // 0: system, 1: device
   std::uint16_t instance = 0;

@@ -88,7 +88,7 @@ text<64> read_link_name(std::string_view folder, std::string_view name, int* err
   return text<64>(whole.substr(whole.rfind('/') + 1));
 }
 
-// "suspending" counts: a reading would resume it.
+// A reading would resume a device that is "suspending".
 bool says_asleep(std::string_view runtime_status) noexcept {
   return runtime_status == "suspended" || runtime_status == "suspending";
 }
@@ -98,7 +98,7 @@ platform::errno_or<bool> is_asleep(std::string_view device_folder) noexcept {
   const auto line = read_line(device_folder, "power/runtime_status", buffer);
   if (line.error == ENOENT || line.error == ENOTDIR) return {false, 0};
   if (!line) return {false, line.error};
-  // Empty text means a failed read: files of sysfs are never empty.
+  // Files of sysfs are never empty: that is a failed read.
   return {says_asleep(line.value), line.value.empty() ? EIO : 0};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Files of sysfs that hold one value: their first line. Some copies of such trees are padded with
-// NUL bytes; a value ends at the first.
+// NUL bytes, so a value ends at the first.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace hmn::sysfs {
 
-// Path built without an allocation; one that does not fit is empty, so that opening it fails.
+// A path built without an allocation. One that does not fit is empty, so that opening it fails.
 class path_text {
  public:
   path_text(std::initializer_list<piece> parts) noexcept;
@@ -42,7 +42,7 @@ platform::errno_or<std::string_view> read_line(std::string_view folder, std::str
 // Accepts decimal digits only, below 2^63; else `no_number`.
 platform::errno_or<std::uint64_t> read_number(std::string_view folder,
                                               std::string_view name) noexcept;
-// Same as read_number, with a sign.
+// The same with a sign.
 platform::errno_or<std::int64_t> read_signed(std::string_view folder,
                                              std::string_view name) noexcept;
 // Accepts "0x1002".
@@ -54,7 +54,7 @@ text<64> read_link_name(std::string_view folder, std::string_view name,
 
 // Parses power/runtime_status. Pure.
 bool says_asleep(std::string_view runtime_status) noexcept;
-// Reads it; a device without the file never sleeps.
+// Reads the file; a device without it never sleeps.
 platform::errno_or<bool> is_asleep(std::string_view device_folder) noexcept;
 
 // Why <folder>/<name> has no value.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Part of NVML's binary interface used here, declared by hand. Layouts are those of the driver
-// branches 450 to 610.
+// The part of NVML's binary interface that is used here, declared by hand, so that the build needs
+// no header of NVIDIA. Layouts are those of the driver branches 450 to 610.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@ namespace hmn::nvml {
 using handle = struct opaque_device*;
 using event_set = struct opaque_event_set*;
 
-// Outcome of a call: nvmlReturn_t as the driver returned it, with any 32 bits, or past those a
-// finding of the library's own, which no driver can return.
+// Outcome of a call: nvmlReturn_t as the driver returned it, with any 32 bits, or a larger number
+// for a finding of this library, which no driver can return.
 enum code : std::int64_t {
   late = std::int64_t{1} << 32,  // the deadline had passed, and no call was made
   set_aside,                     // another call for the device has not returned: none was made
   no_symbol,                     // NVML has no such function, and no call was made
-  not_offered,                   // not asked: of such a device NVML has no value
-  of_whole_gpu,                  // not asked of an instance: the value is that of the whole GPU
-  unusable,                      // success, without an answer or with one that cannot be
+  not_offered,                   // not called: NVML has no such value of a device like this
+  of_whole_gpu,                  // not called for an instance: the value is that of the whole GPU
+  unusable,                      // success, but without an answer or with an impossible one
   contradictory,                 // success, with sizes that do not add up
   success = 0,
   uninitialized = 1,
@@ -96,7 +96,7 @@ inline constexpr unsigned field_pcie_rx = 198;        // bytes
 inline constexpr std::uint64_t event_xid = 8;
 inline constexpr std::uint64_t xid_without_number = 999;
 
-// What an output holds before a call, so that one which the driver leaves alone is recognized.
+// Content of an output before a call, so that an output that the driver leaves alone is recognized.
 inline constexpr std::uint64_t untouched_bits = 0xA5A5A5A5A5A5A5A5U;
 inline constexpr auto untouched_result = static_cast<std::int32_t>(untouched_bits);
 
@@ -105,7 +105,7 @@ struct text_buffer {
   char bytes[N];
 };
 
-// Of a list: capacity before the call, length after it.
+// A list's capacity before the call, and its length after it.
 struct row_count {
   std::uint32_t value;
 };

@@ -135,7 +135,7 @@ void call_text::add_value(const void* address) noexcept {
   add({"0x", hex(reinterpret_cast<std::uintptr_t>(address))});
 }
 
-// Words, as the layout of a row differs between drivers.
+// As words, since drivers differ in the layout of a row.
 void call_text::add_outputs(handle, row_count* count, void* rows) noexcept {
   std::uint32_t words[most_rows_shown][6];
   const unsigned shown = std::min(count->value, most_rows_shown);

@@ -25,9 +25,9 @@
 
 namespace hmn::nvml {
 
-// Outputs of a call of the driver: whether it wrote them, and what they are.
+// How the driver's outputs are checked: whether it wrote them, and what they are in a trace.
 
-// Visits what the driver writes, in the order of the struct, each with its name.
+// Visits what the driver writes, with its name, in the order of the struct.
 void each_output(std::integral auto& number, auto visit) {
   visit("", number);
 }
@@ -104,12 +104,12 @@ void each_output(process_sample& of, auto visit) {
 
 template <class P>
 constexpr bool is_input = std::integral<P> || std::same_as<P, handle> || std::same_as<P, event_set>;
-// Their readers check each row.
+// The readers of lists check each row.
 template <class P>
 constexpr bool is_list = std::same_as<P, row_count*> || std::same_as<P, process_sample*> ||
                          std::same_as<P, field_value*> || std::same_as<P, void*>;
 
-// Applies to the first number, which the driver writes whenever it succeeds.
+// The driver writes the first number of an output whenever it succeeds.
 void first_number(auto& output, auto apply) {
   bool is_over = false;
   each_output(output, [&](std::string_view, auto& value) {
@@ -119,7 +119,7 @@ void first_number(auto& output, auto apply) {
   });
 }
 
-// Addresses are marked by null: of a failed call they must not be used.
+// Handles are marked by null: those of a failed call must not be used.
 template <class T>
 constexpr T mark_of() noexcept {
   if constexpr (std::is_pointer_v<T>) {
@@ -129,7 +129,7 @@ constexpr T mark_of() noexcept {
   }
 }
 
-// Marks an output, so that one which the driver leaves alone is recognized.
+// Marks an output, so that one that the driver leaves alone is recognized.
 template <class P>
 void mark(P passed) noexcept {
   if constexpr (!is_input<P> && !is_list<P>) {
@@ -137,7 +137,6 @@ void mark(P passed) noexcept {
   }
 }
 
-// Whether the driver wrote it.
 template <class P>
 bool is_written(P passed) noexcept {
   bool is = true;
@@ -146,19 +145,20 @@ bool is_written(P passed) noexcept {
   }
   return is;
 }
-// Also whether it terminated it.
+// A text must be terminated as well.
 template <std::size_t N>
 bool is_written(text_buffer<N>* text) noexcept {
   const std::size_t length = strnlen(text->bytes, N);
   return length != 0 && length != N;
 }
 
-// A field has its own outcome.
+// Each field of a call has its own outcome.
 constexpr code outcome_of(const field_value& reported) noexcept {
   return reported.result == untouched_result ? unusable : static_cast<code>(reported.result);
 }
 
-// Sentence on a successful call: "nvmlDeviceGetMemoryInfo: ok, total=…, free=…, used=…".
+// What a trace says about a successful call: "nvmlDeviceGetMemoryInfo: ok, total=…, free=…,
+// used=…".
 class call_text {
  public:
   explicit call_text(std::string_view symbol) noexcept { add({symbol}); }
@@ -168,7 +168,7 @@ class call_text {
   void add_input(P passed) noexcept {
     if constexpr (std::integral<P>) add({" ", passed});
   }
-  // By the parameters of the function.
+  // Overloads for the functions whose lists need more than one parameter.
   template <class... P>
   void add_outputs(P... passed) noexcept {
     (add_output(passed), ...);
@@ -200,7 +200,7 @@ class call_text {
   }
   void add_quoted(std::string_view text) noexcept;
 
-  std::array<char, message_text::capacity + 1> bytes_;  // one more shows that it was cut
+  std::array<char, message_text::capacity + 1> bytes_;  // one more byte shows that the text was cut
   std::size_t length_ = 0;
 };
 
@@ -216,7 +216,7 @@ message_text describe(const char* symbol, P... passed) noexcept {
 // Devices that a function answers for (functions.def).
 enum class reach : std::uint8_t { any, gpu };
 
-// A function of NVML in a loaded library, of which there may be several generations.
+// A function of NVML in a loaded library, which may have several generations of it.
 struct named_symbol {
   void* address = nullptr;
   const char* known_as = "";    // the name that was found; the newest one if none was
@@ -267,52 +267,52 @@ constexpr bool is_of_driver(code c) noexcept {
   return c < late;
 }
 
-// Whether there is no such function, in the library or in the driver.
+// Whether the library or the driver has no such function.
 constexpr bool has_no_function(code c) noexcept {
   return c == no_symbol || c == function_not_found;
 }
 
-// Whether no further query of the device makes sense in this reading.
+// Whether the device must not be queried further in this reading.
 bool ends_it(code c) noexcept;
 
 // `what` names the call with the outcome `c`.
 failure failure_for(code c, const char* what);
 
-// Builds a failure without an NVML code.
+// For failures without an NVML code.
 inline constexpr failure_of fail{source::nvml};
 
 inline constexpr std::uint64_t ns_per_us = 1000;
 
-// Saturates.
 constexpr std::uint64_t as_ns(std::uint64_t us) noexcept {
   return us <= UINT64_MAX / ns_per_us ? us * ns_per_us : UINT64_MAX;
 }
 
-// Reading and subject of a call: the context of its diagnostics.
+// The reading that a call belongs to and what it is about, for its deadline and its diagnostics.
 struct topic {
   reading& r;
   std::uint32_t about = 0;  // a bit of `subject`
   std::optional<slot> device;
   std::optional<std::uint32_t> pid;
-  bool is_opening = false;   // which has a deadline of its own
-  code refused = success;    // what ended the reading of the device: no call is made any more
+  bool is_opening = false;  // opening has a deadline of its own
+  code refused =
+      success;  // the code that ended the reading of the device: no further calls are made
   bool is_instance = false;  // the device is a MIG instance
 
-  // Whether diagnostics are read at all; otherwise none need be built.
+  // Whether diagnostics are wanted; otherwise they need not be built.
   [[nodiscard]] bool wants() const noexcept { return r.wants_diagnostics(); }
   void diagnose(const failure& why, std::uint32_t field = 0, std::uint32_t notes = 0) const;
-  // Reports what the library itself found.
+  // Reports a finding of this library.
   void report(status found, std::initializer_list<piece> message, std::uint32_t field = 0,
               reason stated = reason::unknown, std::uint32_t notes = 0) const;
-  // Reports a missing value, since `what` returned `c`.
+  // Reports that a value is missing because `what` returned `c`.
   void missing(code c, const char* what, std::uint32_t field) const;
-  // Reports a value that a quick reading leaves out, since `what` takes milliseconds.
+  // Reports a value that a quick reading skips, since `what` takes milliseconds.
   void left_out(const named_symbol& what, std::uint32_t field) const;
-  // Returns success if the function can be called.
+  // Returns success if the function may be called.
   [[nodiscard]] code why_not(const named_symbol& f) const noexcept;
   // Records a call of a traced reading.
   void trace(const failure& outcome, std::uint64_t duration_ns) const;
-  // Whether the function has no value of this device, only of its whole GPU.
+  // Whether the function has no value of this device, but only of its whole GPU.
   [[nodiscard]] bool is_of_whole(const named_symbol& f) const noexcept {
     return is_instance && f.answers_for == reach::gpu;
   }
@@ -323,7 +323,7 @@ struct topic {
   }
 };
 
-// Excludes the time in it from the reading: opening a vendor library has a deadline of its own.
+// Tells the reading that a library is being opened, which has a deadline of its own.
 class opening_scope {
  public:
   explicit opening_scope(reading& r) noexcept : r_(r) { r_.opening(); }
@@ -335,7 +335,7 @@ class opening_scope {
   reading& r_;
 };
 
-// Calls the driver, unless it is too late. Outputs of a call that fails are not defined.
+// Calls the driver, unless it is too late. The outputs of a failed call are undefined.
 template <class... P>
 code call(const topic& about, const function<code(P...)>& f, std::type_identity_t<P>... passed) {
   if (const code c = about.why_not(f); c != success) return c;

@@ -105,7 +105,7 @@ bool device_reader::take_field_value(const field_value& of, std::uint32_t field)
   return false;
 }
 
-// Uses the newer call, else the older one.
+// Tries the newer call first, then the older one.
 std::optional<int> device_reader::celsius(std::uint32_t field) {
   if (!wants(field)) return std::nullopt;
   temperature_v1 newer{temperature_version, temperature_gpu, 0};
@@ -192,7 +192,7 @@ void sleep_watch::list_from_bus() {
   }
 }
 
-// Allocates nothing: it is part of each reading.
+// Called in each reading, and therefore without allocations.
 std::string_view sleep_watch::read(const pci_address& device, std::string_view file,
                                    word& buffer) const {
   std::array<char, 80> name;

@@ -20,9 +20,9 @@
 
 namespace hmn::nvml {
 
-// Helpers for a device's PCI address. Nothing here wakes a device.
+// A device's PCI address. Nothing here wakes a device.
 
-// Address in data filled by NVML, for each generation of the struct.
+// Returns the address in a struct that NVML has filled, of any generation.
 std::optional<pci_address> address_of(const pci_info& from) noexcept;
 
 // Returns N of /dev/dri/renderDN.
@@ -36,10 +36,10 @@ struct memory_traits {
   bool system_on_chip = false;  // by backends/shared/pci/pci.hpp
   bool virtual_gpu = false;     // the host may also refuse BAR1
   std::optional<std::uint32_t> numa_node;
-  const char* unknown_mode_from = nullptr;  // the call that reports a mode which is not known
+  const char* unknown_mode_from = nullptr;  // the call that should have reported a mode and did not
 };
 
-// Faults of a device since it is watched (fault_watch.hpp).
+// Faults of a device since it has been watched (fault_watch).
 struct known_faults {
   handle h = nullptr;
   std::uint64_t session = 0;  // opening that registered it
@@ -48,7 +48,7 @@ struct known_faults {
   std::optional<std::uint64_t> last;
 };
 
-// Device from first sight on; its index in the device list is its slot.
+// What is remembered of a device from first sight on; its index in the device list is its slot.
 struct known_device {
   device identity;
   std::optional<pci_address> address;
@@ -56,11 +56,11 @@ struct known_device {
   handle h = nullptr;
   std::uint64_t session = 0;    // opening that `h` belongs to
   std::size_t listed_at = 0;    // position in the last listing of the open library
-  std::uint64_t seated_in = 0;  // last listing that gave a handle of it
+  std::uint64_t seated_in = 0;  // last listing that gave a handle for it
   bool only_memory_v1 = false;
   bool mig_capable = false;
   bool mig_on = false;
-  std::uint64_t mig_asked_ns = 0;  // when it was found to be off; 0: it is not
+  std::uint64_t mig_asked_ns = 0;  // when MIG was last found to be off; 0: it is not off
   code refusal = success;          // why it is unusable: no handle, or its last return code
   const char* refused_by = "";     // the call that returned it
   std::vector<diagnostic> gaps;    // missing identity values, and why
@@ -72,10 +72,10 @@ struct known_device {
   }
 };
 
-// Values that are both telemetry and metrics, and what is common to all readers of a device's
-// values: a missing one is reported, and some codes end the reading.
+// Common part of the readers of a device's values, of which some are both telemetry and metrics: a
+// missing value is reported, and some codes end the reading.
 
-// An unsigned long of Windows and of 32-bit Linux has 4 bytes.
+// An unsigned long has 4 bytes on Windows and on 32-bit Linux.
 constexpr bool is_small(const field_value& v) noexcept {
   return v.type == field_unsigned_int || v.type == field_signed_int ||
          (v.type == field_unsigned_long && sizeof(unsigned long) == 4);
@@ -89,17 +89,17 @@ class device_reader {
  public:
   // Returns the code that ended it early: gpu_is_lost, uninitialized; else success.
   [[nodiscard]] code ended_by() const noexcept { return t_.refused; }
-  // Returns the call that returned it; without one, the first that had no value.
+  // Returns the name of the call that ended it; without one, of the first that had no value.
   [[nodiscard]] const char* failed_from() const noexcept { return first_from_; }
 
  protected:
-  // `fields`: those wanted, as presence bits or, all of them, as ids of metrics.
+  // `fields`: presence bits of the wanted fields; all bits for a reader of metrics.
   device_reader(const topic& t, const session& s, const known_device& of,
                 std::uint32_t fields) noexcept
       : t_(t), s_(s), of_(of), fields_(fields) {}
 
   [[nodiscard]] bool wants(std::uint32_t field) const noexcept { return (fields_ & field) != 0; }
-  // Whether the field is wanted and was read. If it is wanted only, it is reported as missing.
+  // Whether the field is wanted and was read. A wanted one that was not is reported as missing.
   template <class F, class... A>
   bool get(std::uint32_t field, const F& from, A... arguments) {
     return wants(field) && take(call(t_, from, of_.h, arguments...), from, field);
@@ -112,7 +112,7 @@ class device_reader {
   std::optional<unsigned> indexed(std::uint32_t field, const indexed_call& from, unsigned index);
   std::optional<std::uint64_t> wide_number(std::uint32_t field, const wide_call& from);
   bool get_field(std::uint32_t field, field_value& of);
-  // Whether it is an integer of a known type.
+  // Whether it is an integer of a known type, which is otherwise reported.
   bool take_field_value(const field_value& of, std::uint32_t field);
   std::optional<int> celsius(std::uint32_t field);
   std::optional<double> joules(std::uint32_t field);
@@ -126,8 +126,7 @@ class device_reader {
 };
 
 // Runtime power management of NVIDIA devices, from files that wake nothing. NVML must stay closed
-// while one of them is suspended, and must not stay open if one could suspend.
-
+// while one of the devices is suspended, and must not stay open if one could suspend.
 class sleep_watch {
  public:
   struct watched {
@@ -138,11 +137,11 @@ class sleep_watch {
 
   explicit sleep_watch(const settings& s);
 
-  // Updates the list and power/control once a second, runtime_status of devices that may sleep each
-  // time.
+  // Updates the list and power/control once a second, and runtime_status of devices that may sleep
+  // in each call.
   void refresh(std::uint64_t now_ns);
 
-  // Devices of the nvidia driver (<proc>/driver/nvidia/gpus, else sysfs), by address.
+  // Devices of the nvidia driver by address, from <proc>/driver/nvidia/gpus, else from sysfs.
   [[nodiscard]] std::span<const watched> devices() const noexcept { return devices_; }
   [[nodiscard]] const watched* find(const pci_address& address) const noexcept;
   [[nodiscard]] bool one_is_asleep() const noexcept;

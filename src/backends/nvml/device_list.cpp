@@ -12,8 +12,8 @@ namespace {
 constexpr unsigned most_devices = 1024;
 constexpr unsigned most_partitions = 64;
 
-// How often a GPU is asked whether it was divided in the meantime, which takes longer than to read
-// its memory.
+// How often to check whether a GPU has been divided in the meantime, which takes longer than to
+// read its memory.
 constexpr std::uint64_t mig_recheck_ns = platform::ns_per_second;
 
 bool same_text(std::string_view a, std::string_view b) noexcept {
@@ -30,7 +30,6 @@ bool is_complete(const known_device& d) noexcept {
   return std::ranges::all_of(d.gaps, is_final);
 }
 
-// Whether enumeration must end.
 bool is_end(code c) noexcept {
   return c == uninitialized || c == late;
 }
@@ -53,7 +52,7 @@ bool is_same(const known_device& known, const known_device& seen) noexcept {
   return known.address && known.address == seen.address;
 }
 
-// Keeps known values when a reading fails.
+// Keeps known values that a new reading failed to read.
 void keep_what_is_known(const known_device& known, known_device& seen) {
   seen.faults = known.faults;
   if (seen.identity.uuid.empty()) seen.identity.uuid = known.identity.uuid;
@@ -129,8 +128,8 @@ code device_list::take_handles(const topic& t, session& s, const sleep_watch& wa
   return success;
 }
 
-// The last ones of a count are no devices where NVML itself has no such index, nor the bus that
-// many; nor is one that it gives twice.
+// Drops indexes at the end that are no devices: NVML itself says so, and the bus has fewer. Also
+// drops a device that is given twice.
 void device_list::drop_what_is_no_device(const topic& t, const session& s, const sleep_watch& watch,
                                          unsigned count) {
   const std::size_t least = std::max<std::size_t>(watch.devices().size(), 1);
@@ -218,7 +217,7 @@ void device_list::note_unreachable(const topic& t, unsigned index, const sleep_w
   t.of_device(*at.number).missing(at.result, at.result == set_aside ? "NVML" : at.from, 0);
 }
 
-// Keeps the instances of a GPU that is left out as they were last listed.
+// Keeps the instances of a GPU that is set aside as they were last listed.
 void device_list::keep_instances(slot parent) {
   for (const slot i : listed_) {
     known_device& d = devices_[i];
@@ -229,7 +228,7 @@ void device_list::keep_instances(slot parent) {
   }
 }
 
-// Identifies a GPU without a handle by the previous device of its index, or as the driver's only
+// Identifies a GPU without a handle: it is the previous device of its index, or the driver's only
 // one that is not accounted for.
 slot device_list::number_of_unreachable(unsigned index, const sleep_watch& watch) {
   const auto before = std::ranges::find_if(devices_, [&](const known_device& d) {
@@ -309,7 +308,7 @@ code device_list::list_each_instance(const topic& t, session& s, slot parent) {
   return c;
 }
 
-// Handles of instances are reused for others: the UUID decides.
+// Handles of instances are reused for other instances: the UUID decides.
 code device_list::list_instance(const topic& t, session& s, slot parent, handle h) {
   text<96> uuid;
   const code c = read_uuid(t, s, h, uuid);
@@ -348,7 +347,7 @@ slot device_list::place(known_device&& seen) {
   return number;
 }
 
-// Devices at another address in the same listing are distinct, whatever their names.
+// Devices at different addresses in the same listing are distinct, whatever their names.
 std::optional<slot> device_list::match(const known_device& seen) const noexcept {
   const auto same = [&](const known_device& d) {
     return is_same(d, seen) && !is_seated(d.identity.number);

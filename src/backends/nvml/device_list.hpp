@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Every device ever seen, and which of them exist now. A device keeps its slot by UUID, else by PCI
-// address, over re-openings, driver reloads and absences.
+// address, when NVML is opened again, its driver reloaded, or the device absent for a while.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,19 @@ class device_list {
   explicit device_list(const settings& paths) : paths_(paths) {}
 
   [[nodiscard]] bool is_new() const noexcept { return devices_.empty(); }
-  // Places a device in the slot that it had in another list.
+  // Gives a device the slot that it had in the list of an earlier source.
   void recall(const device& known, bool listed);
 
   // Gets each handle once, which may initialise the GPU and then takes seconds.
   static void attach(const topic& t, session& s);
 
-  // Lists the devices of the open library; identities are read once, and the next call continues
-  // where the deadline interrupted. `uninitialized` requests a re-opening.
+  // Lists the devices of the open library. Identities are read once; a listing that the deadline
+  // interrupts continues in the next call. `uninitialized`: NVML must be opened again.
   result<void> enumerate(const topic& t, session& s, const sleep_watch& watch);
   // Whether this opening was enumerated.
   [[nodiscard]] bool knows(const session& s) const noexcept { return session_ == s.number(); }
 
-  // Lists the devices without the library, which stays closed since a device is suspended, or so
+  // Lists the devices without the library, which stays closed because a device is suspended, or so
   // that one can suspend: states then stay as they were.
   void list_closed(const topic& t, const sleep_watch& watch, const failure* rest);
 
@@ -46,10 +46,10 @@ class device_list {
   [[nodiscard]] known_device* find(slot number) noexcept;
   [[nodiscard]] std::span<known_device> all() noexcept { return devices_; }
   [[nodiscard]] bool one_is_lost() const noexcept;
-  // Returns whether calls may be made for the device now: reading::may_ask() of its GPU.
+  // Returns whether the device may be queried now: reading::may_ask() of its GPU.
   [[nodiscard]] bool may_ask(const topic& t, const known_device& of) const noexcept;
 
-  // Copies the listed devices out, and reports again which of their values are missing.
+  // Copies the listed devices out, and reports their missing values again.
   void list_devices(const topic& t, std::vector<device>& out) const;
 
  private:
@@ -59,7 +59,7 @@ class device_list {
     const char* from = "";  // the call that returned it
     std::optional<slot> number;
     bool is_taken = false;     // in this listing, by a working device
-    bool is_repeated = false;  // the driver gave a device of this listing again
+    bool is_repeated = false;  // the driver gave a device of this listing a second time
   };
 
   code take_handles(const topic& t, session& s, const sleep_watch& watch, const char*& from);
@@ -67,7 +67,7 @@ class device_list {
   void drop_what_is_no_device(const topic& t, const session& s, const sleep_watch& watch,
                               unsigned count);
   void take(handle_slot& at) noexcept;
-  // Returns whether a handle of this listing is that of the device.
+  // Returns whether this listing has a handle for the device.
   [[nodiscard]] bool is_seated(slot number) const noexcept;
   [[nodiscard]] bool is_taken(const known_device& seen) const noexcept;
   bool must_identify(const handle_slot& at, handle h) const noexcept;

@@ -14,7 +14,7 @@
 namespace hmn::nvml {
 namespace {
 
-// Rejects "GPU-????????-????-…", the UUID of a GPU not initialised since boot.
+// "GPU-????????-????-…" is the UUID of a GPU that has not been initialised since boot.
 std::string_view known_uuid(std::string_view uuid) noexcept {
   return uuid.starts_with("GPU-") && uuid.find('?') == uuid.npos ? uuid : std::string_view();
 }
@@ -247,7 +247,7 @@ known_device identity_from_files(const settings& paths, const pci_address& addre
   constexpr std::size_t cap = 4096;
   const std::string information =
       compose({driver, "/gpus/", system_name(address).view(), "/information"});
-  // Reading it takes a runtime power reference, which would wake the device.
+  // Reading the file takes a runtime power reference, which would wake the device.
   if (!may_sleep && platform::read_whole(information.c_str(), text, cap)) {
     const gpu_information found = parse_information(text);
     d.name.assign(found.model);

@@ -13,8 +13,8 @@
 
 namespace hmn::nvml {
 
-// GPU data of the kernel driver in /proc/driver/nvidia. Pure. Reading the file wakes a sleeping
-// GPU: the driver takes a runtime power reference on it.
+// GPU data of the kernel driver in /proc/driver/nvidia. The parsers are pure. Reading the file
+// wakes a sleeping GPU: the driver takes a runtime power reference on it.
 
 // Views into the text; empty if missing.
 struct gpu_information {
@@ -35,15 +35,15 @@ std::string_view architecture_name(unsigned number) noexcept;
 // (gpu_is_lost, uninitialized), else success: other missing values are listed in out.gaps.
 code read_identity(const topic& t, session& s, const settings& paths, handle h, known_device& out);
 
-// Same as read_identity, for a MIG instance of `parent`.
+// The same for a MIG instance of `parent`.
 code read_instance_identity(const topic& t, session& s, const known_device& parent, handle h,
                             known_device& out);
 
-// Identity of a GPU from files, while the library stays closed; only from those that wake nothing
-// if it may sleep.
+// Identity of a GPU from files, while the library stays closed. If the GPU may sleep, only from
+// files that wake nothing.
 known_device identity_from_files(const settings& paths, const pci_address& address, bool may_sleep);
 
-// NVML's name of an instance, whose handle may have been reused.
+// Reads NVML's UUID of a device; an instance's handle may have been reused.
 code read_uuid(const topic& t, const session& s, handle h, text<96>& out);
 
 }  // namespace hmn::nvml

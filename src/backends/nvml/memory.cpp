@@ -38,7 +38,7 @@ bool is_refusal(code c) noexcept {
   return c == argument_version_mismatch || has_no_function(c) || c == invalid_argument;
 }
 
-// The kernel's part of RAM is missing from one of the two.
+// Whether two totals of RAM are the same, of which one may lack the kernel's part.
 bool is_about(std::uint64_t a, std::uint64_t b) noexcept {
   return (a > b ? a - b : b - a) <= b / 64;
 }
@@ -106,7 +106,8 @@ memory_kind kind_of_memory(const memory_traits& traits, code answer,
                            std::optional<std::uint64_t> shared_total) noexcept {
   if (!total) {
     const bool has_none = answer == not_supported || answer == success;
-    // A card of its own may lack them, too: in a reset, under a hypervisor, by an old driver.
+    // A card with memory of its own may lack sizes, too: during a reset, under a hypervisor, with
+    // an old driver.
     const bool is_host_ram =
         traits.system_on_chip || (traits.address_translation && !traits.numa_node);
     return has_none && is_host_ram ? memory_kind::unified : memory_kind::unknown;

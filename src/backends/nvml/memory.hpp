@@ -15,16 +15,16 @@
 
 namespace hmn::nvml {
 
-// Returns the pool of a device's own memory, without a size.
+// Returns a device's own pool, without sizes.
 pool own_pool() noexcept;
 
-// Set the sizes of a pool. Of those that are contradictory only the total is set.
-// total = reserved + free + used. Some drivers include reserved in used; it is subtracted.
+// Set the sizes of a pool; contradictory ones leave the total only. total = reserved + free + used.
+// Some drivers include reserved in used; it is subtracted.
 code set_sizes(pool& of, const memory_v2& reported) noexcept;
 // total = free + used, used includes reserved.
 code set_sizes(pool& of, const memory_v1& reported) noexcept;
 
-// Whether it returned the sizes of the memory, if only their total.
+// Whether it returned sizes of the memory, or at least their total.
 constexpr bool has_answered(code c) noexcept {
   return c == success || c == contradictory;
 }
@@ -32,7 +32,7 @@ constexpr bool has_answered(code c) noexcept {
 // Reads the sizes of a pool. `from`: the function that returned the code.
 code ask_memory(const topic& t, session& s, known_device& of, pool& out, const char*& from);
 
-// `answer`, `total`: of ask_memory(). `shared_total`: of read_shared_total().
+// `answer`, `total`: from ask_memory(). `shared_total`: from read_shared_total().
 memory_kind kind_of_memory(const memory_traits& traits, code answer,
                            std::optional<std::uint64_t> total,
                            std::optional<std::uint64_t> shared_total) noexcept;

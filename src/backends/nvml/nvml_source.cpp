@@ -80,7 +80,8 @@ bool nvml_source::must_stay_closed() const noexcept {
   return !settings_.wake_devices && watch_.one_is_asleep();
 }
 
-// NVML lists the GPUs present when it was opened, and a lost one only returns with a new opening.
+// NVML lists the GPUs that were present when it was opened, and a lost one returns only with a new
+// opening.
 bool nvml_source::must_reopen(std::uint64_t now_ns) {
   if (watch_.changes() != bus_at_opening_) return true;
   if (!device_list_.one_is_lost()) {
@@ -130,7 +131,8 @@ result<void> nvml_source::list(const topic& t) {
   return device_list_.enumerate(t, session_, watch_);
 }
 
-// Handles a reloaded driver. One that reports a reload again at once is not re-opened in a loop.
+// Opens NVML again after its driver was reloaded; not in a loop, if the driver reports another
+// reload at once.
 result<void> nvml_source::reopen(const topic& t) {
   const std::uint64_t now = platform::monotonic_ns();
   const bool again = reloaded_at_ns_ != 0 && now - reloaded_at_ns_ < platform::ns_per_second;
@@ -210,7 +212,7 @@ result<void> nvml_source::memory(slot number, pools& out, reading& r) {
   });
 }
 
-// Constants of a sleeping device.
+// A sleeping device has only constants.
 bool nvml_source::add_known_total(const topic& t, pools& out) {
   const known_device* const of = device_list_.find(*t.device);
   if (of == nullptr || !of->identity.memory_total ||
@@ -251,8 +253,8 @@ code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
   return success;
 }
 
-// Devices that allocate from host RAM leave its values to the host source. NVML only has the usage
-// of processes.
+// Devices that allocate from host RAM leave its values to the host source; NVML only has what
+// processes use.
 pool nvml_source::unified_pool(const topic& t, known_device& of) {
   pool p;
   p.kind = pool_kind::unified;

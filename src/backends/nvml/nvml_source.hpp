@@ -47,7 +47,7 @@ class nvml_source final : public device_source {
   result<void> reopen(const topic& t);
   result<void> list(const topic& t);
 
-  // Calls `ask` for a device, and again after a re-opening if the driver was reloaded.
+  // Calls `ask` for a device, and once more after opening NVML again if the driver was reloaded.
   using device_call = function_ref<code(known_device&, std::optional<failure>&)>;
   result<void> with_device(topic& t, slot number, device_call ask);
   result<known_device*> reach(const topic& t, slot number);
@@ -58,7 +58,7 @@ class nvml_source final : public device_source {
   pool unified_pool(const topic& t, known_device& of);
   code read_processes(const topic& t, known_device& of, std::vector<usage>& out,
                       std::optional<failure>& why);
-  // Process data that needs calls of its own.
+  // Values that need calls of their own.
   code read_load_and_peaks(const topic& t, const known_device& of, std::span<usage> rows);
   code read_process(const topic& t, known_device& of, std::uint32_t pid, bool self, usage& out,
                     std::optional<failure>& why);

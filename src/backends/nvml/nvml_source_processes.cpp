@@ -40,7 +40,6 @@ void refuse(const topic& t, std::uint32_t pid, status why, const char* message) 
                            why == status::backend ? reason::implausible : reason::unknown);
 }
 
-// Returns why the account cannot be true.
 std::optional<failure> doubt(const accounting_stats& found) {
   if (found.is_running > 1) {
     return with_reason(reason::implausible,
@@ -50,7 +49,7 @@ std::optional<failure> doubt(const accounting_stats& found) {
   return doubt_time(source::nvml, "an account", as_ns(found.start_us), platform::unix_ns());
 }
 
-// Ended processes come first in the driver's search: a record of a listed process may be about its
+// The driver's search finds ended processes first: a record of a listed process may be about its
 // first use of the device, or about another process with the same pid.
 void take(const topic& t, const accounting_stats& found, usage& row) {
   const std::uint64_t most = found.most_memory;
@@ -91,7 +90,7 @@ code read_accounts(const topic& t, const session& s, const known_device& of, boo
   return success;
 }
 
-// Whether the driver has an account of an unlisted process.
+// Finds the driver's account of an unlisted process.
 bool find_account(const topic& t, const session& s, const known_device& of, std::uint32_t pid,
                   usage& out) {
   if (ask_mode(t, s, of) != success) return false;
@@ -162,8 +161,9 @@ code nvml_source::read_load_and_peaks(const topic& t, const known_device& of,
   return read_accounts(t, session_, of, trust_.in_initial_namespace(), rows);
 }
 
-// Drivers that translate pids hide the processes of other namespaces: one pid that does not exist
-// here means that all are the host's. In a tree of another namespace none is known to be the same.
+// Drivers that translate pids hide the processes of other namespaces, so that one pid which does
+// not exist here means that all are the host's. In a tree of another namespace no pid is known to
+// be the same.
 void nvml_source::mark_foreign(std::span<usage> rows) {
   if (rows.empty() || trust_.in_initial_namespace()) return;
   const bool ours = trust_.sees_our_namespace(processes_.rows());
@@ -202,7 +202,7 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
     fill_usage(t, of, *found, out);
     if (!outcome.complete()) note_incomplete(out);
     diagnose_lists(t, outcome);
-    // The caller's own value is read often, and its load is not worth a driver call.
+    // The caller's own usage is read often, and its load is not worth another call of the driver.
     return self ? success : read_load_and_peaks(t, of, {&out, 1});
   }
   const std::size_t worst = outcome.worst();
@@ -227,7 +227,7 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
   return failed;
 }
 
-// Whether zero is proven: the caller is in no list, and the lists would contain it.
+// Whether zero is proven: the caller is in no list, and would be in one.
 bool nvml_source::is_zero_proven(const list_outcome& outcome) {
   const bool complete = outcome.complete() && !paravirtual_;
   if (complete && trust_.in_initial_namespace()) return true;

@@ -22,7 +22,7 @@ constexpr std::string_view numbered_node = "/dev/nvidia";
 constexpr std::string_view gpu_nodes[] = {numbered_node, "/dev/dxg",   "/dev/nvhost",
                                           "/dev/nvmap",  "/dev/nvgpu", "/dev/dri/"};
 
-// Nodes opened by NVML itself: never those of CUDA (nvidia-uvm) or displays (nvidia-modeset).
+// The nodes that NVML itself opens: never those of CUDA (nvidia-uvm) or displays (nvidia-modeset).
 bool is_node_of_nvml(std::string_view target) noexcept {
   if (target == control_node) return true;
   if (!target.starts_with(numbered_node) || target.size() == numbered_node.size()) return false;
@@ -38,7 +38,6 @@ std::string_view target_of(std::string_view held) noexcept {
   return held.substr(held.find(' ') + 1);
 }
 
-// Takes a descriptor's name and the target of its link; returns false to stop.
 using descriptor_visitor = function_ref<bool(std::string_view name, std::string_view target)>;
 
 // Returns false if some descriptors were unreadable.
@@ -69,7 +68,7 @@ bool is_gpu_node(std::string_view target) noexcept {
 pid_trust::pid_trust(const std::string& proc_root)
     : proc_root_(proc_root), own_descriptors_(proc_root + "/self/fd") {}
 
-// NVML's descriptors get the lowest free numbers. Those beyond what is looked at count as the
+// NVML's descriptors get the lowest free numbers. Those beyond what is checked count as the
 // caller's: its use is then unknown rather than wrong.
 void pid_trust::before_opening() {
   lowest_ = platform::lowest_free_descriptor();
@@ -148,8 +147,9 @@ bool pid_trust::exists(std::uint32_t pid) const {
   return platform::exists(compose({proc_root_, "/", pid}).c_str());
 }
 
-// Where the kernel reports how many descriptors are open, all those below the lowest are, and the
-// others mostly have the next numbers. At a hole among them all are looked at, if few are open.
+// If the kernel reports how many descriptors are open, all numbers below the lowest free one are,
+// and the others are mostly the next ones. If there is a hole among them, all are checked, if few
+// are open.
 std::vector<pid_trust::held> pid_trust::nodes_from_lowest() const {
   std::vector<held> all;
   const auto opened = platform::directory::open(own_descriptors_.c_str());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// PID namespace of the driver's lists. Some drivers translate pids to the caller's namespace and
-// hide the others; older ones list the host's. Absence means 0 only if the list must contain the
-// caller.
+// Whose pids the driver lists. Some drivers translate pids to the caller's PID namespace and hide
+// the others; older ones list the host's. A process that is not listed uses nothing only if the
+// list would contain it.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ class pid_trust {
  public:
   explicit pid_trust(const std::string& proc_root);
 
-  // Called before and after NVML is opened, whose own descriptors must not count as the caller's.
+  // Called before and after NVML is opened, so that its descriptors do not count as the caller's.
   void before_opening();
   void after_opening();
 
   [[nodiscard]] bool in_initial_namespace();
   // Whether the proc tree is of another namespace, where any pid may belong to another process.
   [[nodiscard]] bool has_foreign_tree() const;
-  // Called before the devices of a reading, for which what its first one found holds.
+  // Called before the devices of a reading, all of which share what the first one found.
   void begin_reading() noexcept;
   // Whether the caller's descriptors prove that it uses no GPU.
   [[nodiscard]] bool holds_no_gpu();

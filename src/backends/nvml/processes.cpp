@@ -65,7 +65,7 @@ std::size_t usual_row_size(const list_call& from) noexcept {
 struct guess {
   std::size_t row_size;
   bool possible;  // every row is plausible
-  bool exact;     // explains how far the driver wrote
+  bool exact;     // explains where the driver stopped writing
 };
 
 bool is_better(const guess& a, const guess& b) noexcept {
@@ -82,8 +82,8 @@ guess judge(std::span<const std::byte> touched, std::size_t count, std::size_t r
           touched.size() == counted};
 }
 
-// The driver samples one to six times per second and may keep old samples: a shorter window misses
-// a busy process, a longer one includes the past.
+// The driver samples one to six times per second and may keep old samples: a shorter window would
+// miss a busy process, a longer one would include the past.
 constexpr std::uint64_t look_back_us = 2'000'000;
 constexpr unsigned most_samples = 4096;
 constexpr unsigned slack = 8;
@@ -114,7 +114,7 @@ const list_call& call_of(const symbols& fn, list_kind which) noexcept {
   return fn.compute;
 }
 
-// Whether there is no such list at all.
+// Whether the device or driver has no such list at all.
 bool is_absent(code c) noexcept {
   return c == not_supported || has_no_function(c);
 }
@@ -187,7 +187,7 @@ code process_list::read(const topic& t, const list_call& from, handle of, std::s
   return success;
 }
 
-// Grows until the list fits; gives up if the list grows as fast, or endlessly.
+// Grows the buffer until the list fits; gives up if the list keeps growing as well.
 code process_list::ask(const topic& t, const list_call& from, handle of, unsigned& count) {
   if (buffer_.empty()) buffer_.resize(first_capacity * largest_row);
   for (int attempt = 1;; ++attempt) {
@@ -212,7 +212,7 @@ void process_list::decode(std::size_t count, std::size_t row_size) {
   }
 }
 
-// The first call returns the number; there may be more by the second.
+// The first call returns the number of samples; there may be more by the second.
 code process_load::ask(const topic& t, const session& s, const known_device& of,
                        std::uint64_t since_us) {
   code c = insufficient_size;
@@ -260,7 +260,8 @@ code process_load::read(const topic& t, const session& s, const known_device& of
   const std::uint64_t now_ns = platform::unix_ns();
   for (usage& row : rows) {
     const process_sample* const sample = newest_of(samples_, row.pid, since_us);
-    if (sample == nullptr && c == unusable) continue;  // it may be one that was not written
+    if (sample == nullptr && c == unusable)
+      continue;  // its sample may be one that the driver did not write
     if (sample != nullptr) {
       const auto why = doubt_time(source::nvml, "a sample", as_ns(sample->time_us), now_ns);
       if (why) {
@@ -345,7 +346,7 @@ std::span<const merged_process> process_merge::finish() {
 }
 
 void process_merge::sort_by(std::uint32_t merged_process::*key) {
-  // By the order, too, rather than stable: std::stable_sort takes memory.
+  // Sorts by order as well: std::stable_sort would allocate.
   std::ranges::sort(rows_, {},
                     [key](const merged_process& p) { return std::pair(p.*key, p.order); });
 }

@@ -18,8 +18,8 @@
 
 namespace hmn::nvml {
 
-// Process list of NVML, read completely and decoded. Rows have 16, 24 or 32 bytes, two of them
-// under the same symbol, so the size is detected from what the driver wrote.
+// A process list of NVML, read completely and decoded. Rows have 16, 24 or 32 bytes, two of these
+// sizes under the same symbol, so the size is detected from what the driver wrote.
 
 inline constexpr std::size_t largest_row = sizeof(process_detail);
 inline constexpr std::byte untouched{0xA5};
@@ -46,18 +46,18 @@ row_size_guess detect_row_size(std::span<const std::byte> buffer, std::size_t co
 bool decode_row(std::span<const std::byte> buffer, std::size_t i, std::size_t row_size,
                 listed_process& out) noexcept;
 
-// Keeps its buffer, so that a list of the same length is read without allocation.
+// Keeps its buffer: a list of the same length is read without an allocation.
 class process_list {
  public:
   // Maximum number of rows requested.
   static constexpr std::size_t limit = 131072;
 
-  // `row_size`: detected with certainty in earlier lists of this function, else 0. unusable: not
-  // all rows that the driver counts are processes; rows() has those that are.
+  // `row_size`: detected with certainty in earlier lists of this function, else 0. Returns unusable
+  // if not all rows that the driver counts are processes; rows() has those that are.
   code read(const topic& t, const list_call& from, handle of, std::size_t& row_size);
 
   [[nodiscard]] std::span<const listed_process> rows() const noexcept { return rows_; }
-  // Number of rows that were not read.
+  // Number of rows that could not be read.
   [[nodiscard]] std::uint64_t missed() const noexcept { return missed_; }
 
  private:
@@ -69,21 +69,20 @@ class process_list {
   std::uint64_t missed_ = 0;
 };
 
-// Load of the device by each process.
-
+// How much of the device each process keeps busy.
 class process_load {
  public:
-  // Sets the load of each row; 0 for a process without a sample. Not for partitioned devices or
+  // Sets the load of each row; 0 for a process without a sample. Not for partitioned devices and
   // their instances.
   code read(const topic& t, const session& s, const known_device& of, std::span<usage> rows);
 
  private:
   code ask(const topic& t, const session& s, const known_device& of, std::uint64_t since_us);
 
-  std::vector<process_sample> samples_;  // buffer of the next call
+  std::vector<process_sample> samples_;  // its size is that of the next call
 };
 
-// In search order: the graphics list takes milliseconds.
+// In the order of search: the graphics list takes milliseconds.
 enum class list_kind : std::size_t { compute = 0, mps = 1, graphics = 2 };
 inline constexpr std::array all_lists{list_kind::compute, list_kind::mps, list_kind::graphics};
 
@@ -97,25 +96,24 @@ struct merged_process {
   std::uint32_t order = 0;            // of all rows found
 };
 
-// Status of the three lists of one device.
+// How reading the three lists of one device ended, which decides what an absent process proves.
 struct list_outcome {
   std::array<code, 3> results{no_symbol, no_symbol, no_symbol};
   std::array<const char*, 3> names{};
   std::uint64_t missed = 0;
 
-  // Whether a list was read, or adds nothing: compute lists have MPS's clients as well.
+  // Whether a list was read, or would add nothing: compute lists have MPS's clients as well.
   [[nodiscard]] bool has(list_kind which) const noexcept;
   // Whether the rows include every user of the device. If not, an absent row proves nothing.
   [[nodiscard]] bool complete() const noexcept;
-  // The list that failed, rather than one that the device does not have; compute if none is
-  // missing.
+  // The list that failed, rather than one that the device does not have; compute if none did.
   [[nodiscard]] std::size_t worst() const noexcept;
-  // Whether the lists after `which` are skipped; they count as failed then.
+  // Whether to skip the lists after `which`; they then count as failed.
   bool stop_after(list_kind which, code c) noexcept;
 };
 
-// Pure. Rows of a process in several compute instances of one list are summed; several lists report
-// the same value, so the maximum is kept.
+// Merges the lists of a device. Pure. Rows of a process in several compute instances of one list
+// are summed; several lists report the same value, so the larger one is kept.
 class process_merge {
  public:
   void clear() noexcept;
@@ -127,7 +125,7 @@ class process_merge {
 
  private:
   void sort_by(std::uint32_t merged_process::*key);
-  // Merges what belongs to the row before; false: it stays a row.
+  // Merges a row into the one before if both belong together; false: it stays a row.
   using join_rule = bool (*)(merged_process& into, const merged_process& other);
   void collapse(join_rule join);
 
@@ -141,10 +139,10 @@ class process_reader {
   list_outcome read(const topic& t, session& s, const known_device& of);
   [[nodiscard]] std::span<const merged_process> rows() const noexcept { return rows_; }
 
-  // Reads one process: stops at the first list that contains it, and needs no later one.
+  // Reads one process: stops at the first list that contains it.
   list_outcome find(const topic& t, session& s, const known_device& of, std::uint32_t pid,
                     std::optional<merged_process>& found);
-  // The rows that find() has read where the process is in none.
+  // The rows that find() has read, if the process is in no list.
   [[nodiscard]] std::span<const merged_process> others() { return merge_.finish(); }
 
  private:
@@ -162,7 +160,7 @@ class process_reader {
 // device.
 void fill_usage(const topic& t, const known_device& of, const merged_process& from, usage& out);
 
-// Row of a caller that uses nothing.
+// The row of a caller that uses nothing.
 void fill_zero(std::uint32_t pid, usage& out) noexcept;
 
 // Reports which lists, and how many rows, are missing. `fields`: presence bits that lack them.

@@ -18,7 +18,7 @@ bool is_initialised(code c) noexcept {
   return c == success || c == already_initialized;
 }
 
-// Whether initialisation without NO_ATTACH may succeed.
+// Whether initialisation may succeed without NO_ATTACH.
 bool is_about_flags(code c) noexcept {
   return c == invalid_argument || c == not_supported || has_no_function(c) ||
          c == argument_version_mismatch || c == gpu_not_found;
@@ -65,10 +65,10 @@ result<void> session::initialise(const topic& t, std::size_t expected) {
   return {};
 }
 
-// Attaching initialises each GPU, which takes seconds without persistence mode. Without attaching,
-// a driver may count attached GPUs only, and other users of NVML in this process would see only
-// what the first one initialised: NVML is then shut down again and `answer` requests a plain
-// initialisation.
+// Attaching initialises each GPU, which takes seconds without persistence mode. But without
+// attaching, a driver may count attached GPUs only, and other users of NVML in this process would
+// see only what the first one initialised: NVML is then shut down again and `answer` requests a
+// plain initialisation.
 bool session::initialise_detached(const topic& t, std::size_t expected, code& answer) {
   answer = call(t, fn.init_with_flags, init_no_attach);
   if (!is_initialised(answer)) return false;

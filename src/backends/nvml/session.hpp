@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Session of NVML. Closing shuts it down and keeps the library loaded; a failed opening unloads it,
-// so that the next attempt finds a library installed meanwhile.
+// An opening of NVML. Closing shuts NVML down and keeps the library loaded; a failed opening
+// unloads it, so that the next attempt finds a library that was installed in the meantime.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ class session {
   // Failure of an opening less than a second ago; nullptr if another may be tried.
   [[nodiscard]] const failure* recent_refusal() const noexcept;
 
-  // Loads the library, as opening does where it is not loaded.
+  // Loads the library, if it is not loaded, without initialising it.
   result<void> load();
   // `expected`: number of GPUs of the nvidia driver.
   result<void> open(const topic& t, std::size_t expected);
@@ -44,7 +44,7 @@ class session {
   std::optional<failure> no_driver_version;
   std::optional<failure> no_cuda_version;
 
-  // Detected properties of this driver.
+  // What has been found out about this driver.
   bool refuses_memory_v2 = false;
   std::array<std::size_t, 3> row_size{};  // for each process list; 0: unknown
 

@@ -11,7 +11,7 @@
 
 namespace hmn::nvml {
 
-// Driver folders of WSL and NixOS come last. Never libnvidia-ml.so, which is a link-time stub.
+// Driver folders of WSL and NixOS come last. Never libnvidia-ml.so: that is a stub for linking.
 std::span<const char* const> library_places() noexcept {
   static constexpr const char* places[] = {"libnvidia-ml.so.1",
                                            "/usr/lib/wsl/lib/libnvidia-ml.so.1",

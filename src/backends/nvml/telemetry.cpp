@@ -48,7 +48,7 @@ constexpr std::array reasons_known{
 };
 
 constexpr scale a_count{1, 0};
-constexpr std::size_t most_fields = 8;  // of fields, in one call
+constexpr std::size_t most_fields = 8;  // in one call of nvmlDeviceGetFieldValues
 constexpr std::uint32_t first_link = 1;
 constexpr unsigned most_fans = 16;
 constexpr unsigned most_links = 32;
@@ -154,7 +154,7 @@ std::optional<double> telemetry_reader::watts(std::uint32_t bit, const number_ca
 std::optional<unsigned> telemetry_reader::fan_percent() {
   if (!wants(field::fan_percent)) return std::nullopt;
   unsigned reported = 0;
-  // Asking a card without fans for their speed takes longer.
+  // For a card without fans, querying their speed takes longer than their number.
   if (call(t_, s_.fn.fan_count, of_.h, &reported) == success && reported == 0) {
     take(not_offered, s_.fn.fan_count, field::fan_percent);
     return std::nullopt;
@@ -179,7 +179,7 @@ std::optional<std::uint32_t> telemetry_reader::throttle() {
   return throttle_bits(*reasons);
 }
 
-// Averaging times are not reported; PCIe byte counters wrap.
+// NVML reports no averaging times, and its PCIe byte counters wrap.
 void telemetry_reader::refuse_what_nvml_lacks() {
   constexpr std::uint32_t lacking = field::hotspot_celsius | field::fan_rpm | field::pcie_rx_bytes |
                                     field::pcie_tx_bytes | field::window_ns;
@@ -214,7 +214,7 @@ void metric_reader::read(bool slow) {
       {field_throttled_by_board, metric_id::throttle_ns, throttle::other, a_count},
   };
   static_assert(std::size(rows) == most_fields);
-  // Takes some milliseconds in the driver.
+  // These take the driver some milliseconds.
   constexpr field_row slow_rows[] = {
       {field_power_average, metric_id::power_watts, power_reading::average, from_milli}};
   read_fault();
@@ -262,7 +262,7 @@ void metric_reader::add_engine(const percent_call& from, std::uint32_t engine) {
   if (period_us != 0) m->window_ns = period_us * ns_per_us;
 }
 
-// Comes first: the fault that makes the others fail is reported with them. Code gpu_is_lost may be
+// Read first: the fault that makes other values fail is reported with them. Code gpu_is_lost may be
 // about another GPU.
 void metric_reader::read_fault() {
   constexpr metric_id id = metric_id::last_fault;
@@ -436,7 +436,7 @@ code fault_watch::enter(const topic& t, known_faults& w) {
   const unsigned long long types = event_xid;
   const code c = call(t, s_.fn.register_events, w.h, types, s_.events);
   if (c != unknown) return c;
-  // Event sets are then unusable, according to NVML's documentation.
+  // According to NVML's documentation, event sets are then unusable.
   s_.free_events();
   for (known_device& other : devices_.all()) {
     if (&other.faults != &w) other.faults.session = 0;

@@ -27,7 +27,7 @@ class telemetry_reader : public device_reader {
                    telemetry& out) noexcept
       : device_reader(t, s, of, fields), out_(out) {}
 
-  // Reports each missing wanted field; fails if all are missing.
+  // Reports each missing field that is wanted; fails if all are missing.
   result<void> read();
 
  private:
@@ -50,9 +50,8 @@ class telemetry_reader : public device_reader {
   bool any_ = false;
 };
 
-// Device faults (Xid). NVML reports one only to those registered when it occurred, so each device
-// is watched from its first reading on; the wait has no timeout and never blocks.
-
+// Watches devices for faults (Xid). NVML reports a fault only to those registered when it occurs,
+// so each device is watched from its first reading on; the wait has no timeout and never blocks.
 class fault_watch {
  public:
   fault_watch(session& s, device_list& devices) noexcept : s_(s), devices_(devices) {}
@@ -63,7 +62,7 @@ class fault_watch {
     std::optional<std::uint64_t> last;  // nothing: none since the watch began
   };
 
-  // Returns faults, also those of earlier openings, and watches the device from then on.
+  // Returns the last fault, also one of an earlier opening, and watches the device from then on.
   answer read(const topic& t, const known_device& of);
   // Collects pending events before an opening ends.
   code take_down(const topic& t);
@@ -77,10 +76,8 @@ class fault_watch {
   device_list& devices_;
 };
 
-// Metrics of a device.
-
-// Widens 32-bit counters of the driver: a wrap between two readings may be missed, so they are
-// lower bounds. The driver of a new session may count from 0 again.
+// Widens the driver's 32-bit counters. A wrap between two readings may be missed, so they are lower
+// bounds. The driver of a new session may count from 0 again.
 class wide_counts {
  public:
   std::uint64_t widen(std::uint64_t session, slot number, std::uint32_t field,
@@ -111,7 +108,7 @@ class metric_reader : public device_reader {
 
   metric* add(metric_id id, std::uint32_t instance, double value);
   metric* count(metric_id id, std::uint32_t instance, std::uint64_t reported);
-  // Refuses more than `most`; all bits are no count either.
+  // Refuses a count above `most`, and one with all bits set.
   void count_of(const named_symbol& from, metric_id id, std::uint32_t instance,
                 std::uint64_t reported, std::uint64_t most);
   void add_number(const number_call& from, metric_id id, std::uint32_t instance, scale unit);

@@ -17,12 +17,13 @@ const char* const places[] = {"nvml.dll", older.c_str()};
 
 }  // namespace
 
-// Names are searched in the system folder only; drivers before 2018 had a folder of their own.
+// Names are searched for in the system folder only; drivers before 2018 had a folder of their own.
 std::span<const char* const> library_places() noexcept {
   return std::span(places).first(older.view().empty() ? 1 : 2);
 }
 
-// The display driver model manages device memory itself: NVML lists processes without values.
+// With this display driver model Windows manages device memory itself, and NVML lists processes
+// without values.
 bool is_counted_by_system(const platform::library& nvml, handle h) noexcept {
   using driver_model = int (*)(handle, unsigned* current, unsigned* pending);
   const auto ask = reinterpret_cast<driver_model>(nvml.symbol("nvmlDeviceGetDriverModel"));
@@ -31,7 +32,7 @@ bool is_counted_by_system(const platform::library& nvml, handle h) noexcept {
   return ask != nullptr && ask(h, &current, &pending) == success && current == model_wddm;
 }
 
-// Loads the library, which is installed by the driver. Loading touches no device.
+// Loads the library, which the driver installs. Loading it touches no device.
 bool has_evidence(const settings& s) {
   if (!s.nvml_path.empty()) return true;
   for (const char* place : library_places()) {

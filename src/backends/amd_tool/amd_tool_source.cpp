@@ -15,7 +15,7 @@
 namespace hmn::amd_tool {
 namespace {
 
-// Looks in the topology of the kernel's compute driver.
+// By the topology of the kernel's compute driver.
 bool has_compute_node(const std::string& sys_root) {
   const std::string nodes = sys_root + "/class/kfd/kfd/topology/nodes";
   bool found = false;
@@ -34,7 +34,8 @@ bool is_conclusive(const failure& why) {
   return why.code == status::no_source || why.code == status::permission;
 }
 
-// Some print the kernel's banner without blanks as the version: "Linuxversion6.14.0-24(…)…".
+// Some versions print the kernel's banner without blanks as the version:
+// "Linuxversion6.14.0-24(…)…".
 std::string_view version_of(std::string_view text) {
   constexpr std::string_view banner = "Linuxversion";
   if (text.starts_with(banner)) text.remove_prefix(banner.size());
@@ -43,7 +44,7 @@ std::string_view version_of(std::string_view text) {
 
 using kind = platform::outcome::kind;
 
-// Evaluates one answer.
+// Judges one answer of the tool: its exit status, its sentences and its malformed parts.
 class judge {
  public:
   judge(const command_tool::description& d, const platform::outcome& o, reading& r)
@@ -109,7 +110,7 @@ struct reading_field {
   std::uint32_t telemetry = 0;  // presence bit; 0: none
 };
 
-// Fallbacks come later: of two rows for one field of the telemetry the first with a value is used.
+// Of two rows for one telemetry field, the first with a value counts.
 constexpr reading_field reading_fields[] = {
     {metric_id::engine_percent, field::gpu_busy, which::engine::graphics, bit::gpu_busy_percent},
     {metric_id::engine_percent, field::memory_busy, which::engine::memory,
@@ -159,7 +160,7 @@ result<void> amd_source::ask_values(reading& r) {
     identity_ = {};
     is_plain_ = was_read_ = false;
   }
-  // A query that did not answer in time last time comes second.
+  // A query that was too late last time comes second.
   const bool is_late = no_identity_ && no_identity_->code == status::timeout;
   no_identity_.reset();
   no_readings_.reset();
@@ -172,7 +173,7 @@ result<void> amd_source::ask_values(reading& r) {
   if (no_identity_ && is_conclusive(*no_identity_)) return *no_identity_;
   const result<void> reported = ask_readings(r);
   if (is_late) name();
-  // Values of earlier readings are better than constant ones alone.
+  // Values of earlier readings are better than only constant ones.
   if (!reported && (was_read_ || identity_.cards.empty())) {
     return no_identity_ ? *no_identity_ : reported;
   }
@@ -200,8 +201,7 @@ result<void> amd_source::ask(reading& r) {
   return reported;
 }
 
-// Returns the address of the card. The tools write the number of a partition as that of a function,
-// which the bus does not have.
+// The tools print a partition's number in place of the PCI function's, which the bus does not have.
 text<32> amd_source::place_of(const card& c) const {
   const text<32> printed = normal_pci_address(scan::trim(c[field::bus].text.view()));
   const auto address = parse_pci_address(printed.view());
@@ -378,7 +378,7 @@ result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telem
     out.pcie_width = static_cast<std::uint32_t>(v->whole & 0xFF);
   }
   if (take(field::throttle, bit::throttle) != nullptr) out.throttle = 0;
-  // Reasons count only while no other row has a value for the field.
+  // A reason counts only if no other row has a value for the field.
   std::uint32_t silent = left;
   for (missing& g : gaps) {
     g.fields &= left;
@@ -397,7 +397,7 @@ result<void> amd_source::metrics(slot number, bool, std::vector<metric>& out, re
   for (const reading_field& m : reading_fields) {
     const field_amount& f = (**found)[m.what];
     if (f.has_value()) out.push_back(measured(d_.tool.fail.from, m.id, m.instance, f.number));
-    // Most cards lack some, for which the tool has words.
+    // Most cards lack some of them, for which the tool has words.
     if (f.why == status::ok || f.why == status::empty || f.why == status::unsupported) continue;
     report(**found, m.what, static_cast<std::uint32_t>(m.id), subject::metrics, number, r);
   }
@@ -420,7 +420,7 @@ result<const card*> amd_source::card_with_processes(slot number, reading& r) {
   return card_of(number, r);
 }
 
-// Rows without a card belong to the only one that there is.
+// Rows without a card belong to the only card, if there is just one.
 bool amd_source::is_of(const process_row& row, const card& c) const {
   if (row.cards == 0) return false;
   return row.card ? *row.card == c.index : now_.cards.size() == 1;
@@ -461,7 +461,7 @@ usage amd_source::usage_of(const process_row& row, const card& c, slot number, r
   return u;
 }
 
-// Succeeds if the rows of a card are all that use it.
+// Succeeds if the rows of a card are all its users.
 result<void> amd_source::whole_list_of(const card& c) const {
   bool is_listed = d_.processes.empty() && !is_plain_;
   for (const process_list& list : now_.lists) {

@@ -13,8 +13,8 @@ namespace hmn::amd_tool {
 
 using command_tool::missing;
 
-// Source for one of the two commands. A reading runs it once for all values, and amd-smi once more
-// for the processes and, the first time, for constant data.
+// Source for one of the two commands. A reading runs it once for all values; amd-smi once more for
+// the processes and, the first time, for constant data.
 class amd_source final : public command_tool::tool_source {
  public:
   amd_source(const dialect& d, const settings& s, const std::string& path)
@@ -43,7 +43,6 @@ class amd_source final : public command_tool::tool_source {
   result<const card*> card_of(slot number, reading& r);
   [[nodiscard]] failure why_absent(const card& c, field f) const;
   [[nodiscard]] failure why_unprinted(field f) const;
-  // Reports why a field is absent.
   void report(const card& c, field f, std::uint32_t bit, std::uint32_t about, slot number,
               reading& r) const;
   void use_of(pool& p, const card& c, field used, slot number, reading& r) const;
@@ -55,11 +54,10 @@ class amd_source final : public command_tool::tool_source {
   const dialect& d_;
   answer identity_;
   bool is_plain_ = false;
-  bool was_read_ = false;  // the readings' query has succeeded before
+  bool was_read_ = false;  // the query of `readings` has succeeded before
 
-  // State of this reading.
   answer now_;
-  std::optional<failure> no_identity_, no_readings_;  // the query that failed
+  std::optional<failure> no_identity_, no_readings_;  // why that query failed
   std::optional<result<void>> rows_;
 };
 

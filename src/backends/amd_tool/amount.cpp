@@ -109,7 +109,7 @@ void read_hexadecimal(field_amount& f) {
   f.why = status::ok;
 }
 
-// "THROTTLED" is any bit of the firmware, also that of the hotspot.
+// "THROTTLED" stands for any bit of the firmware, also that of the hotspot.
 void read_throttle(field_amount& f) {
   const std::string small = lower(f.text.view());
   if (small == "throttled") {
@@ -122,7 +122,7 @@ void read_throttle(field_amount& f) {
   f.why = status::ok;
 }
 
-// Placeholders in the driver's tables for missing values: 2^16 - 1 and 2^32 - 1.
+// The driver's tables have 2^16 - 1 and 2^32 - 1 in place of missing values.
 void check(form as, field_amount& f) {
   const bool may_be_negative = as == form::celsius;
   if (!(f.number >= 0 || may_be_negative)) return refuse(f, ", below 0", reason::implausible);

@@ -15,8 +15,7 @@
 
 namespace hmn::amd_tool {
 
-// Command lines of one of the two tools, and the keys under which its versions print each value.
-
+// The values that the tools print. Each tool's versions have them under different keys.
 enum class field : std::uint8_t {
   name,
   unique_id,
@@ -79,23 +78,23 @@ enum class form : std::uint8_t {
   rpm,
 };
 
-// `path`: keys from the card inwards, lower case, without the unit in brackets. Of several rows for
-// a field the first that has a value is used.
+// One place where a value may be. `path`: keys from the card inwards, lower case, without the unit
+// in brackets. Of several rows for a field, the first that has a value counts.
 struct row {
   field what;
   form as;
   std::string_view path;
 };
 
-// Each question is the words of a command line.
+// How one of the two tools is called and read. Each question is the words of a command line.
 struct dialect {
   command_tool::description tool;
   std::span<const row> rows;
-  std::string_view identity;   // run once; empty: part of `figures`
+  std::string_view identity;   // run once; empty: part of `readings`
   std::string_view readings;   // run in each reading
-  std::string_view plain;      // replacement if the tool rejects an option of `figures`
-  std::string_view processes;  // empty: part of `figures`
-  bool may_scale_kib_by_1000;  // in what it prints as bytes of a process
+  std::string_view plain;      // replaces `readings` if the tool rejects one of its options
+  std::string_view processes;  // empty: part of `readings`
+  bool may_scale_kib_by_1000;  // its bytes of a process may be KiB times 1000
 };
 
 extern const dialect rocm_smi;
@@ -103,7 +102,7 @@ extern const dialect amd_smi;
 
 inline constexpr std::string_view folders[] = {"/usr/bin/", "/opt/rocm/bin/"};
 
-// Builds the description of both tools, which differ by name only.
+// Both tools differ only by name.
 constexpr command_tool::description describe(source from, std::string_view name,
                                              std::string_view absent) {
   return {.fail = {from},
@@ -131,8 +130,8 @@ struct field_amount {
   [[nodiscard]] bool has_value() const noexcept { return why == status::ok; }
 };
 
-// Parses a text, number or {"value", "unit"}. The unit is in the value or in its key; where both
-// have one they must agree. Only RPM may lack a unit. MB are 2^20 bytes.
+// Parses a text, a number or {"value", "unit"}. The unit is with the value or in its key; if both
+// have one, they must agree. Only RPM may lack a unit. MB are 2^20 bytes.
 field_amount read_field_amount(form as, const json::value& v, std::string_view unit_of_key);
 
 // Recognizes a missing value: "N/A", "N/A (Secondary die)", "unknown", "".

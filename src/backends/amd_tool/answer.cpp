@@ -35,7 +35,7 @@ constexpr sentence sentences[] = {
 constexpr unsigned most_false_starts = 32;
 constexpr std::size_t most_sentences = 8;
 
-// Key of a path, and the unit in brackets after it.
+// Key, and the unit in brackets after it.
 struct spelled_key {
   std::string name;
   std::string_view unit;
@@ -47,7 +47,7 @@ spelled_key spell(std::string_view key) {
   if (key.ends_with(':')) key.remove_suffix(1);
   spelled_key s;
   const std::size_t open = key.rfind(" (");
-  // Parts of a name, not units: the speed of a fan as a level is another quantity.
+  // These are parts of the name, not units: a fan's level is not its speed in percent.
   const std::string_view last = key.substr(std::min(open, key.size()));
   const bool is_name = last.starts_with(" (Sensor") || last == " (level)";
   if (key.ends_with(')') && open != key.npos && !is_name) {
@@ -67,7 +67,7 @@ card* find_card(answer& in, std::uint32_t index) {
   return &in.cards.back();
 }
 
-// The first row of the dialect that has a value counts.
+// Of a dialect's rows, the first that has a value counts.
 void merge(field_amount& known, const field_amount& fresh) {
   const bool is_better = fresh.has_value() && fresh.rank < known.rank;
   if (known.why == status::empty || is_better) known = fresh;
@@ -133,7 +133,7 @@ class reader {
     }
   }
 
-  // `is_whole`: not part of a truncated document, in which positions are meaningless.
+  // `is_whole`: not in a truncated document, where positions mean nothing.
   void any(const json::value& v, bool is_whole) {
     if (const auto* list = v.as<json::array>()) {
       items(*list, is_whole);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Output of a tool as cards and processes: a pure function from text to values.
+// A tool's output as cards and processes: a pure function from text to values.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ const sentence* find_sentence(std::string_view line) noexcept;
 
 struct card {
   std::uint32_t index = 0;
-  std::uint32_t document = 0;  // the last document that has it
+  std::uint32_t document = 0;  // the last document that has the card
   std::array<field_amount, static_cast<std::size_t>(field::count)> amounts;
 
   [[nodiscard]] const field_amount& operator[](field f) const {
@@ -48,9 +48,9 @@ struct process_row {
   text<64> name;  // empty: unknown
 };
 
-// A list of processes, and why it lacks some; status::ok: it is whole.
+// What is known of a list of processes: why it lacks some; status::ok: it is whole.
 struct process_list {
-  std::optional<std::uint32_t> card;  // none: it is that of all cards
+  std::optional<std::uint32_t> card;  // none: it is the list of all cards
   status why = status::ok;
   text<96> flaw;
 };
@@ -66,7 +66,7 @@ struct answer {
   std::vector<process_list> lists;
   text<96> driver;
   std::vector<text<256>> problems;   // malformed parts of the output, as sentences
-  std::vector<text<256>> sentences;  // known ones
+  std::vector<text<256>> sentences;  // known ones that were printed
   text<256> stray;                   // first unknown line
   bool is_truncated = false;         // more than `most_cards` or `most_processes`
 };

@@ -40,8 +40,8 @@ std::optional<std::uint32_t> pid_in(const json::object& o) {
   return pid_of(text != nullptr ? *text : json::show(*v));
 }
 
-// Drivers count whole pages, so bytes are a multiple of 1024. amd-smi 26 prints KiB times 1000 as
-// bytes, too.
+// Drivers count whole pages, so bytes are a multiple of 1024. amd-smi 26 also prints KiB times 1000
+// as bytes.
 enum class counting { bytes, thousands, either };
 
 counting counting_of(std::span<const process_row> rows) {
@@ -77,7 +77,7 @@ void drop(process_row& row, std::string_view flaw) {
   row.flaw = flaw;
 }
 
-// Equal values under several cards are either the sum of the process or a coincidence: ambiguous.
+// Equal values under several cards are either the process's sum or a coincidence: ambiguous.
 void check_repeated(process_row& row, std::span<const process_row> rows) {
   std::size_t others = 0;
   std::size_t alike = 0;
@@ -124,7 +124,7 @@ std::optional<process_row> row_of_object(const json::object& o) {
       row.name.assign(std::string_view(*text).substr(text->rfind('/') + 1));
     }
   }
-  // Values of a process are all 0 if the caller lacks permission to inspect it.
+  // All values of a process are 0 if the caller may not inspect it.
   const bool is_nothing = row.used.value_or(0) == 0 && row.host.value_or(0) == 0 &&
                           bytes_in(o, "cpu_mem", row).value_or(0) == 0;
   if (!row.used || is_nothing) drop(row, "it prints no value; that may need more rights");

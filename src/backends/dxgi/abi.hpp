@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Part of DXGI's binary interface used here, declared by hand: function tables in the order of
-// dxgi1_4.idl, unused ones as placeholders. Identical on x86-64 and arm64, where Windows has a
-// single calling convention.
+// The part of DXGI's binary interface that is used here, declared by hand: function tables in the
+// order of dxgi1_4.idl, with placeholders for unused functions. The same on x86-64 and arm64, where
+// Windows has a single calling convention.
 #pragma once
 
 #include <array>
@@ -59,7 +59,7 @@ struct memory_information {  // DXGI_QUERY_VIDEO_MEMORY_INFO
 };
 static_assert(sizeof(memory_information) == 32);
 
-// Value that is left if a successful call fills in nothing.
+// Remains if a successful call fills in nothing.
 inline constexpr std::uint64_t untouched = std::numeric_limits<std::uint64_t>::max();
 
 using unused = void (*)();

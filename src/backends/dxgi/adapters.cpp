@@ -23,12 +23,11 @@ bool is_software(const description& d) noexcept {
          (d.vendor == vendor_microsoft && d.device == basic_render);
 }
 
-// A success that describes nothing.
+// A successful call may describe nothing.
 bool is_untouched(const description& d) noexcept {
   return d.vendor == 0 && d.luid_high == 0 && d.luid_low == 0;
 }
 
-// Formats four numbers of 16 bits.
 std::string version_text(std::int64_t version) {
   const auto v = static_cast<std::uint64_t>(version);
   return compose({v >> 48U, ".", v >> 32U & 0xFFFFU, ".", v >> 16U & 0xFFFFU, ".", v & 0xFFFFU});
@@ -189,7 +188,7 @@ result<void> adapters::list(reading& r) {
     const code c = factory_->adapter(factory_.get(), i, &found);
     if (c == not_found) return {};
     if (is_failure(c) || found == nullptr) {
-      // Equal for each, so that all of them are one diagnostic.
+      // The same text for each, so that they become one diagnostic.
       last = fail(status::backend, "DXGI does not give an adapter", native_number(c));
       continue;
     }

@@ -29,13 +29,13 @@ struct adapter {
   code no_memory = success;    // why it is null
 };
 
-// System's adapters, cached until the system reports a change.
+// The system's adapters, cached until the system reports a change.
 class adapters {
  public:
   // `create`: loaded from dxgi.dll in the system folder if null.
   explicit adapters(create_factory create = nullptr) noexcept : create_(create) {}
 
-  // Whether the set of adapters has changed since the list was made, or there is no list yet.
+  // Whether the set of adapters has changed since it was listed, or there is no list yet.
   [[nodiscard]] bool are_old() const noexcept;
   // Lists the adapters again. One that cannot be described is left out with a diagnostic.
   result<void> list(reading& r);
@@ -57,8 +57,8 @@ constexpr std::int32_t native_number(code c) noexcept {
   return static_cast<std::int32_t>(c);
 }
 
-// Adapter data of the graphics kernel that DXGI lacks (D3DKMT, in gdi32.dll): PCI location, and
-// usage of one process. Declared by hand after d3dkmthk.h; identical on x86-64 and arm64.
+// What DXGI lacks and the graphics kernel reports (D3DKMT, in gdi32.dll): PCI location, and usage
+// of one process. Declared by hand after d3dkmthk.h; the same on x86-64 and arm64.
 
 // NTSTATUS
 using kernel_code = std::int32_t;
@@ -124,8 +124,7 @@ class kernel {
   explicit kernel(const kernel_functions& fn) noexcept : fn_(fn) {}
 
   [[nodiscard]] kernel_facts facts_of(wddm::luid adapter) const noexcept;
-  // Resident memory of a process. Returns nothing if the system does not report it, or access is
-  // denied.
+  // Resident memory of a process; nothing if the system does not report it, or denies access.
   [[nodiscard]] std::optional<kernel_usage> usage_of(wddm::luid adapter,
                                                      std::uint32_t pid) const noexcept;
 
@@ -140,26 +139,26 @@ class kernel {
 
 // Pools of an adapter, from DXGI and the counters. Pure.
 
-// Budget and usage of this process in each segment.
+// This process's budget and usage in each segment.
 struct own_memory {
   memory_information local{};
   memory_information non_local{};
 };
 
-// Whether all memory is in the local segment, and exceeds the dedicated memory by no more than is
-// shared: an adapter that uses host RAM.
+// Whether the adapter uses host RAM: all memory is in the local segment, and exceeds the dedicated
+// memory by no more than is shared.
 bool is_unified(const adapter& a, const std::optional<own_memory>& own) noexcept;
 
 void add_pools(const adapter& a, const std::optional<own_memory>& own,
                const wddm::adapter_memory* in_use, pools& out);
 
-// Usage of an adapter by a process, as a row. Pure.
+// A process's usage of an adapter, as a row. Pure.
 
 // Resident if the system reports it; else committed.
 usage to_usage(const wddm::process_memory& p);
 void add_load(const wddm::loads& loads, usage& row);
 
-// Fills the values of the caller.
+// Fill in values of the caller.
 void fill_own(const own_memory& own, usage& out);
 void fill_from_kernel(const kernel_usage& reported, usage& out);
 

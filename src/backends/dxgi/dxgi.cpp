@@ -233,7 +233,7 @@ result<void> dxgi_source::processes(slot number, std::vector<usage>& out, readin
   return {};
 }
 
-// Exact values of the caller cost one call; only the counters have its commitments.
+// One call has the caller's exact values; only the counters have its commitments.
 result<void> dxgi_source::own_usage(const adapter& a, usage& out) {
   const auto own = own_memory_of(a);
   if (!own) return own.why();

@@ -18,7 +18,7 @@ std::unique_ptr<device_source> make_dxgi(std::unique_ptr<wddm::counters> counter
 
 namespace hmn::dxgi {
 
-// Adapters of the Windows display driver model: identity and budget from DXGI, usage from the
+// The adapters of the Windows display driver model: identity and budget from DXGI, usage from the
 // performance counters.
 class dxgi_source final : public device_source {
  public:

@@ -12,7 +12,7 @@ namespace {
 namespace bit = telemetry_field;
 
 constexpr slot only = 0;
-// Shortest measuring window of macmon.
+// macmon measures for at least so long.
 constexpr std::uint64_t window_ns = 100 * platform::ns_per_ms;
 constexpr const char* interval = "100";
 
@@ -44,12 +44,13 @@ void diagnose(const failure& why, std::uint32_t about, std::uint32_t fields, rea
   r.diagnose(d);
 }
 
-// clap, the option parser, exits with 2.
+// Option parsing (clap) fails with exit code 2.
 bool is_option_refused(const platform::outcome& o) {
   return o.exit_known && o.exit_code == 2 && o.output.find("--soc-info") != std::string::npos;
 }
 
-// Prefer the share of time; before 0.8 only the clock-weighted value exists, which is never larger.
+// The share of time is better; before 0.8 only the clock-weighted value exists, which is never
+// larger.
 const field_amount& busy_amount(const sample& s) {
   const field_amount& active = s[field::gpu_active];
   const field_amount& effective = s[field::gpu_effective];
@@ -126,7 +127,7 @@ macmon_source::macmon_source(const std::string& path, bool is_root)
 
 result<void> macmon_source::probe() {
   result<void> here = program_.find();
-  // Folders of Homebrew belong to a user.
+  // Homebrew's folders belong to a user.
   if (here && may_be_planted_) {
     return fail(status::permission,
                 "macmon is not started as root, since users can write to its folder; give its path "
@@ -191,7 +192,7 @@ result<void> macmon_source::devices(std::vector<device>& out, reading& r) {
   return {};
 }
 
-// RAM usage in its output is of all programs, not of the GPU.
+// The RAM usage that it prints is that of all programs, not of the GPU.
 result<void> macmon_source::memory(slot number, pools& out, reading& r) {
   const auto s = find(number, r);
   if (!s) return s.why();
@@ -247,7 +248,7 @@ result<void> macmon_source::metrics(slot number, bool, std::vector<metric>& out,
   const auto found = find(number, r);
   if (!found) return found.why();
   const sample& s = **found;
-  // A key that is not printed is no failure.
+  // A key that is not printed is no failure: versions differ.
   const auto has = [&r](const field_amount& f, metric_id id) {
     if (!f.has_value() && f.why != status::empty) {
       diagnose(why_absent(f), subject::metrics, static_cast<std::uint32_t>(id), r);

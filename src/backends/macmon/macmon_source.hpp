@@ -28,17 +28,16 @@ class macmon_source final : public device_source {
   void close() noexcept override { now_.reset(); }
 
  private:
-  // Queries unless this reading already did.
+  // Runs the command unless this reading already did.
   result<void> load(reading& r);
   result<void> ask(reading& r);
   result<const sample*> find(slot number, reading& r);
 
   command_tool::program program_;
   const bool may_be_planted_;
-  bool is_plain_ = false;  // a version without the option for the chip's name
+  bool is_plain_ = false;  // the version has no option for the chip's name
   text<96> chip_;
 
-  // State of this reading.
   std::optional<result<void>> loaded_;
   std::optional<sample> now_;
 };

@@ -12,7 +12,7 @@ namespace {
 
 enum class form : std::uint8_t { share, megahertz, watts, celsius, rpm, bytes };
 
-// Of several rows for a field the first that has a value is used. 0.8 also prints the keys of 0.4
+// Of several rows for a field, the first that has a value counts. 0.8 also prints the keys of 0.4
 // to 0.7, as pairs of clock and load; from 0.8.0 to 0.8.2 the load has two names.
 struct row {
   field what;
@@ -37,7 +37,7 @@ constexpr row rows[] = {
     {field::memory_total, form::bytes, "memory", "ram_total"},
 };
 
-// Limit of samples accepted at once; one per second is expected.
+// Most samples accepted at once; one per second is expected.
 constexpr std::size_t most_samples = 256;
 
 std::optional<double> number_of(const json::value& v) {
@@ -46,7 +46,7 @@ std::optional<double> number_of(const json::value& v) {
   return std::nullopt;
 }
 
-// Why the value is impossible in that form; empty: it is valid.
+// Why the value is impossible in that form; empty: it is possible.
 std::string_view flaw_of(form as, double n) {
   constexpr double float_error = 1e-4;
   switch (as) {

@@ -16,7 +16,7 @@ namespace hmn::macmon {
 
 enum class field : std::uint8_t {
   gpu_active,     // percent of time with activity
-  gpu_effective,  // same, weighted by the ratio of clock to maximum clock
+  gpu_effective,  // the same, weighted by the ratio of clock to maximum clock
   gpu_clock,
   gpu_power,
   gpu_temperature,

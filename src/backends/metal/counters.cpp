@@ -75,7 +75,7 @@ constexpr const char* state_group = "GPU Stats";
 constexpr const char* state_subgroup = "GPU Performance States";
 constexpr const char* state_channel = "GPUPH";
 
-// One channel per die of an Ultra; chips without such channels name it "GPU".
+// An Ultra has one channel per die. Chips without such channels call it "GPU".
 bool is_energy(std::string_view channel) {
   return channel.ends_with("GPU Energy") || channel == "GPU";
 }

@@ -20,18 +20,17 @@ struct residency {
   std::int64_t ticks = 0;
 };
 
-// Sample of the counters.
 struct counters {
   std::uint64_t at_ns = 0;
   std::optional<double> joules;  // monotonic
-  std::string odd_unit;          // unit because of which energy is unknown
+  std::string odd_unit;          // the unit, if energy is unknown because of it
   std::vector<residency> states;
 };
 
 // Converts nJ, uJ or mJ; returns nothing for another unit.
 std::optional<double> joules_of(std::int64_t amount, std::string_view unit);
 
-// Averages over the window between two samples; each absent one has its reason.
+// Averages between two samples; each absent one has its reason.
 struct rates {
   std::uint64_t window_ns = 0;
   std::optional<double> watts;
@@ -41,10 +40,11 @@ struct rates {
   bool went_back = false;  // a counter has decreased
 };
 
-// `clocks` in MHz of the active states, in their order.
+// `clocks`: those of the active states in MHz, in the order of the states.
 rates compare(const counters& before, const counters& now, std::span<const double> clocks);
 
-// Keeps the sample to compare with: one at least a tenth of a second old if there is one.
+// Decides which earlier sample to compare with: one at least a tenth of a second old, if there is
+// one.
 class counter_history {
  public:
   rates add(counters now, std::span<const double> clocks);

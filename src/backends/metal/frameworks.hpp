@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Functions of Apple's frameworks in use, found at run time.
+// The functions of Apple's frameworks that are used, found at run time.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,7 @@
 
 namespace hmn::metal {
 
-// Part of Apple's frameworks used here, declared by hand. Apple publishes no headers for
-// libIOReport and the sensors of IOHID.
+// Declared by hand: Apple publishes no headers for libIOReport and the sensors of IOHID.
 
 // CoreFoundation
 using cf = const void*;                            // CFTypeRef
@@ -69,7 +68,7 @@ struct io_kit {
   int (*properties_of)(io_object, cf* properties, cf allocator, std::uint32_t options);
 };
 
-// Message calls by return type.
+// Calls that send a message, by return type.
 struct metal_calls {
   cf (*copy_all_devices)();
   cf (*make_default_device)();
@@ -109,13 +108,13 @@ struct frameworks {
   metal_calls metal;
   io_report report;
   hid_sensors sensors;
-  // Frameworks available; the first two always are.
+  // The first two frameworks are always there.
   bool has_metal = false;
   bool has_report = false;
   bool has_sensors = false;
 };
 
-// Loads the frameworks of this system. They cannot be unloaded.
+// Loads this system's frameworks. They cannot be unloaded.
 result<frameworks> load_frameworks();
 
 }  // namespace hmn::metal

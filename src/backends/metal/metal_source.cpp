@@ -26,7 +26,7 @@ inline void diagnose(const failure& why, std::uint32_t about, std::uint32_t fiel
   r.diagnose(d);
 }
 
-// Autorelease pool: frees temporary Metal objects at the end.
+// Autorelease pool, which frees temporary Metal objects at its end.
 class object_pool {
  public:
   explicit object_pool(const metal_calls& m) : m_(m), token_(m.open_pool()) {}
@@ -62,7 +62,7 @@ usage row_of(std::uint32_t pid, std::uint64_t bytes) {
   return row;
 }
 
-// Coverage of a walk over all processes.
+// What a walk over all processes could not see.
 struct coverage {
   std::uint32_t seen = 0;
   std::uint32_t refused = 0;
@@ -98,7 +98,7 @@ void diagnose(const coverage& c, slot number, reading& r) {
 
 namespace bit = telemetry_field;
 
-// Falls back to the warmest sensor of the chip that contains the GPU.
+// Without a GPU sensor, the warmest one of the chip that contains the GPU.
 std::optional<double> warmest(const std::vector<thermometer>& all, bool& is_of_chip) {
   const auto gpu = highest(all, place::gpu);
   is_of_chip = !gpu;
@@ -116,7 +116,7 @@ std::uint32_t present(const telemetry& t) {
 
 }  // namespace
 
-// CoreFoundation, Metal and IOKit use service ports that a forked process lacks; some of them kill
+// CoreFoundation, Metal and IOKit need service ports that a forked process lacks; some of them kill
 // it at the first call.
 result<void> metal_source::probe() {
   if (!mach::is_forked_only(k_, platform::current_pid())) return {};
@@ -270,7 +270,7 @@ void metal_devices::close() noexcept {
   f_ = nullptr;
 }
 
-// Matches by registry entry; with one device on each side, they are the same.
+// Matches by registry entry; if each side has one device, they are the same.
 std::optional<std::uint64_t> metal_source::budget_of(const accelerator& a) const {
   const std::vector<metal_device> all = budgets_.read();
   for (const metal_device& d : all) {
@@ -280,7 +280,7 @@ std::optional<std::uint64_t> metal_source::budget_of(const accelerator& a) const
   return std::nullopt;
 }
 
-// Usage of RAM by the driver; free memory is reported by the host.
+// The driver's use of RAM; the host source reports what is free.
 pool metal_source::unified_pool(const accelerator& a) const {
   pool p;
   p.kind = pool_kind::unified;
@@ -371,7 +371,7 @@ result<std::uint64_t> graphics_ledger::used_by(std::uint32_t pid) {
 result<std::vector<int>> graphics_ledger::processes() const {
   const int bytes = k_.list_pids(mach::all_pids, 0, nullptr, 0);
   if (bytes <= 0) return fail(status::backend, "the kernel gave no list of processes", errno);
-  // Processes may start in between. A list that fills the buffer may be truncated.
+  // Processes may start in the meantime. A list that fills the buffer may be cut.
   std::vector<int> pids(static_cast<std::size_t>(bytes) / sizeof(int) + 64);
   for (; pids.size() < most_processes; pids.resize(pids.size() * 2)) {
     const auto capacity = pids.size() * sizeof(int);
@@ -410,7 +410,7 @@ result<void> metal_source::processes(slot number, std::vector<usage>& out, readi
       if (*used != 0) out.push_back(row_of(static_cast<std::uint32_t>(pid), *used));
       continue;
     }
-    // The kernel has no such counter.
+    // This kernel has no such counter.
     if (used.why().code == status::unsupported) return used.why();
     if (used.why().code == status::no_process) --c.seen;
     if (used.why().code == status::permission) ++c.refused;

@@ -14,13 +14,12 @@
 
 namespace hmn::metal {
 
-// One of Metal's own devices.
 struct metal_device {
   std::uint64_t id = 0;      // registry entry of its accelerator; 0: unknown
   std::uint64_t budget = 0;  // recommendedMaxWorkingSetSize; 0: unknown
 };
 
-// Owns Metal's devices: creating them costs milliseconds.
+// Keeps Metal's devices, since creating them costs milliseconds.
 class metal_devices {
  public:
   // `with_default`: create the default device if Metal lists none. On Macs with two GPUs that would
@@ -35,26 +34,26 @@ class metal_devices {
   owned single_;  // else the default device
 };
 
-// Kernel ledger of each task: memory counted as graphics and as owned by the task.
+// The kernel's ledger of each task, which counts memory as graphics and as owned by the task.
 class graphics_ledger {
  public:
   explicit graphics_ledger(const mach::kernel& k) : k_(k) {}
 
-  // 0 is a count by the kernel, not a missing value.
+  // 0 is the kernel's count, not a missing value.
   result<std::uint64_t> used_by(std::uint32_t pid);
-  // Processes of all users.
+  // Lists the processes of all users.
   [[nodiscard]] result<std::vector<int>> processes() const;
 
  private:
-  // Finds the index of the entry by name.
+  // Finds an entry's index by its name.
   result<std::size_t> find_place();
 
   const mach::kernel& k_;
   std::optional<std::size_t> place_;
 };
 
-// GPUs of macOS, from the IOKit registry, Metal, the kernel's ledgers, IOReport and the sensors.
-// Nothing needs root.
+// The GPUs of macOS, from the IOKit registry, Metal, the kernel's ledgers, IOReport and the
+// sensors. Nothing here needs root.
 class metal_source final : public device_source {
  public:
   using loader = result<frameworks> (*)();
@@ -78,14 +77,14 @@ class metal_source final : public device_source {
   slot slot_of(std::uint64_t id);
   [[nodiscard]] device identity_of(const accelerator& a, std::uint32_t index) const;
   result<const accelerator*> find(slot number) const;
-  // Whether its memory is host memory.
+  // Whether the GPU's memory is host memory.
   [[nodiscard]] bool is_unified(const accelerator& a) const;
   [[nodiscard]] std::optional<std::uint64_t> budget_of(const accelerator& a) const;
   [[nodiscard]] pool unified_pool(const accelerator& a) const;
   [[nodiscard]] pool vram_pool(const accelerator& a) const;
   void explain(const pool& p, const accelerator& a, slot number, reading& r) const;
 
-  // Rates of this reading, read on first use.
+  // Reads this reading's rates on first use.
   const rates& now();
   const std::vector<thermometer>& temperatures();
   void take_telemetry(const accelerator& a, std::uint32_t fields, hmn::telemetry& out);

@@ -79,7 +79,6 @@ owned properties_of(const frameworks& f, const object& entry) {
   return {f.core, found};
 }
 
-// Returns 0, or the error code.
 template <class F>
 int for_each_service(const frameworks& f, const char* of_class, F&& visit) {
   io_object list = 0;
@@ -90,7 +89,6 @@ int for_each_service(const frameworks& f, const char* of_class, F&& visit) {
   return 0;
 }
 
-// Reads a number from bytes, lowest first.
 std::uint32_t little_endian(std::span<const std::uint8_t> bytes) {
   std::uint32_t n = 0;
   for (std::size_t i = 0; i < bytes.size() && i < sizeof n; ++i) {

@@ -18,7 +18,7 @@
 
 namespace hmn::metal {
 
-// Values of CoreFoundation. A value of an unexpected type counts as missing.
+// Values of CoreFoundation. One of an unexpected type counts as missing.
 
 // Owned reference, released at the end.
 class owned {
@@ -47,18 +47,17 @@ class owned {
 owned make_text(const core_foundation& core, const char* text);
 owned make_number(const core_foundation& core, std::int32_t value);
 
-// Returns null if there is none, or `dictionary` is no dictionary.
+// Returns null if there is no such key, or `dictionary` is none.
 cf find(const core_foundation& core, cf dictionary, const char* key);
 std::optional<std::int64_t> number_of(const core_foundation& core, cf value);
 std::optional<std::int64_t> find_number(const core_foundation& core, cf dictionary,
                                         const char* key);
-// Returns "" if there is none, or it is longer than 127 bytes.
+// Returns "" if there is no text, or it is longer than 127 bytes.
 std::string text_of(const core_foundation& core, cf value);
 cf_index count_of(const core_foundation& core, cf array);
 std::span<const std::uint8_t> bytes_of(const core_foundation& core, cf data);
 
-// Counters of a GPU's driver: the PerformanceStatistics of its registry entry.
-
+// A GPU driver's counters: the PerformanceStatistics of its registry entry.
 struct statistics {
   bool is_reported = false;  // the table exists
   std::optional<double> busy_percent;
@@ -90,7 +89,7 @@ struct accelerator {
   std::optional<pci_card> card;
   statistics now;
 
-  // Whether it is an Apple SoC's; the device of a virtual machine is no AGX.
+  // Whether it is the GPU of an Apple SoC; a virtual machine's is no AGX.
   [[nodiscard]] bool is_agx() const { return of_class.starts_with("AGX"); }
 };
 
@@ -107,11 +106,11 @@ struct thermometer {
   double celsius = 0;
 };
 
-// GPU sensors by name; the chip's if the GPU has none.
+// Which sensors count as the GPU's, by name; the chip's if the GPU has none.
 enum class place { gpu, chip, elsewhere };
 place place_of(std::string_view name);
 
-// Maximum of one place; absent: none has a valid value.
+// Maximum of one place; absent if none has a valid value.
 std::optional<double> highest(std::span<const thermometer> all, place where);
 
 // Thermometers of an Apple SoC, readable by any user.

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view free_gpu_texts = "name gpu_name";
 constexpr std::string_view free_app_texts = "process_name name gpu_name";
 
-// Index of each known column in this table; the first spelling wins.
+// Index in this table of each known column; the first spelling wins.
 std::vector<std::optional<std::size_t>> places(const table& t, std::string_view columns) {
   std::vector<std::optional<std::size_t>> at;
   while (!columns.empty()) at.push_back(t.find_first(scan::take_line(columns)));
@@ -79,7 +79,7 @@ answer<gpu_row> parse_gpus(std::string_view text, bool cut) {
   const auto name_at = at[static_cast<std::size_t>(gpu_column::name)];
   const auto bus_at = at[static_cast<std::size_t>(gpu_column::pci_bus_id)];
   for (const auto& cells : t.rows) {
-    // With commas in the name, the cells after it may be those of other columns.
+    // If a name has commas, the cells after it may be those of other columns.
     const bool is_joined = name_at && cells[*name_at].find(',') != std::string_view::npos;
     if (is_joined && bus_at && status_of_cell(cells[*bus_at]) == status::ok &&
         normal_pci_address(cells[*bus_at]).empty()) {
@@ -99,7 +99,7 @@ answer<app_row> parse_apps(std::string_view text, bool cut) {
   const auto at = places(t, app_spellings());
   const auto place = [&](app_column c) { return at[static_cast<std::size_t>(c)]; };
   answer<app_row> out;
-  // The name is requested last: a header without it is a part of one.
+  // The name is requested last: a header without it is incomplete.
   out.is_table = place(app_column::pid) && place(app_column::used) && place(app_column::name);
   out.strays = t.strays;
   out.is_truncated = t.is_truncated;
@@ -184,7 +184,8 @@ bool adds_up(const pool& p, std::uint64_t reserved) {
   return sum && std::max(*sum, *p.total) - std::min(*sum, *p.total) <= 2 * mebibyte;
 }
 
-// Without the reserved part free and used may make up the total; else nothing shows which is true.
+// Free and used may make up the total without the reserved part; otherwise nothing shows which is
+// true.
 void check(pool& p, std::vector<missing>& gone) {
   if (!p.reserved || !p.free || !p.used || adds_up(p, *p.reserved)) return;
   std::uint32_t doubted = pool_field::reserved;
@@ -220,7 +221,7 @@ std::uint32_t throttle_of(std::uint64_t reasons) {
   return reasons == 0 ? bits : bits | throttle::other;
 }
 
-// Column of a number: what it is among the metrics, and its field of the telemetry.
+// What a column's number is among the metrics, and its telemetry field.
 struct number_column {
   constexpr number_column(gpu_column c, metric_id m, std::uint32_t i, std::string_view u,
                           std::uint32_t t = 0, bool counts = false)
@@ -282,7 +283,7 @@ status take(const gpu_cell& cell, const number_column& c, telemetry& into) {
   return count.why;
 }
 
-// What is outside of the type is its maximum, which no limit allows.
+// A value out of range becomes the type's maximum, which the check of every value rejects.
 std::uint64_t count_from(double value) {
   return value < 0x1p64 ? static_cast<std::uint64_t>(value) : UINT64_MAX;
 }
@@ -373,8 +374,9 @@ measured<std::uint64_t> memory_cell(const gpu_row& row, gpu_column c) {
   return bytes_of(row[c].text, row[c].unit);
 }
 
-// GPUs without memory of their own have no total, but so may others: `is_integrated` is evidence.
-// ATS: the host's memory is addressed, and own memory is a NUMA node of the host.
+// GPUs without memory of their own have no total, but others may lack it as well, so
+// `is_integrated` is needed. ATS: the host's memory is addressed, and own memory is a NUMA node of
+// the host.
 memory_kind memory_kind_of(const gpu_row& row, bool is_integrated) {
   const auto total = memory_cell(row, gpu_column::memory_total);
   const bool translates = row.known(gpu_column::addressing_mode) == "ATS";

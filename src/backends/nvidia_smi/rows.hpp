@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Output of the tool as rows of known columns: pure functions from text to values.
-// GPU data of one row of the tool's table.
+// The tool's output as rows of known columns: pure functions from text to values.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -33,7 +32,7 @@ struct gpu_row {
   [[nodiscard]] const gpu_cell& operator[](gpu_column c) const {
     return cells[static_cast<std::size_t>(c)];
   }
-  // Text of a cell that has a value, else "".
+  // Text of a cell that has a value; "" for any other.
   [[nodiscard]] std::string_view known(gpu_column c) const;
 };
 
@@ -73,7 +72,7 @@ std::string_view program_of(std::string_view process_name) noexcept;
 using command_tool::add_missing;
 using command_tool::missing;
 
-// Reports why `cell` has no value: its text, or that the tool lacks the column.
+// Adds why `cell` has no value: its text, or that the tool lacks the column.
 void add_missing(std::vector<missing>& to, std::uint32_t field, status code, const gpu_cell& cell);
 
 // Leaves `number` unset.
@@ -90,8 +89,8 @@ inline constexpr std::uint32_t never_in_table =
 // `fields`: telemetry_field bits.
 telemetry telemetry_of(const gpu_row& row, std::uint32_t fields, std::vector<missing>& gone);
 
-// Appends each metric with a value. `refused` gets those whose cell has an error, except that the
-// GPU does not support the metric.
+// Appends each metric with a value. `refused` gets those whose cell has an error other than that
+// the GPU does not support the metric.
 void metrics_of(const gpu_row& row, std::vector<metric>& out,
                 function_ref<void(metric_id, status, const gpu_cell&)> refused);
 

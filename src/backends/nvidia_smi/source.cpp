@@ -129,26 +129,26 @@ namespace hmn::nvidia_smi {
 namespace {
 
 bool is_gpu_node(std::string_view target) {
-  // /dev/dxg: WSL
+  // /dev/dxg is WSL's.
   return target.starts_with("/dev/nvidia") || target.starts_with("/dev/dxg");
 }
 
 // Whether the calling process has a device node of the NVIDIA driver open. Without one it uses no
-// GPU memory; true if unknown.
+// GPU memory. True if unknown.
 bool holds_gpu_descriptor(const std::string& proc_root) {
   const std::string folder = proc_root + "/self/fd";
   bool holds = false;
   const int error = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
     std::array<char, 64> target;
     const auto got = platform::read_link((folder + "/" + std::string(name)).c_str(), target);
-    // Targets longer than the buffer are no device nodes.
+    // A target longer than the buffer is no device node.
     holds = got && is_gpu_node({target.data(), got.value});
     return !holds;
   });
   return holds || error != 0;
 }
 
-// The others leave rows out, of one GPU or of all.
+// Other problems mean missing rows, of one GPU or of all.
 bool is_warning(const problem& p) noexcept {
   return p.why.code == status::ok;
 }
@@ -165,7 +165,7 @@ usage plain_row(const app_row& from) {
   return u;
 }
 
-// Merges rows of one process: with MIG one per instance, else duplicates.
+// Merges rows of one process: with MIG there is one per instance, else they are duplicates.
 std::optional<std::uint64_t> merged(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b,
                                     bool mig_on) {
   if (!a || !b) return std::nullopt;
@@ -281,7 +281,7 @@ result<void> smi_source::process(slot number, std::uint32_t pid, bool self, usag
     return {};
   }
   if (!self || holds_gpu_descriptor(proc_root_)) return why_unlisted(pid, self);
-  // Nothing is allocated without a descriptor of the driver.
+  // Without a descriptor of the driver nothing is allocated.
   out.pid = pid;
   out.from = source::nvidia_smi;
   out.accounting = accounting::allocated;

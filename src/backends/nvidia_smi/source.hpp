@@ -10,8 +10,8 @@
 
 namespace hmn::nvidia_smi {
 
-// Runs the tool at most once per reading for the GPUs and once for the processes. Readings that
-// take an older answer share these runs.
+// Runs the tool at most once per reading for the GPUs, and once for the processes. Readings that
+// accept an older answer share these runs.
 class smi_source final : public command_tool::tool_source {
  public:
   explicit smi_source(const settings& s);
@@ -35,14 +35,14 @@ class smi_source final : public command_tool::tool_source {
   [[nodiscard]] bool is_of(const app_row& row, slot number) const;
   [[nodiscard]] result<void> whole_list_of(slot number) const;
   // Appends the rows of one GPU, of one process if `pid` is not 0; each process once. Fails if
-  // there are none and the list is not whole.
+  // there are none and the list is incomplete.
   result<void> rows_of(slot number, std::uint32_t pid, std::vector<usage>& out, reading& r);
   void check_use(usage& row, status why, slot number, reading& r) const;
   [[nodiscard]] failure why_unlisted(std::uint32_t pid, bool self) const;
 
   tool tool_;
 
-  // Of the last runs.
+  // Answers of the last runs.
   reply<gpu_row> gpus_;
   reply<app_row> apps_;
   command_tool::query_outcome apps_loaded_;

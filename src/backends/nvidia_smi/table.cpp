@@ -54,7 +54,7 @@ struct amount {
   std::string_view unit;
 };
 
-// Splits "8192 MiB", "8192"; a unit that contradicts the header leaves no number.
+// Splits "8192 MiB" or "8192"; a unit that contradicts the header leaves no number.
 amount split(std::string_view cell, std::string_view header_unit) {
   const std::string_view number = scan::take_word(cell);
   const std::string_view unit = scan::trim(cell);
@@ -83,7 +83,7 @@ std::optional<double> decimal(std::string_view text) {
   return value;
 }
 
-// Drops what was read of a cell that has no value.
+// Drops what was read from a cell that has no value.
 template <class T>
 measured<T> known(std::string_view cell, std::optional<T> value) {
   const status s = status_of_cell(cell);
@@ -290,7 +290,7 @@ void take_row(table& t, std::string_view line, std::optional<std::size_t> free_a
   }
 }
 
-// Takes the columns of a line whose cells are all column names, at least one of them in `known`.
+// Takes the columns of a line whose cells are all column names, at least one of them known.
 void take_header(table& t, std::string_view line, std::string_view known) {
   constexpr std::ptrdiff_t most_columns = 1024;
   if (std::count(line.begin(), line.end(), ',') >= most_columns) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Columns queried from the tool, and their names in its versions.
+// The columns that are queried, and their names in the tool's versions.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace hmn::nvidia_smi {
 
-// Status of a table cell: ok if it has a value. Accepts every spelling with and without brackets:
+// Status of a table cell: ok if it has a value. Accepts every spelling, with and without brackets:
 // they differ between drivers, and between columns of one driver.
 status status_of_cell(std::string_view cell) noexcept;
 
@@ -25,7 +25,7 @@ struct measured {
   status why = status::unsupported;
 };
 
-// The unit is in the header, in the cell, or in both, where they must agree.
+// The unit is in the header, in the cell, or in both; then they must agree.
 measured<std::uint64_t> bytes_of(std::string_view cell, std::string_view header_unit) noexcept;
 measured<double> number_of(std::string_view cell, std::string_view header_unit,
                            std::string_view expected_unit) noexcept;
@@ -87,8 +87,8 @@ enum class app_column : std::size_t { gpu_uuid, gpu_bus_id, pid, used, name, cou
 std::string_view gpu_spellings() noexcept;
 std::string_view app_spellings() noexcept;
 
-// Columns to query from this tool: each starts with its first spelling and falls back to the next
-// when the tool rejects it.
+// The columns to query from this tool. Each starts with its first spelling, and takes the next when
+// the tool rejects it.
 class column_choice {
  public:
   explicit column_choice(std::string_view columns);
@@ -111,7 +111,7 @@ struct column {
   std::string_view unit;  // empty: none
 };
 
-// Lines that are neither header nor row: their number, and the start of the first ones.
+// Counts lines that are neither header nor row, and keeps the start of the first ones.
 class stray_lines {
  public:
   void add(std::string_view line);
@@ -129,14 +129,14 @@ struct table {
   std::vector<column> columns;                      // empty: no header was found
   std::vector<std::vector<std::string_view>> rows;  // as many cells as columns
   stray_lines strays;
-  bool is_truncated = false;  // there were more rows than requested
+  bool is_truncated = false;  // there were more rows than allowed
 
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
-  // Finds the first of several names, which are separated by blanks.
+  // Finds the first of several names, separated by blanks.
   [[nodiscard]] std::optional<std::size_t> find_first(std::string_view names) const noexcept;
 };
 
-// The tool quotes nothing: in a row with too many commas the surplus belongs to the first existing
+// The tool quotes nothing: in a row with too many commas, the surplus belongs to the first existing
 // column of `free_text`.
 table parse_table(std::string_view text, std::string_view known, std::string_view free_text,
                   std::size_t most_rows);

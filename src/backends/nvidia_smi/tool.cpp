@@ -13,11 +13,11 @@ result<void> tool::run(reading& r, std::string_view option, column_choice& choic
                        std::vector<problem>& problems) {
   if (result<void> here = program_.find(); !here) return here;
   if (program_.was_replaced()) {
-    // Columns depend on the driver version.
+    // The columns depend on the driver's version.
     gpu_columns_.reset();
     app_columns_.reset();
   }
-  // Each iteration but the last removes one rejected spelling.
+  // Each round but the last gives up one rejected spelling.
   for (;;) {
     const platform::outcome o =
         program_.run({compose({option, "=", choice.list()}), "--format=csv,nounits"}, false, r);

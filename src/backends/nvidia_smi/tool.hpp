@@ -17,7 +17,7 @@ namespace hmn::nvidia_smi {
 
 extern const command_tool::description smi;
 
-// Message or malformed row in the tool's output, such as a lost device.
+// A message or malformed row in the tool's output, such as that of a lost device.
 struct problem {
   failure why;
   text<32> bus_id;  // of the device; empty: none
@@ -29,7 +29,7 @@ struct reply {
   std::vector<problem> problems;
 };
 
-// Queries that run the program.
+// Runs the tool's queries, and remembers which columns it has rejected.
 class tool {
  public:
   explicit tool(command_tool::program& p) : program_(p) {}
@@ -41,7 +41,7 @@ class tool {
   template <class Row>
   result<void> ask(reading& r, std::string_view option, column_choice& choice,
                    answer<Row> (*parse)(std::string_view, bool), reply<Row>& out);
-  // What is the same for all rows, which `parse` takes out of a text.
+  // The part that is the same for all rows; `parse` takes the rows out of a text.
   result<void> run(reading& r, std::string_view option, column_choice& choice,
                    function_ref<parsed(std::string_view text, bool cut)> parse,
                    std::vector<problem>& problems);
@@ -51,7 +51,7 @@ class tool {
   column_choice app_columns_{app_spellings()};
 };
 
-// Message printed instead of a table: the tool writes its errors to stdout.
+// A message printed in place of a table: the tool writes its errors to stdout.
 struct sentence : command_tool::sentence {
   std::string field;  // unknown to the tool
   text<32> bus_id;    // of the device; empty: none
@@ -60,14 +60,14 @@ struct sentence : command_tool::sentence {
 // Returns nothing if the line is no known message.
 std::optional<sentence> parse_sentence(std::string_view line);
 
-// Reason for output without a table. `why` is empty if the output was only "no devices".
+// Why there is no table. `why` is empty if the output was only "no devices".
 struct refusal {
   std::optional<failure> why;
   std::string field;  // unknown to the tool; empty: another reason
 };
 refusal why_no_table(const platform::outcome& o, const stray_lines& strays);
 
-// Returns problems reported in addition to a table.
+// Returns the problems that were printed in addition to a table.
 std::vector<problem> problems_of(const platform::outcome& o, const stray_lines& strays);
 failure too_many(std::size_t rows);
 

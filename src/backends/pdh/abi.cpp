@@ -14,7 +14,7 @@ bool find(const platform::library& in, const char* name, F& out) {
 
 result<functions> find_functions(const platform::library& in) {
   functions f;
-  // Uses the English names: the others are localized.
+  // The English names; others are localized.
   const bool all = find(in, "PdhOpenQueryW", f.open) && find(in, "PdhAddEnglishCounterW", f.add) &&
                    find(in, "PdhCollectQueryData", f.collect) &&
                    find(in, "PdhGetFormattedCounterArrayW", f.rows) &&

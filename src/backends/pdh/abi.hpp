@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Part of pdh.dll's binary interface used here, declared by hand: identical on x86-64 and arm64,
-// where Windows has a single calling convention.
+// The part of pdh.dll's binary interface that is used here, declared by hand; the same on x86-64
+// and arm64, where Windows has a single calling convention.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,6 @@ struct functions {
   code (*close)(handle query) = nullptr;
 };
 
-// Fails if one of them is missing.
 result<functions> find_functions(const platform::library& in);
 
 inline constexpr failure_of fail{source::pdh, native_domain::pdh};

@@ -44,7 +44,7 @@ std::optional<std::uint32_t> take_number(std::string_view& rest, int base = 10) 
   return scan::number<std::uint32_t>(scan::take_until(rest, '_'), base);
 }
 
-// Takes it with its "#" from the end.
+// Takes the number after "#" off the end.
 std::uint64_t take_ordinal(std::string_view& name) noexcept {
   const std::size_t at = name.rfind('#');
   if (at == name.npos) return 0;

@@ -15,7 +15,7 @@ constexpr counter of_adapters[] = {
     {u"\\GPU Adapter Memory(*)\\Shared Usage"},
 };
 
-// "Usage" of a process is its committed memory; resident memory was added later.
+// "Usage" of a process is its committed memory; counters of resident memory were added later.
 constexpr counter of_processes[] = {
     {u"\\GPU Process Memory(*)\\Dedicated Usage"},
     {u"\\GPU Process Memory(*)\\Shared Usage"},
@@ -65,7 +65,7 @@ result<void> pdh_counters::collect_afresh(object& of) {
   return of.of.collect(fn_);
 }
 
-// Collects once per reading, even if that fails.
+// Collects once per reading, even if it fails.
 result<void> pdh_counters::collect(object& of) {
   if (!of.is_fresh) {
     result<void> done = collect_afresh(of);

@@ -17,7 +17,7 @@ std::unique_ptr<wddm::counters> make_pdh();
 
 namespace hmn::pdh {
 
-// Three counter objects of GPUs, each opened when first needed by a reading.
+// The three counter objects of GPUs, each opened when a reading first needs it.
 class pdh_counters final : public wddm::counters {
  public:
   pdh_counters() noexcept;

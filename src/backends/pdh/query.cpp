@@ -34,7 +34,7 @@ failure not_counted(code c) {
              : fail(status::backend, "PdhAddEnglishCounterW failed", native_number(c));
 }
 
-// A row that is there twice is one; its value is unknown if they differ.
+// A row that occurs twice counts once; its value is unknown if they differ.
 void merge_equal(std::vector<row>& rows) {
   std::stable_sort(rows.begin(), rows.end(),
                    [](const row& a, const row& b) { return a.who < b.who; });
@@ -57,7 +57,7 @@ bool is_load(const row& r, wddm::luid adapter) noexcept {
   return r.who.adapter == adapter && r.who.engine && r.is_valid;
 }
 
-// Sums of samples exceed 100 % by little. One far above it is left to the check of every value.
+// Sums of samples may slightly exceed 100 %. One far above it is left to the check of every value.
 double capped(double percent) noexcept {
   return percent <= 200 ? std::min(percent, 100.0) : percent;
 }
@@ -169,7 +169,8 @@ result<void> query::fetch(handle from, std::uint32_t& count) {
   return fail(status::backend, "PdhGetFormattedCounterArrayW failed", native_number(c));
 }
 
-// Names are ASCII behind the rows; any other letter makes one invalid. Fails if it is elsewhere.
+// The names are behind the rows, in ASCII; any other letter makes one invalid. Fails for a name
+// that is elsewhere.
 bool query::take_name(const char16_t* name, std::size_t rows) {
   const auto* const first = reinterpret_cast<const char16_t*>(items_.data() + rows);
   const auto* const last = reinterpret_cast<const char16_t*>(items_.data() + items_.size());

@@ -16,7 +16,7 @@ namespace hmn::pdh {
 
 struct counter {
   const char16_t* path;   // with "*" for the instance
-  bool is_needed = true;  // missing on older systems if false
+  bool is_needed = true;  // false: older systems lack it
 };
 
 struct row {
@@ -26,8 +26,8 @@ struct row {
   double real = 0;
 };
 
-// Counters of one object, kept open between readings. Its counters are added before any function
-// that reads them is called: Wine lacks the counters, and its stubs of those functions abort the
+// The counters of one object, kept open between readings. They are added before any function that
+// reads them is called: Wine lacks the counters, and its stubs of those functions abort the
 // process.
 class query {
  public:
@@ -38,9 +38,9 @@ class query {
   query& operator=(const query&) = delete;
   ~query() { close(); }
 
-  // Collects current values. Re-opens once if the system has dropped the query.
+  // Collects current values. Opens the query again, once, if the system has dropped it.
   result<void> collect(const functions& fn);
-  // Reads values of the last collection; none if the system lacks the counter.
+  // Reads the values of the last collection; none if the system lacks the counter.
   result<void> read(std::size_t which, std::vector<row>& out);
   [[nodiscard]] bool has(std::size_t which) const noexcept { return counters_[which] != nullptr; }
   // Number of collections since it was opened.
@@ -58,24 +58,24 @@ class query {
   functions fn_;
   handle query_ = nullptr;
   std::array<handle, most_counters> counters_{};
-  std::vector<item> items_;  // with the names after them
+  std::vector<item> items_;  // followed by the names
   std::string narrow_;
   std::uint64_t turns_ = 0;
   std::uint64_t refused_ns_ = 0;
-  std::optional<failure> refusal_;  // missing counters are searched once a second
+  std::optional<failure> refusal_;  // missing counters are looked for once a second
   bool has_none_ = false;
 };
 
-// Conversion of counter rows to values of adapters and processes. Pure.
+// From counter rows to values of adapters and processes. Pure.
 
 // Sums the parts of one adapter for the whole device.
 void add_up(std::span<const row> rows, wddm::luid adapter, wddm::segment_sum& out);
 
-// Sums them by process; a new process is appended.
+// Sums the parts by process; a new process is appended.
 void add_up(std::span<const row> rows, wddm::luid adapter,
             wddm::segment_sum wddm::process_memory::*which, std::vector<wddm::process_memory>& out);
 
-// Load of an engine is the sum of its processes, load of a device that of its busiest engine.
+// An engine's load is the sum of its processes' loads, and a device's that of its busiest engine.
 void add_up_loads(std::span<const row> rows, wddm::luid adapter, wddm::loads& out);
 
 }  // namespace hmn::pdh

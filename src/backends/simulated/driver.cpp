@@ -129,7 +129,6 @@ bool has_bytes(const usage& u) {
   });
 }
 
-// Returns the fault, if one removes `used` from the rows of this call.
 const fault* used_fault(const conduct& c, call on, std::uint64_t reading) {
   const fault* found = nullptr;
   each_field_fault(c, on, reading, [&found](const fault& f) { found = &f; });
@@ -165,7 +164,7 @@ result<void> driver::on_device(call what, slot number, reading& r, F body) {
   });
 }
 
-// Partitions hang with their GPU.
+// Partitions hang together with their GPU.
 bool driver::may_ask(const described_device& d, reading& r) const {
   return r.may_ask(d.identity.parent.value_or(d.identity.number), gpu_count_);
 }

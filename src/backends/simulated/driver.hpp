@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Fault player: delays and fails calls as the file requests.
+// The driver and the host of a simulated machine; delays and fails calls as its file requests.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -30,11 +30,12 @@ void each_field_fault(const conduct& c, call on, std::uint64_t reading, F f) {
   }
 }
 
-// Replaces the vendor's driver on the simulated machine.
+// Takes the place of the vendor's driver on a simulated machine.
 class driver final : public device_source {
  public:
-  // Calls that the file makes slow or hang meet the same deadlines as a real driver. `replaces`
-  // another one, which is open, in the reading that it has begun.
+  // Calls that the file makes slow or hang have the same deadlines as those of a real driver.
+  // `replaces`: it takes over from another one that is open, in the reading that that one has
+  // begun.
   driver(std::shared_ptr<machine_file> file, bool wake, bool replaces = false)
       : device_source(source::simulated, calls::may_block),
         file_(std::move(file)),

@@ -62,7 +62,7 @@ void each(const described_fields& of, Use use) {
 }
 
 constexpr std::uint32_t all_bits = ~std::uint32_t{0};
-// Fields stored under other keys; a row's window is stored with its load.
+// These are stored under other keys; a row's window is stored with its load.
 constexpr std::uint32_t not_of_usage = usage_field::uid | usage_field::start_unix_ns |
                                        usage_field::instance | usage_field::busy_percent;
 

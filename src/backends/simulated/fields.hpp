@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Words allowed in a machine file, from the tables of the model.
-// Record fields in a machine file, from the tables of the model.
+// Words and record fields of a machine file, from the tables of the model.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -42,7 +41,7 @@ inline constexpr word throttle_words[] = {HMN_THROTTLES(HMN_WORD)};
 inline constexpr word name_state_words[] = {HMN_NAME_STATES(HMN_WORD)};
 #undef HMN_WORD
 
-// Values of an enumeration that a file may use.
+// The values of an enumeration that a file may use.
 template <class... E>
 consteval std::array<word, sizeof...(E)> pick(std::span<const word> all, E... numbers) {
   return {*std::ranges::find(all, static_cast<std::uint32_t>(numbers), &word::value)...};
@@ -63,8 +62,8 @@ inline constexpr auto status_words =
 inline constexpr auto domain_words = pick(every::native_domain, native_domain::error_number,
                                           native_domain::nvml, native_domain::exit);
 
-// Fields of a record in a machine file. Memory sizes are named "used" there, not "used_bytes", and
-// may be texts such as "16GiB".
+// The fields of a record in a machine file. Memory sizes are called "used" there, not "used_bytes",
+// and may be texts such as "16GiB".
 struct described_fields {
   field_list fields;
   std::uint32_t bits;

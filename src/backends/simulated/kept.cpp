@@ -13,8 +13,8 @@
 namespace hmn::simulated {
 namespace {
 
-// Words of kernels, drivers and tools that a reading may depend on, in lower case, without digits
-// at their ends; by the first letter.
+// Words of kernels, drivers and tools that a reading may depend on, by first letter, in lower case,
+// without digits at their ends.
 constexpr std::array<std::string_view, 26> by_letter = {
     " able acc accel access accounting accumulated act active activity add addressing after "
     "again aggregate amd amdgpu amdsmi amdxcp amdxdna amount anon answer answers any app "
@@ -184,7 +184,7 @@ std::string known_lines(neutral& by, std::string_view text) {
   return out;
 }
 
-// Text in free words after these keys of a tool's JSON, in lower case.
+// Keys of a tool's JSON whose values have free words; in lower case.
 constexpr std::string_view model_keys[] = {"card series", "device name", "market_name",
                                            "product_name", "card model"};
 constexpr std::string_view id_keys[] = {"serial", "unique id", "unique_id"};
@@ -208,7 +208,7 @@ std::string json_value(neutral& by, std::string_view key, std::string_view value
   return by.program(value, {});
 }
 
-// Also of JSON that breaks off or has lines around it.
+// JSON may be incomplete, or have other lines around it.
 std::string json_output(neutral& by, std::string_view text) {
   std::string out;
   std::string key;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Machine described by a file.
+// The machine that a file describes.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace hmn::simulated {
 
-// Calls that can fail or be slow; `any` is every call to a device's driver.
+// The calls that can fail or be slow; `any` is every call to a device's driver.
 enum class call : std::uint32_t {
   any,
   open,
@@ -81,7 +81,8 @@ struct described_metric {
   std::optional<failure> missing;  // why neither value is there
 };
 
-// A member of `device` as it is kept for 100,000 of them: a text by its own length.
+// Type of a member of `device` in a described_device: a text takes only its own length, since a
+// machine may have 100,000 devices.
 template <class T>
 struct kept {
   using type = T;

@@ -56,7 +56,7 @@ bool is_uuid(std::string_view text) {
   return text.size() == uuid_shape.size() || !is_hex(text[uuid_shape.size()]);
 }
 
-// Returns the text up to the end of the path.
+// Returns the path at the start of the text.
 std::string_view path_at(std::string_view text) {
   return text.substr(0, text.find_first_of(std::string_view(" \t\n\r\"',;()[]{}\0", 14)));
 }
@@ -65,7 +65,7 @@ bool is_decimal(char c) {
   return c >= '0' && c <= '9';
 }
 
-// Also the bytes of characters beyond ASCII.
+// Counts the bytes of characters beyond ASCII, too.
 bool is_of_word(char c) {
   return is_word(c) || (static_cast<unsigned char>(c) & 0x80) != 0;
 }
@@ -105,7 +105,7 @@ std::size_t address_at(std::string_view text) {
   return four.size();
 }
 
-// Returns the length of what is neither a word nor a number: an escape of unit names or mounts, a
+// Returns the length of what is neither a word nor a number: an escape in unit names or mounts, a
 // PCI address, the ids in "1002:73BF", a set of capabilities.
 std::size_t fixed_at(std::string_view text, bool starts) {
   if (text[0] == '\\' && text.size() > 3) {
@@ -123,7 +123,7 @@ std::size_t fixed_at(std::string_view text, bool starts) {
   return run.size() == 16 && run.starts_with("0000") && hex_run(run) == 16 ? 16 : 0;
 }
 
-// Whether it is a number, with a unit or after "0x", or a word that sources look for.
+// Whether it is a number, possibly with a unit or after "0x", or a word that sources look for.
 bool is_kept(std::string_view word) {
   if (word.starts_with("0x") || word.starts_with("0X")) {
     return word.size() <= 18 && hex_run(word.substr(2)) == word.size() - 2;
@@ -198,7 +198,6 @@ std::string neutral::digits(std::size_t number, int base, std::size_t width) {
   return plain.size() < width ? std::string(width - plain.size(), '0') + plain : plain;
 }
 
-// Returns the length of an id at the start of `rest`; 0: none.
 std::size_t neutral::take_uuid(std::string_view rest, std::string& out) {
   if (!is_uuid(rest)) return 0;
   const std::string_view uuid = rest.substr(0, uuid_shape.size());
@@ -216,7 +215,7 @@ std::size_t neutral::take_digits(std::string_view rest, std::string& out) {
   return run;
 }
 
-// What any text may have: names, UUIDs, ids of containers, addresses of networks.
+// What any text may contain: names, UUIDs, ids of containers, network addresses.
 std::size_t neutral::take_id(std::string_view text, std::size_t at, std::string& out) {
   const std::string_view rest = text.substr(at);
   const bool starts = at == 0 || !is_of_word(text[at - 1]);
@@ -268,7 +267,6 @@ std::string_view neutral::substitute_for(std::string_view word) {
   return words_.back().substitute;
 }
 
-// Takes one word or number.
 std::size_t neutral::take_known(std::string_view rest, std::string& out) {
   const std::string_view word = word_at(rest);
   if (is_kept(word)) {
@@ -301,7 +299,7 @@ void neutral::know_program(std::string_view comm) {
   programs_.emplace_back(start_of_title(comm));
 }
 
-// What a program writes in place of its name may be anything: only the kernel's name is one.
+// A program may write anything in place of its name: only the kernel's name can be trusted.
 std::string neutral::program(std::string_view title, std::string_view comm) {
   if (!comm.empty()) return plain(start_of_title(procfs::full_name(comm, title)));
   std::string_view first = title.substr(0, title.find_first_of(std::string_view(" \0", 2)));
@@ -352,7 +350,7 @@ std::string neutral::id(std::string_view text, int base) {
   const bool is_marked = line.starts_with("0x") || line.starts_with("0X");
   const std::string_view value = line.substr(is_marked ? 2 : 0);
   if (value.empty() || is_nothing(value)) return known(text);
-  // The same number may be hexadecimal here and decimal there.
+  // The same number may be written in hexadecimal here and in decimal there.
   const auto number = scan::number<std::uint64_t>(value, static_cast<unsigned>(base));
   const std::string key = number ? compose({"number ", *number}) : std::string(value);
   const std::string substitute = digits(number_of(key), base, value.size());

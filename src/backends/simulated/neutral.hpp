@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Anonymizer of text. The same name, word or id gets the same placeholder everywhere.
+// Anonymizes text. The same name, word or id gets the same placeholder everywhere.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +15,23 @@ class neutral {
  public:
   enum class kind { user, host };
 
-  // Replaces it as a whole word. Some names are too common to identify anyone.
+  // Replaces the name as a whole word. Some names are too common to identify anyone.
   void know(std::string_view name, kind of);
-  // Takes the kernel's name of a process for that of a program.
+  // Takes the kernel's name of a process as that of a program, which may be kept.
   void know_program(std::string_view comm);
   // Learns names from home folders in the text.
   void learn(std::string_view text);
 
-  // Of a text with free words, such as a model: replaces names, ids, addresses, and what looks like
-  // a path, a password or a token.
+  // Anonymizes a text with free words, such as a model's name: replaces names, ids, addresses, and
+  // what looks like a path, a password or a token.
   [[nodiscard]] std::string plain(std::string_view text);
-  // Of everything else: keeps numbers and the words that sources look for (kept_words.hpp),
+  // Anonymizes any other text: keeps numbers and the words that sources look for (kept.cpp), and
   // replaces all other words. Paths that differ still differ.
   [[nodiscard]] std::string known(std::string_view text);
-  // Reduces the path or the title of a process to the name of its program: `comm`, the kernel's, or
-  // the longer name that it begins. Without `comm`, a name that is not known is replaced.
+  // Reduces a process's path or title to the name of its program: `comm`, the kernel's name, or the
+  // longer name that begins with it. Without `comm`, an unknown name is replaced.
   [[nodiscard]] std::string program(std::string_view title, std::string_view comm);
-  // Replaces a file that is a single id; keeps its length and text before "0x".
+  // Replaces a file that is one id, keeping its length and the text before "0x".
   [[nodiscard]] std::string id(std::string_view text, int base);
 
  private:

@@ -370,8 +370,8 @@ class device_reader {
   described_device& d_;
 };
 
-// Reads all devices. Their ids, uuids and numbers must differ; partitions share their parent's
-// numbers.
+// Reads all devices. Their ids, uuids and numbers must differ; partitions have the numbers of their
+// parent.
 class devices_reader {
  public:
   devices_reader(std::uint32_t self_pid, device_numbers& numbers, machine& out)
@@ -424,7 +424,7 @@ class devices_reader {
               "before it");
   }
 
-  // Refuses a value of `member` that several devices have; empty ones are unknown.
+  // Refuses a value of `member` that several devices have. Empty ones are unknown.
   template <class T>
   void refuse_repeated(T described_identity::*member, bool of_partitions, object_reader& root) {
     using key = std::conditional_t<std::is_same_v<T, std::string>, std::string_view, T>;
@@ -455,7 +455,7 @@ class devices_reader {
   std::uint32_t self_pid_;
   device_numbers& numbers_;
   machine& out_;
-  // Whether any device has the value: looking for it in 100,000 of them takes time.
+  // Whether any device has the value, since a search through 100,000 of them takes time.
   struct {
     bool uuid = false, pci_bus_id = false, driver_index = false, render_minor = false;
   } has_;

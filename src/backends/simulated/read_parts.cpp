@@ -16,7 +16,7 @@ bool is_left_out(object_reader& o, std::string_view key) {
   return o.get_or_null(key) == nullptr;
 }
 
-// Computes total - reserved - part, for the one of free and used missing in the file.
+// Computes total - reserved - part: the value of free or used that the file leaves out.
 std::optional<std::uint64_t> rest_of(object_reader& o, const pool& p, std::uint64_t part) {
   const std::uint64_t reserved = p.reserved.value_or(0);
   if (reserved <= *p.total && part <= *p.total - reserved) return *p.total - reserved - part;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Readers of the parts of a machine file; errors are added to the reader's problems.
+// Readers of the parts of a machine file. They add errors to the reader's problems.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -23,7 +23,7 @@ enum class level { source, device };
 // Reads "failures" and "delays".
 conduct read_conduct(object_reader& o, level where);
 
-// Reads "status", "native" and "message"; `what` names what fails where there is no message.
+// Reads "status", "native" and "message"; `what` names what failed if there is no message.
 failure read_failure(object_reader& o, std::string_view what);
 
 std::uint32_t read_notes(object_reader& o);
@@ -42,18 +42,19 @@ described_metric read_metric(const json::value& v, const place& at, problems& fo
 std::unique_ptr<const telemetry> read_telemetry(object_reader& device);
 std::unique_ptr<const pools> read_pools(object_reader& device);
 
-// Numbers of the devices in all states of a machine, in order of first appearance.
+// Numbers the devices of all of a machine's states, in order of first appearance, so that a device
+// keeps its number.
 class device_numbers {
  public:
-  // A machine without changes has each position, each UUID and each PCI address of a whole device
-  // once; its reader checks the latter two.
+  // A machine without changes has each position, UUID and PCI address of a whole device only once;
+  // its reader checks the latter two.
   explicit device_numbers(bool has_changes) : has_changes_(has_changes) {}
 
   slot of(std::string key);
   slot of_unique(const char* what, const std::string& key) {
     return has_changes_ ? of(what + key) : count_++;
   }
-  // Finds the number of a device without a key, by its position in the list or in its parent.
+  // Finds the number of a device without a key by its position in the list or in its parent.
   slot of(std::optional<slot> parent, std::size_t position);
 
  private:
@@ -67,7 +68,7 @@ class device_numbers {
 void read_devices(object_reader& root, std::uint32_t self_pid, device_numbers& numbers,
                   machine& out);
 
-// Returns the position of a key that stands before it as well. Most files have them in order.
+// Returns the position of a key that occurs earlier as well. Most files have them in order.
 template <class Key>
 std::optional<std::size_t> find_repeated(const std::vector<Key>& keys) {
   if (std::ranges::adjacent_find(keys, std::greater_equal()) == keys.end()) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Strict reader of a JSON document: keeps the first error with its location.
+// Strict reader of a JSON document. It keeps the first error and its location.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,8 @@ std::optional<std::uint64_t> bytes_of(std::string_view text);
 inline constexpr std::uint32_t most32 = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();
 
-// Location of a value: a chain of keys on the stack.
+// Location of a value: a chain of keys on the stack, which costs nothing unless an error is
+// reported.
 class place {
  public:
   place() = default;
@@ -49,8 +50,8 @@ class problems {
   // Reports "<value> is not <expected>".
   void refuse(const place& at, const json::value& v, std::string_view expected);
   [[nodiscard]] const std::optional<problem>& first() const noexcept { return first_; }
-  // Keys that the readers now at work were asked for: a stack, as an object is read while its
-  // parent is.
+  // Keys that the current readers have asked for. A stack, since an object is read while its parent
+  // is.
   std::vector<std::string_view> asked;
 
  private:
@@ -62,7 +63,8 @@ struct word {
   std::uint32_t value;
 };
 
-// One object. Keys that were not queried are an error in finish(). A null member counts as absent.
+// Reads one object. A key that was never asked for is an error in finish(). A null member counts as
+// absent.
 class object_reader {
  public:
   object_reader(const json::value& v, const place& at, problems& found);
@@ -87,7 +89,7 @@ class object_reader {
   // Reads a list of words: their values or-ed.
   std::optional<std::uint32_t> any_words(std::string_view key, std::span<const word> words);
 
-  // Returns the length of a list; 0: it is none.
+  // Returns the length of a list; 0 if it is none.
   [[nodiscard]] std::size_t length(std::string_view key) const noexcept;
   // Calls f(value, place) for each item of a list.
   template <class F>
@@ -110,8 +112,8 @@ class object_reader {
   const place& at_;
   problems& found_;
   std::size_t first_asked_;
-  std::uint64_t used_ = 0;  // bit n: the member n was asked for; of the first 64
-  std::uint64_t has_ = 0;   // marks of all members: most keys that are asked for are not there
+  std::uint64_t used_ = 0;  // bit n: member n was asked for; of the first 64
+  std::uint64_t has_ = 0;   // marks of all members: most keys that are asked for are absent
 };
 
 std::optional<std::uint32_t> find_word(std::span<const word> words, std::string_view name);

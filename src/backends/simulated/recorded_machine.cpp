@@ -21,9 +21,9 @@ namespace {
 using platform::recorded_file;
 using platform::recording;
 
-// Not "/sys": the default tree would include the nodes of /dev.
+// Not "/sys": the default tree would come with the nodes of /dev.
 constexpr std::string_view sys = "/machine/sys";
-// Render nodes are unknown in copies: numbered as on a machine without other cards.
+// The render nodes of a copy are unknown: they are numbered as on a machine without other cards.
 constexpr std::uint32_t first_render_minor = 128;  // drivers/gpu/drm/drm_drv.c
 
 bool is_folder(const std::string& path) {
@@ -31,7 +31,7 @@ bool is_folder(const std::string& path) {
   return found && found.value.is_directory;
 }
 
-// Returns the value of a key in "uevent"; empty: none.
+// Returns the value of a key in "uevent"; empty: it has none.
 std::string_view reported(std::string_view uevent, std::string_view key) {
   while (!uevent.empty()) {
     std::string_view line = scan::take_line(uevent);
@@ -97,7 +97,7 @@ class card_folder {
     set_text(out_, entry + "/dev", compose({"226:", minor, "\n"}));
   }
 
-  // Uses "1002:15BF" if the two files are missing.
+  // Takes the ids from "1002:15BF" if the two files are missing.
   void add_ids(std::string_view key, const char* first, const char* second) {
     std::string_view rest = reported(uevent_, key);
     for (const char* const name : {first, second}) {

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Roots that a context reads. One other than the default is "/machine/<name>" in a recording, which
-// hides the recorder's folders.
-// Words of a recording, shared by its reader and writer.
-// Folder of copied kernel files as a machine: contains "sys" or "proc", or is a sysfs tree, or
-// contains folders of cards as in /sys/class/drm ("card0", each with its "device"), or is one of
-// these.
+// Recorded machines: the words of a recording, which its reader and writer share, and folders of
+// copied kernel files, which are read like one.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -21,6 +17,8 @@
 
 namespace hmn::simulated {
 
+// A root that a context reads. One other than the default is "/machine/<name>" in a recording,
+// which hides the recorder's folders.
 struct root {
   std::string_view name;
   std::string settings::*place;
@@ -39,7 +37,7 @@ inline constexpr std::array roots = {
 
 inline constexpr std::string_view moved_roots = "/machine/";
 
-// Words in the order of recorded_file::part.
+// In the order of recorded_file::part.
 inline constexpr std::array<std::string_view, platform::recorded_file::parts> part_names = {
     "read", "link", "list", "status", "open"};
 
@@ -61,7 +59,7 @@ inline constexpr std::array outcome_words = {
 [[maybe_unused]] constexpr std::array language_words = {
     entry("i915", platform::query_language::i915), entry("xe", platform::query_language::xe)};
 
-// Contents of "recording" in a machine file.
+// What "recording" in a machine file contains.
 struct recorded_machine {
   std::shared_ptr<platform::recording> answers;
   std::uint32_t moved = 0;  // bit n: roots[n] was not the default
@@ -72,7 +70,9 @@ recorded_machine read_recording(const json::value& v, const place& at, problems&
 // Decodes pairs of hexadecimal digits; returns false if malformed.
 bool read_hex(std::string_view digits, std::string& out);
 
-// Returns false if `folder` is none of those. `s`: changed for the sources that read it.
+// Reads a folder of copied kernel files: it contains "sys" or "proc", or is a sysfs tree, or
+// contains folders of cards as in /sys/class/drm ("card0", each with its "device"), or is one of
+// these. Returns false for any other folder. `s`: changed for the sources that read it.
 bool open_plain_tree(const std::string& folder, settings& s, platform::recording& out);
 
 }  // namespace hmn::simulated

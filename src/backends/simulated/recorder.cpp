@@ -31,7 +31,7 @@ bool is_below(std::string_view path, std::string_view folder) {
          (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
-// UTF-8 text; command lines contain NULs.
+// Command lines contain NULs.
 bool is_text(std::string_view bytes) {
   while (!bytes.empty()) {
     bytes.remove_prefix(utf8_length(bytes));
@@ -52,7 +52,7 @@ const recorded_file* find(files all, std::string_view path) {
   return at != all.end() && (*at)->path == path ? at->get() : nullptr;
 }
 
-// Whether an open descriptor is irrelevant: not of a device, used by no source.
+// Whether an open descriptor is of no interest: it is not of a device, and no source uses it.
 bool is_idle_descriptor(const recorded_file& f) {
   return f.path.find("/fd/") != std::string::npos && f.has(recorded_file::status) &&
          !f.about.is_character_device;
@@ -103,7 +103,7 @@ class writer {
     to_.close(']');
   }
 
-  // Path in a recording of a root other than the default.
+  // The path that a root other than the default has in a recording.
   [[nodiscard]] std::string moved(std::string_view path) const {
     const root* best = nullptr;
     for (const root& r : roots) {
@@ -117,7 +117,7 @@ class writer {
   [[nodiscard]] bool is_of_sysfs(std::string_view path) const {
     return is_below(path, s_.sys_root) && !is_of_groups(path);
   }
-  // Whether the kernel made the names.
+  // Whether the kernel has made up the names in the path.
   [[nodiscard]] bool is_of_kernel(std::string_view path) const {
     return is_below(path, s_.proc_root) || is_of_sysfs(path);
   }

@@ -10,7 +10,7 @@
 
 namespace hmn::simulated {
 
-// Recorder of what the sources of one context read, and its text as a machine file.
+// Records what the sources of one context read, and writes it as a machine file.
 class recorder final : public machine_recorder {
  public:
   explicit recorder(const settings& s)
@@ -25,7 +25,7 @@ class recorder final : public machine_recorder {
  private:
   const settings settings_;
   const std::shared_ptr<platform::recording> answers_;
-  const std::shared_ptr<scenario> reported_;  // of non-file sources: NVML
+  const std::shared_ptr<scenario> reported_;  // of sources that read no files: NVML
 };
 
 }  // namespace hmn::simulated

@@ -60,7 +60,7 @@ void write_identity(json::writer& to, neutral& by, const device& d) {
   write_words(to, "notes", note_words, d.notes);
 }
 
-// Unknown "free" and "used" are null: if absent, a machine file derives them.
+// Unknown "free" and "used" are written as null: a reader would derive absent ones.
 void write_pool(json::writer& to, const pool& p) {
   to.open('{');
   write_word(to, "kind", pool_kind_words, static_cast<std::uint32_t>(p.kind));

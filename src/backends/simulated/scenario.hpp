@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Values of a source that reads no files, written as the devices of a machine file.
+// Values of a source that reads no files, recorded as the devices of a machine file.
 #pragma once
 
 #include <deque>
@@ -23,7 +23,7 @@ class scenario {
   void reported(slot number, const result<void>& outcome, const std::vector<usage>& rows);
   void reported(slot number, const result<void>& outcome, const std::vector<metric>& numbers);
   void is(const source_state& now);
-  // Records that it could not be opened.
+  // Records that the source could not be opened.
   void refused(const failure& why);
 
   // Writes "version", "devices" and "failures".

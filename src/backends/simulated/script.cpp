@@ -32,7 +32,7 @@ machine read_machine(const json::value& document, std::uint32_t self_pid, device
   read_devices(o, self_pid, numbers, m);
   read_host(o, m);
   m.conduct = read_conduct(o, level::source);
-  // Both are taken out of the document before; here they are only known keys.
+  // Both were taken out of the document before: here they are only known keys.
   o.get("changes");
   o.get("recording");
   o.finish();
@@ -56,7 +56,7 @@ moment read_moment(object_reader& o) {
   return m;
 }
 
-// Keys of a change: each replaces that of the file.
+// Keys of a change, each of which replaces the file's.
 constexpr std::string_view replaced_whole[] = {"version", "pid_namespace", "devices",
                                                "host",    "failures",      "delays"};
 

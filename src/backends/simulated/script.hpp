@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Machine and its changes: read once, then constant.
+// A machine and its changes, read once and then constant.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace hmn::simulated {
 
 inline constexpr std::size_t most_changes = 1000;
 
-// Time of a change: one of the two.
+// When a change happens: one of the two is set.
 struct moment {
   std::optional<std::uint64_t> at_reading;
   std::optional<std::uint64_t> after_ms;
@@ -30,7 +30,8 @@ struct moment {
 
 class script {
  public:
-  // Applies each change once its time has come and all earlier changes are applied.
+  // Returns the machine at that time. A change applies once its time has come and all earlier
+  // changes apply.
   [[nodiscard]] const machine& at(std::uint64_t reading, std::uint64_t elapsed_ms) const noexcept;
   // Returns the recording of a machine's own files; empty if none.
   [[nodiscard]] const recorded_machine& recorded() const noexcept { return recorded_; }
@@ -50,7 +51,7 @@ std::variant<script, problem> read_script(std::string_view text, std::uint32_t s
 
 inline constexpr std::size_t most_file_bytes = 16 * 1024 * 1024;
 
-// Machine as seen by one reading.
+// The machine as one reading sees it.
 struct view {
   const machine* now = nullptr;
   std::uint64_t reading = 0;
@@ -59,19 +60,19 @@ struct view {
 // Calls that count their own readings.
 enum class counter { devices, own_memory, system };
 
-// Machine file, read on first use and never again; shared by the host and devices of one context.
-// Thread-safe.
+// A machine file, which is read on first use and never again; the host and the devices of one
+// context share it. Thread-safe.
 class machine_file {
  public:
   explicit machine_file(std::string path) : path_(std::move(path)) {}
-  // Uses content instead of reading a file.
+  // Uses the content instead of reading a file.
   machine_file(std::string path, result<script> content);
 
-  // Begins a reading. The machine lives as long as the file.
+  // Begins a reading. The machine lives as long as this object.
   result<view> next(counter of);
   result<view> next_of_process(std::uint32_t pid);
-  // Returns the recording of a machine's files, and whether it has devices; empty if the file is
-  // unreadable.
+  // Returns the recording of a machine's files, which is empty if the file is unreadable, and
+  // whether it has devices.
   recorded_machine recorded();
   bool has_devices();
   // Returns the latest reading of the devices.

@@ -222,7 +222,7 @@ std::unique_ptr<device_source> watch(std::shared_ptr<platform::recording> in,
 
 namespace {
 
-// Sources of this system, in the scope of a recording.
+// Makes this system's sources in the scope of a recording.
 source_list make_watched(const settings& s, const real_sources& real,
                          const std::shared_ptr<platform::recording>& in,
                          const std::shared_ptr<scenario>& reported = nullptr) {
@@ -245,7 +245,7 @@ source_list make_simulation(const settings& s, const real_sources& real) {
   simulated_machine machine = make_simulated(s, real.host(s));
   source_list list;
   if (machine.recorded) list = make_watched(machine.others, real, machine.recorded);
-  // Recorded devices are those of NVML, which is skipped in their favour.
+  // Recorded devices are those that NVML listed, so NVML is skipped.
   for (listed_source& each : list.devices) {
     const bool is_for_nvml = (each.fallback_for & bit_of(source::nvml)) != 0;
     if (machine.has_devices && is_for_nvml) each.fallback_for |= bit_of(source::simulated);

@@ -17,15 +17,15 @@ struct simulated_machine {
   bool has_devices = false;                       // devices of its own at the start
 };
 
-// Machine of settings.simulation_path: a machine file, or a folder of copied kernel files. Host
-// memory comes from a machine file too, unless the file leaves it to `real`.
+// Opens settings.simulation_path: a machine file, or a folder of copied kernel files. A machine
+// file also has the host's memory, unless it leaves that to `real`.
 simulated_machine make_simulated(const settings& s, std::unique_ptr<host_source> real);
 
 }  // namespace hmn
 
 namespace hmn::simulated {
 
-// Wraps sources, so that each call is in the scope of a recording.
+// Wrap sources, so that each of their calls is in the scope of a recording.
 std::unique_ptr<host_source> watch(std::shared_ptr<platform::recording> in,
                                    std::unique_ptr<host_source> real);
 // `reported` records values of a source that reads no files; it may be null.
@@ -33,13 +33,13 @@ std::unique_ptr<device_source> watch(std::shared_ptr<platform::recording> in,
                                      std::unique_ptr<device_source> real,
                                      const std::shared_ptr<scenario>& reported);
 
-// Makers of the sources of this system, which the registry knows.
+// How the registry makes this system's sources.
 struct real_sources {
   source_list (*all)(const settings&);
   std::unique_ptr<host_source> (*host)(const settings&);
 };
 
-// Sources of a simulated machine, or those of this system with a recorder.
+// Makes the sources of a simulated machine, or those of this system with a recorder.
 source_list make_sources(const settings& s, const real_sources& real);
 
 }  // namespace hmn::simulated

@@ -31,12 +31,12 @@ std::optional<std::uint64_t> size_of(std::string_view word) noexcept {
   return kibibytes ? scan::product(*kibibytes, 1024) : std::nullopt;
 }
 
-// Names may contain blanks: size and pid come last.
+// Names may contain blanks, but size and pid come last.
 bool take_client(std::string_view line, nvmap_clients& out) {
   const auto size = size_of(take_last_word(line));
   const auto pid = scan::number<std::uint32_t>(take_last_word(line));
   if (!size || !pid || scan::trim(line).empty()) return false;
-  // Skips pid 0, the kernel.
+  // Pid 0 is the kernel.
   if (*pid != 0) out.all.push_back({*pid, *size});
   return true;
 }
@@ -62,10 +62,10 @@ void look_at(std::string_view folder, rail& best, bool& is_sure) {
   }
 }
 
-// Nodes of NVIDIA GPUs only; "gpu" is also used by other vendors.
+// Nodes of NVIDIA's GPUs; other vendors also use "gpu".
 constexpr const char* chips = "gk20a gm20b gp10b gv11b ga10b gb10b";
 
-// The property "compatible" is a list of names.
+// "compatible" is a list of names.
 bool is_nvidias(std::string_view folder) {
   std::array<char, 512> buffer;
   return has_text_from(sysfs::read_text(folder, "of_node/compatible", buffer).value, "nvidia,");
@@ -80,7 +80,7 @@ bool is_one(std::string_view folder) {
 
 namespace field = telemetry_field;
 
-// Sensors without power read -256 degrees from the firmware.
+// The firmware reports -256 degrees for sensors without power.
 constexpr std::int64_t coldest = -100'000;
 
 class collector {
@@ -262,7 +262,7 @@ gpu find_gpu(std::string_view sys_root) {
     }
     return found.folder.empty();
   });
-  // Name before L4T 32.
+  // Its name before L4T 32.
   for (const char* const place : {"/devices/gpu.0", "/devices/platform/gpu.0"}) {
     if (!found.folder.empty()) break;
     const path_text folder{sys_root, place};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Access to files of sysfs and of the device tree.
+// Files of sysfs and of the device tree that describe a Tegra's GPU.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace hmn::tegra {
 
-// Same as sysfs::read_signed; EINVAL if the line is no whole number.
+// As sysfs::read_signed; EINVAL if the line is no whole number.
 platform::errno_or<std::int64_t> read_number(std::string_view folder, std::string_view name);
 
 // Whether one text of a NUL-separated list has this prefix.
@@ -51,7 +51,7 @@ enum class feeds { nothing_of_it, gpu_alone, gpu_and_others };
 // Pure. Recognizes the channel label of an INA3221 from the boards' device trees.
 feeds rail_of(std::string_view label) noexcept;
 
-// Rail of the GPU; a shared one if it has none of its own.
+// The power rail of the GPU, or a shared one if it has none of its own.
 struct rail {
   feeds what = feeds::nothing_of_it;
   text<512> folder;  // of the sensor
@@ -59,9 +59,9 @@ struct rail {
   text<32> label;
 };
 
-// `is_sure` becomes false if one was unreadable.
+// `is_sure` becomes false if a sensor was unreadable.
 rail find_rail(std::string_view sys_root, bool& is_sure);
-// Returns watts: millivolts by milliamperes.
+// Returns watts, from millivolts and milliamperes.
 std::optional<double> read_power(const rail& r);
 
 // GPU of an NVIDIA SoC: a platform device of the driver nvgpu.
@@ -70,13 +70,13 @@ struct gpu {
   text<512> devfreq;  // contains `cur_freq`; empty: none
 };
 
-// Skips a GPU with the nouveau driver: it is a DRM card.
+// Skips a GPU with the nouveau driver, which is a DRM card.
 gpu find_gpu(std::string_view sys_root);
 
 // Reads the name in the device tree: "NVIDIA Jetson AGX Orin Developer Kit". Returns 0 or errno.
 int read_board_name(std::string_view proc_root, std::string_view sys_root, text<256>& out);
 
-// Files of a GPU's values.
+// Where a GPU's values are.
 struct places {
   const gpu& of;
   const rail& power;
@@ -88,7 +88,7 @@ struct places {
 text<512> find_thermometer(std::string_view sys_root, bool& is_sure);
 
 result<void> read_sensors(const places& at, std::uint32_t fields, hmn::telemetry& out, reading& r);
-// Adds the maximum clock, and the power of a rail shared with other parts.
+// Adds the maximum clock, and the power of a rail that other parts share.
 void add_metrics(const places& at, std::vector<metric>& out, reading& r);
 
 }  // namespace hmn::tegra

@@ -16,7 +16,7 @@ namespace {
 
 using sysfs::path_text;
 
-// Has exactly one GPU, like any Tegra SoC.
+// A Tegra SoC has exactly one GPU.
 class tegra_source final : public device_source {
  public:
   explicit tegra_source(const settings& s);
@@ -36,7 +36,7 @@ class tegra_source final : public device_source {
   [[nodiscard]] result<void> find(slot number) const;
   void look();
   void find_sensors();
-  // Fails if the file is readable by root only, or does not exist.
+  // Fails if only root may read the file, or it does not exist.
   [[nodiscard]] result<nvmap_clients> read_clients() const;
 
   std::string sys_root_;

@@ -35,10 +35,10 @@ using limit_is = cgroup_limit::is;
 
 constexpr std::size_t membership_cap = 1U << 20;
 constexpr std::size_t mounts_cap = 16U << 20;
-// memory.stat has some 70 lines; what is cut off would count as 0.
+// memory.stat has about 70 lines; a line that is cut off would count as 0.
 constexpr std::size_t file_cap = 16384;
 
-// Folder of a group, which is shortened to climb towards the mount.
+// Folder of a group, which is shortened to climb to the mount.
 struct group {
   std::string folder;
   std::size_t mount_length;
@@ -75,8 +75,8 @@ std::optional<group> group_at(std::string_view mount, std::string_view below) {
   return found;
 }
 
-// v1 before 5.11: a group without use_hierarchy does not count usage of its children. It cannot
-// change while the group has any.
+// v1 before 5.11: a group without use_hierarchy does not count its children's usage. That cannot
+// change while the group has children.
 bool charges_children(const group& at, bool is_v1) {
   if (!is_v1) return true;
   std::array<char, 16> buffer;
@@ -85,8 +85,8 @@ bool charges_children(const group& at, bool is_v1) {
   return scan::trim(scan::take_line(text)) != "0";
 }
 
-// Returns whether the mount's own group is that of the machine, which no limit can be set for, and
-// which has none above it. In a container it is one of many.
+// Returns whether the mount's own group is the machine's, which can have no limit, and no group
+// above it. In a container it is one of many.
 bool is_topmost(const group& at, bool is_v1) {
   if (!at.is_of_mount()) return false;
   return is_v1 ? at.has("release_agent") : at.has("cgroup.controllers") && !at.has("cgroup.events");
@@ -140,7 +140,8 @@ group_limits::group_limits(const std::string& proc_root, const std::string& cgro
 
 memory_limit group_limits::read() {
   const std::unique_lock only(mutex_, std::try_to_lock);
-  // Held for good after a fork amid another thread's reading. A recording needs all files.
+  // After a fork during another thread's reading the lock is never released. A recording needs to
+  // see all files.
   if (!only.owns_lock() || platform::system_override::of_thread() != nullptr) {
     return group_limits(proc_root_, cgroup_root_).find();
   }
@@ -166,7 +167,7 @@ memory_limit group_limits::find() {
 
 bool group_limits::open_levels(const procfs::cgroup_membership& own) {
   std::array<char, 1> any;
-  // Opened before it is read, so that no change is missed.
+  // Opened before the groups are read, so that no change is missed.
   if (cgroup_root_.empty()) static_cast<void>(mounts_.read(any));
   auto at = find_group(proc_root_, cgroup_root_, own);
   if (!at) return false;
@@ -186,13 +187,13 @@ memory_limit group_limits::look() {
   for (level& each : levels_) {
     int error = 0;
     const cgroup_limit limit = parse_cgroup_limit(text_of(each.limit, buffer, error));
-    // Limits are missing in the root, and in a group whose parent did not enable the controller.
+    // There is no limit in the root, nor in a group whose parent did not enable the controller.
     if (error == ENOENT) continue;
     if (error != 0 || limit.what == limit_is::malformed) found.is_partial = true;
     if (limit.what != limit_is::known) continue;
     const use now = use_of(each, found);
     lower(found.left, limit.bytes, now.held);
-    // Of equal limits the outer group's comes last.
+    // Of equal limits the outer group's counts, which comes last.
     if (found.bytes && limit.bytes > *found.bytes) continue;
     found.bytes = limit.bytes;
     found.used = now.charged;
@@ -201,7 +202,7 @@ memory_limit group_limits::look() {
   return found;
 }
 
-// A group that is not mounted here may have the lowest limit. Its use is unknown, and at least that
+// A group that is not mounted here may have the lowest limit. Its use is unknown, but at least that
 // of the groups below it.
 void group_limits::look_above(memory_limit& found) {
   std::array<char, file_cap> buffer;
@@ -213,7 +214,7 @@ void group_limits::look_above(memory_limit& found) {
   lower(found.left, limit.bytes, use_of(levels_.back(), found).held);
 }
 
-// Without memory.stat all that is charged counts as held.
+// Without memory.stat, all that is charged counts as held.
 group_limits::use group_limits::use_of(level& at, memory_limit& found) const {
   std::array<char, file_cap> buffer;
   int error = 0;

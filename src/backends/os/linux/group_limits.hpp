@@ -21,8 +21,8 @@ struct memory_limit {
   bool is_partial = false;            // a group, its limit or its use was unreadable
 };
 
-// Tightest memory limit of the caller's control groups. Which groups those are is remembered with
-// their files open; each reading asks whether the caller has moved or a mount has changed, and for
+// The tightest memory limit of the caller's control groups. The groups are remembered with their
+// files open; each reading checks whether the caller has moved or a mount has changed, and reads
 // every limit.
 class group_limits {
  public:
@@ -33,7 +33,7 @@ class group_limits {
  private:
   struct use {
     std::optional<std::uint64_t> charged;
-    std::uint64_t held = 0;  // without the file cache that the kernel gives back
+    std::uint64_t held = 0;  // less the file cache that the kernel gives back
   };
   struct level {
     level(std::string_view folder, bool is_v1);
@@ -53,7 +53,7 @@ class group_limits {
   platform::mutex mutex_;
   platform::kept_file membership_;
   platform::kept_file mounts_;
-  std::string known_;        // membership that the levels are of
+  std::string known_;        // membership that the levels belong to
   std::list<level> levels_;  // innermost first
   procfs::cgroup_membership::version hierarchy_{};
   bool is_all_ = false;  // no group is above the levels

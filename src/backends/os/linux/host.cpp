@@ -26,7 +26,7 @@
 namespace hmn::os {
 namespace {
 
-// Describes processes one after the other, with the folder of all of them open for so long.
+// Describes processes one after the other, with /proc open in the meantime.
 class describer {
  public:
   describer(const std::string& root, std::size_t page_size, procfs::boot_time& boot,
@@ -34,7 +34,7 @@ class describer {
 
   // Fills those still unknown of: name and its state, start, owner, resident set, from one reading
   // of stat and the owner of the folder; then command and container, from cmdline and cgroup,
-  // unless `recall` has done so.
+  // unless `recall` has filled them.
   void describe(usage& row, function_ref<bool(usage&)> recall);
 
  private:
@@ -48,7 +48,7 @@ class describer {
   procfs::boot_time& boot_;
   procfs::boot_id& id_;
   const platform::errno_or<platform::directory> proc_;
-  // Text of the last cgroup file and what it says: processes of one group have the same.
+  // Text and meaning of the last cgroup file: processes of one group have the same.
   std::string groups_;
   std::string container_;
 };
@@ -106,7 +106,7 @@ void describer::name(proc_path& path, const stat& s, usage& row) {
 void describer::describe(usage& row, function_ref<bool(usage&)> recall) {
   if (row.pid == 0) return;
   if (!proc_) {
-    // Without the tree no process is known to have exited.
+    // Without the tree, no process is known to have exited.
     const name_state why = state_of(proc_.error);
     if (row.name_state == name_state::unknown && why != name_state::exited) row.name_state = why;
     return;
@@ -203,7 +203,7 @@ system_reader::system_reader(const std::string& proc_root, const std::string& cg
       stall_(proc_root + "/pressure/memory"),
       limits_(proc_root, cgroup_root) {}
 
-// Kernels without pressure stall information lack the file, or refuse to open it (psi=0).
+// Kernels without pressure stall information have no such file, or refuse to open it (psi=0).
 void system_reader::read_stall(system_memory& out) {
   std::array<char, 256> buffer;
   const auto got = stall_.read(buffer);
@@ -262,7 +262,7 @@ class linux_host final : public host_source {
     return r;
   }
 
-  // Uses one fstat and one pread. No resident page: the first thread may have ended.
+  // One fstat and one pread. If there is no resident page, the first thread may have ended.
   bool own_sizes(memory_sizes& out) noexcept override {
     std::array<char, 256> buffer;
     const auto got = own_statm_.read(buffer);

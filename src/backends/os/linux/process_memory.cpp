@@ -78,7 +78,6 @@ struct subject_files {
   std::string_view who;
 };
 
-// Reading of some fields of one process.
 struct request {
   subject_files of;
   std::size_t page_size;
@@ -103,7 +102,7 @@ result<void> read_statm(const request& r) {
   const auto m = parse_statm(*text);
   if (!m) return nonsense(path, "pages expected");
   if (m->size == 0 && m->resident == 0) {
-    // 0 is only valid if the process has unmapped everything.
+    // 0 is true only if the process has unmapped everything.
     if (life_of(r.of.root, r.of.who) != life::running)
       return why_no_memory(r.of.root, r.of.who, path, 0);
   }
@@ -166,7 +165,7 @@ result<void> read_smaps_rollup(const request& r) {
        {field::private_set, "Private_Clean and Private_Dirty", m.unique(), r.out.private_set}});
 }
 
-// The key is that of the process, also where `who` is a thread of it.
+// The key is the process's, even if `who` is one of its threads.
 result<void> read_key(const request& r) {
   const std::string_view who =
       r.of.who == "thread-self" ? "self" : r.of.who.substr(0, r.of.who.find('/'));

@@ -27,12 +27,12 @@ enum class life {
 
 life life_of(std::string_view root, std::string_view who);
 
-// Why a file of a proc tree was unreadable, except ENOENT and ESRCH.
+// Why a file of a proc tree could not be read, except for ENOENT and ESRCH.
 failure unreadable(int error, const procfs::proc_path& path);
 failure nonsense(const procfs::proc_path& path, const message_text& what);
 
-// Why <root>/<who> has no memory values, or lacks a file. `error`: errno of reading `path`, 0 if it
-// was read and was empty.
+// Why <root>/<who> has no memory values, or lacks a file. `error`: errno of reading `path`; 0 if it
+// was empty.
 failure why_no_memory(std::string_view root, std::string_view who, const procfs::proc_path& path,
                       int error);
 

@@ -50,7 +50,7 @@ void name(const mach::kernel& k, const mach::process_record& known, usage& row) 
   if (!row.name.empty()) row.name_state = name_state::resolved;
 }
 
-// An ended process keeps its last values in the kernel.
+// The kernel keeps the last values of an ended process.
 void measure(const mach::kernel& k, usage& row) {
   mach::rusage found{};
   if (k.pid_rusage(static_cast<int>(row.pid), mach::rusage_flavor,

@@ -9,13 +9,13 @@
 
 namespace hmn::macos {
 
-// Appends the arguments of KERN_PROCARGS2, separated by blanks: their number, the program's path,
-// NULs, the arguments, and the environment, which is skipped.
+// Appends the arguments in KERN_PROCARGS2, separated by blanks. It has their number, the program's
+// path, NULs, the arguments, and the environment, which is skipped.
 void append_arguments(std::string& out, std::string_view bytes);
 
 // Fills those still unknown of: name, name_state, start_unix_ns, uid, host_resident.
 void describe(const mach::kernel& k, usage& row);
-// Fills the command: of the caller's own processes, and for root of all.
+// Fills the command; only root gets those of other users' processes.
 void describe_command(const mach::kernel& k, usage& row);
 
 }  // namespace hmn::macos

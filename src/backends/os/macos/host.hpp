@@ -6,7 +6,7 @@
 
 namespace hmn::macos {
 
-// Each value is one kernel call; nothing is cached, so that a forked child may use it.
+// Makes one kernel call for each value and caches nothing, so that a forked child may use it.
 class macos_host final : public host_source {
  public:
   explicit macos_host(const mach::kernel& k) : k_(k) {}

@@ -16,7 +16,7 @@ namespace {
 
 namespace field = process_memory_field;
 
-// Values of one call for any process, and of another for the caller's task.
+// One call has the first of these for any process, another the second for the caller's task.
 constexpr std::uint32_t of_rusage = field::resident | field::footprint | field::peak_footprint;
 constexpr std::uint32_t of_own_task =
     field::resident | field::peak_resident | field::virtual_size | field::footprint;
@@ -36,16 +36,16 @@ failure ended(std::uint32_t pid) {
   return {status::no_process, source::os, {}, compose({"process ", pid, " is a zombie"})};
 }
 
-// Zombies have no memory left, and the error does not depend on the caller's privileges.
+// A zombie has no memory left, whatever the caller's privileges.
 failure why_no_memory(const mach::kernel& k, std::uint32_t pid, int error) {
   mach::process_record found;
   if (mach::read_record(k, pid, found) == 0 && found.state == mach::zombie) return ended(pid);
   return mach::why_not(source::os, pid, "the memory", error);
 }
 
-// The kernel keeps the last values of a zombie if memory permits (bsd/kern/kern_exit.c).
+// The kernel keeps a zombie's last values if memory permits (bsd/kern/kern_exit.c).
 std::optional<failure> ask_rusage(const mach::kernel& k, std::uint32_t pid, mach::rusage& out) {
-  // Declared as pointer to pointer; the kernel expects the structure's own address.
+  // Declared as a pointer to a pointer, but the kernel expects the structure's own address.
   if (k.pid_rusage(static_cast<int>(pid), mach::rusage_flavor, reinterpret_cast<void**>(&out)) !=
       0) {
     return why_no_memory(k, pid, errno);
@@ -58,7 +58,7 @@ std::optional<failure> ask_rusage(const mach::kernel& k, std::uint32_t pid, mach
   return std::nullopt;
 }
 
-// Peak memory is never 0: 0 means that the kernel does not count it.
+// Peak memory is never 0: that means that the kernel does not count it.
 std::optional<failure> take_peak(const mach::rusage& of, process_memory& out) {
   if (of.lifetime_max_phys_footprint == 0) {
     return failure{
@@ -131,7 +131,7 @@ result<void> conclude(std::uint32_t fields, std::optional<failure> first, proces
   return {};
 }
 
-// mach_host_self() adds a right to the port with each call.
+// Each call of mach_host_self() adds a right to the port, which has to be released.
 class host_port {
  public:
   explicit host_port(const mach::kernel& k) : k_(k), name_(k.host_self()) {}
@@ -146,9 +146,10 @@ class host_port {
   mach::port name_;
 };
 
-// Estimates available memory, which macOS does not report. Activity Monitor counts these neither as
-// used nor as wired: free pages, and pages reclaimed without writing (file-backed and purgeable
-// ones). Speculative pages are in both the free and the file-backed count.
+// Estimates available memory, which macOS does not report: what Activity Monitor counts neither as
+// used nor as wired. That is free pages, and pages that can be reclaimed without writing
+// (file-backed and purgeable ones). Speculative pages are in both the free and the file-backed
+// count.
 std::optional<std::uint64_t> estimate_available(const mach::kernel& k) {
   const host_port host(k);
   mach::vm_statistics found{};
@@ -158,7 +159,7 @@ std::optional<std::uint64_t> estimate_available(const mach::kernel& k) {
       count < mach::vm_statistics_count) {
     return std::nullopt;
   }
-  // The kernel's, not that of a translated program.
+  // The kernel's page size, not that of a translated program.
   unsigned long page_size = 0;
   if (k.host_page_size(host.get(), &page_size) != mach::success) return std::nullopt;
   const std::uint64_t free = found.free_count - std::min(found.free_count, found.speculative_count);
@@ -175,7 +176,7 @@ void read_swap(const mach::kernel& k, system_memory& out) {
   out.swap_free = found.available;
 }
 
-// Level that the kernel sends to registered programs (DISPATCH_MEMORYPRESSURE_*, xnu's
+// The level that the kernel sends to registered programs (DISPATCH_MEMORYPRESSURE_*, xnu's
 // kern_memorystatus_notify.c).
 std::optional<memory_pressure> read_pressure(const mach::kernel& k) {
   switch (mach::number_of(k, "kern.memorystatus_vm_pressure_level").value_or(0)) {

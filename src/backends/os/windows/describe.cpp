@@ -10,13 +10,13 @@
 #include "platform/clock.hpp"
 #include "platform/windows/system.hpp"
 
-// Needs windows.h before it.
+// Needs windows.h first.
 #include <tlhelp32.h>
 
 namespace hmn::os {
 namespace {
 
-// Maximum duration of one process list.
+// How long one list of processes is used.
 constexpr std::uint64_t longest_use_ns = platform::ns_per_second / 4;
 
 constexpr std::uint32_t kernel_pid = 4;  // "System"
@@ -34,7 +34,7 @@ void name(const opened_process& p, usage& row) {
   row.name_state = name_state::resolved;
 }
 
-// Processes that cannot be opened are still listed by name.
+// A process that cannot be opened is still listed with its name.
 void name_from(process_table& table, usage& row) {
   switch (table.name_of(row.pid, row.name)) {
     case process_table::found::here:
@@ -77,7 +77,7 @@ process_table::found process_table::name_of(std::uint32_t pid, std::string& name
   const bool is_old = !has_any_ || platform::monotonic_ns() - taken_ns_ > longest_use_ns;
   if (is_old && !take()) return found::unknown;
   const entry* one = find(pid);
-  // The process may have started since.
+  // The process may have started after the list was taken.
   if (one == nullptr && !is_old) {
     if (!take()) return found::unknown;
     one = find(pid);

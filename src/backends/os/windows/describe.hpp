@@ -11,13 +11,12 @@
 
 namespace hmn::os {
 
-// Snapshot of all process names, for those that cannot be opened. Used for the rows of a whole
-// list.
+// Names of all processes, for rows whose process cannot be opened.
 class process_table {
  public:
   enum class found { here, not_here, unknown };
 
-  // here: `name` is set, empty if it has none. unknown: no snapshot.
+  // here: `name` is set, empty if the process has none. unknown: the list could not be read.
   found name_of(std::uint32_t pid, std::string& name);
 
  private:
@@ -35,15 +34,12 @@ class process_table {
   bool has_any_ = false;
 };
 
-// Returns the last part of "C:\...
-// ame.exe" or "\Device\...
-// ame.exe".
+// Returns the last part of a path such as "C:\Tools\name.exe" or "\Device\Volume\name.exe".
 std::string_view name_of_image(std::string_view path) noexcept;
 
 // Fills those still unknown of: name and its state, start, resident set. Opens the process once.
 void describe(process_table& table, usage& row);
 
-// Fills the command.
 void describe_texts(usage& row);
 
 }  // namespace hmn::os

@@ -60,9 +60,9 @@ struct counted_string {
 
 constexpr ULONG process_command_line = 60;  // since Windows 8.1
 constexpr ULONG most_bytes = 65536 + sizeof(counted_string);
-constexpr std::size_t longest = 4096;  // maximum number of characters
+constexpr std::size_t longest = 4096;  // characters
 
-// PROCESS_MEMORY_COUNTERS_EX2, missing in older headers; older systems leave the end unchanged.
+// PROCESS_MEMORY_COUNTERS_EX2, which older headers lack; older systems leave its end unchanged.
 struct counters_ex2 {
   PROCESS_MEMORY_COUNTERS_EX ex;
   SIZE_T private_working_set;
@@ -79,7 +79,7 @@ struct vm_counters {
 };
 static_assert(sizeof(vm_counters) == 88);
 constexpr ULONG process_vm_counters = 3;
-// Values of a running process are never 0: 0 is unknown.
+// A running process has no value of 0: that is unknown.
 std::optional<std::uint64_t> reported(std::uint64_t bytes) noexcept {
   return bytes != 0 ? std::optional(bytes) : std::nullopt;
 }
@@ -137,7 +137,7 @@ bool query_process(HANDLE process, ULONG what, void* buffer, ULONG size, ULONG* 
 result<opened_process> opened_process::open(std::uint32_t pid) {
   platform::handle h(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid));
   if (!h) return why_not_opened(pid, GetLastError());
-  // The lowest two bits of a pid are ignored.
+  // Windows ignores the lowest two bits of a pid.
   if (GetProcessId(h.get()) != pid) return no_process(pid, " does not exist");
   if (has_exited(h.get())) return no_process(pid, " has exited");
   return opened_process(std::move(h));

@@ -21,14 +21,14 @@ constexpr std::optional<std::uint64_t> unix_ns(const FILETIME& t) noexcept {
   return (units - epoch) * 100;
 }
 
-// Start time of a process; nothing where the system does not report it.
+// Start time of a process; nothing if the system does not report it.
 std::optional<std::uint64_t> start_unix_ns(HANDLE process) noexcept;
 
-// NtQueryInformationProcess, if the system has it. `needed` (may be null): size of the result, also
+// NtQueryInformationProcess, if the system has it. `needed` (may be null): size of the result, even
 // if it did not fit.
 bool query_process(HANDLE process, ULONG what, void* buffer, ULONG size, ULONG* needed) noexcept;
 
-// Handle kept open, so that all values are of one process even if its pid is reused.
+// A handle that stays open, so that all values are of one process even if its pid is reused.
 class opened_process {
  public:
   // no_process: it does not exist, or has exited while others still hold a handle. permission: the
@@ -36,8 +36,7 @@ class opened_process {
   static result<opened_process> open(std::uint32_t pid);
 
   [[nodiscard]] HANDLE get() const noexcept { return handle_.get(); }
-  // Returns "C:\...
-  // ame.exe"; empty if it has none.
+  // Returns a path such as "C:\Tools\name.exe"; empty if there is none.
   [[nodiscard]] std::string image_path() const;
 
  private:
@@ -46,7 +45,7 @@ class opened_process {
   platform::handle handle_;
 };
 
-// Original command line of the process, truncated if it is long; empty if unknown.
+// The process's original command line, cut if it is long; empty if unknown.
 std::string command_text(HANDLE process);
 
 // Counters of one process, in bytes.

@@ -70,7 +70,7 @@ void read_page_files(system_memory& out) noexcept {
   out.swap_free = scan::product(all.free, system.dwPageSize);
 }
 
-// Windows shares one notification object of each kind: a new handle to it allocates nothing.
+// All processes share one notification object of each kind: a new handle to it allocates nothing.
 std::optional<memory_pressure> read_pressure() noexcept {
   const platform::handle low(CreateMemoryResourceNotification(LowMemoryResourceNotification));
   BOOL is_low = FALSE;
@@ -91,7 +91,7 @@ job_limit read_job_limit() noexcept {
   const DWORD set = limits.BasicLimitInformation.LimitFlags;
   const bool of_job = (set & JOB_OBJECT_LIMIT_JOB_MEMORY) != 0;
   const bool of_process = (set & JOB_OBJECT_LIMIT_PROCESS_MEMORY) != 0;
-  // Of equal limits that of the job, which is fuller.
+  // Of equal limits the job's counts, which is fuller.
   if (of_job && (!of_process || limits.JobMemoryLimit <= limits.ProcessMemoryLimit))
     return {limits.JobMemoryLimit, used_by_job(), false};
   if (of_process) return {limits.ProcessMemoryLimit, used_by_process(), false};

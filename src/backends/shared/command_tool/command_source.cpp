@@ -220,7 +220,7 @@ result<void> tool_source::load(reading& r) {
   });
 }
 
-// Compares uuid and PCI address where both have them, in either order; else the index.
+// Compares uuid and PCI address if both have them, in the tool's order; else the index.
 bool tool_source::is_same(const device& a, const device& b) const {
   const bool have_places = !a.pci_bus_id.empty() && !b.pci_bus_id.empty();
   const bool have_uuids = !a.uuid.empty() && !b.uuid.empty();

@@ -21,32 +21,32 @@
 
 namespace hmn::command_tool {
 
-// Vendor's management command, and the words used in its error messages.
+// What differs between the vendors' management commands, including words of error messages.
 struct description {
   failure_of fail;
   std::string_view name;  // "nvidia-smi"
   std::string_view gpu;   // "an NVIDIA GPU"
   std::uint32_t vendor;
-  std::string_view driver;                    // of the kernel
+  std::string_view driver;                    // the kernel's
   std::span<const std::string_view> folders;  // searched for the program; each ends with a slash
   std::string_view absent;                    // error if it is in none of them
   std::string_view when_late = {};            // advice if it does not answer
-  std::string_view file = {};                 // of the program, if different from its name
+  std::string_view file = {};                 // of the program, if it is not its name
   bool may_have_no_driver = false;            // a card without a driver may still be the tool's
-  bool is_known_by_place = false;             // address is compared before the uuid
+  bool is_known_by_place = false;             // the address is compared before the uuid
 };
 
-// Program on this machine.
+// The command's program on this machine.
 class program {
  public:
-  // Without a wanted path the default folders are searched. Never PATH: whoever sets it would
+  // Without a wanted path, the default folders are searched. Never PATH: whoever sets that would
   // choose the program.
   program(const description& d, std::string wanted_path)
       : d_(d), wanted_path_(std::move(wanted_path)) {}
 
   // Checks for a program to run.
   result<void> find();
-  // Returns true once after the file has been replaced.
+  // Returns true once after the program's file has been replaced.
   bool was_replaced();
   // Runs it until it exits, the deadline passes or the output limit is reached.
   platform::outcome run(std::vector<std::string> arguments, bool with_errors, reading& r) const;
@@ -62,13 +62,14 @@ class program {
   std::uint64_t inode_ = 0;
 };
 
-// Outcome of one run, in words: of the whole, and of fields that it left out.
+// What a run's exit and output mean: for the whole, and for fields that it left out.
 
-// Message that a tool prints next to its output or instead of it.
+// A message that a tool prints next to its output or in place of it.
 struct sentence {
   enum class about { tool, field, device, nothing, warning };
 
-  std::string_view part;  // of the line, which identifies it: the rest differs between versions
+  std::string_view
+      part;  // of the line, by which it is recognized: the rest differs between versions
   about what = about::tool;
   status code = status::backend;
   const char* advice;  // to the user
@@ -80,7 +81,7 @@ const sentence* find_sentence(std::span<const sentence> known, std::string_view 
 // HMN_NATIVE_EXIT
 native_code exit_of(const platform::outcome& o) noexcept;
 
-// Fields without a value, similar ones grouped.
+// Fields without a value, grouped by reason so that each is one diagnostic.
 struct missing {
   std::uint32_t fields = 0;
   status code = status::unsupported;
@@ -106,13 +107,13 @@ class verdict {
   const platform::outcome& o_;
 };
 
-// Outcome of the last run of a query. Readings that take an older answer share it.
+// The last outcome of a query, which readings that accept an older answer share.
 class query_outcome {
  public:
-  // Runs the query unless its outcome is kept.
   const result<void>& get(function_ref<result<void>()> run);
-  // Drops what is too old for a reading, so that the query runs at most once in that time, and for
-  // half of it; a program that was ended at its deadline, a fifth. 0: drops any.
+  // Drops an outcome that is too old for a reading, so that the query runs at most once in that
+  // time, and for at most half of it; a program that was killed at its deadline, for at most a
+  // fifth. 0: drops any.
   void drop_older_than(std::uint64_t max_age_ns) noexcept;
   [[nodiscard]] std::uint64_t ended_ns() const noexcept { return ended_ns_; }
 
@@ -122,7 +123,7 @@ class query_outcome {
   std::uint64_t ended_ns_ = 0;
 };
 
-// Source backed by a command, which is run once per reading for the values of all GPUs, and never
+// A source backed by a command. It runs once per reading for the values of all GPUs, and never
 // while one of them is suspended, since it would wake them.
 class tool_source : public device_source {
  public:
@@ -132,7 +133,7 @@ class tool_source : public device_source {
   void close() noexcept override { forget(0); }
 
  protected:
-  // GPU seen before; its index in `known_` is its slot.
+  // A GPU seen before; its index in `known_` is its slot.
   struct known_gpu {
     device who;
     std::optional<std::size_t> row;  // in this reading
@@ -142,22 +143,22 @@ class tool_source : public device_source {
 
   tool_source(const description& d, const settings& s, const std::string& path);
 
-  // Queries the values, and adopts the GPU of each row.
+  // Queries the values, and calls adopt() for the GPU of each row.
   virtual result<void> ask(reading& r) = 0;
-  // Drops processes that are older than that.
+  // Drops processes that are older than `max_age_ns`.
   virtual void forget_processes(std::uint64_t max_age_ns) noexcept = 0;
 
-  // Queries unless this reading already did, or takes an older answer.
+  // Queries unless this reading already did, or accepts an older answer.
   result<void> load(reading& r);
-  // When the values were read.
+  // Time at which the values were read.
   [[nodiscard]] std::uint64_t loaded_ns() const noexcept { return loaded_.ended_ns(); }
   [[nodiscard]] std::optional<slot> find(const device& who) const;
-  // Returns the GPU, with a new slot if it is new; null if it already has a row. Keeps what a later
-  // answer leaves out.
+  // Returns the GPU, which gets a new slot if it is new; null if it already has a row. Keeps what a
+  // later answer leaves out.
   known_gpu* adopt(const device& who, std::optional<std::size_t> row);
-  // Row of a GPU in this reading.
+  // Finds the row of a GPU in this reading.
   result<std::size_t> row_of(slot number, reading& r);
-  // Otherwise the tool's pids may belong to other processes.
+  // Elsewhere the tool's pids may belong to other processes.
   [[nodiscard]] bool is_in_initial_pid_namespace() const {
     return procfs::is_in_initial_pid_namespace(proc_root_);
   }
@@ -170,7 +171,8 @@ class tool_source : public device_source {
                        std::optional<slot> number, reading& r);
   void diagnose(const std::vector<missing>& gone, std::uint32_t about, slot number,
                 reading& r) const;
-  // Failure of a subject of which all is missing. Different reasons are also diagnosed by field.
+  // Failure of a subject of which everything is missing. If the reasons differ, each is also
+  // diagnosed by field.
   failure why_nothing(const std::vector<missing>& gone, std::uint32_t about, slot number,
                       reading& r) const;
   static void diagnose_use(const failure& why, std::uint32_t pid, slot number, reading& r);
@@ -191,7 +193,7 @@ class tool_source : public device_source {
   const bool may_wake_;
 
   std::vector<pci::gpu> asleep_;  // all on the bus, if one of them is suspended
-  std::uint64_t looked_ns_ = 0;   // when the bus was read for that
+  std::uint64_t looked_ns_ = 0;   // when the bus was searched for them
   query_outcome loaded_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Part of XNU's interface used here, declared by hand: it compiles without Apple's headers. A check
-// in the macOS build compares each declaration with Apple's.
+// The part of XNU's interface that is used here, declared by hand, so that it compiles without
+// Apple's headers. A check in the macOS build compares each declaration with Apple's.
 #pragma once
 
 #include <cstddef>

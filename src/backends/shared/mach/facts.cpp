@@ -38,7 +38,7 @@ int read_record(const kernel& k, std::uint32_t pid, process_record& out) noexcep
   std::size_t size = sizeof out;
   out = process_record();
   if (k.sysctl(name.data(), name.size(), &out, &size, nullptr, 0) != 0) return errno;
-  // Empty results mean that the process does not exist.
+  // An empty result means that there is no such process.
   if (size == 0) return ESRCH;
   return size == sizeof out && out.pid == static_cast<int>(pid) ? 0 : EIO;
 }

@@ -8,7 +8,8 @@
 
 namespace hmn::mach {
 
-// Functions of libSystem used by the sources for macOS. Those that return -1 set errno.
+// The functions of libSystem that the sources for macOS use, so that tests can replace them. Those
+// that return -1 set errno.
 struct kernel {
   port (*task_self)();
   kern_return (*task_info)(port task, unsigned flavor, int* out, unsigned* count);
@@ -27,7 +28,7 @@ struct kernel {
   int (*ledger)(int command, void* first, void* second, void* third);
 };
 
-// Functions of this system.
+// The real functions.
 const kernel& system_kernel() noexcept;
 
 }  // namespace hmn::mach

@@ -49,10 +49,10 @@ constexpr std::uint64_t bit_of(std::uint32_t vendor) {
   return at == searched.end() ? 0 : std::uint64_t{1} << (at - searched.begin());
 }
 
-// Returns all where the kernel's list is not that of the machine of sys_root.
+// Returns all if the kernel's list is not that of the machine of sys_root.
 std::uint64_t vendors_on_bus(std::string_view proc_root, std::string_view sys_root) {
   constexpr std::size_t most = std::size_t{1} << 22;
-  // As "/proc" and "/sys" are.
+  // Both must be in the same folder, as "/proc" and "/sys" are.
   const std::size_t root = sys_root.size() - std::min<std::size_t>(sys_root.size(), 4);
   if (sysfs::path_text{sys_root.substr(0, root), "/proc"}.view() != proc_root) return every_vendor;
   const sysfs::path_text path{proc_root, "/bus/pci/devices"};

@@ -12,24 +12,23 @@
 
 namespace hmn::pci {
 
-// Which vendors of GPUs have functions on the bus, by the kernel's list of all functions: the time
-// of the list in nanoseconds, with a bit for each vendor in its lowest; 0: never read. A line of it
-// takes the kernel a microsecond: sources that search at the same time read it once.
+// Which vendors have GPUs on the bus, by the kernel's list of all functions: the time of the list
+// in nanoseconds, with a bit for each vendor in place of its lowest bits; 0: never read. Each line
+// takes the kernel a microsecond, so sources that search at the same time read the list once.
 using known_vendors = std::atomic<std::uint64_t>;
 
 inline constexpr std::uint64_t longest_age_ns = 100'000'000;
 
-// Pure. Returns the bits of the vendors in the kernel's list, whose lines are such as
-// "0100\t10de2684\t…"; all where it is not one.
+// Pure. Returns the bits of the vendors in the kernel's list, whose lines look like
+// "0100\t10de2684\t…"; all bits if it is not such a list.
 std::uint64_t vendors_in(std::string_view list);
 
-// Returns false where the list is of the machine of sys_root and has none of the vendor.
+// Returns false if the list is of the machine of sys_root and has no GPU of the vendor.
 bool may_have(std::uint32_t vendor, std::string_view proc_root, std::string_view sys_root,
               known_vendors& known);
 
-// GPUs listed by the kernel on the PCI bus, for sources whose driver should not be queried: nothing
-// here wakes one.
-
+// A GPU that the kernel lists on the PCI bus, for sources whose driver should not be queried:
+// nothing here wakes one.
 struct gpu {
   pci_address address;
   std::uint32_t device = 0;     // 0: unknown
@@ -38,18 +37,18 @@ struct gpu {
   bool is_asleep = false;       // "suspending" counts: a reading would resume it
 };
 
-// Lists display controllers of a vendor, and AMD's accelerators, by address; none that has appeared
-// since others looked for theirs.
+// Lists a vendor's display controllers, and AMD's accelerators, by address. One that has appeared
+// within the last longest_age_ns may be missing.
 std::vector<gpu> gpus_on_bus(const std::string& proc_root, const std::string& sys_root,
                              std::uint32_t vendor, known_vendors& known);
 
-// Which of NVIDIA's GPUs are part of a processor and allocate from the host's RAM: what a driver
+// Which of NVIDIA's GPUs are part of a processor and allocate from the host's RAM, which a driver
 // without memory values does not show.
 
-// Decides by name, compute capability and PCI device id; false where none of them shows it.
+// Decides by name, compute capability and PCI device id; false if none of them shows it.
 bool is_integrated_nvidia(const device& d) noexcept;
 
-// Whether the device tree is that of a Tegra, whose GPU is not on the PCI bus; other GPUs may be.
+// Whether the device tree is a Tegra's, whose GPU is not on the PCI bus; other GPUs may be.
 bool is_tegra(const std::string& sys_root);
 
 // Recognizes GPUs of an SoC: "NVIDIA GB10", "Orin (nvgpu)", "NVIDIA Thor".

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Windows counters of the adapters of its display driver model, as an interface between the
-// counters and the list of adapters. Adapters are identified by LUID.
+// Windows' counters of the adapters of its display driver model: the interface between the source
+// that lists adapters and the counters. A LUID identifies an adapter.
 #pragma once
 
 #include <array>
@@ -21,13 +21,14 @@ constexpr luid make_luid(std::uint32_t high, std::uint32_t low) noexcept {
   return luid{high} << 32U | low;
 }
 
-// Sum of bytes over the physical adapters ("phys_0", "phys_1") of a linked one.
+// Sum over the physical adapters ("phys_0", "phys_1") of a linked one, any of which may be
+// unreadable.
 class segment_sum {
  public:
-  // Nothing: this part was unreadable.
+  // Without a value, the part was unreadable.
   void add(std::optional<std::uint64_t> part) noexcept;
 
-  // Nothing: no part was readable.
+  // Nothing if no part was readable.
   [[nodiscard]] std::optional<std::uint64_t> bytes() const noexcept { return bytes_; }
   [[nodiscard]] bool lacks_a_part() const noexcept { return lacks_; }
 
@@ -69,7 +70,7 @@ struct loads {
   adapter_load adapter;
   std::vector<process_load> processes;
   std::uint64_t window_ns = 0;
-  bool lacks_a_value = false;  // one is below 0, or no number
+  bool lacks_a_value = false;  // one is negative, or no number
 };
 
 class counters {
@@ -79,11 +80,11 @@ class counters {
   // Begins a reading: each kind of counter is collected at most once in it, on demand.
   virtual void begin() noexcept = 0;
   virtual result<adapter_memory> memory(luid adapter) = 0;
-  // Appends rows. Complete: a missing process uses nothing.
+  // Appends rows. The list is complete: a process that is not in it uses nothing.
   virtual result<void> processes(luid adapter, std::vector<process_memory>& out) = 0;
   // Load since the previous call; fails with `empty` if there was none.
   virtual result<void> load(luid adapter, loads& out) = 0;
-  // Handles a change of the system's adapters.
+  // Call it when the system's adapters have changed.
   virtual void close() noexcept = 0;
   [[nodiscard]] virtual source_state describe() const = 0;
 };

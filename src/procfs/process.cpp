@@ -36,16 +36,6 @@ class fields {
   int next_ = 3;
 };
 
-// Searches forwards, unlike scan::find_last(): most names have no ')', so that the second search is
-// the last one.
-std::size_t last_parenthesis(std::string_view text) noexcept {
-  std::size_t last = std::string_view::npos;
-  for (std::size_t at = text.find(')'); at != std::string_view::npos; at = text.find(')', at + 1)) {
-    last = at;
-  }
-  return last;
-}
-
 constexpr std::ptrdiff_t most_digits = 19;  // all such numbers fit 64 bits
 
 constexpr unsigned value_of(char c) noexcept {
@@ -72,8 +62,8 @@ std::optional<stat> parse_stat(std::string_view text) noexcept {
   const std::size_t open = text.find(" (");
   // A name has up to 64 bytes, so the search ends there unless nothing is found.
   constexpr std::size_t longest_start = 96;
-  std::size_t close = last_parenthesis(text.substr(0, longest_start));
-  if (close == std::string_view::npos) close = last_parenthesis(text);
+  std::size_t close = text.substr(0, longest_start).rfind(')');
+  if (close == std::string_view::npos) close = text.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open + 2) {
     return std::nullopt;
   }
@@ -97,7 +87,7 @@ std::optional<stat> parse_stat(std::string_view text) noexcept {
 }
 
 std::optional<std::uint64_t> parse_processor_ticks(std::string_view text) noexcept {
-  const std::size_t close = last_parenthesis(text);
+  const std::size_t close = text.rfind(')');
   if (close == std::string_view::npos) return std::nullopt;
   std::string_view after = text.substr(close + 1);
   fields f(scan::take_line(after));
@@ -170,7 +160,7 @@ smaps_rollup parse_smaps_rollup(std::string_view text) noexcept {
 std::string_view full_name(std::string_view comm, std::string_view cmdline) noexcept {
   if (comm.size() < longest_comm) return comm;
   std::string_view name = cmdline.substr(0, cmdline.find('\0'));
-  name.remove_prefix(scan::find_last(name, '/') + 1);  // npos + 1 is 0
+  name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
   if (!name.starts_with(comm)) return comm;
   return name.substr(0, name.find(' ', comm.size()));  // in a title, arguments follow
 }

@@ -40,7 +40,7 @@ bool is_id(std::string_view text) noexcept {
 }
 
 std::string_view last_part(std::string_view path) noexcept {
-  return path.substr(scan::find_last(path, '/') + 1);  // npos + 1 is 0
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
 container named(std::string_view written, std::string_view id) noexcept {
@@ -84,7 +84,7 @@ container at(std::string_view part, std::string_view parent, std::string_view ab
   const char separator = name.back();
   if (separator != '-' && separator != ':') return {};
   name.remove_suffix(1);
-  return named(name.substr(scan::find_last(name, ':') + 1), id);
+  return named(name.substr(name.rfind(':') + 1), id);
 }
 
 // Returns the byte for "\x2d", else 0.

@@ -46,15 +46,6 @@ TEST_CASE("digits of another base, small and large letters") {
   CHECK_FALSE(scan::number("8", 8));
 }
 
-TEST_CASE("the last of a character is found, at either end too") {
-  using hmn::scan::find_last;
-  CHECK(find_last("a/b/c", '/') == 3);
-  CHECK(find_last("/abc", '/') == 0);
-  CHECK(find_last("abc/", '/') == 3);
-  CHECK(find_last("abc", '/') == std::string_view::npos);
-  CHECK(find_last("", '/') == std::string_view::npos);
-}
-
 TEST_CASE("no character but the digits is one") {
   for (int c = 0; c < 256; ++c) {
     const char text[] = {static_cast<char>(c), '\0'};

@@ -273,6 +273,20 @@ class Once(Machines):
         self.assertNotIn("hypomnesis_unreadable_processes", families)
         self.assertEqual(value(families, "hypomnesis_reading_error", subject="devices", reason="failed"), 1)
 
+    def test_metrics_are_chosen_by_name(self):
+        def names(*arguments):
+            result = self.on({"host": HOST, "devices": [FULL]}, "exporter", "--once", *arguments)
+            self.assertEqual((result.code, result.err), (0, ""))
+            return set(re.findall(r"(?m)^# TYPE (\S+)", result.out))
+        every = names()
+        self.assertEqual(names("--metrics", "hw_*"), {name for name in every if name.startswith("hw_")})
+        self.assertEqual(names("--metrics", "hw_fan_speed_rpm,hw_power*"), {"hw_fan_speed_rpm"} | {
+            name for name in every if name.startswith("hw_power")})
+        self.assertEqual(names("--no-metrics", "hw_*"), {name for name in every if not name.startswith("hw_")})
+        self.assertEqual(names("--metrics", "hw_*", "--no-metrics", "*_bytes"), {
+            name for name in every if name.startswith("hw_") and not name.endswith("_bytes")})
+        self.assertEqual(run("exporter", "--once", "--metrics", "a,,b").code, 2)
+
     def test_no_command_line_is_written(self):
         text = self.on({"devices": [card(processes=[
             {"pid": 7, "used": "1MiB", "name": "train", "command": "train --token hunter2"}])]},

@@ -61,6 +61,11 @@ expected<dialect> parse_compat(std::string_view text) {
   return found ? expected<dialect>(static_cast<dialect>(*found)) : found.why();
 }
 
+expected<std::string> parse_names(std::string_view text) {
+  if (text.empty()) return misused("--metrics, --no-metrics: expected names, as in 'hw_*,*_bytes'");
+  return std::string(text);
+}
+
 // Reads words between commas.
 template <class Value>
 std::optional<failure> read_words(const arguments& from, const char* name,
@@ -90,6 +95,8 @@ constexpr option options_of_exporter[] = {
      "process user container pod job unit", uses::last, "--per"},
     {"--compat", 0, "NAMES", "Also names of other exporters: dcgm, nvidia-smi", completion::list,
      "dcgm nvidia-smi"},
+    {"--metrics", 0, "GLOBS", "Only metrics with such a name: 'hw_*,*_bytes'"},
+    {"--no-metrics", 0, "GLOBS", "No metrics with such a name"},
     {"--textfile", 0, "FILE", "Write the metrics to FILE for node_exporter", completion::file,
      "prom"},
     interval_option("With --textfile: write again at an interval", "15s 1m"),
@@ -127,6 +134,8 @@ std::optional<failure> read_exporter(const arguments& from, options& to) {
   if (auto wrong = check_together(from)) return wrong;
   if (auto wrong = read_words(from, "--by", &parse_per, all.per)) return wrong;
   if (auto wrong = read_words(from, "--compat", &parse_compat, all.compatible)) return wrong;
+  if (auto wrong = read_words(from, "--metrics", &parse_names, all.names.only)) return wrong;
+  if (auto wrong = read_words(from, "--no-metrics", &parse_names, all.names.without)) return wrong;
   if (auto wrong = read_listen(from, all)) return wrong;
   if (auto wrong = read_milliseconds(from, "--max-age", all.max_age_ms, longest)) return wrong;
   if (auto wrong = read_milliseconds(from, "--timeout", all.timeout_ms, longest)) return wrong;

@@ -156,6 +156,8 @@ exporter||--web-config|file|yml yaml|TLS, passwords and headers, in Prometheus'\
 exporter||--max-age|words|100ms 1s 5s|Share readings between clients up to this age [1s]
 exporter||--by|list|process user container pod job unit|Also memory by process, user, container, pod, ...
 exporter||--compat|list|dcgm nvidia-smi|Also names of other exporters: dcgm, nvidia-smi
+exporter||--metrics|any||Only metrics with such a name: '\''hw_*,*_bytes'\''
+exporter||--no-metrics|any||No metrics with such a name
 exporter||--textfile|file|prom|Write the metrics to FILE for node_exporter
 exporter|-i|--interval|words|15s 1m|With --textfile: write again at an interval
 exporter||--timeout|words|1s 2s 10s|Maximum wait for drivers [2s]

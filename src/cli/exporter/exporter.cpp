@@ -83,7 +83,7 @@ exit_code result_of(const scraped& of) {
 
 expected<exit_code> print(scraper& from, const exporter_settings& how) {
   const auto done = scrape_now(from, how);
-  return std::max(result_of(done), write_output(write_samples(done.made, how.format)));
+  return std::max(result_of(done), write_output(write_samples(done.made, how.format, how.names)));
 }
 
 // A failure to write is reported and tried again: a full disk may have space later.
@@ -92,7 +92,7 @@ expected<exit_code> write_text_file(scraper& from, const exporter_settings& how)
   stop_request stop;
   for (auto next = stop_request::clock::now();;) {
     const auto done = scrape_now(from, how);
-    auto wrong = write_file(to, write_samples(done.made, how.format), readers::everyone);
+    auto wrong = write_file(to, write_samples(done.made, how.format, how.names), readers::everyone);
     if (!how.interval_ms) return wrong ? expected<exit_code>(*std::move(wrong)) : result_of(done);
     if (wrong) write_notice(wrong->message);
     to.force = to.force || !wrong;  // replaces what it has written
@@ -101,10 +101,10 @@ expected<exit_code> write_text_file(scraper& from, const exporter_settings& how)
   }
 }
 
-rendering scrape_or_report(scraper& from, milliseconds deadline) {
+rendering scrape_or_report(scraper& from, const exporter_settings& how, milliseconds deadline) {
   try {
-    return [made = from.scrape(deadline).made](text_format format) {
-      return write_samples(made, format);
+    return [made = from.scrape(deadline).made, &how](text_format format) {
+      return write_samples(made, format, how.names);
     };
   } catch (const std::exception& why) {
     write_notice(why.what());
@@ -119,7 +119,7 @@ expected<exit_code> serve_until_stopped(scraper& from, const exporter_settings& 
   server.port = how.port;
   server.web_config = how.web_config;
   server.max_age = milliseconds(how.max_age_ms);
-  server.scrape = [&](milliseconds deadline) { return scrape_or_report(from, deadline); };
+  server.scrape = [&](milliseconds deadline) { return scrape_or_report(from, how, deadline); };
   server.listening = [](const std::string& url) {
     write_notice(fmt::format("listening at {}/metrics", url));
   };

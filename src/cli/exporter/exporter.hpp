@@ -8,6 +8,7 @@
 
 #include "cli/expected.hpp"
 #include "cli/exporter/compat.hpp"
+#include "cli/exporter/samples.hpp"
 #include "cli/exporter/text_format.hpp"
 #include "cli/exporter/workloads.hpp"
 #include "cli/measure/session.hpp"
@@ -25,6 +26,7 @@ struct exporter_settings {
   std::uint32_t timeout_ms = 2000;  // of the readings of a scrape
   std::vector<grouping> per;        // by what the memory of processes is added up
   std::vector<dialect> compatible;  // names of other exporters, in addition
+  name_filter names;
   bool once = false;
   std::optional<file_to_write> text_file;
   std::optional<std::uint32_t> interval_ms;      // between two writings of the text file; none: one

@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "cli/text/arguments.hpp"
 #include "cli/text/unicode.hpp"
 
 namespace hmn::cli {
@@ -140,11 +141,18 @@ label_set label_set::with(std::string_view name, std::string_view value) const {
   return more;
 }
 
-std::string write_samples(const samples& of, text_format format) {
+bool name_filter::takes(std::string_view name) const {
+  const auto is_it = [name](const std::string& pattern) { return glob_matches(pattern, name); };
+  return (only.empty() || std::any_of(only.begin(), only.end(), is_it)) &&
+         std::none_of(without.begin(), without.end(), is_it);
+}
+
+std::string write_samples(const samples& of, text_format format, const name_filter& which) {
   constexpr std::size_t usual_length = 192;
   std::string out;
   out.reserve(of.all().size() * usual_length);
   for (const auto& one : by_family(of)) {
+    if (!which.takes(one.front()->of->name)) continue;
     append_heading(out, *one.front()->of, format);
     std::unordered_set<std::string_view> written(one.size());
     for (const auto* each : one) {

@@ -82,8 +82,16 @@ class samples {
   std::string text_;  // labels of all
 };
 
+// Patterns of the names of families that are written.
+struct name_filter {
+  std::vector<std::string> only;     // empty: all
+  std::vector<std::string> without;  // of those
+
+  bool takes(std::string_view name) const;
+};
+
 // Writes the samples by family, in the order in which each family came first. Of two samples of a
 // family with the same labels the first counts.
-std::string write_samples(const samples& of, text_format format);
+std::string write_samples(const samples& of, text_format format, const name_filter& which = {});
 
 }  // namespace hmn::cli

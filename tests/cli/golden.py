@@ -110,7 +110,7 @@ class Golden(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="hmn-golden-")
+        folder = tempfile.TemporaryDirectory(prefix="hmn-golden-", suffix="_")  # no name that ends like "3s"
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 

@@ -274,7 +274,7 @@ std::string slash(spacing with) {
 
 std::string sum_text(const usage_tally& of) {
   const auto bytes = of.bytes();
-  return bytes ? (of.is_at_least() ? ">=" : "") + gib_text(*bytes) : "?";
+  return bytes ? gib_text(of.is_at_least() ? ">=" : "", *bytes) : "?";
 }
 
 std::string user_text(const usage_group& of, std::size_t longest, const style& as) {
@@ -299,7 +299,7 @@ std::string users_text(const std::vector<usage_group>& users, std::size_t named,
     is_at_least = is_at_least || users[i].total.is_at_least();
   }
   const auto others = users.size() - named;
-  const auto sum = (is_at_least ? ">=" : "") + gib_text(bytes);
+  const auto sum = gib_text(is_at_least ? ">=" : "", bytes);
   return named == 0 ? fmt::format("{} users {}", others, sum)
                     : fmt::format("{}, +{} {}", text, others, sum);
 }
@@ -317,9 +317,8 @@ std::string short_name(const gpu& of, const gpu* parent) {
 std::string amount_text(std::string_view mark, std::optional<std::uint64_t> used,
                         std::optional<std::uint64_t> total, spacing with,
                         std::string_view sign_of_used) {
-  return fmt::format("{}{}{}{}{}", used ? mark : "",
-                     used ? gib_text(*used) : std::string(sign_of_used), slash(with),
-                     total ? gib_text(*total) : "?", unit("GiB", with));
+  return fmt::format("{}{}{}{}", used ? gib_text(mark, *used) : std::string(sign_of_used),
+                     slash(with), total ? gib_text(*total) : "?", unit("GiB", with));
 }
 
 cell load_cell(const gpu_status& of, spacing with) {

@@ -37,6 +37,12 @@ std::string gib_text(std::uint64_t bytes) {
   return fmt::format("{:.{}f}", gib, gib < from_whole ? 1 : 0);
 }
 
+std::string gib_text(std::string_view mark, std::uint64_t bytes) {
+  const auto text = gib_text(bytes);
+  if (mark == ">=" && text.front() == '<') return ">0";
+  return std::string(mark) + text;
+}
+
 namespace {
 
 constexpr double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/usage_sum.hpp"
@@ -15,6 +16,8 @@ std::string ranges_text(const std::vector<std::uint32_t>& numbers);
 
 // Returns GiB with one decimal below 1000, "<0.1" for less than that would show, "0" for none.
 std::string gib_text(std::uint64_t bytes);
+// Returns it after the mark of a bound: ">=" of less than would show is ">0".
+std::string gib_text(std::string_view mark, std::uint64_t bytes);
 
 // Returns the value times 10 to the power of `places`, by moving the decimal point of its shortest
 // numeral: no digit appears that it did not have, as 1.001 * 1000 = 1000.9999999999999 does.

@@ -251,7 +251,7 @@ class Log(Machines):
         for arguments, message in ((("--json", "--csv"), "only one of them"),
                                    (("--count", "1", "--duration", "1s"), "only one of them"),
                                    (("--count", "0"), "--count"), (("--count", "x"), "--count"),
-                                   (("--interval", "0.5"), "--interval"),
+                                   (("--interval", "0.5x"), "--interval"),
                                    (("--interval", "2000h"), "--interval"),
                                    (("--duration", "0s"), "--duration")):
             result = run("log", *arguments)

@@ -136,7 +136,7 @@ class Files(Machines):
 
     def test_a_wrong_line_writes_nothing(self):
         for words, after, _, path in self.lines():
-            for wrong in (("--bogus",), ("--timeout", "0.5")):
+            for wrong in (("--bogus",), ("--timeout", "0.5x")):
                 self.assertEqual(self.write(words, path, after, "--force", *wrong).code, 2)
 
     def test_a_command_that_is_not_there_writes_nothing(self):

@@ -729,7 +729,7 @@ class Run(Machines):
     def test_wrong_usage(self):
         for arguments, message in (((), "expected a command"), (("--record", "a.txt", "--", "true"), ".jsonl"),
                                    (("--plot", "a.png", "--", "true"), ".svg"),
-                                   (("--interval", "0.5", "--", "true"), "--interval"),
+                                   (("--interval", "0.5x", "--", "true"), "--interval"),
                                    (("--output", "", "--", "true"), "--output")):
             result = run("run", *arguments)
             self.assertEqual((result.code, result.out), (2, ""), arguments)

@@ -232,8 +232,8 @@ class Wait(Machines):
                                    (("--free", "1GiB", "--any", "--device", "0"), "only one of them"),
                                    (("--free", "1GiB", "--device", "0,,1"), "expected an index"),
                                    (("--free", "1GiB", "--gpus", "0"), "whole number of at least 1"),
-                                   (("--free", "1GiB", "--interval", "0.5"), "--interval"),
-                                   (("--free", "1GiB", "--timeout", "0.5"), "--timeout")):
+                                   (("--free", "1GiB", "--interval", "0.5x"), "--interval"),
+                                   (("--free", "1GiB", "--timeout", "0.5x"), "--timeout")):
             result = run("wait", *arguments)
             self.assertEqual((result.code, result.out), (2, ""), arguments)
             self.assertIn(message, result.err)

@@ -234,7 +234,7 @@ class Watch(Machines):
         for words, message in ((("4294967296",), 'PID "4294967296": expected a whole number from 1 to 4294967295'),
                                (("--top", "4294967296"), "expected a whole number from 0 to 4294967295")):
             self.assertIn(message, self.on({"devices": []}, "watch", *words).err)
-        for words in (("--follow-new", "7"), ("--match", "x", "7"), ("--sort", "ram", "7"), ("--sort", "size"), ("x",), ("0",), ("--interval", "0.5"), ("--top", "-1")):
+        for words in (("--follow-new", "7"), ("--match", "x", "7"), ("--sort", "ram", "7"), ("--sort", "size"), ("x",), ("0",), ("--interval", "0.5x"), ("--top", "-1")):
             self.assertEqual(self.on({"devices": []}, "watch", *words).code, 2, words)
 
     def test_a_sample_is_out_at_once_and_signals_end_with_the_summary(self):

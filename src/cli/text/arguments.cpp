@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <optional>
 
 #include "cli/text/unicode.hpp"
+#include "model/decimal.hpp"
 #include "model/likely_word.hpp"
 
 namespace hmn::cli {
@@ -37,7 +39,7 @@ namespace {
 
 constexpr std::string_view unit_names = "ms, s, m or h";
 constexpr std::string_view wanted_duration =
-    "expected a whole number of seconds, or with a unit (ms, s, m or h), as in 500ms";
+    "expected a number of seconds, or with a unit (ms, s, m or h), as in 0.5 or 500ms";
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
@@ -54,31 +56,25 @@ std::uint64_t milliseconds_per(std::string_view unit) {
   return 0;
 }
 
-std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
-  constexpr auto highest = std::numeric_limits<std::uint64_t>::max();
-  return a > highest / b ? highest : a * b;
-}
-
 }  // namespace
 
 expected<std::uint64_t> parse_duration(std::string_view text) {
+  constexpr double past_64_bits = 18446744073709551616.0;
   const auto body = trimmed(text);
-  const auto digit_count = std::min(body.find_first_not_of("0123456789"), body.size());
-  const auto digits = body.substr(0, digit_count);
-  const auto unit = body.substr(digit_count);
-  if (digits.empty() || unit.starts_with('.'))
-    return misused(fmt::format("\"{}\": {}", text, wanted_duration));
-
-  std::uint64_t number = 0;
-  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (parsed.ec != std::errc{})
-    return misused(fmt::format("\"{}\": {} is too large", text, digits));
-  if (number == 0) return misused(fmt::format("\"{}\": expected a time greater than zero", text));
+  const auto number_end = std::min(body.find_first_not_of("0123456789."), body.size());
+  const auto digits = body.substr(0, number_end);
+  const auto unit = body.substr(number_end);
+  const auto number = digits.ends_with('.') ? std::nullopt : read_decimal(digits);
+  if (!number) return misused(fmt::format("\"{}\": {}", text, wanted_duration));
   const auto factor = milliseconds_per(unit.empty() ? "s" : unit);
   if (factor == 0)
     return misused(
         fmt::format("\"{}\": unknown unit \"{}\" (expected {})", text, unit, unit_names));
-  return saturating_product(number, factor);
+  const double milliseconds = std::round(*number * static_cast<double>(factor));
+  if (milliseconds < 1)
+    return misused(fmt::format("\"{}\": expected a time of at least 1ms", text));
+  return milliseconds < past_64_bits ? static_cast<std::uint64_t>(milliseconds)
+                                     : std::numeric_limits<std::uint64_t>::max();
 }
 
 expected<std::uint64_t> parse_time(const char* option, const std::string& text) {

@@ -31,7 +31,7 @@ GUESTS = {"amdgpu": {"drm"}, "kfd": {"drm"}, "intel": {"drm"}, "i915": {"drm", "
 # What sources of the same kind have in common: a room of its own, and who may look into it.
 ROOMS = {"idle": {"nvml", "drm"}, "pci": {"nvml", "command_tool", "nvidia_smi", "amd_tool"}, "command_tool": {"nvidia_smi", "amd_tool", "macmon"},
          "sysfs": {"drm", "amdgpu", "kfd", "intel", "i915", "xe", "tegra", "pci", "nvml"},
-         "mach": {"os", "metal"}, "wddm": {"dxgi", "pdh"}}
+         "mach": {"os", "metal"}, "nvidia": {"nvml", "nvidia_smi"}, "wddm": {"dxgi", "pdh"}}
 
 # The command's folders, and what each may use; what is in none of them, all may use.
 CLI_LAYERS = {"commands": {"exporter", "top", "measure", "fit", "text", "system"},

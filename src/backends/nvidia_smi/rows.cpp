@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/shared/nvidia/throttle.hpp"
 #include "backends/shared/pci/pci.hpp"
 #include "model/message_text.hpp"
 #include "model/note.hpp"
@@ -200,27 +201,6 @@ failure no_total(const missing& why) {
   return {why.code, source::nvidia_smi, {}, {"memory.total: ", why.message.view()}, why.stated};
 }
 
-// Bits of nvmlClocksEventReasons in nvml.h.
-std::uint32_t throttle_of(std::uint64_t reasons) {
-  constexpr std::pair<std::uint64_t, std::uint32_t> meanings[] = {
-      {0x001, throttle::idle},      // GPU idle
-      {0x002, throttle::setting},   // applications clocks
-      {0x004, throttle::power},     // software power cap
-      {0x008, throttle::hardware},  // hardware slowdown
-      {0x010, throttle::other},     // sync boost
-      {0x020, throttle::thermal},   // software thermal slowdown
-      {0x040, throttle::thermal},   // hardware thermal slowdown
-      {0x080, throttle::power},     // hardware power brake
-      {0x100, throttle::setting},   // display clock
-  };
-  std::uint32_t bits = 0;
-  for (const auto& [reason, meaning] : meanings) {
-    if ((reasons & reason) != 0) bits |= meaning;
-    reasons &= ~reason;
-  }
-  return reasons == 0 ? bits : bits | throttle::other;
-}
-
 // What a column's number is among the metrics, and its telemetry field.
 struct number_column {
   constexpr number_column(gpu_column c, metric_id m, std::uint32_t i, std::string_view u,
@@ -358,7 +338,7 @@ telemetry telemetry_of(const gpu_row& row, std::uint32_t fields, std::vector<mis
   if ((fields & bit::throttle) != 0) {
     const gpu_cell& cell = row[gpu_column::throttle];
     const auto reasons = hexadecimal_of(cell.text);
-    if (reasons.value) t.throttle = throttle_of(*reasons.value);
+    if (reasons.value) t.throttle = nvidia::throttle_bits(*reasons.value);
     check(bit::throttle, reasons.why, cell);
   }
   if ((fields & never_in_table) != 0) {

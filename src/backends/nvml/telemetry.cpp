@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "backends/shared/nvidia/throttle.hpp"
 #include "model/message_text.hpp"
 #include "model/scale.hpp"
 
@@ -28,24 +29,6 @@ struct metric_reader::field_row {
 namespace {
 
 namespace field = telemetry_field;
-
-// nvmlClocksEventReasons
-struct throttle_reason {
-  std::uint32_t reported;
-  std::uint32_t means;
-};
-
-constexpr std::array reasons_known{
-    throttle_reason{0x001, throttle::idle},
-    throttle_reason{0x002, throttle::setting},   // applications' clocks
-    throttle_reason{0x004, throttle::power},     // software power cap
-    throttle_reason{0x008, throttle::hardware},  // hardware slowdown
-    throttle_reason{0x010, throttle::setting},   // sync boost
-    throttle_reason{0x020, throttle::thermal},   // software
-    throttle_reason{0x040, throttle::thermal | throttle::hardware},
-    throttle_reason{0x080, throttle::power | throttle::hardware},  // power brake
-    throttle_reason{0x100, throttle::setting},                     // display clocks
-};
 
 constexpr scale a_count{1, 0};
 constexpr std::size_t most_fields = 8;  // in one call of nvmlDeviceGetFieldValues
@@ -85,15 +68,6 @@ constexpr std::array ecc_eras{era::since_load, era::lifetime};
 constexpr unsigned most_events = 256;  // per reading; the next one continues
 
 }  // namespace
-
-std::uint32_t throttle_bits(std::uint64_t reasons) noexcept {
-  std::uint32_t bits = 0;
-  for (const throttle_reason& r : reasons_known) {
-    if ((reasons & r.reported) != 0) bits |= r.means;
-    reasons &= ~std::uint64_t{r.reported};
-  }
-  return reasons == 0 ? bits : bits | throttle::other;
-}
 
 result<void> telemetry_reader::read() {
   read_utilization();
@@ -176,7 +150,7 @@ std::optional<unsigned> telemetry_reader::p_state() {
 std::optional<std::uint32_t> telemetry_reader::throttle() {
   const auto reasons = wide_number(field::throttle, s_.fn.clock_reasons);
   if (!reasons) return std::nullopt;
-  return throttle_bits(*reasons);
+  return nvidia::throttle_bits(*reasons);
 }
 
 // NVML reports no averaging times, and its PCIe byte counters wrap.

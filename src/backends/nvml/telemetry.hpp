@@ -18,9 +18,6 @@
 
 namespace hmn::nvml {
 
-// Pure. Converts NVML's clock event reasons to `throttle` bits.
-std::uint32_t throttle_bits(std::uint64_t reasons) noexcept;
-
 class telemetry_reader : public device_reader {
  public:
   telemetry_reader(const topic& t, const session& s, const known_device& of, std::uint32_t fields,

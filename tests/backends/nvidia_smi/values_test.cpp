@@ -270,6 +270,17 @@ TEST_CASE("a load above 100 % is absent, a fan's is not") {
   CHECK(fields_of(gone, status::backend) == telemetry_field::gpu_busy_percent);
 }
 
+TEST_CASE("a reason to throttle means what it means in NVML") {
+  std::vector<missing> gone;
+  for (const auto& [reported, means] :
+       {std::pair("0x0000000000000010", throttle::setting),
+        std::pair("0x0000000000000040", throttle::thermal | throttle::hardware),
+        std::pair("0x0000000000000080", throttle::power | throttle::hardware)}) {
+    const gpu_row row = row_of("clocks_event_reasons.active", reported);
+    CHECK(telemetry_of(row, telemetry_field::throttle, gone).throttle == means);
+  }
+}
+
 TEST_CASE("a reason to throttle that is not known yet is another reason, never none") {
   const gpu_row row = row_of("clocks_event_reasons.active", "0x0000000000001000");
   std::vector<missing> gone;

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "backends/shared/nvidia/throttle.hpp"
 #include "machine.hpp"
 #include "platform/clock.hpp"
 
@@ -128,16 +129,16 @@ TEST_CASE("temperatures below zero are temperatures") {
 }
 
 TEST_CASE("throttle reasons by both names, bit by bit") {
-  CHECK(nvml::throttle_bits(0) == 0);
-  CHECK(nvml::throttle_bits(0x1) == throttle::idle);
-  CHECK(nvml::throttle_bits(0x2) == throttle::setting);
-  CHECK(nvml::throttle_bits(0x4) == throttle::power);
-  CHECK(nvml::throttle_bits(0x8) == throttle::hardware);
-  CHECK(nvml::throttle_bits(0x20) == throttle::thermal);
-  CHECK(nvml::throttle_bits(0x40) == (throttle::thermal | throttle::hardware));
-  CHECK(nvml::throttle_bits(0x80) == (throttle::power | throttle::hardware));
-  CHECK(nvml::throttle_bits(0x200) == throttle::other);
-  CHECK(nvml::throttle_bits(0x8000000000000001) == (throttle::idle | throttle::other));
+  CHECK(hmn::nvidia::throttle_bits(0) == 0);
+  CHECK(hmn::nvidia::throttle_bits(0x1) == throttle::idle);
+  CHECK(hmn::nvidia::throttle_bits(0x2) == throttle::setting);
+  CHECK(hmn::nvidia::throttle_bits(0x4) == throttle::power);
+  CHECK(hmn::nvidia::throttle_bits(0x8) == throttle::hardware);
+  CHECK(hmn::nvidia::throttle_bits(0x20) == throttle::thermal);
+  CHECK(hmn::nvidia::throttle_bits(0x40) == (throttle::thermal | throttle::hardware));
+  CHECK(hmn::nvidia::throttle_bits(0x80) == (throttle::power | throttle::hardware));
+  CHECK(hmn::nvidia::throttle_bits(0x200) == throttle::other);
+  CHECK(hmn::nvidia::throttle_bits(0x8000000000000001) == (throttle::idle | throttle::other));
   machine old(one_gpu(every_value),
               std::string(HMN_FAKE_NVML_FOLDER) + "/nvml-only_v1/libnvidia-ml.so.1");
   CHECK(old.telemetry(0, field::throttle).throttle == throttle::power);

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The clock event reasons of NVIDIA's driver, which NVML and nvidia-smi report alike.
+#pragma once
+
+#include <cstdint>
+
+#include "model/telemetry.hpp"
+
+namespace hmn::nvidia {
+
+// Returns the `throttle` bits for nvmlClocksEventReasons; a reason that is not known is `other`.
+inline std::uint32_t throttle_bits(std::uint64_t reasons) noexcept {
+  constexpr struct {
+    std::uint64_t reason;
+    std::uint32_t means;
+  } known[] = {
+      {0x001, throttle::idle},
+      {0x002, throttle::setting},   // applications' clocks
+      {0x004, throttle::power},     // software power cap
+      {0x008, throttle::hardware},  // hardware slowdown
+      {0x010, throttle::setting},   // sync boost
+      {0x020, throttle::thermal},   // software
+      {0x040, throttle::thermal | throttle::hardware},
+      {0x080, throttle::power | throttle::hardware},  // power brake
+      {0x100, throttle::setting},                     // display clocks
+  };
+  std::uint32_t bits = 0;
+  for (const auto& each : known) {
+    if ((reasons & each.reason) != 0) bits |= each.means;
+    reasons &= ~each.reason;
+  }
+  return reasons == 0 ? bits : bits | throttle::other;
+}
+
+}  // namespace hmn::nvidia

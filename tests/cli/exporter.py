@@ -304,7 +304,7 @@ class Once(Machines):
                 (("--interval", "1s"), ("--interval", "--textfile")),
                 (("--once", "--listen", ":1"), ("--listen", "--once")),
                 (("--openmetrics",), ("--openmetrics", "--once")),
-                (("--max-age", "0.1"), ('--max-age "0.1"', "of seconds")),
+                (("--max-age", "0.1x"), ('--max-age "0.1x"', "unit")),
                 (("--textfile", ""), ("--textfile",))):
             result = run("exporter", *arguments)
             self.assertEqual(result.code, 2, arguments)

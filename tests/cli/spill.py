@@ -156,7 +156,7 @@ class Spill(Machines):
         self.assertEqual(absent.err, 'hmn: cannot run "no-such-command": No such file or directory\n')
         self.assertEqual(self.on(CALM, "spill", "--device", "9", "--", "true").code, 125)
         self.assertEqual(self.on(CALM, "spill", "--output", "/nonexistent/x", "--", "true").code, 125)
-        for words in (("--interval", "0.1"), ("--interval", "0ms"), ()):
+        for words in (("--interval", "0.1x"), ("--interval", "0ms"), ()):
             self.assertEqual(self.on(CALM, "spill", *words).code, 2)
 
     def test_standard_output_is_the_commands(self):

@@ -18,10 +18,11 @@ class WithoutCurses(unittest.TestCase):
         self.assertIn("built without curses", done.out)
 
     def test_frames_and_all_else_work(self):
-        for arguments in (("top", "--once"), ("top", "--frames", "2", "--interval", "50ms"), ("ps",), ()):
+        for arguments, word in ((("top", "--once"), "4090"), (("top", "--count", "2", "--interval", "50ms"), "4090"),
+                                (("ps",), "firefox"), ((), "4090")):
             done = run(*arguments, *self.MACHINE)
             self.assertEqual(done.code, 0, done.err)
-            self.assertIn("4090", done.out)
+            self.assertIn(word, done.out)
         self.assertIn("NAME", run_in_terminal("top", "--once", *self.MACHINE).out)
 
 

@@ -3,6 +3,7 @@
 // What the server needs where it is inside hmn, which is then one file.
 #include <sys/random.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdlib>
 
@@ -28,7 +29,8 @@ bool is_client_allowed(MHD_Connection*, client_certificate wanted) {
 extern "C" void arc4random_buf(void* to, std::size_t bytes) noexcept {
   for (auto* at = static_cast<char*>(to); bytes > 0;) {
     const auto got = getrandom(at, bytes, 0);
-    if (got <= 0) continue;
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) std::abort();  // as the C library's own does
     at += got;
     bytes -= static_cast<std::size_t>(got);
   }

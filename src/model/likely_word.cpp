@@ -5,15 +5,13 @@
 #include <cstddef>
 #include <vector>
 
+#include "model/text.hpp"
+
 namespace hmn {
 namespace {
 
 constexpr std::size_t likely_slip = 2;    // edits
 constexpr std::size_t longest_slip = 64;  // bytes of a word that are compared
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 // Computes Levenshtein's distance, without regard to case.
 std::size_t edits_between(std::string_view a, std::string_view b) {
@@ -23,7 +21,7 @@ std::size_t edits_between(std::string_view a, std::string_view b) {
     std::size_t diagonal = row[0];
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t swap = diagonal + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1);
+      const std::size_t swap = diagonal + (ascii_lower(a[i - 1]) == ascii_lower(b[j - 1]) ? 0 : 1);
       diagonal = row[j];
       row[j] = std::min({row[j] + 1, row[j - 1] + 1, swap});
     }

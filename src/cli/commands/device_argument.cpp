@@ -8,6 +8,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "cli/text/arguments.hpp"
+
 namespace hmn::cli {
 namespace {
 
@@ -75,12 +77,9 @@ expected<std::variant<device_index, device_key>> parse_device_argument(std::stri
 expected<std::vector<std::string>> parse_device_list(const std::vector<std::string>& given) {
   std::vector<std::string> all;
   for (const auto& each : given) {
-    for (std::size_t at = 0; at <= each.size();) {
-      const auto comma = std::min(each.find(',', at), each.size());
-      const auto name = each.substr(at, comma - at);
+    for (const auto name : split_list(each)) {
       if (const auto argument = parse_device_argument(name); !argument) return argument.why();
-      all.push_back(name);
-      at = comma + 1;
+      all.emplace_back(name);
     }
   }
   return all;
@@ -100,6 +99,17 @@ expected<device_index> find_device(const session& in, std::string_view text) {
   } catch (const hypomnesis::error& why) {
     return no_such_device(text, why.what());
   }
+}
+
+expected<std::vector<device_index>> find_devices(const session& in,
+                                                 const std::vector<std::string>& given) {
+  std::vector<device_index> all;
+  for (const auto& each : given) {
+    const auto found = find_device(in, each);
+    if (!found) return found.why();
+    if (std::find(all.begin(), all.end(), *found) == all.end()) all.push_back(*found);
+  }
+  return all;
 }
 
 std::string parts_of(device_index whole, const std::vector<hypomnesis::device>& among) {

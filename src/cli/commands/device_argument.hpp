@@ -24,6 +24,10 @@ expected<std::vector<std::string>> parse_device_list(const std::vector<std::stri
 // Returns the index of the device that --device names.
 expected<device_index> find_device(const session& in, std::string_view text);
 
+// Returns the indexes of several, each once, in the order given.
+expected<std::vector<device_index>> find_devices(const session& in,
+                                                 const std::vector<std::string>& given);
+
 // Returns "--device 1, 2" for the parts of a device that are devices of their own; empty: none is.
 std::string parts_of(device_index whole, const std::vector<hypomnesis::device>& among);
 

@@ -73,15 +73,12 @@ std::optional<failure> read_words(const arguments& from, const char* name,
                                   std::vector<Value>& to) {
   const auto text = from.text(name);
   if (!text) return std::nullopt;
-  std::string_view rest = *text;
-  for (;;) {
-    const auto comma = std::min(rest.find(','), rest.size());
-    const auto value = parse(rest.substr(0, comma));
+  for (const auto part : split_list(*text)) {
+    const auto value = parse(part);
     if (!value) return value.why();
     to.push_back(*value);
-    if (comma == rest.size()) return std::nullopt;
-    rest.remove_prefix(comma + 1);
   }
+  return std::nullopt;
 }
 
 constexpr option options_of_exporter[] = {

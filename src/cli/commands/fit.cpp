@@ -29,15 +29,9 @@ using namespace fit;
 // Returns the devices of --device, without duplicates, in the order of the command line; empty: all
 // devices.
 expected<std::vector<device_index>> chosen(const session& in, const fit_options& asked) {
-  std::vector<device_index> all;
-  if (asked.devices.empty() || is_over_all(asked)) return all;
+  if (asked.devices.empty() || is_over_all(asked)) return std::vector<device_index>();
   const waiting_notice notice;
-  for (const auto& each : asked.devices) {
-    const auto index = find_device(in, each);
-    if (!index) return index.why();
-    if (std::find(all.begin(), all.end(), *index) == all.end()) all.push_back(*index);
-  }
-  return all;
+  return find_devices(in, asked.devices);
 }
 
 hypomnesis::snapshot_options wanted(const std::vector<device_index>& only) {

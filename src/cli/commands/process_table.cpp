@@ -10,6 +10,7 @@
 #include "cli/measure/gpu_status.hpp"
 #include "cli/measure/processes.hpp"
 #include "cli/measure/snapshot_records.hpp"
+#include "cli/text/arguments.hpp"
 #include "cli/text/json.hpp"
 #include "cli/text/numbers.hpp"
 #include "cli/text/output.hpp"
@@ -295,10 +296,7 @@ std::string all_column_names() {
 
 expected<column_list> parse_columns(std::string_view text) {
   column_list columns;
-  for (std::string_view rest = text; rest.data() != nullptr;) {
-    const auto comma = rest.find(',');
-    const auto name = rest.substr(0, comma);
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  for (const auto name : split_list(text)) {
     const auto found = std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& each) {
       return !name.empty() && (each.name == name || each.alias == name);
     });

@@ -146,11 +146,11 @@ bool is_load_pending(const hypomnesis::snapshot& snapshot) {
 
 expected<view> find_and_read(const session& in, const options& asked) {
   device_set devices;
-  for (const auto& each : asked.devices) {
+  if (!asked.devices.empty()) {
     const waiting_notice notice;
-    const auto found = find_device(in, each);
+    const auto found = find_devices(in, asked.devices);
     if (!found) return found.why();
-    devices.insert(*found);
+    devices.insert(found->begin(), found->end());
   }
   const auto what = wanted(in, devices);
   auto snapshot = in.collect(what);

@@ -403,15 +403,10 @@ expected<hypomnesis::spill> detector_of(const session& in, std::uint32_t device)
 // Returns the devices of --device, or all but those that are divided, whose parts have the
 // processes.
 expected<std::vector<device_index>> devices_of(const session& in, const options& asked) {
+  if (!asked.watch.devices.empty()) return find_devices(in, asked.watch.devices);
   std::vector<device_index> all;
-  for (const auto& each : asked.watch.devices) {
-    const auto found = find_device(in, each);
-    if (!found) return found.why();
-    if (std::find(all.begin(), all.end(), *found) == all.end()) all.push_back(*found);
-  }
-  if (all.empty())
-    for (const auto& each : in.listed().devices)
-      if (!is_divided(each)) all.push_back(each.index);
+  for (const auto& each : in.listed().devices)
+    if (!is_divided(each)) all.push_back(each.index);
   return all;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/text/unicode.hpp"
 #include "model/decimal.hpp"
 #include "model/likely_word.hpp"
+#include "model/text.hpp"
 
 namespace hmn::cli {
 
@@ -27,6 +28,16 @@ expected<std::size_t> choose_word(std::string_view option, std::string_view text
 std::string advice_on(std::string_view word, std::span<const std::string_view> known) {
   const auto likely = likely_word(word, known);
   return likely.empty() ? std::string() : fmt::format("; did you mean {}?", likely);
+}
+
+std::vector<std::string_view> split_list(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto comma = std::min(text.find(',', at), text.size());
+    parts.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return parts;
 }
 
 std::optional<failure> refuse_empty(std::string_view option, const std::optional<std::string>& text,
@@ -235,8 +246,7 @@ bool glob_matches(std::string_view pattern, std::string_view text) noexcept {
 namespace {
 
 std::string without_case(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  for (char& c : text) c = ascii_lower(c);
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "cli/text/output.hpp"
+#include "model/text.hpp"
 #include "model/words.hpp"
 
 namespace hmn::cli {
@@ -29,10 +30,9 @@ std::string subject_of(const hypomnesis::diagnostic& of) {
 // Returns whether a message begins with the name of its source, as "nvmlInit: …" with "nvml".
 bool is_named(const hypomnesis::diagnostic& of) {
   const std::string_view name = hypomnesis::name(of.backend);
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   return of.message.size() >= name.size() &&
          std::equal(name.begin(), name.end(), of.message.begin(),
-                    [lower](char a, char b) { return a == lower(b); });
+                    [](char a, char b) { return a == ascii_lower(b); });
 }
 
 // Returns what a message is about: its device and process, else its source. Those of a machine file

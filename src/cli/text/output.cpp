@@ -9,6 +9,7 @@
 
 #include "cli/system/streams.hpp"
 #include "cli/text/unicode.hpp"
+#include "model/text.hpp"
 
 namespace hmn::cli {
 
@@ -70,13 +71,9 @@ namespace {
 
 constexpr unsigned usual_columns = 80;
 
-char lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
+                    [](char x, char y) { return ascii_lower(x) == ascii_lower(y); });
 }
 
 // Finds the codeset between the dot and the modifier: "de_DE.UTF-8@euro".

@@ -114,6 +114,12 @@ def violation(root, source, quote, name):
     return None
 
 
+def lacks_own_header(root, path):
+    """A build that joins files does not notice."""
+    own = path.with_suffix(".hpp")
+    return path.suffix == ".cpp" and tree.exists(root, str(own)) and f'"{own.relative_to("src")}"' not in tree.text(root, path)
+
+
 def violations(root):
     for path in tree.files(root, ".cpp", ".hpp", ".h", ".c", under="src"):
         source = str(path.relative_to("src"))
@@ -122,6 +128,8 @@ def violations(root):
             found = match and violation(root, source, *match.groups())
             if found:
                 yield f"{path}:{number}: {found}"
+        if lacks_own_header(root, path):
+            yield f"{path}:1: the header of its name is not included"
 
 
 CLEAN = {
@@ -139,12 +147,12 @@ CLEAN = {
     "src/platform/windows/system.hpp": "",
     "src/cli/system/windows/child.cpp": '#include <windows.h>\n#include "platform/windows/system.hpp"\n',
     "src/backends/drm/driver.hpp": "",
-    "src/backends/drm/driver.cpp": '#include "backends/xe/xe.hpp"\n',
+    "src/backends/drm/driver.cpp": '#include "backends/drm/driver.hpp"\n#include "backends/xe/xe.hpp"\n',
     "src/backends/xe/xe.hpp": '#include "backends/drm/driver.hpp"\n',
     "src/backends/shared/pci/pci.hpp": "",
     "src/backends/nvml/device.cpp": '#include "backends/shared/pci/pci.hpp"\n',
     "src/source/registry.hpp": "",
-    "src/source/registry.cpp": '#include "backends/nvml/nvml.hpp"\n',
+    "src/source/registry.cpp": '#include "source/registry.hpp"\n#include "backends/nvml/nvml.hpp"\n',
     "src/core/context.hpp": '#include "source/registry.hpp"\n',
     "src/core/plain.hpp": "",
     "src/api/context.cpp": '#include "core/context.hpp"\n#include "hypomnesis.h"\n',
@@ -191,4 +199,5 @@ PLANTED = [
     ({"src/model/x.cpp": "#include <sys/stat.h>\n"}, "<sys/stat.h> belongs in src/platform"),
     ({"src/platform/x.cpp": '#include "model/reading.hpp"\n'}, "platform may not include"),
     ({"src/platform/x.cpp": '#include "missing.hpp"\n'}, "is no file of the project"),
+    ({"src/core/plain.cpp": "#include <cmath>\n"}, "header of its name"),
 ]

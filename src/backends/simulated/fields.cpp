@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/simulated/fields.hpp"
+
 #include <cmath>
 #include <limits>
 

@@ -9,8 +9,6 @@
 #include <cerrno>
 #include <string>
 
-#include "platform/clock.hpp"
-#include "platform/linux/supervisor.hpp"
 #include "platform/sanitizer.hpp"
 
 using namespace hmn::platform;
@@ -35,12 +33,13 @@ void fill(void* given) {
   pthread_attr_getdetachstate(&attributes, &mine.detach_state);
   pthread_attr_destroy(&attributes);
   mine.done.store(1, std::memory_order_release);
-  wake_all(mine.done);
+  mine.done.notify_all();
 }
 
 bool run_and_wait(report& into, const char* name) {
-  return start_detached(fill, &into, name) == 0 &&
-         wait_on(into.done, 0, monotonic_ns() + 10 * ns_per_second) == wake::changed;
+  if (start_detached(fill, &into, name) != 0) return false;
+  into.done.wait(0, std::memory_order_acquire);
+  return true;
 }
 
 }  // namespace
@@ -109,7 +108,7 @@ std::atomic<uint32_t> is_cancelled{0};
 
 void pass_guarded() {
   const no_cancel guarded;
-  wait_on(is_cancelled, 0, no_deadline);
+  is_cancelled.wait(0);
   pthread_testcancel();
   ++passed;
 }
@@ -129,7 +128,7 @@ TEST_CASE("thread: a cancellation waits for the end of no_cancel") {
   REQUIRE(pthread_create(&thread, nullptr, be_cancelled, nullptr) == 0);
   pthread_cancel(thread);
   is_cancelled.store(1, std::memory_order_release);
-  wake_all(is_cancelled);
+  is_cancelled.notify_all();
   void* result = nullptr;
   pthread_join(thread, &result);
   CHECK(result == PTHREAD_CANCELED);

@@ -32,14 +32,14 @@ as_root() {
 other_install() {
   if command -v dnf >/dev/null; then
     echo "dnf install gcc-c++ cmake ninja-build fmt-devel cli11-devel ncurses-devel" \
-      "libmicrohttpd-devel gnutls-devel yaml-cpp-devel libxcrypt-devel"
+      "libmicrohttpd-devel gnutls-devel yaml-cpp-devel libxcrypt-devel zlib-devel"
   elif command -v pacman >/dev/null; then
-    echo "pacman -S gcc cmake ninja fmt cli11 ncurses libmicrohttpd gnutls yaml-cpp libxcrypt"
+    echo "pacman -S gcc cmake ninja fmt cli11 ncurses libmicrohttpd gnutls yaml-cpp libxcrypt zlib"
   elif command -v apk >/dev/null; then
     echo "apk add g++ cmake samurai fmt-dev cli11-dev ncurses-dev ncurses-static" \
-      "libmicrohttpd-dev gnutls-dev yaml-cpp-dev"
+      "libmicrohttpd-dev gnutls-dev yaml-cpp-dev zlib-dev"
   elif command -v brew >/dev/null; then
-    echo "brew install cmake ninja fmt cli11 libmicrohttpd gnutls yaml-cpp"
+    echo "brew install cmake ninja fmt cli11 libmicrohttpd gnutls yaml-cpp zlib"
   fi
 }
 

@@ -3,6 +3,7 @@
 import base64
 import concurrent.futures
 import contextlib
+import gzip
 import http.client
 import os
 import re
@@ -53,7 +54,10 @@ class Server(contextlib.AbstractContextManager):
         with contextlib.closing(connection):
             connection.request(method, path, headers=headers or {})
             answer = connection.getresponse()
-            return answer.status, dict(answer.getheaders()), answer.read().decode()
+            body = answer.read()
+            if answer.getheader("Content-Encoding") == "gzip":
+                body = gzip.decompress(body)
+            return answer.status, dict(answer.getheaders()), body.decode()
 
     def raw(self, source="127.0.0.1"):
         return socket.create_connection((self.host, self.port), 20, (source, 0))
@@ -89,6 +93,22 @@ class Paths(Machines):
                 status, headers, text = server.get(headers={"Accept": accept})
                 self.assertEqual((status, headers["Content-Type"]), (200, kind), accept)
                 self.assertEqual(value(parse(text, kind == OPEN), "hypomnesis_devices"), 1)
+
+    def test_a_scrape_is_compressed_where_that_is_accepted(self):
+        with Server(MACHINES / "workstation.json") as server:
+            for accept, kind in ((PLAIN, PLAIN), ("application/openmetrics-text", OPEN)):
+                sizes = {}
+                for encoding, answered in (("gzip", "gzip"), ("deflate, gzip;q=0.5", "gzip"), ("*", "gzip"), ("", None),
+                                           ("identity", None), ("gzip;q=0", None), ("*, gzip;q=0", None)):
+                    _, headers, text = server.get(headers={"Accept": accept, "Accept-Encoding": encoding})
+                    self.assertEqual(headers.get("Content-Encoding"), answered, encoding)
+                    self.assertEqual(headers["Content-Type"], kind)
+                    self.assertEqual(value(parse(text, kind == OPEN), "hypomnesis_devices"), 1)
+                    sizes[answered] = int(headers["Content-Length"])
+                self.assertLess(sizes["gzip"] * 2, sizes[None])
+            _, headers, text = server.get("/", headers={"Accept-Encoding": "gzip"})
+            self.assertNotIn("Content-Encoding", headers)
+            self.assertIn("Metrics", text)
 
     def test_head_has_the_headers_alone_and_other_methods_are_refused(self):
         with Server(MACHINES / "workstation.json") as server:

@@ -8,6 +8,7 @@ using namespace hmn::cli;
 
 void fuzz(std::string_view input) {
   accepted_format(input);
+  accepts_gzip(input);
   const auto parsed = parse_web_config(std::string(input), "/etc");
   if (!parsed) {
     promise(!parsed.why().message.empty());

@@ -86,4 +86,15 @@ text_format accepted_format(std::string_view accept) noexcept {
                                                  : text_format::prometheus;
 }
 
+bool accepts_gzip(std::string_view accept_encoding) noexcept {
+  std::optional<int> gzip;
+  int any = 0;
+  while (!accept_encoding.empty()) {
+    const auto one = parse_wanted(take_until(accept_encoding, ','));
+    if (is_named(one.type, "gzip")) gzip = one.weight;
+    if (one.type == "*") any = one.weight;
+  }
+  return gzip.value_or(any) > 0;
+}
+
 }  // namespace hmn::cli

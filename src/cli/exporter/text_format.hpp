@@ -13,4 +13,7 @@ std::string_view media_type(text_format format) noexcept;
 // than plain text.
 text_format accepted_format(std::string_view accept) noexcept;
 
+// Returns whether a request's Accept-Encoding header allows gzip.
+bool accepts_gzip(std::string_view accept_encoding) noexcept;
+
 }  // namespace hmn::cli

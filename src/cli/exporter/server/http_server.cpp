@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <microhttpd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -188,15 +190,16 @@ class answers {
   MHD_Result send(MHD_Connection* to, unsigned status, std::string_view text,
                   const char* header = nullptr, const char* value = nullptr) const;
   MHD_Result send_index(MHD_Connection* to) const;
-  // The text of a scrape is made once for each format.
-  MHD_Result send_scrape(MHD_Connection* to, const shared_scrape::result& of, text_format format);
+  // The text of a scrape is made once for each format, and compressed once.
+  MHD_Result send_scrape(MHD_Connection* to, const shared_scrape::result& of, text_format format,
+                         bool compressed);
 
  private:
   response make(std::string text, const char* type) const;
 
   const std::vector<std::pair<std::string, std::string>> headers_;
   shared_scrape::result made_of_;
-  response made_[2];
+  response made_[2][2];  // by format, and whether it is compressed
 };
 
 constexpr const char* plain = "text/plain; charset=utf-8";
@@ -205,6 +208,24 @@ constexpr std::string_view index_page =
     "<!DOCTYPE html>\n"
     "<html lang=\"en\"><head><title>hypomnesis</title></head>\n"
     "<body><h1>hypomnesis</h1><p><a href=\"metrics\">Metrics</a></p></body></html>\n";
+
+// Returns the text in gzip's format; none without memory.
+std::optional<std::string> gzip(const std::string& text) {
+  constexpr int window_bits = 15, of_gzip = 16, memory_level = 8;
+  z_stream stream{};
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits + of_gzip, memory_level,
+                   Z_DEFAULT_STRATEGY) != Z_OK)
+    return std::nullopt;
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  const int status = deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return status == Z_STREAM_END ? std::optional(std::move(out)) : std::nullopt;
+}
 
 void free_text(void* text) {
   delete static_cast<std::string*>(text);
@@ -238,13 +259,20 @@ MHD_Result answers::send_index(MHD_Connection* to) const {
 }
 
 MHD_Result answers::send_scrape(MHD_Connection* to, const shared_scrape::result& of,
-                                text_format format) {
+                                text_format format, bool compressed) {
   if (made_of_ != of) {
-    for (auto& each : made_) each.reset();
+    for (auto& of_format : made_)
+      for (auto& each : of_format) each.reset();
     made_of_ = of;
   }
-  auto& made = made_[format == text_format::openmetrics ? 1 : 0];
-  if (!made) made = make(of->text(format), media_type(format).data());
+  auto& made = made_[format == text_format::openmetrics ? 1 : 0][compressed ? 1 : 0];
+  if (!made) {
+    const auto text = of->text(format);
+    auto small = compressed ? gzip(text) : std::nullopt;
+    made = make(small.value_or(text), media_type(format).data());
+    if (made && small)
+      MHD_add_response_header(made.get(), MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
+  }
   return made ? MHD_queue_response(to, MHD_HTTP_OK, made.get()) : MHD_NO;
 }
 
@@ -458,7 +486,8 @@ MHD_Result http_server::metrics(MHD_Connection* connection, request& of) {
   if (of.at != request::stage::scraped) of.scrape = scrapes_.young();
   if (of.scrape)
     return answers_.send_scrape(connection, of.scrape,
-                                accepted_format(header(connection, MHD_HTTP_HEADER_ACCEPT)));
+                                accepted_format(header(connection, MHD_HTTP_HEADER_ACCEPT)),
+                                accepts_gzip(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING)));
   if (of.at == request::stage::scraped)
     return answers_.send(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
                          "the readings did not end in time\n", MHD_HTTP_HEADER_RETRY_AFTER, "5");

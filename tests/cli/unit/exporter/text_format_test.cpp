@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 using hmn::cli::accepted_format;
+using hmn::cli::accepts_gzip;
 using hmn::cli::text_format;
 
 TEST_CASE("text_format: OpenMetrics is for clients that ask for it") {
@@ -44,4 +45,13 @@ TEST_CASE("text_format: names have no case") {
   CHECK(accepted_format("Application/OpenMetrics-Text; Version=1.0.0") == text_format::openmetrics);
   CHECK(accepted_format("application/openmetrics-text; Q=0.3, TEXT/PLAIN; Q=0.5") ==
         text_format::prometheus);
+}
+
+TEST_CASE("text_format: gzip is for clients that accept it") {
+  for (const auto* const accept :
+       {"gzip", "deflate, GZIP", "*", "gzip;q=0.1, *;q=0", "br;q=1, gzip"})
+    CHECK_MESSAGE(accepts_gzip(accept), accept);
+  for (const auto* const accept :
+       {"", "identity", "deflate", "gzip;q=0", "gzip;q=0.000, *", "*;q=0", "gzip2", "gzip;q=x"})
+    CHECK_MESSAGE(!accepts_gzip(accept), accept);
 }

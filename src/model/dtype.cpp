@@ -5,6 +5,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "model/text.hpp"
+
 namespace hmn {
 namespace {
 
@@ -43,16 +45,12 @@ const char* next(const char* of) noexcept {
   return of + 1;
 }
 
-constexpr char small(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 // Compares names regardless of the case and the underscores of `given`.
 bool is_called(std::string_view given, std::string_view name) noexcept {
   std::size_t at = 0;
   for (const char c : given) {
     if (c == '_') continue;
-    if (at == name.size() || small(c) != name[at]) return false;
+    if (at == name.size() || ascii_lower(c) != name[at]) return false;
     ++at;
   }
   return at == name.size();

@@ -22,7 +22,6 @@ namespace hmn::cli {
 namespace {
 
 using hypomnesis::format_bytes;
-using hypomnesis::note;
 
 using cell = table::cell;
 
@@ -63,10 +62,7 @@ table::cell show_pid(const process_row& row, const style&) {
 table::cell show_name(const process_row& row, const style& as) {
   if (row.is_unattributed) return {"(unattributed)", tone::faint};
   if (row.usage.process_name) return text_cell(row.usage.process_name, as);
-  if (has(row.usage.notes, note::foreign_pid)) return {"? other namespace", tone::faint};
-  if (const auto state = name_state_word(row.usage.name_state))
-    return {fmt::format("? {}", *state), tone::faint};
-  return unknown();
+  return {sign_of_missing_name(row.usage), tone::faint};
 }
 
 table::cell show_vram(const process_row& row, const style&) {

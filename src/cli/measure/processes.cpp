@@ -146,6 +146,12 @@ std::uint32_t unsupported_usage::of(const hypomnesis::usage& row) const {
              : found->second;
 }
 
+std::string sign_of_missing_name(const hypomnesis::usage& row) {
+  if (has(row.notes, note::foreign_pid)) return "? other namespace";
+  const auto state = name_state_word(row.name_state);
+  return state ? fmt::format("? {}", *state) : "?";
+}
+
 std::string short_container(std::string_view id) {
   constexpr std::size_t id_length = 64, shown = 12;
   const auto start = id.find(':') + 1;

@@ -80,6 +80,9 @@ class unsupported_usage {
   std::map<std::uint32_t, std::uint32_t> by_device_;
 };
 
+// Returns what a table shows of a process without a name: "? other namespace", "? denied", "?".
+std::string sign_of_missing_name(const hypomnesis::usage& row);
+
 // Shortens an id to 12 digits, as the runtimes' own commands do; a name stays as it is.
 std::string short_container(std::string_view id);
 

@@ -13,6 +13,7 @@
 #include "cli/text/table.hpp"
 #include "cli/text/unicode.hpp"
 #include "cli/text/words.hpp"
+#include "model/text.hpp"
 
 namespace hmn::cli::top {
 namespace {
@@ -45,10 +46,7 @@ std::optional<std::string> command_of(const hypomnesis::usage& of) {
 
 value_text command_text(const hypomnesis::usage& of, bool ascii_only) {
   if (const auto command = command_of(of)) return {escape_for_text(*command, ascii_only)};
-  if (has(of.notes, hypomnesis::note::foreign_pid)) return {"? other namespace", ink::faint};
-  if (const auto state = name_state_word(of.name_state))
-    return {fmt::format("? {}", *state), ink::faint};
-  return missing_text();
+  return {sign_of_missing_name(of), ink::faint};
 }
 
 std::optional<std::uint64_t> elapsed_of(const process_reading& row, std::uint64_t now_ns) {
@@ -157,14 +155,10 @@ bool comes_before(const process_reading& a, const process_reading& b, column by,
 
 namespace {
 
-char lower_case(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 // Letters beyond ASCII match as they are.
 bool contains_text(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(),
-                     [](char a, char b) { return lower_case(a) == lower_case(b); }) != text.end();
+                     [](char a, char b) { return ascii_lower(a) == ascii_lower(b); }) != text.end();
 }
 
 bool known_contains(const std::optional<std::string>& text, std::string_view part) {

@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# rpm.sh: the packages of contrib/rpm build from the source archive, and rpmlint has no complaint.
+set -eu
+
+for tool in git rpmbuild rpmlint; do
+  command -v $tool >/dev/null || { echo "skipped: $tool is missing"; exit 77; }
+done
+rm -rf "$SCRATCH"
+mkdir -p "$SCRATCH/SOURCES"
+git -C "$SOURCE" archive --prefix="hypomnesis-$VERSION/" HEAD | gzip -n >"$SCRATCH/SOURCES/hypomnesis-$VERSION.tar.gz"
+spec=$SOURCE/contrib/rpm/hypomnesis.spec
+# The names of what it needs are of Fedora's packages, which Debian's rpm does not know.
+rpmbuild --nodeps -ba --define "_topdir $SCRATCH" "$spec" >"$SCRATCH/log" 2>&1 || { tail -n 30 "$SCRATCH/log"; exit 1; }
+rpmlint -c "$SOURCE/contrib/rpm/rpmlint.toml" "$SCRATCH"/RPMS/*/*.rpm "$SCRATCH"/SRPMS/*.rpm "$spec" >"$SCRATCH/lint"
+grep ' [EW]: ' "$SCRATCH/lint" && exit 1
+rpm2cpio "$SCRATCH"/RPMS/*/hypomnesis-libs-*.rpm | cpio -t --quiet | grep "libhypomnesis.so.$VERSION$"

@@ -286,6 +286,12 @@ class Once(Machines):
         self.assertEqual(names("--metrics", "hw_*", "--no-metrics", "*_bytes"), {
             name for name in every if name.startswith("hw_") and not name.endswith("_bytes")})
         self.assertEqual(run("exporter", "--once", "--metrics", "a,,b").code, 2)
+        for option in ("--metrics", "--no-metrics"):
+            wrong = run("exporter", "--once", option, "hw_*,hw_fan_sped_rpm")
+            self.assertEqual((wrong.code, wrong.out), (2, ""))
+            self.assertIn(f'{option} "hw_fan_sped_rpm": no metric has such a name', wrong.err)
+        self.assertEqual(run("exporter", "--once", "--metrics", "DCGM_*").code, 2)
+        self.assertEqual(names("--compat", "dcgm", "--metrics", "DCGM_FI_DEV_GPU_T*"), {"DCGM_FI_DEV_GPU_TEMP"})
 
     def test_no_command_line_is_written(self):
         text = self.on({"devices": [card(processes=[

@@ -10,10 +10,18 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/values.hpp"
+#include "cli/exporter/compat.def"
+#include "cli/exporter/families.def"
 #include "cli/text/arguments.hpp"
 
 namespace hmn::cli {
 namespace {
+
+#define HMN_NAME(id, name, kind, unit, labels, help, source) name,
+constexpr std::string_view own_names[] = {HMN_FAMILIES(HMN_NAME)};
+constexpr std::string_view dcgm_names[] = {HMN_DCGM_FAMILIES(HMN_NAME)};
+constexpr std::string_view nvidia_smi_names[] = {HMN_NVIDIA_SMI_FAMILIES(HMN_NAME)};
+#undef HMN_NAME
 
 constexpr std::string_view text_suffixes[] = {".prom"};
 
@@ -81,6 +89,29 @@ std::optional<failure> read_words(const arguments& from, const char* name,
   return std::nullopt;
 }
 
+bool has_metric(const exporter_settings& in, const std::string& pattern) {
+  const auto is_it = [&](std::string_view name) { return glob_matches(pattern, name); };
+  const auto has = [&](dialect which) {
+    return std::ranges::count(in.compatible, which) > 0 &&
+           (which == dialect::dcgm ? std::ranges::any_of(dcgm_names, is_it)
+                                   : std::ranges::any_of(nvidia_smi_names, is_it));
+  };
+  return std::ranges::any_of(own_names, is_it) || has(dialect::dcgm) || has(dialect::nvidia_smi);
+}
+
+// Reads patterns of names, each of which some metric has.
+std::optional<failure> read_names(const arguments& from, const char* option,
+                                  const exporter_settings& in, std::vector<std::string>& to) {
+  if (auto wrong = read_words(from, option, &parse_names, to)) return wrong;
+  for (const auto& pattern : to)
+    if (!has_metric(in, pattern))
+      return misused(
+          fmt::format("{} \"{}\": no metric has such a name; `hmn exporter --once` "
+                      "prints those of this machine",
+                      option, pattern));
+  return std::nullopt;
+}
+
 constexpr option options_of_exporter[] = {
     {"--listen", 0, "ADDRESS:PORT", "Serve there; no ADDRESS: all [127.0.0.1:10077]",
      completion::words, "127.0.0.1:10077 [::1]:10077 :10077"},
@@ -131,8 +162,8 @@ std::optional<failure> read_exporter(const arguments& from, options& to) {
   if (auto wrong = check_together(from)) return wrong;
   if (auto wrong = read_words(from, "--by", &parse_per, all.per)) return wrong;
   if (auto wrong = read_words(from, "--compat", &parse_compat, all.compatible)) return wrong;
-  if (auto wrong = read_words(from, "--metrics", &parse_names, all.names.only)) return wrong;
-  if (auto wrong = read_words(from, "--no-metrics", &parse_names, all.names.without)) return wrong;
+  if (auto wrong = read_names(from, "--metrics", all, all.names.only)) return wrong;
+  if (auto wrong = read_names(from, "--no-metrics", all, all.names.without)) return wrong;
   if (auto wrong = read_listen(from, all)) return wrong;
   if (auto wrong = read_milliseconds(from, "--max-age", all.max_age_ms, longest)) return wrong;
   if (auto wrong = read_milliseconds(from, "--timeout", all.timeout_ms, longest)) return wrong;

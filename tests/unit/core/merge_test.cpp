@@ -107,3 +107,19 @@ TEST_CASE("a pool takes from a lesser source what the better one leaves open") {
     CHECK(best.age_ns == 5);
   }
 }
+
+TEST_CASE("a reading of one number ends at the source that has it") {
+  plan p;
+  p.metrics = true;
+  merged_device d;
+  metric wanted = measured(source::none, metric_id::fan_percent, 1, 0);
+  selection of;
+  of.number = &wanted;
+  CHECK_FALSE(is_complete(d, p, of));
+  d.metrics.push_back(measured(source::nvml, metric_id::fan_percent, 0, 40));
+  CHECK_FALSE(is_complete(d, p, of));
+  d.metrics.push_back(measured(source::nvml, metric_id::fan_percent, 1, 50));
+  CHECK(is_complete(d, p, of));
+  of.number = nullptr;  // any source may have others
+  CHECK_FALSE(is_complete(d, p, of));
+}

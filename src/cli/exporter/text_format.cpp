@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "model/text.hpp"
-
 namespace hmn::cli {
 namespace {
 
@@ -24,7 +22,9 @@ std::string_view take_until(std::string_view& text, char end) noexcept {
 
 // Compares with a name in small letters: names of types and parameters have no case.
 bool is_named(std::string_view text, std::string_view name) noexcept {
-  return std::ranges::equal(text, name, {}, ascii_lower);
+  return std::ranges::equal(text, name, [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+  });
 }
 
 // Returns thousandths: "0.75" is 750. A malformed weight is 0: the type is not wanted.

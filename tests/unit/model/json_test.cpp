@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "model/json_writer.hpp"
+
 using hmn::json::syntax_error;
 using hmn::json::value;
 
@@ -190,4 +192,14 @@ TEST_CASE("the front of a text: where it ends, and what careless writers print")
   CHECK(length == 0);
   CHECK(std::get<syntax_error>(out).key == "VRAM Total Memory (B)");
   CHECK(refused("{\"a\": NaN}").what == "not a JSON value");
+}
+
+TEST_CASE("a document is written as it was read") {
+  constexpr std::string_view text =
+      R"({"a":[1,-2,0.5,1e300,[],{}],"b":{"c":null,"d":[true,false]},"e":"\u00e9\n","18446744073709551615":0})";
+  std::string out;
+  hmn::json::writer(out).value(parsed(text));
+  CHECK(out ==
+        "{\"a\":[1,-2,0.5,1e300,[],{}],\"b\":{\"c\":null,\"d\":[true,false]},"
+        "\"e\":\"\u00e9\\n\",\"18446744073709551615\":0}");
 }

@@ -21,6 +21,56 @@ class unnamed_source final : public device_source {
   }
 };
 
+constexpr std::uint64_t card_unit = std::uint64_t{1} << 30;
+
+struct card {
+  device identity;
+  pool_kind kind = pool_kind::vram;
+  std::uint64_t total = 0;
+  std::uint64_t used_by_process = 0;
+};
+
+card part_of(slot gpu, slot number, std::optional<std::uint32_t> instance, std::uint64_t size_gib) {
+  card c;
+  c.identity.number = number;
+  c.identity.kind = device_kind::partition;
+  c.identity.parent = gpu;
+  if (instance) c.identity.instance = mig_instance{*instance, 0};
+  c.total = size_gib * card_unit;
+  return c;
+}
+
+// Each card has one pool and one process.
+class card_source final : public device_source {
+ public:
+  card_source(source id, std::vector<card> all)
+      : device_source(id, calls::may_block), all_(std::move(all)) {
+    for (card& c : all_) c.identity.from = id;
+  }
+
+  result<void> devices(std::vector<device>& out, reading&) override {
+    for (const card& c : all_) out.push_back(c.identity);
+    return {};
+  }
+  result<void> memory(slot number, pools& out, reading&) override {
+    pool p;
+    p.kind = all_[number].kind;
+    p.is_main = true;
+    p.total = all_[number].total;
+    out.add(p);
+    return {};
+  }
+  result<void> processes(slot number, std::vector<usage>& out, reading&) override {
+    usage& row = out.emplace_back();
+    row.pid = 1;
+    row.used = all_[number].used_by_process;
+    return {};
+  }
+
+ private:
+  std::vector<card> all_;
+};
+
 struct watched_reading final : reading {
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept override { return 0; }
   [[nodiscard]] bool wants_trace() const noexcept override { return false; }
@@ -47,4 +97,46 @@ TEST_CASE("what core does with a list of devices is not charged to the last one"
   p.list = true;
   static_cast<void>(query(from, p, out, r, [](device_cache*) {}));
   CHECK(r.diagnosed == 1);
+}
+
+TEST_CASE("no process uses more than the card's memory; of unified memory the pool is no limit") {
+  for (const auto kind : {pool_kind::vram, pool_kind::unified}) {
+    card_source from(source::xe, {{{}, kind, 100 * card_unit, 200 * card_unit}});
+    watched_reading r;
+    source_cache out;
+    plan p;
+    p.list = p.pools = p.processes = true;
+    static_cast<void>(query(from, p, out, r, [](device_cache*) {}));
+    CHECK(out.devices[0].processes.value[0].used.has_value() == (kind == pool_kind::unified));
+    CHECK(r.diagnosed == (kind == pool_kind::vram ? 1 : 0));
+  }
+}
+
+namespace {
+
+// Returns the size in GiB of the last partition of a card of 100, read twice: the sizes of the
+// others are known by then. 0: implausible.
+std::uint64_t last_size(source id, std::vector<card> partitions) {
+  card gpu;
+  gpu.total = 100 * card_unit;
+  partitions.insert(partitions.begin(), gpu);
+  card_source from(id, std::move(partitions));
+  watched_reading r;
+  source_cache out;
+  plan p;
+  p.list = p.pools = true;
+  for (int i = 0; i < 2; ++i) static_cast<void>(query(from, p, out, r, [](device_cache*) {}));
+  const auto& pools = out.devices.back().pools;
+  return pools.why ? 0 : pools.value.all()[0].total.value_or(0) / card_unit;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "an instance of a GPU has what the others leave; a partition of another kind may have all") {
+  CHECK(last_size(source::nvml, {part_of(0, 1, 1, 60), part_of(0, 2, 2, 40)}) == 40);
+  CHECK(last_size(source::nvml, {part_of(0, 1, 1, 60), part_of(0, 2, 2, 50)}) == 0);
+  CHECK(last_size(source::nvml, {part_of(0, 1, 1, 60), part_of(0, 2, {}, 80)}) == 80);
+  CHECK(last_size(source::amdgpu, {part_of(0, 1, 1, 100), part_of(0, 2, 2, 100)}) == 100);
+  CHECK(last_size(source::amdgpu, {part_of(0, 1, 1, 100), part_of(0, 2, 2, 101)}) == 0);
 }

@@ -259,7 +259,8 @@ std::string observer::of_metric(const std::string& key, hmn_diagnostic& why) con
 
 std::string observer::of_pool(const std::string& key, hmn_diagnostic& why) const {
   const auto [kind, colon] = pool_kind_of(key);
-  const value_of& v = find(key.substr(colon + 1));
+  const std::string field = key.substr(colon + 1);
+  const value_of& v = find(field);
   auto info = sized<hmn_snapshot_info>();
   REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
   for (std::uint32_t i = 0; i < info.pool_count; ++i) {

@@ -12,8 +12,6 @@ git -C "$SOURCE" archive --prefix="hypomnesis-$VERSION/" HEAD | gzip -n >"$SCRAT
 spec=$SOURCE/contrib/rpm/hypomnesis.spec
 # The names of what it needs are of Fedora's packages, which Debian's rpm does not know.
 rpmbuild --nodeps -ba --define "_topdir $SCRATCH" "$spec" >"$SCRATCH/log" 2>&1 || { tail -n 30 "$SCRATCH/log"; exit 1; }
-rpmlint -c "$SOURCE/contrib/rpm/rpmlint.toml" "$SCRATCH"/RPMS/*/*.rpm "$SCRATCH"/SRPMS/*.rpm "$spec" >"$SCRATCH/lint" || {
-  cat "$SCRATCH/lint"
-  exit 1
-}
+rpmlint -c "$SOURCE/contrib/rpm/rpmlint.toml" "$SCRATCH"/RPMS/*/*.rpm "$SCRATCH"/SRPMS/*.rpm "$spec" >"$SCRATCH/lint" || :
+grep -q ' 0 errors, 0 warnings' "$SCRATCH/lint" || { cat "$SCRATCH/lint"; exit 1; }
 rpm2cpio "$SCRATCH"/RPMS/*/hypomnesis-libs-*.rpm | cpio -t --quiet | grep "libhypomnesis.so.$VERSION$"

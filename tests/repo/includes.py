@@ -114,21 +114,22 @@ def violation(root, source, quote, name):
     return None
 
 
-def lacks_own_header(root, path):
+def lacks_own_header(root, path, text):
     """A build that joins files does not notice."""
     own = path.with_suffix(".hpp")
-    return path.suffix == ".cpp" and tree.exists(root, str(own)) and f'"{own.relative_to("src")}"' not in tree.text(root, path)
+    return path.suffix == ".cpp" and tree.exists(root, own) and f'"{own.relative_to("src")}"' not in text
 
 
 def violations(root):
     for path in tree.files(root, ".cpp", ".hpp", ".h", ".c", under="src"):
         source = str(path.relative_to("src"))
-        for number, line in enumerate(tree.text(root, path).splitlines(), 1):
+        text = tree.text(root, path)
+        for number, line in enumerate(text.splitlines(), 1):
             match = INCLUDE.match(line)
             found = match and violation(root, source, *match.groups())
             if found:
                 yield f"{path}:{number}: {found}"
-        if lacks_own_header(root, path):
+        if lacks_own_header(root, path, text):
             yield f"{path}:1: the header of its name is not included"
 
 

@@ -7,8 +7,11 @@
 
 #include <atomic>
 #include <cerrno>
+#include <mutex>
 #include <string>
 
+#include "platform/clock.hpp"
+#include "platform/mutex.hpp"
 #include "platform/sanitizer.hpp"
 
 using namespace hmn::platform;
@@ -20,7 +23,9 @@ struct report {
   size_t stack_size = 0;
   int detach_state = -1;
   char name[16] = {};
-  std::atomic<uint32_t> done{0};
+  mutex guard;
+  condition changed;
+  bool is_done = false;
 };
 
 void fill(void* given) {
@@ -32,14 +37,18 @@ void fill(void* given) {
   pthread_attr_getstacksize(&attributes, &mine.stack_size);
   pthread_attr_getdetachstate(&attributes, &mine.detach_state);
   pthread_attr_destroy(&attributes);
-  mine.done.store(1, std::memory_order_release);
-  mine.done.notify_all();
+  const std::lock_guard held(mine.guard);
+  mine.is_done = true;
+  mine.changed.notify_all();
 }
 
 bool run_and_wait(report& into, const char* name) {
   if (start_detached(fill, &into, name) != 0) return false;
-  into.done.wait(0, std::memory_order_acquire);
-  return true;
+  const std::uint64_t deadline = monotonic_ns() + 10 * ns_per_second;
+  std::unique_lock held(into.guard);
+  while (!into.is_done)
+    if (!into.changed.wait_until(held, deadline)) break;
+  return into.is_done;
 }
 
 }  // namespace

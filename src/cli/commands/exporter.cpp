@@ -91,12 +91,11 @@ std::optional<failure> read_words(const arguments& from, const char* name,
 
 bool has_metric(const exporter_settings& in, const std::string& pattern) {
   const auto is_it = [&](std::string_view name) { return glob_matches(pattern, name); };
-  const auto has = [&](dialect which) {
-    return std::ranges::count(in.compatible, which) > 0 &&
-           (which == dialect::dcgm ? std::ranges::any_of(dcgm_names, is_it)
-                                   : std::ranges::any_of(nvidia_smi_names, is_it));
+  const auto has_it = [&](dialect which) {
+    return which == dialect::dcgm ? std::ranges::any_of(dcgm_names, is_it)
+                                  : std::ranges::any_of(nvidia_smi_names, is_it);
   };
-  return std::ranges::any_of(own_names, is_it) || has(dialect::dcgm) || has(dialect::nvidia_smi);
+  return std::ranges::any_of(own_names, is_it) || std::ranges::any_of(in.compatible, has_it);
 }
 
 // Reads patterns of names, each of which some metric has.

@@ -267,9 +267,9 @@ MHD_Result answers::send_scrape(MHD_Connection* to, const shared_scrape::result&
   }
   auto& made = made_[format == text_format::openmetrics ? 1 : 0][compressed ? 1 : 0];
   if (!made) {
-    const auto text = of->text(format);
-    auto small = compressed ? gzip(text) : std::nullopt;
-    made = make(small.value_or(text), media_type(format).data());
+    auto text = of->text(format);
+    const auto small = compressed ? gzip(text) : std::nullopt;
+    made = make(small ? *small : std::move(text), media_type(format).data());
     if (made && small)
       MHD_add_response_header(made.get(), MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
   }

@@ -14,10 +14,6 @@
 namespace hmn {
 namespace {
 
-char lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 failure bad_key(std::string_view text, std::string_view expected) {
   std::string shown;
   append_utf8(shown, text.substr(0, 120));
@@ -80,7 +76,7 @@ result<device_key> parse_device_key(std::string_view text) {
 
 bool equal_uuid(std::string_view a, std::string_view b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
+                    [](char x, char y) { return ascii_lower(x) == ascii_lower(y); });
 }
 
 namespace {

@@ -100,39 +100,27 @@ std::size_t find_command_in(const std::vector<std::string>& words) {
   return std::min(at, words.size());
 }
 
-void declare(CLI::App& app, const option& of) {
+// Returns what is added; null for the command that hmn is to run, whose words are left over.
+const CLI::Option* declare(CLI::App& app, const option& of) {
   if (of.completes == completion::program) {
     app.prefix_command();
-    return;
+    return nullptr;
   }
   auto names = of.letter != 0 ? fmt::format("-{},{}", of.letter, of.name) : std::string(of.name);
   if (!of.alias.empty()) names += fmt::format(",{}", of.alias);
-  if (of.name == "--help") {
-    app.set_help_flag(names);
-  } else if (of.name == "--version") {
-    app.set_version_flag(names, version_text);
-  } else if (!of.is_argument() && of.value.empty()) {
-    app.add_flag(names)->disable_flag_override();
-  } else {
-    auto* const added = app.add_option(names);
-    added->type_name(std::string(of.value));
-    // That a required option is missing is said by what reads it, with an example.
-    const bool is_required = of.times == uses::required;
-    if (is_required && of.is_argument()) added->required();
-    if (of.times == uses::last || (is_required && !of.is_argument()))
-      added->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-    if (of.times == uses::many)
-      added->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(of.is_argument());
-  }
-}
-
-arguments given_to(const CLI::App& app, const std::vector<option>& all) {
-  arguments given;
-  for (const auto& each : all) {
-    const auto* const found = app.get_option_no_throw(std::string(each.name));
-    if (found != nullptr && found->count() > 0) given.set(each.name, found->results());
-  }
-  return given;
+  if (of.name == "--help") return app.set_help_flag(names);
+  if (of.name == "--version") return app.set_version_flag(names, version_text);
+  if (!of.is_argument() && of.value.empty()) return app.add_flag(names)->disable_flag_override();
+  auto* const added = app.add_option(names);
+  added->type_name(std::string(of.value));
+  // That a required option is missing is said by what reads it, with an example.
+  const bool is_required = of.times == uses::required;
+  if (is_required && of.is_argument()) added->required();
+  if (of.times == uses::last || (is_required && !of.is_argument()))
+    added->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  if (of.times == uses::many)
+    added->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(of.is_argument());
+  return added;
 }
 
 std::optional<failure> read_device(const arguments& from, const command_entry& by, options& to) {
@@ -207,8 +195,7 @@ struct line_of_words {
   std::vector<std::string> tail;
 };
 
-// Returns the command that hmn is to run: from the first word that is no option of hmn's, or
-// after
+// Returns the command that hmn is to run: from the first word that is no option of hmn's, or after
 // "--"; a later "--" belongs to it.
 std::vector<std::string> program_in(std::vector<std::string> rest,
                                     const std::vector<std::string>& tail) {
@@ -217,11 +204,9 @@ std::vector<std::string> program_in(std::vector<std::string> rest,
   return rest;
 }
 
-expected<outcome> outcome_of(const CLI::App& app, const command_entry& of,
-                             const std::vector<option>& takes,
+expected<outcome> outcome_of(const command_entry& of, const arguments& given,
+                             const std::vector<std::string>& rest,
                              const std::vector<std::string>& tail) {
-  const auto given = given_to(app, takes);
-  const auto rest = app.remaining(true);
   if (!rest.empty() && is_option(rest.front())) return no_such_option(of, rest.front());
   if (of.print != nullptr) {
     const auto printed = of.print(given);
@@ -242,7 +227,8 @@ expected<outcome> parse(const command_entry& of, const line_of_words& line) {
   if (of.print != nullptr)
     takes.insert(takes.end(), std::begin(common_options), std::end(common_options));
   if (&of != &summary_command) takes.push_back(version_option);
-  for (const auto& each : takes) declare(app, each);
+  std::vector<const CLI::Option*> declared;
+  for (const auto& each : takes) declared.push_back(declare(app, each));
   try {
     app.parse(std::vector<std::string>(line.own.rbegin(), line.own.rend()));
   } catch (const CLI::CallForHelp&) {
@@ -259,7 +245,11 @@ expected<outcome> parse(const command_entry& of, const line_of_words& line) {
   } catch (const CLI::ParseError& error) {
     return usage_failure(of, error.what());
   }
-  return outcome_of(app, of, takes, line.tail);
+  arguments given;
+  for (std::size_t i = 0; i < takes.size(); ++i)
+    if (declared[i] != nullptr && declared[i]->count() > 0)
+      given.set(takes[i].name, declared[i]->results());
+  return outcome_of(of, given, app.remaining(true), line.tail);
 }
 
 }  // namespace

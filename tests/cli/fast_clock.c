@@ -3,8 +3,9 @@
  * Preloaded: time does not pass while a program waits for it, it jumps to what is waited for. A day
  * of waiting takes as long as the work in it. The library's waits for a condition are left alone,
  * since their ends lie a day ahead of the kernel's clock and what they wait for comes first, but
- * for those of a sampler for its next slot: there time jumps once the program's first thread waits
- * for the sampler, for many hours or without an end. Nothing is sampled faster than pulled.
+ * for those of a sampler for its next slot: there time jumps once a thread waits for the
+ * sampler for two days, as top's does, or the program's first thread for longer. Nothing is sampled
+ * faster than pulled.
  * Descriptors and the program's own conditions are waited for by the first thread in this way;
  * another thread looks for what ends those waits. */
 #define _GNU_SOURCE
@@ -147,6 +148,7 @@ int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
   if (left_ns <= 0) return ETIMEDOUT;
   if (left_ns > 2 * SECOND && left_ns < 2 * HOUR)
     return jump_when_all_is_seen(condition, mutex, left_ns);
-  if (left_ns >= 36 * HOUR && is_of_the_program()) atomic_store(&rests_on, condition);
+  if (left_ns >= 36 * HOUR && (is_of_the_program() || left_ns < 72 * HOUR))
+    atomic_store(&rests_on, condition);
   return real_wait(condition, mutex, time);
 }

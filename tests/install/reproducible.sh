@@ -7,13 +7,13 @@ rm -rf "$SCRATCH"
 copy="$SCRATCH/another source"
 second="$SCRATCH/another, longer build folder"
 mkdir -p "$copy"
-for part in CMakeLists.txt cmake include src abi pkgconfig docs; do
+for part in CMakeLists.txt cmake include src abi pkgconfig docs tests; do
   cp -R "$SOURCE/$part" "$copy/"
 done
 
-"$CMAKE" -S "$copy" -B "$second" -G Ninja "$@" -DHMN_BUILD_TESTS=OFF -DHMN_BUILD_CLI=OFF \
+"$CMAKE" -S "$copy" -B "$second" -G Ninja "$@" -DHMN_BUILD_TESTS=ON -DHMN_TEST_FOLDERS=abi -DHMN_TEST_FAKES=OFF -DHMN_BUILD_CLI=OFF \
   -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" >/dev/null
-"$CMAKE" --build "$second" -j "$(nproc)" >"$SCRATCH/log" || { cat "$SCRATCH/log"; exit 1; }
+"$CMAKE" --build "$second" --target hypomnesis hypomnesis_static -j "$(nproc)" >"$SCRATCH/log" || { cat "$SCRATCH/log"; exit 1; }
 
 for file in "libhypomnesis.so.$VERSION" libhypomnesis.a; do
   cmp "$BUILD/$file" "$second/$file"

@@ -54,7 +54,7 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
   # The table of breaks that need a build: checked each time, planted one after the other by scripts/nightly.
   set(breaks ${Python3_EXECUTABLE} -B ${gate}/breaks.py ${PROJECT_SOURCE_DIR})
   hmn_gate(breaks ${breaks})
-  hmn_add_suite(abi.each_break TIMEOUT 3600 LABELS nightly
+  hmn_add_suite(abi.each_break TIMEOUT 7200 LABELS nightly
     COMMAND ${breaks} ${CMAKE_CURRENT_BINARY_DIR}/breaks ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
   hmn_gate(history ${Python3_EXECUTABLE} -B ${gate}/history.py ${PROJECT_SOURCE_DIR})
   hmn_gate(coverage ${Python3_EXECUTABLE} -B ${gate}/coverage.py ${PROJECT_SOURCE_DIR})

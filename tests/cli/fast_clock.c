@@ -3,11 +3,10 @@
  * Preloaded: time does not pass while a program waits for it, it jumps to what is waited for. A day
  * of waiting takes as long as the work in it. The library's waits for a condition are left alone,
  * since their ends lie a day ahead of the kernel's clock and what they wait for comes first, but
- * for those of a sampler for its next slot: there time jumps once a thread waits for the
- * sampler for two days, as top's does, or the program's first thread for longer. Nothing is sampled
- * faster than pulled.
- * Descriptors and the program's own conditions are waited for by the first thread in this way;
- * another thread looks for what ends those waits. */
+ * for those of a sampler for its next slot: there time jumps once a thread waits for the sampler
+ * for two days, as top's does, or the program's first thread for longer. Nothing is sampled faster
+ * than pulled. Descriptors and the program's own conditions are waited for by the first thread in
+ * this way; another thread looks for what ends those waits. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -51,7 +51,6 @@ void source_cache::update_device(device_cache& fresh) {
   update(known.pools, fresh.pools);
   update(known.telemetry, fresh.telemetry);
   known.telemetry_asked = fresh.telemetry_asked;
-  known.telemetry_lacks = fresh.telemetry_lacks;
   update(known.self, fresh.self);
   update(known.process, fresh.process);
   update(known.processes, fresh.processes);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28,25 +27,10 @@ struct plan {
   std::uint32_t own_pid = 0;
   std::optional<slot> only;  // one device; none: all devices
   bool wants_trace = false;
-  bool fills = false;            // only what better sources lack
   std::uint64_t max_age_ns = 0;  // of an answer that a source may give again
   std::uint64_t begun_ns = 0;    // when the source was given it
 
   [[nodiscard]] bool operator==(const plan&) const = default;
-};
-
-// Presence bits that a device lacks, by subject: what its fallback is asked for.
-struct gap {
-  std::array<std::uint32_t, 9> fields{};
-
-  [[nodiscard]] std::uint32_t& of(std::uint32_t subject_bit) noexcept {
-    return fields[static_cast<std::size_t>(__builtin_ctz(subject_bit))];
-  }
-  [[nodiscard]] bool is_any() const noexcept {
-    std::uint32_t any = 0;
-    for (const std::uint32_t f : fields) any |= f;
-    return any != 0;
-  }
 };
 
 // Last answer for a part of a device and, when the last attempt failed, the reason. Kept because a
@@ -79,7 +63,6 @@ struct device_cache {
   cached<hmn::pools> pools;
   cached<hmn::telemetry> telemetry;
   std::uint32_t telemetry_asked = 0;
-  std::uint32_t telemetry_lacks = 0;  // what the device does not have
   cached<usage> self;
   cached<usage> process;  // of plan.pid
   cached<std::vector<usage>> processes;

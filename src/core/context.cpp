@@ -117,10 +117,10 @@ void context::start() {
   if (started_) return;
   source_list list = make_sources(settings_);
   workers_.clear();
-  filler_ = nullptr;
+  nvidia_smi_ = nullptr;
   for (listed_source& s : list.devices) {
     workers_.push_back(std::make_unique<worker>(std::move(s), settings_, limits_));
-    if (workers_.back()->fills() != 0) filler_ = workers_.back().get();
+    if (workers_.back()->id() == source::nvidia_smi) nvidia_smi_ = workers_.back().get();
   }
   host_ = std::move(list.host);
   recorder_ = std::move(list.recorder);
@@ -226,13 +226,13 @@ plan context::plan_for(const worker& from, plan p, std::optional<std::uint32_t> 
   return p;
 }
 
-void context::update_devices(worker& from, const source_cache& known, bool fills) {
+void context::update_devices(worker& from, const source_cache& known) {
   const std::lock_guard lock(table_mutex_);
   listed_.clear();
   for (const device_cache& d : known.devices) {
     if (d.listed) listed_.push_back(&d.identity);
   }
-  table_.update(from.id(), listed_, fills);
+  table_.update(from.id(), listed_);
 }
 
 void context::note_refusal(const worker& from, const failure& why,
@@ -330,15 +330,8 @@ result<device> context::identity(std::uint32_t index) {
   deadline d = new_deadline();
   if (result<void> ok = rescan(d); !ok) return ok.why();
   if (result<void> ok = ensure_listed(index, d); !ok) return ok.why();
-  merged_device found;
-  {
-    const std::lock_guard lock(table_mutex_);
-    found.identity = table_.at(index);
-  }
-  plan p = new_plan();
-  p.list = true;
-  fill_gaps({&found, 1}, p, d, [](auto&&) {});
-  return found.identity;
+  const std::lock_guard lock(table_mutex_);
+  return table_.at(index);
 }
 
 result<void> context::memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/device_table.hpp"
-#include "core/fallback.hpp"
 #include "core/limits.hpp"
 #include "core/merge.hpp"
 #include "core/snapshot.hpp"
@@ -124,7 +123,7 @@ class context {
   [[nodiscard]] deadline::share share_after(const worker& from, std::optional<std::uint32_t> index);
   [[nodiscard]] bool serves(worker& from, std::optional<std::uint32_t> index);
   [[nodiscard]] plan plan_for(const worker& from, plan p, std::optional<std::uint32_t> index);
-  void update_devices(worker& from, const source_cache& known, bool fills = false);
+  void update_devices(worker& from, const source_cache& known);
   void note_refusal(const worker& from, const failure& why, std::optional<std::uint32_t> only);
 
   // Carries out a plan on every source that may have an answer, in order of preference; `visit`
@@ -136,11 +135,11 @@ class context {
   result<void> read(std::uint32_t index, std::uint32_t subject_bit, const plan& p,
                     const selection& wanted, merged_device& out,
                     std::vector<diagnostic>* diagnostics = nullptr);
-  // Adds what the devices still lack after a reading and their fallback has. Called last.
+  // Adds what NVML failed to read and nvidia-smi can. Called after all sources.
   using seen_answer = function_ref<void(const source_cache& known)>;
-  void fill_gaps(std::span<merged_device> all, const plan& p, deadline& d, seen_answer seen);
-  void fill_gap(merged_device& to, const plan& p, const source_cache& known, const moment& m);
-  [[nodiscard]] gap gap_for(const merged_device& of, const plan& p);
+  void complete(std::span<merged_device> all, const plan& p, deadline& d, seen_answer seen);
+  void complete(merged_device& to, const plan& p, const source_cache& known, const moment& m);
+  [[nodiscard]] std::uint32_t remaining(const merged_device& of, const plan& p);
   // Adds what the host knows to a device's pools, or only to those of one kind.
   void set_usable(merged_device& d, std::optional<pool_kind> only = {});
 
@@ -155,7 +154,7 @@ class context {
   std::vector<std::unique_ptr<worker>> workers_;
   platform::mutex table_mutex_;
   device_table table_;
-  worker* filler_ = nullptr;               // fallback that adds values to those of another source
+  worker* nvidia_smi_ = nullptr;           // one of the workers, or none
   std::atomic<std::uint64_t> resting_{0};  // bit n: source n lets its devices sleep
   std::vector<const device*> listed_;      // reserves the capacity for update_devices()
 };

@@ -94,14 +94,6 @@ bool is_soc_gpu(const device& d) {
   return d.vendor != vendor::unknown && d.kind == device_kind::integrated && d.pci_bus_id.empty();
 }
 
-bool is_same(const device& a, const device& b) {
-  if (is_partition(a) != is_partition(b)) return false;
-  if (is_soc_gpu(a) && is_soc_gpu(b) && a.vendor == b.vendor && a.from != b.from) return true;
-  if (!a.uuid.empty() && !b.uuid.empty()) return equal_uuid(a.uuid.view(), b.uuid.view());
-  if (is_partition(a) || a.pci_bus_id.empty() || b.pci_bus_id.empty()) return false;
-  return parse_pci_address(a.pci_bus_id.view()) == parse_pci_address(b.pci_bus_id.view());
-}
-
 // Compares the model of two cards, the only identification where a source reports no address.
 bool is_alike(const device& a, const device& b) {
   return a.pci_device && a.vendor == b.vendor && a.pci_device == b.pci_device &&
@@ -109,6 +101,14 @@ bool is_alike(const device& a, const device& b) {
 }
 
 }  // namespace
+
+bool is_same(const device& a, const device& b) {
+  if (is_partition(a) != is_partition(b)) return false;
+  if (is_soc_gpu(a) && is_soc_gpu(b) && a.vendor == b.vendor && a.from != b.from) return true;
+  if (!a.uuid.empty() && !b.uuid.empty()) return equal_uuid(a.uuid.view(), b.uuid.view());
+  if (is_partition(a) || a.pci_bus_id.empty() || b.pci_bus_id.empty()) return false;
+  return parse_pci_address(a.pci_bus_id.view()) == parse_pci_address(b.pci_bus_id.view());
+}
 
 const device_table::entry* device_table::seen_as(source from, slot number) const {
   const auto is_it = [&](const entry& e) {
@@ -165,16 +165,14 @@ std::uint64_t device_table::generation() noexcept {
 }
 
 // Stores the identity as `from` lists it; the source with the lower number is preferred.
-void device_table::refresh(entry& e, source from, const device& d, bool fills) {
+void device_table::refresh(entry& e, source from, const device& d) {
   auto at = e.seen_by.begin();
   while (at != e.seen_by.end() && at->from < from) ++at;
-  if (at == e.seen_by.end() || at->from != from) at = e.seen_by.insert(at, {from, true, fills, {}});
+  if (at == e.seen_by.end() || at->from != from) at = e.seen_by.insert(at, {from, true, {}});
   if (latest_.size() <= d.number) latest_.resize(d.number + 1);
   latest_[d.number] = e.view.index;
   at->listed = true;
-  at->fills = fills;
   at->seen = d;
-  if (fills) at->seen.memory_kind = memory_kind::unknown;  // it may not have read the memory either
 }
 
 // Rebuilds the identity from the best source and fills its gaps from the others.
@@ -186,7 +184,7 @@ void device_table::settle(entry& e) {
     if (!r.listed) continue;
     if (is_listed) {
       merge(e.view, r.seen);
-    } else if (!r.fills) {
+    } else {
       e.view = r.seen;
       is_listed = true;
     }
@@ -216,7 +214,7 @@ void device_table::note_divided() {
   }
 }
 
-void device_table::update(source from, std::span<const device* const> listed, bool fills) {
+void device_table::update(source from, std::span<const device* const> listed) {
   for (entry& e : entries_) {
     for (reference& r : e.seen_by) {
       if (r.from == from) r.listed = false;
@@ -227,8 +225,8 @@ void device_table::update(source from, std::span<const device* const> listed, bo
     entry* known = match(from, *d);
     if (known == nullptr) known = match_by_ids(from, *d, listed);
     if (known != nullptr) {
-      refresh(*known, from, *d, fills);
-    } else if (!fills) {
+      refresh(*known, from, *d);
+    } else {
       arrivals.push_back(d);
     }
   }
@@ -237,7 +235,7 @@ void device_table::update(source from, std::span<const device* const> listed, bo
   for (const device* d : arrivals) {
     entry e;
     e.view.index = count();
-    refresh(e, from, *d, false);
+    refresh(e, from, *d);
     entries_.push_back(std::move(e));
   }
   for (entry& e : entries_) {

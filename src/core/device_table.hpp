@@ -28,6 +28,9 @@ result<device_key> parse_device_key(std::string_view text);
 
 bool equal_uuid(std::string_view a, std::string_view b) noexcept;
 
+// Returns whether two sources list the same device.
+bool is_same(const device& a, const device& b);
+
 // Device numbering of a context: an index belongs to one device permanently. NVIDIA devices come
 // first in their driver's order, then others by PCI address, then partitions; later arrivals are
 // appended.
@@ -42,15 +45,16 @@ class device_table {
   std::uint64_t generation() noexcept;
 
   // Merges the current device list of a source. Known devices are refreshed and new ones numbered;
-  // devices missing from the list are lost unless another source still lists them. `fills`: only
-  // adds to what other sources list.
-  void update(source from, std::span<const device* const> listed, bool fills = false);
+  // devices missing from the list are lost unless another source still lists them.
+  void update(source from, std::span<const device* const> listed);
   // Sets the state of a source's devices, for instance after a failed query.
   void set_state(source from, hmn::state s);
   void set_state(std::uint32_t index, hmn::state s);
 
-  // Returns what no source has of the device, for good.
-  [[nodiscard]] gap& lacks_of(std::uint32_t index) { return entries_[index].lacks; }
+  // Subject bits of the device that nvidia-smi has shown not to have either.
+  [[nodiscard]] std::uint32_t& unobtainable(std::uint32_t index) {
+    return entries_[index].unobtainable;
+  }
 
   [[nodiscard]] std::optional<slot> slot_of(std::uint32_t index, source from) const;
   [[nodiscard]] std::optional<std::uint32_t> index_of(source from, slot number) const;
@@ -64,14 +68,13 @@ class device_table {
   struct reference {
     source from;
     bool listed;
-    bool fills;
     device seen;  // as that source last listed it
   };
   struct entry {
     device view;
     std::vector<reference> seen_by;  // the best source first
     std::optional<bool> was_present;
-    gap lacks;
+    std::uint32_t unobtainable = 0;
   };
 
   // Returns the device that the source calls `number`; nullptr: none.
@@ -79,7 +82,7 @@ class device_table {
   [[nodiscard]] entry* match(source from, const device& d);
   [[nodiscard]] entry* match_by_ids(source from, const device& d,
                                     std::span<const device* const> listed);
-  void refresh(entry& e, source from, const device& d, bool fills);
+  void refresh(entry& e, source from, const device& d);
   static void settle(entry& e);
   [[nodiscard]] static bool is_seen_by(const entry& e, source from);
   [[nodiscard]] static bool is_free_for(const entry& e, source from);

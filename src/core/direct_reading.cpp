@@ -57,8 +57,7 @@ result<void> context::read(std::uint32_t index, std::uint32_t subject_bit, const
     return !is_complete(out, p, wanted);
   };
   refusals refused = ask(p, index, d, visit);
-  const bool lacks_use = out.process && !out.process->used;
-  if (lacks_use || !is_complete(out, p, wanted)) fill_gaps({&out, 1}, p, d, [](auto&&) {});
+  complete({&out, 1}, p, d, [](auto&&) {});
   if ((out.answered & subject_bit) != 0) {
     end_reading(out, platform::monotonic_ns());
     return {};

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "core/fallback.hpp"
 #include "model/plausible.hpp"
 #include "model/record.hpp"
 
@@ -35,35 +34,23 @@ bool read(merged_device& into, std::uint32_t subject_bit, const cached<T>& from,
   return false;
 }
 
-// Returns whether a value to fill in would make values of this reading stale: a record has one age.
-template <class T>
-bool would_age(const T& known, const T& fresh, const plan& p) noexcept {
-  return p.fills && is_stale(fresh.notes) && !is_stale(known.notes) && present_bits(known) != 0;
-}
-
 // Adds pools and fields that the preferred sources lack.
-void add_pool(merged_device& into, pool fresh, const plan& p) {
+void add_pool(merged_device& into, pool fresh) {
   fresh.device_index = into.identity.index;
   for (pool& known : into.pools.all()) {
     if (known.from == fresh.from) continue;
-    if (known.kind == fresh.kind) {
-      if (!would_age(known, fresh, p)) merge(known, fresh);
-      return;
-    }
+    if (known.kind == fresh.kind) return merge(known, fresh);
     if (known.kind == pool_kind::unified) return;
     fresh.is_main = fresh.is_main && !known.is_main;
   }
   into.pools.add(fresh);
 }
 
-// A pool without a total fills no gap: where the better source failed, it shows nothing.
-void add_pools(merged_device& into, const device_cache& from, const plan& p, const moment& m,
-               const limits& l) {
+void add_pools(merged_device& into, const device_cache& from, const moment& m, const limits& l) {
   hmn::pools all;
   if (!read(into, subject::pools, from.pools, from.identity.from, m, l, all)) return;
   for (const pool& fresh : all.all()) {
-    if (p.fills && !fresh.total) continue;
-    add_pool(into, fresh, p);
+    add_pool(into, fresh);
     into.found |= subject::pools;
   }
 }
@@ -100,23 +87,13 @@ void add_processes(merged_device& into, const device_cache& from, const moment& 
   into.found |= subject::processes;
 }
 
-void add_use(merged_device& into, const device_cache& from, const plan& p, const moment& m,
-             const limits& l) {
-  std::vector<usage> rows;
-  if (read(into, subject::processes, from.processes, from.identity.from, m, l, rows)) {
-    fill_use(into, p, rows);
-  }
-}
-
-void add_telemetry(merged_device& into, const device_cache& from, const plan& p, const moment& m,
+void add_telemetry(merged_device& into, const device_cache& from, const moment& m,
                    const limits& l) {
-  into.telemetry_lacks |= from.telemetry_lacks;
   hmn::telemetry fresh;
   if (!read(into, subject::telemetry, from.telemetry, from.identity.from, m, l, fresh)) return;
-  if (p.fills && present_bits(fresh, p.telemetry) == 0) return;
   fresh.device_index = into.identity.index;
   if (into.telemetry) {
-    if (!would_age(*into.telemetry, fresh, p)) merge(*into.telemetry, fresh);
+    merge(*into.telemetry, fresh);
   } else {
     into.telemetry = fresh;
   }
@@ -186,15 +163,9 @@ void merge(pool& best, const pool& other) {
 
 void merge(merged_device& into, const device_cache& from, const plan& p, const moment& m,
            const limits& l) {
-  const std::uint32_t before = into.answered;
-  if (p.pools) add_pools(into, from, p, m, l);
-  if (p.telemetry != 0) add_telemetry(into, from, p, m, l);
+  if (p.pools) add_pools(into, from, m, l);
+  if (p.telemetry != 0) add_telemetry(into, from, m, l);
   if (p.metrics) add_metrics(into, from, m, l);
-  if (p.fills) {
-    if (p.self || p.pid != 0 || p.processes) add_use(into, from, p, m, l);
-    into.answered = before | into.found;  // its other answers have nothing of what is missing
-    return;
-  }
   if (p.self) add_self(into, from, m, l);
   if (p.pid != 0) add_process(into, from, m, l);
   if (p.processes) add_processes(into, from, m, l);

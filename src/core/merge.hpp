@@ -35,11 +35,10 @@ struct merged_device {
   std::optional<usage> process;  // of plan.pid
   std::vector<usage> processes;
   std::vector<metric> metrics;
-  std::uint32_t answered = 0;         // subject bits: served by a source
-  std::uint32_t found = 0;            // subject bits: complete
-  gap filled;                         // added by a fallback
-  std::uint32_t telemetry_lacks = 0;  // fields that the device does not have
-  bool can_be_summed = true;          // the process list is complete, and each row is_whole()
+  std::uint32_t answered = 0;   // subject bits: served by a source
+  std::uint32_t found = 0;      // subject bits: complete
+  std::uint32_t completed = 0;  // subject bits: by nvidia-smi where NVML failed
+  bool can_be_summed = true;    // the process list is complete, and each row is_whole()
   // Failure of the first source that could not serve a subject, by the number of its bit.
   std::array<no_failure, 8> missing;
 

@@ -275,7 +275,6 @@ void read_pools(device_source& from, const plan& p, device_cache& d, const sourc
 
 void read_telemetry(device_source& from, const plan& p, device_cache& d, reading& r) {
   hmn::telemetry fresh;
-  d.telemetry_lacks = 0;
   result<void> ok = from.telemetry(d.identity.number, p.telemetry, fresh, r);
   if (ok) ok = keep_plausible(fresh, d.identity.number, r, &d.energy);
   if (ok) d.telemetry.value = fresh;

@@ -200,7 +200,7 @@ result<void> snapshot_builder::add_devices() {
                                    add_source(from, known, m);
                                    return true;
                                  });
-  from_.fill_gaps(merged_, plan_, d, [this](const source_cache& known) {
+  from_.complete(merged_, plan_, d, [this](const source_cache& known) {
     for (const diagnostic& given : known.diagnostics) {
       if ((given.notes & note::trace) != 0) add_diagnostic(given, {});
     }
@@ -396,10 +396,18 @@ void snapshot_builder::drop_what_was_found() {
     merged_device* const merged = find(*d.device_index);
     const snapshot_device* const of = out_->device_by_index(*d.device_index);
     if (merged == nullptr || of == nullptr || d.value.about == subject::metrics) return false;
-    std::uint32_t found = merged->filled.of(d.value.about);
-    if (d.value.about == subject::devices) found = present_bits(*of->identity, d.value.field);
-    if (d.value.about == subject::telemetry && of->telemetry) {
+    const std::uint32_t about = d.value.about;
+    std::uint32_t found = 0;
+    if (about == subject::devices) found = present_bits(*of->identity, d.value.field);
+    if (about == subject::telemetry && of->telemetry) {
       found = present_bits(*of->telemetry, d.value.field);
+    }
+    if ((merged->completed & about & (subject::self | subject::processes)) != 0) {
+      found = usage_field::used | usage_field::allocated;
+    }
+    const pool* const main = merged->pools.find(pool_kind::main);
+    if ((merged->completed & about & subject::pools) != 0 && main != nullptr) {
+      found = present_bits(*main, d.value.field);
     }
     d.value.field &= ~found;
     return d.value.field == 0;

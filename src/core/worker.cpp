@@ -58,13 +58,7 @@ class worker::server final : public reading {
   [[nodiscard]] bool wants_trace() const noexcept override { return request.wants_trace; }
   [[nodiscard]] bool is_quick() const noexcept override { return request.quick; }
   [[nodiscard]] std::uint64_t max_age_ns() const noexcept override { return request.max_age_ns; }
-  void diagnose(const diagnostic& d) override {
-    const bool is_left_out = request.quick && d.why.stated == reason::not_yet;
-    if (d.about == subject::telemetry && (d.why.lasts || is_left_out) && d.device) {
-      answer.entry_of(*d.device).telemetry_lacks |= d.field;
-    }
-    answer.diagnostics.push_back(d);
-  }
+  void diagnose(const diagnostic& d) override { answer.diagnostics.push_back(d); }
   bool may_ask(std::uint32_t index, std::size_t count) noexcept override {
     const lock held(desk_->mutex);
     if (quits || std::ranges::find(left_out, index) != left_out.end()) return false;
@@ -196,7 +190,6 @@ worker::worker(listed_source listed, const settings& s, const limits& l)
     : settings_(s),
       limits_(l),
       fallback_for_(listed.fallback_for),
-      fills_(listed.device->fills()),
       id_(listed.device->id()),
       answers_for_(listed.device->all_answered_for()),
       is_threaded_(listed.device->can_block() && !s.no_threads),

@@ -39,8 +39,6 @@ class worker {
   [[nodiscard]] bool is_absent(std::uint64_t now) const;
   // Bit n: not queried where source n has served.
   [[nodiscard]] std::uint64_t fallback_for() const noexcept { return fallback_for_; }
-  // telemetry_field bits that it may add to what those sources served; 0: it adds nothing.
-  [[nodiscard]] std::uint32_t fills() const noexcept { return fills_; }
 
   // Queries the source, or reuses a recent answer, then passes the result to the visitor, which
   // runs under the lock. A late reading passes its partial results and earlier answers.
@@ -74,7 +72,6 @@ class worker {
   const settings& settings_;
   const limits limits_;
   const std::uint64_t fallback_for_;
-  const std::uint32_t fills_;
   const source id_;
   const std::uint64_t answers_for_;
   const bool is_threaded_;

@@ -136,9 +136,6 @@ class device_source {
   [[nodiscard]] std::uint64_t all_answered_for() const noexcept { return answers_for_; }
   // Whether the last call was skipped to let a device suspend: earlier values remain, marked stale.
   [[nodiscard]] bool rests() const noexcept { return rests_; }
-  // telemetry_field bits that it can supply where the source before it lacks them; 0: it only
-  // replaces that source as a whole.
-  [[nodiscard]] std::uint32_t fills() const noexcept { return fills_; }
   // Time at which the values of the last call were read; 0: during that call.
   [[nodiscard]] std::uint64_t taken_ns() const noexcept { return taken_ns_; }
 
@@ -207,7 +204,6 @@ class device_source {
     condition_.why = {status::empty, id, {}, {}};
   }
   void answer_for(std::uint64_t sources) noexcept { answers_for_ |= sources; }
-  void fill(std::uint32_t telemetry_fields) noexcept { fills_ = telemetry_fields; }
   void settle(const result<void>& outcome) {
     condition_.why = outcome ? failure{status::ok, id_, {}, {}} : outcome.why();
     condition_.state = outcome ? state::ready : state::unknown;
@@ -225,7 +221,6 @@ class device_source {
   source id_;
   calls calls_;
   std::uint64_t answers_for_;
-  std::uint32_t fills_ = 0;
 };
 
 // Keeps what the sources of a context read, so that a user's machine can be replayed elsewhere.

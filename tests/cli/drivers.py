@@ -48,11 +48,11 @@ def initial_namespace():
 
 
 class Nvml(Machines):
-    def with_nvml(self, scenario, *arguments, with_notice=False, **keys):
+    def with_nvml(self, scenario, *arguments, with_notice=False, timeout=60, **keys):
         path = self.folder / "scenario.json"
         path.write_text(json.dumps(scenario))
         none = str(self.folder / "no-nvidia-smi")
-        return run(*arguments, with_notice=with_notice, env=environment(
+        return run(*arguments, with_notice=with_notice, timeout=timeout, env=environment(
             **({"HMN_NVML": NVML, "FAKE_NVML_SCENARIO": str(path), "HMN_NVIDIA_SMI": none} | keys)))
 
     def test_the_summary(self):
@@ -170,7 +170,7 @@ class Nvml(Machines):
             "memory": {"total": "100 GiB", "free": 0, "used": "100 GiB"},
             "processes": {"compute": {"generate": {"count": 65000, "first_pid": 1000000,
                                                    "used": "1 MiB"}}}}]}
-        result = self.with_nvml(scenario, "ps", "--timeout", "60s")
+        result = self.with_nvml(scenario, "ps", "--timeout", "100s", timeout=100)
         self.assertEqual(result.out.count("\n"), 65001)
         self.assertIn("65000 GPU processes found (63.5 GiB allocated total", result.err)
 
@@ -337,7 +337,7 @@ class EveryCommand(Machines):
         shutil.copy(NVIDIA_SMI, tool)
         tool.with_suffix(".json").write_text(json.dumps(SMI_CARD | {"behaviour": {"hang": True}}))
         broken = {"rules": [{"call": "nvmlInit*", "result": 999}]}
-        self.check_given_up("did not answer|NVML code 999", broken, HMN_NVIDIA_SMI=str(tool))
+        self.check_given_up("did not answer|NVML code 999|still being opened", broken, HMN_NVIDIA_SMI=str(tool))
 
     def test_a_driver_that_ends_the_program_ends_its_own_call_alone(self):
         one = {"devices": TWO_CARDS["devices"][:1]}
@@ -382,12 +382,13 @@ class Start(Machines):
     @unittest.skipIf(len(COMMAND) > 1, "an emulated program takes longer to start")
     def test_a_command_is_started_at_once_whatever_a_driver_does(self):
         for command in ("run", "spill"):
+            usual = min(self.started(command, {"call": "none"}) for _ in range(3))
             for rule in ({"call": "nvmlInit*", "hang": True}, {"call": "nvmlInit*", "delay_ms": 1500},
                          {"call": "nvmlInit*", "ends": "exit"}, {"call": "nvmlDeviceGetCount*", "hang": True},
                          {"call": "nvmlDevice*", "hang": True, "holds_lock": True},
                          {"call": "nvmlDeviceGetMemoryInfo*", "hang": True}):
                 with self.subTest(command=command, rule=rule):
-                    self.assertTrue(any(self.started(command, rule) < 0.35 for _ in range(5)))
+                    self.assertTrue(any(self.started(command, rule) < usual + 0.3 for _ in range(5)))
 
     def test_a_timeout_waits_for_the_reading_before_the_command(self):
         for command in ("run", "spill"):
@@ -434,20 +435,20 @@ class NvidiaSmi(Machines):
 
 @unittest.skipIf(len(COMMAND) > 1, "an emulated program starts no emulated one")
 class ValuesFilledIn(Machines):
-    """NVML serves, but for the memory, power and what processes use, which nvidia-smi has."""
+    """NVML serves, but for the memory and what processes use, which nvidia-smi has."""
 
     LLAMA_3_8B = SOURCE / "examples" / "models" / "llama-3-8b.json"
 
     def with_both(self, *arguments, answer=None):
         broken = {"processes": {"compute": [{"pid": 1, "used": None}]}, "temperature": 45,
-                  "results": {"nvmlDeviceGetMemoryInfo*": "UNKNOWN", "nvmlDeviceGetPowerUsage": "UNKNOWN"}}
+                  "power_usage_mw": 57000, "results": {"nvmlDeviceGetMemoryInfo*": "UNKNOWN"}}
         scenario = self.folder / "scenario.json"
         scenario.write_text(json.dumps(TWO_CARDS | {"devices": [TWO_CARDS["devices"][0] | broken]}))
         tool = self.folder / "nvidia-smi"
         shutil.copy(NVIDIA_SMI, tool)
         tool.with_suffix(".json").write_text(json.dumps(answer or {"gpus": [{
             "fields": {"uuid": "GPU-1111", "pci.bus_id": "00000000:01:00.0", "memory.total": 46080,
-                       "memory.used": 9728, "memory.free": 35840, "memory.reserved": 512, "power.draw": 57},
+                       "memory.used": 9728, "memory.free": 35840, "memory.reserved": 512, "power.draw": 99},
             "compute_apps": [{"pid": 1, "process_name": "/sbin/init", "used_gpu_memory": 538}]}]}))
         return run(*arguments, env=environment(
             HMN_NVML=NVML, FAKE_NVML_SCENARIO=str(scenario), HMN_NVIDIA_SMI=str(tool)))

@@ -27,9 +27,9 @@ def apu(vram, gtt, **keys):
 
 
 class Usable(CardInGroups):
-    def waits(self, path, index, wanted):
+    def waits(self, path, index, wanted, limit="200ms"):
         return self.on(path, "wait", "--free", f"{wanted}B", "--device", index, "--interval", "1ms", "--timeout",
-                       "200ms", "--json")
+                       limit, "--json")
 
     def check(self, machine, *expected):
         """One size for each device; None: nothing is known to be usable."""
@@ -48,7 +48,7 @@ class Usable(CardInGroups):
                 self.assertNotEqual(found.code, 0)
                 self.assertEqual((found.out, fits[index]["verdict"]), ("", "unknown"))
                 continue
-            found = self.waits(path, index, each)
+            found = self.waits(path, index, each, "60s")
             self.assertEqual(found.code, 0, found.err)
             self.assertEqual((strict_json(found.out)["index"], strict_json(found.out)["free_bytes"]), (index, each))
             self.assertNotEqual(self.waits(path, index, each + 1).code, 0)

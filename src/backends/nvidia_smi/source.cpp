@@ -24,9 +24,7 @@ std::uint32_t fields_of(const std::vector<missing>& gone) {
 }  // namespace
 
 smi_source::smi_source(const settings& s)
-    : tool_source(smi, s, s.nvidia_smi_path), tool_(program_) {
-  fill(telemetry_field::all & ~never_in_table);
-}
+    : tool_source(smi, s, s.nvidia_smi_path), tool_(program_) {}
 
 result<void> smi_source::ask(reading& r) {
   if (result<void> reported = tool_.ask_gpus(r, gpus_); !reported) return reported;

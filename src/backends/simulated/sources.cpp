@@ -140,7 +140,6 @@ class watched_device final : public device_source {
         real_(std::move(real)),
         to_(std::move(to)) {
     answer_for(real_->all_answered_for());
-    fill(real_->fills());
   }
 
   result<void> probe() override {

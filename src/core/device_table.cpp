@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "core/merge.hpp"
+#include "model/character.hpp"
 #include "model/device.hpp"
 #include "model/message_text.hpp"
 #include "model/scan.hpp"
@@ -74,11 +75,6 @@ result<device_key> parse_device_key(std::string_view text) {
   return key;
 }
 
-bool equal_uuid(std::string_view a, std::string_view b) noexcept {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return ascii_lower(x) == ascii_lower(y); });
-}
-
 namespace {
 
 // Ranks new arrivals within their class; equal ranks keep the order of the source.
@@ -105,7 +101,7 @@ bool is_alike(const device& a, const device& b) {
 bool is_same(const device& a, const device& b) {
   if (is_partition(a) != is_partition(b)) return false;
   if (is_soc_gpu(a) && is_soc_gpu(b) && a.vendor == b.vendor && a.from != b.from) return true;
-  if (!a.uuid.empty() && !b.uuid.empty()) return equal_uuid(a.uuid.view(), b.uuid.view());
+  if (!a.uuid.empty() && !b.uuid.empty()) return equal_ignoring_case(a.uuid.view(), b.uuid.view());
   if (is_partition(a) || a.pci_bus_id.empty() || b.pci_bus_id.empty()) return false;
   return parse_pci_address(a.pci_bus_id.view()) == parse_pci_address(b.pci_bus_id.view());
 }
@@ -305,7 +301,7 @@ std::optional<std::uint32_t> device_table::find(const device_key& key) const {
     const device& d = e.view;
     switch (key.what) {
       case device_key::kind::uuid:
-        return equal_uuid(d.uuid.view(), key.uuid);
+        return equal_ignoring_case(d.uuid.view(), key.uuid);
       case device_key::kind::pci:
         return !is_partition(d) && parse_pci_address(d.pci_bus_id.view()) == key.pci;
       case device_key::kind::luid:

@@ -26,8 +26,6 @@ struct device_key {
 
 result<device_key> parse_device_key(std::string_view text);
 
-bool equal_uuid(std::string_view a, std::string_view b) noexcept;
-
 // Returns whether two sources list the same device.
 bool is_same(const device& a, const device& b);
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/device_table.hpp"
+#include "model/character.hpp"
 #include "model/function_ref.hpp"
 #include "model/pci_address.hpp"
 #include "model/plausible.hpp"
@@ -17,7 +18,7 @@ namespace hmn {
 namespace {
 
 bool has_same_uuid(const device& a, const device& b) noexcept {
-  return !a.uuid.empty() && equal_uuid(a.uuid.view(), b.uuid.view());
+  return !a.uuid.empty() && equal_ignoring_case(a.uuid.view(), b.uuid.view());
 }
 
 // Partitions are at the address of their GPU.

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "model/character.hpp"
 #include "model/text.hpp"
 
 namespace hmn {
@@ -50,7 +51,7 @@ bool is_called(std::string_view given, std::string_view name) noexcept {
   std::size_t at = 0;
   for (const char c : given) {
     if (c == '_') continue;
-    if (at == name.size() || ascii_lower(c) != name[at]) return false;
+    if (at == name.size() || lower_case(c) != name[at]) return false;
     ++at;
   }
   return at == name.size();

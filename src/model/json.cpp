@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/character.hpp"
 #include "model/decimal.hpp"
 #include "model/message_text.hpp"
 #include "model/scan.hpp"
@@ -25,10 +26,6 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 // Returns whether the character needs no escape in a text.
 bool is_literal(char c) {
   return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20;
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 void append_code_point(std::string& out, std::uint32_t c) {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "model/text.hpp"
+#include "model/character.hpp"
 
 namespace hmn {
 namespace {
@@ -21,7 +21,7 @@ std::size_t edits_between(std::string_view a, std::string_view b) {
     std::size_t diagonal = row[0];
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t swap = diagonal + (ascii_lower(a[i - 1]) == ascii_lower(b[j - 1]) ? 0 : 1);
+      const std::size_t swap = diagonal + (equal_ignoring_case(a[i - 1], b[j - 1]) ? 0 : 1);
       diagonal = row[j];
       row[j] = std::min({row[j] + 1, row[j - 1] + 1, swap});
     }

@@ -9,10 +9,6 @@
 
 namespace hmn {
 
-constexpr char ascii_lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 // Appends `bytes` as UTF-8: each maximal ill-formed part, and NUL, becomes U+FFFD.
 void append_utf8(std::string& out, std::string_view bytes);
 

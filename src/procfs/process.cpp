@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <iterator>
 
+#include "model/character.hpp"
 #include "model/scan.hpp"
 #include "model/text.hpp"
 
@@ -40,10 +41,6 @@ constexpr std::ptrdiff_t most_digits = 19;  // all such numbers fit 64 bits
 
 constexpr unsigned value_of(char c) noexcept {
   return static_cast<unsigned char>(c - '0');
-}
-
-constexpr bool is_digit(char c) noexcept {
-  return value_of(c) < 10;
 }
 
 // Returns the text after "Key:" in its line.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/character.hpp"
 #include "model/scan.hpp"
 #include "model/text.hpp"
 
@@ -34,9 +35,7 @@ std::string_view runtime_of(std::string_view written) noexcept {
 }
 
 bool is_id(std::string_view text) noexcept {
-  return text.size() == id_length && std::ranges::all_of(text, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
+  return text.size() == id_length && std::ranges::all_of(text, is_lower_hex_digit);
 }
 
 std::string_view last_part(std::string_view path) noexcept {
@@ -93,12 +92,8 @@ char unescaped(std::string_view text) noexcept {
   return static_cast<char>(scan::number<unsigned char>(text.substr(2, 2), 16).value_or(0));
 }
 
-bool is_letter_or_digit(char c) noexcept {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 bool is_digits(std::string_view text) noexcept {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() && std::ranges::all_of(text, is_digit);
 }
 
 // "7a96d5b2_1c3f_…" in a slice's name, where a hyphen would begin another slice; a static pod has
@@ -116,9 +111,8 @@ std::string_view after_last(std::string_view text, std::string_view word) noexce
 
 // "7a96d5b2-1c3f-…" or the hash of a static pod: a pod's folder without a slice.
 bool is_whole_uid(std::string_view text) noexcept {
-  return (text.size() == 36 || text.size() == 32) && std::ranges::all_of(text, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == '-';
-         });
+  return (text.size() == 36 || text.size() == 32) &&
+         std::ranges::all_of(text, [](char c) { return is_lower_hex_digit(c) || c == '-'; });
 }
 
 // Finds the uid in "kubepods-burstable-pod<uid>.slice", which starts with "kubelet-" on a node that
@@ -154,10 +148,9 @@ std::string_view job_in(std::string_view part) noexcept {
     part.remove_prefix(4);
     return is_digits(part) ? part : std::string_view();
   }
-  const bool is_sluid = part.size() > 1 && part.size() <= longest_sluid &&
-                        (part[0] == 's' || part[0] == 'S') &&
-                        std::ranges::all_of(part, is_letter_or_digit) &&
-                        std::ranges::any_of(part, [](char c) { return c >= '0' && c <= '9'; });
+  const bool is_sluid =
+      part.size() > 1 && part.size() <= longest_sluid && (part[0] == 's' || part[0] == 'S') &&
+      std::ranges::all_of(part, is_letter_or_digit) && std::ranges::any_of(part, is_digit);
   return is_sluid ? part : std::string_view();
 }
 

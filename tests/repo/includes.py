@@ -10,7 +10,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 HEADER = "hypomnesis.h"
 # The command names enumerators and fields by the words of the library's own tables, reads and writes JSON and numerals
 # as it does, and adds up what processes use by the library's rule.
-COMMAND_MODEL = {"model/decimal.hpp", "model/json.hpp", "model/json_writer.hpp", "model/likely_word.hpp", "model/text.hpp", "model/words.hpp", "model/usage_sum.hpp"}
+COMMAND_MODEL = {"model/character.hpp", "model/decimal.hpp", "model/json.hpp", "model/json_writer.hpp", "model/likely_word.hpp", "model/text.hpp", "model/words.hpp", "model/usage_sum.hpp"}
 BINDING = "hypomnesis.hpp"  # bindings/cpp
 
 SYSTEM_HEADERS = re.compile(

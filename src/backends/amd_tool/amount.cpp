@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "model/character.hpp"
 #include "model/scale.hpp"
 #include "model/scan.hpp"
 
@@ -48,7 +49,7 @@ constexpr std::string_view too_large = ", which is too large";
 constexpr std::string_view no_unit = ", without a unit that is known";
 
 const unit* find_unit(form of, std::string_view name) {
-  const std::string small = lower(name);
+  const std::string small = lower_case(name);
   for (const unit& u : units) {
     if (u.of == of && u.name == small) return &u;
   }
@@ -80,14 +81,14 @@ void refuse_filler(field_amount& f, std::string_view flaw) {
 // Returns the unsigned number at the end of `text`.
 std::uint32_t last_number(std::string_view text) {
   std::size_t from = text.size();
-  while (from > 0 && text[from - 1] >= '0' && text[from - 1] <= '9') --from;
+  while (from > 0 && is_digit(text[from - 1])) --from;
   return scan::number<std::uint32_t>(text.substr(from)).value_or(0);
 }
 
 // Parses "1 (16.0GT/s x16)"; the raw rates of PCI Express 1 to 6.
 void read_link(field_amount& f) {
   constexpr std::string_view rates[] = {"2.5", "5", "8", "16", "32", "64"};
-  const std::string small = lower(f.text.view());
+  const std::string small = lower_case(f.text.view());
   const std::string_view text = small;
   const std::size_t end = text.find("gt/s x");
   const std::size_t begin = text.rfind('(', end);
@@ -111,7 +112,7 @@ void read_hexadecimal(field_amount& f) {
 
 // "THROTTLED" stands for any bit of the firmware, also that of the hotspot.
 void read_throttle(field_amount& f) {
-  const std::string small = lower(f.text.view());
+  const std::string small = lower_case(f.text.view());
   if (small == "throttled") {
     f.why = status::unsupported;
     f.stated = reason::ambiguous;
@@ -171,14 +172,6 @@ void read_amount(form as, field_amount& f, std::string_view outer_unit) {
 }
 
 }  // namespace
-
-std::string lower(std::string_view text) {
-  std::string small(text);
-  for (char& c : small) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return small;
-}
 
 bool is_word_for_nothing(std::string_view text) noexcept {
   text = scan::trim(text);

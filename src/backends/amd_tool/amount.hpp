@@ -137,6 +137,4 @@ field_amount read_field_amount(form as, const json::value& v, std::string_view u
 // Recognizes a missing value: "N/A", "N/A (Secondary die)", "unknown", "".
 bool is_word_for_nothing(std::string_view text) noexcept;
 
-std::string lower(std::string_view text);
-
 }  // namespace hmn::amd_tool

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/amd_tool/processes.hpp"
+#include "model/character.hpp"
 #include "model/json.hpp"
 #include "model/message_text.hpp"
 #include "model/scan.hpp"
@@ -54,7 +55,7 @@ spelled_key spell(std::string_view key) {
     s.unit = key.substr(open + 2, key.size() - open - 3);
     key = key.substr(0, open);
   }
-  s.name = lower(key);
+  s.name = lower_case(key);
   return s;
 }
 

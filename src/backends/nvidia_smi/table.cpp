@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "model/character.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::nvidia_smi {
@@ -32,22 +33,6 @@ constexpr spelling known_spellings[] = {
     {"err!", status::backend},
     {"timeout", status::timeout},
 };
-
-constexpr char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool is_spelt(std::string_view text, std::string_view lower_case) {
-  if (text.size() != lower_case.size()) return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (lower(text[i]) != lower_case[i]) return false;
-  }
-  return true;
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 struct amount {
   std::string_view number;
@@ -99,7 +84,7 @@ status status_of_cell(std::string_view cell) noexcept {
   const bool bracketed = cell.size() >= 2 && cell.front() == '[' && cell.back() == ']';
   const std::string_view inside = bracketed ? cell.substr(1, cell.size() - 2) : cell;
   for (const spelling& s : known_spellings) {
-    if (is_spelt(inside, s.text)) return s.means;
+    if (equal_ignoring_case(inside, s.text)) return s.means;
   }
   return bracketed ? status::backend : status::ok;
 }
@@ -239,8 +224,7 @@ bool column_choice::is_refused(std::size_t column) const {
 namespace {
 
 bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-         c == '_';
+  return is_letter_or_digit(c) || c == '.' || c == '_';
 }
 
 bool is_name(std::string_view text) {

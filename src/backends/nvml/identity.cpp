@@ -7,6 +7,7 @@
 
 #include "backends/nvml/memory.hpp"
 #include "backends/shared/pci/pci.hpp"
+#include "model/character.hpp"
 #include "model/message_text.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
@@ -17,10 +18,6 @@ namespace {
 // "GPU-????????-????-…" is the UUID of a GPU that has not been initialised since boot.
 std::string_view known_uuid(std::string_view uuid) noexcept {
   return uuid.starts_with("GPU-") && uuid.find('?') == uuid.npos ? uuid : std::string_view();
-}
-
-bool is_digit(char c) noexcept {
-  return c >= '0' && c <= '9';
 }
 
 // Accepts "550.163.01", not "x86_64" or a date.

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "model/character.hpp"
 #include "model/function_ref.hpp"
 #include "model/message_text.hpp"
 #include "platform/file.hpp"
@@ -27,7 +28,7 @@ bool is_node_of_nvml(std::string_view target) noexcept {
   if (target == control_node) return true;
   if (!target.starts_with(numbered_node) || target.size() == numbered_node.size()) return false;
   const std::string_view number = target.substr(numbered_node.size());
-  return std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
+  return std::ranges::all_of(number, is_digit);
 }
 
 bool has(const std::vector<std::string>& all, std::string_view one) noexcept {

@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/character.hpp"
 #include "model/metric.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::pdh {
 namespace {
-
-char lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 // Drivers write "VideoDecode", "Video Decode" and "Video_Decode".
 bool names(std::string_view type, std::string_view word) noexcept {
@@ -20,7 +17,7 @@ bool names(std::string_view type, std::string_view word) noexcept {
     std::size_t at = begin;
     std::size_t matched = 0;
     while (at < type.size() && matched < word.size()) {
-      if (lower(type[at]) == word[matched]) {
+      if (lower_case(type[at]) == word[matched]) {
         ++matched;
       } else if (matched == 0 || (type[at] != ' ' && type[at] != '_')) {
         break;
@@ -33,9 +30,7 @@ bool names(std::string_view type, std::string_view word) noexcept {
 }
 
 bool take(std::string_view& rest, std::string_view word) noexcept {
-  if (rest.size() < word.size()) return false;
-  const bool same = std::equal(word.begin(), word.end(), rest.begin(),
-                               [](char expected, char c) { return lower(c) == expected; });
+  const bool same = equal_ignoring_case(rest.substr(0, word.size()), word);
   if (same) rest.remove_prefix(word.size());
   return same;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/character.hpp"
 #include "model/message_text.hpp"
 #include "model/scan.hpp"
 
@@ -93,16 +94,10 @@ constexpr std::size_t longest = 24;
 
 }  // namespace
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-  return out;
-}
-
 bool is_kept_word(std::string_view word) {
   if (word.size() < 2) return true;
   if (word.size() > longest) return false;
-  const std::string sought = " " + lower(word) + " ";
+  const std::string sought = " " + lower_case(word) + " ";
   const auto letter = static_cast<unsigned char>(sought[1] - 'a');
   return letter < by_letter.size() && by_letter[letter].find(sought) != std::string_view::npos;
 }
@@ -224,7 +219,7 @@ std::string json_output(neutral& by, std::string_view text) {
     text.remove_prefix(close + 1);
     const std::size_t next = text.find_first_not_of(" \t\r\n");
     const bool is_key = next != text.npos && text[next] == ':';
-    if (is_key) key = lower(word);
+    if (is_key) key = lower_case(word);
     out += compose({"\"", is_key ? by.known(word) : json_value(by, key, word), "\""});
   }
   return out;

@@ -12,8 +12,6 @@ namespace hmn::simulated {
 
 // Returns whether sources look for the word, or it is a single character. Case does not matter.
 bool is_kept_word(std::string_view word);
-std::string lower(std::string_view text);
-
 // Returns the kernel's name of a process from its /proc/<pid>/stat, or nothing.
 std::string_view comm_of(std::string_view stat);
 // `stat`: that of the process that the file belongs to; empty if it belongs to none.

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "backends/simulated/kept.hpp"
+#include "model/character.hpp"
 #include "model/message_text.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"
@@ -24,36 +25,24 @@ constexpr std::size_t shortest_id = 32;  // hexadecimal digits, in ids of contai
 constexpr std::string_view pod = "pod";  // before its UUID in the name of a control group
 constexpr std::string_view uuid_shape = "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh";
 
-bool is_hex(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-bool is_word(char c) {
-  const auto letter = static_cast<unsigned char>(c | 0x20);
-  return (c >= '0' && c <= '9') || (letter >= 'a' && letter <= 'z');
-}
-
-bool is_alike(char a, char b) {
-  return (is_word(a) ? a | 0x20 : a) == (is_word(b) ? b | 0x20 : b);
-}
-
 bool starts_alike(std::string_view text, std::string_view word) {
-  return text.size() >= word.size() && std::equal(word.begin(), word.end(), text.begin(), is_alike);
+  return equal_ignoring_case(text.substr(0, word.size()), word);
 }
 
 std::size_t hex_run(std::string_view text) {
   std::size_t length = 0;
-  while (length < text.size() && is_hex(text[length])) ++length;
+  while (length < text.size() && is_hex_digit(text[length])) ++length;
   return length;
 }
 
 bool is_uuid(std::string_view text) {
   if (text.size() < uuid_shape.size()) return false;
   for (std::size_t i = 0; i < uuid_shape.size(); ++i) {
-    const bool fits = uuid_shape[i] == 'h' ? is_hex(text[i]) : text[i] == '-' || text[i] == '_';
+    const bool fits =
+        uuid_shape[i] == 'h' ? is_hex_digit(text[i]) : text[i] == '-' || text[i] == '_';
     if (!fits) return false;
   }
-  return text.size() == uuid_shape.size() || !is_hex(text[uuid_shape.size()]);
+  return text.size() == uuid_shape.size() || !is_hex_digit(text[uuid_shape.size()]);
 }
 
 // Returns the path at the start of the text.
@@ -61,13 +50,9 @@ std::string_view path_at(std::string_view text) {
   return text.substr(0, text.find_first_of(std::string_view(" \t\n\r\"',;()[]{}\0", 14)));
 }
 
-bool is_decimal(char c) {
-  return c >= '0' && c <= '9';
-}
-
 // Counts the bytes of characters beyond ASCII, too.
 bool is_of_word(char c) {
-  return is_word(c) || (static_cast<unsigned char>(c) & 0x80) != 0;
+  return is_letter_or_digit(c) || (static_cast<unsigned char>(c) & 0x80) != 0;
 }
 
 std::string_view word_at(std::string_view text) {
@@ -83,11 +68,11 @@ std::string_view token_at(std::string_view text) {
 std::size_t address_at(std::string_view text) {
   const auto run_of = [&](std::string_view more) {
     std::size_t n = 0;
-    while (n < text.size() && (is_hex(text[n]) || more.find(text[n]) != more.npos)) ++n;
+    while (n < text.size() && (is_hex_digit(text[n]) || more.find(text[n]) != more.npos)) ++n;
     return text.substr(0, n);
   };
   const auto is_whole = [&](std::string_view run) {
-    return run.size() == text.size() || !is_word(text[run.size()]);
+    return run.size() == text.size() || !is_letter_or_digit(text[run.size()]);
   };
   const std::string_view six = run_of(":");
   const auto colons = std::ranges::count(six, ':');
@@ -110,9 +95,9 @@ std::size_t address_at(std::string_view text) {
 std::size_t fixed_at(std::string_view text, bool starts) {
   if (text[0] == '\\' && text.size() > 3) {
     if (text[1] == 'x' && hex_run(text.substr(2, 2)) == 2) return 4;
-    if (std::ranges::all_of(text.substr(1, 3), is_decimal)) return 4;
+    if (std::ranges::all_of(text.substr(1, 3), is_digit)) return 4;
   }
-  if (!starts || !is_hex(text[0])) return 0;
+  if (!starts || !is_hex_digit(text[0])) return 0;
   const std::size_t end = std::min(text.find_first_not_of("0123456789abcdefABCDEF:."), text.size());
   std::string_view run = text.substr(0, end);
   while (run.ends_with('.') || run.ends_with(':')) run.remove_suffix(1);
@@ -129,8 +114,8 @@ bool is_kept(std::string_view word) {
     return word.size() <= 18 && hex_run(word.substr(2)) == word.size() - 2;
   }
   if (is_kept_word(word)) return true;
-  const auto digits = static_cast<std::size_t>(
-      std::find_if_not(word.begin(), word.end(), is_decimal) - word.begin());
+  const auto digits =
+      static_cast<std::size_t>(std::find_if_not(word.begin(), word.end(), is_digit) - word.begin());
   if (digits > longest_number) return false;
   std::string_view stem = word.substr(digits);
   const std::size_t last = stem.find_last_not_of("0123456789") + 1;  // npos + 1 is 0
@@ -141,7 +126,7 @@ bool is_kept(std::string_view word) {
 
 bool is_nothing(std::string_view id) {
   return id.find_first_not_of("0xX") == std::string_view::npos || id.find('/') != id.npos ||
-         std::ranges::none_of(id, [](char c) { return c >= '0' && c <= '9'; });
+         std::ranges::none_of(id, is_digit);
 }
 
 std::string_view start_of_title(std::string_view title) {
@@ -175,18 +160,18 @@ void neutral::learn(std::string_view text) {
 }
 
 const neutral::name* neutral::name_at(std::string_view text, std::size_t at) const {
-  if (at != 0 && is_word(text[at - 1])) return nullptr;
+  if (at != 0 && is_letter_or_digit(text[at - 1])) return nullptr;
   const std::string_view rest = text.substr(at);
   for (const name& n : names_) {
     if (!rest.starts_with(n.real)) continue;
-    if (rest.size() == n.real.size() || !is_word(rest[n.real.size()])) return &n;
+    if (rest.size() == n.real.size() || !is_letter_or_digit(rest[n.real.size()])) return &n;
   }
   return nullptr;
 }
 
 std::size_t neutral::number_of(std::string_view id) {
   std::string key(id);
-  for (char& c : key) c = c == '_' ? '-' : is_word(c) ? static_cast<char>(c | 0x20) : c;
+  for (char& c : key) c = c == '_' ? '-' : lower_case(c);
   const auto known = std::ranges::find(ids_, key);
   if (known != ids_.end()) return static_cast<std::size_t>(known - ids_.begin()) + 1;
   ids_.push_back(std::move(key));
@@ -228,10 +213,10 @@ std::size_t neutral::take_id(std::string_view text, std::size_t at, std::string&
     return pod.size();
   }
   std::size_t taken = take_uuid(rest, out);
-  if (taken == 0 && (starts || !is_hex(text[at - 1]))) taken = take_digits(rest, out);
+  if (taken == 0 && (starts || !is_hex_digit(text[at - 1]))) taken = take_digits(rest, out);
   if (taken != 0 || !starts) return taken;
   taken = address_at(rest);
-  for (const char c : rest.substr(0, taken)) out += is_hex(c) ? '0' : c;
+  for (const char c : rest.substr(0, taken)) out += is_hex_digit(c) ? '0' : c;
   return taken;
 }
 
@@ -253,8 +238,8 @@ std::size_t neutral::take_secret(std::string_view text, std::size_t at, std::str
   const std::string_view word = word_at(text.substr(at));
   const char before = at == 0 ? ' ' : text[at - 1];
   const char after = at + word.size() < text.size() ? text[at + word.size()] : ' ';
-  const bool is_mixed = word.size() >= shortest_token && std::ranges::any_of(word, is_decimal) &&
-                        !std::ranges::all_of(word, is_decimal);
+  const bool is_mixed = word.size() >= shortest_token && std::ranges::any_of(word, is_digit) &&
+                        !std::ranges::all_of(word, is_digit);
   if (before != '=' && before != '@' && after != '@' && !is_mixed) return 0;
   return take_known(text.substr(at), out);
 }

@@ -11,6 +11,7 @@
 
 #include "backends/simulated/fields.hpp"
 #include "backends/simulated/read_parts.hpp"
+#include "model/character.hpp"
 #include "model/words.hpp"
 
 namespace hmn::simulated {
@@ -175,10 +176,6 @@ void put(text<N>& to, const std::string& from) noexcept {
   to.assign(from);
 }
 
-bool is_lower_hex(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-}
-
 // Accepts "0000:01:00.0", or with eight digits of domain.
 bool is_pci_bus_id(std::string_view text) {
   const std::size_t colon = text.find(':');
@@ -186,7 +183,7 @@ bool is_pci_bus_id(std::string_view text) {
   constexpr std::string_view shape = ":hh:hh.f";
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char expected = i < colon ? 'h' : shape[i - colon];
-    const bool fits = expected == 'h'   ? is_lower_hex(text[i])
+    const bool fits = expected == 'h'   ? is_lower_hex_digit(text[i])
                       : expected == 'f' ? text[i] >= '0' && text[i] <= '7'
                                         : text[i] == expected;
     if (!fits) return false;

@@ -9,17 +9,10 @@
 #include <string_view>
 
 #include "cli/text/arguments.hpp"
+#include "cli/text/unicode.hpp"
 
 namespace hmn::cli {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-bool is_hex(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
 
 bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
@@ -30,7 +23,7 @@ bool looks_like_pci_address(std::string_view text) {
   const auto colons = std::count(text.begin(), text.end(), ':');
   if (colons < 1 || colons > 2) return false;
   return std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_hex(c) || c == ':' || c == '.'; });
+                     [](char c) { return is_hex_digit(c) || c == ':' || c == '.'; });
 }
 
 bool looks_like_uuid(std::string_view text) {

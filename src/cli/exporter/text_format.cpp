@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/exporter/text_format.hpp"
+#include "cli/text/unicode.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -18,13 +19,6 @@ std::string_view take_until(std::string_view& text, char end) noexcept {
   const auto taken = text.substr(0, at);
   text.remove_prefix(std::min(at + 1, text.size()));
   return trimmed(taken);
-}
-
-// Compares with a name in small letters: names of types and parameters have no case.
-bool is_named(std::string_view text, std::string_view name) noexcept {
-  return std::ranges::equal(text, name, [](char a, char b) {
-    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
-  });
 }
 
 // Returns thousandths: "0.75" is 750. A malformed weight is 0: the type is not wanted.
@@ -53,8 +47,8 @@ wanted parse_wanted(std::string_view text) noexcept {
   while (!text.empty()) {
     auto parameter = take_until(text, ';');
     const auto name = take_until(parameter, '=');
-    if (is_named(name, "q")) found.weight = weight_of(parameter);
-    if (is_named(name, "version")) found.version = parameter;
+    if (equal_ignoring_case(name, "q")) found.weight = weight_of(parameter);
+    if (equal_ignoring_case(name, "version")) found.version = parameter;
   }
   return found;
 }
@@ -77,10 +71,13 @@ text_format accepted_format(std::string_view accept) noexcept {
   int open = 0;
   while (!accept.empty()) {
     const auto one = parse_wanted(take_until(accept, ','));
-    if (is_named(one.type, "application/openmetrics-text") && is_known_version(one.version))
+    if (equal_ignoring_case(one.type, "application/openmetrics-text") &&
+        is_known_version(one.version))
       open = std::max(open, one.weight);
-    if (is_named(one.type, "text/plain")) plain = std::max(plain.value_or(0), one.weight);
-    if (is_named(one.type, "text/*") || one.type == "*/*") any = std::max(any, one.weight);
+    if (equal_ignoring_case(one.type, "text/plain"))
+      plain = std::max(plain.value_or(0), one.weight);
+    if (equal_ignoring_case(one.type, "text/*") || one.type == "*/*")
+      any = std::max(any, one.weight);
   }
   return open > 0 && open >= plain.value_or(any) ? text_format::openmetrics
                                                  : text_format::prometheus;
@@ -91,7 +88,7 @@ bool accepts_gzip(std::string_view accept_encoding) noexcept {
   int any = 0;
   while (!accept_encoding.empty()) {
     const auto one = parse_wanted(take_until(accept_encoding, ','));
-    if (is_named(one.type, "gzip")) gzip = one.weight;
+    if (equal_ignoring_case(one.type, "gzip")) gzip = one.weight;
     if (one.type == "*") any = one.weight;
   }
   return gzip.value_or(any) > 0;

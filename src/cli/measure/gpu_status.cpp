@@ -234,7 +234,7 @@ constexpr double hot_celsius = 90;
 constexpr std::size_t whole_name = 4096;
 
 bool all_digits(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return std::all_of(text.begin(), text.end(), is_digit);
 }
 
 // Removes a vendor's word at the begin: "Intel(R) Arc" without "Intel" is "Arc".

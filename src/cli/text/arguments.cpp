@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "cli/text/unicode.hpp"
+#include "model/character.hpp"
 #include "model/decimal.hpp"
 #include "model/likely_word.hpp"
 #include "model/text.hpp"
@@ -243,18 +244,9 @@ bool glob_matches(std::string_view pattern, std::string_view text) noexcept {
   return true;
 }
 
-namespace {
-
-std::string without_case(std::string text) {
-  for (char& c : text) c = ascii_lower(c);
-  return text;
-}
-
-}  // namespace
-
 bool is_selected(const std::optional<std::string>& pattern,
                  const std::optional<std::string>& text) {
-  return !pattern || (text && glob_matches(without_case(*pattern), without_case(*text)));
+  return !pattern || (text && glob_matches(lower_case(*pattern), lower_case(*text)));
 }
 
 }  // namespace hmn::cli

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "cli/text/output.hpp"
+#include "model/character.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 
@@ -30,9 +31,7 @@ std::string subject_of(const hypomnesis::diagnostic& of) {
 // Returns whether a message begins with the name of its source, as "nvmlInit: …" with "nvml".
 bool is_named(const hypomnesis::diagnostic& of) {
   const std::string_view name = hypomnesis::name(of.backend);
-  return of.message.size() >= name.size() &&
-         std::equal(name.begin(), name.end(), of.message.begin(),
-                    [](char a, char b) { return a == ascii_lower(b); });
+  return equal_ignoring_case(std::string_view(of.message).substr(0, name.size()), name);
 }
 
 // Returns what a message is about: its device and process, else its source. Those of a machine file

@@ -9,6 +9,7 @@
 
 #include "cli/system/streams.hpp"
 #include "cli/text/unicode.hpp"
+#include "model/character.hpp"
 #include "model/text.hpp"
 
 namespace hmn::cli {
@@ -70,11 +71,6 @@ std::string paint(std::string_view text, tone with, bool on) {
 namespace {
 
 constexpr unsigned usual_columns = 80;
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return ascii_lower(x) == ascii_lower(y); });
-}
 
 // Finds the codeset between the dot and the modifier: "de_DE.UTF-8@euro".
 bool names_utf8(std::string_view locale) noexcept {

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "model/character.hpp"
+
 namespace hmn::cli {
 
 struct code_point {

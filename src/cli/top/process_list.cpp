@@ -154,14 +154,10 @@ bool comes_before(const process_reading& a, const process_reading& b, column by,
 
 namespace {
 
-char lower_case(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 // Letters beyond ASCII match as they are.
 bool contains_text(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(),
-                     [](char a, char b) { return lower_case(a) == lower_case(b); }) != text.end();
+                     [](char a, char b) { return equal_ignoring_case(a, b); }) != text.end();
 }
 
 bool known_contains(const std::optional<std::string>& text, std::string_view part) {

@@ -10,6 +10,7 @@
 
 #include "backends/amd_tool/answer.hpp"
 #include "machine.hpp"
+#include "model/character.hpp"
 #include "model/pci_address.hpp"
 
 using namespace hmn;
@@ -64,12 +65,13 @@ void check_values(const record& wanted, const card& c) {
 void check_text(const record& wanted, const char* key, std::string_view found) {
   CAPTURE(key);
   if (!wanted.contains(key)) return;
-  CHECK(found == (wanted.at(key).is_null() ? "" : lower(wanted.at(key).get<std::string>())));
+  CHECK(found ==
+        (wanted.at(key).is_null() ? "" : hmn::lower_case(wanted.at(key).get<std::string>())));
 }
 
 void check_identity(const record& wanted, const card& c) {
   const field_amount& name = c[field::name];
-  check_text(wanted, "name", name.has_value() ? lower(name.text.view()) : "");
+  check_text(wanted, "name", name.has_value() ? hmn::lower_case(name.text.view()) : "");
   for (const char* key : {"pci_bus", "pci_bus_id", "bdf"}) {
     check_text(wanted, key, normal_pci_address(c[field::bus].text.view()).view());
   }

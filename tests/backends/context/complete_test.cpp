@@ -621,6 +621,28 @@ TEST_CASE("what neither has is asked for once, and its reason is NVML's") {
   check();
 }
 
+TEST_CASE("what the tool fails to read now is asked for again") {
+  const fake_nvml nvml;
+  nvml.load(full_card(no_memory_call, R"(, "processes": {"compute": [
+    {"pid": "self", "used": null}], "graphics": []})"));
+  const machine m;
+  const std::string own = R"({"pid": )" + std::to_string(getpid()) + R"(, "used_gpu_memory": )";
+  const tool smi(m,
+                 smi_with(R"("memory.total": "[Unknown Error]")", own + R"("[Unknown Error]"})"));
+  hmn_pool pool;
+  hmn_error error;
+  auto row = sized<hmn_usage>();
+  CHECK(main_pool(m, pool, error) == HMN_E_BACKEND);
+  CHECK(hmn_usage_read_self(m.context(), 0, 0, &row, nullptr) == HMN_OK);
+  CHECK((row.present & HMN_USAGE_HAS_USED) == 0);
+  smi.print(smi_with({}, own + "300}"));
+  CHECK(comes_true([&] { return main_pool(m, pool, error) == HMN_OK; }));
+  CHECK(comes_true([&] {
+    REQUIRE(hmn_usage_read_self(m.context(), 0, 0, &row, nullptr) == HMN_OK);
+    return (row.present & HMN_USAGE_HAS_USED) != 0 && row.used_bytes == 300 * mib;
+  }));
+}
+
 TEST_CASE("a fault of both is NVML's, and makes no other memory out of the card's") {
   const fake_nvml nvml;
   nvml.load(full_card(R"("nvmlDeviceGetMemoryInfo*": "UNKNOWN")"));
@@ -750,6 +772,18 @@ TEST_CASE("a tool that hangs costs no more than the deadline, and no value of NV
   CHECK(took < 1500 + patient_ms / 10.0);
   CHECK(quickest_of(3, check) < 1000);
   CHECK(smi.starts() == 1);
+}
+
+TEST_CASE("a tool that hangs is given up after five seconds, however long the reading may take") {
+  const fake_nvml nvml;
+  nvml.load(full_card(no_memory_call));
+  const machine m({.deadline_ms = patient_ms});
+  const tool smi(m, R"({"gpus": [], "behaviour": {"hang": true}})");
+  hmn_pool pool;
+  hmn_error error;
+  const double took = milliseconds_of([&] { CHECK(main_pool(m, pool, error) == HMN_E_BACKEND); });
+  CHECK(took > 4900);
+  CHECK(took < 5000 + patient_ms / 10.0);
 }
 
 TEST_CASE("a tool that begins to hang leaves its last values, which grow stale") {

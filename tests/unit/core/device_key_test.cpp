@@ -5,8 +5,7 @@
 
 #include <string>
 
-#include "model/device.hpp"
-
+#include "model/character.hpp"
 #include "model/device.hpp"
 
 using hmn::device_key;
@@ -51,6 +50,6 @@ TEST_CASE("a key that cannot be one is refused with its text and what was expect
 }
 
 TEST_CASE("UUIDs are equal in either case") {
-  CHECK(hmn::equal_uuid("GPU-ab", "gpu-AB"));
-  CHECK(!hmn::equal_uuid("GPU-ab", "GPU-abc"));
+  CHECK(hmn::equal_ignoring_case("GPU-ab", "gpu-AB"));
+  CHECK(!hmn::equal_ignoring_case("GPU-ab", "GPU-abc"));
 }

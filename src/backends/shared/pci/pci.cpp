@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "backends/shared/sysfs/attribute.hpp"
+#include "model/character.hpp"
 #include "model/device.hpp"
 #include "model/message_text.hpp"
 #include "model/scan.hpp"
@@ -61,15 +62,11 @@ std::uint64_t vendors_on_bus(std::string_view proc_root, std::string_view sys_ro
   return !cut || cut.value || list.empty() ? every_vendor : vendors_in(list);
 }
 
-bool is_word_part(char c) noexcept {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 bool has_word(std::string_view text, std::string_view word) noexcept {
   for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
     const std::size_t end = at + word.size();
-    const bool begins = at == 0 || !is_word_part(text[at - 1]);
-    if (begins && (end == text.size() || !is_word_part(text[end]))) return true;
+    const bool begins = at == 0 || !is_letter_or_digit(text[at - 1]);
+    if (begins && (end == text.size() || !is_letter_or_digit(text[end]))) return true;
   }
   return false;
 }

@@ -23,14 +23,11 @@ void update(cached<T>& known, cached<T>& fresh) {
 }  // namespace
 
 device_cache& source_cache::entry_of(slot number) {
-  const std::size_t count = number < end ? devices.size() : 0;
-  for (std::size_t tried = 0; tried < count; ++tried) {
-    if (devices[latest].identity.number == number) return devices[latest];
-    if (++latest == count) latest = 0;
-  }
+  const auto known = std::ranges::find_if(
+      devices, [number](const device_cache& d) { return d.identity.number == number; });
+  if (known != devices.end()) return *known;
   device_cache& added = devices.emplace_back();
   added.identity.number = number;
-  end = number < end ? end : number + 1;
   return added;
 }
 

@@ -80,13 +80,9 @@ struct source_cache {
   bool rests = false;                   // the last reading let the devices sleep
   std::uint64_t listed_ns = 0;
   source_state condition;
-  std::vector<device> found;  // reserves the capacity for the next list
+  std::vector<device> found;  // kept, since a direct reading allocates nothing
 
-  slot end = 0;            // all numbers are below it
-  std::size_t latest = 0;  // position of the device that entry_of() returned last
-
-  // Returns the entry of a device, and adds it if needed. Searches from the last one on, since
-  // devices are mostly asked for in order.
+  // Returns the entry of a device, and adds it if needed.
   [[nodiscard]] device_cache& entry_of(slot number);
   // Take over the device list of a newer answer, what was read of one device, and how the reading
   // ended.

@@ -156,7 +156,7 @@ class context {
   device_table table_;
   worker* nvidia_smi_ = nullptr;           // one of the workers, or none
   std::atomic<std::uint64_t> resting_{0};  // bit n: source n lets its devices sleep
-  std::vector<const device*> listed_;      // reserves the capacity for update_devices()
+  std::vector<const device*> listed_;      // kept, since a direct reading allocates nothing
 };
 
 }  // namespace hmn

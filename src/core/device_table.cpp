@@ -111,8 +111,6 @@ const device_table::entry* device_table::seen_as(source from, slot number) const
     return std::ranges::any_of(
         e.seen_by, [&](const reference& r) { return r.from == from && r.seen.number == number; });
   };
-  const std::uint32_t likely = number < latest_.size() ? latest_[number] : count();
-  if (likely < count() && is_it(entries_[likely])) return &entries_[likely];
   const auto found = std::ranges::find_if(entries_, is_it);
   return found == entries_.end() ? nullptr : &*found;
 }
@@ -165,8 +163,6 @@ void device_table::refresh(entry& e, source from, const device& d) {
   auto at = e.seen_by.begin();
   while (at != e.seen_by.end() && at->from < from) ++at;
   if (at == e.seen_by.end() || at->from != from) at = e.seen_by.insert(at, {from, true, {}});
-  if (latest_.size() <= d.number) latest_.resize(d.number + 1);
-  latest_[d.number] = e.view.index;
   at->listed = true;
   at->seen = d;
 }

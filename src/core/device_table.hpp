@@ -89,7 +89,6 @@ class device_table {
   void note_divided();
 
   std::vector<entry> entries_;
-  std::vector<std::uint32_t> latest_;  // [slot]: index of the device that was last seen as it
   std::uint64_t generation_ = 0;
 };
 

@@ -20,13 +20,8 @@ void merge(pool& best, const pool& other);  // pools of one kind
 
 // Answers of the sources for one device in one reading, merged in order of preference.
 struct merged_device {
-  // Neither constructor is defaulted: that would clear most of 3 KiB that is not in use.
-  struct no_failure : std::optional<failure> {
-    no_failure() noexcept {}  // NOLINT(modernize-use-equals-default)
-    using std::optional<failure>::operator=;
-  };
-  merged_device() noexcept {}  // NOLINT(modernize-use-equals-default)
-  explicit merged_device(const device& d) noexcept : identity(d) {}
+  merged_device() = default;
+  explicit merged_device(const device& d) : identity(d) {}
 
   device identity;  // as numbered by the context
   hmn::pools pools;
@@ -40,7 +35,7 @@ struct merged_device {
   std::uint32_t completed = 0;  // subject bits: by nvidia-smi where NVML failed
   bool can_be_summed = true;    // the process list is complete, and each row is_whole()
   // Failure of the first source that could not serve a subject, by the number of its bit.
-  std::array<no_failure, 8> missing;
+  std::array<std::optional<failure>, 8> missing;
 
   [[nodiscard]] std::optional<failure>& missing_of(std::uint32_t subject_bit) noexcept {
     return missing[static_cast<std::size_t>(__builtin_ctz(subject_bit))];

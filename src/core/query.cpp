@@ -333,15 +333,10 @@ bool is_meant(const plan& p, const device_cache& d) {
 // Reads a part of each device that the plan is about.
 void read_each(const plan& p, source_cache& out, progress done,
                function_ref<void(device_cache&)> read) {
-  const std::size_t before = out.diagnostics.size();
   for (device_cache& d : out.devices) {
     if (!is_meant(p, d)) continue;
     read(d);
     done(&d);
-    // Devices of one source mostly lack the same: reserves for all at once.
-    if (p.only || &d != out.devices.data()) continue;
-    const std::size_t of_one = out.diagnostics.size() - before;
-    out.diagnostics.reserve(before + of_one * out.devices.size());
   }
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
-#include <type_traits>
 
 #include "model/failure.hpp"
 #include "model/note.hpp"
@@ -36,21 +35,12 @@ class pools {
  public:
   static constexpr std::size_t most = 5;
 
-  // Most devices have one pool: the others are neither initialised nor copied.
-  pools() noexcept {}  // NOLINT(modernize-use-equals-default)
-  pools(const pools& other) noexcept { *this = other; }
-  pools& operator=(const pools& other) noexcept {
-    count_ = other.count_;
-    for (std::size_t i = 0; i < count_; ++i) std::construct_at(&entries_[i], other.entries_[i]);
-    return *this;
-  }
-
   void clear() noexcept { count_ = 0; }
   void add(const pool& p) noexcept {
-    if (count_ < most) std::construct_at(&entries_[count_++], p);
+    if (count_ < most) entries_[count_++] = p;
   }
-  [[nodiscard]] std::span<pool> all() noexcept { return {entries_, count_}; }
-  [[nodiscard]] std::span<const pool> all() const noexcept { return {entries_, count_}; }
+  [[nodiscard]] std::span<pool> all() noexcept { return {entries_.data(), count_}; }
+  [[nodiscard]] std::span<const pool> all() const noexcept { return {entries_.data(), count_}; }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
 
   // Finds a pool by its kind; for main, the one that allocations come from.
@@ -62,10 +52,7 @@ class pools {
   }
 
  private:
-  static_assert(std::is_trivially_destructible_v<pool>);
-  union {
-    pool entries_[most];
-  };
+  std::array<pool, most> entries_{};
   std::size_t count_ = 0;
 };
 

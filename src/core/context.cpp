@@ -130,11 +130,15 @@ void context::start() {
 context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index, deadline& d,
                                visitor visit) {
   refusals out;
-  std::uint64_t served = 0;  // bit n: source n has answered
+  std::uint64_t served = 0;     // bit n: source n has answered
+  std::uint64_t listed_by = 0;  // bit n: source n has listed its devices in this reading
   bool wants_more = true;
   for (const std::unique_ptr<worker>& from : workers_) {
     if (!wants_more) break;
-    if ((from->fallback_for() & served) != 0) continue;
+    if ((from->fallback_for() & served) != 0) {
+      if ((from->fallback_for() & listed_by) != 0) forget_devices(*from);
+      continue;
+    }
     if (index && !may_have(*from, *index)) continue;
     if (from->is_absent(d.begun()) && is_expected_absence(*from, index)) continue;
     d.leave_for_next(share_after(*from, index));
@@ -149,8 +153,11 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
       // If this call is late, a list that came too late for an earlier one still serves it.
       listed = q.list && known.listed_ns >= m.since;
       if (q.list && known.listed_ns != 0) update_devices(*from, known);
+      if (listed) listed_by |= bit_of(from->id());
       for (const device_cache& a : known.devices) {
-        if (a.listed) served |= bit_of(a.identity.from);
+        if (!a.listed) continue;
+        served |= bit_of(a.identity.from);
+        if (listed) listed_by |= bit_of(a.identity.from);
       }
       wants_more = visit(*from, known, m);
     });
@@ -233,6 +240,11 @@ void context::update_devices(worker& from, const source_cache& known) {
     if (d.listed) listed_.push_back(&d.identity);
   }
   table_.update(from.id(), listed_);
+}
+
+void context::forget_devices(const worker& from) {
+  const std::lock_guard lock(table_mutex_);
+  if (table_.has_of(from.id())) table_.update(from.id(), {});
 }
 
 void context::note_refusal(const worker& from, const failure& why,

@@ -124,6 +124,8 @@ class context {
   [[nodiscard]] bool serves(worker& from, std::optional<std::uint32_t> index);
   [[nodiscard]] plan plan_for(const worker& from, plan p, std::optional<std::uint32_t> index);
   void update_devices(worker& from, const source_cache& known);
+  // What a source listed earlier no longer counts: the one that it replaces has come back.
+  void forget_devices(const worker& from);
   void note_refusal(const worker& from, const failure& why, std::optional<std::uint32_t> only);
 
   // Carries out a plan on every source that may have an answer, in order of preference; `visit`

@@ -26,6 +26,10 @@ constexpr const char* one_card = R"({"gpus": [{"fields": {
   "temperature.gpu": 45},
   "compute_apps": [{"pid": 20037, "process_name": "/usr/bin/ffmpeg", "used_gpu_memory": 538}]}]})";
 
+constexpr const char* another_card = R"({"driver_version": "550.163.01", "devices": [
+  {"uuid": "GPU-33333333-2222-3333-4444-555555555555", "pci": {"address": "00000000:03:00.0"},
+   "memory": {"total": 48318382080, "free": 37580963840, "used": 10737418240}}]})";
+
 constexpr std::uint64_t second_ns = 1'000'000'000;
 
 // The fake executable in a folder of its own.
@@ -213,6 +217,24 @@ TEST_CASE("a card keeps its index when NVML comes back") {
     REQUIRE(p.info().device_count == 1);
     CHECK(p.device(0).index == 0);
     return p.device(0).backend == HMN_BACKEND_NVML;
+  }));
+}
+
+TEST_CASE("a card that the tool listed is lost when NVML comes back without it") {
+  const fake_nvml nvml;
+  nvml.load(one_gpu(R"(, "rules": [{"call": "nvmlInit*", "result": 9}])"));
+  const machine m;
+  const tool smi(m);
+  {
+    const taken_snapshot p(m.context());
+    REQUIRE(p.info().device_count == 1);
+    CHECK(p.device(0).backend == HMN_BACKEND_NVIDIA_SMI);
+  }
+  nvml.load(another_card);
+  CHECK(comes_true([&] {
+    const taken_snapshot p(m.context());
+    return p.info().device_count == 2 && p.device(0).state == HMN_RUN_STATE_LOST &&
+           p.device(1).state == HMN_RUN_STATE_READY;
   }));
 }
 
@@ -819,9 +841,7 @@ TEST_CASE("a card that NVML no longer lists is lost, whatever the tool listed") 
   const machine m;
   const tool smi(m, smi_with());
   fresh_pool(m);
-  nvml.load(R"({"driver_version": "550.163.01", "devices": [
-    {"uuid": "GPU-33333333-2222-3333-4444-555555555555", "pci": {"address": "00000000:03:00.0"},
-     "memory": {"total": 48318382080, "free": 37580963840, "used": 10737418240}}]})");
+  nvml.load(another_card);
   CHECK(comes_true([&] {
     const taken_snapshot p(m.context(), HMN_COLLECT_DEVICES);
     return p.device(0).state == HMN_RUN_STATE_LOST;

@@ -65,7 +65,7 @@ class Command(Machine):
         for name in ("dxgi", "pdh", "nvml"):
             self.assertIn(name, text)
         self.assertIn(OTHER["name"], text)
-        self.assertIn("ok    nvidia-smi answers, driver 536.23\n", text)
+        self.assertIn("ok    NVML answers, driver 536.23\n  note  nvidia-smi: not needed\n", text)
         # A load that comes with the second reading is no fault.
         self.assertIn("note  GPU 1: Windows reports a load only from the second reading on", text)
         self.assertNotIn("FAIL", text)

@@ -11,6 +11,7 @@
 
 namespace {
 
+// Pids are large: else one may be that of this suite.
 constexpr std::uint64_t boot_s = 1'700'000'000;
 constexpr std::uint64_t start_s = boot_s + 10;
 constexpr std::uint64_t ns_per_s = 1'000'000'000;
@@ -40,41 +41,41 @@ hmn_usage read(const machine& m, std::uint32_t pid, hmn_status expected) {
 
 TEST_CASE("an account that the driver has kept") {
   const fake_nvml nvml;
-  nvml.load(one_gpu({}, R"(, "accounts": [)" + ended(4711, start_s) + "," + ended(4712, start_s) +
-                            "," + ended(4713, start_s - 9) + "]"));
+  nvml.load(one_gpu({}, R"(, "accounts": [)" + ended(4104711, start_s) + "," +
+                            ended(4104712, start_s) + "," + ended(4104713, start_s - 9) + "]"));
   const machine m;
   hmn_fake::set_boot_time(m.tree(), boot_s);
   const auto own_pid = static_cast<std::uint32_t>(getpid());
   add_process(m, own_pid);
   hmn_fake::set_self(m.tree(), own_pid);
   m.tree().link("proc/" + std::to_string(own_pid) + "/ns/pid", "pid:[4026531836]");
-  add_process(m, 4712);
-  add_process(m, 4713);
+  add_process(m, 4104712);
+  add_process(m, 4104713);
   REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_PROC, m.tree().proc().c_str(), nullptr) ==
           HMN_OK);
 
   SUBCASE("of a process that has ended") {
-    const hmn_usage u = read(m, 4711, HMN_OK);
+    const hmn_usage u = read(m, 4104711, HMN_OK);
     CHECK(u.present == (HMN_USAGE_HAS_PEAK_USED | HMN_USAGE_HAS_START_TIME));
     CHECK(u.peak_used_bytes == 3 * gib);
     CHECK(u.name_state == HMN_NAME_STATE_EXITED);
     CHECK(u.start_unix_ns == start_s * ns_per_s + 1000);
-    CHECK(u.pid == 4711);
+    CHECK(u.pid == 4104711);
     CHECK(u.used_bytes == 0);
   }
   SUBCASE("of a process that goes on and holds nothing now") {
-    const hmn_usage u = read(m, 4712, HMN_OK);
+    const hmn_usage u = read(m, 4104712, HMN_OK);
     CHECK(u.peak_used_bytes == 3 * gib);
     CHECK((u.present & HMN_USAGE_HAS_USED) == 0);
     CHECK(u.name_state == HMN_NAME_STATE_RESOLVED);
     CHECK(u.start_unix_ns == start_s * ns_per_s);
   }
   SUBCASE("is not that of a process which began later under its pid") {
-    read(m, 4713, HMN_E_NO_PROCESS);
-    read(m, 4714, HMN_E_NO_PROCESS);
+    read(m, 4104713, HMN_E_NO_PROCESS);
+    read(m, 4104714, HMN_E_NO_PROCESS);
   }
   SUBCASE("is no row of a list") {
     const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES);
-    for (const hmn_usage& u : p.usages()) CHECK((u.pid < 4711 || u.pid > 4713));
+    for (const hmn_usage& u : p.usages()) CHECK((u.pid < 4104711 || u.pid > 4104713));
   }
 }

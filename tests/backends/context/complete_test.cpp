@@ -373,12 +373,12 @@ TEST_CASE("the memory of a process that NVML lists without it is the tool's") {
   const fake_nvml nvml;
   const std::string own = std::to_string(getpid());
   nvml.load(full_card({}, R"(, "processes": {"compute": [
-    {"pid": "self", "used": null}, {"pid": 4711, "used": "1 GiB"}], "graphics": [
-    {"pid": 4712, "used": null}]})"));
+    {"pid": "self", "used": null}, {"pid": 4104711, "used": "1 GiB"}], "graphics": [
+    {"pid": 4104712, "used": null}]})"));
   const machine m;
   const tool smi(m, smi_with({}, R"({"pid": )" + own +
                                      R"(, "process_name": "a", "used_gpu_memory": 300},
-    {"pid": 4711, "process_name": "b", "used_gpu_memory": 9}, {"pid": 5, "used_gpu_memory": 1})"));
+    {"pid": 4104711, "process_name": "b", "used_gpu_memory": 9}, {"pid": 5, "used_gpu_memory": 1})"));
   auto row = sized<hmn_usage>();
   auto error = sized<hmn_error>();
   SUBCASE("of the caller") {
@@ -397,9 +397,9 @@ TEST_CASE("the memory of a process that NVML lists without it is the tool's") {
     REQUIRE(p.usages().size() == 3);
     for (const hmn_usage& each : p.usages()) {
       const bool has_used = (each.present & HMN_USAGE_HAS_USED) != 0;
-      if (each.pid == 4711) CHECK(each.used_bytes == 1024 * mib);
-      if (each.pid == 4711) CHECK((each.notes & HMN_NOTE_MIXED) == 0);
-      if (each.pid == 4712) CHECK(!has_used);
+      if (each.pid == 4104711) CHECK(each.used_bytes == 1024 * mib);
+      if (each.pid == 4104711) CHECK((each.notes & HMN_NOTE_MIXED) == 0);
+      if (each.pid == 4104712) CHECK(!has_used);
       if (each.pid == static_cast<std::uint32_t>(getpid())) CHECK(each.used_bytes == 300 * mib);
     }
   }
@@ -411,7 +411,7 @@ TEST_CASE("processes that NVML cannot list are the tool's") {
   const fake_nvml nvml;
   nvml.load(full_card(R"("nvmlDeviceGet*RunningProcesses*": "UNKNOWN")"));
   const machine m;
-  const tool smi(m, smi_with({}, R"({"pid": 4711, "process_name": "b", "used_gpu_memory": 9})"));
+  const tool smi(m, smi_with({}, R"({"pid": 4104711, "process_name": "b", "used_gpu_memory": 9})"));
   const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES | HMN_COLLECT_POOLS);
   REQUIRE(p.usages().size() == 1);
   CHECK(p.usages()[0].used_bytes == 9 * mib);
@@ -421,7 +421,7 @@ TEST_CASE("processes that NVML cannot list are the tool's") {
   CHECK(reason_of(p, HMN_COLLECT_PROCESSES, 0).backend == HMN_BACKEND_NVML);
   CHECK((p.pools()[0].present & HMN_POOL_HAS_UNATTRIBUTED) == 0);
   auto row = sized<hmn_usage>();
-  CHECK(hmn_usage_read(m.context(), 0, 4711, 0, &row, nullptr) == HMN_OK);
+  CHECK(hmn_usage_read(m.context(), 0, 4104711, 0, &row, nullptr) == HMN_OK);
   CHECK(row.used_bytes == 9 * mib);
   CHECK((row.notes & HMN_NOTE_STALE) == 0);
   CHECK(smi.was_run_seldom({"--query-gpu", "--query-compute-apps"}));
@@ -433,7 +433,7 @@ TEST_CASE("a process that NVML does not list is no reason to start the tool") {
   const machine m;
   const tool smi(m, smi_with());
   auto row = sized<hmn_usage>();
-  CHECK(hmn_usage_read(m.context(), 0, 4711, 0, &row, nullptr) == HMN_E_NO_PROCESS);
+  CHECK(hmn_usage_read(m.context(), 0, 4104711, 0, &row, nullptr) == HMN_E_NO_PROCESS);
   CHECK(smi.starts() == 0);
 }
 
@@ -507,17 +507,18 @@ TEST_CASE("values that the tool fills in decide what fits, each time") {
 
 TEST_CASE("many threads share one run of the tool, also its first") {
   const fake_nvml nvml;
-  nvml.load(full_card(no_memory_call, R"(, "processes": {"compute": [{"pid": 4711, "used": null}],
+  nvml.load(
+      full_card(no_memory_call, R"(, "processes": {"compute": [{"pid": 4104711, "used": null}],
                                         "graphics": [], "mps": []})"));
   const machine m;
-  const tool smi(m, smi_with({}, R"({"pid": 4711, "process_name": "b", "used_gpu_memory": 9})"));
+  const tool smi(m, smi_with({}, R"({"pid": 4104711, "process_name": "b", "used_gpu_memory": 9})"));
   std::atomic<int> right{0};
   const auto ask = [&] {
     for (int i = 0; i < 20; ++i) {
       auto pool = sized<hmn_pool>();
       auto row = sized<hmn_usage>();
       const bool has_pool = hmn_pool_read(m.context(), 0, 0, 0, &pool, nullptr) == HMN_OK;
-      const bool has_row = hmn_usage_read(m.context(), 0, 4711, 0, &row, nullptr) == HMN_OK;
+      const bool has_row = hmn_usage_read(m.context(), 0, 4104711, 0, &row, nullptr) == HMN_OK;
       const bool is_stale = ((pool.notes | row.notes) & HMN_NOTE_STALE) != 0;
       if (has_pool && has_row && !is_stale && pool.used_bytes == 9000 * mib &&
           row.used_bytes == 9 * mib) {
@@ -599,13 +600,13 @@ TEST_CASE(
   const fake_nvml nvml;
   nvml.load(full_card(R"("nvmlDeviceGetComputeRunningProcesses*": "UNKNOWN")",
                       R"(, "processes": {"compute": [], "graphics": [
-                           {"pid": 4712, "used": "1 GiB"}], "mps": []})"));
+                           {"pid": 4104712, "used": "1 GiB"}], "mps": []})"));
   const machine m;
-  const tool smi(m, smi_with({}, R"({"pid": 4711, "process_name": "b", "used_gpu_memory": 9},
-                                    {"pid": 4712, "process_name": "c", "used_gpu_memory": 8})"));
+  const tool smi(m, smi_with({}, R"({"pid": 4104711, "process_name": "b", "used_gpu_memory": 9},
+                                    {"pid": 4104712, "process_name": "c", "used_gpu_memory": 8})"));
   const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES | HMN_COLLECT_POOLS);
   REQUIRE(p.usages().size() == 2);
-  CHECK(p.usages()[0].pid == 4711);
+  CHECK(p.usages()[0].pid == 4104711);
   CHECK(p.usages()[0].used_bytes == 9 * mib);
   CHECK(p.usages()[0].backend == HMN_BACKEND_NVIDIA_SMI);
   CHECK(p.usages()[1].used_bytes == 1024 * mib);
@@ -623,11 +624,11 @@ TEST_CASE("what neither has is asked for once, and its reason is NVML's") {
   const fake_nvml nvml;
   nvml.load(
       full_card(no_telemetry("NO_PERMISSION"),
-                R"(, "processes": {"compute": [{"pid": 4711, "used": null}], "graphics": []})"));
+                R"(, "processes": {"compute": [{"pid": 4104711, "used": null}], "graphics": []})"));
   const machine m;
   const tool smi(m, R"({"gpus": [{"fields": {
     "uuid": "GPU-11111111-2222-3333-4444-555555555555", "pci.bus_id": "00000000:01:00.0"},
-    "compute_apps": [{"pid": 4711, "used_gpu_memory": "[N/A]"}]}]})");
+    "compute_apps": [{"pid": 4104711, "used_gpu_memory": "[N/A]"}]}]})");
   const auto check = [&] {
     const taken_snapshot p(m.context(), everything);
     const hmn_diagnostic why = reason_of(p, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_TEMPERATURE);

@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "model/character.hpp"
-#include "model/text.hpp"
 
 namespace hmn {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/pdh/instance.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "model/character.hpp"

@@ -14,7 +14,6 @@
 #include "model/character.hpp"
 #include "model/decimal.hpp"
 #include "model/likely_word.hpp"
-#include "model/text.hpp"
 
 namespace hmn::cli {
 

@@ -3,12 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <unordered_set>
 
 #include "cli/text/output.hpp"
 #include "model/character.hpp"
-#include "model/text.hpp"
 #include "model/words.hpp"
 
 namespace hmn::cli {

@@ -3,14 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
 #include "cli/system/streams.hpp"
 #include "cli/text/unicode.hpp"
 #include "model/character.hpp"
-#include "model/text.hpp"
 
 namespace hmn::cli {
 

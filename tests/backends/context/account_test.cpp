@@ -11,7 +11,6 @@
 
 namespace {
 
-// Pids are large: else one may be that of this suite.
 constexpr std::uint64_t boot_s = 1'700'000'000;
 constexpr std::uint64_t start_s = boot_s + 10;
 constexpr std::uint64_t ns_per_s = 1'000'000'000;
@@ -39,6 +38,7 @@ hmn_usage read(const machine& m, std::uint32_t pid, hmn_status expected) {
 
 }  // namespace
 
+// The pids are large: else one may be that of this suite.
 TEST_CASE("an account that the driver has kept") {
   const fake_nvml nvml;
   nvml.load(one_gpu({}, R"(, "accounts": [)" + ended(4104711, start_s) + "," +

@@ -125,6 +125,29 @@ class Doctor(Machines):
         self.assertIn("FAIL  0000:01:00.0 NVIDIA [10de:2684]: bound to nouveau", text)
         self.assertIn("        do: install NVIDIA's own driver", text)
 
+    def test_a_card_given_to_a_virtual_machine_is_no_fault(self):
+        text = self.examine(**self.tree(**{"0000_04_00.0": ("0x10de", "vfio-pci")}))
+        self.assertIn("note  0000:04:00.0 NVIDIA [10de:2684]: handed over to a virtual machine", text)
+        self.assertNotIn("NVIDIA_DRIVER_CAPABILITIES", text)
+
+    def test_a_card_without_a_driver_has_one_remedy(self):
+        text = self.examine(code=1, **self.tree(**{"0000_04_00.0": ("0x10de", None)}))
+        self.assertEqual(text.count("  FAIL  "), 1, text)
+        self.assertIn("do: install NVIDIA's driver", text)
+        self.assertNotIn("NVIDIA_DRIVER_CAPABILITIES", text)
+
+    def test_a_variable_that_names_no_library_is_the_remedy(self):
+        advice = "        do: correct HMN_NVML, or unset it: what it names cannot be used\n"
+        none = {"HMN_NVML": str(self.folder / "none")}
+        text = self.examine(**self.tree(), **none)
+        self.assertIn(advice, text.split("  note  NVML: ")[1].split("\n", 1)[1][:100])
+        self.assertNotIn("NVIDIA_DRIVER_CAPABILITIES", text)
+        text = self.examine(code=1, **self.tree(**{"0000_04_00.0": ("0x10de", "nvidia")}), **none)
+        self.assertIn(advice, text.split("  FAIL  NVML: ")[1].split("\n", 1)[1][:100])
+        (self.folder / "none").write_text("no library")
+        text = self.examine(code=1, **{"HMN_SYS": str(self.folder / "sys")}, **none)
+        self.assertEqual(text.count(advice), 2, text)
+
     def test_variables_in_force_are_reported(self):
         self.assertIn(f"HMN_SYS={self.folder}/sys", self.examine(**self.tree()))
         self.assertNotIn("Environment", self.examine(HMN_SIMULATION="", HMN_PROC="", HMN_PCI_IDS=""))

@@ -28,10 +28,9 @@ constexpr const char* variables[] = {
 
 constexpr std::uint32_t numbers = 64;  // of backends: as many as a mask has bits
 
-// Returns whether the source is in another section: those of NVIDIA are with their adapters.
-bool is_listed_elsewhere(backend_id source) {
-  return source == backend_id::nvml || source == backend_id::nvidia_smi ||
-         source == backend_id::simulated;
+// Returns whether the source is in another section, with its adapters.
+bool is_nvidias(backend_id source) {
+  return source == backend_id::nvml || source == backend_id::nvidia_smi;
 }
 
 finding inspect_source(std::string_view name, const hypomnesis::backend_info& of, site at) {
@@ -57,7 +56,8 @@ section inspect_sources(const session& in, site at) {
   section out{"Sources", {}};
   for (std::uint32_t number = 1; number < numbers; ++number) {
     const auto source = static_cast<backend_id>(number);
-    if (is_listed_elsewhere(source) || !hypomnesis::has_backend(source)) continue;
+    if (is_nvidias(source) || source == backend_id::simulated || !hypomnesis::has_backend(source))
+      continue;
     if (const auto info = in.backend(source))
       out.findings.push_back(inspect_source(hypomnesis::name(source), *info, at));
   }
@@ -133,12 +133,18 @@ bool is_good(run_state state) {
   return state == run_state::ready || state == run_state::asleep;
 }
 
+// Returns whether it is of a source whose section tells whether a GPU here needs it.
+bool is_absence_of_nvidias(const hypomnesis::diagnostic& of) {
+  return is_nvidias(of.backend) && of.status == hypomnesis::status_code::no_source &&
+         !of.device_index;
+}
+
 // Returns whether it is broken, not only worth knowing, as what a PID namespace makes ambiguous, or
 // one value that a working driver gets wrong.
 bool is_broken(const hypomnesis::diagnostic& of) {
   using hypomnesis::reason_id;
   const bool is_of_one_value = of.field || of.metric;
-  return is_fault(of) && of.reason != reason_id::ambiguous &&
+  return is_fault(of) && !is_absence_of_nvidias(of) && of.reason != reason_id::ambiguous &&
          !(of.reason == reason_id::implausible && is_of_one_value);
 }
 

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
+#include "cli/system/environment.hpp"
 #include "cli/text/unicode.hpp"
 
 namespace hmn::cli {
@@ -30,8 +32,8 @@ constexpr std::string_view give_nvidia =
 
 // In the order of the problems.
 constexpr remedy remedies[] = {
-    {problem::nouveau, "install NVIDIA's own driver; it replaces nouveau",
-     "install NVIDIA's own driver on the host; it replaces nouveau"},
+    {problem::nouveau, "install NVIDIA's own driver, which takes its place",
+     "install NVIDIA's own driver on the host, where it takes its place"},
     {problem::no_nvidia_driver, "install NVIDIA's driver, then load it: modprobe nvidia",
      "install NVIDIA's driver on the host and load it there, then start the container again"},
     {problem::nvidia_not_loaded,
@@ -47,6 +49,9 @@ constexpr remedy remedies[] = {
      "install the driver's libraries and nvidia-smi, in the version of the kernel module",
      "start the container with NVIDIA_DRIVER_CAPABILITIES=utility, or all, and the GPU: docker run "
      "--gpus all, podman run --device nvidia.com/gpu=all (NVIDIA Container Toolkit)"},
+    {problem::wrong_nvml_path, "correct HMN_NVML, or unset it: what it names cannot be used"},
+    {problem::wrong_nvidia_smi_path,
+     "correct HMN_NVIDIA_SMI, or unset it: what it names cannot be used"},
     {problem::nvidia_mismatch, "reload the nvidia modules, or reboot",
      "start the container again, which takes the libraries that the host has now; if they differ "
      "still, reload the nvidia modules on the host, or reboot it"},
@@ -124,6 +129,25 @@ problem problem_of_nvml(std::int32_t code) noexcept {
   return problem::nvidia_other_error;
 }
 
+// Returns the problem of a source whose file a variable names.
+std::optional<problem> problem_of_variable(backend_id source) {
+  if (source == backend_id::nvml && environment_value("HMN_NVML")) return problem::wrong_nvml_path;
+  if (source == backend_id::nvidia_smi && environment_value("HMN_NVIDIA_SMI"))
+    return problem::wrong_nvidia_smi_path;
+  return std::nullopt;
+}
+
+bool is_of_variable(problem what) noexcept {
+  return what == problem::wrong_nvml_path || what == problem::wrong_nvidia_smi_path;
+}
+
+// Returns whether the source itself could not be opened, before it answered anything.
+bool is_unopened(const hypomnesis::diagnostic& of) noexcept {
+  return !of.device_index && of.native_domain == domain::none &&
+         of.reason != reason_id::not_understood &&
+         (of.status == status_code::no_source || of.status == status_code::backend);
+}
+
 problem problem_of_absence(backend_id source) noexcept {
   if (source == backend_id::os) return problem::no_host_files;
   const bool is_nvidias = source == backend_id::nvml || source == backend_id::nvidia_smi;
@@ -156,7 +180,9 @@ std::string_view remedy_for(problem what, site at) noexcept {
   return at == site::container ? found.in_container : found.on_host;
 }
 
-problem problem_of(const hypomnesis::diagnostic& of) noexcept {
+problem problem_of(const hypomnesis::diagnostic& of) {
+  if (is_unopened(of))
+    if (const auto wrong = problem_of_variable(of.backend)) return *wrong;
   if (of.native_domain == domain::nvml) return problem_of_nvml(of.native_code);
   switch (of.status) {
     case status_code::no_source:
@@ -178,7 +204,7 @@ problem problem_of(const hypomnesis::diagnostic& of) noexcept {
   }
 }
 
-problem problem_of(const hypomnesis::backend_info& of) noexcept {
+problem problem_of(const hypomnesis::backend_info& of) {
   hypomnesis::diagnostic same;
   same.backend = of.backend;
   same.status = of.status;
@@ -222,8 +248,9 @@ finding inspect_backend(std::string_view name, const hypomnesis::backend_info& o
       fmt::format("{}: {}{}", name, of.message.empty() ? hypomnesis::name(of.status) : of.message,
                   native_text(of));
   const bool is_absent = of.state == run_state::absent || of.state == run_state::unknown;
-  if (of.state == run_state::off || (is_absent && !needed)) return hmn::cli::note(text);
-  return trouble(text, problem_of(of), at);
+  const auto what = problem_of(of);
+  if (of.state != run_state::off && (needed || !is_absent)) return trouble(text, what, at);
+  return is_of_variable(what) ? hmn::cli::note(text, what, at) : hmn::cli::note(text);
 }
 
 std::vector<json_object> to_json(const std::vector<section>& report) {

@@ -21,6 +21,8 @@ enum class problem : std::uint8_t {
   no_nvidia_node,
   closed_nvidia_node,
   no_nvidia_library,
+  wrong_nvml_path,
+  wrong_nvidia_smi_path,
   nvidia_mismatch,
   nvidia_blocked,
   nvidia_unknown_error,
@@ -52,8 +54,8 @@ constexpr std::string_view no_remedy = "no remedy known";
 enum class site : bool { host, container };
 std::string_view remedy_for(problem what, site at) noexcept;
 // Returns the problem behind a failure of a source.
-problem problem_of(const hypomnesis::diagnostic& of) noexcept;
-problem problem_of(const hypomnesis::backend_info& of) noexcept;
+problem problem_of(const hypomnesis::diagnostic& of);
+problem problem_of(const hypomnesis::backend_info& of);
 
 // A problem that is broken fails; one that is only worth knowing, as a missing right, is a note.
 enum class severity { fine, note, trouble };

@@ -78,8 +78,9 @@ finding inspect_nvidia_adapter(const adapter& of, site at) {
   if (of.driver == "nvidia")
     return fine(who +
                 (of.runtime_status == "suspended" ? ", driver nvidia, asleep" : ", driver nvidia"));
-  if (of.driver == "nouveau")
-    return trouble(who + ": bound to nouveau, which does not report memory", problem::nouveau, at);
+  if (of.driver == "nouveau" || of.driver == "nova_core")
+    return trouble(fmt::format("{}: bound to {}, which does not report memory", who, of.driver),
+                   problem::nouveau, at);
   if (of.driver == "vfio-pci")
     return note(who + ": handed over to a virtual machine (vfio-pci); it is measured in there");
   if (of.driver.empty())

@@ -128,6 +128,7 @@ TEST_CASE("what keeps an NVIDIA card from being measured is trouble with advice"
   here.add_card("0000:02:00.0", "0x10de", "0x030200", nullptr);
   here.add_card("0000:03:00.0", "0x10de", "0x030200", "vfio-pci");
   here.add_card("0000:04:00.0", "0x10de", "0x030200", "nvidia");
+  here.add_card("0000:05:00.0", "0x10de", "0x030200", "nova_core");
   const auto text =
       nvidia(here, {backend(run_state::unreadable, status_code::backend, "mismatch"), {}});
   CHECK(mentions(text, "FAIL  0000:01:00.0 NVIDIA [10de:2684]: bound to nouveau"));
@@ -135,6 +136,7 @@ TEST_CASE("what keeps an NVIDIA card from being measured is trouble with advice"
   CHECK(mentions(text, "FAIL  0000:02:00.0 NVIDIA [10de:2684]: no kernel driver"));
   CHECK(mentions(text, "note  0000:03:00.0 NVIDIA [10de:2684]: handed over"));
   CHECK(mentions(text, "ok    0000:04:00.0 NVIDIA [10de:2684], driver nvidia"));
+  CHECK(mentions(text, "FAIL  0000:05:00.0 NVIDIA [10de:2684]: bound to nova_core"));
   CHECK(mentions(text, "FAIL  the nvidia kernel module is not loaded"));
   CHECK(mentions(text, "FAIL  NVML: mismatch"));
 }

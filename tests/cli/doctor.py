@@ -120,6 +120,27 @@ class Doctor(Machines):
             self.assertEqual("ZFS' cache (ARC) has 46.0 GiB that it gives back" in text, is_named, text)
             self.assertEqual("zfs_arc_max" in text, is_named, text)
 
+    def test_a_limit_that_was_not_read_is_not_known(self):
+        proc, group = self.folder / "proc", self.folder / "groups" / "a"
+        for folder in (proc / "self", group):
+            folder.mkdir(parents=True)
+        (proc / "self" / "statm").write_text("4096 2816 1024 1 0 512 0\n")
+        (proc / "meminfo").write_text("MemTotal: 67108864 kB\nMemAvailable: 8388608 kB\n")
+        mount = f"30 20 0:26 / {self.folder}/groups rw - cgroup2 cgroup2 rw\n"
+        for membership, mounts, limit, is_known in (
+                ("0::/a", mount, "max", True), ("0::/a", "", "max", False), ("0::/a", mount, "-1", False),
+                ("0::/a (deleted)", mount, "max", False), ("9:memory:/a\n0::/a", mount, "max", False)):
+            (proc / "self" / "cgroup").write_text(membership + "\n")
+            (proc / "self" / "mountinfo").write_text(mounts)
+            (group / "memory.max").write_text(limit + "\n")
+            with self.subTest(membership=membership, limit=limit):
+                text = self.examine(**self.tree(), HMN_PROC=str(proc))
+                self.assertEqual("ok    no memory limit applies" in text, is_known, text)
+                self.assertEqual("note  memory limit: not known, " in text, not is_known, text)
+        (proc / "meminfo").unlink()
+        self.assertIn("note  memory limit: not known, host memory cannot be read",
+                      self.examine(code=1, **self.tree(), HMN_PROC=str(proc)))
+
     def test_a_wrong_kernel_driver_comes_with_advice(self):
         text = self.examine(code=1, **self.tree(**{"0000_01_00.0": ("0x10de", "nouveau")}))
         self.assertIn("FAIL  0000:01:00.0 NVIDIA [10de:2684]: bound to nouveau", text)

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <utility>
 
 #include "cli/system/environment.hpp"
@@ -251,6 +250,19 @@ finding inspect_backend(std::string_view name, const hypomnesis::backend_info& o
   const auto what = problem_of(of);
   if (of.state != run_state::off && (needed || !is_absent)) return trouble(text, what, at);
   return is_of_variable(what) ? hmn::cli::note(text, what, at) : hmn::cli::note(text);
+}
+
+// The note partial may be of another value, so without a limit none is certain.
+finding inspect_memory_limit(const std::optional<hypomnesis::system_memory>& memory,
+                             std::string_view unread) {
+  if (!memory) return hmn::cli::note("memory limit: not known, host memory cannot be read");
+  if (memory->limit_bytes)
+    return hmn::cli::note(
+        fmt::format("memory limit {} of {}", hypomnesis::format_bytes(*memory->limit_bytes),
+                    memory->total_bytes ? hypomnesis::format_bytes(*memory->total_bytes) : "?"));
+  if (has(memory->notes, hypomnesis::note::partial))
+    return hmn::cli::note(fmt::format("memory limit: not known, {}", unread));
+  return fine("no memory limit applies");
 }
 
 std::vector<json_object> to_json(const std::vector<section>& report) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,6 +84,9 @@ bool is_needless(const hypomnesis::backend_info& of) noexcept;
 // Takes in `needed` whether there is a GPU that this source should know.
 finding inspect_backend(std::string_view name, const hypomnesis::backend_info& of, bool needed,
                         site at);
+// Takes in `unread` what is said of limits that could not be read.
+finding inspect_memory_limit(const std::optional<hypomnesis::system_memory>& memory,
+                             std::string_view unread);
 
 std::vector<json_object> to_json(const std::vector<section>& report);
 std::string render(const std::vector<section>& report, const style& as);

@@ -336,12 +336,10 @@ section inspect_container(const roots& in, const std::optional<hypomnesis::syste
     out.findings.push_back(
         note(fmt::format("this is a {} container ({})", found->runtime, found->by)));
   out.findings.push_back(inspect_pid_namespace(in));
-  if (memory && memory->limit_bytes)
-    out.findings.push_back(note(
-        fmt::format("memory limit {} of {}", hypomnesis::format_bytes(*memory->limit_bytes),
-                    memory->total_bytes ? hypomnesis::format_bytes(*memory->total_bytes) : "?")));
-  else
-    out.findings.push_back(fine("no memory limit applies"));
+  out.findings.push_back(inspect_memory_limit(
+      memory, fmt::format("a control group of {}/self/cgroup is not mounted here, or its limit "
+                          "cannot be read",
+                          in.proc)));
   return out;
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/inspect.hpp"
 
-#include <fmt/format.h>
-#include <hypomnesis.hpp>
-
 #include <algorithm>
+#include <hypomnesis.hpp>
 
 #include "cli/system/windows/process.hpp"
 #include "platform/windows/system.hpp"
@@ -56,10 +54,7 @@ section inspect_job(const std::optional<hypomnesis::system_memory>& memory) {
     out.findings.push_back(fine("hmn is in none"));
   else
     out.findings.push_back(note("hmn is in one"));
-  if (memory && memory->limit_bytes)
-    out.findings.push_back(note("memory limit " + hypomnesis::format_bytes(*memory->limit_bytes)));
-  else
-    out.findings.push_back(fine("no memory limit applies"));
+  out.findings.push_back(inspect_memory_limit(memory, "the job's limits cannot be read"));
   return out;
 }
 

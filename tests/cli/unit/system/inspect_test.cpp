@@ -269,10 +269,17 @@ TEST_CASE("containers: marks, PID namespace, limit") {
 
   const machine host;
   host.link("proc/self/ns/pid", "pid:[4026531836]");
-  const auto bare = text_of(inspect_container(host.in(), std::nullopt));
+  memory.limit_bytes.reset();
+  const auto bare = text_of(inspect_container(host.in(), memory));
   CHECK(bare.find("PID namespace: the host's") != std::string::npos);
   CHECK(bare.find("no memory limit applies") != std::string::npos);
   CHECK(bare.find("container (") == std::string::npos);
+  memory.notes = hypomnesis::note::partial;
+  CHECK(mentions(text_of(inspect_container(host.in(), memory)),
+                 "note  memory limit: not known, a control group of " + host.in().proc +
+                     "/self/cgroup is not mounted here, or its limit cannot be read"));
+  CHECK(mentions(text_of(inspect_container(host.in(), std::nullopt)),
+                 "note  memory limit: not known, host memory cannot be read"));
 }
 
 TEST_CASE("permissions: hidden processes and render nodes") {

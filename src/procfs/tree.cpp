@@ -80,6 +80,17 @@ bool is_in_initial_pid_namespace(const std::string& proc_root) {
   return got && std::string_view(target.data(), got.value) == initial_pid_namespace;
 }
 
+rights own_rights(const std::string& proc_root) {
+  rights own;
+  std::array<char, 16384> buffer;
+  proc_path path(proc_root, "self", "");
+  if (const auto got = platform::read_small(path.to("status"), buffer))
+    own.effective = parse_effective_capabilities({buffer.data(), got.value});
+  if (const auto got = platform::read_link(path.to("ns/user"), buffer))
+    own.is_in_user_namespace = std::string_view(buffer.data(), got.value) != initial_user_namespace;
+  return own;
+}
+
 int list_pids(const char* folder, std::vector<std::uint32_t>& out) {
   return platform::for_each_entry(folder, [&](std::string_view name) {
     if (const auto pid = parse_pid(name)) out.push_back(*pid);

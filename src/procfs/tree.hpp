@@ -55,6 +55,26 @@ inline constexpr const char* initial_pid_namespace = "pid:[4026531836]";
 // Tests the caller's namespace; true on a system without PID namespaces.
 bool is_in_initial_pid_namespace(const std::string& proc_root);
 
+// As initial_pid_namespace, of <proc>/<pid>/ns/user: PROC_USER_INIT_INO.
+inline constexpr const char* initial_user_namespace = "user:[4026531837]";
+
+// Numbers of include/uapi/linux/capability.h.
+enum class capability : unsigned { sys_ptrace = 19, sys_admin = 21, perfmon = 38 };
+
+// What the caller may do. In a user namespace of its own, capabilities do not reach what is outside
+// of it.
+struct rights {
+  std::optional<std::uint64_t> effective;  // none: unreadable
+  bool is_in_user_namespace = false;
+
+  // Returns whether it holds the capability for the whole system.
+  [[nodiscard]] bool hold(capability which) const noexcept {
+    return !is_in_user_namespace &&
+           (effective.value_or(0) >> static_cast<unsigned>(which) & 1) != 0;
+  }
+};
+rights own_rights(const std::string& proc_root);
+
 // Appends the folder's entries that are pids; returns 0 or errno.
 int list_pids(const char* folder, std::vector<std::uint32_t>& out);
 

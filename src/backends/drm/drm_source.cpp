@@ -12,6 +12,7 @@
 #include "model/failure.hpp"
 #include "model/message_text.hpp"
 #include "platform/clock.hpp"
+#include "procfs/tree.hpp"
 #include "source/registry.hpp"
 
 namespace hmn::drm {
@@ -40,6 +41,12 @@ failure partly_reported(const card& c) {
 // Rounds up to a power of two, so that the sentence about a lasting state seldom changes.
 std::uint64_t coarse_seconds(std::uint64_t ns) noexcept {
   return std::bit_ceil(ns / platform::ns_per_second + 1);
+}
+
+// Whether CAP_SYS_PTRACE would let the caller inspect more: it does not hold it, and may.
+bool may_gain_tracing(const std::string& proc_root) {
+  const auto own = procfs::own_rights(proc_root);
+  return !own.is_in_user_namespace && !own.hold(procfs::capability::sys_ptrace);
 }
 
 failure why_no_load(const client_list& in, const card& of) {
@@ -361,9 +368,10 @@ failure drm_source::why_unreadable() const {
   const bool refused = is_refused(seen_.error);
   return fail(refused ? status::permission : status::limit,
               {seen_.unreadable, " of ", seen_.processes,
-               refused ? " processes cannot be inspected; CAP_SYS_PTRACE shows what "
-                         "those of other users use"
-                       : " processes could not be inspected"},
+               refused ? " processes cannot be inspected" : " processes could not be inspected",
+               refused && may_gain_tracing(proc_root_)
+                   ? "; CAP_SYS_PTRACE shows what those of other users use"
+                   : ""},
               seen_.error);
 }
 
@@ -463,13 +471,13 @@ const asked_process& drm_source::walk_one(std::uint32_t pid, bool self) {
   return asked;
 }
 
-failure drm_source::why_not_listed(const card& c, const asked_process& asked) {
+failure drm_source::why_not_listed(const card& c, const asked_process& asked) const {
   if (asked.error != 0) {
     const bool refused = is_refused(asked.error);
     return fail(
         refused ? status::permission : status::limit,
-        {"process ", asked.pid,
-         refused ? " cannot be inspected; CAP_SYS_PTRACE allows it" : " could not be inspected"},
+        {"process ", asked.pid, refused ? " cannot be inspected" : " could not be inspected",
+         refused && may_gain_tracing(proc_root_) ? "; CAP_SYS_PTRACE allows it" : ""},
         asked.error);
   }
   if (asked.walks.now().met_asleep(c.number)) return why_asleep(c);

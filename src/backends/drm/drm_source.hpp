@@ -93,7 +93,7 @@ class drm_source final : public device_source {
   // The same for the descriptors of one process.
   const asked_process& walk_one(std::uint32_t pid, bool self);
   result<void> fill_one(const card& c, std::uint32_t pid, bool self, usage& out, reading& r);
-  [[nodiscard]] static failure why_not_listed(const card& c, const asked_process& asked);
+  [[nodiscard]] failure why_not_listed(const card& c, const asked_process& asked) const;
   void finish_row(const card& c, usage& row, reading& r, std::uint32_t about, int error) const;
   void add_engines(const card& c, std::vector<metric>& out, reading& r);
 

@@ -78,6 +78,14 @@ struct evidence {
   const hypomnesis::snapshot& last() const { return readings.back(); }
 };
 
+bool has_refused_processes(const hypomnesis::snapshot& seen) {
+  const auto all = seen.diagnostics();
+  return std::any_of(all.begin(), all.end(), [](const hypomnesis::diagnostic& each) {
+    return each.status == hypomnesis::status_code::permission &&
+           each.subject == hypomnesis::part::processes && !each.device_index && !each.pid;
+  });
+}
+
 evidence gather(const session& in) {
   hypomnesis::snapshot_options what;
   what.collect = everything;
@@ -243,8 +251,8 @@ expected<exit_code> run_doctor(const session& in, const options& asked, const st
   if (seen.simulated)
     report.push_back(simulation(asked));
   else
-    add(inspect_machine(
-            {seen.nvidia, seen.last().devices(), seen.last().system(), seen.sources, seen.at}),
+    add(inspect_machine({seen.nvidia, seen.last().devices(), seen.last().system(), seen.sources,
+                         has_refused_processes(seen.last()), seen.at}),
         report);
   report.push_back(devices(in, seen));
   report.push_back(readings(seen));

@@ -21,7 +21,8 @@ struct machine_evidence {
   std::vector<hypomnesis::device> devices;
   std::optional<hypomnesis::system_memory> memory;
   section sources;
-  site at = site::host;  // own_site()
+  bool has_refused_processes = false;  // some may not be inspected
+  site at = site::host;                // own_site()
 };
 
 // Returns findings about this system that limit its measurements.

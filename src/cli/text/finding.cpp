@@ -75,6 +75,9 @@ constexpr remedy remedies[] = {
     {problem::own_pid_namespace,
      "share the host's namespace (docker run --pid=host, in Kubernetes hostPID) to see names and "
      "own use"},
+    {problem::own_user_namespace, "run hmn as root outside of this user namespace",
+     "run hmn as root on the host, or in a container that has the right and no user namespace of "
+     "its own (not a rootless one)"},
     {problem::no_tracing_right,
      "run as root, or once: setcap cap_sys_ptrace+ep \"$(command -v hmn)\"",
      "run as root, in a container that has the right (--cap-add SYS_PTRACE)"},

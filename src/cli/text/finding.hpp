@@ -35,6 +35,7 @@ enum class problem : std::uint8_t {
   hidden_processes,
   foreign_proc,
   own_pid_namespace,
+  own_user_namespace,
   no_tracing_right,
   no_watching_right,
   no_driver,

@@ -310,8 +310,11 @@ TEST_CASE("processes that cannot be inspected are counted, kernel threads are no
   CHECK(why->unreadable_processes == 1);
   CHECK(why->about == subject::processes);
   CHECK(why->why.native.code == EACCES);
+  CHECK(mentions(why->why, "; CAP_SYS_PTRACE shows"));
   usage u;
-  CHECK(m.source().process(0, 11, false, u, r).why().code == status::permission);
+  const auto refused = m.source().process(0, 11, false, u, r);
+  CHECK(refused.why().code == status::permission);
+  CHECK(mentions(refused.why(), "; CAP_SYS_PTRACE allows it"));
   asking.reset();
   m.tree().mode("proc/11/fdinfo", 0755);
   asking.emplace();
@@ -320,6 +323,31 @@ TEST_CASE("processes that cannot be inspected are counted, kernel threads are no
   CHECK(p.list.all().size() == 2);
   asking.reset();
   for (const char* folder : {"proc/11/fd", "proc/12/fd"}) m.tree().mode(folder, 0755);
+}
+
+TEST_CASE("a right that is held, or that a user namespace cannot give, is not advised") {
+  for (const bool is_held : {true, false}) {
+    machine m;
+    with_v3d(m);
+    m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64)}});
+    m.add_process(11, {{3, "/dev/null", v3d_fdinfo(2, 64)}});
+    m.tree().write("proc/self/status",
+                   is_held ? "CapEff:\t0000000000080000\n" : "CapEff:\t0000000000000000\n");
+    m.tree().link("proc/self/ns/user", is_held ? "user:[4026531837]" : "user:[4026532999]");
+    for (const char* folder : {"proc/11/fd", "proc/11/fdinfo"}) m.tree().mode(folder, 0);
+    m.tree().mode(".", 0755);
+    std::optional<nobody> asking(std::in_place);
+    plain_reading r;
+    m.devices(r);
+    m.rows(0, r);
+    const diagnostic* const why = r.find(status::permission);
+    REQUIRE(why != nullptr);
+    CHECK(why->why.message == "1 of 2 processes cannot be inspected");
+    usage u;
+    CHECK(m.source().process(0, 11, false, u, r).why().message == "process 11 cannot be inspected");
+    asking.reset();
+    for (const char* folder : {"proc/11/fd", "proc/11/fdinfo"}) m.tree().mode(folder, 0755);
+  }
 }
 
 TEST_CASE("processes of which none can be inspected are not an empty list") {

@@ -150,30 +150,45 @@ finding inspect_pid_namespace(const roots& in) {
       problem::own_pid_namespace, site::container);
 }
 
-// Capability numbers of Linux (include/uapi/linux/capability.h).
-constexpr unsigned sys_ptrace = 19, sys_admin = 21, perfmon = 38;
+using procfs::capability;
 
 finding unread(std::string_view what, const std::string& file) {
   return note(fmt::format("{}: not known, {} cannot be read", what, file));
 }
 
-finding inspect_tracing(std::uint64_t capabilities, site at) {
-  if ((capabilities >> sys_ptrace & 1) != 0)
-    return {severity::fine, "other users' processes can be inspected (CAP_SYS_PTRACE)", {}};
+finding inspect_user(const procfs::rights& own) {
+  if (geteuid() != 0) return note(fmt::format("runs as user id {}", geteuid()));
+  if (own.is_in_user_namespace)
+    return note("runs as root of a user namespace, without rights outside of it");
+  return fine("runs as root");
+}
+
+finding inspect_tracing(const procfs::rights& own, const machine_evidence& seen) {
+  if (own.is_in_user_namespace)
+    return note(
+        "processes outside of this user namespace cannot be inspected; what they use of a GPU is "
+        "missing where the kernel driver would report it",
+        problem::own_user_namespace, seen.at);
+  if (own.hold(capability::sys_ptrace) && seen.has_refused_processes)
+    return note("some processes cannot be inspected, even with CAP_SYS_PTRACE");
+  if (own.hold(capability::sys_ptrace))
+    return fine("other users' processes can be inspected (CAP_SYS_PTRACE)");
   return note(
       "other users' processes cannot be inspected: no CAP_SYS_PTRACE; what they use of a GPU is "
       "missing where the kernel driver would report it",
-      problem::no_tracing_right, at);
+      problem::no_tracing_right, seen.at);
 }
 
 // Checks the right to watch the whole system, which i915 and xe require for used memory.
-finding inspect_watching(std::uint64_t capabilities, site at) {
-  if (((capabilities >> perfmon | capabilities >> sys_admin) & 1) != 0)
-    return {severity::fine, "used memory is readable from Intel's drivers (CAP_PERFMON)", {}};
+finding inspect_watching(const procfs::rights& own, site at) {
+  if (own.hold(capability::perfmon) || own.hold(capability::sys_admin))
+    return fine("used memory is readable from Intel's drivers (CAP_PERFMON)");
   return note(
-      "used memory is not readable from Intel's drivers: no CAP_PERFMON; it is unknown, or what "
-      "the processes that can be seen hold at least",
-      problem::no_watching_right, at);
+      fmt::format("used memory is not readable from Intel's drivers: {}; it is unknown, or what "
+                  "the processes that can be seen hold at least",
+                  own.is_in_user_namespace ? "CAP_PERFMON does not count in a user namespace"
+                                           : "no CAP_PERFMON"),
+      own.is_in_user_namespace ? problem::own_user_namespace : problem::no_watching_right, at);
 }
 
 finding inspect_proc_mount(const roots& in, site at) {
@@ -354,31 +369,27 @@ std::vector<section> inspect_machine(const machine_evidence& seen) {
   report.push_back(inspect_container(in, seen.memory));
   if (auto cache = inspect_zfs(in, seen.memory))
     report.push_back({"Host memory", {*std::move(cache)}});
-  report.push_back(inspect_permissions(in, adapters, seen.devices, seen.at));
+  report.push_back(inspect_permissions(in, adapters, seen));
   return report;
 }
 
 section inspect_permissions(const roots& in, const std::vector<adapter>& adapters,
-                            const std::vector<hypomnesis::device>& measured, site at) {
+                            const machine_evidence& seen) {
   section out{"Permissions", {}};
-  const auto status = read_text_file(in.proc + "/self/status");
-  const bool root = geteuid() == 0;
-  out.findings.push_back({root ? severity::fine : severity::note,
-                          root ? "runs as root" : fmt::format("runs as user id {}", geteuid()),
-                          {}});
-  out.findings.push_back(inspect_proc_mount(in, at));
-  if (!status) {
+  const auto own = procfs::own_rights(in.proc);
+  out.findings.push_back(inspect_user(own));
+  out.findings.push_back(inspect_proc_mount(in, seen.at));
+  if (!own.effective) {
     out.findings.push_back(unread("capabilities", in.proc + "/self/status"));
   } else {
-    const auto capabilities = procfs::parse_effective_capabilities(*status);
-    out.findings.push_back(inspect_tracing(capabilities, at));
+    out.findings.push_back(inspect_tracing(own, seen));
     if (!made_by(HMN_VENDOR_INTEL, adapters).empty())
-      out.findings.push_back(inspect_watching(capabilities, at));
+      out.findings.push_back(inspect_watching(own, seen.at));
   }
   for (const auto& name : list_folder(in.dev + "/dri"))
     if (name.starts_with("renderD"))
       out.findings.push_back(
-          inspect_node(in.dev + "/dri/" + name, has_render_minor(measured, name), at));
+          inspect_node(in.dev + "/dri/" + name, has_render_minor(seen.devices, name), seen.at));
   return out;
 }
 

@@ -38,7 +38,7 @@ section inspect_vendor(std::uint32_t vendor, const std::vector<adapter>& adapter
                        const std::vector<hypomnesis::device>& measured, site at);
 section inspect_container(const roots& in, const std::optional<hypomnesis::system_memory>& memory);
 section inspect_permissions(const roots& in, const std::vector<adapter>& adapters,
-                            const std::vector<hypomnesis::device>& measured, site at);
+                            const machine_evidence& seen);
 // Returns whether this process is in a container.
 site site_in(const roots& in);
 

@@ -287,7 +287,7 @@ TEST_CASE("permissions: hidden processes and render nodes") {
   here.write("proc/mounts", "proc /proc proc rw,nosuid,hidepid=invisible,gid=27 0 0\n");
   here.write("dev/dri/renderD128", "");
   here.write("dev/dri/card0", "");
-  const auto text = text_of(inspect_permissions(here.in(), {}, {}, site::host));
+  const auto text = text_of(inspect_permissions(here.in(), {}, {}));
   CHECK(mentions(text, "note  " + here.in().proc + " hides other users' processes"));
   CHECK(mentions(text, "renderD128"));
   CHECK_FALSE(mentions(text, "card0"));
@@ -296,17 +296,17 @@ TEST_CASE("permissions: hidden processes and render nodes") {
 TEST_CASE("permissions: a closed node of a GPU that is measured all the same is no trouble") {
   const machine here;
   here.link("dev/dri/renderD128", "/nonexistent");  // which root cannot open either
-  hypomnesis::device measured;
-  CHECK(mentions(text_of(inspect_permissions(here.in(), {}, {measured}, site::host)), "FAIL  "));
-  measured.render_minor = 128;
-  CHECK_FALSE(
-      mentions(text_of(inspect_permissions(here.in(), {}, {measured}, site::host)), "FAIL  "));
+  machine_evidence seen;
+  seen.devices.resize(1);
+  CHECK(mentions(text_of(inspect_permissions(here.in(), {}, seen)), "FAIL  "));
+  seen.devices[0].render_minor = 128;
+  CHECK_FALSE(mentions(text_of(inspect_permissions(here.in(), {}, seen)), "FAIL  "));
 }
 
 TEST_CASE("permissions: without a proc tree nothing is known of them") {
   const machine here;
   fs::remove_all(here.in().proc);
-  const auto text = text_of(inspect_permissions(here.in(), {}, {}, site::host));
+  const auto text = text_of(inspect_permissions(here.in(), {}, {}));
   CHECK(mentions(text, "note  visibility of other users' processes: not known, "));
   CHECK(mentions(text, "/mounts cannot be read"));
   CHECK(mentions(text, "note  capabilities: not known, "));
@@ -317,15 +317,36 @@ TEST_CASE("permissions: what each capability opens") {
   const machine here;
   const std::vector<adapter> intel{{"0000:00:02.0", HMN_VENDOR_INTEL, 0x46a6, "i915", ""}};
   here.write("proc/self/status", "Name:\thmn\nCapEff:\t0000000000000000\n");
-  auto text = text_of(inspect_permissions(here.in(), intel, {}, site::host));
+  auto text = text_of(inspect_permissions(here.in(), intel, {}));
   CHECK(mentions(text, "note  other users' processes cannot be inspected: no CAP_SYS_PTRACE"));
   CHECK(mentions(text, "setcap cap_sys_ptrace+ep"));
   CHECK(mentions(text, "note  used memory is not readable from Intel's drivers: no CAP_PERFMON"));
-  CHECK_FALSE(mentions(text_of(inspect_permissions(here.in(), {}, {}, site::host)), "CAP_PERFMON"));
+  CHECK_FALSE(mentions(text_of(inspect_permissions(here.in(), {}, {})), "CAP_PERFMON"));
   here.write("proc/self/status", "CapEff:\t0000004000080000\n");  // bits 38 and 19
-  text = text_of(inspect_permissions(here.in(), intel, {}, site::host));
+  text = text_of(inspect_permissions(here.in(), intel, {}));
   CHECK(mentions(text, "ok    other users' processes can be inspected (CAP_SYS_PTRACE)"));
   CHECK(mentions(text, "ok    used memory is readable from Intel's drivers (CAP_PERFMON)"));
+  machine_evidence seen;
+  seen.has_refused_processes = true;
+  text = text_of(inspect_permissions(here.in(), {}, seen));
+  CHECK(mentions(text, "note  some processes cannot be inspected, even with CAP_SYS_PTRACE\n"));
+  CHECK_FALSE(mentions(text, "setcap"));
+}
+
+TEST_CASE("permissions: capabilities of a user namespace do not count") {
+  const machine here;
+  const std::vector<adapter> intel{{"0000:00:02.0", HMN_VENDOR_INTEL, 0x46a6, "i915", ""}};
+  here.write("proc/self/status", "CapEff:\t000001ffffffffff\n");
+  here.link("proc/self/ns/user", "user:[4026531837]");  // the initial one
+  CHECK(mentions(text_of(inspect_permissions(here.in(), intel, {})), "ok    used memory"));
+  fs::remove(fs::path(here.in().proc) / "self/ns/user");
+  here.link("proc/self/ns/user", "user:[4026532999]");
+  const auto text = text_of(inspect_permissions(here.in(), intel, {}));
+  CHECK(mentions(text, "note  processes outside of this user namespace cannot be inspected"));
+  CHECK(mentions(text, "note  used memory is not readable from Intel's drivers: CAP_PERFMON does"));
+  CHECK(mentions(text, "do: run hmn as root outside of this user namespace"));
+  CHECK_FALSE(mentions(text, "setcap"));
+  CHECK_FALSE(mentions(text, "runs as root\n"));
 }
 
 TEST_CASE("a proc tree from another PID namespace is told to be one") {

@@ -432,6 +432,17 @@ class NvidiaSmi(Machines):
         self.assertEqual([(row["pid"], row["used_bytes"], row["backend"]) for row in rows],
                          [(1, 538 << 20, "nvidia-smi"), (2, None, "nvidia-smi")])
 
+    def test_an_unreadable_gpu_has_the_cell_that_failed(self):
+        tool = self.folder / "nvidia-smi"
+        shutil.copy(NVIDIA_SMI, tool)
+        fields = {"name": "NVIDIA L40S", "pci.bus_id": "00000000:01:00.0", "memory.total": 46080,
+                  "memory.free": 16080, "memory.used": "ERR!", "temperature.gpu": "[N/A]"}
+        tool.with_suffix(".json").write_text(json.dumps({"gpus": [{"fields": fields}]}))
+        keys = environment(HMN_NVML=str(self.folder / "no-library"), HMN_NVIDIA_SMI=str(tool))
+        self.assertIn('GPU 0: unreadable: nvidia-smi prints "ERR!"', run(env=keys).err)
+        shown = run("top", "--once", env=keys).out
+        self.assertRegex(shown, 'unreadable .* nvidia-smi prints "ERR!"')
+
 
 @unittest.skipIf(len(COMMAND) > 1, "an emulated program starts no emulated one")
 class ValuesFilledIn(Machines):

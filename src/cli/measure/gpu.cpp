@@ -11,6 +11,7 @@
 #include "cli/system/environment.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/inspect.hpp"
+#include "cli/text/diagnostics.hpp"
 #include "cli/text/words.hpp"
 
 namespace hmn::cli {
@@ -83,6 +84,15 @@ std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot
     all.back().driver = kernel_driver(device);
   }
   return all;
+}
+
+std::string why_state(const hypomnesis::snapshot& from, const hypomnesis::device& of,
+                      hypomnesis::part subject) {
+  if (of.state == hypomnesis::run_state::unreadable)
+    for (const auto& each : from.diagnostics())
+      if (each.device_index == of.index && !each.pid && is_fault(each)) return each.message;
+  const auto why = from.reason(of.index, subject);
+  return why ? why->message : std::string();
 }
 
 gpu_map map_of(const std::vector<gpu>& gpus) {

@@ -47,6 +47,11 @@ std::optional<std::string> shown_name(const gpu& of);
 // Returns "GPU 0 [name]", "GPU 3 [name] in GPU 0".
 std::string label_of(const gpu& of);
 
+// Returns the reason of a state other than ready: of an unreadable device the first value that
+// failed, else what explains the subject.
+std::string why_state(const hypomnesis::snapshot& from, const hypomnesis::device& of,
+                      hypomnesis::part subject);
+
 // Returns none without a total, or without both free and used memory.
 std::optional<double> fraction_used(const gpu& of);
 std::optional<double> fraction_of(std::uint64_t part, std::uint64_t whole);

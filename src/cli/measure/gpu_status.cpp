@@ -85,7 +85,7 @@ void add_state(const gpu_snapshots& from, const std::vector<hypomnesis::device>&
     to.of.device.state = later[index].state;
   if (!state_of(to.of)) return;
   const auto subject = was_known ? part::pools : part::telemetry;
-  if (const auto why = source_of(from, subject).reason(index, subject)) to.why_state = why->message;
+  to.why_state = why_state(source_of(from, subject), to.of.device, subject);
 }
 
 std::vector<process_row> rows_of(const session& in, const hypomnesis::snapshot& snapshot,

@@ -204,7 +204,7 @@ std::vector<gpu_reading> gpu_reader::read(const hypomnesis::snapshot& from,
     to.values = from.telemetry(index);
     const auto state = to.of.device.state;
     if (state != run_state::ready && state != run_state::unknown)
-      to.why_state = reason_of(from, index, part::telemetry, 0);
+      to.why_state = why_state(from, to.of.device, part::telemetry);
     add_unsupported(from, to);
     add_rates(all_[index], from, to);
     add_spill(all_[index], from, to);

@@ -391,8 +391,8 @@ class Fit(Machines):
         shown = run_in_terminal("fit", path, "--color", "never").out
         self.assertFalse({"\x1b", "\x07", "\u202e"} & set(shown), shown)
         keys = {f"{evil}.{name}": 64 for name in ("block_count", "embedding_length", "attention.head_count")}
-        head, data = gguf({"general.architecture": evil, "general.name": evil} | keys, [])
-        path.write_bytes(head)
+        head, data = gguf({"general.architecture": evil, "general.name": evil} | keys, [("token_embd.weight", 64)])
+        path.write_bytes(head + bytes(data))
         shown = run_in_terminal("fit", path, "--color", "never", "--machine", self.machine(devices=[card()])).out
         self.assertIn("evil", shown)
         self.assertFalse({"\x1b", "\x07", "\u202e"} & set(shown), shown)

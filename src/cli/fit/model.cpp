@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_map>
 
 #include "cli/fit/config.hpp"
 #include "cli/fit/gguf.hpp"
@@ -45,9 +46,32 @@ constexpr std::uint64_t most_config_bytes = 4u << 20;
 constexpr std::uint64_t most_index_bytes = 64u << 20;
 constexpr std::size_t most_tensors_of_parts = 1u << 20;  // of all parts together
 
-void append(std::vector<tensor>& to, std::vector<tensor>&& from) {
-  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-}
+// Tensors of a model's files, each in one of them.
+class tensor_set {
+ public:
+  std::optional<failure> add(const std::string& path, std::vector<tensor>&& more) {
+    files_.push_back(path);
+    for (auto& each : more) {
+      const auto [at, is_new] = file_of_.emplace(each.name, files_.size() - 1);
+      if (!is_new) return failed_at(path, twice(each.name, files_[at->second]));
+      all_.push_back(std::move(each));
+    }
+    if (all_.size() > most_tensors_of_parts)
+      return failed_at(path, fmt::format("more than {} tensors", most_tensors_of_parts));
+    return std::nullopt;
+  }
+  std::vector<tensor> all() && { return std::move(all_); }
+
+ private:
+  std::string twice(const std::string& name, const std::string& file) const {
+    return file == files_.back() ? fmt::format("tensor \"{}\" is there twice", name)
+                                 : fmt::format("tensor \"{}\" is in \"{}\" too", name, file);
+  }
+
+  std::vector<tensor> all_;
+  std::vector<std::string> files_;
+  std::unordered_map<std::string, std::size_t> file_of_;
+};
 
 std::string folder_of(const std::string& path) {
   const auto slash = path.find_last_of(path_separators);
@@ -77,6 +101,10 @@ expected<std::string> find_model(const std::string& folder) {
                   folder));
 }
 
+failure no_weights(const std::string& path) {
+  return failed_at(path, "has no weights: expected the tensors of a model");
+}
+
 // Notes the files that belong to a model and that its own do not mention.
 void note_companions(const std::string& path, notes& noted) {
   const auto folder = folder_of(path);
@@ -92,29 +120,54 @@ void note_companions(const std::string& path, notes& noted) {
   }
 }
 
-expected<model> read_gguf_parts(const std::string& path) {
-  const auto paths = parts_of(path, ".gguf");
+std::optional<failure> wrong_count(const gguf& first, const std::vector<std::string>& paths) {
+  const auto given = first.whole("split.count").value_or(1);
+  if (given == paths.size() || (given == 0 && paths.size() == 1)) return std::nullopt;
+  return failed_at(paths.front(),
+                   fmt::format("split.count is {}: expected {}, by its name", given, paths.size()));
+}
+
+// Adds the tensors of a part after the first.
+std::optional<failure> add_part(const std::string& path, std::size_t number, tensor_set& to) {
+  auto part = read_gguf(path);
+  if (!part) return part.why();
+  if (const auto given = part->whole("split.no").value_or(number); given != number)
+    return failed_at(path, fmt::format("split.no is {}: expected {}, by its name", given, number));
+  return to.add(path, std::move(part->tensors));
+}
+
+// Returns the keys of the first part with the tensors of all.
+expected<gguf> read_gguf_parts(const std::vector<std::string>& paths) {
   auto first = read_gguf(paths.front());
   if (!first) return first.why();
-  const auto given = first->whole("split.count").value_or(1);
-  if (given != paths.size() && !(given == 0 && paths.size() == 1))
-    return failed_at(
-        path, fmt::format("split.count is {}: expected {}, by its name", given, paths.size()));
-  for (std::size_t i = 1; i < paths.size(); ++i) {
-    auto more = read_gguf(paths[i]);
-    if (!more) return more.why();
-    append(first->tensors, std::move(more->tensors));
-    if (first->tensors.size() > most_tensors_of_parts)
-      return failed_at(path, fmt::format("more than {} tensors", most_tensors_of_parts));
-  }
-  auto shape = architecture_of(*first);
+  if (auto wrong = wrong_count(*first, paths)) return *wrong;
+  tensor_set found;
+  if (auto wrong = found.add(paths.front(), std::move(first->tensors))) return *wrong;
+  for (std::size_t i = 1; i < paths.size(); ++i)
+    if (auto wrong = add_part(paths[i], i, found)) return *wrong;
+  first->tensors = std::move(found).all();
+  const auto tensors = first->tensors.size();
+  const auto given = first->whole("split.tensors.count").value_or(tensors);
+  if (paths.size() > 1 && given != tensors)
+    return failed_at(paths.front(),
+                     fmt::format("its parts have {} tensors: expected {}, by split.tensors.count",
+                                 tensors, given));
+  return first;
+}
+
+expected<model> read_gguf_model(const std::string& path) {
+  const auto paths = parts_of(path, ".gguf");
+  const auto all = read_gguf_parts(paths);
+  if (!all) return all.why();
+  auto shape = architecture_of(*all);
   if (!shape) return failed_at(paths.front(), shape.why().message);
   note_companions(path, shape->noted);
   model made;
-  const auto* name = first->text("general.name");
+  const auto* name = all->text("general.name");
   made.name = name != nullptr && !name->empty() ? *name : file_name_of(path);
-  made.format = fmt::format("GGUF version {}", first->version);
-  made.of = weights_of(first->tensors, shape->layers.size());
+  made.format = fmt::format("GGUF version {}", all->version);
+  made.of = weights_of(all->tensors, shape->layers.size());
+  if (made.of.total() == 0) return no_weights(paths.front());
   made.shape = *std::move(shape);
   return made;
 }
@@ -144,20 +197,19 @@ expected<model> from_tensors(const std::string& path, const std::vector<tensor>&
   made.name = file_name_of(path);
   made.format = "safetensors";
   made.of = weights_of(tensors, *config ? (*config)->shape.layers.size() : 0);
+  if (made.of.total() == 0) return no_weights(path);
   return with_config(std::move(made), *std::move(config));
 }
 
 expected<std::vector<tensor>> read_all(const std::string& folder,
                                        const std::vector<std::string>& files) {
-  std::vector<tensor> all;
+  tensor_set found;
   for (const auto& each : files) {
     auto some = read_safetensors(folder + each);
     if (!some) return some.why();
-    append(all, *std::move(some));
-    if (all.size() > most_tensors_of_parts)
-      return failed_at(folder + each, fmt::format("more than {} tensors", most_tensors_of_parts));
+    if (auto wrong = found.add(folder + each, *std::move(some))) return *wrong;
   }
-  return all;
+  return std::move(found).all();
 }
 
 // Splits the total of an index without its files in the proportions of the architecture.
@@ -275,7 +327,7 @@ expected<model> read_model(const std::string& path) {
   }
   const auto is_gguf = begins_as_gguf(path);
   if (!is_gguf) return is_gguf.why();
-  if (*is_gguf || path.ends_with(".gguf")) return read_gguf_parts(path);
+  if (*is_gguf || path.ends_with(".gguf")) return read_gguf_model(path);
   if (path.ends_with(".safetensors")) return read_safetensors_set(path);
   if (path.ends_with(".json")) return read_json(path);
   return failed_at(path,

@@ -76,6 +76,51 @@ TEST_CASE("a GGUF file in parts, whichever is named") {
   CHECK(model_says(model_refusal(second), "split.count is 3: expected 2"));
 }
 
+TEST_CASE("parts of a GGUF file that are not those of its set") {
+  const folder in;
+  const auto part = [](std::uint16_t number) {
+    auto made = second_part();
+    return made.key("split.no", 2, raw(number)).bytes();
+  };
+  const auto first = in.add("s-00001-of-00002.gguf", first_part(2).bytes());
+  const auto second = in.add("s-00002-of-00002.gguf", part(1));
+  CHECK(model_refusal(first).empty());
+  in.add("s-00002-of-00002.gguf", part(0));
+  CHECK(model_says(model_refusal(first), second + "\": split.no is 0: expected 1, by its name"));
+  in.add("s-00002-of-00002.gguf", first_part(2).bytes());  // a copy, without split.no
+  CHECK(model_says(model_refusal(first),
+                   second + "\": tensor \"token_embd.weight\" is in \"" + first + "\" too"));
+  in.add("s-00002-of-00002.gguf", part(1));
+  const auto of_count = [&](std::int32_t tensors) {
+    auto made = first_part(2).key("split.tensors.count", 5, raw(tensors));
+    in.add("s-00001-of-00002.gguf", made.bytes());
+    return model_refusal(first);
+  };
+  CHECK(of_count(3).empty());
+  CHECK(model_says(of_count(99),
+                   first + "\": its parts have 3 tensors: expected 99, by split.tensors.count"));
+}
+
+TEST_CASE("files without weights, or with a tensor twice") {
+  const folder in;
+  auto vocabulary = first_part(0);
+  vocabulary.tensors.clear();
+  vocabulary.tensor_count = 0;
+  CHECK(model_says(model_refusal(in.add("v.gguf", vocabulary.bytes())),
+                   "v.gguf\": has no weights: expected the tensors of a model"));
+  CHECK(model_says(model_refusal(in.add("v.safetensors", safetensors_file("{}", 0))),
+                   "v.safetensors\": has no weights: expected"));
+  auto twice = first_part(0);
+  twice.tensor("blk.0.attn_q.weight", {64, 64}, 1, 64 * 64 * 2);
+  CHECK(model_says(model_refusal(in.add("t.gguf", twice.bytes())),
+                   "t.gguf\": tensor \"blk.0.attn_q.weight\" is there twice"));
+  const std::string one = R"("a":{"dtype":"U8","shape":[4],"data_offsets":[)";
+  CHECK(
+      model_says(model_refusal(in.add("t.safetensors",
+                                      safetensors_file("{" + one + "0,4]}," + one + "4,8]}}", 8))),
+                 "t.safetensors\": tensor \"a\" is there twice"));
+}
+
 TEST_CASE("safetensors with a configuration, and without") {
   const folder in;
   const auto path = in.add("model.safetensors", safetensors_file(table_of_one, 16));

@@ -352,8 +352,9 @@ class Fit(Machines):
                 "llama.feed_forward_length": 512, "llama.attention.head_count": 4, "llama.context_length": 4096}
         path = self.folder / "model.gguf"
 
-        def answer(more, precision):
-            head, data = gguf(keys | more, [("token_embd.weight", 256 * 1024)])
+        def answer(more, precision, layers=2):
+            blocks = [(f"blk.{i}.attn_norm.weight", 256) for i in range(layers)]
+            head, data = gguf(keys | more, [("token_embd.weight", 256 * 1024), *blocks])
             path.write_bytes(head + bytes(data))
             found = self.answer(machine, path)
             self.assertEqual(found["precision"], precision)
@@ -363,6 +364,7 @@ class Fit(Machines):
 
         answer({}, "counted")
         self.assertIn('"llama.attention.new_window" is not understood', answer({"llama.attention.new_window": 1}, "about"))
+        self.assertIn("weights of 1 of the 2 layers are not there and not counted", answer({}, "at_least", layers=1))
         (self.folder / "mmproj-model.gguf").write_bytes(bytes(3 * MIB))
         self.assertIn('"mmproj-model.gguf" of 3 MiB is next to it and not counted: images need it', answer({}, "at_least"))
 

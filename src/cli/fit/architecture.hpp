@@ -60,6 +60,7 @@ struct layer {
   std::uint64_t extra_size = 0;   // values of a second cache, of an indexer or of compressed keys
   std::uint64_t extra_every = 1;  // tokens that share an entry of the second cache
   std::uint64_t state_size = 0;   // values for each sequence of any length, in addition to caches
+  bool has_weights = true;        // false: a layer that does nothing, or one that may be left out
 };
 
 // Properties of a model that determine its memory, apart from the weights.

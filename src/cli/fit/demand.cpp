@@ -178,6 +178,11 @@ void note_windows(demand& made, const architecture& shape) {
                                          count, shape.layers.size(), made.ubatch));
 }
 
+void take(demand& made, const notes& noted) {
+  made.is = std::max(made.is, noted.is);
+  made.assumptions.insert(made.assumptions.end(), noted.lines.begin(), noted.lines.end());
+}
+
 void note(demand& made, const model& of, const fit_options& asked, std::uint64_t tokens) {
   const auto& shape = *of.shape;
   if (shape.context_length && made.context > *shape.context_length)
@@ -194,8 +199,8 @@ void note(demand& made, const model& of, const fit_options& asked, std::uint64_t
                   "for alignment",
                   shape.by == runtime::llama_cpp ? "llama.cpp" : "vLLM", tokens));
   note_windows(made, shape);
-  made.assumptions.insert(made.assumptions.end(), shape.noted.lines.begin(),
-                          shape.noted.lines.end());
+  take(made, shape.noted);
+  take(made, of.noted);
 }
 
 }  // namespace
@@ -227,6 +232,7 @@ expected<demand> demand_of(const model& of, const fit_options& asked) {
         "no config.json is next to the weights: KV cache and working "
         "memory are not known");
     made.is = precision::at_least;
+    take(made, of.noted);
     return made;
   }
   const auto& shape = *of.shape;
@@ -234,7 +240,6 @@ expected<demand> demand_of(const model& of, const fit_options& asked) {
   made.context = context_of(shape, asked);
   made.ubatch =
       std::min(asked.ubatch.value_or(usual_ubatch(shape.by)), rounded_up(made.context, 256));
-  made.is = shape.noted.is;
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < shape.layers.size(); ++i) {
     const auto& each = shape.layers[i];

@@ -130,7 +130,9 @@ class gguf_reader {
     read_attention();
     for (std::size_t i = 0; i < count_ && keys_.wrong().empty(); ++i)
       out_.layers.push_back(layer_at(i));
-    out_.layers.resize(static_cast<std::size_t>(count));  // those that predict keep nothing
+    layer predicting;  // keeps nothing
+    predicting.has_weights = false;
+    out_.layers.resize(static_cast<std::size_t>(count), predicting);
     if (!keys_.wrong().empty()) return failed(keys_.wrong());
     if (keeps_nothing() || (is_encoder && !keys_.whole("attention.causal")))
       return failed(
@@ -355,6 +357,7 @@ class gguf_reader {
     const bool has_state = is_recurrent(index);
     const bool has_both = facts_ != nullptr && facts_->has_state == state_rule::all_with_attention;
     if (has_state) made.state_size = state_;
+    made.has_weights = has_state || heads_[index] != 0 || forward_[index] != 0;
     if (heads_[index] == 0 || kv_[index] == 0 || (has_state && !has_both) || index >= with_kv_)
       return made;
     made.kv_heads = kv_[index];

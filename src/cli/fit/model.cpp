@@ -105,6 +105,17 @@ failure no_weights(const std::string& path) {
   return failed_at(path, "has no weights: expected the tensors of a model");
 }
 
+void note_layers_without_weights(model& of) {
+  const auto& layers = of.shape->layers;
+  std::size_t without = 0;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (layers[i].has_weights && of.of.layers[i] == 0) ++without;
+  if (without != 0)
+    of.noted.add(fmt::format("weights of {} of the {} layers are not there and not counted",
+                             without, layers.size()),
+                 precision::at_least);
+}
+
 // Notes the files that belong to a model and that its own do not mention.
 void note_companions(const std::string& path, notes& noted) {
   const auto folder = folder_of(path);
@@ -169,6 +180,7 @@ expected<model> read_gguf_model(const std::string& path) {
   made.of = weights_of(all->tensors, shape->layers.size());
   if (made.of.total() == 0) return no_weights(paths.front());
   made.shape = *std::move(shape);
+  note_layers_without_weights(made);
   return made;
 }
 
@@ -198,7 +210,9 @@ expected<model> from_tensors(const std::string& path, const std::vector<tensor>&
   made.format = "safetensors";
   made.of = weights_of(tensors, *config ? (*config)->shape.layers.size() : 0);
   if (made.of.total() == 0) return no_weights(path);
-  return with_config(std::move(made), *std::move(config));
+  made = with_config(std::move(made), *std::move(config));
+  if (made.shape) note_layers_without_weights(made);
+  return made;
 }
 
 expected<std::vector<tensor>> read_all(const std::string& folder,

@@ -19,6 +19,7 @@ struct model {
   std::optional<architecture> shape;  // absent if only weights are known
   weights of;
   bool weights_are_counted = false;  // computed from the architecture, not read from a file
+  notes noted;                       // about the weights
 };
 
 // Name of a part: "name-00002-of-00007.gguf".

@@ -121,6 +121,37 @@ TEST_CASE("files without weights, or with a tensor twice") {
                  "t.safetensors\": tensor \"a\" is there twice"));
 }
 
+TEST_CASE("layers without weights make a lower bound") {
+  const folder in;
+  const auto path = in.add("small.gguf", first_part(0).bytes());  // lacks blk.1
+  const std::string line = "weights of 1 of the 2 layers are not there and not counted";
+  CHECK(read_model(path)->noted.lines == std::vector<std::string>{line});
+  CHECK(read_model(path)->noted.is == precision::at_least);
+  const auto is = [&](gguf_file made) {
+    return read_model(in.add("small.gguf", made.bytes()))->noted.is;
+  };
+  CHECK(is(first_part(0).tensor("blk.1.ffn_norm.weight", {64}, 0, 256)) == precision::counted);
+  CHECK(is(first_part(0).whole("llama.nextn_predict_layers", 1)) == precision::counted);
+  in.add("config.json", model_config_text);
+  const auto other = read_model(in.add("m.safetensors", safetensors_file(table_of_one, 16)));
+  REQUIRE(other);
+  CHECK(other->noted.lines == std::vector<std::string>{line});
+}
+
+TEST_CASE("a layer that does nothing needs no weights") {
+  const folder in;
+  gguf_file made;
+  made.text("general.architecture", "deci").whole("deci.block_count", 2);
+  made.whole("deci.embedding_length", 64);
+  made.whole_list("deci.attention.head_count", {4, 0});
+  made.whole_list("deci.attention.head_count_kv", {4, 0});
+  made.whole_list("deci.feed_forward_length", {96, 0});
+  made.tensor("blk.0.attn_q.weight", {64, 64}, 1, 64 * 64 * 2);
+  const auto read = read_model(in.add("d.gguf", made.bytes()));
+  REQUIRE(read);
+  CHECK(read->noted.lines.empty());
+}
+
 TEST_CASE("safetensors with a configuration, and without") {
   const folder in;
   const auto path = in.add("model.safetensors", safetensors_file(table_of_one, 16));

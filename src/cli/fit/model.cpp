@@ -215,36 +215,75 @@ expected<model> from_tensors(const std::string& path, const std::vector<tensor>&
   return made;
 }
 
+// Counts a tensor in the file alone that an index names for it: one of another set may have it too.
 expected<std::vector<tensor>> read_all(const std::string& folder,
-                                       const std::vector<std::string>& files) {
+                                       const std::vector<std::string>& files,
+                                       const safetensors_index& index = {}) {
   tensor_set found;
   for (const auto& each : files) {
     auto some = read_safetensors(folder + each);
     if (!some) return some.why();
+    std::erase_if(*some, [&](const tensor& one) {
+      const auto at = index.tensors.find(one.name);
+      return at != index.tensors.end() && at->second != each;
+    });
     if (auto wrong = found.add(folder + each, *std::move(some))) return *wrong;
   }
   return std::move(found).all();
 }
 
-// Splits the total of an index without its files in the proportions of the architecture.
+// Notes what the index names and its files lack; or that its sum is not theirs by more than a
+// percent, as those of tied weights may differ.
+void note_index(const safetensors_index& index, const std::vector<tensor>& tensors, model& of) {
+  auto lacking = index.tensors;
+  for (const auto& each : tensors) lacking.erase(each.name);
+  if (!lacking.empty())
+    of.noted.add(fmt::format("the index names {} {} that its files lack, as \"{}\": not counted",
+                             lacking.size(), lacking.size() == 1 ? "tensor" : "tensors",
+                             std::min_element(lacking.begin(), lacking.end())->first),
+                 precision::at_least);
+  const auto total = of.of.total();
+  const auto given = index.total_bytes.value_or(total);
+  if (std::max(given, total) - std::min(given, total) > total / 100)
+    of.noted.add(fmt::format("\"total_size\" of the index is {}, its files have {} bytes: the "
+                             "latter are counted",
+                             given, total),
+                 precision::about);
+}
+
+// Splits the total of an index in the proportions of the architecture. That may not make all of it:
+// an encoder of images is not counted, and a way to quantise may be missing.
+std::optional<failure> share(std::uint64_t total, const model_config& by, model& to) {
+  const auto counted = weights_of(by);
+  if (!counted) return counted.why();
+  const auto sum = counted->total();
+  to.of = scaled_to(*counted, total);
+  to.noted.add(
+      "the index has the sum of the weights; each layer's share is counted from the "
+      "architecture");
+  if (std::min(total, sum) < std::max(total, sum) / 3 * 2)
+    to.noted.add(fmt::format("\"total_size\" of the index is {}, the architecture makes {} bytes: "
+                             "the former is counted",
+                             total, sum),
+                 precision::about);
+  return std::nullopt;
+}
+
 expected<model> from_index_alone(const std::string& path, const safetensors_index& index) {
   auto config = config_beside(path);
   if (!config) return config.why();
-  if (!index.total_bytes)
-    return failed_at(path, "none of its files is here: expected metadata.total_size");
+  if (index.total_bytes.value_or(0) == 0)
+    return failed_at(path, fmt::format("none of its files is here and metadata.total_size is {}: "
+                                       "expected the sum of the weights",
+                                       index.total_bytes ? "0" : "missing"));
   model made;
   made.name = file_name_of(path);
   made.format = "safetensors index";
   made.of.outside = *index.total_bytes;
   if (!*config) return made;
-  const auto counted = weights_of(**config);
-  if (!counted) return failed_at(path, counted.why().message);
-  made.of = scaled_to(*counted, *index.total_bytes);
-  made = with_config(std::move(made), *std::move(config));
-  made.shape->noted.add(
-      "the index has the sum of the weights; each layer's share is counted from the "
-      "architecture");
-  return made;
+  if (auto wrong = share(*index.total_bytes, **config, made))
+    return failed_at(path, wrong->message);
+  return with_config(std::move(made), *std::move(config));
 }
 
 expected<model> read_index(const std::string& path, std::string text) {
@@ -254,9 +293,11 @@ expected<model> read_index(const std::string& path, std::string text) {
   const auto here = std::count_if(index->files.begin(), index->files.end(),
                                   [&](const std::string& each) { return is_there(folder + each); });
   if (here == 0) return from_index_alone(path, *index);
-  const auto tensors = read_all(folder, index->files);
+  const auto tensors = read_all(folder, index->files, *index);
   if (!tensors) return tensors.why();
-  return from_tensors(path, *tensors);
+  auto made = from_tensors(path, *tensors);
+  if (made) note_index(*index, *tensors, *made);
+  return made;
 }
 
 expected<model> read_config(const std::string& path, std::string text) {

@@ -192,7 +192,8 @@ expected<safetensors_index> parse_safetensors_index(std::string text) {
     if (file.text() == nullptr || file.text()->empty() ||
         file.text()->find_first_of(path_separators) != std::string::npos)
       return wrong_tensor(name, "expected the name of a file in the same folder");
-    found.tensors.push_back(name);
+    if (!found.tensors.emplace(name, *file.text()).second)
+      return wrong_tensor(name, "is there twice");
     found.files.push_back(*file.text());
   }
   std::sort(found.files.begin(), found.files.end());

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "cli/expected.hpp"
@@ -33,8 +34,8 @@ expected<std::vector<tensor>> read_safetensors(const std::string& path);
 // Contents of model.safetensors.index.json.
 struct safetensors_index {
   std::optional<std::uint64_t> total_bytes;
-  std::vector<std::string> tensors;
-  std::vector<std::string> files;  // without duplicates
+  std::unordered_map<std::string, std::string> tensors;  // and the file of each
+  std::vector<std::string> files;                        // without duplicates
 };
 expected<safetensors_index> parse_safetensors_index(std::string text);
 

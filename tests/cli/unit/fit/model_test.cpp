@@ -206,10 +206,86 @@ TEST_CASE("an index with its files, or some of them") {
   }
 }
 
+namespace {
+
+// An index of the tensors a in its first file and b in its second.
+struct indexed {
+  folder in;
+
+  model with(std::uint64_t total, const std::string& first, const std::string& second) const {
+    in.add("1.safetensors", first);
+    in.add("2.safetensors", second);
+    const auto path = in.add("model.safetensors.index.json",
+                             R"({"metadata":{"total_size":)" + std::to_string(total) +
+                                 R"(},"weight_map":{"a":"1.safetensors","b":"2.safetensors"}})");
+    auto read = read_model(path);
+    if (!read) FAIL(read.why().message);
+    return *std::move(read);
+  }
+};
+
+std::string bytes_of_tensor(const std::string& name, std::size_t bytes) {
+  const auto number = std::to_string(bytes);
+  return safetensors_file("{\"" + name + R"(":{"dtype":"U8","shape":[)" + number +
+                              R"(],"data_offsets":[0,)" + number + "]}}",
+                          bytes);
+}
+
+}  // namespace
+
+TEST_CASE("an index is compared with its files") {
+  const indexed index;
+  const auto a = bytes_of_tensor("a", 1000);
+  const auto whole = index.with(3010, a, bytes_of_tensor("b", 2000));
+  CHECK(whole.of.total() == 3000);
+  CHECK(whole.noted.lines.empty());  // a third of a percent
+  const auto copy = index.with(1000, a, a);
+  CHECK(copy.of.total() == 1000);  // not of both files
+  CHECK(copy.noted.is == precision::at_least);
+  REQUIRE(copy.noted.lines.size() == 1);
+  CHECK(copy.noted.lines[0] ==
+        "the index names 1 tensor that its files lack, as \"b\": not counted");
+  const auto other = index.with(9000, a, bytes_of_tensor("b", 2000));
+  CHECK(other.of.total() == 3000);
+  CHECK(other.noted.is == precision::about);
+  REQUIRE(other.noted.lines.size() == 1);
+  CHECK(other.noted.lines[0] ==
+        "\"total_size\" of the index is 9000, its files have 3000 bytes: the latter are counted");
+  const auto more = index.with(3500, a,
+                               safetensors_file(R"({
+      "b":{"dtype":"U8","shape":[2000],"data_offsets":[0,2000]},
+      "a":{"dtype":"U8","shape":[7],"data_offsets":[2000,2007]},
+      "c":{"dtype":"U8","shape":[500],"data_offsets":[2007,2507]}})",
+                                                2507));
+  CHECK(more.of.total() == 3500);  // c is loaded too, a of the first file
+  CHECK(more.noted.lines.empty());
+}
+
+TEST_CASE("the sum of an index alone is compared with the architecture") {
+  const folder in;
+  in.add("config.json", model_config_text);
+  // 2 layers of 4 * 64^2 + 3 * 64 * 96 + 2 * 64, twice 10 * 64 outside, and a norm; 2 bytes each.
+  const std::uint64_t sum = 2 * (2 * (4 * 64 * 64 + 3 * 64 * 96 + 2 * 64) + 2 * 10 * 64 + 64);
+  const auto with = [&](std::uint64_t total) {
+    const auto path = in.add(
+        "model.safetensors.index.json",
+        R"({"metadata":{"total_size":)" + std::to_string(total) + R"(},"weight_map":{"a":"b"}})");
+    const auto read = read_model(path);
+    return read ? read->noted.lines.back() : read.why().message;
+  };
+  const std::string other = "\"total_size\" of the index is 1000, the architecture makes " +
+                            std::to_string(sum) + " bytes: the former is counted";
+  CHECK(with(1000) == other);
+  CHECK(model_says(with(sum), "each layer's share is counted"));
+  CHECK(model_says(with(sum * 5 / 4), "each layer's share is counted"));
+  CHECK(model_says(with(sum * 2), "the architecture makes"));
+  CHECK(model_says(with(0), "metadata.total_size is 0: expected the sum of the weights"));
+}
+
 TEST_CASE("an index without anything to count by") {
   const folder in;
   const auto path = in.add("model.safetensors.index.json", R"({"weight_map":{"a":"b"}})");
-  CHECK(model_says(model_refusal(path), "expected metadata.total_size"));
+  CHECK(model_says(model_refusal(path), "metadata.total_size is missing: expected"));
   in.add("model.safetensors.index.json",
          R"({"metadata":{"total_size":77},"weight_map":{"a":"b"}})");
   const auto read = read_model(path);

@@ -142,9 +142,13 @@ TEST_CASE("an index names tensors, files and their sum") {
   REQUIRE(index);
   CHECK(index->total_bytes == 42u);
   CHECK(index->tensors.size() == 3);
+  CHECK(index->tensors.at("b") == "2");
   CHECK(index->files == std::vector<std::string>{"1", "2"});
   CHECK_FALSE(parse_safetensors_index("{}"));
   CHECK_FALSE(parse_safetensors_index(R"({"weight_map":{"a":1}})"));
+  CHECK(
+      safetensors_says(parse_safetensors_index(R"({"weight_map":{"a":"1","a":"2"}})").why().message,
+                       "tensor \"a\": is there twice"));
   // Nothing outside the folder is opened.
   CHECK(safetensors_says(parse_safetensors_index(R"({"weight_map":{"a":"../b"}})").why().message,
                          "tensor \"a\": expected the name of a file"));

@@ -121,8 +121,9 @@ enum trait : std::uint32_t {
   shared_as_routed = 1 << 11,    // one shared expert of the routed ones' size
   encoder = 1 << 12,
   every_layer_mamba = 1 << 13,
-  every_layer_both = 1 << 14,  // attention and Mamba
-  not_weighed = 1 << 15,       // weights of a configuration are counted approximately
+  every_layer_both = 1 << 14,     // attention and Mamba
+  not_weighed = 1 << 15,          // weights of a configuration are counted approximately
+  experts_as_networks = 1 << 16,  // intermediate_size is that of an expert
 };
 
 // Row of the table: an architecture's facts that its files leave to the runtime.

@@ -98,12 +98,17 @@ std::uint64_t config_keys::taken(names keys, std::uint64_t otherwise, precision 
 }
 
 std::uint64_t config_keys::needed(names keys) {
-  const auto number = whole(keys);
-  if (number != 0) return number;
-  const auto [key, given] = search(keys);
-  refuse(fmt::format("\"{}\" is {}: expected a whole number above 0",
-                     given != nullptr ? key : *keys.begin(), given != nullptr ? "0" : "missing"));
-  return 0;
+  const auto number = size(keys);
+  if (!number)
+    refuse(fmt::format("\"{}\" is missing: expected a whole number above 0", *keys.begin()));
+  return number.value_or(0);
+}
+
+std::optional<std::uint64_t> config_keys::size(names keys) {
+  const auto number = find(keys);
+  if (number == 0u)
+    refuse(fmt::format("\"{}\" is 0: expected a whole number above 0", search(keys).key));
+  return number;
 }
 
 std::optional<bool> config_keys::truth(std::string_view key) {
@@ -203,15 +208,19 @@ bool has_number(const std::vector<json::value>* in, std::size_t wanted) {
 }
 
 std::uint64_t kv_heads_of(config_keys& keys, std::uint64_t heads) {
-  const auto given = keys.find({"num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads"});
+  const auto given = keys.size({"num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads"});
   const bool counts =
       !keys.has(one_kv_head) || keys.truth("new_decoder_architecture").value_or(false);
   const auto queries = keys.truth("multi_query_attention");
-  const auto groups = keys.whole({"multi_query_group_num"}, 1);
+  const auto groups = keys.size({"multi_query_group_num"}).value_or(1);
   const auto single = keys.truth("multi_query");
   if (given && counts) return *given;
   if (queries.value_or(false)) return groups;
-  return single.value_or(false) ? 1 : heads;
+  if (single.value_or(false)) return 1;
+  const bool has_none = keys.whole({"kv_lora_rank"}) != 0 || keys.has(every_layer_mamba);
+  if (!given && !queries && !single && !has_none)
+    keys.noted.add(fmt::format("\"num_key_value_heads\" is missing: {} is counted", heads));
+  return heads;
 }
 
 attention_shape attention_shape_of(config_keys& keys, std::uint64_t hidden_size) {
@@ -219,12 +228,14 @@ attention_shape attention_shape_of(config_keys& keys, std::uint64_t hidden_size)
   made.heads = keys.whole({"num_attention_heads", "n_head", "n_heads", "num_heads"});
   if (made.heads == 0) return made;
   made.kv_heads = kv_heads_of(keys, made.heads);
-  made.key_size =
-      keys.whole({"head_dim", "kv_channels", "attention_head_dim"}, hidden_size / made.heads);
+  made.key_size = keys.size({"head_dim", "kv_channels", "attention_head_dim"})
+                      .value_or(hidden_size / made.heads);
   if (made.key_size == 0)
     keys.refuse(
         fmt::format("{} heads: expected at most {}, the hidden size", made.heads, hidden_size));
-  made.value_size = keys.whole({"v_head_dim"}, made.key_size);
+  // 0 in DeepSeek-OCR, whose attention is not latent.
+  const auto value = keys.whole({"v_head_dim"});
+  made.value_size = value != 0 ? value : made.key_size;
   return made;
 }
 
@@ -590,9 +601,9 @@ class config_reader {
     const bool some_dense = std::any_of(blocks.begin(), blocks.end(), [](const block& each) {
       return each.feed == forward::dense;
     });
-    const auto dense = feed_forward_size_of(keys_);
-    shape.feed_forward_size = plus(some_dense ? dense : 0, times(experts.size, experts.taken),
-                                   experts.shared_size, experts.count);
+    shape.feed_forward_size =
+        plus(some_dense ? feed_forward_size_of(keys_) : 0, times(experts.size, experts.taken),
+             experts.shared_size, experts.count);
     shape.vocabulary_size = keys_.whole({"vocab_size", "padded_vocab_size"});
     if (const auto context = context_length_of(keys_)) shape.context_length = context;
   }
@@ -623,6 +634,28 @@ class config_reader {
   const std::vector<json::value>* indexers_ = nullptr;
 };
 
+// Four times the hidden size is the rule of models without a gate, which have no key for it.
+std::uint64_t usual_feed_forward_size(config_keys& keys) {
+  const auto ratio = keys.size({"expansion_ratio"});
+  const auto size = times(ratio.value_or(4), hidden_size_of(keys));
+  if (!ratio)
+    keys.noted.add(fmt::format("\"intermediate_size\" is missing: {} is counted", size),
+                   keys.has(two_matrices) ? precision::counted : precision::about);
+  return size;
+}
+
+// Mixtral and others give the size of experts as that of a network.
+std::uint64_t expert_size_of(config_keys& keys) {
+  if (const auto own = keys.size({"moe_intermediate_size"})) return *own;
+  const auto common = keys.needed({"intermediate_size", "ffn_hidden_size"});
+  if (!keys.has(experts_as_networks))
+    keys.noted.add(
+        fmt::format("\"moe_intermediate_size\" is missing: {} of \"intermediate_size\" is "
+                    "counted",
+                    common));
+  return common;
+}
+
 }  // namespace
 
 std::uint64_t hidden_size_of(config_keys& keys) {
@@ -635,10 +668,11 @@ std::uint64_t predicting_layers_of(config_keys& keys) {
 }
 
 std::uint64_t feed_forward_size_of(config_keys& keys) {
-  const auto larger = keys.find({"intermediate_size_mlp"});
-  const auto given = keys.find(
-      {"intermediate_size", "ffn_hidden_size", "n_inner", "ffn_dim", "d_ff", "hidden_dim"});
-  const auto size = larger ? *larger : given.value_or(times(4, hidden_size_of(keys)));
+  const auto larger = keys.size({"intermediate_size_mlp"});
+  const auto given = larger ? larger
+                            : keys.size({"intermediate_size", "ffn_hidden_size", "n_inner",
+                                         "ffn_dim", "d_ff", "hidden_dim"});
+  const auto size = given ? *given : usual_feed_forward_size(keys);
   return keys.has(half_feed_forward) ? size / 2 : size;
 }
 
@@ -646,17 +680,19 @@ expert_shape expert_shape_of(config_keys& keys) {
   expert_shape made;
   made.count =
       keys.whole({"num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts"});
-  const auto own = keys.find({"moe_intermediate_size"});
-  const auto common = keys.whole({"intermediate_size", "ffn_hidden_size"});
-  const auto taken = keys.find({"num_experts_per_tok", "num_experts_per_token", "moe_topk",
-                                "moe_top_k", "moe_k", "experts_per_token", "top_k_experts"});
+  const names per_token = {
+      "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k", "moe_k",
+      "experts_per_token",   "top_k_experts"};
+  keys.value(per_token);  // read here, as is the next
+  keys.value({"moe_intermediate_size"});
   const auto shared_size =
       keys.find({"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
                  "shared_intermediate_size"});
   const auto shared = keys.whole({"n_shared_experts", "num_shared_experts", "num_shared_expert"});
   const bool is_used = keys.truth("enable_moe_block").value_or(true);
   if (made.count <= 1 || !is_used) return {};
-  made.size = own.value_or(common);
+  made.size = expert_size_of(keys);
+  const auto taken = keys.size(per_token);
   if (!taken) keys.noted.add("\"num_experts_per_tok\" is missing: 2 are counted", precision::about);
   made.taken = std::min(made.count, taken.value_or(2));
   made.shared_size = shared_size.value_or(times(shared, made.size));

@@ -36,6 +36,8 @@ class config_keys {
   // Reads a key that the file should have; says what is counted in its place.
   std::uint64_t taken(names keys, std::uint64_t otherwise, precision made = precision::counted);
   std::uint64_t needed(names keys);
+  // Reads a size that a file may leave out, and that cannot be 0.
+  std::optional<std::uint64_t> size(names keys);
   std::optional<bool> truth(std::string_view key);
   const std::string* text(names keys);
   const std::vector<json::value>* list(names keys);

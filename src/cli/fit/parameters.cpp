@@ -275,9 +275,13 @@ class quantisation {
     return value && *value >= 1 && *value <= 65536 ? static_cast<std::uint32_t>(*value) : otherwise;
   }
   std::uint32_t taken(std::string_view name, std::uint32_t otherwise) {
-    const auto value = small(find(name), 0);
+    const auto* given = find(name);
+    const auto value = small(given, 0);
     if (value != 0) return value;
-    to_.noted.add(fmt::format("quantisation: \"{}\" is missing: {} is counted", name, otherwise));
+    const bool is_there = given != nullptr && !given->is_null();
+    to_.noted.add(fmt::format("quantisation: \"{}\" is {}: {} is counted", name,
+                              is_there ? shown(*given) : "missing", otherwise),
+                  is_there ? precision::about : precision::counted);
     return otherwise;
   }
 

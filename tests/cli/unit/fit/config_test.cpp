@@ -284,6 +284,12 @@ TEST_CASE("what a way to quantise leaves out or has in addition is named") {
   CHECK(is(R"(,"lm_head":true)") == precision::about);
   CHECK(is(R"(,"new":1)") == precision::about);
   CHECK(is(R"(,"kv_cache_scheme":{"num_bits":8})") == precision::about);
+  const auto zero = parse_config(
+      config(R"("quantization_config":{"quant_method":"awq","bits":0,"group_size":128})"));
+  REQUIRE(zero);
+  CHECK(zero->stored.noted.lines ==
+        std::vector<std::string>{R"(quantisation: "bits" is 0: 4 is counted)"});
+  CHECK(zero->stored.noted.is == precision::about);
 }
 
 TEST_CASE("parameters that some have beside, by hand") {
@@ -310,6 +316,72 @@ TEST_CASE("parameters that some have beside, by hand") {
   CHECK(all(config(gemma + R"("hidden_size_per_layer_input":8)")) ==
         all(config(gemma + R"("hidden_size_per_layer_input":0)")) + 90 * 6 * 8 + 64 * 6 * 8 +
             6 * 2 * 64 * 8);
+}
+
+TEST_CASE("what is counted in place of a missing key is named") {
+  const auto parsed = [](const std::string& more) {
+    auto all = parse_config(R"({"hidden_size":64,"num_hidden_layers":1,"num_attention_heads":4,)"
+                            R"("vocab_size":100,"torch_dtype":"float16",)" +
+                            more + "}");
+    if (!all) FAIL(all.why().message);
+    return *all;
+  };
+  const std::string heads = R"("num_key_value_heads" is missing: 4 is counted)";
+  const std::string width = R"("intermediate_size" is missing: 256 is counted)";
+  using lines = std::vector<std::string>;
+  const auto llama = parsed(R"("model_type":"llama")");
+  CHECK(llama.shape.noted.lines == lines{heads, width});
+  CHECK(llama.shape.noted.is == precision::about);  // that of Llama's models is another one
+  CHECK(llama.parameters.layers[0].matrices == 4 * 64 * 64 + 3 * 64 * 256);
+  const auto gpt2 = parsed(R"("model_type":"gpt2","n_inner":null)");
+  CHECK(gpt2.shape.noted.lines == lines{heads, width});
+  CHECK(gpt2.shape.noted.is == precision::counted);
+  const auto mpt = parsed(R"("model_type":"mpt","expansion_ratio":3,"num_key_value_heads":2)");
+  CHECK(mpt.shape.noted.lines.empty());
+  CHECK(mpt.parameters.layers[0].matrices == 2 * 64 * 64 + 2 * 64 * 32 + 2 * 64 * 192);
+  const auto of_latent = parsed(R"("model_type":"deepseek_v2","kv_lora_rank":32,)"
+                                R"("qk_rope_head_dim":8,"intermediate_size":96)");
+  CHECK(of_latent.shape.noted.lines.empty());  // it has no such heads
+  CHECK(parsed(R"("model_type":"mamba2","num_heads":4,"head_dim":32,"state_size":16,"expand":2,)"
+               R"("conv_kernel":4,"n_groups":1)")
+            .shape.noted.lines.empty());
+}
+
+TEST_CASE("experts of a size that is missing, or is that of a network") {
+  const auto lines = [](const std::string& type) {
+    return shape_of(R"("num_experts":4,"num_experts_per_tok":2,"model_type":")" + type + '"')
+        .noted.lines;
+  };
+  CHECK(lines("qwen3_moe") ==
+        std::vector<std::string>{
+            R"("moe_intermediate_size" is missing: 96 of "intermediate_size" is counted)"});
+  for (const auto* type : {"mixtral", "olmoe", "granitemoe", "gpt_oss", "phimoe", "minimax_m2"}) {
+    INFO(type);
+    CHECK(lines(type).empty());
+  }
+}
+
+TEST_CASE("a size of 0 is refused by its key, where it would count") {
+  const std::string zero = ": expected a whole number above 0";
+  for (const auto* key : {"num_key_value_heads", "head_dim", "intermediate_size"}) {
+    INFO(key);
+    auto text = config(R"("model_type":"llama")");
+    if (const auto at = text.find(key); at != std::string::npos) text.replace(at, 1, "_");
+    text.insert(1, "\"" + std::string(key) + "\":0,");
+    CHECK(refusal(text) == "\"" + std::string(key) + "\" is 0" + zero);
+  }
+  const std::string experts = R"("model_type":"qwen3_moe","num_experts":4,"num_experts_per_tok":)";
+  CHECK(refusal(config(experts + R"(2,"moe_intermediate_size":0)")) ==
+        "\"moe_intermediate_size\" is 0" + zero);
+  CHECK(refusal(config(experts + R"(0,"moe_intermediate_size":8)")) ==
+        "\"num_experts_per_tok\" is 0" + zero);
+  CHECK(refusal(config(R"("model_type":"granitemoehybrid","num_local_experts":0,)"
+                       R"("num_experts_per_tok":0,"moe_intermediate_size":0)"))
+            .empty());
+  // DeepSeek-OCR has 0 for what it does not use.
+  CHECK(shape_of(R"("model_type":"deepseek_v2","kv_lora_rank":null,"v_head_dim":0)")
+            .layers[0]
+            .value_size == 16);
 }
 
 TEST_CASE("keys one level deeper") {

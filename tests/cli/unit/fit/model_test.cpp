@@ -29,7 +29,8 @@ gguf_file second_part() {
 
 constexpr const char* model_config_text =
     R"({"model_type":"llama","hidden_size":64,"intermediate_size":96,"num_hidden_layers":2,
-        "num_attention_heads":4,"vocab_size":10,"torch_dtype":"float16"})";
+        "num_attention_heads":4,"num_key_value_heads":4,"vocab_size":10,
+        "torch_dtype":"float16"})";
 constexpr const char* table_of_one =
     R"({"model.layers.1.w":{"dtype":"F16","shape":[8],"data_offsets":[0,16]}})";
 

@@ -144,7 +144,9 @@ class counter {
     parameter_count made;
     const auto vocabulary = keys_.needed({"vocab_size", "padded_vocab_size"});
     const auto is_tied = keys_.truth("tie_word_embeddings").value_or(keys_.has(tied));
-    made.embeddings = times(is_tied ? 1 : 2, vocabulary, hidden_);
+    const auto width = keys_.size({"word_embed_proj_dim"}).value_or(hidden_);
+    made.embeddings = times(is_tied ? 1 : 2, vocabulary, width);
+    if (width != hidden_) made.matrices = times(2, width, hidden_);  // OPT-350m widens and narrows
     made.plain = hidden_;
     if (keys_.has(learned_positions))
       made.embeddings = plus(

@@ -384,6 +384,17 @@ TEST_CASE("a size of 0 is refused by its key, where it would count") {
             .value_size == 16);
 }
 
+TEST_CASE("embeddings of another width than the layers") {
+  const auto all = [](const std::string& more) {
+    const auto parsed = parse_config(config(R"("model_type":"opt","ffn_dim":96,)" + more));
+    if (!parsed) FAIL(parsed.why().message);
+    return parsed->parameters.outside.all();
+  };
+  const std::uint64_t others = all(R"("word_embed_proj_dim":64)") - 100 * 64;
+  // 100 words of 24, and a matrix each before and after the layers
+  CHECK(all(R"("word_embed_proj_dim":24)") == others + 100 * 24 + 2 * 24 * 64);
+}
+
 TEST_CASE("keys one level deeper") {
   const auto parsed = parse_config(
       R"({"model_type":"dbrx","d_model":64,"n_heads":4,"n_layers":1,"vocab_size":100,

@@ -275,11 +275,11 @@ class planner {
   // MiMo has other heads in layers with a window, Gemma 4 in the others.
   void read_shapes() {
     full_ = windowed_ = attention_shape_of(keys_, hidden_size_of(keys_));
-    windowed_.heads = keys_.whole({"swa_num_attention_heads"}, windowed_.heads);
-    windowed_.kv_heads = keys_.whole({"swa_num_key_value_heads"}, windowed_.kv_heads);
-    windowed_.key_size = keys_.whole({"swa_head_dim"}, windowed_.key_size);
-    windowed_.value_size = keys_.whole({"swa_v_head_dim"}, windowed_.value_size);
-    full_.key_size = keys_.whole({"global_head_dim"}, full_.key_size);
+    windowed_.heads = keys_.size({"swa_num_attention_heads"}).value_or(windowed_.heads);
+    windowed_.kv_heads = keys_.size({"swa_num_key_value_heads"}).value_or(windowed_.kv_heads);
+    windowed_.key_size = keys_.size({"swa_head_dim"}).value_or(windowed_.key_size);
+    windowed_.value_size = keys_.size({"swa_v_head_dim"}).value_or(windowed_.value_size);
+    full_.key_size = keys_.size({"global_head_dim"}).value_or(full_.key_size);
     if (full_.key_size != windowed_.key_size && keys_.value({"v_head_dim"}) == nullptr)
       full_.value_size = full_.key_size;
     const auto global = keys_.whole({"num_global_key_value_heads"});

@@ -369,17 +369,21 @@ class gguf_reader {
     return made;
   }
 
+  std::uint64_t head_size(std::string_view name, const std::optional<std::uint64_t>& given,
+                          std::uint64_t otherwise) {
+    if (!given) keys_.missing(name, fmt::format("{} is counted", otherwise));
+    return given ? keys_.needed(name) : otherwise;
+  }
+
   void read_sizes(layer& to, std::uint64_t head, std::size_t index) {
     if (latent_ != 0) {
       to.cache = cache_kind::latent;
       to.key_size = latent_;
       return;
     }
-    if (!key_) keys_.missing("attention.key_length", fmt::format("{} is counted", head));
-    if (!value_) keys_.missing("attention.value_length", fmt::format("{} is counted", head));
     to.cache = cache_kind::full;
-    to.key_size = key_.value_or(head);
-    to.value_size = value_.value_or(head);
+    to.key_size = head_size("attention.key_length", key_, head);
+    to.value_size = head_size("attention.value_length", value_, head);
     if (to.key_size == 0)
       keys_.refuse(fmt::format("{} heads: expected at most {}, the embedding's length",
                                heads_[index], out_.hidden_size));

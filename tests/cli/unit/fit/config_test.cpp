@@ -363,7 +363,8 @@ TEST_CASE("experts of a size that is missing, or is that of a network") {
 
 TEST_CASE("a size of 0 is refused by its key, where it would count") {
   const std::string zero = ": expected a whole number above 0";
-  for (const auto* key : {"num_key_value_heads", "head_dim", "intermediate_size"}) {
+  for (const auto* key : {"num_key_value_heads", "head_dim", "intermediate_size",
+                          "swa_num_key_value_heads", "swa_v_head_dim"}) {
     INFO(key);
     auto text = config(R"("model_type":"llama")");
     if (const auto at = text.find(key); at != std::string::npos) text.replace(at, 1, "_");

@@ -172,5 +172,10 @@ TEST_CASE("keys that make no sense are refused by name") {
   gguf_file narrow;
   narrow.text("general.architecture", "x").whole("x.block_count", 1);
   narrow.whole("x.embedding_length", 3).whole("x.attention.head_count", 4);
+  for (const auto* name : {"key_length", "value_length"}) {
+    const std::string key = "x.attention." + std::string(name);
+    CHECK(why(keys_of("x").whole(key, 0)) ==
+          "key \"" + key + "\" is 0: expected a whole number above 0");
+  }
   CHECK(why(narrow) == "4 heads: expected at most 3, the embedding's length");
 }

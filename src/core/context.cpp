@@ -116,13 +116,13 @@ void context::start() {
   const std::lock_guard lock(start_mutex_);
   if (started_) return;
   source_list list = make_sources(settings_);
+  host_ = std::move(list.host);
   workers_.clear();
   nvidia_smi_ = nullptr;
   for (listed_source& s : list.devices) {
-    workers_.push_back(std::make_unique<worker>(std::move(s), settings_, limits_));
+    workers_.push_back(std::make_unique<worker>(std::move(s), host_, settings_, limits_));
     if (workers_.back()->id() == source::nvidia_smi) nvidia_smi_ = workers_.back().get();
   }
-  host_ = std::move(list.host);
   recorder_ = std::move(list.recorder);
   started_.store(true, std::memory_order_release);
 }

@@ -151,7 +151,7 @@ class context {
   std::uint32_t own_pid_;
   platform::mutex start_mutex_;
   std::atomic<bool> started_{false};
-  std::unique_ptr<host_source> host_;
+  std::shared_ptr<host_source> host_;  // shared with threads that may outlive the context
   std::unique_ptr<machine_recorder> recorder_;
   std::vector<std::unique_ptr<worker>> workers_;
   platform::mutex table_mutex_;

@@ -223,12 +223,31 @@ void settle(cached<T>& of, const device_source& from, const plan& p, result<void
   }
 }
 
+// The total of a unified pool is the host's, unless the driver has one.
+void add_hosts_total(hmn::pools& all, const reading& r) {
+  for (pool& p : all.all()) {
+    if (p.kind != pool_kind::unified || p.total) continue;
+    p.total = r.host_total();
+    if (p.total) p.notes |= note::mixed;
+  }
+}
+
+// Returns whether what a process uses may be in the pool.
+bool counts_processes(const pool& p, const device& of) noexcept {
+  if (p.kind == pool_kind::unified) return true;
+  if (of.memory_kind != memory_kind::unified) return p.is_main && p.kind == pool_kind::vram;
+  return p.kind == pool_kind::vram || p.kind == pool_kind::host;
+}
+
 // Remembers the most that a process can use, which most drivers report in this reading only.
 void keep_total(const hmn::pools& all, device& of) {
-  const pool* const main = all.find(pool_kind::main);
-  if (main != nullptr && main->kind == pool_kind::vram && main->total) {
-    of.memory_total = main->total;
+  std::uint64_t sum = 0;
+  for (const pool& p : all.all()) {
+    if (!counts_processes(p, of)) continue;
+    if (!p.total) return;
+    sum += *p.total;
   }
+  if (sum != 0) of.memory_total = sum;
 }
 
 // Returns the memory that a GPU instance takes from the others; compute instances share that of
@@ -268,6 +287,7 @@ void read_pools(device_source& from, const plan& p, device_cache& d, const sourc
                 reading& r) {
   hmn::pools fresh;
   result<void> ok = from.memory(d.identity.number, fresh, r);
+  if (ok) add_hosts_total(fresh, r);
   if (ok) ok = keep_plausible(fresh, d.identity.number, r, most_of(d.identity, all));
   if (ok) keep_total(fresh, d.identity);
   if (ok) d.pools.value = fresh;

@@ -23,11 +23,6 @@ bool is_part_of_host(const pool& p) noexcept {
 }
 
 void set_usable(pool& p, const device& of, const system_memory& host) {
-  // The total of a unified pool is the host's; its used bytes are the device's.
-  if (p.kind == pool_kind::unified && !p.total && host.total) {
-    p.total = host.total;
-    p.notes |= note::mixed;
-  }
   if (!p.usable) p.usable = p.free;
   if (!p.usable && p.kind == pool_kind::unified && host.usable) {
     p.usable = *host.usable + p.apart_free.value_or(0);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/query.hpp"
+#include "core/usable.hpp"
 #include "platform/thread.hpp"
 
 namespace hmn {
@@ -50,14 +51,20 @@ struct worker::desk {
 // it is.
 class worker::server final : public reading {
  public:
-  server(std::unique_ptr<device_source> s, std::shared_ptr<desk> at, std::uint64_t close_ns)
-      : from(std::move(s)), desk_(std::move(at)), idle_close_ns_(close_ns) {}
+  server(std::unique_ptr<device_source> s, std::shared_ptr<host_source> of,
+         std::shared_ptr<desk> at, std::uint64_t close_ns)
+      : from(std::move(s)), host(std::move(of)), desk_(std::move(at)), idle_close_ns_(close_ns) {}
   ~server() override { from->close(); }
 
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept override { return until; }
   [[nodiscard]] bool wants_trace() const noexcept override { return request.wants_trace; }
   [[nodiscard]] bool is_quick() const noexcept override { return request.quick; }
   [[nodiscard]] std::uint64_t max_age_ns() const noexcept override { return request.max_age_ns; }
+  [[nodiscard]] std::optional<std::uint64_t> host_total() const override {
+    system_memory memory;
+    if (!read_system(*host, memory, drop_silently)) return std::nullopt;
+    return memory.total;
+  }
   void diagnose(const diagnostic& d) override { answer.diagnostics.push_back(d); }
   bool may_ask(std::uint32_t index, std::size_t count) noexcept override {
     const lock held(desk_->mutex);
@@ -130,6 +137,7 @@ class worker::server final : public reading {
   }
 
   const std::unique_ptr<device_source> from;
+  const std::shared_ptr<host_source> host;
   source_cache answer;
   plan request;
   std::uint64_t until = 0;
@@ -186,7 +194,8 @@ enum class worker::outcome {
   set_aside,  // a device is left out from now on, and nothing has been read yet
 };
 
-worker::worker(listed_source listed, const settings& s, const limits& l)
+worker::worker(listed_source listed, std::shared_ptr<host_source> host, const settings& s,
+               const limits& l)
     : settings_(s),
       limits_(l),
       fallback_for_(listed.fallback_for),
@@ -194,7 +203,8 @@ worker::worker(listed_source listed, const settings& s, const limits& l)
       answers_for_(listed.device->all_answered_for()),
       is_threaded_(listed.device->can_block() && !s.no_threads),
       desk_(std::make_shared<desk>()),
-      current_(std::make_shared<server>(std::move(listed.device), desk_, s.idle_close_ns)) {
+      current_(std::make_shared<server>(std::move(listed.device), std::move(host), desk_,
+                                        s.idle_close_ns)) {
   desk_->newest = current_.get();
 }
 
@@ -376,7 +386,8 @@ bool worker::set_aside(std::uint64_t now, std::uint64_t patience) {
   if (!is_stuck || aside_.size() == most_aside) return false;
   auto made = current_->from->again(settings_);
   if (!made) return false;
-  auto next = std::make_shared<server>(std::move(made), desk_, settings_.idle_close_ns);
+  auto next =
+      std::make_shared<server>(std::move(made), current_->host, desk_, settings_.idle_close_ns);
   next->answer.update_list(desk_->known);
   aside_.reserve(most_aside);
   if (platform::start_detached(next, "hmn") != 0) return false;

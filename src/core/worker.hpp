@@ -21,7 +21,8 @@ namespace hmn {
 // other devices until it returns. Safe for concurrent use by any number of threads.
 class worker {
  public:
-  worker(listed_source listed, const settings& s, const limits& l);
+  worker(listed_source listed, std::shared_ptr<host_source> host, const settings& s,
+         const limits& l);
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
   // Returns at once: the thread closes the source later.

@@ -41,8 +41,7 @@ struct device {
   HMN_DEVICE_FIELDS(HMN_MEMBER)
   slot number = 0;
   std::optional<slot> parent;
-  // Size of its main pool, where the source or an earlier reading has it: one process cannot use
-  // more.
+  // Size of its memory, where the source or an earlier reading has it: one process cannot use more.
   std::optional<std::uint64_t> memory_total;
 };
 

@@ -41,6 +41,8 @@ class reading {
   [[nodiscard]] virtual bool is_quick() const noexcept { return false; }
   // Maximum age of an answer that a source which runs a program may return again; 0: run it again.
   [[nodiscard]] virtual std::uint64_t max_age_ns() const noexcept { return 0; }
+  // Total of the host's RAM, if it is known.
+  [[nodiscard]] virtual std::optional<std::uint64_t> host_total() const { return {}; }
   virtual void diagnose(const diagnostic& d) = 0;
   // Called before calls for one of a driver's `count` devices, by its index there. Such a call may
   // never return; core then sets the device aside and reads the others through a second instance of

@@ -66,6 +66,39 @@ TEST_CASE("memory of the host is told as the host's, and its use as that of the 
   CHECK((pool.present & HMN_POOL_HAS_FREE) == 0);
 }
 
+TEST_CASE("neither a process nor all of them together use more than the host's RAM") {
+  const fake_nvml nvml;
+  constexpr const char* no_figures = R"("memory": {"error": "NOT_SUPPORTED"})";
+  std::string rows = R"({"pid": 100, "used": "80 GiB"}, {"pid": 101, "used": "48 GiB"})";
+  bool fits = true;
+  bool all_can_be = true;
+  SUBCASE("all of it") {}
+  SUBCASE("a byte more together") {
+    rows += R"(, {"pid": 102, "used": 1})";
+    fits = false;
+  }
+  SUBCASE("more by one of them") {
+    rows += R"(, {"pid": 102, "used": "129 GiB"})";
+    fits = all_can_be = false;
+  }
+  nvml.load(gb10(no_figures, rows));
+  const machine m;
+  const hmn_pool pool = unified_pool(m);
+  CHECK(pool.total_bytes == 128 * unified_gib);
+  CHECK(pool.usable_bytes == 94 * unified_gib);
+  CHECK(((pool.present & HMN_POOL_HAS_USED) != 0) == fits);
+  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
+  auto why = sized<hmn_diagnostic>();
+  if (!fits) {
+    REQUIRE(hmn_snapshot_reason(p.handle(), 0, HMN_COLLECT_POOLS, HMN_POOL_HAS_USED, 0, &why) ==
+            HMN_OK);
+    CHECK(why.reason == HMN_REASON_IMPLAUSIBLE);
+  }
+  for (const hmn_usage& row : p.usages()) {
+    CHECK(((row.present & HMN_USAGE_HAS_USED) != 0) == (row.pid != 102 || all_can_be));
+  }
+}
+
 TEST_CASE("of an idle GPU no use is told, though the host's programs hold gigabytes") {
   const fake_nvml nvml;
   std::string memory = R"("memory": {"error": "NOT_SUPPORTED"})";

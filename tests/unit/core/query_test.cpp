@@ -28,6 +28,7 @@ struct card {
   pool_kind kind = pool_kind::vram;
   std::uint64_t total = 0;
   std::uint64_t used_by_process = 0;
+  std::uint64_t in_host = 0;  // a second pool
 };
 
 card part_of(slot gpu, slot number, std::optional<std::uint32_t> instance, std::uint64_t size_gib) {
@@ -56,8 +57,14 @@ class card_source final : public device_source {
     pool p;
     p.kind = all_[number].kind;
     p.is_main = true;
-    p.total = all_[number].total;
+    if (all_[number].total != 0) p.total = all_[number].total;
+    p.used = all_[number].used_by_process;
     out.add(p);
+    if (all_[number].in_host == 0) return {};
+    pool host;
+    host.kind = pool_kind::host;
+    host.total = all_[number].in_host;
+    out.add(host);
     return {};
   }
   result<void> processes(slot number, std::vector<usage>& out, reading&) override {
@@ -82,7 +89,9 @@ struct watched_reading final : reading {
   }
   void opening() noexcept override {}
   void opened() noexcept override {}
+  [[nodiscard]] std::optional<std::uint64_t> host_total() const override { return of_host; }
 
+  std::optional<std::uint64_t> of_host;
   bool is_asking = false;
   int diagnosed = 0;
 };
@@ -99,17 +108,63 @@ TEST_CASE("what core does with a list of devices is not charged to the last one"
   CHECK(r.diagnosed == 1);
 }
 
-TEST_CASE("no process uses more than the card's memory; of unified memory the pool is no limit") {
+namespace {
+
+// Reads a device with one process.
+source_cache reading_of(const card& c, watched_reading& r) {
+  card_source from(source::xe, {c});
+  source_cache out;
+  plan p;
+  p.list = p.pools = p.processes = true;
+  static_cast<void>(query(from, p, out, r, [](device_cache*) {}));
+  return out;
+}
+
+// Returns what the process is taken to use, in units; 0: implausible.
+std::uint64_t used_by_process(const card& c) {
+  watched_reading r;
+  const source_cache out = reading_of(c, r);
+  return out.devices[0].processes.value[0].used.value_or(0) / card_unit;
+}
+
+}  // namespace
+
+TEST_CASE("no process uses more than the device's memory") {
   for (const auto kind : {pool_kind::vram, pool_kind::unified}) {
-    card_source from(source::xe, {{{}, kind, 100 * card_unit, 200 * card_unit}});
-    watched_reading r;
-    source_cache out;
-    plan p;
-    p.list = p.pools = p.processes = true;
-    static_cast<void>(query(from, p, out, r, [](device_cache*) {}));
-    CHECK(out.devices[0].processes.value[0].used.has_value() == (kind == pool_kind::unified));
-    CHECK(r.diagnosed == (kind == pool_kind::vram ? 1 : 0));
+    CHECK(used_by_process({{}, kind, 100 * card_unit, 100 * card_unit}) == 100);
+    CHECK(used_by_process({{}, kind, 100 * card_unit, 200 * card_unit}) == 0);
   }
+  CHECK(used_by_process({{}, pool_kind::host, 100 * card_unit, 200 * card_unit}) == 200);
+}
+
+TEST_CASE("a process may use all pools of a device that is in the host's RAM") {
+  card apu;
+  apu.identity.memory_kind = memory_kind::unified;
+  apu.total = 16 * card_unit;
+  apu.in_host = 15 * card_unit;
+  apu.used_by_process = 31 * card_unit;
+  CHECK(used_by_process(apu) == 31);
+  apu.used_by_process = 32 * card_unit;
+  CHECK(used_by_process(apu) == 0);
+  apu.identity.memory_kind = memory_kind::dedicated;
+  apu.used_by_process = 17 * card_unit;
+  CHECK(used_by_process(apu) == 0);
+}
+
+TEST_CASE("unified memory without a total of its own has the host's, and no more") {
+  for (const std::uint64_t used : {100U, 101U}) {
+    watched_reading r;
+    r.of_host = 100 * card_unit;
+    const source_cache out = reading_of({{}, pool_kind::unified, 0, used * card_unit}, r);
+    const pool& p = out.devices[0].pools.value.all()[0];
+    CHECK(p.total == 100 * card_unit);
+    CHECK((p.notes & note::mixed) != 0);
+    CHECK(p.used.has_value() == (used == 100));
+    CHECK(out.devices[0].processes.value[0].used.has_value() == (used == 100));
+    CHECK(r.diagnosed == (used == 100 ? 0 : 2));
+  }
+  watched_reading no_host;
+  CHECK(!reading_of({{}, pool_kind::unified, 0, 1}, no_host).devices[0].pools.value.all()[0].total);
 }
 
 namespace {

@@ -190,7 +190,9 @@ constexpr rules of_telemetry{
       {telemetry_field::pcie_rx_bytes | telemetry_field::pcie_tx_bytes, quantity::none}}}};
 // A process cannot use more than the device has.
 constexpr rules of_usage{
-    0, usage_field::used | usage_field::peak_used | usage_field::allocated, {}};
+    0,
+    usage_field::used | usage_field::peak_used | usage_field::resident | usage_field::allocated,
+    {}};
 constexpr rules of_system_memory{
     HMN_SYSTEM_MEMORY_HAS_TOTAL | HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL,
     HMN_SYSTEM_MEMORY_HAS_AVAILABLE | HMN_SYSTEM_MEMORY_HAS_SWAP_FREE,
@@ -354,6 +356,13 @@ range reach_of(const energy_reading& before, std::uint64_t now_ns) noexcept {
   return {before.joules, before.joules + seconds * most_watts};
 }
 
+// Returns whether the memory of the process is the device's. What is only committed need not be,
+// but KFD grants no more than there is; of Apple's, some may be compressed or swapped out.
+bool is_in_device(const usage& row) noexcept {
+  if (row.from == source::metal) return false;
+  return row.accounting != accounting::committed || row.from == source::kfd;
+}
+
 // Drops a part that is larger than all that the process has, resident or not.
 void drop_above(const std::optional<std::uint64_t>& committed, std::optional<std::uint64_t>& part,
                 const usage& of, std::uint32_t field, std::string_view name, when_dropped report) {
@@ -444,8 +453,7 @@ void drop_implausible(telemetry& t, when_dropped report) {
 
 void drop_implausible(usage& row, std::optional<std::uint64_t> total, when_dropped report) {
   whole device{"the device's ", {}};
-  // Committed memory need not be in the device's.
-  if (total && row.accounting != accounting::committed) device.size = static_cast<double>(*total);
+  if (total && is_in_device(row)) device.size = static_cast<double>(*total);
   check(row, of_usage, device, report);
   drop_above(row.committed, row.shared, row, usage_field::shared, "shared_bytes", report);
   drop_above(row.committed, row.purgeable, row, usage_field::purgeable, "purgeable_bytes", report);

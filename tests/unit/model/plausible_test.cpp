@@ -452,6 +452,24 @@ TEST_CASE("a process uses at most what the device has") {
   CHECK(!row.peak_used);
 }
 
+TEST_CASE("what is resident is on the device; what is only committed need not be, but for KFD") {
+  for (const source from : {source::amdgpu, source::kfd, source::pdh, source::metal}) {
+    CAPTURE(from);
+    usage row;
+    row.from = from;
+    row.used = row.resident = 9;
+    row.accounting = accounting::resident;
+    drops d;
+    drop_implausible(row, 8, d);
+    CHECK(row.used.has_value() == (from == source::metal));
+    CHECK(row.resident.has_value() == (from == source::metal));
+    row.used = 9;
+    row.accounting = accounting::committed;
+    drop_implausible(row, 8, d);
+    CHECK(row.used.has_value() == (from != source::kfd));
+  }
+}
+
 TEST_CASE("a load that cannot be takes its window with it") {
   usage row;
   row.busy_percent = 101;

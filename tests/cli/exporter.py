@@ -389,6 +389,16 @@ class Workloads(Machines):
             self.assertEqual(sum(values(families, memory(kind))), 7 * MIB, kind)
             self.assertEqual(value(families, "hypomnesis_workloads_left_out", per=kind), 0)
 
+    def test_a_client_that_several_processes_hold_counts_once_in_totals(self):
+        held = {"used": "1MiB", "shared": "1MiB", "evicted": "512MiB", "host_pool": "256MiB"}
+        families = self.scrape([
+            held | {"pid": 7}, held | {"pid": 8},
+            {"pid": 9, "used": "4MiB", "shared": "1MiB", "evicted": "64MiB", "host_pool": "8MiB"},
+            {"pid": 10, "used": 0, "shared": 0, "evicted": "32MiB"},
+            {"pid": 11, "used": 0, "shared": 0, "evicted": "16MiB"}], "process")
+        self.assertEqual(value(families, "hypomnesis_evicted_bytes"), (512 + 64 + 32 + 16) * MIB)
+        self.assertEqual(value(families, "hypomnesis_process_host_pool_bytes"), (256 + 8) * MIB)
+
     def test_the_largest_are_written_and_the_others_counted(self):
         processes = [{"pid": n, "used": n * MIB} for n in range(1, 251)]
         families = self.scrape(processes, "process", "user")

@@ -18,6 +18,7 @@
 #include "cli/measure/session.hpp"
 #include "cli/measure/snapshot_records.hpp"
 #include "cli/text/diagnostics.hpp"
+#include "cli/text/numbers.hpp"
 #include "cli/text/words.hpp"
 
 namespace hmn::cli {
@@ -327,19 +328,34 @@ void collect_missing(const std::vector<hypomnesis::diagnostic>& all, const devic
   }
 }
 
+// Returns whether others hold all that the process holds: it may be one client of the driver.
+bool is_held_by_others(const hypomnesis::usage& of) {
+  const auto shared = of.shared_bytes.value_or(0);
+  return shared != 0 && shared >= of.used_bytes.value_or(0);
+}
+
+// Adds up a part of what processes hold. A client that several of them hold is in each of their
+// rows: of those that hold nothing else, the largest counts.
+template <class Rows>
+std::optional<std::uint64_t> total_of(const Rows& rows,
+                                      std::optional<std::uint64_t> hypomnesis::usage::*part) {
+  std::optional<usage_sum> sum;
+  for (const auto& each : rows) {
+    const auto bytes = each.*part;
+    if (!bytes) continue;
+    if (!sum) sum.emplace();
+    sum->add(*bytes, is_held_by_others(each) ? *bytes : 0, false);
+  }
+  return sum ? std::optional(sum->at_least()) : std::nullopt;
+}
+
 void collect_usages(const hypomnesis::snapshot_values& from, const hypomnesis::device& device,
                     const device_labels& with, const partial_lists& unlisted, samples& to) {
-  std::optional<std::uint64_t> evicted;
-  std::optional<std::uint64_t> host_pool;
-  std::uint64_t count = 0;
-  for (const auto& each : part_of(from.usages, device.index)) {
-    ++count;
-    if (each.evicted_bytes) evicted = evicted.value_or(0) + *each.evicted_bytes;
-    if (each.host_pool_bytes) host_pool = host_pool.value_or(0) + *each.host_pool_bytes;
-  }
-  to.add(families::evicted, with.brief(), evicted);
-  to.add(families::host_pool, with.brief(), host_pool);
-  if (!unlisted.lacks(device.index)) to.add(families::processes, with.brief(), sample_value(count));
+  const auto rows = part_of(from.usages, device.index);
+  to.add(families::evicted, with.brief(), total_of(rows, &hypomnesis::usage::evicted_bytes));
+  to.add(families::host_pool, with.brief(), total_of(rows, &hypomnesis::usage::host_pool_bytes));
+  if (!unlisted.lacks(device.index))
+    to.add(families::processes, with.brief(), sample_value(std::uint64_t(rows.size())));
 }
 
 void collect_host(const hypomnesis::system_memory& from, samples& to) {

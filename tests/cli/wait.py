@@ -172,6 +172,27 @@ class Wait(Machines):
         late = self.on(machine | {"changes": []}, "wait", "--free", "10GiB", "--gpus", 2, *FAST, "--timeout", "200ms")
         self.assertEqual((late.code, late.err), (124, "hmn: timed out: 10.0 GiB were never free on 2 GPUs at once\n"))
 
+    def test_devices_in_the_hosts_ram_have_it_once(self):
+        def apu(name, **pool):
+            return {"name": "APU", "uuid": f"GPU-{name}", "vendor": "amd",
+                    "pools": [{"kind": "unified", "total": "64GiB"} | pool]}
+        host = {"system": {"total": "64GiB", "available": "30GiB"}}
+        both = {"devices": [apu("a"), apu("b")], "host": host}
+        late = (*FAST, "--timeout", "200ms")
+        for devices in (("--gpus", 2), ("--device", "0,1")):
+            self.assertEqual(self.on(both, "wait", "--free", "15GiB", *devices).code, 0)
+            self.assertEqual(self.on(both, "wait", "--free", f"{15 * GIB + 1}B", *devices, *late).code, 124)
+            never = self.on(both, "wait", "--free", f"{32 * GIB + 1}B", *devices)
+            self.assertEqual((never.code, never.out), (1, ""))
+            self.assertIn("no 2 GPUs of one vendor have 32.0 GiB each", never.err)
+        self.assertEqual(self.on(both, "wait", "--free", "30GiB").code, 0)
+        # One of them and a card of its own memory need not share.
+        card = gpu("Card", total="40GiB", used="8GiB", uuid="GPU-c", vendor="amd")
+        three = both | {"devices": [*both["devices"], card]}
+        found = self.on(three, "wait", "--free", "20GiB", "--gpus", 2)
+        self.assertEqual((found.code, found.out), (0, "0 GPU-a\n2 GPU-c\n"))
+        self.assertEqual(self.on(three, "wait", "--free", "20GiB", "--gpus", 3, *late).code, 124)
+
     def test_partitions_are_not_put_together(self):
         parts = [gpu("MIG", uuid=f"MIG-{number}", instance={"gpu": number}) for number in (1, 2)]
         machine = {"devices": [gpu(vendor="nvidia", partitions=parts)]}

@@ -48,12 +48,6 @@ std::optional<std::uint64_t> usable_of(const hypomnesis::pool& pool) {
   return *pool.usable_bytes - std::min(*pool.usable_bytes, reserve_bytes);
 }
 
-// Memory that firmware set aside for an APU is none of the host's: the pool decides, not the
-// device.
-bool lies_in_ram(const gpu& of) {
-  return of.memory && (of.memory->kind == pool_kind::host || of.memory->kind == pool_kind::unified);
-}
-
 // The library lets no pool in RAM have more than that: what one has beyond is not in RAM.
 std::uint64_t beyond_ram(const device_answer& of, std::optional<std::uint64_t> ram) {
   if (!of.shares_ram || !of.usable || !ram) return 0;

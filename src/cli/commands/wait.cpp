@@ -53,7 +53,7 @@ expected<wish> wanted(const session& in, const options& asked) {
       out.among.push_back(*found);
   }
   out.count = asked.wait.gpus.value_or(std::max<std::size_t>(out.among.size(), 1));
-  out.what.collect = part::devices | part::pools;
+  out.what.collect = part::devices | part::pools | part::system;
   out.what.deadline = usual_deadline;
   if (out.among.size() == 1) out.what.device_index = out.among.front();
   return out;
@@ -127,10 +127,10 @@ failure too_much(const std::vector<free_memory>& all, const wish& of) {
 }
 
 std::optional<failure> hopeless(const std::vector<free_memory>& all, const wish& of,
-                                bool is_first) {
+                                std::optional<std::uint64_t> ram, bool is_first) {
   // Of several one may be missing for a while.
   const bool is_final = of.count == 1 ? !all.empty() : is_first;
-  if (is_final && is_impossible(all, of.bytes, of.count)) return too_much(all, of);
+  if (is_final && is_impossible(all, of.bytes, of.count, ram)) return too_much(all, of);
   const bool none_known = std::all_of(all.begin(), all.end(), [](const free_memory& each) {
     return !each.bytes && !each.total && each.of.device.state != run_state::hung;
   });
@@ -158,8 +158,10 @@ expected<std::vector<free_memory>> wait_for_memory(const session& in, const wish
     const auto all_free = candidates_of(wanted, free_memory_of_all(in, snapshot));
     shown.report_free(all_free);
     most.add(all_free);
-    if (auto best = largest_free(all_free, wanted.bytes, wanted.count); !best.empty()) return best;
-    if (auto why = hopeless(all_free, wanted, is_first)) return *std::move(why);
+    const auto host = snapshot.system().value_or(hypomnesis::system_memory());
+    auto best = largest_free(all_free, wanted.bytes, wanted.count, host.usable_bytes);
+    if (!best.empty()) return best;
+    if (auto why = hopeless(all_free, wanted, host.total_bytes, is_first)) return *std::move(why);
     const auto now = clock::now();
     const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(now - begun).count();
     if (asked.timeout_ms && static_cast<std::uint64_t>(spent) >= *asked.timeout_ms)

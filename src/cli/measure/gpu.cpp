@@ -147,6 +147,11 @@ std::optional<double> fraction_of(std::uint64_t part, std::uint64_t whole) {
   return std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
 }
 
+bool lies_in_ram(const gpu& of) noexcept {
+  using hypomnesis::pool_kind;
+  return of.memory && (of.memory->kind == pool_kind::host || of.memory->kind == pool_kind::unified);
+}
+
 std::optional<double> fraction_used(const gpu& of) {
   if (!of.memory || !of.memory->total_bytes) return std::nullopt;
   const auto& pool = *of.memory;
@@ -173,6 +178,33 @@ free_memory free_memory_of(gpu of, const hypomnesis::snapshot& snapshot) {
   return out;
 }
 
+using device_choice = std::vector<const free_memory*>;
+
+device_choice of_vendor(device_choice all, hypomnesis::vendor_id vendor) {
+  std::erase_if(all, [vendor](const auto* each) { return each->of.device.vendor != vendor; });
+  return all;
+}
+
+// Leaves out those for which the RAM that they share has no room beside the ones before. What one
+// has beyond the RAM is not in it.
+device_choice having_room(const device_choice& all,
+                          std::optional<std::uint64_t> free_memory::*capacity, std::uint64_t wanted,
+                          std::optional<std::uint64_t> ram) {
+  if (!ram) return all;
+  device_choice out;
+  auto left = *ram;
+  for (const auto* each : all) {
+    if (lies_in_ram(each->of)) {
+      const auto own = (each->*capacity).value_or(0);
+      left += own - std::min(own, *ram);
+      if (left < wanted) continue;
+      left -= wanted;
+    }
+    out.push_back(each);
+  }
+  return out;
+}
+
 // Returns whether limits of control groups leave less than the machine has available.
 bool is_limited(const hypomnesis::system_memory& ram) {
   return ram.limit_bytes && ram.usable_bytes && ram.available_bytes &&
@@ -194,17 +226,15 @@ std::vector<free_memory> free_memory_of_all(const session& in,
 }
 
 std::vector<free_memory> largest_free(const std::vector<free_memory>& all, std::uint64_t wanted,
-                                      std::size_t count) {
-  std::vector<const free_memory*> able;
+                                      std::size_t count, std::optional<std::uint64_t> ram) {
+  constexpr auto bytes = &free_memory::bytes;
+  device_choice able;
   for (const auto& each : all)
     if (each.bytes && *each.bytes >= wanted) able.push_back(&each);
   std::stable_sort(able.begin(), able.end(),
                    [](const auto* a, const auto* b) { return *a->bytes > *b->bytes; });
   for (const auto* first : able) {
-    auto chosen = able;
-    std::erase_if(chosen, [first](const auto* each) {
-      return each->of.device.vendor != first->of.device.vendor;
-    });
+    auto chosen = having_room(of_vendor(able, first->of.device.vendor), bytes, wanted, ram);
     if (chosen.size() < count) continue;
     chosen.resize(count);
     std::sort(chosen.begin(), chosen.end());  // as in the list
@@ -215,14 +245,14 @@ std::vector<free_memory> largest_free(const std::vector<free_memory>& all, std::
   return {};
 }
 
-bool is_impossible(const std::vector<free_memory>& all, std::uint64_t wanted, std::size_t count) {
-  const auto could_of = [&](hypomnesis::vendor_id vendor) {
-    return std::count_if(all.begin(), all.end(), [&](const free_memory& each) {
-      return each.of.device.vendor == vendor && (!each.total || *each.total >= wanted);
-    });
-  };
-  return std::none_of(all.begin(), all.end(), [&](const free_memory& each) {
-    return could_of(each.of.device.vendor) >= static_cast<std::ptrdiff_t>(count);
+bool is_impossible(const std::vector<free_memory>& all, std::uint64_t wanted, std::size_t count,
+                   std::optional<std::uint64_t> ram) {
+  constexpr auto total = &free_memory::total;
+  device_choice able;
+  for (const auto& each : all)
+    if (!each.total || *each.total >= wanted) able.push_back(&each);
+  return std::none_of(able.begin(), able.end(), [&](const auto* each) {
+    return having_room(of_vendor(able, each->of.device.vendor), total, wanted, ram).size() >= count;
   });
 }
 

@@ -47,10 +47,9 @@ std::optional<std::string> shown_name(const gpu& of);
 // Returns "GPU 0 [name]", "GPU 3 [name] in GPU 0".
 std::string label_of(const gpu& of);
 
-// Returns the reason of a state other than ready: of an unreadable device the first value that
-// failed, else what explains the subject.
-std::string why_state(const hypomnesis::snapshot& from, const hypomnesis::device& of,
-                      hypomnesis::part subject);
+// Returns whether its memory is the host's. What firmware set aside for an APU is not: the pool
+// decides, not the device.
+bool lies_in_ram(const gpu& of) noexcept;
 
 // Returns none without a total, or without both free and used memory.
 std::optional<double> fraction_used(const gpu& of);
@@ -73,11 +72,13 @@ std::vector<free_memory> free_memory_of_all(const session& in,
                                             const hypomnesis::snapshot& snapshot);
 
 // Returns so many devices of one vendor that have the memory, those with the most, in the order of
-// the list; empty: there are not enough.
+// the list; empty: there are not enough. Devices whose memory is the host's have its usable RAM
+// together.
 std::vector<free_memory> largest_free(const std::vector<free_memory>& all, std::uint64_t wanted,
-                                      std::size_t count);
-// Returns whether so many of one vendor can never have it.
-bool is_impossible(const std::vector<free_memory>& all, std::uint64_t wanted, std::size_t count);
+                                      std::size_t count, std::optional<std::uint64_t> ram);
+// Returns whether so many of one vendor can never have it, with this total RAM.
+bool is_impossible(const std::vector<free_memory>& all, std::uint64_t wanted, std::size_t count,
+                   std::optional<std::uint64_t> ram);
 
 // Returns how much of the control group's limit is in use: of what is charged to it, cache that the
 // kernel gives back is free.

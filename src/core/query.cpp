@@ -251,7 +251,8 @@ void keep_total(const hmn::pools& all, device& of) {
 }
 
 // Returns the memory that a GPU instance takes from the others; compute instances share that of
-// their GPU instance. One with more than the GPU takes nothing.
+// their GPU instance. One that claims all of it, or more, beside others has a slice at least: an
+// eighth.
 std::uint64_t taken_by(const device_cache& one, const device& gpu, const source_cache& all) {
   const device& d = one.identity;
   if (!one.listed || d.parent != gpu.number || !d.instance) return 0;
@@ -263,7 +264,7 @@ std::uint64_t taken_by(const device_cache& one, const device& gpu, const source_
     break;
   }
   const std::uint64_t total = d.memory_total.value_or(0);
-  return total <= gpu.memory_total ? total : 0;
+  return total < gpu.memory_total ? total : *gpu.memory_total / 8;
 }
 
 // Returns what a partition can have of its GPU's memory. Each of AMD's may have all of it.

@@ -191,6 +191,9 @@ TEST_CASE(
     "an instance of a GPU has what the others leave; a partition of another kind may have all") {
   CHECK(last_size(source::nvml, {part_of(0, 1, 1, 60), part_of(0, 2, 2, 40)}) == 40);
   CHECK(last_size(source::nvml, {part_of(0, 1, 1, 60), part_of(0, 2, 2, 50)}) == 0);
+  CHECK(last_size(source::nvml, {part_of(0, 1, 1, 100), part_of(0, 2, 2, 40)}) == 40);
+  CHECK(last_size(source::nvml, {part_of(0, 1, 1, 40), part_of(0, 2, 2, 100)}) == 0);
+  CHECK(last_size(source::nvml, {part_of(0, 1, 1, 100), part_of(0, 2, 2, 100)}) == 0);
   CHECK(last_size(source::nvml, {part_of(0, 1, 1, 60), part_of(0, 2, {}, 80)}) == 80);
   CHECK(last_size(source::amdgpu, {part_of(0, 1, 1, 100), part_of(0, 2, 2, 100)}) == 100);
   CHECK(last_size(source::amdgpu, {part_of(0, 1, 1, 100), part_of(0, 2, 2, 101)}) == 0);

@@ -124,6 +124,12 @@ void add_remapped(const metric& of, const device_labels& with, samples& to) {
               to);
 }
 
+// Returns whether a counter of bytes may have wrapped between two scrapes, as one of 32 bits does
+// within seconds: its rate would be far too low.
+bool wraps(const metric& of) {
+  return has(of.notes, hypomnesis::note::lower_bound);
+}
+
 // Adds a metric of a whole GPU. Those of single processes, and those that the telemetry of the GPU
 // has, are left out.
 void collect_metric(const metric& of, const device_labels& with, samples& to) {
@@ -143,7 +149,8 @@ void collect_metric(const metric& of, const device_labels& with, samples& to) {
       break;
   }
   for (const auto& each : all_exported)
-    if (each.id == of.id) add_value(each.of, labels_of(each, of, with), of, each.places, to);
+    if (each.id == of.id && !(each.by == naming::direction && wraps(of)))
+      add_value(each.of, labels_of(each, of, with), of, each.places, to);
 }
 
 using hypomnesis::run_state;

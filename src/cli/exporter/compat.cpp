@@ -58,6 +58,10 @@ std::optional<double> sm_clock_number(const snapshot_device& of) {
   return found ? found : telemetry_number<&hypomnesis::telemetry::core_clock_mhz>(of);
 }
 
+std::optional<double> index_number(const snapshot_device& of) {
+  return of.device.driver_index.value_or(of.device.index);
+}
+
 namespace compat_families {
 #define HMN_FAMILY(id, name, kind, unit, labels, help, source) \
   constexpr family id{name, family_kind::kind, help};
@@ -93,6 +97,7 @@ constexpr compatible of_dcgm[] = {
      metric_number<metric_id::rows_remapped, HMN_REMAPPED_FAILED>}};
 
 constexpr compatible of_nvidia_smi[] = {
+    {compat_families::smi_index, index_number},
     {compat_families::smi_memory_total, pool_number<&pool::total_bytes>},
     {compat_families::smi_memory_used, pool_number<&pool::used_bytes>},
     {compat_families::smi_memory_free, pool_number<&pool::free_bytes>},
@@ -109,11 +114,28 @@ constexpr compatible of_nvidia_smi[] = {
     {compat_families::smi_temperature_memory, telemetry_number<&telemetry::memory_celsius>},
     {compat_families::smi_power_draw, telemetry_number<&telemetry::power_watts>},
     {compat_families::smi_power_limit, telemetry_number<&telemetry::power_limit_watts>},
+    {compat_families::smi_current_limit,
+     metric_number<metric_id::power_limit_watts, HMN_POWER_LIMIT_CURRENT>},
+    {compat_families::smi_default_limit,
+     metric_number<metric_id::power_limit_watts, HMN_POWER_LIMIT_DEFAULT>},
+    {compat_families::smi_min_limit,
+     metric_number<metric_id::power_limit_watts, HMN_POWER_LIMIT_MIN>},
+    {compat_families::smi_max_limit,
+     metric_number<metric_id::power_limit_watts, HMN_POWER_LIMIT_MAX>},
+    {compat_families::smi_energy, telemetry_number<&telemetry::energy_joules>},
     {compat_families::smi_clock_graphics, telemetry_number<&telemetry::core_clock_mhz>,
      from_megahertz},
     {compat_families::smi_clock_memory, telemetry_number<&telemetry::memory_clock_mhz>,
      from_megahertz},
     {compat_families::smi_clock_sm, metric_number<metric_id::clock_mhz, HMN_CLOCK_SM>,
+     from_megahertz},
+    {compat_families::smi_clock_video, metric_number<metric_id::clock_mhz, HMN_CLOCK_VIDEO>,
+     from_megahertz},
+    {compat_families::smi_max_graphics, metric_number<metric_id::clock_limit_mhz, HMN_CLOCK_CORE>,
+     from_megahertz},
+    {compat_families::smi_max_memory, metric_number<metric_id::clock_limit_mhz, HMN_CLOCK_MEMORY>,
+     from_megahertz},
+    {compat_families::smi_max_sm, metric_number<metric_id::clock_limit_mhz, HMN_CLOCK_SM>,
      from_megahertz},
     {compat_families::smi_fan, telemetry_number<&telemetry::fan_percent>, from_percent},
     {compat_families::smi_pstate, telemetry_number<&telemetry::p_state>},

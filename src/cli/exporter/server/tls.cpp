@@ -19,7 +19,8 @@ expected<std::string> read_whole(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
+  // An empty file fails, too, without an error.
+  if (!file || (!(text << file.rdbuf()) && errno != 0))
     return failed_at(path, std::strerror(errno != 0 ? errno : EIO));
   return text.str();
 }

@@ -187,7 +187,9 @@ void read_users(const std::string& where, const node& from, web_config& to) {
 
 web_config read_all(const std::string& text, const std::string& folder) {
   web_config to;
-  read_map("", YAML::Load(text),
+  const auto documents = YAML::LoadAll(text);
+  if (documents.size() > 1) refuse("it has a second document, after ---");
+  read_map("", documents.empty() ? node() : documents.front(),
            {{"tls_server_config",
              [&](const std::string& key, const node& value) {
                if (!value.IsNull()) to.tls = read_tls(key, value, folder);
@@ -215,7 +217,8 @@ expected<web_config> read_web_config(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
+  // An empty file fails, too, without an error.
+  if (!file || (!(text << file.rdbuf()) && errno != 0))
     return failed_at(path, std::strerror(errno != 0 ? errno : EIO));
   const auto slash = path.rfind('/');
   auto parsed = parse_web_config(text.str(), slash == std::string::npos

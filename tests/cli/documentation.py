@@ -50,7 +50,8 @@ class Options(unittest.TestCase):
             for option in helped(command) - with_value(command) - {"--help", "--version"}:
                 file = {"record-machine": ["/dev/null/other"], "fit": ["/dev/null/none"],
                         "run": ["--", "true"], "spill": ["--", "true"],
-                        "wait": ["--free", "1GiB"], "exporter": ["--once"]}.get(command, [])
+                        "wait": ["--free", "1GiB"],
+                        "exporter": ["--textfile", "x.prom"] if option == "--force" else ["--once"]}.get(command, [])
                 result = run(*command.split(), option, "--machine", "/dev/null/none", *file)
                 self.assertNotIn("no such option", result.err, (command, option))
                 self.assertEqual(result.code, {"run": 125, "spill": 125, "watch": 2}.get(command, 1), (command, option))

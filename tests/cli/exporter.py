@@ -34,7 +34,10 @@ FULL = card(
              metric("temperature_shutdown", "core", value=98), metric("voltage", "core", value=0.9),
              metric("power_watts", "average", value=55.5), metric("energy_joules", "memory", value=7.25),
              metric("power_limit_watts", "max", value=350), metric("clock_mhz", "sm", value=2100),
-             metric("clock_limit_mhz", "core", value=2600), metric("throttle_ns", "power", count=81234000000),
+             metric("clock_limit_mhz", "core", value=2600), metric("clock_limit_mhz", "memory", value=9501),
+             metric("clock_limit_mhz", "sm", value=2610), metric("clock_mhz", "video", value=1950),
+             metric("power_limit_watts", "current", value=310), metric("power_limit_watts", "default", value=320),
+             metric("power_limit_watts", "min", value=100), metric("throttle_ns", "power", count=81234000000),
              metric("last_fault", count=79), metric("pcie_replays", count=3),
              metric("link_rx_bytes", 2, count=11), metric("ecc_corrected", "since_load", count=5),
              metric("ecc_uncorrected", "lifetime", count=6), metric("rows_remapped", "corrected", count=1),
@@ -119,7 +122,10 @@ NVIDIA_SMI = {"gpu_info": 1, "memory_total_bytes": 16 * GIB, "memory_used_bytes"
               "temperature_memory": 60, "power_draw_watts": 58.98, "enforced_power_limit_watts": 300,
               "clocks_current_graphics_clock_hz": 2.52e9, "clocks_current_memory_clock_hz": 9.001e9,
               "clocks_current_sm_clock_hz": 2.1e9, "fan_speed_ratio": 0.4, "pstate": 2, "pcie_link_gen_current": 4,
-              "pcie_link_width_current": 16}
+              "pcie_link_width_current": 16, "index": 0, "power_limit_watts": 310, "power_default_limit_watts": 320,
+              "power_min_limit_watts": 100, "power_max_limit_watts": 350, "energy_joules_total": 5000.25,
+              "clocks_current_video_clock_hz": 1.95e9, "clocks_max_graphics_clock_hz": 2.6e9,
+              "clocks_max_memory_clock_hz": 9.501e9, "clocks_max_sm_clock_hz": 2.61e9}
 
 
 class Once(Machines):
@@ -285,13 +291,38 @@ class Once(Machines):
         self.assertEqual(names("--no-metrics", "hw_*"), {name for name in every if not name.startswith("hw_")})
         self.assertEqual(names("--metrics", "hw_*", "--no-metrics", "*_bytes"), {
             name for name in every if name.startswith("hw_") and not name.endswith("_bytes")})
+        for option, name in (("--metrics", "hw_*"), ("--no-metrics", "hypomnesis_*")):
+            self.assertEqual(names(option, name, option, "*_info"), names(option, name + ",*_info"))
         self.assertEqual(run("exporter", "--once", "--metrics", "a,,b").code, 2)
         for option in ("--metrics", "--no-metrics"):
             wrong = run("exporter", "--once", option, "hw_*,hw_fan_sped_rpm")
             self.assertEqual((wrong.code, wrong.out), (2, ""))
             self.assertIn(f'{option} "hw_fan_sped_rpm": no metric has such a name', wrong.err)
-        self.assertEqual(run("exporter", "--once", "--metrics", "DCGM_*").code, 2)
+        for adding, pattern in (("--compat", "DCGM_*"), ("--by", "hypomnesis_process_gpu_memory_usage_bytes"),
+                                ("--by", "hypomnesis_workloads_left_out"), ("--by", "hypomnesis_group_*")):
+            wrong = run("exporter", "--once", "--metrics", pattern)
+            self.assertEqual((wrong.code, wrong.out), (2, ""))
+            self.assertIn(f'--metrics "{pattern}": {adding} adds', wrong.err)
+        self.assertEqual(run("exporter", "--once", "--by", "user", "--metrics", "hypomnesis_pod_gpu_*").code, 2)
+        self.assertEqual(names("--by", "user", "--by", "pod", "--metrics", "hypomnesis_*_gpu_memory_usage_bytes"),
+                         {f"hypomnesis_{kind}_gpu_memory_usage_bytes" for kind in ("user", "pod")})
+        self.assertEqual(names("--compat", "dcgm", "--compat", "nvidia-smi", "--metrics", "*_index,*_SM_CLOCK"),
+                         {"nvidia_smi_index", "DCGM_FI_DEV_SM_CLOCK"})
         self.assertEqual(names("--compat", "dcgm", "--metrics", "DCGM_FI_DEV_GPU_T*"), {"DCGM_FI_DEV_GPU_TEMP"})
+
+    def test_a_count_of_bytes_that_may_wrap_unseen_is_absent(self):
+        counts = [metric("pcie_tx_bytes", count=7, notes=["lower_bound"]), metric("pcie_rx_bytes", count=8),
+                  metric("link_rx_bytes", 1, count=9, notes=["lower_bound"]),
+                  metric("engine_busy_ns", "copy", count=10**9, notes=["lower_bound"])]
+        families = parse(self.on({"devices": [card(metrics=counts)]}, "exporter", "--once").out)
+        self.assertEqual(values(families, "hw_gpu_io_bytes_total"), [8])
+        self.assertNotIn("hypomnesis_link_io_bytes_total", families)
+        self.assertEqual(values(families, "hypomnesis_engine_busy_seconds_total"), [1])
+
+    def test_driver_calls_are_printed_if_traced(self):
+        result = self.on({"devices": [card()]}, "exporter", "--once", "--trace")
+        self.assertEqual(result.code, 0)
+        self.assertIn("hmn: trace: GPU 0: simulated: simulated call: pools", result.err)
 
     def test_no_command_line_is_written(self):
         text = self.on({"devices": [card(processes=[
@@ -308,6 +339,7 @@ class Once(Machines):
                 (("--listen", "127.0.0.1:65536"), ("65536", "ADDRESS:PORT")),
                 (("--once", "--textfile", "x"), ("--once", "--textfile")),
                 (("--interval", "1s"), ("--interval", "--textfile")),
+                (("--once", "--force"), ("--force", "--textfile")),
                 (("--once", "--listen", ":1"), ("--listen", "--once")),
                 (("--openmetrics",), ("--openmetrics", "--once")),
                 (("--max-age", "0.1x"), ('--max-age "0.1x"', "unit")),

@@ -338,9 +338,20 @@ class WebConfig(Machines):
             self.assertEqual(result.code, 2, text)
             self.assertIn(words, result.err)
             self.assertIn(str(self.path), result.err)
-        result = run("exporter", "--web-config", self.folder / "none.yml")
-        self.assertEqual(result.code, 1)
-        self.assertIn('none.yml": No such file or directory', result.err)
+        for name, why in (("none.yml", "No such file or directory"), (".", "Is a directory")):
+            result = run("exporter", "--web-config", self.folder / name)
+            self.assertEqual(result.code, 1)
+            self.assertIn(f'": {why}', result.err)
+
+    def test_a_second_document_is_refused(self):
+        result = run("exporter", *self.config("http_server_config: {http2: false}\n---\nnonsense: 1\n"))
+        self.assertEqual(result.code, 2)
+        self.assertIn("second document", result.err)
+
+    def test_a_file_without_settings_changes_nothing(self):
+        for text in ("", "# nothing\n", "---\n"):
+            with Server(MACHINES / "workstation.json", *self.config(text)) as server:
+                self.assertEqual(server.get("/healthz")[0], 200)
 
     def test_headers_are_in_every_answer(self):
         with Server(MACHINES / "workstation.json", *self.config(

@@ -74,28 +74,50 @@ expected<std::string> parse_names(std::string_view text) {
   return std::string(text);
 }
 
-// Reads words between commas.
+// Reads words between commas, of each use of the option.
 template <class Value>
 std::optional<failure> read_words(const arguments& from, const char* name,
                                   expected<Value> (*parse)(std::string_view),
                                   std::vector<Value>& to) {
-  const auto text = from.text(name);
-  if (!text) return std::nullopt;
-  for (const auto part : split_list(*text)) {
-    const auto value = parse(part);
-    if (!value) return value.why();
-    to.push_back(*value);
+  for (const auto& text : from.all(name)) {
+    for (const auto part : split_list(text)) {
+      const auto value = parse(part);
+      if (!value) return value.why();
+      to.push_back(*value);
+    }
   }
   return std::nullopt;
 }
 
 bool has_metric(const exporter_settings& in, const std::string& pattern) {
   const auto is_it = [&](std::string_view name) { return glob_matches(pattern, name); };
+  const auto is_own = [&](std::string_view name) {
+    return is_it(name) && is_written(name, in.per);
+  };
   const auto has_it = [&](dialect which) {
     return which == dialect::dcgm ? std::ranges::any_of(dcgm_names, is_it)
                                   : std::ranges::any_of(nvidia_smi_names, is_it);
   };
-  return std::ranges::any_of(own_names, is_it) || std::ranges::any_of(in.compatible, has_it);
+  return std::ranges::any_of(own_names, is_own) || std::ranges::any_of(in.compatible, has_it);
+}
+
+// Returns the option that adds metrics with such a name; null: there are none.
+const char* adding_option(const std::string& pattern) {
+  const auto is_it = [&](std::string_view name) { return glob_matches(pattern, name); };
+  if (std::ranges::any_of(own_names, is_it)) return "--by";
+  const bool is_of_others =
+      std::ranges::any_of(dcgm_names, is_it) || std::ranges::any_of(nvidia_smi_names, is_it);
+  return is_of_others ? "--compat" : nullptr;
+}
+
+failure no_such_metric(const char* option, const std::string& pattern) {
+  if (const char* const adding = adding_option(pattern))
+    return misused(
+        fmt::format("{} \"{}\": {} adds the metrics with such a name", option, pattern, adding));
+  return misused(
+      fmt::format("{} \"{}\": no metric has such a name; `hmn exporter --once` prints those of "
+                  "this machine",
+                  option, pattern));
 }
 
 // Reads patterns of names, each of which some metric has.
@@ -103,11 +125,7 @@ std::optional<failure> read_names(const arguments& from, const char* option,
                                   const exporter_settings& in, std::vector<std::string>& to) {
   if (auto wrong = read_words(from, option, &parse_names, to)) return wrong;
   for (const auto& pattern : to)
-    if (!has_metric(in, pattern))
-      return misused(
-          fmt::format("{} \"{}\": no metric has such a name; `hmn exporter --once` "
-                      "prints those of this machine",
-                      option, pattern));
+    if (!has_metric(in, pattern)) return no_such_metric(option, pattern);
   return std::nullopt;
 }
 
@@ -119,11 +137,13 @@ constexpr option options_of_exporter[] = {
     {"--max-age", 0, "DURATION", "Share readings between clients up to this age [1s]",
      completion::words, "100ms 1s 5s"},
     {"--by", 0, "KIND", "Also memory by process, user, container, pod, ...", completion::list,
-     "process user container pod job unit", uses::last, "--per"},
+     "process user container pod job unit", uses::many, "--per"},
     {"--compat", 0, "NAMES", "Also names of other exporters: dcgm, nvidia-smi", completion::list,
-     "dcgm nvidia-smi"},
-    {"--metrics", 0, "GLOBS", "Only metrics with such a name: 'hw_*,*_bytes'"},
-    {"--no-metrics", 0, "GLOBS", "No metrics with such a name"},
+     "dcgm nvidia-smi", uses::many},
+    {"--metrics", 0, "GLOBS", "Only metrics with such a name: 'hw_*,*_bytes'", completion::nothing,
+     "", uses::many},
+    {"--no-metrics", 0, "GLOBS", "No metrics with such a name", completion::nothing, "",
+     uses::many},
     {"--textfile", 0, "FILE", "Write the metrics to FILE for node_exporter", completion::file,
      "prom"},
     interval_option("With --textfile: write again at an interval", "15s 1m"),
@@ -145,8 +165,9 @@ constexpr std::string_view examples_of_exporter =
 std::optional<failure> check_together(const arguments& from) {
   const bool serves = !from.has("--once") && !from.has("--textfile");
   if (auto twice = only_one_of(from, "--once", "--textfile")) return twice;
-  if (from.has("--interval") && !from.has("--textfile"))
-    return misused("--interval: needs --textfile");
+  for (const char* const name : {"--interval", "--force"})
+    if (from.has(name) && !from.has("--textfile"))
+      return misused(fmt::format("{}: needs --textfile", name));
   if (from.has("--openmetrics") && serves)
     return misused("--openmetrics: needs --once or --textfile; a client asks for it by itself");
   for (const char* const name : {"--listen", "--web-config", "--max-age"})
@@ -174,6 +195,7 @@ std::optional<failure> read_exporter(const arguments& from, options& to) {
   if (file) all.text_file = {"--textfile", *file, text_suffixes, from.has("--force")};
   if (auto wrong = read_text(from, "--web-config", a_path, all.web_config)) return wrong;
   all.once = from.has("--once");
+  all.is_traced = to.trace;
   all.format = from.has("--openmetrics") ? text_format::openmetrics : text_format::prometheus;
   return std::nullopt;
 }

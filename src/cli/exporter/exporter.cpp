@@ -19,6 +19,7 @@
 #include "cli/measure/session.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/waiting.hpp"
+#include "cli/text/diagnostics.hpp"
 #include "cli/text/output.hpp"
 
 namespace hmn::cli {
@@ -56,6 +57,7 @@ scraped scraper::scrape(std::chrono::milliseconds deadline) {
   what.deadline = std::min(deadline, std::chrono::milliseconds(how_.timeout_ms));
   const auto end = user_names::clock::now() + what.deadline;
   const auto snapshot = in_.library().take(what);
+  if (how_.is_traced) print_trace(snapshot);
   auto values = snapshot.values();
   devices_.complete(values.devices);
   const device_ids ids(values.devices);

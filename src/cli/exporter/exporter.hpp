@@ -28,6 +28,7 @@ struct exporter_settings {
   std::vector<dialect> compatible;  // names of other exporters, in addition
   name_filter names;
   bool once = false;
+  bool is_traced = false;  // print the driver calls of each reading
   std::optional<file_to_write> text_file;
   std::optional<std::uint32_t> interval_ms;      // between two writings of the text file; none: one
   text_format format = text_format::prometheus;  // of --once and of the text file

@@ -136,6 +136,16 @@ void write_groups(const hypomnesis::snapshot_values& from, std::uint32_t index,
 
 }  // namespace
 
+bool is_written(std::string_view name, const std::vector<grouping>& by) {
+  for (const auto* each : {&families::left_out, &families::group_used, &families::group_limit})
+    if (each->name == name) return !by.empty();
+  const auto* const kind =
+      std::find_if(std::begin(group_kinds), std::end(group_kinds), [name](const group_kind& each) {
+        return each.memory.name == name || each.load.name == name;
+      });
+  return kind == std::end(group_kinds) || std::find(by.begin(), by.end(), kind->by) != by.end();
+}
+
 void workloads::collect(const hypomnesis::snapshot_values& from, const device_ids& ids,
                         user_names::clock::time_point until, samples& to) {
   if (by_.empty()) return;

@@ -3,6 +3,7 @@
 #include <hypomnesis.hpp>
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "cli/exporter/devices.hpp"
@@ -16,6 +17,9 @@ constexpr grouping exported_groupings[] = {grouping::process, grouping::user, gr
 
 // Most groups of a kind that are written for each GPU: those with the most memory.
 constexpr std::size_t most_groups = 100;
+
+// Returns whether the metric of that name is written where memory is added up by these.
+bool is_written(std::string_view name, const std::vector<grouping>& by);
 
 // Adds up what processes use of each GPU. Not for several threads at once.
 class workloads {

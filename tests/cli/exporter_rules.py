@@ -150,6 +150,7 @@ class Kubernetes(unittest.TestCase):
         version = ".".join(re.search(rf"#define HMN_VERSION_{part} +(\d+)", header)[1]
                            for part in ("MAJOR", "MINOR", "PATCH"))
         self.assertIn(f"newTag: {version}\n", kustomization)
+        self.assertIn(f"-t hypomnesis:{version} ", (CONTRIB / "container/Containerfile").read_text())
         if not shutil.which("kubectl"):
             self.skipTest("kubectl is not installed")
         done = subprocess.run(["kubectl", "kustomize", folder], capture_output=True, text=True)

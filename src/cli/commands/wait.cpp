@@ -270,8 +270,9 @@ constexpr std::string_view examples_of_wait =
     "The command starts at the first word that is not an option, or after --.\n"
     "\n"
     "Exit status: 0 done (with a command: the command's own), 1 failed, no GPU, no\n"
-    "such device or none that large, 2 wrong usage, 124 timed out, 126 command cannot\n"
-    "be run, 127 command not found. See hmn-wait(1).";
+    "such device or none that large, 2 wrong usage, 124 timed out, 125 the command's\n"
+    "runtime cannot select the devices, 126 command cannot be run, 127 command not\n"
+    "found. See hmn-wait(1).";
 
 std::optional<failure> read_wait(const arguments& from, options& to) {
   auto& wait = to.wait;

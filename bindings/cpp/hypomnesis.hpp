@@ -25,10 +25,10 @@
 #define HYPOMNESIS_HPP
 #include <hypomnesis.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -1581,38 +1581,36 @@ auto value(const std::optional<Record>& r) {
 }
 
 // Holds a handle for an object and for every call that is inside it, so that none is destroyed
-// under a call.
+// under a call. No lock: a forked child would find one that another thread held.
 template <class Handle>
 class holder {
  public:
-  holder(Handle* handle, void (*destroy)(Handle*)) : held_(handle, destroy) {}
-  holder(holder&& other) noexcept : held_(other.take()) {}
+  holder(Handle* handle, void (*destroy)(Handle*)) : own_(handle, destroy), shared_(own_) {}
+  holder(holder&& other) noexcept { *this = std::move(other); }
   holder& operator=(holder&& other) noexcept {
-    std::shared_ptr<Handle> next = other.take();
-    const std::lock_guard<std::mutex> lock(mutex_);
-    held_.swap(next);
+    const bool open = other.open_.exchange(false);
+    own_ = std::move(other.own_);
+    shared_ = own_;
+    open_ = open;
     return *this;
   }
   ~holder() = default;
 
   std::shared_ptr<Handle> get(const char* complaint) const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!held_) throw closed(complaint);
-    return held_;
+    std::shared_ptr<Handle> held = open_ ? shared_.lock() : nullptr;
+    if (!held) throw closed(complaint);
+    return held;
   }
-  // Leaves nothing here.
+  // Leaves nothing here. Only who closes it touches own_.
   std::shared_ptr<Handle> take() noexcept {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return std::exchange(held_, nullptr);
+    return open_.exchange(false) ? std::move(own_) : nullptr;
   }
-  bool is_open() const noexcept {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return held_ != nullptr;
-  }
+  bool is_open() const noexcept { return open_; }
 
  private:
-  mutable std::mutex mutex_;
-  std::shared_ptr<Handle> held_;
+  std::shared_ptr<Handle> own_;
+  std::weak_ptr<Handle> shared_;
+  std::atomic<bool> open_{true};
 };
 
 inline std::uint32_t milliseconds(std::chrono::milliseconds time) {

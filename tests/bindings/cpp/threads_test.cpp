@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -13,6 +15,33 @@ void in_eight_threads(Work work) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) threads.emplace_back(work);
   for (std::thread& t : threads) t.join();
+}
+
+// How many of the children that are forked while threads run `work` come back from it.
+template <class Work>
+int returned_of(int children, Work work) {
+  std::atomic<bool> enough{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (!enough) work();
+    });
+  }
+  int returned = 0;
+  for (int i = 0; i < children; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      work();
+      _exit(0);
+    }
+    int status = -1;
+    if (waitpid(child, &status, 0) == child && status == 0) ++returned;
+    if (returned <= i) break;
+  }
+  enough = true;
+  for (std::thread& t : threads) t.join();
+  return returned;
 }
 
 }  // namespace
@@ -56,4 +85,18 @@ TEST_CASE("a context and a snapshot are closed while eight threads use them") {
     CHECK(refused == 8);
     CHECK(wrong == 0);
   }
+}
+
+TEST_CASE("a child that is forked while other threads make calls makes them too") {
+  const hypomnesis::context c = machine("small.json");
+  const hypomnesis::snapshot s = c.take();
+  const hypomnesis::tracker t;
+  CHECK(returned_of(100, [&] { s.info(); }) == 100);
+  CHECK(returned_of(100, [&] { t.info(); }) == 100);
+  CHECK(returned_of(100, [&] {
+          try {
+            c.own_memory();
+          } catch (const hypomnesis::error&) {  // in the child: status forked
+          }
+        }) == 100);
 }

@@ -2,11 +2,13 @@
 """Snapshots on a schedule."""
 from __future__ import annotations
 
+from operator import index
 from types import TracebackType
 
 from ._constants import SamplerState
 from ._error import ClosedError, EmptyError, Error, StateError
 from ._handle import Handle
+from ._library import MS_IMMEDIATE, MS_UNLIMITED
 from ._native import raw
 from ._records import (Peak, Pool, SamplerInfo, Telemetry, make_peak, make_pool, make_sampler_info,
                        make_telemetry)
@@ -50,9 +52,19 @@ class Sampler:
         none.
         """
         try:
-            return make_snapshot(self._handle.use().next(timeout_ms))
+            return self._next(timeout_ms)
         except EmptyError:
             return None
+
+    def _next(self, timeout_ms: int) -> Snapshot:
+        """Waits in beats, as Python hears a signal only between two of them."""
+        native, left = self._handle.use(), index(timeout_ms)
+        while _BEAT_MS < left < MS_IMMEDIATE or left == MS_UNLIMITED:
+            try:
+                return make_snapshot(native.next(_BEAT_MS))
+            except EmptyError:
+                left -= 0 if left == MS_UNLIMITED else _BEAT_MS
+        return make_snapshot(native.next(left))
 
     def handle(self) -> int:
         """What an event loop waits for: a descriptor to poll, on Windows a HANDLE, ready whenever
@@ -93,15 +105,12 @@ class Sampler:
 
     def __next__(self) -> Snapshot:
         """The next snapshot, however long it takes; the end once it is stopped."""
-        while True:
-            try:
-                pulled = self.next(_BEAT_MS)
-            except StateError:
-                if self.info().state == SamplerState.STOPPED:
-                    raise StopIteration from None
-                raise
-            if pulled is not None:
-                return pulled
+        try:
+            return self._next(MS_UNLIMITED)
+        except StateError:
+            if self.info().state == SamplerState.STOPPED:
+                raise StopIteration from None
+            raise
 
     @property
     def closed(self) -> bool:

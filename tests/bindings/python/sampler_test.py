@@ -2,6 +2,7 @@
 """Samplers."""
 import os
 import select
+import signal
 import threading
 import time
 
@@ -9,6 +10,14 @@ import hypomnesis
 from support import Case, run_suite
 
 GIB = 1 << 30
+
+
+class Heard(Exception):
+    """A signal was."""
+
+
+def hear(*_):
+    raise Heard
 
 
 class Sampler(Case):
@@ -73,6 +82,27 @@ class Sampler(Case):
             sampler.stop()
             waiter.join(30)
             self.assertEqual(len(reported), 1)
+
+    def test_a_signal_ends_the_waiting(self):
+        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, hear))
+        with self.on.sampler(interval_ms=3_600_000) as sampler:
+            self.assertIsNotNone(sampler.next(60_000))
+            for wait in (lambda: sampler.next(60_000), lambda: next(sampler)):
+                begun = time.monotonic()
+                with self.assertRaises(Heard):
+                    signal.setitimer(signal.ITIMER_REAL, 0.05)
+                    wait()
+                self.assertLess(time.monotonic() - begun, 30)
+
+    def test_how_long_it_waits(self):
+        with self.on.sampler(interval_ms=3_600_000) as sampler:
+            self.assertIsNotNone(sampler.next(60_000))
+            begun = time.monotonic()
+            self.assertIsNone(sampler.next(450))
+            self.assertGreaterEqual(time.monotonic() - begun, 0.45)
+            for error, timeouts in ((OverflowError, (-1, 1 << 32)), (TypeError, (None, "1", 300.5))):
+                for timeout in timeouts:
+                    self.assertRaises(error, sampler.next, timeout)
 
     def test_options_arrive(self):
         peaks = self.on.sampler(flags=hypomnesis.SamplerFlag.PEAKS_ONLY)

@@ -19,22 +19,22 @@ SYSTEM = re.compile(r"lib(c|m|dl|pthread)\.so\.\d+|ld-linux.*\.so\.\d+")
 
 
 def output_of(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def pkg_config(option):
-    return output_of("pkg-config", option, "hypomnesis").split()
+    try:
+        return output_of("pkg-config", option, "hypomnesis").split()
+    except (OSError, subprocess.CalledProcessError) as reason:
+        raise SystemExit(f"{reason}: install libhypomnesis, or set HYPOMNESIS_BUNDLE") from None
 
 
-def extension():
+def find_library(extension):
     if BUNDLE:
-        compile_args, link_args = [], [BUNDLE, "-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN"]
+        extension.extra_link_args = [BUNDLE, "-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN"]
     else:
-        compile_args, link_args = pkg_config("--cflags"), pkg_config("--libs")
-    return Extension("hypomnesis._raw", ["generated/raw_wrap.c"],
-                     include_dirs=[INCLUDE] if INCLUDE else [],
-                     extra_compile_args=compile_args + ["-fvisibility=hidden"],
-                     extra_link_args=link_args)
+        extension.extra_compile_args += pkg_config("--cflags")
+        extension.extra_link_args = pkg_config("--libs")
 
 
 def check_bundle(path):
@@ -57,6 +57,7 @@ def glibc_of(*paths):
 
 class Build(build_ext):
     def run(self):
+        find_library(self.extensions[0])
         super().run()
         if BUNDLE:
             check_bundle(BUNDLE)
@@ -82,4 +83,6 @@ class Wheel(bdist_wheel):
         return python, abi, platform
 
 
-setup(ext_modules=[extension()], cmdclass={"build_ext": Build, "bdist_wheel": Wheel})
+setup(ext_modules=[Extension("hypomnesis._raw", ["generated/raw_wrap.c"],
+                             include_dirs=[INCLUDE] if INCLUDE else [], extra_compile_args=["-fvisibility=hidden"])],
+      cmdclass={"build_ext": Build, "bdist_wheel": Wheel})

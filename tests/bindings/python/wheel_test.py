@@ -23,11 +23,11 @@ VERSION = ABI["version"]
 INFO = f"hypomnesis-{VERSION}.dist-info"
 
 
-def run(*command, **environment):
+def run(*command, cwd=None, **environment):
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith(("PYTHON", "HYPOMNESIS", "HMN_", "PIP_", "LD_LIBRARY"))}
     return subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          timeout=600, check=False,
+                          timeout=600, check=False, cwd=cwd,
                           env={**kept, "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull,
                                "PIP_DISABLE_PIP_VERSION_CHECK": "1",
                                **{name: str(value) for name, value in environment.items()}})
@@ -126,6 +126,17 @@ class Wheel(unittest.TestCase):
         done = run(sys.executable, "-c", "import hypomnesis as h; print(h.library_path())",
                    PYTHONPATH=self.folder / "plain_unpacked", LD_LIBRARY_PATH=folder)
         self.assertEqual(os.path.realpath(done.stdout.strip()), os.path.realpath(self.library))
+
+    def test_without_a_library_its_reason_is_told(self):
+        sources, empty = self.copy("missing"), self.folder / "empty"
+        empty.mkdir()
+        done = pip_wheel(sources, empty, PKG_CONFIG_PATH=empty, PKG_CONFIG_LIBDIR=empty)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("install libhypomnesis, or set HYPOMNESIS_BUNDLE", done.stdout + done.stderr)
+        if shutil.which("pkg-config"):
+            self.assertIn("Package hypomnesis was not found", done.stdout + done.stderr)
+        done = run(sys.executable, "setup.py", "--version", cwd=sources, PATH=empty)
+        self.assertEqual(done.stdout.strip(), VERSION, done.stderr)
 
     @unittest.skipUnless(importlib.util.find_spec("build"), "no build")
     def test_the_source_archive_builds_the_same_wheel(self):

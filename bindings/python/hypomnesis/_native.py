@@ -27,7 +27,7 @@ def _is_privileged() -> bool:
 def _chosen() -> str | None:
     """The library that the environment names; nothing in a set-user-id program."""
     value = os.environ.get(VARIABLE)
-    return None if value is None or _is_privileged() else value
+    return value if value and not _is_privileged() else None
 
 
 def _load_first(path: str) -> None:

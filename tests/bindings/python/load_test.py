@@ -69,10 +69,13 @@ class Load(Case):
 
     def test_a_name_that_cannot_be_it(self):
         self.assertIn("not the absolute path", self.failure(HYPOMNESIS_LIBRARY="libhypomnesis.so.0"))
-        self.assertIn("not the absolute path", self.failure(HYPOMNESIS_LIBRARY=""))
         self.assertIn("/nowhere/x.so", self.failure(HYPOMNESIS_LIBRARY="/nowhere/x.so"))
         (self.folder / "text.so").write_text("no library")
         self.assertIn("cannot be loaded", self.failure(HYPOMNESIS_LIBRARY=self.folder / "text.so"))
+
+    def test_an_empty_name_is_none(self):
+        done = self.load(LD_LIBRARY_PATH=self.library.parent, HYPOMNESIS_LIBRARY="")
+        self.assertEqual(done.stdout.split()[:1], [VERSION], done.stderr)
 
     def test_another_library_is_not_taken_for_it(self):
         shutil.copy(self.library, self.package / "libhypomnesis.so.0")

@@ -92,34 +92,84 @@ static void hmn_raise(const hmn_error *error) {
   }
 }
 
-// Text as str or, for paths that are not UTF-8, as bytes.
-%typemap(in) const char * {
+%{
+/* A whole number from `least` to `most`: an int, or what can be an index. An error is set otherwise. */
+static long long hmn_whole(PyObject *object, long long least, long long most) {
+  int overflow = 0;
+  long long number = 0;
+  PyObject *whole = PyNumber_Index(object);
+  if (!whole) return 0;
+  number = PyLong_AsLongLongAndOverflow(whole, &overflow);
+  if (overflow || number < least || number > most)
+    PyErr_Format(PyExc_OverflowError, "a number from %lld to %lld is wanted", least, most);
+  Py_DECREF(whole);
+  return number;
+}
+
+static uint64_t hmn_whole_u64(PyObject *object) {
+  uint64_t number = 0;
+  PyObject *whole = PyNumber_Index(object);
+  if (!whole) return 0;
+  number = PyLong_AsUnsignedLongLong(whole);
+  if (PyErr_Occurred())
+    PyErr_SetString(PyExc_OverflowError, "a number from 0 to 18446744073709551615 is wanted");
+  Py_DECREF(whole);
+  return number;
+}
+
+/* A str or, for paths that are not UTF-8, bytes; NULL with an error set otherwise. */
+static const char *hmn_text(PyObject *object) {
   Py_ssize_t length = 0;
   const char *text = NULL;
-  if (PyBytes_Check($input)) {
-    text = PyBytes_AS_STRING($input);
-    length = PyBytes_GET_SIZE($input);
-  } else if ($input != Py_None) {
-    text = PyUnicode_AsUTF8AndSize($input, &length);
-    if (!text) SWIG_fail;
+  if (PyBytes_Check(object)) {
+    text = PyBytes_AS_STRING(object);
+    length = PyBytes_GET_SIZE(object);
+  } else if (PyUnicode_Check(object)) {
+    text = PyUnicode_AsUTF8AndSize(object, &length);
+  } else {
+    PyErr_Format(PyExc_TypeError, "a str is wanted, not '%.200s'", Py_TYPE(object)->tp_name);
   }
   if (text && strlen(text) != (size_t)length) {
-    PyErr_SetString(PyExc_ValueError, "embedded null character");
-    SWIG_fail;
+    hmn_error error = {sizeof error};
+    hmn_refuse(&error, HMN_E_ARGUMENT, "a text has a zero byte inside");
+    hmn_raise(&error);
+    return NULL;
   }
-  $1 = (char *)text;
+  return text;
 }
-%typemap(freearg) const char * ""
+%}
 
-// A list of whole numbers.
+%typemap(in) uint32_t, hmn_flags %{
+  $1 = ($1_ltype)hmn_whole($input, 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+%}
+%typemap(in) hmn_status %{
+  $1 = ($1_ltype)hmn_whole($input, INT32_MIN, INT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+%}
+%typemap(in) uint64_t %{
+  $1 = hmn_whole_u64($input);
+  if (PyErr_Occurred()) SWIG_fail;
+%}
+%typemap(in) const char * %{
+  $1 = (char *)hmn_text($input);
+  if (!$1) SWIG_fail;
+%}
+%typemap(in) const char *value %{
+  $1 = $input == Py_None ? NULL : (char *)hmn_text($input);
+  if (PyErr_Occurred()) SWIG_fail;
+%}
+%typemap(freearg) const char *, const char *value ""
+
+// A list of whole numbers: as a tuple, which what a number runs cannot change.
 %typemap(in) (const hmn_u64 *list, uint32_t count) {
-  PyObject *items = PySequence_Fast($input, "a list of whole numbers is wanted");
-  const Py_ssize_t length = items ? PySequence_Fast_GET_SIZE(items) : 0;
+  PyObject *items = PySequence_Tuple($input);
+  const Py_ssize_t length = items ? PyTuple_GET_SIZE(items) : 0;
   Py_ssize_t i;
   if ((size_t)length > UINT32_MAX) PyErr_SetString(PyExc_OverflowError, "a list of more than 4294967295 numbers");
   else if (items && !($1 = (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)))) PyErr_NoMemory();
   for (i = 0; $1 && i < length && !PyErr_Occurred(); ++i)
-    $1[i] = PyLong_AsUnsignedLongLong(PySequence_Fast_GET_ITEM(items, i));
+    $1[i] = hmn_whole_u64(PyTuple_GET_ITEM(items, i));
   $2 = (uint32_t)length;
   Py_XDECREF(items);
   if (PyErr_Occurred()) SWIG_fail; /* which comes to freearg */

@@ -3987,6 +3987,52 @@ static void hmn_raise(const hmn_error *error) {
 }
 
 
+/* A whole number from `least` to `most`: an int, or what can be an index. An error is set otherwise. */
+static long long hmn_whole(PyObject *object, long long least, long long most) {
+  int overflow = 0;
+  long long number = 0;
+  PyObject *whole = PyNumber_Index(object);
+  if (!whole) return 0;
+  number = PyLong_AsLongLongAndOverflow(whole, &overflow);
+  if (overflow || number < least || number > most)
+    PyErr_Format(PyExc_OverflowError, "a number from %lld to %lld is wanted", least, most);
+  Py_DECREF(whole);
+  return number;
+}
+
+static uint64_t hmn_whole_u64(PyObject *object) {
+  uint64_t number = 0;
+  PyObject *whole = PyNumber_Index(object);
+  if (!whole) return 0;
+  number = PyLong_AsUnsignedLongLong(whole);
+  if (PyErr_Occurred())
+    PyErr_SetString(PyExc_OverflowError, "a number from 0 to 18446744073709551615 is wanted");
+  Py_DECREF(whole);
+  return number;
+}
+
+/* A str or, for paths that are not UTF-8, bytes; NULL with an error set otherwise. */
+static const char *hmn_text(PyObject *object) {
+  Py_ssize_t length = 0;
+  const char *text = NULL;
+  if (PyBytes_Check(object)) {
+    text = PyBytes_AS_STRING(object);
+    length = PyBytes_GET_SIZE(object);
+  } else if (PyUnicode_Check(object)) {
+    text = PyUnicode_AsUTF8AndSize(object, &length);
+  } else {
+    PyErr_Format(PyExc_TypeError, "a str is wanted, not '%.200s'", Py_TYPE(object)->tp_name);
+  }
+  if (text && strlen(text) != (size_t)length) {
+    hmn_error error = {sizeof error};
+    hmn_refuse(&error, HMN_E_ARGUMENT, "a text has a zero byte inside");
+    hmn_raise(&error);
+    return NULL;
+  }
+  return text;
+}
+
+
 /* An instance of `type`, its slots set in order: what __init__ of a frozen dataclass does at many times
  * the cost. */
 PyObject *make(PyObject *type, PyObject *slots, PyObject *values) {
@@ -5271,19 +5317,16 @@ fail:
 SWIGINTERN PyObject *_wrap_feature(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   uint32_t arg1 ;
-  unsigned int val1 ;
-  int ecode1 = 0 ;
   PyObject *swig_obj[1] ;
   uint32_t result;
   
   (void)self;
   if (!args) SWIG_fail;
   swig_obj[0] = args;
-  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "feature" "', argument " "1"" of type '" "uint32_t""'");
-  } 
-  arg1 = (uint32_t)(val1);
+  
+  arg1 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (uint32_t)hmn_feature(arg1);
   resultobj = SWIG_From_unsigned_SS_int((unsigned int)(result));
   return resultobj;
@@ -5295,19 +5338,16 @@ fail:
 SWIGINTERN PyObject *_wrap_backend_available(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   uint32_t arg1 ;
-  unsigned int val1 ;
-  int ecode1 = 0 ;
   PyObject *swig_obj[1] ;
   uint32_t result;
   
   (void)self;
   if (!args) SWIG_fail;
   swig_obj[0] = args;
-  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "backend_available" "', argument " "1"" of type '" "uint32_t""'");
-  } 
-  arg1 = (uint32_t)(val1);
+  
+  arg1 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (uint32_t)hmn_backend_available(arg1);
@@ -5337,19 +5377,16 @@ fail:
 SWIGINTERN PyObject *_wrap_status_name(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   hmn_status arg1 ;
-  int val1 ;
-  int ecode1 = 0 ;
   PyObject *swig_obj[1] ;
   char *result = 0 ;
   
   (void)self;
   if (!args) SWIG_fail;
   swig_obj[0] = args;
-  ecode1 = SWIG_AsVal_int(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "status_name" "', argument " "1"" of type '" "hmn_status""'");
-  } 
-  arg1 = (hmn_status)(val1);
+  
+  arg1 = (hmn_status)hmn_whole(swig_obj[0], INT32_MIN, INT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (char *)hmn_status_name(arg1);
   resultobj = SWIG_FromCharPtr((const char *)result);
   return resultobj;
@@ -5361,19 +5398,16 @@ fail:
 SWIGINTERN PyObject *_wrap_backend_name(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   uint32_t arg1 ;
-  unsigned int val1 ;
-  int ecode1 = 0 ;
   PyObject *swig_obj[1] ;
   char *result = 0 ;
   
   (void)self;
   if (!args) SWIG_fail;
   swig_obj[0] = args;
-  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "backend_name" "', argument " "1"" of type '" "uint32_t""'");
-  } 
-  arg1 = (uint32_t)(val1);
+  
+  arg1 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (char *)hmn_backend_name(arg1);
   resultobj = SWIG_FromCharPtr((const char *)result);
   return resultobj;
@@ -5385,19 +5419,16 @@ fail:
 SWIGINTERN PyObject *_wrap_reason_name(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   uint32_t arg1 ;
-  unsigned int val1 ;
-  int ecode1 = 0 ;
   PyObject *swig_obj[1] ;
   char *result = 0 ;
   
   (void)self;
   if (!args) SWIG_fail;
   swig_obj[0] = args;
-  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "reason_name" "', argument " "1"" of type '" "uint32_t""'");
-  } 
-  arg1 = (uint32_t)(val1);
+  
+  arg1 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (char *)hmn_reason_name(arg1);
   resultobj = SWIG_FromCharPtr((const char *)result);
   return resultobj;
@@ -5409,19 +5440,16 @@ fail:
 SWIGINTERN PyObject *_wrap_metric_name(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   uint32_t arg1 ;
-  unsigned int val1 ;
-  int ecode1 = 0 ;
   PyObject *swig_obj[1] ;
   char *result = 0 ;
   
   (void)self;
   if (!args) SWIG_fail;
   swig_obj[0] = args;
-  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "metric_name" "', argument " "1"" of type '" "uint32_t""'");
-  } 
-  arg1 = (uint32_t)(val1);
+  
+  arg1 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (char *)hmn_metric_name(arg1);
   resultobj = SWIG_FromCharPtr((const char *)result);
   return resultobj;
@@ -5433,19 +5461,16 @@ fail:
 SWIGINTERN PyObject *_wrap_metric_unit(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   uint32_t arg1 ;
-  unsigned int val1 ;
-  int ecode1 = 0 ;
   PyObject *swig_obj[1] ;
   char *result = 0 ;
   
   (void)self;
   if (!args) SWIG_fail;
   swig_obj[0] = args;
-  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "metric_unit" "', argument " "1"" of type '" "uint32_t""'");
-  } 
-  arg1 = (uint32_t)(val1);
+  
+  arg1 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (char *)hmn_metric_unit(arg1);
   resultobj = SWIG_FromCharPtr((const char *)result);
   return resultobj;
@@ -5458,25 +5483,19 @@ SWIGINTERN PyObject *_wrap_metric_instance_name(PyObject *self, PyObject *args) 
   PyObject *resultobj = 0;
   uint32_t arg1 ;
   uint32_t arg2 ;
-  unsigned int val1 ;
-  int ecode1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   PyObject *swig_obj[2] ;
   char *result = 0 ;
   
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "metric_instance_name", 2, 2, swig_obj)) SWIG_fail;
-  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "metric_instance_name" "', argument " "1"" of type '" "uint32_t""'");
-  } 
-  arg1 = (uint32_t)(val1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "metric_instance_name" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg1 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (char *)hmn_metric_instance_name(arg1,arg2);
   resultobj = SWIG_FromCharPtr((const char *)result);
   return resultobj;
@@ -5489,8 +5508,6 @@ SWIGINTERN PyObject *_wrap_format_bytes(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   uint64_t arg1 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  unsigned long long val1 ;
-  int ecode1 = 0 ;
   hmn_error record2 ;
   PyObject *swig_obj[1] ;
   char *result = 0 ;
@@ -5503,11 +5520,10 @@ SWIGINTERN PyObject *_wrap_format_bytes(PyObject *self, PyObject *args) {
   (void)self;
   if (!args) SWIG_fail;
   swig_obj[0] = args;
-  ecode1 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "format_bytes" "', argument " "1"" of type '" "uint64_t""'");
-  } 
-  arg1 = (uint64_t)(val1);
+  
+  arg1 = hmn_whole_u64(swig_obj[0]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (char *)format_bytes(arg1,arg2);
   resultobj = SWIG_FromCharPtr((const char *)result);
   {
@@ -5533,22 +5549,10 @@ SWIGINTERN PyObject *_wrap_size_of(PyObject *self, PyObject *args) {
   (void)self;
   if (!args) SWIG_fail;
   swig_obj[0] = args;
-  {
-    Py_ssize_t length = 0;
-    const char *text = NULL;
-    if (PyBytes_Check(swig_obj[0])) {
-      text = PyBytes_AS_STRING(swig_obj[0]);
-      length = PyBytes_GET_SIZE(swig_obj[0]);
-    } else if (swig_obj[0] != Py_None) {
-      text = PyUnicode_AsUTF8AndSize(swig_obj[0], &length);
-      if (!text) SWIG_fail;
-    }
-    if (text && strlen(text) != (size_t)length) {
-      PyErr_SetString(PyExc_ValueError, "embedded null character");
-      SWIG_fail;
-    }
-    arg1 = (char *)text;
-  }
+  
+  arg1 = (char *)hmn_text(swig_obj[0]);
+  if (!arg1) SWIG_fail;
+  
   result = (uint32_t)size_of((char const *)arg1);
   resultobj = SWIG_From_unsigned_SS_int((unsigned int)(result));
   return resultobj;
@@ -5569,24 +5573,6 @@ SWIGINTERN int _wrap_new_Context(PyObject *self, PyObject *args, PyObject *kwarg
   uint64_t arg8 ;
   uint32_t arg9 ;
   hmn_error *arg10 = (hmn_error *) 0 ;
-  unsigned int val1 ;
-  int ecode1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
-  unsigned int val4 ;
-  int ecode4 = 0 ;
-  unsigned int val5 ;
-  int ecode5 = 0 ;
-  unsigned int val6 ;
-  int ecode6 = 0 ;
-  unsigned int val7 ;
-  int ecode7 = 0 ;
-  unsigned long long val8 ;
-  int ecode8 = 0 ;
-  unsigned int val9 ;
-  int ecode9 = 0 ;
   hmn_error record10 ;
   PyObject *swig_obj[9] ;
   Context *result = 0 ;
@@ -5599,51 +5585,42 @@ SWIGINTERN int _wrap_new_Context(PyObject *self, PyObject *args, PyObject *kwarg
   (void)self;
   if (!SWIG_Python_CheckNoKeywords(kwargs, "new_Context")) SWIG_fail;
   if (!SWIG_Python_UnpackTuple(args, "new_Context", 9, 9, swig_obj)) SWIG_fail;
-  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "new_Context" "', argument " "1"" of type '" "hmn_flags""'");
-  } 
-  arg1 = (hmn_flags)(val1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "new_Context" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "new_Context" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
-  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[3], &val4);
-  if (!SWIG_IsOK(ecode4)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "new_Context" "', argument " "4"" of type '" "uint32_t""'");
-  } 
-  arg4 = (uint32_t)(val4);
-  ecode5 = SWIG_AsVal_unsigned_SS_int(swig_obj[4], &val5);
-  if (!SWIG_IsOK(ecode5)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "new_Context" "', argument " "5"" of type '" "uint32_t""'");
-  } 
-  arg5 = (uint32_t)(val5);
-  ecode6 = SWIG_AsVal_unsigned_SS_int(swig_obj[5], &val6);
-  if (!SWIG_IsOK(ecode6)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode6), "in method '" "new_Context" "', argument " "6"" of type '" "uint32_t""'");
-  } 
-  arg6 = (uint32_t)(val6);
-  ecode7 = SWIG_AsVal_unsigned_SS_int(swig_obj[6], &val7);
-  if (!SWIG_IsOK(ecode7)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode7), "in method '" "new_Context" "', argument " "7"" of type '" "uint32_t""'");
-  } 
-  arg7 = (uint32_t)(val7);
-  ecode8 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[7], &val8);
-  if (!SWIG_IsOK(ecode8)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode8), "in method '" "new_Context" "', argument " "8"" of type '" "uint64_t""'");
-  } 
-  arg8 = (uint64_t)(val8);
-  ecode9 = SWIG_AsVal_unsigned_SS_int(swig_obj[8], &val9);
-  if (!SWIG_IsOK(ecode9)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode9), "in method '" "new_Context" "', argument " "9"" of type '" "uint32_t""'");
-  } 
-  arg9 = (uint32_t)(val9);
+  
+  arg1 = (hmn_flags)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = (uint32_t)hmn_whole(swig_obj[3], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg5 = (uint32_t)hmn_whole(swig_obj[4], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg6 = (uint32_t)hmn_whole(swig_obj[5], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg7 = (uint32_t)hmn_whole(swig_obj[6], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg8 = hmn_whole_u64(swig_obj[7]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg9 = (uint32_t)hmn_whole(swig_obj[8], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
@@ -5696,8 +5673,6 @@ SWIGINTERN PyObject *_wrap_Context_set_path(PyObject *self, PyObject *args) {
   hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record4 ;
   PyObject *swig_obj[3] ;
   
@@ -5713,27 +5688,14 @@ SWIGINTERN PyObject *_wrap_Context_set_path(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_set_path" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_set_path" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  {
-    Py_ssize_t length = 0;
-    const char *text = NULL;
-    if (PyBytes_Check(swig_obj[1])) {
-      text = PyBytes_AS_STRING(swig_obj[1]);
-      length = PyBytes_GET_SIZE(swig_obj[1]);
-    } else if (swig_obj[1] != Py_None) {
-      text = PyUnicode_AsUTF8AndSize(swig_obj[1], &length);
-      if (!text) SWIG_fail;
-    }
-    if (text && strlen(text) != (size_t)length) {
-      PyErr_SetString(PyExc_ValueError, "embedded null character");
-      SWIG_fail;
-    }
-    arg3 = (char *)text;
-  }
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = swig_obj[1] == Py_None ? NULL : (char *)hmn_text(swig_obj[1]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     Context_set_path(arg1,arg2,(char const *)arg3,arg4);
@@ -5760,8 +5722,6 @@ SWIGINTERN PyObject *_wrap_Context_backend(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_backend_info *result = 0 ;
@@ -5779,11 +5739,10 @@ SWIGINTERN PyObject *_wrap_Context_backend(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_backend" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_backend" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (hmn_backend_info *)Context_backend(arg1,arg2,arg3);
@@ -5855,10 +5814,6 @@ SWIGINTERN PyObject *_wrap_Context_process_memory(PyObject *self, PyObject *args
   hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
   hmn_error record4 ;
   PyObject *swig_obj[3] ;
   hmn_process_memory *result = 0 ;
@@ -5875,16 +5830,14 @@ SWIGINTERN PyObject *_wrap_Context_process_memory(PyObject *self, PyObject *args
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_process_memory" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_process_memory" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_process_memory" "', argument " "3"" of type '" "hmn_flags""'");
-  } 
-  arg3 = (hmn_flags)(val3);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (hmn_flags)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (hmn_process_memory *)Context_process_memory(arg1,arg2,arg3,arg4);
@@ -5914,8 +5867,6 @@ SWIGINTERN PyObject *_wrap_Context_own_memory(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_process_memory *result = 0 ;
@@ -5933,11 +5884,10 @@ SWIGINTERN PyObject *_wrap_Context_own_memory(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_own_memory" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_own_memory" "', argument " "2"" of type '" "hmn_flags""'");
-  } 
-  arg2 = (hmn_flags)(val2);
+  
+  arg2 = (hmn_flags)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (hmn_process_memory *)Context_own_memory(arg1,arg2,arg3);
@@ -5967,8 +5917,6 @@ SWIGINTERN PyObject *_wrap_Context_system_memory(PyObject *self, PyObject *args)
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_system_memory *result = 0 ;
@@ -5986,11 +5934,10 @@ SWIGINTERN PyObject *_wrap_Context_system_memory(PyObject *self, PyObject *args)
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_system_memory" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_system_memory" "', argument " "2"" of type '" "hmn_flags""'");
-  } 
-  arg2 = (hmn_flags)(val2);
+  
+  arg2 = (hmn_flags)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (hmn_system_memory *)Context_system_memory(arg1,arg2,arg3);
@@ -6117,22 +6064,10 @@ SWIGINTERN PyObject *_wrap_Context_find_device(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_find_device" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
-  {
-    Py_ssize_t length = 0;
-    const char *text = NULL;
-    if (PyBytes_Check(swig_obj[0])) {
-      text = PyBytes_AS_STRING(swig_obj[0]);
-      length = PyBytes_GET_SIZE(swig_obj[0]);
-    } else if (swig_obj[0] != Py_None) {
-      text = PyUnicode_AsUTF8AndSize(swig_obj[0], &length);
-      if (!text) SWIG_fail;
-    }
-    if (text && strlen(text) != (size_t)length) {
-      PyErr_SetString(PyExc_ValueError, "embedded null character");
-      SWIG_fail;
-    }
-    arg2 = (char *)text;
-  }
+  
+  arg2 = (char *)hmn_text(swig_obj[0]);
+  if (!arg2) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (uint32_t)Context_find_device(arg1,(char const *)arg2,arg3);
@@ -6160,10 +6095,6 @@ SWIGINTERN PyObject *_wrap_Context_device(PyObject *self, PyObject *args) {
   hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
   hmn_error record4 ;
   PyObject *swig_obj[3] ;
   hmn_device *result = 0 ;
@@ -6180,16 +6111,14 @@ SWIGINTERN PyObject *_wrap_Context_device(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_device" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_device" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_device" "', argument " "3"" of type '" "hmn_flags""'");
-  } 
-  arg3 = (hmn_flags)(val3);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (hmn_flags)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (hmn_device *)Context_device(arg1,arg2,arg3,arg4);
@@ -6221,12 +6150,6 @@ SWIGINTERN PyObject *_wrap_Context_pool(PyObject *self, PyObject *args) {
   hmn_error *arg5 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
-  unsigned int val4 ;
-  int ecode4 = 0 ;
   hmn_error record5 ;
   PyObject *swig_obj[4] ;
   hmn_pool *result = 0 ;
@@ -6243,21 +6166,18 @@ SWIGINTERN PyObject *_wrap_Context_pool(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_pool" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_pool" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_pool" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
-  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
-  if (!SWIG_IsOK(ecode4)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Context_pool" "', argument " "4"" of type '" "hmn_flags""'");
-  } 
-  arg4 = (hmn_flags)(val4);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = (hmn_flags)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5);
@@ -6288,10 +6208,6 @@ SWIGINTERN PyObject *_wrap_Context_telemetry(PyObject *self, PyObject *args) {
   hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
   hmn_error record4 ;
   PyObject *swig_obj[3] ;
   hmn_telemetry *result = 0 ;
@@ -6308,16 +6224,14 @@ SWIGINTERN PyObject *_wrap_Context_telemetry(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_telemetry" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_telemetry" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_telemetry" "', argument " "3"" of type '" "hmn_flags""'");
-  } 
-  arg3 = (hmn_flags)(val3);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (hmn_flags)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (hmn_telemetry *)Context_telemetry(arg1,arg2,arg3,arg4);
@@ -6350,14 +6264,6 @@ SWIGINTERN PyObject *_wrap_Context_metric(PyObject *self, PyObject *args) {
   hmn_error *arg6 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
-  unsigned int val4 ;
-  int ecode4 = 0 ;
-  unsigned int val5 ;
-  int ecode5 = 0 ;
   hmn_error record6 ;
   PyObject *swig_obj[5] ;
   hmn_metric *result = 0 ;
@@ -6374,26 +6280,22 @@ SWIGINTERN PyObject *_wrap_Context_metric(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_metric" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_metric" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_metric" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
-  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
-  if (!SWIG_IsOK(ecode4)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Context_metric" "', argument " "4"" of type '" "uint32_t""'");
-  } 
-  arg4 = (uint32_t)(val4);
-  ecode5 = SWIG_AsVal_unsigned_SS_int(swig_obj[3], &val5);
-  if (!SWIG_IsOK(ecode5)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "Context_metric" "', argument " "5"" of type '" "hmn_flags""'");
-  } 
-  arg5 = (hmn_flags)(val5);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = (uint32_t)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg5 = (hmn_flags)hmn_whole(swig_obj[3], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5,arg6);
@@ -6425,12 +6327,6 @@ SWIGINTERN PyObject *_wrap_Context_usage(PyObject *self, PyObject *args) {
   hmn_error *arg5 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
-  unsigned int val4 ;
-  int ecode4 = 0 ;
   hmn_error record5 ;
   PyObject *swig_obj[4] ;
   hmn_usage *result = 0 ;
@@ -6447,21 +6343,18 @@ SWIGINTERN PyObject *_wrap_Context_usage(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_usage" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_usage" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_usage" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
-  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
-  if (!SWIG_IsOK(ecode4)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Context_usage" "', argument " "4"" of type '" "hmn_flags""'");
-  } 
-  arg4 = (hmn_flags)(val4);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = (hmn_flags)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (hmn_usage *)Context_usage(arg1,arg2,arg3,arg4,arg5);
@@ -6492,10 +6385,6 @@ SWIGINTERN PyObject *_wrap_Context_own_usage(PyObject *self, PyObject *args) {
   hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
   hmn_error record4 ;
   PyObject *swig_obj[3] ;
   hmn_usage *result = 0 ;
@@ -6512,16 +6401,14 @@ SWIGINTERN PyObject *_wrap_Context_own_usage(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_own_usage" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_own_usage" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_own_usage" "', argument " "3"" of type '" "hmn_flags""'");
-  } 
-  arg3 = (hmn_flags)(val3);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (hmn_flags)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (hmn_usage *)Context_own_usage(arg1,arg2,arg3,arg4);
@@ -6555,16 +6442,6 @@ SWIGINTERN PyObject *_wrap_Context_take(PyObject *self, PyObject *args) {
   hmn_error *arg7 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
-  unsigned int val4 ;
-  int ecode4 = 0 ;
-  unsigned int val5 ;
-  int ecode5 = 0 ;
-  unsigned int val6 ;
-  int ecode6 = 0 ;
   hmn_error record7 ;
   PyObject *swig_obj[6] ;
   Snapshot *result = 0 ;
@@ -6581,31 +6458,26 @@ SWIGINTERN PyObject *_wrap_Context_take(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_take" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_take" "', argument " "2"" of type '" "hmn_flags""'");
-  } 
-  arg2 = (hmn_flags)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_take" "', argument " "3"" of type '" "hmn_flags""'");
-  } 
-  arg3 = (hmn_flags)(val3);
-  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
-  if (!SWIG_IsOK(ecode4)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Context_take" "', argument " "4"" of type '" "uint32_t""'");
-  } 
-  arg4 = (uint32_t)(val4);
-  ecode5 = SWIG_AsVal_unsigned_SS_int(swig_obj[3], &val5);
-  if (!SWIG_IsOK(ecode5)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "Context_take" "', argument " "5"" of type '" "uint32_t""'");
-  } 
-  arg5 = (uint32_t)(val5);
-  ecode6 = SWIG_AsVal_unsigned_SS_int(swig_obj[4], &val6);
-  if (!SWIG_IsOK(ecode6)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode6), "in method '" "Context_take" "', argument " "6"" of type '" "uint32_t""'");
-  } 
-  arg6 = (uint32_t)(val6);
+  
+  arg2 = (hmn_flags)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (hmn_flags)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = (uint32_t)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg5 = (uint32_t)hmn_whole(swig_obj[3], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg6 = (uint32_t)hmn_whole(swig_obj[4], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (Snapshot *)Context_take(arg1,arg2,arg3,arg4,arg5,arg6,arg7);
@@ -6640,24 +6512,6 @@ SWIGINTERN PyObject *_wrap_Context_sampler(PyObject *self, PyObject *args) {
   hmn_error *arg11 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
-  unsigned int val4 ;
-  int ecode4 = 0 ;
-  unsigned int val5 ;
-  int ecode5 = 0 ;
-  unsigned int val6 ;
-  int ecode6 = 0 ;
-  unsigned int val7 ;
-  int ecode7 = 0 ;
-  unsigned int val8 ;
-  int ecode8 = 0 ;
-  unsigned int val9 ;
-  int ecode9 = 0 ;
-  unsigned int val10 ;
-  int ecode10 = 0 ;
   hmn_error record11 ;
   PyObject *swig_obj[10] ;
   Sampler *result = 0 ;
@@ -6674,51 +6528,42 @@ SWIGINTERN PyObject *_wrap_Context_sampler(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_sampler" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_sampler" "', argument " "2"" of type '" "hmn_flags""'");
-  } 
-  arg2 = (hmn_flags)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_sampler" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
-  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
-  if (!SWIG_IsOK(ecode4)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Context_sampler" "', argument " "4"" of type '" "uint32_t""'");
-  } 
-  arg4 = (uint32_t)(val4);
-  ecode5 = SWIG_AsVal_unsigned_SS_int(swig_obj[3], &val5);
-  if (!SWIG_IsOK(ecode5)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "Context_sampler" "', argument " "5"" of type '" "uint32_t""'");
-  } 
-  arg5 = (uint32_t)(val5);
-  ecode6 = SWIG_AsVal_unsigned_SS_int(swig_obj[4], &val6);
-  if (!SWIG_IsOK(ecode6)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode6), "in method '" "Context_sampler" "', argument " "6"" of type '" "hmn_flags""'");
-  } 
-  arg6 = (hmn_flags)(val6);
-  ecode7 = SWIG_AsVal_unsigned_SS_int(swig_obj[5], &val7);
-  if (!SWIG_IsOK(ecode7)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode7), "in method '" "Context_sampler" "', argument " "7"" of type '" "hmn_flags""'");
-  } 
-  arg7 = (hmn_flags)(val7);
-  ecode8 = SWIG_AsVal_unsigned_SS_int(swig_obj[6], &val8);
-  if (!SWIG_IsOK(ecode8)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode8), "in method '" "Context_sampler" "', argument " "8"" of type '" "uint32_t""'");
-  } 
-  arg8 = (uint32_t)(val8);
-  ecode9 = SWIG_AsVal_unsigned_SS_int(swig_obj[7], &val9);
-  if (!SWIG_IsOK(ecode9)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode9), "in method '" "Context_sampler" "', argument " "9"" of type '" "uint32_t""'");
-  } 
-  arg9 = (uint32_t)(val9);
-  ecode10 = SWIG_AsVal_unsigned_SS_int(swig_obj[8], &val10);
-  if (!SWIG_IsOK(ecode10)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode10), "in method '" "Context_sampler" "', argument " "10"" of type '" "uint32_t""'");
-  } 
-  arg10 = (uint32_t)(val10);
+  
+  arg2 = (hmn_flags)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = (uint32_t)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg5 = (uint32_t)hmn_whole(swig_obj[3], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg6 = (hmn_flags)hmn_whole(swig_obj[4], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg7 = (hmn_flags)hmn_whole(swig_obj[5], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg8 = (uint32_t)hmn_whole(swig_obj[6], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg9 = (uint32_t)hmn_whole(swig_obj[7], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg10 = (uint32_t)hmn_whole(swig_obj[8], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (Sampler *)Context_sampler(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
   resultobj = SWIG_NewPointerObj(SWIG_as_voidptr(result), SWIGTYPE_p_Sampler, SWIG_POINTER_OWN |  0 );
   {
@@ -6743,12 +6588,6 @@ SWIGINTERN PyObject *_wrap_Context_tracker(PyObject *self, PyObject *args) {
   hmn_error *arg5 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned long long val3 ;
-  int ecode3 = 0 ;
-  unsigned int val4 ;
-  int ecode4 = 0 ;
   hmn_error record5 ;
   PyObject *swig_obj[4] ;
   Tracker *result = 0 ;
@@ -6765,21 +6604,18 @@ SWIGINTERN PyObject *_wrap_Context_tracker(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_tracker" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_tracker" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_tracker" "', argument " "3"" of type '" "uint64_t""'");
-  } 
-  arg3 = (uint64_t)(val3);
-  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
-  if (!SWIG_IsOK(ecode4)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Context_tracker" "', argument " "4"" of type '" "uint32_t""'");
-  } 
-  arg4 = (uint32_t)(val4);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = hmn_whole_u64(swig_obj[1]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = (uint32_t)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (Tracker *)Context_tracker(arg1,arg2,arg3,arg4,arg5);
   resultobj = SWIG_NewPointerObj(SWIG_as_voidptr(result), SWIGTYPE_p_Tracker, SWIG_POINTER_OWN |  0 );
   {
@@ -6805,14 +6641,6 @@ SWIGINTERN PyObject *_wrap_Context_spill(PyObject *self, PyObject *args) {
   hmn_error *arg6 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
-  unsigned long long val4 ;
-  int ecode4 = 0 ;
-  unsigned long long val5 ;
-  int ecode5 = 0 ;
   hmn_error record6 ;
   PyObject *swig_obj[5] ;
   Spill *result = 0 ;
@@ -6829,26 +6657,22 @@ SWIGINTERN PyObject *_wrap_Context_spill(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_spill" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_spill" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_spill" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
-  ecode4 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[2], &val4);
-  if (!SWIG_IsOK(ecode4)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Context_spill" "', argument " "4"" of type '" "uint64_t""'");
-  } 
-  arg4 = (uint64_t)(val4);
-  ecode5 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[3], &val5);
-  if (!SWIG_IsOK(ecode5)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "Context_spill" "', argument " "5"" of type '" "uint64_t""'");
-  } 
-  arg5 = (uint64_t)(val5);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = hmn_whole_u64(swig_obj[2]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg5 = hmn_whole_u64(swig_obj[3]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (Spill *)Context_spill(arg1,arg2,arg3,arg4,arg5,arg6);
   resultobj = SWIG_NewPointerObj(SWIG_as_voidptr(result), SWIGTYPE_p_Spill, SWIG_POINTER_OWN |  0 );
   {
@@ -7015,8 +6839,6 @@ SWIGINTERN PyObject *_wrap_Snapshot_device(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_device *result = 0 ;
@@ -7034,11 +6856,10 @@ SWIGINTERN PyObject *_wrap_Snapshot_device(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_device" "', argument " "1"" of type '" "Snapshot *""'"); 
   }
   arg1 = (Snapshot *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Snapshot_device" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (hmn_device *)Snapshot_device(arg1,arg2,arg3);
   {
     resultobj = hmn_values_of(hmn_device_values, result); 
@@ -7064,8 +6885,6 @@ SWIGINTERN PyObject *_wrap_Snapshot_telemetry(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_telemetry *result = 0 ;
@@ -7083,11 +6902,10 @@ SWIGINTERN PyObject *_wrap_Snapshot_telemetry(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_telemetry" "', argument " "1"" of type '" "Snapshot *""'"); 
   }
   arg1 = (Snapshot *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Snapshot_telemetry" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (hmn_telemetry *)Snapshot_telemetry(arg1,arg2,arg3);
   {
     resultobj = hmn_values_of(hmn_telemetry_values, result); 
@@ -7113,8 +6931,6 @@ SWIGINTERN PyObject *_wrap_Snapshot_own_usage(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_usage *result = 0 ;
@@ -7132,11 +6948,10 @@ SWIGINTERN PyObject *_wrap_Snapshot_own_usage(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_own_usage" "', argument " "1"" of type '" "Snapshot *""'"); 
   }
   arg1 = (Snapshot *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Snapshot_own_usage" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (hmn_usage *)Snapshot_own_usage(arg1,arg2,arg3);
   {
     resultobj = hmn_values_of(hmn_usage_values, result); 
@@ -7163,10 +6978,6 @@ SWIGINTERN PyObject *_wrap_Snapshot_device_pool(PyObject *self, PyObject *args) 
   hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
   hmn_error record4 ;
   PyObject *swig_obj[3] ;
   hmn_pool *result = 0 ;
@@ -7183,16 +6994,14 @@ SWIGINTERN PyObject *_wrap_Snapshot_device_pool(PyObject *self, PyObject *args) 
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_device_pool" "', argument " "1"" of type '" "Snapshot *""'"); 
   }
   arg1 = (Snapshot *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Snapshot_device_pool" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Snapshot_device_pool" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (hmn_pool *)Snapshot_device_pool(arg1,arg2,arg3,arg4);
@@ -7222,8 +7031,6 @@ SWIGINTERN PyObject *_wrap_Snapshot_pool(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_pool *result = 0 ;
@@ -7241,11 +7048,10 @@ SWIGINTERN PyObject *_wrap_Snapshot_pool(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_pool" "', argument " "1"" of type '" "Snapshot *""'"); 
   }
   arg1 = (Snapshot *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Snapshot_pool" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (hmn_pool *)Snapshot_pool(arg1,arg2,arg3);
   {
     resultobj = hmn_values_of(hmn_pool_values, result); 
@@ -7271,8 +7077,6 @@ SWIGINTERN PyObject *_wrap_Snapshot_usage(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_usage *result = 0 ;
@@ -7290,11 +7094,10 @@ SWIGINTERN PyObject *_wrap_Snapshot_usage(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_usage" "', argument " "1"" of type '" "Snapshot *""'"); 
   }
   arg1 = (Snapshot *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Snapshot_usage" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (hmn_usage *)Snapshot_usage(arg1,arg2,arg3);
   {
     resultobj = hmn_values_of(hmn_usage_values, result); 
@@ -7320,8 +7123,6 @@ SWIGINTERN PyObject *_wrap_Snapshot_metric(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_metric *result = 0 ;
@@ -7339,11 +7140,10 @@ SWIGINTERN PyObject *_wrap_Snapshot_metric(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_metric" "', argument " "1"" of type '" "Snapshot *""'"); 
   }
   arg1 = (Snapshot *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Snapshot_metric" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (hmn_metric *)Snapshot_metric(arg1,arg2,arg3);
   {
     resultobj = hmn_values_of(hmn_metric_values, result); 
@@ -7369,8 +7169,6 @@ SWIGINTERN PyObject *_wrap_Snapshot_group(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_group *result = 0 ;
@@ -7388,11 +7186,10 @@ SWIGINTERN PyObject *_wrap_Snapshot_group(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_group" "', argument " "1"" of type '" "Snapshot *""'"); 
   }
   arg1 = (Snapshot *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Snapshot_group" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (hmn_group *)Snapshot_group(arg1,arg2,arg3);
   {
     resultobj = hmn_values_of(hmn_group_values, result); 
@@ -7418,8 +7215,6 @@ SWIGINTERN PyObject *_wrap_Snapshot_diagnostic(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_diagnostic *result = 0 ;
@@ -7437,11 +7232,10 @@ SWIGINTERN PyObject *_wrap_Snapshot_diagnostic(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_diagnostic" "', argument " "1"" of type '" "Snapshot *""'"); 
   }
   arg1 = (Snapshot *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Snapshot_diagnostic" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (hmn_diagnostic *)Snapshot_diagnostic(arg1,arg2,arg3);
   {
     resultobj = hmn_values_of(hmn_diagnostic_values, result); 
@@ -7470,14 +7264,6 @@ SWIGINTERN PyObject *_wrap_Snapshot_reason(PyObject *self, PyObject *args) {
   hmn_error *arg6 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
-  unsigned int val4 ;
-  int ecode4 = 0 ;
-  unsigned int val5 ;
-  int ecode5 = 0 ;
   hmn_error record6 ;
   PyObject *swig_obj[5] ;
   hmn_diagnostic *result = 0 ;
@@ -7494,26 +7280,22 @@ SWIGINTERN PyObject *_wrap_Snapshot_reason(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_reason" "', argument " "1"" of type '" "Snapshot *""'"); 
   }
   arg1 = (Snapshot *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Snapshot_reason" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Snapshot_reason" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
-  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
-  if (!SWIG_IsOK(ecode4)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Snapshot_reason" "', argument " "4"" of type '" "uint32_t""'");
-  } 
-  arg4 = (uint32_t)(val4);
-  ecode5 = SWIG_AsVal_unsigned_SS_int(swig_obj[3], &val5);
-  if (!SWIG_IsOK(ecode5)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "Snapshot_reason" "', argument " "5"" of type '" "uint32_t""'");
-  } 
-  arg5 = (uint32_t)(val5);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = (uint32_t)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg5 = (uint32_t)hmn_whole(swig_obj[3], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5,arg6);
@@ -7544,10 +7326,6 @@ SWIGINTERN PyObject *_wrap_Snapshot_text(PyObject *self, PyObject *args) {
   hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
   hmn_error record4 ;
   PyObject *swig_obj[3] ;
   char *result = 0 ;
@@ -7564,16 +7342,14 @@ SWIGINTERN PyObject *_wrap_Snapshot_text(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_text" "', argument " "1"" of type '" "Snapshot *""'"); 
   }
   arg1 = (Snapshot *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Snapshot_text" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Snapshot_text" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (char *)Snapshot_text(arg1,arg2,arg3,arg4);
   resultobj = SWIG_FromCharPtr((const char *)result);
   {
@@ -7599,12 +7375,6 @@ SWIGINTERN PyObject *_wrap_Snapshot_device_line(PyObject *self, PyObject *args) 
   hmn_error *arg5 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
-  unsigned int val4 ;
-  int ecode4 = 0 ;
   hmn_error record5 ;
   PyObject *swig_obj[4] ;
   char *result = 0 ;
@@ -7621,21 +7391,18 @@ SWIGINTERN PyObject *_wrap_Snapshot_device_line(PyObject *self, PyObject *args) 
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_device_line" "', argument " "1"" of type '" "Snapshot *""'"); 
   }
   arg1 = (Snapshot *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Snapshot_device_line" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Snapshot_device_line" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
-  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
-  if (!SWIG_IsOK(ecode4)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Snapshot_device_line" "', argument " "4"" of type '" "hmn_flags""'");
-  } 
-  arg4 = (hmn_flags)(val4);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = (hmn_flags)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (char *)Snapshot_device_line(arg1,arg2,arg3,arg4,arg5);
   resultobj = SWIG_FromCharPtr((const char *)result);
   {
@@ -7703,8 +7470,6 @@ SWIGINTERN PyObject *_wrap_Snapshot_delta_since(PyObject *self, PyObject *args) 
   int res1 = 0 ;
   void *argp2 = 0 ;
   int res2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
   hmn_error record4 ;
   PyObject *swig_obj[3] ;
   hmn_delta *result = 0 ;
@@ -7726,11 +7491,10 @@ SWIGINTERN PyObject *_wrap_Snapshot_delta_since(PyObject *self, PyObject *args) 
     SWIG_exception_fail(SWIG_ArgError(res2), "in method '" "Snapshot_delta_since" "', argument " "2"" of type '" "Snapshot const *""'"); 
   }
   arg2 = (Snapshot *)(argp2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Snapshot_delta_since" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (hmn_delta *)Snapshot_delta_since(arg1,(Snapshot const *)arg2,arg3,arg4);
   {
     resultobj = hmn_values_of(hmn_delta_values, result); 
@@ -7761,10 +7525,6 @@ SWIGINTERN PyObject *_wrap_Snapshot_delta_line(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   void *argp2 = 0 ;
   int res2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
-  unsigned int val5 ;
-  int ecode5 = 0 ;
   hmn_error record6 ;
   PyObject *swig_obj[5] ;
   char *result = 0 ;
@@ -7786,32 +7546,18 @@ SWIGINTERN PyObject *_wrap_Snapshot_delta_line(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res2), "in method '" "Snapshot_delta_line" "', argument " "2"" of type '" "Snapshot const *""'"); 
   }
   arg2 = (Snapshot *)(argp2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Snapshot_delta_line" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
-  {
-    Py_ssize_t length = 0;
-    const char *text = NULL;
-    if (PyBytes_Check(swig_obj[2])) {
-      text = PyBytes_AS_STRING(swig_obj[2]);
-      length = PyBytes_GET_SIZE(swig_obj[2]);
-    } else if (swig_obj[2] != Py_None) {
-      text = PyUnicode_AsUTF8AndSize(swig_obj[2], &length);
-      if (!text) SWIG_fail;
-    }
-    if (text && strlen(text) != (size_t)length) {
-      PyErr_SetString(PyExc_ValueError, "embedded null character");
-      SWIG_fail;
-    }
-    arg4 = (char *)text;
-  }
-  ecode5 = SWIG_AsVal_unsigned_SS_int(swig_obj[3], &val5);
-  if (!SWIG_IsOK(ecode5)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "Snapshot_delta_line" "', argument " "5"" of type '" "hmn_flags""'");
-  } 
-  arg5 = (hmn_flags)(val5);
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = (char *)hmn_text(swig_obj[2]);
+  if (!arg4) SWIG_fail;
+  
+  
+  arg5 = (hmn_flags)hmn_whole(swig_obj[3], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (char *)Snapshot_delta_line(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5,arg6);
   resultobj = SWIG_FromCharPtr((const char *)result);
   {
@@ -7840,10 +7586,6 @@ SWIGINTERN PyObject *_wrap_Snapshot_before_after_lines(PyObject *self, PyObject 
   int res1 = 0 ;
   void *argp2 = 0 ;
   int res2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
-  unsigned int val5 ;
-  int ecode5 = 0 ;
   hmn_error record6 ;
   PyObject *swig_obj[5] ;
   char *result = 0 ;
@@ -7865,32 +7607,18 @@ SWIGINTERN PyObject *_wrap_Snapshot_before_after_lines(PyObject *self, PyObject 
     SWIG_exception_fail(SWIG_ArgError(res2), "in method '" "Snapshot_before_after_lines" "', argument " "2"" of type '" "Snapshot const *""'"); 
   }
   arg2 = (Snapshot *)(argp2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Snapshot_before_after_lines" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
-  {
-    Py_ssize_t length = 0;
-    const char *text = NULL;
-    if (PyBytes_Check(swig_obj[2])) {
-      text = PyBytes_AS_STRING(swig_obj[2]);
-      length = PyBytes_GET_SIZE(swig_obj[2]);
-    } else if (swig_obj[2] != Py_None) {
-      text = PyUnicode_AsUTF8AndSize(swig_obj[2], &length);
-      if (!text) SWIG_fail;
-    }
-    if (text && strlen(text) != (size_t)length) {
-      PyErr_SetString(PyExc_ValueError, "embedded null character");
-      SWIG_fail;
-    }
-    arg4 = (char *)text;
-  }
-  ecode5 = SWIG_AsVal_unsigned_SS_int(swig_obj[3], &val5);
-  if (!SWIG_IsOK(ecode5)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "Snapshot_before_after_lines" "', argument " "5"" of type '" "hmn_flags""'");
-  } 
-  arg5 = (hmn_flags)(val5);
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = (char *)hmn_text(swig_obj[2]);
+  if (!arg4) SWIG_fail;
+  
+  
+  arg5 = (hmn_flags)hmn_whole(swig_obj[3], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (char *)Snapshot_before_after_lines(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5,arg6);
   resultobj = SWIG_FromCharPtr((const char *)result);
   {
@@ -8051,8 +7779,6 @@ SWIGINTERN PyObject *_wrap_Sampler_next(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   Snapshot *result = 0 ;
@@ -8070,11 +7796,10 @@ SWIGINTERN PyObject *_wrap_Sampler_next(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Sampler_next" "', argument " "1"" of type '" "Sampler *""'"); 
   }
   arg1 = (Sampler *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Sampler_next" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (Snapshot *)Sampler_next(arg1,arg2,arg3);
@@ -8140,8 +7865,6 @@ SWIGINTERN PyObject *_wrap_Sampler_latest_pool(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_pool *result = 0 ;
@@ -8159,11 +7882,10 @@ SWIGINTERN PyObject *_wrap_Sampler_latest_pool(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Sampler_latest_pool" "', argument " "1"" of type '" "Sampler *""'"); 
   }
   arg1 = (Sampler *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Sampler_latest_pool" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (hmn_pool *)Sampler_latest_pool(arg1,arg2,arg3);
   {
     resultobj = hmn_values_of(hmn_pool_values, result); 
@@ -8189,8 +7911,6 @@ SWIGINTERN PyObject *_wrap_Sampler_latest_telemetry(PyObject *self, PyObject *ar
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_telemetry *result = 0 ;
@@ -8208,11 +7928,10 @@ SWIGINTERN PyObject *_wrap_Sampler_latest_telemetry(PyObject *self, PyObject *ar
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Sampler_latest_telemetry" "', argument " "1"" of type '" "Sampler *""'"); 
   }
   arg1 = (Sampler *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Sampler_latest_telemetry" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (hmn_telemetry *)Sampler_latest_telemetry(arg1,arg2,arg3);
   {
     resultobj = hmn_values_of(hmn_telemetry_values, result); 
@@ -8239,10 +7958,6 @@ SWIGINTERN PyObject *_wrap_Sampler_peak(PyObject *self, PyObject *args) {
   hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
   hmn_error record4 ;
   PyObject *swig_obj[3] ;
   hmn_peak *result = 0 ;
@@ -8259,16 +7974,14 @@ SWIGINTERN PyObject *_wrap_Sampler_peak(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Sampler_peak" "', argument " "1"" of type '" "Sampler *""'"); 
   }
   arg1 = (Sampler *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Sampler_peak" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Sampler_peak" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (hmn_peak *)Sampler_peak(arg1,arg2,arg3,arg4);
@@ -8298,8 +8011,6 @@ SWIGINTERN PyObject *_wrap_Sampler_device_peak(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_peak *result = 0 ;
@@ -8317,11 +8028,10 @@ SWIGINTERN PyObject *_wrap_Sampler_device_peak(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Sampler_device_peak" "', argument " "1"" of type '" "Sampler *""'"); 
   }
   arg1 = (Sampler *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Sampler_device_peak" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (hmn_peak *)Sampler_device_peak(arg1,arg2,arg3);
   {
     resultobj = hmn_values_of(hmn_peak_values, result); 
@@ -8345,19 +8055,16 @@ SWIGPY_DESTRUCTOR_CLOSURE(_wrap_delete_Sampler) /* defines _wrap_delete_Sampler_
 SWIGINTERN PyObject *_wrap_dtype_bits(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   uint32_t arg1 ;
-  unsigned int val1 ;
-  int ecode1 = 0 ;
   PyObject *swig_obj[1] ;
   uint32_t result;
   
   (void)self;
   if (!args) SWIG_fail;
   swig_obj[0] = args;
-  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "dtype_bits" "', argument " "1"" of type '" "uint32_t""'");
-  } 
-  arg1 = (uint32_t)(val1);
+  
+  arg1 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (uint32_t)hmn_dtype_bits(arg1);
   resultobj = SWIG_From_unsigned_SS_int((unsigned int)(result));
   return resultobj;
@@ -8369,19 +8076,16 @@ fail:
 SWIGINTERN PyObject *_wrap_dtype_name(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   uint32_t arg1 ;
-  unsigned int val1 ;
-  int ecode1 = 0 ;
   PyObject *swig_obj[1] ;
   char *result = 0 ;
   
   (void)self;
   if (!args) SWIG_fail;
   swig_obj[0] = args;
-  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "dtype_name" "', argument " "1"" of type '" "uint32_t""'");
-  } 
-  arg1 = (uint32_t)(val1);
+  
+  arg1 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (char *)hmn_dtype_name(arg1);
   resultobj = SWIG_FromCharPtr((const char *)result);
   return resultobj;
@@ -8406,22 +8110,10 @@ SWIGINTERN PyObject *_wrap_dtype_from_name(PyObject *self, PyObject *args) {
   (void)self;
   if (!args) SWIG_fail;
   swig_obj[0] = args;
-  {
-    Py_ssize_t length = 0;
-    const char *text = NULL;
-    if (PyBytes_Check(swig_obj[0])) {
-      text = PyBytes_AS_STRING(swig_obj[0]);
-      length = PyBytes_GET_SIZE(swig_obj[0]);
-    } else if (swig_obj[0] != Py_None) {
-      text = PyUnicode_AsUTF8AndSize(swig_obj[0], &length);
-      if (!text) SWIG_fail;
-    }
-    if (text && strlen(text) != (size_t)length) {
-      PyErr_SetString(PyExc_ValueError, "embedded null character");
-      SWIG_fail;
-    }
-    arg1 = (char *)text;
-  }
+  
+  arg1 = (char *)hmn_text(swig_obj[0]);
+  if (!arg1) SWIG_fail;
+  
   result = (uint32_t)dtype_from_name((char const *)arg1,arg2);
   resultobj = SWIG_From_unsigned_SS_int((unsigned int)(result));
   {
@@ -8443,8 +8135,6 @@ SWIGINTERN PyObject *_wrap_estimate_tensor(PyObject *self, PyObject *args) {
   uint32_t arg2 ;
   uint32_t arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
   hmn_error record4 ;
   PyObject *swig_obj[2] ;
   uint64_t result;
@@ -8457,22 +8147,21 @@ SWIGINTERN PyObject *_wrap_estimate_tensor(PyObject *self, PyObject *args) {
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "estimate_tensor", 2, 2, swig_obj)) SWIG_fail;
   {
-    PyObject *items = PySequence_Fast(swig_obj[0], "a list of whole numbers is wanted");
-    const Py_ssize_t length = items ? PySequence_Fast_GET_SIZE(items) : 0;
+    PyObject *items = PySequence_Tuple(swig_obj[0]);
+    const Py_ssize_t length = items ? PyTuple_GET_SIZE(items) : 0;
     Py_ssize_t i;
     if ((size_t)length > UINT32_MAX) PyErr_SetString(PyExc_OverflowError, "a list of more than 4294967295 numbers");
     else if (items && !(arg1 = (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)))) PyErr_NoMemory();
     for (i = 0; arg1 && i < length && !PyErr_Occurred(); ++i)
-    arg1[i] = PyLong_AsUnsignedLongLong(PySequence_Fast_GET_ITEM(items, i));
+    arg1[i] = hmn_whole_u64(PyTuple_GET_ITEM(items, i));
     arg2 = (uint32_t)length;
     Py_XDECREF(items);
     if (PyErr_Occurred()) SWIG_fail; /* which comes to freearg */
   }
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "estimate_tensor" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (uint64_t)estimate_tensor((hmn_u64 const *)arg1,arg2,arg3,arg4);
   resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
   {
@@ -8499,14 +8188,6 @@ SWIGINTERN PyObject *_wrap_estimate_packed(PyObject *self, PyObject *args) {
   uint32_t arg5 ;
   uint32_t arg6 ;
   hmn_error *arg7 = (hmn_error *) 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
-  unsigned int val4 ;
-  int ecode4 = 0 ;
-  unsigned int val5 ;
-  int ecode5 = 0 ;
-  unsigned int val6 ;
-  int ecode6 = 0 ;
   hmn_error record7 ;
   PyObject *swig_obj[5] ;
   uint64_t result;
@@ -8519,37 +8200,33 @@ SWIGINTERN PyObject *_wrap_estimate_packed(PyObject *self, PyObject *args) {
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "estimate_packed", 5, 5, swig_obj)) SWIG_fail;
   {
-    PyObject *items = PySequence_Fast(swig_obj[0], "a list of whole numbers is wanted");
-    const Py_ssize_t length = items ? PySequence_Fast_GET_SIZE(items) : 0;
+    PyObject *items = PySequence_Tuple(swig_obj[0]);
+    const Py_ssize_t length = items ? PyTuple_GET_SIZE(items) : 0;
     Py_ssize_t i;
     if ((size_t)length > UINT32_MAX) PyErr_SetString(PyExc_OverflowError, "a list of more than 4294967295 numbers");
     else if (items && !(arg1 = (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)))) PyErr_NoMemory();
     for (i = 0; arg1 && i < length && !PyErr_Occurred(); ++i)
-    arg1[i] = PyLong_AsUnsignedLongLong(PySequence_Fast_GET_ITEM(items, i));
+    arg1[i] = hmn_whole_u64(PyTuple_GET_ITEM(items, i));
     arg2 = (uint32_t)length;
     Py_XDECREF(items);
     if (PyErr_Occurred()) SWIG_fail; /* which comes to freearg */
   }
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "estimate_packed" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
-  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
-  if (!SWIG_IsOK(ecode4)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "estimate_packed" "', argument " "4"" of type '" "uint32_t""'");
-  } 
-  arg4 = (uint32_t)(val4);
-  ecode5 = SWIG_AsVal_unsigned_SS_int(swig_obj[3], &val5);
-  if (!SWIG_IsOK(ecode5)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "estimate_packed" "', argument " "5"" of type '" "uint32_t""'");
-  } 
-  arg5 = (uint32_t)(val5);
-  ecode6 = SWIG_AsVal_unsigned_SS_int(swig_obj[4], &val6);
-  if (!SWIG_IsOK(ecode6)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode6), "in method '" "estimate_packed" "', argument " "6"" of type '" "uint32_t""'");
-  } 
-  arg6 = (uint32_t)(val6);
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = (uint32_t)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg5 = (uint32_t)hmn_whole(swig_obj[3], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg6 = (uint32_t)hmn_whole(swig_obj[4], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (uint64_t)estimate_packed((hmn_u64 const *)arg1,arg2,arg3,arg4,arg5,arg6,arg7);
   resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
   {
@@ -8577,20 +8254,6 @@ SWIGINTERN PyObject *_wrap_estimate_attention(PyObject *self, PyObject *args) {
   uint64_t arg6 ;
   uint64_t arg7 ;
   hmn_error *arg8 = (hmn_error *) 0 ;
-  unsigned int val1 ;
-  int ecode1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned long long val3 ;
-  int ecode3 = 0 ;
-  unsigned long long val4 ;
-  int ecode4 = 0 ;
-  unsigned long long val5 ;
-  int ecode5 = 0 ;
-  unsigned long long val6 ;
-  int ecode6 = 0 ;
-  unsigned long long val7 ;
-  int ecode7 = 0 ;
   hmn_error record8 ;
   PyObject *swig_obj[7] ;
   uint64_t result;
@@ -8602,41 +8265,34 @@ SWIGINTERN PyObject *_wrap_estimate_attention(PyObject *self, PyObject *args) {
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "estimate_attention", 7, 7, swig_obj)) SWIG_fail;
-  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "estimate_attention" "', argument " "1"" of type '" "hmn_flags""'");
-  } 
-  arg1 = (hmn_flags)(val1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "estimate_attention" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[2], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "estimate_attention" "', argument " "3"" of type '" "uint64_t""'");
-  } 
-  arg3 = (uint64_t)(val3);
-  ecode4 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[3], &val4);
-  if (!SWIG_IsOK(ecode4)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "estimate_attention" "', argument " "4"" of type '" "uint64_t""'");
-  } 
-  arg4 = (uint64_t)(val4);
-  ecode5 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[4], &val5);
-  if (!SWIG_IsOK(ecode5)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "estimate_attention" "', argument " "5"" of type '" "uint64_t""'");
-  } 
-  arg5 = (uint64_t)(val5);
-  ecode6 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[5], &val6);
-  if (!SWIG_IsOK(ecode6)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode6), "in method '" "estimate_attention" "', argument " "6"" of type '" "uint64_t""'");
-  } 
-  arg6 = (uint64_t)(val6);
-  ecode7 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[6], &val7);
-  if (!SWIG_IsOK(ecode7)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode7), "in method '" "estimate_attention" "', argument " "7"" of type '" "uint64_t""'");
-  } 
-  arg7 = (uint64_t)(val7);
+  
+  arg1 = (hmn_flags)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = hmn_whole_u64(swig_obj[2]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = hmn_whole_u64(swig_obj[3]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg5 = hmn_whole_u64(swig_obj[4]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg6 = hmn_whole_u64(swig_obj[5]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg7 = hmn_whole_u64(swig_obj[6]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (uint64_t)estimate_attention(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8);
   resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
   {
@@ -8670,36 +8326,6 @@ SWIGINTERN PyObject *_wrap_estimate_cache(PyObject *self, PyObject *args) {
   uint64_t arg14 ;
   uint64_t arg15 ;
   hmn_error *arg16 = (hmn_error *) 0 ;
-  unsigned int val1 ;
-  int ecode1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
-  unsigned int val4 ;
-  int ecode4 = 0 ;
-  unsigned int val5 ;
-  int ecode5 = 0 ;
-  unsigned long long val6 ;
-  int ecode6 = 0 ;
-  unsigned long long val7 ;
-  int ecode7 = 0 ;
-  unsigned long long val8 ;
-  int ecode8 = 0 ;
-  unsigned long long val9 ;
-  int ecode9 = 0 ;
-  unsigned long long val10 ;
-  int ecode10 = 0 ;
-  unsigned long long val11 ;
-  int ecode11 = 0 ;
-  unsigned long long val12 ;
-  int ecode12 = 0 ;
-  unsigned long long val13 ;
-  int ecode13 = 0 ;
-  unsigned long long val14 ;
-  int ecode14 = 0 ;
-  unsigned long long val15 ;
-  int ecode15 = 0 ;
   hmn_error record16 ;
   PyObject *swig_obj[15] ;
   uint64_t result;
@@ -8711,81 +8337,66 @@ SWIGINTERN PyObject *_wrap_estimate_cache(PyObject *self, PyObject *args) {
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "estimate_cache", 15, 15, swig_obj)) SWIG_fail;
-  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "estimate_cache" "', argument " "1"" of type '" "uint32_t""'");
-  } 
-  arg1 = (uint32_t)(val1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "estimate_cache" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "estimate_cache" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
-  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[3], &val4);
-  if (!SWIG_IsOK(ecode4)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "estimate_cache" "', argument " "4"" of type '" "uint32_t""'");
-  } 
-  arg4 = (uint32_t)(val4);
-  ecode5 = SWIG_AsVal_unsigned_SS_int(swig_obj[4], &val5);
-  if (!SWIG_IsOK(ecode5)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "estimate_cache" "', argument " "5"" of type '" "uint32_t""'");
-  } 
-  arg5 = (uint32_t)(val5);
-  ecode6 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[5], &val6);
-  if (!SWIG_IsOK(ecode6)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode6), "in method '" "estimate_cache" "', argument " "6"" of type '" "uint64_t""'");
-  } 
-  arg6 = (uint64_t)(val6);
-  ecode7 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[6], &val7);
-  if (!SWIG_IsOK(ecode7)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode7), "in method '" "estimate_cache" "', argument " "7"" of type '" "uint64_t""'");
-  } 
-  arg7 = (uint64_t)(val7);
-  ecode8 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[7], &val8);
-  if (!SWIG_IsOK(ecode8)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode8), "in method '" "estimate_cache" "', argument " "8"" of type '" "uint64_t""'");
-  } 
-  arg8 = (uint64_t)(val8);
-  ecode9 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[8], &val9);
-  if (!SWIG_IsOK(ecode9)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode9), "in method '" "estimate_cache" "', argument " "9"" of type '" "uint64_t""'");
-  } 
-  arg9 = (uint64_t)(val9);
-  ecode10 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[9], &val10);
-  if (!SWIG_IsOK(ecode10)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode10), "in method '" "estimate_cache" "', argument " "10"" of type '" "uint64_t""'");
-  } 
-  arg10 = (uint64_t)(val10);
-  ecode11 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[10], &val11);
-  if (!SWIG_IsOK(ecode11)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode11), "in method '" "estimate_cache" "', argument " "11"" of type '" "uint64_t""'");
-  } 
-  arg11 = (uint64_t)(val11);
-  ecode12 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[11], &val12);
-  if (!SWIG_IsOK(ecode12)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode12), "in method '" "estimate_cache" "', argument " "12"" of type '" "uint64_t""'");
-  } 
-  arg12 = (uint64_t)(val12);
-  ecode13 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[12], &val13);
-  if (!SWIG_IsOK(ecode13)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode13), "in method '" "estimate_cache" "', argument " "13"" of type '" "uint64_t""'");
-  } 
-  arg13 = (uint64_t)(val13);
-  ecode14 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[13], &val14);
-  if (!SWIG_IsOK(ecode14)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode14), "in method '" "estimate_cache" "', argument " "14"" of type '" "uint64_t""'");
-  } 
-  arg14 = (uint64_t)(val14);
-  ecode15 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[14], &val15);
-  if (!SWIG_IsOK(ecode15)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode15), "in method '" "estimate_cache" "', argument " "15"" of type '" "uint64_t""'");
-  } 
-  arg15 = (uint64_t)(val15);
+  
+  arg1 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = (uint32_t)hmn_whole(swig_obj[3], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg5 = (uint32_t)hmn_whole(swig_obj[4], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg6 = hmn_whole_u64(swig_obj[5]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg7 = hmn_whole_u64(swig_obj[6]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg8 = hmn_whole_u64(swig_obj[7]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg9 = hmn_whole_u64(swig_obj[8]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg10 = hmn_whole_u64(swig_obj[9]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg11 = hmn_whole_u64(swig_obj[10]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg12 = hmn_whole_u64(swig_obj[11]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg13 = hmn_whole_u64(swig_obj[12]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg14 = hmn_whole_u64(swig_obj[13]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg15 = hmn_whole_u64(swig_obj[14]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15,arg16);
   resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
   {
@@ -8806,10 +8417,6 @@ SWIGINTERN PyObject *_wrap_estimate_overhead(PyObject *self, PyObject *args) {
   uint64_t arg1 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  unsigned long long val1 ;
-  int ecode1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   uint64_t result;
@@ -8821,16 +8428,14 @@ SWIGINTERN PyObject *_wrap_estimate_overhead(PyObject *self, PyObject *args) {
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "estimate_overhead", 2, 2, swig_obj)) SWIG_fail;
-  ecode1 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "estimate_overhead" "', argument " "1"" of type '" "uint64_t""'");
-  } 
-  arg1 = (uint64_t)(val1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "estimate_overhead" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg1 = hmn_whole_u64(swig_obj[0]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (uint64_t)estimate_overhead(arg1,arg2,arg3);
   resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
   {
@@ -8864,13 +8469,13 @@ SWIGINTERN PyObject *_wrap_estimate_sum(PyObject *self, PyObject *args) {
   if (!args) SWIG_fail;
   swig_obj[0] = args;
   {
-    PyObject *items = PySequence_Fast(swig_obj[0], "a list of whole numbers is wanted");
-    const Py_ssize_t length = items ? PySequence_Fast_GET_SIZE(items) : 0;
+    PyObject *items = PySequence_Tuple(swig_obj[0]);
+    const Py_ssize_t length = items ? PyTuple_GET_SIZE(items) : 0;
     Py_ssize_t i;
     if ((size_t)length > UINT32_MAX) PyErr_SetString(PyExc_OverflowError, "a list of more than 4294967295 numbers");
     else if (items && !(arg1 = (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)))) PyErr_NoMemory();
     for (i = 0; arg1 && i < length && !PyErr_Occurred(); ++i)
-    arg1[i] = PyLong_AsUnsignedLongLong(PySequence_Fast_GET_ITEM(items, i));
+    arg1[i] = hmn_whole_u64(PyTuple_GET_ITEM(items, i));
     arg2 = (uint32_t)length;
     Py_XDECREF(items);
     if (PyErr_Occurred()) SWIG_fail; /* which comes to freearg */
@@ -8897,10 +8502,6 @@ SWIGINTERN int _wrap_new_Tracker(PyObject *self, PyObject *args, PyObject *kwarg
   uint64_t arg1 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  unsigned long long val1 ;
-  int ecode1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   Tracker *result = 0 ;
@@ -8913,16 +8514,14 @@ SWIGINTERN int _wrap_new_Tracker(PyObject *self, PyObject *args, PyObject *kwarg
   (void)self;
   if (!SWIG_Python_CheckNoKeywords(kwargs, "new_Tracker")) SWIG_fail;
   if (!SWIG_Python_UnpackTuple(args, "new_Tracker", 2, 2, swig_obj)) SWIG_fail;
-  ecode1 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "new_Tracker" "', argument " "1"" of type '" "uint64_t""'");
-  } 
-  arg1 = (uint64_t)(val1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "new_Tracker" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg1 = hmn_whole_u64(swig_obj[0]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (Tracker *)new_Tracker(arg1,arg2,arg3);
@@ -8975,10 +8574,6 @@ SWIGINTERN PyObject *_wrap_Tracker_allocate(PyObject *self, PyObject *args) {
   hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned long long val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
   hmn_error record4 ;
   PyObject *swig_obj[3] ;
   
@@ -8994,16 +8589,14 @@ SWIGINTERN PyObject *_wrap_Tracker_allocate(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Tracker_allocate" "', argument " "1"" of type '" "Tracker *""'"); 
   }
   arg1 = (Tracker *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Tracker_allocate" "', argument " "2"" of type '" "uint64_t""'");
-  } 
-  arg2 = (uint64_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Tracker_allocate" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
+  
+  arg2 = hmn_whole_u64(swig_obj[0]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   Tracker_allocate(arg1,arg2,arg3,arg4);
   resultobj = SWIG_Py_Void();
   {
@@ -9027,10 +8620,6 @@ SWIGINTERN PyObject *_wrap_Tracker_release(PyObject *self, PyObject *args) {
   hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned long long val2 ;
-  int ecode2 = 0 ;
-  unsigned int val3 ;
-  int ecode3 = 0 ;
   hmn_error record4 ;
   PyObject *swig_obj[3] ;
   
@@ -9046,16 +8635,14 @@ SWIGINTERN PyObject *_wrap_Tracker_release(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Tracker_release" "', argument " "1"" of type '" "Tracker *""'"); 
   }
   arg1 = (Tracker *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Tracker_release" "', argument " "2"" of type '" "uint64_t""'");
-  } 
-  arg2 = (uint64_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Tracker_release" "', argument " "3"" of type '" "uint32_t""'");
-  } 
-  arg3 = (uint32_t)(val3);
+  
+  arg2 = hmn_whole_u64(swig_obj[0]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   Tracker_release(arg1,arg2,arg3,arg4);
   resultobj = SWIG_Py_Void();
   {
@@ -9078,8 +8665,6 @@ SWIGINTERN PyObject *_wrap_Tracker_would_fit(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned long long val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   uint32_t result;
@@ -9097,11 +8682,10 @@ SWIGINTERN PyObject *_wrap_Tracker_would_fit(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Tracker_would_fit" "', argument " "1"" of type '" "Tracker *""'"); 
   }
   arg1 = (Tracker *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Tracker_would_fit" "', argument " "2"" of type '" "uint64_t""'");
-  } 
-  arg2 = (uint64_t)(val2);
+  
+  arg2 = hmn_whole_u64(swig_obj[0]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     result = (uint32_t)Tracker_would_fit(arg1,arg2,arg3);
@@ -9128,8 +8712,6 @@ SWIGINTERN PyObject *_wrap_Tracker_set_limit(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned long long val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   
@@ -9146,11 +8728,10 @@ SWIGINTERN PyObject *_wrap_Tracker_set_limit(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Tracker_set_limit" "', argument " "1"" of type '" "Tracker *""'"); 
   }
   arg1 = (Tracker *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Tracker_set_limit" "', argument " "2"" of type '" "uint64_t""'");
-  } 
-  arg2 = (uint64_t)(val2);
+  
+  arg2 = hmn_whole_u64(swig_obj[0]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   Tracker_set_limit(arg1,arg2,arg3);
   resultobj = SWIG_Py_Void();
   {
@@ -9225,22 +8806,10 @@ SWIGINTERN PyObject *_wrap_Tracker_tag(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Tracker_tag" "', argument " "1"" of type '" "Tracker *""'"); 
   }
   arg1 = (Tracker *)(argp1);
-  {
-    Py_ssize_t length = 0;
-    const char *text = NULL;
-    if (PyBytes_Check(swig_obj[0])) {
-      text = PyBytes_AS_STRING(swig_obj[0]);
-      length = PyBytes_GET_SIZE(swig_obj[0]);
-    } else if (swig_obj[0] != Py_None) {
-      text = PyUnicode_AsUTF8AndSize(swig_obj[0], &length);
-      if (!text) SWIG_fail;
-    }
-    if (text && strlen(text) != (size_t)length) {
-      PyErr_SetString(PyExc_ValueError, "embedded null character");
-      SWIG_fail;
-    }
-    arg2 = (char *)text;
-  }
+  
+  arg2 = (char *)hmn_text(swig_obj[0]);
+  if (!arg2) SWIG_fail;
+  
   result = (uint32_t)Tracker_tag(arg1,(char const *)arg2,arg3);
   resultobj = SWIG_From_unsigned_SS_int((unsigned int)(result));
   {
@@ -9302,8 +8871,6 @@ SWIGINTERN PyObject *_wrap_Tracker_read_tag(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_tag *result = 0 ;
@@ -9321,11 +8888,10 @@ SWIGINTERN PyObject *_wrap_Tracker_read_tag(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Tracker_read_tag" "', argument " "1"" of type '" "Tracker *""'"); 
   }
   arg1 = (Tracker *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Tracker_read_tag" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (hmn_tag *)Tracker_read_tag(arg1,arg2,arg3);
   {
     resultobj = hmn_values_of(hmn_tag_values, result); 
@@ -9394,22 +8960,10 @@ SWIGINTERN PyObject *_wrap_Spill_observe(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Spill_observe" "', argument " "1"" of type '" "Spill *""'"); 
   }
   arg1 = (Spill *)(argp1);
-  {
-    Py_ssize_t length = 0;
-    const char *text = NULL;
-    if (PyBytes_Check(swig_obj[0])) {
-      text = PyBytes_AS_STRING(swig_obj[0]);
-      length = PyBytes_GET_SIZE(swig_obj[0]);
-    } else if (swig_obj[0] != Py_None) {
-      text = PyUnicode_AsUTF8AndSize(swig_obj[0], &length);
-      if (!text) SWIG_fail;
-    }
-    if (text && strlen(text) != (size_t)length) {
-      PyErr_SetString(PyExc_ValueError, "embedded null character");
-      SWIG_fail;
-    }
-    arg2 = (char *)text;
-  }
+  
+  arg2 = (char *)hmn_text(swig_obj[0]);
+  if (!arg2) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
     Spill_observe(arg1,(char const *)arg2,arg3);
@@ -9459,22 +9013,10 @@ SWIGINTERN PyObject *_wrap_Spill_observe_snapshot(PyObject *self, PyObject *args
     SWIG_exception_fail(SWIG_ArgError(res2), "in method '" "Spill_observe_snapshot" "', argument " "2"" of type '" "Snapshot const *""'"); 
   }
   arg2 = (Snapshot *)(argp2);
-  {
-    Py_ssize_t length = 0;
-    const char *text = NULL;
-    if (PyBytes_Check(swig_obj[1])) {
-      text = PyBytes_AS_STRING(swig_obj[1]);
-      length = PyBytes_GET_SIZE(swig_obj[1]);
-    } else if (swig_obj[1] != Py_None) {
-      text = PyUnicode_AsUTF8AndSize(swig_obj[1], &length);
-      if (!text) SWIG_fail;
-    }
-    if (text && strlen(text) != (size_t)length) {
-      PyErr_SetString(PyExc_ValueError, "embedded null character");
-      SWIG_fail;
-    }
-    arg3 = (char *)text;
-  }
+  
+  arg3 = (char *)hmn_text(swig_obj[1]);
+  if (!arg3) SWIG_fail;
+  
   Spill_observe_snapshot(arg1,(Snapshot const *)arg2,(char const *)arg3,arg4);
   resultobj = SWIG_Py_Void();
   {
@@ -9503,18 +9045,6 @@ SWIGINTERN PyObject *_wrap_Spill_feed(PyObject *self, PyObject *args) {
   hmn_error *arg9 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned long long val3 ;
-  int ecode3 = 0 ;
-  unsigned long long val4 ;
-  int ecode4 = 0 ;
-  unsigned long long val5 ;
-  int ecode5 = 0 ;
-  unsigned long long val6 ;
-  int ecode6 = 0 ;
-  unsigned long long val7 ;
-  int ecode7 = 0 ;
   hmn_error record9 ;
   PyObject *swig_obj[8] ;
   
@@ -9530,52 +9060,34 @@ SWIGINTERN PyObject *_wrap_Spill_feed(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Spill_feed" "', argument " "1"" of type '" "Spill *""'"); 
   }
   arg1 = (Spill *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Spill_feed" "', argument " "2"" of type '" "hmn_flags""'");
-  } 
-  arg2 = (hmn_flags)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[1], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Spill_feed" "', argument " "3"" of type '" "uint64_t""'");
-  } 
-  arg3 = (uint64_t)(val3);
-  ecode4 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[2], &val4);
-  if (!SWIG_IsOK(ecode4)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Spill_feed" "', argument " "4"" of type '" "uint64_t""'");
-  } 
-  arg4 = (uint64_t)(val4);
-  ecode5 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[3], &val5);
-  if (!SWIG_IsOK(ecode5)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "Spill_feed" "', argument " "5"" of type '" "uint64_t""'");
-  } 
-  arg5 = (uint64_t)(val5);
-  ecode6 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[4], &val6);
-  if (!SWIG_IsOK(ecode6)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode6), "in method '" "Spill_feed" "', argument " "6"" of type '" "uint64_t""'");
-  } 
-  arg6 = (uint64_t)(val6);
-  ecode7 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[5], &val7);
-  if (!SWIG_IsOK(ecode7)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode7), "in method '" "Spill_feed" "', argument " "7"" of type '" "uint64_t""'");
-  } 
-  arg7 = (uint64_t)(val7);
-  {
-    Py_ssize_t length = 0;
-    const char *text = NULL;
-    if (PyBytes_Check(swig_obj[6])) {
-      text = PyBytes_AS_STRING(swig_obj[6]);
-      length = PyBytes_GET_SIZE(swig_obj[6]);
-    } else if (swig_obj[6] != Py_None) {
-      text = PyUnicode_AsUTF8AndSize(swig_obj[6], &length);
-      if (!text) SWIG_fail;
-    }
-    if (text && strlen(text) != (size_t)length) {
-      PyErr_SetString(PyExc_ValueError, "embedded null character");
-      SWIG_fail;
-    }
-    arg8 = (char *)text;
-  }
+  
+  arg2 = (hmn_flags)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = hmn_whole_u64(swig_obj[1]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = hmn_whole_u64(swig_obj[2]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg5 = hmn_whole_u64(swig_obj[3]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg6 = hmn_whole_u64(swig_obj[4]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg7 = hmn_whole_u64(swig_obj[5]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg8 = (char *)hmn_text(swig_obj[6]);
+  if (!arg8) SWIG_fail;
+  
   Spill_feed(arg1,arg2,arg3,arg4,arg5,arg6,arg7,(char const *)arg8,arg9);
   resultobj = SWIG_Py_Void();
   {
@@ -9637,8 +9149,6 @@ SWIGINTERN PyObject *_wrap_Spill_episode(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  unsigned long long val2 ;
-  int ecode2 = 0 ;
   hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_episode *result = 0 ;
@@ -9656,11 +9166,10 @@ SWIGINTERN PyObject *_wrap_Spill_episode(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Spill_episode" "', argument " "1"" of type '" "Spill *""'"); 
   }
   arg1 = (Spill *)(argp1);
-  ecode2 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[0], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Spill_episode" "', argument " "2"" of type '" "uint64_t""'");
-  } 
-  arg2 = (uint64_t)(val2);
+  
+  arg2 = hmn_whole_u64(swig_obj[0]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (hmn_episode *)Spill_episode(arg1,arg2,arg3);
   {
     resultobj = hmn_values_of(hmn_episode_values, result); 
@@ -9688,14 +9197,6 @@ SWIGINTERN PyObject *_wrap_lone_spill(PyObject *self, PyObject *args) {
   uint64_t arg3 ;
   uint64_t arg4 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
-  unsigned int val1 ;
-  int ecode1 = 0 ;
-  unsigned int val2 ;
-  int ecode2 = 0 ;
-  unsigned long long val3 ;
-  int ecode3 = 0 ;
-  unsigned long long val4 ;
-  int ecode4 = 0 ;
   hmn_error record5 ;
   PyObject *swig_obj[4] ;
   Spill *result = 0 ;
@@ -9707,26 +9208,22 @@ SWIGINTERN PyObject *_wrap_lone_spill(PyObject *self, PyObject *args) {
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "lone_spill", 4, 4, swig_obj)) SWIG_fail;
-  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
-  if (!SWIG_IsOK(ecode1)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "lone_spill" "', argument " "1"" of type '" "uint32_t""'");
-  } 
-  arg1 = (uint32_t)(val1);
-  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "lone_spill" "', argument " "2"" of type '" "uint32_t""'");
-  } 
-  arg2 = (uint32_t)(val2);
-  ecode3 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[2], &val3);
-  if (!SWIG_IsOK(ecode3)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "lone_spill" "', argument " "3"" of type '" "uint64_t""'");
-  } 
-  arg3 = (uint64_t)(val3);
-  ecode4 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[3], &val4);
-  if (!SWIG_IsOK(ecode4)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "lone_spill" "', argument " "4"" of type '" "uint64_t""'");
-  } 
-  arg4 = (uint64_t)(val4);
+  
+  arg1 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg2 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = hmn_whole_u64(swig_obj[2]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg4 = hmn_whole_u64(swig_obj[3]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   result = (Spill *)lone_spill(arg1,arg2,arg3,arg4,arg5);
   resultobj = SWIG_NewPointerObj(SWIG_as_voidptr(result), SWIGTYPE_p_Spill, SWIG_POINTER_OWN |  0 );
   {

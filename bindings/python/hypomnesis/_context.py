@@ -24,6 +24,16 @@ T = TypeVar("T")
 PathLike = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
+def _only(device_index: int | None, pid: int | None) -> tuple[int, int, int]:
+    """Options of a snapshot: the flags of what is given, and both, 0 where they are not."""
+    flags = 0
+    if device_index is not None:
+        flags |= SnapshotFlag.ONE_DEVICE
+    if pid is not None:
+        flags |= SnapshotFlag.ONE_PROCESS
+    return flags, 0 if device_index is None else device_index, 0 if pid is None else pid
+
+
 class Context:
     """Sources of measurement, opened once and kept.
 
@@ -60,8 +70,9 @@ class Context:
                          rescan_ms, backends_off, rescan_percent)
         self._paths: dict[int, bytes] = {}
         self._handle = Handle(raw.Context(*self._options), "context")
-        for place, path in (paths or {}).items():
-            self.set_path(place, path)
+        if paths is not None:
+            for place, path in dict(paths).items():
+                self.set_path(place, path)
 
     def _open(self) -> raw.Context:
         native = raw.Context(*self._options)
@@ -185,12 +196,8 @@ class Context:
         pid: keeps the usages of this process alone.
         deadline_ms: 0: the context's.
         """
-        flags = 0
-        if device_index is not None:
-            flags |= SnapshotFlag.ONE_DEVICE
-        if pid is not None:
-            flags |= SnapshotFlag.ONE_PROCESS
-        return self.take(flags, collect, device_index or 0, pid or 0, deadline_ms)
+        flags, one_device, one_pid = _only(device_index, pid)
+        return self.take(flags, collect, one_device, one_pid, deadline_ms)
 
     def take(self, flags: int = 0, collect: int = 0, device_index: int = 0, pid: int = 0,
              deadline_ms: int = 0) -> Snapshot:
@@ -210,14 +217,10 @@ class Context:
         flags: SamplerFlag bits.
         device_index, pid, deadline_ms: as for snapshot.
         """
-        only = 0
-        if device_index is not None:
-            only |= SnapshotFlag.ONE_DEVICE
-        if pid is not None:
-            only |= SnapshotFlag.ONE_PROCESS
+        only, one_device, one_pid = _only(device_index, pid)
         return Sampler(self._ask(lambda native: native.sampler(
-            flags, interval_ms, process_interval_ms, capacity, only, collect, device_index or 0,
-            pid or 0, deadline_ms)))
+            flags, interval_ms, process_interval_ms, capacity, only, collect, one_device, one_pid,
+            deadline_ms)))
 
     def tracker(self, device_index: int, limit_bytes: int = 0, *, tag_capacity: int = 0) -> Tracker:
         """A tracker whose would_fit also asks a device. Touches no driver.

@@ -72,17 +72,17 @@ class Snapshot:
         None when the snapshots have nothing in common. NoDeviceError: neither has the device.
         ArgumentError: `before` was taken after this one.
         """
-        values = self._handle.use().delta_since(before._handle.use(), device_index)
+        values = self._handle.use().delta_since(native_of(before), device_index)
         return None if values is None else make_delta(values)
 
     def delta_line(self, before: Snapshot, device_index: int, label: str, flags: int = 0) -> str | None:
         """The change as one line, in MiB; None when host memory is missing on a side. `flags`: LineFlag."""
-        return self._handle.use().delta_line(before._handle.use(), device_index, label, flags)
+        return self._handle.use().delta_line(native_of(before), device_index, label, flags)
 
     def before_after_lines(self, before: Snapshot, device_index: int, label: str,
                            flags: int = 0) -> str | None:
         """Both values and the change, one line for RAM and one for VRAM; None as in delta_line."""
-        return self._handle.use().before_after_lines(before._handle.use(), device_index, label, flags)
+        return self._handle.use().before_after_lines(native_of(before), device_index, label, flags)
 
     @property
     def closed(self) -> bool:
@@ -99,6 +99,13 @@ class Snapshot:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         self.close()
+
+
+def native_of(snapshot: Snapshot) -> raw.Snapshot:
+    """The native snapshot of an argument."""
+    if not isinstance(snapshot, Snapshot):
+        raise TypeError(f"a Snapshot is wanted, not {type(snapshot).__name__!r}")
+    return snapshot._handle.use()
 
 
 _INDEX = [entry.name for entry in fields(Device)].index("index")

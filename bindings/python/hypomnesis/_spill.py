@@ -7,7 +7,7 @@ from types import TracebackType
 from ._handle import Handle
 from ._native import raw
 from ._records import Episode, SpillInfo, make_episode, make_spill_info
-from ._snapshot import Snapshot
+from ._snapshot import Snapshot, native_of
 
 
 class Spill:
@@ -38,7 +38,7 @@ class Spill:
         """Takes the device of a snapshot with Collect.POOLS and Collect.PROCESSES.
 
         EmptyError: it has no values. NoDeviceError: it has no such device."""
-        self._handle.use().observe_snapshot(snapshot._handle.use(), label)
+        self._handle.use().observe_snapshot(native_of(snapshot), label)
 
     def feed(self, dedicated_bytes: int, shared_bytes: int, *, limit_bytes: int | None = None,
              evicted_bytes: int | None = None, monotonic_ns: int = 0, label: str = "") -> None:
@@ -48,8 +48,9 @@ class Spill:
             flags |= raw.SPILL_SAMPLE_HAS_LIMIT
         if evicted_bytes is not None:
             flags |= raw.SPILL_SAMPLE_HAS_EVICTED
-        self._handle.use().feed(flags, monotonic_ns, dedicated_bytes, shared_bytes, limit_bytes or 0,
-                                evicted_bytes or 0, label)
+        self._handle.use().feed(flags, monotonic_ns, dedicated_bytes, shared_bytes,
+                                0 if limit_bytes is None else limit_bytes,
+                                0 if evicted_bytes is None else evicted_bytes, label)
 
     def info(self) -> SpillInfo:
         """What it has seen."""

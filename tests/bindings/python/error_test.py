@@ -102,11 +102,46 @@ class Errors(Case):
         for call, argument, builtin in (
                 (context.device, -1, OverflowError), (context.device, 1 << 32, OverflowError),
                 (context.device, "0", TypeError), (context.device, 0.5, TypeError),
-                (context.find_device, 5, TypeError), (context.find_device, "a\0b", ValueError),
+                (context.find_device, 5, TypeError), (context.find_device, None, TypeError),
                 (hypomnesis.format_bytes, 1 << 64, OverflowError),
                 (hypomnesis.format_bytes, -1, OverflowError)):
             with self.subTest(argument), self.assertRaises(builtin):
                 call(argument)
+
+    def test_nothing_stands_for_zero_or_a_snapshot(self):
+        context = self.context("workstation")
+        snapshot, spill = context.snapshot(), context.spill(0)
+        for value in ("", [], 0.0, {}, "x", object()):
+            for call in (lambda: context.snapshot(device_index=value), lambda: context.snapshot(pid=value),
+                         lambda: context.sampler(device_index=value), lambda: context.sampler(pid=value),
+                         lambda: spill.feed(1, 1, limit_bytes=value), lambda: spill.feed(1, 1, evicted_bytes=value),
+                         lambda: snapshot.delta_since(value, 0), lambda: snapshot.delta_line(value, 0, "x"),
+                         lambda: snapshot.before_after_lines(value, 0, "x"), lambda: spill.observe_snapshot(value)):
+                with self.subTest(value), self.assertRaises(TypeError) as caught:
+                    call()
+                self.assertNotIn("method", str(caught.exception))
+        self.assertRaises(TypeError, snapshot.delta_since, None, 0)
+        for paths in ([1], 0, False):
+            self.assertRaises(TypeError, Context, paths=paths)
+
+    def test_what_can_be_an_index_is_a_number(self):
+        context = self.context("workstation")
+        self.assertEqual(context.device(Index(0)).index, 0)
+        self.assertEqual(context.snapshot(device_index=Index(0)).devices[0].index, 0)
+        self.assertEqual(hypomnesis.format_bytes(Index(1 << 63)), hypomnesis.format_bytes(1 << 63))
+        self.assertEqual(hypomnesis.estimate_sum([Index(3), 4]), 7)
+        self.assertEqual(status_name(Index(-4)), status_name(-4))
+
+    def test_a_zero_byte_inside_a_text(self):
+        context = self.context("workstation")
+        snapshot, spill = context.snapshot(), context.spill(0)
+        for call in (lambda text: context.find_device(text), lambda text: context.set_path(Place.PROC, text),
+                     lambda text: snapshot.delta_line(snapshot, 0, text), lambda text: spill.observe(text),
+                     lambda text: hypomnesis.Tracker().tag(text), hypomnesis.dtype_from_name):
+            for text in ("a\0b", b"a\0b", "\0"):
+                error = self.raised(call, text)
+                self.assertIs(type(error), hypomnesis.ArgumentError)
+                self.assertIn("zero byte", str(error))
 
     def test_a_status_that_is_not_known_is_a_plain_error(self):
         error = hypomnesis._error.error_of("new", -999, 0, 0, 0)
@@ -143,6 +178,28 @@ class Number(int):
         raise KeyError("a number's own")
 
 
+class Index:
+    """No int, but can be one, as NumPy's integers can."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __index__(self):
+        return self.value
+
+
+class Shrinking(Index):
+    """Takes the rest of its list away when it is asked."""
+
+    def __init__(self, of):
+        super().__init__(1)
+        self.of = of
+
+    def __index__(self):
+        self.of.clear()
+        return 1
+
+
 class Failing:
     """Raises in the midst of its numbers."""
 
@@ -158,8 +215,8 @@ NO_TEXT = [(TypeError, (3, 1.5, ["x"], object())), (ValueError, ("a\0b", b"a\0b"
 NO_LIST = [(TypeError, (None, 3, 1.5, object(), [1.5], [None], ["1"], "12", [[1]], [1] * 1000 + [None], (1, object()))),
            (OverflowError, ([-1], [1 << 64], [1] * 1000 + [-1], {-1})), (KeyError, (Failing(),))]
 NO_SNAPSHOT = [(TypeError, (3, "x", [], object()))]
-ARGUMENTS = {"int": (1, NO_NUMBER), "str": ("x", NO_TEXT), "str | bytes | None": ("/x", NO_TEXT),
-             "Sequence[int]": ([1, 2], NO_LIST), "Snapshot": (None, NO_SNAPSHOT)}
+ARGUMENTS = {"int": (1, NO_NUMBER), "str": ("x", [*NO_TEXT, (TypeError, (None,))]),
+             "str | bytes | None": ("/x", NO_TEXT), "Sequence[int]": ([1, 2], NO_LIST), "Snapshot": (None, NO_SNAPSHOT)}
 
 
 class WrongArguments(Case):
@@ -218,6 +275,9 @@ class WrongArguments(Case):
                 self.assertEqual(function(Lying([3, 2]), *others), function([3, 2], *others))
                 self.assertEqual(function((Number(5), True), *others), function([5, 1], *others))
                 self.assertEqual(function(iter([3, 2]), *others), function([3, 2], *others))
+                shrinking = []
+                shrinking += [Shrinking(shrinking), 70000, 80000]
+                self.assertEqual(function(shrinking, *others), function([1, 70000, 80000], *others))
                 for error, values in NO_LIST[:2]:
                     for value in values:
                         self.assertRaises(error, function, value, *others)

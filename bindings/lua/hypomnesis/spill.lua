@@ -84,7 +84,7 @@ function Spill:feed(sample, label)
   local flags = (sample.limit_bytes and constants.SPILL_SAMPLE_HAS_LIMIT or 0)
     + (sample.evicted_bytes and constants.SPILL_SAMPLE_HAS_EVICTED or 0)
   return done(native:feed(flags, u64_or_0(sample.monotonic_ns, "monotonic_ns"),
-    u64_or_0(sample.dedicated_bytes, "dedicated_bytes"), u64_or_0(sample.shared_bytes, "shared_bytes"),
+    check.u64(sample.dedicated_bytes, "dedicated_bytes"), check.u64(sample.shared_bytes, "shared_bytes"),
     u64_or_0(sample.limit_bytes, "limit_bytes"), u64_or_0(sample.evicted_bytes, "evicted_bytes"), text_of(label)))
 end
 

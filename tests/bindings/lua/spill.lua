@@ -43,6 +43,15 @@ do -- what cannot be measured, and values from elsewhere
   expect(spill:info().rules == hypomnesis.SPILL_BY_EVICTED, "what is evicted does not spill")
   expect(spill:episode(0).end_label == nil, "an open episode has an end")
   expect(not pcall(spill.feed, spill, {dedicated = 1}), "an unknown figure is taken")
+  local observed = spill:info().observation_count
+  for _, missing in ipairs {"dedicated_bytes", "shared_bytes"} do
+    local sample = {dedicated_bytes = 0, shared_bytes = 0, limit_bytes = 1}
+    sample[missing] = nil
+    local good, message = pcall(spill.feed, spill, sample, "incomplete")
+    expect(not good and message:find(missing, 1, true), "a zero is invented for " .. missing)
+  end
+  expect(not pcall(spill.feed, spill), "nothing is a sample")
+  expect(spill:info().observation_count == observed, "what was refused is counted")
 end
 
 do -- snapshots, without a context

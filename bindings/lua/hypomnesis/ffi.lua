@@ -118,8 +118,8 @@ function raw.close(handle) handle:close() end
 local CAPACITY = 4096
 local buffer, capacity = ffi.new("char[?]", CAPACITY), CAPACITY
 
--- `call(buffer, capacity, needed)` again while the buffer is too small: a recording grows.
-local function text(call)
+-- `call(buffer, capacity, needed)` again while the buffer is too small: a recording grows. `failed` tells of a failure.
+local function text(call, failed)
   local into, size = buffer, capacity
   local status = call(into, size, count)
   while status == BUFFER and count[0] > size do
@@ -129,7 +129,7 @@ local function text(call)
   end
   if status == OK then return ffi.string(into) end
   if status == EMPTY then return nil end
-  return named_failure(status)
+  return (failed or named_failure)(status)
 end
 
 function raw.format_bytes(bytes)
@@ -165,7 +165,7 @@ end
 function Context:recording()
   return text(function(buffer, capacity, needed)
     return C.hmn_context_recording(self.native, 0, buffer, capacity, needed, last_error)
-  end)
+  end, failure)
 end
 
 function Context:process_memory(pid, fields)

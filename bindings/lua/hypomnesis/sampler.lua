@@ -63,13 +63,16 @@ function Sampler:next(timeout_ms)
   return Snapshot.copied(pulled)
 end
 
----`for snapshot in sampler:snapshots(timeout_ms) do`: until it is stopped, or none comes in time.
+---`for snapshot in sampler:snapshots(timeout_ms) do`: until it is stopped, or none comes in time. Any other failure is an
+---error, so too when it is not started.
 ---@param timeout_ms integer? how long to wait for each; nil is as long as it takes
 function Sampler:snapshots(timeout_ms)
   handle.native(self, Sampler)
   timeout_ms = timeout_ms == nil and library.MS_UNLIMITED or check.u32(timeout_ms, "timeout_ms")
   return function()
-    local pulled = self:next(timeout_ms)
+    local pulled, message, status = self:next(timeout_ms)
+    local ended = status == constants.E_STATE and self:info().state == constants.SAMPLER_STATE_STOPPED
+    if not pulled and not ended and status ~= constants.E_EMPTY then error(message, 2) end
     return pulled
   end
 end

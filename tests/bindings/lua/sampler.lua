@@ -48,6 +48,18 @@ do -- before the start
   refused(hypomnesis.E_STATE, sampler:start())
 end
 
+do -- a loop over one that has nothing to give
+  local sampler = assert(context:sampler())
+  local good, message = pcall(function() for _ in sampler:snapshots() do end end)
+  expect(not good and message:find("sampler.lua:%d+: .*start"), tostring(message))
+  sampler = assert(context:sampler {interval_ms = 60000})
+  assert(sampler:start())
+  local taken = 0
+  assert(sampler:next(PATIENCE_MS))
+  for _ in sampler:snapshots(1) do taken = taken + 1 end
+  expect(taken == 0, "one came in time")
+end
+
 do -- a loop ends once it is stopped
   local sampler = assert(context:sampler {interval_ms = 5})
   assert(sampler:start())

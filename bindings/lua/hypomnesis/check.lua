@@ -55,8 +55,10 @@ function check.u64(value, name, level)
   return found
 end
 
-function check.flag(value, name, level)
+-- Nothing or a boolean; nothing where `flags` are given, which it is one of.
+function check.flag(value, name, level, flags)
   if value ~= nil and type(value) ~= "boolean" then refuse(value, name, "boolean", level) end
+  if value ~= nil and flags ~= nil then refuse(value, name, "nothing beside 'flags'", level) end
   return value
 end
 
@@ -77,6 +79,36 @@ function check.text(value, name, level)
   return value
 end
 
+-- One bit, which a set of bits may have.
+function check.bit(value, name, level)
+  local found = check.u32(value, name, (level or 1) + 1)
+  local rest = found
+  while rest > 1 do rest = rest / 2 end
+  if rest ~= 1 then refuse(value, name, "one bit", level) end
+  return found
+end
+
+-- A list, and how many values it has: each key is a position, and there is no hole.
+function check.list(value, name, level)
+  if type(value) ~= "table" then refuse(value, name, "table", level) end
+  local count = 0
+  for _ in pairs(value) do count = count + 1 end
+  for i = 1, count do
+    if rawget(value, i) == nil then refuse(value, name, "list without holes and names", level) end
+  end
+  return value, count
+end
+
+-- No constant of such a name is one of those that it begins like: POOL_HAS_FREE is no pool, SAMPLER_STATE_IDLE no flag.
+local OTHERS = {"HAS_", "SIZE_V%d", "^STATE_"}
+
+local function is_other(word)
+  for _, pattern in ipairs(OTHERS) do
+    if word:find(pattern) then return true end
+  end
+  return false
+end
+
 -- A number, or the name of a constant: `prefix` .. the name in capitals.
 function check.named(value, name, constants, prefix, level)
   if type(value) ~= "string" then
@@ -84,7 +116,7 @@ function check.named(value, name, constants, prefix, level)
     return number
   end
   local word = value:upper()
-  local found = not word:find("HAS_", 1, true) and not word:find("SIZE_V1", 1, true) and constants[prefix .. word]
+  local found = not is_other(word) and constants[prefix .. word]
   if not found then error(("bad argument '%s' (no %s* is called '%s')"):format(name, prefix, value), (level or 1) + 2) end
   return found
 end
@@ -97,7 +129,7 @@ function check.bits(value, name, constants, prefix, level)
     return number
   end
   local seen, sum = {}, 0
-  for _, word in ipairs(value) do
+  for _, word in ipairs(check.list(value, name, (level or 1) + 1)) do
     if type(word) ~= "string" then refuse(word, name, "list of names", level) end
     local bit = check.named(word, name, constants, prefix, (level or 1) + 1)
     if not seen[bit] then sum = sum + bit end

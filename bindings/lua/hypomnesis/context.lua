@@ -24,13 +24,10 @@ for name in pairs(FLAGS) do KNOWN[name] = true end
 for name in pairs(PATHS) do KNOWN[name] = true end
 
 local function flags_of(options)
-  if options.flags ~= nil then
-    local flags = check.u32(options.flags, "flags", 2)
-    return flags
-  end
-  local sum = 0
+  local flags, sum = options.flags, 0
+  if flags ~= nil then sum = check.u32(flags, "flags", 2) end
   for name, bit in pairs(FLAGS) do
-    if check.flag(options[name], name, 2) then sum = sum + bit end
+    if check.flag(options[name], name, 2, flags) then sum = sum + bit end
   end
   return sum
 end
@@ -43,7 +40,7 @@ local function backends_of(set)
     return bits
   end
   local sum, seen = 0, {}
-  for _, name in ipairs(set) do
+  for _, name in ipairs(check.list(set, "backends_off", 2)) do
     local number = check.named(name, "backends_off", constants, "BACKEND_", 2)
     if not seen[number] then sum = sum + 2 ^ number end
     seen[number] = true

@@ -12,11 +12,9 @@ local function dtype_of(value) return value == nil and 0 or check.named(value, "
 local function u64_or_0(value, name) return value == nil and 0 or check.u64(value, name, 2) end
 
 local function list_of(value, name)
-  if type(value) ~= "table" then
-    error(("bad argument '%s' (table expected, got %s)"):format(name, type(value)), 3)
-  end
+  local _, count = check.list(value, name, 2)
   local list = {}
-  for i = 1, #value do list[i] = check.u64(value[i], name, 2) end
+  for i = 1, count do list[i] = check.u64(value[i], name, 2) end
   return list
 end
 

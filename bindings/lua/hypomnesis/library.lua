@@ -83,8 +83,8 @@ end
 ---@param bit integer one of them, such as NOTE_STALE
 ---@return boolean
 function library.has(bits, bit)
-  bits, bit = check.u32(bits or 0, "bits"), check.u32(bit, "bit")
-  return bit > 0 and bits % (bit * 2) >= bit
+  bits, bit = check.u32_or_0(bits, "bits"), check.bit(bit, "bit")
+  return bits % (bit * 2) >= bit
 end
 
 ---A whole number as digits. tostring writes 1e+15 in Lua 5.1 and 5.2, and ULL behind a cdata of LuaJIT.

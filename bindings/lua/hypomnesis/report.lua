@@ -26,7 +26,7 @@ end
 function Snapshot:reason(device_index, subject, field, metric)
   local native = handle.native(self, Snapshot)
   subject = check.bits(type(subject) == "string" and {subject} or subject, "subject", constants, "COLLECT_")
-  metric = metric and check.named(metric, "metric", constants, "METRIC_") or 0
+  metric = metric == nil and 0 or check.named(metric, "metric", constants, "METRIC_")
   return native:reason(check.u32(device_index, "device_index"), subject, check.u32_or_0(field, "field"), metric)
 end
 

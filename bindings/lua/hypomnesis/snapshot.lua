@@ -62,8 +62,8 @@ function Context:snapshot(options)
   local deadline_ms = check.u32_or_0(options.deadline_ms, "deadline_ms")
   local flags = (options.device_index and constants.SNAPSHOT_ONE_DEVICE or 0)
     + (options.pid and constants.SNAPSHOT_ONE_PROCESS or 0)
-    + (options.slow and constants.SNAPSHOT_SLOW or 0)
-    + (options.quick and constants.SNAPSHOT_QUICK or 0)
+    + (check.flag(options.slow, "slow", 1, options.flags) and constants.SNAPSHOT_SLOW or 0)
+    + (check.flag(options.quick, "quick", 1, options.flags) and constants.SNAPSHOT_QUICK or 0)
   if options.flags ~= nil then flags = check.u32(options.flags, "flags") end
 
   local taken, message, status, detail = native:take(flags, collect, device_index, pid, deadline_ms)
@@ -75,6 +75,7 @@ end
 ---@param device_index integer from 0
 ---@return hypomnesis.Device?
 function Snapshot:device(device_index)
+  check.u32(device_index, "device_index")
   for _, device in ipairs(self.devices) do
     if device.index == device_index then return device end
   end

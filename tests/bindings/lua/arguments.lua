@@ -51,6 +51,9 @@ for _, bad in ipairs(NOT_U32) do
   refuses("feature", function() hypomnesis.feature(bad) end)
   refuses("form", function() snapshot:device_line(0, bad) end)
   refuses("path", function() context:set_path(bad, "/x") end)
+  refuses("device_index", function() snapshot:device(bad) end)
+  refuses("bits", function() hypomnesis.has(bad, 1) end)
+  refuses("bit", function() hypomnesis.has(1, bad) end)
 end
 
 for _, bad in ipairs {1.5, -1, 2 ^ 64, -2 ^ 63, 1 / 0, 0 / 0, "1", true, {}} do
@@ -78,12 +81,23 @@ for _, bad in ipairs {1, 1.5, true, "1", print, {1.5}, {-1}, {2 ^ 64}, {0 / 0}, 
 end
 refuses("shape", function() hypomnesis.estimate_tensor(nil, "u8") end)
 refuses("bytes", function() hypomnesis.estimate_sum() end)
+for _, bad in ipairs {{rows = 1}, {1, cols = 2}, {[0] = 1, 2}, {[2] = 1}, {[1.5] = 1}, {1, nil, 3}, {nil, 2}} do
+  refuses("shape", function() hypomnesis.estimate_tensor(bad, "u8") end)
+  refuses("shape", function() hypomnesis.estimate_packed(bad, {dtype = "u8"}) end)
+  refuses("bytes", function() hypomnesis.estimate_sum(bad) end)
+end
+for _, bad in ipairs {{power = true}, {"power", nil, "clocks"}, {"power", clocks = true}} do
+  refuses("fields", function() context:telemetry(0, bad) end)
+  refuses("fields", function() context:device(0, bad) end)
+  refuses("collect", function() context:snapshot {collect = bad} end)
+  refuses("collect", function() context:sampler {collect = bad} end)
+  refuses("flags", function() context:sampler {flags = bad} end)
+  refuses("backends_off", function() hypomnesis.open {backends_off = bad} end)
+end
 local sparse = {}
 for power = 0, 62 do sparse[2 ^ power] = 1 end
 refuses("bytes", function() hypomnesis.estimate_sum(sparse) end)
-if _VERSION ~= "Lua 5.1" then
-  refuses("bytes", function() hypomnesis.estimate_sum(setmetatable({1, 2}, {__len = function() return 5 end})) end)
-end
+expect.equal(hypomnesis.estimate_sum(setmetatable({1, 2}, {__len = function() return 5 end})), 3, "a length of its own")
 expect.equal(hypomnesis.estimate_sum {}, 0, "a sum of nothing")
 
 -- Nothing past 2^53 that a double may have been rounded to.
@@ -99,6 +113,7 @@ refuses("collect", function() context:snapshot {collect = {"pools", "pool"}} end
 refuses("backends_off", function() hypomnesis.open {backends_off = {"nvlm"}} end)
 refuses("backends_off", function() hypomnesis.open {backends_off = -1} end)
 refuses("feature", function() hypomnesis.feature "x" end)
+refuses("flags", function() context:sampler {flags = {"state_idle"}} end)
 
 -- Options.
 refuses("options", function() hypomnesis.open {deadline = 5} end)
@@ -106,6 +121,14 @@ refuses("options", function() hypomnesis.open "x" end)
 refuses("options", function() context:snapshot {devices = true} end)
 refuses("options", function() context:snapshot(5) end)
 refuses("trace", function() hypomnesis.open {trace = 1} end)
+refuses("trace", function() hypomnesis.open {trace = true, flags = 0} end)
+for _, name in ipairs {"slow", "quick"} do
+  for _, bad in ipairs {0, 1, "no", {}} do
+    refuses(name, function() context:snapshot {[name] = bad} end)
+  end
+  refuses(name, function() context:snapshot {[name] = true, flags = 0} end)
+end
+refuses("metric", function() snapshot:reason(0, "metrics", 0, false) end)
 refuses("pid", function() context:snapshot {pid = false} end)
 refuses("deadline_ms", function() hypomnesis.open {deadline_ms = false} end)
 
@@ -123,6 +146,15 @@ expect.equal(context:device(2 ^ 1 - 2).index, 0, "device 2^1-2")
 expect.equal(hypomnesis.format_bytes(8 * 2 ^ 30), "8.0 GiB", "8 * 2^30 bytes")
 expect.equal(hypomnesis.format_bytes(2 ^ 53), "8388608.0 GiB", "2^53 bytes")
 expect.equal(select(3, context:device(4294967295)), hypomnesis.E_NO_DEVICE, "the largest index")
+
+-- One bit of a set.
+expect.equal(hypomnesis.has(6, 4), true, "a bit that is set")
+expect.equal(hypomnesis.has(6, 1), false, "a bit that is not set")
+expect.equal(hypomnesis.has(nil, 1), false, "a bit of nothing")
+expect.equal(hypomnesis.has(4294967295, 2147483648), true, "the highest bit")
+for _, bad in ipairs {0, 3, 6, 4294967295} do
+  refuses("bit", function() hypomnesis.has(4, bad) end)
+end
 
 -- Names are numbers.
 expect.equal(context:pool(0, "vram").total_bytes, context:pool(0, hypomnesis.POOL_VRAM).total_bytes, "a pool by name")

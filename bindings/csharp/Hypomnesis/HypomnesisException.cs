@@ -111,6 +111,13 @@ internal readonly struct ErrorDetail
         Message = error.Message;
     }
 
+    /// <summary>The library is not asked.</summary>
+    internal ErrorDetail(Status status, string message)
+    {
+        Status = status;
+        Message = message;
+    }
+
     internal Status Status { get; }
     internal Backend Backend { get; }
     internal NativeDomain NativeDomain { get; }

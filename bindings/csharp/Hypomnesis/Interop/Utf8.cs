@@ -8,13 +8,13 @@ namespace Hypomnesis.Interop;
 internal static unsafe class Utf8
 {
     /// <summary>Terminated UTF-8; null stays null.</summary>
-    /// <exception cref="ArgumentException">The text has a NUL, where C would cut it.</exception>
+    /// <exception cref="HypomnesisArgumentException">The text has a NUL, where C would cut it.</exception>
     internal static byte[]? Bytes(string? text)
     {
         if (text is null)
             return null;
         if (text.IndexOf('\0') >= 0)
-            throw new ArgumentException("The text holds a NUL character.");
+            throw new HypomnesisArgumentException(new ErrorDetail(Status.Argument, "The text holds a NUL character."));
         var bytes = new byte[Encoding.UTF8.GetByteCount(text) + 1];
         Encoding.UTF8.GetBytes(text, 0, text.Length, bytes, 0);
         return bytes;

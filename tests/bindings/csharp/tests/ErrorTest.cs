@@ -69,9 +69,9 @@ public class ErrorTest
     public void TextWithNulIsRefused()
     {
         using var context = Repository.Open("small.json");
-        Assert.Throws<ArgumentException>(() => context.FindDevice("driver:nvidia:0\0"));
+        Assert.Throws<HypomnesisArgumentException>(() => context.FindDevice("driver:nvidia:0\0"));
         using var snapshot = context.TakeSnapshot();
-        Assert.Throws<ArgumentException>(() => snapshot.DeltaLine(snapshot, 0, "a\0b"));
+        Assert.Throws<HypomnesisArgumentException>(() => snapshot.DeltaLine(snapshot, 0, "a\0b"));
         Assert.Throws<ArgumentNullException>(() => snapshot.DeltaLine(snapshot, 0, null!));
         Assert.Throws<ArgumentNullException>(() => snapshot.DeltaSince(null!, 0));
     }

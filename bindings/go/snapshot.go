@@ -18,8 +18,8 @@ type SnapshotOptions struct {
 }
 
 // Snapshot is one consistent state, copied into plain values when it is taken. These stay readable after
-// Close; what C makes of a snapshot (JSON, lines, changes) does not. It may be used by any number of
-// goroutines at once.
+// Close; what C makes of a snapshot (JSON, lines, changes, reasons, pools by kind) does not. It may be used by
+// any number of goroutines at once.
 type Snapshot struct {
 	native raw.Snapshot
 	open   *handle

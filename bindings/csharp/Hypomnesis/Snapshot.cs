@@ -6,7 +6,7 @@ using Hypomnesis.Interop;
 namespace Hypomnesis;
 
 /// <summary>A snapshot of everything requested, copied whole: its properties are plain values that stay
-/// after <see cref="Dispose"/>, and it outlives its context. The methods (text and differences) want it
+/// after <see cref="Dispose"/>, and it outlives its context. The methods want it
 /// open and throw <see cref="ObjectDisposedException"/> after that. Safe from any thread.</summary>
 public sealed class Snapshot : IDisposable
 {

@@ -20,7 +20,7 @@ from ._records import (GROUP_TEXTS, USAGE_TEXTS, Delta, Device, Diagnostic, Grou
 class Snapshot:
     """One consistent, immutable snapshot. Context.snapshot takes one.
 
-    Its values are copies: they outlive its context, its close and a fork. Texts and differences are
+    Its values are copies: they outlive its context, its close and a fork. What its methods return is
     made by the library from the native snapshot behind it, until close; then they raise ClosedError.
     """
 

@@ -51,6 +51,7 @@ before:close()
 expect.equal(before.devices[1].name, "Small GPU", "a table of a closed snapshot")
 for _, call in ipairs {
   function() before:json() end, function() before:device_line(0, "free") end,
+  function() before:pool(0) end, function() before:reason(0, "pools") end,
   function() before:delta_since(after, 0) end, function() after:delta_since(before, 0) end,
   function() after:delta_line(before, 0, "x") end, function() after:before_after_lines(before, 0, "x") end,
 } do

@@ -176,6 +176,7 @@ class Texts(Case):
         self.before.close()
         self.assertTrue(self.before.closed)
         for call in (self.before.json, lambda: self.before.device_line(0), self.before.__enter__,
+                     lambda: self.before.pool(0), lambda: self.before.reason(0, Collect.POOLS),
                      lambda: self.after.delta_since(self.before, 0),
                      lambda: self.before.delta_line(self.after, 0, "x"),
                      lambda: self.after.before_after_lines(self.before, 0, "x")):

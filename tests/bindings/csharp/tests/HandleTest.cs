@@ -83,6 +83,8 @@ public class HandleTest
         Assert.Equal("Context", Assert.Throws<ObjectDisposedException>(() => context.CountDevices()).ObjectName);
         Assert.Throws<ObjectDisposedException>(() => context.TakeSnapshot());
         Assert.Equal("Snapshot", Assert.Throws<ObjectDisposedException>(() => snapshot.ToJson()).ObjectName);
+        Assert.Throws<ObjectDisposedException>(() => snapshot.PoolOf(0));
+        Assert.Throws<ObjectDisposedException>(() => snapshot.Reason(0, Collect.Pools));
         Assert.Throws<ObjectDisposedException>(() => open.DeltaSince(snapshot, 0));
         Assert.Throws<ObjectDisposedException>(() => snapshot.DeltaSince(open, 0));
         Assert.Equal(1u, snapshot.Info.DeviceCount);

@@ -189,7 +189,7 @@ std::string mismatch_text(std::string_view message) {
 using outcome = std::variant<options, information>;
 
 // What is left of a command line once its command is known: `own` words, then those from a "--"
-// on.
+// on, where they are the command that hmn is to run.
 struct line_of_words {
   std::vector<std::string> own;
   std::vector<std::string> tail;
@@ -202,6 +202,25 @@ std::vector<std::string> program_in(std::vector<std::string> rest,
   const bool is_begun = !rest.empty();
   rest.insert(rest.end(), tail.begin() + (is_begun || tail.empty() ? 0 : 1), tail.end());
   return rest;
+}
+
+bool takes_program(const command_entry& of) {
+  return std::any_of(of.takes.begin(), of.takes.end(),
+                     [](const option& each) { return each.completes == completion::program; });
+}
+
+// Returns an option with nothing after its "=": CLI11 would take the next word for its value.
+std::optional<std::string> find_empty_value(const command_entry& of,
+                                            const std::vector<std::string>& words) {
+  for (std::size_t at = 0; at < words.size() && words[at] != "--";) {
+    const auto& word = words[at];
+    if (!is_option(word) && takes_program(of)) return std::nullopt;
+    const auto name = word.substr(0, word.size() - 1);
+    const auto found = word.ends_with('=') ? find_option(0, name) : std::nullopt;
+    if (found && !found->value.empty()) return name;
+    at += is_option(word) ? std::max<std::size_t>(words_taken_by(word), 1) : 1;
+  }
+  return std::nullopt;
 }
 
 expected<outcome> outcome_of(const command_entry& of, const arguments& given,
@@ -221,7 +240,16 @@ expected<outcome> outcome_of(const command_entry& of, const arguments& given,
   return outcome(std::move(to));
 }
 
+// Returns what no option and no argument has taken.
+std::vector<std::string> rest_of(const CLI::App& app) {
+  auto rest = app.remaining(true);
+  std::erase(rest, "--");
+  return rest;
+}
+
 expected<outcome> parse(const command_entry& of, const line_of_words& line) {
+  if (const auto name = find_empty_value(of, line.own))
+    return usage_failure(of, *name + ": expected a value");
   CLI::App app;
   auto takes = options_of(of);
   if (of.print != nullptr)
@@ -236,9 +264,9 @@ expected<outcome> parse(const command_entry& of, const line_of_words& line) {
   } catch (const CLI::CallForVersion& version) {
     return outcome(information{version.what()});
   } catch (const CLI::ExtrasError&) {
-    return unexpected_word(of, app.remaining(true).front());
+    return unexpected_word(of, rest_of(app).front());
   } catch (const CLI::RequiredError& error) {
-    const auto extra = app.remaining(true);
+    const auto extra = rest_of(app);
     return extra.empty() ? usage_failure(of, error.what()) : unexpected_word(of, extra.front());
   } catch (const CLI::ArgumentMismatch& error) {
     return usage_failure(of, mismatch_text(error.what()));
@@ -249,7 +277,7 @@ expected<outcome> parse(const command_entry& of, const line_of_words& line) {
   for (std::size_t i = 0; i < takes.size(); ++i)
     if (declared[i] != nullptr && declared[i]->count() > 0)
       given.set(takes[i].name, declared[i]->results());
-  return outcome_of(of, given, app.remaining(true), line.tail);
+  return outcome_of(of, given, rest_of(app), line.tail);
 }
 
 }  // namespace
@@ -304,6 +332,10 @@ expected<std::variant<options, information>> parse_options(int argc, const char*
     of = find_command(line.own[at]);
     if (of == nullptr) return no_such_command(line.own[at]);
     line.own.erase(line.own.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  if (!takes_program(*of)) {  // CLI11 knows "--"
+    line.own.insert(line.own.end(), line.tail.begin(), line.tail.end());
+    line.tail.clear();
   }
   auto parsed = parse(*of, line);
   if (!parsed) return parsed.why();

@@ -144,7 +144,7 @@ class Kept(KernelCard):
             server.bind(str(file))
             for words in ((), ("--force",)):
                 _, result = self.record(*words)
-                self.assertEqual((result.code, result.err), (1, f'hmn: "{file}": No such device or address\n'))
+                self.assertEqual((result.code, result.err), (1, f'hmn: "{file}": no process reads it\n'))
 
     def test_a_folder_that_is_not_there(self):
         result = run("record-machine", self.folder / "none" / "file", env=environment(**self.env))

@@ -386,7 +386,7 @@ class Run(Machines):
         last.wait()
         most = int(pathlib.Path("/proc/sys/kernel/pid_max").read_text())
         rows = [{"pid": 1 + pid % (most - 1), "used": bytes_} | keys
-                for pid in range(last.pid, last.pid + 4000)]
+                for pid in range(last.pid, last.pid + 16000)]
         return {"devices": [card(processes=rows)]} | HOST
 
     def test_the_command_s_part_of_a_device_is_the_sum_of_its_processes(self):
@@ -725,6 +725,41 @@ class Run(Machines):
         full.symlink_to("/dev/full")
         self.assertEqual(run("run", "--record", full, "--", "true").code, 125)
         self.assertEqual(run("run", "--record", full, "--", "false").code, 1)
+
+    def test_a_pipe_without_a_reader_is_an_error_and_no_wait(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        result = run("run", "--output", pipe, "true")
+        self.assertEqual(result.code, 125)
+        self.assertIn(f'hmn: "{pipe}": no process reads it', result.err)
+        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+            self.assertEqual(run("run", "--output", pipe, "true").code, 0)
+            self.assertEqual(strict_json(reader.stdout.read())["command"], ["true"])
+
+    def test_a_script_without_an_interpreter_is_run_by_the_shell(self):
+        script = self.folder / "script"
+        script.write_text('echo "$1"; exit 3\n')
+        script.chmod(0o755)
+        for command in ("run", "spill"):
+            result = run(command, "--machine", self.machine(devices=[card()]), script, "word")
+            self.assertEqual((result.code, result.out), (3, "word\n"))
+
+    def test_the_simulated_machine_is_not_overwritten(self):
+        machine = self.machine(devices=[card()])
+        before = pathlib.Path(machine).read_text()
+        for command in ("run", "spill"):
+            result = run(command, "--output", machine, "true", env=environment(HMN_SIMULATION=str(machine)))
+            self.assertEqual((result.code, result.out), (2, ""))
+            self.assertIn("HMN_SIMULATION and --output name the same file", result.err)
+        self.assertEqual(pathlib.Path(machine).read_text(), before)
+
+    def test_a_value_that_is_missing_is_not_the_next_word(self):
+        script = self.folder / "train.json"
+        script.write_text("#!/bin/sh\n")
+        script.chmod(0o755)
+        self.assertEqual(run("run", "--force", "--output=", script, "true").code, 2)
+        self.assertEqual(script.read_text(), "#!/bin/sh\n")
+        self.assertEqual(run("run", "echo", "--output=").out, "--output=\n")
 
     def test_wrong_usage(self):
         for arguments, message in (((), "expected a command"), (("--record", "a.txt", "--", "true"), ".jsonl"),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/system/child.hpp"
+#include "cli/system/environment.hpp"
 #include "cli/system/file.hpp"
 #include "cli/text/output.hpp"
 
@@ -43,7 +44,10 @@ struct named_file {
 
 std::vector<named_file> read_by(const options& of) {
   std::vector<named_file> all;
-  if (!of.machine.empty()) all.push_back({"--machine", of.machine});
+  if (!of.machine.empty())
+    all.push_back({"--machine", of.machine});
+  else if (const auto file = environment_value("HMN_SIMULATION"))
+    all.push_back({"HMN_SIMULATION", *file});
   if (of.exporter.web_config) all.push_back({"--web-config", *of.exporter.web_config});
   if (!of.words.empty() && of.words.front().find_first_of(path_separators) != std::string::npos)
     all.push_back({"COMMAND", of.words.front()});

@@ -119,8 +119,9 @@ class draft {
 // Writes a file itself, and so all that is no regular file.
 bool write_in_place(const std::string& path, bool may_replace, std::string_view text) {
   const int how = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (may_replace ? O_TRUNC : O_EXCL);
-  const int file = open(path.c_str(), how, 0666);
+  const int file = open(path.c_str(), how | O_NONBLOCK, 0666);  // a pipe may have no reader
   if (file < 0) return false;
+  fcntl(file, F_SETFL, 0);
   const bool is_written = write_all(file, text);
   const int error = errno;
   const bool is_closed = close(file) == 0;
@@ -153,8 +154,8 @@ bool keeps_file(int error) {
 }
 
 failure not_written(const file_to_write& to, int error) {
-  return error == EEXIST ? is_there_already(to, link_target(to.path))
-                         : failed_at(to.path, std::strerror(error));
+  if (error == EEXIST) return is_there_already(to, link_target(to.path));
+  return failed_at(to.path, error == ENXIO ? "no process reads it" : std::strerror(error));
 }
 
 // Returns 0 or errno. `old`: the file that is there; none: it is not.

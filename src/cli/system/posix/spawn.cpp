@@ -96,18 +96,18 @@ std::optional<process_end> end_without_use(pid_t pid, int why_not) {
   return lost;
 }
 
-// Starts a command that ignores SIGCHLD, as hmn cannot while it waits: posix_spawn sets no signal
-// to be ignored.
-int fork_and_replace(char* const* arguments, const sigset_t& mask, pid_t& pid) {
+// Starts what posix_spawn cannot: a command that ignores SIGCHLD, as hmn cannot while it waits, and
+// a script without an interpreter, which execvp gives to the shell.
+int fork_and_replace(char* const* arguments, const inherited_signals& how, pid_t& pid) {
   int report[2];
   if (pipe(report) != 0) return errno;
   for (const int each : report) fcntl(each, F_SETFD, FD_CLOEXEC);
   pid = fork();
   int error = pid < 0 ? errno : 0;
   if (pid == 0) {
-    std::signal(SIGCHLD, SIG_IGN);
+    if (how.ignores_children) std::signal(SIGCHLD, SIG_IGN);
     restore_signals();
-    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+    pthread_sigmask(SIG_SETMASK, &how.mask, nullptr);
     if (dup2(output_descriptor(), STDOUT_FILENO) >= 0) execvp(arguments[0], arguments);
     error = errno;
     _exit(write(report[1], &error, sizeof error) > 0 ? 1 : 0);
@@ -158,7 +158,7 @@ std::optional<process_end> end_of(pid_t pid, std::uint64_t maxrss_unit) {
 
 int spawn(const std::vector<std::string>& command, const inherited_signals& how, pid_t& pid) {
   const auto arguments = argument_vector(command);
-  if (how.ignores_children) return fork_and_replace(arguments.data(), how.mask, pid);
+  if (how.ignores_children) return fork_and_replace(arguments.data(), how, pid);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setsigmask(&attributes, &how.mask);
@@ -171,7 +171,7 @@ int spawn(const std::vector<std::string>& command, const inherited_signals& how,
     error = posix_spawnp(&pid, arguments[0], &files, &attributes, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
-  return error;
+  return error == ENOEXEC ? fork_and_replace(arguments.data(), how, pid) : error;
 }
 
 failure refusal(const std::string& program, int error) {

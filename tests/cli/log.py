@@ -192,7 +192,7 @@ class Log(Machines):
         process.communicate()
 
     def test_interrupted_it_ends_cleanly(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             process = spawn("--csv", "--interval", "1h", "--machine", self.machine(devices=[card()]))
             header = process.stdout.readline()
             first = process.stdout.readline()

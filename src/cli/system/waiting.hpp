@@ -18,8 +18,8 @@ void outlive_driver_exits() noexcept;
 // Ends hmn at once, from any thread.
 [[noreturn]] void end_now(int code) noexcept;
 
-// Handler of Ctrl-C and SIGTERM (Ctrl+Break on Windows) for its lifetime: the first one stops the
-// current work instead of ending the program, a second one ends the program.
+// Handler of Ctrl-C, SIGTERM and SIGHUP (Ctrl+Break on Windows) for its lifetime: the first one
+// stops the current work instead of ending the program, a second one ends the program.
 class interruption {
  public:
   // Calls `stop` in a separate thread, once for each.

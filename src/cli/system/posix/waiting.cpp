@@ -17,15 +17,18 @@
 namespace hmn::cli {
 namespace {
 
+constexpr int ending[] = {SIGINT, SIGTERM, SIGHUP};
+
 sigset_t interrupting() noexcept {
   sigset_t set;
   sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
+  for (const int each : ending) sigaddset(&set, each);
+  struct sigaction now {};
+  sigaction(SIGHUP, nullptr, &now);
+  if (now.sa_handler == SIG_IGN) sigdelset(&set, SIGHUP);  // nohup
   return set;
 }
 
-constexpr int ending[] = {SIGINT, SIGTERM, SIGHUP};
 int requested = -1;
 
 void request(int) {

@@ -84,7 +84,7 @@ class Watch(Machines):
             "pid": 7, "name": "work", "baseline_used_bytes": 1024 * MIB, "peak_used_bytes": 1029 * MIB,
             "baseline_shared_bytes": MIB, "peak_shared_bytes": MIB}])
 
-    def test_hv114_spill_is_reported_by_the_exit_code(self):
+    def test_spill_is_reported_by_the_exit_code(self):
         machine = {"devices": [card(row(7, "1GiB"))], "changes": [then(3, row(7, "1GiB"), more=FULL)]}
         samples, summary, _ = self.lines(machine, *FAST, code=1)
         self.assertEqual([each["spilling"] for each in samples[:2]], [False, True])
@@ -149,7 +149,7 @@ class Watch(Machines):
         self.assertIn("waiting for work to appear", err)
         self.assertIn("followed set changed: entered pid=8 (b)\n", err)
 
-    def test_hv113_who_came_and_left_is_reported_with_the_last_name(self):
+    def test_who_came_and_left_is_reported_with_the_last_name(self):
         machine = {"devices": [card(row(1, "3GiB", "gone"))], "changes": [
             then(3, row(1, "3GiB", "gone"), row(2, "1GiB", None)),
             then(4, row(2, "1GiB", None), row(3, "2GiB", "new")),
@@ -226,6 +226,11 @@ class Watch(Machines):
         self.assertEqual(done.err.count("no answer"), 1)
         self.assertIn('"pid":7', done.out)
 
+    def test_a_pid_that_no_process_has_is_an_error(self):
+        machine = {"devices": [card()], "host": {"processes": [{"pid": 11, "name": "lives"}]}}
+        self.assertEqual(self.on(machine, "watch", "98", "99", *FAST),
+                         (2, "", "hmn: PID 98, 99: no such process\n"))
+
     def test_nothing_to_follow_and_wrong_usage_are_2(self):
         self.assertEqual(self.on({"devices": [card()]}, "watch").code, 2)
         self.assertEqual(self.on({"devices": [card(row(7, "1GiB"))]}, "watch", "--top", "0"),
@@ -234,7 +239,7 @@ class Watch(Machines):
         for words, message in ((("4294967296",), 'PID "4294967296": expected a whole number from 1 to 4294967295'),
                                (("--top", "4294967296"), "expected a whole number from 0 to 4294967295")):
             self.assertIn(message, self.on({"devices": []}, "watch", *words).err)
-        for words in (("--follow-new", "7"), ("--match", "x", "7"), ("--sort", "ram", "7"), ("--sort", "size"), ("x",), ("0",), ("--interval", "0.5x"), ("--top", "-1")):
+        for words in (("--follow-new", "7"), ("--match", "x", "7"), ("--sort", "ram", "7"), ("--top", "2", "7"), ("--sort", "size"), ("x",), ("0",), ("--interval", "0.5x"), ("--top", "-1")):
             self.assertEqual(self.on({"devices": []}, "watch", *words).code, 2, words)
 
     def test_a_sample_is_out_at_once_and_signals_end_with_the_summary(self):

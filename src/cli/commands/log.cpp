@@ -24,6 +24,7 @@
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/json.hpp"
 #include "cli/text/output.hpp"
+#include "cli/text/table.hpp"
 #include "cli/text/unicode.hpp"
 #include "cli/text/words.hpp"
 #include "cli/units.hpp"
@@ -126,7 +127,8 @@ std::string watts_text(const log_sample& s) {
   return fmt::format("{:.1f} W", *s.telemetry->power_watts);
 }
 std::string used_text(const log_sample& s) {
-  return fmt::format("{} MiB", *s.of.memory->used_bytes / mib);
+  const auto& pool = *s.of.memory;
+  return fmt::format("{}{} MiB", mark_of(pool.notes), *pool.used_bytes / mib);
 }
 std::string total_text(const log_sample& s) {
   return fmt::format("{} MiB", *s.of.memory->total_bytes / mib);

@@ -22,6 +22,7 @@
 #include "cli/text/numbers.hpp"
 #include "cli/text/output.hpp"
 #include "cli/text/plot.hpp"
+#include "cli/text/table.hpp"
 #include "cli/text/unicode.hpp"
 #include "cli/units.hpp"
 
@@ -185,8 +186,10 @@ std::string device_text(const run_outcome& of, std::size_t i) {
   if (kept.largest_bytes && !is_exact(of, i)) text += kept_row("  largest process", kept);
   const auto before = used_before(device);
   auto detail = account.used.highest() ? std::string() : why_not_used(account);
-  if (before) detail += fmt::format("{}{} before", detail.empty() ? "" : "; ", text_of(*before));
-  text += peak_row("  whole device", of, account.used, detail);
+  if (before)
+    detail += fmt::format("{}{}{} before", detail.empty() ? "" : "; ",
+                          mark_of(device.before.memory->notes), text_of(*before));
+  text += peak_row("  whole device", of, account.used, detail, account.is_used_lower_bound);
   if (const auto joules = energy_of(of, i).joules)
     text += row("  energy",
                 *joules < 10 ? fmt::format("{:.2g} J", *joules) : fmt::format("{:.0f} J", *joules),
@@ -247,7 +250,8 @@ json_object device_json(const run_outcome& of, std::size_t i) {
       .add("command", command_value(of, i))
       .add("largest_process", exact_or_sampled("exact", kept_of(of, i).largest_bytes, std::nullopt,
                                                kept_of(of, i).why))
-      .add("whole_device", sampled_value(of, account.used, why_not_used(account)))
+      .add("whole_device",
+           sampled_value(of, account.used, why_not_used(account), account.is_used_lower_bound))
       .add("energy", energy_value(of, i));
   return out;
 }

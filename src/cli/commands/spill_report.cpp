@@ -8,13 +8,16 @@
 
 #include "cli/measure/session.hpp"
 #include "cli/text/numbers.hpp"
+#include "cli/text/table.hpp"
 #include "cli/text/unicode.hpp"
+#include "cli/text/words.hpp"
 #include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
 
 using hypomnesis::format_bytes;
+using hypomnesis::note;
 using hypomnesis::spill_rule;
 using hypomnesis::spill_state;
 
@@ -23,7 +26,9 @@ std::string seconds(std::uint64_t ns) {
 }
 
 std::string episodes_line(const hypomnesis::spill_info& of, const char* dash) {
-  if (of.episode_count == 0) return fmt::format("episodes       0 {} no spill observed\n", dash);
+  if (of.episode_count == 0)
+    return fmt::format("episodes       0 {} no spill observed{}\n", dash,
+                       has(of.notes, note::lower_bound) ? " in the part that is visible" : "");
   return fmt::format("episodes       {} {} total {}, longest {}, first {} into run\n",
                      of.episode_count, dash, seconds(of.total_ns),
                      seconds(of.longest_ns.value_or(0)),
@@ -74,9 +79,11 @@ std::string spill_text(std::string_view who, const hypomnesis::spill_info& of, b
     return fmt::format("{}: spill not measurable: {}\n", who, escape_for_text(of.message));
   const std::string indent(who.size() + 2, ' ');
   const char* const dash = ascii_only ? "-" : "\u2014";
-  auto text = fmt::format("{}: peak dedicated {}", who, bytes_text(of.peak_dedicated_bytes));
+  const auto mark = mark_of(of.notes);
+  auto text =
+      fmt::format("{}: peak dedicated {}{}", who, mark, bytes_text(of.peak_dedicated_bytes));
   if (of.limit_bytes) text += " / " + format_bytes(*of.limit_bytes);
-  text += fmt::format("\n{}peak shared    {} (baseline {})\n", indent,
+  text += fmt::format("\n{}peak shared    {}{} (baseline {})\n", indent, mark,
                       bytes_text(of.peak_shared_bytes), bytes_text(of.baseline_shared_bytes));
   if (of.peak_evicted_bytes)
     text += fmt::format("{}peak evicted   {} (baseline {})\n", indent,
@@ -132,6 +139,7 @@ void add_spill_json(const hypomnesis::spill_info& of,
       .add("skipped", of.skipped_count)
       .add("baseline_evicted_bytes", of.baseline_evicted_bytes)
       .add("peak_evicted_bytes", of.peak_evicted_bytes)
+      .add("notes", note_words(of.notes))
       .add("reason", of.message.empty() ? std::nullopt : std::optional(of.message));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -37,6 +38,7 @@ process_values values_of(const hypomnesis::usage& row) {
   out.is_foreign = has(row.notes, note::foreign_pid);
   out.is_fresh = is_fresh(row);
   out.used = row.used_bytes;
+  out.is_lower_bound = has(row.notes, note::lower_bound);
   out.shared = row.host_pool_bytes;
   return out;
 }
@@ -50,13 +52,13 @@ std::optional<failure> missing_list(const hypomnesis::snapshot& snapshot, device
 }
 
 // Returns the age of stale values, which the sample omits; empty: there are none.
-std::string stale_report(const std::vector<hypomnesis::usage>& rows, std::string_view who,
+std::string stale_report(const std::vector<process_row>& rows, std::string_view who,
                          const std::string& moment) {
   const auto stale = std::find_if(rows.begin(), rows.end(),
-                                  [](const hypomnesis::usage& each) { return !is_fresh(each); });
+                                  [](const process_row& each) { return !is_fresh(each.usage); });
   if (stale == rows.end()) return {};
   return fmt::format("{}: values at {} are not counted: {}\n", who, moment,
-                     stale_text(stale->age_ns));
+                     stale_text(stale->usage.age_ns));
 }
 
 // What is followed on one device.
@@ -100,19 +102,26 @@ class device_watch {
 expected<std::string> device_watch::read(const hypomnesis::snapshot& from,
                                          const std::string& moment) {
   observe(detector_, from, moment);
-  auto usages = from.usages();
-  std::erase_if(usages, [this](const auto& each) { return each.device_index != device_; });
-  if (usages.empty())
-    if (auto missing = missing_list(from, device_)) return *std::move(missing);
-  std::stable_sort(usages.begin(), usages.end(), [this](const auto& a, const auto& b) {
-    return comes_before(a, b, asked_.sort);
-  });
-  rows_.clear();
-  for (const auto& each : usages) {
-    rows_.push_back(values_of(each));
-    rows_.back().is_candidate = is_selected(asked_.match, each.process_name);
+  gpu own;
+  for (auto& each : from.devices())
+    if (each.index == device_) own.device = std::move(each);
+  const auto on = std::make_shared<const gpu>(std::move(own));
+  std::vector<process_row> listed;
+  for (auto& each : from.usages()) {
+    if (each.device_index != device_) continue;
+    auto& row = listed.emplace_back();
+    row.usage = std::move(each);
+    row.on = on;
   }
-  return stale_report(usages, who_, moment);
+  if (listed.empty())
+    if (auto missing = missing_list(from, device_)) return *std::move(missing);
+  sort_rows(listed, asked_.sort);
+  rows_.clear();
+  for (const auto& each : listed) {
+    rows_.push_back(values_of(each.usage));
+    rows_.back().is_candidate = is_selected(asked_.match, each.usage.process_name);
+  }
+  return stale_report(listed, who_, moment);
 }
 
 bool device_watch::uses(std::uint32_t pid) const {
@@ -190,6 +199,8 @@ class watch {
   }
   expected<hypomnesis::snapshot> take(std::uint32_t deadline_ms) const;
   std::optional<failure> read(std::uint32_t deadline_ms, std::uint64_t ms);
+  // Returns whether the process may live, or uses a device.
+  bool is_here(std::uint32_t pid) const;
   void follow(std::uint64_t ms, bool is_reported);
   std::string where() const;
   std::vector<watch_result> results() const;
@@ -260,6 +271,12 @@ expected<hypomnesis::snapshot> watch::take(std::uint32_t deadline_ms) const {
   }
 }
 
+bool watch::is_here(std::uint32_t pid) const {
+  return !in_.has_ended(pid).value_or(false) ||
+         std::any_of(devices_.begin(), devices_.end(),
+                     [pid](const device_watch& each) { return each.uses(pid); });
+}
+
 // Reads each device; returns why there is none to be read.
 std::optional<failure> watch::read(std::uint32_t deadline_ms, std::uint64_t ms) {
   is_read_.assign(devices_.size(), false);
@@ -314,6 +331,10 @@ std::optional<failure> watch::begin() {
   in_.listed();
   if (auto none = read(static_cast<std::uint32_t>(in_.patience().count()), 0))
     return wrong(fmt::format("cannot read {}: {}", where(), none->message));
+  const auto& pids = asked_.watch.pids;
+  if (!pids.empty() &&
+      std::none_of(pids.begin(), pids.end(), [this](auto pid) { return is_here(pid); }))
+    return wrong(fmt::format("PID {}: no such process", fmt::join(pids, ", ")));
   follow(0, false);
   if (std::any_of(devices_.begin(), devices_.end(),
                   [](const device_watch& each) { return each.followed() > 0; }))
@@ -477,8 +498,8 @@ std::optional<failure> read_watch(const arguments& from, options& to) {
     return misused(
         "watch --follow-new only applies to auto-selection; drop --follow-new or the explicit PID "
         "list");
-  if ((from.has("--match") || from.has("--sort")) && from.has("PID"))
-    return misused("--match and --sort choose processes: drop them, or the PIDs");
+  if ((from.has("--match") || from.has("--sort") || from.has("--top")) && from.has("PID"))
+    return misused("--match, --sort and --top choose processes: drop them, or the PIDs");
   if (auto wrong = read_text(from, "--match", a_name_pattern, watch.match)) return wrong;
   if (auto wrong = read_sort(from, std::span(sort_words).first(sort_words_of_watch), watch.sort))
     return wrong;

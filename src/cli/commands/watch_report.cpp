@@ -76,6 +76,7 @@ watched_row watched::add(const process_values& now) {
   row.name = known.name;
   if (now.is_fresh) {
     row.used = now.used;
+    row.is_lower_bound = now.used && now.is_lower_bound;
     row.shared = now.shared;
   }
   row.used_delta = known.used.add(row.used);
@@ -145,6 +146,10 @@ std::string size_or(std::optional<std::uint64_t> bytes) {
   return bytes ? format_bytes(*bytes) : "?";
 }
 
+std::string used_text(const watched_row& of) {
+  return (of.is_lower_bound ? ">=" : "") + size_or(of.used);
+}
+
 std::string name_or(const std::optional<std::string>& name) {
   return name ? escape_for_text(*name) : "?";
 }
@@ -160,7 +165,7 @@ table::cell spill_cell(const hypomnesis::spill_info& of) {
   return *spilling ? table::cell{"SPILL", tone::bad} : table::cell{"no"};
 }
 
-// Returns the first values and the peaks of each process as a table, for a terminal.
+// Returns the first values and the peaks of each process as a table.
 std::string peaks_table(const std::vector<watch_result>& all, const style& as) {
   table out({{"GPU", align::right},
              {"PID", align::right},
@@ -209,7 +214,7 @@ std::optional<std::string> watch_table(const std::vector<watch_sample>& all, con
              {fmt::to_string(at.device)},
              {fmt::to_string(each.pid)},
              {each.name ? escape_for_text(*each.name, as.ascii_only) : "?"},
-             {has_values ? size_or(each.used) : text_of(each.life)},
+             {has_values ? used_text(each) : text_of(each.life)},
              value(change_text(each.used_delta)),
              value(size_or(each.shared)),
              value(change_text(each.shared_delta)),
@@ -236,7 +241,7 @@ std::string watch_line(const watch_moment& at, const watched_row& of) {
     return fmt::format(fmt::runtime(line_form), at.text, at.device, of.pid, name_or(of.name),
                        text_of(of.life), "-", "-", "-", spill_word);
   return fmt::format(fmt::runtime(line_form), at.text, at.device, of.pid, name_or(of.name),
-                     size_or(of.used), change_text(of.used_delta), size_or(of.shared),
+                     used_text(of), change_text(of.used_delta), size_or(of.shared),
                      change_text(of.shared_delta), spill_word);
 }
 
@@ -253,7 +258,8 @@ std::string watch_json(const watch_moment& at, const watched_row& of) {
       .add("shared_used_bytes", of.shared)
       .add("shared_delta_bytes", of.shared_delta)
       .add("spilling", spills(at.spill))
-      .add("device_index", at.device);
+      .add("device_index", at.device)
+      .add("lower_bound", of.is_lower_bound);
   return out.text() + "\n";
 }
 
@@ -288,17 +294,8 @@ std::string watch_summary(const std::vector<watch_result>& all, const style& as)
     has_some = has_some || !each.processes->all().empty();
   }
   if (!has_some) return text;
-  const auto more = fmt::format("and {} more that exited earlier\n", forgotten);
-  if (as.height > 0) return text + peaks_table(all, as) + (forgotten > 0 ? more : "");
-  constexpr const char* form = "{:<18} {:>3} {:>7} {:<15} {:>13} {:>9} {:>15} {:>11}\n";
-  text += fmt::format(fmt::runtime(form), "hmn watch: per-PID", "GPU", "PID", "NAME",
-                      "BASELINE VRAM", "PEAK VRAM", "BASELINE SHARED", "PEAK SHARED");
-  for (const auto& of : all)
-    for (const auto& each : of.processes->all())
-      text += fmt::format(fmt::runtime(form), "", of.device, each.pid, name_or(each.name),
-                          size_or(each.used.baseline), size_or(each.used.peak),
-                          size_or(each.shared.baseline), size_or(each.shared.peak));
-  if (forgotten > 0) text += fmt::format("{:<18} {}", "", more);
+  text += peaks_table(all, as);
+  if (forgotten > 0) text += fmt::format("and {} more that exited earlier\n", forgotten);
   return text;
 }
 

@@ -22,6 +22,7 @@ struct process_values {
   bool is_candidate = true;            // its name is one that may be chosen
   std::optional<std::uint64_t> used;
   std::optional<std::uint64_t> shared;
+  bool is_lower_bound = false;  // used: a part is not visible
 };
 
 // Life of a process: idle is alive without using the device, unknown cannot be determined.
@@ -58,7 +59,8 @@ struct watched_row {
   std::optional<std::uint64_t> shared;
   std::optional<std::int64_t> used_delta;
   std::optional<std::int64_t> shared_delta;
-  std::string message;  // for people; mostly empty
+  bool is_lower_bound = false;  // used: a part is not visible
+  std::string message;          // for people; mostly empty
 };
 
 // Processes followed so far, in the order of appearance; beyond the limit the first one that is no

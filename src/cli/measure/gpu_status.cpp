@@ -76,7 +76,8 @@ void add_absences(const gpu_snapshots& from, gpu_status& to) {
   }
 }
 
-// Takes the later state if a device has stopped to answer in between.
+// Takes the later state if a device has stopped to answer in between. What was read of a device
+// that is lost now is of the past.
 void add_state(const gpu_snapshots& from, const std::vector<hypomnesis::device>& later,
                gpu_status& to) {
   const auto index = to.of.device.index;
@@ -84,6 +85,7 @@ void add_state(const gpu_snapshots& from, const std::vector<hypomnesis::device>&
   if (!was_known && index < later.size() && later[index].index == index)
     to.of.device.state = later[index].state;
   if (!state_of(to.of)) return;
+  if (to.of.device.state == run_state::lost) to.of.memory.reset();
   const auto subject = was_known ? part::pools : part::telemetry;
   to.why_state = why_state(source_of(from, subject), to.of.device, subject);
 }
@@ -105,7 +107,7 @@ std::vector<process_row> rows_of(const session& in, const hypomnesis::snapshot& 
 
 std::vector<std::string> names_of(row_list rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const process_row* a, const process_row* b) {
-    return comes_before(a->usage, b->usage, sort_key::vram);
+    return comes_before(*a, *b, sort_key::vram);
   });
   std::vector<std::string> names;
   for (const auto* each : rows) {
@@ -164,12 +166,11 @@ void collect(const gpu_status& of, explanations& to) {
     if (is_new) to.all.push_back({why, {}});
     to.all[place->second].second.push_back(of.of.device.index);
   };
-  if (const auto state = state_of(of.of)) {
-    add({std::string(*state), of.why_state});
-    return;
-  }
+  const auto state = state_of(of.of);
+  if (state) add({std::string(*state), of.why_state});
   if (of.of.memory && !is_fresh(of.of.memory->notes))
     add({"memory", stale_text(of.of.memory->age_ns)});
+  if (state) return;
   if (of.telemetry && !is_fresh(of.telemetry->notes))
     add({"sensors", stale_text(of.telemetry->age_ns)});
   std::map<std::string, std::vector<std::string_view>> names;  // by message
@@ -194,10 +195,7 @@ std::optional<std::string_view> state_of(const gpu& of) noexcept {
 }
 
 std::optional<std::uint64_t> used_bytes_of(const gpu& of) noexcept {
-  if (!of.memory) return std::nullopt;
-  const auto& pool = *of.memory;
-  if (pool.used_bytes || !pool.total_bytes || !pool.free_bytes) return pool.used_bytes;
-  return *pool.total_bytes - std::min(*pool.total_bytes, *pool.free_bytes);
+  return of.memory ? of.memory->used_bytes : std::nullopt;
 }
 
 std::vector<gpu_status> statuses_of(const session& in, const gpu_snapshots& from) {

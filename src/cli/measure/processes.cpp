@@ -161,7 +161,7 @@ std::string short_container(std::string_view id) {
 void sort_rows(std::vector<process_row>& rows, sort_key by) {
   std::stable_sort(rows.begin(), rows.end(), [by](const process_row& a, const process_row& b) {
     if (by == sort_key::user && a.user != b.user) return a.user && (!b.user || *a.user < *b.user);
-    return comes_before(a.usage, b.usage, by);
+    return comes_before(a, b, by);
   });
 }
 
@@ -182,11 +182,11 @@ std::string count_sentence(const std::vector<process_row>& rows, const process_f
 
 namespace {
 
-std::optional<std::uint64_t> size_of(const hypomnesis::usage& row, sort_key by) noexcept {
-  if (by == sort_key::shared) return row.host_pool_bytes;
+std::optional<std::uint64_t> size_of(const process_row& row, sort_key by) noexcept {
+  if (by == sort_key::shared) return row.usage.host_pool_bytes;
   if (by == sort_key::total) return total_of(row);
-  if (by == sort_key::ram) return row.host_resident_bytes;
-  return row.used_bytes;
+  if (by == sort_key::ram) return row.usage.host_resident_bytes;
+  return row.usage.used_bytes;
 }
 
 }  // namespace
@@ -203,17 +203,21 @@ std::string_view name_of(sort_key key) noexcept {
   return sort_words[static_cast<std::size_t>(key)];
 }
 
-std::optional<std::uint64_t> total_of(const hypomnesis::usage& row) noexcept {
-  if (!row.used_bytes && !row.host_pool_bytes) return std::nullopt;
-  return saturating_sum(row.used_bytes.value_or(0), row.host_pool_bytes.value_or(0));
+std::optional<std::uint64_t> total_of(const process_row& row) noexcept {
+  const auto& [used, shared] = std::tie(row.usage.used_bytes, row.usage.host_pool_bytes);
+  const bool is_included = row.on->device.memory_kind == hypomnesis::device_memory::unified;
+  if (is_included || !used || !shared) return used ? used : shared;
+  return saturating_sum(*used, *shared);
 }
 
-bool comes_before(const hypomnesis::usage& a, const hypomnesis::usage& b, sort_key by) {
+bool comes_before(const process_row& first, const process_row& second, sort_key by) {
+  const auto& a = first.usage;
+  const auto& b = second.usage;
   if (by == sort_key::load && a.busy_percent != b.busy_percent)
     return a.busy_percent > b.busy_percent;
   if (by != sort_key::name && by != sort_key::pid) {
-    const auto left = size_of(a, by);
-    const auto right = size_of(b, by);
+    const auto left = size_of(first, by);
+    const auto right = size_of(second, by);
     if (left != right) return left > right;
   }
   if (by != sort_key::pid && a.process_name != b.process_name)
@@ -226,10 +230,13 @@ namespace {
 constexpr std::array<std::string_view, 7> words = {"process", "user", "container", "pod",
                                                    "job",     "unit", "device"};
 
-// Returns whether a row without a container is of a process in none.
+// Returns whether a row without a container is of a process in none: of a foreign, exited or
+// protected one it is not known.
 bool has_known_container(const process_row& row) {
+  const auto state = row.usage.name_state;
   return row.usage.process_container ||
-         (!has(row.usage.notes, note::foreign_pid) && row.usage.name_state != name_status::exited);
+         (!has(row.usage.notes, note::foreign_pid) && state != name_status::exited &&
+          state != name_status::protected_process);
 }
 
 // Returns the name of the pod, job or unit of a process; empty: it is in none.
@@ -316,7 +323,8 @@ repeated_rows::repeated_rows(const row_list& all) {
 }
 
 void repeated_rows::add(const hypomnesis::usage& row, const hypomnesis::device& on) {
-  if (on.parent_index) on_partitions_.insert({row.pid, *on.parent_index});
+  if (on.parent_index && on.vendor != hypomnesis::vendor_id::amd)
+    on_partitions_.insert({row.pid, *on.parent_index});
 }
 
 std::vector<usage_group> group_rows(const row_list& rows, grouping by,

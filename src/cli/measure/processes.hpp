@@ -32,12 +32,6 @@ expected<sort_key> parse_sort_key(std::string_view text, std::span<const std::st
 // Returns the key as in a sentence: "VRAM", "name".
 std::string_view name_of(sort_key key) noexcept;
 
-// Returns VRAM and shared memory, as far as known, saturating.
-std::optional<std::uint64_t> total_of(const hypomnesis::usage& row) noexcept;
-// Orders sizes descending with unknown ones last, names with unknown ones first, then pids, then
-// devices.
-bool comes_before(const hypomnesis::usage& a, const hypomnesis::usage& b, sort_key by);
-
 // Process on one device.
 struct process_row {
   hypomnesis::usage usage{};
@@ -51,6 +45,13 @@ struct process_row {
 
   bool lacks(std::uint32_t field) const { return (unsupported & field) != 0; }
 };
+
+// Returns VRAM and shared memory, as far as known, saturating. Where the GPU allocates from the
+// host's RAM, the one includes the other.
+std::optional<std::uint64_t> total_of(const process_row& row) noexcept;
+// Orders sizes descending with unknown ones last, names with unknown ones first, then pids, then
+// devices.
+bool comes_before(const process_row& a, const process_row& b, sort_key by);
 
 // Counts processes, each of which has a row for every device that it uses. A reused pid is another
 // process. Rows without a pid are each counted: whether they are of one process is not known.
@@ -154,7 +155,8 @@ struct partial_lists {
 using row_list = std::vector<const process_row*>;
 row_list list_of(const std::vector<process_row>& rows);
 
-// Rows of a divided GPU that its partitions list as well, with the same bytes.
+// Rows of a divided GPU that its partitions list as well, with the same bytes. AMD's GPU is its own
+// first partition, whose processes no other lists.
 class repeated_rows {
  public:
   repeated_rows() = default;

@@ -165,6 +165,7 @@ void add_used(const hypomnesis::pool& pool, device_sample& to) {
     return;
   }
   to.used_bytes = pool.used_bytes;
+  to.is_used_lower_bound = has(pool.notes, note::lower_bound);
   to.age_ns = std::max(to.age_ns, pool.age_ns);
 }
 

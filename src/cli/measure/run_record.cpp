@@ -63,6 +63,7 @@ void run_account::add(const run_sample& sample) {
     add_value(to.load, at, from.busy_percent);
     add_value(to.power, at, from.power_watts);
     if (from.command_bytes && from.is_lower_bound) to.is_lower_bound = true;
+    if (from.used_bytes && from.is_used_lower_bound) to.is_used_lower_bound = true;
     keep_reason(from.why, to.why);
     keep_reason(from.why_used, to.why_used);
   }

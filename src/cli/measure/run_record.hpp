@@ -29,6 +29,7 @@ struct device_sample {
   bool is_lower_bound = false;                 // some of it could not be read
   bool is_asleep = false;                      // nothing runs there
   std::optional<std::uint64_t> used_bytes;     // by all processes
+  bool is_used_lower_bound = false;            // the driver sees a part of it
   std::optional<double> busy_percent;
   std::optional<double> power_watts;
   std::optional<double> energy_joules;
@@ -80,8 +81,9 @@ struct device_account {
   curve load;                   // percent
   curve power;                  // watts
   bool is_lower_bound = false;  // the command's value
-  std::string why;              // reason for the command's missing value
-  std::string why_used;         // reason for the device's missing value
+  bool is_used_lower_bound = false;
+  std::string why;       // reason for the command's missing value
+  std::string why_used;  // reason for the device's missing value
 };
 
 // Samples of a run of any length, in bounded memory.

@@ -39,6 +39,19 @@ TEST_CASE("the report of a run") {
         "           episodes       0 - no spill observed\n");
 }
 
+TEST_CASE("no spill in what is visible is not said of the whole") {
+  auto info = observed();
+  info.notes = hypomnesis::note::lower_bound;
+  info.limit_bytes.reset();
+  CHECK(hmn::cli::spill_text("hmn spill", info, true) ==
+        "hmn spill: peak dedicated >=16.0 GiB\n"
+        "           peak shared    >=4.2 GiB (baseline 300 MiB)\n"
+        "           episodes       0 - no spill observed in the part that is visible\n");
+  hmn::cli::json_object out;
+  hmn::cli::add_spill_json(info, {}, out);
+  CHECK(out.text().find(R"("notes":["lower_bound"])") != std::string::npos);
+}
+
 TEST_CASE("the report as JSON, old keys first") {
   auto info = observed();
   info.state = spill_state::measurable | spill_state::ever;
@@ -70,7 +83,7 @@ TEST_CASE("the report as JSON, old keys first") {
         R"({"start_label":"+20.0s","end_label":null,"peak_shared_bytes":4294967296,)"
         R"("observations":67,"duration_ms":6700,"number":1,"rules":[],)"
         R"("peak_evicted_bytes":null}],"episode_count":2,"skipped":0,)"
-        R"("baseline_evicted_bytes":null,"peak_evicted_bytes":null,"reason":null})");
+        R"("baseline_evicted_bytes":null,"peak_evicted_bytes":null,"notes":[],"reason":null})");
 }
 
 TEST_CASE("a moment as text") {

@@ -59,7 +59,7 @@ TEST_CASE("a sample as JSON") {
   CHECK(watch_json(at, sampled()) ==
         R"({"kind":"sample","t_ms":3500,"pid":7,"name":"py.exe","state":"uses",)"
         R"("used_bytes":1048576,"used_delta_bytes":1048576,"shared_used_bytes":424242,)"
-        R"("shared_delta_bytes":-1000,"spilling":true,"device_index":0})"
+        R"("shared_delta_bytes":-1000,"spilling":true,"device_index":0,"lower_bound":false})"
         "\n");
   watched_row silent;
   silent.pid = 8;
@@ -67,7 +67,7 @@ TEST_CASE("a sample as JSON") {
   CHECK(watch_json({0, spill({}), "", 3}, silent) ==
         R"({"kind":"sample","t_ms":0,"pid":8,"name":null,"state":null,"used_bytes":null,)"
         R"("used_delta_bytes":null,"shared_used_bytes":null,"shared_delta_bytes":null,)"
-        R"("spilling":null,"device_index":3})"
+        R"("spilling":null,"device_index":3,"lower_bound":false})"
         "\n");
 }
 
@@ -95,16 +95,25 @@ TEST_CASE("the summary of each process") {
   auto info = spill({});
   info.message = "the reason";
   const std::string table =
-      "hmn watch: per-PID GPU     PID NAME            BASELINE VRAM PEAK VRAM BASELINE SHARED PEAK "
-      "SHARED\n"
-      "                     0   12345 python.exe            8.0 GiB   9.0 GiB         100 MiB     "
-      "700 "
-      "MiB\n";
+      "hmn watch: first values and peaks\n"
+      "GPU    PID  NAME           VRAM     PEAK   SHARED     PEAK\n"
+      "  0  12345  python.exe  8.0 GiB  9.0 GiB  100 MiB  700 MiB\n";
   CHECK(watch_summary({{0, info, &all}}, style{}) ==
         "hmn watch: spill not measurable: the reason\n" + table);
   const watched none;
   CHECK(watch_summary({{0, info, &all}, {1, info, &none}, {3, info, &none}}, style{}) ==
         "hmn watch: GPU 0, 1, 3: spill not measurable: the reason\n" + table);
+}
+
+TEST_CASE("a value of which a part is not visible is a lower bound") {
+  watched all;
+  auto now = values(7, "py.exe", 2 * report_gib, 0);
+  now.is_lower_bound = true;
+  const auto row = all.add(now);
+  CHECK(watch_line({}, row).find(" >=2.0 GiB ") != std::string::npos);
+  CHECK(watch_json({}, row).find(R"("lower_bound":true)") != std::string::npos);
+  now.used.reset();
+  CHECK(watch_json({}, all.add(now)).find(R"("lower_bound":false)") != std::string::npos);
 }
 
 TEST_CASE("lines stand below their header, whatever they hold") {

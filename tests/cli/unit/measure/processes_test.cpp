@@ -69,9 +69,19 @@ TEST_CASE("sizes sort from the largest") {
 
 TEST_CASE("a total past 64 bits saturates") {
   CHECK(order({row(1, 1000), row(2, most, most)}, sort_key::total) == pids{2, 1});
-  CHECK(total_of(row(1, most, most).usage) == most);
-  CHECK(total_of(row(1, 5, std::nullopt).usage) == 5u);
-  CHECK_FALSE(total_of(row(1, std::nullopt, std::nullopt).usage));
+  CHECK(total_of(row(1, most, most)) == most);
+  CHECK(total_of(row(1, 5, std::nullopt)) == 5u);
+  CHECK_FALSE(total_of(row(1, std::nullopt, std::nullopt)));
+}
+
+TEST_CASE("where a GPU allocates from the host's RAM the total is what is used") {
+  gpu apu;
+  apu.device.memory_kind = hypomnesis::device_memory::unified;
+  auto mostly_shared = row(1, 8 * gib, 7 * gib);
+  auto own = row(2, 10 * gib, 0);
+  mostly_shared.on = own.on = std::make_shared<const gpu>(apu);
+  CHECK(order({mostly_shared, own}, sort_key::total) == pids{2, 1});
+  CHECK(total_of(mostly_shared) == 8 * gib);
 }
 
 TEST_CASE("unknown sizes come last, whatever is asked for") {
@@ -192,6 +202,29 @@ TEST_CASE("a partition and its GPU are not both counted") {
   auto other = row(2, 256 * mib);
   CHECK(count_sentence({whole, part, other}, {}) ==
         "2 GPU processes found (768 MiB allocated total).");
+}
+
+TEST_CASE("AMD's GPU is a partition itself, whose processes no other lists") {
+  auto whole = row(1, 512 * mib);
+  auto part = row(1, 256 * mib);
+  gpu partition;
+  part.usage.device_index = partition.device.index = 1;
+  partition.device.parent_index = 0;
+  partition.device.vendor = hypomnesis::vendor_id::amd;
+  part.on = std::make_shared<const gpu>(partition);
+  CHECK(count_sentence({whole, part}, {}) == "1 GPU process found (768 MiB allocated total).");
+  const std::vector<process_row> rows{whole, part};
+  const auto by_device = group_rows(list_of(rows), grouping::device, {});
+  REQUIRE(by_device.size() == 2);
+  CHECK(by_device[0].total.bytes() == 512 * mib);
+}
+
+TEST_CASE("a protected process is not known to be in no container") {
+  const std::vector<process_row> rows{nameless(1, name_status::protected_process), row(2, 1)};
+  const auto groups = group_rows(list_of(rows), grouping::container, {});
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0].is_known);
+  CHECK_FALSE(groups[1].is_known);
 }
 
 TEST_CASE("rows of one process on several devices are one process") {

@@ -47,6 +47,20 @@ TEST_CASE("a reading without a value is a gap, unless the command had ended") {
   CHECK(account.devices()[0].command.gaps() == 1);
 }
 
+TEST_CASE("one sample of a part makes the peak a lower bound") {
+  run_account account(1);
+  auto sample = without_values("");
+  sample.devices[0].is_used_lower_bound = true;
+  account.add(sample);
+  CHECK_FALSE(account.devices()[0].is_used_lower_bound);
+  sample.devices[0].used_bytes = 8;
+  account.add(sample);
+  sample.devices[0].is_used_lower_bound = false;
+  account.add(sample);
+  CHECK(account.devices()[0].is_used_lower_bound);
+  CHECK_FALSE(account.devices()[0].is_lower_bound);
+}
+
 TEST_CASE("a command that ended before any reading has that reason") {
   run_account account(1);
   account.add(without_values(ended_too_early));

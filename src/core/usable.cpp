@@ -70,7 +70,7 @@ void set_usable(pools& all, const device& of, host_source& host, std::optional<p
 
 failure why_not_usable(const pool& p, const device& of) {
   if (is_stale(p.notes)) {
-    return {status::timeout, p.from, {}, "its free memory is known of an earlier reading only"};
+    return {status::timeout, p.from, {}, "its last reading is out of date"};
   }
   if (is_divided(of)) {
     return {status::unsupported,

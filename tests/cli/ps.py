@@ -28,7 +28,7 @@ def table(*lines):
 class Table(Machines):
     """The predecessor's table, in its new form."""
 
-    def test_hv63_an_empty_list_is_its_header(self):
+    def test_an_empty_list_is_its_header(self):
         self.assertEqual(self.on(with_processes(), "ps"),
                          (0, "PID  NAME  VRAM  SHARED  RAM  GPU  USER  COMMAND\n", "hmn: 0 GPU processes found.\n"))
 
@@ -48,13 +48,13 @@ class Table(Machines):
                          "hmn: at least 1 GPU process found (at least 1.0 GiB allocated total).\n")
         self.assertEqual(self.on({"devices": devices}, "ps").code, 1)
 
-    def test_hv64_one_row(self):
+    def test_one_row(self):
         row = process(12345, "8GiB", "python.exe", host_pool=0)
         self.assertEqual(self.on(with_processes(row), "ps").out, table(
             "  PID  NAME           VRAM  SHARED  RAM  GPU  USER  COMMAND",
             "12345  python.exe  8.0 GiB   0 MiB    ?    0  ?     ?"))
 
-    def test_hv65_names_that_are_missing_or_protected(self):
+    def test_names_that_are_missing_or_protected(self):
         row = process(99, "256MiB", None, host_pool=0)
         self.assertEqual(self.on(with_processes(row), "ps").out, table(
             "PID  NAME     VRAM  SHARED  RAM  GPU  USER  COMMAND",
@@ -64,13 +64,13 @@ class Table(Machines):
             "PID  NAME            VRAM  SHARED  RAM  GPU  USER  COMMAND",
             " 99  ? protected  256 MiB   0 MiB    ?    0  ?     ?"))
 
-    def test_hv66_a_device_without_a_name(self):
+    def test_a_device_without_a_name(self):
         row = process(99, "256MiB", "python.exe", host_pool=0)
         devices = [card("A"), card("B"), card("C"), {"processes": [row]}]
         text = self.on({"devices": devices}, "ps").out
         self.assertIn("python.exe  256 MiB   0 MiB    ?    3  ?     ?\n", text)
 
-    def test_hv67_shared_memory(self):
+    def test_shared_memory(self):
         row = process(99, "16GiB", "python.exe", host_pool="2GiB")
         self.assertIn("  16.0 GiB  2.0 GiB  ", self.on(with_processes(row), "ps").out)
 
@@ -112,7 +112,7 @@ class Table(Machines):
 class Json(Machines):
     """Its JSON, in its new form."""
 
-    def test_hv68_an_empty_list(self):
+    def test_an_empty_list(self):
         self.assertEqual(self.on(with_processes(), "ps", "--json").out, "[]\n")
 
     def test_keys_and_their_order(self):
@@ -136,7 +136,7 @@ class Json(Machines):
             "busy_percent": None, "busy_ns": None, "container": None,
             "peak_used_bytes": None})
 
-    def test_hv68_the_old_keys_stand_first_as_they_were(self):
+    def test_the_old_keys_stand_first_as_they_were(self):
         row = process(12345, 8388608, "python.exe", host_pool=0)
         text = self.on(with_processes(row), "ps", "--json").out
         self.assertTrue(text.startswith(
@@ -156,7 +156,7 @@ class Json(Machines):
                                  "notes"})
         self.assertEqual(found["name_state"], "unknown")
 
-    def test_hv69_quotes_in_names(self):
+    def test_quotes_in_names(self):
         text = self.on(with_processes(process(1, 1, 'weird"name')), "ps", "--json").out
         self.assertIn('"name":"weird\\"name"', text)
 
@@ -428,8 +428,11 @@ class Unattributed(Machines):
         self.assertEqual(list(rows[2]), KEYS)
 
     def test_only_on_request_and_never_of_a_process(self):
-        for arguments in ([], ["--unattributed", "--pid", "7"], ["--unattributed", "--match", "a"]):
-            self.assertNotIn("(unattributed)", self.on(self.MACHINE, "ps", *arguments).out)
+        self.assertNotIn("(unattributed)", self.on(self.MACHINE, "ps").out)
+        for choice in (("--pid", "7"), ("--match", "a"), ("--user", "7")):
+            result = self.on(self.MACHINE, "ps", "--unattributed", *choice)
+            self.assertEqual((result.code, result.out), (2, ""))
+            self.assertIn(f"--unattributed and {choice[0]}: only one of them", result.err)
 
     def test_it_is_no_process(self):
         err = self.on(self.MACHINE, "ps", "--unattributed").err

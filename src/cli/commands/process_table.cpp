@@ -411,12 +411,12 @@ constexpr amount amounts[] = {
 struct pool_part {
   word pool;
   usage of;
-  bool is_mapped = false;  // host RAM that is mapped for the device: its use alone can be known
+  bool is_use_alone = false;  // no other amount is known of the pool
 };
 
 table::cell amount_cell(const process_row& row, const pool_part& part, const amount& which) {
   const auto& bytes = part.of.*which.bytes;
-  if (!part.is_mapped) return size_or_missing(row, bytes, which.field, mark_of(part.of.notes));
+  if (!part.is_use_alone) return size_or_missing(row, bytes, which.field, mark_of(part.of.notes));
   if (which.field == HMN_USAGE_HAS_USED)
     return size_or_missing(row, bytes, HMN_USAGE_HAS_HOST_POOL, mark_of(part.of.notes));
   return {std::string(sign_of_missing(true)), tone::faint};
@@ -424,14 +424,19 @@ table::cell amount_cell(const process_row& row, const pool_part& part, const amo
 
 std::vector<pool_part> pool_parts_of(const process_row& row) {
   const auto& main = row.on->memory;
-  std::vector<pool_part> all{{main ? pool_word(main->kind) : word(), row.usage, false}};
+  const auto& [used, shared] = std::tie(row.usage.used_bytes, row.usage.host_pool_bytes);
+  pool_part own{main ? pool_word(main->kind) : word(), row.usage};
   const bool is_in_ram =
       main && (main->kind == pool_kind::unified || main->kind == pool_kind::host);
-  if (row.is_unattributed || (is_in_ram && !row.usage.host_pool_bytes)) return all;
+  if (row.is_unattributed || (is_in_ram && !shared)) return {own};
+  if (row.on->device.memory_kind == hypomnesis::device_memory::unified && used && shared) {
+    own = {pool_word(pool_kind::vram), {}, true};  // an APU's carve-out, whose amounts include GTT
+    own.of.notes = row.usage.notes;
+    own.of.used_bytes = *used - std::min(*used, *shared);
+  }
   pool_part host{pool_word(pool_kind::host), {}, true};
-  host.of.used_bytes = row.usage.host_pool_bytes;
-  all.push_back(std::move(host));
-  return all;
+  host.of.used_bytes = shared;
+  return {own, host};
 }
 
 }  // namespace

@@ -262,8 +262,7 @@ expected<exit_code> run_ps(const session& in, const options& asked, const style&
     known.is_failed = why.has_value();
   }
   print_messages(in, *seen, asked, rows, known.is_partial);
-  if (asked.unattributed && !asked.pid && !asked.match && !asked.user)
-    add_unattributed(whole, seen->devices, rows);
+  if (asked.unattributed) add_unattributed(whole, seen->devices, rows);
   const auto result = known.is_failed ? exit_code::failed : exit_code::done;
   return std::max(result, write_output(text_of(rows, asked, known.lists, as)));
 }
@@ -341,6 +340,8 @@ std::optional<failure> read_ps(const arguments& from, options& to) {
   if (auto twice = only_one_of(from, "--csv", "--show-pools")) return twice;
   to.csv = from.has("--csv");
   if (auto wrong = read_by(from, to.by)) return wrong;
+  for (const char* const choice : {"--pid", "--match", "--user"})
+    if (auto twice = only_one_of(from, "--unattributed", choice)) return twice;
   to.show_pools = from.has("--show-pools");
   to.unattributed = from.has("--unattributed");
   return read_text(from, "--match", a_name_pattern, to.match);

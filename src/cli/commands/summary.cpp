@@ -41,9 +41,10 @@ using optional_bytes = std::optional<std::uint64_t>;
 using align = table::align;
 using cell = table::cell;
 
-// Form of the table. `extras`: 4: all columns, 3: no fan, clocks, PCIe and processes, 2: no driver,
-// 1: no reserved memory, 0: no kind of memory either.
+// Form of the table. `is_wide`: with fan, clocks, PCIe and processes. `extras`: 3: all other
+// columns, 2: no driver, 1: no reserved memory, 0: no kind of memory either.
 struct layout {
+  bool is_wide;
   unsigned extras;
   unsigned bar;  // cells; 0: none
   std::size_t name;
@@ -57,27 +58,29 @@ constexpr unsigned wide_table = 160;
 
 // Forms from the widest on, each of which gives up what is needed least.
 constexpr layout layouts[] = {
-    {4, 20, whole_names, shown_users::all},
-    {4, 10, whole_names, shown_users::all, spacing::compact},
-    {3, 20, whole_names, shown_users::all},
-    {2, 20, whole_names, shown_users::all},
-    {1, 20, whole_names, shown_users::all},
-    {0, 20, whole_names, shown_users::all},
-    {0, 20, 20, shown_users::all},
-    {0, 10, 20, shown_users::all},
-    {0, 20, 20, shown_users::all, spacing::compact},
-    {0, 10, 20, shown_users::all, spacing::compact},
-    {0, 10, 14, shown_users::all, spacing::compact},
-    {0, 10, 14, shown_users::first, spacing::compact},
-    {0, 6, 12, shown_users::first, spacing::compact},
-    {0, 6, 9, shown_users::first, spacing::compact, 1},
-    {0, 4, 9, shown_users::first, spacing::compact, 1},
-    {0, 4, 7, shown_users::sum, spacing::compact, 1},
-    {0, 0, 7, shown_users::sum, spacing::compact, 1},
+    {true, 3, 20, whole_names, shown_users::all},
+    {true, 3, 10, whole_names, shown_users::all, spacing::compact},
+    {true, 1, 10, whole_names, shown_users::all, spacing::compact},
+    {true, 0, 10, 20, shown_users::all, spacing::compact},
+    {false, 3, 20, whole_names, shown_users::all},
+    {false, 2, 20, whole_names, shown_users::all},
+    {false, 1, 20, whole_names, shown_users::all},
+    {false, 0, 20, whole_names, shown_users::all},
+    {false, 0, 20, 20, shown_users::all},
+    {false, 0, 10, 20, shown_users::all},
+    {false, 0, 20, 20, shown_users::all, spacing::compact},
+    {false, 0, 10, 20, shown_users::all, spacing::compact},
+    {false, 0, 10, 14, shown_users::all, spacing::compact},
+    {false, 0, 10, 14, shown_users::first, spacing::compact},
+    {false, 0, 6, 12, shown_users::first, spacing::compact},
+    {false, 0, 6, 9, shown_users::first, spacing::compact, 1},
+    {false, 0, 4, 9, shown_users::first, spacing::compact, 1},
+    {false, 0, 4, 7, shown_users::sum, spacing::compact, 1},
+    {false, 0, 0, 7, shown_users::sum, spacing::compact, 1},
 };
 
 // Form in a pipe: the same columns on every machine, at any width.
-constexpr layout piped{3, 0, whole_names, shown_users::all, spacing::compact};
+constexpr layout piped{false, 3, 0, whole_names, shown_users::all, spacing::compact};
 
 cell bar_cell(std::optional<double> used, const layout& in, const style& as) {
   if (!used) return {};
@@ -177,7 +180,7 @@ std::vector<table::column> columns_of(const layout& in, const style& as) {
   if (in.extras >= 1) all.push_back({"KIND", align::left, false, 0, false, true});
   all.push_back({title(in, "TEMP", as.ascii_only ? "C" : "\u00b0C"), align::right});
   all.push_back({title(in, "POWER", "W"), align::right});
-  if (in.extras >= 4)
+  if (in.is_wide)
     for (const auto* const each : {"FAN", "CLOCKS", "PCIE"})
       all.push_back({each, align::right, false, 0, false, true});
   if (in.extras >= 2)
@@ -185,7 +188,7 @@ std::vector<table::column> columns_of(const layout& in, const style& as) {
   if (in.extras >= 3) all.push_back({"DRIVER", align::left, false, 0, false, true});
   all.push_back(
       {in.gap == 1 ? "USERS" : "USERS, GiB", align::left, in.users != shown_users::all, 10});
-  if (in.extras >= 4) all.push_back({"PROCESSES", align::left, true, 12, false, true});
+  if (in.is_wide) all.push_back({"PROCESSES", align::left, true, 12, false, true});
   return all;
 }
 
@@ -198,14 +201,14 @@ std::vector<cell> gpu_row(const drawn_gpu& row, const layout& in, const style& a
   if (in.extras >= 1) cells.push_back({std::string(kind_text(of.of.device.memory_kind))});
   cells.push_back(temperature_cell(of, in.with, as));
   cells.push_back(power_cell(of, in.with));
-  if (in.extras >= 4) {
+  if (in.is_wide) {
     const auto values = of.telemetry.value_or(hypomnesis::telemetry{});
     cells.insert(cells.end(), {fan_cell(values), clocks_cell(values), pcie_cell(values)});
   }
   if (in.extras >= 2) cells.push_back(reserved_cell(of.of, in.with));
   if (in.extras >= 3) cells.push_back(driver_cell(of.of, as));
   cells.push_back(users_cell(of, in.users, as));
-  if (in.extras >= 4) cells.push_back(processes_cell(of, as));
+  if (in.is_wide) cells.push_back(processes_cell(of, as));
   return cells;
 }
 
@@ -259,7 +262,7 @@ std::string summary_table(const std::optional<hypomnesis::system_memory>& ram,
   if (!as.terminal) return table_in(piped, ram, rows, as).text(as);
   std::string text;
   for (const auto& in : layouts) {
-    if (in.extras == 4 && as.width > 0 && as.width < wide_table) continue;
+    if (in.is_wide && as.width > 0 && as.width < wide_table) continue;
     const auto made = table_in(in, ram, rows, as);
     text = made.text(as);
     if (as.width == 0 || made.fits(as.width)) break;
@@ -411,10 +414,9 @@ bool is_of_printed_telemetry(const hypomnesis::diagnostic& of) {
 }
 
 summary_text json_of(const session& in, summary_reading& reading) {
-  const auto gpus = gpus_of(in, reading.memory());
   auto diagnostics = reading.memory().diagnostics();
   std::vector<json_object> objects;
-  if (!gpus.empty()) {
+  if (reading.memory().info().device_count > 0) {
     const auto& further = reading.further(part::telemetry);
     // A driver that hangs is one fault, whichever devices and values it hides.
     std::set<std::string> known;
@@ -422,10 +424,8 @@ summary_text json_of(const session& in, summary_reading& reading) {
     for (auto& each : further.diagnostics())
       if (is_of_printed_telemetry(each) && known.insert(each.message).second)
         diagnostics.push_back(std::move(each));
-    for (const auto& each : gpus) {
-      auto& out = objects.emplace_back(to_json(each));
-      add_telemetry(further.telemetry(each.device.index), out);
-    }
+    for (const auto& each : statuses_of(in, {reading.memory(), further}))
+      add_telemetry(each.telemetry, objects.emplace_back(to_json(each.of)));
   }
   std::erase_if(diagnostics, [](const auto& each) { return !matters(each); });
   return {json_document(objects), distinct_lines(diagnostics)};

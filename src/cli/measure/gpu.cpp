@@ -153,11 +153,10 @@ bool lies_in_ram(const gpu& of) noexcept {
 }
 
 std::optional<double> fraction_used(const gpu& of) {
-  if (!of.memory || !of.memory->total_bytes) return std::nullopt;
+  if (!of.memory || !of.memory->total_bytes || !of.memory->used_bytes) return std::nullopt;
   const auto& pool = *of.memory;
   if (pool.free_bytes) return fraction_of(*pool.total_bytes - *pool.free_bytes, *pool.total_bytes);
-  if (pool.used_bytes) return fraction_of(*pool.used_bytes, *pool.total_bytes);
-  return std::nullopt;
+  return fraction_of(*pool.used_bytes, *pool.total_bytes);
 }
 
 namespace {

@@ -47,11 +47,16 @@ std::optional<std::string> shown_name(const gpu& of);
 // Returns "GPU 0 [name]", "GPU 3 [name] in GPU 0".
 std::string label_of(const gpu& of);
 
+// Returns the reason of a state other than ready: of an unreadable device the first value that
+// failed, else what explains the subject.
+std::string why_state(const hypomnesis::snapshot& from, const hypomnesis::device& of,
+                      hypomnesis::part subject);
+
 // Returns whether its memory is the host's. What firmware set aside for an APU is not: the pool
 // decides, not the device.
 bool lies_in_ram(const gpu& of) noexcept;
 
-// Returns none without a total, or without both free and used memory.
+// Returns the share of its memory that is not free; none without its total or its use.
 std::optional<double> fraction_used(const gpu& of);
 std::optional<double> fraction_of(std::uint64_t part, std::uint64_t whole);
 

@@ -45,7 +45,7 @@ struct gpu_status {
 
 // Returns "asleep", "lost", "hung" or "unreadable"; none for a device that can be read.
 std::optional<std::string_view> state_of(const gpu& of) noexcept;
-// Returns used memory, or without it the memory that is not free.
+// Returns the used memory of the main pool.
 std::optional<std::uint64_t> used_bytes_of(const gpu& of) noexcept;
 
 // Snapshots of one reading: with devices and pools, and later with telemetry and processes.

@@ -179,7 +179,9 @@ process_list make_list(const process_readings& all, const list_choice& how, bool
   std::vector<const process_reading*> rows;
   process_count shown, hidden;
   for (const auto& row : all) {
-    if (how.device && row.usage.device_index != *how.device) continue;
+    if (how.device && row.usage.device_index != *how.device &&
+        row.on->device.parent_index != how.device)
+      continue;
     const bool is_shown = matches(row, how.filter);
     if (is_shown) rows.push_back(&row);
     (is_shown ? shown : hidden).add(row.usage);

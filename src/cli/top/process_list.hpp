@@ -57,9 +57,9 @@ bool comes_before(const process_reading& a, const process_reading& b, column by,
 struct list_choice {
   column sort = column::vram;
   bool is_reverse = false;
-  std::string filter;          // part of what a row shows, in either case
-  std::optional<grouping> by;  // user or container
-  std::optional<std::uint32_t> device;
+  std::string filter;                   // part of what a row shows, in either case
+  std::optional<grouping> by;           // user or container
+  std::optional<std::uint32_t> device;  // with its partitions
 };
 
 // Line of the process table: a process, or the header of the group of those below it.

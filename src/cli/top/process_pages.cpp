@@ -160,8 +160,10 @@ std::string empty_text(const state& of) {
   if (of.list.hidden > 0)
     return fmt::format("no process matches \"{}\"; Esc shows all {}", of.choice.filter,
                        of.list.hidden);
-  return of.now->is_partial ? "no process is known: " + of.now->why_partial
-                            : "no process uses a GPU";
+  if (of.now->is_partial) return "no process is known: " + of.now->why_partial;
+  const auto whose = of.user ? fmt::format(" of user {}", *of.user) : "";
+  const auto which = of.choice.device ? fmt::format("GPU {}", *of.choice.device) : "a GPU";
+  return fmt::format("no process{} uses {}", whose, which);
 }
 
 }  // namespace
@@ -223,7 +225,7 @@ void add_use(const machine_reading& in, const process_reading& row, std::vector<
   if (usage.peak_used_bytes) add("peak", bytes_or_none(usage.peak_used_bytes), 0);
   if (usage.shared_bytes) add("shared", bytes_or_none(usage.shared_bytes), 0);
   if (usage.evicted_bytes) add("evicted", bytes_or_none(usage.evicted_bytes), 0);
-  if (usage.host_pool_bytes) add("in host memory", bytes_or_none(usage.host_pool_bytes), 0);
+  if (usage.host_pool_bytes) add("in host RAM", bytes_or_none(usage.host_pool_bytes), 0);
 }
 
 std::vector<entry> entries_of_process(const state& in, const process_reading& row) {

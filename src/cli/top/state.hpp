@@ -52,6 +52,7 @@ class state {
   histories curves;
   std::chrono::milliseconds interval{1000};
   bool is_simulated = false;
+  std::optional<std::string> user;  // whose processes alone are read
   bool is_paused = false;
 
   // What is shown of it.

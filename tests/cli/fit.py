@@ -202,7 +202,7 @@ class Fit(Machines):
         # Those that are named, in that order, each once.
         machine["devices"] = [gpu("6GiB", name="A"), gpu("20GiB", name="B"), gpu("4GiB", name="C")]
         machine["host"] = host("40GiB")
-        parts, together, found = layers(arguments=("--device", "2", "--device", "0", "--device", "2"), code=3)
+        parts, together, found = layers(arguments=("--device", "2,0", "--device", "2"), code=3)
         # A layer is 448 MiB, 512 are the reserve, 293.2 at work: 3290.8 of 4 GiB, 5338.8 of 6.
         self.assertEqual(parts, [(2, 7), (0, 11)])
         self.assertEqual([each["device_index"] for each in found["devices"]], [2, 0])

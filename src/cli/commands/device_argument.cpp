@@ -62,6 +62,8 @@ expected<std::variant<device_index, device_key>> parse_device_argument(std::stri
   if (has_key_prefix(text)) return argument(std::string(text));
   if (looks_like_pci_address(text)) return argument(fmt::format("pci:{}", text));
   if (looks_like_uuid(text)) return argument(fmt::format("uuid:{}", text));
+  if (text.find(',') != text.npos)
+    return misused(fmt::format("--device \"{}\": expected one device", text));
   return misused(fmt::format(
       "--device \"{}\": expected an index (0), a UUID (GPU-...) or a PCI address (0000:01:00.0)",
       text));

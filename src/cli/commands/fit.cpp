@@ -12,6 +12,7 @@
 #include "cli/measure/session.hpp"
 #include "cli/measure/snapshot_records.hpp"
 #include "cli/system/waiting.hpp"
+#include "cli/text/arguments.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/output.hpp"
 #include "cli/text/words.hpp"
@@ -194,7 +195,7 @@ constexpr option options_of_fit[] = {
     {"--ubatch", 0, "N", "Tokens processed at once [512; without GGUF 2048]"},
     {"--kv-type", 0, "TYPE", "Type of the cached keys and values [f16]", completion::words,
      "f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl"},
-    device_option("Only this device; repeated, or all: together", uses::many, "all"),
+    device_option("Only these, as in 0,1; all: together", uses::many, "all"),
     json_option("Print a JSON object"),
 };
 
@@ -230,7 +231,8 @@ std::optional<failure> read_fit(const arguments& from, options& to) {
   if (auto wrong = read_text(from, "MODEL", "the path of a model's file or folder", model))
     return wrong;
   fit.model = *model;
-  fit.devices = from.all("--device");
+  for (const auto& each : from.all("--device"))
+    for (const auto name : split_list(each)) fit.devices.emplace_back(name);
   if (fit.devices.size() > 1 &&
       std::find(fit.devices.begin(), fit.devices.end(), "all") != fit.devices.end())
     return misused("--device all: expected alone, or each device by name");

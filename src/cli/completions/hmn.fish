@@ -87,7 +87,7 @@ fit||--context|words|4K 8K 32K 128K|Tokens of each sequence [the model'\''s, at 
 fit||--batch|any||Sequences at once [1]
 fit||--ubatch|any||Tokens processed at once [512; without GGUF 2048]
 fit||--kv-type|words|f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl|Type of the cached keys and values [f16]
-fit|-d|--device|device|all|Only this device; repeated, or all: together
+fit|-d|--device|device|all|Only these, as in 0,1; all: together
 fit|-j|--json|flag||Print a JSON object
 fit||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
 fit||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name

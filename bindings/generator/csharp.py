@@ -6,7 +6,9 @@ csharp/native/generated/constant_values.i    values of constants, for SWIG
 """
 from .text import Words, camel, sentence, wrapped
 
+# REUSE-IgnoreStart
 LICENCE = "// SPDX-License-Identifier: MIT OR Apache-2.0"
+# REUSE-IgnoreEnd
 WRITTEN = "// Written by bindings/generate from include/hypomnesis.h."
 MANAGED = "csharp/Hypomnesis"
 

@@ -15,7 +15,9 @@ import tempfile
 from . import BINDINGS, ROOT
 
 VERSION = "4.1"
+# REUSE-IgnoreStart
 LICENCE = "SPDX-License-Identifier: MIT OR Apache-2.0"
+# REUSE-IgnoreEnd
 
 # Options of SWIG besides -Wall -Werror -outdir -o, the name of its file in C, and the folder and path of its input.
 RUNS = {

@@ -7,7 +7,9 @@ WIDTH = 110
 
 
 def notice(mark):
+    # REUSE-IgnoreStart
     return (f"{mark} SPDX-License-Identifier: MIT OR Apache-2.0",
+    # REUSE-IgnoreEnd
             f"{mark} Written by bindings/generate from include/hypomnesis.h.")
 
 

@@ -40,7 +40,9 @@ def violations(root):
                 yield f"{PAGE}: a program in {language} is none of examples/{language}: {text[:40]!r}"
 
 
+# REUSE-IgnoreStart
 LICENCE = "# SPDX-License-Identifier: MIT OR Apache-2.0\n"
+# REUSE-IgnoreEnd
 CLEAN = {
     PAGE: "```sh\nls\n```\n```python\n\"\"\"Free memory.\"\"\"\nprint(1)\n```\n",
     "examples/machines/a.json": "{}",

@@ -4,7 +4,9 @@ import re
 
 import tree
 
+# REUSE-IgnoreStart
 LICENCE = "SPDX-License-Identifier: MIT OR Apache-2.0"
+# REUSE-IgnoreEnd
 SOURCES = (".cpp", ".hpp", ".h", ".c", ".py", ".sh", ".cmake", "CMakeLists.txt", ".map", ".1", ".3")
 BINARY = (".png", ".bin", ".abi", ".gz")
 

@@ -26,7 +26,10 @@ def file_of(root):
 
 def symbols(root):
     header = headers.parse(root / "include/hypomnesis.h")
-    lines = [f"{stub.soname(header)} {package_of(header)} #MINVER#", "* Build-Depends-Package: libhypomnesis-dev"]
+    major, minor, _ = header.version.split(".")
+    next_version = f"0.{int(minor) + 1}" if major == "0" else int(major) + 1
+    lines = [f"{stub.soname(header)} {package_of(header)} #MINVER#, {package_of(header)} (<< {next_version}~)",
+             "* Build-Depends-Package: libhypomnesis-dev"]
     for node, names in consistency.read_map(root / "abi/hypomnesis.map").items():
         # A node is named for the version that began it; of HMN_0 each function has its own.
         since = {name: re.search(r"@since (\d+\.\d+)$", header.functions[name].comment)[1] if node == "HMN_0"

@@ -55,6 +55,7 @@ MASKS = [(re.compile(pattern), text) for pattern, text in (
     (r"\b\d\d:\d\d:\d\d(?:\.\d+)?\b", "TIME"),
     (r"(?m)^(hypomnesis_(?:snapshot|reading|source|process)\w*_seconds(?:\{[^}]*\})?) \S+$", r"\1 N"),
     (r"(?m)^(TIME(?:,[^,\n]*){13}),\d+,", r"\1,N,"),  # age_ns of hmn log --csv
+    (r'hostname="[^"]*"', 'hostname="HOST"'),
     (r"\b\d+d\d\dh\b", "AGE"),  # of a process: it grows
     (r"[\u2801-\u28ff]", "\u28ff"),  # curves begin anywhere
     (r"\d+(?:\.\d+)?(?: ?)(?:s|ms|us|µs)\b", "SECONDS"),
@@ -114,7 +115,7 @@ class Golden(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def compare(self, name, arguments, **variables):
+    def outputs(self, arguments, variables):
         env = environment(COLUMNS="100", LINES="30", TZ="UTC", **variables)
         text = ""
         for line in ["", *COMMANDS.strip().splitlines()]:
@@ -129,11 +130,17 @@ class Golden(unittest.TestCase):
             if words[:1] == ["run"]:  # a real command's use of the host
                 shown = re.sub(r"\d+(?:\.\d+)?", "N", shown)
             text += f"$ hmn {' '.join(words)}\n{shown}\n"
+        return text
+
+    def compare(self, name, arguments, **variables):
         path = GOLDEN / f"{name}.txt"
+        text = self.outputs(arguments, variables)
         if RECORDS:
             path.write_text(text)
             return
         kept = path.read_text()
+        if text != kept:  # on a busy machine a command may read once more, when a GPU has been lost
+            text = self.outputs(arguments, variables)
         if text != kept:
             self.fail(f"{name} differs from {path.name}:\n" + "".join(difflib.unified_diff(
                 kept.splitlines(True), text.splitlines(True), "kept", "now", n=4)))

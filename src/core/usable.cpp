@@ -53,6 +53,12 @@ result<void> read_system(host_source& host, system_memory& out, when_dropped rep
   return {};
 }
 
+std::optional<std::uint64_t> total_of(host_source& host) {
+  system_memory memory;
+  static_cast<void>(read_system(host, memory, drop_silently));
+  return memory.total;
+}
+
 void set_usable(pools& all, const device& of, host_source& host, std::optional<pool_kind> only) {
   system_memory memory;
   bool was_read = false;

@@ -3,6 +3,7 @@
 // The rule for what can be allocated now, of the host's memory and of the pools of a device.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "model/device.hpp"
@@ -16,6 +17,8 @@ namespace hmn {
 // Reads the host's memory, drops implausible values, and sets what is usable: what is available,
 // within the limit of the control groups.
 result<void> read_system(host_source& host, system_memory& out, when_dropped report);
+// Returns the total of the host's RAM; none if it is not known.
+std::optional<std::uint64_t> total_of(host_source& host);
 
 // Sets the usable memory of a device's pools, or only of those of one kind: what the driver reports
 // as usable or free, but no more than what is left of a budget, and of the host's memory where the

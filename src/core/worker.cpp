@@ -22,8 +22,7 @@ constexpr std::uint64_t recheck_ns = platform::ns_per_second;
 
 // How many times its patience a reading waits for a device set aside, after it has read the others.
 constexpr std::uint64_t last_chance = 4;
-// Each costs a thread. No server has more than 16 GPUs.
-constexpr std::size_t most_aside = 15;
+constexpr std::size_t most_aside = 15;  // each costs a thread; no server has more than 16 GPUs
 
 // Passes an answer, and returns how its reading ended. A source that noticed itself that its time
 // was over is as late as one that no caller waited for any longer.
@@ -60,11 +59,7 @@ class worker::server final : public reading {
   [[nodiscard]] bool wants_trace() const noexcept override { return request.wants_trace; }
   [[nodiscard]] bool is_quick() const noexcept override { return request.quick; }
   [[nodiscard]] std::uint64_t max_age_ns() const noexcept override { return request.max_age_ns; }
-  [[nodiscard]] std::optional<std::uint64_t> host_total() const override {
-    system_memory memory;
-    if (!read_system(*host, memory, drop_silently)) return std::nullopt;
-    return memory.total;
-  }
+  [[nodiscard]] std::optional<std::uint64_t> host_total() const override { return total_of(*host); }
   void diagnose(const diagnostic& d) override { answer.diagnostics.push_back(d); }
   bool may_ask(std::uint32_t index, std::size_t count) noexcept override {
     const lock held(desk_->mutex);
@@ -228,9 +223,8 @@ result<void> worker::run(const plan& p, deadline& d, visitor visit) {
   const turn mine(*this, held);
   std::uint64_t now = begun;
   for (bool may_wait = true;; now = monotonic_ns()) {
-    if (since < now && is_served(p, desk_->known, desk_->finished, since, begun)) {
+    if (since < now && is_served(p, desk_->known, desk_->finished, since, begun))
       return publish(desk_->known, since, visit);
-    }
     if (mine.has_come()) break;
     if (!may_wait) {
       visit(desk_->known, {begun, true});
@@ -286,9 +280,8 @@ result<void> worker::ask(const plan& p, deadline& d, std::uint64_t now, lock& he
   take_back();
   if (!is_present(now, held)) return {};
   if (is_threaded_ && !is_started_) is_started_ = platform::start_detached(current_, "hmn") == 0;
-  if (is_threaded_ && !is_started_) {
+  if (is_threaded_ && !is_started_)
     return failure{status::limit, id(), {}, "no thread could be started to ask the driver on"};
-  }
   if (carry_out(p, d, now, held) == outcome::late) return why_late();
   return {};
 }

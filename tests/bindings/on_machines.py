@@ -46,7 +46,7 @@ def free(device):
     if device.get("state") in ("asleep", "lost") or not device.get("pools"):
         return None
     pool = device["pools"][0]
-    if "free" in pool or pool.get("used") is None:
+    if "free" in pool or pool.get("used") is None or "total" not in pool:
         return size(pool.get("free"))
     return size(pool["total"]) - size(pool["used"]) - size(pool.get("reserved", 0))
 

@@ -39,8 +39,8 @@ def without_notice(said):
     return "".join(line for line in said.splitlines(keepends=True) if NOTICE not in line)
 
 
-def run(*arguments, env=None, timeout=60, with_notice=False, **options):
-    done = subprocess.run([*COMMAND, *map(str, arguments)], env=env or environment(),
+def run(*arguments, env=None, timeout=60, with_notice=False, before=(), **options):
+    done = subprocess.run([*before, *COMMAND, *map(str, arguments)], env=env or environment(),
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, **options)
     said = done.stderr.decode()
     return Result(done.returncode, done.stdout.decode(), said if with_notice else without_notice(said))

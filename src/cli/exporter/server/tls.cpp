@@ -5,25 +5,11 @@
 #include <gnutls/x509.h>
 #include <microhttpd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 namespace hmn::cli {
 namespace {
-
-expected<std::string> read_whole(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  // An empty file fails, too, without an error.
-  if (!file || (!(text << file.rdbuf()) && errno != 0))
-    return failed_at(path, std::strerror(errno != 0 ? errno : EIO));
-  return text.str();
-}
 
 gnutls_datum_t datum_of(std::string& text) {
   return {reinterpret_cast<unsigned char*>(text.data()), static_cast<unsigned>(text.size())};
@@ -71,7 +57,7 @@ expected<tls_material> load_tls(const tls_settings& from) {
                      {from.client_authority_file, out.client_authority}};
   for (const auto& each : files) {
     if (each.path.empty()) continue;
-    auto text = read_whole(each.path);
+    auto text = read_named(each.path);
     if (!text) return text.why();
     each.to = *std::move(text);
   }

@@ -213,17 +213,22 @@ expected<web_config> parse_web_config(const std::string& text, const std::string
   }
 }
 
-expected<web_config> read_web_config(const std::string& path) {
+expected<std::string> read_named(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   // An empty file fails, too, without an error.
   if (!file || (!(text << file.rdbuf()) && errno != 0))
     return failed_at(path, std::strerror(errno != 0 ? errno : EIO));
+  return text.str();
+}
+
+expected<web_config> read_web_config(const std::string& path) {
+  const auto text = read_named(path);
+  if (!text) return text.why();
   const auto slash = path.rfind('/');
-  auto parsed = parse_web_config(text.str(), slash == std::string::npos
-                                                 ? "."
-                                                 : path.substr(0, std::max<std::size_t>(slash, 1)));
+  auto parsed = parse_web_config(
+      *text, slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1)));
   if (!parsed) return misused("\"" + path + "\": " + parsed.why().message);
   return parsed;
 }

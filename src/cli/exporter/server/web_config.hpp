@@ -32,5 +32,7 @@ struct web_config {
 // by name.
 expected<web_config> parse_web_config(const std::string& text, const std::string& folder);
 expected<web_config> read_web_config(const std::string& path);
+// Reads a file that is the configuration, or that it names.
+expected<std::string> read_named(const std::string& path);
 
 }  // namespace hmn::cli

@@ -118,7 +118,7 @@ function raw.close(handle) handle:close() end
 local CAPACITY = 4096
 local buffer, capacity = ffi.new("char[?]", CAPACITY), CAPACITY
 
--- `call(buffer, capacity, needed)` again while the buffer is too small: a recording grows. `failed` tells of a failure.
+-- `call(buffer, capacity, needed)` again while the buffer is too small: a recording grows. `failed` makes the error.
 local function text(call, failed)
   local into, size = buffer, capacity
   local status = call(into, size, count)

@@ -141,7 +141,7 @@ bool is_good(run_state state) {
   return state == run_state::ready || state == run_state::asleep;
 }
 
-// Returns whether it is of a source whose section tells whether a GPU here needs it.
+// Returns whether it is of a source whose section says if a GPU here needs it.
 bool is_absence_of_nvidias(const hypomnesis::diagnostic& of) {
   return is_nvidias(of.backend) && of.status == hypomnesis::status_code::no_source &&
          !of.device_index;

@@ -155,16 +155,22 @@ std::optional<failure> read_common(const arguments& from, const command_entry& b
   return read_device(from, by, to);
 }
 
+// Returns the argument that is a command for hmn to run; null: there is none.
+const option* program_of(const command_entry& of) {
+  const auto found = std::find_if(of.takes.begin(), of.takes.end(), [](const option& each) {
+    return each.completes == completion::program;
+  });
+  return found == of.takes.end() ? nullptr : &*found;
+}
+
 // Stores the command that hmn is to run.
 std::optional<failure> read_program(const std::vector<std::string>& words, const command_entry& by,
                                     options& to) {
   const auto* const example = by.id == command::run     ? "hmn run make -j8"
                               : by.id == command::spill ? "hmn spill ./train"
                                                         : "hmn wait --free 8GiB ./train";
-  const auto program = std::find_if(by.takes.begin(), by.takes.end(), [](const option& each) {
-    return each.completes == completion::program;
-  });
-  if (program == by.takes.end())
+  const auto* const program = program_of(by);
+  if (program == nullptr)
     return words.empty()
                ? std::nullopt
                : std::optional(misused(fmt::format("\"{}\": unexpected argument", words.front())));
@@ -204,17 +210,12 @@ std::vector<std::string> program_in(std::vector<std::string> rest,
   return rest;
 }
 
-bool takes_program(const command_entry& of) {
-  return std::any_of(of.takes.begin(), of.takes.end(),
-                     [](const option& each) { return each.completes == completion::program; });
-}
-
 // Returns an option with nothing after its "=": CLI11 would take the next word for its value.
 std::optional<std::string> find_empty_value(const command_entry& of,
                                             const std::vector<std::string>& words) {
   for (std::size_t at = 0; at < words.size() && words[at] != "--";) {
     const auto& word = words[at];
-    if (!is_option(word) && takes_program(of)) return std::nullopt;
+    if (!is_option(word) && program_of(of) != nullptr) return std::nullopt;
     const auto name = word.substr(0, word.size() - 1);
     const auto found = word.ends_with('=') ? find_option(0, name) : std::nullopt;
     if (found && !found->value.empty()) return name;
@@ -333,7 +334,7 @@ expected<std::variant<options, information>> parse_options(int argc, const char*
     if (of == nullptr) return no_such_command(line.own[at]);
     line.own.erase(line.own.begin() + static_cast<std::ptrdiff_t>(at));
   }
-  if (!takes_program(*of)) {  // CLI11 knows "--"
+  if (program_of(*of) == nullptr) {  // CLI11 knows "--"
     line.own.insert(line.own.end(), line.tail.begin(), line.tail.end());
     line.tail.clear();
   }

@@ -31,10 +31,8 @@
  * zero, and no bit is set for a field past struct_size. On any other status all bytes after
  * struct_size are zero. A handle that could not be created is NULL, a count that could not be taken 0.
  *
- * Presence bits. A field's bit is HMN_<struct>_HAS_<field>, one of bits 0 to 29. A struct with more
- * fields appends a second word, `present2`, with bits HMN_<struct>_HAS2_<field>, and uses bit 30 as
- * HMN_<struct>_HAS_MORE: set in `present` while present2 is not 0, and in `fields` it selects all fields
- * of the second word. Bit 31 is never used, because it does not fit the int that an enumerator is in C.
+ * Presence bits. A field's bit is HMN_<struct>_HAS_<field>, a number of 64 bits, hmn_fields. The same bits
+ * are in `present` of a result, in `fields` of a request and in `field` of a diagnostic.
  *
  * hmn_error. Always the last argument, may be NULL. Every call writes it, also on HMN_OK (status 0,
  * empty message). With a wrong error->struct_size the call does nothing and returns HMN_E_STRUCT_SIZE.
@@ -169,6 +167,14 @@ typedef struct hmn_spill hmn_spill;
 typedef int32_t hmn_status;
 /** Set of bits. */
 typedef uint32_t hmn_flags;
+/** Set of presence bits: fields of a struct that are known, wanted or missing. */
+typedef uint64_t hmn_fields;
+/* Presence bit n, without a cast that C++ compilers warn about. */
+#if defined(__cplusplus)
+#  define HMN_PRESENCE(n) (hmn_fields(1) << (n))
+#else
+#  define HMN_PRESENCE(n) ((hmn_fields)1 << (n))
+#endif
 
 /** Statuses. */
 enum {
@@ -407,19 +413,20 @@ enum {
     HMN_RUN_STATE_ABSENT = 6,     /* not on this machine */
     HMN_RUN_STATE_OFF = 7         /* disabled by the context or not compiled in */
 };
-enum { HMN_BACKEND_INFO_HAS_VERSION = 1 << 0 };
-enum { HMN_BACKEND_INFO_SIZE_V1 = 384 };
+#define HMN_BACKEND_INFO_HAS_VERSION HMN_PRESENCE(0)
+enum { HMN_BACKEND_INFO_SIZE_V1 = 392 };
 /** Status of a backend, for diagnosis and bug reports. Result. @since 0.1 */
 typedef struct hmn_backend_info {
     uint32_t struct_size;
-    hmn_flags present;      /* HMN_BACKEND_INFO_HAS_* */
     hmn_flags notes;        /* HMN_NOTE_* */
+    hmn_fields present;     /* HMN_BACKEND_INFO_HAS_* */
     uint32_t backend;       /* HMN_BACKEND_* */
     uint32_t state;         /* HMN_RUN_STATE_* */
     hmn_status status;      /* HMN_OK, or why it is not usable */
     uint32_t native_domain; /* HMN_NATIVE_* */
     int32_t native_code;    /* as the system, driver or tool returned it */
     char version[96];       /* of the driver or tool */
+    uint32_t reserved0;
     char message[256];      /* why it is not usable, and the remedy; "" when it is */
 } hmn_backend_info;
 
@@ -456,28 +463,25 @@ HMN_FN(void) hmn_context_destroy(hmn_context *context) HMN_NX;
 
 /* ---- host memory ----------------------------------------------------------------------------- */
 
-enum {
-    HMN_PROCESS_MEMORY_HAS_RESIDENT = 1 << 0,
-    HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT = 1 << 1,
-    HMN_PROCESS_MEMORY_HAS_VIRTUAL = 1 << 2,
-    HMN_PROCESS_MEMORY_HAS_SWAP = 1 << 3,
-    HMN_PROCESS_MEMORY_HAS_PROPORTIONAL = 1 << 4,
-    HMN_PROCESS_MEMORY_HAS_PRIVATE = 1 << 5,
-    HMN_PROCESS_MEMORY_HAS_COMMITTED = 1 << 6,
-    HMN_PROCESS_MEMORY_HAS_FOOTPRINT = 1 << 7,
-    HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT = 1 << 8,
-    HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED = 1 << 9,
-    HMN_PROCESS_MEMORY_HAS_PROCESS_KEY = 1 << 10
-};
+#define HMN_PROCESS_MEMORY_HAS_RESIDENT HMN_PRESENCE(0)
+#define HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT HMN_PRESENCE(1)
+#define HMN_PROCESS_MEMORY_HAS_VIRTUAL HMN_PRESENCE(2)
+#define HMN_PROCESS_MEMORY_HAS_SWAP HMN_PRESENCE(3)
+#define HMN_PROCESS_MEMORY_HAS_PROPORTIONAL HMN_PRESENCE(4)
+#define HMN_PROCESS_MEMORY_HAS_PRIVATE HMN_PRESENCE(5)
+#define HMN_PROCESS_MEMORY_HAS_COMMITTED HMN_PRESENCE(6)
+#define HMN_PROCESS_MEMORY_HAS_FOOTPRINT HMN_PRESENCE(7)
+#define HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT HMN_PRESENCE(8)
+#define HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED HMN_PRESENCE(9)
+#define HMN_PROCESS_MEMORY_HAS_PROCESS_KEY HMN_PRESENCE(10)
 enum { HMN_PROCESS_MEMORY_SIZE_V1 = 112 };
 /** Host RAM of one process, in bytes. Result. @since 0.1 */
 typedef struct hmn_process_memory {
     uint32_t struct_size;
-    hmn_flags present; /* HMN_PROCESS_MEMORY_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_* */
+    hmn_fields present; /* HMN_PROCESS_MEMORY_HAS_* */
     uint32_t backend;  /* HMN_BACKEND_* */
     uint32_t pid;      /* in the proc tree in use */
-    uint32_t reserved0;
     uint64_t resident_bytes;       /* RSS: anonymous, file and shared pages (/proc/pid/statm) */
     uint64_t peak_resident_bytes;  /* highest RSS so far (VmHWM) */
     uint64_t virtual_bytes;        /* address space (/proc/pid/statm) */
@@ -491,19 +495,17 @@ typedef struct hmn_process_memory {
     uint64_t process_key;          /* as in hmn_usage */
 } hmn_process_memory;
 
-enum {
-    HMN_SYSTEM_MEMORY_HAS_TOTAL = 1 << 0,
-    HMN_SYSTEM_MEMORY_HAS_AVAILABLE = 1 << 1,
-    HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL = 1 << 2,
-    HMN_SYSTEM_MEMORY_HAS_SWAP_FREE = 1 << 3,
-    HMN_SYSTEM_MEMORY_HAS_LIMIT = 1 << 4,
-    HMN_SYSTEM_MEMORY_HAS_LIMIT_USED = 1 << 5,
-    HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT = 1 << 6,
-    HMN_SYSTEM_MEMORY_HAS_COMMITTED = 1 << 7,
-    HMN_SYSTEM_MEMORY_HAS_PRESSURE = 1 << 8,
-    HMN_SYSTEM_MEMORY_HAS_STALL = 1 << 9,
-    HMN_SYSTEM_MEMORY_HAS_USABLE = 1 << 10
-};
+#define HMN_SYSTEM_MEMORY_HAS_TOTAL HMN_PRESENCE(0)
+#define HMN_SYSTEM_MEMORY_HAS_AVAILABLE HMN_PRESENCE(1)
+#define HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL HMN_PRESENCE(2)
+#define HMN_SYSTEM_MEMORY_HAS_SWAP_FREE HMN_PRESENCE(3)
+#define HMN_SYSTEM_MEMORY_HAS_LIMIT HMN_PRESENCE(4)
+#define HMN_SYSTEM_MEMORY_HAS_LIMIT_USED HMN_PRESENCE(5)
+#define HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT HMN_PRESENCE(6)
+#define HMN_SYSTEM_MEMORY_HAS_COMMITTED HMN_PRESENCE(7)
+#define HMN_SYSTEM_MEMORY_HAS_PRESSURE HMN_PRESENCE(8)
+#define HMN_SYSTEM_MEMORY_HAS_STALL HMN_PRESENCE(9)
+#define HMN_SYSTEM_MEMORY_HAS_USABLE HMN_PRESENCE(10)
 /** Memory pressure, as the system itself reports it. */
 enum {
     HMN_PRESSURE_UNKNOWN = 0,
@@ -515,9 +517,10 @@ enum { HMN_SYSTEM_MEMORY_SIZE_V1 = 104 };
 /** Memory of the host and of this process' container, in bytes. Result. @since 0.1 */
 typedef struct hmn_system_memory {
     uint32_t struct_size;
-    hmn_flags present; /* HMN_SYSTEM_MEMORY_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_*: HMN_NOTE_ESTIMATED: the kernel lacks MemAvailable */
+    hmn_fields present; /* HMN_SYSTEM_MEMORY_HAS_* */
     uint32_t backend;  /* HMN_BACKEND_* */
+    uint32_t pressure; /* HMN_PRESSURE_*: macOS, Windows; absent on Linux, which has no level */
     uint64_t total_bytes;      /* RAM managed by the kernel (MemTotal) */
     uint64_t available_bytes;  /* allocatable without swapping (MemAvailable) */
     uint64_t swap_total_bytes;
@@ -527,8 +530,6 @@ typedef struct hmn_system_memory {
     uint64_t limit_used_bytes; /* memory charged to the group or job with that limit, file cache included */
     uint64_t commit_limit_bytes;
     uint64_t committed_bytes;
-    uint32_t pressure;    /* HMN_PRESSURE_*: macOS, Windows; absent on Linux, which has no level */
-    uint32_t reserved0;
     double stall_percent; /* of the last 10 s: at least one task waited for memory (Linux: `some avg10`
                            * of /proc/pressure/memory); absent elsewhere */
     uint64_t usable_bytes; /* what can be allocated now: available_bytes, but no more than any
@@ -547,12 +548,12 @@ typedef struct hmn_system_memory {
  *  HMN_E_UNSUPPORTED: a kernel thread, which has no memory of its own; or this system has none of the
  *  fields. HMN_E_PERMISSION: the system refused. HMN_E_BACKEND: the system's answer is malformed.
  *  HMN_E_NO_SOURCE: there is no proc tree. @since 0.1 */
-HMN_FN(hmn_status) hmn_process_memory_read(hmn_context *context, uint32_t pid, hmn_flags fields, hmn_process_memory *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_process_memory_read(hmn_context *context, uint32_t pid, hmn_fields fields, hmn_process_memory *out, hmn_error *error) HMN_NX;
 /** Reads the host memory of the calling process. Otherwise as hmn_process_memory_read. @since 0.1 */
-HMN_FN(hmn_status) hmn_process_memory_read_self(hmn_context *context, hmn_flags fields, hmn_process_memory *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_process_memory_read_self(hmn_context *context, hmn_fields fields, hmn_process_memory *out, hmn_error *error) HMN_NX;
 /** Reads the host's memory and the limit on this process. HMN_E_PERMISSION, HMN_E_BACKEND: as
  *  hmn_process_memory_read. HMN_E_NO_SOURCE: there is no meminfo. @since 0.1 */
-HMN_FN(hmn_status) hmn_system_memory_read(hmn_context *context, hmn_flags fields, hmn_system_memory *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_system_memory_read(hmn_context *context, hmn_fields fields, hmn_system_memory *out, hmn_error *error) HMN_NX;
 
 /* ---- devices: identity --------------------------------------------------------------------- */
 
@@ -571,29 +572,27 @@ enum {
     HMN_MEMORY_KIND_UNIFIED = 2,   /* allocated from the host's RAM (GB10, Jetson, Apple) */
     HMN_MEMORY_KIND_COHERENT = 3   /* memory of its own that is also a NUMA node of the host (GH200) */
 };
-enum {
-    HMN_DEVICE_HAS_NAME = 1 << 0,
-    HMN_DEVICE_HAS_UUID = 1 << 1,
-    HMN_DEVICE_HAS_PCI = 1 << 2,
-    HMN_DEVICE_HAS_DRIVER = 1 << 3,
-    HMN_DEVICE_HAS_PARENT = 1 << 4,
-    HMN_DEVICE_HAS_PCI_DEVICE = 1 << 5,
-    HMN_DEVICE_HAS_PCI_SUBSYSTEM = 1 << 6,
-    HMN_DEVICE_HAS_RENDER_MINOR = 1 << 7,
-    HMN_DEVICE_HAS_NUMA_NODE = 1 << 8,
-    HMN_DEVICE_HAS_INSTANCE = 1 << 9,      /* gpu_instance and compute_instance */
-    HMN_DEVICE_HAS_DRIVER_INDEX = 1 << 10,
-    HMN_DEVICE_HAS_OS_ID = 1 << 11,
-    HMN_DEVICE_HAS_CUDA_VERSION = 1 << 12,
-    HMN_DEVICE_HAS_COMPUTE_CAPABILITY = 1 << 13,
-    HMN_DEVICE_HAS_ARCHITECTURE = 1 << 14
-};
+#define HMN_DEVICE_HAS_NAME HMN_PRESENCE(0)
+#define HMN_DEVICE_HAS_UUID HMN_PRESENCE(1)
+#define HMN_DEVICE_HAS_PCI HMN_PRESENCE(2)
+#define HMN_DEVICE_HAS_DRIVER HMN_PRESENCE(3)
+#define HMN_DEVICE_HAS_PARENT HMN_PRESENCE(4)
+#define HMN_DEVICE_HAS_PCI_DEVICE HMN_PRESENCE(5)
+#define HMN_DEVICE_HAS_PCI_SUBSYSTEM HMN_PRESENCE(6)
+#define HMN_DEVICE_HAS_RENDER_MINOR HMN_PRESENCE(7)
+#define HMN_DEVICE_HAS_NUMA_NODE HMN_PRESENCE(8)
+#define HMN_DEVICE_HAS_INSTANCE HMN_PRESENCE(9) /* gpu_instance and compute_instance */
+#define HMN_DEVICE_HAS_DRIVER_INDEX HMN_PRESENCE(10)
+#define HMN_DEVICE_HAS_OS_ID HMN_PRESENCE(11)
+#define HMN_DEVICE_HAS_CUDA_VERSION HMN_PRESENCE(12)
+#define HMN_DEVICE_HAS_COMPUTE_CAPABILITY HMN_PRESENCE(13)
+#define HMN_DEVICE_HAS_ARCHITECTURE HMN_PRESENCE(14)
 enum { HMN_DEVICE_SIZE_V1 = 600 };
 /** Identity of a device. Result. @since 0.1 */
 typedef struct hmn_device {
     uint32_t struct_size;
-    hmn_flags present;         /* HMN_DEVICE_HAS_* */
     hmn_flags notes;           /* HMN_NOTE_* */
+    hmn_fields present;        /* HMN_DEVICE_HAS_* */
     uint32_t backend;          /* HMN_BACKEND_* */
     uint32_t index;            /* in the context: never reused, never renumbered */
     uint32_t kind;             /* HMN_DEVICE_KIND_* */
@@ -610,7 +609,6 @@ typedef struct hmn_device {
     uint32_t compute_instance; /* MIG */
     uint32_t cuda_version;     /* of the driver: 1000 * major + 10 * minor */
     uint32_t compute_capability; /* NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000 */
-    uint32_t reserved0;
     uint64_t os_id;            /* Windows: adapter LUID; macOS: registry id */
     char name[256];          /* as the vendor writes it: "NVIDIA GeForce RTX 4090" */
     char uuid[96];           /* as the vendor writes it: "GPU-…", "MIG-…" */
@@ -643,7 +641,7 @@ HMN_FN(hmn_status) hmn_device_generation(hmn_context *context, uint64_t *out, hm
 HMN_FN(hmn_status) hmn_device_find(hmn_context *context, const char *key, uint32_t *out, hmn_error *error) HMN_NX;
 /** Reads the identity of a device. A device that is lost or asleep is HMN_OK: see state.
  *  HMN_E_NO_DEVICE: unknown index. Otherwise as hmn_device_count. @since 0.1 */
-HMN_FN(hmn_status) hmn_device_read(hmn_context *context, uint32_t device_index, hmn_flags fields, hmn_device *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_device_read(hmn_context *context, uint32_t device_index, hmn_fields fields, hmn_device *out, hmn_error *error) HMN_NX;
 
 /* ---- devices: memory --------------------------------------------------------------------------- */
 
@@ -657,26 +655,25 @@ enum {
     HMN_POOL_UNIFIED = 4,      /* host RAM that the device allocates from as its own */
     HMN_POOL_STOLEN = 5        /* host RAM reserved by firmware */
 };
-enum {
-    HMN_POOL_HAS_TOTAL = 1 << 0,
-    HMN_POOL_HAS_FREE = 1 << 1,
-    HMN_POOL_HAS_USED = 1 << 2,
-    HMN_POOL_HAS_RESERVED = 1 << 3,
-    HMN_POOL_HAS_USABLE = 1 << 4,
-    HMN_POOL_HAS_BUDGET = 1 << 5,
-    HMN_POOL_HAS_UNATTRIBUTED = 1 << 6
-};
-enum { HMN_POOL_SIZE_V1 = 96 };
+#define HMN_POOL_HAS_TOTAL HMN_PRESENCE(0)
+#define HMN_POOL_HAS_FREE HMN_PRESENCE(1)
+#define HMN_POOL_HAS_USED HMN_PRESENCE(2)
+#define HMN_POOL_HAS_RESERVED HMN_PRESENCE(3)
+#define HMN_POOL_HAS_USABLE HMN_PRESENCE(4)
+#define HMN_POOL_HAS_BUDGET HMN_PRESENCE(5)
+#define HMN_POOL_HAS_UNATTRIBUTED HMN_PRESENCE(6)
+enum { HMN_POOL_SIZE_V1 = 104 };
 /** One memory pool of a device, for the whole device, in bytes. Result. @since 0.1 */
 typedef struct hmn_pool {
     uint32_t struct_size;
-    hmn_flags present; /* HMN_POOL_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_* */
+    hmn_fields present; /* HMN_POOL_HAS_* */
     uint32_t backend;  /* HMN_BACKEND_* */
     uint32_t device_index;
     uint32_t kind;       /* HMN_POOL_*, never MAIN */
     uint32_t accounting; /* HMN_ACCOUNT_*: what used_bytes counts */
     uint32_t is_main;    /* 1: allocations come from this pool */
+    uint32_t reserved0;
     uint64_t total_bytes;
     uint64_t free_bytes;
     uint64_t used_bytes;     /* without reserved_bytes where that is known; else with it */
@@ -697,33 +694,31 @@ typedef struct hmn_pool {
  *  in fields, or HMN_POOL_HAS_UNATTRIBUTED, which only a snapshot knows. HMN_E_UNSUPPORTED: the device has no such pool, or its driver does
  *  not report it. HMN_E_DEVICE_LOST, HMN_E_ASLEEP, HMN_E_PERMISSION, HMN_E_TIMEOUT, HMN_E_BACKEND,
  *  HMN_E_NO_SOURCE (the driver is gone): as named, and as hmn_device_count. @since 0.1 */
-HMN_FN(hmn_status) hmn_pool_read(hmn_context *context, uint32_t device_index, uint32_t kind, hmn_flags fields, hmn_pool *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_pool_read(hmn_context *context, uint32_t device_index, uint32_t kind, hmn_fields fields, hmn_pool *out, hmn_error *error) HMN_NX;
 
 /* ---- devices: load, temperature, power --------------------------------------------------------- */
 
-enum {
-    HMN_TELEMETRY_HAS_GPU_BUSY = 1 << 0,
-    HMN_TELEMETRY_HAS_MEMORY_BUSY = 1 << 1,
-    HMN_TELEMETRY_HAS_ENCODER_BUSY = 1 << 2,
-    HMN_TELEMETRY_HAS_DECODER_BUSY = 1 << 3,
-    HMN_TELEMETRY_HAS_TEMPERATURE = 1 << 4,
-    HMN_TELEMETRY_HAS_HOTSPOT = 1 << 5,
-    HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE = 1 << 6, /* memory_celsius */
-    HMN_TELEMETRY_HAS_POWER = 1 << 7,
-    HMN_TELEMETRY_HAS_POWER_LIMIT = 1 << 8,
-    HMN_TELEMETRY_HAS_ENERGY = 1 << 9,
-    HMN_TELEMETRY_HAS_CORE_CLOCK = 1 << 10,
-    HMN_TELEMETRY_HAS_MEMORY_CLOCK = 1 << 11,
-    HMN_TELEMETRY_HAS_FAN_PERCENT = 1 << 12,
-    HMN_TELEMETRY_HAS_FAN_RPM = 1 << 13,
-    HMN_TELEMETRY_HAS_PCIE_GENERATION = 1 << 14,
-    HMN_TELEMETRY_HAS_PCIE_WIDTH = 1 << 15,
-    HMN_TELEMETRY_HAS_PCIE_RX = 1 << 16,
-    HMN_TELEMETRY_HAS_PCIE_TX = 1 << 17,
-    HMN_TELEMETRY_HAS_THROTTLE = 1 << 18,
-    HMN_TELEMETRY_HAS_P_STATE = 1 << 19,
-    HMN_TELEMETRY_HAS_WINDOW = 1 << 20
-};
+#define HMN_TELEMETRY_HAS_GPU_BUSY HMN_PRESENCE(0)
+#define HMN_TELEMETRY_HAS_MEMORY_BUSY HMN_PRESENCE(1)
+#define HMN_TELEMETRY_HAS_ENCODER_BUSY HMN_PRESENCE(2)
+#define HMN_TELEMETRY_HAS_DECODER_BUSY HMN_PRESENCE(3)
+#define HMN_TELEMETRY_HAS_TEMPERATURE HMN_PRESENCE(4)
+#define HMN_TELEMETRY_HAS_HOTSPOT HMN_PRESENCE(5)
+#define HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE HMN_PRESENCE(6) /* memory_celsius */
+#define HMN_TELEMETRY_HAS_POWER HMN_PRESENCE(7)
+#define HMN_TELEMETRY_HAS_POWER_LIMIT HMN_PRESENCE(8)
+#define HMN_TELEMETRY_HAS_ENERGY HMN_PRESENCE(9)
+#define HMN_TELEMETRY_HAS_CORE_CLOCK HMN_PRESENCE(10)
+#define HMN_TELEMETRY_HAS_MEMORY_CLOCK HMN_PRESENCE(11)
+#define HMN_TELEMETRY_HAS_FAN_PERCENT HMN_PRESENCE(12)
+#define HMN_TELEMETRY_HAS_FAN_RPM HMN_PRESENCE(13)
+#define HMN_TELEMETRY_HAS_PCIE_GENERATION HMN_PRESENCE(14)
+#define HMN_TELEMETRY_HAS_PCIE_WIDTH HMN_PRESENCE(15)
+#define HMN_TELEMETRY_HAS_PCIE_RX HMN_PRESENCE(16)
+#define HMN_TELEMETRY_HAS_PCIE_TX HMN_PRESENCE(17)
+#define HMN_TELEMETRY_HAS_THROTTLE HMN_PRESENCE(18)
+#define HMN_TELEMETRY_HAS_P_STATE HMN_PRESENCE(19)
+#define HMN_TELEMETRY_HAS_WINDOW HMN_PRESENCE(20)
 /** Why clocks are reduced. */
 enum {
     HMN_THROTTLE_IDLE = 1 << 0,
@@ -737,8 +732,8 @@ enum { HMN_TELEMETRY_SIZE_V1 = 176 };
 /** Load, temperature and power of a device. Result. @since 0.1 */
 typedef struct hmn_telemetry {
     uint32_t struct_size;
-    hmn_flags present; /* HMN_TELEMETRY_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_* */
+    hmn_fields present; /* HMN_TELEMETRY_HAS_* */
     uint32_t backend;  /* HMN_BACKEND_* */
     uint32_t device_index;
     uint32_t core_clock_mhz;
@@ -749,7 +744,6 @@ typedef struct hmn_telemetry {
     uint32_t pcie_width;      /* lanes in use now */
     uint32_t p_state;         /* NVIDIA: 0 is the fastest */
     hmn_flags throttle;       /* HMN_THROTTLE_* */
-    uint32_t reserved0;
     uint64_t backends;           /* bit n: backend n provided at least one field */
     double gpu_busy_percent;     /* 0..100: share of time in which something ran */
     double memory_busy_percent;  /* 0..100: share of time in which memory was read or written; not
@@ -770,7 +764,7 @@ typedef struct hmn_telemetry {
 /** Reads load, temperature and power of a device. `fields` as for all direct readings; 0 selects the
  *  cheap ones. HMN_E_UNKNOWN_FLAG: an unknown bit in fields. HMN_E_UNSUPPORTED: the device has none of
  *  them. Otherwise as hmn_pool_read. @since 0.1 */
-HMN_FN(hmn_status) hmn_telemetry_read(hmn_context *context, uint32_t device_index, hmn_flags fields, hmn_telemetry *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_telemetry_read(hmn_context *context, uint32_t device_index, hmn_fields fields, hmn_telemetry *out, hmn_error *error) HMN_NX;
 
 /* ---- devices: metrics ------------------------------------------------------------------------ */
 
@@ -881,24 +875,23 @@ enum {
     HMN_REMAPPED_PENDING = 3,     /* 1: a reset will replace rows, 0: none pending */
     HMN_REMAPPED_FAILED = 4       /* 1: a row could not be replaced, 0: none */
 };
-enum {
-    HMN_METRIC_HAS_PID = 1 << 0,
-    HMN_METRIC_HAS_VALUE = 1 << 1,
-    HMN_METRIC_HAS_COUNT = 1 << 2,
-    HMN_METRIC_HAS_WINDOW = 1 << 3
-};
-enum { HMN_METRIC_SIZE_V1 = 64 };
+#define HMN_METRIC_HAS_PID HMN_PRESENCE(0)
+#define HMN_METRIC_HAS_VALUE HMN_PRESENCE(1)
+#define HMN_METRIC_HAS_COUNT HMN_PRESENCE(2)
+#define HMN_METRIC_HAS_WINDOW HMN_PRESENCE(3)
+enum { HMN_METRIC_SIZE_V1 = 72 };
 /** One number of a device, with its own source and age. Either value or count is present. Result.
  *  @since 0.1 */
 typedef struct hmn_metric {
     uint32_t struct_size;
-    hmn_flags present; /* HMN_METRIC_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_* */
+    hmn_fields present; /* HMN_METRIC_HAS_* */
     uint32_t backend;  /* HMN_BACKEND_* */
     uint32_t device_index;
     uint32_t pid;       /* if present: the value of this process, not of the device */
     uint32_t id;        /* HMN_METRIC_* */
     uint32_t instance;  /* one of several: see the metric */
+    uint32_t reserved0;
     double value;       /* a reading */
     uint64_t count;     /* a counter or a whole number */
     uint64_t window_ns; /* time over which value is averaged */
@@ -908,7 +901,7 @@ typedef struct hmn_metric {
  *  with HMN_COLLECT_METRICS reads all metrics at about the cost of a few.
  *  HMN_E_RANGE: unknown HMN_METRIC_*. HMN_E_UNSUPPORTED: the device has no such metric or instance, or
  *  its driver does not report it. Otherwise as hmn_pool_read. @since 0.1 */
-HMN_FN(hmn_status) hmn_metric_read(hmn_context *context, uint32_t device_index, uint32_t metric, uint32_t instance, hmn_flags fields, hmn_metric *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_metric_read(hmn_context *context, uint32_t device_index, uint32_t metric, uint32_t instance, hmn_fields fields, hmn_metric *out, hmn_error *error) HMN_NX;
 /** Returns the name of a metric, for instance "temperature"; "unknown" for an unknown number. Static
  *  storage, never NULL. @since 0.1 */
 HMN_FN(const char *) hmn_metric_name(uint32_t metric) HMN_NX;
@@ -932,33 +925,31 @@ enum {
     HMN_NAME_STATE_PROTECTED = 3, /* not readable with the caller's permissions */
     HMN_NAME_STATE_KERNEL = 4     /* the kernel itself */
 };
-enum {
-    HMN_USAGE_HAS_USED = 1 << 0,
-    HMN_USAGE_HAS_RESIDENT = 1 << 1,
-    HMN_USAGE_HAS_COMMITTED = 1 << 2,
-    HMN_USAGE_HAS_ALLOCATED = 1 << 3,
-    HMN_USAGE_HAS_SHARED = 1 << 4,
-    HMN_USAGE_HAS_PURGEABLE = 1 << 5,
-    HMN_USAGE_HAS_EVICTED = 1 << 6,
-    HMN_USAGE_HAS_HOST_POOL = 1 << 7,
-    HMN_USAGE_HAS_HOST_RESIDENT = 1 << 8,
-    HMN_USAGE_HAS_BUDGET = 1 << 9,
-    HMN_USAGE_HAS_BUSY_NS = 1 << 10,
-    HMN_USAGE_HAS_BUSY_PERCENT = 1 << 11, /* busy_percent and window_ns */
-    HMN_USAGE_HAS_START_TIME = 1 << 12, /* start_unix_ns */
-    HMN_USAGE_HAS_UID = 1 << 13,
-    HMN_USAGE_HAS_INSTANCE = 1 << 14, /* gpu_instance and compute_instance */
-    HMN_USAGE_HAS_KINDS = 1 << 15,
-    HMN_USAGE_HAS_PEAK_USED = 1 << 16,
-    HMN_USAGE_HAS_PROCESS_KEY = 1 << 17
-};
-enum { HMN_USAGE_SIZE_V1 = 184 };
+#define HMN_USAGE_HAS_USED HMN_PRESENCE(0)
+#define HMN_USAGE_HAS_RESIDENT HMN_PRESENCE(1)
+#define HMN_USAGE_HAS_COMMITTED HMN_PRESENCE(2)
+#define HMN_USAGE_HAS_ALLOCATED HMN_PRESENCE(3)
+#define HMN_USAGE_HAS_SHARED HMN_PRESENCE(4)
+#define HMN_USAGE_HAS_PURGEABLE HMN_PRESENCE(5)
+#define HMN_USAGE_HAS_EVICTED HMN_PRESENCE(6)
+#define HMN_USAGE_HAS_HOST_POOL HMN_PRESENCE(7)
+#define HMN_USAGE_HAS_HOST_RESIDENT HMN_PRESENCE(8)
+#define HMN_USAGE_HAS_BUDGET HMN_PRESENCE(9)
+#define HMN_USAGE_HAS_BUSY_NS HMN_PRESENCE(10)
+#define HMN_USAGE_HAS_BUSY_PERCENT HMN_PRESENCE(11) /* busy_percent and window_ns */
+#define HMN_USAGE_HAS_START_TIME HMN_PRESENCE(12) /* start_unix_ns */
+#define HMN_USAGE_HAS_UID HMN_PRESENCE(13)
+#define HMN_USAGE_HAS_INSTANCE HMN_PRESENCE(14) /* gpu_instance and compute_instance */
+#define HMN_USAGE_HAS_KINDS HMN_PRESENCE(15)
+#define HMN_USAGE_HAS_PEAK_USED HMN_PRESENCE(16)
+#define HMN_USAGE_HAS_PROCESS_KEY HMN_PRESENCE(17)
+enum { HMN_USAGE_SIZE_V1 = 192 };
 /** Memory of one process on one device: values of that process only, never of the device. Result.
  *  @since 0.1 */
 typedef struct hmn_usage {
     uint32_t struct_size;
-    hmn_flags present; /* HMN_USAGE_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_*: HMN_NOTE_FOREIGN_PID: pid is not of the proc tree in use */
+    hmn_fields present; /* HMN_USAGE_HAS_* */
     uint32_t backend;  /* HMN_BACKEND_* */
     uint32_t pid;      /* as the driver lists it: see hmn_usage_read */
     uint32_t device_index;
@@ -968,6 +959,7 @@ typedef struct hmn_usage {
     uint32_t uid;        /* effective user id */
     uint32_t gpu_instance;     /* MIG */
     uint32_t compute_instance; /* MIG */
+    uint32_t reserved0;
     uint64_t start_unix_ns;    /* start time, for people: see process_key. Of an exited
                                 * process: start of the driver's accounting */
     uint64_t used_bytes;       /* main value, accounted as `accounting` */
@@ -1000,27 +992,27 @@ typedef struct hmn_usage {
  *  reading of the process, some of which are kept: the first call has none.
  *  HMN_E_RANGE: pid is 0. HMN_E_NO_PROCESS: the driver does not list the process on the device.
  *  Otherwise as hmn_pool_read. @since 0.1 */
-HMN_FN(hmn_status) hmn_usage_read(hmn_context *context, uint32_t device_index, uint32_t pid, hmn_flags fields, hmn_usage *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_usage_read(hmn_context *context, uint32_t device_index, uint32_t pid, hmn_fields fields, hmn_usage *out, hmn_error *error) HMN_NX;
 /** Reads what the calling process uses on a device. 0 bytes is reported only where the driver's list
  *  reliably contains the caller; otherwise (a list of host pids read inside a container) the call
  *  returns HMN_E_NO_SOURCE. Name, start time, owner, host memory and what takes another driver call
  *  (NVIDIA's load and peak) are left out, here and in hmn_snapshot_self. Otherwise as hmn_pool_read.
  *  @since 0.1 */
-HMN_FN(hmn_status) hmn_usage_read_self(hmn_context *context, uint32_t device_index, hmn_flags fields, hmn_usage *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_usage_read_self(hmn_context *context, uint32_t device_index, hmn_fields fields, hmn_usage *out, hmn_error *error) HMN_NX;
 
 /* ---- one control group on one device ------------------------------------------------------------ */
 
-enum { HMN_GROUP_HAS_USED = 1 << 0, HMN_GROUP_HAS_LIMIT = 1 << 1 };
+#define HMN_GROUP_HAS_USED HMN_PRESENCE(0)
+#define HMN_GROUP_HAS_LIMIT HMN_PRESENCE(1)
 enum { HMN_GROUP_SIZE_V1 = 48 };
 /** Memory of one device that one control group holds (a container, a session or a service). No group
  *  of a snapshot contains another, so that used_bytes may be summed. Result. @since 0.1 */
 typedef struct hmn_group {
     uint32_t struct_size;
-    hmn_flags present; /* HMN_GROUP_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_* */
+    hmn_fields present; /* HMN_GROUP_HAS_* */
     uint32_t backend;  /* HMN_BACKEND_* */
     uint32_t device_index;
-    uint32_t reserved0;
     uint64_t used_bytes;  /* VRAM held by the group's processes */
     uint64_t limit_bytes; /* the lowest limit of the group and of those that contain it, which they may
                            * share with others; absent: none, or not readable */
@@ -1068,10 +1060,10 @@ enum { HMN_SNAPSHOT_INFO_SIZE_V1 = 80 };
 /** Counts, times and notes of a snapshot. Result. @since 0.1 */
 typedef struct hmn_snapshot_info {
     uint32_t struct_size;
-    hmn_flags present; /* none yet */
     hmn_flags notes;   /* HMN_NOTE_*: HMN_NOTE_PARTIAL: a requested value is missing;
                         * HMN_NOTE_LOWER_BOUND: so may devices be, or all values of one: what is
                         * counted or added up over them is a minimum */
+    hmn_fields present; /* none yet */
     hmn_flags collect; /* HMN_COLLECT_*: what was requested */
     uint32_t device_count;
     uint32_t pool_count;
@@ -1081,27 +1073,24 @@ typedef struct hmn_snapshot_info {
                                         * whose use of a device it did not */
     uint32_t metric_count;
     uint32_t group_count;
-    uint32_t reserved0;
     uint64_t unix_time_ns; /* start time, since 1970 */
     uint64_t monotonic_ns; /* start time: hmn_monotonic_ns */
     uint64_t duration_ns;  /* time it took */
     uint64_t device_generation; /* as hmn_device_generation, of the context's last scan */
 } hmn_snapshot_info;
 
-enum {
-    HMN_DIAGNOSTIC_HAS_DEVICE = 1 << 0,
-    HMN_DIAGNOSTIC_HAS_PID = 1 << 1,
-    HMN_DIAGNOSTIC_HAS_FIELD = 1 << 2,
-    HMN_DIAGNOSTIC_HAS_METRIC = 1 << 3,
-    HMN_DIAGNOSTIC_HAS_DURATION = 1 << 4
-};
-enum { HMN_DIAGNOSTIC_SIZE_V1 = 320 };
+#define HMN_DIAGNOSTIC_HAS_DEVICE HMN_PRESENCE(0)
+#define HMN_DIAGNOSTIC_HAS_PID HMN_PRESENCE(1)
+#define HMN_DIAGNOSTIC_HAS_FIELD HMN_PRESENCE(2)
+#define HMN_DIAGNOSTIC_HAS_METRIC HMN_PRESENCE(3)
+#define HMN_DIAGNOSTIC_HAS_DURATION HMN_PRESENCE(4)
+enum { HMN_DIAGNOSTIC_SIZE_V1 = 328 };
 /** Why a value is missing, and the remedy: without HMN_DIAGNOSTIC_HAS_FIELD and
  *  HMN_DIAGNOSTIC_HAS_METRIC, why the whole subject is. Result. @since 0.1 */
 typedef struct hmn_diagnostic {
     uint32_t struct_size;
-    hmn_flags present; /* HMN_DIAGNOSTIC_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_*: HMN_NOTE_TRACE: not a fault, a recorded driver call */
+    hmn_fields present; /* HMN_DIAGNOSTIC_HAS_* */
     uint32_t backend;  /* HMN_BACKEND_* */
     uint32_t reason;   /* HMN_REASON_* */
     hmn_status status;      /* HMN_E_UNSUPPORTED: not supported by this device; HMN_E_NO_DEVICE: this
@@ -1110,7 +1099,7 @@ typedef struct hmn_diagnostic {
     uint32_t native_domain; /* HMN_NATIVE_* */
     int32_t native_code;    /* as the system, driver or tool returned it */
     hmn_flags subject; /* HMN_COLLECT_*: the bit concerned */
-    hmn_flags field;   /* presence bits of that struct that are missing for this reason */
+    hmn_fields field;  /* presence bits of that struct that are missing for this reason */
     uint32_t metric;   /* HMN_METRIC_*: the metric that is missing for this reason */
     uint32_t device_index;
     uint32_t pid;         /* of the first, when several were merged */
@@ -1174,7 +1163,7 @@ HMN_FN(hmn_status) hmn_snapshot_diagnostic(const hmn_snapshot *snapshot, uint32_
  *  HMN_E_RANGE: subject is not one bit of HMN_COLLECT_*. HMN_E_ARGUMENT: a field with
  *  HMN_COLLECT_METRICS, or a metric without. HMN_E_EMPTY: the subject was not requested.
  *  HMN_E_NO_DEVICE: the snapshot does not have the device. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_reason(const hmn_snapshot *snapshot, uint32_t device_index, hmn_flags subject, hmn_flags field, uint32_t metric, hmn_diagnostic *out) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_reason(const hmn_snapshot *snapshot, uint32_t device_index, hmn_flags subject, hmn_fields field, uint32_t metric, hmn_diagnostic *out) HMN_NX;
 /** Writes a text (HMN_TEXT_*) of the usage or group at a position. A command line has a space between
  *  arguments and is cut after 4 KiB; in a sampler's snapshots it and the container may be up to five
  *  seconds older, if the process has the same name. A container is "<runtime>:<id>", for instance
@@ -1190,22 +1179,19 @@ HMN_FN(hmn_status) hmn_snapshot_text(const hmn_snapshot *snapshot, uint32_t text
 
 /** Form of the lines for people. */
 enum { HMN_LINE_MB = 1 << 0 /* "MB" for MiB, as the Rust crate hypomnesis 0.2 writes them */ };
-enum {
-    HMN_DELTA_HAS_MEMORY = 1 << 0,
-    HMN_DELTA_HAS_DEVICE = 1 << 1,
-    HMN_DELTA_HAS_ENERGY = 1 << 2
-};
+#define HMN_DELTA_HAS_MEMORY HMN_PRESENCE(0)
+#define HMN_DELTA_HAS_DEVICE HMN_PRESENCE(1)
+#define HMN_DELTA_HAS_ENERGY HMN_PRESENCE(2)
 enum { HMN_DELTA_SIZE_V1 = 64 };
 /** Change between two snapshots: after minus before. Result. @since 0.1 */
 typedef struct hmn_delta {
     uint32_t struct_size;
-    hmn_flags present; /* HMN_DELTA_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_* */
+    hmn_fields present; /* HMN_DELTA_HAS_* */
     uint32_t backend;  /* HMN_BACKEND_* */
     uint32_t device_index;
     uint32_t scope;      /* HMN_DELTA_SCOPE_*: device_bytes is of this process or of the device */
     uint32_t accounting; /* HMN_ACCOUNT_*: how device_bytes is accounted */
-    uint32_t reserved0;
     int64_t memory_bytes; /* the caller's resident set */
     int64_t device_bytes; /* of the caller when both snapshots have that, else of the device */
     uint64_t elapsed_ns;
@@ -1265,16 +1251,17 @@ typedef struct hmn_sampler_options {
 
 /** State of a sampler; it only moves forward. */
 enum { HMN_SAMPLER_STATE_IDLE = 1, HMN_SAMPLER_STATE_RUNNING = 2, HMN_SAMPLER_STATE_STOPPED = 3 };
-enum { HMN_SAMPLER_INFO_HAS_LAST = 1 << 0 /* last_status and last_monotonic_ns */ };
-enum { HMN_SAMPLER_INFO_SIZE_V1 = 64 };
+#define HMN_SAMPLER_INFO_HAS_LAST HMN_PRESENCE(0) /* last_status and last_monotonic_ns */
+enum { HMN_SAMPLER_INFO_SIZE_V1 = 72 };
 /** State and counters of a sampler. Result. @since 0.1 */
 typedef struct hmn_sampler_info {
     uint32_t struct_size;
-    hmn_flags present; /* HMN_SAMPLER_INFO_HAS_* */
     hmn_flags notes;            /* HMN_NOTE_* */
+    hmn_fields present; /* HMN_SAMPLER_INFO_HAS_* */
     uint32_t state;             /* HMN_SAMPLER_STATE_*: IDLE, RUNNING, STOPPED */
     uint32_t pending;           /* snapshots not yet pulled */
     hmn_status last_status;     /* of the last attempt */
+    uint32_t reserved0;
     uint64_t taken_count;       /* snapshots taken */
     uint64_t dropped_count;     /* of these, dropped unread because the queue was full */
     uint64_t late_count;        /* scheduled times skipped because a snapshot took too long */
@@ -1282,23 +1269,20 @@ typedef struct hmn_sampler_info {
     uint64_t last_monotonic_ns; /* start of the last attempt: hmn_monotonic_ns */
 } hmn_sampler_info;
 
-enum {
-    HMN_PEAK_HAS_USED = 1 << 0, /* used_bytes, accounting and used_monotonic_ns */
-    HMN_PEAK_HAS_HOST_POOL = 1 << 1,
-    HMN_PEAK_HAS_HOST_RESIDENT = 1 << 2
-};
+#define HMN_PEAK_HAS_USED HMN_PRESENCE(0) /* used_bytes, accounting and used_monotonic_ns */
+#define HMN_PEAK_HAS_HOST_POOL HMN_PRESENCE(1)
+#define HMN_PEAK_HAS_HOST_RESIDENT HMN_PRESENCE(2)
 enum { HMN_PEAK_SIZE_V1 = 64 };
 /** Highest values in a sampler's snapshots since its start, each on its own: they may be of different
  *  times. Peaks between two snapshots are missed. Result. @since 0.1 */
 typedef struct hmn_peak {
     uint32_t struct_size;
-    hmn_flags present; /* HMN_PEAK_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_*: of the reading of used_bytes */
+    hmn_fields present; /* HMN_PEAK_HAS_* */
     uint32_t backend;  /* HMN_BACKEND_*: of the reading of used_bytes */
     uint32_t device_index;
     uint32_t pid;        /* 0: of the device */
     uint32_t accounting; /* HMN_ACCOUNT_*: what used_bytes counts */
-    uint32_t reserved0;
     uint64_t used_bytes;          /* a device: of its main pool */
     uint64_t host_pool_bytes;     /* a device: used of its HMN_POOL_HOST */
     uint64_t host_resident_bytes; /* of a process: RSS */
@@ -1503,33 +1487,31 @@ typedef struct hmn_tracker_options {
     uint32_t reserved0;
 } hmn_tracker_options;
 
-enum {
-    HMN_TRACKER_INFO_HAS_LIMIT = 1 << 0,
-    HMN_TRACKER_INFO_HAS_DEVICE = 1 << 1 /* linked to device_index */
-};
+#define HMN_TRACKER_INFO_HAS_LIMIT HMN_PRESENCE(0)
+#define HMN_TRACKER_INFO_HAS_DEVICE HMN_PRESENCE(1) /* linked to device_index */
 enum { HMN_TRACKER_INFO_SIZE_V1 = 56 };
 /** Limit and totals of a tracker: allocated_bytes is never above limit_bytes, peak_bytes never below
  *  allocated_bytes. Result. @since 0.1 */
 typedef struct hmn_tracker_info {
     uint32_t struct_size;
-    hmn_flags present; /* HMN_TRACKER_INFO_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_* */
+    hmn_fields present; /* HMN_TRACKER_INFO_HAS_* */
     uint32_t device_index;
     uint32_t tag_count; /* tags are numbered from 1 to tag_count */
-    uint32_t reserved0;
     uint64_t limit_bytes;
     uint64_t allocated_bytes;
     uint64_t peak_bytes;    /* highest allocated_bytes since the start or the last reset */
     uint64_t refused_count; /* allocations refused with HMN_E_LIMIT */
 } hmn_tracker_info;
 
-enum { HMN_TAG_SIZE_V1 = 96 };
+enum { HMN_TAG_SIZE_V1 = 104 };
 /** Totals of a tag. Result. @since 0.1 */
 typedef struct hmn_tag {
     uint32_t struct_size;
-    hmn_flags present; /* none yet */
     hmn_flags notes;   /* HMN_NOTE_* */
+    hmn_fields present; /* none yet */
     uint32_t number;   /* of the tag */
+    uint32_t reserved0;
     uint64_t allocated_bytes;
     uint64_t peak_bytes;
     char name[64];     /* as passed to hmn_tracker_tag */
@@ -1622,25 +1604,24 @@ enum {
 };
 /** Rules that held. */
 enum { HMN_SPILL_BY_SHARED = 1 << 0, HMN_SPILL_BY_EVICTED = 1 << 1 };
-enum {
-    HMN_SPILL_INFO_HAS_LIMIT = 1 << 0,
-    HMN_SPILL_INFO_HAS_OBSERVED = 1 << 1, /* dedicated, shared, their peaks, the baseline of shared */
-    HMN_SPILL_INFO_HAS_EVICTED = 1 << 2,
-    HMN_SPILL_INFO_HAS_PEAK_EVICTED = 1 << 3, /* and the baseline of evicted */
-    HMN_SPILL_INFO_HAS_EPISODE = 1 << 4       /* longest_ns, longest_episode and first_label */
-};
-enum { HMN_SPILL_INFO_SIZE_V1 = 480 };
+#define HMN_SPILL_INFO_HAS_LIMIT HMN_PRESENCE(0)
+#define HMN_SPILL_INFO_HAS_OBSERVED HMN_PRESENCE(1) /* dedicated, shared, their peaks, the baseline of shared */
+#define HMN_SPILL_INFO_HAS_EVICTED HMN_PRESENCE(2)
+#define HMN_SPILL_INFO_HAS_PEAK_EVICTED HMN_PRESENCE(3) /* and the baseline of evicted */
+#define HMN_SPILL_INFO_HAS_EPISODE HMN_PRESENCE(4) /* longest_ns, longest_episode and first_label */
+enum { HMN_SPILL_INFO_SIZE_V1 = 488 };
 /** State and totals of a detector. Result. @since 0.1 */
 typedef struct hmn_spill_info {
     uint32_t struct_size;
-    hmn_flags present; /* HMN_SPILL_INFO_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_*: of the last observation; HMN_NOTE_TRUNCATED: first_label or
                         * message was cut */
+    hmn_fields present; /* HMN_SPILL_INFO_HAS_* */
     uint32_t backend;  /* HMN_BACKEND_*: of the last observation; 0: it was fed */
     uint32_t device_index;
     hmn_flags state;   /* HMN_SPILL_STATE_*: MEASURABLE, NOW, EVER */
     hmn_flags rules;   /* HMN_SPILL_BY_*: of the last observation */
     hmn_status status; /* HMN_OK, or why the last attempt gave no observation; HMN_E_EMPTY: none made */
+    uint32_t reserved0;
     uint64_t observation_count;
     uint64_t skipped_count;  /* attempts without an observation, which change nothing else */
     uint64_t episode_count;  /* all episodes; the last one may still be open */
@@ -1661,17 +1642,16 @@ typedef struct hmn_spill_info {
     char message[256];        /* reason for status, and the remedy; "" on HMN_OK */
 } hmn_spill_info;
 
-enum {
-    HMN_EPISODE_HAS_END = 1 << 0, /* end_monotonic_ns and end_label */
-    HMN_EPISODE_HAS_PEAK_EVICTED = 1 << 1
-};
-enum { HMN_EPISODE_SIZE_V1 = 200 };
+#define HMN_EPISODE_HAS_END HMN_PRESENCE(0) /* end_monotonic_ns and end_label */
+#define HMN_EPISODE_HAS_PEAK_EVICTED HMN_PRESENCE(1)
+enum { HMN_EPISODE_SIZE_V1 = 208 };
 /** Consecutive observations that spilled. Result. @since 0.1 */
 typedef struct hmn_episode {
     uint32_t struct_size;
-    hmn_flags present; /* HMN_EPISODE_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_*: HMN_NOTE_TRUNCATED: a label was cut */
+    hmn_fields present; /* HMN_EPISODE_HAS_* */
     hmn_flags rules;   /* HMN_SPILL_BY_*: those that held */
+    uint32_t reserved0;
     uint64_t number; /* counts a detector's episodes from 0 */
     uint64_t observation_count;
     uint64_t peak_shared_bytes;

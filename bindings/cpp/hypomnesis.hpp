@@ -216,36 +216,6 @@ enum class run_state : std::uint32_t {
   off = HMN_RUN_STATE_OFF  // disabled by the context or not compiled in
 };
 
-// Fields of process_memory.
-enum class process_memory_field : hmn_flags {
-  resident = HMN_PROCESS_MEMORY_HAS_RESIDENT,
-  peak_resident = HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT,
-  virtual_size = HMN_PROCESS_MEMORY_HAS_VIRTUAL,
-  swap = HMN_PROCESS_MEMORY_HAS_SWAP,
-  proportional = HMN_PROCESS_MEMORY_HAS_PROPORTIONAL,
-  private_set = HMN_PROCESS_MEMORY_HAS_PRIVATE,
-  committed = HMN_PROCESS_MEMORY_HAS_COMMITTED,
-  footprint = HMN_PROCESS_MEMORY_HAS_FOOTPRINT,
-  peak_footprint = HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT,
-  peak_committed = HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED,
-  process_key = HMN_PROCESS_MEMORY_HAS_PROCESS_KEY
-};
-
-// Fields of system_memory.
-enum class system_memory_field : hmn_flags {
-  total = HMN_SYSTEM_MEMORY_HAS_TOTAL,
-  available = HMN_SYSTEM_MEMORY_HAS_AVAILABLE,
-  swap_total = HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL,
-  swap_free = HMN_SYSTEM_MEMORY_HAS_SWAP_FREE,
-  limit = HMN_SYSTEM_MEMORY_HAS_LIMIT,
-  limit_used = HMN_SYSTEM_MEMORY_HAS_LIMIT_USED,
-  commit_limit = HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT,
-  committed = HMN_SYSTEM_MEMORY_HAS_COMMITTED,
-  pressure = HMN_SYSTEM_MEMORY_HAS_PRESSURE,
-  stall = HMN_SYSTEM_MEMORY_HAS_STALL,
-  usable = HMN_SYSTEM_MEMORY_HAS_USABLE
-};
-
 // Memory pressure, as the system itself reports it.
 enum class pressure_level : std::uint32_t {
   unknown = HMN_PRESSURE_UNKNOWN,
@@ -272,25 +242,6 @@ enum class device_memory : std::uint32_t {
   coherent = HMN_MEMORY_KIND_COHERENT
 };
 
-// Fields of device.
-enum class device_field : hmn_flags {
-  name = HMN_DEVICE_HAS_NAME,
-  uuid = HMN_DEVICE_HAS_UUID,
-  pci = HMN_DEVICE_HAS_PCI,
-  driver = HMN_DEVICE_HAS_DRIVER,
-  parent = HMN_DEVICE_HAS_PARENT,
-  pci_device = HMN_DEVICE_HAS_PCI_DEVICE,
-  pci_subsystem = HMN_DEVICE_HAS_PCI_SUBSYSTEM,
-  render_minor = HMN_DEVICE_HAS_RENDER_MINOR,
-  numa_node = HMN_DEVICE_HAS_NUMA_NODE,
-  instance = HMN_DEVICE_HAS_INSTANCE,  // gpu_instance and compute_instance
-  driver_index = HMN_DEVICE_HAS_DRIVER_INDEX,
-  os_id = HMN_DEVICE_HAS_OS_ID,
-  cuda_version = HMN_DEVICE_HAS_CUDA_VERSION,
-  compute_capability = HMN_DEVICE_HAS_COMPUTE_CAPABILITY,
-  architecture = HMN_DEVICE_HAS_ARCHITECTURE
-};
-
 // Kind of a memory pool; a device has at most one of each. An APU has pool_kind::vram and
 // pool_kind::host, a unified GPU only UNIFIED.
 enum class pool_kind : std::uint32_t {
@@ -300,42 +251,6 @@ enum class pool_kind : std::uint32_t {
   host = HMN_POOL_HOST,  // host RAM mapped for the device (GTT, WDDM shared)
   unified = HMN_POOL_UNIFIED,  // host RAM that the device allocates from as its own
   stolen = HMN_POOL_STOLEN  // host RAM reserved by firmware
-};
-
-// Fields of pool.
-enum class pool_field : hmn_flags {
-  total = HMN_POOL_HAS_TOTAL,
-  free = HMN_POOL_HAS_FREE,
-  used = HMN_POOL_HAS_USED,
-  reserved = HMN_POOL_HAS_RESERVED,
-  usable = HMN_POOL_HAS_USABLE,
-  budget = HMN_POOL_HAS_BUDGET,
-  unattributed = HMN_POOL_HAS_UNATTRIBUTED
-};
-
-// Fields of telemetry.
-enum class telemetry_field : hmn_flags {
-  gpu_busy = HMN_TELEMETRY_HAS_GPU_BUSY,
-  memory_busy = HMN_TELEMETRY_HAS_MEMORY_BUSY,
-  encoder_busy = HMN_TELEMETRY_HAS_ENCODER_BUSY,
-  decoder_busy = HMN_TELEMETRY_HAS_DECODER_BUSY,
-  temperature = HMN_TELEMETRY_HAS_TEMPERATURE,
-  hotspot = HMN_TELEMETRY_HAS_HOTSPOT,
-  memory_temperature = HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE,  // memory_celsius
-  power = HMN_TELEMETRY_HAS_POWER,
-  power_limit = HMN_TELEMETRY_HAS_POWER_LIMIT,
-  energy = HMN_TELEMETRY_HAS_ENERGY,
-  core_clock = HMN_TELEMETRY_HAS_CORE_CLOCK,
-  memory_clock = HMN_TELEMETRY_HAS_MEMORY_CLOCK,
-  fan_percent = HMN_TELEMETRY_HAS_FAN_PERCENT,
-  fan_rpm = HMN_TELEMETRY_HAS_FAN_RPM,
-  pcie_generation = HMN_TELEMETRY_HAS_PCIE_GENERATION,
-  pcie_width = HMN_TELEMETRY_HAS_PCIE_WIDTH,
-  pcie_rx = HMN_TELEMETRY_HAS_PCIE_RX,
-  pcie_tx = HMN_TELEMETRY_HAS_PCIE_TX,
-  throttle = HMN_TELEMETRY_HAS_THROTTLE,
-  p_state = HMN_TELEMETRY_HAS_P_STATE,
-  window = HMN_TELEMETRY_HAS_WINDOW
 };
 
 // Why clocks are reduced.
@@ -462,14 +377,6 @@ enum class remapped_id : std::uint32_t {
   failed = HMN_REMAPPED_FAILED  // 1: a row could not be replaced, 0: none
 };
 
-// Fields of metric.
-enum class metric_field : hmn_flags {
-  pid = HMN_METRIC_HAS_PID,
-  value = HMN_METRIC_HAS_VALUE,
-  count = HMN_METRIC_HAS_COUNT,
-  window = HMN_METRIC_HAS_WINDOW
-};
-
 // Kinds of work of a process on a device.
 enum class usage_kind : hmn_flags {
   compute = HMN_USAGE_KIND_COMPUTE,
@@ -484,28 +391,6 @@ enum class name_status : std::uint32_t {
   exited = HMN_NAME_STATE_EXITED,  // listed by the driver, no longer by the system
   protected_process = HMN_NAME_STATE_PROTECTED,  // not readable with the caller's permissions
   kernel = HMN_NAME_STATE_KERNEL  // the kernel itself
-};
-
-// Fields of usage.
-enum class usage_field : hmn_flags {
-  used = HMN_USAGE_HAS_USED,
-  resident = HMN_USAGE_HAS_RESIDENT,
-  committed = HMN_USAGE_HAS_COMMITTED,
-  allocated = HMN_USAGE_HAS_ALLOCATED,
-  shared = HMN_USAGE_HAS_SHARED,
-  purgeable = HMN_USAGE_HAS_PURGEABLE,
-  evicted = HMN_USAGE_HAS_EVICTED,
-  host_pool = HMN_USAGE_HAS_HOST_POOL,
-  host_resident = HMN_USAGE_HAS_HOST_RESIDENT,
-  budget = HMN_USAGE_HAS_BUDGET,
-  busy_ns = HMN_USAGE_HAS_BUSY_NS,
-  busy_percent = HMN_USAGE_HAS_BUSY_PERCENT,  // busy_percent and window_ns
-  start_time = HMN_USAGE_HAS_START_TIME,  // start_unix_ns
-  uid = HMN_USAGE_HAS_UID,
-  instance = HMN_USAGE_HAS_INSTANCE,  // gpu_instance and compute_instance
-  kinds = HMN_USAGE_HAS_KINDS,
-  peak_used = HMN_USAGE_HAS_PEAK_USED,
-  process_key = HMN_USAGE_HAS_PROCESS_KEY
 };
 
 // What a snapshot collects.
@@ -598,6 +483,121 @@ enum class spill_rule : hmn_flags {
   evicted = HMN_SPILL_BY_EVICTED
 };
 
+// Fields of process_memory.
+enum class process_memory_field : hmn_fields {
+  resident = HMN_PROCESS_MEMORY_HAS_RESIDENT,
+  peak_resident = HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT,
+  virtual_size = HMN_PROCESS_MEMORY_HAS_VIRTUAL,
+  swap = HMN_PROCESS_MEMORY_HAS_SWAP,
+  proportional = HMN_PROCESS_MEMORY_HAS_PROPORTIONAL,
+  private_set = HMN_PROCESS_MEMORY_HAS_PRIVATE,
+  committed = HMN_PROCESS_MEMORY_HAS_COMMITTED,
+  footprint = HMN_PROCESS_MEMORY_HAS_FOOTPRINT,
+  peak_footprint = HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT,
+  peak_committed = HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED,
+  process_key = HMN_PROCESS_MEMORY_HAS_PROCESS_KEY
+};
+
+// Fields of system_memory.
+enum class system_memory_field : hmn_fields {
+  total = HMN_SYSTEM_MEMORY_HAS_TOTAL,
+  available = HMN_SYSTEM_MEMORY_HAS_AVAILABLE,
+  swap_total = HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL,
+  swap_free = HMN_SYSTEM_MEMORY_HAS_SWAP_FREE,
+  limit = HMN_SYSTEM_MEMORY_HAS_LIMIT,
+  limit_used = HMN_SYSTEM_MEMORY_HAS_LIMIT_USED,
+  commit_limit = HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT,
+  committed = HMN_SYSTEM_MEMORY_HAS_COMMITTED,
+  pressure = HMN_SYSTEM_MEMORY_HAS_PRESSURE,
+  stall = HMN_SYSTEM_MEMORY_HAS_STALL,
+  usable = HMN_SYSTEM_MEMORY_HAS_USABLE
+};
+
+// Fields of device.
+enum class device_field : hmn_fields {
+  name = HMN_DEVICE_HAS_NAME,
+  uuid = HMN_DEVICE_HAS_UUID,
+  pci = HMN_DEVICE_HAS_PCI,
+  driver = HMN_DEVICE_HAS_DRIVER,
+  parent = HMN_DEVICE_HAS_PARENT,
+  pci_device = HMN_DEVICE_HAS_PCI_DEVICE,
+  pci_subsystem = HMN_DEVICE_HAS_PCI_SUBSYSTEM,
+  render_minor = HMN_DEVICE_HAS_RENDER_MINOR,
+  numa_node = HMN_DEVICE_HAS_NUMA_NODE,
+  instance = HMN_DEVICE_HAS_INSTANCE,  // gpu_instance and compute_instance
+  driver_index = HMN_DEVICE_HAS_DRIVER_INDEX,
+  os_id = HMN_DEVICE_HAS_OS_ID,
+  cuda_version = HMN_DEVICE_HAS_CUDA_VERSION,
+  compute_capability = HMN_DEVICE_HAS_COMPUTE_CAPABILITY,
+  architecture = HMN_DEVICE_HAS_ARCHITECTURE
+};
+
+// Fields of pool.
+enum class pool_field : hmn_fields {
+  total = HMN_POOL_HAS_TOTAL,
+  free = HMN_POOL_HAS_FREE,
+  used = HMN_POOL_HAS_USED,
+  reserved = HMN_POOL_HAS_RESERVED,
+  usable = HMN_POOL_HAS_USABLE,
+  budget = HMN_POOL_HAS_BUDGET,
+  unattributed = HMN_POOL_HAS_UNATTRIBUTED
+};
+
+// Fields of telemetry.
+enum class telemetry_field : hmn_fields {
+  gpu_busy = HMN_TELEMETRY_HAS_GPU_BUSY,
+  memory_busy = HMN_TELEMETRY_HAS_MEMORY_BUSY,
+  encoder_busy = HMN_TELEMETRY_HAS_ENCODER_BUSY,
+  decoder_busy = HMN_TELEMETRY_HAS_DECODER_BUSY,
+  temperature = HMN_TELEMETRY_HAS_TEMPERATURE,
+  hotspot = HMN_TELEMETRY_HAS_HOTSPOT,
+  memory_temperature = HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE,  // memory_celsius
+  power = HMN_TELEMETRY_HAS_POWER,
+  power_limit = HMN_TELEMETRY_HAS_POWER_LIMIT,
+  energy = HMN_TELEMETRY_HAS_ENERGY,
+  core_clock = HMN_TELEMETRY_HAS_CORE_CLOCK,
+  memory_clock = HMN_TELEMETRY_HAS_MEMORY_CLOCK,
+  fan_percent = HMN_TELEMETRY_HAS_FAN_PERCENT,
+  fan_rpm = HMN_TELEMETRY_HAS_FAN_RPM,
+  pcie_generation = HMN_TELEMETRY_HAS_PCIE_GENERATION,
+  pcie_width = HMN_TELEMETRY_HAS_PCIE_WIDTH,
+  pcie_rx = HMN_TELEMETRY_HAS_PCIE_RX,
+  pcie_tx = HMN_TELEMETRY_HAS_PCIE_TX,
+  throttle = HMN_TELEMETRY_HAS_THROTTLE,
+  p_state = HMN_TELEMETRY_HAS_P_STATE,
+  window = HMN_TELEMETRY_HAS_WINDOW
+};
+
+// Fields of metric.
+enum class metric_field : hmn_fields {
+  pid = HMN_METRIC_HAS_PID,
+  value = HMN_METRIC_HAS_VALUE,
+  count = HMN_METRIC_HAS_COUNT,
+  window = HMN_METRIC_HAS_WINDOW
+};
+
+// Fields of usage.
+enum class usage_field : hmn_fields {
+  used = HMN_USAGE_HAS_USED,
+  resident = HMN_USAGE_HAS_RESIDENT,
+  committed = HMN_USAGE_HAS_COMMITTED,
+  allocated = HMN_USAGE_HAS_ALLOCATED,
+  shared = HMN_USAGE_HAS_SHARED,
+  purgeable = HMN_USAGE_HAS_PURGEABLE,
+  evicted = HMN_USAGE_HAS_EVICTED,
+  host_pool = HMN_USAGE_HAS_HOST_POOL,
+  host_resident = HMN_USAGE_HAS_HOST_RESIDENT,
+  budget = HMN_USAGE_HAS_BUDGET,
+  busy_ns = HMN_USAGE_HAS_BUSY_NS,
+  busy_percent = HMN_USAGE_HAS_BUSY_PERCENT,  // busy_percent and window_ns
+  start_time = HMN_USAGE_HAS_START_TIME,  // start_unix_ns
+  uid = HMN_USAGE_HAS_UID,
+  instance = HMN_USAGE_HAS_INSTANCE,  // gpu_instance and compute_instance
+  kinds = HMN_USAGE_HAS_KINDS,
+  peak_used = HMN_USAGE_HAS_PEAK_USED,
+  process_key = HMN_USAGE_HAS_PROCESS_KEY
+};
+
 template <class T>
 inline constexpr bool is_set_of_bits = false;
 template <>
@@ -605,23 +605,9 @@ inline constexpr bool is_set_of_bits<note> = true;
 template <>
 inline constexpr bool is_set_of_bits<context_flag> = true;
 template <>
-inline constexpr bool is_set_of_bits<process_memory_field> = true;
-template <>
-inline constexpr bool is_set_of_bits<system_memory_field> = true;
-template <>
-inline constexpr bool is_set_of_bits<device_field> = true;
-template <>
-inline constexpr bool is_set_of_bits<pool_field> = true;
-template <>
-inline constexpr bool is_set_of_bits<telemetry_field> = true;
-template <>
 inline constexpr bool is_set_of_bits<throttle_reason> = true;
 template <>
-inline constexpr bool is_set_of_bits<metric_field> = true;
-template <>
 inline constexpr bool is_set_of_bits<usage_kind> = true;
-template <>
-inline constexpr bool is_set_of_bits<usage_field> = true;
 template <>
 inline constexpr bool is_set_of_bits<part> = true;
 template <>
@@ -634,6 +620,20 @@ template <>
 inline constexpr bool is_set_of_bits<spill_state> = true;
 template <>
 inline constexpr bool is_set_of_bits<spill_rule> = true;
+template <>
+inline constexpr bool is_set_of_bits<process_memory_field> = true;
+template <>
+inline constexpr bool is_set_of_bits<system_memory_field> = true;
+template <>
+inline constexpr bool is_set_of_bits<device_field> = true;
+template <>
+inline constexpr bool is_set_of_bits<pool_field> = true;
+template <>
+inline constexpr bool is_set_of_bits<telemetry_field> = true;
+template <>
+inline constexpr bool is_set_of_bits<metric_field> = true;
+template <>
+inline constexpr bool is_set_of_bits<usage_field> = true;
 // end generated: constants
 // clang-format on
 
@@ -751,6 +751,7 @@ struct process_memory {
 struct system_memory {
   note notes{};  // note::estimated: the kernel lacks MemAvailable
   backend_id backend{};
+  std::optional<pressure_level> pressure;  // macOS, Windows; absent on Linux, which has no level
   std::optional<std::uint64_t> total_bytes;  // RAM managed by the kernel (MemTotal)
   std::optional<std::uint64_t> available_bytes;  // allocatable without swapping (MemAvailable)
   std::optional<std::uint64_t> swap_total_bytes;
@@ -762,7 +763,6 @@ struct system_memory {
   std::optional<std::uint64_t> limit_used_bytes;
   std::optional<std::uint64_t> commit_limit_bytes;
   std::optional<std::uint64_t> committed_bytes;
-  std::optional<pressure_level> pressure;  // macOS, Windows; absent on Linux, which has no level
   // of the last 10 s: at least one task waited for memory (Linux: `some avg10` of
   // /proc/pressure/memory); absent elsewhere
   std::optional<double> stall_percent;
@@ -961,7 +961,7 @@ struct diagnostic {
   std::int32_t native_code = 0;  // as the system, driver or tool returned it
   part subject{};  // the bit concerned
   // presence bits of that struct that are missing for this reason
-  std::optional<std::uint32_t> field;
+  std::optional<std::uint64_t> field;
   std::optional<metric_id> metric;  // the metric that is missing for this reason
   std::optional<std::uint32_t> device_index;
   std::optional<std::uint32_t> pid;  // of the first, when several were merged
@@ -1191,20 +1191,20 @@ class fields {
   explicit fields(const Record& record) noexcept : record_(record) {}
 
   template <class T>
-  std::optional<T> get(int bit, T Record::*member) const {
+  std::optional<T> get(hmn_fields bit, T Record::*member) const {
     return has(bit) ? std::optional<T>(record_.*member) : std::nullopt;
   }
   template <class Enum, class T>
-  std::optional<Enum> named(int bit, T Record::*member) const {
+  std::optional<Enum> named(hmn_fields bit, T Record::*member) const {
     return has(bit) ? std::optional<Enum>(static_cast<Enum>(record_.*member)) : std::nullopt;
   }
   template <std::size_t N>
-  std::optional<std::string> get(int bit, char (Record::*member)[N]) const {
+  std::optional<std::string> get(hmn_fields bit, char (Record::*member)[N]) const {
     return has(bit) ? std::optional<std::string>(record_.*member) : std::nullopt;
   }
 
  private:
-  bool has(int bit) const noexcept { return (record_.present & static_cast<hmn_flags>(bit)) != 0; }
+  bool has(hmn_fields bit) const noexcept { return (record_.present & bit) != 0; }
   const Record& record_;
 };
 
@@ -1249,6 +1249,7 @@ inline system_memory value(const hmn_system_memory& r) {
   system_memory v;
   v.notes = static_cast<note>(r.notes);
   v.backend = static_cast<backend_id>(r.backend);
+  v.pressure = f.named<pressure_level>(HMN_SYSTEM_MEMORY_HAS_PRESSURE, &hmn_system_memory::pressure);
   v.total_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_TOTAL, &hmn_system_memory::total_bytes);
   v.available_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_AVAILABLE, &hmn_system_memory::available_bytes);
   v.swap_total_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL, &hmn_system_memory::swap_total_bytes);
@@ -1257,7 +1258,6 @@ inline system_memory value(const hmn_system_memory& r) {
   v.limit_used_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_LIMIT_USED, &hmn_system_memory::limit_used_bytes);
   v.commit_limit_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT, &hmn_system_memory::commit_limit_bytes);
   v.committed_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_COMMITTED, &hmn_system_memory::committed_bytes);
-  v.pressure = f.named<pressure_level>(HMN_SYSTEM_MEMORY_HAS_PRESSURE, &hmn_system_memory::pressure);
   v.stall_percent = f.get(HMN_SYSTEM_MEMORY_HAS_STALL, &hmn_system_memory::stall_percent);
   v.usable_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_USABLE, &hmn_system_memory::usable_bytes);
   return v;

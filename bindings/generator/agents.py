@@ -28,7 +28,7 @@ def _c_declarations(model):
                 "#ifndef HMN_TESTS_BINDINGS_RECORDS_H", "#define HMN_TESTS_BINDINGS_RECORDS_H",
                 "#include <hypomnesis.h>", "#include <stddef.h>", "",
                 "enum kind { END, U32, I32, U64, I64, F64, TEXT };", "", "struct field {", "  const char* name;",
-                "  enum kind kind;", "  size_t offset;", "  hmn_flags bit; /* 0: always there */", "};", "")
+                "  enum kind kind;", "  size_t offset;", "  hmn_fields bit; /* 0: always there */", "};", "")
     for record in _records(model):
         yield f"extern const struct field {record.name}_fields[];"
     yield from ("", "#endif")

@@ -76,7 +76,7 @@ class _Writer:
             enumeration = self.model.enumerations[tag]
             yield from wrapped(f"Fields of {enumeration.record}." if enumeration.record
                                else self.words.of_enumeration(enumeration), "// ", width=WIDTH)
-            base = "hmn_flags" if enumeration.is_bits else "std::int32_t" if tag == "status" else "std::uint32_t"
+            base = "hmn_fields" if enumeration.is_presence else "hmn_flags" if enumeration.is_bits else "std::int32_t" if tag == "status" else "std::uint32_t"
             yield f"enum class {name} : {base} {{"
             rows = [(text, "") for text in ADDED.get(tag, [])]
             record = self.model.records.get(enumeration.record)

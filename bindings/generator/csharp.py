@@ -34,7 +34,7 @@ NO_RECORDS = ("error",)
 
 UNITS = {"_bytes": "bytes", "_mhz": "MHz", "_celsius": "degrees Celsius", "_watts": "watts", "_joules": "joules",
          "_percent": "percent", "_ns": "nanoseconds", "_rpm": "RPM"}
-RAW_TYPES = {"uint64_t": "ulong", "uint32_t": "uint", "hmn_flags": "uint", "int64_t": "long",
+RAW_TYPES = {"uint64_t": "ulong", "uint32_t": "uint", "hmn_flags": "uint", "hmn_fields": "ulong", "int64_t": "long",
              "int32_t": "int", "hmn_status": "int", "double": "double", "char": "byte"}
 TYPES = {"u64": "ulong", "u32": "uint", "i64": "long", "i32": "int", "f64": "double", "text": "string",
          "bool": "bool"}
@@ -100,7 +100,8 @@ class _Writer:
                                 "them." if one.record else sentence(self.words.of_enumeration(one)), "")
             if one.is_bits:
                 yield "[Flags]"
-            yield f"public enum {name}{' : uint' if tag != 'status' else ''}"
+            base = " : ulong" if one.is_presence else " : uint" if tag != "status" else ""
+            yield f"public enum {name}{base}"
             yield "{"
             zero = ZEROS.get(tag, ("None", "None.") if one.is_bits else None)
             if zero:
@@ -168,7 +169,7 @@ class _Writer:
         if not field.bit:
             return f"    internal {kind} {name} => {value};"
         bit = self.model.header.constants[field.bit]
-        return f"    internal {kind}? {name} => (present & {bit}u) != 0 ? {value} : null;"
+        return f"    internal {kind}? {name} => (present & {bit}ul) != 0 ? {value} : null;"
 
     def raw_records(self):
         yield from ("#nullable enable", "#pragma warning disable CS0649",
@@ -193,7 +194,7 @@ class _Writer:
 
     def constant_values(self):
         for name, value in self.model.header.constants.items():
-            yield f'%csconstvalue("{value}") {name.removeprefix("HMN_")};'
+            yield f'%csconstvalue("{value}{"ul" if name in self.model.header.presence else ""}") {name.removeprefix("HMN_")};'
 
 
 def outputs(model):

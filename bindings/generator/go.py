@@ -35,7 +35,7 @@ ERRORS = {
 
 TYPES = {"u64": "uint64", "u32": "uint32", "i64": "int64", "i32": "int32", "f64": "float64", "text": "string",
          "bool": "bool"}
-RAW_TYPES = {"uint32_t": "uint32", "hmn_flags": "uint32", "int32_t": "int32", "hmn_status": "int32",
+RAW_TYPES = {"uint32_t": "uint32", "hmn_flags": "uint32", "hmn_fields": "uint64", "int32_t": "int32", "hmn_status": "int32",
              "uint64_t": "uint64", "int64_t": "int64", "double": "float64", "char": "byte"}
 
 
@@ -54,6 +54,12 @@ def _hidden(name):
 def _text_name(record, text):
     """Name of process_name: a usage is a process'."""
     return text.name.removeprefix("process_")
+
+
+def _base(enumeration):
+    if enumeration.tag == "status":
+        return "int32"
+    return "uint64" if enumeration.is_presence else "uint32"
 
 
 class _Writer:
@@ -93,12 +99,12 @@ class _Writer:
                 continue
             yield from self._about(kind, f"fields of {_name(enumeration.record)}." if enumeration.record
                                    else self.words.of_enumeration(enumeration))
-            yield f"type {kind} {'int32' if enumeration.tag == 'status' else 'uint32'}"
+            yield f"type {kind} {_base(enumeration)}"
             yield from ("", "const (", *self._block(enumeration, kind), ")", "")
         yield from ("// What only this package needs: presence bits of a record, texts of a snapshot.", "const (")
         for position, enumeration in enumerate(hidden):
             yield from ([""] if position else [])
-            yield from self._block(enumeration, "uint32")
+            yield from self._block(enumeration, _base(enumeration))
         yield ")"
 
     def _type(self, field):

@@ -12,7 +12,7 @@ from .text import Words, camel, notice, sentence, wrapped
 def _constants(model):
     yield "return {"
     for name, value in model.header.constants.items():
-        yield f"  {name.removeprefix('HMN_')} = {value},"
+        yield f"  {name.removeprefix('HMN_')} = {value if value < 1 << 31 else hex(value)},"
     yield "}"
 
 
@@ -23,6 +23,7 @@ def _cdef(model):
     yield "  declarations = [["
     yield "typedef int32_t hmn_status;"
     yield "typedef uint32_t hmn_flags;"
+    yield "typedef uint64_t hmn_fields;"
     for handle in header.handles:
         yield f"typedef struct {handle} {handle};"
     for struct in header.structs.values():
@@ -43,7 +44,7 @@ VALUES = {"text": "text(record.{})", "u64": "unsigned(record.{})", "i64": "signe
 
 def _value(field, constants):
     value = VALUES.get(field.kind, "record.{}").format(field.name)
-    return f"band(present, {constants[field.bit]}) ~= 0 and {value} or nil" if field.bit else value
+    return f"band(present, {constants[field.bit]}ULL) ~= 0 and {value} or nil" if field.bit else value
 
 
 def _records(model):

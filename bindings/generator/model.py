@@ -19,7 +19,7 @@ INPUTS = ("hmn_context_options", "hmn_snapshot_options", "hmn_sampler_options",
           "hmn_spill_options", "hmn_spill_sample", "hmn_tracker_options", "hmn_packing", "hmn_attention",
           "hmn_cache")
 HIDDEN = ("struct_size", "present", "reserved0")
-KINDS = {"uint64_t": "u64", "uint32_t": "u32", "hmn_flags": "u32", "int64_t": "i64",
+KINDS = {"uint64_t": "u64", "uint32_t": "u32", "hmn_flags": "u32", "hmn_fields": "u64", "int64_t": "i64",
          "int32_t": "i32", "hmn_status": "i32", "double": "f64", "char": "text"}
 TAGS = {"HMN_E_": "status"}
 
@@ -41,6 +41,7 @@ class Enumeration:
     is_bits: bool
     members: list[Member]
     record: str | None = None  # "pool" of HMN_POOL_HAS_*
+    is_presence: bool = False  # bits of `present`, of which there are 64
 
 
 @dataclasses.dataclass
@@ -117,7 +118,7 @@ class Model:
             tag, prefix, found.comment, is_bits,
             [Member(member.name, member.name.removeprefix("HMN_" if member.name == "HMN_OK" else prefix),
                     member.value, member.comment, fields.get(member.name, []))
-             for member in found.members], record)
+             for member in found.members], record, found.members[0].name in self.header.presence)
 
     def _record(self, struct):
         bits = self.bits_of(struct.name)
@@ -131,7 +132,7 @@ class Model:
 
     def _field(self, struct, field, bit):
         tag, comment = self._enumeration_of(field)
-        if field.type == "hmn_flags" and not tag and "presence bits" not in field.comment:
+        if field.type == "hmn_flags" and not tag:
             raise SystemExit(f"generate: {struct.name}.{field.name} is a set of bits: begin its comment in "
                              "hypomnesis.h with whose they are, for instance HMN_NOTE_*")
         kind = "bool" if field.name.startswith("is_") else KINDS[field.type]
@@ -155,7 +156,7 @@ class Model:
         found = [one for one in self.enumerations.values()
                  if one.prefix == match[2] or any(member.name == match[3] for member in one.members)]
         if len(found) > 1:  # flags and states
-            found = [one for one in found if one.is_bits == (field.type == "hmn_flags")]
+            found = [one for one in found if one.is_bits == (field.type in ("hmn_flags", "hmn_fields"))]
         if not found:
             raise SystemExit(f"generate: the comment of {field.name} names {match[0]}, and hypomnesis.h has no such "
                              "enumeration")

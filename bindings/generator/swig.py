@@ -21,7 +21,7 @@ def _records(model):
         yield f"HMN_RECORD({record.c_name})"
         yield "typedef struct {"
         if record.has_present:
-            yield "  hmn_flags present;"
+            yield "  hmn_fields present;"
         for field in record.fields:
             if not field.bit:
                 count = f"[{field.count}]" if field.count else ""
@@ -31,6 +31,10 @@ def _records(model):
             if field.bit:
                 yield f"HMN_OPTIONAL({record.c_name}, {_kind(field)}, {field.name}, {field.bit})"
         yield ""
+
+
+def _lua_kind(field):
+    return "fields" if field.type == "hmn_fields" else _kind(field)
 
 
 def _lua_records(model):
@@ -44,7 +48,7 @@ def _lua_records(model):
         for field in record.fields:
             if field.bit:
                 yield f"  if (record->present & {field.bit})"
-            yield f"{'  ' if field.bit else ''}  HMN_LUA_FIELD({_kind(field)}, {field.name});"
+            yield f"{'  ' if field.bit else ''}  HMN_LUA_FIELD({_lua_kind(field)}, {field.name});"
         yield "}"
         if record.texts:
             yield f"static const hmn_lua_text {record.c_name}_texts[] = {{"
@@ -74,7 +78,7 @@ def _values(model):
 
 def _constants(model):
     for name in model.header.constants:
-        yield f"%constant int {name.removeprefix('HMN_')} = {name};"
+        yield f"%constant {'hmn_fields' if name in model.header.presence else 'int'} {name.removeprefix('HMN_')} = {name};"
 
 
 def outputs(model):

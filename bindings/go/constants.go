@@ -188,40 +188,6 @@ const (
 	RunStateOff        RunState = 7 // disabled by the context or not compiled in
 )
 
-// ProcessMemoryFields: fields of ProcessMemory.
-type ProcessMemoryFields uint32
-
-const (
-	ProcessMemoryHasResident      ProcessMemoryFields = 1 << 0
-	ProcessMemoryHasPeakResident  ProcessMemoryFields = 1 << 1
-	ProcessMemoryHasVirtual       ProcessMemoryFields = 1 << 2
-	ProcessMemoryHasSwap          ProcessMemoryFields = 1 << 3
-	ProcessMemoryHasProportional  ProcessMemoryFields = 1 << 4
-	ProcessMemoryHasPrivate       ProcessMemoryFields = 1 << 5
-	ProcessMemoryHasCommitted     ProcessMemoryFields = 1 << 6
-	ProcessMemoryHasFootprint     ProcessMemoryFields = 1 << 7
-	ProcessMemoryHasPeakFootprint ProcessMemoryFields = 1 << 8
-	ProcessMemoryHasPeakCommitted ProcessMemoryFields = 1 << 9
-	ProcessMemoryHasProcessKey    ProcessMemoryFields = 1 << 10
-)
-
-// SystemMemoryFields: fields of SystemMemory.
-type SystemMemoryFields uint32
-
-const (
-	SystemMemoryHasTotal       SystemMemoryFields = 1 << 0
-	SystemMemoryHasAvailable   SystemMemoryFields = 1 << 1
-	SystemMemoryHasSwapTotal   SystemMemoryFields = 1 << 2
-	SystemMemoryHasSwapFree    SystemMemoryFields = 1 << 3
-	SystemMemoryHasLimit       SystemMemoryFields = 1 << 4
-	SystemMemoryHasLimitUsed   SystemMemoryFields = 1 << 5
-	SystemMemoryHasCommitLimit SystemMemoryFields = 1 << 6
-	SystemMemoryHasCommitted   SystemMemoryFields = 1 << 7
-	SystemMemoryHasPressure    SystemMemoryFields = 1 << 8
-	SystemMemoryHasStall       SystemMemoryFields = 1 << 9
-	SystemMemoryHasUsable      SystemMemoryFields = 1 << 10
-)
-
 // Pressure: memory pressure, as the system itself reports it.
 type Pressure uint32
 
@@ -253,27 +219,6 @@ const (
 	MemoryKindCoherent  MemoryKind = 3 // memory of its own that is also a NUMA node of the host (GH200)
 )
 
-// DeviceFields: fields of Device.
-type DeviceFields uint32
-
-const (
-	DeviceHasName              DeviceFields = 1 << 0
-	DeviceHasUUID              DeviceFields = 1 << 1
-	DeviceHasPCI               DeviceFields = 1 << 2
-	DeviceHasDriver            DeviceFields = 1 << 3
-	DeviceHasParent            DeviceFields = 1 << 4
-	DeviceHasPCIDevice         DeviceFields = 1 << 5
-	DeviceHasPCISubsystem      DeviceFields = 1 << 6
-	DeviceHasRenderMinor       DeviceFields = 1 << 7
-	DeviceHasNUMANode          DeviceFields = 1 << 8
-	DeviceHasInstance          DeviceFields = 1 << 9 // GPUInstance and ComputeInstance
-	DeviceHasDriverIndex       DeviceFields = 1 << 10
-	DeviceHasOSID              DeviceFields = 1 << 11
-	DeviceHasCUDAVersion       DeviceFields = 1 << 12
-	DeviceHasComputeCapability DeviceFields = 1 << 13
-	DeviceHasArchitecture      DeviceFields = 1 << 14
-)
-
 // PoolKind: kind of a memory pool; a device has at most one of each. An APU has PoolVRAM and PoolHost, a
 // unified GPU only UNIFIED.
 type PoolKind uint32
@@ -285,46 +230,6 @@ const (
 	PoolHost        PoolKind = 3 // host RAM mapped for the device (GTT, WDDM shared)
 	PoolUnified     PoolKind = 4 // host RAM that the device allocates from as its own
 	PoolStolen      PoolKind = 5 // host RAM reserved by firmware
-)
-
-// PoolFields: fields of Pool.
-type PoolFields uint32
-
-const (
-	PoolHasTotal        PoolFields = 1 << 0
-	PoolHasFree         PoolFields = 1 << 1
-	PoolHasUsed         PoolFields = 1 << 2
-	PoolHasReserved     PoolFields = 1 << 3
-	PoolHasUsable       PoolFields = 1 << 4
-	PoolHasBudget       PoolFields = 1 << 5
-	PoolHasUnattributed PoolFields = 1 << 6
-)
-
-// TelemetryFields: fields of Telemetry.
-type TelemetryFields uint32
-
-const (
-	TelemetryHasGPUBusy           TelemetryFields = 1 << 0
-	TelemetryHasMemoryBusy        TelemetryFields = 1 << 1
-	TelemetryHasEncoderBusy       TelemetryFields = 1 << 2
-	TelemetryHasDecoderBusy       TelemetryFields = 1 << 3
-	TelemetryHasTemperature       TelemetryFields = 1 << 4
-	TelemetryHasHotspot           TelemetryFields = 1 << 5
-	TelemetryHasMemoryTemperature TelemetryFields = 1 << 6 // MemoryCelsius
-	TelemetryHasPower             TelemetryFields = 1 << 7
-	TelemetryHasPowerLimit        TelemetryFields = 1 << 8
-	TelemetryHasEnergy            TelemetryFields = 1 << 9
-	TelemetryHasCoreClock         TelemetryFields = 1 << 10
-	TelemetryHasMemoryClock       TelemetryFields = 1 << 11
-	TelemetryHasFanPercent        TelemetryFields = 1 << 12
-	TelemetryHasFanRPM            TelemetryFields = 1 << 13
-	TelemetryHasPCIeGeneration    TelemetryFields = 1 << 14
-	TelemetryHasPCIeWidth         TelemetryFields = 1 << 15
-	TelemetryHasPCIeRx            TelemetryFields = 1 << 16
-	TelemetryHasPCIeTx            TelemetryFields = 1 << 17
-	TelemetryHasThrottle          TelemetryFields = 1 << 18
-	TelemetryHasPState            TelemetryFields = 1 << 19
-	TelemetryHasWindow            TelemetryFields = 1 << 20
 )
 
 // Throttle: why clocks are reduced.
@@ -469,16 +374,6 @@ const (
 	RemappedFailed      Remapping = 4 // 1: a row could not be replaced, 0: none
 )
 
-// MetricFields: fields of Metric.
-type MetricFields uint32
-
-const (
-	MetricHasPID    MetricFields = 1 << 0
-	MetricHasValue  MetricFields = 1 << 1
-	MetricHasCount  MetricFields = 1 << 2
-	MetricHasWindow MetricFields = 1 << 3
-)
-
 // UsageKinds: kinds of work of a process on a device.
 type UsageKinds uint32
 
@@ -497,38 +392,6 @@ const (
 	NameStateExited    NameState = 2 // listed by the driver, no longer by the system
 	NameStateProtected NameState = 3 // not readable with the caller's permissions
 	NameStateKernel    NameState = 4 // the kernel itself
-)
-
-// UsageFields: fields of Usage.
-type UsageFields uint32
-
-const (
-	UsageHasUsed         UsageFields = 1 << 0
-	UsageHasResident     UsageFields = 1 << 1
-	UsageHasCommitted    UsageFields = 1 << 2
-	UsageHasAllocated    UsageFields = 1 << 3
-	UsageHasShared       UsageFields = 1 << 4
-	UsageHasPurgeable    UsageFields = 1 << 5
-	UsageHasEvicted      UsageFields = 1 << 6
-	UsageHasHostPool     UsageFields = 1 << 7
-	UsageHasHostResident UsageFields = 1 << 8
-	UsageHasBudget       UsageFields = 1 << 9
-	UsageHasBusyNs       UsageFields = 1 << 10
-	UsageHasBusyPercent  UsageFields = 1 << 11 // BusyPercent and WindowNs
-	UsageHasStartTime    UsageFields = 1 << 12 // StartUnixNs
-	UsageHasUID          UsageFields = 1 << 13
-	UsageHasInstance     UsageFields = 1 << 14 // GPUInstance and ComputeInstance
-	UsageHasKinds        UsageFields = 1 << 15
-	UsageHasPeakUsed     UsageFields = 1 << 16
-	UsageHasProcessKey   UsageFields = 1 << 17
-)
-
-// GroupFields: fields of Group.
-type GroupFields uint32
-
-const (
-	GroupHasUsed  GroupFields = 1 << 0
-	GroupHasLimit GroupFields = 1 << 1
 )
 
 // Collect: what a snapshot collects.
@@ -650,43 +513,180 @@ const (
 	SpillByEvicted SpillRules = 1 << 1
 )
 
+// ProcessMemoryFields: fields of ProcessMemory.
+type ProcessMemoryFields uint64
+
+const (
+	ProcessMemoryHasResident      ProcessMemoryFields = 1 << 0
+	ProcessMemoryHasPeakResident  ProcessMemoryFields = 1 << 1
+	ProcessMemoryHasVirtual       ProcessMemoryFields = 1 << 2
+	ProcessMemoryHasSwap          ProcessMemoryFields = 1 << 3
+	ProcessMemoryHasProportional  ProcessMemoryFields = 1 << 4
+	ProcessMemoryHasPrivate       ProcessMemoryFields = 1 << 5
+	ProcessMemoryHasCommitted     ProcessMemoryFields = 1 << 6
+	ProcessMemoryHasFootprint     ProcessMemoryFields = 1 << 7
+	ProcessMemoryHasPeakFootprint ProcessMemoryFields = 1 << 8
+	ProcessMemoryHasPeakCommitted ProcessMemoryFields = 1 << 9
+	ProcessMemoryHasProcessKey    ProcessMemoryFields = 1 << 10
+)
+
+// SystemMemoryFields: fields of SystemMemory.
+type SystemMemoryFields uint64
+
+const (
+	SystemMemoryHasTotal       SystemMemoryFields = 1 << 0
+	SystemMemoryHasAvailable   SystemMemoryFields = 1 << 1
+	SystemMemoryHasSwapTotal   SystemMemoryFields = 1 << 2
+	SystemMemoryHasSwapFree    SystemMemoryFields = 1 << 3
+	SystemMemoryHasLimit       SystemMemoryFields = 1 << 4
+	SystemMemoryHasLimitUsed   SystemMemoryFields = 1 << 5
+	SystemMemoryHasCommitLimit SystemMemoryFields = 1 << 6
+	SystemMemoryHasCommitted   SystemMemoryFields = 1 << 7
+	SystemMemoryHasPressure    SystemMemoryFields = 1 << 8
+	SystemMemoryHasStall       SystemMemoryFields = 1 << 9
+	SystemMemoryHasUsable      SystemMemoryFields = 1 << 10
+)
+
+// DeviceFields: fields of Device.
+type DeviceFields uint64
+
+const (
+	DeviceHasName              DeviceFields = 1 << 0
+	DeviceHasUUID              DeviceFields = 1 << 1
+	DeviceHasPCI               DeviceFields = 1 << 2
+	DeviceHasDriver            DeviceFields = 1 << 3
+	DeviceHasParent            DeviceFields = 1 << 4
+	DeviceHasPCIDevice         DeviceFields = 1 << 5
+	DeviceHasPCISubsystem      DeviceFields = 1 << 6
+	DeviceHasRenderMinor       DeviceFields = 1 << 7
+	DeviceHasNUMANode          DeviceFields = 1 << 8
+	DeviceHasInstance          DeviceFields = 1 << 9 // GPUInstance and ComputeInstance
+	DeviceHasDriverIndex       DeviceFields = 1 << 10
+	DeviceHasOSID              DeviceFields = 1 << 11
+	DeviceHasCUDAVersion       DeviceFields = 1 << 12
+	DeviceHasComputeCapability DeviceFields = 1 << 13
+	DeviceHasArchitecture      DeviceFields = 1 << 14
+)
+
+// PoolFields: fields of Pool.
+type PoolFields uint64
+
+const (
+	PoolHasTotal        PoolFields = 1 << 0
+	PoolHasFree         PoolFields = 1 << 1
+	PoolHasUsed         PoolFields = 1 << 2
+	PoolHasReserved     PoolFields = 1 << 3
+	PoolHasUsable       PoolFields = 1 << 4
+	PoolHasBudget       PoolFields = 1 << 5
+	PoolHasUnattributed PoolFields = 1 << 6
+)
+
+// TelemetryFields: fields of Telemetry.
+type TelemetryFields uint64
+
+const (
+	TelemetryHasGPUBusy           TelemetryFields = 1 << 0
+	TelemetryHasMemoryBusy        TelemetryFields = 1 << 1
+	TelemetryHasEncoderBusy       TelemetryFields = 1 << 2
+	TelemetryHasDecoderBusy       TelemetryFields = 1 << 3
+	TelemetryHasTemperature       TelemetryFields = 1 << 4
+	TelemetryHasHotspot           TelemetryFields = 1 << 5
+	TelemetryHasMemoryTemperature TelemetryFields = 1 << 6 // MemoryCelsius
+	TelemetryHasPower             TelemetryFields = 1 << 7
+	TelemetryHasPowerLimit        TelemetryFields = 1 << 8
+	TelemetryHasEnergy            TelemetryFields = 1 << 9
+	TelemetryHasCoreClock         TelemetryFields = 1 << 10
+	TelemetryHasMemoryClock       TelemetryFields = 1 << 11
+	TelemetryHasFanPercent        TelemetryFields = 1 << 12
+	TelemetryHasFanRPM            TelemetryFields = 1 << 13
+	TelemetryHasPCIeGeneration    TelemetryFields = 1 << 14
+	TelemetryHasPCIeWidth         TelemetryFields = 1 << 15
+	TelemetryHasPCIeRx            TelemetryFields = 1 << 16
+	TelemetryHasPCIeTx            TelemetryFields = 1 << 17
+	TelemetryHasThrottle          TelemetryFields = 1 << 18
+	TelemetryHasPState            TelemetryFields = 1 << 19
+	TelemetryHasWindow            TelemetryFields = 1 << 20
+)
+
+// MetricFields: fields of Metric.
+type MetricFields uint64
+
+const (
+	MetricHasPID    MetricFields = 1 << 0
+	MetricHasValue  MetricFields = 1 << 1
+	MetricHasCount  MetricFields = 1 << 2
+	MetricHasWindow MetricFields = 1 << 3
+)
+
+// UsageFields: fields of Usage.
+type UsageFields uint64
+
+const (
+	UsageHasUsed         UsageFields = 1 << 0
+	UsageHasResident     UsageFields = 1 << 1
+	UsageHasCommitted    UsageFields = 1 << 2
+	UsageHasAllocated    UsageFields = 1 << 3
+	UsageHasShared       UsageFields = 1 << 4
+	UsageHasPurgeable    UsageFields = 1 << 5
+	UsageHasEvicted      UsageFields = 1 << 6
+	UsageHasHostPool     UsageFields = 1 << 7
+	UsageHasHostResident UsageFields = 1 << 8
+	UsageHasBudget       UsageFields = 1 << 9
+	UsageHasBusyNs       UsageFields = 1 << 10
+	UsageHasBusyPercent  UsageFields = 1 << 11 // BusyPercent and WindowNs
+	UsageHasStartTime    UsageFields = 1 << 12 // StartUnixNs
+	UsageHasUID          UsageFields = 1 << 13
+	UsageHasInstance     UsageFields = 1 << 14 // GPUInstance and ComputeInstance
+	UsageHasKinds        UsageFields = 1 << 15
+	UsageHasPeakUsed     UsageFields = 1 << 16
+	UsageHasProcessKey   UsageFields = 1 << 17
+)
+
+// GroupFields: fields of Group.
+type GroupFields uint64
+
+const (
+	GroupHasUsed  GroupFields = 1 << 0
+	GroupHasLimit GroupFields = 1 << 1
+)
+
 // What only this package needs: presence bits of a record, texts of a snapshot.
 const (
-	backendInfoHasVersion uint32 = 1 << 0
-
-	diagnosticHasDevice   uint32 = 1 << 0
-	diagnosticHasPID      uint32 = 1 << 1
-	diagnosticHasField    uint32 = 1 << 2
-	diagnosticHasMetric   uint32 = 1 << 3
-	diagnosticHasDuration uint32 = 1 << 4
-
 	textProcessName      uint32 = 1  // of usage i: command name
 	textProcessCommand   uint32 = 3  // of usage i: command line
 	textProcessContainer uint32 = 5  // of usage i: id of the container
 	textGroupName        uint32 = 64 // of group i: its container, else its path
 
-	deltaHasMemory uint32 = 1 << 0
-	deltaHasDevice uint32 = 1 << 1
-	deltaHasEnergy uint32 = 1 << 2
-
-	samplerInfoHasLast uint32 = 1 << 0 // LastStatus and LastMonotonicNs
-
-	peakHasUsed         uint32 = 1 << 0 // UsedBytes, accounting and UsedMonotonicNs
-	peakHasHostPool     uint32 = 1 << 1
-	peakHasHostResident uint32 = 1 << 2
-
-	trackerInfoHasLimit  uint32 = 1 << 0
-	trackerInfoHasDevice uint32 = 1 << 1 // linked to DeviceIndex
-
 	spillSampleHasLimit   uint32 = 1 << 0
 	spillSampleHasEvicted uint32 = 1 << 1
 
-	spillInfoHasLimit       uint32 = 1 << 0
-	spillInfoHasObserved    uint32 = 1 << 1 // dedicated, shared, their peaks, the baseline of shared
-	spillInfoHasEvicted     uint32 = 1 << 2
-	spillInfoHasPeakEvicted uint32 = 1 << 3 // and the baseline of evicted
-	spillInfoHasEpisode     uint32 = 1 << 4 // LongestNs, LongestEpisode and FirstLabel
+	backendInfoHasVersion uint64 = 1 << 0
 
-	episodeHasEnd         uint32 = 1 << 0 // EndMonotonicNs and EndLabel
-	episodeHasPeakEvicted uint32 = 1 << 1
+	diagnosticHasDevice   uint64 = 1 << 0
+	diagnosticHasPID      uint64 = 1 << 1
+	diagnosticHasField    uint64 = 1 << 2
+	diagnosticHasMetric   uint64 = 1 << 3
+	diagnosticHasDuration uint64 = 1 << 4
+
+	deltaHasMemory uint64 = 1 << 0
+	deltaHasDevice uint64 = 1 << 1
+	deltaHasEnergy uint64 = 1 << 2
+
+	samplerInfoHasLast uint64 = 1 << 0 // LastStatus and LastMonotonicNs
+
+	peakHasUsed         uint64 = 1 << 0 // UsedBytes, accounting and UsedMonotonicNs
+	peakHasHostPool     uint64 = 1 << 1
+	peakHasHostResident uint64 = 1 << 2
+
+	trackerInfoHasLimit  uint64 = 1 << 0
+	trackerInfoHasDevice uint64 = 1 << 1 // linked to DeviceIndex
+
+	spillInfoHasLimit       uint64 = 1 << 0
+	spillInfoHasObserved    uint64 = 1 << 1 // dedicated, shared, their peaks, the baseline of shared
+	spillInfoHasEvicted     uint64 = 1 << 2
+	spillInfoHasPeakEvicted uint64 = 1 << 3 // and the baseline of evicted
+	spillInfoHasEpisode     uint64 = 1 << 4 // LongestNs, LongestEpisode and FirstLabel
+
+	episodeHasEnd         uint64 = 1 << 0 // EndMonotonicNs and EndLabel
+	episodeHasPeakEvicted uint64 = 1 << 1
 )

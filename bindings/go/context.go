@@ -115,21 +115,21 @@ func (c *Context) Recording() (string, error) {
 // kernel thread, or this system lacks all of the fields. ErrPermission: the system refused.
 func (c *Context) ProcessMemory(pid uint32, fields ProcessMemoryFields) (ProcessMemory, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) ProcessMemory {
-		return converted(native.ProcessMemory(pid, uint32(fields), failure), newProcessMemory)
+		return converted(native.ProcessMemory(pid, uint64(fields), failure), newProcessMemory)
 	})
 }
 
 // OwnMemory reads the host memory of the calling process, as ProcessMemory does of another.
 func (c *Context) OwnMemory(fields ProcessMemoryFields) (ProcessMemory, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) ProcessMemory {
-		return converted(native.OwnMemory(uint32(fields), failure), newProcessMemory)
+		return converted(native.OwnMemory(uint64(fields), failure), newProcessMemory)
 	})
 }
 
 // SystemMemory reads the host's memory and the limit on this process. fields select what is wanted; 0: all.
 func (c *Context) SystemMemory(fields SystemMemoryFields) (SystemMemory, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) SystemMemory {
-		return converted(native.SystemMemory(uint32(fields), failure), newSystemMemory)
+		return converted(native.SystemMemory(uint64(fields), failure), newSystemMemory)
 	})
 }
 
@@ -168,7 +168,7 @@ func (c *Context) FindDevice(key string) (uint32, error) {
 // the index was never given. fields select what is wanted; 0: all.
 func (c *Context) Device(index uint32, fields DeviceFields) (Device, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Device {
-		return converted(native.Device(index, uint32(fields), failure), newDevice)
+		return converted(native.Device(index, uint64(fields), failure), newDevice)
 	})
 }
 
@@ -178,7 +178,7 @@ func (c *Context) Device(index uint32, fields DeviceFields) (Device, error) {
 // as named.
 func (c *Context) Pool(index uint32, kind PoolKind, fields PoolFields) (Pool, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Pool {
-		return converted(native.Pool(index, uint32(kind), uint32(fields), failure), newPool)
+		return converted(native.Pool(index, uint32(kind), uint64(fields), failure), newPool)
 	})
 }
 
@@ -186,7 +186,7 @@ func (c *Context) Pool(index uint32, kind PoolKind, fields PoolFields) (Pool, er
 // cheap. ErrUnsupported: the device has none of them. Other errors are those of Pool.
 func (c *Context) Telemetry(index uint32, fields TelemetryFields) (Telemetry, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Telemetry {
-		return converted(native.Telemetry(index, uint32(fields), failure), newTelemetry)
+		return converted(native.Telemetry(index, uint64(fields), failure), newTelemetry)
 	})
 }
 
@@ -195,7 +195,7 @@ func (c *Context) Telemetry(index uint32, fields TelemetryFields) (Telemetry, er
 // Pool. fields select what is wanted; 0: all.
 func (c *Context) Metric(index uint32, id MetricID, instance uint32, fields MetricFields) (Metric, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Metric {
-		return converted(native.Metric(index, uint32(id), instance, uint32(fields), failure), newMetric)
+		return converted(native.Metric(index, uint32(id), instance, uint64(fields), failure), newMetric)
 	})
 }
 
@@ -204,7 +204,7 @@ func (c *Context) Metric(index uint32, id MetricID, instance uint32, fields Metr
 // select what is wanted; 0: all.
 func (c *Context) Usage(index, pid uint32, fields UsageFields) (Usage, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Usage {
-		return converted(native.Usage(index, pid, uint32(fields), failure), newUsage)
+		return converted(native.Usage(index, pid, uint64(fields), failure), newUsage)
 	})
 }
 
@@ -212,6 +212,6 @@ func (c *Context) Usage(index, pid uint32, fields UsageFields) (Usage, error) {
 // can be trusted to hold the caller; else it is ErrNoSource. fields select what is wanted; 0: all.
 func (c *Context) OwnUsage(index uint32, fields UsageFields) (Usage, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Usage {
-		return converted(native.OwnUsage(index, uint32(fields), failure), newUsage)
+		return converted(native.OwnUsage(index, uint64(fields), failure), newUsage)
 	})
 }

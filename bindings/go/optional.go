@@ -67,8 +67,8 @@ func (o *Optional[T]) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-func optional[B ~uint32, T any](present uint32, bit B, value T) Optional[T] {
-	if present&uint32(bit) == 0 {
+func optional[B ~uint64, T any](present uint64, bit B, value T) Optional[T] {
+	if present&uint64(bit) == 0 {
 		return Optional[T]{}
 	}
 	return Some(value)

@@ -145,6 +145,7 @@ func newProcessMemory(from *raw.ProcessMemory) ProcessMemory {
 type SystemMemory struct {
 	Notes            Notes              `json:"notes"` // NoteEstimated: the kernel lacks MemAvailable
 	Backend          Backend            `json:"backend"`
+	Pressure         Optional[Pressure] `json:"pressure"`        // macOS, Windows; absent on Linux, which has no level
 	TotalBytes       Optional[uint64]   `json:"total_bytes"`     // RAM managed by the kernel (MemTotal)
 	AvailableBytes   Optional[uint64]   `json:"available_bytes"` // allocatable without swapping (MemAvailable)
 	SwapTotalBytes   Optional[uint64]   `json:"swap_total_bytes"`
@@ -153,7 +154,6 @@ type SystemMemory struct {
 	LimitUsedBytes   Optional[uint64]   `json:"limit_used_bytes"` // memory charged to the group or job with that limit, file cache included
 	CommitLimitBytes Optional[uint64]   `json:"commit_limit_bytes"`
 	CommittedBytes   Optional[uint64]   `json:"committed_bytes"`
-	Pressure         Optional[Pressure] `json:"pressure"`      // macOS, Windows; absent on Linux, which has no level
 	StallPercent     Optional[float64]  `json:"stall_percent"` // of the last 10 s: at least one task waited for memory (Linux: `some avg10` of /proc/pressure/memory); absent elsewhere
 	UsableBytes      Optional[uint64]   `json:"usable_bytes"`  // what can be allocated now: AvailableBytes, but no more than any limit leaves, which includes cache to be given back
 }
@@ -162,6 +162,7 @@ func newSystemMemory(from *raw.SystemMemory) SystemMemory {
 	return SystemMemory{
 		Notes:            Notes(from.Notes),
 		Backend:          Backend(from.Backend),
+		Pressure:         optional(from.Present, SystemMemoryHasPressure, Pressure(from.Pressure)),
 		TotalBytes:       optional(from.Present, SystemMemoryHasTotal, from.TotalBytes),
 		AvailableBytes:   optional(from.Present, SystemMemoryHasAvailable, from.AvailableBytes),
 		SwapTotalBytes:   optional(from.Present, SystemMemoryHasSwapTotal, from.SwapTotalBytes),
@@ -170,7 +171,6 @@ func newSystemMemory(from *raw.SystemMemory) SystemMemory {
 		LimitUsedBytes:   optional(from.Present, SystemMemoryHasLimitUsed, from.LimitUsedBytes),
 		CommitLimitBytes: optional(from.Present, SystemMemoryHasCommitLimit, from.CommitLimitBytes),
 		CommittedBytes:   optional(from.Present, SystemMemoryHasCommitted, from.CommittedBytes),
-		Pressure:         optional(from.Present, SystemMemoryHasPressure, Pressure(from.Pressure)),
 		StallPercent:     optional(from.Present, SystemMemoryHasStall, from.StallPercent),
 		UsableBytes:      optional(from.Present, SystemMemoryHasUsable, from.UsableBytes),
 	}
@@ -502,7 +502,7 @@ type Diagnostic struct {
 	NativeDomain NativeDomain       `json:"native_domain"`
 	NativeCode   int32              `json:"native_code"` // as the system, driver or tool returned it
 	Subject      Collect            `json:"subject"`     // the bit concerned
-	Field        Optional[uint32]   `json:"field"`       // presence bits of that struct that are missing for this reason
+	Field        Optional[uint64]   `json:"field"`       // presence bits of that struct that are missing for this reason
 	Metric       Optional[MetricID] `json:"metric"`      // the metric that is missing for this reason
 	DeviceIndex  Optional[uint32]   `json:"device_index"`
 	PID          Optional[uint32]   `json:"pid"`         // of the first, when several were merged

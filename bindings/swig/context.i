@@ -45,13 +45,13 @@ typedef struct {
   char *recording(hmn_error *error) {
     HMN_TEXT(hmn_context_recording($self, 0, buffer, capacity, &needed, error));
   }
-  hmn_process_memory *process_memory(uint32_t pid, hmn_flags fields, hmn_error *error) {
+  hmn_process_memory *process_memory(uint32_t pid, hmn_fields fields, hmn_error *error) {
     HMN_ASK(hmn_process_memory, hmn_process_memory_read($self, pid, fields, out, error));
   }
-  hmn_process_memory *own_memory(hmn_flags fields, hmn_error *error) {
+  hmn_process_memory *own_memory(hmn_fields fields, hmn_error *error) {
     HMN_ASK(hmn_process_memory, hmn_process_memory_read_self($self, fields, out, error));
   }
-  hmn_system_memory *system_memory(hmn_flags fields, hmn_error *error) {
+  hmn_system_memory *system_memory(hmn_fields fields, hmn_error *error) {
     HMN_ASK(hmn_system_memory, hmn_system_memory_read($self, fields, out, error));
   }
   uint32_t device_count(hmn_error *error) {
@@ -69,23 +69,23 @@ typedef struct {
     hmn_device_find($self, key, &index, error);
     return index;
   }
-  hmn_device *device(uint32_t device_index, hmn_flags fields, hmn_error *error) {
+  hmn_device *device(uint32_t device_index, hmn_fields fields, hmn_error *error) {
     HMN_ASK(hmn_device, hmn_device_read($self, device_index, fields, out, error));
   }
-  hmn_pool *pool(uint32_t device_index, uint32_t kind, hmn_flags fields, hmn_error *error) {
+  hmn_pool *pool(uint32_t device_index, uint32_t kind, hmn_fields fields, hmn_error *error) {
     HMN_ASK(hmn_pool, hmn_pool_read($self, device_index, kind, fields, out, error));
   }
-  hmn_telemetry *telemetry(uint32_t device_index, hmn_flags fields, hmn_error *error) {
+  hmn_telemetry *telemetry(uint32_t device_index, hmn_fields fields, hmn_error *error) {
     HMN_ASK(hmn_telemetry, hmn_telemetry_read($self, device_index, fields, out, error));
   }
-  hmn_metric *metric(uint32_t device_index, uint32_t metric, uint32_t instance, hmn_flags fields,
+  hmn_metric *metric(uint32_t device_index, uint32_t metric, uint32_t instance, hmn_fields fields,
                      hmn_error *error) {
     HMN_ASK(hmn_metric, hmn_metric_read($self, device_index, metric, instance, fields, out, error));
   }
-  hmn_usage *usage(uint32_t device_index, uint32_t pid, hmn_flags fields, hmn_error *error) {
+  hmn_usage *usage(uint32_t device_index, uint32_t pid, hmn_fields fields, hmn_error *error) {
     HMN_ASK(hmn_usage, hmn_usage_read($self, device_index, pid, fields, out, error));
   }
-  hmn_usage *own_usage(uint32_t device_index, hmn_flags fields, hmn_error *error) {
+  hmn_usage *own_usage(uint32_t device_index, hmn_fields fields, hmn_error *error) {
     HMN_ASK(hmn_usage, hmn_usage_read_self($self, device_index, fields, out, error));
   }
   Snapshot *take(hmn_flags flags, hmn_flags collect, uint32_t device_index, uint32_t pid,

@@ -63,6 +63,18 @@ static uint64_t hmn_lua_to_u64(lua_State *L, int index, const char *name) {
   return hmn_lua_whole(L, index, name, HMN_LUA_MOST, "whole number from 0 that is exact in this Lua");
 }
 
+/* A set of 64 bits: the highest one makes an integer negative, and a number of Lua 5.1 a large one. */
+static hmn_fields hmn_lua_to_fields(lua_State *L, int index, const char *name) {
+  double number;
+#if LUA_VERSION_NUM >= 503
+  if (lua_isinteger(L, index)) return (hmn_fields)lua_tointeger(L, index);
+#endif
+  number = lua_type(L, index) == LUA_TNUMBER ? (double)lua_tonumber(L, index) : -1;
+  if (!(number >= 0 && number < 18446744073709551616.0) || (double)(hmn_fields)number != number)
+    hmn_lua_bad_number(L, index, name, "set of presence bits");
+  return (hmn_fields)number;
+}
+
 static int32_t hmn_lua_to_i32(lua_State *L, int index, const char *name) {
   const double number = lua_type(L, index) == LUA_TNUMBER ? (double)lua_tonumber(L, index) : 0.5;
   if (!(number >= INT32_MIN && number <= INT32_MAX) || (double)(int32_t)number != number)
@@ -123,7 +135,7 @@ static int hmn_lua_too_large(lua_State *L, uint64_t number) {
 }
 
 /* Bits that are set: how many fields of a record are there, more or less. */
-static int hmn_lua_count(hmn_flags bits) {
+static int hmn_lua_count(hmn_fields bits) {
   int count = 0;
   for (; bits; bits &= bits - 1) ++count;
   return count;
@@ -168,6 +180,15 @@ static void hmn_lua_set_i64(lua_State *L, const char *name, int64_t value) {
     lua_setfield(L, -2, name);
   } else {
     hmn_lua_inexact(L, name, size, value < 0);
+  }
+}
+
+static void hmn_lua_set_fields(lua_State *L, const char *name, hmn_fields value) {
+  if (LUA_VERSION_NUM >= 503 || (hmn_fields)(double)value == value) {
+    HMN_LUA_PUSH(value);
+    lua_setfield(L, -2, name);
+  } else {
+    hmn_lua_inexact(L, name, value, 0);
   }
 }
 
@@ -304,6 +325,7 @@ static int hmn_lua_close(lua_State *L) {
 
 %typemap(in) uint32_t, hmn_flags %{ $1 = hmn_lua_to_u32(L, $input, "$1_name"); %}
 %typemap(in) int32_t, hmn_status %{ $1 = hmn_lua_to_i32(L, $input, "$1_name"); %}
+%typemap(in) hmn_fields %{ $1 = hmn_lua_to_fields(L, $input, "$1_name"); %}
 %typemap(in) uint64_t %{ $1 = hmn_lua_to_u64(L, $input, "$1_name"); %}
 %typemap(in) const char * %{ $1 = ($1_ltype)hmn_lua_to_text(L, $input, "$1_name"); %}
 %typemap(in) const char *value %{

@@ -24,13 +24,14 @@ enum {
 typedef struct {
   int kind;
   size_t offset;
-  hmn_flags bit; /* of `present`; 0: always there */
+  hmn_fields bit; /* of `present`; 0: always there */
 } hmn_value;
 
 /* Each result starts with these. */
 typedef struct {
   uint32_t struct_size;
-  hmn_flags present;
+  hmn_flags notes;
+  hmn_fields present;
 } hmn_record_head;
 
 static PyObject *hmn_value_of(const hmn_value *value, const char *record) {

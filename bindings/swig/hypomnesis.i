@@ -145,6 +145,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
 
 typedef int32_t hmn_status;
 typedef uint32_t hmn_flags;
+typedef uint64_t hmn_fields;
 
 %include "constants.i"
 

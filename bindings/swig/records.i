@@ -13,7 +13,7 @@ typedef struct {
 
 HMN_RECORD(hmn_backend_info)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   uint32_t backend;
   uint32_t state;
@@ -26,7 +26,7 @@ HMN_OPTIONAL(hmn_backend_info, text, version, HMN_BACKEND_INFO_HAS_VERSION)
 
 HMN_RECORD(hmn_process_memory)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   uint32_t backend;
   uint32_t pid;
@@ -45,10 +45,11 @@ HMN_OPTIONAL(hmn_process_memory, u64, process_key, HMN_PROCESS_MEMORY_HAS_PROCES
 
 HMN_RECORD(hmn_system_memory)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   uint32_t backend;
 } hmn_system_memory;
+HMN_OPTIONAL(hmn_system_memory, u32, pressure, HMN_SYSTEM_MEMORY_HAS_PRESSURE)
 HMN_OPTIONAL(hmn_system_memory, u64, total_bytes, HMN_SYSTEM_MEMORY_HAS_TOTAL)
 HMN_OPTIONAL(hmn_system_memory, u64, available_bytes, HMN_SYSTEM_MEMORY_HAS_AVAILABLE)
 HMN_OPTIONAL(hmn_system_memory, u64, swap_total_bytes, HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL)
@@ -57,13 +58,12 @@ HMN_OPTIONAL(hmn_system_memory, u64, limit_bytes, HMN_SYSTEM_MEMORY_HAS_LIMIT)
 HMN_OPTIONAL(hmn_system_memory, u64, limit_used_bytes, HMN_SYSTEM_MEMORY_HAS_LIMIT_USED)
 HMN_OPTIONAL(hmn_system_memory, u64, commit_limit_bytes, HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT)
 HMN_OPTIONAL(hmn_system_memory, u64, committed_bytes, HMN_SYSTEM_MEMORY_HAS_COMMITTED)
-HMN_OPTIONAL(hmn_system_memory, u32, pressure, HMN_SYSTEM_MEMORY_HAS_PRESSURE)
 HMN_OPTIONAL(hmn_system_memory, f64, stall_percent, HMN_SYSTEM_MEMORY_HAS_STALL)
 HMN_OPTIONAL(hmn_system_memory, u64, usable_bytes, HMN_SYSTEM_MEMORY_HAS_USABLE)
 
 HMN_RECORD(hmn_device)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   uint32_t backend;
   uint32_t index;
@@ -91,7 +91,7 @@ HMN_OPTIONAL(hmn_device, text, architecture, HMN_DEVICE_HAS_ARCHITECTURE)
 
 HMN_RECORD(hmn_pool)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   uint32_t backend;
   uint32_t device_index;
@@ -110,7 +110,7 @@ HMN_OPTIONAL(hmn_pool, u64, unattributed_bytes, HMN_POOL_HAS_UNATTRIBUTED)
 
 HMN_RECORD(hmn_telemetry)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   uint32_t backend;
   uint32_t device_index;
@@ -141,7 +141,7 @@ HMN_OPTIONAL(hmn_telemetry, u64, window_ns, HMN_TELEMETRY_HAS_WINDOW)
 
 HMN_RECORD(hmn_metric)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   uint32_t backend;
   uint32_t device_index;
@@ -156,7 +156,7 @@ HMN_OPTIONAL(hmn_metric, u64, window_ns, HMN_METRIC_HAS_WINDOW)
 
 HMN_RECORD(hmn_usage)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   uint32_t backend;
   uint32_t pid;
@@ -188,7 +188,7 @@ HMN_OPTIONAL(hmn_usage, u64, process_key, HMN_USAGE_HAS_PROCESS_KEY)
 
 HMN_RECORD(hmn_group)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   uint32_t backend;
   uint32_t device_index;
@@ -199,7 +199,7 @@ HMN_OPTIONAL(hmn_group, u64, limit_bytes, HMN_GROUP_HAS_LIMIT)
 
 HMN_RECORD(hmn_snapshot_info)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   hmn_flags collect;
   uint32_t device_count;
@@ -217,7 +217,7 @@ typedef struct {
 
 HMN_RECORD(hmn_diagnostic)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   uint32_t backend;
   uint32_t reason;
@@ -228,7 +228,7 @@ typedef struct {
   uint32_t count;
   char message[256];
 } hmn_diagnostic;
-HMN_OPTIONAL(hmn_diagnostic, u32, field, HMN_DIAGNOSTIC_HAS_FIELD)
+HMN_OPTIONAL(hmn_diagnostic, u64, field, HMN_DIAGNOSTIC_HAS_FIELD)
 HMN_OPTIONAL(hmn_diagnostic, u32, metric, HMN_DIAGNOSTIC_HAS_METRIC)
 HMN_OPTIONAL(hmn_diagnostic, u32, device_index, HMN_DIAGNOSTIC_HAS_DEVICE)
 HMN_OPTIONAL(hmn_diagnostic, u32, pid, HMN_DIAGNOSTIC_HAS_PID)
@@ -236,7 +236,7 @@ HMN_OPTIONAL(hmn_diagnostic, u64, duration_ns, HMN_DIAGNOSTIC_HAS_DURATION)
 
 HMN_RECORD(hmn_delta)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   uint32_t backend;
   uint32_t device_index;
@@ -250,7 +250,7 @@ HMN_OPTIONAL(hmn_delta, f64, energy_joules, HMN_DELTA_HAS_ENERGY)
 
 HMN_RECORD(hmn_sampler_info)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   uint32_t state;
   uint32_t pending;
@@ -264,7 +264,7 @@ HMN_OPTIONAL(hmn_sampler_info, u64, last_monotonic_ns, HMN_SAMPLER_INFO_HAS_LAST
 
 HMN_RECORD(hmn_peak)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   uint32_t backend;
   uint32_t device_index;
@@ -278,7 +278,7 @@ HMN_OPTIONAL(hmn_peak, u64, used_monotonic_ns, HMN_PEAK_HAS_USED)
 
 HMN_RECORD(hmn_tracker_info)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   uint32_t tag_count;
   uint64_t allocated_bytes;
@@ -290,7 +290,7 @@ HMN_OPTIONAL(hmn_tracker_info, u64, limit_bytes, HMN_TRACKER_INFO_HAS_LIMIT)
 
 HMN_RECORD(hmn_tag)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   uint32_t number;
   uint64_t allocated_bytes;
@@ -300,7 +300,7 @@ typedef struct {
 
 HMN_RECORD(hmn_spill_info)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   uint32_t backend;
   uint32_t device_index;
@@ -329,7 +329,7 @@ HMN_OPTIONAL(hmn_spill_info, text, first_label, HMN_SPILL_INFO_HAS_EPISODE)
 
 HMN_RECORD(hmn_episode)
 typedef struct {
-  hmn_flags present;
+  hmn_fields present;
   hmn_flags notes;
   hmn_flags rules;
   uint64_t number;

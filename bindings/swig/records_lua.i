@@ -67,6 +67,8 @@ static void hmn_lua_push_hmn_system_memory(lua_State *L, const hmn_system_memory
   lua_createtable(L, 0, 2 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
+  if (record->present & HMN_SYSTEM_MEMORY_HAS_PRESSURE)
+    HMN_LUA_FIELD(u32, pressure);
   if (record->present & HMN_SYSTEM_MEMORY_HAS_TOTAL)
     HMN_LUA_FIELD(u64, total_bytes);
   if (record->present & HMN_SYSTEM_MEMORY_HAS_AVAILABLE)
@@ -83,8 +85,6 @@ static void hmn_lua_push_hmn_system_memory(lua_State *L, const hmn_system_memory
     HMN_LUA_FIELD(u64, commit_limit_bytes);
   if (record->present & HMN_SYSTEM_MEMORY_HAS_COMMITTED)
     HMN_LUA_FIELD(u64, committed_bytes);
-  if (record->present & HMN_SYSTEM_MEMORY_HAS_PRESSURE)
-    HMN_LUA_FIELD(u32, pressure);
   if (record->present & HMN_SYSTEM_MEMORY_HAS_STALL)
     HMN_LUA_FIELD(f64, stall_percent);
   if (record->present & HMN_SYSTEM_MEMORY_HAS_USABLE)
@@ -352,7 +352,7 @@ static void hmn_lua_push_hmn_diagnostic(lua_State *L, const hmn_diagnostic *reco
   HMN_LUA_FIELD(i32, native_code);
   HMN_LUA_FIELD(u32, subject);
   if (record->present & HMN_DIAGNOSTIC_HAS_FIELD)
-    HMN_LUA_FIELD(u32, field);
+    HMN_LUA_FIELD(fields, field);
   if (record->present & HMN_DIAGNOSTIC_HAS_METRIC)
     HMN_LUA_FIELD(u32, metric);
   if (record->present & HMN_DIAGNOSTIC_HAS_DEVICE)

@@ -62,7 +62,7 @@ typedef struct {
   hmn_diagnostic *diagnostic(uint32_t position, hmn_error *error) {
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic($self, position, out));
   }
-  hmn_diagnostic *reason(uint32_t device_index, uint32_t subject, uint32_t field, uint32_t metric,
+  hmn_diagnostic *reason(uint32_t device_index, uint32_t subject, hmn_fields field, uint32_t metric,
                          hmn_error *error) {
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason($self, device_index, subject, field, metric, out));
   }

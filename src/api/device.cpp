@@ -56,7 +56,7 @@ hmn_status hmn_device_find(hmn_context* handle, const char* key, uint32_t* out,
   });
 }
 
-hmn_status hmn_device_read(hmn_context* handle, uint32_t device_index, hmn_flags fields,
+hmn_status hmn_device_read(hmn_context* handle, uint32_t device_index, hmn_fields fields,
                            hmn_device* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_device& full) -> result<void> {
     if (result<void> ok = check_fields(fields, out); !ok) return ok;
@@ -67,7 +67,7 @@ hmn_status hmn_device_read(hmn_context* handle, uint32_t device_index, hmn_flags
   });
 }
 
-hmn_status hmn_telemetry_read(hmn_context* handle, uint32_t device_index, hmn_flags fields,
+hmn_status hmn_telemetry_read(hmn_context* handle, uint32_t device_index, hmn_fields fields,
                               hmn_telemetry* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_telemetry& full) -> result<void> {
     if (result<void> ok = check_fields(fields, out); !ok) return ok;
@@ -79,7 +79,7 @@ hmn_status hmn_telemetry_read(hmn_context* handle, uint32_t device_index, hmn_fl
 }
 
 hmn_status hmn_metric_read(hmn_context* handle, uint32_t device_index, uint32_t metric,
-                           uint32_t instance, hmn_flags fields, hmn_metric* out,
+                           uint32_t instance, hmn_fields fields, hmn_metric* out,
                            hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_metric& full) -> result<void> {
     if (result<void> ok = check_fields(fields, out); !ok) return ok;
@@ -108,7 +108,7 @@ const char* hmn_metric_instance_name(uint32_t metric, uint32_t instance) noexcep
 }
 
 hmn_status hmn_usage_read(hmn_context* handle, uint32_t device_index, uint32_t pid,
-                          hmn_flags fields, hmn_usage* out, hmn_error* error) noexcept {
+                          hmn_fields fields, hmn_usage* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_usage& full) -> result<void> {
     if (result<void> ok = check_fields(fields, out); !ok) return ok;
     if (pid == 0) return failed(status::range, "pid 0 is no process");
@@ -119,7 +119,7 @@ hmn_status hmn_usage_read(hmn_context* handle, uint32_t device_index, uint32_t p
   });
 }
 
-hmn_status hmn_usage_read_self(hmn_context* handle, uint32_t device_index, hmn_flags fields,
+hmn_status hmn_usage_read_self(hmn_context* handle, uint32_t device_index, hmn_fields fields,
                                hmn_usage* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_usage& full) -> result<void> {
     if (result<void> ok = check_fields(fields, out); !ok) return ok;
@@ -131,11 +131,11 @@ hmn_status hmn_usage_read_self(hmn_context* handle, uint32_t device_index, hmn_f
 }
 
 hmn_status hmn_pool_read(hmn_context* handle, uint32_t device_index, uint32_t kind,
-                         hmn_flags fields, hmn_pool* out, hmn_error* error) noexcept {
+                         hmn_fields fields, hmn_pool* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_pool& full) -> result<void> {
     if (result<void> ok = check_pool_kind(kind); !ok) return ok;
     if (result<void> ok = check_fields(fields, out, pool_field::readable); !ok) return ok;
-    const hmn_flags wanted = fields != 0 ? fields : pool_field::readable;
+    const hmn_fields wanted = fields != 0 ? fields : pool_field::readable;
     const result<pool> p = c.pool(device_index, static_cast<pool_kind>(kind), wanted);
     if (!p) return p.why();
     copy_out(*p, full, fields);

@@ -31,15 +31,15 @@ void write_error(hmn_error* error, const failure& why) noexcept {
 
 namespace {
 
-result<void> check_bits(hmn_flags given, hmn_flags known, const char* refused) {
-  const hmn_flags unknown = given & ~known;
+result<void> check_bits(std::uint64_t given, std::uint64_t known, const char* refused) {
+  const std::uint64_t unknown = given & ~known;
   if (unknown == 0) return {};
   return failed(status::unknown_flag, {refused, hex(unknown)});
 }
 
 }  // namespace
 
-result<void> check_fields(hmn_flags fields, hmn_flags known) {
+result<void> check_fields(hmn_fields fields, hmn_fields known) {
   return check_bits(fields, known, "fields: bits unknown, or past struct_size: 0x");
 }
 

@@ -77,9 +77,9 @@ void clear_error(hmn_error* error) noexcept;
 failure null_argument(const char* message) noexcept;
 
 // Checks `fields` of a direct reading, which may name no field beyond the caller's struct.
-result<void> check_fields(hmn_flags fields, hmn_flags known);
+result<void> check_fields(hmn_fields fields, hmn_fields known);
 template <class T>
-result<void> check_fields(hmn_flags fields, const T* out, hmn_flags known = all_fields<T>) {
+result<void> check_fields(hmn_fields fields, const T* out, hmn_fields known = all_fields<T>) {
   return check_fields(fields, known & bits_within(fields_of<T>, out->struct_size));
 }
 
@@ -184,7 +184,7 @@ void copy_text(char (&to)[message_text::capacity + 1], const message_text& from,
 
 // Sets a field and its presence bit when the value is known.
 template <class T, class V>
-void give(hmn_flags& present, hmn_flags bit, T& field, const std::optional<V>& value) noexcept {
+void give(hmn_fields& present, hmn_fields bit, T& field, const std::optional<V>& value) noexcept {
   if (!value) return;
   present |= bit;
   field = static_cast<T>(*value);

@@ -11,10 +11,10 @@ namespace hmn::api {
 namespace {
 
 template <class Read>
-result<void> read_fields(hmn_flags fields, const hmn_process_memory* out, hmn_process_memory& full,
+result<void> read_fields(hmn_fields fields, const hmn_process_memory* out, hmn_process_memory& full,
                          Read&& read) {
   if (result<void> ok = check_fields(fields, out); !ok) return ok;
-  const hmn_flags wanted = fields != 0 ? fields : process_memory_field::cheap;
+  const hmn_fields wanted = fields != 0 ? fields : process_memory_field::cheap;
   process_memory m;
   if (result<void> ok = read(wanted, m); !ok) return ok;
   copy_out(m, full, wanted);
@@ -23,8 +23,8 @@ result<void> read_fields(hmn_flags fields, const hmn_process_memory* out, hmn_pr
 
 // The most frequent reading has a path of its own, which costs little more than its two system
 // calls: it needs a context in use and a struct of this version's size.
-bool read_own_sizes(hmn_context* handle, hmn_flags fields, hmn_process_memory* out) noexcept {
-  constexpr hmn_flags both = process_memory_field::cheap;
+bool read_own_sizes(hmn_context* handle, hmn_fields fields, hmn_process_memory* out) noexcept {
+  constexpr hmn_fields both = process_memory_field::cheap;
   if (handle == nullptr || out == nullptr || out->struct_size != sizeof *out) return false;
   memory_sizes found;
   if ((fields & ~both) != 0 || !object(handle).own_sizes(found)) return false;
@@ -46,16 +46,16 @@ bool read_own_sizes(hmn_context* handle, hmn_flags fields, hmn_process_memory* o
 using namespace hmn;
 using namespace hmn::api;
 
-hmn_status hmn_process_memory_read(hmn_context* handle, uint32_t pid, hmn_flags fields,
+hmn_status hmn_process_memory_read(hmn_context* handle, uint32_t pid, hmn_fields fields,
                                    hmn_process_memory* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_process_memory& full) -> result<void> {
     if (pid == 0) return failed(status::range, "pid 0 is no process");
     return read_fields(fields, out, full,
-                       [&](std::uint32_t f, process_memory& m) { return c.memory(pid, f, m); });
+                       [&](FieldSet f, process_memory& m) { return c.memory(pid, f, m); });
   });
 }
 
-hmn_status hmn_process_memory_read_self(hmn_context* handle, hmn_flags fields,
+hmn_status hmn_process_memory_read_self(hmn_context* handle, hmn_fields fields,
                                         hmn_process_memory* out, hmn_error* error) noexcept {
   if (error == nullptr || is_struct_size(error->struct_size, HMN_ERROR_SIZE_V1)) {
     const platform::no_cancel quiet;
@@ -66,11 +66,11 @@ hmn_status hmn_process_memory_read_self(hmn_context* handle, hmn_flags fields,
   }
   return fill_from(handle, out, error, [&](context& c, hmn_process_memory& full) -> result<void> {
     return read_fields(fields, out, full,
-                       [&](std::uint32_t f, process_memory& m) { return c.own_memory(f, m); });
+                       [&](FieldSet f, process_memory& m) { return c.own_memory(f, m); });
   });
 }
 
-hmn_status hmn_system_memory_read(hmn_context* handle, hmn_flags fields, hmn_system_memory* out,
+hmn_status hmn_system_memory_read(hmn_context* handle, hmn_fields fields, hmn_system_memory* out,
                                   hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_system_memory& full) -> result<void> {
     if (result<void> ok = check_fields(fields, out); !ok) return ok;

@@ -39,14 +39,14 @@ void sized_out::write(const void* full) const noexcept {
   std::memset(bytes + held, 0, size() - held);
   if (held == known_size || fields.empty()) return;
   // `present` is the second member of every struct that has such fields.
-  hmn_flags present = 0;
-  std::memcpy(&present, bytes + header, sizeof present);
+  hmn_fields present = 0;
+  std::memcpy(&present, bytes + present_offset, sizeof present);
   for (const sized_field& f : fields) {
     if (f.end <= held) continue;
     present &= ~f.bit;
     if (f.begin < held) std::memset(bytes + f.begin, 0, held - f.begin);
   }
-  std::memcpy(bytes + header, &present, sizeof present);
+  std::memcpy(bytes + present_offset, &present, sizeof present);
 }
 
 result<void> read_sized(const void* options, std::uint32_t first_size, void* full,

@@ -87,8 +87,11 @@ inline constexpr std::uint32_t size_v1<hmn_episode> = HMN_EPISODE_SIZE_V1;
 struct sized_field {
   std::uint16_t begin;
   std::uint16_t end;
-  hmn_flags bit;
+  hmn_fields bit;
 };
+
+// Position of `present` in every result that has one.
+inline constexpr std::size_t present_offset = 8;
 
 template <class T>
 inline constexpr std::array<sized_field, 0> fields_of{};
@@ -99,7 +102,7 @@ inline constexpr std::array<sized_field, 0> fields_of{};
   template <>                                                           \
   inline constexpr auto fields_of<c_struct> = [] {                      \
     using outside = c_struct;                                           \
-    static_assert(offsetof(outside, present) == sizeof(std::uint32_t)); \
+    static_assert(offsetof(outside, present) == present_offset);         \
     return std::to_array<sized_field>({rows});                          \
   }();
 HMN_FIELDS_OF(hmn_process_memory, HMN_PROCESS_MEMORY_FIELDS(HMN_SIZED_FIELD))
@@ -113,8 +116,8 @@ HMN_FIELDS_OF(hmn_usage, HMN_USAGE_FIELDS(HMN_SIZED_FIELD, HMN_NOTHING))
 #undef HMN_SIZED_FIELD
 
 // Presence bits of the fields that fit a struct of that size.
-constexpr hmn_flags bits_within(std::span<const sized_field> fields, std::uint32_t size) noexcept {
-  hmn_flags bits = 0;
+constexpr hmn_fields bits_within(std::span<const sized_field> fields, std::uint32_t size) noexcept {
+  hmn_fields bits = 0;
   for (const sized_field& f : fields) {
     if (f.end <= size) bits |= f.bit;
   }
@@ -122,7 +125,7 @@ constexpr hmn_flags bits_within(std::span<const sized_field> fields, std::uint32
 }
 
 template <class T>
-inline constexpr hmn_flags all_fields = bits_within(fields_of<T>, sizeof(T));
+inline constexpr hmn_fields all_fields = bits_within(fields_of<T>, sizeof(T));
 
 // A caller's result struct of any type, so that the rules are code and not templates.
 struct sized_out {

@@ -115,9 +115,9 @@ void copy_diagnostic(const snapshot_diagnostic& from, hmn_diagnostic& out) {
   out.native_code = d.why.native.code;
   out.subject = d.about;
   out.count = from.count;
-  hmn_flags& has = out.present;
+  hmn_fields& has = out.present;
   if (d.about == subject::metrics) {
-    out.metric = d.field;
+    out.metric = static_cast<std::uint32_t>(d.field);
     if (d.field != 0) has |= HMN_DIAGNOSTIC_HAS_METRIC;
   } else {
     out.field = d.field;
@@ -249,7 +249,7 @@ hmn_status hmn_snapshot_diagnostic(const hmn_snapshot* handle, uint32_t position
 }
 
 hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, uint32_t device_index,
-                               hmn_flags subject_bit, hmn_flags field, uint32_t metric,
+                               hmn_flags subject_bit, hmn_fields field, uint32_t metric,
                                hmn_diagnostic* out) noexcept {
   return fill_from(handle, out, [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
     if (!std::has_single_bit(subject_bit) || (subject_bit & ~subject::all) != 0) {

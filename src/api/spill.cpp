@@ -33,7 +33,7 @@ result<void> read_sample(const hmn_spill_sample* given, spill_sample& out) {
   if (given == nullptr) return null_argument("sample is NULL");
   hmn_spill_sample s{};
   if (result<void> ok = read_input(given, s); !ok) return ok;
-  if ((s.flags & ~hmn_flags{HMN_SPILL_SAMPLE_HAS_LIMIT | HMN_SPILL_SAMPLE_HAS_EVICTED}) != 0) {
+  if ((s.flags & ~hmn_fields{HMN_SPILL_SAMPLE_HAS_LIMIT | HMN_SPILL_SAMPLE_HAS_EVICTED}) != 0) {
     return failed(status::unknown_flag, "sample->flags: unknown bits");
   }
   out.limit = reported(s.flags, HMN_SPILL_SAMPLE_HAS_LIMIT, s.limit_bytes);
@@ -71,7 +71,7 @@ void give_totals(const spill_totals& t, hmn_spill_info& out) {
   out.observation_count = t.observations;
   out.episode_count = t.episodes;
   out.total_ns = t.total_ns;
-  hmn_flags& has = out.present;
+  hmn_fields& has = out.present;
   give(has, HMN_SPILL_INFO_HAS_LIMIT, out.limit_bytes, t.limit);
   give(has, HMN_SPILL_INFO_HAS_EVICTED, out.evicted_bytes, t.last.evicted);
   give(has, HMN_SPILL_INFO_HAS_PEAK_EVICTED, out.peak_evicted_bytes, t.peak_evicted);

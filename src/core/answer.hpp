@@ -22,7 +22,7 @@ struct plan {
   bool slow = false;   // includes slow metrics
   bool quick = false;  // leaves out what a driver takes milliseconds for
   std::optional<source> describe;
-  std::uint32_t telemetry = 0;  // telemetry_field bits
+  FieldSet telemetry = 0;  // telemetry_field bits
   std::uint32_t pid = 0;        // reads this process alone, by process(); 0: none
   std::uint32_t own_pid = 0;
   std::optional<slot> only;  // one device; none: all devices
@@ -62,7 +62,7 @@ struct device_cache {
   bool listed = false;  // in the latest device list
   cached<hmn::pools> pools;
   cached<hmn::telemetry> telemetry;
-  std::uint32_t telemetry_asked = 0;
+  FieldSet telemetry_asked = 0;
   cached<usage> self;
   cached<usage> process;  // of plan.pid
   cached<std::vector<usage>> processes;

@@ -346,13 +346,13 @@ result<device> context::identity(std::uint32_t index) {
   return table_.at(index);
 }
 
-result<void> context::memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) {
+result<void> context::memory(std::uint32_t pid, FieldSet fields, process_memory& out) {
   start();
   out.pid = pid;
   return host_->memory(pid, fields, out);
 }
 
-result<void> context::own_memory(std::uint32_t fields, process_memory& out) {
+result<void> context::own_memory(FieldSet fields, process_memory& out) {
   start();
   out.pid = own_pid_;
   return host_->own_memory(fields, out);

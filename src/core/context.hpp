@@ -75,8 +75,8 @@ class context {
   // Stores the readings so far as a machine file.
   result<void> recording(std::string& out);
 
-  result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out);
-  result<void> own_memory(std::uint32_t fields, process_memory& out);
+  result<void> memory(std::uint32_t pid, FieldSet fields, process_memory& out);
+  result<void> own_memory(FieldSet fields, process_memory& out);
   // For frequent readings; false: own_memory() finds out why.
   [[nodiscard]] bool own_sizes(memory_sizes& out) const noexcept {
     return started_.load(std::memory_order_acquire) && !is_forked() && host_->own_sizes(out);
@@ -88,15 +88,15 @@ class context {
   result<std::uint32_t> find(std::string_view key);
   result<device> identity(std::uint32_t index);
   // `fields`: pool_field bits.
-  result<hmn::pool> pool(std::uint32_t index, pool_kind kind, std::uint32_t fields,
+  result<hmn::pool> pool(std::uint32_t index, pool_kind kind, FieldSet fields,
                          std::vector<diagnostic>* diagnostics = nullptr);
   // Returns what can be allocated on the device now.
   result<std::uint64_t> usable(std::uint32_t index);
   // `fields`: telemetry_field and usage_field bits; 0: all that the driver answers without taking
   // milliseconds.
-  result<hmn::telemetry> telemetry(std::uint32_t index, std::uint32_t fields);
+  result<hmn::telemetry> telemetry(std::uint32_t index, FieldSet fields);
   result<hmn::metric> metric(std::uint32_t index, metric_id id, std::uint32_t instance);
-  result<usage> process(std::uint32_t index, std::uint32_t pid, std::uint32_t fields);
+  result<usage> process(std::uint32_t index, std::uint32_t pid, FieldSet fields);
   result<usage> own_usage(std::uint32_t index);
 
   result<std::unique_ptr<snapshot>> take(const snapshot_request& request);

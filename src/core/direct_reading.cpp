@@ -74,7 +74,7 @@ result<void> context::read(std::uint32_t index, std::uint32_t subject_bit, const
   return std::move(*missing);
 }
 
-result<pool> context::pool(std::uint32_t index, pool_kind kind, std::uint32_t fields,
+result<pool> context::pool(std::uint32_t index, pool_kind kind, FieldSet fields,
                            std::vector<diagnostic>* diagnostics) {
   plan p = new_plan();
   p.pools = true;
@@ -110,7 +110,7 @@ result<std::uint64_t> context::usable(std::uint32_t index) {
   return why_not_usable(*main, table_.at(index));
 }
 
-result<telemetry> context::telemetry(std::uint32_t index, std::uint32_t fields) {
+result<telemetry> context::telemetry(std::uint32_t index, FieldSet fields) {
   plan p = new_plan();
   p.telemetry = fields != 0 ? fields : telemetry_field::all;
   p.quick = fields == 0;
@@ -146,7 +146,7 @@ result<metric> context::metric(std::uint32_t index, metric_id id, std::uint32_t 
   }
 }
 
-result<usage> context::process(std::uint32_t index, std::uint32_t pid, std::uint32_t fields) {
+result<usage> context::process(std::uint32_t index, std::uint32_t pid, FieldSet fields) {
   plan p = new_plan();
   p.pid = pid;
   p.quick = (fields & usage_field::busy_percent) == 0;

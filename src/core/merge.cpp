@@ -135,7 +135,7 @@ void merge(device& best, const device& other) {
 }
 
 void merge(telemetry& best, const telemetry& other) {
-  const std::uint32_t taken = take_missing(~telemetry_field::window_ns, best, other);
+  const FieldSet taken = take_missing(~telemetry_field::window_ns, best, other);
   if (taken == 0) return;
   if ((taken & percentages) != 0) take_missing(telemetry_field::window_ns, best, other);
   best.sources |= other.sources | bit_of(other.from);
@@ -145,7 +145,7 @@ void merge(telemetry& best, const telemetry& other) {
 
 // Merges pools. Used and free bytes come from one source, or from sources that count alike.
 void merge(pool& best, const pool& other) {
-  std::uint32_t taken = take_missing(pool_field::total | pool_field::budget, best, other);
+  FieldSet taken = take_missing(pool_field::total | pool_field::budget, best, other);
   if ((taken & pool_field::budget) != 0) best.budget_left = other.budget_left;
   const bool is_alike = best.accounting == other.accounting && best.accounting != accounting::none;
   if (!best.used && other.used && (!best.free || is_alike)) {
@@ -172,7 +172,7 @@ void merge(merged_device& into, const device_cache& from, const plan& p, const m
 }
 
 bool is_complete(const merged_device& d, const plan& p, const selection& wanted) noexcept {
-  const std::uint32_t no_telemetry =
+  const FieldSet no_telemetry =
       d.telemetry ? missing_bits(*d.telemetry, p.telemetry) : p.telemetry;
   return (!p.pools || has_pool(d.pools, wanted)) && (!p.self || (d.found & subject::self) != 0) &&
          (p.pid == 0 || d.process) && no_telemetry == 0 && !p.processes &&

@@ -33,7 +33,7 @@ bool has_same_instance(const device& a, const device& b) noexcept {
 
 // Identifier that no two devices of a source may share.
 struct identifier {
-  std::uint32_t field;
+  FieldSet field;
   std::string_view name;
   bool (*is_same)(const device&, const device&) noexcept;
   void (*forget)(device&) noexcept;
@@ -48,7 +48,7 @@ constexpr identifier identifiers[] = {
 };
 
 void diagnose(const device& about, status code, std::initializer_list<piece> message,
-              std::uint32_t field, reading& r) {
+              FieldSet field, reading& r) {
   if (!r.wants_diagnostics()) return;
   const reason stated = code == status::ok ? reason::ambiguous : reason::implausible;
   const failure why{code, about.from, {}, message, stated};
@@ -133,7 +133,7 @@ void report_replaced(const device& fresh, const source_cache& before, reading& r
 void check_identities(std::vector<device>& listed, const source_cache& before, reading& r) {
   drop_repeated(listed, r);
   for (device& d : listed) {
-    drop_implausible(d, [&](std::uint32_t field, const failure& why) {
+    drop_implausible(d, [&](FieldSet field, const failure& why) {
       if (r.wants_diagnostics()) {
         r.diagnose({why, 0, subject::devices, field, d.number, {}, {}, {}});
       }
@@ -192,7 +192,7 @@ class dropped_fields {
                  std::optional<std::uint32_t> pid = {}) noexcept
       : r_(r), about_(about), device_(device), pid_(pid) {}
 
-  void operator()(std::uint32_t field, const failure& why) {
+  void operator()(FieldSet field, const failure& why) {
     if (!first_) first_ = why;
     if (r_.wants_diagnostics()) r_.diagnose({why, 0, about_, field, device_, pid_, {}, {}});
   }

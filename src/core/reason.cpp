@@ -11,7 +11,7 @@ namespace {
 
 constexpr int of_this_subject = 2;
 
-bool concerns_field(const diagnostic& d, std::uint32_t field) noexcept {
+bool concerns_field(const diagnostic& d, FieldSet field) noexcept {
   if (d.about == subject::metrics) return d.field == field;
   const bool is_usable = d.about == subject::pools && field == pool_field::usable;
   return (d.field & (is_usable ? field | pool_field::free : field)) != 0;
@@ -20,7 +20,7 @@ bool concerns_field(const diagnostic& d, std::uint32_t field) noexcept {
 // Returns how well a diagnostic of the device, or of none, explains the missing field; 0: not at
 // all.
 int relevance(const snapshot_diagnostic& each, std::uint32_t about, const device& of,
-              std::uint32_t field) noexcept {
+              FieldSet field) noexcept {
   const diagnostic& d = each.value;
   const bool is_of_process = d.pid && d.about != subject::self;
   if ((d.notes & note::trace) != 0 || d.why.code == status::ok || is_of_process) return 0;
@@ -51,7 +51,7 @@ failure reason_of_state(const device& of) {
 }
 
 const snapshot_diagnostic* find_reason(const snapshot& from, std::uint32_t about, const device& of,
-                                       std::uint32_t field) noexcept {
+                                       FieldSet field) noexcept {
   const snapshot_diagnostic* best = nullptr;
   int highest = 1;
   for (const std::size_t device : {std::size_t{0}, std::size_t{of.index} + 1}) {
@@ -69,14 +69,14 @@ const snapshot_diagnostic* find_reason(const snapshot& from, std::uint32_t about
 }
 
 const diagnostic* find_reason(const std::vector<diagnostic>& from, std::uint32_t about,
-                              std::uint32_t field) noexcept {
+                              FieldSet field) noexcept {
   const auto found = std::ranges::find_if(
       from, [&](const diagnostic& d) { return d.about == about && concerns_field(d, field); });
   return found == from.end() ? nullptr : &*found;
 }
 
 snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const device& of,
-                               std::uint32_t field) {
+                               FieldSet field) {
   if ((from.postponed & about) != 0) {
     return {{failed(status::empty, "not read at this interval of the sampler"),
              0,

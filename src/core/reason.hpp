@@ -15,18 +15,18 @@ namespace hmn {
 // its source; nullptr if there is none. `field` is a presence bit, for metrics the metric_id; 0:
 // all fields.
 const snapshot_diagnostic* find_reason(const snapshot& from, std::uint32_t about, const device& of,
-                                       std::uint32_t field) noexcept;
+                                       FieldSet field) noexcept;
 
 // The same for a direct reading, whose diagnostics are all of one device: the first about the
 // field.
 const diagnostic* find_reason(const std::vector<diagnostic>& from, std::uint32_t about,
-                              std::uint32_t field) noexcept;
+                              FieldSet field) noexcept;
 
 // Returns why a device has no values at all.
 failure reason_of_state(const device& of);
 
 // Returns the best diagnostic, or the reason that follows from the device's state.
 snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const device& of,
-                               std::uint32_t field);
+                               FieldSet field);
 
 }  // namespace hmn

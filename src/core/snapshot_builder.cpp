@@ -179,7 +179,7 @@ void snapshot_builder::add_host() {
     }
   }
   if (!wants(subject::system)) return;
-  const auto dropped = [&](std::uint32_t field, const failure& why) {
+  const auto dropped = [&](FieldSet field, const failure& why) {
     add_diagnostic({why, 0, subject::system, field, {}, {}, {}}, {});
   };
   system_memory system;
@@ -397,7 +397,7 @@ void snapshot_builder::drop_what_was_found() {
     const snapshot_device* const of = out_->device_by_index(*d.device_index);
     if (merged == nullptr || of == nullptr || d.value.about == subject::metrics) return false;
     const std::uint32_t about = d.value.about;
-    std::uint32_t found = 0;
+    FieldSet found = 0;
     if (about == subject::devices) found = present_bits(*of->identity, d.value.field);
     if (about == subject::telemetry && of->telemetry) {
       found = present_bits(*of->telemetry, d.value.field);
@@ -442,8 +442,8 @@ void snapshot_builder::add_diagnostic(const diagnostic& d, std::optional<std::ui
   for (std::uint32_t n = is_trace ? 0 : latest; n != 0; n = why_.diagnostics[n - 1].before) {
     snapshot_diagnostic& alike = why_.diagnostics[n - 1];
     if (!is_alike(alike, d, index)) continue;
-    std::uint32_t& fields = alike.value.field;
-    const std::uint32_t both = fields == 0 || d.field == 0 ? 0 : fields | d.field;
+    FieldSet& fields = alike.value.field;
+    const FieldSet both = fields == 0 || d.field == 0 ? 0 : fields | d.field;
     if (both == fields) ++alike.count;
     fields = both;
     return;

@@ -143,13 +143,13 @@ void write_fields(json::writer& w, const diagnostic& d) {
   w.key("fields");
   w.open('[');
   const field_list fields = fields_of_subject(d.about);
-  for (std::uint32_t left = d.field; left != 0; left &= left - 1) {
+  for (FieldSet left = d.field; left != 0; left &= left - 1) {
     const auto named = std::ranges::find(fields, left & -left, &field::bit);
     if (named != fields.end()) w.word(named->key);
   }
   w.close(']');
   const metric_words* const metric =
-      d.about == subject::metrics ? words_of_metric(d.field) : nullptr;
+      d.about == subject::metrics ? words_of_metric(static_cast<std::uint32_t>(d.field)) : nullptr;
   w.text_member("metric", metric != nullptr ? metric->name : "");
 }
 

@@ -143,11 +143,11 @@ rows rows_of(const snapshot& from, std::uint32_t index) {
   return all;
 }
 
-constexpr std::uint32_t any_field = ~std::uint32_t{0};
+constexpr FieldSet any_field = ~FieldSet{0};
 
 failure reason_or(const snapshot& from, const device& of, std::uint32_t about,
                   const failure& otherwise) {
-  const std::uint32_t field = about == subject::pools ? pool_field::used : any_field;
+  const FieldSet field = about == subject::pools ? pool_field::used : any_field;
   const snapshot_diagnostic* const known = find_reason(from, about, of, field);
   return known != nullptr ? known->value.why : otherwise;
 }

@@ -21,7 +21,7 @@ struct diagnostic {
   failure why;
   std::uint32_t notes = 0;
   std::uint32_t about = 0;  // one bit of `subject`
-  std::uint32_t field = 0;  // presence bits that are missing because of it, for metrics the
+  FieldSet field = 0;  // presence bits that are missing because of it, for metrics the
                             // metric_id; 0: all
   std::optional<slot> device;
   std::optional<std::uint32_t> pid;

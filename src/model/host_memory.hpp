@@ -12,8 +12,8 @@ namespace hmn {
 
 namespace process_memory_field {
 HMN_PROCESS_MEMORY_FIELDS(HMN_FIELD_BIT)
-inline constexpr std::uint32_t cheap = resident | virtual_size;
-inline constexpr std::uint32_t all = 0 HMN_PROCESS_MEMORY_FIELDS(HMN_OR_BIT);
+inline constexpr FieldSet cheap = resident | virtual_size;
+inline constexpr FieldSet all = 0 HMN_PROCESS_MEMORY_FIELDS(HMN_OR_BIT);
 }  // namespace process_memory_field
 
 // Host RAM of one process, in bytes.

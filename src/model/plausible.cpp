@@ -163,7 +163,7 @@ const limit& limit_of(quantity what, source from) noexcept {
 constexpr std::uint64_t rounding = 2 * 1024 * 1024;  // tools print whole MiB
 
 struct exception {
-  std::uint32_t fields = 0;
+  FieldSet fields = 0;
   quantity what = quantity::none;
 };
 
@@ -365,7 +365,7 @@ bool is_in_device(const usage& row) noexcept {
 
 // Drops a part that is larger than all that the process has, resident or not.
 void drop_above(const std::optional<std::uint64_t>& committed, std::optional<std::uint64_t>& part,
-                const usage& of, std::uint32_t field, std::string_view name, when_dropped report) {
+                const usage& of, FieldSet field, std::string_view name, when_dropped report) {
   if (!committed || !part || of.from == source::simulated) return;
   const std::uint64_t most = std::max(*committed, of.used.value_or(0));
   if (*part <= most) return;
@@ -424,7 +424,7 @@ void drop_implausible(device& d, when_dropped report) {
 
 void drop_implausible(pool& p, when_dropped to, std::optional<std::uint64_t> most) {
   // Free memory that the driver does not report follows from the used.
-  const auto report = [&](std::uint32_t field, const failure& why) {
+  const auto report = [&](FieldSet field, const failure& why) {
     if (field == pool_field::used && !p.free) field |= pool_field::free;
     to(field, why);
   };
@@ -433,7 +433,7 @@ void drop_implausible(pool& p, when_dropped to, std::optional<std::uint64_t> mos
     const failure why =
         out_of({0, static_cast<double>(*most)}, p.from, "total_bytes",
                static_cast<double>(*p.total), "what its GPU and its other instances leave, ");
-    constexpr std::uint32_t all = of_pool.wholes | of_pool.parts;
+    constexpr FieldSet all = of_pool.wholes | of_pool.parts;
     report(present_bits(p, all), why);
     forget(all, p);
   }

@@ -22,10 +22,10 @@
 namespace hmn {
 
 // Receives the presence bit of each dropped field, of a metric its number, and the reason.
-using when_dropped = function_ref<void(std::uint32_t field, const failure& why)>;
+using when_dropped = function_ref<void(FieldSet field, const failure& why)>;
 
 // For callers that can keep no diagnostic.
-inline constexpr auto drop_silently = [](std::uint32_t, const failure&) {};
+inline constexpr auto drop_silently = [](FieldSet, const failure&) {};
 
 // Drop implausible values: these fields become absent.
 void drop_implausible(device& d, when_dropped report);

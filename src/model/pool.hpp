@@ -18,7 +18,7 @@ enum class pool_kind : std::uint32_t { HMN_POOL_KINDS(HMN_ENUMERATOR) };
 namespace pool_field {
 HMN_POOL_FIELDS(HMN_FIELD_BIT)
 // Fields of a direct reading; unattributed memory needs a snapshot that collects processes.
-constexpr std::uint32_t readable = unattributed - 1;
+constexpr FieldSet readable = unattributed - 1;
 }  // namespace pool_field
 
 // Memory pool of a device, in bytes.

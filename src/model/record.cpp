@@ -96,7 +96,7 @@ bool copy_member(const text<N>& text, char (&out)[N], Struct&) noexcept {
 }
 
 template <class Record, auto member>
-constexpr field make_field(std::string_view key, unit counts, std::uint32_t bit) noexcept {
+constexpr field make_field(std::string_view key, unit counts, FieldSet bit) noexcept {
   using type = std::remove_cvref_t<decltype(std::declval<Record>().*member)>;
   return {
       key,
@@ -113,7 +113,7 @@ constexpr field make_field(std::string_view key, unit counts, std::uint32_t bit)
 }
 
 template <class Record, auto member, class C, auto c_member>
-constexpr field make_field(std::string_view key, unit counts, std::uint32_t bit) noexcept {
+constexpr field make_field(std::string_view key, unit counts, FieldSet bit) noexcept {
   field f = make_field<Record, member>(key, counts, bit);
   f.copy = [](const void* from, void* to) {
     C& out = *static_cast<C*>(to);
@@ -147,7 +147,7 @@ HMN_FIELDS_OF(group, HMN_GROUP_FIELDS(HMN_FIELD, HMN_TEXT_FIELD))
 #undef HMN_TEXT_FIELD
 #undef HMN_FIELD
 
-const field& field_of(field_list fields, std::uint32_t bit) noexcept {
+const field& field_of(field_list fields, FieldSet bit) noexcept {
   return *std::ranges::find(fields, bit, &field::bit);
 }
 
@@ -197,7 +197,7 @@ std::uint64_t number_in(const field& f, const void* record) noexcept {
   return number != nullptr ? *number : 0;
 }
 
-void forget(field_list fields, std::uint32_t bits, void* record) noexcept {
+void forget(field_list fields, FieldSet bits, void* record) noexcept {
   for (const field& f : fields) {
     if ((f.bit & bits) != 0) f.set(record, {});
   }
@@ -207,17 +207,17 @@ bool is_same_record(field_list fields, const void* a, const void* b) noexcept {
   return std::ranges::all_of(fields, [&](const field& f) { return f.get(a) == f.get(b); });
 }
 
-std::uint32_t present_bits(field_list fields, std::uint32_t among, const void* record) noexcept {
-  std::uint32_t bits = 0;
+FieldSet present_bits(field_list fields, FieldSet among, const void* record) noexcept {
+  FieldSet bits = 0;
   for (const field& f : fields) {
     if ((f.bit & among) != 0 && is_known(f, record)) bits |= f.bit;
   }
   return bits;
 }
 
-std::uint32_t take_missing(field_list fields, std::uint32_t bits, void* into,
+FieldSet take_missing(field_list fields, FieldSet bits, void* into,
                            const void* from) noexcept {
-  std::uint32_t taken = 0;
+  FieldSet taken = 0;
   for (const field& f : fields) {
     if ((f.bit & bits) == 0 || is_known(f, into) || !is_known(f, from)) continue;
     f.take(into, from);

@@ -60,7 +60,7 @@ struct field {
   std::string_view key;
   field_type type;
   hmn::unit unit;
-  std::uint32_t bit;  // of `present`; 0: always known
+  FieldSet bit;  // of `present`; 0: always known
   record_value (*get)(const void* record);
   void (*set)(void* record, const record_value& to);  // of optional numbers only
   void (*take)(void* into, const void* from);
@@ -97,7 +97,7 @@ field_list fields_of<usage>() noexcept;
 template <>
 field_list fields_of<group>() noexcept;
 
-const field& field_of(field_list fields, std::uint32_t bit) noexcept;
+const field& field_of(field_list fields, FieldSet bit) noexcept;
 
 // Returns the words of an enumerated field; empty for numbers and texts.
 word_list words_for(unit u) noexcept;
@@ -109,26 +109,26 @@ bool is_known(const field& f, const void* record) noexcept;
 std::uint64_t number_in(const field& f, const void* record) noexcept;
 
 // Returns the presence bits of the known fields of `among`.
-std::uint32_t present_bits(field_list fields, std::uint32_t among, const void* record) noexcept;
+FieldSet present_bits(field_list fields, FieldSet among, const void* record) noexcept;
 
 bool is_same_record(field_list fields, const void* a, const void* b) noexcept;
 
 // Fills the fields of `bits` that `into` lacks and `from` has; returns their bits.
-std::uint32_t take_missing(field_list fields, std::uint32_t bits, void* into,
+FieldSet take_missing(field_list fields, FieldSet bits, void* into,
                            const void* from) noexcept;
 
 // Clears the fields of `bits`, which are optional numbers.
-void forget(field_list fields, std::uint32_t bits, void* record) noexcept;
+void forget(field_list fields, FieldSet bits, void* record) noexcept;
 
 struct copied {
-  std::uint32_t present = 0;
+  FieldSet present = 0;
   bool was_cut = false;  // a text
 };
 copied copy_fields(field_list fields, const void* record, void* c_struct) noexcept;
 
 // Fills a zeroed C struct, except its struct_size, and notes if some of `wanted` are not known.
 template <class Record, class C>
-void copy_out(const Record& r, C& c_struct, std::uint32_t wanted = 0) noexcept {
+void copy_out(const Record& r, C& c_struct, FieldSet wanted = 0) noexcept {
   const copied done = copy_fields(fields_of<Record>(), &r, &c_struct);
   c_struct.present = done.present;
   if (done.was_cut) c_struct.notes |= HMN_NOTE_TRUNCATED;
@@ -141,22 +141,22 @@ bool is_same_record(const Record& a, const Record& b) noexcept {
 }
 
 template <class Record>
-std::uint32_t present_bits(const Record& r, std::uint32_t among = ~0U) noexcept {
+FieldSet present_bits(const Record& r, FieldSet among = ~FieldSet{0}) noexcept {
   return present_bits(fields_of<Record>(), among, &r);
 }
 
 template <class Record>
-std::uint32_t missing_bits(const Record& r, std::uint32_t wanted) noexcept {
+FieldSet missing_bits(const Record& r, FieldSet wanted) noexcept {
   return wanted & ~present_bits(r, wanted);
 }
 
 template <class Record>
-void forget(std::uint32_t bits, Record& r) noexcept {
+void forget(FieldSet bits, Record& r) noexcept {
   forget(fields_of<Record>(), bits, &r);
 }
 
 template <class Record>
-std::uint32_t take_missing(std::uint32_t bits, Record& into, const Record& from) noexcept {
+FieldSet take_missing(FieldSet bits, Record& into, const Record& from) noexcept {
   return take_missing(fields_of<Record>(), bits, &into, &from);
 }
 

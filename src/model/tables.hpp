@@ -5,9 +5,16 @@
 
 #include <hypomnesis.h>
 
+#include <cstdint>
+
 #include "model/enums.def"
 #include "model/fields.def"
 #include "model/metrics.def"
+
+namespace hmn {
+// Presence bits of a record's fields.
+using FieldSet = std::uint64_t;
+}  // namespace hmn
 
 // Declares an enumeration: enum class state { HMN_STATES(HMN_ENUMERATOR) };
 #define HMN_ENUMERATOR(name, number, ...) name = number,
@@ -20,9 +27,9 @@
 
 // Presence bits under the names of their members, and all of them together:
 // namespace pool_field { HMN_POOL_FIELDS(HMN_FIELD_BIT) }
-#define HMN_FIELD_BIT(member, c_member, bit, ...) inline constexpr std::uint32_t member = bit;
+#define HMN_FIELD_BIT(member, c_member, bit, ...) inline constexpr FieldSet member = bit;
 #define HMN_OR_BIT(member, c_member, bit, ...) \
-  | std::uint32_t {                            \
+  | FieldSet {                                 \
     bit                                        \
   }
 

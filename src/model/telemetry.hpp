@@ -19,7 +19,7 @@ struct telemetry {
 
 namespace telemetry_field {
 HMN_TELEMETRY_FIELDS(HMN_FIELD_BIT)
-inline constexpr std::uint32_t all = 0 HMN_TELEMETRY_FIELDS(HMN_OR_BIT);
+inline constexpr FieldSet all = 0 HMN_TELEMETRY_FIELDS(HMN_OR_BIT);
 }  // namespace telemetry_field
 
 }  // namespace hmn

@@ -50,7 +50,7 @@ const char* status_name(std::int32_t status) noexcept;
 const char* vendor_name(std::uint32_t vendor) noexcept;
 
 struct named_field {
-  std::uint32_t bit;
+  FieldSet bit;
   std::string_view words;  // "": part of another value, as a window is
 };
 

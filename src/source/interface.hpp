@@ -77,9 +77,9 @@ class host_source {
   [[nodiscard]] virtual source id() const noexcept = 0;
   // `fields` are process_memory_field bits, never 0. Succeeds if at least one was read and drops
   // the errors of the others: query one field alone to get its error.
-  virtual result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) = 0;
+  virtual result<void> memory(std::uint32_t pid, FieldSet fields, process_memory& out) = 0;
   // `out` has the caller's pid.
-  virtual result<void> own_memory(std::uint32_t fields, process_memory& out) = 0;
+  virtual result<void> own_memory(FieldSet fields, process_memory& out) = 0;
   // Makes system calls only, for frequent readings. Returns false if own_memory() has to be used.
   virtual bool own_sizes(memory_sizes& out) noexcept {
     static_cast<void>(out);
@@ -159,7 +159,7 @@ class device_source {
   }
   // `fields` are telemetry_field bits. Reports each missing one as a diagnostic; fails if all are
   // missing.
-  virtual result<void> telemetry(slot, std::uint32_t /*fields*/, hmn::telemetry&, reading&) {
+  virtual result<void> telemetry(slot, FieldSet /*fields*/, hmn::telemetry&, reading&) {
     return not_reported("telemetry is not reported by this source");
   }
   // Appends metrics, each with its own source (model/metric.hpp): those without a telemetry field,

@@ -72,7 +72,7 @@ static void reading_a_pool_allocates_nothing(void** state) {
 
 static void reading_telemetry_allocates_nothing(void** state) {
   NEW(hmn_telemetry, telemetry);
-  const hmn_flags known =
+  const hmn_fields known =
       HMN_TELEMETRY_HAS_GPU_BUSY | HMN_TELEMETRY_HAS_TEMPERATURE | HMN_TELEMETRY_HAS_POWER;
   assert_allocates_nothing(hmn_telemetry_read(*state, 0, known, &telemetry, NULL));
 }

@@ -35,7 +35,7 @@ static void every_device_counts(void** state) {
 
 static void a_device_says_who_it_is(void** state) {
   const hmn_device device = device_at(context_of(state), 0);
-  const hmn_flags known =
+  const hmn_fields known =
       HMN_DEVICE_HAS_NAME | HMN_DEVICE_HAS_UUID | HMN_DEVICE_HAS_PCI | HMN_DEVICE_HAS_DRIVER |
       HMN_DEVICE_HAS_PCI_DEVICE | HMN_DEVICE_HAS_PCI_SUBSYSTEM | HMN_DEVICE_HAS_RENDER_MINOR |
       HMN_DEVICE_HAS_DRIVER_INDEX | HMN_DEVICE_HAS_OS_ID | HMN_DEVICE_HAS_CUDA_VERSION |
@@ -94,7 +94,7 @@ static void a_device_that_is_lost_or_asleep_is_reported_by_state(void** state) {
 static void an_instance_is_a_device_with_a_parent(void** state) {
   const hmn_device device = device_at(context_of(state), INSTANCE);
   assert_int_equal(device.kind, HMN_DEVICE_KIND_PARTITION);
-  const hmn_flags known = HMN_DEVICE_HAS_PARENT | HMN_DEVICE_HAS_INSTANCE;
+  const hmn_fields known = HMN_DEVICE_HAS_PARENT | HMN_DEVICE_HAS_INSTANCE;
   assert_int_equal(device.present & known, known);
   assert_int_equal(device.parent_index, WITH_INSTANCE);
   assert_int_equal(device.gpu_instance, 7);

@@ -8,8 +8,8 @@
 enum { BLOCK_MIB = 64, SLACK_MIB = 2 };
 static const uint64_t mib = 1024 * 1024;
 static const size_t block_bytes = (size_t)BLOCK_MIB << 20;
-static const hmn_flags resident_field = HMN_PROCESS_MEMORY_HAS_RESIDENT;
-static const hmn_flags past_all_fields = HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED << 1;
+static const hmn_fields resident_field = HMN_PROCESS_MEMORY_HAS_RESIDENT;
+static const hmn_fields past_all_fields = HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED << 1;
 
 static int setup(void** state) {
   return hmn_context_create(NULL, (hmn_context**)state, NULL);
@@ -20,7 +20,7 @@ static int teardown(void** state) {
   return 0;
 }
 
-static hmn_process_memory own(hmn_context* context, hmn_flags fields) {
+static hmn_process_memory own(hmn_context* context, hmn_fields fields) {
   NEW(hmn_process_memory, memory);
   assert_answers(hmn_process_memory_read_self(context, fields, &memory, &error), HMN_OK);
   assert_int_equal(memory.backend, HMN_BACKEND_OS);
@@ -34,7 +34,7 @@ static uint64_t resident(hmn_context* context) {
 
 static void by_default_the_caller_has_what_costs_least(void** state) {
   const hmn_process_memory memory = own(*state, 0);
-  const hmn_flags both = HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_VIRTUAL;
+  const hmn_fields both = HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_VIRTUAL;
   assert_int_equal(memory.present & ~both, 0);
   assert_int_equal(both & memory_reported() & ~memory.present, 0);
   assert_int_equal(memory.notes, memory.present == both ? 0 : HMN_NOTE_PARTIAL);
@@ -64,7 +64,7 @@ static void what_is_touched_is_resident_until_it_is_given_back(void** state) {
 
 /* What no process is without is not reported where the system returns 0. */
 static void each_field_is_reported_or_unsupported(void** state) {
-  for (hmn_flags field = 1; field != past_all_fields; field <<= 1) {
+  for (hmn_fields field = 1; field != past_all_fields; field <<= 1) {
     NEW(hmn_process_memory, of_self);
     NEW(hmn_process_memory, by_pid);
     const hmn_status status = hmn_process_memory_read_self(*state, field, &of_self, NULL);
@@ -142,7 +142,7 @@ static uint64_t key_in_new_context(uint32_t pid) {
   NEW(hmn_process_memory, memory);
   hmn_context* context = NULL;
   assert_status(hmn_context_create(NULL, &context, NULL), HMN_OK);
-  const hmn_flags field = HMN_PROCESS_MEMORY_HAS_PROCESS_KEY;
+  const hmn_fields field = HMN_PROCESS_MEMORY_HAS_PROCESS_KEY;
   if (pid == 0) {
     assert_answers(hmn_process_memory_read_self(context, field, &memory, &error), HMN_OK);
   } else {
@@ -169,7 +169,7 @@ static void a_process_has_one_key(void** state) {
 static void the_host_has_memory(void** state) {
   NEW(hmn_system_memory, memory);
   assert_answers(hmn_system_memory_read(*state, 0, &memory, &error), HMN_OK);
-  const hmn_flags known = HMN_SYSTEM_MEMORY_HAS_TOTAL | HMN_SYSTEM_MEMORY_HAS_AVAILABLE;
+  const hmn_fields known = HMN_SYSTEM_MEMORY_HAS_TOTAL | HMN_SYSTEM_MEMORY_HAS_AVAILABLE;
   assert_int_equal(memory.present & known, known);
   assert_int_equal(memory.backend, HMN_BACKEND_OS);
   /* qemu-user cuts what 32-bit programs ask of it to 4 GiB. */

@@ -21,7 +21,7 @@ static hmn_pool pool_at(hmn_context* context, uint32_t device, uint32_t kind) {
 
 static void a_pool_has_the_values_of_its_device(void** state) {
   const hmn_pool pool = pool_at(context_of(state), 0, HMN_POOL_VRAM);
-  const hmn_flags known = HMN_POOL_HAS_TOTAL | HMN_POOL_HAS_FREE | HMN_POOL_HAS_USED |
+  const hmn_fields known = HMN_POOL_HAS_TOTAL | HMN_POOL_HAS_FREE | HMN_POOL_HAS_USED |
                           HMN_POOL_HAS_RESERVED | HMN_POOL_HAS_USABLE | HMN_POOL_HAS_BUDGET;
   assert_int_equal(pool.present, known);
   assert_int_equal(pool.notes, 0);
@@ -86,7 +86,7 @@ static void fields_are_selected(void** state) {
       hmn_pool_read(context_of(state), 0, HMN_POOL_MAIN, HMN_POOL_HAS_FREE, &pool, &error), HMN_OK);
   assert_true((pool.present & HMN_POOL_HAS_FREE) != 0);
   assert_int_equal(pool.notes, 0);
-  const hmn_flags unknown[] = {HMN_POOL_HAS_UNATTRIBUTED, 1U << 31};
+  const hmn_fields unknown[] = {HMN_POOL_HAS_UNATTRIBUTED, 1U << 31};
   for (size_t i = 0; i < 2; ++i) {
     assert_answers(hmn_pool_read(context_of(state), 0, HMN_POOL_MAIN, unknown[i], &pool, &error),
                    HMN_E_UNKNOWN_FLAG);
@@ -100,7 +100,7 @@ static void a_missing_field_is_noted(void** state) {
       &m, "{\"devices\": [{\"name\": \"GPU\", \"pools\": [{\"kind\": \"vram\", \"used\": 0}]}]}",
       NULL);
   NEW(hmn_pool, pool);
-  const hmn_flags wanted = HMN_POOL_HAS_USED | HMN_POOL_HAS_TOTAL;
+  const hmn_fields wanted = HMN_POOL_HAS_USED | HMN_POOL_HAS_TOTAL;
   assert_answers(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, wanted, &pool, &error), HMN_OK);
   assert_int_equal(pool.present & wanted, HMN_POOL_HAS_USED);
   assert_int_equal(pool.notes, HMN_NOTE_PARTIAL);

@@ -57,7 +57,7 @@ static void the_proc_tree_in_use_is_the_one_that_was_set(void** state) {
   const uint64_t page = page_bytes();
   assert_int_equal(memory.virtual_bytes, 1000 * page);
   assert_int_equal(memory.resident_bytes, 300 * page);
-  const hmn_flags more = HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT | HMN_PROCESS_MEMORY_HAS_SWAP;
+  const hmn_fields more = HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT | HMN_PROCESS_MEMORY_HAS_SWAP;
   assert_answers(hmn_process_memory_read(context, 4242, more, &memory, &error), HMN_OK);
   assert_int_equal(memory.peak_resident_bytes, 2000 * 1024);
   assert_int_equal(memory.swap_bytes, 12 * 1024);
@@ -128,7 +128,7 @@ static int reads_as_nobody(void) {
   NEW(hmn_process_memory, memory);
   NEW(hmn_error, error);
   if (hmn_context_create(NULL, &context, NULL) != HMN_OK) return 1;
-  const hmn_flags fields = HMN_PROCESS_MEMORY_HAS_PROPORTIONAL | HMN_PROCESS_MEMORY_HAS_PRIVATE;
+  const hmn_fields fields = HMN_PROCESS_MEMORY_HAS_PROPORTIONAL | HMN_PROCESS_MEMORY_HAS_PRIVATE;
   if (hmn_process_memory_read(context, 1, fields, &memory, &error) != HMN_E_PERMISSION) return 2;
   if (error.native_domain != HMN_NATIVE_ERRNO || error.native_code == 0 || error.message[0] == 0)
     return 3;

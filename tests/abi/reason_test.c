@@ -19,7 +19,7 @@ static hmn_snapshot* all_of(const machine* m, hmn_flags collect) {
   return s;
 }
 
-static hmn_diagnostic reason_for(const char* json, hmn_flags subject, hmn_flags field,
+static hmn_diagnostic reason_for(const char* json, hmn_flags subject, hmn_fields field,
                                  uint32_t metric) {
   machine m;
   machine_make(&m, json, NULL);
@@ -35,7 +35,7 @@ static hmn_diagnostic reason_for(const char* json, hmn_flags subject, hmn_flags 
   return reason;
 }
 
-static hmn_diagnostic reason_of(const char* json, hmn_flags subject, hmn_flags field) {
+static hmn_diagnostic reason_of(const char* json, hmn_flags subject, hmn_fields field) {
   return reason_for(json, subject, field, 0);
 }
 
@@ -106,7 +106,7 @@ static void a_failed_call_is_the_reason_for_its_subject(void** state) {
   (void)state;
   const char* const json =
       "{\"devices\": [{\"name\": \"GPU\", " POOL ", " FAILS("pools", "permission") "}]}";
-  const hmn_flags fields[] = {0, HMN_POOL_HAS_USED, HMN_POOL_HAS_BUDGET};
+  const hmn_fields fields[] = {0, HMN_POOL_HAS_USED, HMN_POOL_HAS_BUDGET};
   for (size_t i = 0; i < 3; ++i) {
     const hmn_diagnostic reason = reason_of(json, HMN_COLLECT_POOLS, fields[i]);
     assert_int_equal(reason.status, HMN_E_PERMISSION);

@@ -266,7 +266,7 @@ static const char all_values[] =
     "\"delays\": [{\"call\": \"pools\", \"ms\": 200}]}";
 
 static void assert_present(const struct field* fields, const void* record, const char* name) {
-  hmn_flags present = 0;
+  hmn_fields present = 0;
   memcpy(&present, (const char*)record + sizeof(uint32_t), sizeof present);
   while (fields->name != NULL && strcmp(fields->name, name) != 0) ++fields;
   assert_non_null(fields->name);

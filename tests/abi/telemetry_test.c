@@ -37,7 +37,7 @@ static void every_value_of_the_device_is_there(void** state) {
 /* A field that was asked for and is missing leaves HMN_NOTE_PARTIAL. */
 static void a_value_that_is_missing_is_partial(void** state) {
   NEW(hmn_telemetry, t);
-  const hmn_flags fields = HMN_TELEMETRY_HAS_FAN_RPM | HMN_TELEMETRY_HAS_POWER;
+  const hmn_fields fields = HMN_TELEMETRY_HAS_FAN_RPM | HMN_TELEMETRY_HAS_POWER;
   assert_answers(hmn_telemetry_read(context_of(state), 0, fields, &t, &error), HMN_OK);
   assert_int_equal(t.notes & HMN_NOTE_PARTIAL, HMN_NOTE_PARTIAL);
   assert_int_equal(t.present & fields, HMN_TELEMETRY_HAS_POWER);
@@ -49,7 +49,7 @@ static void a_value_that_is_missing_is_partial(void** state) {
 
 static void each_value_can_be_asked_for_alone(void** state) {
   for (unsigned bit = 0; bit < 21; ++bit) {
-    const hmn_flags field = 1u << bit;
+    const hmn_fields field = (hmn_fields)1 << bit;
     const hmn_status expected = field == HMN_TELEMETRY_HAS_FAN_RPM ? HMN_E_UNSUPPORTED : HMN_OK;
     NEW(hmn_telemetry, t);
     assert_answers(hmn_telemetry_read(context_of(state), 0, field, &t, &error), expected);
@@ -60,7 +60,7 @@ static void each_value_can_be_asked_for_alone(void** state) {
 static void zero_asks_for_what_is_cheap(void** state) {
   NEW(hmn_telemetry, t);
   assert_answers(hmn_telemetry_read(context_of(state), 0, 0, &t, &error), HMN_OK);
-  const hmn_flags least =
+  const hmn_fields least =
       HMN_TELEMETRY_HAS_GPU_BUSY | HMN_TELEMETRY_HAS_TEMPERATURE | HMN_TELEMETRY_HAS_POWER;
   assert_int_equal(t.present & least, least);
 }

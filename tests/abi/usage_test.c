@@ -17,7 +17,7 @@ static hmn_context* context_of(void** state) {
 static void a_process_has_values_of_its_own(void** state) {
   NEW(hmn_usage, u);
   assert_answers(hmn_usage_read(context_of(state), 0, 4242, 0, &u, &error), HMN_OK);
-  const hmn_flags known = HMN_USAGE_HAS_USED | HMN_USAGE_HAS_RESIDENT | HMN_USAGE_HAS_SHARED |
+  const hmn_fields known = HMN_USAGE_HAS_USED | HMN_USAGE_HAS_RESIDENT | HMN_USAGE_HAS_SHARED |
                           HMN_USAGE_HAS_HOST_POOL | HMN_USAGE_HAS_BUSY_NS |
                           HMN_USAGE_HAS_BUSY_PERCENT | HMN_USAGE_HAS_KINDS |
                           HMN_USAGE_HAS_START_TIME | HMN_USAGE_HAS_UID |

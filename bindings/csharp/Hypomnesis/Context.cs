@@ -86,7 +86,7 @@ public sealed class Context : IDisposable
     public ProcessMemory ReadProcessMemory(uint pid, ProcessMemoryFields fields = ProcessMemoryFields.Cheap)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_process_memory(Open, pid, (uint)fields, ref error), ref error,
+        return Native.Ask(Raw.Context_process_memory(Open, pid, (ulong)fields, ref error), ref error,
             ProcessMemory.From);
     }
 
@@ -96,7 +96,7 @@ public sealed class Context : IDisposable
     public ProcessMemory ReadOwnMemory(ProcessMemoryFields fields = ProcessMemoryFields.Cheap)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_own_memory(Open, (uint)fields, ref error), ref error, ProcessMemory.From);
+        return Native.Ask(Raw.Context_own_memory(Open, (ulong)fields, ref error), ref error, ProcessMemory.From);
     }
 
     /// <summary>The host's memory and the limit on this process.</summary>
@@ -106,7 +106,7 @@ public sealed class Context : IDisposable
     public SystemMemory ReadSystemMemory(SystemMemoryFields fields = SystemMemoryFields.None)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_system_memory(Open, (uint)fields, ref error), ref error, SystemMemory.From);
+        return Native.Ask(Raw.Context_system_memory(Open, (ulong)fields, ref error), ref error, SystemMemory.From);
     }
 
     /// <summary>How many device indexes this context has given. Looks for devices first; never
@@ -168,7 +168,7 @@ public sealed class Context : IDisposable
     public Device ReadDevice(uint deviceIndex, DeviceFields fields = DeviceFields.None)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_device(Open, deviceIndex, (uint)fields, ref error), ref error, Device.From);
+        return Native.Ask(Raw.Context_device(Open, deviceIndex, (ulong)fields, ref error), ref error, Device.From);
     }
 
     /// <summary>Memory of a device.</summary>
@@ -183,7 +183,7 @@ public sealed class Context : IDisposable
     public Pool ReadPool(uint deviceIndex, PoolKind kind = PoolKind.Main, PoolFields fields = PoolFields.None)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_pool(Open, deviceIndex, (uint)kind, (uint)fields, ref error), ref error,
+        return Native.Ask(Raw.Context_pool(Open, deviceIndex, (uint)kind, (ulong)fields, ref error), ref error,
             Pool.From);
     }
 
@@ -196,7 +196,7 @@ public sealed class Context : IDisposable
     public Telemetry ReadTelemetry(uint deviceIndex, TelemetryFields fields = TelemetryFields.Cheap)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_telemetry(Open, deviceIndex, (uint)fields, ref error), ref error,
+        return Native.Ask(Raw.Context_telemetry(Open, deviceIndex, (ulong)fields, ref error), ref error,
             Telemetry.From);
     }
 
@@ -224,7 +224,7 @@ public sealed class Context : IDisposable
     public Usage ReadUsage(uint deviceIndex, uint pid, UsageFields fields = UsageFields.None)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_usage(Open, deviceIndex, pid, (uint)fields, ref error), ref error, Usage.From);
+        return Native.Ask(Raw.Context_usage(Open, deviceIndex, pid, (ulong)fields, ref error), ref error, Usage.From);
     }
 
     /// <summary>What the calling process uses on a device. 0 bytes is reported only where the driver's list can
@@ -236,7 +236,7 @@ public sealed class Context : IDisposable
     public Usage ReadOwnUsage(uint deviceIndex, UsageFields fields = UsageFields.None)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_own_usage(Open, deviceIndex, (uint)fields, ref error), ref error, Usage.From);
+        return Native.Ask(Raw.Context_own_usage(Open, deviceIndex, (ulong)fields, ref error), ref error, Usage.From);
     }
 
     /// <summary>Takes a snapshot. What could not be read is one of its diagnostics, not an

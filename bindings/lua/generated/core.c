@@ -2888,6 +2888,18 @@ static uint64_t hmn_lua_to_u64(lua_State *L, int index, const char *name) {
   return hmn_lua_whole(L, index, name, HMN_LUA_MOST, "whole number from 0 that is exact in this Lua");
 }
 
+/* A set of 64 bits: the highest one makes an integer negative, and a number of Lua 5.1 a large one. */
+static hmn_fields hmn_lua_to_fields(lua_State *L, int index, const char *name) {
+  double number;
+#if LUA_VERSION_NUM >= 503
+  if (lua_isinteger(L, index)) return (hmn_fields)lua_tointeger(L, index);
+#endif
+  number = lua_type(L, index) == LUA_TNUMBER ? (double)lua_tonumber(L, index) : -1;
+  if (!(number >= 0 && number < 18446744073709551616.0) || (double)(hmn_fields)number != number)
+    hmn_lua_bad_number(L, index, name, "set of presence bits");
+  return (hmn_fields)number;
+}
+
 static int32_t hmn_lua_to_i32(lua_State *L, int index, const char *name) {
   const double number = lua_type(L, index) == LUA_TNUMBER ? (double)lua_tonumber(L, index) : 0.5;
   if (!(number >= INT32_MIN && number <= INT32_MAX) || (double)(int32_t)number != number)
@@ -2948,7 +2960,7 @@ static int hmn_lua_too_large(lua_State *L, uint64_t number) {
 }
 
 /* Bits that are set: how many fields of a record are there, more or less. */
-static int hmn_lua_count(hmn_flags bits) {
+static int hmn_lua_count(hmn_fields bits) {
   int count = 0;
   for (; bits; bits &= bits - 1) ++count;
   return count;
@@ -2993,6 +3005,15 @@ static void hmn_lua_set_i64(lua_State *L, const char *name, int64_t value) {
     lua_setfield(L, -2, name);
   } else {
     hmn_lua_inexact(L, name, size, value < 0);
+  }
+}
+
+static void hmn_lua_set_fields(lua_State *L, const char *name, hmn_fields value) {
+  if (LUA_VERSION_NUM >= 503 || (hmn_fields)(double)value == value) {
+    HMN_LUA_PUSH(value);
+    lua_setfield(L, -2, name);
+  } else {
+    hmn_lua_inexact(L, name, value, 0);
   }
 }
 
@@ -3178,6 +3199,8 @@ static void hmn_lua_push_hmn_system_memory(lua_State *L, const hmn_system_memory
   lua_createtable(L, 0, 2 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
+  if (record->present & HMN_SYSTEM_MEMORY_HAS_PRESSURE)
+    HMN_LUA_FIELD(u32, pressure);
   if (record->present & HMN_SYSTEM_MEMORY_HAS_TOTAL)
     HMN_LUA_FIELD(u64, total_bytes);
   if (record->present & HMN_SYSTEM_MEMORY_HAS_AVAILABLE)
@@ -3194,8 +3217,6 @@ static void hmn_lua_push_hmn_system_memory(lua_State *L, const hmn_system_memory
     HMN_LUA_FIELD(u64, commit_limit_bytes);
   if (record->present & HMN_SYSTEM_MEMORY_HAS_COMMITTED)
     HMN_LUA_FIELD(u64, committed_bytes);
-  if (record->present & HMN_SYSTEM_MEMORY_HAS_PRESSURE)
-    HMN_LUA_FIELD(u32, pressure);
   if (record->present & HMN_SYSTEM_MEMORY_HAS_STALL)
     HMN_LUA_FIELD(f64, stall_percent);
   if (record->present & HMN_SYSTEM_MEMORY_HAS_USABLE)
@@ -3447,7 +3468,7 @@ static void hmn_lua_push_hmn_diagnostic(lua_State *L, const hmn_diagnostic *reco
   HMN_LUA_FIELD(i32, native_code);
   HMN_LUA_FIELD(u32, subject);
   if (record->present & HMN_DIAGNOSTIC_HAS_FIELD)
-    HMN_LUA_FIELD(u32, field);
+    HMN_LUA_FIELD(fields, field);
   if (record->present & HMN_DIAGNOSTIC_HAS_METRIC)
     HMN_LUA_FIELD(u32, metric);
   if (record->present & HMN_DIAGNOSTIC_HAS_DEVICE)
@@ -3859,13 +3880,13 @@ SWIGINTERN hmn_backend_info *Context_backend(Context *self,uint32_t backend,hmn_
 SWIGINTERN char *Context_recording(Context *self,hmn_error *error){
     HMN_TEXT(hmn_context_recording(self, 0, buffer, capacity, &needed, error));
   }
-SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read(self, pid, fields, out, error));
   }
-SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read_self(self, fields, out, error));
   }
-SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, fields, out, error));
   }
 SWIGINTERN uint32_t Context_device_count(Context *self,hmn_error *error){
@@ -3883,22 +3904,22 @@ SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error 
     hmn_device_find(self, key, &index, error);
     return index;
   }
-SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_device, hmn_device_read(self, device_index, fields, out, error));
   }
-SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, fields, out, error));
   }
-SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
   }
-SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, fields, out, error));
   }
-SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, fields, out, error));
   }
-SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read_self(self, device_index, fields, out, error));
   }
 SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
@@ -3982,7 +4003,7 @@ SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error 
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, position, out));
   }
-SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,uint32_t metric,hmn_error *error){
+SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,hmn_fields field,uint32_t metric,hmn_error *error){
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
@@ -4553,7 +4574,7 @@ static int _wrap_HypomnesisContext_process_memory(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_flags arg3 ;
+  hmn_fields arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_error record4 ;
   hmn_process_memory *result = 0 ;
@@ -4566,7 +4587,7 @@ static int _wrap_HypomnesisContext_process_memory(lua_State* L) {
   SWIG_check_num_args("Context::process_memory",3,3)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "pid"); 
-  arg3 = hmn_lua_to_u32(L, 3, "fields"); 
+  arg3 = hmn_lua_to_fields(L, 3, "fields"); 
   result = (hmn_process_memory *)Context_process_memory(arg1,arg2,arg3,arg4);
   
   if (result) {
@@ -4592,7 +4613,7 @@ static int _wrap_HypomnesisContext_process_memory(lua_State* L) {
 static int _wrap_HypomnesisContext_own_memory(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
-  hmn_flags arg2 ;
+  hmn_fields arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_error record3 ;
   hmn_process_memory *result = 0 ;
@@ -4604,7 +4625,7 @@ static int _wrap_HypomnesisContext_own_memory(lua_State* L) {
   }
   SWIG_check_num_args("Context::own_memory",2,2)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
-  arg2 = hmn_lua_to_u32(L, 2, "fields"); 
+  arg2 = hmn_lua_to_fields(L, 2, "fields"); 
   result = (hmn_process_memory *)Context_own_memory(arg1,arg2,arg3);
   
   if (result) {
@@ -4630,7 +4651,7 @@ static int _wrap_HypomnesisContext_own_memory(lua_State* L) {
 static int _wrap_HypomnesisContext_system_memory(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
-  hmn_flags arg2 ;
+  hmn_fields arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_error record3 ;
   hmn_system_memory *result = 0 ;
@@ -4642,7 +4663,7 @@ static int _wrap_HypomnesisContext_system_memory(lua_State* L) {
   }
   SWIG_check_num_args("Context::system_memory",2,2)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
-  arg2 = hmn_lua_to_u32(L, 2, "fields"); 
+  arg2 = hmn_lua_to_fields(L, 2, "fields"); 
   result = (hmn_system_memory *)Context_system_memory(arg1,arg2,arg3);
   
   if (result) {
@@ -4756,7 +4777,7 @@ static int _wrap_HypomnesisContext_device(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_flags arg3 ;
+  hmn_fields arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_error record4 ;
   hmn_device *result = 0 ;
@@ -4769,7 +4790,7 @@ static int _wrap_HypomnesisContext_device(lua_State* L) {
   SWIG_check_num_args("Context::device",3,3)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
-  arg3 = hmn_lua_to_u32(L, 3, "fields"); 
+  arg3 = hmn_lua_to_fields(L, 3, "fields"); 
   result = (hmn_device *)Context_device(arg1,arg2,arg3,arg4);
   
   if (result) {
@@ -4797,7 +4818,7 @@ static int _wrap_HypomnesisContext_pool(lua_State* L) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_flags arg4 ;
+  hmn_fields arg4 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
   hmn_error record5 ;
   hmn_pool *result = 0 ;
@@ -4811,7 +4832,7 @@ static int _wrap_HypomnesisContext_pool(lua_State* L) {
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   arg3 = hmn_lua_to_u32(L, 3, "kind"); 
-  arg4 = hmn_lua_to_u32(L, 4, "fields"); 
+  arg4 = hmn_lua_to_fields(L, 4, "fields"); 
   result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5);
   
   if (result) {
@@ -4838,7 +4859,7 @@ static int _wrap_HypomnesisContext_telemetry(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_flags arg3 ;
+  hmn_fields arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_error record4 ;
   hmn_telemetry *result = 0 ;
@@ -4851,7 +4872,7 @@ static int _wrap_HypomnesisContext_telemetry(lua_State* L) {
   SWIG_check_num_args("Context::telemetry",3,3)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
-  arg3 = hmn_lua_to_u32(L, 3, "fields"); 
+  arg3 = hmn_lua_to_fields(L, 3, "fields"); 
   result = (hmn_telemetry *)Context_telemetry(arg1,arg2,arg3,arg4);
   
   if (result) {
@@ -4880,7 +4901,7 @@ static int _wrap_HypomnesisContext_metric(lua_State* L) {
   uint32_t arg2 ;
   uint32_t arg3 ;
   uint32_t arg4 ;
-  hmn_flags arg5 ;
+  hmn_fields arg5 ;
   hmn_error *arg6 = (hmn_error *) 0 ;
   hmn_error record6 ;
   hmn_metric *result = 0 ;
@@ -4895,7 +4916,7 @@ static int _wrap_HypomnesisContext_metric(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   arg3 = hmn_lua_to_u32(L, 3, "metric"); 
   arg4 = hmn_lua_to_u32(L, 4, "instance"); 
-  arg5 = hmn_lua_to_u32(L, 5, "fields"); 
+  arg5 = hmn_lua_to_fields(L, 5, "fields"); 
   result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5,arg6);
   
   if (result) {
@@ -4923,7 +4944,7 @@ static int _wrap_HypomnesisContext_usage(lua_State* L) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_flags arg4 ;
+  hmn_fields arg4 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
   hmn_error record5 ;
   hmn_usage *result = 0 ;
@@ -4937,7 +4958,7 @@ static int _wrap_HypomnesisContext_usage(lua_State* L) {
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   arg3 = hmn_lua_to_u32(L, 3, "pid"); 
-  arg4 = hmn_lua_to_u32(L, 4, "fields"); 
+  arg4 = hmn_lua_to_fields(L, 4, "fields"); 
   result = (hmn_usage *)Context_usage(arg1,arg2,arg3,arg4,arg5);
   
   if (result) {
@@ -4964,7 +4985,7 @@ static int _wrap_HypomnesisContext_own_usage(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_flags arg3 ;
+  hmn_fields arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_error record4 ;
   hmn_usage *result = 0 ;
@@ -4977,7 +4998,7 @@ static int _wrap_HypomnesisContext_own_usage(lua_State* L) {
   SWIG_check_num_args("Context::own_usage",3,3)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
-  arg3 = hmn_lua_to_u32(L, 3, "fields"); 
+  arg3 = hmn_lua_to_fields(L, 3, "fields"); 
   result = (hmn_usage *)Context_own_usage(arg1,arg2,arg3,arg4);
   
   if (result) {
@@ -5697,7 +5718,7 @@ static int _wrap_HypomnesisSnapshot_reason(lua_State* L) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  uint32_t arg4 ;
+  hmn_fields arg4 ;
   uint32_t arg5 ;
   hmn_error *arg6 = (hmn_error *) 0 ;
   hmn_error record6 ;
@@ -5714,7 +5735,7 @@ static int _wrap_HypomnesisSnapshot_reason(lua_State* L) {
   
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   arg3 = hmn_lua_to_u32(L, 3, "subject"); 
-  arg4 = hmn_lua_to_u32(L, 4, "field"); 
+  arg4 = hmn_lua_to_fields(L, 4, "field"); 
   arg5 = hmn_lua_to_u32(L, 5, "metric"); 
   result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5,arg6);
   
@@ -7372,31 +7393,8 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("RUN_STATE_HUNG", HMN_RUN_STATE_HUNG)},
     {SWIG_LUA_CONSTTAB_INT("RUN_STATE_ABSENT", HMN_RUN_STATE_ABSENT)},
     {SWIG_LUA_CONSTTAB_INT("RUN_STATE_OFF", HMN_RUN_STATE_OFF)},
-    {SWIG_LUA_CONSTTAB_INT("BACKEND_INFO_HAS_VERSION", HMN_BACKEND_INFO_HAS_VERSION)},
     {SWIG_LUA_CONSTTAB_INT("BACKEND_INFO_SIZE_V1", HMN_BACKEND_INFO_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_HAS_RESIDENT", HMN_PROCESS_MEMORY_HAS_RESIDENT)},
-    {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_HAS_PEAK_RESIDENT", HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT)},
-    {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_HAS_VIRTUAL", HMN_PROCESS_MEMORY_HAS_VIRTUAL)},
-    {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_HAS_SWAP", HMN_PROCESS_MEMORY_HAS_SWAP)},
-    {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_HAS_PROPORTIONAL", HMN_PROCESS_MEMORY_HAS_PROPORTIONAL)},
-    {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_HAS_PRIVATE", HMN_PROCESS_MEMORY_HAS_PRIVATE)},
-    {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_HAS_COMMITTED", HMN_PROCESS_MEMORY_HAS_COMMITTED)},
-    {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_HAS_FOOTPRINT", HMN_PROCESS_MEMORY_HAS_FOOTPRINT)},
-    {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_HAS_PEAK_FOOTPRINT", HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT)},
-    {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_HAS_PEAK_COMMITTED", HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED)},
-    {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_HAS_PROCESS_KEY", HMN_PROCESS_MEMORY_HAS_PROCESS_KEY)},
     {SWIG_LUA_CONSTTAB_INT("PROCESS_MEMORY_SIZE_V1", HMN_PROCESS_MEMORY_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_TOTAL", HMN_SYSTEM_MEMORY_HAS_TOTAL)},
-    {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_AVAILABLE", HMN_SYSTEM_MEMORY_HAS_AVAILABLE)},
-    {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_SWAP_TOTAL", HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL)},
-    {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_SWAP_FREE", HMN_SYSTEM_MEMORY_HAS_SWAP_FREE)},
-    {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_LIMIT", HMN_SYSTEM_MEMORY_HAS_LIMIT)},
-    {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_LIMIT_USED", HMN_SYSTEM_MEMORY_HAS_LIMIT_USED)},
-    {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_COMMIT_LIMIT", HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT)},
-    {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_COMMITTED", HMN_SYSTEM_MEMORY_HAS_COMMITTED)},
-    {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_PRESSURE", HMN_SYSTEM_MEMORY_HAS_PRESSURE)},
-    {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_STALL", HMN_SYSTEM_MEMORY_HAS_STALL)},
-    {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_USABLE", HMN_SYSTEM_MEMORY_HAS_USABLE)},
     {SWIG_LUA_CONSTTAB_INT("PRESSURE_UNKNOWN", HMN_PRESSURE_UNKNOWN)},
     {SWIG_LUA_CONSTTAB_INT("PRESSURE_NORMAL", HMN_PRESSURE_NORMAL)},
     {SWIG_LUA_CONSTTAB_INT("PRESSURE_WARNING", HMN_PRESSURE_WARNING)},
@@ -7411,21 +7409,6 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("MEMORY_KIND_DEDICATED", HMN_MEMORY_KIND_DEDICATED)},
     {SWIG_LUA_CONSTTAB_INT("MEMORY_KIND_UNIFIED", HMN_MEMORY_KIND_UNIFIED)},
     {SWIG_LUA_CONSTTAB_INT("MEMORY_KIND_COHERENT", HMN_MEMORY_KIND_COHERENT)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_NAME", HMN_DEVICE_HAS_NAME)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_UUID", HMN_DEVICE_HAS_UUID)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_PCI", HMN_DEVICE_HAS_PCI)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_DRIVER", HMN_DEVICE_HAS_DRIVER)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_PARENT", HMN_DEVICE_HAS_PARENT)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_PCI_DEVICE", HMN_DEVICE_HAS_PCI_DEVICE)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_PCI_SUBSYSTEM", HMN_DEVICE_HAS_PCI_SUBSYSTEM)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_RENDER_MINOR", HMN_DEVICE_HAS_RENDER_MINOR)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_NUMA_NODE", HMN_DEVICE_HAS_NUMA_NODE)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_INSTANCE", HMN_DEVICE_HAS_INSTANCE)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_DRIVER_INDEX", HMN_DEVICE_HAS_DRIVER_INDEX)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_OS_ID", HMN_DEVICE_HAS_OS_ID)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_CUDA_VERSION", HMN_DEVICE_HAS_CUDA_VERSION)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_COMPUTE_CAPABILITY", HMN_DEVICE_HAS_COMPUTE_CAPABILITY)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_HAS_ARCHITECTURE", HMN_DEVICE_HAS_ARCHITECTURE)},
     {SWIG_LUA_CONSTTAB_INT("DEVICE_SIZE_V1", HMN_DEVICE_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("POOL_MAIN", HMN_POOL_MAIN)},
     {SWIG_LUA_CONSTTAB_INT("POOL_VRAM", HMN_POOL_VRAM)},
@@ -7433,35 +7416,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("POOL_HOST", HMN_POOL_HOST)},
     {SWIG_LUA_CONSTTAB_INT("POOL_UNIFIED", HMN_POOL_UNIFIED)},
     {SWIG_LUA_CONSTTAB_INT("POOL_STOLEN", HMN_POOL_STOLEN)},
-    {SWIG_LUA_CONSTTAB_INT("POOL_HAS_TOTAL", HMN_POOL_HAS_TOTAL)},
-    {SWIG_LUA_CONSTTAB_INT("POOL_HAS_FREE", HMN_POOL_HAS_FREE)},
-    {SWIG_LUA_CONSTTAB_INT("POOL_HAS_USED", HMN_POOL_HAS_USED)},
-    {SWIG_LUA_CONSTTAB_INT("POOL_HAS_RESERVED", HMN_POOL_HAS_RESERVED)},
-    {SWIG_LUA_CONSTTAB_INT("POOL_HAS_USABLE", HMN_POOL_HAS_USABLE)},
-    {SWIG_LUA_CONSTTAB_INT("POOL_HAS_BUDGET", HMN_POOL_HAS_BUDGET)},
-    {SWIG_LUA_CONSTTAB_INT("POOL_HAS_UNATTRIBUTED", HMN_POOL_HAS_UNATTRIBUTED)},
     {SWIG_LUA_CONSTTAB_INT("POOL_SIZE_V1", HMN_POOL_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_GPU_BUSY", HMN_TELEMETRY_HAS_GPU_BUSY)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_MEMORY_BUSY", HMN_TELEMETRY_HAS_MEMORY_BUSY)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_ENCODER_BUSY", HMN_TELEMETRY_HAS_ENCODER_BUSY)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_DECODER_BUSY", HMN_TELEMETRY_HAS_DECODER_BUSY)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_TEMPERATURE", HMN_TELEMETRY_HAS_TEMPERATURE)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_HOTSPOT", HMN_TELEMETRY_HAS_HOTSPOT)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_MEMORY_TEMPERATURE", HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_POWER", HMN_TELEMETRY_HAS_POWER)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_POWER_LIMIT", HMN_TELEMETRY_HAS_POWER_LIMIT)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_ENERGY", HMN_TELEMETRY_HAS_ENERGY)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_CORE_CLOCK", HMN_TELEMETRY_HAS_CORE_CLOCK)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_MEMORY_CLOCK", HMN_TELEMETRY_HAS_MEMORY_CLOCK)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_FAN_PERCENT", HMN_TELEMETRY_HAS_FAN_PERCENT)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_FAN_RPM", HMN_TELEMETRY_HAS_FAN_RPM)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_PCIE_GENERATION", HMN_TELEMETRY_HAS_PCIE_GENERATION)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_PCIE_WIDTH", HMN_TELEMETRY_HAS_PCIE_WIDTH)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_PCIE_RX", HMN_TELEMETRY_HAS_PCIE_RX)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_PCIE_TX", HMN_TELEMETRY_HAS_PCIE_TX)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_THROTTLE", HMN_TELEMETRY_HAS_THROTTLE)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_P_STATE", HMN_TELEMETRY_HAS_P_STATE)},
-    {SWIG_LUA_CONSTTAB_INT("TELEMETRY_HAS_WINDOW", HMN_TELEMETRY_HAS_WINDOW)},
     {SWIG_LUA_CONSTTAB_INT("THROTTLE_IDLE", HMN_THROTTLE_IDLE)},
     {SWIG_LUA_CONSTTAB_INT("THROTTLE_POWER", HMN_THROTTLE_POWER)},
     {SWIG_LUA_CONSTTAB_INT("THROTTLE_THERMAL", HMN_THROTTLE_THERMAL)},
@@ -7543,10 +7498,6 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("REMAPPED_UNCORRECTED", HMN_REMAPPED_UNCORRECTED)},
     {SWIG_LUA_CONSTTAB_INT("REMAPPED_PENDING", HMN_REMAPPED_PENDING)},
     {SWIG_LUA_CONSTTAB_INT("REMAPPED_FAILED", HMN_REMAPPED_FAILED)},
-    {SWIG_LUA_CONSTTAB_INT("METRIC_HAS_PID", HMN_METRIC_HAS_PID)},
-    {SWIG_LUA_CONSTTAB_INT("METRIC_HAS_VALUE", HMN_METRIC_HAS_VALUE)},
-    {SWIG_LUA_CONSTTAB_INT("METRIC_HAS_COUNT", HMN_METRIC_HAS_COUNT)},
-    {SWIG_LUA_CONSTTAB_INT("METRIC_HAS_WINDOW", HMN_METRIC_HAS_WINDOW)},
     {SWIG_LUA_CONSTTAB_INT("METRIC_SIZE_V1", HMN_METRIC_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("USAGE_KIND_COMPUTE", HMN_USAGE_KIND_COMPUTE)},
     {SWIG_LUA_CONSTTAB_INT("USAGE_KIND_GRAPHICS", HMN_USAGE_KIND_GRAPHICS)},
@@ -7556,27 +7507,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("NAME_STATE_EXITED", HMN_NAME_STATE_EXITED)},
     {SWIG_LUA_CONSTTAB_INT("NAME_STATE_PROTECTED", HMN_NAME_STATE_PROTECTED)},
     {SWIG_LUA_CONSTTAB_INT("NAME_STATE_KERNEL", HMN_NAME_STATE_KERNEL)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_USED", HMN_USAGE_HAS_USED)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_RESIDENT", HMN_USAGE_HAS_RESIDENT)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_COMMITTED", HMN_USAGE_HAS_COMMITTED)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_ALLOCATED", HMN_USAGE_HAS_ALLOCATED)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_SHARED", HMN_USAGE_HAS_SHARED)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_PURGEABLE", HMN_USAGE_HAS_PURGEABLE)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_EVICTED", HMN_USAGE_HAS_EVICTED)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_HOST_POOL", HMN_USAGE_HAS_HOST_POOL)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_HOST_RESIDENT", HMN_USAGE_HAS_HOST_RESIDENT)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_BUDGET", HMN_USAGE_HAS_BUDGET)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_BUSY_NS", HMN_USAGE_HAS_BUSY_NS)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_BUSY_PERCENT", HMN_USAGE_HAS_BUSY_PERCENT)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_START_TIME", HMN_USAGE_HAS_START_TIME)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_UID", HMN_USAGE_HAS_UID)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_INSTANCE", HMN_USAGE_HAS_INSTANCE)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_KINDS", HMN_USAGE_HAS_KINDS)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_PEAK_USED", HMN_USAGE_HAS_PEAK_USED)},
-    {SWIG_LUA_CONSTTAB_INT("USAGE_HAS_PROCESS_KEY", HMN_USAGE_HAS_PROCESS_KEY)},
     {SWIG_LUA_CONSTTAB_INT("USAGE_SIZE_V1", HMN_USAGE_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("GROUP_HAS_USED", HMN_GROUP_HAS_USED)},
-    {SWIG_LUA_CONSTTAB_INT("GROUP_HAS_LIMIT", HMN_GROUP_HAS_LIMIT)},
     {SWIG_LUA_CONSTTAB_INT("GROUP_SIZE_V1", HMN_GROUP_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("COLLECT_MEMORY", HMN_COLLECT_MEMORY)},
     {SWIG_LUA_CONSTTAB_INT("COLLECT_SYSTEM", HMN_COLLECT_SYSTEM)},
@@ -7593,20 +7524,12 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_QUICK", HMN_SNAPSHOT_QUICK)},
     {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_OPTIONS_SIZE_V1", HMN_SNAPSHOT_OPTIONS_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_INFO_SIZE_V1", HMN_SNAPSHOT_INFO_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("DIAGNOSTIC_HAS_DEVICE", HMN_DIAGNOSTIC_HAS_DEVICE)},
-    {SWIG_LUA_CONSTTAB_INT("DIAGNOSTIC_HAS_PID", HMN_DIAGNOSTIC_HAS_PID)},
-    {SWIG_LUA_CONSTTAB_INT("DIAGNOSTIC_HAS_FIELD", HMN_DIAGNOSTIC_HAS_FIELD)},
-    {SWIG_LUA_CONSTTAB_INT("DIAGNOSTIC_HAS_METRIC", HMN_DIAGNOSTIC_HAS_METRIC)},
-    {SWIG_LUA_CONSTTAB_INT("DIAGNOSTIC_HAS_DURATION", HMN_DIAGNOSTIC_HAS_DURATION)},
     {SWIG_LUA_CONSTTAB_INT("DIAGNOSTIC_SIZE_V1", HMN_DIAGNOSTIC_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("TEXT_PROCESS_NAME", HMN_TEXT_PROCESS_NAME)},
     {SWIG_LUA_CONSTTAB_INT("TEXT_PROCESS_COMMAND", HMN_TEXT_PROCESS_COMMAND)},
     {SWIG_LUA_CONSTTAB_INT("TEXT_PROCESS_CONTAINER", HMN_TEXT_PROCESS_CONTAINER)},
     {SWIG_LUA_CONSTTAB_INT("TEXT_GROUP_NAME", HMN_TEXT_GROUP_NAME)},
     {SWIG_LUA_CONSTTAB_INT("LINE_MB", HMN_LINE_MB)},
-    {SWIG_LUA_CONSTTAB_INT("DELTA_HAS_MEMORY", HMN_DELTA_HAS_MEMORY)},
-    {SWIG_LUA_CONSTTAB_INT("DELTA_HAS_DEVICE", HMN_DELTA_HAS_DEVICE)},
-    {SWIG_LUA_CONSTTAB_INT("DELTA_HAS_ENERGY", HMN_DELTA_HAS_ENERGY)},
     {SWIG_LUA_CONSTTAB_INT("DELTA_SIZE_V1", HMN_DELTA_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("FORMAT_FREE", HMN_FORMAT_FREE)},
     {SWIG_LUA_CONSTTAB_INT("FORMAT_TOTAL", HMN_FORMAT_TOTAL)},
@@ -7616,11 +7539,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("SAMPLER_STATE_IDLE", HMN_SAMPLER_STATE_IDLE)},
     {SWIG_LUA_CONSTTAB_INT("SAMPLER_STATE_RUNNING", HMN_SAMPLER_STATE_RUNNING)},
     {SWIG_LUA_CONSTTAB_INT("SAMPLER_STATE_STOPPED", HMN_SAMPLER_STATE_STOPPED)},
-    {SWIG_LUA_CONSTTAB_INT("SAMPLER_INFO_HAS_LAST", HMN_SAMPLER_INFO_HAS_LAST)},
     {SWIG_LUA_CONSTTAB_INT("SAMPLER_INFO_SIZE_V1", HMN_SAMPLER_INFO_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("PEAK_HAS_USED", HMN_PEAK_HAS_USED)},
-    {SWIG_LUA_CONSTTAB_INT("PEAK_HAS_HOST_POOL", HMN_PEAK_HAS_HOST_POOL)},
-    {SWIG_LUA_CONSTTAB_INT("PEAK_HAS_HOST_RESIDENT", HMN_PEAK_HAS_HOST_RESIDENT)},
     {SWIG_LUA_CONSTTAB_INT("PEAK_SIZE_V1", HMN_PEAK_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("DTYPE_UNKNOWN", HMN_DTYPE_UNKNOWN)},
     {SWIG_LUA_CONSTTAB_INT("DTYPE_U8", HMN_DTYPE_U8)},
@@ -7653,8 +7572,6 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("CACHE_STATE", HMN_CACHE_STATE)},
     {SWIG_LUA_CONSTTAB_INT("CACHE_SIZE_V1", HMN_CACHE_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("TRACKER_OPTIONS_SIZE_V1", HMN_TRACKER_OPTIONS_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("TRACKER_INFO_HAS_LIMIT", HMN_TRACKER_INFO_HAS_LIMIT)},
-    {SWIG_LUA_CONSTTAB_INT("TRACKER_INFO_HAS_DEVICE", HMN_TRACKER_INFO_HAS_DEVICE)},
     {SWIG_LUA_CONSTTAB_INT("TRACKER_INFO_SIZE_V1", HMN_TRACKER_INFO_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("TAG_SIZE_V1", HMN_TAG_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("SPILL_OPTIONS_SIZE_V1", HMN_SPILL_OPTIONS_SIZE_V1)},
@@ -7666,15 +7583,119 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("SPILL_STATE_EVER", HMN_SPILL_STATE_EVER)},
     {SWIG_LUA_CONSTTAB_INT("SPILL_BY_SHARED", HMN_SPILL_BY_SHARED)},
     {SWIG_LUA_CONSTTAB_INT("SPILL_BY_EVICTED", HMN_SPILL_BY_EVICTED)},
-    {SWIG_LUA_CONSTTAB_INT("SPILL_INFO_HAS_LIMIT", HMN_SPILL_INFO_HAS_LIMIT)},
-    {SWIG_LUA_CONSTTAB_INT("SPILL_INFO_HAS_OBSERVED", HMN_SPILL_INFO_HAS_OBSERVED)},
-    {SWIG_LUA_CONSTTAB_INT("SPILL_INFO_HAS_EVICTED", HMN_SPILL_INFO_HAS_EVICTED)},
-    {SWIG_LUA_CONSTTAB_INT("SPILL_INFO_HAS_PEAK_EVICTED", HMN_SPILL_INFO_HAS_PEAK_EVICTED)},
-    {SWIG_LUA_CONSTTAB_INT("SPILL_INFO_HAS_EPISODE", HMN_SPILL_INFO_HAS_EPISODE)},
     {SWIG_LUA_CONSTTAB_INT("SPILL_INFO_SIZE_V1", HMN_SPILL_INFO_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("EPISODE_HAS_END", HMN_EPISODE_HAS_END)},
-    {SWIG_LUA_CONSTTAB_INT("EPISODE_HAS_PEAK_EVICTED", HMN_EPISODE_HAS_PEAK_EVICTED)},
     {SWIG_LUA_CONSTTAB_INT("EPISODE_SIZE_V1", HMN_EPISODE_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_STRING("BACKEND_INFO_HAS_VERSION", "HMN_BACKEND_INFO_HAS_VERSION")},
+    {SWIG_LUA_CONSTTAB_STRING("PROCESS_MEMORY_HAS_RESIDENT", "HMN_PROCESS_MEMORY_HAS_RESIDENT")},
+    {SWIG_LUA_CONSTTAB_STRING("PROCESS_MEMORY_HAS_PEAK_RESIDENT", "HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT")},
+    {SWIG_LUA_CONSTTAB_STRING("PROCESS_MEMORY_HAS_VIRTUAL", "HMN_PROCESS_MEMORY_HAS_VIRTUAL")},
+    {SWIG_LUA_CONSTTAB_STRING("PROCESS_MEMORY_HAS_SWAP", "HMN_PROCESS_MEMORY_HAS_SWAP")},
+    {SWIG_LUA_CONSTTAB_STRING("PROCESS_MEMORY_HAS_PROPORTIONAL", "HMN_PROCESS_MEMORY_HAS_PROPORTIONAL")},
+    {SWIG_LUA_CONSTTAB_STRING("PROCESS_MEMORY_HAS_PRIVATE", "HMN_PROCESS_MEMORY_HAS_PRIVATE")},
+    {SWIG_LUA_CONSTTAB_STRING("PROCESS_MEMORY_HAS_COMMITTED", "HMN_PROCESS_MEMORY_HAS_COMMITTED")},
+    {SWIG_LUA_CONSTTAB_STRING("PROCESS_MEMORY_HAS_FOOTPRINT", "HMN_PROCESS_MEMORY_HAS_FOOTPRINT")},
+    {SWIG_LUA_CONSTTAB_STRING("PROCESS_MEMORY_HAS_PEAK_FOOTPRINT", "HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT")},
+    {SWIG_LUA_CONSTTAB_STRING("PROCESS_MEMORY_HAS_PEAK_COMMITTED", "HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED")},
+    {SWIG_LUA_CONSTTAB_STRING("PROCESS_MEMORY_HAS_PROCESS_KEY", "HMN_PROCESS_MEMORY_HAS_PROCESS_KEY")},
+    {SWIG_LUA_CONSTTAB_STRING("SYSTEM_MEMORY_HAS_TOTAL", "HMN_SYSTEM_MEMORY_HAS_TOTAL")},
+    {SWIG_LUA_CONSTTAB_STRING("SYSTEM_MEMORY_HAS_AVAILABLE", "HMN_SYSTEM_MEMORY_HAS_AVAILABLE")},
+    {SWIG_LUA_CONSTTAB_STRING("SYSTEM_MEMORY_HAS_SWAP_TOTAL", "HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL")},
+    {SWIG_LUA_CONSTTAB_STRING("SYSTEM_MEMORY_HAS_SWAP_FREE", "HMN_SYSTEM_MEMORY_HAS_SWAP_FREE")},
+    {SWIG_LUA_CONSTTAB_STRING("SYSTEM_MEMORY_HAS_LIMIT", "HMN_SYSTEM_MEMORY_HAS_LIMIT")},
+    {SWIG_LUA_CONSTTAB_STRING("SYSTEM_MEMORY_HAS_LIMIT_USED", "HMN_SYSTEM_MEMORY_HAS_LIMIT_USED")},
+    {SWIG_LUA_CONSTTAB_STRING("SYSTEM_MEMORY_HAS_COMMIT_LIMIT", "HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT")},
+    {SWIG_LUA_CONSTTAB_STRING("SYSTEM_MEMORY_HAS_COMMITTED", "HMN_SYSTEM_MEMORY_HAS_COMMITTED")},
+    {SWIG_LUA_CONSTTAB_STRING("SYSTEM_MEMORY_HAS_PRESSURE", "HMN_SYSTEM_MEMORY_HAS_PRESSURE")},
+    {SWIG_LUA_CONSTTAB_STRING("SYSTEM_MEMORY_HAS_STALL", "HMN_SYSTEM_MEMORY_HAS_STALL")},
+    {SWIG_LUA_CONSTTAB_STRING("SYSTEM_MEMORY_HAS_USABLE", "HMN_SYSTEM_MEMORY_HAS_USABLE")},
+    {SWIG_LUA_CONSTTAB_STRING("DEVICE_HAS_NAME", "HMN_DEVICE_HAS_NAME")},
+    {SWIG_LUA_CONSTTAB_STRING("DEVICE_HAS_UUID", "HMN_DEVICE_HAS_UUID")},
+    {SWIG_LUA_CONSTTAB_STRING("DEVICE_HAS_PCI", "HMN_DEVICE_HAS_PCI")},
+    {SWIG_LUA_CONSTTAB_STRING("DEVICE_HAS_DRIVER", "HMN_DEVICE_HAS_DRIVER")},
+    {SWIG_LUA_CONSTTAB_STRING("DEVICE_HAS_PARENT", "HMN_DEVICE_HAS_PARENT")},
+    {SWIG_LUA_CONSTTAB_STRING("DEVICE_HAS_PCI_DEVICE", "HMN_DEVICE_HAS_PCI_DEVICE")},
+    {SWIG_LUA_CONSTTAB_STRING("DEVICE_HAS_PCI_SUBSYSTEM", "HMN_DEVICE_HAS_PCI_SUBSYSTEM")},
+    {SWIG_LUA_CONSTTAB_STRING("DEVICE_HAS_RENDER_MINOR", "HMN_DEVICE_HAS_RENDER_MINOR")},
+    {SWIG_LUA_CONSTTAB_STRING("DEVICE_HAS_NUMA_NODE", "HMN_DEVICE_HAS_NUMA_NODE")},
+    {SWIG_LUA_CONSTTAB_STRING("DEVICE_HAS_INSTANCE", "HMN_DEVICE_HAS_INSTANCE")},
+    {SWIG_LUA_CONSTTAB_STRING("DEVICE_HAS_DRIVER_INDEX", "HMN_DEVICE_HAS_DRIVER_INDEX")},
+    {SWIG_LUA_CONSTTAB_STRING("DEVICE_HAS_OS_ID", "HMN_DEVICE_HAS_OS_ID")},
+    {SWIG_LUA_CONSTTAB_STRING("DEVICE_HAS_CUDA_VERSION", "HMN_DEVICE_HAS_CUDA_VERSION")},
+    {SWIG_LUA_CONSTTAB_STRING("DEVICE_HAS_COMPUTE_CAPABILITY", "HMN_DEVICE_HAS_COMPUTE_CAPABILITY")},
+    {SWIG_LUA_CONSTTAB_STRING("DEVICE_HAS_ARCHITECTURE", "HMN_DEVICE_HAS_ARCHITECTURE")},
+    {SWIG_LUA_CONSTTAB_STRING("POOL_HAS_TOTAL", "HMN_POOL_HAS_TOTAL")},
+    {SWIG_LUA_CONSTTAB_STRING("POOL_HAS_FREE", "HMN_POOL_HAS_FREE")},
+    {SWIG_LUA_CONSTTAB_STRING("POOL_HAS_USED", "HMN_POOL_HAS_USED")},
+    {SWIG_LUA_CONSTTAB_STRING("POOL_HAS_RESERVED", "HMN_POOL_HAS_RESERVED")},
+    {SWIG_LUA_CONSTTAB_STRING("POOL_HAS_USABLE", "HMN_POOL_HAS_USABLE")},
+    {SWIG_LUA_CONSTTAB_STRING("POOL_HAS_BUDGET", "HMN_POOL_HAS_BUDGET")},
+    {SWIG_LUA_CONSTTAB_STRING("POOL_HAS_UNATTRIBUTED", "HMN_POOL_HAS_UNATTRIBUTED")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_GPU_BUSY", "HMN_TELEMETRY_HAS_GPU_BUSY")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_MEMORY_BUSY", "HMN_TELEMETRY_HAS_MEMORY_BUSY")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_ENCODER_BUSY", "HMN_TELEMETRY_HAS_ENCODER_BUSY")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_DECODER_BUSY", "HMN_TELEMETRY_HAS_DECODER_BUSY")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_TEMPERATURE", "HMN_TELEMETRY_HAS_TEMPERATURE")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_HOTSPOT", "HMN_TELEMETRY_HAS_HOTSPOT")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_MEMORY_TEMPERATURE", "HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_POWER", "HMN_TELEMETRY_HAS_POWER")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_POWER_LIMIT", "HMN_TELEMETRY_HAS_POWER_LIMIT")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_ENERGY", "HMN_TELEMETRY_HAS_ENERGY")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_CORE_CLOCK", "HMN_TELEMETRY_HAS_CORE_CLOCK")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_MEMORY_CLOCK", "HMN_TELEMETRY_HAS_MEMORY_CLOCK")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_FAN_PERCENT", "HMN_TELEMETRY_HAS_FAN_PERCENT")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_FAN_RPM", "HMN_TELEMETRY_HAS_FAN_RPM")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_PCIE_GENERATION", "HMN_TELEMETRY_HAS_PCIE_GENERATION")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_PCIE_WIDTH", "HMN_TELEMETRY_HAS_PCIE_WIDTH")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_PCIE_RX", "HMN_TELEMETRY_HAS_PCIE_RX")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_PCIE_TX", "HMN_TELEMETRY_HAS_PCIE_TX")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_THROTTLE", "HMN_TELEMETRY_HAS_THROTTLE")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_P_STATE", "HMN_TELEMETRY_HAS_P_STATE")},
+    {SWIG_LUA_CONSTTAB_STRING("TELEMETRY_HAS_WINDOW", "HMN_TELEMETRY_HAS_WINDOW")},
+    {SWIG_LUA_CONSTTAB_STRING("METRIC_HAS_PID", "HMN_METRIC_HAS_PID")},
+    {SWIG_LUA_CONSTTAB_STRING("METRIC_HAS_VALUE", "HMN_METRIC_HAS_VALUE")},
+    {SWIG_LUA_CONSTTAB_STRING("METRIC_HAS_COUNT", "HMN_METRIC_HAS_COUNT")},
+    {SWIG_LUA_CONSTTAB_STRING("METRIC_HAS_WINDOW", "HMN_METRIC_HAS_WINDOW")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_USED", "HMN_USAGE_HAS_USED")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_RESIDENT", "HMN_USAGE_HAS_RESIDENT")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_COMMITTED", "HMN_USAGE_HAS_COMMITTED")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_ALLOCATED", "HMN_USAGE_HAS_ALLOCATED")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_SHARED", "HMN_USAGE_HAS_SHARED")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_PURGEABLE", "HMN_USAGE_HAS_PURGEABLE")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_EVICTED", "HMN_USAGE_HAS_EVICTED")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_HOST_POOL", "HMN_USAGE_HAS_HOST_POOL")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_HOST_RESIDENT", "HMN_USAGE_HAS_HOST_RESIDENT")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_BUDGET", "HMN_USAGE_HAS_BUDGET")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_BUSY_NS", "HMN_USAGE_HAS_BUSY_NS")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_BUSY_PERCENT", "HMN_USAGE_HAS_BUSY_PERCENT")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_START_TIME", "HMN_USAGE_HAS_START_TIME")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_UID", "HMN_USAGE_HAS_UID")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_INSTANCE", "HMN_USAGE_HAS_INSTANCE")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_KINDS", "HMN_USAGE_HAS_KINDS")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_PEAK_USED", "HMN_USAGE_HAS_PEAK_USED")},
+    {SWIG_LUA_CONSTTAB_STRING("USAGE_HAS_PROCESS_KEY", "HMN_USAGE_HAS_PROCESS_KEY")},
+    {SWIG_LUA_CONSTTAB_STRING("GROUP_HAS_USED", "HMN_GROUP_HAS_USED")},
+    {SWIG_LUA_CONSTTAB_STRING("GROUP_HAS_LIMIT", "HMN_GROUP_HAS_LIMIT")},
+    {SWIG_LUA_CONSTTAB_STRING("DIAGNOSTIC_HAS_DEVICE", "HMN_DIAGNOSTIC_HAS_DEVICE")},
+    {SWIG_LUA_CONSTTAB_STRING("DIAGNOSTIC_HAS_PID", "HMN_DIAGNOSTIC_HAS_PID")},
+    {SWIG_LUA_CONSTTAB_STRING("DIAGNOSTIC_HAS_FIELD", "HMN_DIAGNOSTIC_HAS_FIELD")},
+    {SWIG_LUA_CONSTTAB_STRING("DIAGNOSTIC_HAS_METRIC", "HMN_DIAGNOSTIC_HAS_METRIC")},
+    {SWIG_LUA_CONSTTAB_STRING("DIAGNOSTIC_HAS_DURATION", "HMN_DIAGNOSTIC_HAS_DURATION")},
+    {SWIG_LUA_CONSTTAB_STRING("DELTA_HAS_MEMORY", "HMN_DELTA_HAS_MEMORY")},
+    {SWIG_LUA_CONSTTAB_STRING("DELTA_HAS_DEVICE", "HMN_DELTA_HAS_DEVICE")},
+    {SWIG_LUA_CONSTTAB_STRING("DELTA_HAS_ENERGY", "HMN_DELTA_HAS_ENERGY")},
+    {SWIG_LUA_CONSTTAB_STRING("SAMPLER_INFO_HAS_LAST", "HMN_SAMPLER_INFO_HAS_LAST")},
+    {SWIG_LUA_CONSTTAB_STRING("PEAK_HAS_USED", "HMN_PEAK_HAS_USED")},
+    {SWIG_LUA_CONSTTAB_STRING("PEAK_HAS_HOST_POOL", "HMN_PEAK_HAS_HOST_POOL")},
+    {SWIG_LUA_CONSTTAB_STRING("PEAK_HAS_HOST_RESIDENT", "HMN_PEAK_HAS_HOST_RESIDENT")},
+    {SWIG_LUA_CONSTTAB_STRING("TRACKER_INFO_HAS_LIMIT", "HMN_TRACKER_INFO_HAS_LIMIT")},
+    {SWIG_LUA_CONSTTAB_STRING("TRACKER_INFO_HAS_DEVICE", "HMN_TRACKER_INFO_HAS_DEVICE")},
+    {SWIG_LUA_CONSTTAB_STRING("SPILL_INFO_HAS_LIMIT", "HMN_SPILL_INFO_HAS_LIMIT")},
+    {SWIG_LUA_CONSTTAB_STRING("SPILL_INFO_HAS_OBSERVED", "HMN_SPILL_INFO_HAS_OBSERVED")},
+    {SWIG_LUA_CONSTTAB_STRING("SPILL_INFO_HAS_EVICTED", "HMN_SPILL_INFO_HAS_EVICTED")},
+    {SWIG_LUA_CONSTTAB_STRING("SPILL_INFO_HAS_PEAK_EVICTED", "HMN_SPILL_INFO_HAS_PEAK_EVICTED")},
+    {SWIG_LUA_CONSTTAB_STRING("SPILL_INFO_HAS_EPISODE", "HMN_SPILL_INFO_HAS_EPISODE")},
+    {SWIG_LUA_CONSTTAB_STRING("EPISODE_HAS_END", "HMN_EPISODE_HAS_END")},
+    {SWIG_LUA_CONSTTAB_STRING("EPISODE_HAS_PEAK_EVICTED", "HMN_EPISODE_HAS_PEAK_EVICTED")},
     {0,0,0,0,0,0}
 };
 static swig_lua_method swig_SwigModule_methods[]= {
@@ -7746,7 +7767,7 @@ static swig_type_info _swigt__p_short = {"_p_short", "int16_t *|int_least16_t *|
 static swig_type_info _swigt__p_signed_char = {"_p_signed_char", "int8_t *|int_fast8_t *|int_least8_t *|signed char *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_unsigned_char = {"_p_unsigned_char", "uint8_t *|uint_fast8_t *|uint_least8_t *|unsigned char *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_unsigned_int = {"_p_unsigned_int", "hmn_flags *|uint32_t *|uint_fast16_t *|uint_fast32_t *|uint_least32_t *|uintptr_t *|unsigned int *", 0, 0, (void*)0, 0};
-static swig_type_info _swigt__p_unsigned_long_long = {"_p_unsigned_long_long", "uint64_t *|uint_fast64_t *|uint_least64_t *|uintmax_t *|unsigned long long *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_unsigned_long_long = {"_p_unsigned_long_long", "hmn_fields *|uint64_t *|uint_fast64_t *|uint_least64_t *|uintmax_t *|unsigned long long *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_unsigned_short = {"_p_unsigned_short", "uint16_t *|uint_least16_t *|unsigned short *", 0, 0, (void*)0, 0};
 
 static swig_type_info *swig_type_initial[] = {

@@ -109,10 +109,18 @@ local function is_other(word)
   return false
 end
 
+-- A set of 64 presence bits. The highest one makes an integer of Lua 5.3 negative.
+local function presence(value, name, level)
+  local is_integer = type(value) == "number" and to_integer and math.type(value) == "integer"
+  local is_whole = type(value) == "number" and value >= 0 and value < 2 ^ 64 and value % 1 == 0
+  if not (is_integer or is_whole or is_wide(value)) then refuse(value, name, "set of presence bits", level) end
+  return value
+end
+
 -- A number, or the name of a constant: `prefix` .. the name in capitals.
 function check.named(value, name, constants, prefix, level)
   if type(value) ~= "string" then
-    local number = check.u32(value, name, (level or 1) + 1)
+    local number = (prefix:find "_HAS_$" and presence or check.u32)(value, name, (level or 1) + 1)
     return number
   end
   local word = value:upper()
@@ -125,14 +133,19 @@ end
 function check.bits(value, name, constants, prefix, level)
   if value == nil then return 0 end
   if type(value) ~= "table" then
-    local number = check.u32(value, name, (level or 1) + 1)
-    return number
+    local set = (prefix:find "_HAS_$" and presence or check.u32)(value, name, (level or 1) + 1)
+    return set
   end
   local seen, sum = {}, 0
   for _, word in ipairs(check.list(value, name, (level or 1) + 1)) do
     if type(word) ~= "string" then refuse(word, name, "list of names", level) end
     local bit = check.named(word, name, constants, prefix, (level or 1) + 1)
-    if not seen[bit] then sum = sum + bit end
+    if not seen[bit] then
+      if sum + bit - sum ~= bit or sum + bit - bit ~= sum then
+        refuse(word, name, "set that a number of this Lua can hold", level)
+      end
+      sum = sum + bit
+    end
     seen[bit] = true
   end
   return sum

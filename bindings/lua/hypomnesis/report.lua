@@ -27,7 +27,7 @@ function Snapshot:reason(device_index, subject, field, metric)
   local native = handle.native(self, Snapshot)
   subject = check.bits(type(subject) == "string" and {subject} or subject, "subject", constants, "COLLECT_")
   metric = metric == nil and 0 or check.named(metric, "metric", constants, "METRIC_")
-  return native:reason(check.u32(device_index, "device_index"), subject, check.u32_or_0(field, "field"), metric)
+  return native:reason(check.u32(device_index, "device_index"), subject, check.bits(field, "field", constants, "_HAS_"), metric)
 end
 
 ---What changed since `before` on a device and on the host.

@@ -3932,13 +3932,14 @@ enum {
 typedef struct {
   int kind;
   size_t offset;
-  hmn_flags bit; /* of `present`; 0: always there */
+  hmn_fields bit; /* of `present`; 0: always there */
 } hmn_value;
 
 /* Each result starts with these. */
 typedef struct {
   uint32_t struct_size;
-  hmn_flags present;
+  hmn_flags notes;
+  hmn_fields present;
 } hmn_record_head;
 
 static PyObject *hmn_value_of(const hmn_value *value, const char *record) {
@@ -4114,6 +4115,31 @@ SWIGINTERNINLINE PyObject*
 }
 
 
+#include <limits.h>
+#if !defined(SWIG_NO_LLONG_MAX)
+# if !defined(LLONG_MAX) && defined(__GNUC__) && defined (__LONG_LONG_MAX__)
+#   define LLONG_MAX __LONG_LONG_MAX__
+#   define LLONG_MIN (-LLONG_MAX - 1LL)
+#   define ULLONG_MAX (LLONG_MAX * 2ULL + 1ULL)
+# endif
+#endif
+
+
+#if defined(LLONG_MAX) && !defined(SWIG_LONG_LONG_AVAILABLE)
+#  define SWIG_LONG_LONG_AVAILABLE
+#endif
+
+
+#ifdef SWIG_LONG_LONG_AVAILABLE
+SWIGINTERNINLINE PyObject* 
+SWIG_From_unsigned_SS_long_SS_long  (unsigned long long value)
+{
+  return (value > LONG_MAX) ?
+    PyLong_FromUnsignedLongLong(value) : PyInt_FromLong((long)(value));
+}
+#endif
+
+
 #define HMN_FIRST_text(field) (field)
 #define HMN_FIRST_u64(field) &(field)
 #define HMN_FIRST_u32(field) &(field)
@@ -4157,6 +4183,7 @@ static const hmn_value hmn_process_memory_values[] = {
 static const hmn_value hmn_system_memory_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_system_memory, notes), 0},
   {HMN_VALUE_u32, offsetof(hmn_system_memory, backend), 0},
+  {HMN_VALUE_u32, offsetof(hmn_system_memory, pressure), HMN_SYSTEM_MEMORY_HAS_PRESSURE},
   {HMN_VALUE_u64, offsetof(hmn_system_memory, total_bytes), HMN_SYSTEM_MEMORY_HAS_TOTAL},
   {HMN_VALUE_u64, offsetof(hmn_system_memory, available_bytes), HMN_SYSTEM_MEMORY_HAS_AVAILABLE},
   {HMN_VALUE_u64, offsetof(hmn_system_memory, swap_total_bytes), HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL},
@@ -4165,7 +4192,6 @@ static const hmn_value hmn_system_memory_values[] = {
   {HMN_VALUE_u64, offsetof(hmn_system_memory, limit_used_bytes), HMN_SYSTEM_MEMORY_HAS_LIMIT_USED},
   {HMN_VALUE_u64, offsetof(hmn_system_memory, commit_limit_bytes), HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT},
   {HMN_VALUE_u64, offsetof(hmn_system_memory, committed_bytes), HMN_SYSTEM_MEMORY_HAS_COMMITTED},
-  {HMN_VALUE_u32, offsetof(hmn_system_memory, pressure), HMN_SYSTEM_MEMORY_HAS_PRESSURE},
   {HMN_VALUE_f64, offsetof(hmn_system_memory, stall_percent), HMN_SYSTEM_MEMORY_HAS_STALL},
   {HMN_VALUE_u64, offsetof(hmn_system_memory, usable_bytes), HMN_SYSTEM_MEMORY_HAS_USABLE},
   {HMN_VALUE_end, 0, 0},
@@ -4334,7 +4360,7 @@ static const hmn_value hmn_diagnostic_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, native_domain), 0},
   {HMN_VALUE_i32, offsetof(hmn_diagnostic, native_code), 0},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, subject), 0},
-  {HMN_VALUE_u32, offsetof(hmn_diagnostic, field), HMN_DIAGNOSTIC_HAS_FIELD},
+  {HMN_VALUE_u64, offsetof(hmn_diagnostic, field), HMN_DIAGNOSTIC_HAS_FIELD},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, metric), HMN_DIAGNOSTIC_HAS_METRIC},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, device_index), HMN_DIAGNOSTIC_HAS_DEVICE},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, pid), HMN_DIAGNOSTIC_HAS_PID},
@@ -4459,16 +4485,6 @@ SWIGINTERNINLINE PyObject*
 {
   return PyInt_FromSize_t((size_t) value);
 }
-
-
-#include <limits.h>
-#if !defined(SWIG_NO_LLONG_MAX)
-# if !defined(LLONG_MAX) && defined(__GNUC__) && defined (__LONG_LONG_MAX__)
-#   define LLONG_MAX __LONG_LONG_MAX__
-#   define LLONG_MIN (-LLONG_MAX - 1LL)
-#   define ULLONG_MAX (LLONG_MAX * 2ULL + 1ULL)
-# endif
-#endif
 
 
 SWIGINTERN int
@@ -4615,21 +4631,6 @@ SWIG_AsVal_unsigned_SS_int (PyObject * obj, unsigned int *val)
   }  
   return res;
 }
-
-
-#if defined(LLONG_MAX) && !defined(SWIG_LONG_LONG_AVAILABLE)
-#  define SWIG_LONG_LONG_AVAILABLE
-#endif
-
-
-#ifdef SWIG_LONG_LONG_AVAILABLE
-SWIGINTERNINLINE PyObject* 
-SWIG_From_unsigned_SS_long_SS_long  (unsigned long long value)
-{
-  return (value > LONG_MAX) ?
-    PyLong_FromUnsignedLongLong(value) : PyInt_FromLong((long)(value));
-}
-#endif
 
 
 SWIGINTERN int
@@ -4907,13 +4908,13 @@ SWIGINTERN hmn_backend_info *Context_backend(Context *self,uint32_t backend,hmn_
 SWIGINTERN char *Context_recording(Context *self,hmn_error *error){
     HMN_TEXT(hmn_context_recording(self, 0, buffer, capacity, &needed, error));
   }
-SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read(self, pid, fields, out, error));
   }
-SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read_self(self, fields, out, error));
   }
-SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, fields, out, error));
   }
 SWIGINTERN uint32_t Context_device_count(Context *self,hmn_error *error){
@@ -4931,22 +4932,22 @@ SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error 
     hmn_device_find(self, key, &index, error);
     return index;
   }
-SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_device, hmn_device_read(self, device_index, fields, out, error));
   }
-SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, fields, out, error));
   }
-SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
   }
-SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, fields, out, error));
   }
-SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, fields, out, error));
   }
-SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read_self(self, device_index, fields, out, error));
   }
 SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
@@ -5030,7 +5031,7 @@ SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error 
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, position, out));
   }
-SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,uint32_t metric,hmn_error *error){
+SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,hmn_fields field,uint32_t metric,hmn_error *error){
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
@@ -5810,7 +5811,7 @@ SWIGINTERN PyObject *_wrap_Context_process_memory(PyObject *self, PyObject *args
   PyObject *resultobj = 0;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_flags arg3 ;
+  hmn_fields arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
@@ -5835,7 +5836,7 @@ SWIGINTERN PyObject *_wrap_Context_process_memory(PyObject *self, PyObject *args
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg3 = (hmn_flags)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  arg3 = hmn_whole_u64(swig_obj[1]);
   if (PyErr_Occurred()) SWIG_fail;
   
   {
@@ -5863,7 +5864,7 @@ fail:
 SWIGINTERN PyObject *_wrap_Context_own_memory(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   Context *arg1 = (Context *) 0 ;
-  hmn_flags arg2 ;
+  hmn_fields arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
@@ -5885,7 +5886,7 @@ SWIGINTERN PyObject *_wrap_Context_own_memory(PyObject *self, PyObject *args) {
   }
   arg1 = (Context *)(argp1);
   
-  arg2 = (hmn_flags)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  arg2 = hmn_whole_u64(swig_obj[0]);
   if (PyErr_Occurred()) SWIG_fail;
   
   {
@@ -5913,7 +5914,7 @@ fail:
 SWIGINTERN PyObject *_wrap_Context_system_memory(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   Context *arg1 = (Context *) 0 ;
-  hmn_flags arg2 ;
+  hmn_fields arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
@@ -5935,7 +5936,7 @@ SWIGINTERN PyObject *_wrap_Context_system_memory(PyObject *self, PyObject *args)
   }
   arg1 = (Context *)(argp1);
   
-  arg2 = (hmn_flags)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  arg2 = hmn_whole_u64(swig_obj[0]);
   if (PyErr_Occurred()) SWIG_fail;
   
   {
@@ -6091,7 +6092,7 @@ SWIGINTERN PyObject *_wrap_Context_device(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_flags arg3 ;
+  hmn_fields arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
@@ -6116,7 +6117,7 @@ SWIGINTERN PyObject *_wrap_Context_device(PyObject *self, PyObject *args) {
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg3 = (hmn_flags)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  arg3 = hmn_whole_u64(swig_obj[1]);
   if (PyErr_Occurred()) SWIG_fail;
   
   {
@@ -6146,7 +6147,7 @@ SWIGINTERN PyObject *_wrap_Context_pool(PyObject *self, PyObject *args) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_flags arg4 ;
+  hmn_fields arg4 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
@@ -6175,7 +6176,7 @@ SWIGINTERN PyObject *_wrap_Context_pool(PyObject *self, PyObject *args) {
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg4 = (hmn_flags)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  arg4 = hmn_whole_u64(swig_obj[2]);
   if (PyErr_Occurred()) SWIG_fail;
   
   {
@@ -6204,7 +6205,7 @@ SWIGINTERN PyObject *_wrap_Context_telemetry(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_flags arg3 ;
+  hmn_fields arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
@@ -6229,7 +6230,7 @@ SWIGINTERN PyObject *_wrap_Context_telemetry(PyObject *self, PyObject *args) {
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg3 = (hmn_flags)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  arg3 = hmn_whole_u64(swig_obj[1]);
   if (PyErr_Occurred()) SWIG_fail;
   
   {
@@ -6260,7 +6261,7 @@ SWIGINTERN PyObject *_wrap_Context_metric(PyObject *self, PyObject *args) {
   uint32_t arg2 ;
   uint32_t arg3 ;
   uint32_t arg4 ;
-  hmn_flags arg5 ;
+  hmn_fields arg5 ;
   hmn_error *arg6 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
@@ -6293,7 +6294,7 @@ SWIGINTERN PyObject *_wrap_Context_metric(PyObject *self, PyObject *args) {
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg5 = (hmn_flags)hmn_whole(swig_obj[3], 0, UINT32_MAX);
+  arg5 = hmn_whole_u64(swig_obj[3]);
   if (PyErr_Occurred()) SWIG_fail;
   
   {
@@ -6323,7 +6324,7 @@ SWIGINTERN PyObject *_wrap_Context_usage(PyObject *self, PyObject *args) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_flags arg4 ;
+  hmn_fields arg4 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
@@ -6352,7 +6353,7 @@ SWIGINTERN PyObject *_wrap_Context_usage(PyObject *self, PyObject *args) {
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg4 = (hmn_flags)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  arg4 = hmn_whole_u64(swig_obj[2]);
   if (PyErr_Occurred()) SWIG_fail;
   
   {
@@ -6381,7 +6382,7 @@ SWIGINTERN PyObject *_wrap_Context_own_usage(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_flags arg3 ;
+  hmn_fields arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
@@ -6406,7 +6407,7 @@ SWIGINTERN PyObject *_wrap_Context_own_usage(PyObject *self, PyObject *args) {
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg3 = (hmn_flags)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  arg3 = hmn_whole_u64(swig_obj[1]);
   if (PyErr_Occurred()) SWIG_fail;
   
   {
@@ -7259,7 +7260,7 @@ SWIGINTERN PyObject *_wrap_Snapshot_reason(PyObject *self, PyObject *args) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  uint32_t arg4 ;
+  hmn_fields arg4 ;
   uint32_t arg5 ;
   hmn_error *arg6 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
@@ -7289,7 +7290,7 @@ SWIGINTERN PyObject *_wrap_Snapshot_reason(PyObject *self, PyObject *args) {
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg4 = (uint32_t)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  arg4 = hmn_whole_u64(swig_obj[2]);
   if (PyErr_Occurred()) SWIG_fail;
   
   
@@ -10487,7 +10488,7 @@ static swig_type_info _swigt__p_short = {"_p_short", "int16_t *|int_least16_t *|
 static swig_type_info _swigt__p_signed_char = {"_p_signed_char", "int8_t *|int_fast8_t *|int_least8_t *|signed char *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_unsigned_char = {"_p_unsigned_char", "uint8_t *|uint_fast8_t *|uint_least8_t *|unsigned char *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_unsigned_int = {"_p_unsigned_int", "hmn_flags *|uint32_t *|uint_fast16_t *|uint_fast32_t *|uint_least32_t *|uintptr_t *|unsigned int *", 0, 0, (void*)0, 0};
-static swig_type_info _swigt__p_unsigned_long_long = {"_p_unsigned_long_long", "uint64_t *|uint_fast64_t *|uint_least64_t *|uintmax_t *|unsigned long long *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_unsigned_long_long = {"_p_unsigned_long_long", "hmn_fields *|uint64_t *|uint_fast64_t *|uint_least64_t *|uintmax_t *|unsigned long long *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_unsigned_short = {"_p_unsigned_short", "uint16_t *|uint_least16_t *|unsigned short *", 0, 0, (void*)0, 0};
 
 static swig_type_info *swig_type_initial[] = {
@@ -11127,31 +11128,8 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "RUN_STATE_HUNG",SWIG_From_int((int)(HMN_RUN_STATE_HUNG)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "RUN_STATE_ABSENT",SWIG_From_int((int)(HMN_RUN_STATE_ABSENT)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "RUN_STATE_OFF",SWIG_From_int((int)(HMN_RUN_STATE_OFF)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_INFO_HAS_VERSION",SWIG_From_int((int)(HMN_BACKEND_INFO_HAS_VERSION)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_INFO_SIZE_V1",SWIG_From_int((int)(HMN_BACKEND_INFO_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_RESIDENT",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_RESIDENT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PEAK_RESIDENT",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_VIRTUAL",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_VIRTUAL)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_SWAP",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_SWAP)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PROPORTIONAL",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_PROPORTIONAL)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PRIVATE",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_PRIVATE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_COMMITTED",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_COMMITTED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_FOOTPRINT",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_FOOTPRINT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PEAK_FOOTPRINT",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PEAK_COMMITTED",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PROCESS_KEY",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_PROCESS_KEY)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_SIZE_V1",SWIG_From_int((int)(HMN_PROCESS_MEMORY_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_TOTAL",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_TOTAL)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_AVAILABLE",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_AVAILABLE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_SWAP_TOTAL",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_SWAP_FREE",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_SWAP_FREE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_LIMIT",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_LIMIT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_LIMIT_USED",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_LIMIT_USED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_COMMIT_LIMIT",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_COMMITTED",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_COMMITTED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_PRESSURE",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_PRESSURE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_STALL",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_STALL)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_USABLE",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_USABLE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PRESSURE_UNKNOWN",SWIG_From_int((int)(HMN_PRESSURE_UNKNOWN)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PRESSURE_NORMAL",SWIG_From_int((int)(HMN_PRESSURE_NORMAL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PRESSURE_WARNING",SWIG_From_int((int)(HMN_PRESSURE_WARNING)));
@@ -11166,21 +11144,6 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "MEMORY_KIND_DEDICATED",SWIG_From_int((int)(HMN_MEMORY_KIND_DEDICATED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "MEMORY_KIND_UNIFIED",SWIG_From_int((int)(HMN_MEMORY_KIND_UNIFIED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "MEMORY_KIND_COHERENT",SWIG_From_int((int)(HMN_MEMORY_KIND_COHERENT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_NAME",SWIG_From_int((int)(HMN_DEVICE_HAS_NAME)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_UUID",SWIG_From_int((int)(HMN_DEVICE_HAS_UUID)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_PCI",SWIG_From_int((int)(HMN_DEVICE_HAS_PCI)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_DRIVER",SWIG_From_int((int)(HMN_DEVICE_HAS_DRIVER)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_PARENT",SWIG_From_int((int)(HMN_DEVICE_HAS_PARENT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_PCI_DEVICE",SWIG_From_int((int)(HMN_DEVICE_HAS_PCI_DEVICE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_PCI_SUBSYSTEM",SWIG_From_int((int)(HMN_DEVICE_HAS_PCI_SUBSYSTEM)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_RENDER_MINOR",SWIG_From_int((int)(HMN_DEVICE_HAS_RENDER_MINOR)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_NUMA_NODE",SWIG_From_int((int)(HMN_DEVICE_HAS_NUMA_NODE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_INSTANCE",SWIG_From_int((int)(HMN_DEVICE_HAS_INSTANCE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_DRIVER_INDEX",SWIG_From_int((int)(HMN_DEVICE_HAS_DRIVER_INDEX)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_OS_ID",SWIG_From_int((int)(HMN_DEVICE_HAS_OS_ID)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_CUDA_VERSION",SWIG_From_int((int)(HMN_DEVICE_HAS_CUDA_VERSION)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_COMPUTE_CAPABILITY",SWIG_From_int((int)(HMN_DEVICE_HAS_COMPUTE_CAPABILITY)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_ARCHITECTURE",SWIG_From_int((int)(HMN_DEVICE_HAS_ARCHITECTURE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_SIZE_V1",SWIG_From_int((int)(HMN_DEVICE_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_MAIN",SWIG_From_int((int)(HMN_POOL_MAIN)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_VRAM",SWIG_From_int((int)(HMN_POOL_VRAM)));
@@ -11188,35 +11151,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_HOST",SWIG_From_int((int)(HMN_POOL_HOST)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_UNIFIED",SWIG_From_int((int)(HMN_POOL_UNIFIED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_STOLEN",SWIG_From_int((int)(HMN_POOL_STOLEN)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_HAS_TOTAL",SWIG_From_int((int)(HMN_POOL_HAS_TOTAL)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_HAS_FREE",SWIG_From_int((int)(HMN_POOL_HAS_FREE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_HAS_USED",SWIG_From_int((int)(HMN_POOL_HAS_USED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_HAS_RESERVED",SWIG_From_int((int)(HMN_POOL_HAS_RESERVED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_HAS_USABLE",SWIG_From_int((int)(HMN_POOL_HAS_USABLE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_HAS_BUDGET",SWIG_From_int((int)(HMN_POOL_HAS_BUDGET)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_HAS_UNATTRIBUTED",SWIG_From_int((int)(HMN_POOL_HAS_UNATTRIBUTED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_SIZE_V1",SWIG_From_int((int)(HMN_POOL_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_GPU_BUSY",SWIG_From_int((int)(HMN_TELEMETRY_HAS_GPU_BUSY)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_MEMORY_BUSY",SWIG_From_int((int)(HMN_TELEMETRY_HAS_MEMORY_BUSY)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_ENCODER_BUSY",SWIG_From_int((int)(HMN_TELEMETRY_HAS_ENCODER_BUSY)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_DECODER_BUSY",SWIG_From_int((int)(HMN_TELEMETRY_HAS_DECODER_BUSY)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_TEMPERATURE",SWIG_From_int((int)(HMN_TELEMETRY_HAS_TEMPERATURE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_HOTSPOT",SWIG_From_int((int)(HMN_TELEMETRY_HAS_HOTSPOT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_MEMORY_TEMPERATURE",SWIG_From_int((int)(HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_POWER",SWIG_From_int((int)(HMN_TELEMETRY_HAS_POWER)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_POWER_LIMIT",SWIG_From_int((int)(HMN_TELEMETRY_HAS_POWER_LIMIT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_ENERGY",SWIG_From_int((int)(HMN_TELEMETRY_HAS_ENERGY)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_CORE_CLOCK",SWIG_From_int((int)(HMN_TELEMETRY_HAS_CORE_CLOCK)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_MEMORY_CLOCK",SWIG_From_int((int)(HMN_TELEMETRY_HAS_MEMORY_CLOCK)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_FAN_PERCENT",SWIG_From_int((int)(HMN_TELEMETRY_HAS_FAN_PERCENT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_FAN_RPM",SWIG_From_int((int)(HMN_TELEMETRY_HAS_FAN_RPM)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_PCIE_GENERATION",SWIG_From_int((int)(HMN_TELEMETRY_HAS_PCIE_GENERATION)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_PCIE_WIDTH",SWIG_From_int((int)(HMN_TELEMETRY_HAS_PCIE_WIDTH)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_PCIE_RX",SWIG_From_int((int)(HMN_TELEMETRY_HAS_PCIE_RX)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_PCIE_TX",SWIG_From_int((int)(HMN_TELEMETRY_HAS_PCIE_TX)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_THROTTLE",SWIG_From_int((int)(HMN_TELEMETRY_HAS_THROTTLE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_P_STATE",SWIG_From_int((int)(HMN_TELEMETRY_HAS_P_STATE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_WINDOW",SWIG_From_int((int)(HMN_TELEMETRY_HAS_WINDOW)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "THROTTLE_IDLE",SWIG_From_int((int)(HMN_THROTTLE_IDLE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "THROTTLE_POWER",SWIG_From_int((int)(HMN_THROTTLE_POWER)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "THROTTLE_THERMAL",SWIG_From_int((int)(HMN_THROTTLE_THERMAL)));
@@ -11298,10 +11233,6 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REMAPPED_UNCORRECTED",SWIG_From_int((int)(HMN_REMAPPED_UNCORRECTED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REMAPPED_PENDING",SWIG_From_int((int)(HMN_REMAPPED_PENDING)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REMAPPED_FAILED",SWIG_From_int((int)(HMN_REMAPPED_FAILED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_PID",SWIG_From_int((int)(HMN_METRIC_HAS_PID)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_VALUE",SWIG_From_int((int)(HMN_METRIC_HAS_VALUE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_COUNT",SWIG_From_int((int)(HMN_METRIC_HAS_COUNT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_WINDOW",SWIG_From_int((int)(HMN_METRIC_HAS_WINDOW)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_SIZE_V1",SWIG_From_int((int)(HMN_METRIC_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_KIND_COMPUTE",SWIG_From_int((int)(HMN_USAGE_KIND_COMPUTE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_KIND_GRAPHICS",SWIG_From_int((int)(HMN_USAGE_KIND_GRAPHICS)));
@@ -11311,27 +11242,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NAME_STATE_EXITED",SWIG_From_int((int)(HMN_NAME_STATE_EXITED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NAME_STATE_PROTECTED",SWIG_From_int((int)(HMN_NAME_STATE_PROTECTED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NAME_STATE_KERNEL",SWIG_From_int((int)(HMN_NAME_STATE_KERNEL)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_USED",SWIG_From_int((int)(HMN_USAGE_HAS_USED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_RESIDENT",SWIG_From_int((int)(HMN_USAGE_HAS_RESIDENT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_COMMITTED",SWIG_From_int((int)(HMN_USAGE_HAS_COMMITTED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_ALLOCATED",SWIG_From_int((int)(HMN_USAGE_HAS_ALLOCATED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_SHARED",SWIG_From_int((int)(HMN_USAGE_HAS_SHARED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_PURGEABLE",SWIG_From_int((int)(HMN_USAGE_HAS_PURGEABLE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_EVICTED",SWIG_From_int((int)(HMN_USAGE_HAS_EVICTED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_HOST_POOL",SWIG_From_int((int)(HMN_USAGE_HAS_HOST_POOL)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_HOST_RESIDENT",SWIG_From_int((int)(HMN_USAGE_HAS_HOST_RESIDENT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_BUDGET",SWIG_From_int((int)(HMN_USAGE_HAS_BUDGET)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_BUSY_NS",SWIG_From_int((int)(HMN_USAGE_HAS_BUSY_NS)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_BUSY_PERCENT",SWIG_From_int((int)(HMN_USAGE_HAS_BUSY_PERCENT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_START_TIME",SWIG_From_int((int)(HMN_USAGE_HAS_START_TIME)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_UID",SWIG_From_int((int)(HMN_USAGE_HAS_UID)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_INSTANCE",SWIG_From_int((int)(HMN_USAGE_HAS_INSTANCE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_KINDS",SWIG_From_int((int)(HMN_USAGE_HAS_KINDS)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_PEAK_USED",SWIG_From_int((int)(HMN_USAGE_HAS_PEAK_USED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_PROCESS_KEY",SWIG_From_int((int)(HMN_USAGE_HAS_PROCESS_KEY)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_SIZE_V1",SWIG_From_int((int)(HMN_USAGE_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "GROUP_HAS_USED",SWIG_From_int((int)(HMN_GROUP_HAS_USED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "GROUP_HAS_LIMIT",SWIG_From_int((int)(HMN_GROUP_HAS_LIMIT)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "GROUP_SIZE_V1",SWIG_From_int((int)(HMN_GROUP_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "COLLECT_MEMORY",SWIG_From_int((int)(HMN_COLLECT_MEMORY)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "COLLECT_SYSTEM",SWIG_From_int((int)(HMN_COLLECT_SYSTEM)));
@@ -11348,20 +11259,12 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_QUICK",SWIG_From_int((int)(HMN_SNAPSHOT_QUICK)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_OPTIONS_SIZE_V1",SWIG_From_int((int)(HMN_SNAPSHOT_OPTIONS_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_INFO_SIZE_V1",SWIG_From_int((int)(HMN_SNAPSHOT_INFO_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_DEVICE",SWIG_From_int((int)(HMN_DIAGNOSTIC_HAS_DEVICE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_PID",SWIG_From_int((int)(HMN_DIAGNOSTIC_HAS_PID)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_FIELD",SWIG_From_int((int)(HMN_DIAGNOSTIC_HAS_FIELD)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_METRIC",SWIG_From_int((int)(HMN_DIAGNOSTIC_HAS_METRIC)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_DURATION",SWIG_From_int((int)(HMN_DIAGNOSTIC_HAS_DURATION)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_SIZE_V1",SWIG_From_int((int)(HMN_DIAGNOSTIC_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_PROCESS_NAME",SWIG_From_int((int)(HMN_TEXT_PROCESS_NAME)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_PROCESS_COMMAND",SWIG_From_int((int)(HMN_TEXT_PROCESS_COMMAND)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_PROCESS_CONTAINER",SWIG_From_int((int)(HMN_TEXT_PROCESS_CONTAINER)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_GROUP_NAME",SWIG_From_int((int)(HMN_TEXT_GROUP_NAME)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "LINE_MB",SWIG_From_int((int)(HMN_LINE_MB)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_MEMORY",SWIG_From_int((int)(HMN_DELTA_HAS_MEMORY)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_DEVICE",SWIG_From_int((int)(HMN_DELTA_HAS_DEVICE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_ENERGY",SWIG_From_int((int)(HMN_DELTA_HAS_ENERGY)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_SIZE_V1",SWIG_From_int((int)(HMN_DELTA_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "FORMAT_FREE",SWIG_From_int((int)(HMN_FORMAT_FREE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "FORMAT_TOTAL",SWIG_From_int((int)(HMN_FORMAT_TOTAL)));
@@ -11371,11 +11274,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_STATE_IDLE",SWIG_From_int((int)(HMN_SAMPLER_STATE_IDLE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_STATE_RUNNING",SWIG_From_int((int)(HMN_SAMPLER_STATE_RUNNING)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_STATE_STOPPED",SWIG_From_int((int)(HMN_SAMPLER_STATE_STOPPED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_INFO_HAS_LAST",SWIG_From_int((int)(HMN_SAMPLER_INFO_HAS_LAST)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_INFO_SIZE_V1",SWIG_From_int((int)(HMN_SAMPLER_INFO_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PEAK_HAS_USED",SWIG_From_int((int)(HMN_PEAK_HAS_USED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PEAK_HAS_HOST_POOL",SWIG_From_int((int)(HMN_PEAK_HAS_HOST_POOL)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PEAK_HAS_HOST_RESIDENT",SWIG_From_int((int)(HMN_PEAK_HAS_HOST_RESIDENT)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PEAK_SIZE_V1",SWIG_From_int((int)(HMN_PEAK_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_UNKNOWN",SWIG_From_int((int)(HMN_DTYPE_UNKNOWN)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_U8",SWIG_From_int((int)(HMN_DTYPE_U8)));
@@ -11408,8 +11307,6 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CACHE_STATE",SWIG_From_int((int)(HMN_CACHE_STATE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CACHE_SIZE_V1",SWIG_From_int((int)(HMN_CACHE_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TRACKER_OPTIONS_SIZE_V1",SWIG_From_int((int)(HMN_TRACKER_OPTIONS_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TRACKER_INFO_HAS_LIMIT",SWIG_From_int((int)(HMN_TRACKER_INFO_HAS_LIMIT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TRACKER_INFO_HAS_DEVICE",SWIG_From_int((int)(HMN_TRACKER_INFO_HAS_DEVICE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TRACKER_INFO_SIZE_V1",SWIG_From_int((int)(HMN_TRACKER_INFO_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TAG_SIZE_V1",SWIG_From_int((int)(HMN_TAG_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_OPTIONS_SIZE_V1",SWIG_From_int((int)(HMN_SPILL_OPTIONS_SIZE_V1)));
@@ -11421,15 +11318,119 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_STATE_EVER",SWIG_From_int((int)(HMN_SPILL_STATE_EVER)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_BY_SHARED",SWIG_From_int((int)(HMN_SPILL_BY_SHARED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_BY_EVICTED",SWIG_From_int((int)(HMN_SPILL_BY_EVICTED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_HAS_LIMIT",SWIG_From_int((int)(HMN_SPILL_INFO_HAS_LIMIT)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_HAS_OBSERVED",SWIG_From_int((int)(HMN_SPILL_INFO_HAS_OBSERVED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_HAS_EVICTED",SWIG_From_int((int)(HMN_SPILL_INFO_HAS_EVICTED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_HAS_PEAK_EVICTED",SWIG_From_int((int)(HMN_SPILL_INFO_HAS_PEAK_EVICTED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_HAS_EPISODE",SWIG_From_int((int)(HMN_SPILL_INFO_HAS_EPISODE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_SIZE_V1",SWIG_From_int((int)(HMN_SPILL_INFO_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "EPISODE_HAS_END",SWIG_From_int((int)(HMN_EPISODE_HAS_END)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "EPISODE_HAS_PEAK_EVICTED",SWIG_From_int((int)(HMN_EPISODE_HAS_PEAK_EVICTED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "EPISODE_SIZE_V1",SWIG_From_int((int)(HMN_EPISODE_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_INFO_HAS_VERSION",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_BACKEND_INFO_HAS_VERSION)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_RESIDENT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_PROCESS_MEMORY_HAS_RESIDENT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PEAK_RESIDENT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_VIRTUAL",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_PROCESS_MEMORY_HAS_VIRTUAL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_SWAP",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_PROCESS_MEMORY_HAS_SWAP)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PROPORTIONAL",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_PROCESS_MEMORY_HAS_PROPORTIONAL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PRIVATE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_PROCESS_MEMORY_HAS_PRIVATE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_COMMITTED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_PROCESS_MEMORY_HAS_COMMITTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_FOOTPRINT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_PROCESS_MEMORY_HAS_FOOTPRINT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PEAK_FOOTPRINT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PEAK_COMMITTED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PROCESS_KEY",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_PROCESS_MEMORY_HAS_PROCESS_KEY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_TOTAL",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SYSTEM_MEMORY_HAS_TOTAL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_AVAILABLE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SYSTEM_MEMORY_HAS_AVAILABLE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_SWAP_TOTAL",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_SWAP_FREE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SYSTEM_MEMORY_HAS_SWAP_FREE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_LIMIT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SYSTEM_MEMORY_HAS_LIMIT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_LIMIT_USED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SYSTEM_MEMORY_HAS_LIMIT_USED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_COMMIT_LIMIT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_COMMITTED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SYSTEM_MEMORY_HAS_COMMITTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_PRESSURE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SYSTEM_MEMORY_HAS_PRESSURE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_STALL",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SYSTEM_MEMORY_HAS_STALL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_USABLE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SYSTEM_MEMORY_HAS_USABLE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_NAME",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DEVICE_HAS_NAME)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_UUID",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DEVICE_HAS_UUID)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_PCI",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DEVICE_HAS_PCI)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_DRIVER",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DEVICE_HAS_DRIVER)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_PARENT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DEVICE_HAS_PARENT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_PCI_DEVICE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DEVICE_HAS_PCI_DEVICE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_PCI_SUBSYSTEM",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DEVICE_HAS_PCI_SUBSYSTEM)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_RENDER_MINOR",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DEVICE_HAS_RENDER_MINOR)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_NUMA_NODE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DEVICE_HAS_NUMA_NODE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_INSTANCE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DEVICE_HAS_INSTANCE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_DRIVER_INDEX",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DEVICE_HAS_DRIVER_INDEX)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_OS_ID",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DEVICE_HAS_OS_ID)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_CUDA_VERSION",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DEVICE_HAS_CUDA_VERSION)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_COMPUTE_CAPABILITY",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DEVICE_HAS_COMPUTE_CAPABILITY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_HAS_ARCHITECTURE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DEVICE_HAS_ARCHITECTURE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_HAS_TOTAL",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_POOL_HAS_TOTAL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_HAS_FREE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_POOL_HAS_FREE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_HAS_USED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_POOL_HAS_USED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_HAS_RESERVED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_POOL_HAS_RESERVED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_HAS_USABLE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_POOL_HAS_USABLE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_HAS_BUDGET",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_POOL_HAS_BUDGET)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POOL_HAS_UNATTRIBUTED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_POOL_HAS_UNATTRIBUTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_GPU_BUSY",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_GPU_BUSY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_MEMORY_BUSY",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_MEMORY_BUSY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_ENCODER_BUSY",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_ENCODER_BUSY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_DECODER_BUSY",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_DECODER_BUSY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_TEMPERATURE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_TEMPERATURE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_HOTSPOT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_HOTSPOT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_MEMORY_TEMPERATURE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_POWER",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_POWER)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_POWER_LIMIT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_POWER_LIMIT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_ENERGY",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_ENERGY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_CORE_CLOCK",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_CORE_CLOCK)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_MEMORY_CLOCK",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_MEMORY_CLOCK)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_FAN_PERCENT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_FAN_PERCENT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_FAN_RPM",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_FAN_RPM)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_PCIE_GENERATION",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_PCIE_GENERATION)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_PCIE_WIDTH",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_PCIE_WIDTH)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_PCIE_RX",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_PCIE_RX)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_PCIE_TX",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_PCIE_TX)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_THROTTLE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_THROTTLE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_P_STATE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_P_STATE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_WINDOW",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_WINDOW)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_PID",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_METRIC_HAS_PID)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_VALUE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_METRIC_HAS_VALUE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_COUNT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_METRIC_HAS_COUNT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_WINDOW",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_METRIC_HAS_WINDOW)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_USED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_USED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_RESIDENT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_RESIDENT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_COMMITTED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_COMMITTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_ALLOCATED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_ALLOCATED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_SHARED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_SHARED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_PURGEABLE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_PURGEABLE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_EVICTED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_EVICTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_HOST_POOL",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_HOST_POOL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_HOST_RESIDENT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_HOST_RESIDENT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_BUDGET",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_BUDGET)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_BUSY_NS",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_BUSY_NS)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_BUSY_PERCENT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_BUSY_PERCENT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_START_TIME",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_START_TIME)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_UID",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_UID)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_INSTANCE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_INSTANCE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_KINDS",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_KINDS)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_PEAK_USED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_PEAK_USED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_PROCESS_KEY",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_USAGE_HAS_PROCESS_KEY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "GROUP_HAS_USED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_GROUP_HAS_USED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "GROUP_HAS_LIMIT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_GROUP_HAS_LIMIT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_DEVICE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DIAGNOSTIC_HAS_DEVICE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_PID",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DIAGNOSTIC_HAS_PID)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_FIELD",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DIAGNOSTIC_HAS_FIELD)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_METRIC",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DIAGNOSTIC_HAS_METRIC)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_DURATION",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DIAGNOSTIC_HAS_DURATION)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_MEMORY",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DELTA_HAS_MEMORY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_DEVICE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DELTA_HAS_DEVICE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_ENERGY",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DELTA_HAS_ENERGY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_INFO_HAS_LAST",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SAMPLER_INFO_HAS_LAST)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PEAK_HAS_USED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_PEAK_HAS_USED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PEAK_HAS_HOST_POOL",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_PEAK_HAS_HOST_POOL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PEAK_HAS_HOST_RESIDENT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_PEAK_HAS_HOST_RESIDENT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TRACKER_INFO_HAS_LIMIT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TRACKER_INFO_HAS_LIMIT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TRACKER_INFO_HAS_DEVICE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TRACKER_INFO_HAS_DEVICE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_HAS_LIMIT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SPILL_INFO_HAS_LIMIT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_HAS_OBSERVED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SPILL_INFO_HAS_OBSERVED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_HAS_EVICTED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SPILL_INFO_HAS_EVICTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_HAS_PEAK_EVICTED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SPILL_INFO_HAS_PEAK_EVICTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_HAS_EPISODE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_SPILL_INFO_HAS_EPISODE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "EPISODE_HAS_END",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_EPISODE_HAS_END)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "EPISODE_HAS_PEAK_EVICTED",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_EPISODE_HAS_PEAK_EVICTED)));
   
   /* type '::Context' */
   builtin_pytype = (PyTypeObject *)&SwigPyBuiltin__Context_type;

@@ -233,38 +233,6 @@ class State(IntEnum):
     OFF = raw.RUN_STATE_OFF  # disabled by the context or not compiled in
 
 
-class ProcessMemoryField(IntFlag):
-    """Fields of a ProcessMemory, as a Diagnostic names them."""
-
-    RESIDENT = raw.PROCESS_MEMORY_HAS_RESIDENT
-    PEAK_RESIDENT = raw.PROCESS_MEMORY_HAS_PEAK_RESIDENT
-    VIRTUAL = raw.PROCESS_MEMORY_HAS_VIRTUAL
-    SWAP = raw.PROCESS_MEMORY_HAS_SWAP
-    PROPORTIONAL = raw.PROCESS_MEMORY_HAS_PROPORTIONAL
-    PRIVATE = raw.PROCESS_MEMORY_HAS_PRIVATE
-    COMMITTED = raw.PROCESS_MEMORY_HAS_COMMITTED
-    FOOTPRINT = raw.PROCESS_MEMORY_HAS_FOOTPRINT
-    PEAK_FOOTPRINT = raw.PROCESS_MEMORY_HAS_PEAK_FOOTPRINT
-    PEAK_COMMITTED = raw.PROCESS_MEMORY_HAS_PEAK_COMMITTED
-    PROCESS_KEY = raw.PROCESS_MEMORY_HAS_PROCESS_KEY
-
-
-class SystemMemoryField(IntFlag):
-    """Fields of a SystemMemory, as a Diagnostic names them."""
-
-    TOTAL = raw.SYSTEM_MEMORY_HAS_TOTAL
-    AVAILABLE = raw.SYSTEM_MEMORY_HAS_AVAILABLE
-    SWAP_TOTAL = raw.SYSTEM_MEMORY_HAS_SWAP_TOTAL
-    SWAP_FREE = raw.SYSTEM_MEMORY_HAS_SWAP_FREE
-    LIMIT = raw.SYSTEM_MEMORY_HAS_LIMIT
-    LIMIT_USED = raw.SYSTEM_MEMORY_HAS_LIMIT_USED
-    COMMIT_LIMIT = raw.SYSTEM_MEMORY_HAS_COMMIT_LIMIT
-    COMMITTED = raw.SYSTEM_MEMORY_HAS_COMMITTED
-    PRESSURE = raw.SYSTEM_MEMORY_HAS_PRESSURE
-    STALL = raw.SYSTEM_MEMORY_HAS_STALL
-    USABLE = raw.SYSTEM_MEMORY_HAS_USABLE
-
-
 class Pressure(IntEnum):
     """Memory pressure, as the system itself reports it."""
 
@@ -293,26 +261,6 @@ class MemoryKind(IntEnum):
     COHERENT = raw.MEMORY_KIND_COHERENT  # memory of its own that is also a NUMA node of the host (GH200)
 
 
-class DeviceField(IntFlag):
-    """Fields of a Device, as a Diagnostic names them."""
-
-    NAME = raw.DEVICE_HAS_NAME
-    UUID = raw.DEVICE_HAS_UUID
-    PCI = raw.DEVICE_HAS_PCI
-    DRIVER = raw.DEVICE_HAS_DRIVER
-    PARENT = raw.DEVICE_HAS_PARENT
-    PCI_DEVICE = raw.DEVICE_HAS_PCI_DEVICE
-    PCI_SUBSYSTEM = raw.DEVICE_HAS_PCI_SUBSYSTEM
-    RENDER_MINOR = raw.DEVICE_HAS_RENDER_MINOR
-    NUMA_NODE = raw.DEVICE_HAS_NUMA_NODE
-    INSTANCE = raw.DEVICE_HAS_INSTANCE  # gpu_instance and compute_instance
-    DRIVER_INDEX = raw.DEVICE_HAS_DRIVER_INDEX
-    OS_ID = raw.DEVICE_HAS_OS_ID
-    CUDA_VERSION = raw.DEVICE_HAS_CUDA_VERSION
-    COMPUTE_CAPABILITY = raw.DEVICE_HAS_COMPUTE_CAPABILITY
-    ARCHITECTURE = raw.DEVICE_HAS_ARCHITECTURE
-
-
 class PoolKind(IntEnum):
     """Kind of a memory pool; a device has at most one of each. An APU has PoolKind.VRAM and PoolKind.HOST, a
     unified GPU only UNIFIED."""
@@ -323,44 +271,6 @@ class PoolKind(IntEnum):
     HOST = raw.POOL_HOST  # host RAM mapped for the device (GTT, WDDM shared)
     UNIFIED = raw.POOL_UNIFIED  # host RAM that the device allocates from as its own
     STOLEN = raw.POOL_STOLEN  # host RAM reserved by firmware
-
-
-class PoolField(IntFlag):
-    """Fields of a Pool, as a Diagnostic names them."""
-
-    TOTAL = raw.POOL_HAS_TOTAL
-    FREE = raw.POOL_HAS_FREE
-    USED = raw.POOL_HAS_USED
-    RESERVED = raw.POOL_HAS_RESERVED
-    USABLE = raw.POOL_HAS_USABLE
-    BUDGET = raw.POOL_HAS_BUDGET
-    UNATTRIBUTED = raw.POOL_HAS_UNATTRIBUTED
-
-
-class TelemetryField(IntFlag):
-    """Fields of a Telemetry, as a Diagnostic names them."""
-
-    GPU_BUSY = raw.TELEMETRY_HAS_GPU_BUSY
-    MEMORY_BUSY = raw.TELEMETRY_HAS_MEMORY_BUSY
-    ENCODER_BUSY = raw.TELEMETRY_HAS_ENCODER_BUSY
-    DECODER_BUSY = raw.TELEMETRY_HAS_DECODER_BUSY
-    TEMPERATURE = raw.TELEMETRY_HAS_TEMPERATURE
-    HOTSPOT = raw.TELEMETRY_HAS_HOTSPOT
-    MEMORY_TEMPERATURE = raw.TELEMETRY_HAS_MEMORY_TEMPERATURE  # memory_celsius
-    POWER = raw.TELEMETRY_HAS_POWER
-    POWER_LIMIT = raw.TELEMETRY_HAS_POWER_LIMIT
-    ENERGY = raw.TELEMETRY_HAS_ENERGY
-    CORE_CLOCK = raw.TELEMETRY_HAS_CORE_CLOCK
-    MEMORY_CLOCK = raw.TELEMETRY_HAS_MEMORY_CLOCK
-    FAN_PERCENT = raw.TELEMETRY_HAS_FAN_PERCENT
-    FAN_RPM = raw.TELEMETRY_HAS_FAN_RPM
-    PCIE_GENERATION = raw.TELEMETRY_HAS_PCIE_GENERATION
-    PCIE_WIDTH = raw.TELEMETRY_HAS_PCIE_WIDTH
-    PCIE_RX = raw.TELEMETRY_HAS_PCIE_RX
-    PCIE_TX = raw.TELEMETRY_HAS_PCIE_TX
-    THROTTLE = raw.TELEMETRY_HAS_THROTTLE
-    P_STATE = raw.TELEMETRY_HAS_P_STATE
-    WINDOW = raw.TELEMETRY_HAS_WINDOW
 
 
 class Throttle(IntFlag):
@@ -513,36 +423,6 @@ class NameState(IntEnum):
     KERNEL = raw.NAME_STATE_KERNEL  # the kernel itself
 
 
-class UsageField(IntFlag):
-    """Fields of a Usage, as a Diagnostic names them."""
-
-    USED = raw.USAGE_HAS_USED
-    RESIDENT = raw.USAGE_HAS_RESIDENT
-    COMMITTED = raw.USAGE_HAS_COMMITTED
-    ALLOCATED = raw.USAGE_HAS_ALLOCATED
-    SHARED = raw.USAGE_HAS_SHARED
-    PURGEABLE = raw.USAGE_HAS_PURGEABLE
-    EVICTED = raw.USAGE_HAS_EVICTED
-    HOST_POOL = raw.USAGE_HAS_HOST_POOL
-    HOST_RESIDENT = raw.USAGE_HAS_HOST_RESIDENT
-    BUDGET = raw.USAGE_HAS_BUDGET
-    BUSY_NS = raw.USAGE_HAS_BUSY_NS
-    BUSY_PERCENT = raw.USAGE_HAS_BUSY_PERCENT  # busy_percent and window_ns
-    START_TIME = raw.USAGE_HAS_START_TIME  # start_unix_ns
-    UID = raw.USAGE_HAS_UID
-    INSTANCE = raw.USAGE_HAS_INSTANCE  # gpu_instance and compute_instance
-    KINDS = raw.USAGE_HAS_KINDS
-    PEAK_USED = raw.USAGE_HAS_PEAK_USED
-    PROCESS_KEY = raw.USAGE_HAS_PROCESS_KEY
-
-
-class GroupField(IntFlag):
-    """Fields of a Group, as a Diagnostic names them."""
-
-    USED = raw.GROUP_HAS_USED
-    LIMIT = raw.GROUP_HAS_LIMIT
-
-
 class Collect(IntFlag):
     """What a snapshot collects."""
 
@@ -646,3 +526,123 @@ class SpillRule(IntFlag):
 
     SHARED = raw.SPILL_BY_SHARED
     EVICTED = raw.SPILL_BY_EVICTED
+
+
+class ProcessMemoryField(IntFlag):
+    """Fields of a ProcessMemory, as a Diagnostic names them."""
+
+    RESIDENT = raw.PROCESS_MEMORY_HAS_RESIDENT
+    PEAK_RESIDENT = raw.PROCESS_MEMORY_HAS_PEAK_RESIDENT
+    VIRTUAL = raw.PROCESS_MEMORY_HAS_VIRTUAL
+    SWAP = raw.PROCESS_MEMORY_HAS_SWAP
+    PROPORTIONAL = raw.PROCESS_MEMORY_HAS_PROPORTIONAL
+    PRIVATE = raw.PROCESS_MEMORY_HAS_PRIVATE
+    COMMITTED = raw.PROCESS_MEMORY_HAS_COMMITTED
+    FOOTPRINT = raw.PROCESS_MEMORY_HAS_FOOTPRINT
+    PEAK_FOOTPRINT = raw.PROCESS_MEMORY_HAS_PEAK_FOOTPRINT
+    PEAK_COMMITTED = raw.PROCESS_MEMORY_HAS_PEAK_COMMITTED
+    PROCESS_KEY = raw.PROCESS_MEMORY_HAS_PROCESS_KEY
+
+
+class SystemMemoryField(IntFlag):
+    """Fields of a SystemMemory, as a Diagnostic names them."""
+
+    TOTAL = raw.SYSTEM_MEMORY_HAS_TOTAL
+    AVAILABLE = raw.SYSTEM_MEMORY_HAS_AVAILABLE
+    SWAP_TOTAL = raw.SYSTEM_MEMORY_HAS_SWAP_TOTAL
+    SWAP_FREE = raw.SYSTEM_MEMORY_HAS_SWAP_FREE
+    LIMIT = raw.SYSTEM_MEMORY_HAS_LIMIT
+    LIMIT_USED = raw.SYSTEM_MEMORY_HAS_LIMIT_USED
+    COMMIT_LIMIT = raw.SYSTEM_MEMORY_HAS_COMMIT_LIMIT
+    COMMITTED = raw.SYSTEM_MEMORY_HAS_COMMITTED
+    PRESSURE = raw.SYSTEM_MEMORY_HAS_PRESSURE
+    STALL = raw.SYSTEM_MEMORY_HAS_STALL
+    USABLE = raw.SYSTEM_MEMORY_HAS_USABLE
+
+
+class DeviceField(IntFlag):
+    """Fields of a Device, as a Diagnostic names them."""
+
+    NAME = raw.DEVICE_HAS_NAME
+    UUID = raw.DEVICE_HAS_UUID
+    PCI = raw.DEVICE_HAS_PCI
+    DRIVER = raw.DEVICE_HAS_DRIVER
+    PARENT = raw.DEVICE_HAS_PARENT
+    PCI_DEVICE = raw.DEVICE_HAS_PCI_DEVICE
+    PCI_SUBSYSTEM = raw.DEVICE_HAS_PCI_SUBSYSTEM
+    RENDER_MINOR = raw.DEVICE_HAS_RENDER_MINOR
+    NUMA_NODE = raw.DEVICE_HAS_NUMA_NODE
+    INSTANCE = raw.DEVICE_HAS_INSTANCE  # gpu_instance and compute_instance
+    DRIVER_INDEX = raw.DEVICE_HAS_DRIVER_INDEX
+    OS_ID = raw.DEVICE_HAS_OS_ID
+    CUDA_VERSION = raw.DEVICE_HAS_CUDA_VERSION
+    COMPUTE_CAPABILITY = raw.DEVICE_HAS_COMPUTE_CAPABILITY
+    ARCHITECTURE = raw.DEVICE_HAS_ARCHITECTURE
+
+
+class PoolField(IntFlag):
+    """Fields of a Pool, as a Diagnostic names them."""
+
+    TOTAL = raw.POOL_HAS_TOTAL
+    FREE = raw.POOL_HAS_FREE
+    USED = raw.POOL_HAS_USED
+    RESERVED = raw.POOL_HAS_RESERVED
+    USABLE = raw.POOL_HAS_USABLE
+    BUDGET = raw.POOL_HAS_BUDGET
+    UNATTRIBUTED = raw.POOL_HAS_UNATTRIBUTED
+
+
+class TelemetryField(IntFlag):
+    """Fields of a Telemetry, as a Diagnostic names them."""
+
+    GPU_BUSY = raw.TELEMETRY_HAS_GPU_BUSY
+    MEMORY_BUSY = raw.TELEMETRY_HAS_MEMORY_BUSY
+    ENCODER_BUSY = raw.TELEMETRY_HAS_ENCODER_BUSY
+    DECODER_BUSY = raw.TELEMETRY_HAS_DECODER_BUSY
+    TEMPERATURE = raw.TELEMETRY_HAS_TEMPERATURE
+    HOTSPOT = raw.TELEMETRY_HAS_HOTSPOT
+    MEMORY_TEMPERATURE = raw.TELEMETRY_HAS_MEMORY_TEMPERATURE  # memory_celsius
+    POWER = raw.TELEMETRY_HAS_POWER
+    POWER_LIMIT = raw.TELEMETRY_HAS_POWER_LIMIT
+    ENERGY = raw.TELEMETRY_HAS_ENERGY
+    CORE_CLOCK = raw.TELEMETRY_HAS_CORE_CLOCK
+    MEMORY_CLOCK = raw.TELEMETRY_HAS_MEMORY_CLOCK
+    FAN_PERCENT = raw.TELEMETRY_HAS_FAN_PERCENT
+    FAN_RPM = raw.TELEMETRY_HAS_FAN_RPM
+    PCIE_GENERATION = raw.TELEMETRY_HAS_PCIE_GENERATION
+    PCIE_WIDTH = raw.TELEMETRY_HAS_PCIE_WIDTH
+    PCIE_RX = raw.TELEMETRY_HAS_PCIE_RX
+    PCIE_TX = raw.TELEMETRY_HAS_PCIE_TX
+    THROTTLE = raw.TELEMETRY_HAS_THROTTLE
+    P_STATE = raw.TELEMETRY_HAS_P_STATE
+    WINDOW = raw.TELEMETRY_HAS_WINDOW
+
+
+class UsageField(IntFlag):
+    """Fields of a Usage, as a Diagnostic names them."""
+
+    USED = raw.USAGE_HAS_USED
+    RESIDENT = raw.USAGE_HAS_RESIDENT
+    COMMITTED = raw.USAGE_HAS_COMMITTED
+    ALLOCATED = raw.USAGE_HAS_ALLOCATED
+    SHARED = raw.USAGE_HAS_SHARED
+    PURGEABLE = raw.USAGE_HAS_PURGEABLE
+    EVICTED = raw.USAGE_HAS_EVICTED
+    HOST_POOL = raw.USAGE_HAS_HOST_POOL
+    HOST_RESIDENT = raw.USAGE_HAS_HOST_RESIDENT
+    BUDGET = raw.USAGE_HAS_BUDGET
+    BUSY_NS = raw.USAGE_HAS_BUSY_NS
+    BUSY_PERCENT = raw.USAGE_HAS_BUSY_PERCENT  # busy_percent and window_ns
+    START_TIME = raw.USAGE_HAS_START_TIME  # start_unix_ns
+    UID = raw.USAGE_HAS_UID
+    INSTANCE = raw.USAGE_HAS_INSTANCE  # gpu_instance and compute_instance
+    KINDS = raw.USAGE_HAS_KINDS
+    PEAK_USED = raw.USAGE_HAS_PEAK_USED
+    PROCESS_KEY = raw.USAGE_HAS_PROCESS_KEY
+
+
+class GroupField(IntFlag):
+    """Fields of a Group, as a Diagnostic names them."""
+
+    USED = raw.GROUP_HAS_USED
+    LIMIT = raw.GROUP_HAS_LIMIT

@@ -56,6 +56,7 @@ class SystemMemory:
 
     notes: int  # Note; Note.ESTIMATED: the kernel lacks MemAvailable
     backend: int  # Backend
+    pressure: int | None  # Pressure: macOS, Windows; absent on Linux, which has no level
     total_bytes: int | None  # RAM managed by the kernel (MemTotal)
     available_bytes: int | None  # allocatable without swapping (MemAvailable)
     swap_total_bytes: int | None
@@ -66,7 +67,6 @@ class SystemMemory:
     limit_used_bytes: int | None  # memory charged to the group or job with that limit, file cache included
     commit_limit_bytes: int | None
     committed_bytes: int | None
-    pressure: int | None  # Pressure: macOS, Windows; absent on Linux, which has no level
     # of the last 10 s: at least one task waited for memory (Linux: `some avg10` of /proc/pressure/memory);
     # absent elsewhere
     stall_percent: float | None

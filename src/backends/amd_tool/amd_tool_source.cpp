@@ -294,7 +294,7 @@ failure amd_source::why_absent(const card& c, field what) const {
                                             f.text.view(), "\"", f.flaw}));
 }
 
-void amd_source::report(const card& c, field f, std::uint32_t bits, std::uint32_t about,
+void amd_source::report(const card& c, field f, FieldSet bits, std::uint32_t about,
                         slot number, reading& r) const {
   if (r.wants_diagnostics()) diagnose(why_absent(c, f), about, bits, number, r);
 }
@@ -338,7 +338,7 @@ result<void> amd_source::memory(slot number, pools& out, reading& r) {
   return {};
 }
 
-result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+result<void> amd_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out,
                                    reading& r) {
   const auto found = card_of(number, r);
   if (!found) return found.why();
@@ -346,12 +346,12 @@ result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telem
   out = {};
   out.from = d_.tool.fail.from;
   out.sources = bit_of(d_.tool.fail.from);
-  std::uint32_t left = fields;
+  FieldSet left = fields;
   std::vector<missing> gaps;
-  const auto note = [&](std::uint32_t bits, const failure& why) {
+  const auto note = [&](FieldSet bits, const failure& why) {
     if (bits != 0) add_missing(gaps, bits, why.code, why.message, why.stated);
   };
-  const auto take = [&](field what, std::uint32_t bits) -> const field_amount* {
+  const auto take = [&](field what, FieldSet bits) -> const field_amount* {
     if ((left & bits) == 0) return nullptr;
     const field_amount& f = c[what];
     if (f.has_value()) {
@@ -379,7 +379,7 @@ result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telem
   }
   if (take(field::throttle, bit::throttle) != nullptr) out.throttle = 0;
   // A reason counts only if no other row has a value for the field.
-  std::uint32_t silent = left;
+  FieldSet silent = left;
   for (missing& g : gaps) {
     g.fields &= left;
     silent &= ~g.fields;

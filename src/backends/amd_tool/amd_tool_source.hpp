@@ -22,7 +22,7 @@ class amd_source final : public command_tool::tool_source {
 
   result<void> probe() override;
   result<void> memory(slot number, pools& out, reading& r) override;
-  result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out,
                          reading& r) override;
   result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
@@ -43,7 +43,7 @@ class amd_source final : public command_tool::tool_source {
   result<const card*> card_of(slot number, reading& r);
   [[nodiscard]] failure why_absent(const card& c, field f) const;
   [[nodiscard]] failure why_unprinted(field f) const;
-  void report(const card& c, field f, std::uint32_t bit, std::uint32_t about, slot number,
+  void report(const card& c, field f, FieldSet bit, std::uint32_t about, slot number,
               reading& r) const;
   void use_of(pool& p, const card& c, field used, slot number, reading& r) const;
   result<const card*> card_with_processes(slot number, reading& r);

@@ -60,7 +60,7 @@ constexpr value_files pool_files[] = {
     {pool_kind::host, "mem_info_gtt_total", "mem_info_gtt_used"},
 };
 
-void refuse(drm::visit& v, int error, std::string_view file, std::uint32_t field) {
+void refuse(drm::visit& v, int error, std::string_view file, FieldSet field) {
   v.diagnose(unread(error, v.of().folder.view(), file), subject::pools, field);
 }
 
@@ -119,7 +119,7 @@ class amdgpu_driver final : public drm::driver {
 
   void identify(visit& v, device& who) override;
   result<void> memory(visit& v, pools& out) override;
-  result<void> telemetry(visit& v, std::uint32_t fields, hmn::telemetry& out) override;
+  result<void> telemetry(visit& v, FieldSet fields, hmn::telemetry& out) override;
   void metrics(visit& v, bool slow, std::vector<metric>& out) override;
 
   drm::region_role role_of(const card& c, std::string_view region) const noexcept override;
@@ -233,7 +233,7 @@ result<void> amdgpu_driver::memory(visit& v, pools& out) {
   return {};
 }
 
-result<void> amdgpu_driver::telemetry(visit& v, std::uint32_t fields, hmn::telemetry& out) {
+result<void> amdgpu_driver::telemetry(visit& v, FieldSet fields, hmn::telemetry& out) {
   if (has_sensors_of_whole(v)) return of_whole_only("load, temperatures, power and clocks are");
   return read_telemetry(v, fields, known_of(v.of()).no_throttle_in, out);
 }

@@ -13,7 +13,7 @@ namespace hmn::amdgpu {
 namespace {
 
 using namespace telemetry_field;
-using field = std::uint32_t;
+using field = FieldSet;
 using drm::sensors;
 using drm::unit;
 
@@ -352,7 +352,7 @@ std::string_view slot_folder(const drm::card& c, std::string_view sys_root) {
   return is_below && is_device(downstream, 0x1479) && is_device(upstream, 0x1478) ? upstream : own;
 }
 
-result<void> read_telemetry(drm::visit& v, std::uint32_t fields, std::uint32_t& no_throttle_in,
+result<void> read_telemetry(drm::visit& v, FieldSet fields, std::uint32_t& no_throttle_in,
                             telemetry& out) {
   sensors s(v, source::amdgpu, fields);
   const drm::card& c = v.of();

@@ -23,7 +23,7 @@ std::string_view slot_folder(const drm::card& c, std::string_view sys_root);
 
 // `no_throttle_in`: the format of the card's gpu_metrics if that lacks throttling and need not be
 // read again; 0: unknown.
-result<void> read_telemetry(drm::visit& v, std::uint32_t fields, std::uint32_t& no_throttle_in,
+result<void> read_telemetry(drm::visit& v, FieldSet fields, std::uint32_t& no_throttle_in,
                             hmn::telemetry& out);
 
 // Appends metrics that are no telemetry field, and each instance of those that are.

@@ -67,10 +67,10 @@ class limited_host final : public host_source {
   explicit limited_host(std::unique_ptr<host_source> host) : host_(std::move(host)) {}
 
   source id() const noexcept override { return host_->id(); }
-  result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) override {
+  result<void> memory(std::uint32_t pid, FieldSet fields, process_memory& out) override {
     return host_->memory(pid, fields, out);
   }
-  result<void> own_memory(std::uint32_t fields, process_memory& out) override {
+  result<void> own_memory(FieldSet fields, process_memory& out) override {
     return host_->own_memory(fields, out);
   }
   bool own_sizes(memory_sizes& out) noexcept override { return host_->own_sizes(out); }

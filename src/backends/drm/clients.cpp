@@ -305,7 +305,7 @@ int error_of(const client_list& now, slot card, std::uint32_t pid) {
   return 0;
 }
 
-std::uint32_t fill_row(const client_list& now, const client_list& before, slot card,
+FieldSet fill_row(const client_list& now, const client_list& before, slot card,
                        std::uint32_t pid, usage& out) {
   std::optional<client_use> sum;
   load_sum loads;

@@ -116,7 +116,7 @@ class walk_pair {
 // has the clients, too. Clients whose text could not be read are left out, which makes the values
 // lower bounds. Returns the usage_field bits of values that only part of the memory or of the
 // clients has, and of a load that cannot be computed.
-std::uint32_t fill_row(const client_list& now, const client_list& before, slot card,
+FieldSet fill_row(const client_list& now, const client_list& before, slot card,
                        std::uint32_t pid, usage& out);
 // Returns 0, or why the text of one of them could not be read; EBADMSG: it makes no sense.
 int error_of(const client_list& now, slot card, std::uint32_t pid);

@@ -113,7 +113,7 @@ class visit {
 
   [[nodiscard]] virtual bool wants_diagnostics() const noexcept = 0;
   // Reports a diagnostic about a subject (subject::pools …) and its presence bits.
-  virtual void diagnose(const failure& why, std::uint32_t about, std::uint32_t fields) = 0;
+  virtual void diagnose(const failure& why, std::uint32_t about, FieldSet fields) = 0;
 };
 
 // Kinds of query; sensors are all of telemetry and metrics.
@@ -143,7 +143,7 @@ class driver {
   // Same as device_source; also called for a suspended card: totals only.
   virtual result<void> memory(visit& v, pools& out) = 0;
   // Never called for a suspended card. Reports each missing field; fails if all are missing.
-  virtual result<void> telemetry(visit& v, std::uint32_t fields, hmn::telemetry& out) = 0;
+  virtual result<void> telemetry(visit& v, FieldSet fields, hmn::telemetry& out) = 0;
   // Same as device_source; never called for a suspended card. Engine values of fdinfo are added by
   // the source.
   virtual void metrics(visit& v, bool slow, std::vector<metric>& out) {

@@ -69,11 +69,11 @@ usage nothing_used(std::uint32_t pid) {
 }
 
 // Diagnoses missing values of a device's rows.
-void explain_rows(card_visit& v, std::uint32_t about, std::uint32_t lacks, const client_list& in) {
+void explain_rows(card_visit& v, std::uint32_t about, FieldSet lacks, const client_list& in) {
   if (!v.wants_diagnostics()) return;
   using namespace usage_field;
   const card& c = v.of();
-  const std::uint32_t load = lacks & busy_percent;
+  const FieldSet load = lacks & busy_percent;
   if (lacks != load) v.diagnose(partly_reported(c), about, lacks & ~load);
   if (!c.counts_engines) v.diagnose(why_not_counted(c), about, busy_ns | busy_percent | kinds);
   if (load != 0) v.diagnose(why_no_load(in, c), about, load);
@@ -230,7 +230,7 @@ result<void> drm_source::memory(slot number, pools& out, reading& r) {
   return c->by->memory(v, out);
 }
 
-result<void> drm_source::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+result<void> drm_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out,
                                    reading& r) {
   const card* c = nullptr;
   if (result<void> ok = find(number, c); !ok) return ok;
@@ -313,7 +313,7 @@ failure card_visit::why_no_load() const {
   return why;
 }
 
-void card_visit::diagnose(const failure& why, std::uint32_t about, std::uint32_t fields) {
+void card_visit::diagnose(const failure& why, std::uint32_t about, FieldSet fields) {
   if (!wants_diagnostics()) return;
   diagnostic d;
   d.why = why;
@@ -442,7 +442,7 @@ result<void> drm_source::processes(slot number, std::vector<usage>& out, reading
   if (can_read) {
     if (result<void> ok = walk(r); !ok) return ok;
     pids_on(walks_.now(), number, pids_);
-    std::uint32_t lacks = 0;
+    FieldSet lacks = 0;
     for (const std::uint32_t pid : pids_) {
       lacks |= fill_row(walks_.now(), walks_.before(), number, pid, out.emplace_back());
       out.back().from = c->by->from();
@@ -508,7 +508,7 @@ result<void> drm_source::fill_one(const card& c, std::uint32_t pid, bool self, u
   if (error == 0 && !pids_.empty()) {
     const bool is_newer = asked.walks.before().taken_ns > walks_.before().taken_ns;
     const client_list& since = is_newer ? asked.walks.before() : walks_.before();
-    const std::uint32_t lacks =
+    const FieldSet lacks =
         fill_row(asked.walks.now(), since, c.number, pid, rows.emplace_back());
     explain_rows(v, self ? subject::self : subject::processes, lacks, asked.walks.now());
   } else if (error == 0 && self && !asked.walks.now().met_asleep(c.number)) {

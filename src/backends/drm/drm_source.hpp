@@ -62,7 +62,7 @@ class drm_source final : public device_source {
   result<void> prepare(reading& r) override;
   result<void> devices(std::vector<device>& out, reading& r) override;
   result<void> memory(slot number, pools& out, reading& r) override;
-  result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out,
                          reading& r) override;
   result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
@@ -140,7 +140,7 @@ class card_visit final : public visit {
   bool wants_diagnostics() const noexcept override {
     return !is_quiet_ && reading_.wants_diagnostics();
   }
-  void diagnose(const failure& why, std::uint32_t about, std::uint32_t fields) override;
+  void diagnose(const failure& why, std::uint32_t about, FieldSet fields) override;
 
  private:
   result<void> walk();

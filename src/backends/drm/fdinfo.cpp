@@ -162,7 +162,7 @@ class total {
   }
   [[nodiscard]] amount value() const noexcept { return value_; }
   // Returns the bit of its field if some parts are known, but not all.
-  [[nodiscard]] std::uint32_t lack(std::uint32_t bit) const noexcept {
+  [[nodiscard]] FieldSet lack(FieldSet bit) const noexcept {
     return has_part_ && !value_ ? bit : 0;
   }
 
@@ -205,7 +205,7 @@ void add_region(const region& r, region_role role, totals& to) noexcept {
   to.purgeable.add(r.purgeable);
 }
 
-void add_amount(amount& to, amount more, std::uint32_t bit, client_use& of) noexcept {
+void add_amount(amount& to, amount more, FieldSet bit, client_use& of) noexcept {
   total sum;
   sum.add(to);
   sum.add(more);

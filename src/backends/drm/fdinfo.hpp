@@ -99,7 +99,7 @@ struct client_use {
   std::optional<std::uint64_t> busy_ns;  // sum over engines, weighted by capacity
   std::optional<std::uint32_t> kinds;    // usage_kind bits of the engines that were busy
   // usage_field bits of values that are unknown because a part of them is unknown.
-  std::uint32_t lacks = 0;
+  FieldSet lacks = 0;
   bool is_partial = false;
 
   // Resident if reported, else committed.

@@ -16,7 +16,7 @@
 namespace hmn::drm {
 namespace {
 
-using field = std::uint32_t;
+using field = FieldSet;
 
 // Documentation/driver-api/thermal/nouveau_thermal.rst: pwm1 is in percent. Reading fan1_input
 // measures the fan for up to 250 ms.
@@ -147,7 +147,7 @@ class generic_driver final : public driver {
   }
 
   result<void> memory(visit& v, pools& out) override;
-  result<void> telemetry(visit& v, std::uint32_t fields, hmn::telemetry& out) override {
+  result<void> telemetry(visit& v, FieldSet fields, hmn::telemetry& out) override {
     return read_sensors(v, fields, out);
   }
   void metrics(visit& v, bool, std::vector<metric>& out) override { read_metrics(v, out); }
@@ -195,7 +195,7 @@ result<void> generic_driver::memory(visit& v, pools& out) {
 
 }  // namespace
 
-result<void> read_sensors(visit& v, std::uint32_t fields, hmn::telemetry& out) {
+result<void> read_sensors(visit& v, FieldSet fields, hmn::telemetry& out) {
   sensors s(v, source::drm, fields);
   out.from = source::drm;
   out.sources = std::uint64_t{1} << static_cast<unsigned>(source::drm);

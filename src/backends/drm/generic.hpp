@@ -9,7 +9,7 @@ namespace hmn::drm {
 
 // Reads the kernel's common interfaces: hwmon, devfreq, the PCIe link, and load from the engines of
 // clients.
-result<void> read_sensors(visit& v, std::uint32_t fields, hmn::telemetry& out);
+result<void> read_sensors(visit& v, FieldSet fields, hmn::telemetry& out);
 
 // The same values, and the limits of temperature and clock, by instance.
 void read_metrics(visit& v, std::vector<metric>& out);

@@ -44,7 +44,7 @@ double in_unit(unit u, std::int64_t value) noexcept;
 // filled or refused once, and finish() reports the rest.
 class sensors {
  public:
-  using field = std::uint32_t;  // telemetry_field bits
+  using field = FieldSet;  // telemetry_field bits
 
   sensors(visit& v, source from, field wanted)
       : v_(v), from_(from), wanted_(wanted), left_(wanted) {}

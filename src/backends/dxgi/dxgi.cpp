@@ -10,8 +10,8 @@
 namespace hmn::dxgi {
 namespace {
 
-constexpr std::uint32_t in_use_fields = pool_field::used | pool_field::free;
-constexpr std::uint32_t budget_field = 1U << 5;  // HMN_POOL_HAS_BUDGET
+constexpr FieldSet in_use_fields = pool_field::used | pool_field::free;
+constexpr FieldSet budget_field = 1U << 5;  // HMN_POOL_HAS_BUDGET
 
 failure no_valid_value() {
   return {status::backend, source::pdh, {}, "Windows' counters have no valid value"};
@@ -27,7 +27,7 @@ failure no_counters() {
   return {status::unsupported, source::pdh, {}, "Windows' performance counters are left out"};
 }
 
-void diagnose(reading& r, slot number, std::uint32_t about, std::uint32_t field, const failure& why,
+void diagnose(reading& r, slot number, std::uint32_t about, FieldSet field, const failure& why,
               std::optional<std::uint32_t> pid = {}) {
   if (!r.wants_diagnostics()) return;
   diagnostic d;
@@ -170,7 +170,7 @@ result<wddm::loads> dxgi_source::loads_of(const adapter& a) {
   return out;
 }
 
-result<void> dxgi_source::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+result<void> dxgi_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out,
                                     reading& r) {
   const auto a = find(number);
   if (!a) return a.why();

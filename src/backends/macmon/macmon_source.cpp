@@ -35,7 +35,7 @@ failure why_absent(const field_amount& f) {
   return tool.fail(f.why, {"macmon's \"", f.key.view(), "\" is ", f.said.view(), f.flaw});
 }
 
-void diagnose(const failure& why, std::uint32_t about, std::uint32_t fields, reading& r) {
+void diagnose(const failure& why, std::uint32_t about, FieldSet fields, reading& r) {
   diagnostic d;
   d.why = why;
   d.about = about;
@@ -65,10 +65,10 @@ metric busy_of(const sample& s) {
   return m;
 }
 
-constexpr std::uint32_t reported_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius,
+constexpr FieldSet reported_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius,
                                              bit::power_watts, bit::core_clock_mhz};
 
-const field_amount& amount_of(const sample& s, std::uint32_t wanted) {
+const field_amount& amount_of(const sample& s, FieldSet wanted) {
   switch (wanted) {
     case bit::gpu_busy_percent:
       return busy_amount(s);
@@ -81,7 +81,7 @@ const field_amount& amount_of(const sample& s, std::uint32_t wanted) {
   }
 }
 
-void put(telemetry& out, std::uint32_t wanted, const field_amount& f) {
+void put(telemetry& out, FieldSet wanted, const field_amount& f) {
   switch (wanted) {
     case bit::gpu_busy_percent:
       out.gpu_busy_percent = f.number;
@@ -213,16 +213,16 @@ result<void> macmon_source::memory(slot number, pools& out, reading& r) {
   return {};
 }
 
-result<void> macmon_source::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+result<void> macmon_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out,
                                       reading& r) {
   const auto found = find(number, r);
   if (!found) return found.why();
   out = {};
   out.from = source::macmon;
   out.sources = bit_of(source::macmon);
-  std::uint32_t left = fields;
+  FieldSet left = fields;
   std::vector<command_tool::missing> gaps;
-  for (const std::uint32_t wanted : reported_fields) {
+  for (const FieldSet wanted : reported_fields) {
     if ((fields & wanted) == 0) continue;
     left &= ~wanted;
     const field_amount& f = amount_of(**found, wanted);

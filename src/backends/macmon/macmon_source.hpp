@@ -22,7 +22,7 @@ class macmon_source final : public device_source {
   result<void> prepare(reading& r) override;
   result<void> devices(std::vector<device>& out, reading& r) override;
   result<void> memory(slot number, pools& out, reading& r) override;
-  result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out,
                          reading& r) override;
   result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
   void close() noexcept override { now_.reset(); }

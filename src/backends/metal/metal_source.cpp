@@ -16,7 +16,7 @@ namespace {
 
 inline constexpr failure_of fail{source::metal};
 
-inline void diagnose(const failure& why, std::uint32_t about, std::uint32_t fields, slot number,
+inline void diagnose(const failure& why, std::uint32_t about, FieldSet fields, slot number,
                      reading& r) {
   diagnostic d;
   d.why = why;
@@ -105,10 +105,10 @@ std::optional<double> warmest(const std::vector<thermometer>& all, bool& is_of_c
   return gpu ? gpu : highest(all, place::chip);
 }
 
-constexpr std::uint32_t reported_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius,
+constexpr FieldSet reported_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius,
                                              bit::power_watts, bit::core_clock_mhz};
 
-std::uint32_t present(const telemetry& t) {
+FieldSet present(const telemetry& t) {
   return (t.gpu_busy_percent ? bit::gpu_busy_percent : 0) |
          (t.temperature_celsius ? bit::temperature_celsius : 0) |
          (t.power_watts ? bit::power_watts : 0) | (t.core_clock_mhz ? bit::core_clock_mhz : 0);
@@ -301,7 +301,7 @@ pool metal_source::vram_pool(const accelerator& a) const {
 }
 
 void metal_source::explain(const pool& p, const accelerator& a, slot number, reading& r) const {
-  const auto report = [&](bool is_there, std::uint32_t field, const char* why) {
+  const auto report = [&](bool is_there, FieldSet field, const char* why) {
     if (!is_there) diagnose(fail(status::unsupported, why), subject::pools, field, number, r);
   };
   if (!r.wants_diagnostics()) return;
@@ -429,7 +429,7 @@ result<void> metal_source::process(slot number, std::uint32_t pid, bool, usage& 
   return {};
 }
 
-void metal_source::take_telemetry(const accelerator& a, std::uint32_t fields, hmn::telemetry& out) {
+void metal_source::take_telemetry(const accelerator& a, FieldSet fields, hmn::telemetry& out) {
   if ((fields & bit::gpu_busy_percent) != 0) out.gpu_busy_percent = a.now.busy_percent;
   if (!is_apple_) return;
   if ((fields & bit::temperature_celsius) != 0) {
@@ -443,7 +443,7 @@ void metal_source::take_telemetry(const accelerator& a, std::uint32_t fields, hm
   }
 }
 
-failure metal_source::why_absent(std::uint32_t field, const accelerator& a) {
+failure metal_source::why_absent(FieldSet field, const accelerator& a) {
   if (field == bit::gpu_busy_percent) {
     return fail(status::unsupported, a.now.is_reported
                                          ? "load is not reported by this GPU's driver"
@@ -467,7 +467,7 @@ failure metal_source::why_absent(std::uint32_t field, const accelerator& a) {
               field == bit::power_watts ? of.no_watts : of.no_megahertz);
 }
 
-result<void> metal_source::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+result<void> metal_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out,
                                      reading& r) {
   const auto found = find(number);
   if (!found) return found.why();
@@ -476,14 +476,14 @@ result<void> metal_source::telemetry(slot number, std::uint32_t fields, hmn::tel
   out.from = source::metal;
   out.sources = bit_of(source::metal);
   take_telemetry(a, fields, out);
-  std::uint32_t left = fields & ~present(out);
+  FieldSet left = fields & ~present(out);
   if (left == fields) {
     const auto* const asked = std::find_if(std::begin(reported_fields), std::end(reported_fields),
-                                           [&](std::uint32_t one) { return (fields & one) != 0; });
+                                           [&](FieldSet one) { return (fields & one) != 0; });
     return why_absent(asked != std::end(reported_fields) ? *asked : fields, a);
   }
   if (!r.wants_diagnostics()) return {};
-  for (const std::uint32_t one : reported_fields) {
+  for (const FieldSet one : reported_fields) {
     if ((left & one) != 0) diagnose(why_absent(one, a), subject::telemetry, one, number, r);
     left &= ~one;
   }

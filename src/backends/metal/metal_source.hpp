@@ -65,7 +65,7 @@ class metal_source final : public device_source {
   result<void> prepare(reading& r) override;
   result<void> devices(std::vector<device>& out, reading& r) override;
   result<void> memory(slot number, pools& out, reading& r) override;
-  result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out,
                          reading& r) override;
   result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
@@ -87,8 +87,8 @@ class metal_source final : public device_source {
   // Reads this reading's rates on first use.
   const rates& now();
   const std::vector<thermometer>& temperatures();
-  void take_telemetry(const accelerator& a, std::uint32_t fields, hmn::telemetry& out);
-  [[nodiscard]] failure why_absent(std::uint32_t field, const accelerator& a);
+  void take_telemetry(const accelerator& a, FieldSet fields, hmn::telemetry& out);
+  [[nodiscard]] failure why_absent(FieldSet field, const accelerator& a);
 
   result<void> can_attribute() const;
 

@@ -171,7 +171,7 @@ struct memory_reader {
   const gpu_row& row;
   std::vector<missing>& gone;
 
-  std::optional<std::uint64_t> take(gpu_column c, std::uint32_t bit) {
+  std::optional<std::uint64_t> take(gpu_column c, FieldSet bit) {
     const auto m = bytes_of(row[c].text, row[c].unit);
     if (!m.value) add_missing(gone, bit, m.why, row[c]);
     return m.value;
@@ -189,7 +189,7 @@ bool adds_up(const pool& p, std::uint64_t reserved) {
 // true.
 void check(pool& p, std::vector<missing>& gone) {
   if (!p.reserved || !p.free || !p.used || adds_up(p, *p.reserved)) return;
-  std::uint32_t doubted = pool_field::reserved;
+  FieldSet doubted = pool_field::reserved;
   if (!adds_up(p, 0)) doubted |= pool_field::free | pool_field::used;
   forget(doubted, p);
   add_missing(gone, doubted, status::backend,
@@ -270,7 +270,7 @@ std::uint64_t count_from(double value) {
 
 }  // namespace
 
-void add_missing(std::vector<missing>& to, std::uint32_t field, status code, const gpu_cell& cell) {
+void add_missing(std::vector<missing>& to, FieldSet field, status code, const gpu_cell& cell) {
   if (!cell.is_asked) {
     add_missing(to, field, status::unsupported, "this nvidia-smi has no such column");
     return;
@@ -318,11 +318,11 @@ result<pool> pool_of(const gpu_row& row, std::vector<missing>& gone) {
   return p;
 }
 
-telemetry telemetry_of(const gpu_row& row, std::uint32_t fields, std::vector<missing>& gone) {
+telemetry telemetry_of(const gpu_row& row, FieldSet fields, std::vector<missing>& gone) {
   telemetry t;
   t.from = source::nvidia_smi;
   t.sources = 1ULL << static_cast<unsigned>(source::nvidia_smi);
-  const auto check = [&](std::uint32_t field, status why, const gpu_cell& cell) {
+  const auto check = [&](FieldSet field, status why, const gpu_cell& cell) {
     if (why != status::ok) add_missing(gone, field, why, cell);
   };
   for (const number_column& c : number_columns) {

@@ -73,7 +73,7 @@ using command_tool::add_missing;
 using command_tool::missing;
 
 // Adds why `cell` has no value: its text, or that the tool lacks the column.
-void add_missing(std::vector<missing>& to, std::uint32_t field, status code, const gpu_cell& cell);
+void add_missing(std::vector<missing>& to, FieldSet field, status code, const gpu_cell& cell);
 
 // Leaves `number` unset.
 device identity_of(const gpu_row& row);
@@ -87,7 +87,7 @@ inline constexpr std::uint32_t never_in_table =
     telemetry_field::pcie_rx_bytes | telemetry_field::pcie_tx_bytes | telemetry_field::window_ns;
 
 // `fields`: telemetry_field bits.
-telemetry telemetry_of(const gpu_row& row, std::uint32_t fields, std::vector<missing>& gone);
+telemetry telemetry_of(const gpu_row& row, FieldSet fields, std::vector<missing>& gone);
 
 // Appends each metric with a value. `refused` gets those whose cell has an error other than that
 // the GPU does not support the metric.

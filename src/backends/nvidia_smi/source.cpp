@@ -15,8 +15,8 @@
 namespace hmn::nvidia_smi {
 namespace {
 
-std::uint32_t fields_of(const std::vector<missing>& gone) {
-  std::uint32_t fields = 0;
+FieldSet fields_of(const std::vector<missing>& gone) {
+  FieldSet fields = 0;
   for (const missing& m : gone) fields |= m.fields;
   return fields;
 }
@@ -91,7 +91,7 @@ result<void> smi_source::memory(slot number, pools& out, reading& r) {
   return {};
 }
 
-result<void> smi_source::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+result<void> smi_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out,
                                    reading& r) {
   const auto row = gpu_of(number, r);
   if (!row) return row.why();

@@ -17,7 +17,7 @@ class smi_source final : public command_tool::tool_source {
   explicit smi_source(const settings& s);
 
   result<void> memory(slot number, pools& out, reading& r) override;
-  result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out,
                          reading& r) override;
   result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override;

@@ -218,23 +218,23 @@ failure failure_for(code c, const char* what) {
           c == not_supported};
 }
 
-void topic::diagnose(const failure& why, std::uint32_t field, std::uint32_t notes) const {
+void topic::diagnose(const failure& why, FieldSet field, std::uint32_t notes) const {
   diagnostic d = diagnostic_of(*this, why);
   d.field = field;
   d.notes = notes;
   r.diagnose(d);
 }
 
-void topic::report(status found, std::initializer_list<piece> message, std::uint32_t field,
+void topic::report(status found, std::initializer_list<piece> message, FieldSet field,
                    reason stated, std::uint32_t notes) const {
   if (wants()) diagnose(with_reason(stated, fail(found, message)), field, notes);
 }
 
-void topic::missing(code c, const char* what, std::uint32_t field) const {
+void topic::missing(code c, const char* what, FieldSet field) const {
   if (wants()) diagnose(failure_for(c, what), field);
 }
 
-void topic::left_out(const named_symbol& what, std::uint32_t field) const {
+void topic::left_out(const named_symbol& what, FieldSet field) const {
   if (is_of_whole(what)) return missing(of_whole_gpu, what.name(), field);
   report(status::unsupported,
          {what.name(), ": takes milliseconds, so that it is not asked at every interval"}, field,

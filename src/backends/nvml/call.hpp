@@ -300,14 +300,14 @@ struct topic {
 
   // Whether diagnostics are wanted; otherwise they need not be built.
   [[nodiscard]] bool wants() const noexcept { return r.wants_diagnostics(); }
-  void diagnose(const failure& why, std::uint32_t field = 0, std::uint32_t notes = 0) const;
+  void diagnose(const failure& why, FieldSet field = 0, std::uint32_t notes = 0) const;
   // Reports a finding of this library.
-  void report(status found, std::initializer_list<piece> message, std::uint32_t field = 0,
+  void report(status found, std::initializer_list<piece> message, FieldSet field = 0,
               reason stated = reason::unknown, std::uint32_t notes = 0) const;
   // Reports that a value is missing because `what` returned `c`.
-  void missing(code c, const char* what, std::uint32_t field) const;
+  void missing(code c, const char* what, FieldSet field) const;
   // Reports a value that a quick reading skips, since `what` takes milliseconds.
-  void left_out(const named_symbol& what, std::uint32_t field) const;
+  void left_out(const named_symbol& what, FieldSet field) const;
   // Returns success if the function may be called.
   [[nodiscard]] code why_not(const named_symbol& f) const noexcept;
   // Records a call of a traced reading.

@@ -46,7 +46,7 @@ std::optional<std::uint32_t> render_minor(const std::string& sys_root, const pci
   return minor;
 }
 
-bool device_reader::take(code c, const named_symbol& from, std::uint32_t field) {
+bool device_reader::take(code c, const named_symbol& from, FieldSet field) {
   if (c == success) return true;
   const bool ends_now = ends_it(c) && t_.refused == success;
   if (ends_now) t_.refused = c;
@@ -58,7 +58,7 @@ bool device_reader::take(code c, const named_symbol& from, std::uint32_t field) 
   return false;
 }
 
-void device_reader::refuse(status s, const char* from, const char* why, std::uint32_t field) {
+void device_reader::refuse(status s, const char* from, const char* why, FieldSet field) {
   if (first_code_ == success) {
     first_code_ = s == status::unsupported ? not_offered : unusable;
     first_from_ = from;
@@ -67,24 +67,24 @@ void device_reader::refuse(status s, const char* from, const char* why, std::uin
             s == status::backend ? reason::implausible : reason::unknown);
 }
 
-void device_reader::refuse_value(const named_symbol& from, std::uint32_t field) {
+void device_reader::refuse_value(const named_symbol& from, FieldSet field) {
   refuse(status::backend, from.name(), "a value that cannot be", field);
 }
 
-std::optional<unsigned> device_reader::number(std::uint32_t field, const number_call& from) {
+std::optional<unsigned> device_reader::number(FieldSet field, const number_call& from) {
   unsigned reported = 0;
   if (!get(field, from, &reported)) return std::nullopt;
   return reported;
 }
 
-std::optional<unsigned> device_reader::indexed(std::uint32_t field, const indexed_call& from,
+std::optional<unsigned> device_reader::indexed(FieldSet field, const indexed_call& from,
                                                unsigned index) {
   unsigned reported = 0;
   if (!get(field, from, index, &reported)) return std::nullopt;
   return reported;
 }
 
-std::optional<std::uint64_t> device_reader::wide_number(std::uint32_t field,
+std::optional<std::uint64_t> device_reader::wide_number(FieldSet field,
                                                         const wide_call& from) {
   unsigned long long reported = 0;
   if (!get(field, from, &reported)) return std::nullopt;
@@ -93,11 +93,11 @@ std::optional<std::uint64_t> device_reader::wide_number(std::uint32_t field,
   return std::nullopt;
 }
 
-bool device_reader::get_field(std::uint32_t field, field_value& of) {
+bool device_reader::get_field(FieldSet field, field_value& of) {
   return get(field, s_.fn.fields, 1, &of) && take_field_value(of, field);
 }
 
-bool device_reader::take_field_value(const field_value& of, std::uint32_t field) {
+bool device_reader::take_field_value(const field_value& of, FieldSet field) {
   if (!take(outcome_of(of), s_.fn.fields, field)) return false;
   const bool is_integer = of.type >= field_unsigned_int && of.type <= field_signed_int;
   if (is_integer && of.bits != value_not_available) return true;
@@ -106,7 +106,7 @@ bool device_reader::take_field_value(const field_value& of, std::uint32_t field)
 }
 
 // Tries the newer call first, then the older one.
-std::optional<int> device_reader::celsius(std::uint32_t field) {
+std::optional<int> device_reader::celsius(FieldSet field) {
   if (!wants(field)) return std::nullopt;
   temperature_v1 newer{temperature_version, temperature_gpu, 0};
   const code c = call(t_, s_.fn.temperature_v, of_.h, &newer);
@@ -119,7 +119,7 @@ std::optional<int> device_reader::celsius(std::uint32_t field) {
   return static_cast<int>(std::min<unsigned>(*older, INT_MAX));
 }
 
-std::optional<double> device_reader::joules(std::uint32_t field) {
+std::optional<double> device_reader::joules(FieldSet field) {
   if (t_.r.is_quick()) {
     if (wants(field)) t_.left_out(s_.fn.energy, field);
     return std::nullopt;

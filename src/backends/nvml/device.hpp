@@ -95,32 +95,32 @@ class device_reader {
  protected:
   // `fields`: presence bits of the wanted fields; all bits for a reader of metrics.
   device_reader(const topic& t, const session& s, const known_device& of,
-                std::uint32_t fields) noexcept
+                FieldSet fields) noexcept
       : t_(t), s_(s), of_(of), fields_(fields) {}
 
-  [[nodiscard]] bool wants(std::uint32_t field) const noexcept { return (fields_ & field) != 0; }
+  [[nodiscard]] bool wants(FieldSet field) const noexcept { return (fields_ & field) != 0; }
   // Whether the field is wanted and was read. A wanted one that was not is reported as missing.
   template <class F, class... A>
-  bool get(std::uint32_t field, const F& from, A... arguments) {
+  bool get(FieldSet field, const F& from, A... arguments) {
     return wants(field) && take(call(t_, from, of_.h, arguments...), from, field);
   }
-  bool take(code c, const named_symbol& from, std::uint32_t field);
-  void refuse(status s, const char* from, const char* why, std::uint32_t field);
-  void refuse_value(const named_symbol& from, std::uint32_t field);
+  bool take(code c, const named_symbol& from, FieldSet field);
+  void refuse(status s, const char* from, const char* why, FieldSet field);
+  void refuse_value(const named_symbol& from, FieldSet field);
 
-  std::optional<unsigned> number(std::uint32_t field, const number_call& from);
-  std::optional<unsigned> indexed(std::uint32_t field, const indexed_call& from, unsigned index);
-  std::optional<std::uint64_t> wide_number(std::uint32_t field, const wide_call& from);
-  bool get_field(std::uint32_t field, field_value& of);
+  std::optional<unsigned> number(FieldSet field, const number_call& from);
+  std::optional<unsigned> indexed(FieldSet field, const indexed_call& from, unsigned index);
+  std::optional<std::uint64_t> wide_number(FieldSet field, const wide_call& from);
+  bool get_field(FieldSet field, field_value& of);
   // Whether it is an integer of a known type, which is otherwise reported.
-  bool take_field_value(const field_value& of, std::uint32_t field);
-  std::optional<int> celsius(std::uint32_t field);
-  std::optional<double> joules(std::uint32_t field);
+  bool take_field_value(const field_value& of, FieldSet field);
+  std::optional<int> celsius(FieldSet field);
+  std::optional<double> joules(FieldSet field);
 
   topic t_;
   const session& s_;
   const known_device& of_;
-  const std::uint32_t fields_;
+  const FieldSet fields_;
   code first_code_ = success;
   const char* first_from_ = "";
 };

@@ -30,7 +30,7 @@ bool ends_list(code c) noexcept {
   return c == gpu_is_lost || c == uninitialized || c == late;
 }
 
-void add_gap(known_device& out, const failure& why, std::uint32_t field) {
+void add_gap(known_device& out, const failure& why, FieldSet field) {
   diagnostic d;
   d.why = why;
   d.about = subject::devices;
@@ -38,7 +38,7 @@ void add_gap(known_device& out, const failure& why, std::uint32_t field) {
   out.gaps.push_back(d);
 }
 
-void note_gap(known_device& out, code c, const char* what, std::uint32_t field) {
+void note_gap(known_device& out, code c, const char* what, FieldSet field) {
   if (c == success) return;
   out.refused_by = what;
   add_gap(out, failure_for(c, what), field);

@@ -15,7 +15,7 @@
 namespace hmn::nvml {
 namespace {
 
-constexpr std::uint32_t peak_field = usage_field::peak_used;
+constexpr FieldSet peak_field = usage_field::peak_used;
 
 // disabled: the mode is off. Other codes except success: unknown.
 constexpr code disabled = no_data;

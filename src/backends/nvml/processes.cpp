@@ -134,7 +134,7 @@ bool is_same_instance(const merged_process& a, const merged_process& b) noexcept
   return a.gpu_instance == b.gpu_instance && a.compute_instance == b.compute_instance;
 }
 
-constexpr std::uint32_t process_fields = usage_field::used | usage_field::allocated;
+constexpr FieldSet process_fields = usage_field::used | usage_field::allocated;
 
 void set_used(usage& out, std::uint64_t used) noexcept {
   out.used = used;
@@ -238,7 +238,7 @@ code process_load::ask(const topic& t, const session& s, const known_device& of,
 
 code process_load::read(const topic& t, const session& s, const known_device& of,
                         std::span<usage> rows) {
-  constexpr std::uint32_t field = usage_field::busy_percent;
+  constexpr FieldSet field = usage_field::busy_percent;
   const char* const name = s.fn.process_use.name();
   if (rows.empty()) return success;
   if (t.r.is_quick()) {
@@ -433,7 +433,7 @@ void fill_zero(std::uint32_t pid, usage& out) noexcept {
   set_used(out, 0);
 }
 
-void diagnose_lists(const topic& t, const list_outcome& outcome, std::uint32_t fields) {
+void diagnose_lists(const topic& t, const list_outcome& outcome, FieldSet fields) {
   if (!t.wants()) return;
   for (const list_kind which : all_lists) {
     const auto i = static_cast<std::size_t>(which);

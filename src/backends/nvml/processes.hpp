@@ -164,6 +164,6 @@ void fill_usage(const topic& t, const known_device& of, const merged_process& fr
 void fill_zero(std::uint32_t pid, usage& out) noexcept;
 
 // Reports which lists, and how many rows, are missing. `fields`: presence bits that lack them.
-void diagnose_lists(const topic& t, const list_outcome& outcome, std::uint32_t fields = 0);
+void diagnose_lists(const topic& t, const list_outcome& outcome, FieldSet fields = 0);
 
 }  // namespace hmn::nvml

@@ -102,7 +102,7 @@ void telemetry_reader::read_utilization() {
   if (wants(memory)) out_.memory_busy_percent = reported.memory;
 }
 
-std::optional<unsigned> telemetry_reader::engine(std::uint32_t bit, const percent_call& from) {
+std::optional<unsigned> telemetry_reader::engine(FieldSet bit, const percent_call& from) {
   unsigned percent = 0;
   unsigned period_us = 0;
   if (!get(bit, from, &percent, &period_us)) return std::nullopt;
@@ -119,7 +119,7 @@ std::optional<double> telemetry_reader::memory_celsius() {
   return std::nullopt;
 }
 
-std::optional<double> telemetry_reader::watts(std::uint32_t bit, const number_call& from) {
+std::optional<double> telemetry_reader::watts(FieldSet bit, const number_call& from) {
   const auto milliwatts = number(bit, from);
   if (!milliwatts) return std::nullopt;
   return from_milli.of(*milliwatts);

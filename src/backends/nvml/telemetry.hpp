@@ -20,7 +20,7 @@ namespace hmn::nvml {
 
 class telemetry_reader : public device_reader {
  public:
-  telemetry_reader(const topic& t, const session& s, const known_device& of, std::uint32_t fields,
+  telemetry_reader(const topic& t, const session& s, const known_device& of, FieldSet fields,
                    telemetry& out) noexcept
       : device_reader(t, s, of, fields), out_(out) {}
 
@@ -35,9 +35,9 @@ class telemetry_reader : public device_reader {
     any_ = true;
   }
   void read_utilization();
-  std::optional<unsigned> engine(std::uint32_t field, const percent_call& from);
+  std::optional<unsigned> engine(FieldSet field, const percent_call& from);
   std::optional<double> memory_celsius();
-  std::optional<double> watts(std::uint32_t field, const number_call& from);
+  std::optional<double> watts(FieldSet field, const number_call& from);
   std::optional<unsigned> fan_percent();
   std::optional<unsigned> p_state();
   std::optional<std::uint32_t> throttle();
@@ -100,7 +100,7 @@ class metric_reader : public device_reader {
   void read(bool slow);
 
  private:
-  static constexpr std::uint32_t all_fields = UINT32_MAX;
+  static constexpr FieldSet all_fields = ~FieldSet{0};
   struct field_row;
 
   metric* add(metric_id id, std::uint32_t instance, double value);

@@ -90,7 +90,7 @@ diagnostic diagnostic_on(call what, const described_device* d, const failure& wh
   return entry;
 }
 
-void diagnose_fields(call what, const described_device& d, std::uint32_t fields, const failure& why,
+void diagnose_fields(call what, const described_device& d, FieldSet fields, const failure& why,
                      reading& r) {
   diagnostic entry = diagnostic_on(what, &d, why);
   entry.field = fields;
@@ -244,12 +244,12 @@ result<void> driver::memory(slot number, pools& out, reading& r) {
   });
 }
 
-result<void> driver::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out, reading& r) {
+result<void> driver::telemetry(slot number, FieldSet fields, hmn::telemetry& out, reading& r) {
   return on_device(call::telemetry, number, r, [&](const described_device& d) -> result<void> {
     failure why = refusal(status::unsupported, "the machine file gives no such value");
     out = d.load != nullptr ? *d.load : hmn::telemetry{};
     forget(~fields, out);
-    std::uint32_t explained = 0;
+    FieldSet explained = 0;
     each_field_fault(d.conduct, call::telemetry, view_.reading, [&](const fault& f) {
       if ((f.fields & fields) == 0) return;
       forget(f.fields, out);
@@ -257,7 +257,7 @@ result<void> driver::telemetry(slot number, std::uint32_t fields, hmn::telemetry
       diagnose_fields(call::telemetry, d, f.fields & fields, f.why, r);
       if (present_bits(out) == 0) why = f.why;
     });
-    const std::uint32_t missing = fields & ~present_bits(out) & ~explained;
+    const FieldSet missing = fields & ~present_bits(out) & ~explained;
     if (present_bits(out) == 0) return why;
     if (missing != 0) diagnose_fields(call::telemetry, d, missing, why, r);
     return {};
@@ -345,7 +345,7 @@ failure undescribed(const char* what, const char* remedy) {
                                           "; add " + remedy + " or \"host\": \"real\"");
 }
 
-result<void> give(const process_memory& described, std::uint32_t pid, std::uint32_t fields,
+result<void> give(const process_memory& described, std::uint32_t pid, FieldSet fields,
                   process_memory& out) {
   out = {};
   out.pid = pid;
@@ -376,7 +376,7 @@ result<void> check_alive(const described_process& p) {
 host::host(std::shared_ptr<machine_file> file, std::unique_ptr<host_source> real)
     : file_(std::move(file)), real_(std::move(real)), self_pid_(platform::current_pid()) {}
 
-result<void> host::memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) {
+result<void> host::memory(std::uint32_t pid, FieldSet fields, process_memory& out) {
   const result<view> v = file_->next_of_process(pid);
   if (!v) return v.why();
   const machine& m = *v->now;
@@ -390,7 +390,7 @@ result<void> host::memory(std::uint32_t pid, std::uint32_t fields, process_memor
   return refusal(status::no_process, "the machine file has no process " + std::to_string(pid));
 }
 
-result<void> host::own_memory(std::uint32_t fields, process_memory& out) {
+result<void> host::own_memory(FieldSet fields, process_memory& out) {
   const result<view> v = file_->next(counter::own_memory);
   if (!v) return v.why();
   const machine& m = *v->now;

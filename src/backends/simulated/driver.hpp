@@ -46,7 +46,7 @@ class driver final : public device_source {
   result<void> prepare(reading& r) override;
   result<void> devices(std::vector<device>& out, reading& r) override;
   result<void> memory(slot number, pools& out, reading& r) override;
-  result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out,
                          reading& r) override;
   result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
@@ -82,8 +82,8 @@ class host final : public host_source {
   host(std::shared_ptr<machine_file> file, std::unique_ptr<host_source> real);
 
   [[nodiscard]] source id() const noexcept override { return source::simulated; }
-  result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) override;
-  result<void> own_memory(std::uint32_t fields, process_memory& out) override;
+  result<void> memory(std::uint32_t pid, FieldSet fields, process_memory& out) override;
+  result<void> own_memory(FieldSet fields, process_memory& out) override;
   result<void> system(system_memory& out) override;
   void describe(usage& row) override;
   void describe_texts(usage& row) override;

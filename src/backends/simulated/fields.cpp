@@ -63,7 +63,7 @@ void each(const described_fields& of, Use use) {
   }
 }
 
-constexpr std::uint32_t all_bits = ~std::uint32_t{0};
+constexpr FieldSet all_bits = ~FieldSet{0};
 // These are stored under other keys; a row's window is stored with its load.
 constexpr std::uint32_t not_of_usage = usage_field::uid | usage_field::start_unix_ns |
                                        usage_field::instance | usage_field::busy_percent;
@@ -109,7 +109,7 @@ void write_word(json::writer& to, std::string_view key, std::span<const word> wo
 }
 
 void write_words(json::writer& to, std::string_view key, std::span<const word> words,
-                 std::uint32_t bits) {
+                 FieldSet bits) {
   if (bits == 0) return;
   to.key(key);
   to.open('[');

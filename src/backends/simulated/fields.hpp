@@ -66,7 +66,7 @@ inline constexpr auto domain_words = pick(every::native_domain, native_domain::e
 // and may be texts such as "16GiB".
 struct described_fields {
   field_list fields;
-  std::uint32_t bits;
+  FieldSet bits;
   bool has_short_keys;
 };
 
@@ -88,7 +88,7 @@ void write_known(json::writer& to, std::string_view key, const std::optional<T>&
 void write_word(json::writer& to, std::string_view key, std::span<const word> words,
                 std::uint32_t value);
 void write_words(json::writer& to, std::string_view key, std::span<const word> words,
-                 std::uint32_t bits);
+                 FieldSet bits);
 
 // Returns each field's key and presence bit.
 std::vector<word> words_of(const described_fields& of);

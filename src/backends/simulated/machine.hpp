@@ -52,7 +52,7 @@ struct window {
 struct fault {
   call on = call::any;
   window when;
-  std::uint32_t fields = 0;  // presence bits; 0: the whole call
+  FieldSet fields = 0;  // presence bits; 0: the whole call
   failure why;
 };
 

@@ -141,7 +141,7 @@ window read_window(object_reader& o) {
   return w;
 }
 
-std::uint32_t read_failing_fields(object_reader& o, call on) {
+FieldSet read_failing_fields(object_reader& o, call on) {
   switch (on) {
     case call::pools:
       return o.any_words("fields", words_of(described_pool())).value_or(0);

@@ -262,7 +262,7 @@ std::optional<std::uint32_t> object_reader::one_word(std::string_view key,
 std::optional<std::uint32_t> object_reader::any_words(std::string_view key,
                                                       std::span<const word> words) {
   if (get(key) == nullptr) return {};
-  std::uint32_t bits = 0;
+  FieldSet bits = 0;
   each(key, [&](const json::value& v, const place& here) {
     const auto* name = v.as<std::string>();
     const auto found = name != nullptr ? find_word(words, *name) : std::nullopt;

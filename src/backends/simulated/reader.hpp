@@ -60,7 +60,7 @@ class problems {
 
 struct word {
   std::string_view name;
-  std::uint32_t value;
+  std::uint64_t value;
 };
 
 // Reads one object. A key that was never asked for is an error in finish(). A null member counts as

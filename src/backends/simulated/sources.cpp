@@ -85,11 +85,11 @@ class watched_host final : public host_source {
       : in_(std::move(in)), real_(std::move(real)) {}
 
   source id() const noexcept override { return real_->id(); }
-  result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) override {
+  result<void> memory(std::uint32_t pid, FieldSet fields, process_memory& out) override {
     const override_scope scope(in_.get());
     return real_->memory(pid, fields, out);
   }
-  result<void> own_memory(std::uint32_t fields, process_memory& out) override {
+  result<void> own_memory(FieldSet fields, process_memory& out) override {
     const override_scope scope(in_.get());
     return real_->own_memory(fields, out);
   }
@@ -159,7 +159,7 @@ class watched_device final : public device_source {
   result<void> memory(slot number, pools& out, reading& r) override {
     return keep(number, within([&] { return real_->memory(number, out, r); }), out);
   }
-  result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out,
                          reading& r) override {
     return keep(number, within([&] { return real_->telemetry(number, fields, out, r); }), out);
   }

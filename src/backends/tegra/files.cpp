@@ -85,11 +85,11 @@ constexpr std::int64_t coldest = -100'000;
 
 class collector {
  public:
-  collector(std::uint32_t wanted, reading& r) : wanted_(wanted), left_(wanted), r_(r) {}
+  collector(FieldSet wanted, reading& r) : wanted_(wanted), left_(wanted), r_(r) {}
 
-  [[nodiscard]] bool wants(std::uint32_t f) const noexcept { return (wanted_ & f) != 0; }
-  void found(std::uint32_t f) noexcept { left_ &= ~f; }
-  void refuse(const failure& why, std::uint32_t f) {
+  [[nodiscard]] bool wants(FieldSet f) const noexcept { return (wanted_ & f) != 0; }
+  void found(FieldSet f) noexcept { left_ &= ~f; }
+  void refuse(const failure& why, FieldSet f) {
     f &= left_;
     left_ &= ~f;
     refused_ |= f;
@@ -108,7 +108,7 @@ class collector {
   }
   // Reads a value, or reports why it is missing.
   std::optional<std::int64_t> take(std::string_view folder, std::string_view name,
-                                   std::uint32_t f) {
+                                   FieldSet f) {
     if (!wants(f) || folder.empty()) return {};
     const auto number = read_number(folder, name);
     if (number) return number.value;
@@ -117,9 +117,9 @@ class collector {
   }
 
  private:
-  std::uint32_t wanted_;
-  std::uint32_t left_;
-  std::uint32_t refused_ = 0;
+  FieldSet wanted_;
+  FieldSet left_;
+  FieldSet refused_ = 0;
   failure last_;
   reading& r_;
 };
@@ -183,7 +183,7 @@ bool may_pass(int error) noexcept {
   return error != 0 && error != ENOENT && error != EINVAL && !is_refused(error);
 }
 
-void diagnose(reading& r, const failure& why, std::uint32_t about, std::uint32_t field) {
+void diagnose(reading& r, const failure& why, std::uint32_t about, FieldSet field) {
   if (!r.wants_diagnostics()) return;
   diagnostic d;
   d.why = why;
@@ -300,7 +300,7 @@ text<512> find_thermometer(std::string_view sys_root, bool& is_sure) {
   return found;
 }
 
-result<void> read_sensors(const places& at, std::uint32_t fields, hmn::telemetry& out, reading& r) {
+result<void> read_sensors(const places& at, FieldSet fields, hmn::telemetry& out, reading& r) {
   out.from = source::tegra;
   out.sources = bit_of(source::tegra);
   collector c(fields, r);

@@ -25,7 +25,7 @@ inline constexpr failure_of fail{source::tegra};
 bool may_pass(int error) noexcept;
 
 // Reports a diagnostic of the only GPU.
-void diagnose(reading& r, const failure& why, std::uint32_t about, std::uint32_t field);
+void diagnose(reading& r, const failure& why, std::uint32_t about, FieldSet field);
 
 failure unreadable(int error, std::string_view folder, std::string_view name);
 
@@ -87,7 +87,7 @@ struct places {
 // Finds the thermal zone of the GPU; empty: none.
 text<512> find_thermometer(std::string_view sys_root, bool& is_sure);
 
-result<void> read_sensors(const places& at, std::uint32_t fields, hmn::telemetry& out, reading& r);
+result<void> read_sensors(const places& at, FieldSet fields, hmn::telemetry& out, reading& r);
 // Adds the maximum clock, and the power of a rail that other parts share.
 void add_metrics(const places& at, std::vector<metric>& out, reading& r);
 

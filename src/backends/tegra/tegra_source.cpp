@@ -25,7 +25,7 @@ class tegra_source final : public device_source {
   result<void> prepare(reading& r) override;
   result<void> devices(std::vector<device>& out, reading& r) override;
   result<void> memory(slot number, pools& out, reading& r) override;
-  result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out,
                          reading& r) override;
   result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
@@ -157,7 +157,7 @@ result<void> tegra_source::memory(slot number, pools& out, reading& r) {
   return {};
 }
 
-result<void> tegra_source::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+result<void> tegra_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out,
                                      reading& r) {
   if (result<void> ok = find(number); !ok) return ok;
   if (is_asleep_ && !may_wake_) return asleep();

@@ -89,17 +89,18 @@ def check_structs(header):
         for name, value in sizes.items():
             if value % 8 or value > 65536:
                 yield f"{name} is {value}: no multiple of 8, or above 64 KiB"
-        first = [field.name for field in struct.fields[:2]]
-        second = {"hmn_error": "status"}.get(struct.name, "flags" if struct.name in INPUTS else "present")
-        if first != ["struct_size", second]:
-            yield f"{struct.name} begins with {first}, not with struct_size and {second}"
+        rest = ["flags"] if struct.name in INPUTS else ["notes", "present"]
+        expected = ["struct_size", *({"hmn_error": ["status"]}.get(struct.name, rest))]
+        first = [field.name for field in struct.fields[:len(expected)]]
+        if first != expected:
+            yield f"{struct.name} begins with {first}, not with {expected}"
         end = 0
         for field in struct.fields:
             if field.offset != end:
                 yield f"{struct.name} has padding before {field.name}"
             end = field.offset + field.size
     for name, value in header.constants.items():
-        if not -2**31 <= value < 2**31:
+        if not -2**31 <= value < 2**31 and name not in header.presence:
             yield f"{name} does not fit an int, which C89 asks of it"
 
 
@@ -146,7 +147,7 @@ def check_fields(header):
 
 def check_presence(header):
     for name, value in header.constants.items():
-        bit = re.fullmatch(r"(HMN_\w+?)_HAS2?_(\w+)", name)
+        bit = re.fullmatch(r"(HMN_\w+?)_HAS_(\w+)", name)
         if not bit:
             continue
         struct = header.structs.get(bit[1].lower())
@@ -154,11 +155,8 @@ def check_presence(header):
             yield f"{name} is a bit of no struct"
             continue
         names = [field.name for field in struct.fields]
-        if bit[2] == "MORE":
-            if value != 1 << 30 or "present2" not in names:
-                yield f"{name} is bit 30, and stands for present2"
-        elif not 0 < value < 1 << 30:
-            yield f"{name} is not one of bits 0 to 29: append present2"
+        if not 0 < value < 1 << 64:
+            yield f"{name} is not one of bits 0 to 63"
         elif not header.meanings.get(name) and not any(each.startswith(bit[2].lower()) for each in names):
             yield f"{name} names no field and has no comment"
 

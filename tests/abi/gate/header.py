@@ -3,7 +3,7 @@
 import dataclasses
 import re
 
-SIZES = {"uint32_t": 4, "int32_t": 4, "hmn_flags": 4, "hmn_status": 4, "uint64_t": 8, "int64_t": 8,
+SIZES = {"uint32_t": 4, "int32_t": 4, "hmn_flags": 4, "hmn_status": 4, "hmn_fields": 8, "uint64_t": 8, "int64_t": 8,
          "double": 8, "char": 1}
 
 
@@ -63,6 +63,7 @@ class Function:
 class Header:
     version: str
     constants: dict[str, int]
+    presence: set[str]        # names of presence bits, which have 64 bits
     meanings: dict[str, str]
     enumerations: list[Enumeration]
     structs: dict[str, Struct]
@@ -79,6 +80,7 @@ def parse(path):
     return Header(
         version=_version(code),
         constants=_constants(code),
+        presence={name for name, _ in re.findall(_PRESENCE, code, re.M)},
         meanings=_meanings(text),
         enumerations=_enumerations(text),
         structs=_structs(text),
@@ -106,6 +108,8 @@ def _constants(code):
             if name in constants:
                 raise ValueError(f"{name} is declared twice")
             constants[name] = _number(value.strip())
+    for name, bit in re.findall(_PRESENCE, code, re.M):
+        constants[name] = 1 << int(bit)
     return constants
 
 
@@ -136,7 +140,21 @@ def _enumerations(text):
         found.append(Enumeration(_one_line(comment),
                                  [Enumerator(name, value, _one_line(words))
                                   for name, value, words in members]))
-    return found
+    return found + _presence(text)
+
+
+# A presence bit has 64 bits, which an enumerator of C89 has not: it is a macro.
+_PRESENCE = r"^#define (HMN_\w+_HAS_\w+) HMN_PRESENCE\((\d+)\)"
+
+
+def _presence(text):
+    """The presence bits of each struct as an enumeration."""
+    found = {}
+    for name, bit, words in re.findall(_PRESENCE + _BEHIND, text, re.M):
+        prefix = name[:name.index("_HAS_")]
+        found.setdefault(prefix, Enumeration("", [])).members.append(
+            Enumerator(name, f"1 << {bit}", _one_line(words)))
+    return list(found.values())
 
 
 def _structs(text):

@@ -89,12 +89,12 @@ def check_growth(struct, fields, header, known):
     if not any(field.name == "present" for field in struct.fields):
         return
     bits = [name for name in header.constants
-            if re.match(rf"{struct.name.upper()}_HAS2?_", name) and name not in known.constants]
+            if re.match(rf"{struct.name.upper()}_HAS_", name) and name not in known.constants]
     for field in fields:
         named = [bit for bit in bits
-                 if field.name.startswith(re.sub(r".*_HAS2?_", "", bit).lower())
+                 if field.name.startswith(re.sub(r".*_HAS_", "", bit).lower())
                  or re.search(rf"\b{field.name}\b", header.meanings.get(bit, ""))]
-        if not named and not re.fullmatch(r"reserved\d|present2", field.name):
+        if not named and not re.fullmatch(r"reserved\d", field.name):
             yield (f"{struct.name}.{field.name} is new and has no presence bit: where an older library leaves it zero, "
                    f"a client takes the zero for a value")
 

@@ -75,7 +75,7 @@ TEST_CASE("amd-smi serves, and then rocm-smi is not asked") {
   CHECK(pool.total_bytes == UINT64_C(16) << 20);
   CHECK(pool.used_bytes == UINT64_C(5) << 20);
   CHECK(pool.free_bytes == UINT64_C(11) << 20);
-  const hmn_flags wanted = HMN_TELEMETRY_HAS_GPU_BUSY | HMN_TELEMETRY_HAS_POWER;
+  const hmn_fields wanted = HMN_TELEMETRY_HAS_GPU_BUSY | HMN_TELEMETRY_HAS_POWER;
   hmn_telemetry t{};
   t.struct_size = sizeof t;
   REQUIRE(hmn_telemetry_read(b.context(), 0, wanted, &t, nullptr) == HMN_OK);

@@ -185,7 +185,7 @@ TEST_CASE("0 W is no power: that of an MI200 is its first half's") {
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
   CHECK_FALSE(t.power_watts);
   CHECK_FALSE(t.power_limit_watts);
-  std::uint32_t fields = 0;
+  std::uint64_t fields = 0;
   for (const diagnostic& each : r.diagnostics) {
     if (each.why.message.view().find("0 W") == std::string_view::npos) continue;
     CHECK(reason_for(each.why) == reason::unsupported);

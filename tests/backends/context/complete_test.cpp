@@ -122,7 +122,7 @@ std::uint64_t bit_of(std::uint32_t backend) {
   return std::uint64_t{1} << backend;
 }
 
-hmn_telemetry load_of(const machine& m, hmn_flags fields = 0) {
+hmn_telemetry load_of(const machine& m, hmn_fields fields = 0) {
   auto load = sized<hmn_telemetry>();
   auto error = sized<hmn_error>();
   const hmn_status said = hmn_telemetry_read(m.context(), 0, fields, &load, &error);
@@ -137,7 +137,7 @@ hmn_status main_pool(const machine& m, hmn_pool& pool, hmn_error& error) {
   return hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, &error);
 }
 
-hmn_diagnostic reason_of(const taken_snapshot& p, hmn_flags subject, hmn_flags field) {
+hmn_diagnostic reason_of(const taken_snapshot& p, hmn_flags subject, hmn_fields field) {
   auto why = sized<hmn_diagnostic>();
   REQUIRE(hmn_snapshot_reason(p.handle(), 0, subject, field, 0, &why) == HMN_OK);
   return why;

@@ -80,7 +80,7 @@ TEST_CASE("what each group holds is a record of the device, with the group's nam
                  line + std::to_string(7 * limit_mib) + "\ndrm/0000:0f:00.0/vram0 1\n");
   const taken_snapshot seen(m.context(), HMN_COLLECT_GROUPS);
   struct reported {
-    hmn_flags present;
+    hmn_fields present;
     std::uint64_t used;
     std::uint64_t limit;
     bool operator==(const reported&) const = default;

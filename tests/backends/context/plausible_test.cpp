@@ -17,7 +17,7 @@ std::string card(const std::string& members) {
 }
 
 // The pool read directly, which is the same in a snapshot that has one diagnostic about `missing`.
-hmn_pool read_twice(hmn_flags missing) {
+hmn_pool read_twice(hmn_fields missing) {
   const machine m;
   auto read = sized<hmn_pool>();
   auto error = sized<hmn_error>();
@@ -41,7 +41,7 @@ hmn_pool read_twice(hmn_flags missing) {
 }
 
 // Why a snapshot of this machine has no value; 0 if it has one.
-std::uint32_t reason_in(const taken_snapshot& p, hmn_flags subject, hmn_flags field) {
+std::uint32_t reason_in(const taken_snapshot& p, hmn_flags subject, hmn_fields field) {
   for (const hmn_diagnostic& d : p.diagnostics()) {
     if (d.subject == subject && (d.field & field) != 0) return d.reason;
   }
@@ -76,7 +76,7 @@ TEST_CASE("NVML: nothing is left of memory whose total cannot be, nor does anyth
   CHECK(std::string(error.message).find("562949953421312") != std::string::npos);
   const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
   CHECK(p.pools().empty());
-  for (const hmn_flags field : {HMN_POOL_HAS_TOTAL, HMN_POOL_HAS_FREE, HMN_POOL_HAS_USABLE}) {
+  for (const hmn_fields field : {HMN_POOL_HAS_TOTAL, HMN_POOL_HAS_FREE, HMN_POOL_HAS_USABLE}) {
     auto why = sized<hmn_diagnostic>();
     REQUIRE(hmn_snapshot_reason(p.handle(), 0, HMN_COLLECT_POOLS, field, 0, &why) == HMN_OK);
     CHECK(why.reason == HMN_REASON_IMPLAUSIBLE);
@@ -101,7 +101,7 @@ TEST_CASE("NVML: why nothing is known to fit is the reason of what is missing") 
 }
 
 TEST_CASE("NVML: of values that do not add up to the total none is used") {
-  constexpr hmn_flags parts = HMN_POOL_HAS_FREE | HMN_POOL_HAS_USED | HMN_POOL_HAS_RESERVED;
+  constexpr hmn_fields parts = HMN_POOL_HAS_FREE | HMN_POOL_HAS_USED | HMN_POOL_HAS_RESERVED;
   for (const char* lie : {R"("free": "12 GiB", "used": 0)", R"("free": "5 GiB", "used": "4 GiB")",
                           R"("free": "5 GiB", "used": "1 GiB")"}) {
     INFO(std::string(lie));
@@ -122,8 +122,8 @@ TEST_CASE("NVML: what cannot be in telemetry is absent and implausible") {
     "results": {"nvmlDeviceGetTemperatureV": 3})"));
   const machine m;
   auto t = sized<hmn_telemetry>();
-  constexpr hmn_flags possible = HMN_TELEMETRY_HAS_FAN_PERCENT | HMN_TELEMETRY_HAS_MEMORY_BUSY;
-  constexpr hmn_flags impossible[] = {
+  constexpr hmn_fields possible = HMN_TELEMETRY_HAS_FAN_PERCENT | HMN_TELEMETRY_HAS_MEMORY_BUSY;
+  constexpr hmn_fields impossible[] = {
       HMN_TELEMETRY_HAS_TEMPERATURE,     HMN_TELEMETRY_HAS_POWER,
       HMN_TELEMETRY_HAS_POWER_LIMIT,     HMN_TELEMETRY_HAS_CORE_CLOCK,
       HMN_TELEMETRY_HAS_MEMORY_CLOCK,    HMN_TELEMETRY_HAS_GPU_BUSY,
@@ -132,7 +132,7 @@ TEST_CASE("NVML: what cannot be in telemetry is absent and implausible") {
   CHECK((t.present & possible) == possible);
   CHECK(t.fan_percent == 104);
   const taken_snapshot p(m.context(), HMN_COLLECT_TELEMETRY);
-  for (const hmn_flags field : impossible) {
+  for (const hmn_fields field : impossible) {
     CAPTURE(field);
     CHECK((t.present & field) == 0);
     CHECK(reason_in(p, HMN_COLLECT_TELEMETRY, field) == HMN_REASON_IMPLAUSIBLE);

@@ -18,13 +18,13 @@ std::string card() {
     "process_utilization": [{"pid": 1001, "age_ms": 100, "sm": 55}])");
 }
 
-hmn_telemetry telemetry_of(const machine& m, hmn_flags fields) {
+hmn_telemetry telemetry_of(const machine& m, hmn_fields fields) {
   auto load = sized<hmn_telemetry>();
   REQUIRE(hmn_telemetry_read(m.context(), 0, fields, &load, nullptr) == HMN_OK);
   return load;
 }
 
-hmn_usage usage_of(const machine& m, hmn_flags fields) {
+hmn_usage usage_of(const machine& m, hmn_fields fields) {
   auto row = sized<hmn_usage>();
   REQUIRE(hmn_usage_read(m.context(), 0, 1001, fields, &row, nullptr) == HMN_OK);
   return row;

@@ -105,7 +105,7 @@ std::uint32_t field_of(std::string_view key, bool is_unified) {
   return key.starts_with("drm-purgeable-") ? usage_field::purgeable : 0;
 }
 
-bool has_reason(const drm_test::plain_reading& r, std::uint32_t field) {
+bool has_reason(const drm_test::plain_reading& r, std::uint64_t field) {
   return std::any_of(r.diagnostics.begin(), r.diagnostics.end(), [&](const hmn::diagnostic& d) {
     return d.about == hmn::subject::processes && (d.field & field) != 0 &&
            !d.why.message.view().empty();
@@ -133,7 +133,7 @@ int check_row(const entry& e, const hmn::usage& row, const drm_test::plain_readi
   std::istringstream lines(e.text());
   for (std::string line; std::getline(lines, line);) {
     const std::string key = line.substr(0, line.find(':'));
-    const std::uint32_t field = field_of(key, is_unified);
+    const std::uint64_t field = field_of(key, is_unified);
     CAPTURE(key);
     if (field == 0) continue;
     ++count;

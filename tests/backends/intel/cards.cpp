@@ -49,7 +49,7 @@ std::string region(unsigned memory_class, unsigned instance, std::uint64_t size,
   return line + "\n";
 }
 
-telemetry_reading read_telemetry(machine& m, std::uint32_t fields) {
+telemetry_reading read_telemetry(machine& m, std::uint64_t fields) {
   telemetry_reading all;
   m.devices(all.r);
   all.result = m.source().telemetry(0, fields, all.value, all.r);

@@ -45,7 +45,7 @@ struct telemetry_reading {
   hmn::result<void> result;
   plain_reading r;
 };
-telemetry_reading read_telemetry(machine& m, std::uint32_t fields);
+telemetry_reading read_telemetry(machine& m, std::uint64_t fields);
 
 std::vector<hmn::metric> read_metrics(machine& m, plain_reading& r);
 std::vector<hmn::metric> read_metrics(machine& m);

@@ -136,7 +136,7 @@ TEST_CASE("another user's process is refused, but not root") {
   memory_machine m;
   m.processes[other_pid].user = 0;
   process_memory out;
-  for (const std::uint32_t asked : {field::resident, field::virtual_size, field::peak_footprint}) {
+  for (const std::uint64_t asked : {field::resident, field::virtual_size, field::peak_footprint}) {
     const auto got = m.host.memory(other_pid, asked, out);
     REQUIRE_FALSE(got);
     CHECK(got.why().code == status::permission);
@@ -150,7 +150,7 @@ TEST_CASE("another user's process is refused, but not root") {
 TEST_CASE("a process that is not there, and one that vanishes") {
   memory_machine m;
   process_memory out;
-  for (const std::uint32_t asked :
+  for (const std::uint64_t asked :
        {field::resident, field::virtual_size, field::peak_resident, field::all}) {
     const auto got = m.host.memory(999'999, asked, out);
     REQUIRE_FALSE(got);
@@ -166,7 +166,7 @@ TEST_CASE("a zombie has no memory, not none in use") {
   process_memory out;
   for (const bool keeps_account : {true, false}) {
     m.processes[other_pid].keeps_account = keeps_account;
-    for (const std::uint32_t asked :
+    for (const std::uint64_t asked :
          {field::resident, field::footprint, field::virtual_size, field::peak_footprint}) {
       const auto got = m.host.memory(other_pid, asked, out);
       REQUIRE_FALSE(got);

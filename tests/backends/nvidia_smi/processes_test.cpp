@@ -16,7 +16,7 @@ struct reading_of {
     r.diagnostics.clear();
     done = m.source().processes(number, rows, r);
   }
-  [[nodiscard]] const usage& pid(std::uint32_t wanted) const {
+  [[nodiscard]] const usage& pid(std::uint64_t wanted) const {
     const auto found =
         std::find_if(rows.begin(), rows.end(), [&](const usage& u) { return u.pid == wanted; });
     REQUIRE(found != rows.end());

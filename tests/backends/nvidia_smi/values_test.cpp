@@ -23,7 +23,7 @@ gpu_row row_of(const std::string& header, const std::string& line) {
 // Drops what cannot be, as every reading does.
 template <class Record>
 void keep_possible(Record& r, std::vector<missing>& gone) {
-  drop_implausible(r, [&](std::uint32_t field, const failure& why) {
+  drop_implausible(r, [&](std::uint64_t field, const failure& why) {
     add_missing(gone, field, why.code, why.message);
   });
 }
@@ -41,8 +41,8 @@ struct memory {
   result<pool> found;
 };
 
-std::uint32_t fields_of(const std::vector<missing>& gone, status code) {
-  std::uint32_t fields = 0;
+FieldSet fields_of(const std::vector<missing>& gone, status code) {
+  FieldSet fields = 0;
   for (const missing& m : gone) {
     if (m.code == code) fields |= m.fields;
   }
@@ -182,7 +182,7 @@ TEST_CASE("telemetry") {
   CHECK(t.throttle == (throttle::idle | throttle::thermal));
   CHECK(t.pcie_generation == 4u);
   CHECK(t.pcie_width == 16u);
-  const std::uint32_t unsupported = fields_of(gone, status::unsupported);
+  const FieldSet unsupported = fields_of(gone, status::unsupported);
   CHECK((unsupported & telemetry_field::memory_celsius) != 0);
   CHECK((unsupported & telemetry_field::fan_percent) != 0);
   CHECK((unsupported & telemetry_field::memory_clock_mhz) != 0);

@@ -19,7 +19,7 @@ void wait_for_reopening() {
   usleep(1'050'000);
 }
 
-const diagnostic* field_gap(const std::vector<diagnostic>& all, std::uint32_t field) {
+const diagnostic* field_gap(const std::vector<diagnostic>& all, std::uint64_t field) {
   for (const diagnostic& d : all) {
     if (d.field == field) return &d;
   }

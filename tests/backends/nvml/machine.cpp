@@ -196,7 +196,7 @@ hmn::result<void> machine::process(hmn::slot number, std::uint32_t pid, bool sel
   return done ? kept(number, out, self ? hmn::subject::self : hmn::subject::processes) : done;
 }
 
-hmn::telemetry machine::telemetry(hmn::slot number, std::uint32_t fields) {
+hmn::telemetry machine::telemetry(hmn::slot number, std::uint64_t fields) {
   hmn::telemetry found;
   require_ok(prepare());
   require_ok(source().telemetry(number, fields, found, reading));

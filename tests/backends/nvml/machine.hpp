@@ -96,7 +96,7 @@ class machine {
   std::vector<hmn::device> devices();
   hmn::pool pool(hmn::slot number = 0);
   std::vector<hmn::usage> processes(hmn::slot number = 0);
-  hmn::telemetry telemetry(hmn::slot number = 0, std::uint32_t fields = hmn::telemetry_field::all);
+  hmn::telemetry telemetry(hmn::slot number = 0, std::uint64_t fields = hmn::telemetry_field::all);
 
   // The same, with the failure as the answer.
   hmn::result<void> prepare();

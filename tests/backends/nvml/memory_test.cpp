@@ -28,7 +28,7 @@ checked check(const auto& reported) {
 
 // The pool without what is impossible.
 pool possible(pool p) {
-  drop_implausible(p, [](std::uint32_t, const failure&) {});
+  drop_implausible(p, [](std::uint64_t, const failure&) {});
   return p;
 }
 

@@ -134,7 +134,7 @@ constexpr std::string_view documented[] = {
 };
 
 // Whether a diagnostic of the device refers to the whole GPU, for the field or the metric.
-bool refers_to_whole(const plain_reading& r, slot of, std::uint32_t about, std::uint32_t field) {
+bool refers_to_whole(const plain_reading& r, slot of, std::uint32_t about, std::uint64_t field) {
   return std::ranges::any_of(r.about(about), [&](const diagnostic& d) {
     const bool is_of_field =
         about == subject::metrics ? d.field == field : (d.field & field) == field;
@@ -155,7 +155,7 @@ TEST_CASE("no value of the whole GPU is given to an instance, though the driver 
   const slot whole = found[0].number;
   const slot part = found[1].number;
 
-  const std::uint32_t present = present_bits(m.telemetry(whole), telemetry_field::all);
+  const FieldSet present = present_bits(m.telemetry(whole), telemetry_field::all);
   std::vector<metric> of_whole;
   require_ok(m.source().metrics(whole, true, of_whole, m.reading));
   CHECK(of_whole.size() > 40);

@@ -17,8 +17,8 @@ constexpr std::uint32_t never_reported = field::hotspot_celsius | field::fan_rpm
                                          field::pcie_rx_bytes | field::pcie_tx_bytes |
                                          field::window_ns;
 
-std::uint32_t missing(const plain_reading& r) {
-  std::uint32_t bits = 0;
+FieldSet missing(const plain_reading& r) {
+  FieldSet bits = 0;
   for (const diagnostic& d : r.about(subject::telemetry)) bits |= d.field;
   return bits;
 }
@@ -85,7 +85,7 @@ TEST_CASE("a card that has none of what is wanted is a failure") {
   machine m(one_gpu());
   hmn::telemetry t;
   require_ok(m.prepare());
-  for (const std::uint32_t fields : {field::all, field::power_watts, field::window_ns}) {
+  for (const std::uint64_t fields : {field::all, field::power_watts, field::window_ns}) {
     const auto done = m.source().telemetry(0, fields, t, m.reading);
     REQUIRE_FALSE(done);
     CHECK(done.why().code == status::unsupported);

@@ -62,7 +62,7 @@ bool comes_true(const auto& condition) {
 TEST_CASE("a zombie is no process, and says that it is one") {
   const hmn_fake::tree tree;
   hmn_fake::add_process(tree, without_memory('Z', 0x400000));
-  for (const std::uint32_t fields : {field::cheap, field::peak_resident, field::all}) {
+  for (const std::uint64_t fields : {field::cheap, field::peak_resident, field::all}) {
     process_memory m;
     const auto r = host_on(tree)->memory(50, fields, m);
     REQUIRE_FALSE(r);
@@ -75,7 +75,7 @@ TEST_CASE("a zombie is no process, and says that it is one") {
 TEST_CASE("a kernel thread has no memory of its own") {
   const hmn_fake::tree tree;
   hmn_fake::add_process(tree, without_memory('I', 0x04208040));
-  for (const std::uint32_t fields : {field::cheap, field::swap, field::all}) {
+  for (const std::uint64_t fields : {field::cheap, field::swap, field::all}) {
     process_memory m;
     const auto r = host_on(tree)->memory(50, fields, m);
     REQUIRE_FALSE(r);

@@ -11,14 +11,14 @@
 namespace {
 
 // The diagnostic about a field.
-const hmn_diagnostic* about_field(const taken_snapshot& p, hmn_flags subject, hmn_flags field) {
+const hmn_diagnostic* about_field(const taken_snapshot& p, hmn_flags subject, hmn_fields field) {
   for (const hmn_diagnostic& d : p.diagnostics) {
     if (d.subject == subject && (d.field & field) != 0) return &d;
   }
   return nullptr;
 }
 
-void check_implausible(const taken_snapshot& p, hmn_flags subject, hmn_flags field,
+void check_implausible(const taken_snapshot& p, hmn_flags subject, hmn_fields field,
                        const char* message) {
   const hmn_diagnostic* const d = about_field(p, subject, field);
   REQUIRE(d != nullptr);

@@ -15,7 +15,7 @@ hmn_pool pool_of(const std::string& members) {
   return s.pool;
 }
 
-constexpr hmn_flags sum_fields = HMN_POOL_HAS_TOTAL | HMN_POOL_HAS_FREE | HMN_POOL_HAS_USED;
+constexpr hmn_fields sum_fields = HMN_POOL_HAS_TOTAL | HMN_POOL_HAS_FREE | HMN_POOL_HAS_USED;
 
 }  // namespace
 

@@ -87,7 +87,7 @@ std::vector<device> devices_of(device_source& s) {
   return found;
 }
 
-telemetry reported(const orin& board, std::uint32_t fields, plain_reading& r) {
+telemetry reported(const orin& board, std::uint64_t fields, plain_reading& r) {
   const auto s = board.source();
   REQUIRE(devices_of(*s).size() == 1);
   telemetry out;

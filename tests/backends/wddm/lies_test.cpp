@@ -32,7 +32,7 @@ constexpr const char16_t* process_row = u"pid_7_luid_0x00000000_0x0000000A_phys_
 constexpr dxgi::code refused = static_cast<dxgi::code>(0x80070005);  // E_ACCESSDENIED
 
 // Of the first diagnostic that has the field.
-reason reason_in(const plain_reading& r, std::uint32_t about, std::uint32_t field) {
+reason reason_in(const plain_reading& r, std::uint32_t about, std::uint64_t field) {
   for (const diagnostic& d : r.diagnostics) {
     if (d.about == about && (d.field & field) != 0) return reason_for(d.why);
   }
@@ -64,7 +64,7 @@ struct lie {
   const char* name;
   void (*make)();
   std::optional<std::uint64_t> total, used, budget;
-  std::uint32_t field;  // without a value
+  std::uint64_t field;  // without a value
   reason why;
 };
 

@@ -84,7 +84,7 @@ static void say_field(const struct field* field, const char* at) {
 
 /* Every result starts with struct_size and present. */
 static void say_record(const struct field* fields, const void* record) {
-  hmn_flags present;
+  hmn_fields present;
   memcpy(&present, (const char*)record + sizeof(uint32_t), sizeof present);
   for (; fields->name; ++fields) {
     if (fields->bit && !(present & fields->bit))

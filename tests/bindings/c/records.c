@@ -33,6 +33,7 @@ const struct field process_memory_fields[] = {
 const struct field system_memory_fields[] = {
     {"notes", U32, offsetof(hmn_system_memory, notes), 0},
     {"backend", U32, offsetof(hmn_system_memory, backend), 0},
+    {"pressure", U32, offsetof(hmn_system_memory, pressure), HMN_SYSTEM_MEMORY_HAS_PRESSURE},
     {"total_bytes", U64, offsetof(hmn_system_memory, total_bytes), HMN_SYSTEM_MEMORY_HAS_TOTAL},
     {"available_bytes", U64, offsetof(hmn_system_memory, available_bytes), HMN_SYSTEM_MEMORY_HAS_AVAILABLE},
     {"swap_total_bytes", U64, offsetof(hmn_system_memory, swap_total_bytes), HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL},
@@ -41,7 +42,6 @@ const struct field system_memory_fields[] = {
     {"limit_used_bytes", U64, offsetof(hmn_system_memory, limit_used_bytes), HMN_SYSTEM_MEMORY_HAS_LIMIT_USED},
     {"commit_limit_bytes", U64, offsetof(hmn_system_memory, commit_limit_bytes), HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT},
     {"committed_bytes", U64, offsetof(hmn_system_memory, committed_bytes), HMN_SYSTEM_MEMORY_HAS_COMMITTED},
-    {"pressure", U32, offsetof(hmn_system_memory, pressure), HMN_SYSTEM_MEMORY_HAS_PRESSURE},
     {"stall_percent", F64, offsetof(hmn_system_memory, stall_percent), HMN_SYSTEM_MEMORY_HAS_STALL},
     {"usable_bytes", U64, offsetof(hmn_system_memory, usable_bytes), HMN_SYSTEM_MEMORY_HAS_USABLE},
     {NULL, END, 0, 0}};
@@ -194,7 +194,7 @@ const struct field diagnostic_fields[] = {
     {"native_domain", U32, offsetof(hmn_diagnostic, native_domain), 0},
     {"native_code", I32, offsetof(hmn_diagnostic, native_code), 0},
     {"subject", U32, offsetof(hmn_diagnostic, subject), 0},
-    {"field", U32, offsetof(hmn_diagnostic, field), HMN_DIAGNOSTIC_HAS_FIELD},
+    {"field", U64, offsetof(hmn_diagnostic, field), HMN_DIAGNOSTIC_HAS_FIELD},
     {"metric", U32, offsetof(hmn_diagnostic, metric), HMN_DIAGNOSTIC_HAS_METRIC},
     {"device_index", U32, offsetof(hmn_diagnostic, device_index), HMN_DIAGNOSTIC_HAS_DEVICE},
     {"pid", U32, offsetof(hmn_diagnostic, pid), HMN_DIAGNOSTIC_HAS_PID},

@@ -12,7 +12,7 @@ struct field {
   const char* name;
   enum kind kind;
   size_t offset;
-  hmn_flags bit; /* 0: always there */
+  hmn_fields bit; /* 0: always there */
 };
 
 extern const struct field backend_info_fields[];

@@ -39,6 +39,7 @@ template <class Put>
 void each_field(const hypomnesis::system_memory& v, Put put) {
   put("notes", v.notes);
   put("backend", v.backend);
+  put("pressure", v.pressure);
   put("total_bytes", v.total_bytes);
   put("available_bytes", v.available_bytes);
   put("swap_total_bytes", v.swap_total_bytes);
@@ -47,7 +48,6 @@ void each_field(const hypomnesis::system_memory& v, Put put) {
   put("limit_used_bytes", v.limit_used_bytes);
   put("commit_limit_bytes", v.commit_limit_bytes);
   put("committed_bytes", v.committed_bytes);
-  put("pressure", v.pressure);
   put("stall_percent", v.stall_percent);
   put("usable_bytes", v.usable_bytes);
 }

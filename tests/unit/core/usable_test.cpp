@@ -14,8 +14,8 @@ class host_with final : public host_source {
   explicit host_with(const system_memory& m) : memory_(m) {}
 
   source id() const noexcept override { return source::os; }
-  result<void> memory(std::uint32_t, std::uint32_t, process_memory&) override { return {}; }
-  result<void> own_memory(std::uint32_t, process_memory&) override { return {}; }
+  result<void> memory(std::uint32_t, std::uint64_t, process_memory&) override { return {}; }
+  result<void> own_memory(std::uint64_t, process_memory&) override { return {}; }
   result<void> system(system_memory& out) override {
     out = memory_;
     return {};

@@ -21,12 +21,12 @@ constexpr std::uint64_t most_bytes = 256 * tebibyte;
 constexpr std::uint64_t mebibyte = 1 << 20;
 
 struct drops {
-  void operator()(std::uint32_t field, const failure& why) {
+  void operator()(std::uint64_t field, const failure& why) {
     fields |= field;
     ++count;
     last = why;
   }
-  std::uint32_t fields = 0;
+  std::uint64_t fields = 0;
   int count = 0;
   failure last;
 };
@@ -49,7 +49,7 @@ bool keeps(std::optional<T> Record::*member, std::type_identity_t<T> value,
   Record r;
   r.from = from;
   r.*member = value;
-  const std::uint32_t bit = present_bits(r);
+  const std::uint64_t bit = present_bits(r);
   const drops d = drops_of(r);
   const bool is_kept = (r.*member).has_value();
   CHECK(d.count == (is_kept ? 0 : 1));
@@ -106,9 +106,9 @@ pool pool_of(std::uint64_t total) {
 // What is left of these values.
 template <class T, class Record>
 bool keeps_next_to(Record r, std::optional<T> Record::*member, std::type_identity_t<T> value) {
-  const std::uint32_t before = present_bits(r);
+  const std::uint64_t before = present_bits(r);
   r.*member = value;
-  const std::uint32_t bit = present_bits(r) & ~before;
+  const std::uint64_t bit = present_bits(r) & ~before;
   const drops d = drops_of(r);
   CHECK((d.fields & bit) == ((r.*member).has_value() ? 0 : bit));
   CHECK((present_bits(r) & before) == before);

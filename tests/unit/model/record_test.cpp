@@ -24,9 +24,9 @@ namespace {
 
 template <class Record>
 void check_keys_and_bits(const header::field* expected) {
-  std::uint32_t expected_bits = 0;
+  FieldSet expected_bits = 0;
   for (; expected->name != nullptr; ++expected) expected_bits |= expected->bit;
-  std::uint32_t bits = 0;
+  FieldSet bits = 0;
   for (const field& f : fields_of<Record>()) {
     CAPTURE(f.key);
     CHECK(!f.key.empty());

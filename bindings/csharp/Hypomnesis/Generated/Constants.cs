@@ -298,68 +298,6 @@ public enum State : uint
     Off = Raw.RUN_STATE_OFF,
 }
 
-/// <summary>The values of a <see cref="ProcessMemory"/>; a <see cref="Diagnostic.Field"/> counts in
-/// them.</summary>
-[Flags]
-public enum ProcessMemoryFields : uint
-{
-    /// <summary>Those that are cheap: resident and virtual.</summary>
-    Cheap = 0,
-    /// <summary><see cref="ProcessMemory.ResidentBytes"/>.</summary>
-    Resident = Raw.PROCESS_MEMORY_HAS_RESIDENT,
-    /// <summary><see cref="ProcessMemory.PeakResidentBytes"/>.</summary>
-    PeakResident = Raw.PROCESS_MEMORY_HAS_PEAK_RESIDENT,
-    /// <summary><see cref="ProcessMemory.VirtualBytes"/>.</summary>
-    Virtual = Raw.PROCESS_MEMORY_HAS_VIRTUAL,
-    /// <summary><see cref="ProcessMemory.SwapBytes"/>.</summary>
-    Swap = Raw.PROCESS_MEMORY_HAS_SWAP,
-    /// <summary><see cref="ProcessMemory.ProportionalBytes"/>.</summary>
-    Proportional = Raw.PROCESS_MEMORY_HAS_PROPORTIONAL,
-    /// <summary><see cref="ProcessMemory.PrivateBytes"/>.</summary>
-    Private = Raw.PROCESS_MEMORY_HAS_PRIVATE,
-    /// <summary><see cref="ProcessMemory.CommittedBytes"/>.</summary>
-    Committed = Raw.PROCESS_MEMORY_HAS_COMMITTED,
-    /// <summary><see cref="ProcessMemory.FootprintBytes"/>.</summary>
-    Footprint = Raw.PROCESS_MEMORY_HAS_FOOTPRINT,
-    /// <summary><see cref="ProcessMemory.PeakFootprintBytes"/>.</summary>
-    PeakFootprint = Raw.PROCESS_MEMORY_HAS_PEAK_FOOTPRINT,
-    /// <summary><see cref="ProcessMemory.PeakCommittedBytes"/>.</summary>
-    PeakCommitted = Raw.PROCESS_MEMORY_HAS_PEAK_COMMITTED,
-    /// <summary><see cref="ProcessMemory.ProcessKey"/>.</summary>
-    ProcessKey = Raw.PROCESS_MEMORY_HAS_PROCESS_KEY,
-}
-
-/// <summary>The values of a <see cref="SystemMemory"/>; a <see cref="Diagnostic.Field"/> counts in
-/// them.</summary>
-[Flags]
-public enum SystemMemoryFields : uint
-{
-    /// <summary>None.</summary>
-    None = 0,
-    /// <summary><see cref="SystemMemory.TotalBytes"/>.</summary>
-    Total = Raw.SYSTEM_MEMORY_HAS_TOTAL,
-    /// <summary><see cref="SystemMemory.AvailableBytes"/>.</summary>
-    Available = Raw.SYSTEM_MEMORY_HAS_AVAILABLE,
-    /// <summary><see cref="SystemMemory.SwapTotalBytes"/>.</summary>
-    SwapTotal = Raw.SYSTEM_MEMORY_HAS_SWAP_TOTAL,
-    /// <summary><see cref="SystemMemory.SwapFreeBytes"/>.</summary>
-    SwapFree = Raw.SYSTEM_MEMORY_HAS_SWAP_FREE,
-    /// <summary><see cref="SystemMemory.LimitBytes"/>.</summary>
-    Limit = Raw.SYSTEM_MEMORY_HAS_LIMIT,
-    /// <summary><see cref="SystemMemory.LimitUsedBytes"/>.</summary>
-    LimitUsed = Raw.SYSTEM_MEMORY_HAS_LIMIT_USED,
-    /// <summary><see cref="SystemMemory.CommitLimitBytes"/>.</summary>
-    CommitLimit = Raw.SYSTEM_MEMORY_HAS_COMMIT_LIMIT,
-    /// <summary><see cref="SystemMemory.CommittedBytes"/>.</summary>
-    Committed = Raw.SYSTEM_MEMORY_HAS_COMMITTED,
-    /// <summary><see cref="SystemMemory.Pressure"/>.</summary>
-    Pressure = Raw.SYSTEM_MEMORY_HAS_PRESSURE,
-    /// <summary><see cref="SystemMemory.StallPercent"/>.</summary>
-    Stall = Raw.SYSTEM_MEMORY_HAS_STALL,
-    /// <summary><see cref="SystemMemory.UsableBytes"/>.</summary>
-    Usable = Raw.SYSTEM_MEMORY_HAS_USABLE,
-}
-
 /// <summary>Memory pressure, as the system itself reports it.</summary>
 public enum Pressure : uint
 {
@@ -401,44 +339,6 @@ public enum MemoryKind : uint
     Coherent = Raw.MEMORY_KIND_COHERENT,
 }
 
-/// <summary>The values of a <see cref="Device"/>; a <see cref="Diagnostic.Field"/> counts in them.</summary>
-[Flags]
-public enum DeviceFields : uint
-{
-    /// <summary>None.</summary>
-    None = 0,
-    /// <summary><see cref="Device.Name"/>.</summary>
-    Name = Raw.DEVICE_HAS_NAME,
-    /// <summary><see cref="Device.Uuid"/>.</summary>
-    Uuid = Raw.DEVICE_HAS_UUID,
-    /// <summary><see cref="Device.PciBusId"/>.</summary>
-    Pci = Raw.DEVICE_HAS_PCI,
-    /// <summary><see cref="Device.DriverVersion"/>.</summary>
-    Driver = Raw.DEVICE_HAS_DRIVER,
-    /// <summary><see cref="Device.ParentIndex"/>.</summary>
-    Parent = Raw.DEVICE_HAS_PARENT,
-    /// <summary><see cref="Device.PciDevice"/>.</summary>
-    PciDevice = Raw.DEVICE_HAS_PCI_DEVICE,
-    /// <summary><see cref="Device.PciSubsystem"/>.</summary>
-    PciSubsystem = Raw.DEVICE_HAS_PCI_SUBSYSTEM,
-    /// <summary><see cref="Device.RenderMinor"/>.</summary>
-    RenderMinor = Raw.DEVICE_HAS_RENDER_MINOR,
-    /// <summary><see cref="Device.NumaNode"/>.</summary>
-    NumaNode = Raw.DEVICE_HAS_NUMA_NODE,
-    /// <summary><see cref="Device.GpuInstance"/> and <see cref="Device.ComputeInstance"/>.</summary>
-    Instance = Raw.DEVICE_HAS_INSTANCE,
-    /// <summary><see cref="Device.DriverIndex"/>.</summary>
-    DriverIndex = Raw.DEVICE_HAS_DRIVER_INDEX,
-    /// <summary><see cref="Device.OsId"/>.</summary>
-    OsId = Raw.DEVICE_HAS_OS_ID,
-    /// <summary><see cref="Device.CudaVersion"/>.</summary>
-    CudaVersion = Raw.DEVICE_HAS_CUDA_VERSION,
-    /// <summary><see cref="Device.ComputeCapability"/>.</summary>
-    ComputeCapability = Raw.DEVICE_HAS_COMPUTE_CAPABILITY,
-    /// <summary><see cref="Device.Architecture"/>.</summary>
-    Architecture = Raw.DEVICE_HAS_ARCHITECTURE,
-}
-
 /// <summary>Kind of a memory pool; a device has at most one of each. An APU has <see cref="PoolKind.Vram"/>
 /// and <see cref="PoolKind.Host"/>, a unified GPU only UNIFIED.</summary>
 public enum PoolKind : uint
@@ -455,79 +355,6 @@ public enum PoolKind : uint
     Unified = Raw.POOL_UNIFIED,
     /// <summary>Host RAM reserved by firmware.</summary>
     Stolen = Raw.POOL_STOLEN,
-}
-
-/// <summary>The values of a <see cref="Pool"/>; a <see cref="Diagnostic.Field"/> counts in them.</summary>
-[Flags]
-public enum PoolFields : uint
-{
-    /// <summary>None.</summary>
-    None = 0,
-    /// <summary><see cref="Pool.TotalBytes"/>.</summary>
-    Total = Raw.POOL_HAS_TOTAL,
-    /// <summary><see cref="Pool.FreeBytes"/>.</summary>
-    Free = Raw.POOL_HAS_FREE,
-    /// <summary><see cref="Pool.UsedBytes"/>.</summary>
-    Used = Raw.POOL_HAS_USED,
-    /// <summary><see cref="Pool.ReservedBytes"/>.</summary>
-    Reserved = Raw.POOL_HAS_RESERVED,
-    /// <summary><see cref="Pool.UsableBytes"/>.</summary>
-    Usable = Raw.POOL_HAS_USABLE,
-    /// <summary><see cref="Pool.BudgetBytes"/>.</summary>
-    Budget = Raw.POOL_HAS_BUDGET,
-    /// <summary><see cref="Pool.UnattributedBytes"/>.</summary>
-    Unattributed = Raw.POOL_HAS_UNATTRIBUTED,
-}
-
-/// <summary>The values of a <see cref="Telemetry"/>; a <see cref="Diagnostic.Field"/> counts in
-/// them.</summary>
-[Flags]
-public enum TelemetryFields : uint
-{
-    /// <summary>All that are cheap.</summary>
-    Cheap = 0,
-    /// <summary><see cref="Telemetry.GpuBusyPercent"/>.</summary>
-    GpuBusy = Raw.TELEMETRY_HAS_GPU_BUSY,
-    /// <summary><see cref="Telemetry.MemoryBusyPercent"/>.</summary>
-    MemoryBusy = Raw.TELEMETRY_HAS_MEMORY_BUSY,
-    /// <summary><see cref="Telemetry.EncoderBusyPercent"/>.</summary>
-    EncoderBusy = Raw.TELEMETRY_HAS_ENCODER_BUSY,
-    /// <summary><see cref="Telemetry.DecoderBusyPercent"/>.</summary>
-    DecoderBusy = Raw.TELEMETRY_HAS_DECODER_BUSY,
-    /// <summary><see cref="Telemetry.TemperatureCelsius"/>.</summary>
-    Temperature = Raw.TELEMETRY_HAS_TEMPERATURE,
-    /// <summary><see cref="Telemetry.HotspotCelsius"/>.</summary>
-    Hotspot = Raw.TELEMETRY_HAS_HOTSPOT,
-    /// <summary><see cref="Telemetry.MemoryCelsius"/>.</summary>
-    MemoryTemperature = Raw.TELEMETRY_HAS_MEMORY_TEMPERATURE,
-    /// <summary><see cref="Telemetry.PowerWatts"/>.</summary>
-    Power = Raw.TELEMETRY_HAS_POWER,
-    /// <summary><see cref="Telemetry.PowerLimitWatts"/>.</summary>
-    PowerLimit = Raw.TELEMETRY_HAS_POWER_LIMIT,
-    /// <summary><see cref="Telemetry.EnergyJoules"/>.</summary>
-    Energy = Raw.TELEMETRY_HAS_ENERGY,
-    /// <summary><see cref="Telemetry.CoreClockMhz"/>.</summary>
-    CoreClock = Raw.TELEMETRY_HAS_CORE_CLOCK,
-    /// <summary><see cref="Telemetry.MemoryClockMhz"/>.</summary>
-    MemoryClock = Raw.TELEMETRY_HAS_MEMORY_CLOCK,
-    /// <summary><see cref="Telemetry.FanPercent"/>.</summary>
-    FanPercent = Raw.TELEMETRY_HAS_FAN_PERCENT,
-    /// <summary><see cref="Telemetry.FanRpm"/>.</summary>
-    FanRpm = Raw.TELEMETRY_HAS_FAN_RPM,
-    /// <summary><see cref="Telemetry.PcieGeneration"/>.</summary>
-    PcieGeneration = Raw.TELEMETRY_HAS_PCIE_GENERATION,
-    /// <summary><see cref="Telemetry.PcieWidth"/>.</summary>
-    PcieWidth = Raw.TELEMETRY_HAS_PCIE_WIDTH,
-    /// <summary><see cref="Telemetry.PcieRxBytes"/>.</summary>
-    PcieRx = Raw.TELEMETRY_HAS_PCIE_RX,
-    /// <summary><see cref="Telemetry.PcieTxBytes"/>.</summary>
-    PcieTx = Raw.TELEMETRY_HAS_PCIE_TX,
-    /// <summary><see cref="Telemetry.Throttle"/>.</summary>
-    Throttle = Raw.TELEMETRY_HAS_THROTTLE,
-    /// <summary><see cref="Telemetry.PState"/>.</summary>
-    PState = Raw.TELEMETRY_HAS_P_STATE,
-    /// <summary><see cref="Telemetry.WindowNs"/>.</summary>
-    Window = Raw.TELEMETRY_HAS_WINDOW,
 }
 
 /// <summary>Why clocks are reduced.</summary>
@@ -778,62 +605,6 @@ public enum NameState : uint
     Kernel = Raw.NAME_STATE_KERNEL,
 }
 
-/// <summary>The values of a <see cref="Usage"/>; a <see cref="Diagnostic.Field"/> counts in them.</summary>
-[Flags]
-public enum UsageFields : uint
-{
-    /// <summary>None.</summary>
-    None = 0,
-    /// <summary><see cref="Usage.UsedBytes"/>.</summary>
-    Used = Raw.USAGE_HAS_USED,
-    /// <summary><see cref="Usage.ResidentBytes"/>.</summary>
-    Resident = Raw.USAGE_HAS_RESIDENT,
-    /// <summary><see cref="Usage.CommittedBytes"/>.</summary>
-    Committed = Raw.USAGE_HAS_COMMITTED,
-    /// <summary><see cref="Usage.AllocatedBytes"/>.</summary>
-    Allocated = Raw.USAGE_HAS_ALLOCATED,
-    /// <summary><see cref="Usage.SharedBytes"/>.</summary>
-    Shared = Raw.USAGE_HAS_SHARED,
-    /// <summary><see cref="Usage.PurgeableBytes"/>.</summary>
-    Purgeable = Raw.USAGE_HAS_PURGEABLE,
-    /// <summary><see cref="Usage.EvictedBytes"/>.</summary>
-    Evicted = Raw.USAGE_HAS_EVICTED,
-    /// <summary><see cref="Usage.HostPoolBytes"/>.</summary>
-    HostPool = Raw.USAGE_HAS_HOST_POOL,
-    /// <summary><see cref="Usage.HostResidentBytes"/>.</summary>
-    HostResident = Raw.USAGE_HAS_HOST_RESIDENT,
-    /// <summary><see cref="Usage.BudgetBytes"/>.</summary>
-    Budget = Raw.USAGE_HAS_BUDGET,
-    /// <summary><see cref="Usage.BusyNs"/>.</summary>
-    BusyNs = Raw.USAGE_HAS_BUSY_NS,
-    /// <summary><see cref="Usage.BusyPercent"/> and <see cref="Usage.WindowNs"/>.</summary>
-    BusyPercent = Raw.USAGE_HAS_BUSY_PERCENT,
-    /// <summary><see cref="Usage.StartUnixNs"/>.</summary>
-    StartTime = Raw.USAGE_HAS_START_TIME,
-    /// <summary><see cref="Usage.Uid"/>.</summary>
-    Uid = Raw.USAGE_HAS_UID,
-    /// <summary><see cref="Usage.GpuInstance"/> and <see cref="Usage.ComputeInstance"/>.</summary>
-    Instance = Raw.USAGE_HAS_INSTANCE,
-    /// <summary><see cref="Usage.Kinds"/>.</summary>
-    Kinds = Raw.USAGE_HAS_KINDS,
-    /// <summary><see cref="Usage.PeakUsedBytes"/>.</summary>
-    PeakUsed = Raw.USAGE_HAS_PEAK_USED,
-    /// <summary><see cref="Usage.ProcessKey"/>.</summary>
-    ProcessKey = Raw.USAGE_HAS_PROCESS_KEY,
-}
-
-/// <summary>The values of a <see cref="Group"/>; a <see cref="Diagnostic.Field"/> counts in them.</summary>
-[Flags]
-public enum GroupFields : uint
-{
-    /// <summary>None.</summary>
-    None = 0,
-    /// <summary><see cref="Group.UsedBytes"/>.</summary>
-    Used = Raw.GROUP_HAS_USED,
-    /// <summary><see cref="Group.LimitBytes"/>.</summary>
-    Limit = Raw.GROUP_HAS_LIMIT,
-}
-
 /// <summary>What a snapshot collects.</summary>
 [Flags]
 public enum Collect : uint
@@ -1021,4 +792,233 @@ public enum SpillRules : uint
     Shared = Raw.SPILL_BY_SHARED,
     /// <summary>Evicted.</summary>
     Evicted = Raw.SPILL_BY_EVICTED,
+}
+
+/// <summary>The values of a <see cref="ProcessMemory"/>; a <see cref="Diagnostic.Field"/> counts in
+/// them.</summary>
+[Flags]
+public enum ProcessMemoryFields : ulong
+{
+    /// <summary>Those that are cheap: resident and virtual.</summary>
+    Cheap = 0,
+    /// <summary><see cref="ProcessMemory.ResidentBytes"/>.</summary>
+    Resident = Raw.PROCESS_MEMORY_HAS_RESIDENT,
+    /// <summary><see cref="ProcessMemory.PeakResidentBytes"/>.</summary>
+    PeakResident = Raw.PROCESS_MEMORY_HAS_PEAK_RESIDENT,
+    /// <summary><see cref="ProcessMemory.VirtualBytes"/>.</summary>
+    Virtual = Raw.PROCESS_MEMORY_HAS_VIRTUAL,
+    /// <summary><see cref="ProcessMemory.SwapBytes"/>.</summary>
+    Swap = Raw.PROCESS_MEMORY_HAS_SWAP,
+    /// <summary><see cref="ProcessMemory.ProportionalBytes"/>.</summary>
+    Proportional = Raw.PROCESS_MEMORY_HAS_PROPORTIONAL,
+    /// <summary><see cref="ProcessMemory.PrivateBytes"/>.</summary>
+    Private = Raw.PROCESS_MEMORY_HAS_PRIVATE,
+    /// <summary><see cref="ProcessMemory.CommittedBytes"/>.</summary>
+    Committed = Raw.PROCESS_MEMORY_HAS_COMMITTED,
+    /// <summary><see cref="ProcessMemory.FootprintBytes"/>.</summary>
+    Footprint = Raw.PROCESS_MEMORY_HAS_FOOTPRINT,
+    /// <summary><see cref="ProcessMemory.PeakFootprintBytes"/>.</summary>
+    PeakFootprint = Raw.PROCESS_MEMORY_HAS_PEAK_FOOTPRINT,
+    /// <summary><see cref="ProcessMemory.PeakCommittedBytes"/>.</summary>
+    PeakCommitted = Raw.PROCESS_MEMORY_HAS_PEAK_COMMITTED,
+    /// <summary><see cref="ProcessMemory.ProcessKey"/>.</summary>
+    ProcessKey = Raw.PROCESS_MEMORY_HAS_PROCESS_KEY,
+}
+
+/// <summary>The values of a <see cref="SystemMemory"/>; a <see cref="Diagnostic.Field"/> counts in
+/// them.</summary>
+[Flags]
+public enum SystemMemoryFields : ulong
+{
+    /// <summary>None.</summary>
+    None = 0,
+    /// <summary><see cref="SystemMemory.TotalBytes"/>.</summary>
+    Total = Raw.SYSTEM_MEMORY_HAS_TOTAL,
+    /// <summary><see cref="SystemMemory.AvailableBytes"/>.</summary>
+    Available = Raw.SYSTEM_MEMORY_HAS_AVAILABLE,
+    /// <summary><see cref="SystemMemory.SwapTotalBytes"/>.</summary>
+    SwapTotal = Raw.SYSTEM_MEMORY_HAS_SWAP_TOTAL,
+    /// <summary><see cref="SystemMemory.SwapFreeBytes"/>.</summary>
+    SwapFree = Raw.SYSTEM_MEMORY_HAS_SWAP_FREE,
+    /// <summary><see cref="SystemMemory.LimitBytes"/>.</summary>
+    Limit = Raw.SYSTEM_MEMORY_HAS_LIMIT,
+    /// <summary><see cref="SystemMemory.LimitUsedBytes"/>.</summary>
+    LimitUsed = Raw.SYSTEM_MEMORY_HAS_LIMIT_USED,
+    /// <summary><see cref="SystemMemory.CommitLimitBytes"/>.</summary>
+    CommitLimit = Raw.SYSTEM_MEMORY_HAS_COMMIT_LIMIT,
+    /// <summary><see cref="SystemMemory.CommittedBytes"/>.</summary>
+    Committed = Raw.SYSTEM_MEMORY_HAS_COMMITTED,
+    /// <summary><see cref="SystemMemory.Pressure"/>.</summary>
+    Pressure = Raw.SYSTEM_MEMORY_HAS_PRESSURE,
+    /// <summary><see cref="SystemMemory.StallPercent"/>.</summary>
+    Stall = Raw.SYSTEM_MEMORY_HAS_STALL,
+    /// <summary><see cref="SystemMemory.UsableBytes"/>.</summary>
+    Usable = Raw.SYSTEM_MEMORY_HAS_USABLE,
+}
+
+/// <summary>The values of a <see cref="Device"/>; a <see cref="Diagnostic.Field"/> counts in them.</summary>
+[Flags]
+public enum DeviceFields : ulong
+{
+    /// <summary>None.</summary>
+    None = 0,
+    /// <summary><see cref="Device.Name"/>.</summary>
+    Name = Raw.DEVICE_HAS_NAME,
+    /// <summary><see cref="Device.Uuid"/>.</summary>
+    Uuid = Raw.DEVICE_HAS_UUID,
+    /// <summary><see cref="Device.PciBusId"/>.</summary>
+    Pci = Raw.DEVICE_HAS_PCI,
+    /// <summary><see cref="Device.DriverVersion"/>.</summary>
+    Driver = Raw.DEVICE_HAS_DRIVER,
+    /// <summary><see cref="Device.ParentIndex"/>.</summary>
+    Parent = Raw.DEVICE_HAS_PARENT,
+    /// <summary><see cref="Device.PciDevice"/>.</summary>
+    PciDevice = Raw.DEVICE_HAS_PCI_DEVICE,
+    /// <summary><see cref="Device.PciSubsystem"/>.</summary>
+    PciSubsystem = Raw.DEVICE_HAS_PCI_SUBSYSTEM,
+    /// <summary><see cref="Device.RenderMinor"/>.</summary>
+    RenderMinor = Raw.DEVICE_HAS_RENDER_MINOR,
+    /// <summary><see cref="Device.NumaNode"/>.</summary>
+    NumaNode = Raw.DEVICE_HAS_NUMA_NODE,
+    /// <summary><see cref="Device.GpuInstance"/> and <see cref="Device.ComputeInstance"/>.</summary>
+    Instance = Raw.DEVICE_HAS_INSTANCE,
+    /// <summary><see cref="Device.DriverIndex"/>.</summary>
+    DriverIndex = Raw.DEVICE_HAS_DRIVER_INDEX,
+    /// <summary><see cref="Device.OsId"/>.</summary>
+    OsId = Raw.DEVICE_HAS_OS_ID,
+    /// <summary><see cref="Device.CudaVersion"/>.</summary>
+    CudaVersion = Raw.DEVICE_HAS_CUDA_VERSION,
+    /// <summary><see cref="Device.ComputeCapability"/>.</summary>
+    ComputeCapability = Raw.DEVICE_HAS_COMPUTE_CAPABILITY,
+    /// <summary><see cref="Device.Architecture"/>.</summary>
+    Architecture = Raw.DEVICE_HAS_ARCHITECTURE,
+}
+
+/// <summary>The values of a <see cref="Pool"/>; a <see cref="Diagnostic.Field"/> counts in them.</summary>
+[Flags]
+public enum PoolFields : ulong
+{
+    /// <summary>None.</summary>
+    None = 0,
+    /// <summary><see cref="Pool.TotalBytes"/>.</summary>
+    Total = Raw.POOL_HAS_TOTAL,
+    /// <summary><see cref="Pool.FreeBytes"/>.</summary>
+    Free = Raw.POOL_HAS_FREE,
+    /// <summary><see cref="Pool.UsedBytes"/>.</summary>
+    Used = Raw.POOL_HAS_USED,
+    /// <summary><see cref="Pool.ReservedBytes"/>.</summary>
+    Reserved = Raw.POOL_HAS_RESERVED,
+    /// <summary><see cref="Pool.UsableBytes"/>.</summary>
+    Usable = Raw.POOL_HAS_USABLE,
+    /// <summary><see cref="Pool.BudgetBytes"/>.</summary>
+    Budget = Raw.POOL_HAS_BUDGET,
+    /// <summary><see cref="Pool.UnattributedBytes"/>.</summary>
+    Unattributed = Raw.POOL_HAS_UNATTRIBUTED,
+}
+
+/// <summary>The values of a <see cref="Telemetry"/>; a <see cref="Diagnostic.Field"/> counts in
+/// them.</summary>
+[Flags]
+public enum TelemetryFields : ulong
+{
+    /// <summary>All that are cheap.</summary>
+    Cheap = 0,
+    /// <summary><see cref="Telemetry.GpuBusyPercent"/>.</summary>
+    GpuBusy = Raw.TELEMETRY_HAS_GPU_BUSY,
+    /// <summary><see cref="Telemetry.MemoryBusyPercent"/>.</summary>
+    MemoryBusy = Raw.TELEMETRY_HAS_MEMORY_BUSY,
+    /// <summary><see cref="Telemetry.EncoderBusyPercent"/>.</summary>
+    EncoderBusy = Raw.TELEMETRY_HAS_ENCODER_BUSY,
+    /// <summary><see cref="Telemetry.DecoderBusyPercent"/>.</summary>
+    DecoderBusy = Raw.TELEMETRY_HAS_DECODER_BUSY,
+    /// <summary><see cref="Telemetry.TemperatureCelsius"/>.</summary>
+    Temperature = Raw.TELEMETRY_HAS_TEMPERATURE,
+    /// <summary><see cref="Telemetry.HotspotCelsius"/>.</summary>
+    Hotspot = Raw.TELEMETRY_HAS_HOTSPOT,
+    /// <summary><see cref="Telemetry.MemoryCelsius"/>.</summary>
+    MemoryTemperature = Raw.TELEMETRY_HAS_MEMORY_TEMPERATURE,
+    /// <summary><see cref="Telemetry.PowerWatts"/>.</summary>
+    Power = Raw.TELEMETRY_HAS_POWER,
+    /// <summary><see cref="Telemetry.PowerLimitWatts"/>.</summary>
+    PowerLimit = Raw.TELEMETRY_HAS_POWER_LIMIT,
+    /// <summary><see cref="Telemetry.EnergyJoules"/>.</summary>
+    Energy = Raw.TELEMETRY_HAS_ENERGY,
+    /// <summary><see cref="Telemetry.CoreClockMhz"/>.</summary>
+    CoreClock = Raw.TELEMETRY_HAS_CORE_CLOCK,
+    /// <summary><see cref="Telemetry.MemoryClockMhz"/>.</summary>
+    MemoryClock = Raw.TELEMETRY_HAS_MEMORY_CLOCK,
+    /// <summary><see cref="Telemetry.FanPercent"/>.</summary>
+    FanPercent = Raw.TELEMETRY_HAS_FAN_PERCENT,
+    /// <summary><see cref="Telemetry.FanRpm"/>.</summary>
+    FanRpm = Raw.TELEMETRY_HAS_FAN_RPM,
+    /// <summary><see cref="Telemetry.PcieGeneration"/>.</summary>
+    PcieGeneration = Raw.TELEMETRY_HAS_PCIE_GENERATION,
+    /// <summary><see cref="Telemetry.PcieWidth"/>.</summary>
+    PcieWidth = Raw.TELEMETRY_HAS_PCIE_WIDTH,
+    /// <summary><see cref="Telemetry.PcieRxBytes"/>.</summary>
+    PcieRx = Raw.TELEMETRY_HAS_PCIE_RX,
+    /// <summary><see cref="Telemetry.PcieTxBytes"/>.</summary>
+    PcieTx = Raw.TELEMETRY_HAS_PCIE_TX,
+    /// <summary><see cref="Telemetry.Throttle"/>.</summary>
+    Throttle = Raw.TELEMETRY_HAS_THROTTLE,
+    /// <summary><see cref="Telemetry.PState"/>.</summary>
+    PState = Raw.TELEMETRY_HAS_P_STATE,
+    /// <summary><see cref="Telemetry.WindowNs"/>.</summary>
+    Window = Raw.TELEMETRY_HAS_WINDOW,
+}
+
+/// <summary>The values of a <see cref="Usage"/>; a <see cref="Diagnostic.Field"/> counts in them.</summary>
+[Flags]
+public enum UsageFields : ulong
+{
+    /// <summary>None.</summary>
+    None = 0,
+    /// <summary><see cref="Usage.UsedBytes"/>.</summary>
+    Used = Raw.USAGE_HAS_USED,
+    /// <summary><see cref="Usage.ResidentBytes"/>.</summary>
+    Resident = Raw.USAGE_HAS_RESIDENT,
+    /// <summary><see cref="Usage.CommittedBytes"/>.</summary>
+    Committed = Raw.USAGE_HAS_COMMITTED,
+    /// <summary><see cref="Usage.AllocatedBytes"/>.</summary>
+    Allocated = Raw.USAGE_HAS_ALLOCATED,
+    /// <summary><see cref="Usage.SharedBytes"/>.</summary>
+    Shared = Raw.USAGE_HAS_SHARED,
+    /// <summary><see cref="Usage.PurgeableBytes"/>.</summary>
+    Purgeable = Raw.USAGE_HAS_PURGEABLE,
+    /// <summary><see cref="Usage.EvictedBytes"/>.</summary>
+    Evicted = Raw.USAGE_HAS_EVICTED,
+    /// <summary><see cref="Usage.HostPoolBytes"/>.</summary>
+    HostPool = Raw.USAGE_HAS_HOST_POOL,
+    /// <summary><see cref="Usage.HostResidentBytes"/>.</summary>
+    HostResident = Raw.USAGE_HAS_HOST_RESIDENT,
+    /// <summary><see cref="Usage.BudgetBytes"/>.</summary>
+    Budget = Raw.USAGE_HAS_BUDGET,
+    /// <summary><see cref="Usage.BusyNs"/>.</summary>
+    BusyNs = Raw.USAGE_HAS_BUSY_NS,
+    /// <summary><see cref="Usage.BusyPercent"/> and <see cref="Usage.WindowNs"/>.</summary>
+    BusyPercent = Raw.USAGE_HAS_BUSY_PERCENT,
+    /// <summary><see cref="Usage.StartUnixNs"/>.</summary>
+    StartTime = Raw.USAGE_HAS_START_TIME,
+    /// <summary><see cref="Usage.Uid"/>.</summary>
+    Uid = Raw.USAGE_HAS_UID,
+    /// <summary><see cref="Usage.GpuInstance"/> and <see cref="Usage.ComputeInstance"/>.</summary>
+    Instance = Raw.USAGE_HAS_INSTANCE,
+    /// <summary><see cref="Usage.Kinds"/>.</summary>
+    Kinds = Raw.USAGE_HAS_KINDS,
+    /// <summary><see cref="Usage.PeakUsedBytes"/>.</summary>
+    PeakUsed = Raw.USAGE_HAS_PEAK_USED,
+    /// <summary><see cref="Usage.ProcessKey"/>.</summary>
+    ProcessKey = Raw.USAGE_HAS_PROCESS_KEY,
+}
+
+/// <summary>The values of a <see cref="Group"/>; a <see cref="Diagnostic.Field"/> counts in them.</summary>
+[Flags]
+public enum GroupFields : ulong
+{
+    /// <summary>None.</summary>
+    None = 0,
+    /// <summary><see cref="Group.UsedBytes"/>.</summary>
+    Used = Raw.GROUP_HAS_USED,
+    /// <summary><see cref="Group.LimitBytes"/>.</summary>
+    Limit = Raw.GROUP_HAS_LIMIT,
 }

@@ -106,6 +106,8 @@ public sealed record SystemMemory
     public Notes Notes { get; init; }
     /// <summary>Source of a value.</summary>
     public Backend Backend { get; init; }
+    /// <summary>macOS, Windows; absent on Linux, which has no level.</summary>
+    public Pressure? Pressure { get; init; }
     /// <summary>RAM managed by the kernel (MemTotal).</summary>
     public ulong? TotalBytes { get; init; }
     /// <summary>Allocatable without swapping (MemAvailable).</summary>
@@ -123,8 +125,6 @@ public sealed record SystemMemory
     public ulong? CommitLimitBytes { get; init; }
     /// <summary>Committed, bytes.</summary>
     public ulong? CommittedBytes { get; init; }
-    /// <summary>macOS, Windows; absent on Linux, which has no level.</summary>
-    public Pressure? Pressure { get; init; }
     /// <summary>Of the last 10 s: at least one task waited for memory (Linux: `some avg10` of
     /// /proc/pressure/memory); absent elsewhere.</summary>
     public double? StallPercent { get; init; }
@@ -139,6 +139,7 @@ public sealed record SystemMemory
         {
             Notes = (Notes)from->Notes,
             Backend = (Backend)from->Backend,
+            Pressure = (Pressure?)from->Pressure,
             TotalBytes = from->TotalBytes,
             AvailableBytes = from->AvailableBytes,
             SwapTotalBytes = from->SwapTotalBytes,
@@ -147,7 +148,6 @@ public sealed record SystemMemory
             LimitUsedBytes = from->LimitUsedBytes,
             CommitLimitBytes = from->CommitLimitBytes,
             CommittedBytes = from->CommittedBytes,
-            Pressure = (Pressure?)from->Pressure,
             StallPercent = from->StallPercent,
             UsableBytes = from->UsableBytes,
         };
@@ -655,7 +655,7 @@ public sealed record Diagnostic
     /// <summary>The bit concerned.</summary>
     public Collect Subject { get; init; }
     /// <summary>Presence bits of that struct that are missing for this reason.</summary>
-    public uint? Field { get; init; }
+    public ulong? Field { get; init; }
     /// <summary>The metric that is missing for this reason.</summary>
     public MetricId? Metric { get; init; }
     /// <summary>Device index.</summary>

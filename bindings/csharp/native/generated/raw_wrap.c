@@ -347,6 +347,11 @@ static const hmn_opt_u64 *hmn_process_memory_process_key_get(hmn_process_memory 
 
 SWIGINTERN void delete_hmn_system_memory(hmn_system_memory *self){ free(self); }
 
+static const hmn_opt_u32 *hmn_system_memory_pressure_get(hmn_system_memory *self) {
+  return self->present & HMN_SYSTEM_MEMORY_HAS_PRESSURE ? HMN_FIRST_u32(self->pressure) : NULL;
+}
+
+
 static const hmn_opt_u64 *hmn_system_memory_total_bytes_get(hmn_system_memory *self) {
   return self->present & HMN_SYSTEM_MEMORY_HAS_TOTAL ? HMN_FIRST_u64(self->total_bytes) : NULL;
 }
@@ -384,11 +389,6 @@ static const hmn_opt_u64 *hmn_system_memory_commit_limit_bytes_get(hmn_system_me
 
 static const hmn_opt_u64 *hmn_system_memory_committed_bytes_get(hmn_system_memory *self) {
   return self->present & HMN_SYSTEM_MEMORY_HAS_COMMITTED ? HMN_FIRST_u64(self->committed_bytes) : NULL;
-}
-
-
-static const hmn_opt_u32 *hmn_system_memory_pressure_get(hmn_system_memory *self) {
-  return self->present & HMN_SYSTEM_MEMORY_HAS_PRESSURE ? HMN_FIRST_u32(self->pressure) : NULL;
 }
 
 
@@ -760,8 +760,8 @@ static const hmn_opt_u64 *hmn_group_limit_bytes_get(hmn_group *self) {
 SWIGINTERN void delete_hmn_snapshot_info(hmn_snapshot_info *self){ free(self); }
 SWIGINTERN void delete_hmn_diagnostic(hmn_diagnostic *self){ free(self); }
 
-static const hmn_opt_u32 *hmn_diagnostic_field_get(hmn_diagnostic *self) {
-  return self->present & HMN_DIAGNOSTIC_HAS_FIELD ? HMN_FIRST_u32(self->field) : NULL;
+static const hmn_opt_u64 *hmn_diagnostic_field_get(hmn_diagnostic *self) {
+  return self->present & HMN_DIAGNOSTIC_HAS_FIELD ? HMN_FIRST_u64(self->field) : NULL;
 }
 
 
@@ -984,13 +984,13 @@ SWIGINTERN hmn_backend_info *Context_backend(Context *self,uint32_t backend,hmn_
 SWIGINTERN char *Context_recording(Context *self,hmn_error *error){
     HMN_TEXT(hmn_context_recording(self, 0, buffer, capacity, &needed, error));
   }
-SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read(self, pid, fields, out, error));
   }
-SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read_self(self, fields, out, error));
   }
-SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, fields, out, error));
   }
 SWIGINTERN uint32_t Context_device_count(Context *self,hmn_error *error){
@@ -1008,22 +1008,22 @@ SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error 
     hmn_device_find(self, key, &index, error);
     return index;
   }
-SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_device, hmn_device_read(self, device_index, fields, out, error));
   }
-SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, fields, out, error));
   }
-SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
   }
-SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, fields, out, error));
   }
-SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, fields, out, error));
   }
-SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read_self(self, device_index, fields, out, error));
   }
 SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
@@ -1106,7 +1106,7 @@ SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error 
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, position, out));
   }
-SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,uint32_t metric,hmn_error *error){
+SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,hmn_fields field,uint32_t metric,hmn_error *error){
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
@@ -1435,13 +1435,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_backend_info___
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_backend_info_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_backend_info_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_backend_info *arg1 = (hmn_backend_info *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_backend_info *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -1551,13 +1551,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_process_memory_
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_process_memory *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -1739,13 +1739,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_system_memory__
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_system_memory *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -1770,6 +1770,18 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_
 
   arg1 = (hmn_system_memory *)jarg1;
   result = (uint32_t) ((arg1)->backend);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_pressure_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
+  hmn_opt_u32 *result = 0 ;
+
+  arg1 = (hmn_system_memory *)jarg1;
+  result = (hmn_opt_u32 *)hmn_system_memory_pressure_get(arg1);
   jresult = result;
   return jresult;
 }
@@ -1871,18 +1883,6 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_
 }
 
 
-SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_pressure_get___(void * jarg1) {
-  const void * jresult ;
-  hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
-  hmn_opt_u32 *result = 0 ;
-
-  arg1 = (hmn_system_memory *)jarg1;
-  result = (hmn_opt_u32 *)hmn_system_memory_pressure_get(arg1);
-  jresult = result;
-  return jresult;
-}
-
-
 SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_stall_percent_get___(void * jarg1) {
   const void * jresult ;
   hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
@@ -1915,13 +1915,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_device___(void 
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_device *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -2211,13 +2211,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_pool___(void * 
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_pool *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -2399,13 +2399,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_telemetry___(vo
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_telemetry *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -2731,13 +2731,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_metric___(void 
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_metric_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_metric_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_metric *arg1 = (hmn_metric *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_metric *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -2871,13 +2871,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_usage___(void *
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_usage *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -3215,13 +3215,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_group___(void *
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_group_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_group_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_group *arg1 = (hmn_group *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_group *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -3307,13 +3307,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_snapshot_info__
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_snapshot_info *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -3483,13 +3483,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_diagnostic___(v
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_diagnostic *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -3606,10 +3606,10 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_message_g
 SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_field_get___(void * jarg1) {
   const void * jresult ;
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
-  hmn_opt_u32 *result = 0 ;
+  hmn_opt_u64 *result = 0 ;
 
   arg1 = (hmn_diagnostic *)jarg1;
-  result = (hmn_opt_u32 *)hmn_diagnostic_field_get(arg1);
+  result = (hmn_opt_u64 *)hmn_diagnostic_field_get(arg1);
   jresult = result;
   return jresult;
 }
@@ -3671,13 +3671,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_delta___(void *
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_delta_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_delta_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_delta *arg1 = (hmn_delta *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_delta *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -3799,13 +3799,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_sampler_info___
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_sampler_info_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_sampler_info_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_sampler_info *arg1 = (hmn_sampler_info *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_sampler_info *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -3927,13 +3927,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_peak___(void * 
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_peak_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_peak_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_peak *arg1 = (hmn_peak *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_peak *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -4055,13 +4055,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_tracker_info___
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tracker_info_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tracker_info_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_tracker_info *arg1 = (hmn_tracker_info *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_tracker_info *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -4159,13 +4159,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_tag___(void * j
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tag_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tag_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_tag *arg1 = (hmn_tag *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_tag *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -4239,13 +4239,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_spill_info___(v
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_spill_info *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -4547,13 +4547,13 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_episode___(void
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_episode_present_get___(void * jarg1) {
-  unsigned int jresult ;
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_episode_present_get___(void * jarg1) {
+  unsigned long long jresult ;
   hmn_episode *arg1 = (hmn_episode *) 0 ;
-  hmn_flags result;
+  hmn_fields result;
 
   arg1 = (hmn_episode *)jarg1;
-  result = (hmn_flags) ((arg1)->present);
+  result = (hmn_fields) ((arg1)->present);
   jresult = result;
   return jresult;
 }
@@ -4921,17 +4921,17 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_recording___(voi
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_process_memory___(void * jarg1, unsigned int jarg2, unsigned int jarg3, hmn_error * jarg4) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_process_memory___(void * jarg1, unsigned int jarg2, unsigned long long jarg3, hmn_error * jarg4) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_flags arg3 ;
+  hmn_fields arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_process_memory *result = 0 ;
 
   arg1 = (Context *)jarg1;
   arg2 = (uint32_t)jarg2;
-  arg3 = (hmn_flags)jarg3;
+  arg3 = (hmn_fields)jarg3;
   arg4 = jarg4;
   result = (hmn_process_memory *)Context_process_memory(arg1,arg2,arg3,arg4);
   jresult = (void *)result;
@@ -4939,15 +4939,15 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_process_memory__
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_own_memory___(void * jarg1, unsigned int jarg2, hmn_error * jarg3) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_own_memory___(void * jarg1, unsigned long long jarg2, hmn_error * jarg3) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
-  hmn_flags arg2 ;
+  hmn_fields arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_process_memory *result = 0 ;
 
   arg1 = (Context *)jarg1;
-  arg2 = (hmn_flags)jarg2;
+  arg2 = (hmn_fields)jarg2;
   arg3 = jarg3;
   result = (hmn_process_memory *)Context_own_memory(arg1,arg2,arg3);
   jresult = (void *)result;
@@ -4955,15 +4955,15 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_own_memory___(vo
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_system_memory___(void * jarg1, unsigned int jarg2, hmn_error * jarg3) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_system_memory___(void * jarg1, unsigned long long jarg2, hmn_error * jarg3) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
-  hmn_flags arg2 ;
+  hmn_fields arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
 
   arg1 = (Context *)jarg1;
-  arg2 = (hmn_flags)jarg2;
+  arg2 = (hmn_fields)jarg2;
   arg3 = jarg3;
   result = (hmn_system_memory *)Context_system_memory(arg1,arg2,arg3);
   jresult = (void *)result;
@@ -5015,17 +5015,17 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_Context_find_devic
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_device___(void * jarg1, unsigned int jarg2, unsigned int jarg3, hmn_error * jarg4) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_device___(void * jarg1, unsigned int jarg2, unsigned long long jarg3, hmn_error * jarg4) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_flags arg3 ;
+  hmn_fields arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_device *result = 0 ;
 
   arg1 = (Context *)jarg1;
   arg2 = (uint32_t)jarg2;
-  arg3 = (hmn_flags)jarg3;
+  arg3 = (hmn_fields)jarg3;
   arg4 = jarg4;
   result = (hmn_device *)Context_device(arg1,arg2,arg3,arg4);
   jresult = (void *)result;
@@ -5033,19 +5033,19 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_device___(void *
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_pool___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, hmn_error * jarg5) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_pool___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned long long jarg4, hmn_error * jarg5) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_flags arg4 ;
+  hmn_fields arg4 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
   hmn_pool *result = 0 ;
 
   arg1 = (Context *)jarg1;
   arg2 = (uint32_t)jarg2;
   arg3 = (uint32_t)jarg3;
-  arg4 = (hmn_flags)jarg4;
+  arg4 = (hmn_fields)jarg4;
   arg5 = jarg5;
   result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5);
   jresult = (void *)result;
@@ -5053,17 +5053,17 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_pool___(void * j
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_telemetry___(void * jarg1, unsigned int jarg2, unsigned int jarg3, hmn_error * jarg4) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_telemetry___(void * jarg1, unsigned int jarg2, unsigned long long jarg3, hmn_error * jarg4) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_flags arg3 ;
+  hmn_fields arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_telemetry *result = 0 ;
 
   arg1 = (Context *)jarg1;
   arg2 = (uint32_t)jarg2;
-  arg3 = (hmn_flags)jarg3;
+  arg3 = (hmn_fields)jarg3;
   arg4 = jarg4;
   result = (hmn_telemetry *)Context_telemetry(arg1,arg2,arg3,arg4);
   jresult = (void *)result;
@@ -5071,13 +5071,13 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_telemetry___(voi
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_metric___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, hmn_error * jarg6) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_metric___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned long long jarg5, hmn_error * jarg6) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
   uint32_t arg4 ;
-  hmn_flags arg5 ;
+  hmn_fields arg5 ;
   hmn_error *arg6 = (hmn_error *) 0 ;
   hmn_metric *result = 0 ;
 
@@ -5085,7 +5085,7 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_metric___(void *
   arg2 = (uint32_t)jarg2;
   arg3 = (uint32_t)jarg3;
   arg4 = (uint32_t)jarg4;
-  arg5 = (hmn_flags)jarg5;
+  arg5 = (hmn_fields)jarg5;
   arg6 = jarg6;
   result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5,arg6);
   jresult = (void *)result;
@@ -5093,19 +5093,19 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_metric___(void *
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_usage___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, hmn_error * jarg5) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_usage___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned long long jarg4, hmn_error * jarg5) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_flags arg4 ;
+  hmn_fields arg4 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
   hmn_usage *result = 0 ;
 
   arg1 = (Context *)jarg1;
   arg2 = (uint32_t)jarg2;
   arg3 = (uint32_t)jarg3;
-  arg4 = (hmn_flags)jarg4;
+  arg4 = (hmn_fields)jarg4;
   arg5 = jarg5;
   result = (hmn_usage *)Context_usage(arg1,arg2,arg3,arg4,arg5);
   jresult = (void *)result;
@@ -5113,17 +5113,17 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_usage___(void * 
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_own_usage___(void * jarg1, unsigned int jarg2, unsigned int jarg3, hmn_error * jarg4) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_own_usage___(void * jarg1, unsigned int jarg2, unsigned long long jarg3, hmn_error * jarg4) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_flags arg3 ;
+  hmn_fields arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_usage *result = 0 ;
 
   arg1 = (Context *)jarg1;
   arg2 = (uint32_t)jarg2;
-  arg3 = (hmn_flags)jarg3;
+  arg3 = (hmn_fields)jarg3;
   arg4 = jarg4;
   result = (hmn_usage *)Context_own_usage(arg1,arg2,arg3,arg4);
   jresult = (void *)result;
@@ -5417,12 +5417,12 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_diagnostic___(v
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_reason___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, hmn_error * jarg6) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_reason___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned long long jarg4, unsigned int jarg5, hmn_error * jarg6) {
   void * jresult ;
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  uint32_t arg4 ;
+  hmn_fields arg4 ;
   uint32_t arg5 ;
   hmn_error *arg6 = (hmn_error *) 0 ;
   hmn_diagnostic *result = 0 ;
@@ -5430,7 +5430,7 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_reason___(void 
   arg1 = (Snapshot *)jarg1;
   arg2 = (uint32_t)jarg2;
   arg3 = (uint32_t)jarg3;
-  arg4 = (uint32_t)jarg4;
+  arg4 = (hmn_fields)jarg4;
   arg5 = (uint32_t)jarg5;
   arg6 = jarg6;
   result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5,arg6);

@@ -375,6 +375,11 @@ static const hmn_opt_u64 *hmn_process_memory_process_key_get(hmn_process_memory 
 }
 
 
+static const hmn_opt_u32 *hmn_system_memory_pressure_get(hmn_system_memory *self) {
+  return self->present & HMN_SYSTEM_MEMORY_HAS_PRESSURE ? HMN_FIRST_u32(self->pressure) : NULL;
+}
+
+
 static const hmn_opt_u64 *hmn_system_memory_total_bytes_get(hmn_system_memory *self) {
   return self->present & HMN_SYSTEM_MEMORY_HAS_TOTAL ? HMN_FIRST_u64(self->total_bytes) : NULL;
 }
@@ -412,11 +417,6 @@ static const hmn_opt_u64 *hmn_system_memory_commit_limit_bytes_get(hmn_system_me
 
 static const hmn_opt_u64 *hmn_system_memory_committed_bytes_get(hmn_system_memory *self) {
   return self->present & HMN_SYSTEM_MEMORY_HAS_COMMITTED ? HMN_FIRST_u64(self->committed_bytes) : NULL;
-}
-
-
-static const hmn_opt_u32 *hmn_system_memory_pressure_get(hmn_system_memory *self) {
-  return self->present & HMN_SYSTEM_MEMORY_HAS_PRESSURE ? HMN_FIRST_u32(self->pressure) : NULL;
 }
 
 
@@ -780,8 +780,8 @@ static const hmn_opt_u64 *hmn_group_limit_bytes_get(hmn_group *self) {
 }
 
 
-static const hmn_opt_u32 *hmn_diagnostic_field_get(hmn_diagnostic *self) {
-  return self->present & HMN_DIAGNOSTIC_HAS_FIELD ? HMN_FIRST_u32(self->field) : NULL;
+static const hmn_opt_u64 *hmn_diagnostic_field_get(hmn_diagnostic *self) {
+  return self->present & HMN_DIAGNOSTIC_HAS_FIELD ? HMN_FIRST_u64(self->field) : NULL;
 }
 
 
@@ -998,13 +998,13 @@ SWIGINTERN hmn_backend_info *Context_backend(Context *self,uint32_t backend,hmn_
 SWIGINTERN char *Context_recording(Context *self,hmn_error *error){
     HMN_TEXT(hmn_context_recording(self, 0, buffer, capacity, &needed, error));
   }
-SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read(self, pid, fields, out, error));
   }
-SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read_self(self, fields, out, error));
   }
-SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, fields, out, error));
   }
 SWIGINTERN uint32_t Context_device_count(Context *self,hmn_error *error){
@@ -1022,22 +1022,22 @@ SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error 
     hmn_device_find(self, key, &index, error);
     return index;
   }
-SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_device, hmn_device_read(self, device_index, fields, out, error));
   }
-SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, fields, out, error));
   }
-SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
   }
-SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, fields, out, error));
   }
-SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, fields, out, error));
   }
-SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
+SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read_self(self, device_index, fields, out, error));
   }
 SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
@@ -1230,7 +1230,7 @@ SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error 
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, position, out));
   }
-SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,uint32_t metric,hmn_error *error){
+SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,hmn_fields field,uint32_t metric,hmn_error *error){
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
@@ -1425,7 +1425,7 @@ Spill *lone_spill(uint32_t device_index, uint32_t episode_capacity, uint64_t ded
 extern "C" {
 #endif
 
-void _wrap_Swig_free_raw_5f76270442b386d3(void *_swig_go_0) {
+void _wrap_Swig_free_raw_02c90df9b1cda7fa(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
 
   arg1 = *(void **)&_swig_go_0;
@@ -1435,7 +1435,7 @@ void _wrap_Swig_free_raw_5f76270442b386d3(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_raw_5f76270442b386d3(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_raw_02c90df9b1cda7fa(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -1448,7 +1448,7 @@ void *_wrap_Swig_malloc_raw_5f76270442b386d3(intgo _swig_go_0) {
 }
 
 
-int _wrap_version_number_raw_5f76270442b386d3() {
+int _wrap_version_number_raw_02c90df9b1cda7fa() {
   uint32_t result;
   int _swig_go_result;
 
@@ -1459,7 +1459,7 @@ int _wrap_version_number_raw_5f76270442b386d3() {
 }
 
 
-_gostring_ _wrap_version_string_raw_5f76270442b386d3() {
+_gostring_ _wrap_version_string_raw_02c90df9b1cda7fa() {
   char *result = 0 ;
   _gostring_ _swig_go_result;
 
@@ -1473,7 +1473,7 @@ _gostring_ _wrap_version_string_raw_5f76270442b386d3() {
 }
 
 
-int _wrap_feature_raw_5f76270442b386d3(int _swig_go_0) {
+int _wrap_feature_raw_02c90df9b1cda7fa(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -1486,7 +1486,7 @@ int _wrap_feature_raw_5f76270442b386d3(int _swig_go_0) {
 }
 
 
-int _wrap_backend_available_raw_5f76270442b386d3(int _swig_go_0) {
+int _wrap_backend_available_raw_02c90df9b1cda7fa(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -1499,7 +1499,7 @@ int _wrap_backend_available_raw_5f76270442b386d3(int _swig_go_0) {
 }
 
 
-long long _wrap_monotonic_ns_raw_5f76270442b386d3() {
+long long _wrap_monotonic_ns_raw_02c90df9b1cda7fa() {
   uint64_t result;
   long long _swig_go_result;
 
@@ -1510,7 +1510,7 @@ long long _wrap_monotonic_ns_raw_5f76270442b386d3() {
 }
 
 
-_gostring_ _wrap_status_name_raw_5f76270442b386d3(int _swig_go_0) {
+_gostring_ _wrap_status_name_raw_02c90df9b1cda7fa(int _swig_go_0) {
   hmn_status arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1526,7 +1526,7 @@ _gostring_ _wrap_status_name_raw_5f76270442b386d3(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_backend_name_raw_5f76270442b386d3(int _swig_go_0) {
+_gostring_ _wrap_backend_name_raw_02c90df9b1cda7fa(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1542,7 +1542,7 @@ _gostring_ _wrap_backend_name_raw_5f76270442b386d3(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_reason_name_raw_5f76270442b386d3(int _swig_go_0) {
+_gostring_ _wrap_reason_name_raw_02c90df9b1cda7fa(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1558,7 +1558,7 @@ _gostring_ _wrap_reason_name_raw_5f76270442b386d3(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_name_raw_5f76270442b386d3(int _swig_go_0) {
+_gostring_ _wrap_metric_name_raw_02c90df9b1cda7fa(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1574,7 +1574,7 @@ _gostring_ _wrap_metric_name_raw_5f76270442b386d3(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_unit_raw_5f76270442b386d3(int _swig_go_0) {
+_gostring_ _wrap_metric_unit_raw_02c90df9b1cda7fa(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1590,7 +1590,7 @@ _gostring_ _wrap_metric_unit_raw_5f76270442b386d3(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_instance_name_raw_5f76270442b386d3(int _swig_go_0, int _swig_go_1) {
+_gostring_ _wrap_metric_instance_name_raw_02c90df9b1cda7fa(int _swig_go_0, int _swig_go_1) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   char *result = 0 ;
@@ -1608,7 +1608,7 @@ _gostring_ _wrap_metric_instance_name_raw_5f76270442b386d3(int _swig_go_0, int _
 }
 
 
-_gostring_ _wrap_FormatBytes_raw_5f76270442b386d3(long long _swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_FormatBytes_raw_02c90df9b1cda7fa(long long _swig_go_0, hmn_error *_swig_go_1) {
   uint64_t arg1 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -1627,7 +1627,7 @@ _gostring_ _wrap_FormatBytes_raw_5f76270442b386d3(long long _swig_go_0, hmn_erro
 }
 
 
-int _wrap_SizeOf_raw_5f76270442b386d3(_goslice_ _swig_go_0) {
+int _wrap_SizeOf_raw_02c90df9b1cda7fa(_goslice_ _swig_go_0) {
   char *arg1 = (char *) 0 ;
   uint32_t result;
   int _swig_go_result;
@@ -1642,7 +1642,7 @@ int _wrap_SizeOf_raw_5f76270442b386d3(_goslice_ _swig_go_0) {
 }
 
 
-Context *_wrap_new_Context_raw_5f76270442b386d3(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, int _swig_go_8, hmn_error *_swig_go_9) {
+Context *_wrap_new_Context_raw_02c90df9b1cda7fa(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, int _swig_go_8, hmn_error *_swig_go_9) {
   hmn_flags arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1673,7 +1673,7 @@ Context *_wrap_new_Context_raw_5f76270442b386d3(int _swig_go_0, int _swig_go_1, 
 }
 
 
-void _wrap_delete_Context_raw_5f76270442b386d3(Context *_swig_go_0) {
+void _wrap_delete_Context_raw_02c90df9b1cda7fa(Context *_swig_go_0) {
   Context *arg1 = (Context *) 0 ;
 
   arg1 = *(Context **)&_swig_go_0;
@@ -1683,7 +1683,7 @@ void _wrap_delete_Context_raw_5f76270442b386d3(Context *_swig_go_0) {
 }
 
 
-void _wrap_Context_SetPath_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Context_SetPath_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1701,7 +1701,7 @@ void _wrap_Context_SetPath_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_g
 }
 
 
-hmn_backend_info *_wrap_Context_Backend_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_backend_info *_wrap_Context_Backend_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1718,7 +1718,7 @@ hmn_backend_info *_wrap_Context_Backend_raw_5f76270442b386d3(Context *_swig_go_0
 }
 
 
-_gostring_ _wrap_Context_Recording_raw_5f76270442b386d3(Context *_swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_Context_Recording_raw_02c90df9b1cda7fa(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -1737,17 +1737,17 @@ _gostring_ _wrap_Context_Recording_raw_5f76270442b386d3(Context *_swig_go_0, hmn
 }
 
 
-hmn_process_memory *_wrap_Context_ProcessMemory_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_process_memory *_wrap_Context_ProcessMemory_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_flags arg3 ;
+  hmn_fields arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_process_memory *result = 0 ;
   hmn_process_memory *_swig_go_result;
 
   arg1 = *(Context **)&_swig_go_0;
   arg2 = (uint32_t)_swig_go_1;
-  arg3 = (hmn_flags)_swig_go_2;
+  arg3 = (hmn_fields)_swig_go_2;
   arg4 = (hmn_error *)_swig_go_3;
 
   result = (hmn_process_memory *)Context_process_memory(arg1,arg2,arg3,arg4);
@@ -1756,15 +1756,15 @@ hmn_process_memory *_wrap_Context_ProcessMemory_raw_5f76270442b386d3(Context *_s
 }
 
 
-hmn_process_memory *_wrap_Context_OwnMemory_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_process_memory *_wrap_Context_OwnMemory_raw_02c90df9b1cda7fa(Context *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
-  hmn_flags arg2 ;
+  hmn_fields arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_process_memory *result = 0 ;
   hmn_process_memory *_swig_go_result;
 
   arg1 = *(Context **)&_swig_go_0;
-  arg2 = (hmn_flags)_swig_go_1;
+  arg2 = (hmn_fields)_swig_go_1;
   arg3 = (hmn_error *)_swig_go_2;
 
   result = (hmn_process_memory *)Context_own_memory(arg1,arg2,arg3);
@@ -1773,15 +1773,15 @@ hmn_process_memory *_wrap_Context_OwnMemory_raw_5f76270442b386d3(Context *_swig_
 }
 
 
-hmn_system_memory *_wrap_Context_SystemMemory_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_system_memory *_wrap_Context_SystemMemory_raw_02c90df9b1cda7fa(Context *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
-  hmn_flags arg2 ;
+  hmn_fields arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
   hmn_system_memory *_swig_go_result;
 
   arg1 = *(Context **)&_swig_go_0;
-  arg2 = (hmn_flags)_swig_go_1;
+  arg2 = (hmn_fields)_swig_go_1;
   arg3 = (hmn_error *)_swig_go_2;
 
   result = (hmn_system_memory *)Context_system_memory(arg1,arg2,arg3);
@@ -1790,7 +1790,7 @@ hmn_system_memory *_wrap_Context_SystemMemory_raw_5f76270442b386d3(Context *_swi
 }
 
 
-int _wrap_Context_DeviceCount_raw_5f76270442b386d3(Context *_swig_go_0, hmn_error *_swig_go_1) {
+int _wrap_Context_DeviceCount_raw_02c90df9b1cda7fa(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint32_t result;
@@ -1805,7 +1805,7 @@ int _wrap_Context_DeviceCount_raw_5f76270442b386d3(Context *_swig_go_0, hmn_erro
 }
 
 
-long long _wrap_Context_DeviceGeneration_raw_5f76270442b386d3(Context *_swig_go_0, hmn_error *_swig_go_1) {
+long long _wrap_Context_DeviceGeneration_raw_02c90df9b1cda7fa(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint64_t result;
@@ -1820,7 +1820,7 @@ long long _wrap_Context_DeviceGeneration_raw_5f76270442b386d3(Context *_swig_go_
 }
 
 
-int _wrap_Context_FindDevice_raw_5f76270442b386d3(Context *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Context_FindDevice_raw_02c90df9b1cda7fa(Context *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1839,17 +1839,17 @@ int _wrap_Context_FindDevice_raw_5f76270442b386d3(Context *_swig_go_0, _goslice_
 }
 
 
-hmn_device *_wrap_Context_Device_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_device *_wrap_Context_Device_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_flags arg3 ;
+  hmn_fields arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_device *result = 0 ;
   hmn_device *_swig_go_result;
 
   arg1 = *(Context **)&_swig_go_0;
   arg2 = (uint32_t)_swig_go_1;
-  arg3 = (hmn_flags)_swig_go_2;
+  arg3 = (hmn_fields)_swig_go_2;
   arg4 = (hmn_error *)_swig_go_3;
 
   result = (hmn_device *)Context_device(arg1,arg2,arg3,arg4);
@@ -1858,11 +1858,11 @@ hmn_device *_wrap_Context_Device_raw_5f76270442b386d3(Context *_swig_go_0, int _
 }
 
 
-hmn_pool *_wrap_Context_Pool_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+hmn_pool *_wrap_Context_Pool_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_flags arg4 ;
+  hmn_fields arg4 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
   hmn_pool *result = 0 ;
   hmn_pool *_swig_go_result;
@@ -1870,7 +1870,7 @@ hmn_pool *_wrap_Context_Pool_raw_5f76270442b386d3(Context *_swig_go_0, int _swig
   arg1 = *(Context **)&_swig_go_0;
   arg2 = (uint32_t)_swig_go_1;
   arg3 = (uint32_t)_swig_go_2;
-  arg4 = (hmn_flags)_swig_go_3;
+  arg4 = (hmn_fields)_swig_go_3;
   arg5 = (hmn_error *)_swig_go_4;
 
   result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5);
@@ -1879,17 +1879,17 @@ hmn_pool *_wrap_Context_Pool_raw_5f76270442b386d3(Context *_swig_go_0, int _swig
 }
 
 
-hmn_telemetry *_wrap_Context_Telemetry_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_telemetry *_wrap_Context_Telemetry_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_flags arg3 ;
+  hmn_fields arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_telemetry *result = 0 ;
   hmn_telemetry *_swig_go_result;
 
   arg1 = *(Context **)&_swig_go_0;
   arg2 = (uint32_t)_swig_go_1;
-  arg3 = (hmn_flags)_swig_go_2;
+  arg3 = (hmn_fields)_swig_go_2;
   arg4 = (hmn_error *)_swig_go_3;
 
   result = (hmn_telemetry *)Context_telemetry(arg1,arg2,arg3,arg4);
@@ -1898,12 +1898,12 @@ hmn_telemetry *_wrap_Context_Telemetry_raw_5f76270442b386d3(Context *_swig_go_0,
 }
 
 
-hmn_metric *_wrap_Context_Metric_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+hmn_metric *_wrap_Context_Metric_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
   uint32_t arg4 ;
-  hmn_flags arg5 ;
+  hmn_fields arg5 ;
   hmn_error *arg6 = (hmn_error *) 0 ;
   hmn_metric *result = 0 ;
   hmn_metric *_swig_go_result;
@@ -1912,7 +1912,7 @@ hmn_metric *_wrap_Context_Metric_raw_5f76270442b386d3(Context *_swig_go_0, int _
   arg2 = (uint32_t)_swig_go_1;
   arg3 = (uint32_t)_swig_go_2;
   arg4 = (uint32_t)_swig_go_3;
-  arg5 = (hmn_flags)_swig_go_4;
+  arg5 = (hmn_fields)_swig_go_4;
   arg6 = (hmn_error *)_swig_go_5;
 
   result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5,arg6);
@@ -1921,11 +1921,11 @@ hmn_metric *_wrap_Context_Metric_raw_5f76270442b386d3(Context *_swig_go_0, int _
 }
 
 
-hmn_usage *_wrap_Context_Usage_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+hmn_usage *_wrap_Context_Usage_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_flags arg4 ;
+  hmn_fields arg4 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
   hmn_usage *result = 0 ;
   hmn_usage *_swig_go_result;
@@ -1933,7 +1933,7 @@ hmn_usage *_wrap_Context_Usage_raw_5f76270442b386d3(Context *_swig_go_0, int _sw
   arg1 = *(Context **)&_swig_go_0;
   arg2 = (uint32_t)_swig_go_1;
   arg3 = (uint32_t)_swig_go_2;
-  arg4 = (hmn_flags)_swig_go_3;
+  arg4 = (hmn_fields)_swig_go_3;
   arg5 = (hmn_error *)_swig_go_4;
 
   result = (hmn_usage *)Context_usage(arg1,arg2,arg3,arg4,arg5);
@@ -1942,17 +1942,17 @@ hmn_usage *_wrap_Context_Usage_raw_5f76270442b386d3(Context *_swig_go_0, int _sw
 }
 
 
-hmn_usage *_wrap_Context_OwnUsage_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_usage *_wrap_Context_OwnUsage_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  hmn_flags arg3 ;
+  hmn_fields arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_usage *result = 0 ;
   hmn_usage *_swig_go_result;
 
   arg1 = *(Context **)&_swig_go_0;
   arg2 = (uint32_t)_swig_go_1;
-  arg3 = (hmn_flags)_swig_go_2;
+  arg3 = (hmn_fields)_swig_go_2;
   arg4 = (hmn_error *)_swig_go_3;
 
   result = (hmn_usage *)Context_own_usage(arg1,arg2,arg3,arg4);
@@ -1961,7 +1961,7 @@ hmn_usage *_wrap_Context_OwnUsage_raw_5f76270442b386d3(Context *_swig_go_0, int 
 }
 
 
-Snapshot *_wrap_Context_Take_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, hmn_error *_swig_go_6) {
+Snapshot *_wrap_Context_Take_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, hmn_error *_swig_go_6) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_flags arg3 ;
@@ -1986,7 +1986,7 @@ Snapshot *_wrap_Context_Take_raw_5f76270442b386d3(Context *_swig_go_0, int _swig
 }
 
 
-Sampler *_wrap_Context_Sampler_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, int _swig_go_7, int _swig_go_8, int _swig_go_9, hmn_error *_swig_go_10) {
+Sampler *_wrap_Context_Sampler_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, int _swig_go_7, int _swig_go_8, int _swig_go_9, hmn_error *_swig_go_10) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   uint32_t arg3 ;
@@ -2019,7 +2019,7 @@ Sampler *_wrap_Context_Sampler_raw_5f76270442b386d3(Context *_swig_go_0, int _sw
 }
 
 
-Tracker *_wrap_Context_Tracker_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+Tracker *_wrap_Context_Tracker_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint64_t arg3 ;
@@ -2040,7 +2040,7 @@ Tracker *_wrap_Context_Tracker_raw_5f76270442b386d3(Context *_swig_go_0, int _sw
 }
 
 
-Spill *_wrap_Context_Spill_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
+Spill *_wrap_Context_Spill_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2063,7 +2063,7 @@ Spill *_wrap_Context_Spill_raw_5f76270442b386d3(Context *_swig_go_0, int _swig_g
 }
 
 
-void _wrap_Snapshot_Devices_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Devices_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_device *arg2 = (hmn_device *) 0 ;
   uint32_t arg3 ;
@@ -2081,7 +2081,7 @@ void _wrap_Snapshot_Devices_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_
 }
 
 
-void _wrap_Snapshot_Telemetries_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Telemetries_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_telemetry *arg2 = (hmn_telemetry *) 0 ;
   uint32_t arg3 ;
@@ -2099,7 +2099,7 @@ void _wrap_Snapshot_Telemetries_raw_5f76270442b386d3(Snapshot *_swig_go_0, _gosl
 }
 
 
-void _wrap_Snapshot_OwnUsages_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_OwnUsages_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_usage *arg2 = (hmn_usage *) 0 ;
   uint32_t arg3 ;
@@ -2117,7 +2117,7 @@ void _wrap_Snapshot_OwnUsages_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslic
 }
 
 
-void _wrap_Snapshot_Pools_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Pools_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_pool *arg2 = (hmn_pool *) 0 ;
   uint32_t arg3 ;
@@ -2135,7 +2135,7 @@ void _wrap_Snapshot_Pools_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _
 }
 
 
-void _wrap_Snapshot_Usages_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Usages_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_usage *arg2 = (hmn_usage *) 0 ;
   uint32_t arg3 ;
@@ -2153,7 +2153,7 @@ void _wrap_Snapshot_Usages_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ 
 }
 
 
-void _wrap_Snapshot_Metrics_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Metrics_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_metric *arg2 = (hmn_metric *) 0 ;
   uint32_t arg3 ;
@@ -2171,7 +2171,7 @@ void _wrap_Snapshot_Metrics_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_
 }
 
 
-void _wrap_Snapshot_Groups_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Groups_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_group *arg2 = (hmn_group *) 0 ;
   uint32_t arg3 ;
@@ -2189,7 +2189,7 @@ void _wrap_Snapshot_Groups_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ 
 }
 
 
-void _wrap_Snapshot_Diagnostics_raw_5f76270442b386d3(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Diagnostics_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_diagnostic *arg2 = (hmn_diagnostic *) 0 ;
   uint32_t arg3 ;
@@ -2207,7 +2207,7 @@ void _wrap_Snapshot_Diagnostics_raw_5f76270442b386d3(Snapshot *_swig_go_0, _gosl
 }
 
 
-int _wrap_Snapshot_Texts_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+int _wrap_Snapshot_Texts_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2232,7 +2232,7 @@ int _wrap_Snapshot_Texts_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go
 }
 
 
-void _wrap_delete_Snapshot_raw_5f76270442b386d3(Snapshot *_swig_go_0) {
+void _wrap_delete_Snapshot_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0) {
   Snapshot *arg1 = (Snapshot *) 0 ;
 
   arg1 = *(Snapshot **)&_swig_go_0;
@@ -2242,7 +2242,7 @@ void _wrap_delete_Snapshot_raw_5f76270442b386d3(Snapshot *_swig_go_0) {
 }
 
 
-hmn_snapshot_info *_wrap_Snapshot_Info_raw_5f76270442b386d3(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_snapshot_info *_wrap_Snapshot_Info_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_snapshot_info *result = 0 ;
@@ -2257,7 +2257,7 @@ hmn_snapshot_info *_wrap_Snapshot_Info_raw_5f76270442b386d3(Snapshot *_swig_go_0
 }
 
 
-hmn_process_memory *_wrap_Snapshot_Memory_raw_5f76270442b386d3(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_process_memory *_wrap_Snapshot_Memory_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_process_memory *result = 0 ;
@@ -2272,7 +2272,7 @@ hmn_process_memory *_wrap_Snapshot_Memory_raw_5f76270442b386d3(Snapshot *_swig_g
 }
 
 
-hmn_system_memory *_wrap_Snapshot_System_raw_5f76270442b386d3(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_system_memory *_wrap_Snapshot_System_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
@@ -2287,7 +2287,7 @@ hmn_system_memory *_wrap_Snapshot_System_raw_5f76270442b386d3(Snapshot *_swig_go
 }
 
 
-hmn_device *_wrap_Snapshot_Device_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_device *_wrap_Snapshot_Device_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2304,7 +2304,7 @@ hmn_device *_wrap_Snapshot_Device_raw_5f76270442b386d3(Snapshot *_swig_go_0, int
 }
 
 
-hmn_telemetry *_wrap_Snapshot_Telemetry_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_telemetry *_wrap_Snapshot_Telemetry_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2321,7 +2321,7 @@ hmn_telemetry *_wrap_Snapshot_Telemetry_raw_5f76270442b386d3(Snapshot *_swig_go_
 }
 
 
-hmn_usage *_wrap_Snapshot_OwnUsage_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Snapshot_OwnUsage_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2338,7 +2338,7 @@ hmn_usage *_wrap_Snapshot_OwnUsage_raw_5f76270442b386d3(Snapshot *_swig_go_0, in
 }
 
 
-hmn_pool *_wrap_Snapshot_DevicePool_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_pool *_wrap_Snapshot_DevicePool_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2357,7 +2357,7 @@ hmn_pool *_wrap_Snapshot_DevicePool_raw_5f76270442b386d3(Snapshot *_swig_go_0, i
 }
 
 
-hmn_pool *_wrap_Snapshot_Pool_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_pool *_wrap_Snapshot_Pool_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2374,7 +2374,7 @@ hmn_pool *_wrap_Snapshot_Pool_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _sw
 }
 
 
-hmn_usage *_wrap_Snapshot_Usage_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Snapshot_Usage_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2391,7 +2391,7 @@ hmn_usage *_wrap_Snapshot_Usage_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _
 }
 
 
-hmn_metric *_wrap_Snapshot_Metric_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_metric *_wrap_Snapshot_Metric_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2408,7 +2408,7 @@ hmn_metric *_wrap_Snapshot_Metric_raw_5f76270442b386d3(Snapshot *_swig_go_0, int
 }
 
 
-hmn_group *_wrap_Snapshot_Group_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_group *_wrap_Snapshot_Group_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2425,7 +2425,7 @@ hmn_group *_wrap_Snapshot_Group_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _
 }
 
 
-hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2442,11 +2442,11 @@ hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_5f76270442b386d3(Snapshot *_swig_g
 }
 
 
-hmn_diagnostic *_wrap_Snapshot_Reason_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+hmn_diagnostic *_wrap_Snapshot_Reason_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  uint32_t arg4 ;
+  hmn_fields arg4 ;
   uint32_t arg5 ;
   hmn_error *arg6 = (hmn_error *) 0 ;
   hmn_diagnostic *result = 0 ;
@@ -2455,7 +2455,7 @@ hmn_diagnostic *_wrap_Snapshot_Reason_raw_5f76270442b386d3(Snapshot *_swig_go_0,
   arg1 = *(Snapshot **)&_swig_go_0;
   arg2 = (uint32_t)_swig_go_1;
   arg3 = (uint32_t)_swig_go_2;
-  arg4 = (uint32_t)_swig_go_3;
+  arg4 = (hmn_fields)_swig_go_3;
   arg5 = (uint32_t)_swig_go_4;
   arg6 = (hmn_error *)_swig_go_5;
 
@@ -2465,7 +2465,7 @@ hmn_diagnostic *_wrap_Snapshot_Reason_raw_5f76270442b386d3(Snapshot *_swig_go_0,
 }
 
 
-_gostring_ _wrap_Snapshot_Text_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+_gostring_ _wrap_Snapshot_Text_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2488,7 +2488,7 @@ _gostring_ _wrap_Snapshot_Text_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _s
 }
 
 
-_gostring_ _wrap_Snapshot_DeviceLine_raw_5f76270442b386d3(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+_gostring_ _wrap_Snapshot_DeviceLine_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2513,7 +2513,7 @@ _gostring_ _wrap_Snapshot_DeviceLine_raw_5f76270442b386d3(Snapshot *_swig_go_0, 
 }
 
 
-_gostring_ _wrap_Snapshot_Json_raw_5f76270442b386d3(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_Snapshot_Json_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -2532,7 +2532,7 @@ _gostring_ _wrap_Snapshot_Json_raw_5f76270442b386d3(Snapshot *_swig_go_0, hmn_er
 }
 
 
-hmn_delta *_wrap_Snapshot_DeltaSince_raw_5f76270442b386d3(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_delta *_wrap_Snapshot_DeltaSince_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -2551,7 +2551,7 @@ hmn_delta *_wrap_Snapshot_DeltaSince_raw_5f76270442b386d3(Snapshot *_swig_go_0, 
 }
 
 
-_gostring_ _wrap_Snapshot_DeltaLine_raw_5f76270442b386d3(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+_gostring_ _wrap_Snapshot_DeltaLine_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -2580,7 +2580,7 @@ _gostring_ _wrap_Snapshot_DeltaLine_raw_5f76270442b386d3(Snapshot *_swig_go_0, S
 }
 
 
-_gostring_ _wrap_Snapshot_BeforeAfterLines_raw_5f76270442b386d3(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+_gostring_ _wrap_Snapshot_BeforeAfterLines_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -2609,7 +2609,7 @@ _gostring_ _wrap_Snapshot_BeforeAfterLines_raw_5f76270442b386d3(Snapshot *_swig_
 }
 
 
-void _wrap_delete_Sampler_raw_5f76270442b386d3(Sampler *_swig_go_0) {
+void _wrap_delete_Sampler_raw_02c90df9b1cda7fa(Sampler *_swig_go_0) {
   Sampler *arg1 = (Sampler *) 0 ;
 
   arg1 = *(Sampler **)&_swig_go_0;
@@ -2619,7 +2619,7 @@ void _wrap_delete_Sampler_raw_5f76270442b386d3(Sampler *_swig_go_0) {
 }
 
 
-long long _wrap_Sampler_Handle_raw_5f76270442b386d3(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+long long _wrap_Sampler_Handle_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   int64_t result;
@@ -2634,7 +2634,7 @@ long long _wrap_Sampler_Handle_raw_5f76270442b386d3(Sampler *_swig_go_0, hmn_err
 }
 
 
-void _wrap_Sampler_Start_raw_5f76270442b386d3(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Sampler_Start_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -2646,7 +2646,7 @@ void _wrap_Sampler_Start_raw_5f76270442b386d3(Sampler *_swig_go_0, hmn_error *_s
 }
 
 
-void _wrap_Sampler_Stop_raw_5f76270442b386d3(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Sampler_Stop_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -2658,7 +2658,7 @@ void _wrap_Sampler_Stop_raw_5f76270442b386d3(Sampler *_swig_go_0, hmn_error *_sw
 }
 
 
-Snapshot *_wrap_Sampler_Next_raw_5f76270442b386d3(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+Snapshot *_wrap_Sampler_Next_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2675,7 +2675,7 @@ Snapshot *_wrap_Sampler_Next_raw_5f76270442b386d3(Sampler *_swig_go_0, int _swig
 }
 
 
-hmn_sampler_info *_wrap_Sampler_Info_raw_5f76270442b386d3(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_sampler_info *_wrap_Sampler_Info_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_sampler_info *result = 0 ;
@@ -2690,7 +2690,7 @@ hmn_sampler_info *_wrap_Sampler_Info_raw_5f76270442b386d3(Sampler *_swig_go_0, h
 }
 
 
-hmn_pool *_wrap_Sampler_LatestPool_raw_5f76270442b386d3(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_pool *_wrap_Sampler_LatestPool_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2707,7 +2707,7 @@ hmn_pool *_wrap_Sampler_LatestPool_raw_5f76270442b386d3(Sampler *_swig_go_0, int
 }
 
 
-hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_5f76270442b386d3(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2724,7 +2724,7 @@ hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_5f76270442b386d3(Sampler *_swig
 }
 
 
-hmn_peak *_wrap_Sampler_Peak_raw_5f76270442b386d3(Sampler *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_peak *_wrap_Sampler_Peak_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2743,7 +2743,7 @@ hmn_peak *_wrap_Sampler_Peak_raw_5f76270442b386d3(Sampler *_swig_go_0, int _swig
 }
 
 
-hmn_peak *_wrap_Sampler_DevicePeak_raw_5f76270442b386d3(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_peak *_wrap_Sampler_DevicePeak_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2760,7 +2760,7 @@ hmn_peak *_wrap_Sampler_DevicePeak_raw_5f76270442b386d3(Sampler *_swig_go_0, int
 }
 
 
-int _wrap_dtype_bits_raw_5f76270442b386d3(int _swig_go_0) {
+int _wrap_dtype_bits_raw_02c90df9b1cda7fa(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -2773,7 +2773,7 @@ int _wrap_dtype_bits_raw_5f76270442b386d3(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_dtype_name_raw_5f76270442b386d3(int _swig_go_0) {
+_gostring_ _wrap_dtype_name_raw_02c90df9b1cda7fa(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -2789,7 +2789,7 @@ _gostring_ _wrap_dtype_name_raw_5f76270442b386d3(int _swig_go_0) {
 }
 
 
-int _wrap_DtypeFromName_raw_5f76270442b386d3(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
+int _wrap_DtypeFromName_raw_02c90df9b1cda7fa(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
   char *arg1 = (char *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint32_t result;
@@ -2806,7 +2806,7 @@ int _wrap_DtypeFromName_raw_5f76270442b386d3(_goslice_ _swig_go_0, hmn_error *_s
 }
 
 
-long long _wrap_EstimateTensor_raw_5f76270442b386d3(_goslice_ _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+long long _wrap_EstimateTensor_raw_02c90df9b1cda7fa(_goslice_ _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2827,7 +2827,7 @@ long long _wrap_EstimateTensor_raw_5f76270442b386d3(_goslice_ _swig_go_0, int _s
 }
 
 
-long long _wrap_EstimatePacked_raw_5f76270442b386d3(_goslice_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+long long _wrap_EstimatePacked_raw_02c90df9b1cda7fa(_goslice_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2854,7 +2854,7 @@ long long _wrap_EstimatePacked_raw_5f76270442b386d3(_goslice_ _swig_go_0, int _s
 }
 
 
-long long _wrap_EstimateAttention_raw_5f76270442b386d3(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, hmn_error *_swig_go_7) {
+long long _wrap_EstimateAttention_raw_02c90df9b1cda7fa(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, hmn_error *_swig_go_7) {
   hmn_flags arg1 ;
   uint32_t arg2 ;
   uint64_t arg3 ;
@@ -2881,7 +2881,7 @@ long long _wrap_EstimateAttention_raw_5f76270442b386d3(int _swig_go_0, int _swig
 }
 
 
-long long _wrap_EstimateCache_raw_5f76270442b386d3(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, long long _swig_go_14, hmn_error *_swig_go_15) {
+long long _wrap_EstimateCache_raw_02c90df9b1cda7fa(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, long long _swig_go_14, hmn_error *_swig_go_15) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2924,7 +2924,7 @@ long long _wrap_EstimateCache_raw_5f76270442b386d3(int _swig_go_0, int _swig_go_
 }
 
 
-long long _wrap_EstimateOverhead_raw_5f76270442b386d3(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+long long _wrap_EstimateOverhead_raw_02c90df9b1cda7fa(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   uint64_t arg1 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2941,7 +2941,7 @@ long long _wrap_EstimateOverhead_raw_5f76270442b386d3(long long _swig_go_0, int 
 }
 
 
-long long _wrap_EstimateSum_raw_5f76270442b386d3(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
+long long _wrap_EstimateSum_raw_02c90df9b1cda7fa(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2960,7 +2960,7 @@ long long _wrap_EstimateSum_raw_5f76270442b386d3(_goslice_ _swig_go_0, hmn_error
 }
 
 
-Tracker *_wrap_new_Tracker_raw_5f76270442b386d3(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+Tracker *_wrap_new_Tracker_raw_02c90df9b1cda7fa(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   uint64_t arg1 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2977,7 +2977,7 @@ Tracker *_wrap_new_Tracker_raw_5f76270442b386d3(long long _swig_go_0, int _swig_
 }
 
 
-void _wrap_delete_Tracker_raw_5f76270442b386d3(Tracker *_swig_go_0) {
+void _wrap_delete_Tracker_raw_02c90df9b1cda7fa(Tracker *_swig_go_0) {
   Tracker *arg1 = (Tracker *) 0 ;
 
   arg1 = *(Tracker **)&_swig_go_0;
@@ -2987,7 +2987,7 @@ void _wrap_delete_Tracker_raw_5f76270442b386d3(Tracker *_swig_go_0) {
 }
 
 
-void _wrap_Tracker_Allocate_raw_5f76270442b386d3(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Tracker_Allocate_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   uint32_t arg3 ;
@@ -3003,7 +3003,7 @@ void _wrap_Tracker_Allocate_raw_5f76270442b386d3(Tracker *_swig_go_0, long long 
 }
 
 
-void _wrap_Tracker_Release_raw_5f76270442b386d3(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Tracker_Release_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   uint32_t arg3 ;
@@ -3019,7 +3019,7 @@ void _wrap_Tracker_Release_raw_5f76270442b386d3(Tracker *_swig_go_0, long long _
 }
 
 
-int _wrap_Tracker_WouldFit_raw_5f76270442b386d3(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Tracker_WouldFit_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3036,7 +3036,7 @@ int _wrap_Tracker_WouldFit_raw_5f76270442b386d3(Tracker *_swig_go_0, long long _
 }
 
 
-void _wrap_Tracker_SetLimit_raw_5f76270442b386d3(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Tracker_SetLimit_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3050,7 +3050,7 @@ void _wrap_Tracker_SetLimit_raw_5f76270442b386d3(Tracker *_swig_go_0, long long 
 }
 
 
-void _wrap_Tracker_Reset_raw_5f76270442b386d3(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Tracker_Reset_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
   Tracker *arg1 = (Tracker *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -3062,7 +3062,7 @@ void _wrap_Tracker_Reset_raw_5f76270442b386d3(Tracker *_swig_go_0, hmn_error *_s
 }
 
 
-int _wrap_Tracker_Tag_raw_5f76270442b386d3(Tracker *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Tracker_Tag_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3081,7 +3081,7 @@ int _wrap_Tracker_Tag_raw_5f76270442b386d3(Tracker *_swig_go_0, _goslice_ _swig_
 }
 
 
-hmn_tracker_info *_wrap_Tracker_Info_raw_5f76270442b386d3(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_tracker_info *_wrap_Tracker_Info_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
   Tracker *arg1 = (Tracker *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_tracker_info *result = 0 ;
@@ -3096,7 +3096,7 @@ hmn_tracker_info *_wrap_Tracker_Info_raw_5f76270442b386d3(Tracker *_swig_go_0, h
 }
 
 
-hmn_tag *_wrap_Tracker_ReadTag_raw_5f76270442b386d3(Tracker *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_tag *_wrap_Tracker_ReadTag_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3113,7 +3113,7 @@ hmn_tag *_wrap_Tracker_ReadTag_raw_5f76270442b386d3(Tracker *_swig_go_0, int _sw
 }
 
 
-void _wrap_delete_Spill_raw_5f76270442b386d3(Spill *_swig_go_0) {
+void _wrap_delete_Spill_raw_02c90df9b1cda7fa(Spill *_swig_go_0) {
   Spill *arg1 = (Spill *) 0 ;
 
   arg1 = *(Spill **)&_swig_go_0;
@@ -3123,7 +3123,7 @@ void _wrap_delete_Spill_raw_5f76270442b386d3(Spill *_swig_go_0) {
 }
 
 
-void _wrap_Spill_Observe_raw_5f76270442b386d3(Spill *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Spill_Observe_raw_02c90df9b1cda7fa(Spill *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Spill *arg1 = (Spill *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3139,7 +3139,7 @@ void _wrap_Spill_Observe_raw_5f76270442b386d3(Spill *_swig_go_0, _goslice_ _swig
 }
 
 
-void _wrap_Spill_ObserveSnapshot_raw_5f76270442b386d3(Spill *_swig_go_0, Snapshot *_swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Spill_ObserveSnapshot_raw_02c90df9b1cda7fa(Spill *_swig_go_0, Snapshot *_swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
   Spill *arg1 = (Spill *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   char *arg3 = (char *) 0 ;
@@ -3157,7 +3157,7 @@ void _wrap_Spill_ObserveSnapshot_raw_5f76270442b386d3(Spill *_swig_go_0, Snapsho
 }
 
 
-void _wrap_Spill_Feed_raw_5f76270442b386d3(Spill *_swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, _goslice_ _swig_go_7, hmn_error *_swig_go_8) {
+void _wrap_Spill_Feed_raw_02c90df9b1cda7fa(Spill *_swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, _goslice_ _swig_go_7, hmn_error *_swig_go_8) {
   Spill *arg1 = (Spill *) 0 ;
   hmn_flags arg2 ;
   uint64_t arg3 ;
@@ -3185,7 +3185,7 @@ void _wrap_Spill_Feed_raw_5f76270442b386d3(Spill *_swig_go_0, int _swig_go_1, lo
 }
 
 
-hmn_spill_info *_wrap_Spill_Info_raw_5f76270442b386d3(Spill *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_spill_info *_wrap_Spill_Info_raw_02c90df9b1cda7fa(Spill *_swig_go_0, hmn_error *_swig_go_1) {
   Spill *arg1 = (Spill *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_spill_info *result = 0 ;
@@ -3200,7 +3200,7 @@ hmn_spill_info *_wrap_Spill_Info_raw_5f76270442b386d3(Spill *_swig_go_0, hmn_err
 }
 
 
-hmn_episode *_wrap_Spill_Episode_raw_5f76270442b386d3(Spill *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+hmn_episode *_wrap_Spill_Episode_raw_02c90df9b1cda7fa(Spill *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Spill *arg1 = (Spill *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3217,7 +3217,7 @@ hmn_episode *_wrap_Spill_Episode_raw_5f76270442b386d3(Spill *_swig_go_0, long lo
 }
 
 
-Spill *_wrap_LoneSpill_raw_5f76270442b386d3(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
+Spill *_wrap_LoneSpill_raw_02c90df9b1cda7fa(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   uint64_t arg3 ;

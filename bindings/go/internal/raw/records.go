@@ -17,25 +17,25 @@ type Error struct {
 // BackendInfo is hmn_backend_info.
 type BackendInfo struct {
 	StructSize   uint32
-	Present      uint32
 	Notes        uint32
+	Present      uint64
 	Backend      uint32
 	State        uint32
 	Status       int32
 	NativeDomain uint32
 	NativeCode   int32
 	Version      [96]byte
+	Reserved0    uint32
 	Message      [256]byte
 }
 
 // ProcessMemory is hmn_process_memory.
 type ProcessMemory struct {
 	StructSize         uint32
-	Present            uint32
 	Notes              uint32
+	Present            uint64
 	Backend            uint32
 	Pid                uint32
-	Reserved0          uint32
 	ResidentBytes      uint64
 	PeakResidentBytes  uint64
 	VirtualBytes       uint64
@@ -52,9 +52,10 @@ type ProcessMemory struct {
 // SystemMemory is hmn_system_memory.
 type SystemMemory struct {
 	StructSize       uint32
-	Present          uint32
 	Notes            uint32
+	Present          uint64
 	Backend          uint32
+	Pressure         uint32
 	TotalBytes       uint64
 	AvailableBytes   uint64
 	SwapTotalBytes   uint64
@@ -63,8 +64,6 @@ type SystemMemory struct {
 	LimitUsedBytes   uint64
 	CommitLimitBytes uint64
 	CommittedBytes   uint64
-	Pressure         uint32
-	Reserved0        uint32
 	StallPercent     float64
 	UsableBytes      uint64
 }
@@ -72,8 +71,8 @@ type SystemMemory struct {
 // Device is hmn_device.
 type Device struct {
 	StructSize        uint32
-	Present           uint32
 	Notes             uint32
+	Present           uint64
 	Backend           uint32
 	Index             uint32
 	Kind              uint32
@@ -90,7 +89,6 @@ type Device struct {
 	ComputeInstance   uint32
 	CudaVersion       uint32
 	ComputeCapability uint32
-	Reserved0         uint32
 	OsId              uint64
 	Name              [256]byte
 	Uuid              [96]byte
@@ -102,13 +100,14 @@ type Device struct {
 // Pool is hmn_pool.
 type Pool struct {
 	StructSize        uint32
-	Present           uint32
 	Notes             uint32
+	Present           uint64
 	Backend           uint32
 	DeviceIndex       uint32
 	Kind              uint32
 	Accounting        uint32
 	IsMain            uint32
+	Reserved0         uint32
 	TotalBytes        uint64
 	FreeBytes         uint64
 	UsedBytes         uint64
@@ -122,8 +121,8 @@ type Pool struct {
 // Telemetry is hmn_telemetry.
 type Telemetry struct {
 	StructSize         uint32
-	Present            uint32
 	Notes              uint32
+	Present            uint64
 	Backend            uint32
 	DeviceIndex        uint32
 	CoreClockMhz       uint32
@@ -134,7 +133,6 @@ type Telemetry struct {
 	PcieWidth          uint32
 	PState             uint32
 	Throttle           uint32
-	Reserved0          uint32
 	Backends           uint64
 	GpuBusyPercent     float64
 	MemoryBusyPercent  float64
@@ -155,13 +153,14 @@ type Telemetry struct {
 // Metric is hmn_metric.
 type Metric struct {
 	StructSize  uint32
-	Present     uint32
 	Notes       uint32
+	Present     uint64
 	Backend     uint32
 	DeviceIndex uint32
 	Pid         uint32
 	Id          uint32
 	Instance    uint32
+	Reserved0   uint32
 	Value       float64
 	Count       uint64
 	WindowNs    uint64
@@ -171,8 +170,8 @@ type Metric struct {
 // Usage is hmn_usage.
 type Usage struct {
 	StructSize        uint32
-	Present           uint32
 	Notes             uint32
+	Present           uint64
 	Backend           uint32
 	Pid               uint32
 	DeviceIndex       uint32
@@ -182,6 +181,7 @@ type Usage struct {
 	Uid               uint32
 	GpuInstance       uint32
 	ComputeInstance   uint32
+	Reserved0         uint32
 	StartUnixNs       uint64
 	UsedBytes         uint64
 	ResidentBytes     uint64
@@ -204,11 +204,10 @@ type Usage struct {
 // Group is hmn_group.
 type Group struct {
 	StructSize  uint32
-	Present     uint32
 	Notes       uint32
+	Present     uint64
 	Backend     uint32
 	DeviceIndex uint32
-	Reserved0   uint32
 	UsedBytes   uint64
 	LimitBytes  uint64
 	AgeNs       uint64
@@ -217,8 +216,8 @@ type Group struct {
 // SnapshotInfo is hmn_snapshot_info.
 type SnapshotInfo struct {
 	StructSize             uint32
-	Present                uint32
 	Notes                  uint32
+	Present                uint64
 	Collect                uint32
 	DeviceCount            uint32
 	PoolCount              uint32
@@ -227,7 +226,6 @@ type SnapshotInfo struct {
 	UnreadableProcessCount uint32
 	MetricCount            uint32
 	GroupCount             uint32
-	Reserved0              uint32
 	UnixTimeNs             uint64
 	MonotonicNs            uint64
 	DurationNs             uint64
@@ -237,15 +235,15 @@ type SnapshotInfo struct {
 // Diagnostic is hmn_diagnostic.
 type Diagnostic struct {
 	StructSize   uint32
-	Present      uint32
 	Notes        uint32
+	Present      uint64
 	Backend      uint32
 	Reason       uint32
 	Status       int32
 	NativeDomain uint32
 	NativeCode   int32
 	Subject      uint32
-	Field        uint32
+	Field        uint64
 	Metric       uint32
 	DeviceIndex  uint32
 	Pid          uint32
@@ -257,13 +255,12 @@ type Diagnostic struct {
 // Delta is hmn_delta.
 type Delta struct {
 	StructSize   uint32
-	Present      uint32
 	Notes        uint32
+	Present      uint64
 	Backend      uint32
 	DeviceIndex  uint32
 	Scope        uint32
 	Accounting   uint32
-	Reserved0    uint32
 	MemoryBytes  int64
 	DeviceBytes  int64
 	ElapsedNs    uint64
@@ -273,11 +270,12 @@ type Delta struct {
 // SamplerInfo is hmn_sampler_info.
 type SamplerInfo struct {
 	StructSize      uint32
-	Present         uint32
 	Notes           uint32
+	Present         uint64
 	State           uint32
 	Pending         uint32
 	LastStatus      int32
+	Reserved0       uint32
 	TakenCount      uint64
 	DroppedCount    uint64
 	LateCount       uint64
@@ -288,13 +286,12 @@ type SamplerInfo struct {
 // Peak is hmn_peak.
 type Peak struct {
 	StructSize        uint32
-	Present           uint32
 	Notes             uint32
+	Present           uint64
 	Backend           uint32
 	DeviceIndex       uint32
 	Pid               uint32
 	Accounting        uint32
-	Reserved0         uint32
 	UsedBytes         uint64
 	HostPoolBytes     uint64
 	HostResidentBytes uint64
@@ -304,11 +301,10 @@ type Peak struct {
 // TrackerInfo is hmn_tracker_info.
 type TrackerInfo struct {
 	StructSize     uint32
-	Present        uint32
 	Notes          uint32
+	Present        uint64
 	DeviceIndex    uint32
 	TagCount       uint32
-	Reserved0      uint32
 	LimitBytes     uint64
 	AllocatedBytes uint64
 	PeakBytes      uint64
@@ -318,9 +314,10 @@ type TrackerInfo struct {
 // Tag is hmn_tag.
 type Tag struct {
 	StructSize     uint32
-	Present        uint32
 	Notes          uint32
+	Present        uint64
 	Number         uint32
+	Reserved0      uint32
 	AllocatedBytes uint64
 	PeakBytes      uint64
 	Name           [64]byte
@@ -329,13 +326,14 @@ type Tag struct {
 // SpillInfo is hmn_spill_info.
 type SpillInfo struct {
 	StructSize           uint32
-	Present              uint32
 	Notes                uint32
+	Present              uint64
 	Backend              uint32
 	DeviceIndex          uint32
 	State                uint32
 	Rules                uint32
 	Status               int32
+	Reserved0            uint32
 	ObservationCount     uint64
 	SkippedCount         uint64
 	EpisodeCount         uint64
@@ -359,9 +357,10 @@ type SpillInfo struct {
 // Episode is hmn_episode.
 type Episode struct {
 	StructSize       uint32
-	Present          uint32
 	Notes            uint32
+	Present          uint64
 	Rules            uint32
+	Reserved0        uint32
 	Number           uint64
 	ObservationCount uint64
 	PeakSharedBytes  uint64

@@ -5,6 +5,7 @@ return {
   declarations = [[
 typedef int32_t hmn_status;
 typedef uint32_t hmn_flags;
+typedef uint64_t hmn_fields;
 typedef struct hmn_context hmn_context;
 typedef struct hmn_snapshot hmn_snapshot;
 typedef struct hmn_sampler hmn_sampler;
@@ -34,23 +35,23 @@ typedef struct hmn_context_options {
 } hmn_context_options;
 typedef struct hmn_backend_info {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   uint32_t backend;
   uint32_t state;
   hmn_status status;
   uint32_t native_domain;
   int32_t native_code;
   char version[96];
+  uint32_t reserved0;
   char message[256];
 } hmn_backend_info;
 typedef struct hmn_process_memory {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   uint32_t backend;
   uint32_t pid;
-  uint32_t reserved0;
   uint64_t resident_bytes;
   uint64_t peak_resident_bytes;
   uint64_t virtual_bytes;
@@ -65,9 +66,10 @@ typedef struct hmn_process_memory {
 } hmn_process_memory;
 typedef struct hmn_system_memory {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   uint32_t backend;
+  uint32_t pressure;
   uint64_t total_bytes;
   uint64_t available_bytes;
   uint64_t swap_total_bytes;
@@ -76,15 +78,13 @@ typedef struct hmn_system_memory {
   uint64_t limit_used_bytes;
   uint64_t commit_limit_bytes;
   uint64_t committed_bytes;
-  uint32_t pressure;
-  uint32_t reserved0;
   double stall_percent;
   uint64_t usable_bytes;
 } hmn_system_memory;
 typedef struct hmn_device {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   uint32_t backend;
   uint32_t index;
   uint32_t kind;
@@ -101,7 +101,6 @@ typedef struct hmn_device {
   uint32_t compute_instance;
   uint32_t cuda_version;
   uint32_t compute_capability;
-  uint32_t reserved0;
   uint64_t os_id;
   char name[256];
   char uuid[96];
@@ -111,13 +110,14 @@ typedef struct hmn_device {
 } hmn_device;
 typedef struct hmn_pool {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   uint32_t backend;
   uint32_t device_index;
   uint32_t kind;
   uint32_t accounting;
   uint32_t is_main;
+  uint32_t reserved0;
   uint64_t total_bytes;
   uint64_t free_bytes;
   uint64_t used_bytes;
@@ -129,8 +129,8 @@ typedef struct hmn_pool {
 } hmn_pool;
 typedef struct hmn_telemetry {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   uint32_t backend;
   uint32_t device_index;
   uint32_t core_clock_mhz;
@@ -141,7 +141,6 @@ typedef struct hmn_telemetry {
   uint32_t pcie_width;
   uint32_t p_state;
   hmn_flags throttle;
-  uint32_t reserved0;
   uint64_t backends;
   double gpu_busy_percent;
   double memory_busy_percent;
@@ -160,13 +159,14 @@ typedef struct hmn_telemetry {
 } hmn_telemetry;
 typedef struct hmn_metric {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   uint32_t backend;
   uint32_t device_index;
   uint32_t pid;
   uint32_t id;
   uint32_t instance;
+  uint32_t reserved0;
   double value;
   uint64_t count;
   uint64_t window_ns;
@@ -174,8 +174,8 @@ typedef struct hmn_metric {
 } hmn_metric;
 typedef struct hmn_usage {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   uint32_t backend;
   uint32_t pid;
   uint32_t device_index;
@@ -185,6 +185,7 @@ typedef struct hmn_usage {
   uint32_t uid;
   uint32_t gpu_instance;
   uint32_t compute_instance;
+  uint32_t reserved0;
   uint64_t start_unix_ns;
   uint64_t used_bytes;
   uint64_t resident_bytes;
@@ -205,11 +206,10 @@ typedef struct hmn_usage {
 } hmn_usage;
 typedef struct hmn_group {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   uint32_t backend;
   uint32_t device_index;
-  uint32_t reserved0;
   uint64_t used_bytes;
   uint64_t limit_bytes;
   uint64_t age_ns;
@@ -224,8 +224,8 @@ typedef struct hmn_snapshot_options {
 } hmn_snapshot_options;
 typedef struct hmn_snapshot_info {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   hmn_flags collect;
   uint32_t device_count;
   uint32_t pool_count;
@@ -234,7 +234,6 @@ typedef struct hmn_snapshot_info {
   uint32_t unreadable_process_count;
   uint32_t metric_count;
   uint32_t group_count;
-  uint32_t reserved0;
   uint64_t unix_time_ns;
   uint64_t monotonic_ns;
   uint64_t duration_ns;
@@ -242,15 +241,15 @@ typedef struct hmn_snapshot_info {
 } hmn_snapshot_info;
 typedef struct hmn_diagnostic {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   uint32_t backend;
   uint32_t reason;
   hmn_status status;
   uint32_t native_domain;
   int32_t native_code;
   hmn_flags subject;
-  hmn_flags field;
+  hmn_fields field;
   uint32_t metric;
   uint32_t device_index;
   uint32_t pid;
@@ -260,13 +259,12 @@ typedef struct hmn_diagnostic {
 } hmn_diagnostic;
 typedef struct hmn_delta {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   uint32_t backend;
   uint32_t device_index;
   uint32_t scope;
   uint32_t accounting;
-  uint32_t reserved0;
   int64_t memory_bytes;
   int64_t device_bytes;
   uint64_t elapsed_ns;
@@ -282,11 +280,12 @@ typedef struct hmn_sampler_options {
 } hmn_sampler_options;
 typedef struct hmn_sampler_info {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   uint32_t state;
   uint32_t pending;
   hmn_status last_status;
+  uint32_t reserved0;
   uint64_t taken_count;
   uint64_t dropped_count;
   uint64_t late_count;
@@ -295,13 +294,12 @@ typedef struct hmn_sampler_info {
 } hmn_sampler_info;
 typedef struct hmn_peak {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   uint32_t backend;
   uint32_t device_index;
   uint32_t pid;
   uint32_t accounting;
-  uint32_t reserved0;
   uint64_t used_bytes;
   uint64_t host_pool_bytes;
   uint64_t host_resident_bytes;
@@ -353,11 +351,10 @@ typedef struct hmn_tracker_options {
 } hmn_tracker_options;
 typedef struct hmn_tracker_info {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   uint32_t device_index;
   uint32_t tag_count;
-  uint32_t reserved0;
   uint64_t limit_bytes;
   uint64_t allocated_bytes;
   uint64_t peak_bytes;
@@ -365,9 +362,10 @@ typedef struct hmn_tracker_info {
 } hmn_tracker_info;
 typedef struct hmn_tag {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   uint32_t number;
+  uint32_t reserved0;
   uint64_t allocated_bytes;
   uint64_t peak_bytes;
   char name[64];
@@ -391,13 +389,14 @@ typedef struct hmn_spill_sample {
 } hmn_spill_sample;
 typedef struct hmn_spill_info {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   uint32_t backend;
   uint32_t device_index;
   hmn_flags state;
   hmn_flags rules;
   hmn_status status;
+  uint32_t reserved0;
   uint64_t observation_count;
   uint64_t skipped_count;
   uint64_t episode_count;
@@ -419,9 +418,10 @@ typedef struct hmn_spill_info {
 } hmn_spill_info;
 typedef struct hmn_episode {
   uint32_t struct_size;
-  hmn_flags present;
   hmn_flags notes;
+  hmn_fields present;
   hmn_flags rules;
+  uint32_t reserved0;
   uint64_t number;
   uint64_t observation_count;
   uint64_t peak_shared_bytes;
@@ -445,21 +445,21 @@ hmn_status hmn_context_set_path(hmn_context * context, uint32_t path, const char
 hmn_status hmn_context_backend(hmn_context * context, uint32_t backend, hmn_backend_info * out, hmn_error * error);
 hmn_status hmn_context_recording(hmn_context * context, hmn_flags flags, char * buffer, uint32_t capacity, uint32_t * needed, hmn_error * error);
 void hmn_context_destroy(hmn_context * context);
-hmn_status hmn_process_memory_read(hmn_context * context, uint32_t pid, hmn_flags fields, hmn_process_memory * out, hmn_error * error);
-hmn_status hmn_process_memory_read_self(hmn_context * context, hmn_flags fields, hmn_process_memory * out, hmn_error * error);
-hmn_status hmn_system_memory_read(hmn_context * context, hmn_flags fields, hmn_system_memory * out, hmn_error * error);
+hmn_status hmn_process_memory_read(hmn_context * context, uint32_t pid, hmn_fields fields, hmn_process_memory * out, hmn_error * error);
+hmn_status hmn_process_memory_read_self(hmn_context * context, hmn_fields fields, hmn_process_memory * out, hmn_error * error);
+hmn_status hmn_system_memory_read(hmn_context * context, hmn_fields fields, hmn_system_memory * out, hmn_error * error);
 hmn_status hmn_device_count(hmn_context * context, uint32_t * out, hmn_error * error);
 hmn_status hmn_device_generation(hmn_context * context, uint64_t * out, hmn_error * error);
 hmn_status hmn_device_find(hmn_context * context, const char * key, uint32_t * out, hmn_error * error);
-hmn_status hmn_device_read(hmn_context * context, uint32_t device_index, hmn_flags fields, hmn_device * out, hmn_error * error);
-hmn_status hmn_pool_read(hmn_context * context, uint32_t device_index, uint32_t kind, hmn_flags fields, hmn_pool * out, hmn_error * error);
-hmn_status hmn_telemetry_read(hmn_context * context, uint32_t device_index, hmn_flags fields, hmn_telemetry * out, hmn_error * error);
-hmn_status hmn_metric_read(hmn_context * context, uint32_t device_index, uint32_t metric, uint32_t instance, hmn_flags fields, hmn_metric * out, hmn_error * error);
+hmn_status hmn_device_read(hmn_context * context, uint32_t device_index, hmn_fields fields, hmn_device * out, hmn_error * error);
+hmn_status hmn_pool_read(hmn_context * context, uint32_t device_index, uint32_t kind, hmn_fields fields, hmn_pool * out, hmn_error * error);
+hmn_status hmn_telemetry_read(hmn_context * context, uint32_t device_index, hmn_fields fields, hmn_telemetry * out, hmn_error * error);
+hmn_status hmn_metric_read(hmn_context * context, uint32_t device_index, uint32_t metric, uint32_t instance, hmn_fields fields, hmn_metric * out, hmn_error * error);
 const char * hmn_metric_name(uint32_t metric);
 const char * hmn_metric_unit(uint32_t metric);
 const char * hmn_metric_instance_name(uint32_t metric, uint32_t instance);
-hmn_status hmn_usage_read(hmn_context * context, uint32_t device_index, uint32_t pid, hmn_flags fields, hmn_usage * out, hmn_error * error);
-hmn_status hmn_usage_read_self(hmn_context * context, uint32_t device_index, hmn_flags fields, hmn_usage * out, hmn_error * error);
+hmn_status hmn_usage_read(hmn_context * context, uint32_t device_index, uint32_t pid, hmn_fields fields, hmn_usage * out, hmn_error * error);
+hmn_status hmn_usage_read_self(hmn_context * context, uint32_t device_index, hmn_fields fields, hmn_usage * out, hmn_error * error);
 hmn_status hmn_snapshot_take(hmn_context * context, const hmn_snapshot_options * options, hmn_snapshot ** out, hmn_error * error);
 void hmn_snapshot_destroy(hmn_snapshot * snapshot);
 hmn_status hmn_snapshot_read(const hmn_snapshot * snapshot, hmn_snapshot_info * out);
@@ -474,7 +474,7 @@ hmn_status hmn_snapshot_usage(const hmn_snapshot * snapshot, uint32_t position, 
 hmn_status hmn_snapshot_metric(const hmn_snapshot * snapshot, uint32_t position, hmn_metric * out);
 hmn_status hmn_snapshot_group(const hmn_snapshot * snapshot, uint32_t position, hmn_group * out);
 hmn_status hmn_snapshot_diagnostic(const hmn_snapshot * snapshot, uint32_t position, hmn_diagnostic * out);
-hmn_status hmn_snapshot_reason(const hmn_snapshot * snapshot, uint32_t device_index, hmn_flags subject, hmn_flags field, uint32_t metric, hmn_diagnostic * out);
+hmn_status hmn_snapshot_reason(const hmn_snapshot * snapshot, uint32_t device_index, hmn_flags subject, hmn_fields field, uint32_t metric, hmn_diagnostic * out);
 hmn_status hmn_snapshot_text(const hmn_snapshot * snapshot, uint32_t text, uint32_t position, char * buffer, uint32_t capacity, uint32_t * needed);
 hmn_status hmn_delta_read(const hmn_snapshot * before, const hmn_snapshot * after, uint32_t device_index, hmn_delta * out);
 hmn_status hmn_report_delta(const hmn_snapshot * before, const hmn_snapshot * after, uint32_t device_index, const char * label, hmn_flags flags, char * buffer, uint32_t capacity, uint32_t * needed);

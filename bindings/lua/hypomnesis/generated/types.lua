@@ -34,6 +34,7 @@
 ---@class hypomnesis.SystemMemory
 ---@field notes integer NOTE_*; NOTE_ESTIMATED: the kernel lacks MemAvailable
 ---@field backend integer BACKEND_*
+---@field pressure integer? PRESSURE_*: macOS, Windows; absent on Linux, which has no level
 ---@field total_bytes integer? RAM managed by the kernel (MemTotal)
 ---@field available_bytes integer? allocatable without swapping (MemAvailable)
 ---@field swap_total_bytes integer?
@@ -42,7 +43,6 @@
 ---@field limit_used_bytes integer? memory charged to the group or job with that limit, file cache included
 ---@field commit_limit_bytes integer?
 ---@field committed_bytes integer?
----@field pressure integer? PRESSURE_*: macOS, Windows; absent on Linux, which has no level
 ---@field stall_percent number? of the last 10 s: at least one task waited for memory (Linux: `some avg10` of /proc/pressure/memory); absent elsewhere
 ---@field usable_bytes integer? what can be allocated now: available_bytes, but no more than any limit leaves, which includes cache to be given back
 

@@ -249,7 +249,7 @@ class linux_host final : public host_source {
 
   source id() const noexcept override { return source::os; }
 
-  result<void> own_memory(std::uint32_t fields, process_memory& out) override {
+  result<void> own_memory(FieldSet fields, process_memory& out) override {
     start(out.pid, out);
     memory_sizes quick;
     if ((fields & ~process_memory_field::cheap) == 0 && own_sizes(quick)) {
@@ -271,7 +271,7 @@ class linux_host final : public host_source {
     return m && m->resident != 0 && to_bytes(*m, page_size_, out);
   }
 
-  result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) override {
+  result<void> memory(std::uint32_t pid, FieldSet fields, process_memory& out) override {
     start(pid, out);
     const pid_name who(pid);
     result<void> r = read(who.view(), fields, out);
@@ -309,7 +309,7 @@ class linux_host final : public host_source {
     out.from = source::os;
   }
 
-  result<void> read(std::string_view who, std::uint32_t fields, process_memory& out) {
+  result<void> read(std::string_view who, FieldSet fields, process_memory& out) {
     return read_process_memory(proc_root_, who, page_size_, id_, fields, out);
   }
 

@@ -82,7 +82,7 @@ struct request {
   subject_files of;
   std::size_t page_size;
   procfs::boot_id& id;
-  std::uint32_t fields;
+  FieldSet fields;
   process_memory& out;
 };
 
@@ -124,14 +124,14 @@ result<void> take(const subject_files& of, const proc_path& path, std::string_vi
 }
 
 struct wanted_value {
-  std::uint32_t field;
+  FieldSet field;
   const char* key;
   amount found;
   std::optional<std::uint64_t>& into;
 };
 
 // Returns the first reason.
-result<void> take_both(const subject_files& of, const proc_path& path, std::uint32_t fields,
+result<void> take_both(const subject_files& of, const proc_path& path, FieldSet fields,
                        const wanted_value (&both)[2]) {
   result<void> first;
   for (const wanted_value& w : both) {
@@ -186,7 +186,7 @@ result<void> not_of_this_system(const request&) {
               "Linux counts no committed memory and no footprint of a process");
 }
 
-std::uint32_t present(const process_memory& m) {
+FieldSet present(const process_memory& m) {
   return (m.resident ? field::resident : 0) | (m.virtual_size ? field::virtual_size : 0) |
          (m.peak_resident ? field::peak_resident : 0) | (m.swap ? field::swap : 0) |
          (m.proportional ? field::proportional : 0) | (m.private_set ? field::private_set : 0) |
@@ -257,13 +257,13 @@ bool to_bytes(const procfs::statm& m, std::size_t page_size, memory_sizes& out) 
          !__builtin_mul_overflow(m.size, page_size, &out.virtual_size);
 }
 
-void store(const memory_sizes& sizes, std::uint32_t fields, process_memory& out) noexcept {
+void store(const memory_sizes& sizes, FieldSet fields, process_memory& out) noexcept {
   if ((fields & field::resident) != 0) out.resident = sizes.resident;
   if ((fields & field::virtual_size) != 0) out.virtual_size = sizes.virtual_size;
 }
 
 result<void> read_process_memory(std::string_view root, std::string_view who, std::size_t page_size,
-                                 procfs::boot_id& id, std::uint32_t fields, process_memory& out) {
+                                 procfs::boot_id& id, FieldSet fields, process_memory& out) {
   const request all{{root, who}, page_size, id, fields, out};
   std::optional<failure> first;
   const auto ask = [&](std::uint32_t group, result<void> (*read)(const request&)) {

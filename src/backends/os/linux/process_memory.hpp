@@ -41,10 +41,10 @@ std::optional<std::string> living_thread(std::string_view root, std::string_view
 
 // Returns false if a value does not fit 64 bits.
 bool to_bytes(const procfs::statm& m, std::size_t page_size, memory_sizes& out) noexcept;
-void store(const memory_sizes& sizes, std::uint32_t fields, process_memory& out) noexcept;
+void store(const memory_sizes& sizes, FieldSet fields, process_memory& out) noexcept;
 
 // Reads the memory of the process with the folder <root>/<who>.
 result<void> read_process_memory(std::string_view root, std::string_view who, std::size_t page_size,
-                                 procfs::boot_id& id, std::uint32_t fields, process_memory& out);
+                                 procfs::boot_id& id, FieldSet fields, process_memory& out);
 
 }  // namespace hmn::os

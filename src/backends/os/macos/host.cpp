@@ -16,12 +16,12 @@ void start(std::uint32_t pid, process_memory& out) noexcept {
 
 }  // namespace
 
-result<void> macos_host::own_memory(std::uint32_t fields, process_memory& out) {
+result<void> macos_host::own_memory(FieldSet fields, process_memory& out) {
   start(platform::current_pid(), out);
   return read_own_memory(k_, fields, out);
 }
 
-result<void> macos_host::memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) {
+result<void> macos_host::memory(std::uint32_t pid, FieldSet fields, process_memory& out) {
   if (pid == platform::current_pid()) return own_memory(fields, out);
   start(pid, out);
   return read_memory(k_, pid, fields, out);

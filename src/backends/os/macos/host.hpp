@@ -12,8 +12,8 @@ class macos_host final : public host_source {
   explicit macos_host(const mach::kernel& k) : k_(k) {}
 
   source id() const noexcept override { return source::os; }
-  result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) override;
-  result<void> own_memory(std::uint32_t fields, process_memory& out) override;
+  result<void> memory(std::uint32_t pid, FieldSet fields, process_memory& out) override;
+  result<void> own_memory(FieldSet fields, process_memory& out) override;
   result<void> system(system_memory& out) override;
   void describe(usage& row) override;
   void describe_texts(usage& row) override;

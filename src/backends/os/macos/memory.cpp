@@ -21,7 +21,7 @@ constexpr std::uint32_t of_rusage = field::resident | field::footprint | field::
 constexpr std::uint32_t of_own_task =
     field::resident | field::peak_resident | field::virtual_size | field::footprint;
 
-failure not_counted(std::uint32_t fields) {
+failure not_counted(FieldSet fields) {
   const bool is_peak = (fields & field::peak_resident) != 0;
   return {status::unsupported,
           source::os,
@@ -68,7 +68,7 @@ std::optional<failure> take_peak(const mach::rusage& of, process_memory& out) {
   return std::nullopt;
 }
 
-std::optional<failure> read_rusage(const mach::kernel& k, std::uint32_t pid, std::uint32_t fields,
+std::optional<failure> read_rusage(const mach::kernel& k, std::uint32_t pid, FieldSet fields,
                                    process_memory& out) {
   mach::rusage found{};
   if (std::optional<failure> why = ask_rusage(k, pid, found)) return why;
@@ -87,13 +87,13 @@ std::optional<failure> read_task(const mach::kernel& k, std::uint32_t pid, proce
   return std::nullopt;
 }
 
-std::uint32_t present(const process_memory& m) {
+FieldSet present(const process_memory& m) {
   return (m.resident ? field::resident : 0) | (m.footprint ? field::footprint : 0) |
          (m.peak_resident ? field::peak_resident : 0) | (m.virtual_size ? field::virtual_size : 0) |
          (m.peak_footprint ? field::peak_footprint : 0) | (m.process_key ? field::process_key : 0);
 }
 
-std::optional<failure> read_own_task(const mach::kernel& k, std::uint32_t fields,
+std::optional<failure> read_own_task(const mach::kernel& k, FieldSet fields,
                                      process_memory& out) {
   mach::vm_info found{};
   unsigned count = mach::vm_info_count;
@@ -123,7 +123,7 @@ std::optional<failure> read_key(const mach::kernel& k, process_memory& out) {
   return std::nullopt;
 }
 
-result<void> conclude(std::uint32_t fields, std::optional<failure> first, process_memory& out) {
+result<void> conclude(FieldSet fields, std::optional<failure> first, process_memory& out) {
   if ((present(out) & fields) == 0) {
     return first ? std::move(*first) : not_counted(fields);
   }
@@ -193,7 +193,7 @@ std::optional<memory_pressure> read_pressure(const mach::kernel& k) {
 
 }  // namespace
 
-result<void> read_own_memory(const mach::kernel& k, std::uint32_t fields, process_memory& out) {
+result<void> read_own_memory(const mach::kernel& k, FieldSet fields, process_memory& out) {
   std::optional<failure> first;
   if ((fields & of_own_task) != 0) first = read_own_task(k, fields, out);
   if ((fields & field::peak_footprint) != 0) {
@@ -207,7 +207,7 @@ result<void> read_own_memory(const mach::kernel& k, std::uint32_t fields, proces
   return conclude(fields, std::move(first), out);
 }
 
-result<void> read_memory(const mach::kernel& k, std::uint32_t pid, std::uint32_t fields,
+result<void> read_memory(const mach::kernel& k, std::uint32_t pid, FieldSet fields,
                          process_memory& out) {
   std::optional<failure> first;
   if ((fields & of_rusage) != 0) first = read_rusage(k, pid, fields, out);

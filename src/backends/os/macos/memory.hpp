@@ -10,8 +10,8 @@
 namespace hmn::macos {
 
 // `fields` are process_memory_field bits, never 0. Succeeds if at least one was read.
-result<void> read_own_memory(const mach::kernel& k, std::uint32_t fields, process_memory& out);
-result<void> read_memory(const mach::kernel& k, std::uint32_t pid, std::uint32_t fields,
+result<void> read_own_memory(const mach::kernel& k, FieldSet fields, process_memory& out);
+result<void> read_memory(const mach::kernel& k, std::uint32_t pid, FieldSet fields,
                          process_memory& out);
 
 result<void> read_system_memory(const mach::kernel& k, system_memory& out);

@@ -14,12 +14,12 @@ class windows_host final : public host_source {
  public:
   source id() const noexcept override { return source::os; }
 
-  result<void> own_memory(std::uint32_t fields, process_memory& out) override {
+  result<void> own_memory(FieldSet fields, process_memory& out) override {
     start(platform::current_pid(), out);
     return read_process_memory(GetCurrentProcess(), fields, out);
   }
 
-  result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) override {
+  result<void> memory(std::uint32_t pid, FieldSet fields, process_memory& out) override {
     start(pid, out);
     const auto p = opened_process::open(pid);
     if (!p) return p.why();

@@ -184,10 +184,10 @@ std::optional<std::uint64_t> read_virtual_size(HANDLE process) noexcept {
   return reported(found.virtual_size);
 }
 
-result<void> read_process_memory(HANDLE process, std::uint32_t fields, process_memory& out) {
+result<void> read_process_memory(HANDLE process, FieldSet fields, process_memory& out) {
   first_failure missing;
   std::uint32_t had = 0;
-  const auto take = [&](std::uint32_t bit, const std::optional<std::uint64_t>& value,
+  const auto take = [&](FieldSet bit, const std::optional<std::uint64_t>& value,
                         std::optional<std::uint64_t>& into, std::string_view why) {
     if ((fields & bit) == 0) return;
     missing.wanted(true, value.has_value(), why);

@@ -62,6 +62,6 @@ bool read_counters(HANDLE process, process_counters& out) noexcept;
 
 std::optional<std::uint64_t> read_virtual_size(HANDLE process) noexcept;
 
-result<void> read_process_memory(HANDLE process, std::uint32_t fields, process_memory& out);
+result<void> read_process_memory(HANDLE process, FieldSet fields, process_memory& out);
 
 }  // namespace hmn::os

@@ -86,7 +86,7 @@ native_code exit_of(const platform::outcome& o) noexcept {
   return {native_domain::exit, o.signal != 0 ? 128 + o.signal : o.exit_code};
 }
 
-void add_missing(std::vector<missing>& to, std::uint32_t fields, status code,
+void add_missing(std::vector<missing>& to, FieldSet fields, status code,
                  const message_text& message, reason stated) {
   for (missing& m : to) {
     if (m.code != code || m.message != message) continue;
@@ -267,7 +267,7 @@ failure tool_source::never_listed() const {
   return fail(status::no_device, {d_.name, " never listed this GPU"});
 }
 
-void tool_source::diagnose(const failure& why, std::uint32_t about, std::uint32_t fields,
+void tool_source::diagnose(const failure& why, std::uint32_t about, FieldSet fields,
                            std::optional<slot> number, reading& r) {
   diagnostic d;
   d.why = why;

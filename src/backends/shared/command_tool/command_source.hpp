@@ -83,13 +83,13 @@ native_code exit_of(const platform::outcome& o) noexcept;
 
 // Fields without a value, grouped by reason so that each is one diagnostic.
 struct missing {
-  std::uint32_t fields = 0;
+  FieldSet fields = 0;
   status code = status::unsupported;
   message_text message;
   reason stated = reason::unknown;
 };
 
-void add_missing(std::vector<missing>& to, std::uint32_t fields, status code,
+void add_missing(std::vector<missing>& to, FieldSet fields, status code,
                  const message_text& message, reason stated = reason::unknown);
 
 class verdict {
@@ -167,7 +167,7 @@ class tool_source : public device_source {
   [[nodiscard]] bool is_asleep() const noexcept { return !asleep_.empty(); }
   [[nodiscard]] failure why_asleep() const;
   [[nodiscard]] failure never_listed() const;
-  static void diagnose(const failure& why, std::uint32_t about, std::uint32_t fields,
+  static void diagnose(const failure& why, std::uint32_t about, FieldSet fields,
                        std::optional<slot> number, reading& r);
   void diagnose(const std::vector<missing>& gone, std::uint32_t about, slot number,
                 reading& r) const;

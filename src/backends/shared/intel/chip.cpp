@@ -22,7 +22,7 @@ struct kind {
   std::string_view prefix;
   std::string_view suffix;
   unit in;
-  std::uint32_t fields;
+  FieldSet fields;
 };
 constexpr kind kinds[] = {
     {"temp", "_input", unit::celsius, temperature_celsius | memory_celsius},
@@ -70,11 +70,11 @@ double value_of(const reading_of_chip& r) noexcept {
   return drm::in_unit(of(r.what).in, r.value);
 }
 
-std::uint32_t fields_of(quantity what) noexcept {
+FieldSet fields_of(quantity what) noexcept {
   return of(what).fields;
 }
 
-chip::chip(const std::string& folder, std::uint32_t fields, refusal refuse) {
+chip::chip(const std::string& folder, FieldSet fields, refusal refuse) {
   if (folder.empty()) return;
   const int listed = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
     const auto file = parse_chip_file(name);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/function_ref.hpp"
+#include "model/tables.hpp"
 
 namespace hmn::intel {
 
@@ -44,16 +45,16 @@ std::optional<chip_file> parse_chip_file(std::string_view name) noexcept;
 place parse_label(quantity what, std::string_view label) noexcept;
 
 // Returns the telemetry_field bits that depend on the quantity.
-std::uint32_t fields_of(quantity what) noexcept;
+FieldSet fields_of(quantity what) noexcept;
 
 class chip {
  public:
   // Receives the error of an unreadable file.
   using refusal = function_ref<void(quantity, int error, std::string_view file)>;
-  static constexpr std::uint32_t everything = ~std::uint32_t{0};
+  static constexpr FieldSet everything = ~FieldSet{0};
 
   // Reads the files that the fields need; `everything`: also those that no field needs.
-  chip(const std::string& folder, std::uint32_t fields, refusal refuse);
+  chip(const std::string& folder, FieldSet fields, refusal refuse);
 
   [[nodiscard]] const std::vector<reading_of_chip>& all() const noexcept { return all_; }
   // Whether every sensor of the place was readable. If not, its maximum is unknown, and so is which

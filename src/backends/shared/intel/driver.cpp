@@ -51,7 +51,7 @@ failure needs_another(source from) {
                        "power is the difference of two readings of energy: read again"));
 }
 
-void give(sensors& s, std::uint32_t field, std::optional<double> from, std::optional<double>& to) {
+void give(sensors& s, FieldSet field, std::optional<double> from, std::optional<double>& to) {
   if (from && s.wants(field)) s.found(field, to, *from);
 }
 
@@ -282,7 +282,7 @@ std::optional<average_power> intel_driver::power_of(const drm::card& c, const ch
   return meter.read(static_cast<std::uint64_t>(counted->value), platform::monotonic_ns());
 }
 
-result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::telemetry& out) {
+result<void> intel_driver::telemetry(drm::visit& v, FieldSet fields, hmn::telemetry& out) {
   sensors s(v, d_.from, fields);
   out.from = d_.from;
   out.sources = bit_of(d_.from);

@@ -105,7 +105,7 @@ class intel_driver final : public drm::driver {
 
   void identify(drm::visit& v, device& who) override;
   result<void> memory(drm::visit& v, pools& out) override;
-  result<void> telemetry(drm::visit& v, std::uint32_t fields, hmn::telemetry& out) override;
+  result<void> telemetry(drm::visit& v, FieldSet fields, hmn::telemetry& out) override;
   void metrics(drm::visit& v, bool slow, std::vector<metric>& out) override;
 
   drm::region_role role_of(const drm::card& c, std::string_view region) const noexcept override;

@@ -23,7 +23,7 @@ void set_counters() {
   p.private_working_set = 30 * mib;
 }
 
-process_memory read(std::uint32_t fields) {
+process_memory read(std::uint64_t fields) {
   process_memory out;
   REQUIRE(os::read_process_memory(GetCurrentProcess(), fields, out));
   return out;

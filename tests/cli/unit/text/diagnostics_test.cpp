@@ -10,7 +10,7 @@ namespace {
 
 using hypomnesis::part;
 
-hypomnesis::diagnostic about(part subject, std::uint32_t field) {
+hypomnesis::diagnostic about(part subject, std::uint64_t field) {
   hypomnesis::diagnostic d;
   d.subject = subject;
   d.field = field;

@@ -73,8 +73,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_backend_info(self);
   }
 
-  public static uint hmn_backend_info_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_backend_info_present_get(self);
+  public static ulong hmn_backend_info_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_backend_info_present_get(self);
     return ret;
   }
 
@@ -120,8 +120,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_process_memory(self);
   }
 
-  public static uint hmn_process_memory_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_process_memory_present_get(self);
+  public static ulong hmn_process_memory_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_process_memory_present_get(self);
     return ret;
   }
 
@@ -166,8 +166,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_system_memory(self);
   }
 
-  public static uint hmn_system_memory_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_system_memory_present_get(self);
+  public static ulong hmn_system_memory_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_system_memory_present_get(self);
     return ret;
   }
 
@@ -180,6 +180,8 @@ internal static unsafe class Raw {
     uint ret = RawPINVOKE.hmn_system_memory_backend_get(self);
     return ret;
   }
+
+  public static uint? hmn_system_memory_pressure_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_system_memory_pressure_get(self)); }
 
   public static ulong? hmn_system_memory_total_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_system_memory_total_bytes_get(self)); }
 
@@ -197,8 +199,6 @@ internal static unsafe class Raw {
 
   public static ulong? hmn_system_memory_committed_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_system_memory_committed_bytes_get(self)); }
 
-  public static uint? hmn_system_memory_pressure_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_system_memory_pressure_get(self)); }
-
   public static double? hmn_system_memory_stall_percent_get(global::System.IntPtr self) { return Optional.Read<double>(RawPINVOKE.hmn_system_memory_stall_percent_get(self)); }
 
   public static ulong? hmn_system_memory_usable_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_system_memory_usable_bytes_get(self)); }
@@ -207,8 +207,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_device(self);
   }
 
-  public static uint hmn_device_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_device_present_get(self);
+  public static ulong hmn_device_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_device_present_get(self);
     return ret;
   }
 
@@ -293,8 +293,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_pool(self);
   }
 
-  public static uint hmn_pool_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_pool_present_get(self);
+  public static ulong hmn_pool_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_pool_present_get(self);
     return ret;
   }
 
@@ -351,8 +351,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_telemetry(self);
   }
 
-  public static uint hmn_telemetry_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_telemetry_present_get(self);
+  public static ulong hmn_telemetry_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_telemetry_present_get(self);
     return ret;
   }
 
@@ -427,8 +427,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_metric(self);
   }
 
-  public static uint hmn_metric_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_metric_present_get(self);
+  public static ulong hmn_metric_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_metric_present_get(self);
     return ret;
   }
 
@@ -474,8 +474,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_usage(self);
   }
 
-  public static uint hmn_usage_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_usage_present_get(self);
+  public static ulong hmn_usage_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_usage_present_get(self);
     return ret;
   }
 
@@ -558,8 +558,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_group(self);
   }
 
-  public static uint hmn_group_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_group_present_get(self);
+  public static ulong hmn_group_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_group_present_get(self);
     return ret;
   }
 
@@ -591,8 +591,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_snapshot_info(self);
   }
 
-  public static uint hmn_snapshot_info_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_snapshot_info_present_get(self);
+  public static ulong hmn_snapshot_info_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_snapshot_info_present_get(self);
     return ret;
   }
 
@@ -665,8 +665,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_diagnostic(self);
   }
 
-  public static uint hmn_diagnostic_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_diagnostic_present_get(self);
+  public static ulong hmn_diagnostic_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_diagnostic_present_get(self);
     return ret;
   }
 
@@ -714,7 +714,7 @@ internal static unsafe class Raw {
     return Utf8.Read(RawPINVOKE.hmn_diagnostic_message_get(self), false);
   }
 
-  public static uint? hmn_diagnostic_field_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_diagnostic_field_get(self)); }
+  public static ulong? hmn_diagnostic_field_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_diagnostic_field_get(self)); }
 
   public static uint? hmn_diagnostic_metric_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_diagnostic_metric_get(self)); }
 
@@ -728,8 +728,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_delta(self);
   }
 
-  public static uint hmn_delta_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_delta_present_get(self);
+  public static ulong hmn_delta_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_delta_present_get(self);
     return ret;
   }
 
@@ -773,8 +773,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_sampler_info(self);
   }
 
-  public static uint hmn_sampler_info_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_sampler_info_present_get(self);
+  public static ulong hmn_sampler_info_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_sampler_info_present_get(self);
     return ret;
   }
 
@@ -821,8 +821,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_peak(self);
   }
 
-  public static uint hmn_peak_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_peak_present_get(self);
+  public static ulong hmn_peak_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_peak_present_get(self);
     return ret;
   }
 
@@ -863,8 +863,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_tracker_info(self);
   }
 
-  public static uint hmn_tracker_info_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_tracker_info_present_get(self);
+  public static ulong hmn_tracker_info_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_tracker_info_present_get(self);
     return ret;
   }
 
@@ -901,8 +901,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_tag(self);
   }
 
-  public static uint hmn_tag_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_tag_present_get(self);
+  public static ulong hmn_tag_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_tag_present_get(self);
     return ret;
   }
 
@@ -934,8 +934,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_spill_info(self);
   }
 
-  public static uint hmn_spill_info_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_spill_info_present_get(self);
+  public static ulong hmn_spill_info_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_spill_info_present_get(self);
     return ret;
   }
 
@@ -1028,8 +1028,8 @@ internal static unsafe class Raw {
     RawPINVOKE.delete_hmn_episode(self);
   }
 
-  public static uint hmn_episode_present_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_episode_present_get(self);
+  public static ulong hmn_episode_present_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_episode_present_get(self);
     return ret;
   }
 
@@ -1149,11 +1149,11 @@ internal static unsafe class Raw {
     return Utf8.Read(RawPINVOKE.Context_recording(self, ref error), true);
   }
 
-  public static global::System.IntPtr Context_process_memory(ContextHandle self, uint pid, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_process_memory(self, pid, fields, ref error); }
+  public static global::System.IntPtr Context_process_memory(ContextHandle self, uint pid, ulong fields, ref ErrorRecord error) { return RawPINVOKE.Context_process_memory(self, pid, fields, ref error); }
 
-  public static global::System.IntPtr Context_own_memory(ContextHandle self, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_own_memory(self, fields, ref error); }
+  public static global::System.IntPtr Context_own_memory(ContextHandle self, ulong fields, ref ErrorRecord error) { return RawPINVOKE.Context_own_memory(self, fields, ref error); }
 
-  public static global::System.IntPtr Context_system_memory(ContextHandle self, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_system_memory(self, fields, ref error); }
+  public static global::System.IntPtr Context_system_memory(ContextHandle self, ulong fields, ref ErrorRecord error) { return RawPINVOKE.Context_system_memory(self, fields, ref error); }
 
   public static uint Context_device_count(ContextHandle self, ref ErrorRecord error) {
     uint ret = RawPINVOKE.Context_device_count(self, ref error);
@@ -1170,17 +1170,17 @@ internal static unsafe class Raw {
     return ret;
   }
 
-  public static global::System.IntPtr Context_device(ContextHandle self, uint device_index, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_device(self, device_index, fields, ref error); }
+  public static global::System.IntPtr Context_device(ContextHandle self, uint device_index, ulong fields, ref ErrorRecord error) { return RawPINVOKE.Context_device(self, device_index, fields, ref error); }
 
-  public static global::System.IntPtr Context_pool(ContextHandle self, uint device_index, uint kind, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_pool(self, device_index, kind, fields, ref error); }
+  public static global::System.IntPtr Context_pool(ContextHandle self, uint device_index, uint kind, ulong fields, ref ErrorRecord error) { return RawPINVOKE.Context_pool(self, device_index, kind, fields, ref error); }
 
-  public static global::System.IntPtr Context_telemetry(ContextHandle self, uint device_index, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_telemetry(self, device_index, fields, ref error); }
+  public static global::System.IntPtr Context_telemetry(ContextHandle self, uint device_index, ulong fields, ref ErrorRecord error) { return RawPINVOKE.Context_telemetry(self, device_index, fields, ref error); }
 
-  public static global::System.IntPtr Context_metric(ContextHandle self, uint device_index, uint metric, uint instance, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_metric(self, device_index, metric, instance, fields, ref error); }
+  public static global::System.IntPtr Context_metric(ContextHandle self, uint device_index, uint metric, uint instance, ulong fields, ref ErrorRecord error) { return RawPINVOKE.Context_metric(self, device_index, metric, instance, fields, ref error); }
 
-  public static global::System.IntPtr Context_usage(ContextHandle self, uint device_index, uint pid, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_usage(self, device_index, pid, fields, ref error); }
+  public static global::System.IntPtr Context_usage(ContextHandle self, uint device_index, uint pid, ulong fields, ref ErrorRecord error) { return RawPINVOKE.Context_usage(self, device_index, pid, fields, ref error); }
 
-  public static global::System.IntPtr Context_own_usage(ContextHandle self, uint device_index, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_own_usage(self, device_index, fields, ref error); }
+  public static global::System.IntPtr Context_own_usage(ContextHandle self, uint device_index, ulong fields, ref ErrorRecord error) { return RawPINVOKE.Context_own_usage(self, device_index, fields, ref error); }
 
   public static SnapshotHandle Context_take(ContextHandle self, uint flags, uint collect, uint device_index, uint pid, uint deadline_ms, ref ErrorRecord error) { return RawPINVOKE.Context_take(self, flags, collect, device_index, pid, deadline_ms, ref error); }
 
@@ -1214,7 +1214,7 @@ internal static unsafe class Raw {
 
   public static global::System.IntPtr Snapshot_diagnostic(SnapshotHandle self, uint position, ref ErrorRecord error) { return RawPINVOKE.Snapshot_diagnostic(self, position, ref error); }
 
-  public static global::System.IntPtr Snapshot_reason(SnapshotHandle self, uint device_index, uint subject, uint field, uint metric, ref ErrorRecord error) { return RawPINVOKE.Snapshot_reason(self, device_index, subject, field, metric, ref error); }
+  public static global::System.IntPtr Snapshot_reason(SnapshotHandle self, uint device_index, uint subject, ulong field, uint metric, ref ErrorRecord error) { return RawPINVOKE.Snapshot_reason(self, device_index, subject, field, metric, ref error); }
 
   public static string Snapshot_text(SnapshotHandle self, uint text, uint position, ref ErrorRecord error) {
     return Utf8.Read(RawPINVOKE.Snapshot_text(self, text, position, ref error), true);
@@ -1470,31 +1470,8 @@ internal static unsafe class Raw {
   public const int RUN_STATE_HUNG = 5;
   public const int RUN_STATE_ABSENT = 6;
   public const int RUN_STATE_OFF = 7;
-  public const int BACKEND_INFO_HAS_VERSION = 1;
-  public const int BACKEND_INFO_SIZE_V1 = 384;
-  public const int PROCESS_MEMORY_HAS_RESIDENT = 1;
-  public const int PROCESS_MEMORY_HAS_PEAK_RESIDENT = 2;
-  public const int PROCESS_MEMORY_HAS_VIRTUAL = 4;
-  public const int PROCESS_MEMORY_HAS_SWAP = 8;
-  public const int PROCESS_MEMORY_HAS_PROPORTIONAL = 16;
-  public const int PROCESS_MEMORY_HAS_PRIVATE = 32;
-  public const int PROCESS_MEMORY_HAS_COMMITTED = 64;
-  public const int PROCESS_MEMORY_HAS_FOOTPRINT = 128;
-  public const int PROCESS_MEMORY_HAS_PEAK_FOOTPRINT = 256;
-  public const int PROCESS_MEMORY_HAS_PEAK_COMMITTED = 512;
-  public const int PROCESS_MEMORY_HAS_PROCESS_KEY = 1024;
+  public const int BACKEND_INFO_SIZE_V1 = 392;
   public const int PROCESS_MEMORY_SIZE_V1 = 112;
-  public const int SYSTEM_MEMORY_HAS_TOTAL = 1;
-  public const int SYSTEM_MEMORY_HAS_AVAILABLE = 2;
-  public const int SYSTEM_MEMORY_HAS_SWAP_TOTAL = 4;
-  public const int SYSTEM_MEMORY_HAS_SWAP_FREE = 8;
-  public const int SYSTEM_MEMORY_HAS_LIMIT = 16;
-  public const int SYSTEM_MEMORY_HAS_LIMIT_USED = 32;
-  public const int SYSTEM_MEMORY_HAS_COMMIT_LIMIT = 64;
-  public const int SYSTEM_MEMORY_HAS_COMMITTED = 128;
-  public const int SYSTEM_MEMORY_HAS_PRESSURE = 256;
-  public const int SYSTEM_MEMORY_HAS_STALL = 512;
-  public const int SYSTEM_MEMORY_HAS_USABLE = 1024;
   public const int PRESSURE_UNKNOWN = 0;
   public const int PRESSURE_NORMAL = 1;
   public const int PRESSURE_WARNING = 2;
@@ -1509,21 +1486,6 @@ internal static unsafe class Raw {
   public const int MEMORY_KIND_DEDICATED = 1;
   public const int MEMORY_KIND_UNIFIED = 2;
   public const int MEMORY_KIND_COHERENT = 3;
-  public const int DEVICE_HAS_NAME = 1;
-  public const int DEVICE_HAS_UUID = 2;
-  public const int DEVICE_HAS_PCI = 4;
-  public const int DEVICE_HAS_DRIVER = 8;
-  public const int DEVICE_HAS_PARENT = 16;
-  public const int DEVICE_HAS_PCI_DEVICE = 32;
-  public const int DEVICE_HAS_PCI_SUBSYSTEM = 64;
-  public const int DEVICE_HAS_RENDER_MINOR = 128;
-  public const int DEVICE_HAS_NUMA_NODE = 256;
-  public const int DEVICE_HAS_INSTANCE = 512;
-  public const int DEVICE_HAS_DRIVER_INDEX = 1024;
-  public const int DEVICE_HAS_OS_ID = 2048;
-  public const int DEVICE_HAS_CUDA_VERSION = 4096;
-  public const int DEVICE_HAS_COMPUTE_CAPABILITY = 8192;
-  public const int DEVICE_HAS_ARCHITECTURE = 16384;
   public const int DEVICE_SIZE_V1 = 600;
   public const int POOL_MAIN = 0;
   public const int POOL_VRAM = 1;
@@ -1531,35 +1493,7 @@ internal static unsafe class Raw {
   public const int POOL_HOST = 3;
   public const int POOL_UNIFIED = 4;
   public const int POOL_STOLEN = 5;
-  public const int POOL_HAS_TOTAL = 1;
-  public const int POOL_HAS_FREE = 2;
-  public const int POOL_HAS_USED = 4;
-  public const int POOL_HAS_RESERVED = 8;
-  public const int POOL_HAS_USABLE = 16;
-  public const int POOL_HAS_BUDGET = 32;
-  public const int POOL_HAS_UNATTRIBUTED = 64;
-  public const int POOL_SIZE_V1 = 96;
-  public const int TELEMETRY_HAS_GPU_BUSY = 1;
-  public const int TELEMETRY_HAS_MEMORY_BUSY = 2;
-  public const int TELEMETRY_HAS_ENCODER_BUSY = 4;
-  public const int TELEMETRY_HAS_DECODER_BUSY = 8;
-  public const int TELEMETRY_HAS_TEMPERATURE = 16;
-  public const int TELEMETRY_HAS_HOTSPOT = 32;
-  public const int TELEMETRY_HAS_MEMORY_TEMPERATURE = 64;
-  public const int TELEMETRY_HAS_POWER = 128;
-  public const int TELEMETRY_HAS_POWER_LIMIT = 256;
-  public const int TELEMETRY_HAS_ENERGY = 512;
-  public const int TELEMETRY_HAS_CORE_CLOCK = 1024;
-  public const int TELEMETRY_HAS_MEMORY_CLOCK = 2048;
-  public const int TELEMETRY_HAS_FAN_PERCENT = 4096;
-  public const int TELEMETRY_HAS_FAN_RPM = 8192;
-  public const int TELEMETRY_HAS_PCIE_GENERATION = 16384;
-  public const int TELEMETRY_HAS_PCIE_WIDTH = 32768;
-  public const int TELEMETRY_HAS_PCIE_RX = 65536;
-  public const int TELEMETRY_HAS_PCIE_TX = 131072;
-  public const int TELEMETRY_HAS_THROTTLE = 262144;
-  public const int TELEMETRY_HAS_P_STATE = 524288;
-  public const int TELEMETRY_HAS_WINDOW = 1048576;
+  public const int POOL_SIZE_V1 = 104;
   public const int THROTTLE_IDLE = 1;
   public const int THROTTLE_POWER = 2;
   public const int THROTTLE_THERMAL = 4;
@@ -1641,11 +1575,7 @@ internal static unsafe class Raw {
   public const int REMAPPED_UNCORRECTED = 2;
   public const int REMAPPED_PENDING = 3;
   public const int REMAPPED_FAILED = 4;
-  public const int METRIC_HAS_PID = 1;
-  public const int METRIC_HAS_VALUE = 2;
-  public const int METRIC_HAS_COUNT = 4;
-  public const int METRIC_HAS_WINDOW = 8;
-  public const int METRIC_SIZE_V1 = 64;
+  public const int METRIC_SIZE_V1 = 72;
   public const int USAGE_KIND_COMPUTE = 1;
   public const int USAGE_KIND_GRAPHICS = 2;
   public const int USAGE_KIND_MEDIA = 4;
@@ -1654,27 +1584,7 @@ internal static unsafe class Raw {
   public const int NAME_STATE_EXITED = 2;
   public const int NAME_STATE_PROTECTED = 3;
   public const int NAME_STATE_KERNEL = 4;
-  public const int USAGE_HAS_USED = 1;
-  public const int USAGE_HAS_RESIDENT = 2;
-  public const int USAGE_HAS_COMMITTED = 4;
-  public const int USAGE_HAS_ALLOCATED = 8;
-  public const int USAGE_HAS_SHARED = 16;
-  public const int USAGE_HAS_PURGEABLE = 32;
-  public const int USAGE_HAS_EVICTED = 64;
-  public const int USAGE_HAS_HOST_POOL = 128;
-  public const int USAGE_HAS_HOST_RESIDENT = 256;
-  public const int USAGE_HAS_BUDGET = 512;
-  public const int USAGE_HAS_BUSY_NS = 1024;
-  public const int USAGE_HAS_BUSY_PERCENT = 2048;
-  public const int USAGE_HAS_START_TIME = 4096;
-  public const int USAGE_HAS_UID = 8192;
-  public const int USAGE_HAS_INSTANCE = 16384;
-  public const int USAGE_HAS_KINDS = 32768;
-  public const int USAGE_HAS_PEAK_USED = 65536;
-  public const int USAGE_HAS_PROCESS_KEY = 131072;
-  public const int USAGE_SIZE_V1 = 184;
-  public const int GROUP_HAS_USED = 1;
-  public const int GROUP_HAS_LIMIT = 2;
+  public const int USAGE_SIZE_V1 = 192;
   public const int GROUP_SIZE_V1 = 48;
   public const int COLLECT_MEMORY = 1;
   public const int COLLECT_SYSTEM = 2;
@@ -1691,20 +1601,12 @@ internal static unsafe class Raw {
   public const int SNAPSHOT_QUICK = 8;
   public const int SNAPSHOT_OPTIONS_SIZE_V1 = 24;
   public const int SNAPSHOT_INFO_SIZE_V1 = 80;
-  public const int DIAGNOSTIC_HAS_DEVICE = 1;
-  public const int DIAGNOSTIC_HAS_PID = 2;
-  public const int DIAGNOSTIC_HAS_FIELD = 4;
-  public const int DIAGNOSTIC_HAS_METRIC = 8;
-  public const int DIAGNOSTIC_HAS_DURATION = 16;
-  public const int DIAGNOSTIC_SIZE_V1 = 320;
+  public const int DIAGNOSTIC_SIZE_V1 = 328;
   public const int TEXT_PROCESS_NAME = 1;
   public const int TEXT_PROCESS_COMMAND = 3;
   public const int TEXT_PROCESS_CONTAINER = 5;
   public const int TEXT_GROUP_NAME = 64;
   public const int LINE_MB = 1;
-  public const int DELTA_HAS_MEMORY = 1;
-  public const int DELTA_HAS_DEVICE = 2;
-  public const int DELTA_HAS_ENERGY = 4;
   public const int DELTA_SIZE_V1 = 64;
   public const int FORMAT_FREE = 1;
   public const int FORMAT_TOTAL = 2;
@@ -1714,11 +1616,7 @@ internal static unsafe class Raw {
   public const int SAMPLER_STATE_IDLE = 1;
   public const int SAMPLER_STATE_RUNNING = 2;
   public const int SAMPLER_STATE_STOPPED = 3;
-  public const int SAMPLER_INFO_HAS_LAST = 1;
-  public const int SAMPLER_INFO_SIZE_V1 = 64;
-  public const int PEAK_HAS_USED = 1;
-  public const int PEAK_HAS_HOST_POOL = 2;
-  public const int PEAK_HAS_HOST_RESIDENT = 4;
+  public const int SAMPLER_INFO_SIZE_V1 = 72;
   public const int PEAK_SIZE_V1 = 64;
   public const int DTYPE_UNKNOWN = 0;
   public const int DTYPE_U8 = 1;
@@ -1751,10 +1649,8 @@ internal static unsafe class Raw {
   public const int CACHE_STATE = 3;
   public const int CACHE_SIZE_V1 = 96;
   public const int TRACKER_OPTIONS_SIZE_V1 = 24;
-  public const int TRACKER_INFO_HAS_LIMIT = 1;
-  public const int TRACKER_INFO_HAS_DEVICE = 2;
   public const int TRACKER_INFO_SIZE_V1 = 56;
-  public const int TAG_SIZE_V1 = 96;
+  public const int TAG_SIZE_V1 = 104;
   public const int SPILL_OPTIONS_SIZE_V1 = 32;
   public const int SPILL_SAMPLE_HAS_LIMIT = 1;
   public const int SPILL_SAMPLE_HAS_EVICTED = 2;
@@ -1764,15 +1660,119 @@ internal static unsafe class Raw {
   public const int SPILL_STATE_EVER = 4;
   public const int SPILL_BY_SHARED = 1;
   public const int SPILL_BY_EVICTED = 2;
-  public const int SPILL_INFO_HAS_LIMIT = 1;
-  public const int SPILL_INFO_HAS_OBSERVED = 2;
-  public const int SPILL_INFO_HAS_EVICTED = 4;
-  public const int SPILL_INFO_HAS_PEAK_EVICTED = 8;
-  public const int SPILL_INFO_HAS_EPISODE = 16;
-  public const int SPILL_INFO_SIZE_V1 = 480;
-  public const int EPISODE_HAS_END = 1;
-  public const int EPISODE_HAS_PEAK_EVICTED = 2;
-  public const int EPISODE_SIZE_V1 = 200;
+  public const int SPILL_INFO_SIZE_V1 = 488;
+  public const int EPISODE_SIZE_V1 = 208;
+  public const ulong BACKEND_INFO_HAS_VERSION = 1ul;
+  public const ulong PROCESS_MEMORY_HAS_RESIDENT = 1ul;
+  public const ulong PROCESS_MEMORY_HAS_PEAK_RESIDENT = 2ul;
+  public const ulong PROCESS_MEMORY_HAS_VIRTUAL = 4ul;
+  public const ulong PROCESS_MEMORY_HAS_SWAP = 8ul;
+  public const ulong PROCESS_MEMORY_HAS_PROPORTIONAL = 16ul;
+  public const ulong PROCESS_MEMORY_HAS_PRIVATE = 32ul;
+  public const ulong PROCESS_MEMORY_HAS_COMMITTED = 64ul;
+  public const ulong PROCESS_MEMORY_HAS_FOOTPRINT = 128ul;
+  public const ulong PROCESS_MEMORY_HAS_PEAK_FOOTPRINT = 256ul;
+  public const ulong PROCESS_MEMORY_HAS_PEAK_COMMITTED = 512ul;
+  public const ulong PROCESS_MEMORY_HAS_PROCESS_KEY = 1024ul;
+  public const ulong SYSTEM_MEMORY_HAS_TOTAL = 1ul;
+  public const ulong SYSTEM_MEMORY_HAS_AVAILABLE = 2ul;
+  public const ulong SYSTEM_MEMORY_HAS_SWAP_TOTAL = 4ul;
+  public const ulong SYSTEM_MEMORY_HAS_SWAP_FREE = 8ul;
+  public const ulong SYSTEM_MEMORY_HAS_LIMIT = 16ul;
+  public const ulong SYSTEM_MEMORY_HAS_LIMIT_USED = 32ul;
+  public const ulong SYSTEM_MEMORY_HAS_COMMIT_LIMIT = 64ul;
+  public const ulong SYSTEM_MEMORY_HAS_COMMITTED = 128ul;
+  public const ulong SYSTEM_MEMORY_HAS_PRESSURE = 256ul;
+  public const ulong SYSTEM_MEMORY_HAS_STALL = 512ul;
+  public const ulong SYSTEM_MEMORY_HAS_USABLE = 1024ul;
+  public const ulong DEVICE_HAS_NAME = 1ul;
+  public const ulong DEVICE_HAS_UUID = 2ul;
+  public const ulong DEVICE_HAS_PCI = 4ul;
+  public const ulong DEVICE_HAS_DRIVER = 8ul;
+  public const ulong DEVICE_HAS_PARENT = 16ul;
+  public const ulong DEVICE_HAS_PCI_DEVICE = 32ul;
+  public const ulong DEVICE_HAS_PCI_SUBSYSTEM = 64ul;
+  public const ulong DEVICE_HAS_RENDER_MINOR = 128ul;
+  public const ulong DEVICE_HAS_NUMA_NODE = 256ul;
+  public const ulong DEVICE_HAS_INSTANCE = 512ul;
+  public const ulong DEVICE_HAS_DRIVER_INDEX = 1024ul;
+  public const ulong DEVICE_HAS_OS_ID = 2048ul;
+  public const ulong DEVICE_HAS_CUDA_VERSION = 4096ul;
+  public const ulong DEVICE_HAS_COMPUTE_CAPABILITY = 8192ul;
+  public const ulong DEVICE_HAS_ARCHITECTURE = 16384ul;
+  public const ulong POOL_HAS_TOTAL = 1ul;
+  public const ulong POOL_HAS_FREE = 2ul;
+  public const ulong POOL_HAS_USED = 4ul;
+  public const ulong POOL_HAS_RESERVED = 8ul;
+  public const ulong POOL_HAS_USABLE = 16ul;
+  public const ulong POOL_HAS_BUDGET = 32ul;
+  public const ulong POOL_HAS_UNATTRIBUTED = 64ul;
+  public const ulong TELEMETRY_HAS_GPU_BUSY = 1ul;
+  public const ulong TELEMETRY_HAS_MEMORY_BUSY = 2ul;
+  public const ulong TELEMETRY_HAS_ENCODER_BUSY = 4ul;
+  public const ulong TELEMETRY_HAS_DECODER_BUSY = 8ul;
+  public const ulong TELEMETRY_HAS_TEMPERATURE = 16ul;
+  public const ulong TELEMETRY_HAS_HOTSPOT = 32ul;
+  public const ulong TELEMETRY_HAS_MEMORY_TEMPERATURE = 64ul;
+  public const ulong TELEMETRY_HAS_POWER = 128ul;
+  public const ulong TELEMETRY_HAS_POWER_LIMIT = 256ul;
+  public const ulong TELEMETRY_HAS_ENERGY = 512ul;
+  public const ulong TELEMETRY_HAS_CORE_CLOCK = 1024ul;
+  public const ulong TELEMETRY_HAS_MEMORY_CLOCK = 2048ul;
+  public const ulong TELEMETRY_HAS_FAN_PERCENT = 4096ul;
+  public const ulong TELEMETRY_HAS_FAN_RPM = 8192ul;
+  public const ulong TELEMETRY_HAS_PCIE_GENERATION = 16384ul;
+  public const ulong TELEMETRY_HAS_PCIE_WIDTH = 32768ul;
+  public const ulong TELEMETRY_HAS_PCIE_RX = 65536ul;
+  public const ulong TELEMETRY_HAS_PCIE_TX = 131072ul;
+  public const ulong TELEMETRY_HAS_THROTTLE = 262144ul;
+  public const ulong TELEMETRY_HAS_P_STATE = 524288ul;
+  public const ulong TELEMETRY_HAS_WINDOW = 1048576ul;
+  public const ulong METRIC_HAS_PID = 1ul;
+  public const ulong METRIC_HAS_VALUE = 2ul;
+  public const ulong METRIC_HAS_COUNT = 4ul;
+  public const ulong METRIC_HAS_WINDOW = 8ul;
+  public const ulong USAGE_HAS_USED = 1ul;
+  public const ulong USAGE_HAS_RESIDENT = 2ul;
+  public const ulong USAGE_HAS_COMMITTED = 4ul;
+  public const ulong USAGE_HAS_ALLOCATED = 8ul;
+  public const ulong USAGE_HAS_SHARED = 16ul;
+  public const ulong USAGE_HAS_PURGEABLE = 32ul;
+  public const ulong USAGE_HAS_EVICTED = 64ul;
+  public const ulong USAGE_HAS_HOST_POOL = 128ul;
+  public const ulong USAGE_HAS_HOST_RESIDENT = 256ul;
+  public const ulong USAGE_HAS_BUDGET = 512ul;
+  public const ulong USAGE_HAS_BUSY_NS = 1024ul;
+  public const ulong USAGE_HAS_BUSY_PERCENT = 2048ul;
+  public const ulong USAGE_HAS_START_TIME = 4096ul;
+  public const ulong USAGE_HAS_UID = 8192ul;
+  public const ulong USAGE_HAS_INSTANCE = 16384ul;
+  public const ulong USAGE_HAS_KINDS = 32768ul;
+  public const ulong USAGE_HAS_PEAK_USED = 65536ul;
+  public const ulong USAGE_HAS_PROCESS_KEY = 131072ul;
+  public const ulong GROUP_HAS_USED = 1ul;
+  public const ulong GROUP_HAS_LIMIT = 2ul;
+  public const ulong DIAGNOSTIC_HAS_DEVICE = 1ul;
+  public const ulong DIAGNOSTIC_HAS_PID = 2ul;
+  public const ulong DIAGNOSTIC_HAS_FIELD = 4ul;
+  public const ulong DIAGNOSTIC_HAS_METRIC = 8ul;
+  public const ulong DIAGNOSTIC_HAS_DURATION = 16ul;
+  public const ulong DELTA_HAS_MEMORY = 1ul;
+  public const ulong DELTA_HAS_DEVICE = 2ul;
+  public const ulong DELTA_HAS_ENERGY = 4ul;
+  public const ulong SAMPLER_INFO_HAS_LAST = 1ul;
+  public const ulong PEAK_HAS_USED = 1ul;
+  public const ulong PEAK_HAS_HOST_POOL = 2ul;
+  public const ulong PEAK_HAS_HOST_RESIDENT = 4ul;
+  public const ulong TRACKER_INFO_HAS_LIMIT = 1ul;
+  public const ulong TRACKER_INFO_HAS_DEVICE = 2ul;
+  public const ulong SPILL_INFO_HAS_LIMIT = 1ul;
+  public const ulong SPILL_INFO_HAS_OBSERVED = 2ul;
+  public const ulong SPILL_INFO_HAS_EVICTED = 4ul;
+  public const ulong SPILL_INFO_HAS_PEAK_EVICTED = 8ul;
+  public const ulong SPILL_INFO_HAS_EPISODE = 16ul;
+  public const ulong EPISODE_HAS_END = 1ul;
+  public const ulong EPISODE_HAS_PEAK_EVICTED = 2ul;
 }
 
 }

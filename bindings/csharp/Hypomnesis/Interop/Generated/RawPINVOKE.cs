@@ -56,7 +56,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_backend_info(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_backend_info_present_get___")]
-  public static extern uint hmn_backend_info_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_backend_info_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_backend_info_notes_get___")]
   public static extern uint hmn_backend_info_notes_get(global::System.IntPtr jarg1);
@@ -86,7 +86,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_process_memory(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_process_memory_present_get___")]
-  public static extern uint hmn_process_memory_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_process_memory_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_process_memory_notes_get___")]
   public static extern uint hmn_process_memory_notes_get(global::System.IntPtr jarg1);
@@ -134,13 +134,16 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_system_memory(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_system_memory_present_get___")]
-  public static extern uint hmn_system_memory_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_system_memory_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_system_memory_notes_get___")]
   public static extern uint hmn_system_memory_notes_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_system_memory_backend_get___")]
   public static extern uint hmn_system_memory_backend_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_system_memory_pressure_get___")]
+  public static extern global::System.IntPtr hmn_system_memory_pressure_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_system_memory_total_bytes_get___")]
   public static extern global::System.IntPtr hmn_system_memory_total_bytes_get(global::System.IntPtr jarg1);
@@ -166,9 +169,6 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_system_memory_committed_bytes_get___")]
   public static extern global::System.IntPtr hmn_system_memory_committed_bytes_get(global::System.IntPtr jarg1);
 
-  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_system_memory_pressure_get___")]
-  public static extern global::System.IntPtr hmn_system_memory_pressure_get(global::System.IntPtr jarg1);
-
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_system_memory_stall_percent_get___")]
   public static extern global::System.IntPtr hmn_system_memory_stall_percent_get(global::System.IntPtr jarg1);
 
@@ -179,7 +179,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_device(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_present_get___")]
-  public static extern uint hmn_device_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_device_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_notes_get___")]
   public static extern uint hmn_device_notes_get(global::System.IntPtr jarg1);
@@ -254,7 +254,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_pool(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_pool_present_get___")]
-  public static extern uint hmn_pool_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_pool_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_pool_notes_get___")]
   public static extern uint hmn_pool_notes_get(global::System.IntPtr jarg1);
@@ -302,7 +302,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_telemetry(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_telemetry_present_get___")]
-  public static extern uint hmn_telemetry_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_telemetry_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_telemetry_notes_get___")]
   public static extern uint hmn_telemetry_notes_get(global::System.IntPtr jarg1);
@@ -386,7 +386,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_metric(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_metric_present_get___")]
-  public static extern uint hmn_metric_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_metric_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_metric_notes_get___")]
   public static extern uint hmn_metric_notes_get(global::System.IntPtr jarg1);
@@ -422,7 +422,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_usage(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_usage_present_get___")]
-  public static extern uint hmn_usage_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_usage_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_usage_notes_get___")]
   public static extern uint hmn_usage_notes_get(global::System.IntPtr jarg1);
@@ -509,7 +509,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_group(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_group_present_get___")]
-  public static extern uint hmn_group_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_group_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_group_notes_get___")]
   public static extern uint hmn_group_notes_get(global::System.IntPtr jarg1);
@@ -533,7 +533,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_snapshot_info(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_snapshot_info_present_get___")]
-  public static extern uint hmn_snapshot_info_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_snapshot_info_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_snapshot_info_notes_get___")]
   public static extern uint hmn_snapshot_info_notes_get(global::System.IntPtr jarg1);
@@ -578,7 +578,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_diagnostic(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_present_get___")]
-  public static extern uint hmn_diagnostic_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_diagnostic_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_notes_get___")]
   public static extern uint hmn_diagnostic_notes_get(global::System.IntPtr jarg1);
@@ -626,7 +626,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_delta(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_delta_present_get___")]
-  public static extern uint hmn_delta_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_delta_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_delta_notes_get___")]
   public static extern uint hmn_delta_notes_get(global::System.IntPtr jarg1);
@@ -659,7 +659,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_sampler_info(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_sampler_info_present_get___")]
-  public static extern uint hmn_sampler_info_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_sampler_info_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_sampler_info_notes_get___")]
   public static extern uint hmn_sampler_info_notes_get(global::System.IntPtr jarg1);
@@ -692,7 +692,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_peak(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_peak_present_get___")]
-  public static extern uint hmn_peak_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_peak_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_peak_notes_get___")]
   public static extern uint hmn_peak_notes_get(global::System.IntPtr jarg1);
@@ -725,7 +725,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_tracker_info(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tracker_info_present_get___")]
-  public static extern uint hmn_tracker_info_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_tracker_info_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tracker_info_notes_get___")]
   public static extern uint hmn_tracker_info_notes_get(global::System.IntPtr jarg1);
@@ -752,7 +752,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_tag(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tag_present_get___")]
-  public static extern uint hmn_tag_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_tag_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tag_notes_get___")]
   public static extern uint hmn_tag_notes_get(global::System.IntPtr jarg1);
@@ -773,7 +773,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_spill_info(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_present_get___")]
-  public static extern uint hmn_spill_info_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_spill_info_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_notes_get___")]
   public static extern uint hmn_spill_info_notes_get(global::System.IntPtr jarg1);
@@ -851,7 +851,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void delete_hmn_episode(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_episode_present_get___")]
-  public static extern uint hmn_episode_present_get(global::System.IntPtr jarg1);
+  public static extern ulong hmn_episode_present_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_episode_notes_get___")]
   public static extern uint hmn_episode_notes_get(global::System.IntPtr jarg1);
@@ -938,13 +938,13 @@ internal static unsafe class RawPINVOKE {
   public static extern global::System.IntPtr Context_recording(ContextHandle jarg1, ref ErrorRecord jarg2);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_process_memory___")]
-  public static extern global::System.IntPtr Context_process_memory(ContextHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
+  public static extern global::System.IntPtr Context_process_memory(ContextHandle jarg1, uint jarg2, ulong jarg3, ref ErrorRecord jarg4);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_own_memory___")]
-  public static extern global::System.IntPtr Context_own_memory(ContextHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
+  public static extern global::System.IntPtr Context_own_memory(ContextHandle jarg1, ulong jarg2, ref ErrorRecord jarg3);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_system_memory___")]
-  public static extern global::System.IntPtr Context_system_memory(ContextHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
+  public static extern global::System.IntPtr Context_system_memory(ContextHandle jarg1, ulong jarg2, ref ErrorRecord jarg3);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_device_count___")]
   public static extern uint Context_device_count(ContextHandle jarg1, ref ErrorRecord jarg2);
@@ -956,22 +956,22 @@ internal static unsafe class RawPINVOKE {
   public static extern uint Context_find_device(ContextHandle jarg1, byte[] jarg2, ref ErrorRecord jarg3);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_device___")]
-  public static extern global::System.IntPtr Context_device(ContextHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
+  public static extern global::System.IntPtr Context_device(ContextHandle jarg1, uint jarg2, ulong jarg3, ref ErrorRecord jarg4);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_pool___")]
-  public static extern global::System.IntPtr Context_pool(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, ref ErrorRecord jarg5);
+  public static extern global::System.IntPtr Context_pool(ContextHandle jarg1, uint jarg2, uint jarg3, ulong jarg4, ref ErrorRecord jarg5);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_telemetry___")]
-  public static extern global::System.IntPtr Context_telemetry(ContextHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
+  public static extern global::System.IntPtr Context_telemetry(ContextHandle jarg1, uint jarg2, ulong jarg3, ref ErrorRecord jarg4);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_metric___")]
-  public static extern global::System.IntPtr Context_metric(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, ref ErrorRecord jarg6);
+  public static extern global::System.IntPtr Context_metric(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, ulong jarg5, ref ErrorRecord jarg6);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_usage___")]
-  public static extern global::System.IntPtr Context_usage(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, ref ErrorRecord jarg5);
+  public static extern global::System.IntPtr Context_usage(ContextHandle jarg1, uint jarg2, uint jarg3, ulong jarg4, ref ErrorRecord jarg5);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_own_usage___")]
-  public static extern global::System.IntPtr Context_own_usage(ContextHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
+  public static extern global::System.IntPtr Context_own_usage(ContextHandle jarg1, uint jarg2, ulong jarg3, ref ErrorRecord jarg4);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_take___")]
   public static extern SnapshotHandle Context_take(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, uint jarg6, ref ErrorRecord jarg7);
@@ -1022,7 +1022,7 @@ internal static unsafe class RawPINVOKE {
   public static extern global::System.IntPtr Snapshot_diagnostic(SnapshotHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_reason___")]
-  public static extern global::System.IntPtr Snapshot_reason(SnapshotHandle jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, ref ErrorRecord jarg6);
+  public static extern global::System.IntPtr Snapshot_reason(SnapshotHandle jarg1, uint jarg2, uint jarg3, ulong jarg4, uint jarg5, ref ErrorRecord jarg6);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_text___")]
   public static extern global::System.IntPtr Snapshot_text(SnapshotHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);

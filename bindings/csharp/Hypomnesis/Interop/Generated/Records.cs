@@ -32,16 +32,17 @@ internal unsafe struct ErrorRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct BackendInfoRecord
 {
-    internal const int Size = 384;
+    internal const int Size = 392;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint backend;
     internal uint state;
     internal int status;
     internal uint native_domain;
     internal int native_code;
     internal fixed byte version[96];
+    internal uint reserved0;
     internal fixed byte message[256];
 
     internal uint Notes => this.notes;
@@ -50,7 +51,7 @@ internal unsafe struct BackendInfoRecord
     internal int Status => this.status;
     internal uint NativeDomain => this.native_domain;
     internal int NativeCode => this.native_code;
-    internal string? Version => (present & 1u) != 0 ? Utf8.Text(ref this.version[0], 96) : null;
+    internal string? Version => (present & 1ul) != 0 ? Utf8.Text(ref this.version[0], 96) : null;
     internal string Message => Utf8.Text(ref this.message[0], 256);
 }
 
@@ -60,11 +61,10 @@ internal unsafe struct ProcessMemoryRecord
 {
     internal const int Size = 112;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint backend;
     internal uint pid;
-    internal uint reserved0;
     internal ulong resident_bytes;
     internal ulong peak_resident_bytes;
     internal ulong virtual_bytes;
@@ -80,17 +80,17 @@ internal unsafe struct ProcessMemoryRecord
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
     internal uint Pid => this.pid;
-    internal ulong? ResidentBytes => (present & 1u) != 0 ? this.resident_bytes : null;
-    internal ulong? PeakResidentBytes => (present & 2u) != 0 ? this.peak_resident_bytes : null;
-    internal ulong? VirtualBytes => (present & 4u) != 0 ? this.virtual_bytes : null;
-    internal ulong? SwapBytes => (present & 8u) != 0 ? this.swap_bytes : null;
-    internal ulong? ProportionalBytes => (present & 16u) != 0 ? this.proportional_bytes : null;
-    internal ulong? PrivateBytes => (present & 32u) != 0 ? this.private_bytes : null;
-    internal ulong? CommittedBytes => (present & 64u) != 0 ? this.committed_bytes : null;
-    internal ulong? FootprintBytes => (present & 128u) != 0 ? this.footprint_bytes : null;
-    internal ulong? PeakFootprintBytes => (present & 256u) != 0 ? this.peak_footprint_bytes : null;
-    internal ulong? PeakCommittedBytes => (present & 512u) != 0 ? this.peak_committed_bytes : null;
-    internal ulong? ProcessKey => (present & 1024u) != 0 ? this.process_key : null;
+    internal ulong? ResidentBytes => (present & 1ul) != 0 ? this.resident_bytes : null;
+    internal ulong? PeakResidentBytes => (present & 2ul) != 0 ? this.peak_resident_bytes : null;
+    internal ulong? VirtualBytes => (present & 4ul) != 0 ? this.virtual_bytes : null;
+    internal ulong? SwapBytes => (present & 8ul) != 0 ? this.swap_bytes : null;
+    internal ulong? ProportionalBytes => (present & 16ul) != 0 ? this.proportional_bytes : null;
+    internal ulong? PrivateBytes => (present & 32ul) != 0 ? this.private_bytes : null;
+    internal ulong? CommittedBytes => (present & 64ul) != 0 ? this.committed_bytes : null;
+    internal ulong? FootprintBytes => (present & 128ul) != 0 ? this.footprint_bytes : null;
+    internal ulong? PeakFootprintBytes => (present & 256ul) != 0 ? this.peak_footprint_bytes : null;
+    internal ulong? PeakCommittedBytes => (present & 512ul) != 0 ? this.peak_committed_bytes : null;
+    internal ulong? ProcessKey => (present & 1024ul) != 0 ? this.process_key : null;
 }
 
 /// <summary>hmn_system_memory</summary>
@@ -99,9 +99,10 @@ internal unsafe struct SystemMemoryRecord
 {
     internal const int Size = 104;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint backend;
+    internal uint pressure;
     internal ulong total_bytes;
     internal ulong available_bytes;
     internal ulong swap_total_bytes;
@@ -110,24 +111,22 @@ internal unsafe struct SystemMemoryRecord
     internal ulong limit_used_bytes;
     internal ulong commit_limit_bytes;
     internal ulong committed_bytes;
-    internal uint pressure;
-    internal uint reserved0;
     internal double stall_percent;
     internal ulong usable_bytes;
 
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
-    internal ulong? TotalBytes => (present & 1u) != 0 ? this.total_bytes : null;
-    internal ulong? AvailableBytes => (present & 2u) != 0 ? this.available_bytes : null;
-    internal ulong? SwapTotalBytes => (present & 4u) != 0 ? this.swap_total_bytes : null;
-    internal ulong? SwapFreeBytes => (present & 8u) != 0 ? this.swap_free_bytes : null;
-    internal ulong? LimitBytes => (present & 16u) != 0 ? this.limit_bytes : null;
-    internal ulong? LimitUsedBytes => (present & 32u) != 0 ? this.limit_used_bytes : null;
-    internal ulong? CommitLimitBytes => (present & 64u) != 0 ? this.commit_limit_bytes : null;
-    internal ulong? CommittedBytes => (present & 128u) != 0 ? this.committed_bytes : null;
-    internal uint? Pressure => (present & 256u) != 0 ? this.pressure : null;
-    internal double? StallPercent => (present & 512u) != 0 ? this.stall_percent : null;
-    internal ulong? UsableBytes => (present & 1024u) != 0 ? this.usable_bytes : null;
+    internal uint? Pressure => (present & 256ul) != 0 ? this.pressure : null;
+    internal ulong? TotalBytes => (present & 1ul) != 0 ? this.total_bytes : null;
+    internal ulong? AvailableBytes => (present & 2ul) != 0 ? this.available_bytes : null;
+    internal ulong? SwapTotalBytes => (present & 4ul) != 0 ? this.swap_total_bytes : null;
+    internal ulong? SwapFreeBytes => (present & 8ul) != 0 ? this.swap_free_bytes : null;
+    internal ulong? LimitBytes => (present & 16ul) != 0 ? this.limit_bytes : null;
+    internal ulong? LimitUsedBytes => (present & 32ul) != 0 ? this.limit_used_bytes : null;
+    internal ulong? CommitLimitBytes => (present & 64ul) != 0 ? this.commit_limit_bytes : null;
+    internal ulong? CommittedBytes => (present & 128ul) != 0 ? this.committed_bytes : null;
+    internal double? StallPercent => (present & 512ul) != 0 ? this.stall_percent : null;
+    internal ulong? UsableBytes => (present & 1024ul) != 0 ? this.usable_bytes : null;
 }
 
 /// <summary>hmn_device</summary>
@@ -136,8 +135,8 @@ internal unsafe struct DeviceRecord
 {
     internal const int Size = 600;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint backend;
     internal uint index;
     internal uint kind;
@@ -154,7 +153,6 @@ internal unsafe struct DeviceRecord
     internal uint compute_instance;
     internal uint cuda_version;
     internal uint compute_capability;
-    internal uint reserved0;
     internal ulong os_id;
     internal fixed byte name[256];
     internal fixed byte uuid[96];
@@ -169,37 +167,38 @@ internal unsafe struct DeviceRecord
     internal uint State => this.state;
     internal uint Vendor => this.vendor;
     internal uint MemoryKind => this.memory_kind;
-    internal uint? ParentIndex => (present & 16u) != 0 ? this.parent_index : null;
-    internal uint? DriverIndex => (present & 1024u) != 0 ? this.driver_index : null;
-    internal uint? PciDevice => (present & 32u) != 0 ? this.pci_device : null;
-    internal uint? PciSubsystem => (present & 64u) != 0 ? this.pci_subsystem : null;
-    internal uint? RenderMinor => (present & 128u) != 0 ? this.render_minor : null;
-    internal uint? NumaNode => (present & 256u) != 0 ? this.numa_node : null;
-    internal uint? GpuInstance => (present & 512u) != 0 ? this.gpu_instance : null;
-    internal uint? ComputeInstance => (present & 512u) != 0 ? this.compute_instance : null;
-    internal uint? CudaVersion => (present & 4096u) != 0 ? this.cuda_version : null;
-    internal uint? ComputeCapability => (present & 8192u) != 0 ? this.compute_capability : null;
-    internal ulong? OsId => (present & 2048u) != 0 ? this.os_id : null;
-    internal string? Name => (present & 1u) != 0 ? Utf8.Text(ref this.name[0], 256) : null;
-    internal string? Uuid => (present & 2u) != 0 ? Utf8.Text(ref this.uuid[0], 96) : null;
-    internal string? PciBusId => (present & 4u) != 0 ? Utf8.Text(ref this.pci_bus_id[0], 32) : null;
-    internal string? DriverVersion => (present & 8u) != 0 ? Utf8.Text(ref this.driver_version[0], 96) : null;
-    internal string? Architecture => (present & 16384u) != 0 ? Utf8.Text(ref this.architecture[0], 32) : null;
+    internal uint? ParentIndex => (present & 16ul) != 0 ? this.parent_index : null;
+    internal uint? DriverIndex => (present & 1024ul) != 0 ? this.driver_index : null;
+    internal uint? PciDevice => (present & 32ul) != 0 ? this.pci_device : null;
+    internal uint? PciSubsystem => (present & 64ul) != 0 ? this.pci_subsystem : null;
+    internal uint? RenderMinor => (present & 128ul) != 0 ? this.render_minor : null;
+    internal uint? NumaNode => (present & 256ul) != 0 ? this.numa_node : null;
+    internal uint? GpuInstance => (present & 512ul) != 0 ? this.gpu_instance : null;
+    internal uint? ComputeInstance => (present & 512ul) != 0 ? this.compute_instance : null;
+    internal uint? CudaVersion => (present & 4096ul) != 0 ? this.cuda_version : null;
+    internal uint? ComputeCapability => (present & 8192ul) != 0 ? this.compute_capability : null;
+    internal ulong? OsId => (present & 2048ul) != 0 ? this.os_id : null;
+    internal string? Name => (present & 1ul) != 0 ? Utf8.Text(ref this.name[0], 256) : null;
+    internal string? Uuid => (present & 2ul) != 0 ? Utf8.Text(ref this.uuid[0], 96) : null;
+    internal string? PciBusId => (present & 4ul) != 0 ? Utf8.Text(ref this.pci_bus_id[0], 32) : null;
+    internal string? DriverVersion => (present & 8ul) != 0 ? Utf8.Text(ref this.driver_version[0], 96) : null;
+    internal string? Architecture => (present & 16384ul) != 0 ? Utf8.Text(ref this.architecture[0], 32) : null;
 }
 
 /// <summary>hmn_pool</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct PoolRecord
 {
-    internal const int Size = 96;
+    internal const int Size = 104;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint backend;
     internal uint device_index;
     internal uint kind;
     internal uint accounting;
     internal uint is_main;
+    internal uint reserved0;
     internal ulong total_bytes;
     internal ulong free_bytes;
     internal ulong used_bytes;
@@ -215,13 +214,13 @@ internal unsafe struct PoolRecord
     internal uint Kind => this.kind;
     internal uint Accounting => this.accounting;
     internal uint IsMain => this.is_main;
-    internal ulong? TotalBytes => (present & 1u) != 0 ? this.total_bytes : null;
-    internal ulong? FreeBytes => (present & 2u) != 0 ? this.free_bytes : null;
-    internal ulong? UsedBytes => (present & 4u) != 0 ? this.used_bytes : null;
-    internal ulong? ReservedBytes => (present & 8u) != 0 ? this.reserved_bytes : null;
-    internal ulong? UsableBytes => (present & 16u) != 0 ? this.usable_bytes : null;
-    internal ulong? BudgetBytes => (present & 32u) != 0 ? this.budget_bytes : null;
-    internal ulong? UnattributedBytes => (present & 64u) != 0 ? this.unattributed_bytes : null;
+    internal ulong? TotalBytes => (present & 1ul) != 0 ? this.total_bytes : null;
+    internal ulong? FreeBytes => (present & 2ul) != 0 ? this.free_bytes : null;
+    internal ulong? UsedBytes => (present & 4ul) != 0 ? this.used_bytes : null;
+    internal ulong? ReservedBytes => (present & 8ul) != 0 ? this.reserved_bytes : null;
+    internal ulong? UsableBytes => (present & 16ul) != 0 ? this.usable_bytes : null;
+    internal ulong? BudgetBytes => (present & 32ul) != 0 ? this.budget_bytes : null;
+    internal ulong? UnattributedBytes => (present & 64ul) != 0 ? this.unattributed_bytes : null;
     internal ulong AgeNs => this.age_ns;
 }
 
@@ -231,8 +230,8 @@ internal unsafe struct TelemetryRecord
 {
     internal const int Size = 176;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint backend;
     internal uint device_index;
     internal uint core_clock_mhz;
@@ -243,7 +242,6 @@ internal unsafe struct TelemetryRecord
     internal uint pcie_width;
     internal uint p_state;
     internal uint throttle;
-    internal uint reserved0;
     internal ulong backends;
     internal double gpu_busy_percent;
     internal double memory_busy_percent;
@@ -263,28 +261,28 @@ internal unsafe struct TelemetryRecord
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
     internal uint DeviceIndex => this.device_index;
-    internal uint? CoreClockMhz => (present & 1024u) != 0 ? this.core_clock_mhz : null;
-    internal uint? MemoryClockMhz => (present & 2048u) != 0 ? this.memory_clock_mhz : null;
-    internal uint? FanPercent => (present & 4096u) != 0 ? this.fan_percent : null;
-    internal uint? FanRpm => (present & 8192u) != 0 ? this.fan_rpm : null;
-    internal uint? PcieGeneration => (present & 16384u) != 0 ? this.pcie_generation : null;
-    internal uint? PcieWidth => (present & 32768u) != 0 ? this.pcie_width : null;
-    internal uint? PState => (present & 524288u) != 0 ? this.p_state : null;
-    internal uint? Throttle => (present & 262144u) != 0 ? this.throttle : null;
+    internal uint? CoreClockMhz => (present & 1024ul) != 0 ? this.core_clock_mhz : null;
+    internal uint? MemoryClockMhz => (present & 2048ul) != 0 ? this.memory_clock_mhz : null;
+    internal uint? FanPercent => (present & 4096ul) != 0 ? this.fan_percent : null;
+    internal uint? FanRpm => (present & 8192ul) != 0 ? this.fan_rpm : null;
+    internal uint? PcieGeneration => (present & 16384ul) != 0 ? this.pcie_generation : null;
+    internal uint? PcieWidth => (present & 32768ul) != 0 ? this.pcie_width : null;
+    internal uint? PState => (present & 524288ul) != 0 ? this.p_state : null;
+    internal uint? Throttle => (present & 262144ul) != 0 ? this.throttle : null;
     internal ulong Backends => this.backends;
-    internal double? GpuBusyPercent => (present & 1u) != 0 ? this.gpu_busy_percent : null;
-    internal double? MemoryBusyPercent => (present & 2u) != 0 ? this.memory_busy_percent : null;
-    internal double? EncoderBusyPercent => (present & 4u) != 0 ? this.encoder_busy_percent : null;
-    internal double? DecoderBusyPercent => (present & 8u) != 0 ? this.decoder_busy_percent : null;
-    internal double? TemperatureCelsius => (present & 16u) != 0 ? this.temperature_celsius : null;
-    internal double? HotspotCelsius => (present & 32u) != 0 ? this.hotspot_celsius : null;
-    internal double? MemoryCelsius => (present & 64u) != 0 ? this.memory_celsius : null;
-    internal double? PowerWatts => (present & 128u) != 0 ? this.power_watts : null;
-    internal double? PowerLimitWatts => (present & 256u) != 0 ? this.power_limit_watts : null;
-    internal double? EnergyJoules => (present & 512u) != 0 ? this.energy_joules : null;
-    internal ulong? PcieRxBytes => (present & 65536u) != 0 ? this.pcie_rx_bytes : null;
-    internal ulong? PcieTxBytes => (present & 131072u) != 0 ? this.pcie_tx_bytes : null;
-    internal ulong? WindowNs => (present & 1048576u) != 0 ? this.window_ns : null;
+    internal double? GpuBusyPercent => (present & 1ul) != 0 ? this.gpu_busy_percent : null;
+    internal double? MemoryBusyPercent => (present & 2ul) != 0 ? this.memory_busy_percent : null;
+    internal double? EncoderBusyPercent => (present & 4ul) != 0 ? this.encoder_busy_percent : null;
+    internal double? DecoderBusyPercent => (present & 8ul) != 0 ? this.decoder_busy_percent : null;
+    internal double? TemperatureCelsius => (present & 16ul) != 0 ? this.temperature_celsius : null;
+    internal double? HotspotCelsius => (present & 32ul) != 0 ? this.hotspot_celsius : null;
+    internal double? MemoryCelsius => (present & 64ul) != 0 ? this.memory_celsius : null;
+    internal double? PowerWatts => (present & 128ul) != 0 ? this.power_watts : null;
+    internal double? PowerLimitWatts => (present & 256ul) != 0 ? this.power_limit_watts : null;
+    internal double? EnergyJoules => (present & 512ul) != 0 ? this.energy_joules : null;
+    internal ulong? PcieRxBytes => (present & 65536ul) != 0 ? this.pcie_rx_bytes : null;
+    internal ulong? PcieTxBytes => (present & 131072ul) != 0 ? this.pcie_tx_bytes : null;
+    internal ulong? WindowNs => (present & 1048576ul) != 0 ? this.window_ns : null;
     internal ulong AgeNs => this.age_ns;
 }
 
@@ -292,15 +290,16 @@ internal unsafe struct TelemetryRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct MetricRecord
 {
-    internal const int Size = 64;
+    internal const int Size = 72;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint backend;
     internal uint device_index;
     internal uint pid;
     internal uint id;
     internal uint instance;
+    internal uint reserved0;
     internal double value;
     internal ulong count;
     internal ulong window_ns;
@@ -309,12 +308,12 @@ internal unsafe struct MetricRecord
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
     internal uint DeviceIndex => this.device_index;
-    internal uint? Pid => (present & 1u) != 0 ? this.pid : null;
+    internal uint? Pid => (present & 1ul) != 0 ? this.pid : null;
     internal uint Id => this.id;
     internal uint Instance => this.instance;
-    internal double? Value => (present & 2u) != 0 ? this.value : null;
-    internal ulong? Count => (present & 4u) != 0 ? this.count : null;
-    internal ulong? WindowNs => (present & 8u) != 0 ? this.window_ns : null;
+    internal double? Value => (present & 2ul) != 0 ? this.value : null;
+    internal ulong? Count => (present & 4ul) != 0 ? this.count : null;
+    internal ulong? WindowNs => (present & 8ul) != 0 ? this.window_ns : null;
     internal ulong AgeNs => this.age_ns;
 }
 
@@ -322,10 +321,10 @@ internal unsafe struct MetricRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct UsageRecord
 {
-    internal const int Size = 184;
+    internal const int Size = 192;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint backend;
     internal uint pid;
     internal uint device_index;
@@ -335,6 +334,7 @@ internal unsafe struct UsageRecord
     internal uint uid;
     internal uint gpu_instance;
     internal uint compute_instance;
+    internal uint reserved0;
     internal ulong start_unix_ns;
     internal ulong used_bytes;
     internal ulong resident_bytes;
@@ -357,29 +357,29 @@ internal unsafe struct UsageRecord
     internal uint Backend => this.backend;
     internal uint Pid => this.pid;
     internal uint DeviceIndex => this.device_index;
-    internal uint? Kinds => (present & 32768u) != 0 ? this.kinds : null;
+    internal uint? Kinds => (present & 32768ul) != 0 ? this.kinds : null;
     internal uint Accounting => this.accounting;
     internal uint NameState => this.name_state;
-    internal uint? Uid => (present & 8192u) != 0 ? this.uid : null;
-    internal uint? GpuInstance => (present & 16384u) != 0 ? this.gpu_instance : null;
-    internal uint? ComputeInstance => (present & 16384u) != 0 ? this.compute_instance : null;
-    internal ulong? StartUnixNs => (present & 4096u) != 0 ? this.start_unix_ns : null;
-    internal ulong? UsedBytes => (present & 1u) != 0 ? this.used_bytes : null;
-    internal ulong? ResidentBytes => (present & 2u) != 0 ? this.resident_bytes : null;
-    internal ulong? CommittedBytes => (present & 4u) != 0 ? this.committed_bytes : null;
-    internal ulong? AllocatedBytes => (present & 8u) != 0 ? this.allocated_bytes : null;
-    internal ulong? SharedBytes => (present & 16u) != 0 ? this.shared_bytes : null;
-    internal ulong? PurgeableBytes => (present & 32u) != 0 ? this.purgeable_bytes : null;
-    internal ulong? EvictedBytes => (present & 64u) != 0 ? this.evicted_bytes : null;
-    internal ulong? HostPoolBytes => (present & 128u) != 0 ? this.host_pool_bytes : null;
-    internal ulong? HostResidentBytes => (present & 256u) != 0 ? this.host_resident_bytes : null;
-    internal ulong? BudgetBytes => (present & 512u) != 0 ? this.budget_bytes : null;
-    internal ulong? BusyNs => (present & 1024u) != 0 ? this.busy_ns : null;
-    internal double? BusyPercent => (present & 2048u) != 0 ? this.busy_percent : null;
-    internal ulong? WindowNs => (present & 2048u) != 0 ? this.window_ns : null;
+    internal uint? Uid => (present & 8192ul) != 0 ? this.uid : null;
+    internal uint? GpuInstance => (present & 16384ul) != 0 ? this.gpu_instance : null;
+    internal uint? ComputeInstance => (present & 16384ul) != 0 ? this.compute_instance : null;
+    internal ulong? StartUnixNs => (present & 4096ul) != 0 ? this.start_unix_ns : null;
+    internal ulong? UsedBytes => (present & 1ul) != 0 ? this.used_bytes : null;
+    internal ulong? ResidentBytes => (present & 2ul) != 0 ? this.resident_bytes : null;
+    internal ulong? CommittedBytes => (present & 4ul) != 0 ? this.committed_bytes : null;
+    internal ulong? AllocatedBytes => (present & 8ul) != 0 ? this.allocated_bytes : null;
+    internal ulong? SharedBytes => (present & 16ul) != 0 ? this.shared_bytes : null;
+    internal ulong? PurgeableBytes => (present & 32ul) != 0 ? this.purgeable_bytes : null;
+    internal ulong? EvictedBytes => (present & 64ul) != 0 ? this.evicted_bytes : null;
+    internal ulong? HostPoolBytes => (present & 128ul) != 0 ? this.host_pool_bytes : null;
+    internal ulong? HostResidentBytes => (present & 256ul) != 0 ? this.host_resident_bytes : null;
+    internal ulong? BudgetBytes => (present & 512ul) != 0 ? this.budget_bytes : null;
+    internal ulong? BusyNs => (present & 1024ul) != 0 ? this.busy_ns : null;
+    internal double? BusyPercent => (present & 2048ul) != 0 ? this.busy_percent : null;
+    internal ulong? WindowNs => (present & 2048ul) != 0 ? this.window_ns : null;
     internal ulong AgeNs => this.age_ns;
-    internal ulong? PeakUsedBytes => (present & 65536u) != 0 ? this.peak_used_bytes : null;
-    internal ulong? ProcessKey => (present & 131072u) != 0 ? this.process_key : null;
+    internal ulong? PeakUsedBytes => (present & 65536ul) != 0 ? this.peak_used_bytes : null;
+    internal ulong? ProcessKey => (present & 131072ul) != 0 ? this.process_key : null;
 }
 
 /// <summary>hmn_group</summary>
@@ -388,11 +388,10 @@ internal unsafe struct GroupRecord
 {
     internal const int Size = 48;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint backend;
     internal uint device_index;
-    internal uint reserved0;
     internal ulong used_bytes;
     internal ulong limit_bytes;
     internal ulong age_ns;
@@ -400,8 +399,8 @@ internal unsafe struct GroupRecord
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
     internal uint DeviceIndex => this.device_index;
-    internal ulong? UsedBytes => (present & 1u) != 0 ? this.used_bytes : null;
-    internal ulong? LimitBytes => (present & 2u) != 0 ? this.limit_bytes : null;
+    internal ulong? UsedBytes => (present & 1ul) != 0 ? this.used_bytes : null;
+    internal ulong? LimitBytes => (present & 2ul) != 0 ? this.limit_bytes : null;
     internal ulong AgeNs => this.age_ns;
 }
 
@@ -411,8 +410,8 @@ internal unsafe struct SnapshotInfoRecord
 {
     internal const int Size = 80;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint collect;
     internal uint device_count;
     internal uint pool_count;
@@ -421,7 +420,6 @@ internal unsafe struct SnapshotInfoRecord
     internal uint unreadable_process_count;
     internal uint metric_count;
     internal uint group_count;
-    internal uint reserved0;
     internal ulong unix_time_ns;
     internal ulong monotonic_ns;
     internal ulong duration_ns;
@@ -446,17 +444,17 @@ internal unsafe struct SnapshotInfoRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct DiagnosticRecord
 {
-    internal const int Size = 320;
+    internal const int Size = 328;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint backend;
     internal uint reason;
     internal int status;
     internal uint native_domain;
     internal int native_code;
     internal uint subject;
-    internal uint field;
+    internal ulong field;
     internal uint metric;
     internal uint device_index;
     internal uint pid;
@@ -471,12 +469,12 @@ internal unsafe struct DiagnosticRecord
     internal uint NativeDomain => this.native_domain;
     internal int NativeCode => this.native_code;
     internal uint Subject => this.subject;
-    internal uint? Field => (present & 4u) != 0 ? this.field : null;
-    internal uint? Metric => (present & 8u) != 0 ? this.metric : null;
-    internal uint? DeviceIndex => (present & 1u) != 0 ? this.device_index : null;
-    internal uint? Pid => (present & 2u) != 0 ? this.pid : null;
+    internal ulong? Field => (present & 4ul) != 0 ? this.field : null;
+    internal uint? Metric => (present & 8ul) != 0 ? this.metric : null;
+    internal uint? DeviceIndex => (present & 1ul) != 0 ? this.device_index : null;
+    internal uint? Pid => (present & 2ul) != 0 ? this.pid : null;
     internal uint Count => this.count;
-    internal ulong? DurationNs => (present & 16u) != 0 ? this.duration_ns : null;
+    internal ulong? DurationNs => (present & 16ul) != 0 ? this.duration_ns : null;
     internal string Message => Utf8.Text(ref this.message[0], 256);
 }
 
@@ -486,13 +484,12 @@ internal unsafe struct DeltaRecord
 {
     internal const int Size = 64;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint backend;
     internal uint device_index;
     internal uint scope;
     internal uint accounting;
-    internal uint reserved0;
     internal long memory_bytes;
     internal long device_bytes;
     internal ulong elapsed_ns;
@@ -503,23 +500,24 @@ internal unsafe struct DeltaRecord
     internal uint DeviceIndex => this.device_index;
     internal uint Scope => this.scope;
     internal uint Accounting => this.accounting;
-    internal long? MemoryBytes => (present & 1u) != 0 ? this.memory_bytes : null;
-    internal long? DeviceBytes => (present & 2u) != 0 ? this.device_bytes : null;
+    internal long? MemoryBytes => (present & 1ul) != 0 ? this.memory_bytes : null;
+    internal long? DeviceBytes => (present & 2ul) != 0 ? this.device_bytes : null;
     internal ulong ElapsedNs => this.elapsed_ns;
-    internal double? EnergyJoules => (present & 4u) != 0 ? this.energy_joules : null;
+    internal double? EnergyJoules => (present & 4ul) != 0 ? this.energy_joules : null;
 }
 
 /// <summary>hmn_sampler_info</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct SamplerInfoRecord
 {
-    internal const int Size = 64;
+    internal const int Size = 72;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint state;
     internal uint pending;
     internal int last_status;
+    internal uint reserved0;
     internal ulong taken_count;
     internal ulong dropped_count;
     internal ulong late_count;
@@ -529,12 +527,12 @@ internal unsafe struct SamplerInfoRecord
     internal uint Notes => this.notes;
     internal uint State => this.state;
     internal uint Pending => this.pending;
-    internal int? LastStatus => (present & 1u) != 0 ? this.last_status : null;
+    internal int? LastStatus => (present & 1ul) != 0 ? this.last_status : null;
     internal ulong TakenCount => this.taken_count;
     internal ulong DroppedCount => this.dropped_count;
     internal ulong LateCount => this.late_count;
     internal ulong FailedCount => this.failed_count;
-    internal ulong? LastMonotonicNs => (present & 1u) != 0 ? this.last_monotonic_ns : null;
+    internal ulong? LastMonotonicNs => (present & 1ul) != 0 ? this.last_monotonic_ns : null;
 }
 
 /// <summary>hmn_peak</summary>
@@ -543,13 +541,12 @@ internal unsafe struct PeakRecord
 {
     internal const int Size = 64;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint backend;
     internal uint device_index;
     internal uint pid;
     internal uint accounting;
-    internal uint reserved0;
     internal ulong used_bytes;
     internal ulong host_pool_bytes;
     internal ulong host_resident_bytes;
@@ -560,10 +557,10 @@ internal unsafe struct PeakRecord
     internal uint DeviceIndex => this.device_index;
     internal uint Pid => this.pid;
     internal uint Accounting => this.accounting;
-    internal ulong? UsedBytes => (present & 1u) != 0 ? this.used_bytes : null;
-    internal ulong? HostPoolBytes => (present & 2u) != 0 ? this.host_pool_bytes : null;
-    internal ulong? HostResidentBytes => (present & 4u) != 0 ? this.host_resident_bytes : null;
-    internal ulong? UsedMonotonicNs => (present & 1u) != 0 ? this.used_monotonic_ns : null;
+    internal ulong? UsedBytes => (present & 1ul) != 0 ? this.used_bytes : null;
+    internal ulong? HostPoolBytes => (present & 2ul) != 0 ? this.host_pool_bytes : null;
+    internal ulong? HostResidentBytes => (present & 4ul) != 0 ? this.host_resident_bytes : null;
+    internal ulong? UsedMonotonicNs => (present & 1ul) != 0 ? this.used_monotonic_ns : null;
 }
 
 /// <summary>hmn_tracker_info</summary>
@@ -572,20 +569,19 @@ internal unsafe struct TrackerInfoRecord
 {
     internal const int Size = 56;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint device_index;
     internal uint tag_count;
-    internal uint reserved0;
     internal ulong limit_bytes;
     internal ulong allocated_bytes;
     internal ulong peak_bytes;
     internal ulong refused_count;
 
     internal uint Notes => this.notes;
-    internal uint? DeviceIndex => (present & 2u) != 0 ? this.device_index : null;
+    internal uint? DeviceIndex => (present & 2ul) != 0 ? this.device_index : null;
     internal uint TagCount => this.tag_count;
-    internal ulong? LimitBytes => (present & 1u) != 0 ? this.limit_bytes : null;
+    internal ulong? LimitBytes => (present & 1ul) != 0 ? this.limit_bytes : null;
     internal ulong AllocatedBytes => this.allocated_bytes;
     internal ulong PeakBytes => this.peak_bytes;
     internal ulong RefusedCount => this.refused_count;
@@ -595,11 +591,12 @@ internal unsafe struct TrackerInfoRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct TagRecord
 {
-    internal const int Size = 96;
+    internal const int Size = 104;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint number;
+    internal uint reserved0;
     internal ulong allocated_bytes;
     internal ulong peak_bytes;
     internal fixed byte name[64];
@@ -615,15 +612,16 @@ internal unsafe struct TagRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct SpillInfoRecord
 {
-    internal const int Size = 480;
+    internal const int Size = 488;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint backend;
     internal uint device_index;
     internal uint state;
     internal uint rules;
     internal int status;
+    internal uint reserved0;
     internal ulong observation_count;
     internal ulong skipped_count;
     internal ulong episode_count;
@@ -653,19 +651,19 @@ internal unsafe struct SpillInfoRecord
     internal ulong SkippedCount => this.skipped_count;
     internal ulong EpisodeCount => this.episode_count;
     internal ulong FirstEpisode => this.first_episode;
-    internal ulong? LimitBytes => (present & 1u) != 0 ? this.limit_bytes : null;
-    internal ulong? DedicatedBytes => (present & 2u) != 0 ? this.dedicated_bytes : null;
-    internal ulong? SharedBytes => (present & 2u) != 0 ? this.shared_bytes : null;
-    internal ulong? EvictedBytes => (present & 4u) != 0 ? this.evicted_bytes : null;
-    internal ulong? PeakDedicatedBytes => (present & 2u) != 0 ? this.peak_dedicated_bytes : null;
-    internal ulong? PeakSharedBytes => (present & 2u) != 0 ? this.peak_shared_bytes : null;
-    internal ulong? PeakEvictedBytes => (present & 8u) != 0 ? this.peak_evicted_bytes : null;
-    internal ulong? BaselineSharedBytes => (present & 2u) != 0 ? this.baseline_shared_bytes : null;
-    internal ulong? BaselineEvictedBytes => (present & 8u) != 0 ? this.baseline_evicted_bytes : null;
+    internal ulong? LimitBytes => (present & 1ul) != 0 ? this.limit_bytes : null;
+    internal ulong? DedicatedBytes => (present & 2ul) != 0 ? this.dedicated_bytes : null;
+    internal ulong? SharedBytes => (present & 2ul) != 0 ? this.shared_bytes : null;
+    internal ulong? EvictedBytes => (present & 4ul) != 0 ? this.evicted_bytes : null;
+    internal ulong? PeakDedicatedBytes => (present & 2ul) != 0 ? this.peak_dedicated_bytes : null;
+    internal ulong? PeakSharedBytes => (present & 2ul) != 0 ? this.peak_shared_bytes : null;
+    internal ulong? PeakEvictedBytes => (present & 8ul) != 0 ? this.peak_evicted_bytes : null;
+    internal ulong? BaselineSharedBytes => (present & 2ul) != 0 ? this.baseline_shared_bytes : null;
+    internal ulong? BaselineEvictedBytes => (present & 8ul) != 0 ? this.baseline_evicted_bytes : null;
     internal ulong TotalNs => this.total_ns;
-    internal ulong? LongestNs => (present & 16u) != 0 ? this.longest_ns : null;
-    internal ulong? LongestEpisode => (present & 16u) != 0 ? this.longest_episode : null;
-    internal string? FirstLabel => (present & 16u) != 0 ? Utf8.Text(ref this.first_label[0], 64) : null;
+    internal ulong? LongestNs => (present & 16ul) != 0 ? this.longest_ns : null;
+    internal ulong? LongestEpisode => (present & 16ul) != 0 ? this.longest_episode : null;
+    internal string? FirstLabel => (present & 16ul) != 0 ? Utf8.Text(ref this.first_label[0], 64) : null;
     internal string Message => Utf8.Text(ref this.message[0], 256);
 }
 
@@ -673,11 +671,12 @@ internal unsafe struct SpillInfoRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct EpisodeRecord
 {
-    internal const int Size = 200;
+    internal const int Size = 208;
     internal uint struct_size;
-    internal uint present;
     internal uint notes;
+    internal ulong present;
     internal uint rules;
+    internal uint reserved0;
     internal ulong number;
     internal ulong observation_count;
     internal ulong peak_shared_bytes;
@@ -693,12 +692,12 @@ internal unsafe struct EpisodeRecord
     internal ulong Number => this.number;
     internal ulong ObservationCount => this.observation_count;
     internal ulong PeakSharedBytes => this.peak_shared_bytes;
-    internal ulong? PeakEvictedBytes => (present & 2u) != 0 ? this.peak_evicted_bytes : null;
+    internal ulong? PeakEvictedBytes => (present & 2ul) != 0 ? this.peak_evicted_bytes : null;
     internal ulong StartMonotonicNs => this.start_monotonic_ns;
-    internal ulong? EndMonotonicNs => (present & 1u) != 0 ? this.end_monotonic_ns : null;
+    internal ulong? EndMonotonicNs => (present & 1ul) != 0 ? this.end_monotonic_ns : null;
     internal ulong DurationNs => this.duration_ns;
     internal string StartLabel => Utf8.Text(ref this.start_label[0], 64);
-    internal string? EndLabel => (present & 1u) != 0 ? Utf8.Text(ref this.end_label[0], 64) : null;
+    internal string? EndLabel => (present & 1ul) != 0 ? Utf8.Text(ref this.end_label[0], 64) : null;
 }
 
 /// <summary>The structs by name, with the sizes that this assembly reads.</summary>

@@ -63,7 +63,11 @@
  * function 0 does not wait, HMN_NS_UNLIMITED waits without a limit, and any other value is allowed.
  *
  * Times. Every monotonic_ns is of the clock that hmn_monotonic_ns reads, and can be compared within
- * one boot of one machine. Every age_ns counts from the driver's answer to the end of the reading: to
+ * one boot of one machine. It stops while the machine is suspended; so do deadlines, timeouts,
+ * intervals, idle_close_ns and every window_ns. Ages run on: age_ns, stale_ns and max_age_ns are on
+ * Linux of CLOCK_BOOTTIME, on macOS of mach_continuous_time, on Windows of QueryPerformanceCounter. A
+ * rate between two readings, such as a load or a power, is absent (HMN_REASON_NOT_YET) if the machine
+ * was suspended for more than 10 ms between them. Every age_ns counts from the driver's answer to the end of the reading: to
  * the return of a direct reading; in a snapshot, for all records, to its monotonic_ns + duration_ns; to
  * the call of hmn_sampler_latest_pool and hmn_sampler_latest_telemetry.
  *
@@ -327,8 +331,8 @@ HMN_FN(uint32_t) hmn_feature(uint32_t feature) HMN_NX;
 /** Returns 1 if a backend (HMN_BACKEND_*) is compiled in, 0 if not or if unknown. @since 0.1 */
 HMN_FN(uint32_t) hmn_backend_available(uint32_t backend) HMN_NX;
 /** Returns the time of the clock behind every monotonic_ns, in nanoseconds since an unspecified moment
- *  of this boot. It is not set or stepped. Linux: CLOCK_MONOTONIC, and macOS: CLOCK_UPTIME_RAW; both
- *  stop while the machine is suspended. Windows: QueryPerformanceCounter, which counts on. @since 0.1 */
+ *  of this boot. It is not set or stepped, and stops while the machine is suspended. Linux:
+ *  CLOCK_MONOTONIC; macOS: CLOCK_UPTIME_RAW; Windows: QueryUnbiasedInterruptTimePrecise. @since 0.1 */
 HMN_FN(uint64_t) hmn_monotonic_ns(void) HMN_NX;
 /** Returns the name of a status, for instance "HMN_E_RANGE"; "HMN_E_?" for an unknown number.
  *  Static storage, never NULL. @since 0.1 */

@@ -41,7 +41,7 @@ func (d *durations) ns(name string, duration time.Duration) uint64 {
 }
 
 // MonotonicNs is the time of the clock behind every MonotonicNs, in nanoseconds. It stops while the machine is
-// suspended on Linux and macOS, and counts on on Windows.
+// suspended.
 func MonotonicNs() uint64 {
 	return raw.Monotonic_ns()
 }

@@ -1613,12 +1613,13 @@ class holder {
   std::atomic<bool> open_{true};
 };
 
-inline std::uint32_t milliseconds(std::chrono::milliseconds time) {
-  if (time.count() < 0 || time.count() > std::int64_t{UINT32_MAX}) {
+inline std::uint64_t nanoseconds(const char* name, std::chrono::nanoseconds duration) {
+  if (duration == std::chrono::nanoseconds::max()) return HMN_NS_UNLIMITED;
+  if (duration.count() < 0) {
     throw error(status_code::range,
-                std::to_string(time.count()) + " ms is not a time from 0 to 4294967295 ms");
+                std::string(name) + ": " + std::to_string(duration.count()) + " ns is less than 0");
   }
-  return static_cast<std::uint32_t>(time.count());
+  return static_cast<std::uint64_t>(duration.count());
 }
 
 }  // namespace detail
@@ -1626,9 +1627,9 @@ inline std::uint32_t milliseconds(std::chrono::milliseconds time) {
 // ---- the library
 // -----------------------------------------------------------------------------------------------
 
-// Times that options take besides numbers of milliseconds: no limit, and no time at all.
-inline constexpr std::chrono::milliseconds unlimited{HMN_MS_UNLIMITED};
-inline constexpr std::chrono::milliseconds immediate{HMN_MS_IMMEDIATE};
+// Durations with a meaning of their own: no limit, and, as an option, no time at all.
+inline constexpr std::chrono::nanoseconds unlimited = std::chrono::nanoseconds::max();
+inline constexpr std::chrono::nanoseconds immediate{HMN_NS_IMMEDIATE};
 
 // The time of the clock behind every monotonic_ns.
 inline std::uint64_t monotonic_ns() noexcept {
@@ -1900,9 +1901,9 @@ inline std::optional<std::string> before_after_lines(const snapshot& before, con
 // hmn_sampler_options.
 struct sampler_options {
   sampler_flag flags{};
-  std::chrono::milliseconds interval{};          // from one snapshot to the next; 0: 1 s
-  std::chrono::milliseconds process_interval{};  // the same of those with processes; 0: 1 s
-  std::uint32_t capacity = 0;                    // snapshots kept until they are pulled; 0: 64
+  std::chrono::nanoseconds interval{};          // from one snapshot to the next; 0: 1 s
+  std::chrono::nanoseconds process_interval{};  // the same of those with processes; 0: 1 s
+  std::uint32_t capacity = 0;                   // snapshots kept until they are pulled; 0: 64
 };
 
 // A thread that takes snapshots on a schedule; made by context::sample, outlives its context. Any
@@ -1941,9 +1942,9 @@ class sampler {
   }
   // The oldest snapshot that was not pulled yet; nothing when none came in time. Throws error with
   // status state when none will come: it is not started, or stopped and all were pulled.
-  std::optional<snapshot> next(std::chrono::milliseconds timeout) {
+  std::optional<snapshot> next(std::chrono::nanoseconds timeout) {
     const auto held = native();
-    const std::uint32_t c_timeout = detail::milliseconds(timeout);
+    const std::uint64_t c_timeout = detail::nanoseconds("timeout", timeout);
     hmn_snapshot* pulled = nullptr;
     hmn_error e = detail::sized<hmn_error>();
     switch (hmn_sampler_next(held.get(), c_timeout, &pulled, &e)) {
@@ -1955,7 +1956,7 @@ class sampler {
         throw detail::failure(e);
     }
   }
-  // Ready whenever next(immediate) has an answer: a descriptor to poll, on Windows a HANDLE. It stays the
+  // Ready whenever next({}) has an answer: a descriptor to poll, on Windows a HANDLE. It stays the
   // sampler's.
   std::int64_t handle() const {
     const auto held = native();
@@ -2328,14 +2329,14 @@ class spill {
 // Zero is the default in every field: hmn_context_options.
 struct context_options {
   context_flag flags{};
-  std::chrono::milliseconds deadline{};       // longest that one call may wait for drivers; 0: 1 s
-  std::chrono::milliseconds stale{};          // oldest value given instead of a timeout; 0: 5 s
-  std::chrono::milliseconds open_deadline{};  // longest wait for a vendor library to open; 0: 10 s
-  std::chrono::milliseconds max_age{};     // readings this young share one driver call; 0: none do
-  std::chrono::milliseconds idle_close{};  // when an idle vendor library is shut down; 0: 2 s
-  std::chrono::milliseconds rescan{};      // all processes are looked through this often; 0: 2 s
-  std::uint64_t backends_off = 0;          // bit n disables backend n
-  std::uint32_t rescan_percent = 0;        // of a core, at most, for rescan; 0: 2
+  std::chrono::nanoseconds deadline{};       // longest that one call may wait for drivers; 0: 1 s
+  std::chrono::nanoseconds stale{};          // oldest value given instead of a timeout; 0: 5 s
+  std::chrono::nanoseconds open_deadline{};  // longest wait for a vendor library to open; 0: 10 s
+  std::chrono::nanoseconds max_age{};     // readings this young share one driver call; 0: none do
+  std::chrono::nanoseconds idle_close{};  // when an idle vendor library is shut down; 0: 2 s
+  std::chrono::nanoseconds rescan{};      // all processes are looked through this often; 0: 2 s
+  std::uint64_t backends_off = 0;         // bit n disables backend n
+  std::uint32_t rescan_percent = 0;       // of a core, at most, for rescan; 0: 2
 };
 
 // hmn_snapshot_options.
@@ -2343,7 +2344,7 @@ struct snapshot_options {
   part collect{};                             // none: memory, devices, pools, self
   std::optional<std::uint32_t> device_index;  // this device alone
   std::optional<std::uint32_t> pid;           // of the usages, those of this process alone
-  std::chrono::milliseconds deadline{};       // 0: the context's
+  std::chrono::nanoseconds deadline{};        // 0: the context's
   bool slow = false;                          // also metrics that take more than a few milliseconds
   bool quick = false;                         // without values that take the driver milliseconds
 };
@@ -2477,8 +2478,9 @@ class context {
     const auto held = native();
     auto c_options = detail::sized<hmn_sampler_options>();
     c_options.flags = number(options.flags);
-    c_options.interval_ms = detail::milliseconds(options.interval);
-    c_options.process_interval_ms = detail::milliseconds(options.process_interval);
+    c_options.interval_ns = detail::nanoseconds("interval", options.interval);
+    c_options.process_interval_ns =
+        detail::nanoseconds("process_interval", options.process_interval);
     c_options.capacity = options.capacity;
     const hmn_snapshot_options c_what = convert(what);
     hmn_sampler* made = nullptr;
@@ -2508,18 +2510,18 @@ class context {
     if (options.quick) c_options.flags |= HMN_SNAPSHOT_QUICK;
     c_options.device_index = options.device_index.value_or(0);
     c_options.pid = options.pid.value_or(0);
-    c_options.deadline_ms = detail::milliseconds(options.deadline);
+    c_options.deadline_ns = detail::nanoseconds("deadline", options.deadline);
     return c_options;
   }
   static hmn_context* create(const context_options& options) {
     auto c_options = detail::sized<hmn_context_options>();
     c_options.flags = number(options.flags);
-    c_options.deadline_ms = detail::milliseconds(options.deadline);
-    c_options.stale_ms = detail::milliseconds(options.stale);
-    c_options.open_deadline_ms = detail::milliseconds(options.open_deadline);
-    c_options.max_age_ms = detail::milliseconds(options.max_age);
-    c_options.idle_close_ms = detail::milliseconds(options.idle_close);
-    c_options.rescan_ms = detail::milliseconds(options.rescan);
+    c_options.deadline_ns = detail::nanoseconds("deadline", options.deadline);
+    c_options.stale_ns = detail::nanoseconds("stale", options.stale);
+    c_options.open_deadline_ns = detail::nanoseconds("open_deadline", options.open_deadline);
+    c_options.max_age_ns = detail::nanoseconds("max_age", options.max_age);
+    c_options.idle_close_ns = detail::nanoseconds("idle_close", options.idle_close);
+    c_options.rescan_ns = detail::nanoseconds("rescan", options.rescan);
     c_options.backends_off = options.backends_off;
     c_options.rescan_percent = options.rescan_percent;
     hmn_context* made = nullptr;

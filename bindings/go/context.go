@@ -4,21 +4,22 @@ package hypomnesis
 
 import (
 	"runtime"
+	"time"
 
 	"hypomnesis.invalid/bindings/go/internal/raw"
 )
 
 // ContextOptions configure a context. The zero value, and nil, mean every default.
 type ContextOptions struct {
-	Flags          ContextFlags
-	DeadlineMs     uint32 // longest that one call may wait for drivers; 0 is 1000
-	StaleMs        uint32 // oldest value given instead of ErrTimeout; 0 is 5000
-	OpenDeadlineMs uint32 // longest wait for a vendor library to open; 0 is 10000
-	MaxAgeMs       uint32 // readings this young share one driver call; 0: none do
-	IdleCloseMs    uint32 // a vendor library whose GPU may sleep is shut down this long after use; 0 is 2000
-	RescanMs       uint32 // all processes are looked through for GPU clients this often, known clients at each reading; 0 is 2000
-	BackendsOff    uint64 // bit n disables backend n
-	RescanPercent  uint32 // most processor time for RescanMs, in percent of a core; 0 is 2, 100 is no limit
+	Flags         ContextFlags
+	Deadline      time.Duration // longest that one call may wait for drivers; 0 is 1 s
+	Stale         time.Duration // oldest value given instead of ErrTimeout; 0 is 5 s
+	OpenDeadline  time.Duration // longest wait for a vendor library to open; 0 is 10 s
+	MaxAge        time.Duration // readings this young share one driver call; 0: none do
+	IdleClose     time.Duration // a vendor library whose GPU may sleep is shut down this long after use; 0 is 2 s
+	Rescan        time.Duration // all processes are looked through for GPU clients this often, known clients at each reading; 0 is 2 s
+	BackendsOff   uint64        // bit n disables backend n
+	RescanPercent uint32        // most processor time for Rescan, in percent of a core; 0 is 2, 100 is no limit
 }
 
 // Context holds sources of measurement, opened once and kept. It may be used by any number of goroutines
@@ -35,10 +36,16 @@ func NewContext(options *ContextOptions) (*Context, error) {
 	if options != nil {
 		given = *options
 	}
+	var d durations
+	deadline, stale := d.ns("Deadline", given.Deadline), d.ns("Stale", given.Stale)
+	openDeadline, maxAge := d.ns("OpenDeadline", given.OpenDeadline), d.ns("MaxAge", given.MaxAge)
+	idleClose, rescan := d.ns("IdleClose", given.IdleClose), d.ns("Rescan", given.Rescan)
+	if d.err != nil {
+		return nil, d.err
+	}
 	failure := raw.NewError()
-	native := raw.NewContext(uint32(given.Flags), given.DeadlineMs, given.StaleMs, given.OpenDeadlineMs,
-		given.MaxAgeMs, given.IdleCloseMs, given.RescanMs, given.BackendsOff, given.RescanPercent,
-		failure)
+	native := raw.NewContext(uint32(given.Flags), deadline, stale, openDeadline, maxAge, idleClose, rescan,
+		given.BackendsOff, given.RescanPercent, failure)
 	if failure.Status != 0 {
 		return nil, newError(failure)
 	}

@@ -2,7 +2,13 @@
 
 package hypomnesis
 
-import "hypomnesis.invalid/bindings/go/internal/raw"
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"hypomnesis.invalid/bindings/go/internal/raw"
+)
 
 // VersionNumber is the library's version: major * 1000000 + minor * 1000 + patch.
 func VersionNumber() uint32 {
@@ -14,15 +20,28 @@ func VersionString() string {
 	return raw.Version_string()
 }
 
-// Unlimited and Immediate are times that options in milliseconds take besides numbers: no limit, and no time
-// at all.
+// Unlimited and Immediate are durations with a meaning of their own: no limit, and, as an option, no time at
+// all. The zero duration is the default of every option.
 const (
-	Unlimited uint32 = 0xffffffff
-	Immediate uint32 = 0xfffffffe
+	Unlimited time.Duration = math.MaxInt64
+	Immediate time.Duration = 1
 )
 
+// durations converts durations for the native layer, and keeps the error of the first negative one.
+type durations struct{ err error }
+
+func (d *durations) ns(name string, duration time.Duration) uint64 {
+	if duration == Unlimited {
+		return math.MaxUint64
+	}
+	if duration < 0 && d.err == nil {
+		d.err = refusal(StatusRange, fmt.Sprintf("%s: %v is less than 0", name, duration))
+	}
+	return uint64(duration)
+}
+
 // MonotonicNs is the time of the clock behind every MonotonicNs, in nanoseconds. It stops while the machine is
-// suspended on Linux and macOS, and counts on on Windows.
+// suspended.
 func MonotonicNs() uint64 {
 	return raw.Monotonic_ns()
 }

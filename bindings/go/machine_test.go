@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func isError(err, target error) bool {
@@ -20,7 +21,7 @@ func machine(t testing.TB, description string) *Context {
 	if err := os.WriteFile(path, []byte(description), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	context, err := NewContext(&ContextOptions{DeadlineMs: 60000})
+	context, err := NewContext(&ContextOptions{Deadline: time.Minute})
 	if err == nil {
 		err = context.SetPath(PathSimulation, path)
 	}

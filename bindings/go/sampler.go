@@ -4,16 +4,17 @@ package hypomnesis
 
 import (
 	"runtime"
+	"time"
 
 	"hypomnesis.invalid/bindings/go/internal/raw"
 )
 
 // SamplerOptions configure a sampler. The zero value, and nil, mean every default.
 type SamplerOptions struct {
-	Flags             SamplerFlags
-	IntervalMs        uint32 // from one snapshot to the next; 0 is 1000
-	ProcessIntervalMs uint32 // the same of those with processes; 0 is 1000
-	Capacity          uint32 // snapshots kept until they are pulled; 0 is 64
+	Flags           SamplerFlags
+	Interval        time.Duration // from one snapshot to the next; 0 is 1 s
+	ProcessInterval time.Duration // the same of those with processes; 0 is 1 s
+	Capacity        uint32        // snapshots kept until they are pulled; 0 is 64
 }
 
 // Sampler is a thread that takes snapshots on a schedule. It may be used by any number of goroutines at
@@ -35,10 +36,16 @@ func (c *Context) NewSampler(options *SamplerOptions, what *SnapshotOptions) (*S
 	if what != nil {
 		wanted = *what
 	}
+	var d durations
+	interval, processInterval := d.ns("Interval", given.Interval), d.ns("ProcessInterval", given.ProcessInterval)
+	deadline := d.ns("Deadline", wanted.Deadline)
+	if d.err != nil {
+		return nil, d.err
+	}
 	native, err := ask(c, func(native raw.Context, failure *raw.Error) raw.Sampler {
-		return native.Sampler(uint32(given.Flags), given.IntervalMs, given.ProcessIntervalMs, given.Capacity,
+		return native.Sampler(uint32(given.Flags), interval, processInterval, given.Capacity,
 			uint32(wanted.Flags), uint32(wanted.Collect), wanted.DeviceIndex, wanted.PID,
-			wanted.DeadlineMs, failure)
+			deadline, failure)
 	})
 	if err != nil {
 		return nil, err
@@ -93,9 +100,14 @@ func (s *Sampler) Stop() error {
 // Next pulls the oldest snapshot that was not pulled yet, waiting for one until the time is over. ErrEmpty:
 // none has come yet. ErrState: none will come: it is not started, it is stopped and all were pulled, or it
 // keeps none. Close the snapshot.
-func (s *Sampler) Next(timeoutMs uint32) (*Snapshot, error) {
+func (s *Sampler) Next(timeout time.Duration) (*Snapshot, error) {
+	var d durations
+	wait := d.ns("timeout", timeout)
+	if d.err != nil {
+		return nil, d.err
+	}
 	native, err := askSampler(s, func(native raw.Sampler, failure *raw.Error) raw.Snapshot {
-		return native.Next(timeoutMs, failure)
+		return native.Next(wait, failure)
 	})
 	if err != nil {
 		return nil, err

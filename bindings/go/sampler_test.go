@@ -9,7 +9,7 @@ import (
 
 const card = `{"devices": [{"name": "Card", "pools": [{"kind": "vram", "total": "16GiB", "used": "3GiB"}]}]}`
 
-const patienceMs = 60000
+const patience = time.Minute
 
 func running(t *testing.T, options *SamplerOptions, what *SnapshotOptions) *Sampler {
 	t.Helper()
@@ -26,7 +26,7 @@ func running(t *testing.T, options *SamplerOptions, what *SnapshotOptions) *Samp
 
 func TestSamplerGivesSnapshotsLatestFiguresAndPeaks(t *testing.T) {
 	sampler := running(t, nil, nil)
-	first, err := sampler.Next(patienceMs)
+	first, err := sampler.Next(patience)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestSamplerBeforeItsStart(t *testing.T) {
 	if load, err := sampler.LatestTelemetry(0); err != nil || load.Present() {
 		t.Errorf("a load before the start: %v, %v", load, err)
 	}
-	if _, err := sampler.Next(patienceMs); !isError(err, ErrState) {
+	if _, err := sampler.Next(patience); !isError(err, ErrState) {
 		t.Errorf("next before the start: %v", err)
 	}
 	if err := sampler.Stop(); !isError(err, ErrState) {
@@ -79,26 +79,26 @@ func TestSamplerBeforeItsStart(t *testing.T) {
 
 func TestSamplerOptionsArrive(t *testing.T) {
 	peaks := running(t, &SamplerOptions{Flags: SamplerPeaksOnly}, nil)
-	if _, err := peaks.Next(patienceMs); !isError(err, ErrState) {
+	if _, err := peaks.Next(patience); !isError(err, ErrState) {
 		t.Errorf("next of one that keeps nothing: %v", err)
 	}
 	if _, err := machine(t, card).NewSampler(&SamplerOptions{Capacity: 65537}, nil); !isError(err, ErrRange) {
 		t.Errorf("a capacity that is too large: %v", err)
 	}
 	pools := running(t, nil, &SnapshotOptions{Collect: CollectPools})
-	if first, err := pools.Next(patienceMs); err != nil || first.Info().Collect != CollectDevices|CollectPools {
+	if first, err := pools.Next(patience); err != nil || first.Info().Collect != CollectDevices|CollectPools {
 		t.Errorf("collected %v, %v", first, err)
 	}
 }
 
 func TestSamplerCloseWakesNext(t *testing.T) {
-	sampler := running(t, &SamplerOptions{IntervalMs: 3600000}, nil)
-	if _, err := sampler.Next(patienceMs); err != nil {
+	sampler := running(t, &SamplerOptions{Interval: time.Hour}, nil)
+	if _, err := sampler.Next(patience); err != nil {
 		t.Fatal(err)
 	}
 	failed := make(chan error)
 	go func() {
-		_, err := sampler.Next(patienceMs)
+		_, err := sampler.Next(patience)
 		failed <- err
 	}()
 	time.Sleep(20 * time.Millisecond)

@@ -4,6 +4,7 @@ package hypomnesis
 
 import (
 	"fmt"
+	"time"
 
 	"hypomnesis.invalid/bindings/go/internal/raw"
 )
@@ -11,10 +12,10 @@ import (
 // SnapshotOptions select what a snapshot holds. The zero value, and nil, mean every default.
 type SnapshotOptions struct {
 	Flags       SnapshotFlags
-	Collect     Collect // 0: memory, devices, pools, self
-	DeviceIndex uint32  // 0 unless SnapshotOneDevice
-	PID         uint32  // 0 unless SnapshotOneProcess
-	DeadlineMs  uint32  // 0: the context's
+	Collect     Collect       // 0: memory, devices, pools, self
+	DeviceIndex uint32        // 0 unless SnapshotOneDevice
+	PID         uint32        // 0 unless SnapshotOneProcess
+	Deadline    time.Duration // 0: the context's
 }
 
 // Snapshot is one consistent state, copied into plain values when it is taken. These stay readable after
@@ -53,9 +54,14 @@ func (c *Context) Take(options *SnapshotOptions) (*Snapshot, error) {
 	if options != nil {
 		given = *options
 	}
+	var d durations
+	deadline := d.ns("Deadline", given.Deadline)
+	if d.err != nil {
+		return nil, d.err
+	}
 	native, err := ask(c, func(native raw.Context, failure *raw.Error) raw.Snapshot {
 		return native.Take(uint32(given.Flags), uint32(given.Collect), given.DeviceIndex, given.PID,
-			given.DeadlineMs, failure)
+			deadline, failure)
 	})
 	if err != nil {
 		return nil, err

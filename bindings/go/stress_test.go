@@ -170,7 +170,7 @@ func TestCloseDoesNotWait(t *testing.T) {
 	}
 	ended := make(chan error)
 	go func() {
-		snapshot, err := context.Take(&SnapshotOptions{Collect: CollectPools, DeadlineMs: 20000})
+		snapshot, err := context.Take(&SnapshotOptions{Collect: CollectPools, Deadline: 20 * time.Second})
 		if err == nil {
 			pool, _ := snapshot.Pool(0)
 			if pool.TotalBytes != Some(uint64(1<<30)) {

@@ -2,10 +2,15 @@
 
 package hypomnesis
 
-import "testing"
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
 
 func TestMonotonicNsIsTheClockOfSnapshots(t *testing.T) {
-	context, err := NewContext(&ContextOptions{DeadlineMs: Unlimited, StaleMs: Immediate})
+	context, err := NewContext(&ContextOptions{Deadline: Unlimited, Stale: Immediate})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,13 +27,35 @@ func TestMonotonicNsIsTheClockOfSnapshots(t *testing.T) {
 	}
 }
 
+func TestADurationIsInNanoseconds(t *testing.T) {
+	for _, refused := range []time.Duration{-time.Second, 500} {
+		_, err := NewContext(&ContextOptions{Stale: refused})
+		if !errors.Is(err, ErrRange) || !strings.Contains(strings.ToLower(err.Error()), "stale") {
+			t.Fatalf("%v: %v", refused, err)
+		}
+	}
+	context, err := NewContext(&ContextOptions{MaxAge: 100 * time.Microsecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer context.Close()
+	sampler, err := context.NewSampler(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sampler.Close()
+	if _, err := sampler.Next(-1); !errors.Is(err, ErrRange) {
+		t.Fatal(err)
+	}
+}
+
 func TestAnUnlimitedIntervalIsRefused(t *testing.T) {
 	context, err := NewContext(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer context.Close()
-	if _, err := context.NewSampler(&SamplerOptions{IntervalMs: Unlimited}, nil); err == nil {
+	if _, err := context.NewSampler(&SamplerOptions{Interval: Unlimited}, nil); err == nil {
 		t.Fatal("a sampler without an interval")
 	}
 	sampler, err := context.NewSampler(nil, nil)

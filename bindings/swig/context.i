@@ -17,18 +17,18 @@ typedef struct {
 %newobject Context::recording;
 
 %extend Context {
-  Context(hmn_flags flags, uint32_t deadline_ms, uint32_t stale_ms, uint32_t open_deadline_ms,
-          uint32_t max_age_ms, uint32_t idle_close_ms, uint32_t rescan_ms, uint64_t backends_off,
+  Context(hmn_flags flags, uint64_t deadline_ns, uint64_t stale_ns, uint64_t open_deadline_ns,
+          uint64_t max_age_ns, uint64_t idle_close_ns, uint64_t rescan_ns, uint64_t backends_off,
           uint32_t rescan_percent, hmn_error *error) {
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
-    options.deadline_ms = deadline_ms;
-    options.stale_ms = stale_ms;
-    options.open_deadline_ms = open_deadline_ms;
-    options.max_age_ms = max_age_ms;
-    options.idle_close_ms = idle_close_ms;
-    options.rescan_ms = rescan_ms;
+    options.deadline_ns = deadline_ns;
+    options.stale_ns = stale_ns;
+    options.open_deadline_ns = open_deadline_ns;
+    options.max_age_ns = max_age_ns;
+    options.idle_close_ns = idle_close_ns;
+    options.rescan_ns = rescan_ns;
     options.backends_off = backends_off;
     options.rescan_percent = rescan_percent;
     hmn_context_create(&options, &made, error);
@@ -89,14 +89,14 @@ typedef struct {
     HMN_ASK(hmn_usage, hmn_usage_read_self($self, device_index, fields, out, error));
   }
   Snapshot *take(hmn_flags flags, hmn_flags collect, uint32_t device_index, uint32_t pid,
-                     uint32_t deadline_ms, hmn_error *error) {
+                     uint64_t deadline_ns, hmn_error *error) {
     hmn_snapshot_options options = {sizeof options};
     hmn_snapshot *taken = NULL;
     options.flags = flags;
     options.collect = collect;
     options.device_index = device_index;
     options.pid = pid;
-    options.deadline_ms = deadline_ms;
+    options.deadline_ns = deadline_ns;
     hmn_snapshot_take($self, &options, &taken, error);
     return taken;
   }

@@ -75,6 +75,13 @@ static hmn_fields hmn_lua_to_fields(lua_State *L, int index, const char *name) {
   return (hmn_fields)number;
 }
 
+/* Nanoseconds of a duration, which Lua has in seconds. */
+static uint64_t hmn_lua_to_ns(lua_State *L, int index, const char *name) {
+  const double seconds = lua_type(L, index) == LUA_TNUMBER ? (double)lua_tonumber(L, index) : -1;
+  if (!(seconds >= 0)) return hmn_lua_bad_number(L, index, name, "seconds from 0");
+  return seconds < 9223372036.0 ? (uint64_t)(seconds * 1e9 + 0.5) : HMN_NS_UNLIMITED;
+}
+
 static int32_t hmn_lua_to_i32(lua_State *L, int index, const char *name) {
   const double number = lua_type(L, index) == LUA_TNUMBER ? (double)lua_tonumber(L, index) : 0.5;
   if (!(number >= INT32_MIN && number <= INT32_MAX) || (double)(int32_t)number != number)
@@ -327,6 +334,9 @@ static int hmn_lua_close(lua_State *L) {
 %typemap(in) int32_t, hmn_status %{ $1 = hmn_lua_to_i32(L, $input, "$1_name"); %}
 %typemap(in) hmn_fields %{ $1 = hmn_lua_to_fields(L, $input, "$1_name"); %}
 %typemap(in) uint64_t %{ $1 = hmn_lua_to_u64(L, $input, "$1_name"); %}
+%typemap(in) uint64_t deadline_ns, uint64_t stale_ns, uint64_t open_deadline_ns, uint64_t max_age_ns,
+             uint64_t idle_close_ns, uint64_t rescan_ns, uint64_t interval_ns, uint64_t process_interval_ns,
+             uint64_t timeout_ns %{ $1 = hmn_lua_to_ns(L, $input, "$1_name"); %}
 %typemap(in) const char * %{ $1 = ($1_ltype)hmn_lua_to_text(L, $input, "$1_name"); %}
 %typemap(in) const char *value %{
   $1 = lua_isnoneornil(L, $input) ? NULL : ($1_ltype)hmn_lua_to_text(L, $input, "$1_name");

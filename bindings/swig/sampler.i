@@ -12,21 +12,21 @@ typedef struct {
 %newobject Sampler::device_peak;
 
 %extend Context {
-  Sampler *sampler(hmn_flags sampler_flags, uint32_t interval_ms, uint32_t process_interval_ms,
+  Sampler *sampler(hmn_flags sampler_flags, uint64_t interval_ns, uint64_t process_interval_ns,
                    uint32_t capacity, hmn_flags flags, hmn_flags collect, uint32_t device_index,
-                   uint32_t pid, uint32_t deadline_ms, hmn_error *error) {
+                   uint32_t pid, uint64_t deadline_ns, hmn_error *error) {
     hmn_sampler_options options = {sizeof options};
     hmn_snapshot_options what = {sizeof what};
     hmn_sampler *made = NULL;
     options.flags = sampler_flags;
-    options.interval_ms = interval_ms;
-    options.process_interval_ms = process_interval_ms;
+    options.interval_ns = interval_ns;
+    options.process_interval_ns = process_interval_ns;
     options.capacity = capacity;
     what.flags = flags;
     what.collect = collect;
     what.device_index = device_index;
     what.pid = pid;
-    what.deadline_ms = deadline_ms;
+    what.deadline_ns = deadline_ns;
     hmn_sampler_create($self, &options, &what, &made, error);
     return made;
   }
@@ -42,9 +42,9 @@ typedef struct {
   }
   void start(hmn_error *error) { hmn_sampler_start($self, error); }
   void stop(hmn_error *error) { hmn_sampler_stop($self, error); }
-  Snapshot *next(uint32_t timeout_ms, hmn_error *error) {
+  Snapshot *next(uint64_t timeout_ns, hmn_error *error) {
     hmn_snapshot *pulled = NULL;
-    hmn_sampler_next($self, timeout_ms, &pulled, error);
+    hmn_sampler_next($self, timeout_ns, &pulled, error);
     return pulled;
   }
   hmn_sampler_info *info(hmn_error *error) {

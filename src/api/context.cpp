@@ -22,27 +22,30 @@ result<void> check_options(const hmn_context_options& o) {
   return (o.flags & HMN_CONTEXT_RECORD) != 0 ? require(source::simulated) : result<void>();
 }
 
-settings settings_from(const hmn_context_options& o) {
-  settings s;
+result<void> read_options(const hmn_context_options& o, settings& s, limits& l) {
   s.no_subprocess = (o.flags & HMN_CONTEXT_NO_SUBPROCESS) != 0;
   s.wake_devices = (o.flags & HMN_CONTEXT_WAKE_DEVICES) != 0;
   s.no_threads = (o.flags & HMN_CONTEXT_NO_THREADS) != 0;
   s.trace = (o.flags & HMN_CONTEXT_TRACE) != 0;
   s.record = (o.flags & HMN_CONTEXT_RECORD) != 0;
   s.sources_off = o.backends_off;
-  s.idle_close_ns = ns_from(o.idle_close_ms, s.idle_close_ns);
-  s.rescan_ns = ns_from(o.rescan_ms, s.rescan_ns);
   if (o.rescan_percent != 0) s.rescan_percent = o.rescan_percent;
-  return s;
-}
-
-limits limits_from(const hmn_context_options& o) {
-  limits l;
-  l.deadline_ns = ns_from(o.deadline_ms, l.deadline_ns);
-  l.open_deadline_ns = ns_from(o.open_deadline_ms, l.open_deadline_ns);
-  l.stale_ns = ns_from(o.stale_ms, l.stale_ns);
-  l.max_age_ns = ns_from(o.max_age_ms, l.max_age_ns);
-  return l;
+  const struct {
+    const char* name;
+    std::uint64_t option;
+    std::uint64_t& duration;
+  } durations[] = {
+      {"deadline_ns", o.deadline_ns, l.deadline_ns},
+      {"stale_ns", o.stale_ns, l.stale_ns},
+      {"open_deadline_ns", o.open_deadline_ns, l.open_deadline_ns},
+      {"max_age_ns", o.max_age_ns, l.max_age_ns},
+      {"idle_close_ns", o.idle_close_ns, s.idle_close_ns},
+      {"rescan_ns", o.rescan_ns, s.rescan_ns},
+  };
+  for (const auto& each : durations) {
+    if (result<void> ok = read_duration(each.name, each.option, each.duration); !ok) return ok;
+  }
+  return {};
 }
 
 bool is_path(std::uint32_t path) {
@@ -78,7 +81,10 @@ hmn_status hmn_context_create(const hmn_context_options* options, hmn_context** 
     hmn_context_options o{};
     if (result<void> ok = read_input(options, o); !ok) return ok;
     if (result<void> ok = check_options(o); !ok) return ok;
-    const auto made = std::make_shared<context>(settings_from(o), limits_from(o));
+    settings s;
+    limits l;
+    if (result<void> ok = read_options(o, s, l); !ok) return ok;
+    const auto made = std::make_shared<context>(s, l);
     if ((o.flags & HMN_CONTEXT_ENVIRONMENT) != 0) {
       if (result<void> ok = apply_environment(*made); !ok) return ok;
     }

@@ -173,4 +173,16 @@ result<void> text_out::end(std::size_t size) const noexcept {
   return {};
 }
 
+result<void> read_duration(const char* name, std::uint64_t ns, std::uint64_t& duration) {
+  static_assert(HMN_NS_UNLIMITED == platform::no_deadline);
+  // A smaller one is most likely a number of milliseconds or seconds.
+  constexpr std::uint64_t shortest_ns = platform::ns_per_ms / 10;
+  if (ns == 0) return {};
+  if (ns != HMN_NS_IMMEDIATE && ns < shortest_ns) {
+    return failed(status::range, {name, ": ", ns, " is less than 0.1 ms"});
+  }
+  duration = ns != HMN_NS_IMMEDIATE ? ns : 0;
+  return {};
+}
+
 }  // namespace hmn::api

@@ -192,13 +192,9 @@ void give(hmn_fields& present, hmn_fields bit, T& field, const std::optional<V>&
 
 // Conversions of options that several files need.
 
-// Converts an option in milliseconds. Zero is `usual`, which may be of another type.
-template <class T>
-constexpr T ns_from(std::uint32_t ms, T usual) noexcept {
-  if (ms == 0) return usual;
-  if (ms == HMN_MS_UNLIMITED) return platform::no_deadline;
-  return ms != HMN_MS_IMMEDIATE ? ms * platform::ns_per_ms : 0;
-}
+// Reads an option that is a duration. Zero keeps the default in `duration`, an immediate one
+// becomes 0, and an unlimited one is platform::no_deadline.
+result<void> read_duration(const char* name, std::uint64_t ns, std::uint64_t& duration);
 
 result<void> check_pool_kind(std::uint32_t kind);
 

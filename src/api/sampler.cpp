@@ -24,17 +24,21 @@ result<void> read_options(const hmn_sampler_options* options, sampling& how) {
     return failed(status::range,
                   {"options->capacity: ", o.capacity, " is above ", largest_capacity});
   }
-  if (o.interval_ms == HMN_MS_UNLIMITED || o.interval_ms == HMN_MS_IMMEDIATE) {
-    return failed(status::range,
-                  "options->interval_ms: expected an interval, not HMN_MS_UNLIMITED or "
-                  "HMN_MS_IMMEDIATE");
+  if (o.interval_ns == HMN_NS_UNLIMITED || o.interval_ns == HMN_NS_IMMEDIATE) {
+    return failed(status::range, "interval_ns: an interval is neither unlimited nor immediate");
   }
-  if (o.process_interval_ms == HMN_MS_UNLIMITED) {
-    return failed(status::range,
-                  "options->process_interval_ms: expected an interval, not HMN_MS_UNLIMITED");
+  if (o.process_interval_ns == HMN_NS_UNLIMITED) {
+    return failed(status::range, "process_interval_ns: an interval is not unlimited");
   }
-  how.interval_ns = ns_from(o.interval_ms, usual_interval_ns);
-  how.process_interval_ns = ns_from(o.process_interval_ms, usual_interval_ns);
+  how.interval_ns = how.process_interval_ns = usual_interval_ns;
+  if (result<void> ok = read_duration("interval_ns", o.interval_ns, how.interval_ns); !ok) {
+    return ok;
+  }
+  if (result<void> ok =
+          read_duration("process_interval_ns", o.process_interval_ns, how.process_interval_ns);
+      !ok) {
+    return ok;
+  }
   how.capacity = o.capacity != 0 ? o.capacity : usual_capacity;
   how.peaks_only = (o.flags & HMN_SAMPLER_PEAKS_ONLY) != 0;
   return {};
@@ -130,12 +134,12 @@ hmn_status hmn_sampler_stop(hmn_sampler* handle, hmn_error* error) noexcept {
   return with_sampler(handle, error, [](sampler& s) { return s.stop(); });
 }
 
-hmn_status hmn_sampler_next(hmn_sampler* handle, uint32_t timeout_ms, hmn_snapshot** out,
+hmn_status hmn_sampler_next(hmn_sampler* handle, uint64_t timeout_ns, hmn_snapshot** out,
                             hmn_error* error) noexcept {
   clear_out(out);
   return with_sampler(handle, error, [&](sampler& s) -> result<void> {
     if (out == nullptr) return null_argument("out is NULL");
-    result<std::unique_ptr<snapshot>> next = s.next(ns_from(timeout_ms, std::uint64_t{0}));
+    result<std::unique_ptr<snapshot>> next = s.next(timeout_ns);
     if (!next) return next.why();
     *out = handle_of(std::move(*next));
     return {};

@@ -84,13 +84,17 @@ result<void> read_request(const hmn_snapshot_options* options, hmn_flags default
     return failed(status::unknown_flag, {"unknown bits: flags 0x", hex(o.flags & ~known),
                                          ", collect 0x", hex(o.collect & ~subject::all)});
   }
+  if (o.reserved0 != 0) return failed(status::unknown_flag, "reserved0: unknown bits");
   r.collect = o.collect != 0 ? o.collect : default_collect;
   r.slow = (o.flags & HMN_SNAPSHOT_SLOW) != 0;
   r.quick = (o.flags & HMN_SNAPSHOT_QUICK) != 0;
   if (r.slow && r.quick) {
     return failed(status::argument, "HMN_SNAPSHOT_SLOW and HMN_SNAPSHOT_QUICK exclude each other");
   }
-  r.deadline_ns = ns_from(o.deadline_ms, r.deadline_ns);
+  if (o.deadline_ns != 0) {
+    std::uint64_t& deadline = r.deadline_ns.emplace();
+    if (result<void> ok = read_duration("deadline_ns", o.deadline_ns, deadline); !ok) return ok;
+  }
   if ((o.flags & HMN_SNAPSHOT_ONE_DEVICE) != 0) {
     r.device_index = o.device_index;
   } else if (o.device_index != 0) {

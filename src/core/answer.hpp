@@ -28,10 +28,13 @@ struct plan {
   std::optional<slot> only;  // one device; none: all devices
   bool wants_trace = false;
   std::uint64_t max_age_ns = 0;  // of an answer that a source may give again
-  std::uint64_t begun_ns = 0;    // when the source was given it
+  std::uint64_t begun_ns = 0;    // when the source was given it, in continuous_ns()
 
   [[nodiscard]] bool operator==(const plan&) const = default;
 };
+
+// Times of answers are those of continuous_ns(), since they become ages; deadlines are of
+// monotonic_ns().
 
 // Last answer for a part of a device and, when the last attempt failed, the reason. Kept because a
 // late or sleeping driver is answered for by earlier values.
@@ -161,7 +164,7 @@ result<void> read_part(const cached<T>& p, const moment& m, const limits& l, sou
   const bool reached = p.tried_ns >= m.since;
   const bool is_fresh = reached && p.taken_ns != 0 && !p.why;
   if (!is_fresh) {
-    const std::uint64_t age_ns = platform::monotonic_ns() - p.taken_ns;
+    const std::uint64_t age_ns = platform::continuous_ns() - p.taken_ns;
     const bool is_young = (!reached || is_late(*p.why)) && age_ns <= l.stale_ns;
     if (p.taken_ns == 0 || !((reached && p.stands) || is_young)) {
       return reached ? *p.why : answered_too_late(from);

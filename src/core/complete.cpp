@@ -215,7 +215,7 @@ void context::complete(std::span<merged_device> all, const plan& p, deadline& d,
   };
   d.leave_for_next(deadline::share::none);
   const std::uint64_t now = platform::monotonic_ns();
-  if (now >= d.until()) return nvidia_smi_->show(visit, {now, true});
+  if (now >= d.until()) return nvidia_smi_->show(visit, {platform::continuous_ns(), true});
   d.end_by(platform::later(now, longest_wait_ns));
   static_cast<void>(nvidia_smi_->run(q, d, visit));
 }

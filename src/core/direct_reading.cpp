@@ -59,7 +59,7 @@ result<void> context::read(std::uint32_t index, std::uint32_t subject_bit, const
   refusals refused = ask(p, index, d, visit);
   complete({&out, 1}, p, d, [](auto&&) {});
   if ((out.answered & subject_bit) != 0) {
-    end_reading(out, platform::monotonic_ns());
+    end_reading(out, platform::continuous_ns());
     return {};
   }
   if (!refused.empty()) return most_specific(refused);

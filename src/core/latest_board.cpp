@@ -43,7 +43,7 @@ latest_board::entry& latest_board::entry_of(std::uint32_t device_index) {
 
 // Publishes the values with their age at the end of the snapshot.
 void latest_board::publish(const snapshot& from) {
-  const std::uint64_t now = from.monotonic_ns + from.duration_ns;
+  const std::uint64_t now = from.ended_ns;
   for (const snapshot_device& d : from.devices) {
     entry& to = entry_of(d.identity->index);
     publish_one(from.main_pool(d.identity->index), now, to.main_pool);
@@ -64,7 +64,7 @@ latest_board::answer latest_board::look(const latest_board& at, std::uint32_t de
     return at.has_any_.load(std::memory_order_acquire) ? answer::no_device : answer::none;
   }
   if (!(c->entries[device_index].*which).load(out) || out.age_ns == 0) return answer::none;
-  const std::uint64_t now = platform::monotonic_ns();
+  const std::uint64_t now = platform::continuous_ns();
   out.age_ns = now > out.age_ns ? now - out.age_ns : 0;
   return answer::here;
 }

@@ -152,7 +152,7 @@ void check_identities(std::vector<device>& listed, const source_cache& before, r
   }
 }
 
-using platform::monotonic_ns;
+using platform::continuous_ns;
 
 // A PCI id is no name; another source may have one.
 void drop_id_for_name(device& d, reading& r) {
@@ -217,7 +217,7 @@ class dropped_fields {
 template <class T>
 void settle(cached<T>& of, const device_source& from, const plan& p, result<void> outcome) {
   if (outcome) {
-    of.succeeded(p.begun_ns, from.taken_ns() != 0 ? from.taken_ns() : monotonic_ns());
+    of.succeeded(p.begun_ns, from.taken_ns() != 0 ? from.taken_ns() : continuous_ns());
   } else {
     of.failed(p.begun_ns, outcome.why(), from.rests());
   }
@@ -398,7 +398,7 @@ result<void> keep_plausible(pools& all, slot device, reading& r,
 result<void> keep_plausible(telemetry& t, slot device, reading& r, energy_history* seen) {
   dropped_fields dropped(r, subject::telemetry, device);
   drop_implausible(t, dropped);
-  if (seen != nullptr) drop_jumps(t, *seen, monotonic_ns(), dropped);
+  if (seen != nullptr) drop_jumps(t, *seen, continuous_ns(), dropped);
   return dropped.outcome(std::span(&t, 1));
 }
 
@@ -411,7 +411,7 @@ result<void> keep_plausible(usage& row, const device& of, std::uint32_t about, r
 void keep_plausible(std::vector<metric>& all, slot device, reading& r, energy_history* seen) {
   dropped_fields dropped(r, subject::metrics, device);
   drop_implausible(all, dropped);
-  if (seen != nullptr) drop_jumps(all, *seen, monotonic_ns(), dropped);
+  if (seen != nullptr) drop_jumps(all, *seen, continuous_ns(), dropped);
 }
 
 bool query(device_source& from, const plan& p, source_cache& out, reading& r, progress done) {

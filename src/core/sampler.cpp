@@ -114,7 +114,7 @@ struct sampler::core {
   void run() noexcept {
     schedule slots(platform::monotonic_ns(), how.interval_ns);
     const std::uint64_t between = std::max(how.process_interval_ns, how.interval_ns);
-    every_nth with_processes((between + how.interval_ns - 1) / how.interval_ns);
+    every_nth with_processes(between / how.interval_ns + (between % how.interval_ns != 0));
     while (runs_until(slots.due_ns())) {
       snapshot_request now = what;
       now.texts = &texts;

@@ -23,7 +23,10 @@ class schedule {
       : start_ns_(start_ns), interval_ns_(interval_ns) {}
 
   [[nodiscard]] std::uint64_t slot() const noexcept { return slot_; }
-  [[nodiscard]] std::uint64_t due_ns() const noexcept { return start_ns_ + slot_ * interval_ns_; }
+  [[nodiscard]] std::uint64_t due_ns() const noexcept {
+    if (slot_ > (platform::no_deadline - start_ns_) / interval_ns_) return platform::no_deadline;
+    return start_ns_ + slot_ * interval_ns_;
+  }
 
   // Advances to the newest slot that is due, or to the next one. Returns the number of skipped
   // slots.

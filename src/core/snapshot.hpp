@@ -89,6 +89,7 @@ struct snapshot {
   std::uint64_t unix_time_ns = 0;
   std::uint64_t monotonic_ns = 0;
   std::uint64_t duration_ns = 0;
+  std::uint64_t ended_ns = 0;  // in continuous_ns(): ages are until then
   std::uint64_t device_generation = 0;
   std::optional<process_memory> memory;
   std::optional<system_memory> system;

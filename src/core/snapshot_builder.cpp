@@ -326,7 +326,7 @@ void snapshot_builder::add_groups() {
   if (result<void> ok = from_.host_->groups(all); !ok) {
     add_diagnostic({ok.why(), 0, subject::groups, 0, {}, {}, {}}, {});
   }
-  const std::uint64_t age_ns = age_at_zero(platform::monotonic_ns());
+  const std::uint64_t age_ns = age_at_zero(platform::continuous_ns());
   std::ranges::stable_sort(all.parts, [](const group_memory::part& a, const group_memory::part& b) {
     return a.device < b.device;
   });
@@ -470,8 +470,9 @@ bool snapshot_builder::recall_texts(usage& row) const {
 
 void snapshot_builder::describe_processes() {
   known_texts* const known = request_.texts;
-  if (known != nullptr && out_->monotonic_ns - known->read_ns >= known_texts::longest_age_ns) {
-    known->read_ns = out_->monotonic_ns;
+  const std::uint64_t now = platform::continuous_ns();
+  if (known != nullptr && now - known->read_ns >= known_texts::longest_age_ns) {
+    known->read_ns = now;
     known->rows.clear();
   }
   std::vector<usage>& rows = out_->usages;
@@ -507,8 +508,8 @@ void snapshot_builder::finish() {
     const std::lock_guard lock(from_.table_mutex_);
     out_->device_generation = from_.table_.generation();
   }
-  const std::uint64_t now = platform::monotonic_ns();
-  out_->duration_ns = now - out_->monotonic_ns;
+  out_->duration_ns = platform::monotonic_ns() - out_->monotonic_ns;
+  const std::uint64_t now = out_->ended_ns = platform::continuous_ns();
   end_reading(out_->pools, now);
   end_reading(out_->usages, now);
   end_reading(out_->metrics, now);

@@ -13,6 +13,7 @@
 namespace hmn {
 namespace {
 
+using platform::continuous_ns;
 using platform::later;
 using platform::monotonic_ns;
 
@@ -217,12 +218,12 @@ void worker::abandon() noexcept {
 }
 
 result<void> worker::run(const plan& p, deadline& d, visitor visit) {
-  const std::uint64_t begun = monotonic_ns();
+  const std::uint64_t begun = continuous_ns();
   const std::uint64_t since = shared_since(limits_, begun);
   lock held(desk_->mutex);
   const turn mine(*this, held);
   std::uint64_t now = begun;
-  for (bool may_wait = true;; now = monotonic_ns()) {
+  for (bool may_wait = true;; now = continuous_ns()) {
     if (since < now && is_served(p, desk_->known, desk_->finished, since, begun))
       return publish(desk_->known, since, visit);
     if (mine.has_come()) break;
@@ -232,7 +233,7 @@ result<void> worker::run(const plan& p, deadline& d, visitor visit) {
     }
     may_wait = desk_->changed.wait_until(held, d.until());
   }
-  result<void> asked = ask(p, d, now, held);
+  result<void> asked = ask(p, d, monotonic_ns(), held);
   if (asked) return publish(desk_->known, begun, visit);
   visit(desk_->known, {begun, true});
   return asked;
@@ -327,7 +328,7 @@ worker::outcome worker::post(const plan& p, deadline& d, std::uint64_t now, std:
                              lock& held) {
   server& to = *current_;
   to.request = p;
-  to.request.begun_ns = now;
+  to.request.begun_ns = continuous_ns();
   to.until = d.source_until();
   to.left_out.clear();
   for (const std::shared_ptr<server>& hung : aside_) to.left_out.push_back(hung->asks);

@@ -51,6 +51,9 @@ class condition {
 #else
   pthread_cond_t native_ = PTHREAD_COND_INITIALIZER;
 #endif
+#ifdef __linux__
+  bool is_monotonic_ = false;  // else its clock is the wall's
+#endif
 };
 
 }  // namespace hmn::platform

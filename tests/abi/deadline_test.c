@@ -18,9 +18,9 @@ static const char opens_slowly[] =
 
 static hmn_context_options quick(void) {
   NEW(hmn_context_options, options);
-  options.deadline_ms = DEADLINE;
-  options.open_deadline_ms = DEADLINE;
-  options.stale_ms = PATIENT_MS;
+  options.deadline_ns = HMN_MILLISECONDS(DEADLINE);
+  options.open_deadline_ns = HMN_MILLISECONDS(DEADLINE);
+  options.stale_ns = HMN_MILLISECONDS(PATIENT_MS);
   return options;
 }
 
@@ -65,12 +65,12 @@ static void a_late_answer_gives_the_last_value_marked_stale(void** state) {
   machine_end(&m);
 }
 
-/* Oldest value given instead of HMN_E_TIMEOUT: stale_ms. */
-static void a_value_older_than_stale_ms_is_a_timeout(void** state) {
+/* Oldest value given instead of HMN_E_TIMEOUT: stale_ns. */
+static void a_value_older_than_stale_ns_is_a_timeout(void** state) {
   (void)state;
   machine m;
   hmn_context_options options = quick();
-  options.stale_ms = 1;
+  options.stale_ns = HMN_MILLISECONDS(1);
   make_stuck(&m, &options);
   hmn_pool pool;
   assert_within(DEADLINE - 20, DEADLINE + SLACK, read_pool(&m, &pool), HMN_E_TIMEOUT);
@@ -125,7 +125,7 @@ static void a_snapshot_spends_its_deadline_once_and_says_what_is_missing(void** 
   (void)state;
   machine m;
   hmn_context_options options = quick();
-  options.stale_ms = 1;
+  options.stale_ns = HMN_MILLISECONDS(1);
   make_stuck(&m, &options);
   sleep_ms(5);
   hmn_snapshot* snapshot = NULL;
@@ -147,14 +147,14 @@ static void a_snapshot_spends_its_deadline_once_and_says_what_is_missing(void** 
   machine_end(&m);
 }
 
-/* hmn_snapshot_options.deadline_ms: 0 = the context's. */
+/* hmn_snapshot_options.deadline_ns: 0 = the context's. */
 static void a_snapshot_may_have_a_deadline_of_its_own(void** state) {
   (void)state;
   machine m;
   const hmn_context_options slow = patient(0);
   make_stuck(&m, &slow);
   NEW(hmn_snapshot_options, options);
-  options.deadline_ms = DEADLINE;
+  options.deadline_ns = HMN_MILLISECONDS(DEADLINE);
   hmn_snapshot* snapshot = NULL;
   assert_within(0, DEADLINE + SLACK, hmn_snapshot_take(m.context, &options, &snapshot, NULL),
                 HMN_OK);
@@ -182,8 +182,8 @@ static void a_late_opening_is_picked_up_by_a_later_call(void** state) {
 static int opens_for_longer_and_is_read(void) {
   machine m;
   NEW(hmn_context_options, options);
-  options.deadline_ms = DEADLINE;
-  options.open_deadline_ms = PATIENT_MS;
+  options.deadline_ns = HMN_MILLISECONDS(DEADLINE);
+  options.open_deadline_ns = HMN_MILLISECONDS(PATIENT_MS);
   machine_make(&m, ONE_GPU(", \"delays\": [{\"call\": \"open\", \"ms\": 2000}]"), &options);
   const int64_t begun = now_ms();
   const int is_read = reads_fresh_pool(&m);
@@ -276,7 +276,7 @@ static void readings_within_max_age_share_one_driver_call(void** state) {
   machine m;
   hmn_pool pool;
   hmn_context_options options = patient(0);
-  options.max_age_ms = PATIENT_MS;
+  options.max_age_ns = HMN_MILLISECONDS(PATIENT_MS);
   machine_make(&m, changes, &options);
   for (int i = 0; i < 10; ++i) assert_status(read_pool(&m, &pool), HMN_OK);
   assert_int_equal(pool.used_bytes, UINT64_C(3) << 30);
@@ -291,7 +291,7 @@ int main(int count, char** words) {
   child_main(count, words);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_late_answer_gives_the_last_value_marked_stale),
-      cmocka_unit_test(a_value_older_than_stale_ms_is_a_timeout),
+      cmocka_unit_test(a_value_older_than_stale_ns_is_a_timeout),
       cmocka_unit_test(while_a_call_is_stuck_later_ones_answer_at_once),
       cmocka_unit_test(when_the_driver_answers_again_the_values_are_fresh),
       cmocka_unit_test(a_hung_driver_blocks_no_other_source),

@@ -42,7 +42,7 @@ static void make_stuck(machine* m, const hmn_context_options* options) {
   machine_make(m, stuck_pools, options);
   machine_go(m);
   patiently.collect = HMN_COLLECT_POOLS;
-  patiently.deadline_ms = HMN_MS_UNLIMITED;
+  patiently.deadline_ns = HMN_NS_UNLIMITED;
   assert_int_equal(take_with(m->context, &patiently).pool_count, 1);
   read_at = now_ms();
   machine_stop(m);
@@ -112,7 +112,7 @@ static void a_call_waits_a_second(void** state) {
     machine_go(&w.m);
     machine_end(&w.m);
   }
-  DEFAULT(hmn_context_options, deadline_ms, "1000");
+  DEFAULT(hmn_context_options, deadline_ns, "1 s");
   assert_in_range(shortest, 980, 1999);
 }
 
@@ -122,23 +122,23 @@ static void a_call_waits_as_long_as_documented(void** state) {
   static wait waits[WAITS];
   thread* threads[WAITS];
   NEW(hmn_context_options, options);
-  options.deadline_ms = HMN_MS_IMMEDIATE;
+  options.deadline_ns = HMN_NS_IMMEDIATE;
   make_stuck(&waits[STALE].m, &options);
   waits[STALE].begun = read_at;
-  options.deadline_ms = 2000; /* for the driver's thread to start within */
+  options.deadline_ns = HMN_MILLISECONDS(2000); /* for the driver's thread to start within */
   machine_make(&waits[OPENING].m, stuck_opening, &options);
-  options.open_deadline_ms = 3000;
+  options.open_deadline_ns = HMN_MILLISECONDS(3000);
   machine_make(&waits[SHORT_OPENING].m, stuck_opening, &options);
   make_stuck(&waits[SNAPSHOT].m, &options);
   void (*const runs[WAITS])(void*) = {read_until_timeout, count_once, count_once, snapshot_once};
   for (size_t i = 0; i < WAITS; ++i) threads[i] = thread_start(runs[i], &waits[i]);
   for (size_t i = 0; i < WAITS; ++i) thread_join(threads[i]);
-  DEFAULT(hmn_context_options, stale_ms, "5000");
+  DEFAULT(hmn_context_options, stale_ns, "5 s");
   assert_waited(waits[STALE], HMN_E_TIMEOUT, 5000, 10000);
-  DEFAULT(hmn_context_options, open_deadline_ms, "10000");
+  DEFAULT(hmn_context_options, open_deadline_ns, "10 s");
   assert_waited(waits[OPENING], HMN_E_TIMEOUT, 10000, 20000);
   assert_waited(waits[SHORT_OPENING], HMN_E_TIMEOUT, 3000, 10000);
-  DEFAULT(hmn_snapshot_options, deadline_ms, "the context's");
+  DEFAULT(hmn_snapshot_options, deadline_ns, "the context's");
   assert_waited(waits[SNAPSHOT], HMN_OK, 2000, 4000);
   for (size_t i = 0; i < WAITS; ++i) {
     machine_go(&waits[i].m);
@@ -161,7 +161,7 @@ static hmn_sampler* start(hmn_context* context, const hmn_sampler_options* optio
 static hmn_snapshot_info pull(hmn_sampler* sampler) {
   NEW(hmn_snapshot_info, info);
   hmn_snapshot* snapshot = NULL;
-  assert_answers(hmn_sampler_next(sampler, HMN_MS_UNLIMITED, &snapshot, &error), HMN_OK);
+  assert_answers(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &snapshot, &error), HMN_OK);
   assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
   hmn_snapshot_destroy(snapshot);
   return info;
@@ -186,7 +186,7 @@ static void a_sampler_takes_one_each_second(void** state) {
     if (apart < shortest) shortest = apart;
     before = after;
   }
-  DEFAULT(hmn_sampler_options, interval_ms, "1000");
+  DEFAULT(hmn_sampler_options, interval_ns, "1 s");
   assert_in_range(shortest, 800, 1500);
   hmn_sampler_destroy(sampler);
   machine_end(&m);
@@ -197,7 +197,7 @@ static void a_sampler_scans_processes_each_second(void** state) {
   machine m;
   machine_make(&m, steady, NULL);
   NEW(hmn_sampler_options, options);
-  options.interval_ms = 50;
+  options.interval_ns = HMN_MILLISECONDS(50);
   options.capacity = 1000;
   hmn_sampler* sampler = start(m.context, &options, HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
   hmn_snapshot_info before = pull(sampler);
@@ -210,7 +210,7 @@ static void a_sampler_scans_processes_each_second(void** state) {
     before = after;
     ++found;
   }
-  DEFAULT(hmn_sampler_options, process_interval_ms, "1000");
+  DEFAULT(hmn_sampler_options, process_interval_ns, "1 s");
   assert_in_range(shortest, 900, 1500);
   hmn_sampler_destroy(sampler);
   machine_end(&m);
@@ -222,7 +222,7 @@ static void a_sampler_keeps_64(void** state) {
   machine_make(&m, steady, NULL);
   NEW(hmn_sampler_options, options);
   NEW(hmn_sampler_info, info);
-  options.interval_ms = 1;
+  options.interval_ns = HMN_MILLISECONDS(1);
   hmn_sampler* sampler = start(m.context, &options, HMN_COLLECT_POOLS);
   wait_until(hmn_sampler_read(sampler, &info, NULL) == HMN_OK && info.dropped_count > 0);
   assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
@@ -262,8 +262,8 @@ static hmn_context* with_drivers(const hmn_context_options* options) {
 /* From the last reading on. */
 static int64_t shut_down_after(uint32_t idle_close_ms) {
   NEW(hmn_context_options, options);
-  options.deadline_ms = HMN_MS_UNLIMITED;
-  options.idle_close_ms = idle_close_ms;
+  options.deadline_ns = HMN_NS_UNLIMITED;
+  options.idle_close_ns = HMN_MILLISECONDS(idle_close_ms);
   hmn_context* context = with_drivers(&options);
   assert_status(read_pool(context), HMN_OK);
   const int64_t read = now_ms();
@@ -276,7 +276,7 @@ static int64_t shut_down_after(uint32_t idle_close_ms) {
 
 static void a_library_is_shut_down_when_idle(void** state) {
   (void)state;
-  DEFAULT(hmn_context_options, idle_close_ms, "2000");
+  DEFAULT(hmn_context_options, idle_close_ns, "2 s");
   assert_in_range(shut_down_after(0), 1950, 3900);
   assert_in_range(shut_down_after(500), 450, 1900);
 }
@@ -289,8 +289,8 @@ static int has_client(hmn_context* context) {
 
 static int64_t found_after(uint32_t rescan_ms) {
   NEW(hmn_context_options, options);
-  options.deadline_ms = HMN_MS_UNLIMITED;
-  options.rescan_ms = rescan_ms;
+  options.deadline_ns = HMN_NS_UNLIMITED;
+  options.rescan_ns = HMN_MILLISECONDS(rescan_ms);
   options.rescan_percent = 100;
   options.backends_off = UINT64_C(1) << HMN_BACKEND_NVML;
   drivers_set_client(0);
@@ -306,7 +306,7 @@ static int64_t found_after(uint32_t rescan_ms) {
 
 static void processes_are_scanned_again(void** state) {
   (void)state;
-  DEFAULT(hmn_context_options, rescan_ms, "2000");
+  DEFAULT(hmn_context_options, rescan_ns, "2 s");
   assert_in_range(found_after(0), 1800, 3900);
   assert_in_range(found_after(500), 300, 1700);
 }

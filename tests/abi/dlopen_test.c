@@ -134,7 +134,7 @@ static void a_call_that_returns_after_dlclose_crashes_nothing(void** state) {
   LOOK_UP(library, "hmn_context_destroy", end);
   NEW(hmn_context_options, options);
   NEW(hmn_pool, pool);
-  options.deadline_ms = 50;
+  options.deadline_ns = HMN_MILLISECONDS(50);
   hmn_context* context = machine_with(library, &options, &folder);
   assert_int_equal(read(context, 0, HMN_POOL_MAIN, 0, &pool, NULL), HMN_E_TIMEOUT);
   end(context);

@@ -29,7 +29,7 @@ static hmn_sampler_info wait_for_tries(const hmn_sampler* sampler, uint64_t coun
 static hmn_status make_sampler(hmn_context* context, hmn_sampler** out, hmn_error* error) {
   NEW(hmn_sampler_options, options);
   NEW(hmn_snapshot_options, what);
-  options.interval_ms = options.process_interval_ms = 1;
+  options.interval_ns = options.process_interval_ns = HMN_MILLISECONDS(1);
   options.capacity = 2;
   what.collect = EVERYTHING;
   return hmn_sampler_create(context, &options, &what, out, error);
@@ -81,7 +81,7 @@ static void assert_serves(hmn_sampler* sampler) {
   assert_status(hmn_sampler_peak_device(sampler, 0, &peak, NULL), HMN_OK);
   assert_status(hmn_sampler_peak(sampler, 0, 4242, &peak, NULL), HMN_OK);
   hmn_snapshot* snapshot = NULL;
-  assert_status(hmn_sampler_next(sampler, PATIENT_MS, &snapshot, NULL), HMN_OK);
+  assert_status(hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &snapshot, NULL), HMN_OK);
   hmn_snapshot_destroy(snapshot);
 }
 
@@ -138,7 +138,7 @@ static void what_was_taken_without_memory_says_so(void** state) {
     wait_for_tries(sampler, info_of(sampler).taken_count + info_of(sampler).failed_count + 2);
     allocator_allow();
     assert_in_range(info_of(sampler).failed_count, 0, skip + 1);
-    if (hmn_sampler_next(sampler, PATIENT_MS, &snapshot, NULL) != HMN_OK) fail();
+    if (hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &snapshot, NULL) != HMN_OK) fail();
     NEW(hmn_snapshot_info, info);
     assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
     if (!lacks_memory(snapshot)) assert_int_equal(info.pool_count, 1);

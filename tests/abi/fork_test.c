@@ -32,7 +32,7 @@ static void every_call_of_context_and_sampler_is_forked(void* argument) {
   CHECK_STATUS(hmn_snapshot_take(f->context, NULL, &snapshot, NULL), HMN_E_FORKED);
   CHECK(snapshot == NULL);
   snapshot = f->before;
-  CHECK_STATUS(hmn_sampler_next(f->sampler, 1, &snapshot, NULL), HMN_E_FORKED);
+  CHECK_STATUS(hmn_sampler_next(f->sampler, HMN_MILLISECONDS(1), &snapshot, NULL), HMN_E_FORKED);
   CHECK(snapshot == NULL);
   int64_t handle = 0;
   CHECK_STATUS(hmn_sampler_handle(f->sampler, &handle, NULL), HMN_E_FORKED);
@@ -77,7 +77,8 @@ static void in_a_child_the_sampler_may_be_destroyed(void** state) {
 static void in_a_child_a_running_sampler_is_forked_at_once(void** state) {
   fixture* f = *state;
   fixture running = {f->context, f->before, f->after, NULL, NULL};
-  const hmn_sampler_options options = {.struct_size = sizeof options, .interval_ms = 1};
+  const hmn_sampler_options options = {.struct_size = sizeof options,
+                                       .interval_ns = HMN_MILLISECONDS(1)};
   assert_answers(hmn_sampler_create(f->context, &options, NULL, &running.sampler, &error), HMN_OK);
   assert_answers(hmn_sampler_start(running.sampler, &error), HMN_OK);
   for (int i = 0; i < 20; ++i) {

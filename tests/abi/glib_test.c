@@ -18,7 +18,7 @@ static gboolean pull(gint fd, GIOCondition condition, gpointer argument) {
   hmn_snapshot* snapshot = NULL;
   (void)fd;
   assert_int_equal(condition, G_IO_IN);
-  const hmn_status status = hmn_sampler_next(w->sampler, HMN_MS_IMMEDIATE, &snapshot, NULL);
+  const hmn_status status = hmn_sampler_next(w->sampler, 0, &snapshot, NULL);
   hmn_snapshot_destroy(snapshot);
   if (status == HMN_OK && ++w->pulled == 3) {
     assert_status(hmn_sampler_stop(w->sampler, NULL), HMN_OK);
@@ -41,7 +41,7 @@ static void it_pulls_three_snapshots_and_sees_the_end(void** state) {
   machine m;
   watch w = {0};
   int64_t handle = -1;
-  options.interval_ms = 20;
+  options.interval_ns = HMN_MILLISECONDS(20);
   machine_make(&m, "{\"devices\": [{\"name\": \"GPU\"}]}", NULL);
   assert_status(hmn_sampler_create(m.context, &options, NULL, &w.sampler, NULL), HMN_OK);
   assert_status(hmn_sampler_handle(w.sampler, &handle, NULL), HMN_OK);

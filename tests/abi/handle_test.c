@@ -23,7 +23,7 @@ typedef struct sampled {
 
 static void sample(sampled* s, uint32_t interval_ms, hmn_flags flags) {
   NEW(hmn_sampler_options, options);
-  options.interval_ms = interval_ms;
+  options.interval_ns = HMN_MILLISECONDS(interval_ms);
   options.flags = flags;
   machine_make(&s->machine, one_gpu, NULL);
   assert_status(hmn_sampler_create(s->machine.context, &options, NULL, &s->sampler, NULL), HMN_OK);
@@ -38,7 +38,7 @@ static void end(sampled* s) {
 
 static hmn_status pull(const sampled* s) {
   hmn_snapshot* snapshot = NULL;
-  const hmn_status status = hmn_sampler_next(s->sampler, HMN_MS_IMMEDIATE, &snapshot, NULL);
+  const hmn_status status = hmn_sampler_next(s->sampler, 0, &snapshot, NULL);
   hmn_snapshot_destroy(snapshot);
   return status;
 }
@@ -169,7 +169,8 @@ static void a_number_that_is_another_file_is_left_alone(void** state) {
   assert_status(hmn_sampler_start(s.sampler, NULL), HMN_OK);
   for (int i = 0; i < 3; ++i) {
     hmn_snapshot* snapshot = NULL;
-    assert_status(hmn_sampler_next(s.sampler, PATIENT_MS, &snapshot, NULL), HMN_OK);
+    assert_status(hmn_sampler_next(s.sampler, HMN_MILLISECONDS(PATIENT_MS), &snapshot, NULL),
+                  HMN_OK);
     hmn_snapshot_destroy(snapshot);
   }
   const int number = (int)s.handle;

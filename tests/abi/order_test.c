@@ -18,7 +18,8 @@ static void make(handles* h) {
   assert_answers(hmn_sampler_create(h->contexts[0], NULL, NULL, &h->sampler, &error), HMN_OK);
   assert_answers(hmn_sampler_start(h->sampler, &error), HMN_OK);
   hmn_snapshot* first = NULL;
-  assert_answers(hmn_sampler_next(h->sampler, PATIENT_MS, &first, &error), HMN_OK);
+  assert_answers(hmn_sampler_next(h->sampler, HMN_MILLISECONDS(PATIENT_MS), &first, &error),
+                 HMN_OK);
   hmn_snapshot_destroy(first);
 }
 

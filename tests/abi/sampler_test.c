@@ -27,7 +27,7 @@ static const char loses_its_values[] = ONE_GPU(
 
 static hmn_sampler_options every(uint32_t interval_ms) {
   NEW(hmn_sampler_options, options);
-  options.interval_ms = interval_ms;
+  options.interval_ns = HMN_MILLISECONDS(interval_ms);
   return options;
 }
 
@@ -57,7 +57,8 @@ static hmn_sampler_info info_of(const hmn_sampler* sampler) {
 
 static hmn_snapshot* pull(hmn_sampler* sampler) {
   hmn_snapshot* snapshot = NULL;
-  assert_answers(hmn_sampler_next(sampler, PATIENT_MS, &snapshot, &error), HMN_OK);
+  assert_answers(hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &snapshot, &error),
+                 HMN_OK);
   assert_non_null(snapshot);
   return snapshot;
 }
@@ -85,7 +86,8 @@ static void a_life_has_one_way(void** state) {
   hmn_snapshot* none = NULL;
   assert_int_equal(info_of(sampler).state, HMN_SAMPLER_STATE_IDLE);
   assert_int_equal(info_of(sampler).present, 0);
-  assert_answers(hmn_sampler_next(sampler, PATIENT_MS, &none, &error), HMN_E_STATE);
+  assert_answers(hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &none, &error),
+                 HMN_E_STATE);
   assert_answers(hmn_sampler_stop(sampler, &error), HMN_E_STATE);
   NEW(hmn_pool, pool);
   assert_status(hmn_sampler_latest_pool(sampler, 0, &pool, NULL), HMN_E_EMPTY);
@@ -100,7 +102,8 @@ static void a_life_has_one_way(void** state) {
   assert_answers(hmn_sampler_start(sampler, &error), HMN_E_STATE);
   assert_int_equal(info_of(sampler).state, HMN_SAMPLER_STATE_STOPPED);
   hmn_snapshot_destroy(pull(sampler));
-  assert_answers(hmn_sampler_next(sampler, PATIENT_MS, &none, &error), HMN_E_STATE);
+  assert_answers(hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &none, &error),
+                 HMN_E_STATE);
   assert_null(none);
   assert_status(hmn_sampler_latest_pool(sampler, 0, &pool, NULL), HMN_OK);
   hmn_sampler_destroy(sampler);
@@ -221,7 +224,7 @@ static void next_waits_no_longer_than_it_may(void** state) {
   hmn_snapshot* none = NULL;
   assert_answers(hmn_sampler_next(sampler, 0, &none, &error), HMN_E_EMPTY);
   const int64_t begun = now_ms();
-  assert_answers(hmn_sampler_next(sampler, 50, &none, &error), HMN_E_EMPTY);
+  assert_answers(hmn_sampler_next(sampler, HMN_MILLISECONDS(50), &none, &error), HMN_E_EMPTY);
   assert_true(now_ms() - begun >= 49);
   assert_null(none);
   hmn_sampler_destroy(sampler);
@@ -236,7 +239,7 @@ typedef struct waiter {
 static void wait_for_next(void* argument) {
   waiter* w = argument;
   hmn_snapshot* snapshot = NULL;
-  w->status = hmn_sampler_next(w->sampler, PATIENT_MS, &snapshot, NULL);
+  w->status = hmn_sampler_next(w->sampler, HMN_MILLISECONDS(PATIENT_MS), &snapshot, NULL);
   hmn_snapshot_destroy(snapshot);
 }
 
@@ -299,8 +302,8 @@ static void a_driver_that_hangs_leaves_the_schedule_running(void** state) {
   (void)state;
   machine m;
   hmn_context_options short_ones = patient(0);
-  short_ones.deadline_ms = 30;
-  short_ones.stale_ms = PATIENT_MS;
+  short_ones.deadline_ns = HMN_MILLISECONDS(30);
+  short_ones.stale_ns = HMN_MILLISECONDS(PATIENT_MS);
   machine_make(&m, waits_to_go, &short_ones);
   machine_go(&m);
   const hmn_sampler_options options = every(5);
@@ -385,7 +388,8 @@ static void a_peak_stays_when_the_value_falls(void** state) {
   hmn_sampler* sampler = make_running(m.context, &options, 0);
   wait_until(info_of(sampler).taken_count >= 4);
   hmn_snapshot* none = NULL;
-  assert_answers(hmn_sampler_next(sampler, PATIENT_MS, &none, &error), HMN_E_STATE);
+  assert_answers(hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &none, &error),
+                 HMN_E_STATE);
   assert_int_equal(info_of(sampler).pending, 0);
   assert_int_equal(info_of(sampler).dropped_count, 0);
   NEW(hmn_pool, pool);
@@ -423,7 +427,7 @@ static hmn_peak trainers_peak(const char* json) {
   machine m;
   machine_make(&m, json, NULL);
   hmn_sampler_options options = every(5);
-  options.process_interval_ms = 5;
+  options.process_interval_ns = HMN_MILLISECONDS(5);
   hmn_sampler* sampler = make_running(m.context, &options, HMN_COLLECT_PROCESSES);
   wait_until(info_of(sampler).taken_count >= 4);
   NEW(hmn_peak, peak);
@@ -457,7 +461,7 @@ static void processes_have_an_interval_of_their_own(void** state) {
   machine m;
   machine_make(&m, trainer_1, NULL);
   hmn_sampler_options options = every(1);
-  options.process_interval_ms = PATIENT_MS;
+  options.process_interval_ns = HMN_MILLISECONDS(PATIENT_MS);
   hmn_sampler* sampler =
       make_running(m.context, &options, HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
   const hmn_snapshot_info first = pull_info(sampler);

@@ -442,7 +442,7 @@ static void an_age_is_in_nanoseconds_and_grows(void** state) {
   (void)state;
   machine m;
   hmn_context_options options = patient(0);
-  options.max_age_ms = HMN_MS_UNLIMITED;
+  options.max_age_ns = HMN_NS_UNLIMITED;
   machine_make(&m, all_values, &options);
   const uint64_t began = now_ns();
   hmn_snapshot_destroy(take(m.context));
@@ -504,7 +504,7 @@ static void a_sampler_is_timed_in_nanoseconds(void** state) {
   assert_answers(hmn_sampler_create(m.context, NULL, &what, &sampler, &error), HMN_OK);
   const uint64_t began = now_ns();
   assert_answers(hmn_sampler_start(sampler, &error), HMN_OK);
-  assert_answers(hmn_sampler_next(sampler, HMN_MS_UNLIMITED, &first, &error), HMN_OK);
+  assert_answers(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &first, &error), HMN_OK);
   assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
   const uint64_t ended = now_ns();
   hmn_snapshot_destroy(first);

@@ -43,7 +43,8 @@ static void copy_file(const char* from, const char* to) {
 static void make(tool* t, const char* scenario, hmn_flags flags) {
   NEW(hmn_context_options, options);
   options.flags = flags;
-  options.deadline_ms = options.open_deadline_ms = scenario == hangs ? 300 : PATIENT_MS;
+  options.deadline_ns = options.open_deadline_ns =
+      HMN_MILLISECONDS(scenario == hangs ? 300 : PATIENT_MS);
   assert_int_equal(tree_make(&t->folder), 0);
   snprintf(t->path, sizeof t->path, "%s/nvidia-smi", t->folder.path);
   copy_file(HMN_TEST_NVIDIA_SMI, t->path);

@@ -123,7 +123,6 @@ if(HMN_BACKEND_SIMULATED)
     hmn_abi_loop_suite(libuv libuv)
   endif()
   hmn_abi_suite(fork)
-
   # The locale is made next to the build, never installed.
   find_program(HMN_LOCALEDEF localedef)
   mark_as_advanced(HMN_LOCALEDEF)
@@ -201,16 +200,27 @@ if(NOT HMN_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND HMN_BACKEND_NVML AND HMN_BA
   set_target_properties(abi_fault_test PROPERTIES ENABLE_EXPORTS ON)
 endif()
 
+# hmn_abi_with_drivers(<noun>): the machine of support/drivers.h.
+function(hmn_abi_with_drivers noun)
+  if(NOT HMN_BACKEND_NVML OR NOT HMN_BACKEND_AMDGPU)
+    return()
+  endif()
+  hmn_abi_with_nvml(${noun})
+  target_sources(abi_${noun}_test PRIVATE support/drivers.cpp
+    ${PROJECT_SOURCE_DIR}/tests/backends/amdgpu/cards.cpp)
+  target_include_directories(abi_${noun}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests
+    ${PROJECT_SOURCE_DIR}/tests/fakes/nvml)
+  target_link_libraries(abi_${noun}_test PRIVATE hmn_fake_tree)
+endfunction()
+
 # Defaults that are times are measured: not where all takes ten times longer.
 if(NOT HMN_TEST_SLOW AND HMN_BACKEND_SIMULATED)
   hmn_abi_suite(defaults)
-  if(HMN_BACKEND_NVML AND HMN_BACKEND_AMDGPU)
-    hmn_abi_with_nvml(defaults)
-    target_sources(abi_defaults_test PRIVATE support/drivers.cpp
-      ${PROJECT_SOURCE_DIR}/tests/backends/amdgpu/cards.cpp)
-    target_include_directories(abi_defaults_test PRIVATE ${PROJECT_SOURCE_DIR}/tests
-      ${PROJECT_SOURCE_DIR}/tests/fakes/nvml)
-    target_link_libraries(abi_defaults_test PRIVATE hmn_fake_tree)
+  hmn_abi_with_drivers(defaults)
+  # A sanitizer has a clock_gettime of its own.
+  if(HMN_SYSTEM STREQUAL "linux" AND NOT HMN_SANITIZE)
+    hmn_abi_suite(suspend)
+    hmn_abi_with_drivers(suspend)
   endif()
 endif()
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Options that are a time: each takes a number, HMN_MS_UNLIMITED and HMN_MS_IMMEDIATE, or refuses
- * with a message what makes no sense.
+ * Options that are a duration: each takes one of 0.1 ms or more, HMN_NS_UNLIMITED and
+ * HMN_NS_IMMEDIATE, or refuses with a message what makes no sense.
  */
 #include "support/machine.h"
 
 enum { AT_ONCE = 900, SHORT = 300, DELAY = 1500 };
-static const uint32_t values[] = {0, 1, UINT32_MAX - 2, HMN_MS_IMMEDIATE, HMN_MS_UNLIMITED};
+static const uint64_t values[] = {0, 100000, HMN_NS_UNLIMITED - 1, HMN_NS_IMMEDIATE,
+                                  HMN_NS_UNLIMITED};
 enum { VALUES = sizeof values / sizeof values[0] };
 
 #define DEVICES(used)                                                   \
@@ -26,12 +27,12 @@ static hmn_status read_pool(hmn_context* context, hmn_pool* pool) {
 }
 
 /* A snapshot's deadline of its own leads to the values whatever the context's is. */
-static uint32_t pools_within(hmn_context* context, uint32_t deadline_ms) {
+static uint32_t pools_within(hmn_context* context, uint64_t deadline_ns) {
   NEW(hmn_snapshot_options, options);
   NEW(hmn_snapshot_info, info);
   hmn_snapshot* snapshot = NULL;
   options.collect = HMN_COLLECT_POOLS;
-  options.deadline_ms = deadline_ms;
+  options.deadline_ns = deadline_ns;
   assert_status(hmn_snapshot_take(context, &options, &snapshot, NULL), HMN_OK);
   assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
   hmn_snapshot_destroy(snapshot);
@@ -41,9 +42,9 @@ static uint32_t pools_within(hmn_context* context, uint32_t deadline_ms) {
 static void every_time_of_a_context_takes_every_value(void** state) {
   (void)state;
   const size_t offsets[] = {
-      offsetof(hmn_context_options, deadline_ms),      offsetof(hmn_context_options, stale_ms),
-      offsetof(hmn_context_options, open_deadline_ms), offsetof(hmn_context_options, max_age_ms),
-      offsetof(hmn_context_options, idle_close_ms),    offsetof(hmn_context_options, rescan_ms)};
+      offsetof(hmn_context_options, deadline_ns),      offsetof(hmn_context_options, stale_ns),
+      offsetof(hmn_context_options, open_deadline_ns), offsetof(hmn_context_options, max_age_ns),
+      offsetof(hmn_context_options, idle_close_ns),    offsetof(hmn_context_options, rescan_ns)};
   for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; ++i) {
     for (size_t j = 0; j < VALUES; ++j) {
       NEW(hmn_context_options, options);
@@ -58,28 +59,80 @@ static void every_time_of_a_context_takes_every_value(void** state) {
   }
 }
 
+/* Most likely a number of another unit. */
+static void a_duration_below_a_tenth_of_a_millisecond_is_refused(void** state) {
+  (void)state;
+  const uint64_t too_short[] = {2, 500, 99999};
+  const struct {
+    const char* name;
+    size_t offset;
+  } rows[] = {
+      {"deadline_ns", offsetof(hmn_context_options, deadline_ns)},
+      {"stale_ns", offsetof(hmn_context_options, stale_ns)},
+      {"open_deadline_ns", offsetof(hmn_context_options, open_deadline_ns)},
+      {"max_age_ns", offsetof(hmn_context_options, max_age_ns)},
+      {"idle_close_ns", offsetof(hmn_context_options, idle_close_ns)},
+      {"rescan_ns", offsetof(hmn_context_options, rescan_ns)},
+  };
+  char expected[64];
+  for (size_t i = 0; i < sizeof too_short / sizeof too_short[0]; ++i) {
+    for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
+      NEW(hmn_context_options, options);
+      NEW(hmn_error, refused);
+      hmn_context* context = NULL;
+      memcpy((char*)&options + rows[j].offset, &too_short[i], sizeof too_short[i]);
+      assert_status(hmn_context_create(&options, &context, &refused), HMN_E_RANGE);
+      assert_null(context);
+      snprintf(expected, sizeof expected, "%s: %u is less than 0.1 ms", rows[j].name,
+               (unsigned)too_short[i]);
+      assert_string_equal(refused.message, expected);
+    }
+  }
+  machine m;
+  machine_make(&m, MACHINE(""), NULL);
+  for (size_t i = 0; i < sizeof too_short / sizeof too_short[0]; ++i) {
+    NEW(hmn_snapshot_options, what);
+    NEW(hmn_sampler_options, how);
+    NEW(hmn_error, refused);
+    hmn_snapshot* snapshot = NULL;
+    hmn_sampler* sampler = NULL;
+    what.deadline_ns = too_short[i];
+    assert_status(hmn_snapshot_take(m.context, &what, &snapshot, &refused), HMN_E_RANGE);
+    assert_status(hmn_sampler_create(m.context, NULL, &what, &sampler, &refused), HMN_E_RANGE);
+    assert_non_null(strstr(refused.message, "deadline_ns: "));
+    how.interval_ns = too_short[i];
+    assert_status(hmn_sampler_create(m.context, &how, NULL, &sampler, &refused), HMN_E_RANGE);
+    assert_memory_equal(refused.message, "interval_ns: ", 13);
+    how.interval_ns = 0;
+    how.process_interval_ns = too_short[i];
+    assert_status(hmn_sampler_create(m.context, &how, NULL, &sampler, &refused), HMN_E_RANGE);
+    assert_memory_equal(refused.message, "process_interval_ns: ", 21);
+  }
+  machine_end(&m);
+}
+
 /* One reading of a device that was read before and whose driver now hangs. */
 static void a_deadline_and_the_age_of_what_replaces_a_value(void** state) {
   (void)state;
   const struct {
-    uint32_t deadline_ms, stale_ms;
+    uint64_t deadline_ns, stale_ns;
     int64_t from, to;
     hmn_status expected;
   } rows[] = {
-      {HMN_MS_IMMEDIATE, HMN_MS_UNLIMITED, 0, AT_ONCE, HMN_OK},
-      {HMN_MS_IMMEDIATE, HMN_MS_IMMEDIATE, 0, AT_ONCE, HMN_E_TIMEOUT},
-      {SHORT, HMN_MS_UNLIMITED, SHORT - 20, PATIENT_MS, HMN_OK},
-      {SHORT, HMN_MS_IMMEDIATE, SHORT - 20, PATIENT_MS, HMN_E_TIMEOUT},
+      {HMN_NS_IMMEDIATE, HMN_NS_UNLIMITED, 0, AT_ONCE, HMN_OK},
+      {HMN_NS_IMMEDIATE, HMN_NS_IMMEDIATE, 0, AT_ONCE, HMN_E_TIMEOUT},
+      {HMN_MILLISECONDS(SHORT), HMN_NS_UNLIMITED, SHORT - 20, PATIENT_MS, HMN_OK},
+      {HMN_MILLISECONDS(SHORT), HMN_NS_IMMEDIATE, SHORT - 20, PATIENT_MS, HMN_E_TIMEOUT},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
     NEW(hmn_context_options, options);
-    options.deadline_ms = rows[i].deadline_ms;
-    options.stale_ms = rows[i].stale_ms;
-    options.open_deadline_ms = HMN_MS_UNLIMITED;
+    options.deadline_ns = rows[i].deadline_ns;
+    options.stale_ns = rows[i].stale_ns;
+    options.open_deadline_ns = HMN_NS_UNLIMITED;
     machine m;
     machine_make(&m, stuck_pools, &options);
     machine_go(&m);
-    assert_int_equal(pools_within(m.context, HMN_MS_UNLIMITED), 1);
+    assert_int_equal(pools_within(m.context, HMN_NS_UNLIMITED), 1);
     machine_stop(&m);
     hmn_pool pool;
     const int64_t begun = now_ms();
@@ -100,7 +153,7 @@ static void without_a_limit_a_call_waits_for_a_slow_driver(void** state) {
   NEW(hmn_context_options, options);
   machine m;
   hmn_pool pool;
-  options.deadline_ms = HMN_MS_UNLIMITED;
+  options.deadline_ns = HMN_NS_UNLIMITED;
   machine_make(&m, slow_pools, &options);
   const int64_t begun = now_ms();
   assert_status(read_pool(m.context, &pool), HMN_OK);
@@ -115,11 +168,11 @@ static void a_snapshot_has_both_as_well(void** state) {
   machine m;
   machine_make(&m, slow_pools, &options);
   const int64_t begun = now_ms();
-  assert_int_equal(pools_within(m.context, HMN_MS_IMMEDIATE), 0);
+  assert_int_equal(pools_within(m.context, HMN_NS_IMMEDIATE), 0);
   assert_true(now_ms() - begun < AT_ONCE);
   machine_end(&m);
   machine_make(&m, slow_pools, &options);
-  assert_int_equal(pools_within(m.context, HMN_MS_UNLIMITED), 1);
+  assert_int_equal(pools_within(m.context, HMN_NS_UNLIMITED), 1);
   machine_end(&m);
 }
 
@@ -128,7 +181,7 @@ static void what_is_started_immediately_is_there_later(void** state) {
   NEW(hmn_context_options, options);
   machine m;
   hmn_pool pool;
-  options.deadline_ms = HMN_MS_IMMEDIATE;
+  options.deadline_ns = HMN_NS_IMMEDIATE;
   machine_make(&m, slow_pools, &options);
   assert_status(read_pool(m.context, &pool), HMN_E_TIMEOUT);
   wait_until(read_pool(m.context, &pool) == HMN_OK);
@@ -141,15 +194,15 @@ static void an_opening_is_waited_for_as_long_as_asked(void** state) {
   NEW(hmn_context_options, options);
   machine m;
   uint32_t count = 7;
-  options.deadline_ms = PATIENT_MS;
-  options.open_deadline_ms = HMN_MS_IMMEDIATE;
+  options.deadline_ns = HMN_MILLISECONDS(PATIENT_MS);
+  options.open_deadline_ns = HMN_NS_IMMEDIATE;
   machine_make(&m, slow_opening, &options);
   const int64_t begun = now_ms();
   assert_status(hmn_device_count(m.context, &count, NULL), HMN_E_TIMEOUT);
   assert_true(now_ms() - begun < AT_ONCE);
   machine_end(&m);
 
-  options.open_deadline_ms = HMN_MS_UNLIMITED;
+  options.open_deadline_ns = HMN_NS_UNLIMITED;
   machine_make(&m, slow_opening, &options);
   assert_status(hmn_device_count(m.context, &count, NULL), HMN_OK);
   assert_int_equal(count, 1);
@@ -159,14 +212,14 @@ static void an_opening_is_waited_for_as_long_as_asked(void** state) {
 static void a_driver_call_is_shared_for_as_long_as_asked(void** state) {
   (void)state;
   const struct {
-    uint32_t max_age_ms;
+    uint64_t max_age_ns;
     uint64_t used;
-  } rows[] = {{0, 5}, {HMN_MS_IMMEDIATE, 5}, {HMN_MS_UNLIMITED, 3}};
+  } rows[] = {{0, 5}, {HMN_NS_IMMEDIATE, 5}, {HMN_NS_UNLIMITED, 3}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
     hmn_context_options options = patient(0);
     machine m;
     hmn_pool pool;
-    options.max_age_ms = rows[i].max_age_ms;
+    options.max_age_ns = rows[i].max_age_ns;
     machine_make(&m, changing, &options);
     for (int n = 0; n < 10; ++n) assert_status(read_pool(m.context, &pool), HMN_OK);
     assert_int_equal(pool.used_bytes, rows[i].used << 30);
@@ -179,18 +232,18 @@ static void a_sampler_refuses_what_is_no_interval(void** state) {
   const struct {
     const char* name;
     size_t offset;
-    uint32_t value;
+    uint64_t value;
     hmn_status expected;
   } rows[] = {
-      {"interval_ms", offsetof(hmn_sampler_options, interval_ms), HMN_MS_UNLIMITED, HMN_E_RANGE},
-      {"interval_ms", offsetof(hmn_sampler_options, interval_ms), HMN_MS_IMMEDIATE, HMN_E_RANGE},
-      {"interval_ms", offsetof(hmn_sampler_options, interval_ms), UINT32_MAX - 2, HMN_OK},
-      {"process_interval_ms", offsetof(hmn_sampler_options, process_interval_ms), HMN_MS_UNLIMITED,
+      {"interval_ns", offsetof(hmn_sampler_options, interval_ns), HMN_NS_UNLIMITED, HMN_E_RANGE},
+      {"interval_ns", offsetof(hmn_sampler_options, interval_ns), HMN_NS_IMMEDIATE, HMN_E_RANGE},
+      {"interval_ns", offsetof(hmn_sampler_options, interval_ns), HMN_NS_UNLIMITED - 1, HMN_OK},
+      {"process_interval_ns", offsetof(hmn_sampler_options, process_interval_ns), HMN_NS_UNLIMITED,
        HMN_E_RANGE},
-      {"process_interval_ms", offsetof(hmn_sampler_options, process_interval_ms), HMN_MS_IMMEDIATE,
+      {"process_interval_ns", offsetof(hmn_sampler_options, process_interval_ns), HMN_NS_IMMEDIATE,
        HMN_OK},
-      {"process_interval_ms", offsetof(hmn_sampler_options, process_interval_ms), UINT32_MAX - 2,
-       HMN_OK},
+      {"process_interval_ns", offsetof(hmn_sampler_options, process_interval_ns),
+       HMN_NS_UNLIMITED - 1, HMN_OK},
   };
   machine m;
   machine_make(&m, MACHINE(""), NULL);
@@ -203,7 +256,7 @@ static void a_sampler_refuses_what_is_no_interval(void** state) {
                   rows[i].expected);
     if (rows[i].expected != HMN_OK) {
       assert_non_null(strstr(error.message, rows[i].name));
-      assert_non_null(strstr(error.message, "HMN_MS_UNLIMITED"));
+      assert_non_null(strstr(error.message, "unlimited"));
     }
     hmn_sampler_destroy(sampler);
   }
@@ -216,8 +269,8 @@ static void processes_immediately_are_in_every_snapshot(void** state) {
   NEW(hmn_snapshot_options, what);
   machine m;
   hmn_sampler* sampler = NULL;
-  options.interval_ms = 20;
-  options.process_interval_ms = HMN_MS_IMMEDIATE;
+  options.interval_ns = HMN_MILLISECONDS(20);
+  options.process_interval_ns = HMN_NS_IMMEDIATE;
   what.collect = HMN_COLLECT_PROCESSES;
   machine_make(&m, MACHINE(""), NULL);
   assert_status(hmn_sampler_create(m.context, &options, &what, &sampler, NULL), HMN_OK);
@@ -225,7 +278,7 @@ static void processes_immediately_are_in_every_snapshot(void** state) {
   for (int i = 0; i < 3; ++i) {
     hmn_snapshot* snapshot = NULL;
     NEW(hmn_snapshot_info, info);
-    assert_status(hmn_sampler_next(sampler, HMN_MS_UNLIMITED, &snapshot, NULL), HMN_OK);
+    assert_status(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &snapshot, NULL), HMN_OK);
     assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
     assert_int_equal(info.collect & HMN_COLLECT_PROCESSES, HMN_COLLECT_PROCESSES);
     hmn_snapshot_destroy(snapshot);
@@ -236,16 +289,16 @@ static void processes_immediately_are_in_every_snapshot(void** state) {
 
 static void next_waits_for_as_long_as_asked(void** state) {
   (void)state;
-  const uint32_t not_at_all[] = {0, HMN_MS_IMMEDIATE};
+  const uint64_t not_at_all[] = {0, HMN_NS_IMMEDIATE};
   NEW(hmn_sampler_options, options);
   machine m;
   hmn_sampler* sampler = NULL;
   hmn_snapshot* snapshot = NULL;
-  options.interval_ms = PATIENT_MS;
+  options.interval_ns = HMN_MILLISECONDS(PATIENT_MS);
   machine_make(&m, slow_pools, NULL);
   assert_status(hmn_sampler_create(m.context, &options, NULL, &sampler, NULL), HMN_OK);
   assert_status(hmn_sampler_start(sampler, NULL), HMN_OK);
-  assert_status(hmn_sampler_next(sampler, HMN_MS_UNLIMITED, &snapshot, NULL), HMN_OK);
+  assert_status(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &snapshot, NULL), HMN_OK);
   hmn_snapshot_destroy(snapshot);
   for (size_t i = 0; i < 2; ++i) {
     const int64_t begun = now_ms();
@@ -259,6 +312,7 @@ static void next_waits_for_as_long_as_asked(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_time_of_a_context_takes_every_value),
+      cmocka_unit_test(a_duration_below_a_tenth_of_a_millisecond_is_refused),
       cmocka_unit_test(a_deadline_and_the_age_of_what_replaces_a_value),
       cmocka_unit_test(without_a_limit_a_call_waits_for_a_slow_driver),
       cmocka_unit_test(a_snapshot_has_both_as_well),

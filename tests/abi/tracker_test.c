@@ -342,8 +342,8 @@ static void a_card_that_does_not_answer_is_reported_as_such(void** state) {
 static void old_values_are_no_answer(void** state) {
   (void)state;
   NEW(hmn_context_options, options);
-  options.deadline_ms = options.open_deadline_ms = 500;
-  options.stale_ms = PATIENT_MS;
+  options.deadline_ns = options.open_deadline_ns = HMN_MILLISECONDS(500);
+  options.stale_ns = HMN_MILLISECONDS(PATIENT_MS);
   machine m;
   machine_make(&m,
                ONE_GPU("{\"kind\": \"vram\", \"total\": \"16GiB\", \"used\": \"3GiB\"}",

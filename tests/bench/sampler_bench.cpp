@@ -19,12 +19,12 @@ hmn_sampler* start(hmn_context* context, uint32_t interval_ms) {
   error.struct_size = sizeof error;
   hmn_sampler_options options = {};
   options.struct_size = sizeof options;
-  options.interval_ms = interval_ms;
+  options.interval_ns = HMN_MILLISECONDS(interval_ms);
   hmn_sampler* sampler = nullptr;
   bench::must(hmn_sampler_create(context, &options, nullptr, &sampler, &error), error);
   bench::must(hmn_sampler_start(sampler, &error), error);
   hmn_snapshot* first = nullptr;
-  bench::must(hmn_sampler_next(sampler, patience_ms, &first, &error), error);
+  bench::must(hmn_sampler_next(sampler, HMN_MILLISECONDS(patience_ms), &first, &error), error);
   hmn_snapshot_destroy(first);
   return sampler;
 }
@@ -100,7 +100,7 @@ static void sampler_ring(benchmark::State& state) {
   const bench::machine machine(0, bench::gpus(8));
   hmn_sampler_options options = {};
   options.struct_size = sizeof options;
-  options.interval_ms = 1;
+  options.interval_ns = HMN_MILLISECONDS(1);
   options.capacity = 4096;
   hmn_snapshot_options collect = {};
   collect.struct_size = sizeof collect;

@@ -165,7 +165,7 @@ sampling sample(const hmn_fake::tree& made, bool has_load, unsigned samples) {
   hmn_sampler* sampler = nullptr;
   hmn_sampler_options options = {};
   options.struct_size = sizeof options;
-  options.interval_ms = 100;
+  options.interval_ns = HMN_MILLISECONDS(100);
   hmn_sampler_info info = {};
   info.struct_size = sizeof info;
   sampling all;

@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   uint32_t count = 0;
   int code = 0;
   hmn_context_options options = HMN_INIT(hmn_context_options);
-  options.deadline_ms = 200; /* a device that hangs is asked once */
+  options.deadline_ns = HMN_MILLISECONDS(200); /* a device that hangs is asked once */
   if (argc != 2 || hmn_context_create(&options, &context, NULL) != HMN_OK) return ERROR;
   if (hmn_context_set_path(context, HMN_PATH_SIMULATION, argv[1], NULL) != HMN_OK ||
       hmn_device_count(context, &count, NULL) != HMN_OK)

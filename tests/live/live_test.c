@@ -223,8 +223,8 @@ static void hold_device(hmn_context* context, uint32_t index, int with_nvml) {
 static hmn_context* open_library(int with_nvml) {
   hmn_context_options options = {.struct_size = sizeof options,
                                  .flags = HMN_CONTEXT_ENVIRONMENT,
-                                 .deadline_ms = 20000,
-                                 .open_deadline_ms = 60000};
+                                 .deadline_ns = HMN_MILLISECONDS(20000),
+                                 .open_deadline_ns = HMN_MILLISECONDS(60000)};
   if (!with_nvml) options.backends_off = (uint64_t)1 << HMN_BACKEND_NVML;
   hmn_context* context = NULL;
   hmn_error error = {.struct_size = sizeof error};

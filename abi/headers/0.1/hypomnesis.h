@@ -55,8 +55,17 @@
  * snapshot has a diagnostic with the reason. No value is a sentinel. Enumerations grow: 0 is
  * "unknown", and callers treat a number that they do not know as 0.
  *
+ * Durations are uint64_t nanoseconds in names that end in _ns; HMN_MILLISECONDS(n) converts. In options
+ * 0 is the default, HMN_NS_IMMEDIATE is no time at all and HMN_NS_UNLIMITED no limit; any other value
+ * below 0.1 ms, 100000, is HMN_E_RANGE: it is most likely a number of another unit. As the argument of a
+ * function 0 does not wait, HMN_NS_UNLIMITED waits without a limit, and any other value is allowed.
+ *
  * Times. Every monotonic_ns is of the clock that hmn_monotonic_ns reads, and can be compared within
- * one boot of one machine. Every age_ns counts from the driver's answer to the end of the reading: to
+ * one boot of one machine. It stops while the machine is suspended; so do deadlines, timeouts,
+ * intervals, idle_close_ns and every window_ns. Ages run on: age_ns, stale_ns and max_age_ns are on
+ * Linux of CLOCK_BOOTTIME, on macOS of mach_continuous_time, on Windows of QueryPerformanceCounter. A
+ * rate between two readings, such as a load or a power, is absent (HMN_REASON_NOT_YET) if the machine
+ * was suspended for more than 10 ms between them. Every age_ns counts from the driver's answer to the end of the reading: to
  * the return of a direct reading; in a snapshot, for all records, to its monotonic_ns + duration_ns; to
  * the call of hmn_sampler_latest_pool and hmn_sampler_latest_telemetry.
  *
@@ -95,9 +104,14 @@
 #define HMN_VERSION_PATCH 0
 #define HMN_VERSION_NUMBER 1000u /* major * 1000000 + minor * 1000 + patch */
 
-/* Options that are a time, in milliseconds: 0 is the default, and a number is that time. */
-#define HMN_MS_UNLIMITED 0xffffffffu /* no limit */
-#define HMN_MS_IMMEDIATE 0xfffffffeu /* no time at all: immediately */
+/* Durations, in nanoseconds: see "Durations" above. */
+#ifdef __cplusplus
+#  define HMN_MILLISECONDS(n) (static_cast<uint64_t>(n) * 1000000u)
+#else
+#  define HMN_MILLISECONDS(n) ((uint64_t)(n) * 1000000u)
+#endif
+#define HMN_NS_IMMEDIATE 1u                    /* of an option: no time at all */
+#define HMN_NS_UNLIMITED (~HMN_MILLISECONDS(0)) /* no limit: all bits set */
 
 #if defined(_WIN32) && !defined(SWIG)
 #  define HMN_CALL __cdecl
@@ -323,8 +337,8 @@ HMN_FN(uint32_t) hmn_feature(uint32_t feature) HMN_NX;
 /** Returns 1 if a backend (HMN_BACKEND_*) is compiled in, 0 if not or if unknown. @since 0.1 */
 HMN_FN(uint32_t) hmn_backend_available(uint32_t backend) HMN_NX;
 /** Returns the time of the clock behind every monotonic_ns, in nanoseconds since an unspecified moment
- *  of this boot. It is not set or stepped. Linux: CLOCK_MONOTONIC, and macOS: CLOCK_UPTIME_RAW; both
- *  stop while the machine is suspended. Windows: QueryPerformanceCounter, which counts on. @since 0.1 */
+ *  of this boot. It is not set or stepped, and stops while the machine is suspended. Linux:
+ *  CLOCK_MONOTONIC; macOS: CLOCK_UPTIME_RAW; Windows: QueryUnbiasedInterruptTimePrecise. @since 0.1 */
 HMN_FN(uint64_t) hmn_monotonic_ns(void) HMN_NX;
 /** Returns the name of a status, for instance "HMN_E_RANGE"; "HMN_E_?" for an unknown number.
  *  Static storage, never NULL. @since 0.1 */
@@ -350,37 +364,37 @@ enum {
     HMN_CONTEXT_TRACE = 1 << 4,         /* add each driver call to the snapshot's diagnostics */
     HMN_CONTEXT_RECORD = 1 << 5         /* keep what the backends read: hmn_context_recording */
 };
-enum { HMN_CONTEXT_OPTIONS_SIZE_V1 = 40, HMN_CONTEXT_OPTIONS_SIZE_V2 = 48 };
+enum { HMN_CONTEXT_OPTIONS_SIZE_V1 = 72 };
 /** Options of hmn_context_create. Input; NULL means every default. @since 0.1 */
 typedef struct hmn_context_options {
     uint32_t struct_size;
     hmn_flags flags;           /* HMN_CONTEXT_* */
-    /* Times: a number, HMN_MS_UNLIMITED or HMN_MS_IMMEDIATE. */
-    uint32_t deadline_ms;      /* longest that one call may wait for drivers; 0 = 1000. IMMEDIATE: it
+    /* Durations: see above. IMMEDIATE is HMN_NS_IMMEDIATE, UNLIMITED is HMN_NS_UNLIMITED. */
+    uint64_t deadline_ns;      /* longest that one call may wait for drivers; 0 = 1 s. IMMEDIATE: it
                                 * starts drivers that can block and returns what they answered to an
                                 * earlier call, with HMN_NOTE_STALE, else HMN_E_TIMEOUT; other sources
                                 * and, without threads, all are read at once. UNLIMITED: a call waits
                                 * for as long as a driver hangs. None waits for a driver that has not
                                 * returned from an earlier call's reading */
-    uint32_t stale_ms;         /* oldest value returned instead of HMN_E_TIMEOUT; 0 = 5000.
+    uint64_t stale_ns;         /* oldest value returned instead of HMN_E_TIMEOUT; 0 = 5 s.
                                 * IMMEDIATE: none is. UNLIMITED: one of any age is */
-    uint32_t open_deadline_ms; /* longest wait for a vendor library to open, in addition to
-                                * deadline_ms; 0 = 10000. IMMEDIATE, also for a deadline_ms that is:
+    uint64_t open_deadline_ns; /* longest wait for a vendor library to open, in addition to
+                                * deadline_ns; 0 = 10 s. IMMEDIATE, also for a deadline_ns that is:
                                 * no wait; the opening goes on for later calls. UNLIMITED: a call waits
                                 * until it is open */
-    uint32_t max_age_ms;       /* readings up to this age share one driver call; 0, IMMEDIATE: none do.
+    uint64_t max_age_ns;       /* readings up to this age share one driver call; 0, IMMEDIATE: none do.
                                 * UNLIMITED: each value is read once */
-    uint32_t idle_close_ms;    /* a vendor library whose GPU may sleep is shut down this long after
-                                * the last reading; 0 = 2000. IMMEDIATE: at its end. UNLIMITED: never,
+    uint64_t idle_close_ns;    /* a vendor library whose GPU may sleep is shut down this long after
+                                * the last reading; 0 = 2 s. IMMEDIATE: at its end. UNLIMITED: never,
                                 * and readings keep such a GPU awake */
-    uint32_t rescan_ms;        /* longest time between scans of all processes for GPU clients, if
-                                * rescan_percent suffices; known clients are read each time; 0 = 2000.
+    uint64_t rescan_ns;        /* longest time between scans of all processes for GPU clients, if
+                                * rescan_percent suffices; known clients are read each time; 0 = 2 s.
                                 * IMMEDIATE: each reading scans all. UNLIMITED: each process is scanned
                                 * when first seen, and one that uses a GPU later is missed */
     uint64_t backends_off;     /* bit n disables backend n (HMN_BACKEND_*) */
     uint32_t rescan_percent;   /* most processor time for those scans, in percent of a core, after the
                                 * first; 0 = 2; 100 or more: without a limit. If it takes longer than
-                                * rescan_ms to scan all, what they find is HMN_NOTE_LOWER_BOUND, and a
+                                * rescan_ns to scan all, what they find is HMN_NOTE_LOWER_BOUND, and a
                                 * diagnostic has the age of the oldest scan */
     uint32_t reserved0;
 } hmn_context_options;
@@ -431,7 +445,8 @@ typedef struct hmn_backend_info {
 } hmn_backend_info;
 
 /** Creates a context. Calls no driver and starts no thread.
- *  HMN_E_UNKNOWN_FLAG: an unknown flag. HMN_E_UNSUPPORTED: HMN_CONTEXT_RECORD, and recordings are not
+ *  HMN_E_UNKNOWN_FLAG: an unknown flag. HMN_E_RANGE: a duration below 0.1 ms, see "Durations" above.
+ *  HMN_E_UNSUPPORTED: HMN_CONTEXT_RECORD, and recordings are not
  *  compiled in, or the file that they need next to the library is missing or of another build.
  *  HMN_E_ARGUMENT: with HMN_CONTEXT_ENVIRONMENT, hmn_context_set_path would refuse a variable's value.
  *  *out is owned by the caller: hmn_context_destroy. @since 0.1 */
@@ -1045,7 +1060,7 @@ enum {
                                         * NVIDIA's the energy, the highest clocks and the load of each
                                         * process): HMN_REASON_NOT_YET. Not with HMN_SNAPSHOT_SLOW */
 };
-enum { HMN_SNAPSHOT_OPTIONS_SIZE_V1 = 24 };
+enum { HMN_SNAPSHOT_OPTIONS_SIZE_V1 = 32 };
 /** Options of hmn_snapshot_take. Input; NULL means every default. @since 0.1 */
 typedef struct hmn_snapshot_options {
     uint32_t struct_size;
@@ -1053,7 +1068,8 @@ typedef struct hmn_snapshot_options {
     hmn_flags collect;     /* HMN_COLLECT_*; 0 = memory, devices, pools, self */
     uint32_t device_index; /* zero unless HMN_SNAPSHOT_ONE_DEVICE */
     uint32_t pid;          /* zero unless HMN_SNAPSHOT_ONE_PROCESS */
-    uint32_t deadline_ms;  /* as in hmn_context_options; 0 = the context's */
+    uint32_t reserved0;
+    uint64_t deadline_ns;  /* as in hmn_context_options; 0 = the context's */
 } hmn_snapshot_options;
 
 enum { HMN_SNAPSHOT_INFO_SIZE_V1 = 80 };
@@ -1118,8 +1134,7 @@ enum {
 
 /** Takes a snapshot. What could not be read is a diagnostic of the snapshot, not an error of this call.
  *  HMN_E_NO_DEVICE: HMN_SNAPSHOT_ONE_DEVICE and an unknown index; with it also as hmn_device_count.
- *  HMN_E_RANGE:
- *  HMN_SNAPSHOT_ONE_PROCESS and pid 0. HMN_E_ARGUMENT: device_index or pid without its flag.
+ *  HMN_E_RANGE: HMN_SNAPSHOT_ONE_PROCESS and pid 0, or a deadline_ns below 0.1 ms. HMN_E_ARGUMENT: device_index or pid without its flag.
  *  *out is owned by the caller: hmn_snapshot_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_take(hmn_context *context, const hmn_snapshot_options *options, hmn_snapshot **out, hmn_error *error) HMN_NX;
 /** Destroys a snapshot. NULL is allowed. @since 0.1 */
@@ -1229,20 +1244,20 @@ HMN_FN(hmn_status) hmn_format_bytes(uint64_t bytes, char *buffer, uint32_t capac
 
 /** Options of a sampler. */
 enum { HMN_SAMPLER_PEAKS_ONLY = 1 << 0 /* keep no snapshots, only latest values and peaks */ };
-enum { HMN_SAMPLER_OPTIONS_SIZE_V1 = 24 };
+enum { HMN_SAMPLER_OPTIONS_SIZE_V1 = 32 };
 /** Options of hmn_sampler_create. Input; NULL means every default. @since 0.1 */
 typedef struct hmn_sampler_options {
     uint32_t struct_size;
     hmn_flags flags;              /* HMN_SAMPLER_*: PEAKS_ONLY */
-    uint32_t interval_ms;         /* between snapshots; 0 = 1000; HMN_MS_UNLIMITED and
-                                   * HMN_MS_IMMEDIATE are HMN_E_RANGE. An idle GPU that may sleep is
+    uint64_t interval_ns;         /* between snapshots; 0 = 1 s; HMN_NS_UNLIMITED and
+                                   * HMN_NS_IMMEDIATE are HMN_E_RANGE. An idle GPU that may sleep is
                                    * read less often; in between, values are the last ones, with
                                    * HMN_NOTE_STALE, their age and a diagnostic (HMN_E_ASLEEP) */
-    uint32_t process_interval_ms; /* between snapshots with HMN_COLLECT_PROCESSES, which costs most;
-                                   * 0 = 1000. Never more often than interval_ms. `collect` of the
+    uint64_t process_interval_ns; /* between snapshots with HMN_COLLECT_PROCESSES, which costs most;
+                                   * 0 = 1 s. Never more often than interval_ns. `collect` of the
                                    * snapshots in between has no HMN_COLLECT_PROCESSES, and they are
                                    * taken with HMN_SNAPSHOT_QUICK.
-                                   * HMN_MS_IMMEDIATE: none are in between. HMN_MS_UNLIMITED:
+                                   * HMN_NS_IMMEDIATE: none are in between. HMN_NS_UNLIMITED:
                                    * HMN_E_RANGE, leave out HMN_COLLECT_PROCESSES instead */
     uint32_t capacity;            /* snapshots kept until they are pulled; when full, the oldest is
                                    * dropped; 0 = 64 */
@@ -1292,7 +1307,7 @@ typedef struct hmn_peak {
 /** Creates a sampler. Calls no driver and starts no thread. `what` is collected each time; NULL or a
  *  `collect` of 0 means devices, pools and telemetry. An unknown device_index shows in failed_count
  *  and last_status. HMN_E_RANGE: capacity is above the library's limit, or an
- *  interval is none. Otherwise as hmn_snapshot_take. *out is owned by the caller: hmn_sampler_destroy. @since 0.1 */
+ *  interval is unlimited or below 0.1 ms. Otherwise as hmn_snapshot_take. *out is owned by the caller: hmn_sampler_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_create(hmn_context *context, const hmn_sampler_options *options, const hmn_snapshot_options *what, hmn_sampler **out, hmn_error *error) HMN_NX;
 /** Stops and destroys a sampler. Never waits for a driver: a thread that hangs in one is abandoned,
  *  and what it needs stays valid until it returns. NULL is allowed. @since 0.1 */
@@ -1306,13 +1321,13 @@ HMN_FN(hmn_status) hmn_sampler_start(hmn_sampler *sampler, hmn_error *error) HMN
  *  the snapshot in progress, which is discarded. HMN_OK also when it was stopped before. HMN_E_STATE:
  *  it was never started. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_stop(hmn_sampler *sampler, hmn_error *error) HMN_NX;
-/** Pulls the oldest snapshot not yet pulled, waiting up to timeout_ms for one: 0 and
- *  HMN_MS_IMMEDIATE do not wait, HMN_MS_UNLIMITED waits until one comes or none will.
+/** Pulls the oldest snapshot not yet pulled, waiting up to timeout_ns for one: 0 does not wait,
+ *  HMN_NS_UNLIMITED waits until one comes or none will.
  *  Several threads may wait; each snapshot goes to one of them.
  *  HMN_E_EMPTY: none yet. HMN_E_STATE: none will come: the sampler is not started, is stopped with all
  *  snapshots pulled, or keeps none (HMN_SAMPLER_PEAKS_ONLY).
  *  *out is owned by the caller: hmn_snapshot_destroy. @since 0.1 */
-HMN_FN(hmn_status) hmn_sampler_next(hmn_sampler *sampler, uint32_t timeout_ms, hmn_snapshot **out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_sampler_next(hmn_sampler *sampler, uint64_t timeout_ns, hmn_snapshot **out, hmn_error *error) HMN_NX;
 /** Returns what an event loop waits for: a file descriptor to poll for reading (Linux, macOS), or the
  *  HANDLE of an event (Windows). It is ready while hmn_sampler_next would return without waiting: a
  *  snapshot is there, or none will come. Level-triggered; an edge-triggered wait pulls snapshots until

@@ -23,8 +23,13 @@ public sealed class Context : IDisposable
         Libraries.Ensure();
         options ??= new ContextOptions();
         var error = Native.NewError();
-        handle = Raw.new_Context((uint)options.Flags, options.DeadlineMs, options.StaleMs,
-            options.OpenDeadlineMs, options.MaxAgeMs, options.IdleCloseMs, options.RescanMs, options.BackendsOff,
+        handle = Raw.new_Context((uint)options.Flags,
+            Duration.Nanoseconds(options.Deadline, nameof(options.Deadline)),
+            Duration.Nanoseconds(options.Stale, nameof(options.Stale)),
+            Duration.Nanoseconds(options.OpenDeadline, nameof(options.OpenDeadline)),
+            Duration.Nanoseconds(options.MaxAge, nameof(options.MaxAge)),
+            Duration.Nanoseconds(options.IdleClose, nameof(options.IdleClose)),
+            Duration.Nanoseconds(options.Rescan, nameof(options.Rescan)), options.BackendsOff,
             options.RescanPercent, ref error);
         if (error.status != Raw.OK)
             handle.Dispose();
@@ -251,7 +256,7 @@ public sealed class Context : IDisposable
         options ??= new SnapshotOptions();
         var error = Native.NewError();
         var taken = Raw.Context_take(Open, (uint)options.Flags, (uint)options.Collect, options.DeviceIndex,
-            options.Pid, options.DeadlineMs, ref error);
+            options.Pid, Duration.Nanoseconds(options.Deadline, nameof(options.Deadline)), ref error);
         if (error.status != Raw.OK)
             taken.Dispose();
         HypomnesisException.ThrowOn(ref error);
@@ -269,9 +274,11 @@ public sealed class Context : IDisposable
         options ??= new SamplerOptions();
         what ??= new SnapshotOptions();
         var error = Native.NewError();
-        var made = Raw.Context_sampler(Open, (uint)options.Flags, options.IntervalMs, options.ProcessIntervalMs,
-            options.Capacity, (uint)what.Flags, (uint)what.Collect, what.DeviceIndex, what.Pid, what.DeadlineMs,
-            ref error);
+        var made = Raw.Context_sampler(Open, (uint)options.Flags,
+            Duration.Nanoseconds(options.Interval, nameof(options.Interval)),
+            Duration.Nanoseconds(options.ProcessInterval, nameof(options.ProcessInterval)),
+            options.Capacity, (uint)what.Flags, (uint)what.Collect, what.DeviceIndex, what.Pid,
+            Duration.Nanoseconds(what.Deadline, nameof(what.Deadline)), ref error);
         if (error.status != Raw.OK)
             made.Dispose();
         HypomnesisException.ThrowOn(ref error);

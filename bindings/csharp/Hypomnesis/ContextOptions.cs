@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+using System;
+
 namespace Hypomnesis;
 
 /// <summary>What a <see cref="Context"/> is made with; 0 is the default everywhere.</summary>
@@ -6,23 +8,22 @@ public sealed record ContextOptions
 {
     /// <summary>How it works.</summary>
     public ContextFlags Flags { get; init; }
-    /// <summary>Milliseconds that one call may wait for drivers at the longest; 0 = 1000.</summary>
-    public uint DeadlineMs { get; init; }
-    /// <summary>Milliseconds that a value given instead of <see cref="Status.Timeout"/> may be old;
-    /// 0 = 5000.</summary>
-    public uint StaleMs { get; init; }
-    /// <summary>Longest wait, in milliseconds, for a vendor library to open; 0 = 10000.</summary>
-    public uint OpenDeadlineMs { get; init; }
-    /// <summary>Readings this young, in milliseconds, share one driver call; 0 = none do.</summary>
-    public uint MaxAgeMs { get; init; }
-    /// <summary>A vendor library whose GPU may sleep is shut down this many milliseconds after the last
-    /// reading; 0 = 2000.</summary>
-    public uint IdleCloseMs { get; init; }
-    /// <summary>All processes are looked through for GPU clients at least this often, in milliseconds,
-    /// the known clients at each reading; 0 = 2000.</summary>
-    public uint RescanMs { get; init; }
+    /// <summary>Longest time that one call may wait for drivers; 0 = 1 s.</summary>
+    public TimeSpan Deadline { get; init; }
+    /// <summary>Longest age of a value given instead of <see cref="Status.Timeout"/>; 0 = 5 s.</summary>
+    public TimeSpan Stale { get; init; }
+    /// <summary>Longest wait for a vendor library to open; 0 = 10 s.</summary>
+    public TimeSpan OpenDeadline { get; init; }
+    /// <summary>Readings this young share one driver call; 0 = none do.</summary>
+    public TimeSpan MaxAge { get; init; }
+    /// <summary>A vendor library whose GPU may sleep is shut down this long after the last reading;
+    /// 0 = 2 s.</summary>
+    public TimeSpan IdleClose { get; init; }
+    /// <summary>All processes are looked through for GPU clients at least this often, the known
+    /// clients at each reading; 0 = 2 s.</summary>
+    public TimeSpan Rescan { get; init; }
     /// <summary>Bit n disables backend n.</summary>
     public ulong BackendsOff { get; init; }
-    /// <summary>Most processor time for RescanMs, in percent of a core; 0 = 2, 100 = without a limit.</summary>
+    /// <summary>Most processor time for Rescan, in percent of a core; 0 = 2, 100 = without a limit.</summary>
     public uint RescanPercent { get; init; }
 }

@@ -29,7 +29,7 @@ public static class Library
     }
 
     /// <summary>Time of the clock behind every <c>MonotonicNs</c>, in nanoseconds. It stops while the machine is
-    /// suspended on Linux and macOS, and counts on on Windows.</summary>
+    /// suspended.</summary>
     public static ulong MonotonicNs
     {
         get

@@ -38,12 +38,13 @@ public sealed class Sampler : IDisposable, IEnumerable<Snapshot>
     }
 
     /// <summary>The oldest snapshot that was not pulled yet; null when none came in time.</summary>
-    /// <param name="timeoutMs">Milliseconds to wait for one.</param>
+    /// <param name="timeout">How long to wait for one.</param>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="timeout"/> is less than 0.</exception>
     /// <exception cref="HypomnesisException"><see cref="Status.State"/>: none will come. It is not started,
     /// it is stopped and all were pulled, or it keeps none.</exception>
-    public Snapshot? Next(uint timeoutMs)
+    public Snapshot? Next(TimeSpan timeout)
     {
-        var pulled = Pull(timeoutMs, out var error);
+        var pulled = Pull(Duration.Nanoseconds(timeout, nameof(timeout)), out var error);
         if (error.status == Raw.E_EMPTY)
             return null;
         HypomnesisException.ThrowOn(ref error);
@@ -120,7 +121,7 @@ public sealed class Sampler : IDisposable, IEnumerable<Snapshot>
     {
         while (true)
         {
-            var pulled = Pull(uint.MaxValue, out var error);
+            var pulled = Pull(ulong.MaxValue, out var error);
             if (error.status == Raw.E_EMPTY)
                 continue;
             if (error.status == Raw.E_STATE && ReadInfo().State == SamplerState.Stopped)
@@ -150,10 +151,10 @@ public sealed class Sampler : IDisposable, IEnumerable<Snapshot>
         handle.Dispose();
     }
 
-    private SnapshotHandle Pull(uint timeoutMs, out ErrorRecord error)
+    private SnapshotHandle Pull(ulong timeoutNs, out ErrorRecord error)
     {
         error = Native.NewError();
-        var pulled = Raw.Sampler_next(Open, timeoutMs, ref error);
+        var pulled = Raw.Sampler_next(Open, timeoutNs, ref error);
         if (error.status != Raw.OK)
             pulled.Dispose();
         return pulled;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+using System;
+
 namespace Hypomnesis;
 
 /// <summary>What a <see cref="Sampler"/> is made with; 0 is the default everywhere.</summary>
@@ -6,10 +8,10 @@ public sealed record SamplerOptions
 {
     /// <summary>How it goes about it.</summary>
     public SamplerFlags Flags { get; init; }
-    /// <summary>Milliseconds from one snapshot to the next; 0 = 1000.</summary>
-    public uint IntervalMs { get; init; }
-    /// <summary>The same of those with processes; 0 = 1000.</summary>
-    public uint ProcessIntervalMs { get; init; }
+    /// <summary>From one snapshot to the next; 0 = 1 s.</summary>
+    public TimeSpan Interval { get; init; }
+    /// <summary>The same of those with processes; 0 = 1 s.</summary>
+    public TimeSpan ProcessInterval { get; init; }
     /// <summary>Snapshots kept until they are pulled, then the oldest is dropped; 0 = 64.</summary>
     public uint Capacity { get; init; }
 }

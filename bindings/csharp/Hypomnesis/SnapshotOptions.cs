@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+using System;
+
 namespace Hypomnesis;
 
 /// <summary>What a <see cref="Snapshot"/> is taken with; 0 is the default everywhere.</summary>
@@ -12,8 +14,8 @@ public sealed record SnapshotOptions
     public uint DeviceIndex { get; init; }
     /// <summary>The process; 0 unless <see cref="SnapshotFlags.OneProcess"/>.</summary>
     public uint Pid { get; init; }
-    /// <summary>Milliseconds that it may take; 0 = the context's.</summary>
-    public uint DeadlineMs { get; init; }
+    /// <summary>Longest time that it may take; 0 = the context's.</summary>
+    public TimeSpan Deadline { get; init; }
 
     /// <summary>These options, confined to one device.</summary>
     /// <param name="deviceIndex">The device's index.</param>

@@ -2900,6 +2900,13 @@ static hmn_fields hmn_lua_to_fields(lua_State *L, int index, const char *name) {
   return (hmn_fields)number;
 }
 
+/* Nanoseconds of a duration, which Lua has in seconds. */
+static uint64_t hmn_lua_to_ns(lua_State *L, int index, const char *name) {
+  const double seconds = lua_type(L, index) == LUA_TNUMBER ? (double)lua_tonumber(L, index) : -1;
+  if (!(seconds >= 0)) return hmn_lua_bad_number(L, index, name, "seconds from 0");
+  return seconds < 9223372036.0 ? (uint64_t)(seconds * 1e9 + 0.5) : HMN_NS_UNLIMITED;
+}
+
 static int32_t hmn_lua_to_i32(lua_State *L, int index, const char *name) {
   const double number = lua_type(L, index) == LUA_TNUMBER ? (double)lua_tonumber(L, index) : 0.5;
   if (!(number >= INT32_MIN && number <= INT32_MAX) || (double)(int32_t)number != number)
@@ -3855,16 +3862,16 @@ SWIGINTERN int SWIG_lua_isnilstring(lua_State *L, int idx) {
   return ret;
 }
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint64_t deadline_ns,uint64_t stale_ns,uint64_t open_deadline_ns,uint64_t max_age_ns,uint64_t idle_close_ns,uint64_t rescan_ns,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
-    options.deadline_ms = deadline_ms;
-    options.stale_ms = stale_ms;
-    options.open_deadline_ms = open_deadline_ms;
-    options.max_age_ms = max_age_ms;
-    options.idle_close_ms = idle_close_ms;
-    options.rescan_ms = rescan_ms;
+    options.deadline_ns = deadline_ns;
+    options.stale_ns = stale_ns;
+    options.open_deadline_ns = open_deadline_ns;
+    options.max_age_ns = max_age_ns;
+    options.idle_close_ns = idle_close_ns;
+    options.rescan_ns = rescan_ns;
     options.backends_off = backends_off;
     options.rescan_percent = rescan_percent;
     hmn_context_create(&options, &made, error);
@@ -3922,30 +3929,30 @@ SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t
 SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read_self(self, device_index, fields, out, error));
   }
-SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
+SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint64_t deadline_ns,hmn_error *error){
     hmn_snapshot_options options = {sizeof options};
     hmn_snapshot *taken = NULL;
     options.flags = flags;
     options.collect = collect;
     options.device_index = device_index;
     options.pid = pid;
-    options.deadline_ms = deadline_ms;
+    options.deadline_ns = deadline_ns;
     hmn_snapshot_take(self, &options, &taken, error);
     return taken;
   }
-SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint32_t interval_ms,uint32_t process_interval_ms,uint32_t capacity,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
+SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint64_t interval_ns,uint64_t process_interval_ns,uint32_t capacity,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint64_t deadline_ns,hmn_error *error){
     hmn_sampler_options options = {sizeof options};
     hmn_snapshot_options what = {sizeof what};
     hmn_sampler *made = NULL;
     options.flags = sampler_flags;
-    options.interval_ms = interval_ms;
-    options.process_interval_ms = process_interval_ms;
+    options.interval_ns = interval_ns;
+    options.process_interval_ns = process_interval_ns;
     options.capacity = capacity;
     what.flags = flags;
     what.collect = collect;
     what.device_index = device_index;
     what.pid = pid;
-    what.deadline_ms = deadline_ms;
+    what.deadline_ns = deadline_ns;
     hmn_sampler_create(self, &options, &what, &made, error);
     return made;
   }
@@ -4034,9 +4041,9 @@ SWIGINTERN int64_t Sampler_handle(Sampler *self,hmn_error *error){
   }
 SWIGINTERN void Sampler_start(Sampler *self,hmn_error *error){ hmn_sampler_start(self, error); }
 SWIGINTERN void Sampler_stop(Sampler *self,hmn_error *error){ hmn_sampler_stop(self, error); }
-SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint32_t timeout_ms,hmn_error *error){
+SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint64_t timeout_ns,hmn_error *error){
     hmn_snapshot *pulled = NULL;
-    hmn_sampler_next(self, timeout_ms, &pulled, error);
+    hmn_sampler_next(self, timeout_ns, &pulled, error);
     return pulled;
   }
 SWIGINTERN hmn_sampler_info *Sampler_info(Sampler *self,hmn_error *error){
@@ -4432,12 +4439,12 @@ static int _wrap_size_of(lua_State* L) {
 static int _wrap_new_HypomnesisContext(lua_State* L) {
   int SWIG_arg = 0;
   hmn_flags arg1 ;
-  uint32_t arg2 ;
-  uint32_t arg3 ;
-  uint32_t arg4 ;
-  uint32_t arg5 ;
-  uint32_t arg6 ;
-  uint32_t arg7 ;
+  uint64_t arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
   uint64_t arg8 ;
   uint32_t arg9 ;
   hmn_error *arg10 = (hmn_error *) 0 ;
@@ -4451,12 +4458,12 @@ static int _wrap_new_HypomnesisContext(lua_State* L) {
   }
   SWIG_check_num_args("Context::Context",9,9)
   arg1 = hmn_lua_to_u32(L, 1, "flags"); 
-  arg2 = hmn_lua_to_u32(L, 2, "deadline_ms"); 
-  arg3 = hmn_lua_to_u32(L, 3, "stale_ms"); 
-  arg4 = hmn_lua_to_u32(L, 4, "open_deadline_ms"); 
-  arg5 = hmn_lua_to_u32(L, 5, "max_age_ms"); 
-  arg6 = hmn_lua_to_u32(L, 6, "idle_close_ms"); 
-  arg7 = hmn_lua_to_u32(L, 7, "rescan_ms"); 
+  arg2 = hmn_lua_to_ns(L, 2, "deadline_ns"); 
+  arg3 = hmn_lua_to_ns(L, 3, "stale_ns"); 
+  arg4 = hmn_lua_to_ns(L, 4, "open_deadline_ns"); 
+  arg5 = hmn_lua_to_ns(L, 5, "max_age_ns"); 
+  arg6 = hmn_lua_to_ns(L, 6, "idle_close_ns"); 
+  arg7 = hmn_lua_to_ns(L, 7, "rescan_ns"); 
   arg8 = hmn_lua_to_u64(L, 8, "backends_off"); 
   arg9 = hmn_lua_to_u32(L, 9, "rescan_percent"); 
   result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
@@ -5028,7 +5035,7 @@ static int _wrap_HypomnesisContext_take(lua_State* L) {
   hmn_flags arg3 ;
   uint32_t arg4 ;
   uint32_t arg5 ;
-  uint32_t arg6 ;
+  uint64_t arg6 ;
   hmn_error *arg7 = (hmn_error *) 0 ;
   hmn_error record7 ;
   Snapshot *result = 0 ;
@@ -5044,7 +5051,7 @@ static int _wrap_HypomnesisContext_take(lua_State* L) {
   arg3 = hmn_lua_to_u32(L, 3, "collect"); 
   arg4 = hmn_lua_to_u32(L, 4, "device_index"); 
   arg5 = hmn_lua_to_u32(L, 5, "pid"); 
-  arg6 = hmn_lua_to_u32(L, 6, "deadline_ms"); 
+  arg6 = hmn_lua_to_ns(L, 6, "deadline_ns"); 
   result = (Snapshot *)Context_take(arg1,arg2,arg3,arg4,arg5,arg6,arg7);
   SWIG_NewPointerObj(L,result,SWIGTYPE_p_Snapshot,1); SWIG_arg++; 
   {
@@ -5062,14 +5069,14 @@ static int _wrap_HypomnesisContext_sampler(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
-  uint32_t arg3 ;
-  uint32_t arg4 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
   uint32_t arg5 ;
   hmn_flags arg6 ;
   hmn_flags arg7 ;
   uint32_t arg8 ;
   uint32_t arg9 ;
-  uint32_t arg10 ;
+  uint64_t arg10 ;
   hmn_error *arg11 = (hmn_error *) 0 ;
   hmn_error record11 ;
   Sampler *result = 0 ;
@@ -5082,14 +5089,14 @@ static int _wrap_HypomnesisContext_sampler(lua_State* L) {
   SWIG_check_num_args("Context::sampler",10,10)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "sampler_flags"); 
-  arg3 = hmn_lua_to_u32(L, 3, "interval_ms"); 
-  arg4 = hmn_lua_to_u32(L, 4, "process_interval_ms"); 
+  arg3 = hmn_lua_to_ns(L, 3, "interval_ns"); 
+  arg4 = hmn_lua_to_ns(L, 4, "process_interval_ns"); 
   arg5 = hmn_lua_to_u32(L, 5, "capacity"); 
   arg6 = hmn_lua_to_u32(L, 6, "flags"); 
   arg7 = hmn_lua_to_u32(L, 7, "collect"); 
   arg8 = hmn_lua_to_u32(L, 8, "device_index"); 
   arg9 = hmn_lua_to_u32(L, 9, "pid"); 
-  arg10 = hmn_lua_to_u32(L, 10, "deadline_ms"); 
+  arg10 = hmn_lua_to_ns(L, 10, "deadline_ns"); 
   result = (Sampler *)Context_sampler(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
   SWIG_NewPointerObj(L,result,SWIGTYPE_p_Sampler,1); SWIG_arg++; 
   {
@@ -6123,7 +6130,7 @@ static int _wrap_HypomnesisSampler_stop(lua_State* L) {
 static int _wrap_HypomnesisSampler_next(lua_State* L) {
   int SWIG_arg = 0;
   Sampler *arg1 = (Sampler *) 0 ;
-  uint32_t arg2 ;
+  uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_error record3 ;
   Snapshot *result = 0 ;
@@ -6135,7 +6142,7 @@ static int _wrap_HypomnesisSampler_next(lua_State* L) {
   }
   SWIG_check_num_args("Sampler::next",2,2)
   arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
-  arg2 = hmn_lua_to_u32(L, 2, "timeout_ms"); 
+  arg2 = hmn_lua_to_ns(L, 2, "timeout_ns"); 
   result = (Snapshot *)Sampler_next(arg1,arg2,arg3);
   SWIG_NewPointerObj(L,result,SWIGTYPE_p_Snapshot,1); SWIG_arg++; 
   {
@@ -7374,7 +7381,6 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("CONTEXT_TRACE", HMN_CONTEXT_TRACE)},
     {SWIG_LUA_CONSTTAB_INT("CONTEXT_RECORD", HMN_CONTEXT_RECORD)},
     {SWIG_LUA_CONSTTAB_INT("CONTEXT_OPTIONS_SIZE_V1", HMN_CONTEXT_OPTIONS_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("CONTEXT_OPTIONS_SIZE_V2", HMN_CONTEXT_OPTIONS_SIZE_V2)},
     {SWIG_LUA_CONSTTAB_INT("PATH_PROC", HMN_PATH_PROC)},
     {SWIG_LUA_CONSTTAB_INT("PATH_SYS", HMN_PATH_SYS)},
     {SWIG_LUA_CONSTTAB_INT("PATH_NVML", HMN_PATH_NVML)},

@@ -55,6 +55,13 @@ function check.u64(value, name, level)
   return found
 end
 
+-- A duration in seconds, from 0; nothing is 0.
+function check.duration(value, name, level)
+  if value == nil then return 0 end
+  if type(value) ~= "number" or not (value >= 0) then refuse(value, name, "seconds from 0", level) end
+  return value
+end
+
 -- Nothing or a boolean; nothing where `flags` are given, which it is one of.
 function check.flag(value, name, level, flags)
   if value ~= nil and type(value) ~= "boolean" then refuse(value, name, "boolean", level) end

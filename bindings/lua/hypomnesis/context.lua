@@ -15,11 +15,10 @@ for name, value in pairs(constants) do
   if flag and not flag:find("SIZE_V", 1, true) then FLAGS[flag:lower()] = value end
   if path then PATHS[path:lower()] = value end
 end
-local NUMBERS = {"deadline_ms", "stale_ms", "open_deadline_ms", "max_age_ms", "idle_close_ms", "rescan_ms",
-  "rescan_percent"}
+local DURATIONS = {"deadline", "stale", "open_deadline", "max_age", "idle_close", "rescan"}
 
-local KNOWN = {flags = true, backends_off = true}
-for _, name in ipairs(NUMBERS) do KNOWN[name] = true end
+local KNOWN = {flags = true, backends_off = true, rescan_percent = true}
+for _, name in ipairs(DURATIONS) do KNOWN[name] = true end
 for name in pairs(FLAGS) do KNOWN[name] = true end
 for name in pairs(PATHS) do KNOWN[name] = true end
 
@@ -59,20 +58,21 @@ local function set_paths(native, options)
 end
 
 ---Makes a context. Touches no driver.
----@param options table? deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms, rescan_ms: milliseconds, 0 is the
----default; rescan_percent: of a core, 0 is the default; backends_off: names or bits; no_subprocess, wake_devices, no_threads, environment, trace, record: booleans, or
+---@param options table? deadline, stale, open_deadline, max_age, idle_close, rescan: seconds, 0 is the default;
+---rescan_percent: of a core, 0 is the default; backends_off: names or bits; no_subprocess, wake_devices, no_threads, environment, trace, record: booleans, or
 ---flags: CONTEXT_* bits instead of them; proc, sys, nvml, nvidia_smi, simulation, cgroup, dev: absolute paths
 ---@return hypomnesis.Context? context nil, message, status and detail when it cannot be made
 function Context.open(options)
   options = check.options(options, KNOWN)
-  local numbers = {}
-  for i, name in ipairs(NUMBERS) do numbers[i] = check.u32_or_0(options[name], name) end
+  local times = {}
+  for i, name in ipairs(DURATIONS) do times[i] = check.duration(options[name], name) end
+  local rescan_percent = check.u32_or_0(options.rescan_percent, "rescan_percent")
   for name in pairs(PATHS) do
     if options[name] ~= nil then check.text(options[name], name) end
   end
   local flags, backends_off = flags_of(options), backends_of(options.backends_off)
-  local native, message, status, detail = raw.open(flags, numbers[1], numbers[2], numbers[3], numbers[4], numbers[5],
-    numbers[6], backends_off, numbers[7])
+  local native, message, status, detail = raw.open(flags, times[1], times[2], times[3], times[4], times[5], times[6],
+    backends_off, rescan_percent)
   if not native then return nil, message, status, detail end
   message, status, detail = set_paths(native, options)
   if message then

@@ -99,12 +99,17 @@ function raw.size_of(name) return ffi.sizeof(name) end
 local contexts, snapshots = ffi.new "hmn_context *[1]", ffi.new "hmn_snapshot *[1]"
 local context_options, snapshot_options = new_record "hmn_context_options", new_record "hmn_snapshot_options"
 
-function raw.open(flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms, rescan_ms, backends_off,
-                  rescan_percent)
+-- Seconds as the header has them.
+local function ns(seconds)
+  if seconds >= 2 ^ 63 / 1e9 then return 0xffffffffffffffffULL end
+  return ffi.cast("uint64_t", math.floor(seconds * 1e9 + 0.5))
+end
+
+function raw.open(flags, deadline, stale, open_deadline, max_age, idle_close, rescan, backends_off, rescan_percent)
   local options = context_options
-  options.flags, options.deadline_ms, options.stale_ms = flags, deadline_ms, stale_ms
-  options.open_deadline_ms, options.max_age_ms = open_deadline_ms, max_age_ms
-  options.idle_close_ms, options.rescan_ms, options.backends_off = idle_close_ms, rescan_ms, backends_off
+  options.flags, options.deadline_ns, options.stale_ns = flags, ns(deadline), ns(stale)
+  options.open_deadline_ns, options.max_age_ns = ns(open_deadline), ns(max_age)
+  options.idle_close_ns, options.rescan_ns, options.backends_off = ns(idle_close), ns(rescan), backends_off
   options.rescan_percent = rescan_percent
   local handle, status = new_context(), C.hmn_context_create(options, contexts, last_error)
   if status ~= OK then return failure(status) end
@@ -238,10 +243,10 @@ function Context:own_usage(index, fields)
   return copy.hmn_usage(usage)
 end
 
-function Context:take(flags, collect, device_index, pid, deadline_ms)
+function Context:take(flags, collect, device_index, pid, deadline)
   local options = snapshot_options
   options.flags, options.collect, options.device_index = flags, collect, device_index
-  options.pid, options.deadline_ms = pid, deadline_ms
+  options.pid, options.deadline_ns = pid, ns(deadline)
   local handle, status = new_snapshot(), C.hmn_snapshot_take(self.native, options, snapshots, last_error)
   if status ~= OK then return failure(status) end
   return filled(handle, snapshots)
@@ -415,13 +420,13 @@ end
 local samplers, sampler_options = ffi.new "hmn_sampler *[1]", new_record "hmn_sampler_options"
 local sampler_info, peak = new_record "hmn_sampler_info", new_record "hmn_peak"
 
-function Context:sampler(sampler_flags, interval_ms, process_interval_ms, capacity, flags, collect, device_index, pid,
-  deadline_ms)
+function Context:sampler(sampler_flags, interval, process_interval, capacity, flags, collect, device_index, pid,
+  deadline)
   local options, what = sampler_options, snapshot_options
-  options.flags, options.interval_ms, options.process_interval_ms = sampler_flags, interval_ms, process_interval_ms
+  options.flags, options.interval_ns, options.process_interval_ns = sampler_flags, ns(interval), ns(process_interval)
   options.capacity = capacity
   what.flags, what.collect, what.device_index = flags, collect, device_index
-  what.pid, what.deadline_ms = pid, deadline_ms
+  what.pid, what.deadline_ns = pid, ns(deadline)
   local handle, status = new_sampler(), C.hmn_sampler_create(self.native, options, what, samplers, last_error)
   if status ~= OK then return failure(status) end
   return filled(handle, samplers)
@@ -437,8 +442,8 @@ function Sampler:stop()
   if status ~= OK then return failure(status) end
 end
 
-function Sampler:next(timeout_ms)
-  local handle, status = new_snapshot(), C.hmn_sampler_next(self.native, timeout_ms, snapshots, last_error)
+function Sampler:next(timeout)
+  local handle, status = new_snapshot(), C.hmn_sampler_next(self.native, ns(timeout), snapshots, last_error)
   if status ~= OK then return failure(status) end
   return filled(handle, snapshots)
 end

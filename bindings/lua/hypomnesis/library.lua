@@ -14,8 +14,8 @@ library.version_number = raw.version_number
 ---@return string
 library.version_string = raw.version_string
 
----Times that options in milliseconds take besides numbers: no limit, and no time at all.
-library.MS_UNLIMITED, library.MS_IMMEDIATE = 4294967295, 4294967294
+---Durations, which are in seconds, with a meaning of their own: no limit, and, as an option, no time at all.
+library.UNLIMITED, library.IMMEDIATE = math.huge, 1e-9
 
 ---The time of the clock behind every monotonic_ns, in nanoseconds.
 ---@return integer

@@ -10,14 +10,16 @@ local Snapshot = require "hypomnesis.snapshot"
 ---@class hypomnesis.Sampler
 local Sampler = handle.class "hypomnesis.Sampler"
 
-local NUMBERS = {"interval_ms", "process_interval_ms", "capacity", "device_index", "pid", "deadline_ms"}
+local DURATIONS = {"interval", "process_interval", "deadline"}
+local NUMBERS = {"capacity", "device_index", "pid"}
 local KNOWN = {flags = true, collect = true}
+for _, name in ipairs(DURATIONS) do KNOWN[name] = true end
 for _, name in ipairs(NUMBERS) do KNOWN[name] = true end
 
 ---Makes a sampler, which is not started yet.
----@param options table? interval_ms: from one snapshot to the next, 0 is 1000; process_interval_ms: the same of those
----with processes; capacity: snapshots kept until they are pulled, 0 is 64; flags: SAMPLER_* bits or names
----("peaks_only"); collect, device_index, pid, deadline_ms: as for a snapshot, but collect is devices, pools and telemetry
+---@param options table? interval: seconds from one snapshot to the next, 0 is 1; process_interval: the same of those with
+---processes; capacity: snapshots kept until they are pulled, 0 is 64; flags: SAMPLER_* bits or names
+---("peaks_only"); collect, device_index, pid, deadline: as for a snapshot, but collect is devices, pools and telemetry
 ---when it is left out
 ---@return hypomnesis.Sampler? sampler nil, message, status and detail when it cannot be made
 function Context:sampler(options)
@@ -25,12 +27,13 @@ function Context:sampler(options)
   options = check.options(options, KNOWN)
   local flags = check.bits(options.flags, "flags", constants, "SAMPLER_")
   local collect = check.bits(options.collect, "collect", constants, "COLLECT_")
-  local numbers = {}
+  local times, numbers = {}, {}
+  for i, name in ipairs(DURATIONS) do times[i] = check.duration(options[name], name) end
   for i, name in ipairs(NUMBERS) do numbers[i] = check.u32_or_0(options[name], name) end
   local only = (options.device_index and constants.SNAPSHOT_ONE_DEVICE or 0)
     + (options.pid and constants.SNAPSHOT_ONE_PROCESS or 0)
-  local made, message, status, detail = native:sampler(flags, numbers[1], numbers[2], numbers[3], only, collect,
-    numbers[4], numbers[5], numbers[6])
+  local made, message, status, detail = native:sampler(flags, times[1], times[2], numbers[1], only, collect,
+    numbers[2], numbers[3], times[3])
   if not made then return nil, message, status, detail end
   return setmetatable({native = made}, Sampler)
 end
@@ -53,24 +56,24 @@ function Sampler:stop()
 end
 
 ---The oldest snapshot that was not pulled yet.
----@param timeout_ms integer how long to wait for one
+---@param timeout number how many seconds to wait for one
 ---@return hypomnesis.Snapshot? snapshot nil, message, status and detail: E_EMPTY when none came in time, E_STATE when
 ---none will come
-function Sampler:next(timeout_ms)
+function Sampler:next(timeout)
   local native = handle.native(self, Sampler)
-  local pulled, message, status, detail = native:next(check.u32(timeout_ms, "timeout_ms"))
+  local pulled, message, status, detail = native:next(check.duration(timeout, "timeout"))
   if not pulled then return nil, message, status, detail end
   return Snapshot.copied(pulled)
 end
 
----`for snapshot in sampler:snapshots(timeout_ms) do`: until it is stopped, or none comes in time. Any other failure is an
+---`for snapshot in sampler:snapshots(timeout) do`: until it is stopped, or none comes in time. Any other failure is an
 ---error, so too when it is not started.
----@param timeout_ms integer? how long to wait for each; nil is as long as it takes
-function Sampler:snapshots(timeout_ms)
+---@param timeout number? how many seconds to wait for each; nil is as long as it takes
+function Sampler:snapshots(timeout)
   handle.native(self, Sampler)
-  timeout_ms = timeout_ms == nil and library.MS_UNLIMITED or check.u32(timeout_ms, "timeout_ms")
+  timeout = timeout == nil and library.UNLIMITED or check.duration(timeout, "timeout")
   return function()
-    local pulled, message, status = self:next(timeout_ms)
+    local pulled, message, status = self:next(timeout)
     local ended = status == constants.E_STATE and self:info().state == constants.SAMPLER_STATE_STOPPED
     if not pulled and not ended and status ~= constants.E_EMPTY then error(message, 2) end
     return pulled

@@ -32,7 +32,7 @@ local List = {
 
 local LISTS = {"devices", "pools", "processes", "metrics", "groups", "diagnostics"}
 local KNOWN = {
-  flags = true, collect = true, device_index = true, pid = true, deadline_ms = true, slow = true, quick = true,
+  flags = true, collect = true, device_index = true, pid = true, deadline = true, slow = true, quick = true,
 }
 
 -- The tables of a native snapshot, which they own from then on.
@@ -50,7 +50,7 @@ end
 ---Takes a snapshot and copies it. What could not be read is nil, and one of its diagnostics.
 ---@param options table? collect: names ("memory", "system", "devices", "pools", "self", "processes", "telemetry",
 ---"metrics", "groups") or COLLECT_* bits; device_index: of that device alone; pid: usage of that process alone;
----deadline_ms; slow: also metrics that take more than a few milliseconds; quick: without values that take the driver
+---deadline: seconds; slow: also metrics that take more than a few milliseconds; quick: without values that take the driver
 ---milliseconds; flags: SNAPSHOT_* bits, when they shall not follow from device_index and pid
 ---@return hypomnesis.Snapshot? snapshot nil, message, status and detail when it cannot be taken
 function Context:snapshot(options)
@@ -59,14 +59,14 @@ function Context:snapshot(options)
   local collect = check.bits(options.collect, "collect", constants, "COLLECT_")
   local device_index = check.u32_or_0(options.device_index, "device_index")
   local pid = check.u32_or_0(options.pid, "pid")
-  local deadline_ms = check.u32_or_0(options.deadline_ms, "deadline_ms")
+  local deadline = check.duration(options.deadline, "deadline")
   local flags = (options.device_index and constants.SNAPSHOT_ONE_DEVICE or 0)
     + (options.pid and constants.SNAPSHOT_ONE_PROCESS or 0)
     + (check.flag(options.slow, "slow", 1, options.flags) and constants.SNAPSHOT_SLOW or 0)
     + (check.flag(options.quick, "quick", 1, options.flags) and constants.SNAPSHOT_QUICK or 0)
   if options.flags ~= nil then flags = check.u32(options.flags, "flags") end
 
-  local taken, message, status, detail = native:take(flags, collect, device_index, pid, deadline_ms)
+  local taken, message, status, detail = native:take(flags, collect, device_index, pid, deadline)
   if not taken then return nil, message, status, detail end
   return Snapshot.copied(taken)
 end

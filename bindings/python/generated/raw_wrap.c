@@ -4883,16 +4883,16 @@ SWIG_AsCharPtrAndSize(PyObject *obj, char** cptr, size_t* psize, int *alloc)
 
 
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint64_t deadline_ns,uint64_t stale_ns,uint64_t open_deadline_ns,uint64_t max_age_ns,uint64_t idle_close_ns,uint64_t rescan_ns,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
-    options.deadline_ms = deadline_ms;
-    options.stale_ms = stale_ms;
-    options.open_deadline_ms = open_deadline_ms;
-    options.max_age_ms = max_age_ms;
-    options.idle_close_ms = idle_close_ms;
-    options.rescan_ms = rescan_ms;
+    options.deadline_ns = deadline_ns;
+    options.stale_ns = stale_ns;
+    options.open_deadline_ns = open_deadline_ns;
+    options.max_age_ns = max_age_ns;
+    options.idle_close_ns = idle_close_ns;
+    options.rescan_ns = rescan_ns;
     options.backends_off = backends_off;
     options.rescan_percent = rescan_percent;
     hmn_context_create(&options, &made, error);
@@ -4950,30 +4950,30 @@ SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t
 SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read_self(self, device_index, fields, out, error));
   }
-SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
+SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint64_t deadline_ns,hmn_error *error){
     hmn_snapshot_options options = {sizeof options};
     hmn_snapshot *taken = NULL;
     options.flags = flags;
     options.collect = collect;
     options.device_index = device_index;
     options.pid = pid;
-    options.deadline_ms = deadline_ms;
+    options.deadline_ns = deadline_ns;
     hmn_snapshot_take(self, &options, &taken, error);
     return taken;
   }
-SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint32_t interval_ms,uint32_t process_interval_ms,uint32_t capacity,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
+SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint64_t interval_ns,uint64_t process_interval_ns,uint32_t capacity,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint64_t deadline_ns,hmn_error *error){
     hmn_sampler_options options = {sizeof options};
     hmn_snapshot_options what = {sizeof what};
     hmn_sampler *made = NULL;
     options.flags = sampler_flags;
-    options.interval_ms = interval_ms;
-    options.process_interval_ms = process_interval_ms;
+    options.interval_ns = interval_ns;
+    options.process_interval_ns = process_interval_ns;
     options.capacity = capacity;
     what.flags = flags;
     what.collect = collect;
     what.device_index = device_index;
     what.pid = pid;
-    what.deadline_ms = deadline_ms;
+    what.deadline_ns = deadline_ns;
     hmn_sampler_create(self, &options, &what, &made, error);
     return made;
   }
@@ -5072,9 +5072,9 @@ SWIG_From_long_SS_long  (long long value)
 
 SWIGINTERN void Sampler_start(Sampler *self,hmn_error *error){ hmn_sampler_start(self, error); }
 SWIGINTERN void Sampler_stop(Sampler *self,hmn_error *error){ hmn_sampler_stop(self, error); }
-SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint32_t timeout_ms,hmn_error *error){
+SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint64_t timeout_ns,hmn_error *error){
     hmn_snapshot *pulled = NULL;
-    hmn_sampler_next(self, timeout_ms, &pulled, error);
+    hmn_sampler_next(self, timeout_ns, &pulled, error);
     return pulled;
   }
 SWIGINTERN hmn_sampler_info *Sampler_info(Sampler *self,hmn_error *error){
@@ -5565,12 +5565,12 @@ fail:
 SWIGINTERN int _wrap_new_Context(PyObject *self, PyObject *args, PyObject *kwargs) {
   PyObject *resultobj = 0;
   hmn_flags arg1 ;
-  uint32_t arg2 ;
-  uint32_t arg3 ;
-  uint32_t arg4 ;
-  uint32_t arg5 ;
-  uint32_t arg6 ;
-  uint32_t arg7 ;
+  uint64_t arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
   uint64_t arg8 ;
   uint32_t arg9 ;
   hmn_error *arg10 = (hmn_error *) 0 ;
@@ -5591,27 +5591,27 @@ SWIGINTERN int _wrap_new_Context(PyObject *self, PyObject *args, PyObject *kwarg
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg2 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  arg2 = hmn_whole_u64(swig_obj[1]);
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg3 = (uint32_t)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  arg3 = hmn_whole_u64(swig_obj[2]);
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg4 = (uint32_t)hmn_whole(swig_obj[3], 0, UINT32_MAX);
+  arg4 = hmn_whole_u64(swig_obj[3]);
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg5 = (uint32_t)hmn_whole(swig_obj[4], 0, UINT32_MAX);
+  arg5 = hmn_whole_u64(swig_obj[4]);
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg6 = (uint32_t)hmn_whole(swig_obj[5], 0, UINT32_MAX);
+  arg6 = hmn_whole_u64(swig_obj[5]);
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg7 = (uint32_t)hmn_whole(swig_obj[6], 0, UINT32_MAX);
+  arg7 = hmn_whole_u64(swig_obj[6]);
   if (PyErr_Occurred()) SWIG_fail;
   
   
@@ -6439,7 +6439,7 @@ SWIGINTERN PyObject *_wrap_Context_take(PyObject *self, PyObject *args) {
   hmn_flags arg3 ;
   uint32_t arg4 ;
   uint32_t arg5 ;
-  uint32_t arg6 ;
+  uint64_t arg6 ;
   hmn_error *arg7 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
@@ -6476,7 +6476,7 @@ SWIGINTERN PyObject *_wrap_Context_take(PyObject *self, PyObject *args) {
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg6 = (uint32_t)hmn_whole(swig_obj[4], 0, UINT32_MAX);
+  arg6 = hmn_whole_u64(swig_obj[4]);
   if (PyErr_Occurred()) SWIG_fail;
   
   {
@@ -6502,14 +6502,14 @@ SWIGINTERN PyObject *_wrap_Context_sampler(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
-  uint32_t arg3 ;
-  uint32_t arg4 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
   uint32_t arg5 ;
   hmn_flags arg6 ;
   hmn_flags arg7 ;
   uint32_t arg8 ;
   uint32_t arg9 ;
-  uint32_t arg10 ;
+  uint64_t arg10 ;
   hmn_error *arg11 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
@@ -6534,11 +6534,11 @@ SWIGINTERN PyObject *_wrap_Context_sampler(PyObject *self, PyObject *args) {
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  arg3 = hmn_whole_u64(swig_obj[1]);
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg4 = (uint32_t)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  arg4 = hmn_whole_u64(swig_obj[2]);
   if (PyErr_Occurred()) SWIG_fail;
   
   
@@ -6562,7 +6562,7 @@ SWIGINTERN PyObject *_wrap_Context_sampler(PyObject *self, PyObject *args) {
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg10 = (uint32_t)hmn_whole(swig_obj[8], 0, UINT32_MAX);
+  arg10 = hmn_whole_u64(swig_obj[8]);
   if (PyErr_Occurred()) SWIG_fail;
   
   result = (Sampler *)Context_sampler(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
@@ -7776,7 +7776,7 @@ fail:
 SWIGINTERN PyObject *_wrap_Sampler_next(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   Sampler *arg1 = (Sampler *) 0 ;
-  uint32_t arg2 ;
+  uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
@@ -7798,7 +7798,7 @@ SWIGINTERN PyObject *_wrap_Sampler_next(PyObject *self, PyObject *args) {
   }
   arg1 = (Sampler *)(argp1);
   
-  arg2 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  arg2 = hmn_whole_u64(swig_obj[0]);
   if (PyErr_Occurred()) SWIG_fail;
   
   {
@@ -11109,7 +11109,6 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CONTEXT_TRACE",SWIG_From_int((int)(HMN_CONTEXT_TRACE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CONTEXT_RECORD",SWIG_From_int((int)(HMN_CONTEXT_RECORD)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CONTEXT_OPTIONS_SIZE_V1",SWIG_From_int((int)(HMN_CONTEXT_OPTIONS_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CONTEXT_OPTIONS_SIZE_V2",SWIG_From_int((int)(HMN_CONTEXT_OPTIONS_SIZE_V2)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_PROC",SWIG_From_int((int)(HMN_PATH_PROC)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_SYS",SWIG_From_int((int)(HMN_PATH_SYS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_NVML",SWIG_From_int((int)(HMN_PATH_NVML)));

@@ -20,9 +20,10 @@ from ._error import (ArgumentError, AsleepError, BackendError, ClosedError, Dead
                      DeviceLostError, EmptyError, Error, ForkedError, InternalError, LimitError,
                      NoDeviceError, NoProcessError, NoSourceError, OutOfMemoryError, RangeError,
                      RefusedError, StateError, TooLargeError, UnsupportedError)
+from ._duration import IMMEDIATE, UNLIMITED
 from ._estimate import (dtype_bits, dtype_from_name, dtype_name, estimate_attention, estimate_cache,
                         estimate_overhead, estimate_packed, estimate_sum, estimate_tensor)
-from ._library import (MS_IMMEDIATE, MS_UNLIMITED, backend_available, backend_name, feature, format_bytes, library_path,
+from ._library import (backend_available, backend_name, feature, format_bytes, library_path,
                        metric_instance_name, metric_name, metric_unit, monotonic_ns, reason_name, version,
                        version_number)
 from ._records import (BackendInfo, Delta, Device, Diagnostic, Episode, Group, Metric, Peak, Pool, ProcessMemory,
@@ -37,13 +38,12 @@ from ._tracker import Tracker
 __all__ = [
     "ArgumentError", "AsleepError", "BackendError", "BackendInfo", "ClosedError", "Context",
     "DeadlineError", "Delta", "Device", "DeviceLostError", "Diagnostic", "EmptyError", "Episode",
-    "Error", "ForkedError", "Group", "InternalError", "LimitError", "MS_IMMEDIATE", "MS_UNLIMITED", "Metric",
-    "NoDeviceError",
-    "NoProcessError", "NoSourceError", "OutOfMemoryError", "Peak", "Pool", "ProcessMemory",
+    "Error", "ForkedError", "Group", "IMMEDIATE", "InternalError", "LimitError", "Metric",
+    "NoDeviceError", "NoProcessError", "NoSourceError", "OutOfMemoryError", "Peak", "Pool", "ProcessMemory",
     "RangeError", "RefusedError", "Sampler", "SamplerInfo", "Snapshot", "SnapshotInfo", "Spill",
     "SpillInfo", "StateError", "SystemMemory", "Tag", "Telemetry", "TooLargeError", "Tracker",
-    "TrackerInfo", "UnsupportedError", "Usage", "backend_available", "backend_name", "default_context", "devices",
-    "dtype_bits", "dtype_from_name", "dtype_name", "estimate_attention", "estimate_cache",
+    "TrackerInfo", "UNLIMITED", "UnsupportedError", "Usage", "backend_available", "backend_name", "default_context",
+    "devices", "dtype_bits", "dtype_from_name", "dtype_name", "estimate_attention", "estimate_cache",
     "estimate_overhead", "estimate_packed", "estimate_sum", "estimate_tensor", "feature",
     "format_bytes", "library_path", "memory", "metric_instance_name", "metric_name", "metric_unit", "monotonic_ns",
     "reason_name", "snapshot", "status_name", "system_memory", "version", "version_number",

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from ._constants import PoolKind, SnapshotFlag
 from ._device import make_device
+from ._duration import Duration, nanoseconds
 from ._error import ForkedError
 from ._handle import Handle
 from ._native import raw
@@ -47,27 +48,29 @@ class Context:
 
     __slots__ = ("_handle", "_options", "_paths", "__weakref__")
 
-    def __init__(self, flags: int = 0, *, deadline_ms: int = 0, stale_ms: int = 0,
-                 open_deadline_ms: int = 0, max_age_ms: int = 0, idle_close_ms: int = 0,
-                 rescan_ms: int = 0, backends_off: int = 0, rescan_percent: int = 0,
+    def __init__(self, flags: int = 0, *, deadline: Duration = 0, stale: Duration = 0,
+                 open_deadline: Duration = 0, max_age: Duration = 0, idle_close: Duration = 0,
+                 rescan: Duration = 0, backends_off: int = 0, rescan_percent: int = 0,
                  paths: Mapping[int, PathLike] | None = None) -> None:
-        """Zero is the default of each option.
+        """Zero is the default of each option. Durations are seconds or a timedelta.
 
         flags: ContextFlag bits.
-        deadline_ms: longest that one call may wait for drivers; default 1000.
-        stale_ms: oldest value given instead of a DeadlineError; default 5000.
-        open_deadline_ms: longest wait for a vendor library to open; default 10000.
-        max_age_ms: readings this young share one driver call; default: none do.
-        idle_close_ms: a vendor library whose GPU may sleep is shut down this long after the last
-            reading; default 2000.
-        rescan_ms: all processes are looked through for GPU clients at least this often, the known
-            clients at each reading; default 2000.
+        deadline: longest that one call may wait for drivers; default 1 s.
+        stale: oldest value given instead of a DeadlineError; default 5 s.
+        open_deadline: longest wait for a vendor library to open; default 10 s.
+        max_age: readings this young share one driver call; default: none do.
+        idle_close: a vendor library whose GPU may sleep is shut down this long after the last
+            reading; default 2 s.
+        rescan: all processes are looked through for GPU clients at least this often, the known
+            clients at each reading; default 2 s.
         backends_off: bit n disables Backend n.
         rescan_percent: most processor time for that, in percent of a core; default 2, 100: no limit.
         paths: set_path of each.
         """
-        self._options = (flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms,
-                         rescan_ms, backends_off, rescan_percent)
+        self._options = (flags, nanoseconds("deadline", deadline), nanoseconds("stale", stale),
+                         nanoseconds("open_deadline", open_deadline), nanoseconds("max_age", max_age),
+                         nanoseconds("idle_close", idle_close), nanoseconds("rescan", rescan),
+                         backends_off, rescan_percent)
         self._paths: dict[int, bytes] = {}
         self._handle = Handle(raw.Context(*self._options), "context")
         if paths is not None:
@@ -188,39 +191,41 @@ class Context:
         return make_usage(self._ask(lambda native: native.own_usage(device_index, fields)))
 
     def snapshot(self, collect: int = 0, *, device_index: int | None = None,
-                 pid: int | None = None, deadline_ms: int = 0) -> Snapshot:
+                 pid: int | None = None, deadline: Duration = 0) -> Snapshot:
         """Takes a snapshot. What could not be read is a diagnostic of it, not an error.
 
         collect: Collect bits; 0: MEMORY, DEVICES, POOLS and SELF.
         device_index: of this device alone. NoDeviceError: the index was never given.
         pid: keeps the usages of this process alone.
-        deadline_ms: 0: the context's.
+        deadline: 0: the context's.
         """
         flags, one_device, one_pid = _only(device_index, pid)
-        return self.take(flags, collect, one_device, one_pid, deadline_ms)
+        return self.take(flags, collect, one_device, one_pid, deadline)
 
     def take(self, flags: int = 0, collect: int = 0, device_index: int = 0, pid: int = 0,
-             deadline_ms: int = 0) -> Snapshot:
+             deadline: Duration = 0) -> Snapshot:
         """The same with the options of hmn_snapshot_options, as they are. `flags`: SnapshotFlag."""
+        left = nanoseconds("deadline", deadline)
         return make_snapshot(self._ask(
-            lambda native: native.take(flags, collect, device_index, pid, deadline_ms)))
+            lambda native: native.take(flags, collect, device_index, pid, left)))
 
-    def sampler(self, collect: int = 0, *, interval_ms: int = 0, process_interval_ms: int = 0,
+    def sampler(self, collect: int = 0, *, interval: Duration = 0, process_interval: Duration = 0,
                 capacity: int = 0, flags: int = 0, device_index: int | None = None,
-                pid: int | None = None, deadline_ms: int = 0) -> Sampler:
+                pid: int | None = None, deadline: Duration = 0) -> Sampler:
         """A sampler, not started yet. Zero is the default of each option.
 
         collect: Collect bits; 0: DEVICES, POOLS and TELEMETRY.
-        interval_ms: from one snapshot to the next; default 1000.
-        process_interval_ms: the same of those with processes; default 1000.
+        interval: from one snapshot to the next; default 1 s.
+        process_interval: the same of those with processes; default 1 s.
         capacity: snapshots kept until they are pulled; default 64. RangeError: above 65536.
         flags: SamplerFlag bits.
-        device_index, pid, deadline_ms: as for snapshot.
+        device_index, pid, deadline: as for snapshot.
         """
         only, one_device, one_pid = _only(device_index, pid)
+        times = nanoseconds("interval", interval), nanoseconds("process_interval", process_interval)
+        left = nanoseconds("deadline", deadline)
         return Sampler(self._ask(lambda native: native.sampler(
-            flags, interval_ms, process_interval_ms, capacity, only, collect, one_device, one_pid,
-            deadline_ms)))
+            flags, *times, capacity, only, collect, one_device, one_pid, left)))
 
     def tracker(self, device_index: int, limit_bytes: int = 0, *, tag_capacity: int = 0) -> Tracker:
         """A tracker whose would_fit also asks a device. Touches no driver.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ._constants import Collect, ContextFlag
 from ._context import Context
+from ._duration import Duration
 from ._records import Device, ProcessMemory, SystemMemory
 from ._snapshot import Snapshot
 
@@ -36,7 +37,7 @@ def devices() -> tuple[Device, ...]:
 
 
 def snapshot(collect: int = 0, *, device_index: int | None = None, pid: int | None = None,
-             deadline_ms: int = 0) -> Snapshot:
+             deadline: Duration = 0) -> Snapshot:
     """A snapshot of everything requested, see Context.snapshot."""
     return default_context().snapshot(collect, device_index=device_index, pid=pid,
-                                      deadline_ms=deadline_ms)
+                                      deadline=deadline)

@@ -15,11 +15,6 @@ def version_number() -> int:
     return raw.version_number()
 
 
-# Times that options in milliseconds take besides numbers: no limit, and no time at all.
-MS_UNLIMITED = 0xFFFFFFFF
-MS_IMMEDIATE = 0xFFFFFFFE
-
-
 def monotonic_ns() -> int:
     """The time of the clock behind every monotonic_ns, in nanoseconds."""
     return raw.monotonic_ns()

@@ -2,19 +2,18 @@
 """Snapshots on a schedule."""
 from __future__ import annotations
 
-from operator import index
 from types import TracebackType
 
 from ._constants import SamplerState
+from ._duration import NS_UNLIMITED, UNLIMITED, Duration, nanoseconds
 from ._error import ClosedError, EmptyError, Error, StateError
 from ._handle import Handle
-from ._library import MS_IMMEDIATE, MS_UNLIMITED
 from ._native import raw
 from ._records import (Peak, Pool, SamplerInfo, Telemetry, make_peak, make_pool, make_sampler_info,
                        make_telemetry)
 from ._snapshot import Snapshot, make_snapshot
 
-_BEAT_MS = 200  # how long Ctrl-C may go unheard
+_BEAT_NS = 200_000_000  # how long Ctrl-C may go unheard
 
 
 class Sampler:
@@ -22,7 +21,7 @@ class Sampler:
 
     Use it with ``with``, which starts and closes it, and iterate over it:
 
-        with context.sampler(interval_ms=100) as sampler:
+        with context.sampler(interval=0.1) as sampler:
             for snapshot in sampler:
                 print(snapshot.devices[0].telemetry)
 
@@ -45,25 +44,26 @@ class Sampler:
         was never started."""
         self._handle.use().stop()
 
-    def next(self, timeout_ms: int) -> Snapshot | None:
-        """The oldest snapshot that was not pulled yet; None when none came in time.
+    def next(self, timeout: Duration) -> Snapshot | None:
+        """The oldest snapshot that was not pulled yet; None when none came in time. `timeout`: seconds or a
+        timedelta; 0 does not wait, UNLIMITED waits without a limit.
 
         StateError: none will come. It is not started, it is stopped and all were pulled, or it keeps
         none.
         """
         try:
-            return self._next(timeout_ms)
+            return self._next(timeout)
         except EmptyError:
             return None
 
-    def _next(self, timeout_ms: int) -> Snapshot:
+    def _next(self, timeout: Duration) -> Snapshot:
         """Waits in beats, as Python hears a signal only between two of them."""
-        native, left = self._handle.use(), index(timeout_ms)
-        while _BEAT_MS < left < MS_IMMEDIATE or left == MS_UNLIMITED:
+        native, left = self._handle.use(), nanoseconds("timeout", timeout)
+        while left > _BEAT_NS:
             try:
-                return make_snapshot(native.next(_BEAT_MS))
+                return make_snapshot(native.next(_BEAT_NS))
             except EmptyError:
-                left -= 0 if left == MS_UNLIMITED else _BEAT_MS
+                left -= 0 if left == NS_UNLIMITED else _BEAT_NS
         return make_snapshot(native.next(left))
 
     def handle(self) -> int:
@@ -106,7 +106,7 @@ class Sampler:
     def __next__(self) -> Snapshot:
         """The next snapshot, however long it takes; the end once it is stopped."""
         try:
-            return self._next(MS_UNLIMITED)
+            return self._next(UNLIMITED)
         except StateError:
             if self.info().state == SamplerState.STOPPED:
                 raise StopIteration from None

@@ -9,6 +9,7 @@
 
 #include "backends/drm/fdinfo.hpp"
 #include "model/scan.hpp"
+#include "platform/clock.hpp"
 
 namespace hmn::drm {
 namespace {
@@ -66,6 +67,7 @@ const engine_sample* find(std::span<const engine_sample> all, const text<24>& na
 
 std::uint64_t window_of(const client_list& now, const client_list& before) noexcept {
   if (before.taken_ns == 0 || now.taken_ns < before.taken_ns + shortest_window_ns) return 0;
+  if (platform::was_suspended(before.suspended_ns, now.suspended_ns)) return 0;
   return now.taken_ns - before.taken_ns;
 }
 

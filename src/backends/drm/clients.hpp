@@ -80,7 +80,8 @@ class client_list {
   // Returns a client with the key, else nullptr.
   [[nodiscard]] const client* find(const client_key& key) const noexcept;
 
-  std::uint64_t taken_ns = 0;  // start of the walk
+  std::uint64_t taken_ns = 0;      // start of the walk
+  std::uint64_t suspended_ns = 0;  // at that time: platform::suspended_ns()
 
  private:
   void begin(std::uint32_t pid) noexcept;

@@ -202,6 +202,7 @@ coverage scanner::scan(const card_list& cards, bool may_wake, std::uint64_t now_
   coverage seen;
   out.clear();
   out.taken_ns = now_ns;
+  out.suspended_ns = platform::suspended_ns();
   schedule_.begin(now_ns, known_->processes.size());
   seen.no_tree = list_pids(now_ns);
   if (seen.no_tree != 0) return seen;
@@ -243,6 +244,7 @@ int scanner::scan_one(std::string_view who, std::uint32_t pid, const card_list& 
                       bool may_wake, client_list& out) {
   out.clear();
   out.taken_ns = platform::monotonic_ns();
+  out.suspended_ns = platform::suspended_ns();
   fresh_->clear();
   process p = start(pid);
   visit(p, who, nullptr, {cards, may_wake, out, out.taken_ns, extent::complete});

@@ -100,6 +100,7 @@ rates compare(const counters& before, const counters& now, std::span<const doubl
   if (before.at_ns == 0 || now.at_ns <= before.at_ns) return out;
   const std::uint64_t window = now.at_ns - before.at_ns;
   if (window < shortest_ns || window > longest_ns) return out;
+  if (platform::was_suspended(before.suspended_ns, now.suspended_ns)) return out;
   out.window_ns = window;
   compare_energy(before, now, out);
   compare_states(before, now, clocks, out);
@@ -159,6 +160,7 @@ void report::take(cf channel, counters& into) const {
 counters report::read() const {
   counters now;
   now.at_ns = platform::monotonic_ns();
+  now.suspended_ns = platform::suspended_ns();
   if (!subscription_) return now;
   const owned sample{f_->core, f_->report.sample(subscription_.get(), subscribed_.get(), nullptr)};
   const cf list = find(f_->core, sample.get(), "IOReportChannels");

@@ -22,6 +22,7 @@ struct residency {
 
 struct counters {
   std::uint64_t at_ns = 0;
+  std::uint64_t suspended_ns = 0;  // at that time: platform::suspended_ns()
   std::optional<double> joules;  // monotonic
   std::string odd_unit;          // the unit, if energy is unknown because of it
   std::vector<residency> states;

@@ -105,10 +105,19 @@ result<void> pdh_counters::load(wddm::luid adapter, wddm::loads& out) {
   if (is_new) {
     const std::uint64_t now = platform::monotonic_ns();
     window_ns_ = now - std::exchange(engines_ns_, now);
+    const std::uint64_t suspended = platform::suspended_ns();
+    was_suspended_ =
+        platform::was_suspended(std::exchange(engines_suspended_ns_, suspended), suspended);
   }
   if (engines_.of.turns() < 2) {
     return failure{
         status::empty, source::pdh, {}, "Windows reports a load only from the second reading on"};
+  }
+  if (was_suspended_) {
+    return failure{status::empty,
+                   source::pdh,
+                   {},
+                   "the machine was suspended since the last reading: the next one has a load"};
   }
   if (result<void> ok = engines_.of.read(0, rows_); !ok) return ok;
   add_up_loads(rows_, adapter, out);

@@ -48,6 +48,8 @@ class pdh_counters final : public wddm::counters {
   object engines_;
   std::uint64_t engines_ns_ = 0;  // time of their last collection
   std::uint64_t window_ns_ = 0;
+  std::uint64_t engines_suspended_ns_ = 0;  // at that time: platform::suspended_ns()
+  bool was_suspended_ = false;              // in that window
   std::vector<row> rows_;
   std::optional<failure> why_;
   bool has_served_ = false;

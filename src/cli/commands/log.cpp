@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -249,8 +248,6 @@ std::string log_csv(const log_sample& s) {
                             fmt::join(note_words(notes_of(s)), " "), csv_cell(reasons_text(s)));
 }
 
-constexpr std::uint32_t forever = std::numeric_limits<std::uint32_t>::max();
-
 // Bounds a reading so that a hanging driver costs values of a sample but does not delay the next.
 std::uint32_t sample_deadline(const options& asked) {
   return std::min(asked.timeout_ms, std::max(asked.log.interval_ms, default_deadline_ms));
@@ -288,10 +285,10 @@ class end_of_log {
   explicit end_of_log(const log_options& asked) : asked_(asked) {}
 
   // Returns the time limit of the next sample.
-  std::uint32_t patience_ms() const {
-    if (!asked_.duration_ms || begun_ns_ == 0) return forever;
+  std::chrono::nanoseconds patience() const {
+    if (!asked_.duration_ms || begun_ns_ == 0) return hypomnesis::unlimited;
     const auto left = *asked_.duration_ms - std::min(*asked_.duration_ms, spent_ms_);
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, forever));
+    return std::chrono::milliseconds(std::min(left, longest_time_ms));
   }
   // Returns whether the sample still belongs to the log.
   bool takes(const hypomnesis::snapshot_info& sample) {
@@ -321,9 +318,10 @@ void report_losses(const hypomnesis::sampler_info& of) {
 }
 
 // Returns none once stopped or after the time limit.
-std::optional<hypomnesis::snapshot> next_of(hypomnesis::sampler& from, std::uint32_t timeout_ms) {
+std::optional<hypomnesis::snapshot> next_of(hypomnesis::sampler& from,
+                                            std::chrono::nanoseconds timeout) {
   try {
-    return from.next(std::chrono::milliseconds(timeout_ms));
+    return from.next(timeout);
   } catch (const hypomnesis::error&) {
     return std::nullopt;
   }
@@ -335,7 +333,7 @@ write_result write_lines(const session& in, hypomnesis::sampler& from, const opt
   reasons_of_devices given;
   auto last = asked.log.form == log_form::csv ? write_part(log_csv_header()) : write_result{};
   while (last == write_result::written && !end.is_enough()) {
-    const auto snapshot = next_of(from, end.patience_ms());
+    const auto snapshot = next_of(from, end.patience());
     if (!snapshot || !end.takes(snapshot->info())) break;
     if (asked.trace) print_trace(*snapshot);
     last = write_part(lines_of(in, *snapshot, asked.log.form, as, given));

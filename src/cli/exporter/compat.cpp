@@ -10,6 +10,7 @@
 #include "cli/measure/snapshot_records.hpp"
 #include "cli/system/environment.hpp"
 #include "cli/units.hpp"
+#include "platform/clock.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -271,16 +272,21 @@ void transfer_rates::follow(followed& one, const counter& now) {
   const auto& last = one.last;
   one.rate.reset();
   if (now.parts != 0 && now.is_exact && last.is_exact && now.parts == last.parts &&
-      now.bytes >= last.bytes && now.at_ns > last.at_ns)
+      now.bytes >= last.bytes && now.at_ns > last.at_ns &&
+      !platform::was_suspended(last.suspended_ns, now.suspended_ns))
     one.rate = static_cast<double>(now.bytes - last.bytes) * ns_per_s /
                static_cast<double>(now.at_ns - last.at_ns);
   one.last = now;
 }
 
 void transfer_rates::update(const hypomnesis::snapshot_values& from) {
+  const std::uint64_t suspended_ns = platform::suspended_ns();
   for (const auto& device : from.devices) {
     std::array<counter, 3> now{};
-    for (auto& each : now) each.at_ns = from.info.monotonic_ns;
+    for (auto& each : now) {
+      each.at_ns = from.info.monotonic_ns;
+      each.suspended_ns = suspended_ns;
+    }
     for (const auto& each : device.metrics) {
       const auto what = transfer_of(each.id);
       if (!what || each.pid || !each.count) continue;

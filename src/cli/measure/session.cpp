@@ -143,7 +143,8 @@ hypomnesis::snapshot session::list_until_answered(hypomnesis::snapshot_options w
   const auto whole = std::min(time_left(), search_);
   const auto until = clock::now() + whole;
   what.deadline = whole - std::min(opening_part(whole), whole - milliseconds(1));
-  if (!has_timeout_) what.deadline = std::min(what.deadline, usual_listing);
+  if (!has_timeout_)
+    what.deadline = std::min<std::chrono::nanoseconds>(what.deadline, usual_listing);
   for (;;) {
     auto found = library_.take(what);
     if (!is_late(found)) return found;

@@ -17,6 +17,7 @@
 #include "cli/system/waiting.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/units.hpp"
+#include "platform/clock.hpp"
 
 namespace hmn::cli::top {
 
@@ -71,10 +72,15 @@ class gpu_reader {
 std::optional<double> counter_rate::add(std::optional<std::uint64_t> count, std::uint64_t at_ns) {
   if (count && count_ && at_ns == at_ns_) return rate_;
   rate_.reset();
-  if (count && count_ && *count >= *count_ && at_ns > at_ns_)
+  const auto suspended_ns = platform::suspended_ns();
+  const bool was_suspended = platform::was_suspended(suspended_ns_, suspended_ns);
+  // An old answer's age includes a suspend: it seems to be from before the last one.
+  if (was_suspended && at_ns < at_ns_) return rate_;
+  if (count && count_ && *count >= *count_ && at_ns > at_ns_ && !was_suspended)
     rate_ = static_cast<double>(*count - *count_) * ns_per_s / static_cast<double>(at_ns - at_ns_);
   count_ = count;
   at_ns_ = at_ns;
+  suspended_ns_ = suspended_ns;
   return rate_;
 }
 

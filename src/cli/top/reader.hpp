@@ -79,13 +79,14 @@ struct machine_reading {
 // Rate of a counter between two readings.
 class counter_rate {
  public:
-  // Returns units per second since the previous count; none after the first one, and when the
-  // counter began again.
+  // Returns units per second since the previous count; none after the first one, when the counter
+  // began again, and when the machine was suspended meanwhile.
   std::optional<double> add(std::optional<std::uint64_t> count, std::uint64_t at_ns);
 
  private:
   std::optional<std::uint64_t> count_;
   std::uint64_t at_ns_ = 0;
+  std::uint64_t suspended_ns_ = 0;  // when it was counted: platform::suspended_ns()
   std::optional<double> rate_;
 };
 

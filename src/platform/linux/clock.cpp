@@ -20,6 +20,10 @@ uint64_t monotonic_ns() noexcept {
   return read_clock(CLOCK_MONOTONIC);
 }
 
+uint64_t continuous_ns() noexcept {
+  return read_clock(CLOCK_BOOTTIME);
+}
+
 uint64_t unix_ns() noexcept {
   return read_clock(CLOCK_REALTIME);
 }

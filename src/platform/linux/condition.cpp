@@ -9,17 +9,23 @@
 namespace hmn::platform {
 
 condition::condition() noexcept {
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-  pthread_cond_init(&native_, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  is_monotonic_ = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0;
+  pthread_cond_init(&native_, &attributes);
+  pthread_condattr_destroy(&attributes);
 }
 
 bool condition::wait_until(std::unique_lock<mutex>& held, std::uint64_t deadline_ns) noexcept {
   // time_t may have 32 bits.
   constexpr std::uint64_t longest = INT32_MAX * ns_per_second;
-  const std::uint64_t until = std::min(deadline_ns, longest);
+  std::uint64_t until = std::min(deadline_ns, longest);
+  if (!is_monotonic_) {
+    // The wall clock may be set meanwhile: the wait is a short part of the whole.
+    constexpr std::uint64_t part = 100 * ns_per_ms;
+    const std::uint64_t now = monotonic_ns();
+    until = unix_ns() + std::min(deadline_ns - std::min(now, deadline_ns), part);
+  }
   const timespec limit{static_cast<time_t>(until / ns_per_second),
                        static_cast<long>(until % ns_per_second)};
   pthread_cond_timedwait(&native_, &held.mutex()->native_, &limit);

@@ -14,9 +14,14 @@ constexpr uint64_t longest_sleep = uint64_t{86400} * ns_per_second;
 
 }  // namespace
 
-// Stops while the machine is suspended, as Linux's CLOCK_MONOTONIC does and macOS's does not.
+// The time of mach_absolute_time, in nanoseconds. macOS's CLOCK_MONOTONIC runs on during a suspend.
 uint64_t monotonic_ns() noexcept {
   return clock_gettime_nsec_np(CLOCK_UPTIME_RAW);
+}
+
+// The time of mach_continuous_time, in nanoseconds.
+uint64_t continuous_ns() noexcept {
+  return clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW);
 }
 
 uint64_t unix_ns() noexcept {

@@ -8,12 +8,35 @@
 namespace hmn::platform {
 namespace {
 
-constexpr uint64_t units_per_second = 10'000'000;         // of a FILETIME: 100 ns
+constexpr uint64_t units_per_second = 10'000'000;         // of FILETIME and interrupt time: 100 ns
 constexpr uint64_t unix_epoch = 116'444'736'000'000'000;  // 1970 in them, counted from 1601
+
+using read_units = void(WINAPI*)(PULONGLONG);
+
+// Has the resolution of the system's timer, up to 16 ms.
+void WINAPI read_coarsely(PULONGLONG units) {
+  QueryUnbiasedInterruptTime(units);
+}
+
+// No import library of Windows' older SDKs has the precise one.
+read_units find_precise_clock() noexcept {
+  const HMODULE kernel = GetModuleHandleW(L"kernelbase.dll");
+  const auto found =
+      kernel != nullptr ? GetProcAddress(kernel, "QueryUnbiasedInterruptTimePrecise") : nullptr;
+  return found != nullptr ? reinterpret_cast<read_units>(reinterpret_cast<void*>(found))
+                          : read_coarsely;
+}
 
 }  // namespace
 
 uint64_t monotonic_ns() noexcept {
+  static const read_units read = find_precise_clock();
+  ULONGLONG units = 0;
+  read(&units);
+  return units * (ns_per_second / units_per_second);
+}
+
+uint64_t continuous_ns() noexcept {
   LARGE_INTEGER now;
   LARGE_INTEGER per_second;
   QueryPerformanceCounter(&now);

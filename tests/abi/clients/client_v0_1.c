@@ -157,7 +157,7 @@ static void sample(hmn_context* context) {
   OK(options, hmn_sampler_create(context, &options.it, NULL, &sampler, NULL));
   IS(hmn_sampler_handle(sampler, &handle, NULL) == HMN_OK && handle >= 0);
   IS(hmn_sampler_start(sampler, NULL) == HMN_OK);
-  IS(hmn_sampler_next(sampler, 60000, &first, NULL) == HMN_OK);
+  IS(hmn_sampler_next(sampler, HMN_MILLISECONDS(60000), &first, NULL) == HMN_OK);
   IS(hmn_sampler_stop(sampler, NULL) == HMN_OK);
   hmn_snapshot_destroy(first);
   RECORD(hmn_sampler_info, info);

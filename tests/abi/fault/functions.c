@@ -87,7 +87,8 @@ RUN(sampler_start, {
 RUN(sampler_stop, CALL(sampler_stop(w->f.sampler, error)))
 RUN(sampler_next, {
   hmn_snapshot* snapshot = NULL;
-  const hmn_status status = hmn_sampler_next(w->f.sampler, PATIENT_MS, &snapshot, error);
+  const hmn_status status =
+      hmn_sampler_next(w->f.sampler, HMN_MILLISECONDS(PATIENT_MS), &snapshot, error);
   hmn_snapshot_destroy(snapshot);
   return status;
 })

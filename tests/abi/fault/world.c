@@ -13,13 +13,14 @@ static hmn_status start_sampler(world* w) {
   NEW(hmn_sampler_options, options);
   NEW(hmn_snapshot_options, what);
   hmn_snapshot* first = NULL;
-  options.interval_ms = 1;
-  options.process_interval_ms = HMN_MS_IMMEDIATE;
+  options.interval_ns = HMN_MILLISECONDS(1);
+  options.process_interval_ns = HMN_NS_IMMEDIATE;
   options.capacity = 4;
   what.collect = EVERYTHING;
   hmn_status status = hmn_sampler_create(w->f.context, &options, &what, &w->f.sampler, NULL);
   if (status == HMN_OK) status = hmn_sampler_start(w->f.sampler, NULL);
-  if (status == HMN_OK) status = hmn_sampler_next(w->f.sampler, PATIENT_MS, &first, NULL);
+  if (status == HMN_OK)
+    status = hmn_sampler_next(w->f.sampler, HMN_MILLISECONDS(PATIENT_MS), &first, NULL);
   hmn_snapshot_destroy(first);
   return status;
 }

@@ -164,11 +164,11 @@ class Header(Canary):
         self.assertFalse(self.users("libclang", CLANG))
 
     def test_a_macro_of_another_name(self):
-        self.tree.edit("include/hypomnesis.h", r"(#define HMN_MS_UNLIMITED)", r"#define MS_NONE 0\n\1")
+        self.tree.edit("include/hypomnesis.h", r"(#define HMN_NS_UNLIMITED)", r"#define MS_NONE 0\n\1")
         self.assertFalse(self.users("macros", CC))
 
     def test_what_a_warning_is_for(self):
-        self.tree.edit("include/hypomnesis.h", r"(#define HMN_MS_UNLIMITED) 0xffffffffu", r"\1 0xffffffffu\n#if HMN_NOT_DEFINED\n#endif")
+        self.tree.edit("include/hypomnesis.h", r"(#define HMN_NS_UNLIMITED)", r"#if HMN_NOT_DEFINED\n#endif\n\1")
         self.assertFalse(self.users("everything", CLANG, CLANGXX))
 
 

@@ -91,7 +91,7 @@ def parse(path):
 
 
 def _macros(code):
-    macros = dict(re.findall(r"^#\s*define (HMN_(?!VERSION_)\w+) ((?:0x)?[0-9a-f]+u?)\s*$", code, re.M))
+    macros = dict(re.findall(r"^#\s*define (HMN_(?!VERSION_)\w+(?:\(n\))?) ((?:0x)?[0-9a-f]+u?|\(.*\))\s*$", code, re.M))
     macros["HMN_CALL"] = " or ".join(re.findall(r"^#\s*define HMN_CALL *(\w*)", code, re.M))
     return macros
 

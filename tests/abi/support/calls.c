@@ -42,7 +42,7 @@ static hmn_sampler* sample_everything(hmn_context* context) {
   hmn_snapshot* first = NULL;
   if (hmn_sampler_create(context, NULL, &what, &sampler, NULL) != HMN_OK) return NULL;
   if (hmn_sampler_start(sampler, NULL) == HMN_OK) {
-    hmn_sampler_next(sampler, PATIENT_MS, &first, NULL);
+    hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &first, NULL);
     hmn_sampler_stop(sampler, NULL);
   }
   hmn_snapshot_destroy(first);

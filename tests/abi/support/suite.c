@@ -12,7 +12,7 @@ int is_zero(const void* bytes, size_t count) {
 hmn_context_options patient(hmn_flags flags) {
   NEW(hmn_context_options, options);
   options.flags = flags;
-  options.deadline_ms = options.open_deadline_ms = PATIENT_MS;
+  options.deadline_ns = options.open_deadline_ns = HMN_MILLISECONDS(PATIENT_MS);
   return options;
 }
 

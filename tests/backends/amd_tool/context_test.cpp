@@ -31,7 +31,7 @@ class both {
     hmn_context_options options{};
     options.struct_size = sizeof options;
     options.flags = flags;
-    options.deadline_ms = 60'000;
+    options.deadline_ns = HMN_MILLISECONDS(60'000);
     REQUIRE(hmn_context_create(&options, &context_, nullptr) == HMN_OK);
     set(HMN_PATH_SYS, amd_.tree().sys());
     set(HMN_PATH_AMD_SMI, amd_.path());

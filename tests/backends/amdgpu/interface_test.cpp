@@ -31,8 +31,8 @@ class computer {
     add_kfd_node(tree_, {.gpu_id = gpu_id, .location = 0x300, .memory = 16 * gib});
     auto options = sized<hmn_context_options>();
     options.flags = HMN_CONTEXT_NO_THREADS;
-    options.deadline_ms = 60'000;
-    options.idle_close_ms = idle_close_ms;
+    options.deadline_ns = HMN_MILLISECONDS(60'000);
+    options.idle_close_ns = HMN_MILLISECONDS(idle_close_ms);
     REQUIRE(hmn_context_create(&options, &context_, nullptr) == HMN_OK);
     REQUIRE(hmn_context_set_path(context_, HMN_PATH_SYS, tree_.sys().c_str(), nullptr) == HMN_OK);
     REQUIRE(hmn_context_set_path(context_, HMN_PATH_PROC, tree_.proc().c_str(), nullptr) == HMN_OK);

@@ -29,8 +29,8 @@ class computer {
     hmn_fake::set_self(tree_, 1);
     auto options = sized<hmn_context_options>();
     options.flags = HMN_CONTEXT_NO_THREADS;
-    options.deadline_ms = 60'000;
-    options.rescan_ms = 1;
+    options.deadline_ns = HMN_MILLISECONDS(60'000);
+    options.rescan_ns = HMN_MILLISECONDS(1);
     REQUIRE(hmn_context_create(&options, &context_, nullptr) == HMN_OK);
     REQUIRE(hmn_context_set_path(context_, HMN_PATH_SYS, tree_.sys().c_str(), nullptr) == HMN_OK);
     REQUIRE(hmn_context_set_path(context_, HMN_PATH_PROC, tree_.proc().c_str(), nullptr) == HMN_OK);

@@ -454,7 +454,7 @@ constexpr const char* no_memory_call = R"("nvmlDeviceGetMemoryInfo*": "UNKNOWN")
 TEST_CASE("an answer of the tool serves a second, fresh and with its age; then it runs again") {
   const fake_nvml nvml;
   nvml.load(full_card(std::string(no_memory_call) + ", " + no_telemetry("UNKNOWN")));
-  const machine m({.stale_ms = 60'000});
+  const machine m({.stale_ns = HMN_MILLISECONDS(60'000)});
   const tool smi(m, smi_using(1000));
   const std::uint64_t begun = now_ns();
   CHECK(fresh_pool(m).used_bytes == 1000 * mib);
@@ -531,14 +531,14 @@ TEST_CASE("a sampler that is faster than the tool shows its last values with the
   const machine m;
   const tool smi(m, smi_with());
   auto how = sized<hmn_sampler_options>();
-  how.interval_ms = 50;
+  how.interval_ns = HMN_MILLISECONDS(50);
   hmn_sampler* sampler = nullptr;
   REQUIRE(hmn_sampler_create(m.context(), &how, nullptr, &sampler, nullptr) == HMN_OK);
   const std::uint64_t begun = now_ns();
   REQUIRE(hmn_sampler_start(sampler, nullptr) == HMN_OK);
   CHECK(comes_true([&] {
     hmn_snapshot* taken = nullptr;
-    REQUIRE(hmn_sampler_next(sampler, HMN_MS_UNLIMITED, &taken, nullptr) == HMN_OK);
+    REQUIRE(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &taken, nullptr) == HMN_OK);
     auto pool = sized<hmn_pool>();
     auto load = sized<hmn_telemetry>();
     REQUIRE(hmn_snapshot_pool(taken, 0, &pool) == HMN_OK);
@@ -695,7 +695,7 @@ TEST_CASE("the tool is not started for a card that sleeps or is let to") {
   nvml.load(full_card(no_memory_call,
                       R"(, "utilization": {"gpu": 0, "memory": 0},
                     "processes": {"compute": [], "graphics": [], "mps": []})"));
-  const machine m({.idle_close_ms = 100});
+  const machine m({.idle_close_ns = HMN_MILLISECONDS(100)});
   const tool smi(m, smi_with());
   hmn_fake::pci_device place;
   place.address = "0000:01:00.0";
@@ -772,7 +772,7 @@ TEST_CASE("the tool is not started where the context starts no programs, or not 
 TEST_CASE("a tool that hangs costs no more than the deadline, and no value of NVML") {
   const fake_nvml nvml;
   nvml.load(full_card(no_memory_call));
-  const machine m({.deadline_ms = 1500});
+  const machine m({.deadline_ns = HMN_MILLISECONDS(1500)});
   const tool smi(m, R"({"gpus": [], "behaviour": {"hang": true}})");
   const auto check = [&] {
     const taken_snapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY);
@@ -792,7 +792,7 @@ TEST_CASE("a tool that hangs costs no more than the deadline, and no value of NV
 TEST_CASE("a tool that hangs is given up after five seconds, however long the reading may take") {
   const fake_nvml nvml;
   nvml.load(full_card(no_memory_call));
-  const machine m({.deadline_ms = patient_ms});
+  const machine m({.deadline_ns = HMN_MILLISECONDS(patient_ms)});
   const tool smi(m, R"({"gpus": [], "behaviour": {"hang": true}})");
   hmn_pool pool;
   hmn_error error;
@@ -804,7 +804,8 @@ TEST_CASE("a tool that hangs is given up after five seconds, however long the re
 TEST_CASE("a tool that begins to hang leaves its last values, which grow stale") {
   const fake_nvml nvml;
   nvml.load(full_card(no_memory_call));
-  const machine m({.deadline_ms = 1000, .stale_ms = patient_ms});
+  const machine m(
+      {.deadline_ns = HMN_MILLISECONDS(1000), .stale_ns = HMN_MILLISECONDS(patient_ms)});
   const tool smi(m, smi_with());
   fresh_pool(m);
   const std::uint64_t answered = now_ns();

@@ -45,7 +45,7 @@ bool gets_stuck(const machine& m, const fake_nvml& nvml) {
 TEST_CASE("a driver that hangs costs the deadline, then nothing; the last value is marked stale") {
   const fake_nvml nvml;
   nvml.load(one_gpu());
-  const machine m({.deadline_ms = 400, .stale_ms = patient_ms});
+  const machine m({.deadline_ns = HMN_MILLISECONDS(400), .stale_ns = HMN_MILLISECONDS(patient_ms)});
   hmn_pool pool;
   hmn_error error;
   const std::uint64_t before = now_ns();
@@ -81,7 +81,7 @@ TEST_CASE("a driver that hangs costs the deadline, then nothing; the last value 
 TEST_CASE("a value that is older than it may be is a timeout, at the deadline and then at once") {
   const fake_nvml nvml;
   nvml.load(one_gpu());
-  const machine m({.deadline_ms = 400, .stale_ms = 1});
+  const machine m({.deadline_ns = HMN_MILLISECONDS(400), .stale_ns = HMN_MILLISECONDS(1)});
   hmn_pool pool;
   hmn_error error;
   read_patiently(m);
@@ -101,7 +101,7 @@ TEST_CASE("a value that is older than it may be is a timeout, at the deadline an
 TEST_CASE("a snapshot keeps its deadline, tells the device hung, and has what does not hang") {
   const fake_nvml nvml;
   nvml.load(one_gpu());
-  const machine m({.stale_ms = 1});
+  const machine m({.stale_ns = HMN_MILLISECONDS(1)});
   read_patiently(m);
   usleep(5000);
   nvml.load(one_gpu(hang_in_memory));
@@ -125,7 +125,7 @@ TEST_CASE("an opening may take longer than the deadline of a reading") {
     nvml.settle();
     nvml.reset();
     nvml.load(one_gpu(R"(, "rules": [{"call": "nvmlInit*", "delay_ms": 600}])"));
-    const machine m({.deadline_ms = 300});
+    const machine m({.deadline_ns = HMN_MILLISECONDS(300)});
     hmn_pool pool;
     hmn_error error;
     return read_pool(m.context(), pool, error) == HMN_OK && (pool.notes & HMN_NOTE_STALE) == 0;
@@ -135,7 +135,8 @@ TEST_CASE("an opening may take longer than the deadline of a reading") {
 TEST_CASE("an opening past its own deadline goes on for later calls") {
   const fake_nvml nvml;
   nvml.load(one_gpu(R"(, "rules": [{"call": "nvmlInit*", "hang": true}])"));
-  const machine m({.deadline_ms = 200, .open_deadline_ms = 200});
+  const machine m(
+      {.deadline_ns = HMN_MILLISECONDS(200), .open_deadline_ns = HMN_MILLISECONDS(200)});
   std::uint32_t count = 99;
   auto error = sized<hmn_error>();
   CHECK(comes_true([&] {
@@ -154,7 +155,7 @@ TEST_CASE("an opening past its own deadline goes on for later calls") {
 TEST_CASE("a context is destroyed at once while a driver call hangs") {
   const fake_nvml nvml;
   nvml.load(one_gpu(hang_in_memory));
-  machine m({.deadline_ms = 50});
+  machine m({.deadline_ns = HMN_MILLISECONDS(50)});
   REQUIRE(gets_stuck(m, nvml));
   m.destroy();  // would never return
   CHECK(nvml.inside() == 1);

@@ -119,7 +119,7 @@ TEST_CASE("a device that hangs in any call costs the first reading of the other 
 TEST_CASE("a device that hangs later costs the other nothing either, and may hang again") {
   const fake_nvml nvml;
   nvml.load(gpus(2));
-  const machine m({.stale_ms = 1});
+  const machine m({.stale_ns = HMN_MILLISECONDS(1)});
   REQUIRE(are_all_fresh(m, 2));
   for (const char* call : {"nvmlDeviceGetMemoryInfo*", "nvmlDeviceGetUtilizationRates"}) {
     INFO(std::string(call));
@@ -163,7 +163,7 @@ TEST_CASE("of eight devices seven may hang") {
 TEST_CASE("a driver that uses up the deadline leaves the sources that need little their part") {
   const fake_nvml nvml;
   nvml.load(gpus(2, hang(0, "nvmlDeviceGetMemoryInfo*", R"(, "holds_lock": true)")));
-  const machine m({.deadline_ms = 1000, .stale_ms = 1});
+  const machine m({.deadline_ns = HMN_MILLISECONDS(1000), .stale_ns = HMN_MILLISECONDS(1)});
   const hmn_fake::tree& t = m.tree();
   hmn_fake::pci_device card = hmn_fake::amd_card("0000:63:00.0");
   card.drm_nodes = {"card0", "renderD128"};
@@ -192,7 +192,8 @@ TEST_CASE("a driver that uses up the deadline leaves the sources that need littl
 TEST_CASE("a direct reading of another device than the hung one is fresh") {
   const fake_nvml nvml;
   nvml.load(gpus(2));
-  const machine m({.deadline_ms = 2000, .stale_ms = patient_ms});
+  const machine m(
+      {.deadline_ns = HMN_MILLISECONDS(2000), .stale_ns = HMN_MILLISECONDS(patient_ms)});
   REQUIRE(comes_true([&] { return are_all_fresh(m, 2); }));
   nvml.load(gpus(2, hang(0)));
   const auto read = [&](std::uint32_t index) {
@@ -236,7 +237,8 @@ TEST_CASE("a library that is locked takes all its devices along, once for one de
   const fake_nvml nvml;
   nvml.load(gpus(3));
   constexpr std::uint32_t deadline_ms = 2000;
-  const machine m({.deadline_ms = deadline_ms, .stale_ms = patient_ms});
+  const machine m(
+      {.deadline_ns = HMN_MILLISECONDS(deadline_ms), .stale_ns = HMN_MILLISECONDS(patient_ms)});
   REQUIRE(comes_true([&] { return are_all_fresh(m, 3); }));
   nvml.load(gpus(3, hang(0, "nvmlDeviceGetMemoryInfo*", R"(, "holds_lock": true)")));
   const double spent = milliseconds_of([&] {
@@ -259,7 +261,7 @@ TEST_CASE("a library that is locked from the first reading on is the reason, at 
   const fake_nvml nvml;
   constexpr std::uint32_t deadline_ms = 2000;
   nvml.load(gpus(3, hang(0, "nvmlDeviceGetMemoryInfo*", R"(, "holds_lock": true)")));
-  const machine m({.deadline_ms = deadline_ms});
+  const machine m({.deadline_ns = HMN_MILLISECONDS(deadline_ms)});
   const double spent = milliseconds_of([&] {
     const taken_snapshot p(m.context());
     CHECK(p.info().device_count == 0);
@@ -352,7 +354,7 @@ TEST_CASE("the instances of a GPU that hangs hang with it") {
            rules + "]}";
   };
   nvml.load(scenario(""));
-  const machine m({.stale_ms = 1});
+  const machine m({.stale_ns = HMN_MILLISECONDS(1)});
   const auto states = [&] {
     const taken_snapshot p(m.context());
     std::vector<std::uint32_t> found;
@@ -375,7 +377,7 @@ TEST_CASE("the instances of a GPU that hangs hang with it") {
 TEST_CASE("any number of threads may read while a device hangs and returns") {
   const fake_nvml nvml;
   nvml.load(gpus(3));
-  const machine m({.deadline_ms = 300, .stale_ms = patient_ms});
+  const machine m({.deadline_ns = HMN_MILLISECONDS(300), .stale_ns = HMN_MILLISECONDS(patient_ms)});
   REQUIRE(comes_true([&] { return are_all_fresh(m, 3); }));
   std::atomic<bool> ends{false};
   std::atomic<hmn_status> status{HMN_OK};  // the last one of those that are not expected
@@ -414,7 +416,7 @@ TEST_CASE("any number of threads may read while a device hangs and returns") {
 TEST_CASE("earlier values stay while the driver is too slow to list its devices") {
   const fake_nvml nvml;
   nvml.load(gpus(2));
-  const machine m({.deadline_ms = 50, .stale_ms = patient_ms});
+  const machine m({.deadline_ns = HMN_MILLISECONDS(50), .stale_ns = HMN_MILLISECONDS(patient_ms)});
   REQUIRE(comes_true([&] { return are_all_fresh(m, 2); }));
   nvml.load(gpus(2, R"({"call": "nvmlDeviceGetCount*", "delay_ms": 120})"));
   for (int reading = 0; reading < 12; ++reading) {

@@ -170,7 +170,7 @@ TEST_CASE("a list that has fewer devices than are counted is a minimum") {
 TEST_CASE("a device that a list has lost is still listed, and counts are a minimum") {
   const fake_nvml nvml;
   nvml.load(cards({card_a, card_b, card_c}));
-  const machine m({.stale_ms = HMN_MS_IMMEDIATE});
+  const machine m({.stale_ns = HMN_NS_IMMEDIATE});
   CHECK_FALSE(seen(m).is_at_least());
   const auto check = [&](std::uint32_t state) {
     const seen now(m);

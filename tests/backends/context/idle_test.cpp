@@ -38,7 +38,7 @@ hmn_status idle_pool(const machine& m) {
 TEST_CASE("a card that never sleeps keeps the library open") {
   const fake_nvml nvml;
   nvml.load(one_gpu());
-  const machine m({.idle_close_ms = 50});
+  const machine m({.idle_close_ns = HMN_MILLISECONDS(50)});
   add_card(m, "on", "active");
   REQUIRE(idle_pool(m) == HMN_OK);
   usleep(400'000);
@@ -50,7 +50,7 @@ TEST_CASE("a card that never sleeps keeps the library open") {
 TEST_CASE("a card that may sleep has the library shut after the idle time, and opened again") {
   const fake_nvml nvml;
   nvml.load(one_gpu());
-  const machine m({.idle_close_ms = 100});
+  const machine m({.idle_close_ns = HMN_MILLISECONDS(100)});
   add_card(m, "auto", "active");
   const std::uint64_t begun = now_ns();
   REQUIRE(idle_pool(m) == HMN_OK);
@@ -66,7 +66,7 @@ TEST_CASE("a sleeping card is listed as asleep and not woken") {
   const fake_nvml nvml;
   nvml.load(one_gpu());
   SUBCASE("seen awake before") {
-    const machine m({.idle_close_ms = 50});
+    const machine m({.idle_close_ns = HMN_MILLISECONDS(50)});
     add_card(m, "auto", "active");
     REQUIRE(idle_pool(m) == HMN_OK);
     REQUIRE(closes(nvml));
@@ -118,7 +118,8 @@ TEST_CASE("readings without end keep no card awake that has nothing to do") {
   SUBCASE("on the caller's thread") {
     flags = HMN_CONTEXT_NO_THREADS;
   }
-  const machine m({.flags = flags, .stale_ms = 100, .idle_close_ms = 100});
+  const machine m(
+      {.flags = flags, .stale_ns = HMN_MILLISECONDS(100), .idle_close_ns = HMN_MILLISECONDS(100)});
   add_card(m, "auto", "active");
   { const taken_snapshot first(m.context(), HMN_COLLECT_POOLS); }
   auto pool = sized<hmn_pool>();
@@ -140,7 +141,7 @@ TEST_CASE("readings without end keep no card awake that has nothing to do") {
   bool is_reported = false;
   for (const hmn_diagnostic& d : p.diagnostics()) is_reported |= d.status == HMN_E_ASLEEP;
   CHECK(is_reported);
-  usleep(200'000);  // a rest outlasts stale_ms
+  usleep(200'000);  // a rest outlasts stale_ns
   CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK);
   CHECK(pool.age_ns > 200'000'000);
   auto load = sized<hmn_telemetry>();

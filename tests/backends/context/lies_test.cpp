@@ -488,7 +488,7 @@ TEST_CASE("a call that is slow or hangs leaves values that are right or absent")
     nvml.reset();
     nvml.load(scenario(rule_of(row.call, how)));
     {
-      const lying_machine now_known({.deadline_ms = 20});
+      const lying_machine now_known({.deadline_ns = HMN_MILLISECONDS(20)});
       for (const auto& [key, value] : values_of(now_known.json)) {
         if (key == "state" || key == "1.state") continue;
         CAPTURE(key);

@@ -68,11 +68,11 @@ void fake_nvml::settle() const {
 machine::machine(const options& o, bool with_nvml) {
   auto reported = sized<hmn_context_options>();
   reported.flags = o.flags;
-  reported.deadline_ms = o.deadline_ms;
-  reported.open_deadline_ms = o.open_deadline_ms;
-  reported.stale_ms = o.stale_ms;
-  reported.max_age_ms = o.max_age_ms;
-  reported.idle_close_ms = o.idle_close_ms;
+  reported.deadline_ns = o.deadline_ns;
+  reported.open_deadline_ns = o.open_deadline_ns;
+  reported.stale_ns = o.stale_ns;
+  reported.max_age_ns = o.max_age_ns;
+  reported.idle_close_ns = o.idle_close_ns;
   reported.backends_off = o.backends_off;
   auto error = sized<hmn_error>();
   REQUIRE(hmn_context_create(&reported, &context_, &error) == HMN_OK);
@@ -96,7 +96,7 @@ void machine::destroy() {
 taken_snapshot::taken_snapshot(hmn_context* context, hmn_flags collect, std::uint32_t deadline_ms) {
   auto asked = sized<hmn_snapshot_options>();
   asked.collect = collect;
-  asked.deadline_ms = deadline_ms;
+  asked.deadline_ns = HMN_MILLISECONDS(deadline_ms);
   auto error = sized<hmn_error>();
   const hmn_status said = hmn_snapshot_take(context, &asked, &snapshot_, &error);
   INFO(error.message);

@@ -35,11 +35,11 @@ class fake_nvml {
 
 struct options {
   hmn_flags flags = 0;
-  std::uint32_t deadline_ms = patient_ms;
-  std::uint32_t open_deadline_ms = patient_ms;
-  std::uint32_t stale_ms = 0;
-  std::uint32_t max_age_ms = 0;
-  std::uint32_t idle_close_ms = 0;
+  std::uint64_t deadline_ns = HMN_MILLISECONDS(patient_ms);
+  std::uint64_t open_deadline_ns = HMN_MILLISECONDS(patient_ms);
+  std::uint64_t stale_ns = 0;
+  std::uint64_t max_age_ns = 0;
+  std::uint64_t idle_close_ns = 0;
   std::uint64_t backends_off = 0;
 };
 

@@ -32,10 +32,10 @@ hmn_usage usage_of(const machine& m, hmn_fields fields) {
 
 class running_sampler {
  public:
-  running_sampler(const machine& m, hmn_flags collect, std::uint32_t process_interval_ms) {
+  running_sampler(const machine& m, hmn_flags collect, std::uint64_t process_interval_ns) {
     auto options = sized<hmn_sampler_options>();
-    options.interval_ms = 5;
-    options.process_interval_ms = process_interval_ms;
+    options.interval_ns = HMN_MILLISECONDS(5);
+    options.process_interval_ns = process_interval_ns;
     auto what = sized<hmn_snapshot_options>();
     what.collect = collect;
     REQUIRE(hmn_sampler_create(m.context(), &options, &what, &sampler_, nullptr) == HMN_OK);
@@ -47,7 +47,7 @@ class running_sampler {
 
   [[nodiscard]] hmn_snapshot* next() const {
     hmn_snapshot* taken = nullptr;
-    REQUIRE(hmn_sampler_next(sampler_, patient_ms, &taken, nullptr) == HMN_OK);
+    REQUIRE(hmn_sampler_next(sampler_, HMN_MILLISECONDS(patient_ms), &taken, nullptr) == HMN_OK);
     return taken;
   }
 
@@ -87,7 +87,7 @@ TEST_CASE("an answer without what takes milliseconds does not serve a reading th
   const fake_nvml nvml;
   nvml.load(card());
   options o;
-  o.max_age_ms = patient_ms;
+  o.max_age_ns = HMN_MILLISECONDS(patient_ms);
   const machine m(o);
   telemetry_of(m, 0);
   const taken_snapshot whole(m.context(), HMN_COLLECT_TELEMETRY);
@@ -125,7 +125,8 @@ TEST_CASE("a sampler reads what takes milliseconds as seldom as the processes") 
   const fake_nvml nvml;
   nvml.load(card());
   const machine m;
-  const running_sampler sampler(m, HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS, patient_ms);
+  const running_sampler sampler(m, HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS,
+                                HMN_MILLISECONDS(patient_ms));
   for (int n = 0; n < 5; ++n) {
     hmn_snapshot* const taken = sampler.next();
     auto load = sized<hmn_telemetry>();
@@ -155,7 +156,7 @@ TEST_CASE("a sampler without an interval of its own for processes reads everythi
   const fake_nvml nvml;
   nvml.load(card());
   const machine m;
-  const running_sampler sampler(m, HMN_COLLECT_TELEMETRY, HMN_MS_IMMEDIATE);
+  const running_sampler sampler(m, HMN_COLLECT_TELEMETRY, HMN_NS_IMMEDIATE);
   for (int n = 0; n < 3; ++n) {
     hmn_snapshot* const taken = sampler.next();
     auto load = sized<hmn_telemetry>();

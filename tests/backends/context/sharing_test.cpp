@@ -21,7 +21,7 @@ void share_pool(const machine& m) {
 TEST_CASE("readings that are young enough share one driver call") {
   const fake_nvml nvml;
   nvml.load(one_gpu());
-  const machine m({.max_age_ms = patient_ms});
+  const machine m({.max_age_ns = HMN_MILLISECONDS(patient_ms)});
   share_pool(m);
   const auto calls = nvml.calls("nvmlDeviceGetMemoryInfo_v2");
   for (int i = 0; i < 10; ++i) share_pool(m);
@@ -38,7 +38,7 @@ TEST_CASE("readings that are young enough share one driver call") {
 TEST_CASE("the ages of a snapshot count to its end, in every record") {
   const fake_nvml nvml;
   nvml.load(one_gpu({}, R"(, "temperature": 45)"));
-  const machine m({.max_age_ms = patient_ms});
+  const machine m({.max_age_ns = HMN_MILLISECONDS(patient_ms)});
   constexpr hmn_flags all =
       HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS | HMN_COLLECT_PROCESSES;
   const taken_snapshot first(m.context(), all, patient_ms);
@@ -68,7 +68,7 @@ TEST_CASE("the ages of a snapshot count to its end, in every record") {
 TEST_CASE("a reading that is too old is not shared") {
   const fake_nvml nvml;
   nvml.load(one_gpu());
-  const machine m({.max_age_ms = 20});
+  const machine m({.max_age_ns = HMN_MILLISECONDS(20)});
   share_pool(m);
   const auto calls = nvml.calls("nvmlDeviceGetMemoryInfo_v2");
   usleep(30'000);
@@ -89,7 +89,7 @@ TEST_CASE("by default each reading asks the driver") {
 TEST_CASE("however many threads ask, one call is inside the driver") {
   const fake_nvml nvml;
   nvml.load(one_gpu(R"(, "rules": [{"call": "nvmlDeviceGetMemoryInfo*", "hang": true}])"));
-  const machine m({.deadline_ms = 100});
+  const machine m({.deadline_ns = HMN_MILLISECONDS(100)});
   const auto ask = [&] {
     std::vector<std::thread> threads;
     for (int t = 0; t < 8; ++t) {
@@ -161,7 +161,7 @@ TEST_CASE("threads that wait for a driver share the call that begins after they 
 TEST_CASE("a snapshot of shared answers has its reasons, whatever was read in between") {
   const fake_nvml nvml;
   nvml.load(one_gpu());
-  const machine m({.max_age_ms = patient_ms});
+  const machine m({.max_age_ns = HMN_MILLISECONDS(patient_ms)});
   const auto reasons = [&] {
     const auto all = taken_snapshot(m.context(), HMN_COLLECT_TELEMETRY).diagnostics();
     std::vector<std::uint64_t> fields;
@@ -231,7 +231,7 @@ TEST_CASE("threads that ask again and again share most calls of a slow driver") 
 TEST_CASE("threads that ask for different things all get their turn in time") {
   const fake_nvml nvml;
   nvml.load(one_gpu({}, R"(, "temperature": 45)"));
-  const machine m({.flags = HMN_CONTEXT_NO_THREADS, .deadline_ms = 1000});
+  const machine m({.flags = HMN_CONTEXT_NO_THREADS, .deadline_ns = HMN_MILLISECONDS(1000)});
   std::atomic<int> good{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {

@@ -50,7 +50,8 @@ int main(int argc, char** argv) {
 
   void* library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
   CHECK(library != NULL);
-  hmn_context_options options = {.struct_size = sizeof options, .deadline_ms = 100};
+  hmn_context_options options = {.struct_size = sizeof options,
+                                 .deadline_ns = HMN_MILLISECONDS(100)};
   hmn_context* context = NULL;
   CHECK(FUNCTION(create_fn, library, "hmn_context_create")(&options, &context, NULL) == HMN_OK);
   CHECK(FUNCTION(set_path_fn, library, "hmn_context_set_path")(context, HMN_PATH_NVML, argv[2],

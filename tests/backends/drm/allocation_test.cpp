@@ -139,7 +139,7 @@ long of_a_snapshot(unsigned others) {
   hmn_context_options options = {};
   options.struct_size = sizeof options;
   options.flags = HMN_CONTEXT_NO_THREADS | HMN_CONTEXT_NO_SUBPROCESS;
-  options.deadline_ms = 60'000;
+  options.deadline_ns = HMN_MILLISECONDS(60'000);
   hmn_context* context = nullptr;
   REQUIRE(hmn_context_create(&options, &context, nullptr) == HMN_OK);
   hmn_context_set_path(context, HMN_PATH_PROC, m.tree().proc().c_str(), nullptr);

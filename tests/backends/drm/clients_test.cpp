@@ -54,6 +54,23 @@ TEST_CASE("a share of the time since an earlier walk, of the busiest engine") {
   CHECK(u.busy_ns == 700000100u);
 }
 
+TEST_CASE("a load across a suspend of the machine is absent") {
+  fixture f;
+  const std::string lines = "drm-client-id:\t1\ndrm-engine-render:\t";
+  for (const std::uint64_t apart : {9'000'000ULL, 11'000'000ULL}) {
+    f.add(f.at(f.before, second), 1, lines + "0 ns\n");
+    f.before.finish();
+    f.add(f.at(f.now, 3 * second), 1, lines + "500000000 ns\n");
+    f.now.suspended_ns = f.before.suspended_ns + apart;
+    f.now.finish();
+    load_sum sum;
+    loads_of(f.now, f.before, 0, sum);
+    CHECK(sum.all().empty() == (apart > 10'000'000));
+    CHECK(f.row().busy_percent.has_value() == (apart < 10'000'000));
+    CHECK(f.row().busy_ns == 500000000u);
+  }
+}
+
 TEST_CASE("engines of one name share the time by their capacity") {
   fixture f;
   const std::string lines = "drm-client-id:\t1\ndrm-engine-capacity-video:\t2\ndrm-engine-video:\t";

@@ -46,34 +46,46 @@ raw_region device_region(std::uint64_t size, std::uint64_t amount, std::uint64_t
 
 TEST_CASE("watts from a counter") {
   energy_meter m;
-  CHECK_FALSE(m.read(1'000'000, second));
-  CHECK_FALSE(m.read(1'100'000, second + 5 * ms));  // too near
-  const auto first = m.read(3'100'000, second + 205 * ms);
+  CHECK_FALSE(m.read(1'000'000, second, 0));
+  CHECK_FALSE(m.read(1'100'000, second + 5 * ms, 0));  // too near
+  const auto first = m.read(3'100'000, second + 205 * ms, 0);
   REQUIRE(first);
   CHECK(first->watts == doctest::Approx(10));  // 2 J in 200 ms
   CHECK(first->window_ns == 200 * ms);
-  CHECK_FALSE(m.read(3'100'000, 100 * second));  // too long ago
-  const auto second_one = m.read(4'100'000, 101 * second);
+  CHECK_FALSE(m.read(3'100'000, 100 * second, 0));  // too long ago
+  const auto second_one = m.read(4'100'000, 101 * second, 0);
   REQUIRE(second_one);
   CHECK(second_one->watts == doctest::Approx(1));
 }
 
+TEST_CASE("watts across a suspend of the machine are absent") {
+  constexpr std::uint64_t hours = 8 * 3600 * second;
+  energy_meter m;
+  CHECK_FALSE(m.read(1'000'000, second, 0));
+  CHECK(m.read(2'000'000, 2 * second, 9 * ms));
+  CHECK_FALSE(m.read(3'000'000, 3 * second, hours));
+  const auto awake = m.read(4'000'000, 4 * second, hours);
+  REQUIRE(awake);
+  CHECK(awake->watts == doctest::Approx(1));
+  CHECK(awake->window_ns == second);
+}
+
 TEST_CASE("a counter that goes back gives nothing, then starts anew") {
   energy_meter m;
-  CHECK_FALSE(m.read(5'000'000, second));
-  CHECK(m.read(6'000'000, 2 * second));
-  CHECK_FALSE(m.read(100, 3 * second));
-  const auto again = m.read(2'000'100, 4 * second);
+  CHECK_FALSE(m.read(5'000'000, second, 0));
+  CHECK(m.read(6'000'000, 2 * second, 0));
+  CHECK_FALSE(m.read(100, 3 * second, 0));
+  const auto again = m.read(2'000'100, 4 * second, 0);
   REQUIRE(again);
   CHECK(again->watts == doctest::Approx(2));
-  CHECK_FALSE(m.read(3'000'000, second));  // and so does a clock
+  CHECK_FALSE(m.read(3'000'000, second, 0));  // and so does a clock
 }
 
 TEST_CASE("who reads often gets a window that does not grow") {
   energy_meter m;
   std::uint64_t longest = 0;
   for (std::uint64_t i = 0; i < 200; ++i) {
-    const auto p = m.read(1'000'000 + i * 20'000, second + i * 20 * ms);
+    const auto p = m.read(1'000'000 + i * 20'000, second + i * 20 * ms, 0);
     if (i < 2) continue;
     REQUIRE(p);
     CHECK(p->watts == doctest::Approx(1));

@@ -145,8 +145,8 @@ json in_json(const json& document, const value_of& v) {
 
 observer::observer(std::uint64_t backends_off, std::uint32_t deadline_ms) {
   auto options = sized<hmn_context_options>();
-  options.deadline_ms = deadline_ms;
-  options.stale_ms = HMN_MS_IMMEDIATE;
+  options.deadline_ns = HMN_MILLISECONDS(deadline_ms);
+  options.stale_ns = HMN_NS_IMMEDIATE;
   options.backends_off = backends_off;
   REQUIRE(hmn_context_create(&options, &context_, nullptr) == HMN_OK);
 }

@@ -41,6 +41,17 @@ TEST_CASE("power is energy over the window") {
   CHECK(r.window_ns == 500 * ns_per_ms);
 }
 
+TEST_CASE("power across a suspend of the machine is absent") {
+  counters after = look(1500, 7);
+  after.suspended_ns = 9 * ns_per_ms;
+  CHECK(compare(look(1000, 5), after, {}).watts == 4.0);
+  after.suspended_ns = 11 * ns_per_ms;
+  const rates r = compare(look(1000, 5), after, {});
+  CHECK_FALSE(r.watts);
+  CHECK(r.window_ns == 0);
+  CHECK(says(r.no_watts, "no earlier reading"));
+}
+
 TEST_CASE("a counter that wrapped, jumped or stands still tells no power") {
   const rates wrapped = compare(look(1000, 5), look(1500, 1), {});
   CHECK_FALSE(wrapped.watts);

@@ -34,7 +34,7 @@ TEST_CASE("a call that passes the deadline leaves the last value, marked stale")
   // One whose first value the machine held up for longer than the deadline shows nothing.
   CHECK(comes_true([] {
     simulation s(with_delayed(R"({"call":"pools","hang":"forever","from_reading":3})"),
-                 {.deadline_ms = 300, .stale_ms = patient_ms});
+                 {.deadline_ns = HMN_MILLISECONDS(300), .stale_ns = HMN_MILLISECONDS(patient_ms)});
     if (s.read_pool() != HMN_OK || s.pool.notes != 0) return false;
     CHECK(s.read_pool() == HMN_OK);
     CHECK(s.pool.notes == HMN_NOTE_STALE);
@@ -44,7 +44,8 @@ TEST_CASE("a call that passes the deadline leaves the last value, marked stale")
 }
 
 TEST_CASE("a call that hangs is a timeout, later ones answer at once, and destroy does not wait") {
-  simulation s(with_delayed(R"({"call":"pools","hang":"forever"})"), {.deadline_ms = 500});
+  simulation s(with_delayed(R"({"call":"pools","hang":"forever"})"),
+               {.deadline_ns = HMN_MILLISECONDS(500)});
   CHECK(s.read_pool() == HMN_E_TIMEOUT);
   CHECK(quickest_of(5, [&] { CHECK(s.read_pool() == HMN_E_TIMEOUT); }) < 400);
   s.destroy();  // would never return
@@ -54,7 +55,7 @@ TEST_CASE("a call that hangs until a file is there returns then") {
   scratch signal;
   const std::string path = signal.path("go");
   simulation s(with_delayed(R"({"call":"pools","hang_until":")" + path + "\"}"),
-               {.deadline_ms = 200});
+               {.deadline_ns = HMN_MILLISECONDS(200)});
   CHECK(s.read_pool() == HMN_E_TIMEOUT);
   signal.write("go", "");
   CHECK(comes_true([&] { return s.read_pool() != HMN_E_TIMEOUT; }));
@@ -67,12 +68,13 @@ TEST_CASE("opening has the deadline for opening") {
     return "{\"delays\":[{\"call\":\"open\"," + as + "}],\"devices\":[{" + delay_body + "}]}";
   };
   CHECK(comes_true([&] {
-    simulation patient(opens("\"ms\":1000"), {.deadline_ms = 500});
+    simulation patient(opens("\"ms\":1000"), {.deadline_ns = HMN_MILLISECONDS(500)});
     hmn_status said = HMN_OK;
     CHECK(milliseconds_of([&] { said = patient.read_pool(); }) >= 1000);
     return said == HMN_OK && quickest_of(5, [&] { patient.read_pool(); }) < 500;
   }));
-  simulation hasty(opens("\"hang\":\"forever\""), {.deadline_ms = 100, .open_deadline_ms = 100});
+  simulation hasty(opens("\"hang\":\"forever\""), {.deadline_ns = HMN_MILLISECONDS(100),
+                                                   .open_deadline_ns = HMN_MILLISECONDS(100)});
   CHECK(comes_true([&] {
     REQUIRE(hasty.read_pool() == HMN_E_TIMEOUT);
     return std::string(hasty.error.message).find("being opened") != std::string::npos;
@@ -81,14 +83,14 @@ TEST_CASE("opening has the deadline for opening") {
 
 TEST_CASE("without threads a slow call holds up the caller") {
   simulation s(with_delayed(R"({"call":"pools","ms":200})"),
-               {.flags = HMN_CONTEXT_NO_THREADS, .deadline_ms = 50});
+               {.flags = HMN_CONTEXT_NO_THREADS, .deadline_ns = HMN_MILLISECONDS(50)});
   CHECK(milliseconds_of([&] { CHECK(s.read_pool() == HMN_OK); }) >= 200);
 }
 
 TEST_CASE("a hanging device does not keep host memory from being read") {
   simulation s("{\"host\":{\"self\":{\"resident\":1}},\"devices\":[{" + delay_body +
                    R"(,"delays":[{"call":"any","hang":"forever"}]}]})",
-               {.deadline_ms = 500});
+               {.deadline_ns = HMN_MILLISECONDS(500)});
   CHECK(s.read_pool() == HMN_E_TIMEOUT);
   auto m = sized<hmn_process_memory>();
   CHECK(quickest_of(5, [&] {

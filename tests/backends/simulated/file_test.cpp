@@ -94,7 +94,8 @@ TEST_CASE("a file past 16 MiB is refused") {
   simulation s(std::string(16 * mib, ' ') + "{}");
   CHECK(s.read_pool() == HMN_E_ARGUMENT);
   CHECK(std::string(s.error.message).find("it is larger than 16 MiB") == 0);
-  const options patient{.deadline_ms = 300'000, .open_deadline_ms = 300'000};
+  const options patient{.deadline_ns = HMN_MILLISECONDS(300'000),
+                        .open_deadline_ns = HMN_MILLISECONDS(300'000)};
   simulation whole("{}" + std::string(16 * mib - 2, ' '), patient);
   CHECK(whole.read_pool() == HMN_E_NO_DEVICE);
   CHECK(std::string(whole.error.message) == "no device 0: no GPU was found");

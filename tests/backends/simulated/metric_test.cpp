@@ -114,7 +114,7 @@ TEST_CASE("metrics that fail or hang leave the memory of all devices alone") {
       "delays":[{"call":"metrics","hang":"forever"}]},)" +
                            second + "]}";
   options o;
-  o.deadline_ms = 300;
+  o.deadline_ns = HMN_MILLISECONDS(300);
   simulation s(text, o);
   auto all = sized<hmn_snapshot_options>();
   all.collect = HMN_COLLECT_POOLS | HMN_COLLECT_METRICS;

@@ -31,9 +31,9 @@ std::string scratch::write(std::string_view name, std::string_view text) {
 simulation::simulation(std::string_view text, const options& o) {
   auto reported = sized<hmn_context_options>();
   reported.flags = o.flags;
-  reported.deadline_ms = o.deadline_ms;
-  reported.open_deadline_ms = o.open_deadline_ms;
-  reported.stale_ms = o.stale_ms;
+  reported.deadline_ns = o.deadline_ns;
+  reported.open_deadline_ns = o.open_deadline_ns;
+  reported.stale_ns = o.stale_ns;
   error = sized<hmn_error>();
   REQUIRE(hmn_context_create(&reported, &context_, &error) == HMN_OK);
   const std::string path = files_.write("machine.json", text);

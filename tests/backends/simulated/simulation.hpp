@@ -36,9 +36,9 @@ class scratch {
 
 struct options {
   hmn_flags flags = 0;
-  std::uint32_t deadline_ms = patient_ms;
-  std::uint32_t open_deadline_ms = patient_ms;
-  std::uint32_t stale_ms = 0;
+  std::uint64_t deadline_ns = HMN_MILLISECONDS(patient_ms);
+  std::uint64_t open_deadline_ns = HMN_MILLISECONDS(patient_ms);
+  std::uint64_t stale_ns = 0;
 };
 
 // A context on a machine file.

@@ -188,8 +188,8 @@ static void do_open(void) {
   hmn_status status;
   do_close();
   options.flags = u32(1);
-  options.deadline_ms = u32(2);
-  options.max_age_ms = u32(3);
+  options.deadline_ns = HMN_MILLISECONDS(u32(2));
+  options.max_age_ns = HMN_MILLISECONDS(u32(3));
   status = hmn_context_create(&options, &context, &error);
   if (status == HMN_OK && strcmp(words[4], "-") != 0) {
     status = set_path(HMN_PATH_SIMULATION, words[4], &error);
@@ -342,7 +342,8 @@ static void do_sample_drop(void) {
 }
 
 static void do_sample(void) {
-  const hmn_sampler_options options = {.struct_size = sizeof options, .interval_ms = 3600000};
+  const hmn_sampler_options options = {.struct_size = sizeof options,
+                                       .interval_ns = HMN_MILLISECONDS(3600000)};
   hmn_snapshot_options what = {.struct_size = sizeof what};
   hmn_error error = {.struct_size = sizeof error};
   if (!context) {
@@ -362,7 +363,7 @@ static void do_sample_next(void) {
   hmn_snapshot* pulled = NULL;
   if (!sampler) {
     say_closed();
-  } else if (hmn_sampler_next(sampler, 60000, &pulled, &error) != HMN_OK) {
+  } else if (hmn_sampler_next(sampler, HMN_MILLISECONDS(60000), &pulled, &error) != HMN_OK) {
     say_failure(error.status, error.message);
   } else {
     struct kept* one = kept_as(words[2]);

@@ -9,14 +9,14 @@ import sys
 UNNAMED_CONSTANTS = re.compile(r"HMN_\w+_SIZE_V\d+$")
 NEVER_FIELDS = ("struct_size", "present", "reserved0")
 OTHER_NAMES = {  # of an input's field in C++
-    "hmn_context_options": {"deadline_ms": "deadline", "stale_ms": "stale", "open_deadline_ms": "open_deadline",
-                            "max_age_ms": "max_age", "idle_close_ms": "idle_close",
-                            "rescan_ms": "rescan"},
-    "hmn_snapshot_options": {"deadline_ms": "deadline", "flags": None},
+    "hmn_context_options": {"deadline_ns": "deadline", "stale_ns": "stale", "open_deadline_ns": "open_deadline",
+                            "max_age_ns": "max_age", "idle_close_ns": "idle_close",
+                            "rescan_ns": "rescan"},
+    "hmn_snapshot_options": {"deadline_ns": "deadline", "flags": None},
     "hmn_packing": {"flags": None}, "hmn_cache": {"flags": None}, "hmn_attention": {},
     "hmn_tracker_options": {"flags": None},
     "hmn_spill_options": {"flags": None}, "hmn_spill_sample": {"flags": None},
-    "hmn_sampler_options": {"interval_ms": "interval", "process_interval_ms": "process_interval"}}
+    "hmn_sampler_options": {"interval_ns": "interval", "process_interval_ns": "process_interval"}}
 TYPES = {"uint64_t": "std::uint64_t", "uint32_t": "std::uint32_t", "int64_t": "std::int64_t",
          "int32_t": "std::int32_t", "double": "double", "char": "std::string"}
 

@@ -79,12 +79,19 @@ TEST_CASE("a text with a zero byte is refused, not cut") {
         status_code::argument);
 }
 
-TEST_CASE("a time that 32 bits of milliseconds do not hold is refused") {
+TEST_CASE("a duration that is negative or below 0.1 ms is refused, by name") {
   hypomnesis::context_options options;
-  options.deadline = std::chrono::hours(24 * 50);
-  CHECK(failure_of([&] { hypomnesis::context c(options); }).status() == status_code::range);
-  options.deadline = std::chrono::milliseconds(-1);
-  CHECK(failure_of([&] { hypomnesis::context c(options); }).status() == status_code::range);
-  options.deadline = std::chrono::milliseconds(UINT32_MAX);
-  CHECK(hypomnesis::context(options).is_open());
+  options.stale = std::chrono::milliseconds(-1);
+  CHECK(std::string(failure_of([&] { hypomnesis::context c(options); }).what()).find("stale: ") ==
+        0);
+  options.stale = std::chrono::nanoseconds(500);
+  const auto refused = failure_of([&] { hypomnesis::context c(options); });
+  CHECK(refused.status() == status_code::range);
+  CHECK(std::string(refused.what()) == "stale_ns: 500 is less than 0.1 ms");
+  for (const std::chrono::nanoseconds taken :
+       {std::chrono::nanoseconds(std::chrono::hours(24 * 50)), hypomnesis::immediate,
+        hypomnesis::unlimited, std::chrono::nanoseconds(100'000)}) {
+    options.stale = taken;
+    CHECK(hypomnesis::context(options).is_open());
+  }
 }

@@ -104,7 +104,7 @@ local commands = {}
 function commands.open(flags, deadline_ms, max_age_ms, machine)
   if context then context:close() end
   local opened, message, status = hypomnesis.open {
-    flags = number(flags), deadline_ms = number(deadline_ms), max_age_ms = number(max_age_ms), simulation = path(machine)}
+    flags = number(flags), deadline = number(deadline_ms) / 1000, max_age = number(max_age_ms) / 1000, simulation = path(machine)}
   context = opened
   done(opened, message, status)
 end
@@ -193,14 +193,14 @@ end
 local samplers = {}
 
 function commands.sample(name, collect)
-  local made, message, status = open_context():sampler {collect = number(collect), interval_ms = 3600000}
+  local made, message, status = open_context():sampler {collect = number(collect), interval = 3600}
   if status then return say_failure(message, status) end
   samplers[name] = made
   done(made:start())
 end
 
 function commands.sample_next(name, as)
-  local pulled, message, status = samplers[name]:next(60000)
+  local pulled, message, status = samplers[name]:next(60)
   if status then return say_failure(message, status) end
   kept[as] = pulled
 end

@@ -4,7 +4,7 @@ local hypomnesis = require "hypomnesis"
 local expect = require "expect"
 
 local machine = arg[1]
-local context = assert(hypomnesis.open {simulation = machine, deadline_ms = 60000})
+local context = assert(hypomnesis.open {simulation = machine, deadline = 60})
 local snapshot = assert(context:snapshot())
 
 local NOT_U32 = {1.5, -1, 2 ^ 32, 2 ^ 53, 2 ^ 64, -2 ^ 63, 1 / 0, -1 / 0, 0 / 0, "1", "", true, {}, print, 1e-300}
@@ -30,13 +30,9 @@ for _, bad in ipairs(NOT_U32) do
   refuses("pid", function() context:usage(0, bad) end)
   refuses("pid", function() context:process_memory(bad) end)
   refuses("pid", function() context:snapshot {pid = bad} end)
-  refuses("deadline_ms", function() context:snapshot {deadline_ms = bad} end)
   refuses("flags", function() context:snapshot {flags = bad} end)
   refuses("flags", function() hypomnesis.open {flags = bad} end)
-  for _, name in ipairs {"deadline_ms", "stale_ms", "open_deadline_ms", "max_age_ms", "idle_close_ms", "rescan_ms",
-                         "rescan_percent"} do
-    refuses(name, function() hypomnesis.open {[name] = bad} end)
-  end
+  refuses("rescan_percent", function() hypomnesis.open {rescan_percent = bad} end)
   refuses("device_index", function() snapshot:device_line(bad, 1) end)
   if type(bad) ~= "table" then
     refuses("fields", function() context:telemetry(0, bad) end)
@@ -116,7 +112,7 @@ refuses("feature", function() hypomnesis.feature "x" end)
 refuses("flags", function() context:sampler {flags = {"state_idle"}} end)
 
 -- Options.
-refuses("options", function() hypomnesis.open {deadline = 5} end)
+refuses("options", function() hypomnesis.open {deadline_ms = 5} end)
 refuses("options", function() hypomnesis.open "x" end)
 refuses("options", function() context:snapshot {devices = true} end)
 refuses("options", function() context:snapshot(5) end)
@@ -130,7 +126,21 @@ for _, name in ipairs {"slow", "quick"} do
 end
 refuses("metric", function() snapshot:reason(0, "metrics", 0, false) end)
 refuses("pid", function() context:snapshot {pid = false} end)
-refuses("deadline_ms", function() hypomnesis.open {deadline_ms = false} end)
+for _, bad in ipairs {-1, -1e-9, 0 / 0, "1", {}, false} do
+  for _, name in ipairs {"deadline", "stale", "open_deadline", "max_age", "idle_close", "rescan"} do
+    refuses(name, function() hypomnesis.open {[name] = bad} end)
+  end
+  refuses("deadline", function() context:snapshot {deadline = bad} end)
+  refuses("interval", function() context:sampler {interval = bad} end)
+end
+for _, short in ipairs {2e-9, 99e-6} do
+  local made, message, status = hypomnesis.open {stale = short}
+  expect.that(made == nil and status == hypomnesis.E_RANGE, "a duration below 0.1 ms was taken")
+  expect.that(message:find("stale_ns: ", 1, true), message)
+end
+for _, long in ipairs {0.0001, hypomnesis.IMMEDIATE, hypomnesis.UNLIMITED, 1e12} do
+  assert(hypomnesis.open {deadline = long, stale = long}):close()
+end
 
 -- Objects.
 refuses("self", function() context.device(0) end)

@@ -6,7 +6,7 @@ local hypomnesis = require "hypomnesis"
 local expect = require "expect"
 
 local small = machines .. "/small.json"
-local context = assert(hypomnesis.open {simulation = small, deadline_ms = 60000})
+local context = assert(hypomnesis.open {simulation = small, deadline = 60})
 local snapshot = assert(context:snapshot())
 
 local function child()
@@ -15,7 +15,7 @@ local function child()
   expect.that(snapshot:json():find("Small GPU", 1, true), "a snapshot of the parent")
   context:close()
   snapshot:close()
-  local own = assert(hypomnesis.open {simulation = small, deadline_ms = 60000})
+  local own = assert(hypomnesis.open {simulation = small, deadline = 60})
   expect.equal(own:device_count(), 1, "devices of a new context")
   own = nil
   collectgarbage()

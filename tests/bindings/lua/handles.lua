@@ -4,7 +4,7 @@ local hypomnesis = require "hypomnesis"
 local expect = require "expect"
 
 local small = arg[1] .. "/small.json"
-local function open() return assert(hypomnesis.open {simulation = small, deadline_ms = 60000}) end
+local function open() return assert(hypomnesis.open {simulation = small, deadline = 60}) end
 
 -- When Lua ends, what is older is finalized later: it finds the handles closed, and may close them.
 local keeper, kept_open = rawget(_G, "newproxy") and newproxy(true) or setmetatable({}, {__gc = true}), {}
@@ -60,7 +60,7 @@ for _, call in ipairs {
 end
 
 -- Lists are arrays and iterators.
-context = assert(hypomnesis.open {simulation = arg[1] .. "/eight.json", deadline_ms = 60000})
+context = assert(hypomnesis.open {simulation = arg[1] .. "/eight.json", deadline = 60})
 local snapshot = assert(context:snapshot {collect = {"devices", "pools", "self", "processes", "telemetry"}})
 local seen = 0
 for device in snapshot:devices() do

@@ -13,7 +13,7 @@ local function refused(expected, value, message, status)
 end
 
 do -- a device, now and ever
-  local context = assert(hypomnesis.open {simulation = arg[1], deadline_ms = 60000})
+  local context = assert(hypomnesis.open {simulation = arg[1], deadline = 60})
   local spill = assert(context:spill(0))
   assert(spill:observe "begin")
   expect(spill:info().state == hypomnesis.SPILL_STATE_MEASURABLE, "it spills at once")
@@ -33,7 +33,7 @@ do -- a device, now and ever
 end
 
 do -- what cannot be measured, and values from elsewhere
-  local context = assert(hypomnesis.open {simulation = arg[1], deadline_ms = 60000})
+  local context = assert(hypomnesis.open {simulation = arg[1], deadline = 60})
   local spill = assert(context:spill(1, {growth_bytes = 2 * MIB}))
   refused(hypomnesis.E_UNSUPPORTED, spill:observe())
   local info = spill:info()
@@ -55,7 +55,7 @@ do -- what cannot be measured, and values from elsewhere
 end
 
 do -- snapshots, without a context
-  local context = assert(hypomnesis.open {simulation = arg[1], deadline_ms = 60000})
+  local context = assert(hypomnesis.open {simulation = arg[1], deadline = 60})
   local spill = assert(hypomnesis.spill())
   for _ = 1, 3 do
     assert(spill:observe_snapshot(assert(context:snapshot {collect = {"pools", "processes"}}), "taken"))

@@ -10,12 +10,12 @@ local own = assert(hypomnesis.open())
 local function resident() return assert(own:own_memory()).resident_bytes end
 
 local function cycle(number)
-  local context = assert(hypomnesis.open {simulation = arg[1], deadline_ms = 60000})
+  local context = assert(hypomnesis.open {simulation = arg[1], deadline = 60})
   local before = assert(context:snapshot {collect = {"memory", "devices", "pools", "self", "processes"}})
   if number % 3 == 0 then context:close() end
   if number % 3 == 1 then context = nil end
   if number % 5 == 0 then before:close() end
-  if number % 7 == 0 then expect.status(hypomnesis.E_NO_DEVICE, assert(hypomnesis.open {simulation = arg[1], deadline_ms = 60000}):device(1)) end
+  if number % 7 == 0 then expect.status(hypomnesis.E_NO_DEVICE, assert(hypomnesis.open {simulation = arg[1], deadline = 60}):device(1)) end
   expect.equal(before.devices[1].name, "Small GPU", "name")
   if number % 5 ~= 0 then expect.that(#before:json() > 0, "json") end
 end

@@ -95,7 +95,7 @@ do -- tags
 end
 
 do -- a device
-  local context = assert(hypomnesis.open {simulation = machine, deadline_ms = 60000})
+  local context = assert(hypomnesis.open {simulation = machine, deadline = 60})
   local pool = assert(context:pool(0))
   local tracker, other = assert(context:tracker(0)), assert(context:tracker(99))
   equal(tracker:info().device_index, 0)

@@ -3,7 +3,7 @@
 local hypomnesis = require "hypomnesis"
 local expect = require "expect"
 
-local function open(machine) return assert(hypomnesis.open {simulation = arg[1] .. "/" .. machine, deadline_ms = 60000}) end
+local function open(machine) return assert(hypomnesis.open {simulation = arg[1] .. "/" .. machine, deadline = 60}) end
 local is_jit = rawget(_G, "jit") ~= nil
 local has_integers = math.type ~= nil
 
@@ -105,7 +105,7 @@ expect.equal(detail.native_code, 139, "native code")
 expect.equal(context:telemetry(12).temperature_celsius, 50, "what did not fail")
 expect.status(hypomnesis.E_NO_DEVICE, context:device(99))
 expect.status(hypomnesis.E_UNKNOWN_FLAG, hypomnesis.open {flags = 2 ^ 31})
-expect.status(hypomnesis.E_ARGUMENT, hypomnesis.open {simulation = "relative", deadline_ms = 60000})
+expect.status(hypomnesis.E_ARGUMENT, hypomnesis.open {simulation = "relative", deadline = 60})
 expect.status(hypomnesis.E_ARGUMENT, context:find_device "x")
 expect.status(hypomnesis.E_ARGUMENT, context:snapshot {flags = 0, device_index = 1})
 expect.status(hypomnesis.E_NO_DEVICE, context:snapshot {device_index = 99})

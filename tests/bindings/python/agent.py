@@ -54,8 +54,8 @@ class Agent:
     def open(self, flags, deadline_ms, max_age_ms, machine):
         self.context.close()
         paths = {} if machine == "-" else {hypomnesis.Place.SIMULATION: machine}
-        self.context = hypomnesis.Context(int(flags), deadline_ms=int(deadline_ms),
-                                          max_age_ms=int(max_age_ms), paths=paths)
+        self.context = hypomnesis.Context(int(flags), deadline=int(deadline_ms) / 1000,
+                                          max_age=int(max_age_ms) / 1000, paths=paths)
 
     def close(self):
         self.context.close()
@@ -174,12 +174,12 @@ class Agent:
                                                                label))
 
     def sample(self, name, collect):
-        sampler = self.context.sampler(int(collect), interval_ms=3_600_000)
+        sampler = self.context.sampler(int(collect), interval=3600)
         sampler.start()
         self.samplers[name] = sampler
 
     def sample_next(self, name, snapshot):
-        self.snapshots[snapshot] = self.samplers[name].next(60_000)
+        self.snapshots[snapshot] = self.samplers[name].next(60)
 
     def sample_stop(self, name):
         self.samplers[name].stop()

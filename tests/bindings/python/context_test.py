@@ -4,6 +4,7 @@ import dataclasses
 import os
 import pathlib
 import unittest
+from datetime import timedelta
 
 import hypomnesis
 from hypomnesis import (Backend, BackendInfo, ClosedError, Context, ContextFlag, Device, Place, Pool,
@@ -109,8 +110,20 @@ class Contexts(Case):
     def test_a_context_that_could_not_be_made_leaves_nothing(self):
         with self.assertRaises(hypomnesis.ArgumentError):
             Context(paths={Place.PROC: "relative"})
-        with self.assertRaises(OverflowError):
-            Context(deadline_ms=-1)
+        for bad, kind in ((-1, OverflowError), (-1e-9, OverflowError), (timedelta(seconds=-1), OverflowError),
+                          (float("nan"), ValueError), ("1", TypeError)):
+            with self.assertRaises(kind):
+                Context(deadline=bad)
+
+    def test_a_duration_is_seconds_or_a_timedelta(self):
+        for taken in (0.0001, 1, timedelta(microseconds=100), timedelta.max, 1e300, hypomnesis.UNLIMITED,
+                      hypomnesis.IMMEDIATE):
+            Context(deadline=taken, stale=taken).close()
+        for short in (99e-6, timedelta(microseconds=99), 2e-9):
+            with self.assertRaisesRegex(hypomnesis.RangeError, "stale_ns: [0-9]+ is less than 0.1 ms"):
+                Context(stale=short)
+        with self.context("workstation", max_age=timedelta(days=1)) as context:
+            self.assertGreater(context.pool(0).total_bytes, 0)
 
     def test_values_are_frozen_and_compare(self):
         context = self.context("workstation")

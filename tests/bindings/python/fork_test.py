@@ -59,7 +59,7 @@ class Forks(Case):
         self.assertEqual(in_child(lambda: context.backend(Backend.NVML).state), State.OFF)
 
         slow = self.context({"devices": [{"pools": [{"kind": "vram", "total": 1}], "delays": [
-            {"call": "pools", "hang": "forever"}]}]}, deadline_ms=50)
+            {"call": "pools", "hang": "forever"}]}]}, deadline=0.05)
         self.assertIn("DeadlineError", in_child(lambda: slow.pool(0).total_bytes))
 
     def test_a_path_set_in_the_child_counts(self):
@@ -96,7 +96,7 @@ class Forks(Case):
         context = self.context({"devices": [{"name": "GPU", "pools": [{"kind": "vram", "total": 5}],
                                              "delays": [{"call": "pools",
                                                          "hang_until": str(gate)}]}]},
-                               deadline_ms=30000)
+                               deadline=30)
         self.assertEqual(context.device_count(), 1)
         thread = threading.Thread(target=lambda: context.pool(0))
         thread.start()

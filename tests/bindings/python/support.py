@@ -35,7 +35,7 @@ class Case(unittest.TestCase):
         return path
 
     def context(self, description, flags=0, **options):
-        options.setdefault("deadline_ms", 60000)
+        options.setdefault("deadline", 60)
         made = Context(flags, paths={Place.SIMULATION: self.machine(description)}, **options)
         self.addCleanup(made.close)
         return made

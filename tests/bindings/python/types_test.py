@@ -18,7 +18,7 @@ RIGHT = """
 import hypomnesis
 from hypomnesis import Collect, Context, Place
 
-with Context(deadline_ms=5, paths={Place.PROC: "/proc"}) as context:
+with Context(deadline=0.005, paths={Place.PROC: "/proc"}) as context:
     with context.snapshot(Collect.POOLS | Collect.SELF, device_index=1) as snapshot:
         for device in snapshot.devices:
             pool = device.main_pool

@@ -36,7 +36,7 @@ bool is_even(const even& e) {
 
 snapshot with_pool(std::uint32_t index, std::optional<std::uint64_t> used) {
   snapshot s;
-  s.monotonic_ns = platform::monotonic_ns();
+  s.ended_ns = platform::continuous_ns();
   s.devices.emplace_back().identity.edit().index = index;
   if (!used) return s;
   pool& p = s.pools.emplace_back();

@@ -20,6 +20,27 @@ TEST_CASE("clock: the monotonic clock is CLOCK_MONOTONIC in nanoseconds") {
         static_cast<uint64_t>(after.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(after.tv_nsec));
 }
 
+TEST_CASE("clock: the continuous clock is CLOCK_BOOTTIME in nanoseconds") {
+  timespec before{};
+  clock_gettime(CLOCK_BOOTTIME, &before);
+  const uint64_t now = continuous_ns();
+  timespec after{};
+  clock_gettime(CLOCK_BOOTTIME, &after);
+  CHECK(now >= static_cast<uint64_t>(before.tv_sec) * 1'000'000'000 +
+                   static_cast<uint64_t>(before.tv_nsec));
+  CHECK(now <=
+        static_cast<uint64_t>(after.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(after.tv_nsec));
+}
+
+TEST_CASE("clock: a suspend moves the two clocks apart, and nothing else does") {
+  CHECK_FALSE(was_suspended(suspended_ns(), suspended_ns()));
+  CHECK_FALSE(was_suspended(5, 5 + 10 * ns_per_ms));
+  CHECK(was_suspended(5, 6 + 10 * ns_per_ms));
+  // The difference may be negative where the clocks count from different moments.
+  CHECK_FALSE(was_suspended(UINT64_MAX, 10));
+  CHECK(was_suspended(UINT64_MAX - 20 * ns_per_ms, 10));
+}
+
 TEST_CASE("clock: the unix clock counts from 1970") {
   const auto before = static_cast<uint64_t>(time(nullptr));
   const uint64_t seconds = unix_ns() / ns_per_second;

@@ -48,7 +48,8 @@ int main(int count, char** arguments) {
   options.struct_size = sizeof options;
   options.flags = HMN_CONTEXT_ENVIRONMENT;
   options.backends_off = count > 2 ? strtoull(arguments[2], NULL, 0) : 0;
-  options.deadline_ms = count > 3 ? (uint32_t)strtoul(arguments[3], NULL, 0) : 20000;
+  options.deadline_ns =
+      HMN_MILLISECONDS(count > 3 ? (uint32_t)strtoul(arguments[3], NULL, 0) : 20000);
   if (hmn_context_create(&options, &context, NULL) != HMN_OK) return 1;
   outcome = take_last(context, readings, &taken);
   for (i = 4; i < count; ++i) _putenv(arguments[i]);

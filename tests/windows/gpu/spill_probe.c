@@ -26,7 +26,7 @@ int main(int count, char** arguments) {
   const size_t name = strlen(setting);
   int i;
   options.struct_size = sizeof options;
-  options.deadline_ms = 20000;
+  options.deadline_ns = HMN_MILLISECONDS(20000);
   options.backends_off = count > 1 ? strtoull(arguments[1], NULL, 0) : 0;
   if (hmn_context_create(&options, &context, NULL) != HMN_OK) return 1;
   if (hmn_device_count(context, &devices, NULL) != HMN_OK || devices == 0) return 2;

@@ -13,7 +13,7 @@ static int print_usage(uint64_t backends_off, uint32_t pid) {
   hmn_usage usage = {0};
   hmn_status status;
   options.struct_size = sizeof options;
-  options.deadline_ms = 20000;
+  options.deadline_ns = HMN_MILLISECONDS(20000);
   options.backends_off = backends_off;
   usage.struct_size = sizeof usage;
   if (hmn_context_create(&options, &context, NULL) != HMN_OK) return 1;

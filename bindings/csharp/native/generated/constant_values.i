@@ -93,8 +93,7 @@
 %csconstvalue("8") CONTEXT_ENVIRONMENT;
 %csconstvalue("16") CONTEXT_TRACE;
 %csconstvalue("32") CONTEXT_RECORD;
-%csconstvalue("40") CONTEXT_OPTIONS_SIZE_V1;
-%csconstvalue("48") CONTEXT_OPTIONS_SIZE_V2;
+%csconstvalue("72") CONTEXT_OPTIONS_SIZE_V1;
 %csconstvalue("1") PATH_PROC;
 %csconstvalue("2") PATH_SYS;
 %csconstvalue("3") PATH_NVML;
@@ -242,7 +241,7 @@
 %csconstvalue("2") SNAPSHOT_ONE_PROCESS;
 %csconstvalue("4") SNAPSHOT_SLOW;
 %csconstvalue("8") SNAPSHOT_QUICK;
-%csconstvalue("24") SNAPSHOT_OPTIONS_SIZE_V1;
+%csconstvalue("32") SNAPSHOT_OPTIONS_SIZE_V1;
 %csconstvalue("80") SNAPSHOT_INFO_SIZE_V1;
 %csconstvalue("328") DIAGNOSTIC_SIZE_V1;
 %csconstvalue("1") TEXT_PROCESS_NAME;
@@ -255,7 +254,7 @@
 %csconstvalue("2") FORMAT_TOTAL;
 %csconstvalue("3") FORMAT_USED;
 %csconstvalue("1") SAMPLER_PEAKS_ONLY;
-%csconstvalue("24") SAMPLER_OPTIONS_SIZE_V1;
+%csconstvalue("32") SAMPLER_OPTIONS_SIZE_V1;
 %csconstvalue("1") SAMPLER_STATE_IDLE;
 %csconstvalue("2") SAMPLER_STATE_RUNNING;
 %csconstvalue("3") SAMPLER_STATE_STOPPED;

@@ -960,16 +960,16 @@ uint32_t size_of(const char *name) {
   return 0;
 }
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint64_t deadline_ns,uint64_t stale_ns,uint64_t open_deadline_ns,uint64_t max_age_ns,uint64_t idle_close_ns,uint64_t rescan_ns,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
-    options.deadline_ms = deadline_ms;
-    options.stale_ms = stale_ms;
-    options.open_deadline_ms = open_deadline_ms;
-    options.max_age_ms = max_age_ms;
-    options.idle_close_ms = idle_close_ms;
-    options.rescan_ms = rescan_ms;
+    options.deadline_ns = deadline_ns;
+    options.stale_ns = stale_ns;
+    options.open_deadline_ns = open_deadline_ns;
+    options.max_age_ns = max_age_ns;
+    options.idle_close_ns = idle_close_ns;
+    options.rescan_ns = rescan_ns;
     options.backends_off = backends_off;
     options.rescan_percent = rescan_percent;
     hmn_context_create(&options, &made, error);
@@ -1026,30 +1026,30 @@ SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t
 SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read_self(self, device_index, fields, out, error));
   }
-SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
+SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint64_t deadline_ns,hmn_error *error){
     hmn_snapshot_options options = {sizeof options};
     hmn_snapshot *taken = NULL;
     options.flags = flags;
     options.collect = collect;
     options.device_index = device_index;
     options.pid = pid;
-    options.deadline_ms = deadline_ms;
+    options.deadline_ns = deadline_ns;
     hmn_snapshot_take(self, &options, &taken, error);
     return taken;
   }
-SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint32_t interval_ms,uint32_t process_interval_ms,uint32_t capacity,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
+SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint64_t interval_ns,uint64_t process_interval_ns,uint32_t capacity,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint64_t deadline_ns,hmn_error *error){
     hmn_sampler_options options = {sizeof options};
     hmn_snapshot_options what = {sizeof what};
     hmn_sampler *made = NULL;
     options.flags = sampler_flags;
-    options.interval_ms = interval_ms;
-    options.process_interval_ms = process_interval_ms;
+    options.interval_ns = interval_ns;
+    options.process_interval_ns = process_interval_ns;
     options.capacity = capacity;
     what.flags = flags;
     what.collect = collect;
     what.device_index = device_index;
     what.pid = pid;
-    what.deadline_ms = deadline_ms;
+    what.deadline_ns = deadline_ns;
     hmn_sampler_create(self, &options, &what, &made, error);
     return made;
   }
@@ -1136,9 +1136,9 @@ SWIGINTERN int64_t Sampler_handle(Sampler *self,hmn_error *error){
   }
 SWIGINTERN void Sampler_start(Sampler *self,hmn_error *error){ hmn_sampler_start(self, error); }
 SWIGINTERN void Sampler_stop(Sampler *self,hmn_error *error){ hmn_sampler_stop(self, error); }
-SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint32_t timeout_ms,hmn_error *error){
+SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint64_t timeout_ns,hmn_error *error){
     hmn_snapshot *pulled = NULL;
-    hmn_sampler_next(self, timeout_ms, &pulled, error);
+    hmn_sampler_next(self, timeout_ns, &pulled, error);
     return pulled;
   }
 SWIGINTERN hmn_sampler_info *Sampler_info(Sampler *self,hmn_error *error){
@@ -4846,27 +4846,27 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_size_of___(void * 
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Context___(unsigned int jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, unsigned int jarg6, unsigned int jarg7, unsigned long long jarg8, unsigned int jarg9, hmn_error * jarg10) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Context___(unsigned int jarg1, unsigned long long jarg2, unsigned long long jarg3, unsigned long long jarg4, unsigned long long jarg5, unsigned long long jarg6, unsigned long long jarg7, unsigned long long jarg8, unsigned int jarg9, hmn_error * jarg10) {
   void * jresult ;
   hmn_flags arg1 ;
-  uint32_t arg2 ;
-  uint32_t arg3 ;
-  uint32_t arg4 ;
-  uint32_t arg5 ;
-  uint32_t arg6 ;
-  uint32_t arg7 ;
+  uint64_t arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
   uint64_t arg8 ;
   uint32_t arg9 ;
   hmn_error *arg10 = (hmn_error *) 0 ;
   Context *result = 0 ;
 
   arg1 = (hmn_flags)jarg1;
-  arg2 = (uint32_t)jarg2;
-  arg3 = (uint32_t)jarg3;
-  arg4 = (uint32_t)jarg4;
-  arg5 = (uint32_t)jarg5;
-  arg6 = (uint32_t)jarg6;
-  arg7 = (uint32_t)jarg7;
+  arg2 = (uint64_t)jarg2;
+  arg3 = (uint64_t)jarg3;
+  arg4 = (uint64_t)jarg4;
+  arg5 = (uint64_t)jarg5;
+  arg6 = (uint64_t)jarg6;
+  arg7 = (uint64_t)jarg7;
   arg8 = (uint64_t)jarg8;
   arg9 = (uint32_t)jarg9;
   arg10 = jarg10;
@@ -5131,14 +5131,14 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_own_usage___(voi
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_take___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, unsigned int jarg6, hmn_error * jarg7) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_take___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, unsigned long long jarg6, hmn_error * jarg7) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_flags arg3 ;
   uint32_t arg4 ;
   uint32_t arg5 ;
-  uint32_t arg6 ;
+  uint64_t arg6 ;
   hmn_error *arg7 = (hmn_error *) 0 ;
   Snapshot *result = 0 ;
 
@@ -5147,7 +5147,7 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_take___(void * j
   arg3 = (hmn_flags)jarg3;
   arg4 = (uint32_t)jarg4;
   arg5 = (uint32_t)jarg5;
-  arg6 = (uint32_t)jarg6;
+  arg6 = (uint64_t)jarg6;
   arg7 = jarg7;
   result = (Snapshot *)Context_take(arg1,arg2,arg3,arg4,arg5,arg6,arg7);
   jresult = (void *)result;
@@ -5155,31 +5155,31 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_take___(void * j
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_sampler___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, unsigned int jarg6, unsigned int jarg7, unsigned int jarg8, unsigned int jarg9, unsigned int jarg10, hmn_error * jarg11) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_sampler___(void * jarg1, unsigned int jarg2, unsigned long long jarg3, unsigned long long jarg4, unsigned int jarg5, unsigned int jarg6, unsigned int jarg7, unsigned int jarg8, unsigned int jarg9, unsigned long long jarg10, hmn_error * jarg11) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
-  uint32_t arg3 ;
-  uint32_t arg4 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
   uint32_t arg5 ;
   hmn_flags arg6 ;
   hmn_flags arg7 ;
   uint32_t arg8 ;
   uint32_t arg9 ;
-  uint32_t arg10 ;
+  uint64_t arg10 ;
   hmn_error *arg11 = (hmn_error *) 0 ;
   Sampler *result = 0 ;
 
   arg1 = (Context *)jarg1;
   arg2 = (hmn_flags)jarg2;
-  arg3 = (uint32_t)jarg3;
-  arg4 = (uint32_t)jarg4;
+  arg3 = (uint64_t)jarg3;
+  arg4 = (uint64_t)jarg4;
   arg5 = (uint32_t)jarg5;
   arg6 = (hmn_flags)jarg6;
   arg7 = (hmn_flags)jarg7;
   arg8 = (uint32_t)jarg8;
   arg9 = (uint32_t)jarg9;
-  arg10 = (uint32_t)jarg10;
+  arg10 = (uint64_t)jarg10;
   arg11 = jarg11;
   result = (Sampler *)Context_sampler(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
   jresult = (void *)result;
@@ -5592,15 +5592,15 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_Sampler_stop___(void * jar
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Sampler_next___(void * jarg1, unsigned int jarg2, hmn_error * jarg3) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Sampler_next___(void * jarg1, unsigned long long jarg2, hmn_error * jarg3) {
   void * jresult ;
   Sampler *arg1 = (Sampler *) 0 ;
-  uint32_t arg2 ;
+  uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   Snapshot *result = 0 ;
 
   arg1 = (Sampler *)jarg1;
-  arg2 = (uint32_t)jarg2;
+  arg2 = (uint64_t)jarg2;
   arg3 = jarg3;
   result = (Snapshot *)Sampler_next(arg1,arg2,arg3);
   jresult = (void *)result;

@@ -973,16 +973,16 @@ uint32_t size_of(const char *name) {
   return 0;
 }
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint64_t deadline_ns,uint64_t stale_ns,uint64_t open_deadline_ns,uint64_t max_age_ns,uint64_t idle_close_ns,uint64_t rescan_ns,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
-    options.deadline_ms = deadline_ms;
-    options.stale_ms = stale_ms;
-    options.open_deadline_ms = open_deadline_ms;
-    options.max_age_ms = max_age_ms;
-    options.idle_close_ms = idle_close_ms;
-    options.rescan_ms = rescan_ms;
+    options.deadline_ns = deadline_ns;
+    options.stale_ns = stale_ns;
+    options.open_deadline_ns = open_deadline_ns;
+    options.max_age_ns = max_age_ns;
+    options.idle_close_ns = idle_close_ns;
+    options.rescan_ns = rescan_ns;
     options.backends_off = backends_off;
     options.rescan_percent = rescan_percent;
     hmn_context_create(&options, &made, error);
@@ -1040,30 +1040,30 @@ SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t
 SWIGINTERN hmn_usage *Context_own_usage(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read_self(self, device_index, fields, out, error));
   }
-SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
+SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint64_t deadline_ns,hmn_error *error){
     hmn_snapshot_options options = {sizeof options};
     hmn_snapshot *taken = NULL;
     options.flags = flags;
     options.collect = collect;
     options.device_index = device_index;
     options.pid = pid;
-    options.deadline_ms = deadline_ms;
+    options.deadline_ns = deadline_ns;
     hmn_snapshot_take(self, &options, &taken, error);
     return taken;
   }
-SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint32_t interval_ms,uint32_t process_interval_ms,uint32_t capacity,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
+SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint64_t interval_ns,uint64_t process_interval_ns,uint32_t capacity,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint64_t deadline_ns,hmn_error *error){
     hmn_sampler_options options = {sizeof options};
     hmn_snapshot_options what = {sizeof what};
     hmn_sampler *made = NULL;
     options.flags = sampler_flags;
-    options.interval_ms = interval_ms;
-    options.process_interval_ms = process_interval_ms;
+    options.interval_ns = interval_ns;
+    options.process_interval_ns = process_interval_ns;
     options.capacity = capacity;
     what.flags = flags;
     what.collect = collect;
     what.device_index = device_index;
     what.pid = pid;
-    what.deadline_ms = deadline_ms;
+    what.deadline_ns = deadline_ns;
     hmn_sampler_create(self, &options, &what, &made, error);
     return made;
   }
@@ -1261,9 +1261,9 @@ SWIGINTERN int64_t Sampler_handle(Sampler *self,hmn_error *error){
   }
 SWIGINTERN void Sampler_start(Sampler *self,hmn_error *error){ hmn_sampler_start(self, error); }
 SWIGINTERN void Sampler_stop(Sampler *self,hmn_error *error){ hmn_sampler_stop(self, error); }
-SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint32_t timeout_ms,hmn_error *error){
+SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint64_t timeout_ns,hmn_error *error){
     hmn_snapshot *pulled = NULL;
-    hmn_sampler_next(self, timeout_ms, &pulled, error);
+    hmn_sampler_next(self, timeout_ns, &pulled, error);
     return pulled;
   }
 SWIGINTERN hmn_sampler_info *Sampler_info(Sampler *self,hmn_error *error){
@@ -1642,14 +1642,14 @@ int _wrap_SizeOf_raw_02c90df9b1cda7fa(_goslice_ _swig_go_0) {
 }
 
 
-Context *_wrap_new_Context_raw_02c90df9b1cda7fa(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, int _swig_go_8, hmn_error *_swig_go_9) {
+Context *_wrap_new_Context_raw_02c90df9b1cda7fa(int _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, int _swig_go_8, hmn_error *_swig_go_9) {
   hmn_flags arg1 ;
-  uint32_t arg2 ;
-  uint32_t arg3 ;
-  uint32_t arg4 ;
-  uint32_t arg5 ;
-  uint32_t arg6 ;
-  uint32_t arg7 ;
+  uint64_t arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
   uint64_t arg8 ;
   uint32_t arg9 ;
   hmn_error *arg10 = (hmn_error *) 0 ;
@@ -1657,12 +1657,12 @@ Context *_wrap_new_Context_raw_02c90df9b1cda7fa(int _swig_go_0, int _swig_go_1, 
   Context *_swig_go_result;
 
   arg1 = (hmn_flags)_swig_go_0;
-  arg2 = (uint32_t)_swig_go_1;
-  arg3 = (uint32_t)_swig_go_2;
-  arg4 = (uint32_t)_swig_go_3;
-  arg5 = (uint32_t)_swig_go_4;
-  arg6 = (uint32_t)_swig_go_5;
-  arg7 = (uint32_t)_swig_go_6;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
   arg8 = (uint64_t)_swig_go_7;
   arg9 = (uint32_t)_swig_go_8;
   arg10 = (hmn_error *)_swig_go_9;
@@ -1961,13 +1961,13 @@ hmn_usage *_wrap_Context_OwnUsage_raw_02c90df9b1cda7fa(Context *_swig_go_0, int 
 }
 
 
-Snapshot *_wrap_Context_Take_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, hmn_error *_swig_go_6) {
+Snapshot *_wrap_Context_Take_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, hmn_error *_swig_go_6) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_flags arg3 ;
   uint32_t arg4 ;
   uint32_t arg5 ;
-  uint32_t arg6 ;
+  uint64_t arg6 ;
   hmn_error *arg7 = (hmn_error *) 0 ;
   Snapshot *result = 0 ;
   Snapshot *_swig_go_result;
@@ -1977,7 +1977,7 @@ Snapshot *_wrap_Context_Take_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig
   arg3 = (hmn_flags)_swig_go_2;
   arg4 = (uint32_t)_swig_go_3;
   arg5 = (uint32_t)_swig_go_4;
-  arg6 = (uint32_t)_swig_go_5;
+  arg6 = (uint64_t)_swig_go_5;
   arg7 = (hmn_error *)_swig_go_6;
 
   result = (Snapshot *)Context_take(arg1,arg2,arg3,arg4,arg5,arg6,arg7);
@@ -1986,31 +1986,31 @@ Snapshot *_wrap_Context_Take_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig
 }
 
 
-Sampler *_wrap_Context_Sampler_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, int _swig_go_7, int _swig_go_8, int _swig_go_9, hmn_error *_swig_go_10) {
+Sampler *_wrap_Context_Sampler_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, int _swig_go_7, int _swig_go_8, long long _swig_go_9, hmn_error *_swig_go_10) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
-  uint32_t arg3 ;
-  uint32_t arg4 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
   uint32_t arg5 ;
   hmn_flags arg6 ;
   hmn_flags arg7 ;
   uint32_t arg8 ;
   uint32_t arg9 ;
-  uint32_t arg10 ;
+  uint64_t arg10 ;
   hmn_error *arg11 = (hmn_error *) 0 ;
   Sampler *result = 0 ;
   Sampler *_swig_go_result;
 
   arg1 = *(Context **)&_swig_go_0;
   arg2 = (hmn_flags)_swig_go_1;
-  arg3 = (uint32_t)_swig_go_2;
-  arg4 = (uint32_t)_swig_go_3;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
   arg5 = (uint32_t)_swig_go_4;
   arg6 = (hmn_flags)_swig_go_5;
   arg7 = (hmn_flags)_swig_go_6;
   arg8 = (uint32_t)_swig_go_7;
   arg9 = (uint32_t)_swig_go_8;
-  arg10 = (uint32_t)_swig_go_9;
+  arg10 = (uint64_t)_swig_go_9;
   arg11 = (hmn_error *)_swig_go_10;
 
   result = (Sampler *)Context_sampler(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
@@ -2658,15 +2658,15 @@ void _wrap_Sampler_Stop_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, hmn_error *_sw
 }
 
 
-Snapshot *_wrap_Sampler_Next_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+Snapshot *_wrap_Sampler_Next_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
-  uint32_t arg2 ;
+  uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   Snapshot *result = 0 ;
   Snapshot *_swig_go_result;
 
   arg1 = *(Sampler **)&_swig_go_0;
-  arg2 = (uint32_t)_swig_go_1;
+  arg2 = (uint64_t)_swig_go_1;
   arg3 = (hmn_error *)_swig_go_2;
 
   result = (Snapshot *)Sampler_next(arg1,arg2,arg3);

@@ -23,12 +23,12 @@ typedef struct hmn_error {
 typedef struct hmn_context_options {
   uint32_t struct_size;
   hmn_flags flags;
-  uint32_t deadline_ms;
-  uint32_t stale_ms;
-  uint32_t open_deadline_ms;
-  uint32_t max_age_ms;
-  uint32_t idle_close_ms;
-  uint32_t rescan_ms;
+  uint64_t deadline_ns;
+  uint64_t stale_ns;
+  uint64_t open_deadline_ns;
+  uint64_t max_age_ns;
+  uint64_t idle_close_ns;
+  uint64_t rescan_ns;
   uint64_t backends_off;
   uint32_t rescan_percent;
   uint32_t reserved0;
@@ -220,7 +220,8 @@ typedef struct hmn_snapshot_options {
   hmn_flags collect;
   uint32_t device_index;
   uint32_t pid;
-  uint32_t deadline_ms;
+  uint32_t reserved0;
+  uint64_t deadline_ns;
 } hmn_snapshot_options;
 typedef struct hmn_snapshot_info {
   uint32_t struct_size;
@@ -273,8 +274,8 @@ typedef struct hmn_delta {
 typedef struct hmn_sampler_options {
   uint32_t struct_size;
   hmn_flags flags;
-  uint32_t interval_ms;
-  uint32_t process_interval_ms;
+  uint64_t interval_ns;
+  uint64_t process_interval_ns;
   uint32_t capacity;
   uint32_t reserved0;
 } hmn_sampler_options;
@@ -486,7 +487,7 @@ hmn_status hmn_sampler_create(hmn_context * context, const hmn_sampler_options *
 void hmn_sampler_destroy(hmn_sampler * sampler);
 hmn_status hmn_sampler_start(hmn_sampler * sampler, hmn_error * error);
 hmn_status hmn_sampler_stop(hmn_sampler * sampler, hmn_error * error);
-hmn_status hmn_sampler_next(hmn_sampler * sampler, uint32_t timeout_ms, hmn_snapshot ** out, hmn_error * error);
+hmn_status hmn_sampler_next(hmn_sampler * sampler, uint64_t timeout_ns, hmn_snapshot ** out, hmn_error * error);
 hmn_status hmn_sampler_handle(hmn_sampler * sampler, int64_t * out, hmn_error * error);
 hmn_status hmn_sampler_read(const hmn_sampler * sampler, hmn_sampler_info * out, hmn_error * error);
 hmn_status hmn_sampler_latest_pool(const hmn_sampler * sampler, uint32_t device_index, hmn_pool * out, hmn_error * error);

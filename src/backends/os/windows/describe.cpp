@@ -52,7 +52,7 @@ void name_from(process_table& table, usage& row) {
 }  // namespace
 
 bool process_table::take() {
-  taken_ns_ = platform::monotonic_ns();
+  taken_ns_ = platform::continuous_ns();
   entries_.clear();
   has_any_ = false;
   const platform::handle all(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0));
@@ -74,7 +74,7 @@ const process_table::entry* process_table::find(std::uint32_t pid) const noexcep
 
 process_table::found process_table::name_of(std::uint32_t pid, std::string& name) {
   const std::lock_guard lock(mutex_);
-  const bool is_old = !has_any_ || platform::monotonic_ns() - taken_ns_ > longest_use_ns;
+  const bool is_old = !has_any_ || platform::continuous_ns() - taken_ns_ > longest_use_ns;
   if (is_old && !take()) return found::unknown;
   const entry* one = find(pid);
   // The process may have started after the list was taken.

@@ -131,20 +131,21 @@ failure verdict::of_exit(std::string_view what, std::string_view said) const {
 
 const result<void>& query_outcome::get(function_ref<result<void>()> run) {
   if (!outcome_) {
-    begun_ns_ = platform::monotonic_ns();
+    begun_ns_ = platform::continuous_ns();
+    const std::uint64_t begun = platform::monotonic_ns();
     outcome_ = run();
-    ended_ns_ = platform::monotonic_ns();
+    took_ns_ = platform::monotonic_ns() - begun;
+    ended_ns_ = platform::continuous_ns();
   }
   return *outcome_;
 }
 
 void query_outcome::drop_older_than(std::uint64_t max_age_ns) noexcept {
   if (!outcome_) return;
-  const std::uint64_t took = ended_ns_ - begun_ns_;
   const bool was_late = !*outcome_ && outcome_->why().code == status::timeout;
-  const std::uint64_t least = took * (was_late ? 5 : 2);
+  const std::uint64_t least = took_ns_ * (was_late ? 5 : 2);
   const bool is_shared = max_age_ns != 0;
-  const std::uint64_t age = platform::monotonic_ns() - begun_ns_;
+  const std::uint64_t age = platform::continuous_ns() - begun_ns_;
   if (!is_shared || age >= std::max(max_age_ns, least)) outcome_.reset();
 }
 
@@ -166,7 +167,7 @@ void tool_source::forget(std::uint64_t max_age_ns) noexcept {
 result<void> tool_source::prepare(reading& r) {
   forget(r.max_age_ns());
   if (result<void> here = probe(); !here || may_wake_) return here;
-  const std::uint64_t now = platform::monotonic_ns();
+  const std::uint64_t now = platform::continuous_ns();
   if (!is_asleep() && now - looked_ns_ < r.max_age_ns()) return {};
   asleep_.clear();
   looked_ns_ = now;

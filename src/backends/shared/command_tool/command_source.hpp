@@ -121,6 +121,7 @@ class query_outcome {
   std::optional<result<void>> outcome_;
   std::uint64_t begun_ns_ = 0;
   std::uint64_t ended_ns_ = 0;
+  std::uint64_t took_ns_ = 0;
 };
 
 // A source backed by a command. It runs once per reading for the values of all GPUs, and never

@@ -172,14 +172,17 @@ constexpr std::string_view of_whole = "sensors, power, clocks and PCIe link are"
 
 }  // namespace
 
-std::optional<average_power> energy_meter::read(std::uint64_t microjoules,
-                                                std::uint64_t at_ns) noexcept {
-  if (microjoules < last_.microjoules || at_ns < last_.at_ns) before_ = last_ = sample{};
+std::optional<average_power> energy_meter::read(std::uint64_t microjoules, std::uint64_t at_ns,
+                                                std::uint64_t suspended_ns) noexcept {
+  if (microjoules < last_.microjoules || at_ns < last_.at_ns ||
+      platform::was_suspended(last_.suspended_ns, suspended_ns)) {
+    before_ = last_ = sample{};
+  }
   const std::uint64_t since_last = at_ns - last_.at_ns;
   const bool is_old = before_.at_ns == 0 || since_last >= usual_ns ||
                       at_ns - before_.at_ns >= platform::ns_per_second;
   if (last_.at_ns != 0 && since_last >= shortest_ns && is_old) before_ = last_;
-  last_ = {microjoules, at_ns};
+  last_ = {microjoules, at_ns, suspended_ns};
   const std::uint64_t window = at_ns - before_.at_ns;
   if (before_.at_ns == 0 || window < shortest_ns || window > longest_ns) return std::nullopt;
   const auto used = static_cast<double>(microjoules - before_.microjoules);
@@ -279,7 +282,8 @@ std::optional<average_power> intel_driver::power_of(const drm::card& c, const ch
   if (counted == nullptr) return std::nullopt;
   known_card& k = of(c);
   energy_meter& meter = counted->where == place::package ? k.package_energy : k.card_energy;
-  return meter.read(static_cast<std::uint64_t>(counted->value), platform::monotonic_ns());
+  return meter.read(static_cast<std::uint64_t>(counted->value), platform::monotonic_ns(),
+                    platform::suspended_ns());
 }
 
 result<void> intel_driver::telemetry(drm::visit& v, FieldSet fields, hmn::telemetry& out) {

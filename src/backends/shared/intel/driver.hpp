@@ -58,14 +58,16 @@ struct average_power {
 // Watts from occasional readings of a microjoule counter.
 class energy_meter {
  public:
-  // Returns nothing if there is no earlier reading, if it is too recent or too old, or if the
-  // counter went back.
-  std::optional<average_power> read(std::uint64_t microjoules, std::uint64_t at_ns) noexcept;
+  // Returns nothing if there is no earlier reading, if it is too recent or too old, if the counter
+  // went back, or if the machine was suspended since: platform::suspended_ns().
+  std::optional<average_power> read(std::uint64_t microjoules, std::uint64_t at_ns,
+                                    std::uint64_t suspended_ns) noexcept;
 
  private:
   struct sample {
     std::uint64_t microjoules = 0;
     std::uint64_t at_ns = 0;  // 0: none
+    std::uint64_t suspended_ns = 0;
   };
   sample before_, last_;
 };

@@ -113,7 +113,7 @@ bool may_have(std::uint32_t vendor, std::string_view proc_root, std::string_view
               known_vendors& known) {
   const std::uint64_t bit = bit_of(vendor);
   if (bit == 0) return true;
-  const std::uint64_t now = platform::monotonic_ns() & ~every_vendor;
+  const std::uint64_t now = platform::continuous_ns() & ~every_vendor;
   std::uint64_t found = known.load(std::memory_order_relaxed);
   if (found == 0 || now - (found & ~every_vendor) >= longest_age_ns) {
     found = now | vendors_on_bus(proc_root, sys_root);

@@ -141,11 +141,10 @@ internal sealed class Requests : IDisposable
     private void Open()
     {
         context?.Dispose();
-        context = new Context(new ContextOptions
-        {
-            Flags = (ContextFlags)U32(1),
-            DeadlineMs = U32(2),
-            MaxAgeMs = U32(3),
+        context = new Context(new ContextOptions {
+          Flags = (ContextFlags)U32(1),
+          Deadline = TimeSpan.FromMilliseconds(U32(2)),
+          MaxAge = TimeSpan.FromMilliseconds(U32(3)),
         });
         if (words[4] != "-")
             context.SetPath(SourcePath.Simulation, words[4]);
@@ -188,18 +187,17 @@ internal sealed class Requests : IDisposable
 
     private void Sample()
     {
-        var sampler = Context.CreateSampler(new SamplerOptions { IntervalMs = 3_600_000 },
-            new SnapshotOptions { Collect = (Collect)U32(2) });
-        sampler.Start();
-        samplers[words[1]] = sampler;
+      var sampler = Context.CreateSampler(new SamplerOptions { Interval = TimeSpan.FromHours(1) },
+                                          new SnapshotOptions { Collect = (Collect)U32(2) });
+      sampler.Start();
+      samplers[words[1]] = sampler;
     }
 
     private void SampleNext()
     {
-        var pulled = samplers[words[1]].Next(60_000);
-        Drop(words[2]);
-        if (pulled is not null)
-            snapshots[words[2]] = pulled;
+      var pulled = samplers[words[1]].Next(TimeSpan.FromMinutes(1));
+      Drop(words[2]);
+      if (pulled is not null) snapshots[words[2]] = pulled;
     }
 
     private void Drop(string name)

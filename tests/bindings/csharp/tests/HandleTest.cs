@@ -99,20 +99,21 @@ public class HandleTest
         var patienceMs = 150;
         do
         {
-            var context = Repository.Open("hanging.json", new ContextOptions { DeadlineMs = 3000 });
-            using var started = new ManualResetEventSlim();
-            var call = Task.Run(() =>
-            {
+          var context = Repository.Open("hanging.json",
+                                        new ContextOptions { Deadline = TimeSpan.FromSeconds(3) });
+          using var started = new ManualResetEventSlim();
+          var call =
+              Task.Run(() => {
                 started.Set();
                 return Record.Exception(() => context.TakeSnapshot(new() { Collect = Collect.Everything }).Dispose());
-            });
-            started.Wait();
-            Thread.Sleep(patienceMs);
-            wasUnderWay = !call.IsCompleted;
-            context.Dispose();
-            Assert.Throws<ObjectDisposedException>(() => context.CountDevices());
-            told = await call;
-            patienceMs *= 2;
+              });
+          started.Wait();
+          Thread.Sleep(patienceMs);
+          wasUnderWay = !call.IsCompleted;
+          context.Dispose();
+          Assert.Throws<ObjectDisposedException>(() => context.CountDevices());
+          told = await call;
+          patienceMs *= 2;
         } while (patienceMs < 3000 && (!wasUnderWay || told is ObjectDisposedException));
         Assert.True(wasUnderWay);
         Assert.Null(told);

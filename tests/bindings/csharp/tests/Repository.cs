@@ -26,9 +26,10 @@ internal static class Repository
     /// <summary>A context over a machine file of tests/bindings/machines, or at an absolute path.</summary>
     internal static Context Open(string machine, ContextOptions? options = null)
     {
-        var context = new Context(options ?? new ContextOptions { DeadlineMs = 60000 });
-        context.SetPath(SourcePath.Simulation, Machine(machine));
-        return context;
+      var context =
+          new Context(options ?? new ContextOptions { Deadline = TimeSpan.FromMinutes(1) });
+      context.SetPath(SourcePath.Simulation, Machine(machine));
+      return context;
     }
 
     internal static string Pascal(string name) =>

@@ -10,13 +10,13 @@ namespace Hypomnesis.Tests;
 
 public class SamplerTest
 {
-    private const uint PatienceMs = 60_000;
+  private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
 
-    private static Sampler Running(Context context, SamplerOptions? options = null, SnapshotOptions? what = null)
-    {
-        var sampler = context.CreateSampler(options, what);
-        sampler.Start();
-        return sampler;
+  private static Sampler Running(Context context, SamplerOptions? options = null,
+                                 SnapshotOptions? what = null) {
+    var sampler = context.CreateSampler(options, what);
+    sampler.Start();
+    return sampler;
     }
 
     private static Status StatusOf(Action call) => Assert.Throws<HypomnesisException>(call).Status;
@@ -26,13 +26,13 @@ public class SamplerTest
     {
         using var context = Repository.Open("small.json");
         using var sampler = Running(context);
-        using var first = sampler.Next(PatienceMs);
+        using var first = sampler.Next(Patience);
         Assert.Equal(Collect.Devices | Collect.Pools | Collect.Telemetry, first!.Info.Collect);
         Assert.Equal(3221225472u, sampler.LatestPool(0)!.UsedBytes);
         Assert.Equal(3221225472u, sampler.ReadDevicePeak(0)!.UsedBytes);
         var info = sampler.ReadInfo();
         Assert.Equal((SamplerState.Running, 1ul, (Status?)Status.Ok), (info.State, info.TakenCount, info.LastStatus));
-        Assert.Null(sampler.Next(0));
+        Assert.Null(sampler.Next(TimeSpan.Zero));
         Assert.Equal(Status.NoDevice, StatusOf(() => sampler.LatestPool(7)));
         Assert.Equal(Status.NoProcess, StatusOf(() => sampler.ReadPeak(0, 1)));
     }
@@ -45,7 +45,7 @@ public class SamplerTest
         Assert.Null(sampler.LatestPool(0));
         Assert.Null(sampler.LatestTelemetry(0));
         Assert.Null(sampler.ReadInfo().LastStatus);
-        Assert.Equal(Status.State, StatusOf(() => sampler.Next(PatienceMs)));
+        Assert.Equal(Status.State, StatusOf(() => sampler.Next(Patience)));
         Assert.Equal(Status.State, StatusOf(() => sampler.Stop()));
         Assert.Equal(Status.State, StatusOf(() => sampler.First()));
     }
@@ -55,11 +55,11 @@ public class SamplerTest
     {
         using var context = Repository.Open("small.json");
         using var peaks = Running(context, new() { Flags = SamplerFlags.PeaksOnly });
-        Assert.Equal(Status.State, StatusOf(() => peaks.Next(PatienceMs)));
+        Assert.Equal(Status.State, StatusOf(() => peaks.Next(Patience)));
         Assert.Equal((int)SamplerFlags.PeaksOnly, Raw.SAMPLER_PEAKS_ONLY);
         Assert.Throws<HypomnesisRangeException>(() => context.CreateSampler(new() { Capacity = 65537 }));
         using var pools = Running(context, what: new() { Collect = Collect.Pools });
-        using var first = pools.Next(PatienceMs);
+        using var first = pools.Next(Patience);
         Assert.Equal(Collect.Devices | Collect.Pools, first!.Info.Collect);
     }
 
@@ -67,7 +67,7 @@ public class SamplerTest
     public void AWalkEndsOnceItIsStopped()
     {
         using var context = Repository.Open("small.json");
-        using var sampler = Running(context, new() { IntervalMs = 5 });
+        using var sampler = Running(context, new() { Interval = TimeSpan.FromMilliseconds(5) });
         var last = 0ul;
         var taken = 0;
         foreach (var snapshot in sampler)
@@ -87,14 +87,14 @@ public class SamplerTest
     public async Task DisposingWakesOneThatWaitsAndOutlivesTheContext()
     {
         var context = Repository.Open("small.json");
-        var sampler = Running(context, new() { IntervalMs = 3_600_000 });
+        var sampler = Running(context, new() { Interval = TimeSpan.FromHours(1) });
         context.Dispose();
-        sampler.Next(PatienceMs)!.Dispose();
+        sampler.Next(Patience)!.Dispose();
         using var started = new ManualResetEventSlim();
         var waiter = Task.Run(() =>
         {
             started.Set();
-            return Record.Exception(() => sampler.Next(PatienceMs));
+            return Record.Exception(() => sampler.Next(Patience));
         });
         started.Wait();
         Thread.Sleep(50);

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"hypomnesis.invalid/bindings/go"
 )
@@ -130,9 +131,9 @@ func (a *agent) open(r request) {
 	a.context.Close()
 	var err error
 	a.context, err = hypomnesis.NewContext(&hypomnesis.ContextOptions{
-		Flags:      hypomnesis.ContextFlags(r.u32(1)),
-		DeadlineMs: r.u32(2),
-		MaxAgeMs:   r.u32(3),
+		Flags:    hypomnesis.ContextFlags(r.u32(1)),
+		Deadline: time.Duration(r.u32(2)) * time.Millisecond,
+		MaxAge:   time.Duration(r.u32(3)) * time.Millisecond,
 	})
 	if err == nil && r[4] != "-" {
 		err = a.setPath(hypomnesis.PathSimulation, r[4])

@@ -2,10 +2,14 @@
 
 package main
 
-import "hypomnesis.invalid/bindings/go"
+import (
+	"time"
+
+	"hypomnesis.invalid/bindings/go"
+)
 
 func (a *agent) sample(r request) {
-	sampler, err := a.context.NewSampler(&hypomnesis.SamplerOptions{IntervalMs: 3600000},
+	sampler, err := a.context.NewSampler(&hypomnesis.SamplerOptions{Interval: time.Hour},
 		&hypomnesis.SnapshotOptions{Collect: hypomnesis.Collect(r.u32(2))})
 	if err == nil {
 		err = sampler.Start()
@@ -16,7 +20,7 @@ func (a *agent) sample(r request) {
 }
 
 func (a *agent) sampleNext(r request) {
-	snapshot, err := a.samplers[r[1]].Next(60000)
+	snapshot, err := a.samplers[r[1]].Next(time.Minute)
 	if a.done(err) {
 		a.of(r, 2).Close()
 		a.snapshots[r[2]] = snapshot

@@ -1137,7 +1137,7 @@ internal static unsafe class Raw {
     return ret;
   }
 
-  public static ContextHandle new_Context(uint flags, uint deadline_ms, uint stale_ms, uint open_deadline_ms, uint max_age_ms, uint idle_close_ms, uint rescan_ms, ulong backends_off, uint rescan_percent, ref ErrorRecord error) { return RawPINVOKE.new_Context(flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms, rescan_ms, backends_off, rescan_percent, ref error); }
+  public static ContextHandle new_Context(uint flags, ulong deadline_ns, ulong stale_ns, ulong open_deadline_ns, ulong max_age_ns, ulong idle_close_ns, ulong rescan_ns, ulong backends_off, uint rescan_percent, ref ErrorRecord error) { return RawPINVOKE.new_Context(flags, deadline_ns, stale_ns, open_deadline_ns, max_age_ns, idle_close_ns, rescan_ns, backends_off, rescan_percent, ref error); }
 
   public static void Context_set_path(ContextHandle self, uint path, string value, ref ErrorRecord error) {
     RawPINVOKE.Context_set_path(self, path, Utf8.Bytes(value), ref error);
@@ -1182,9 +1182,9 @@ internal static unsafe class Raw {
 
   public static global::System.IntPtr Context_own_usage(ContextHandle self, uint device_index, ulong fields, ref ErrorRecord error) { return RawPINVOKE.Context_own_usage(self, device_index, fields, ref error); }
 
-  public static SnapshotHandle Context_take(ContextHandle self, uint flags, uint collect, uint device_index, uint pid, uint deadline_ms, ref ErrorRecord error) { return RawPINVOKE.Context_take(self, flags, collect, device_index, pid, deadline_ms, ref error); }
+  public static SnapshotHandle Context_take(ContextHandle self, uint flags, uint collect, uint device_index, uint pid, ulong deadline_ns, ref ErrorRecord error) { return RawPINVOKE.Context_take(self, flags, collect, device_index, pid, deadline_ns, ref error); }
 
-  public static SamplerHandle Context_sampler(ContextHandle self, uint sampler_flags, uint interval_ms, uint process_interval_ms, uint capacity, uint flags, uint collect, uint device_index, uint pid, uint deadline_ms, ref ErrorRecord error) { return RawPINVOKE.Context_sampler(self, sampler_flags, interval_ms, process_interval_ms, capacity, flags, collect, device_index, pid, deadline_ms, ref error); }
+  public static SamplerHandle Context_sampler(ContextHandle self, uint sampler_flags, ulong interval_ns, ulong process_interval_ns, uint capacity, uint flags, uint collect, uint device_index, uint pid, ulong deadline_ns, ref ErrorRecord error) { return RawPINVOKE.Context_sampler(self, sampler_flags, interval_ns, process_interval_ns, capacity, flags, collect, device_index, pid, deadline_ns, ref error); }
 
   public static TrackerHandle Context_tracker(ContextHandle self, uint device_index, ulong limit_bytes, uint tag_capacity, ref ErrorRecord error) { return RawPINVOKE.Context_tracker(self, device_index, limit_bytes, tag_capacity, ref error); }
 
@@ -1251,7 +1251,7 @@ internal static unsafe class Raw {
     RawPINVOKE.Sampler_stop(self, ref error);
   }
 
-  public static SnapshotHandle Sampler_next(SamplerHandle self, uint timeout_ms, ref ErrorRecord error) { return RawPINVOKE.Sampler_next(self, timeout_ms, ref error); }
+  public static SnapshotHandle Sampler_next(SamplerHandle self, ulong timeout_ns, ref ErrorRecord error) { return RawPINVOKE.Sampler_next(self, timeout_ns, ref error); }
 
   public static global::System.IntPtr Sampler_info(SamplerHandle self, ref ErrorRecord error) { return RawPINVOKE.Sampler_info(self, ref error); }
 
@@ -1450,8 +1450,7 @@ internal static unsafe class Raw {
   public const int CONTEXT_ENVIRONMENT = 8;
   public const int CONTEXT_TRACE = 16;
   public const int CONTEXT_RECORD = 32;
-  public const int CONTEXT_OPTIONS_SIZE_V1 = 40;
-  public const int CONTEXT_OPTIONS_SIZE_V2 = 48;
+  public const int CONTEXT_OPTIONS_SIZE_V1 = 72;
   public const int PATH_PROC = 1;
   public const int PATH_SYS = 2;
   public const int PATH_NVML = 3;
@@ -1599,7 +1598,7 @@ internal static unsafe class Raw {
   public const int SNAPSHOT_ONE_PROCESS = 2;
   public const int SNAPSHOT_SLOW = 4;
   public const int SNAPSHOT_QUICK = 8;
-  public const int SNAPSHOT_OPTIONS_SIZE_V1 = 24;
+  public const int SNAPSHOT_OPTIONS_SIZE_V1 = 32;
   public const int SNAPSHOT_INFO_SIZE_V1 = 80;
   public const int DIAGNOSTIC_SIZE_V1 = 328;
   public const int TEXT_PROCESS_NAME = 1;
@@ -1612,7 +1611,7 @@ internal static unsafe class Raw {
   public const int FORMAT_TOTAL = 2;
   public const int FORMAT_USED = 3;
   public const int SAMPLER_PEAKS_ONLY = 1;
-  public const int SAMPLER_OPTIONS_SIZE_V1 = 24;
+  public const int SAMPLER_OPTIONS_SIZE_V1 = 32;
   public const int SAMPLER_STATE_IDLE = 1;
   public const int SAMPLER_STATE_RUNNING = 2;
   public const int SAMPLER_STATE_STOPPED = 3;

@@ -926,7 +926,7 @@ internal static unsafe class RawPINVOKE {
   public static extern uint size_of(byte[] jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_new_Context___")]
-  public static extern ContextHandle new_Context(uint jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, uint jarg6, uint jarg7, ulong jarg8, uint jarg9, ref ErrorRecord jarg10);
+  public static extern ContextHandle new_Context(uint jarg1, ulong jarg2, ulong jarg3, ulong jarg4, ulong jarg5, ulong jarg6, ulong jarg7, ulong jarg8, uint jarg9, ref ErrorRecord jarg10);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_set_path___")]
   public static extern void Context_set_path(ContextHandle jarg1, uint jarg2, byte[] jarg3, ref ErrorRecord jarg4);
@@ -974,10 +974,10 @@ internal static unsafe class RawPINVOKE {
   public static extern global::System.IntPtr Context_own_usage(ContextHandle jarg1, uint jarg2, ulong jarg3, ref ErrorRecord jarg4);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_take___")]
-  public static extern SnapshotHandle Context_take(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, uint jarg6, ref ErrorRecord jarg7);
+  public static extern SnapshotHandle Context_take(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, ulong jarg6, ref ErrorRecord jarg7);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_sampler___")]
-  public static extern SamplerHandle Context_sampler(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, uint jarg6, uint jarg7, uint jarg8, uint jarg9, uint jarg10, ref ErrorRecord jarg11);
+  public static extern SamplerHandle Context_sampler(ContextHandle jarg1, uint jarg2, ulong jarg3, ulong jarg4, uint jarg5, uint jarg6, uint jarg7, uint jarg8, uint jarg9, ulong jarg10, ref ErrorRecord jarg11);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_tracker___")]
   public static extern TrackerHandle Context_tracker(ContextHandle jarg1, uint jarg2, ulong jarg3, uint jarg4, ref ErrorRecord jarg5);
@@ -1052,7 +1052,7 @@ internal static unsafe class RawPINVOKE {
   public static extern void Sampler_stop(SamplerHandle jarg1, ref ErrorRecord jarg2);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Sampler_next___")]
-  public static extern SnapshotHandle Sampler_next(SamplerHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
+  public static extern SnapshotHandle Sampler_next(SamplerHandle jarg1, ulong jarg2, ref ErrorRecord jarg3);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Sampler_info___")]
   public static extern global::System.IntPtr Sampler_info(SamplerHandle jarg1, ref ErrorRecord jarg2);

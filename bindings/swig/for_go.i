@@ -91,9 +91,10 @@ HMN_GO_RECORD(hmn_episode, Episode)
       record *out = (record *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = function($self, i, out);
-      if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_describe(error, status);
+      status = function($self, i, out, error);
+      if (status != HMN_E_EMPTY) continue;
+      out->struct_size = 0;
+      error->status = HMN_OK;
     }
   }
 }
@@ -101,15 +102,17 @@ HMN_GO_RECORD(hmn_episode, Episode)
 HMN_GO_LIST(hmn_device, devices, hmn_snapshot_device)
 // Those of the device at a position, or nothing.
 %{
-static hmn_status hmn_go_telemetry(const hmn_snapshot *snapshot, uint32_t position, hmn_telemetry *out) {
+static hmn_status hmn_go_telemetry(const hmn_snapshot *snapshot, uint32_t position, hmn_telemetry *out,
+                                   hmn_error *error) {
   hmn_device device = {sizeof device};
-  const hmn_status status = hmn_snapshot_device(snapshot, position, &device);
-  return status == HMN_OK ? hmn_snapshot_telemetry(snapshot, device.index, out) : status;
+  const hmn_status status = hmn_snapshot_device(snapshot, position, &device, error);
+  return status == HMN_OK ? hmn_snapshot_telemetry(snapshot, device.index, out, error) : status;
 }
-static hmn_status hmn_go_own_usage(const hmn_snapshot *snapshot, uint32_t position, hmn_usage *out) {
+static hmn_status hmn_go_own_usage(const hmn_snapshot *snapshot, uint32_t position, hmn_usage *out,
+                                   hmn_error *error) {
   hmn_device device = {sizeof device};
-  const hmn_status status = hmn_snapshot_device(snapshot, position, &device);
-  return status == HMN_OK ? hmn_snapshot_self(snapshot, device.index, out) : status;
+  const hmn_status status = hmn_snapshot_device(snapshot, position, &device, error);
+  return status == HMN_OK ? hmn_snapshot_self(snapshot, device.index, out, error) : status;
 }
 %}
 HMN_GO_LIST(hmn_telemetry, telemetries, hmn_go_telemetry)
@@ -129,12 +132,13 @@ HMN_GO_LIST(hmn_diagnostic, diagnostics, hmn_snapshot_diagnostic)
     for (i = 0; i < count; i++) {
       uint32_t needed = 0;
       const uint32_t left = used + 1 < capacity ? capacity - used - 1 : 0;
-      hmn_status status = hmn_snapshot_text($self, text, i, left ? buffer + used + 1 : NULL, left, &needed);
+      hmn_status status = hmn_snapshot_text($self, text, i, left ? buffer + used + 1 : NULL, left, &needed, error);
       if (status == HMN_E_EMPTY) needed = 0;
-      else if (status != HMN_OK && status != HMN_E_BUFFER) hmn_describe(error, status);
+      else if (status != HMN_OK && status != HMN_E_BUFFER) return used;
       if (used < capacity) buffer[used] = needed ? '=' : '\0';
       used += needed + 1;
     }
+    error->status = HMN_OK;
     return used;
   }
 }

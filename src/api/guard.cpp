@@ -17,12 +17,37 @@ void clear_error(hmn_error* error) noexcept {
   if (error != nullptr) sized_out::of(error).clear();
 }
 
+namespace {
+
+// Returns unknown where the call itself was wrong: no value is missing then.
+reason reason_for_call(const failure& why) noexcept {
+  if (why.from != source::none) return reason_for(why);
+  switch (why.code) {
+    case status::argument:
+    case status::struct_size:
+    case status::unknown_flag:
+    case status::range:
+    case status::overflow:
+    case status::forked:
+    case status::buffer:
+    case status::empty:
+    case status::internal:
+    case status::state:
+      return why.stated;
+    default:
+      return reason_for(why);
+  }
+}
+
+}  // namespace
+
 void write_error(hmn_error* error, const failure& why) noexcept {
   if (error == nullptr) return;
   hmn_error full{};
   full.struct_size = error->struct_size;
   full.status = static_cast<hmn_status>(why.code);
   full.backend = static_cast<std::uint32_t>(why.from);
+  full.reason = static_cast<std::uint32_t>(reason_for_call(why));
   full.native_domain = static_cast<std::uint32_t>(why.native.domain);
   full.native_code = why.native.code;
   copy_text(full.message, why.message, full.notes);
@@ -101,9 +126,9 @@ hmn_status fill_sized(hmn_context* handle, sized_out out, hmn_error* error,
   });
 }
 
-hmn_status fill_sized(const hmn_snapshot* handle, sized_out out,
+hmn_status fill_sized(const hmn_snapshot* handle, sized_out out, hmn_error* error,
                       function_ref<result<void>(const snapshot&, void*)> read) noexcept {
-  return fill_sized(out, nullptr, [&](void* full) -> result<void> {
+  return fill_sized(out, error, [&](void* full) -> result<void> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
     return read(object(handle), full);
   });

@@ -118,7 +118,7 @@ hmn_status fill_sized(sized_out out, hmn_error* error,
                       function_ref<result<void>(void* full)> read) noexcept;
 hmn_status fill_sized(hmn_context* handle, sized_out out, hmn_error* error,
                       function_ref<result<void>(context&, void* full)> read) noexcept;
-hmn_status fill_sized(const hmn_snapshot* handle, sized_out out,
+hmn_status fill_sized(const hmn_snapshot* handle, sized_out out, hmn_error* error,
                       function_ref<result<void>(const snapshot&, void* full)> read) noexcept;
 hmn_status fill_sized(const hmn_sampler* handle, sized_out out, hmn_error* error,
                       function_ref<result<void>(const sampler&, void* full)> read) noexcept;
@@ -136,8 +136,8 @@ hmn_status fill_from(hmn_context* handle, T* out, hmn_error* error, Read&& read)
 }
 
 template <class T, class Read>
-hmn_status fill_from(const hmn_snapshot* handle, T* out, Read&& read) noexcept {
-  return fill_sized(handle, sized_out::of(out),
+hmn_status fill_from(const hmn_snapshot* handle, T* out, hmn_error* error, Read&& read) noexcept {
+  return fill_sized(handle, sized_out::of(out), error,
                     [&](const snapshot& s, void* full) { return read(s, *static_cast<T*>(full)); });
 }
 

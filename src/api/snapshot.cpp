@@ -18,10 +18,6 @@ failure past_end(std::uint32_t position, std::size_t count) {
   return failed(status::range, {position, " is past the end: ", count, " entries"});
 }
 
-failure nothing() {
-  return failed(status::empty, "it is not there");  // no allocation: it is frequent
-}
-
 // Returns nullptr for an unknown text of a process.
 const std::string usage::*process_text(std::uint32_t text) noexcept {
   switch (text) {
@@ -36,29 +32,37 @@ const std::string usage::*process_text(std::uint32_t text) noexcept {
   }
 }
 
-// Fails if there is no such record.
-template <class Record, class T>
-result<void> copy_known(const std::optional<Record>& r, T& full) {
-  if (!r) return nothing();
-  copy_out(*r, full);
-  return {};
+// Copies a record of the host.
+template <class T, class Record>
+hmn_status of_host(const hmn_snapshot* handle, std::uint32_t about,
+                   std::optional<Record> snapshot::*part, T* out, hmn_error* error) noexcept {
+  return fill_from(handle, out, error, [&](const snapshot& s, T& full) -> result<void> {
+    const std::optional<Record>& r = s.*part;
+    if (!r) return why_empty(s, about, nullptr);
+    copy_out(*r, full);
+    return {};
+  });
 }
 
 template <class T, class Record>
-hmn_status of_device(const hmn_snapshot* handle, std::uint32_t index,
-                     std::optional<Record> snapshot_device::*part, T* out) noexcept {
-  return fill_from(handle, out, [&](const snapshot& s, T& full) -> result<void> {
+hmn_status of_device(const hmn_snapshot* handle, std::uint32_t index, std::uint32_t about,
+                     std::optional<Record> snapshot_device::*part, T* out,
+                     hmn_error* error) noexcept {
+  return fill_from(handle, out, error, [&](const snapshot& s, T& full) -> result<void> {
     const snapshot_device* const d = s.device_by_index(index);
     if (d == nullptr) return snapshot::no_device(index);
-    return copy_known(d->*part, full);
+    const std::optional<Record>& r = d->*part;
+    if (!r) return why_empty(s, about, &*d->identity);
+    copy_out(*r, full);
+    return {};
   });
 }
 
 // Copies an entry of `list` by `copy`.
 template <class T, class List, class Copy>
 hmn_status entry(const hmn_snapshot* handle, List snapshot::*list, std::uint32_t position, T* out,
-                 Copy&& copy) noexcept {
-  return fill_from(handle, out, [&](const snapshot& s, T& full) -> result<void> {
+                 hmn_error* error, Copy&& copy) noexcept {
+  return fill_from(handle, out, error, [&](const snapshot& s, T& full) -> result<void> {
     const List& entries = s.*list;
     if (position >= entries.size()) return past_end(position, entries.size());
     copy(entries[position], full);
@@ -68,8 +72,9 @@ hmn_status entry(const hmn_snapshot* handle, List snapshot::*list, std::uint32_t
 
 template <class T, class Record>
 hmn_status entry(const hmn_snapshot* handle, std::vector<Record> snapshot::*list,
-                 std::uint32_t position, T* out) noexcept {
-  return entry(handle, list, position, out, [](const Record& r, T& full) { copy_out(r, full); });
+                 std::uint32_t position, T* out, hmn_error* error) noexcept {
+  return entry(handle, list, position, out, error,
+               [](const Record& r, T& full) { copy_out(r, full); });
 }
 
 }  // namespace
@@ -171,104 +176,111 @@ void hmn_snapshot_destroy(hmn_snapshot* handle) noexcept {
   destroy(handle);
 }
 
-hmn_status hmn_snapshot_read(const hmn_snapshot* handle, hmn_snapshot_info* out) noexcept {
-  return fill_from(handle, out, [](const snapshot& s, hmn_snapshot_info& full) -> result<void> {
-    copy_info(s, full);
-    return {};
-  });
+hmn_status hmn_snapshot_read(const hmn_snapshot* handle, hmn_snapshot_info* out,
+                             hmn_error* error) noexcept {
+  return fill_from(handle, out, error,
+                   [](const snapshot& s, hmn_snapshot_info& full) -> result<void> {
+                     copy_info(s, full);
+                     return {};
+                   });
 }
 
-hmn_status hmn_snapshot_memory(const hmn_snapshot* handle, hmn_process_memory* out) noexcept {
-  return fill_from(handle, out, [](const snapshot& s, hmn_process_memory& full) {
-    return copy_known(s.memory, full);
-  });
+hmn_status hmn_snapshot_memory(const hmn_snapshot* handle, hmn_process_memory* out,
+                               hmn_error* error) noexcept {
+  return of_host(handle, subject::memory, &snapshot::memory, out, error);
 }
 
-hmn_status hmn_snapshot_system(const hmn_snapshot* handle, hmn_system_memory* out) noexcept {
-  return fill_from(handle, out, [](const snapshot& s, hmn_system_memory& full) {
-    return copy_known(s.system, full);
-  });
+hmn_status hmn_snapshot_system(const hmn_snapshot* handle, hmn_system_memory* out,
+                               hmn_error* error) noexcept {
+  return of_host(handle, subject::system, &snapshot::system, out, error);
 }
 
-hmn_status hmn_snapshot_device(const hmn_snapshot* handle, uint32_t position,
-                               hmn_device* out) noexcept {
-  return entry(handle, &snapshot::devices, position, out,
+hmn_status hmn_snapshot_device(const hmn_snapshot* handle, uint32_t position, hmn_device* out,
+                               hmn_error* error) noexcept {
+  return entry(handle, &snapshot::devices, position, out, error,
                [](const snapshot_device& d, hmn_device& full) { copy_out(*d.identity, full); });
 }
 
 hmn_status hmn_snapshot_telemetry(const hmn_snapshot* handle, uint32_t device_index,
-                                  hmn_telemetry* out) noexcept {
-  return of_device(handle, device_index, &snapshot_device::telemetry, out);
+                                  hmn_telemetry* out, hmn_error* error) noexcept {
+  return of_device(handle, device_index, subject::telemetry, &snapshot_device::telemetry, out,
+                   error);
 }
 
-hmn_status hmn_snapshot_self(const hmn_snapshot* handle, uint32_t device_index,
-                             hmn_usage* out) noexcept {
-  return of_device(handle, device_index, &snapshot_device::self, out);
+hmn_status hmn_snapshot_self(const hmn_snapshot* handle, uint32_t device_index, hmn_usage* out,
+                             hmn_error* error) noexcept {
+  return of_device(handle, device_index, subject::self, &snapshot_device::self, out, error);
 }
 
 hmn_status hmn_snapshot_device_pool(const hmn_snapshot* handle, uint32_t device_index,
-                                    uint32_t kind, hmn_pool* out) noexcept {
-  return fill_from(handle, out, [&](const snapshot& s, hmn_pool& full) -> result<void> {
+                                    uint32_t kind, hmn_pool* out, hmn_error* error) noexcept {
+  return fill_from(handle, out, error, [&](const snapshot& s, hmn_pool& full) -> result<void> {
     if (result<void> ok = check_pool_kind(kind); !ok) return ok;
-    if (s.device_by_index(device_index) == nullptr) return snapshot::no_device(device_index);
+    const snapshot_device* const d = s.device_by_index(device_index);
+    if (d == nullptr) return snapshot::no_device(device_index);
     const pool* const found = s.find_pool(device_index, static_cast<pool_kind>(kind));
-    if (found == nullptr) return nothing();
+    if (found == nullptr) return why_empty(s, subject::pools, &*d->identity);
     copy_out(*found, full);
     return {};
   });
 }
 
-hmn_status hmn_snapshot_pool(const hmn_snapshot* handle, uint32_t position,
-                             hmn_pool* out) noexcept {
-  return entry(handle, &snapshot::pools, position, out);
+hmn_status hmn_snapshot_pool(const hmn_snapshot* handle, uint32_t position, hmn_pool* out,
+                             hmn_error* error) noexcept {
+  return entry(handle, &snapshot::pools, position, out, error);
 }
 
-hmn_status hmn_snapshot_usage(const hmn_snapshot* handle, uint32_t position,
-                              hmn_usage* out) noexcept {
-  return entry(handle, &snapshot::usages, position, out);
+hmn_status hmn_snapshot_usage(const hmn_snapshot* handle, uint32_t position, hmn_usage* out,
+                              hmn_error* error) noexcept {
+  return entry(handle, &snapshot::usages, position, out, error);
 }
 
-hmn_status hmn_snapshot_metric(const hmn_snapshot* handle, uint32_t position,
-                               hmn_metric* out) noexcept {
-  return entry(handle, &snapshot::metrics, position, out);
+hmn_status hmn_snapshot_metric(const hmn_snapshot* handle, uint32_t position, hmn_metric* out,
+                               hmn_error* error) noexcept {
+  return entry(handle, &snapshot::metrics, position, out, error);
 }
 
-hmn_status hmn_snapshot_group(const hmn_snapshot* handle, uint32_t position,
-                              hmn_group* out) noexcept {
-  return entry(handle, &snapshot::groups, position, out);
+hmn_status hmn_snapshot_group(const hmn_snapshot* handle, uint32_t position, hmn_group* out,
+                              hmn_error* error) noexcept {
+  return entry(handle, &snapshot::groups, position, out, error);
 }
 
 hmn_status hmn_snapshot_diagnostic(const hmn_snapshot* handle, uint32_t position,
-                                   hmn_diagnostic* out) noexcept {
-  return fill_from(handle, out, [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
-    const auto& all = s.why->diagnostics;
-    if (position >= all.size()) return past_end(position, all.size());
-    copy_diagnostic(all[position], full);
-    return {};
-  });
+                                   hmn_diagnostic* out, hmn_error* error) noexcept {
+  return fill_from(handle, out, error,
+                   [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
+                     const auto& all = s.why->diagnostics;
+                     if (position >= all.size()) return past_end(position, all.size());
+                     copy_diagnostic(all[position], full);
+                     return {};
+                   });
 }
 
 hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, uint32_t device_index,
                                hmn_flags subject_bit, hmn_flags field, uint32_t metric,
-                               hmn_diagnostic* out) noexcept {
-  return fill_from(handle, out, [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
-    if (!std::has_single_bit(subject_bit) || (subject_bit & ~subject::all) != 0) {
-      return failed(status::range, {"0x", hex(subject_bit), " is not one of HMN_COLLECT_*"});
-    }
-    if ((subject_bit == subject::metrics ? field : metric) != 0) {
-      return failed(status::argument, "a metric belongs to HMN_COLLECT_METRICS, a field to others");
-    }
-    if (((s.collect | s.postponed) & subject_bit) == 0) return nothing();
-    const snapshot_device* const d = s.device_by_index(device_index);
-    if (d == nullptr) return snapshot::no_device(device_index);
-    copy_diagnostic(reason_for(s, subject_bit, *d->identity, field | metric), full);
-    return {};
-  });
+                               hmn_diagnostic* out, hmn_error* error) noexcept {
+  return fill_from(
+      handle, out, error, [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
+        if (!std::has_single_bit(subject_bit) || (subject_bit & ~subject::all) != 0) {
+          return failed(status::range, {"0x", hex(subject_bit), " is not one of HMN_COLLECT_*"});
+        }
+        if ((subject_bit == subject::metrics ? field : metric) != 0) {
+          return failed(status::argument,
+                        "a metric belongs to HMN_COLLECT_METRICS, a field to others");
+        }
+        if (((s.collect | s.postponed) & subject_bit) == 0)
+          return why_empty(s, subject_bit, nullptr);
+        const snapshot_device* const d = s.device_by_index(device_index);
+        if (d == nullptr) return snapshot::no_device(device_index);
+        copy_diagnostic(reason_for(s, subject_bit, *d->identity, field | metric), full);
+        return {};
+      });
 }
 
 hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t position,
-                             char* buffer, uint32_t capacity, uint32_t* needed) noexcept {
-  return write_text({buffer, capacity, needed}, nullptr, [&](std::string& found) -> result<void> {
+                             char* buffer, uint32_t capacity, uint32_t* needed,
+                             hmn_error* error) noexcept {
+  return write_text({buffer, capacity, needed}, error, [&](std::string& found) -> result<void> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
     const snapshot& s = object(handle);
     const std::string usage::*const part = process_text(text);
@@ -277,7 +289,7 @@ hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t
     const std::size_t count = is_group ? s.groups.size() : s.usages.size();
     if (position >= count) return past_end(position, count);
     found = is_group ? s.groups[position].name : s.usages[position].*part;
-    if (found.empty() && !is_group) return nothing();
+    if (found.empty() && !is_group) return failed(status::empty, "the text is not known");
     return {};
   });
 }

@@ -79,8 +79,8 @@ hmn_status with_tracker(const hmn_tracker* handle, hmn_error* error,
 }
 
 template <class T, class Read>
-hmn_status read_tracker(const hmn_tracker* handle, T* out, Read&& read) noexcept {
-  return fill(out, nullptr, [&](T& full) -> result<void> {
+hmn_status read_tracker(const hmn_tracker* handle, T* out, hmn_error* error, Read&& read) noexcept {
+  return fill(out, error, [&](T& full) -> result<void> {
     if (result<void> ok = check_tracker(handle); !ok) return ok;
     return read(object(handle), full);
   });
@@ -178,15 +178,18 @@ hmn_status hmn_tracker_set_limit(hmn_tracker* handle, uint64_t limit_bytes,
   });
 }
 
-hmn_status hmn_tracker_read(const hmn_tracker* handle, hmn_tracker_info* out) noexcept {
-  return read_tracker(handle, out, [](const tracker& t, hmn_tracker_info& full) -> result<void> {
-    copy_info(t, full);
-    return {};
-  });
+hmn_status hmn_tracker_read(const hmn_tracker* handle, hmn_tracker_info* out,
+                            hmn_error* error) noexcept {
+  return read_tracker(handle, out, error,
+                      [](const tracker& t, hmn_tracker_info& full) -> result<void> {
+                        copy_info(t, full);
+                        return {};
+                      });
 }
 
-hmn_status hmn_tracker_read_tag(const hmn_tracker* handle, uint32_t tag, hmn_tag* out) noexcept {
-  return read_tracker(handle, out, [&](const tracker& t, hmn_tag& full) -> result<void> {
+hmn_status hmn_tracker_read_tag(const hmn_tracker* handle, uint32_t tag, hmn_tag* out,
+                                hmn_error* error) noexcept {
+  return read_tracker(handle, out, error, [&](const tracker& t, hmn_tag& full) -> result<void> {
     if (!t.has_tag(tag)) return no_such_tag(tag);
     const tag_report r = t.read_tag(tag);
     full.number = tag;

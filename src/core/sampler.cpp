@@ -260,7 +260,9 @@ result<std::unique_ptr<snapshot>> sampler::next(std::uint64_t timeout_ns) {
     if (core_->reported.state == sampler_state::stopped) {
       return at_wrong_moment("the sampler was stopped, and all that it took was pulled");
     }
-    if (!may_wait) return failed(status::empty, "no snapshot has come within the timeout");
+    if (!may_wait)
+      return with_reason(reason::not_yet,
+                         failed(status::empty, "no snapshot has come within the timeout"));
   }
 }
 

@@ -94,8 +94,7 @@ int fixture_teardown(void** state) {
   }
 #define SNAPSHOT_CALL(name, ...)                                                \
   static hmn_status run_##name(const fixture* f, void* out, hmn_error* error) { \
-    (void)error;                                                                \
-    return hmn_##name(f->after, __VA_ARGS__ out);                               \
+    return hmn_##name(f->after, __VA_ARGS__ out, error);                        \
   }
 #define SAMPLER_CALL(name, ...)                                                 \
   static hmn_status run_##name(const fixture* f, void* out, hmn_error* error) { \
@@ -103,8 +102,7 @@ int fixture_teardown(void** state) {
   }
 #define TRACKER_CALL(name, ...)                                                 \
   static hmn_status run_##name(const fixture* f, void* out, hmn_error* error) { \
-    (void)error;                                                                \
-    return hmn_##name(f->tracker, __VA_ARGS__ out);                             \
+    return hmn_##name(f->tracker, __VA_ARGS__ out, error);                      \
   }
 #define COMMA ,
 
@@ -140,8 +138,7 @@ TRACKER_CALL(tracker_read, )
 TRACKER_CALL(tracker_read_tag, 1 COMMA)
 
 static hmn_status run_delta_read(const fixture* f, void* out, hmn_error* error) {
-  (void)error;
-  return hmn_delta_read(f->before, f->after, 0, out);
+  return hmn_delta_read(f->before, f->after, 0, out, error);
 }
 
 static hmn_status run_device_count(const fixture* f, void* out, hmn_error* error) {
@@ -183,7 +180,7 @@ static hmn_status run_spill_read(const fixture* f, void* out, hmn_error* error) 
   hmn_status status;
   if (f->after == NULL) return hmn_spill_read(NULL, out, error);
   hmn_spill* s = spilled(error, &status);
-  const hmn_status said = hmn_spill_read(s, out, error);
+  const hmn_status said = hmn_spill_read(s, out, status == HMN_OK ? error : NULL);
   hmn_spill_destroy(s);
   return status == HMN_OK ? said : status;
 }
@@ -192,7 +189,7 @@ static hmn_status run_spill_episode(const fixture* f, void* out, hmn_error* erro
   hmn_status status;
   if (f->after == NULL) return hmn_spill_episode(NULL, 0, out, error);
   hmn_spill* s = spilled(error, &status);
-  const hmn_status said = hmn_spill_episode(s, 0, out, error);
+  const hmn_status said = hmn_spill_episode(s, 0, out, status == HMN_OK ? error : NULL);
   hmn_spill_destroy(s);
   return status == HMN_OK ? said : status;
 }
@@ -246,8 +243,8 @@ const size_t call_count = sizeof calls / sizeof calls[0];
 
 #define TEXT_CALL(name, ...)                                                      \
   static hmn_status run_##name(const fixture* f, char* buffer, uint32_t capacity, \
-                               uint32_t* needed) {                                \
-    return hmn_##name(__VA_ARGS__, buffer, capacity, needed);                     \
+                               uint32_t* needed, hmn_error* error) {              \
+    return hmn_##name(__VA_ARGS__, buffer, capacity, needed, error);              \
   }
 TEXT_CALL(snapshot_text, f->after, HMN_TEXT_PROCESS_NAME, 0)
 TEXT_CALL(report_delta, f->before, f->after, 0, "label", 0)
@@ -256,21 +253,21 @@ TEXT_CALL(format_device, f->after, 0, HMN_FORMAT_FREE, 0)
 TEXT_CALL(format_json, f->after, 0)
 
 static hmn_status run_format_bytes(const fixture* f, char* buffer, uint32_t capacity,
-                                   uint32_t* needed) {
+                                   uint32_t* needed, hmn_error* error) {
   (void)f;
-  return hmn_format_bytes(8804682957, buffer, capacity, needed);
+  return hmn_format_bytes(8804682957, buffer, capacity, needed, error);
 }
 
 /* The fixture's context reads a simulated machine, which is not recorded. */
 static hmn_status run_context_recording(const fixture* f, char* buffer, uint32_t capacity,
-                                        uint32_t* needed) {
+                                        uint32_t* needed, hmn_error* error) {
   hmn_context_options options = {.struct_size = sizeof options};
   hmn_context* context = NULL;
   (void)f;
   options.flags = HMN_CONTEXT_RECORD | HMN_CONTEXT_NO_THREADS;
-  hmn_status status = hmn_context_create(&options, &context, NULL);
+  hmn_status status = hmn_context_create(&options, &context, error);
   if (status == HMN_OK) {
-    status = hmn_context_recording(context, 0, buffer, capacity, needed, NULL);
+    status = hmn_context_recording(context, 0, buffer, capacity, needed, error);
   } else if (needed != NULL) {
     *needed = 0; /* this client's own */
   }
@@ -293,7 +290,7 @@ void run_everything(const fixture* f) {
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) calls[i].run(f, guard_arm(g, calls[i].size_v1), NULL);
   for (size_t i = 0; i < text_call_count; ++i) {
-    text_calls[i].run(f, (char*)g->bytes, sizeof g->bytes, NULL);
+    text_calls[i].run(f, (char*)g->bytes, sizeof g->bytes, NULL, NULL);
   }
   free(g);
 }

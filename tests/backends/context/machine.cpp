@@ -105,13 +105,13 @@ taken_snapshot::taken_snapshot(hmn_context* context, hmn_flags collect, std::uin
 
 hmn_snapshot_info taken_snapshot::info() const {
   auto info = sized<hmn_snapshot_info>();
-  REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+  REQUIRE(hmn_snapshot_read(snapshot_, &info, nullptr) == HMN_OK);
   return info;
 }
 
 hmn_device taken_snapshot::device(std::uint32_t i) const {
   auto device = sized<hmn_device>();
-  REQUIRE(hmn_snapshot_device(snapshot_, i, &device) == HMN_OK);
+  REQUIRE(hmn_snapshot_device(snapshot_, i, &device, nullptr) == HMN_OK);
   return device;
 }
 
@@ -120,7 +120,7 @@ static std::vector<T> all_of(const hmn_snapshot* snapshot, std::uint32_t count, 
   std::vector<T> all;
   for (std::uint32_t i = 0; i < count; ++i) {
     auto one = sized<T>();
-    REQUIRE(read(snapshot, i, &one) == HMN_OK);
+    REQUIRE(read(snapshot, i, &one, nullptr) == HMN_OK);
     all.push_back(one);
   }
   return all;

@@ -102,6 +102,7 @@ end
 local detail = expect.status(hypomnesis.E_BACKEND, context:pool(12))
 expect.equal(detail.native_domain, hypomnesis.NATIVE_EXIT, "whose code")
 expect.equal(detail.native_code, 139, "native code")
+expect.equal(detail.reason, hypomnesis.REASON_FAILED, "reason")
 expect.equal(context:telemetry(12).temperature_celsius, 50, "what did not fail")
 expect.status(hypomnesis.E_NO_DEVICE, context:device(99))
 expect.status(hypomnesis.E_UNKNOWN_FLAG, hypomnesis.open {flags = 2 ^ 31})

@@ -110,110 +110,110 @@ typedef _goslice_ swig_type_77;
 typedef long long swig_type_78;
 typedef long long swig_type_79;
 typedef long long swig_type_80;
-extern void _wrap_Swig_free_raw_5f76270442b386d3(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_raw_5f76270442b386d3(swig_intgo arg1);
+extern void _wrap_Swig_free_raw_435ad773698291ad(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_raw_435ad773698291ad(swig_intgo arg1);
 
 #cgo pkg-config: hypomnesis
 
-extern int _wrap_version_number_raw_5f76270442b386d3(void);
-extern swig_type_1 _wrap_version_string_raw_5f76270442b386d3(void);
-extern int _wrap_feature_raw_5f76270442b386d3(int arg1);
-extern int _wrap_backend_available_raw_5f76270442b386d3(int arg1);
-extern swig_type_2 _wrap_monotonic_ns_raw_5f76270442b386d3(void);
-extern swig_type_3 _wrap_status_name_raw_5f76270442b386d3(int arg1);
-extern swig_type_4 _wrap_backend_name_raw_5f76270442b386d3(int arg1);
-extern swig_type_5 _wrap_reason_name_raw_5f76270442b386d3(int arg1);
-extern swig_type_6 _wrap_metric_name_raw_5f76270442b386d3(int arg1);
-extern swig_type_7 _wrap_metric_unit_raw_5f76270442b386d3(int arg1);
-extern swig_type_8 _wrap_metric_instance_name_raw_5f76270442b386d3(int arg1, int arg2);
-extern swig_type_9 _wrap_FormatBytes_raw_5f76270442b386d3(swig_type_10 arg1, swig_voidp arg2);
-extern int _wrap_SizeOf_raw_5f76270442b386d3(swig_type_11 arg1);
-extern uintptr_t _wrap_new_Context_raw_5f76270442b386d3(int arg1, int arg2, int arg3, int arg4, int arg5, int arg6, int arg7, swig_type_12 arg8, int arg9, swig_voidp arg10);
-extern void _wrap_delete_Context_raw_5f76270442b386d3(uintptr_t arg1);
-extern void _wrap_Context_SetPath_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_type_13 arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_Backend_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_type_14 _wrap_Context_Recording_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Context_ProcessMemory_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_OwnMemory_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Context_SystemMemory_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern int _wrap_Context_DeviceCount_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern swig_type_15 _wrap_Context_DeviceGeneration_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_Context_FindDevice_raw_5f76270442b386d3(uintptr_t arg1, swig_type_16 arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Context_Device_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_Pool_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
-extern swig_voidp _wrap_Context_Telemetry_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_Metric_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
-extern swig_voidp _wrap_Context_Usage_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
-extern swig_voidp _wrap_Context_OwnUsage_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern uintptr_t _wrap_Context_Take_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_voidp arg7);
-extern uintptr_t _wrap_Context_Sampler_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, int arg6, int arg7, int arg8, int arg9, int arg10, swig_voidp arg11);
-extern uintptr_t _wrap_Context_Tracker_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_type_17 arg3, int arg4, swig_voidp arg5);
-extern uintptr_t _wrap_Context_Spill_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_type_18 arg4, swig_type_19 arg5, swig_voidp arg6);
-extern void _wrap_Snapshot_Devices_raw_5f76270442b386d3(uintptr_t arg1, swig_type_20 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Telemetries_raw_5f76270442b386d3(uintptr_t arg1, swig_type_21 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_OwnUsages_raw_5f76270442b386d3(uintptr_t arg1, swig_type_22 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Pools_raw_5f76270442b386d3(uintptr_t arg1, swig_type_23 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Usages_raw_5f76270442b386d3(uintptr_t arg1, swig_type_24 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Metrics_raw_5f76270442b386d3(uintptr_t arg1, swig_type_25 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Groups_raw_5f76270442b386d3(uintptr_t arg1, swig_type_26 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Diagnostics_raw_5f76270442b386d3(uintptr_t arg1, swig_type_27 arg2, swig_voidp arg3);
-extern int _wrap_Snapshot_Texts_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_type_28 arg4, swig_voidp arg5);
-extern void _wrap_delete_Snapshot_raw_5f76270442b386d3(uintptr_t arg1);
-extern swig_voidp _wrap_Snapshot_Info_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Snapshot_Memory_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Snapshot_System_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Snapshot_Device_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Telemetry_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_OwnUsage_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_DevicePool_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Snapshot_Pool_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Usage_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Metric_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Group_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Diagnostic_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Reason_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
-extern swig_type_29 _wrap_Snapshot_Text_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_type_30 _wrap_Snapshot_DeviceLine_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
-extern swig_type_31 _wrap_Snapshot_Json_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Snapshot_DeltaSince_raw_5f76270442b386d3(uintptr_t arg1, uintptr_t arg2, int arg3, swig_voidp arg4);
-extern swig_type_32 _wrap_Snapshot_DeltaLine_raw_5f76270442b386d3(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_33 arg4, int arg5, swig_voidp arg6);
-extern swig_type_34 _wrap_Snapshot_BeforeAfterLines_raw_5f76270442b386d3(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_35 arg4, int arg5, swig_voidp arg6);
-extern void _wrap_delete_Sampler_raw_5f76270442b386d3(uintptr_t arg1);
-extern swig_type_36 _wrap_Sampler_Handle_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern void _wrap_Sampler_Start_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern void _wrap_Sampler_Stop_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern uintptr_t _wrap_Sampler_Next_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Sampler_Info_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Sampler_LatestPool_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Sampler_LatestTelemetry_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Sampler_Peak_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Sampler_DevicePeak_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern int _wrap_dtype_bits_raw_5f76270442b386d3(int arg1);
-extern swig_type_37 _wrap_dtype_name_raw_5f76270442b386d3(int arg1);
-extern int _wrap_DtypeFromName_raw_5f76270442b386d3(swig_type_38 arg1, swig_voidp arg2);
-extern swig_type_39 _wrap_EstimateTensor_raw_5f76270442b386d3(swig_type_40 arg1, int arg2, swig_voidp arg3);
-extern swig_type_41 _wrap_EstimatePacked_raw_5f76270442b386d3(swig_type_42 arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
-extern swig_type_43 _wrap_EstimateAttention_raw_5f76270442b386d3(int arg1, int arg2, swig_type_44 arg3, swig_type_45 arg4, swig_type_46 arg5, swig_type_47 arg6, swig_type_48 arg7, swig_voidp arg8);
-extern swig_type_49 _wrap_EstimateCache_raw_5f76270442b386d3(int arg1, int arg2, int arg3, int arg4, int arg5, swig_type_50 arg6, swig_type_51 arg7, swig_type_52 arg8, swig_type_53 arg9, swig_type_54 arg10, swig_type_55 arg11, swig_type_56 arg12, swig_type_57 arg13, swig_type_58 arg14, swig_type_59 arg15, swig_voidp arg16);
-extern swig_type_60 _wrap_EstimateOverhead_raw_5f76270442b386d3(swig_type_61 arg1, int arg2, swig_voidp arg3);
-extern swig_type_62 _wrap_EstimateSum_raw_5f76270442b386d3(swig_type_63 arg1, swig_voidp arg2);
-extern uintptr_t _wrap_new_Tracker_raw_5f76270442b386d3(swig_type_64 arg1, int arg2, swig_voidp arg3);
-extern void _wrap_delete_Tracker_raw_5f76270442b386d3(uintptr_t arg1);
-extern void _wrap_Tracker_Allocate_raw_5f76270442b386d3(uintptr_t arg1, swig_type_65 arg2, int arg3, swig_voidp arg4);
-extern void _wrap_Tracker_Release_raw_5f76270442b386d3(uintptr_t arg1, swig_type_66 arg2, int arg3, swig_voidp arg4);
-extern int _wrap_Tracker_WouldFit_raw_5f76270442b386d3(uintptr_t arg1, swig_type_67 arg2, swig_voidp arg3);
-extern void _wrap_Tracker_SetLimit_raw_5f76270442b386d3(uintptr_t arg1, swig_type_68 arg2, swig_voidp arg3);
-extern void _wrap_Tracker_Reset_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_Tracker_Tag_raw_5f76270442b386d3(uintptr_t arg1, swig_type_69 arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Tracker_Info_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Tracker_ReadTag_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern void _wrap_delete_Spill_raw_5f76270442b386d3(uintptr_t arg1);
-extern void _wrap_Spill_Observe_raw_5f76270442b386d3(uintptr_t arg1, swig_type_70 arg2, swig_voidp arg3);
-extern void _wrap_Spill_ObserveSnapshot_raw_5f76270442b386d3(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, swig_voidp arg4);
-extern void _wrap_Spill_Feed_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_type_72 arg3, swig_type_73 arg4, swig_type_74 arg5, swig_type_75 arg6, swig_type_76 arg7, swig_type_77 arg8, swig_voidp arg9);
-extern swig_voidp _wrap_Spill_Info_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Spill_Episode_raw_5f76270442b386d3(uintptr_t arg1, swig_type_78 arg2, swig_voidp arg3);
-extern uintptr_t _wrap_LoneSpill_raw_5f76270442b386d3(int arg1, int arg2, swig_type_79 arg3, swig_type_80 arg4, swig_voidp arg5);
+extern int _wrap_version_number_raw_435ad773698291ad(void);
+extern swig_type_1 _wrap_version_string_raw_435ad773698291ad(void);
+extern int _wrap_feature_raw_435ad773698291ad(int arg1);
+extern int _wrap_backend_available_raw_435ad773698291ad(int arg1);
+extern swig_type_2 _wrap_monotonic_ns_raw_435ad773698291ad(void);
+extern swig_type_3 _wrap_status_name_raw_435ad773698291ad(int arg1);
+extern swig_type_4 _wrap_backend_name_raw_435ad773698291ad(int arg1);
+extern swig_type_5 _wrap_reason_name_raw_435ad773698291ad(int arg1);
+extern swig_type_6 _wrap_metric_name_raw_435ad773698291ad(int arg1);
+extern swig_type_7 _wrap_metric_unit_raw_435ad773698291ad(int arg1);
+extern swig_type_8 _wrap_metric_instance_name_raw_435ad773698291ad(int arg1, int arg2);
+extern swig_type_9 _wrap_FormatBytes_raw_435ad773698291ad(swig_type_10 arg1, swig_voidp arg2);
+extern int _wrap_SizeOf_raw_435ad773698291ad(swig_type_11 arg1);
+extern uintptr_t _wrap_new_Context_raw_435ad773698291ad(int arg1, int arg2, int arg3, int arg4, int arg5, int arg6, int arg7, swig_type_12 arg8, int arg9, swig_voidp arg10);
+extern void _wrap_delete_Context_raw_435ad773698291ad(uintptr_t arg1);
+extern void _wrap_Context_SetPath_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_type_13 arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_Backend_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_type_14 _wrap_Context_Recording_raw_435ad773698291ad(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Context_ProcessMemory_raw_435ad773698291ad(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_OwnMemory_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Context_SystemMemory_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern int _wrap_Context_DeviceCount_raw_435ad773698291ad(uintptr_t arg1, swig_voidp arg2);
+extern swig_type_15 _wrap_Context_DeviceGeneration_raw_435ad773698291ad(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_Context_FindDevice_raw_435ad773698291ad(uintptr_t arg1, swig_type_16 arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Context_Device_raw_435ad773698291ad(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_Pool_raw_435ad773698291ad(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
+extern swig_voidp _wrap_Context_Telemetry_raw_435ad773698291ad(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_Metric_raw_435ad773698291ad(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
+extern swig_voidp _wrap_Context_Usage_raw_435ad773698291ad(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
+extern swig_voidp _wrap_Context_OwnUsage_raw_435ad773698291ad(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern uintptr_t _wrap_Context_Take_raw_435ad773698291ad(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_voidp arg7);
+extern uintptr_t _wrap_Context_Sampler_raw_435ad773698291ad(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, int arg6, int arg7, int arg8, int arg9, int arg10, swig_voidp arg11);
+extern uintptr_t _wrap_Context_Tracker_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_type_17 arg3, int arg4, swig_voidp arg5);
+extern uintptr_t _wrap_Context_Spill_raw_435ad773698291ad(uintptr_t arg1, int arg2, int arg3, swig_type_18 arg4, swig_type_19 arg5, swig_voidp arg6);
+extern void _wrap_Snapshot_Devices_raw_435ad773698291ad(uintptr_t arg1, swig_type_20 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Telemetries_raw_435ad773698291ad(uintptr_t arg1, swig_type_21 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_OwnUsages_raw_435ad773698291ad(uintptr_t arg1, swig_type_22 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Pools_raw_435ad773698291ad(uintptr_t arg1, swig_type_23 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Usages_raw_435ad773698291ad(uintptr_t arg1, swig_type_24 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Metrics_raw_435ad773698291ad(uintptr_t arg1, swig_type_25 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Groups_raw_435ad773698291ad(uintptr_t arg1, swig_type_26 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Diagnostics_raw_435ad773698291ad(uintptr_t arg1, swig_type_27 arg2, swig_voidp arg3);
+extern int _wrap_Snapshot_Texts_raw_435ad773698291ad(uintptr_t arg1, int arg2, int arg3, swig_type_28 arg4, swig_voidp arg5);
+extern void _wrap_delete_Snapshot_raw_435ad773698291ad(uintptr_t arg1);
+extern swig_voidp _wrap_Snapshot_Info_raw_435ad773698291ad(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_Memory_raw_435ad773698291ad(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_System_raw_435ad773698291ad(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_Device_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Telemetry_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_OwnUsage_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_DevicePool_raw_435ad773698291ad(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Snapshot_Pool_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Usage_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Metric_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Group_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Diagnostic_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Reason_raw_435ad773698291ad(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
+extern swig_type_29 _wrap_Snapshot_Text_raw_435ad773698291ad(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_type_30 _wrap_Snapshot_DeviceLine_raw_435ad773698291ad(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
+extern swig_type_31 _wrap_Snapshot_Json_raw_435ad773698291ad(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_DeltaSince_raw_435ad773698291ad(uintptr_t arg1, uintptr_t arg2, int arg3, swig_voidp arg4);
+extern swig_type_32 _wrap_Snapshot_DeltaLine_raw_435ad773698291ad(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_33 arg4, int arg5, swig_voidp arg6);
+extern swig_type_34 _wrap_Snapshot_BeforeAfterLines_raw_435ad773698291ad(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_35 arg4, int arg5, swig_voidp arg6);
+extern void _wrap_delete_Sampler_raw_435ad773698291ad(uintptr_t arg1);
+extern swig_type_36 _wrap_Sampler_Handle_raw_435ad773698291ad(uintptr_t arg1, swig_voidp arg2);
+extern void _wrap_Sampler_Start_raw_435ad773698291ad(uintptr_t arg1, swig_voidp arg2);
+extern void _wrap_Sampler_Stop_raw_435ad773698291ad(uintptr_t arg1, swig_voidp arg2);
+extern uintptr_t _wrap_Sampler_Next_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Sampler_Info_raw_435ad773698291ad(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Sampler_LatestPool_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Sampler_LatestTelemetry_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Sampler_Peak_raw_435ad773698291ad(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Sampler_DevicePeak_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern int _wrap_dtype_bits_raw_435ad773698291ad(int arg1);
+extern swig_type_37 _wrap_dtype_name_raw_435ad773698291ad(int arg1);
+extern int _wrap_DtypeFromName_raw_435ad773698291ad(swig_type_38 arg1, swig_voidp arg2);
+extern swig_type_39 _wrap_EstimateTensor_raw_435ad773698291ad(swig_type_40 arg1, int arg2, swig_voidp arg3);
+extern swig_type_41 _wrap_EstimatePacked_raw_435ad773698291ad(swig_type_42 arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
+extern swig_type_43 _wrap_EstimateAttention_raw_435ad773698291ad(int arg1, int arg2, swig_type_44 arg3, swig_type_45 arg4, swig_type_46 arg5, swig_type_47 arg6, swig_type_48 arg7, swig_voidp arg8);
+extern swig_type_49 _wrap_EstimateCache_raw_435ad773698291ad(int arg1, int arg2, int arg3, int arg4, int arg5, swig_type_50 arg6, swig_type_51 arg7, swig_type_52 arg8, swig_type_53 arg9, swig_type_54 arg10, swig_type_55 arg11, swig_type_56 arg12, swig_type_57 arg13, swig_type_58 arg14, swig_type_59 arg15, swig_voidp arg16);
+extern swig_type_60 _wrap_EstimateOverhead_raw_435ad773698291ad(swig_type_61 arg1, int arg2, swig_voidp arg3);
+extern swig_type_62 _wrap_EstimateSum_raw_435ad773698291ad(swig_type_63 arg1, swig_voidp arg2);
+extern uintptr_t _wrap_new_Tracker_raw_435ad773698291ad(swig_type_64 arg1, int arg2, swig_voidp arg3);
+extern void _wrap_delete_Tracker_raw_435ad773698291ad(uintptr_t arg1);
+extern void _wrap_Tracker_Allocate_raw_435ad773698291ad(uintptr_t arg1, swig_type_65 arg2, int arg3, swig_voidp arg4);
+extern void _wrap_Tracker_Release_raw_435ad773698291ad(uintptr_t arg1, swig_type_66 arg2, int arg3, swig_voidp arg4);
+extern int _wrap_Tracker_WouldFit_raw_435ad773698291ad(uintptr_t arg1, swig_type_67 arg2, swig_voidp arg3);
+extern void _wrap_Tracker_SetLimit_raw_435ad773698291ad(uintptr_t arg1, swig_type_68 arg2, swig_voidp arg3);
+extern void _wrap_Tracker_Reset_raw_435ad773698291ad(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_Tracker_Tag_raw_435ad773698291ad(uintptr_t arg1, swig_type_69 arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Tracker_Info_raw_435ad773698291ad(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Tracker_ReadTag_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern void _wrap_delete_Spill_raw_435ad773698291ad(uintptr_t arg1);
+extern void _wrap_Spill_Observe_raw_435ad773698291ad(uintptr_t arg1, swig_type_70 arg2, swig_voidp arg3);
+extern void _wrap_Spill_ObserveSnapshot_raw_435ad773698291ad(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, swig_voidp arg4);
+extern void _wrap_Spill_Feed_raw_435ad773698291ad(uintptr_t arg1, int arg2, swig_type_72 arg3, swig_type_73 arg4, swig_type_74 arg5, swig_type_75 arg6, swig_type_76 arg7, swig_type_77 arg8, swig_voidp arg9);
+extern swig_voidp _wrap_Spill_Info_raw_435ad773698291ad(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Spill_Episode_raw_435ad773698291ad(uintptr_t arg1, swig_type_78 arg2, swig_voidp arg3);
+extern uintptr_t _wrap_LoneSpill_raw_435ad773698291ad(int arg1, int arg2, swig_type_79 arg3, swig_type_80 arg4, swig_voidp arg5);
 #undef intgo
 */
 import "C"
@@ -248,25 +248,25 @@ type _ sync.Mutex
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_raw_435ad773698291ad(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_raw_5f76270442b386d3(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_raw_435ad773698291ad(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
 func Version_number() (_swig_ret uint32) {
 	var swig_r uint32
-	swig_r = (uint32)(C._wrap_version_number_raw_5f76270442b386d3())
+	swig_r = (uint32)(C._wrap_version_number_raw_435ad773698291ad())
 	return swig_r
 }
 
 func Version_string() (_swig_ret string) {
 	var swig_r string
-	swig_r_p := C._wrap_version_string_raw_5f76270442b386d3()
+	swig_r_p := C._wrap_version_string_raw_435ad773698291ad()
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -276,27 +276,27 @@ func Version_string() (_swig_ret string) {
 func Feature(arg1 uint32) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
-	swig_r = (uint32)(C._wrap_feature_raw_5f76270442b386d3(C.int(_swig_i_0)))
+	swig_r = (uint32)(C._wrap_feature_raw_435ad773698291ad(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Backend_available(arg1 uint32) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
-	swig_r = (uint32)(C._wrap_backend_available_raw_5f76270442b386d3(C.int(_swig_i_0)))
+	swig_r = (uint32)(C._wrap_backend_available_raw_435ad773698291ad(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Monotonic_ns() (_swig_ret uint64) {
 	var swig_r uint64
-	swig_r = (uint64)(C._wrap_monotonic_ns_raw_5f76270442b386d3())
+	swig_r = (uint64)(C._wrap_monotonic_ns_raw_435ad773698291ad())
 	return swig_r
 }
 
 func Status_name(arg1 int32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_status_name_raw_5f76270442b386d3(C.int(_swig_i_0))
+	swig_r_p := C._wrap_status_name_raw_435ad773698291ad(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -306,7 +306,7 @@ func Status_name(arg1 int32) (_swig_ret string) {
 func Backend_name(arg1 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_backend_name_raw_5f76270442b386d3(C.int(_swig_i_0))
+	swig_r_p := C._wrap_backend_name_raw_435ad773698291ad(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -316,7 +316,7 @@ func Backend_name(arg1 uint32) (_swig_ret string) {
 func Reason_name(arg1 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_reason_name_raw_5f76270442b386d3(C.int(_swig_i_0))
+	swig_r_p := C._wrap_reason_name_raw_435ad773698291ad(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -326,7 +326,7 @@ func Reason_name(arg1 uint32) (_swig_ret string) {
 func Metric_name(arg1 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_metric_name_raw_5f76270442b386d3(C.int(_swig_i_0))
+	swig_r_p := C._wrap_metric_name_raw_435ad773698291ad(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -336,7 +336,7 @@ func Metric_name(arg1 uint32) (_swig_ret string) {
 func Metric_unit(arg1 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_metric_unit_raw_5f76270442b386d3(C.int(_swig_i_0))
+	swig_r_p := C._wrap_metric_unit_raw_435ad773698291ad(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -347,7 +347,7 @@ func Metric_instance_name(arg1 uint32, arg2 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r_p := C._wrap_metric_instance_name_raw_5f76270442b386d3(C.int(_swig_i_0), C.int(_swig_i_1))
+	swig_r_p := C._wrap_metric_instance_name_raw_435ad773698291ad(C.int(_swig_i_0), C.int(_swig_i_1))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -358,7 +358,7 @@ func FormatBytes(arg1 uint64, arg2 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r_p := C._wrap_FormatBytes_raw_5f76270442b386d3(C.swig_type_10(_swig_i_0), C.swig_voidp(_swig_i_1))
+	swig_r_p := C._wrap_FormatBytes_raw_435ad773698291ad(C.swig_type_10(_swig_i_0), C.swig_voidp(_swig_i_1))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -368,7 +368,7 @@ func FormatBytes(arg1 uint64, arg2 *Error) (_swig_ret string) {
 func SizeOf(arg1 []byte) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
-	swig_r = (uint32)(C._wrap_SizeOf_raw_5f76270442b386d3(*(*C.swig_type_11)(unsafe.Pointer(&_swig_i_0))))
+	swig_r = (uint32)(C._wrap_SizeOf_raw_435ad773698291ad(*(*C.swig_type_11)(unsafe.Pointer(&_swig_i_0))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -396,13 +396,13 @@ func NewContext(arg1 uint32, arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint32,
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (Context)(SwigcptrContext(C._wrap_new_Context_raw_5f76270442b386d3(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_12(_swig_i_7), C.int(_swig_i_8), C.swig_voidp(_swig_i_9))))
+	swig_r = (Context)(SwigcptrContext(C._wrap_new_Context_raw_435ad773698291ad(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_12(_swig_i_7), C.int(_swig_i_8), C.swig_voidp(_swig_i_9))))
 	return swig_r
 }
 
 func DeleteContext(arg1 Context) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Context_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Context_raw_435ad773698291ad(C.uintptr_t(_swig_i_0))
 }
 
 func (arg1 SwigcptrContext) SetPath(arg2 uint32, arg3 []byte, arg4 *Error) {
@@ -410,7 +410,7 @@ func (arg1 SwigcptrContext) SetPath(arg2 uint32, arg3 []byte, arg4 *Error) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Context_SetPath_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), *(*C.swig_type_13)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
+	C._wrap_Context_SetPath_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), *(*C.swig_type_13)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -421,7 +421,7 @@ func (arg1 SwigcptrContext) Backend(arg2 uint32, arg3 *Error) (_swig_ret *Backen
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*BackendInfo)(C._wrap_Context_Backend_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*BackendInfo)(C._wrap_Context_Backend_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *BackendInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -431,7 +431,7 @@ func (arg1 SwigcptrContext) Recording(arg2 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r_p := C._wrap_Context_Recording_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	swig_r_p := C._wrap_Context_Recording_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -444,7 +444,7 @@ func (arg1 SwigcptrContext) ProcessMemory(arg2 uint32, arg3 uint32, arg4 *Error)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*ProcessMemory)(C._wrap_Context_ProcessMemory_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*ProcessMemory)(C._wrap_Context_ProcessMemory_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *ProcessMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -455,7 +455,7 @@ func (arg1 SwigcptrContext) OwnMemory(arg2 uint32, arg3 *Error) (_swig_ret *Proc
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*ProcessMemory)(C._wrap_Context_OwnMemory_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*ProcessMemory)(C._wrap_Context_OwnMemory_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *ProcessMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -466,7 +466,7 @@ func (arg1 SwigcptrContext) SystemMemory(arg2 uint32, arg3 *Error) (_swig_ret *S
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*SystemMemory)(C._wrap_Context_SystemMemory_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*SystemMemory)(C._wrap_Context_SystemMemory_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *SystemMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -476,7 +476,7 @@ func (arg1 SwigcptrContext) DeviceCount(arg2 *Error) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint32)(C._wrap_Context_DeviceCount_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint32)(C._wrap_Context_DeviceCount_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
@@ -484,7 +484,7 @@ func (arg1 SwigcptrContext) DeviceGeneration(arg2 *Error) (_swig_ret uint64) {
 	var swig_r uint64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint64)(C._wrap_Context_DeviceGeneration_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint64)(C._wrap_Context_DeviceGeneration_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
@@ -493,7 +493,7 @@ func (arg1 SwigcptrContext) FindDevice(arg2 []byte, arg3 *Error) (_swig_ret uint
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Context_FindDevice_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_16)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Context_FindDevice_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_16)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -506,7 +506,7 @@ func (arg1 SwigcptrContext) Device(arg2 uint32, arg3 uint32, arg4 *Error) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Device)(C._wrap_Context_Device_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Device)(C._wrap_Context_Device_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Device
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -519,7 +519,7 @@ func (arg1 SwigcptrContext) Pool(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Er
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (*Pool)(C._wrap_Context_Pool_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (*Pool)(C._wrap_Context_Pool_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -531,7 +531,7 @@ func (arg1 SwigcptrContext) Telemetry(arg2 uint32, arg3 uint32, arg4 *Error) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Telemetry)(C._wrap_Context_Telemetry_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Telemetry)(C._wrap_Context_Telemetry_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Telemetry
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -545,7 +545,7 @@ func (arg1 SwigcptrContext) Metric(arg2 uint32, arg3 uint32, arg4 uint32, arg5 u
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (*Metric)(C._wrap_Context_Metric_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (*Metric)(C._wrap_Context_Metric_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Metric
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -558,7 +558,7 @@ func (arg1 SwigcptrContext) Usage(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *E
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (*Usage)(C._wrap_Context_Usage_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (*Usage)(C._wrap_Context_Usage_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -570,7 +570,7 @@ func (arg1 SwigcptrContext) OwnUsage(arg2 uint32, arg3 uint32, arg4 *Error) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Usage)(C._wrap_Context_OwnUsage_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Usage)(C._wrap_Context_OwnUsage_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -585,7 +585,7 @@ func (arg1 SwigcptrContext) Take(arg2 uint32, arg3 uint32, arg4 uint32, arg5 uin
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Context_Take_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6))))
+	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Context_Take_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6))))
 	return swig_r
 }
 
@@ -602,7 +602,7 @@ func (arg1 SwigcptrContext) Sampler(arg2 uint32, arg3 uint32, arg4 uint32, arg5 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (Sampler)(SwigcptrSampler(C._wrap_Context_Sampler_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.int(_swig_i_8), C.int(_swig_i_9), C.swig_voidp(_swig_i_10))))
+	swig_r = (Sampler)(SwigcptrSampler(C._wrap_Context_Sampler_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.int(_swig_i_8), C.int(_swig_i_9), C.swig_voidp(_swig_i_10))))
 	return swig_r
 }
 
@@ -613,7 +613,7 @@ func (arg1 SwigcptrContext) Tracker(arg2 uint32, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (Tracker)(SwigcptrTracker(C._wrap_Context_Tracker_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_17(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))))
+	swig_r = (Tracker)(SwigcptrTracker(C._wrap_Context_Tracker_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_17(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))))
 	return swig_r
 }
 
@@ -625,7 +625,7 @@ func (arg1 SwigcptrContext) Spill(arg2 uint32, arg3 uint32, arg4 uint64, arg5 ui
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (Spill)(SwigcptrSpill(C._wrap_Context_Spill_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_18(_swig_i_3), C.swig_type_19(_swig_i_4), C.swig_voidp(_swig_i_5))))
+	swig_r = (Spill)(SwigcptrSpill(C._wrap_Context_Spill_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_18(_swig_i_3), C.swig_type_19(_swig_i_4), C.swig_voidp(_swig_i_5))))
 	return swig_r
 }
 
@@ -666,7 +666,7 @@ func (arg1 SwigcptrSnapshot) Devices(arg2 []Device, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Devices_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_20)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Devices_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_20)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -676,7 +676,7 @@ func (arg1 SwigcptrSnapshot) Telemetries(arg2 []Telemetry, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Telemetries_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_21)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Telemetries_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_21)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -686,7 +686,7 @@ func (arg1 SwigcptrSnapshot) OwnUsages(arg2 []Usage, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_OwnUsages_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_22)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_OwnUsages_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_22)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -696,7 +696,7 @@ func (arg1 SwigcptrSnapshot) Pools(arg2 []Pool, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Pools_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_23)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Pools_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_23)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -706,7 +706,7 @@ func (arg1 SwigcptrSnapshot) Usages(arg2 []Usage, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Usages_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Usages_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -716,7 +716,7 @@ func (arg1 SwigcptrSnapshot) Metrics(arg2 []Metric, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Metrics_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_25)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Metrics_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_25)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -726,7 +726,7 @@ func (arg1 SwigcptrSnapshot) Groups(arg2 []Group, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Groups_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_26)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Groups_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_26)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -736,7 +736,7 @@ func (arg1 SwigcptrSnapshot) Diagnostics(arg2 []Diagnostic, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Diagnostics_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_27)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Diagnostics_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_27)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -749,7 +749,7 @@ func (arg1 SwigcptrSnapshot) Texts(arg2 uint32, arg3 uint32, arg4 []byte, arg5 *
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uint32)(C._wrap_Snapshot_Texts_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_28)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4)))
+	swig_r = (uint32)(C._wrap_Snapshot_Texts_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_28)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -758,14 +758,14 @@ func (arg1 SwigcptrSnapshot) Texts(arg2 uint32, arg3 uint32, arg4 []byte, arg5 *
 
 func DeleteSnapshot(arg1 Snapshot) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Snapshot_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Snapshot_raw_435ad773698291ad(C.uintptr_t(_swig_i_0))
 }
 
 func (arg1 SwigcptrSnapshot) Info(arg2 *Error) (_swig_ret *SnapshotInfo) {
 	var swig_r *SnapshotInfo
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*SnapshotInfo)(C._wrap_Snapshot_Info_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*SnapshotInfo)(C._wrap_Snapshot_Info_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *SnapshotInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -775,7 +775,7 @@ func (arg1 SwigcptrSnapshot) Memory(arg2 *Error) (_swig_ret *ProcessMemory) {
 	var swig_r *ProcessMemory
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*ProcessMemory)(C._wrap_Snapshot_Memory_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*ProcessMemory)(C._wrap_Snapshot_Memory_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *ProcessMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -785,7 +785,7 @@ func (arg1 SwigcptrSnapshot) System(arg2 *Error) (_swig_ret *SystemMemory) {
 	var swig_r *SystemMemory
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*SystemMemory)(C._wrap_Snapshot_System_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*SystemMemory)(C._wrap_Snapshot_System_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *SystemMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -796,7 +796,7 @@ func (arg1 SwigcptrSnapshot) Device(arg2 uint32, arg3 *Error) (_swig_ret *Device
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Device)(C._wrap_Snapshot_Device_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Device)(C._wrap_Snapshot_Device_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Device
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -807,7 +807,7 @@ func (arg1 SwigcptrSnapshot) Telemetry(arg2 uint32, arg3 *Error) (_swig_ret *Tel
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Telemetry)(C._wrap_Snapshot_Telemetry_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Telemetry)(C._wrap_Snapshot_Telemetry_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Telemetry
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -818,7 +818,7 @@ func (arg1 SwigcptrSnapshot) OwnUsage(arg2 uint32, arg3 *Error) (_swig_ret *Usag
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Usage)(C._wrap_Snapshot_OwnUsage_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Usage)(C._wrap_Snapshot_OwnUsage_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -830,7 +830,7 @@ func (arg1 SwigcptrSnapshot) DevicePool(arg2 uint32, arg3 uint32, arg4 *Error) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Pool)(C._wrap_Snapshot_DevicePool_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Pool)(C._wrap_Snapshot_DevicePool_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -841,7 +841,7 @@ func (arg1 SwigcptrSnapshot) Pool(arg2 uint32, arg3 *Error) (_swig_ret *Pool) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Pool)(C._wrap_Snapshot_Pool_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Pool)(C._wrap_Snapshot_Pool_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -852,7 +852,7 @@ func (arg1 SwigcptrSnapshot) Usage(arg2 uint32, arg3 *Error) (_swig_ret *Usage) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Usage)(C._wrap_Snapshot_Usage_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Usage)(C._wrap_Snapshot_Usage_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -863,7 +863,7 @@ func (arg1 SwigcptrSnapshot) Metric(arg2 uint32, arg3 *Error) (_swig_ret *Metric
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Metric)(C._wrap_Snapshot_Metric_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Metric)(C._wrap_Snapshot_Metric_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Metric
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -874,7 +874,7 @@ func (arg1 SwigcptrSnapshot) Group(arg2 uint32, arg3 *Error) (_swig_ret *Group) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Group)(C._wrap_Snapshot_Group_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Group)(C._wrap_Snapshot_Group_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Group
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -885,7 +885,7 @@ func (arg1 SwigcptrSnapshot) Diagnostic(arg2 uint32, arg3 *Error) (_swig_ret *Di
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Diagnostic)(C._wrap_Snapshot_Diagnostic_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Diagnostic)(C._wrap_Snapshot_Diagnostic_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Diagnostic
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -899,7 +899,7 @@ func (arg1 SwigcptrSnapshot) Reason(arg2 uint32, arg3 uint32, arg4 uint32, arg5 
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (*Diagnostic)(C._wrap_Snapshot_Reason_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (*Diagnostic)(C._wrap_Snapshot_Reason_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Diagnostic
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -911,7 +911,7 @@ func (arg1 SwigcptrSnapshot) Text(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r_p := C._wrap_Snapshot_Text_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	swig_r_p := C._wrap_Snapshot_Text_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -925,7 +925,7 @@ func (arg1 SwigcptrSnapshot) DeviceLine(arg2 uint32, arg3 uint32, arg4 uint32, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r_p := C._wrap_Snapshot_DeviceLine_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))
+	swig_r_p := C._wrap_Snapshot_DeviceLine_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -936,7 +936,7 @@ func (arg1 SwigcptrSnapshot) Json(arg2 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r_p := C._wrap_Snapshot_Json_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	swig_r_p := C._wrap_Snapshot_Json_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -949,7 +949,7 @@ func (arg1 SwigcptrSnapshot) DeltaSince(arg2 Snapshot, arg3 uint32, arg4 *Error)
 	_swig_i_1 := getSwigcptr(arg2)
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Delta)(C._wrap_Snapshot_DeltaSince_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Delta)(C._wrap_Snapshot_DeltaSince_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Delta
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -963,7 +963,7 @@ func (arg1 SwigcptrSnapshot) DeltaLine(arg2 Snapshot, arg3 uint32, arg4 []byte, 
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r_p := C._wrap_Snapshot_DeltaLine_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_33)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
+	swig_r_p := C._wrap_Snapshot_DeltaLine_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_33)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
@@ -981,7 +981,7 @@ func (arg1 SwigcptrSnapshot) BeforeAfterLines(arg2 Snapshot, arg3 uint32, arg4 [
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r_p := C._wrap_Snapshot_BeforeAfterLines_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_35)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
+	swig_r_p := C._wrap_Snapshot_BeforeAfterLines_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_35)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
@@ -1035,27 +1035,27 @@ func (p SwigcptrSampler) SwigIsSampler() {
 
 func DeleteSampler(arg1 Sampler) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Sampler_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Sampler_raw_435ad773698291ad(C.uintptr_t(_swig_i_0))
 }
 
 func (arg1 SwigcptrSampler) Handle(arg2 *Error) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_Sampler_Handle_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (int64)(C._wrap_Sampler_Handle_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func (arg1 SwigcptrSampler) Start(arg2 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	C._wrap_Sampler_Start_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	C._wrap_Sampler_Start_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 }
 
 func (arg1 SwigcptrSampler) Stop(arg2 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	C._wrap_Sampler_Stop_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	C._wrap_Sampler_Stop_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 }
 
 func (arg1 SwigcptrSampler) Next(arg2 uint32, arg3 *Error) (_swig_ret Snapshot) {
@@ -1063,7 +1063,7 @@ func (arg1 SwigcptrSampler) Next(arg2 uint32, arg3 *Error) (_swig_ret Snapshot) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Sampler_Next_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2))))
+	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Sampler_Next_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2))))
 	return swig_r
 }
 
@@ -1071,7 +1071,7 @@ func (arg1 SwigcptrSampler) Info(arg2 *Error) (_swig_ret *SamplerInfo) {
 	var swig_r *SamplerInfo
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*SamplerInfo)(C._wrap_Sampler_Info_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*SamplerInfo)(C._wrap_Sampler_Info_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *SamplerInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1082,7 +1082,7 @@ func (arg1 SwigcptrSampler) LatestPool(arg2 uint32, arg3 *Error) (_swig_ret *Poo
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Pool)(C._wrap_Sampler_LatestPool_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Pool)(C._wrap_Sampler_LatestPool_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1093,7 +1093,7 @@ func (arg1 SwigcptrSampler) LatestTelemetry(arg2 uint32, arg3 *Error) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Telemetry)(C._wrap_Sampler_LatestTelemetry_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Telemetry)(C._wrap_Sampler_LatestTelemetry_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Telemetry
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1105,7 +1105,7 @@ func (arg1 SwigcptrSampler) Peak(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_r
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Peak)(C._wrap_Sampler_Peak_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Peak)(C._wrap_Sampler_Peak_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Peak
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1116,7 +1116,7 @@ func (arg1 SwigcptrSampler) DevicePeak(arg2 uint32, arg3 *Error) (_swig_ret *Pea
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Peak)(C._wrap_Sampler_DevicePeak_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Peak)(C._wrap_Sampler_DevicePeak_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Peak
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1139,14 +1139,14 @@ type Sampler interface {
 func Dtype_bits(arg1 uint32) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
-	swig_r = (uint32)(C._wrap_dtype_bits_raw_5f76270442b386d3(C.int(_swig_i_0)))
+	swig_r = (uint32)(C._wrap_dtype_bits_raw_435ad773698291ad(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Dtype_name(arg1 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_dtype_name_raw_5f76270442b386d3(C.int(_swig_i_0))
+	swig_r_p := C._wrap_dtype_name_raw_435ad773698291ad(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -1157,7 +1157,7 @@ func DtypeFromName(arg1 []byte, arg2 *Error) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint32)(C._wrap_DtypeFromName_raw_5f76270442b386d3(*(*C.swig_type_38)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint32)(C._wrap_DtypeFromName_raw_435ad773698291ad(*(*C.swig_type_38)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1169,7 +1169,7 @@ func EstimateTensor(arg1 []uint64, arg2 uint32, arg3 *Error) (_swig_ret uint64) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint64)(C._wrap_EstimateTensor_raw_5f76270442b386d3(*(*C.swig_type_40)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint64)(C._wrap_EstimateTensor_raw_435ad773698291ad(*(*C.swig_type_40)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1184,7 +1184,7 @@ func EstimatePacked(arg1 []uint64, arg2 uint32, arg3 uint32, arg4 uint32, arg5 u
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (uint64)(C._wrap_EstimatePacked_raw_5f76270442b386d3(*(*C.swig_type_42)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (uint64)(C._wrap_EstimatePacked_raw_435ad773698291ad(*(*C.swig_type_42)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1201,7 +1201,7 @@ func EstimateAttention(arg1 uint32, arg2 uint32, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (uint64)(C._wrap_EstimateAttention_raw_5f76270442b386d3(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_44(_swig_i_2), C.swig_type_45(_swig_i_3), C.swig_type_46(_swig_i_4), C.swig_type_47(_swig_i_5), C.swig_type_48(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (uint64)(C._wrap_EstimateAttention_raw_435ad773698291ad(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_44(_swig_i_2), C.swig_type_45(_swig_i_3), C.swig_type_46(_swig_i_4), C.swig_type_47(_swig_i_5), C.swig_type_48(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	return swig_r
 }
 
@@ -1223,7 +1223,7 @@ func EstimateCache(arg1 uint32, arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint
 	_swig_i_13 := arg14
 	_swig_i_14 := arg15
 	_swig_i_15 := arg16
-	swig_r = (uint64)(C._wrap_EstimateCache_raw_5f76270442b386d3(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_50(_swig_i_5), C.swig_type_51(_swig_i_6), C.swig_type_52(_swig_i_7), C.swig_type_53(_swig_i_8), C.swig_type_54(_swig_i_9), C.swig_type_55(_swig_i_10), C.swig_type_56(_swig_i_11), C.swig_type_57(_swig_i_12), C.swig_type_58(_swig_i_13), C.swig_type_59(_swig_i_14), C.swig_voidp(_swig_i_15)))
+	swig_r = (uint64)(C._wrap_EstimateCache_raw_435ad773698291ad(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_50(_swig_i_5), C.swig_type_51(_swig_i_6), C.swig_type_52(_swig_i_7), C.swig_type_53(_swig_i_8), C.swig_type_54(_swig_i_9), C.swig_type_55(_swig_i_10), C.swig_type_56(_swig_i_11), C.swig_type_57(_swig_i_12), C.swig_type_58(_swig_i_13), C.swig_type_59(_swig_i_14), C.swig_voidp(_swig_i_15)))
 	return swig_r
 }
 
@@ -1232,7 +1232,7 @@ func EstimateOverhead(arg1 uint64, arg2 uint32, arg3 *Error) (_swig_ret uint64) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint64)(C._wrap_EstimateOverhead_raw_5f76270442b386d3(C.swig_type_61(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint64)(C._wrap_EstimateOverhead_raw_435ad773698291ad(C.swig_type_61(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	return swig_r
 }
 
@@ -1240,7 +1240,7 @@ func EstimateSum(arg1 []uint64, arg2 *Error) (_swig_ret uint64) {
 	var swig_r uint64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint64)(C._wrap_EstimateSum_raw_5f76270442b386d3(*(*C.swig_type_63)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint64)(C._wrap_EstimateSum_raw_435ad773698291ad(*(*C.swig_type_63)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1261,13 +1261,13 @@ func NewTracker(arg1 uint64, arg2 uint32, arg3 *Error) (_swig_ret Tracker) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (Tracker)(SwigcptrTracker(C._wrap_new_Tracker_raw_5f76270442b386d3(C.swig_type_64(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2))))
+	swig_r = (Tracker)(SwigcptrTracker(C._wrap_new_Tracker_raw_435ad773698291ad(C.swig_type_64(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2))))
 	return swig_r
 }
 
 func DeleteTracker(arg1 Tracker) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Tracker_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Tracker_raw_435ad773698291ad(C.uintptr_t(_swig_i_0))
 }
 
 func (arg1 SwigcptrTracker) Allocate(arg2 uint64, arg3 uint32, arg4 *Error) {
@@ -1275,7 +1275,7 @@ func (arg1 SwigcptrTracker) Allocate(arg2 uint64, arg3 uint32, arg4 *Error) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Tracker_Allocate_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_type_65(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	C._wrap_Tracker_Allocate_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_type_65(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 }
 
 func (arg1 SwigcptrTracker) Release(arg2 uint64, arg3 uint32, arg4 *Error) {
@@ -1283,7 +1283,7 @@ func (arg1 SwigcptrTracker) Release(arg2 uint64, arg3 uint32, arg4 *Error) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Tracker_Release_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_type_66(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	C._wrap_Tracker_Release_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_type_66(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 }
 
 func (arg1 SwigcptrTracker) WouldFit(arg2 uint64, arg3 *Error) (_swig_ret uint32) {
@@ -1291,7 +1291,7 @@ func (arg1 SwigcptrTracker) WouldFit(arg2 uint64, arg3 *Error) (_swig_ret uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Tracker_WouldFit_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_type_67(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Tracker_WouldFit_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_type_67(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	return swig_r
 }
 
@@ -1299,13 +1299,13 @@ func (arg1 SwigcptrTracker) SetLimit(arg2 uint64, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Tracker_SetLimit_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_type_68(_swig_i_1), C.swig_voidp(_swig_i_2))
+	C._wrap_Tracker_SetLimit_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_type_68(_swig_i_1), C.swig_voidp(_swig_i_2))
 }
 
 func (arg1 SwigcptrTracker) Reset(arg2 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	C._wrap_Tracker_Reset_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	C._wrap_Tracker_Reset_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 }
 
 func (arg1 SwigcptrTracker) Tag(arg2 []byte, arg3 *Error) (_swig_ret uint32) {
@@ -1313,7 +1313,7 @@ func (arg1 SwigcptrTracker) Tag(arg2 []byte, arg3 *Error) (_swig_ret uint32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Tracker_Tag_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_69)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Tracker_Tag_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_69)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1324,7 +1324,7 @@ func (arg1 SwigcptrTracker) Info(arg2 *Error) (_swig_ret *TrackerInfo) {
 	var swig_r *TrackerInfo
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*TrackerInfo)(C._wrap_Tracker_Info_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*TrackerInfo)(C._wrap_Tracker_Info_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *TrackerInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1335,7 +1335,7 @@ func (arg1 SwigcptrTracker) ReadTag(arg2 uint32, arg3 *Error) (_swig_ret *Tag) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Tag)(C._wrap_Tracker_ReadTag_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Tag)(C._wrap_Tracker_ReadTag_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Tag
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1365,14 +1365,14 @@ func (p SwigcptrSpill) SwigIsSpill() {
 
 func DeleteSpill(arg1 Spill) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Spill_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Spill_raw_435ad773698291ad(C.uintptr_t(_swig_i_0))
 }
 
 func (arg1 SwigcptrSpill) Observe(arg2 []byte, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Spill_Observe_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_70)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Spill_Observe_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), *(*C.swig_type_70)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1383,7 +1383,7 @@ func (arg1 SwigcptrSpill) ObserveSnapshot(arg2 Snapshot, arg3 []byte, arg4 *Erro
 	_swig_i_1 := getSwigcptr(arg2)
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Spill_ObserveSnapshot_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), *(*C.swig_type_71)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
+	C._wrap_Spill_ObserveSnapshot_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), *(*C.swig_type_71)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -1399,7 +1399,7 @@ func (arg1 SwigcptrSpill) Feed(arg2 uint32, arg3 uint64, arg4 uint64, arg5 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	C._wrap_Spill_Feed_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_72(_swig_i_2), C.swig_type_73(_swig_i_3), C.swig_type_74(_swig_i_4), C.swig_type_75(_swig_i_5), C.swig_type_76(_swig_i_6), *(*C.swig_type_77)(unsafe.Pointer(&_swig_i_7)), C.swig_voidp(_swig_i_8))
+	C._wrap_Spill_Feed_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_72(_swig_i_2), C.swig_type_73(_swig_i_3), C.swig_type_74(_swig_i_4), C.swig_type_75(_swig_i_5), C.swig_type_76(_swig_i_6), *(*C.swig_type_77)(unsafe.Pointer(&_swig_i_7)), C.swig_voidp(_swig_i_8))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg8
 	}
@@ -1409,7 +1409,7 @@ func (arg1 SwigcptrSpill) Info(arg2 *Error) (_swig_ret *SpillInfo) {
 	var swig_r *SpillInfo
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*SpillInfo)(C._wrap_Spill_Info_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*SpillInfo)(C._wrap_Spill_Info_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *SpillInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1420,7 +1420,7 @@ func (arg1 SwigcptrSpill) Episode(arg2 uint64, arg3 *Error) (_swig_ret *Episode)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Episode)(C._wrap_Spill_Episode_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_type_78(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Episode)(C._wrap_Spill_Episode_raw_435ad773698291ad(C.uintptr_t(_swig_i_0), C.swig_type_78(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Episode
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1443,6 +1443,6 @@ func LoneSpill(arg1 uint32, arg2 uint32, arg3 uint64, arg4 uint64, arg5 *Error) 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (Spill)(SwigcptrSpill(C._wrap_LoneSpill_raw_5f76270442b386d3(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_79(_swig_i_2), C.swig_type_80(_swig_i_3), C.swig_voidp(_swig_i_4))))
+	swig_r = (Spill)(SwigcptrSpill(C._wrap_LoneSpill_raw_435ad773698291ad(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_79(_swig_i_2), C.swig_type_80(_swig_i_3), C.swig_voidp(_swig_i_4))))
 	return swig_r
 }

@@ -19,7 +19,7 @@ result<void> device_line(std::string& text, const hmn_snapshot* handle, std::uin
                          std::uint32_t format, hmn_flags flags) {
   if (handle == nullptr) return null_argument("snapshot is NULL");
   if (format < HMN_FORMAT_FREE || format > HMN_FORMAT_USED) {
-    return failed(status::range, {format, " is no HMN_FORMAT_*"});
+    return failed(status::range, {"format: ", format, " is not a known format"});
   }
   if (result<void> ok = check_flags(flags, HMN_LINE_MB); !ok) return ok;
   return append_device(text, object(handle), index, static_cast<device_format>(format),

@@ -72,6 +72,10 @@ result<void> check_flags(hmn_flags flags, hmn_flags known) {
   return check_bits(flags, known, "flags: unknown bits 0x");
 }
 
+result<void> check_reserved(std::uint32_t reserved0) {
+  return check_bits(reserved0, 0, "reserved0: unknown bits 0x");
+}
+
 hmn_status refuse(hmn_error* error, status code, const char* message) noexcept {
   write_error(error, failed(code, message));
   return static_cast<hmn_status>(code);
@@ -193,7 +197,9 @@ result<void> text_out::end(std::size_t size) const noexcept {
   if (size >= UINT32_MAX) return failed(status::overflow, "the text is longer than 4 GiB");
   if (needed != nullptr) *needed = static_cast<std::uint32_t>(size) + 1;
   if (buffer == nullptr) return {};
-  if (capacity <= size) return failed(status::buffer, "the buffer is too small");
+  if (capacity <= size)
+    return failed(status::buffer,
+                  {"capacity: ", capacity, " is less than the ", size + 1, " bytes of the text"});
   buffer[size] = '\0';
   return {};
 }

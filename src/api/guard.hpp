@@ -86,6 +86,8 @@ result<void> check_fields(hmn_flags fields, const T* out, hmn_flags known = all_
 // Checks the `flags` of a function. Some functions have none yet.
 result<void> check_flags(hmn_flags flags, hmn_flags known = 0);
 
+result<void> check_reserved(std::uint32_t reserved0);
+
 hmn_status refuse(hmn_error* error, status code, const char* message) noexcept;
 
 // Runs `body`. An invalid error->struct_size fails the call.

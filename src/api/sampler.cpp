@@ -16,22 +16,18 @@ constexpr std::uint32_t largest_capacity = 65536;
 result<void> read_options(const hmn_sampler_options* options, sampling& how) {
   hmn_sampler_options o{};
   if (result<void> ok = read_input(options, o); !ok) return ok;
-  const hmn_flags unknown = o.flags & ~hmn_flags{HMN_SAMPLER_PEAKS_ONLY};
-  if (unknown != 0 || o.reserved0 != 0) {
-    return failed(status::unknown_flag, "options->flags or reserved0: unknown bits");
-  }
+  if (result<void> ok = check_flags(o.flags, HMN_SAMPLER_PEAKS_ONLY); !ok) return ok;
+  if (result<void> ok = check_reserved(o.reserved0); !ok) return ok;
   if (o.capacity > largest_capacity) {
-    return failed(status::range,
-                  {"options->capacity: ", o.capacity, " is above ", largest_capacity});
+    return failed(status::range, {"capacity: ", o.capacity, " is above ", largest_capacity});
   }
   if (o.interval_ms == HMN_MS_UNLIMITED || o.interval_ms == HMN_MS_IMMEDIATE) {
-    return failed(status::range,
-                  "options->interval_ms: expected an interval, not HMN_MS_UNLIMITED or "
-                  "HMN_MS_IMMEDIATE");
+    return failed(status::range, {"interval_ms: ", o.interval_ms,
+                                  ", expected an interval, not unlimited or immediate"});
   }
   if (o.process_interval_ms == HMN_MS_UNLIMITED) {
-    return failed(status::range,
-                  "options->process_interval_ms: expected an interval, not HMN_MS_UNLIMITED");
+    return failed(status::range, {"process_interval_ms: ", o.process_interval_ms,
+                                  ", expected an interval, not unlimited"});
   }
   how.interval_ns = ns_from(o.interval_ms, usual_interval_ns);
   how.process_interval_ns = ns_from(o.process_interval_ms, usual_interval_ns);
@@ -175,7 +171,7 @@ hmn_status hmn_sampler_latest_telemetry(const hmn_sampler* handle, uint32_t devi
 hmn_status hmn_sampler_peak(const hmn_sampler* handle, uint32_t device_index, uint32_t pid,
                             hmn_peak* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](const sampler& s, hmn_peak& full) -> result<void> {
-    if (pid == 0) return failed(status::range, "pid 0 is no process");
+    if (pid == 0) return failed(status::range, "pid: 0 is not a process");
     std::optional<peak> found;
     if (!s.find_peak(device_index, pid, found)) return no_such_device(device_index);
     if (!found) {

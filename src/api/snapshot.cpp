@@ -15,7 +15,7 @@ constexpr std::uint32_t collected_by_default =
     subject::memory | subject::devices | subject::pools | subject::self;
 
 failure past_end(std::uint32_t position, std::size_t count) {
-  return failed(status::range, {position, " is past the end: ", count, " entries"});
+  return failed(status::range, {"position: ", position, " is past the end of ", count, " entries"});
 }
 
 // Returns nullptr for an unknown text of a process.
@@ -85,27 +85,29 @@ result<void> read_request(const hmn_snapshot_options* options, hmn_flags default
   if (result<void> ok = read_input(options, o); !ok) return ok;
   constexpr hmn_flags known =
       HMN_SNAPSHOT_ONE_DEVICE | HMN_SNAPSHOT_ONE_PROCESS | HMN_SNAPSHOT_SLOW | HMN_SNAPSHOT_QUICK;
-  if ((o.flags & ~known) != 0 || (o.collect & ~subject::all) != 0) {
-    return failed(status::unknown_flag, {"unknown bits: flags 0x", hex(o.flags & ~known),
-                                         ", collect 0x", hex(o.collect & ~subject::all)});
+  if (result<void> ok = check_flags(o.flags, known); !ok) return ok;
+  if ((o.collect & ~subject::all) != 0) {
+    return failed(status::unknown_flag,
+                  {"collect: unknown bits 0x", hex(o.collect & ~subject::all)});
   }
   r.collect = o.collect != 0 ? o.collect : default_collect;
   r.slow = (o.flags & HMN_SNAPSHOT_SLOW) != 0;
   r.quick = (o.flags & HMN_SNAPSHOT_QUICK) != 0;
   if (r.slow && r.quick) {
-    return failed(status::argument, "HMN_SNAPSHOT_SLOW and HMN_SNAPSHOT_QUICK exclude each other");
+    return failed(status::argument, "flags: a snapshot is either slow or quick");
   }
   r.deadline_ns = ns_from(o.deadline_ms, r.deadline_ns);
   if ((o.flags & HMN_SNAPSHOT_ONE_DEVICE) != 0) {
     r.device_index = o.device_index;
   } else if (o.device_index != 0) {
-    return failed(status::argument, "device_index is set without HMN_SNAPSHOT_ONE_DEVICE");
+    return failed(status::argument,
+                  {"device_index: ", o.device_index, " is set without the flag for one device"});
   }
   if ((o.flags & HMN_SNAPSHOT_ONE_PROCESS) != 0) {
-    if (o.pid == 0) return failed(status::range, "pid 0 is no process");
+    if (o.pid == 0) return failed(status::range, "pid: 0 is not a process");
     r.pid = o.pid;
   } else if (o.pid != 0) {
-    return failed(status::argument, "pid is set without HMN_SNAPSHOT_ONE_PROCESS");
+    return failed(status::argument, {"pid: ", o.pid, " is set without the flag for one process"});
   }
   return {};
 }
@@ -262,11 +264,15 @@ hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, uint32_t device_index
   return fill_from(
       handle, out, error, [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
         if (!std::has_single_bit(subject_bit) || (subject_bit & ~subject::all) != 0) {
-          return failed(status::range, {"0x", hex(subject_bit), " is not one of HMN_COLLECT_*"});
+          return failed(status::range,
+                        {"subject: 0x", hex(subject_bit), ", expected one known bit"});
         }
-        if ((subject_bit == subject::metrics ? field : metric) != 0) {
+        if (subject_bit == subject::metrics && field != 0) {
+          return failed(status::argument, {"field: 0x", hex(field), ", expected 0 for a metric"});
+        }
+        if (subject_bit != subject::metrics && metric != 0) {
           return failed(status::argument,
-                        "a metric belongs to HMN_COLLECT_METRICS, a field to others");
+                        {"metric: ", metric, ", expected 0 for all other subjects"});
         }
         if (((s.collect | s.postponed) & subject_bit) == 0)
           return why_empty(s, subject_bit, nullptr);
@@ -285,7 +291,8 @@ hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t
     const snapshot& s = object(handle);
     const std::string usage::*const part = process_text(text);
     const bool is_group = text == HMN_TEXT_GROUP_NAME;
-    if (part == nullptr && !is_group) return failed(status::range, {text, " is no HMN_TEXT_*"});
+    if (part == nullptr && !is_group)
+      return failed(status::range, {"text: ", text, " is not a known text"});
     const std::size_t count = is_group ? s.groups.size() : s.usages.size();
     if (position >= count) return past_end(position, count);
     found = is_group ? s.groups[position].name : s.usages[position].*part;

@@ -112,7 +112,7 @@ expect.status(hypomnesis.E_ARGUMENT, context:snapshot {flags = 0, device_index =
 expect.status(hypomnesis.E_NO_DEVICE, context:snapshot {device_index = 99})
 expect.status(hypomnesis.E_STATE, context:set_path("proc", "/proc"))
 expect.status(hypomnesis.E_NO_DEVICE, assert(context:snapshot()):device_line(99, "free"))
-expect.that(expect.status(hypomnesis.E_STATE, context:recording()).message:find("RECORD", 1, true), "why there is none")
+expect.that(expect.status(hypomnesis.E_STATE, context:recording()).message:find("recording", 1, true), "why there is none")
 expect.equal(open "small.json":snapshot {device_index = 0}.info.device_count, 1, "a snapshot of one device")
 expect.equal(select("#", context:device_count()), 1, "one result of a success")
 expect.equal(hypomnesis.open():set_path("simulation", arg[1] .. "/small.json"), true, "set_path")

@@ -1751,34 +1751,34 @@ class snapshot {
   }
 
   hypomnesis::device device(std::uint32_t position) const {
-    return *look<hmn_device>(&hmn_snapshot_device, position);
+    return *look<hmn_device>(&hmn_snapshot_device_at, position);
   }
   std::optional<hypomnesis::telemetry> telemetry(std::uint32_t device_index) const {
-    return look<hmn_telemetry>(&hmn_snapshot_telemetry, device_index);
+    return look<hmn_telemetry>(&hmn_snapshot_find_telemetry, device_index);
   }
   std::optional<hypomnesis::usage> own_usage(std::uint32_t device_index) const {
-    return look<hmn_usage>(&hmn_snapshot_self, device_index);
+    return look<hmn_usage>(&hmn_snapshot_find_self, device_index);
   }
   // The pool of a device by its kind; nothing where it has none.
   std::optional<hypomnesis::pool> pool(std::uint32_t device_index, pool_kind kind) const {
-    return look<hmn_pool>(&hmn_snapshot_device_pool, device_index, number(kind));
+    return look<hmn_pool>(&hmn_snapshot_find_pool, device_index, number(kind));
   }
-  hypomnesis::pool pool(std::uint32_t position) const { return *look<hmn_pool>(&hmn_snapshot_pool, position); }
+  hypomnesis::pool pool(std::uint32_t position) const { return *look<hmn_pool>(&hmn_snapshot_pool_at, position); }
   hypomnesis::usage usage(std::uint32_t position) const {
-    hypomnesis::usage found = *look<hmn_usage>(&hmn_snapshot_usage, position);
-    detail::add_texts(found, [&](std::uint32_t which) { return text(&hmn_snapshot_text, which, position); });
+    hypomnesis::usage found = *look<hmn_usage>(&hmn_snapshot_usage_at, position);
+    detail::add_texts(found, [&](std::uint32_t which) { return text(&hmn_snapshot_text_at, which, position); });
     return found;
   }
   hypomnesis::metric metric(std::uint32_t position) const {
-    return *look<hmn_metric>(&hmn_snapshot_metric, position);
+    return *look<hmn_metric>(&hmn_snapshot_metric_at, position);
   }
   hypomnesis::group group(std::uint32_t position) const {
-    hypomnesis::group found = *look<hmn_group>(&hmn_snapshot_group, position);
-    detail::add_texts(found, [&](std::uint32_t which) { return text(&hmn_snapshot_text, which, position); });
+    hypomnesis::group found = *look<hmn_group>(&hmn_snapshot_group_at, position);
+    detail::add_texts(found, [&](std::uint32_t which) { return text(&hmn_snapshot_text_at, which, position); });
     return found;
   }
   hypomnesis::diagnostic diagnostic(std::uint32_t position) const {
-    return *look<hmn_diagnostic>(&hmn_snapshot_diagnostic, position);
+    return *look<hmn_diagnostic>(&hmn_snapshot_diagnostic_at, position);
   }
   // Why a value of a device, by its index, is missing. `field` is its presence bit; 0: the subject as
   // a whole. Nothing where the subject was not requested.
@@ -1792,14 +1792,14 @@ class snapshot {
   }
   // The name of the process of a usage; nothing where it is not known.
   std::optional<std::string> process_name(std::uint32_t position) const {
-    return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_PROCESS_NAME}, position);
+    return text(&hmn_snapshot_text_at, std::uint32_t{HMN_TEXT_PROCESS_NAME}, position);
   }
   // Its command line, and "docker:<id>".
   std::optional<std::string> process_command(std::uint32_t position) const {
-    return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_PROCESS_COMMAND}, position);
+    return text(&hmn_snapshot_text_at, std::uint32_t{HMN_TEXT_PROCESS_COMMAND}, position);
   }
   std::optional<std::string> process_container(std::uint32_t position) const {
-    return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_PROCESS_CONTAINER}, position);
+    return text(&hmn_snapshot_text_at, std::uint32_t{HMN_TEXT_PROCESS_CONTAINER}, position);
   }
 
   std::vector<hypomnesis::device> devices() const {

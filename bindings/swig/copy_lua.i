@@ -44,7 +44,7 @@ static int hmn_lua_copy_pools(lua_State *L, const hmn_snapshot *snapshot, uint32
   hmn_pool row;
   int own = 0;
   for (; *next < count; ++*next) {
-    HMN_LUA_ROW(row, hmn_snapshot_pool(snapshot, *next, &row, &error));
+    HMN_LUA_ROW(row, hmn_snapshot_pool_at(snapshot, *next, &row, &error));
     if (row.device_index > index) break;
     hmn_lua_push_hmn_pool(L, &row);
     if (row.device_index == index) {
@@ -62,11 +62,11 @@ static hmn_status hmn_lua_copy_text(lua_State *L, const hmn_snapshot *snapshot, 
   char line[256];
   char *found = line;
   uint32_t needed = 0;
-  hmn_status status = hmn_snapshot_text(snapshot, text, i, found, sizeof line, &needed, error);
+  hmn_status status = hmn_snapshot_text_at(snapshot, text, i, found, sizeof line, &needed, error);
   if (status == HMN_E_EMPTY) return HMN_OK;
   if (status == HMN_E_BUFFER) {
     found = (char *)lua_newuserdata(L, needed);
-    status = hmn_snapshot_text(snapshot, text, i, found, needed, &needed, error);
+    status = hmn_snapshot_text_at(snapshot, text, i, found, needed, &needed, error);
     lua_pushstring(L, status == HMN_OK ? found : "");
     lua_replace(L, -2);
   } else {
@@ -90,7 +90,7 @@ static int hmn_lua_copy_metrics(lua_State *L, const hmn_snapshot *snapshot, uint
   hmn_metric row;
   int own = 0;
   for (; *next < count; ++*next) {
-    HMN_LUA_ROW(row, hmn_snapshot_metric(snapshot, *next, &row, &error));
+    HMN_LUA_ROW(row, hmn_snapshot_metric_at(snapshot, *next, &row, &error));
     if (row.device_index > index) break;
     hmn_lua_push_hmn_metric(L, &row);
     if (row.device_index == index) {
@@ -111,10 +111,10 @@ static int hmn_lua_copy_devices(lua_State *L, const hmn_snapshot *snapshot, cons
   lua_createtable(L, (int)info->device_count, 0);
   for (i = 0; i < info->device_count; ++i) {
     int failed;
-    HMN_LUA_ROW(row, hmn_snapshot_device(snapshot, i, &row, &error));
+    HMN_LUA_ROW(row, hmn_snapshot_device_at(snapshot, i, &row, &error));
     hmn_lua_push_hmn_device(L, &row);
-    HMN_LUA_PART(hmn_telemetry, "telemetry", hmn_snapshot_telemetry(snapshot, row.index, &part, &error));
-    HMN_LUA_PART(hmn_usage, "own_usage", hmn_snapshot_self(snapshot, row.index, &part, &error));
+    HMN_LUA_PART(hmn_telemetry, "telemetry", hmn_snapshot_find_telemetry(snapshot, row.index, &part, &error));
+    HMN_LUA_PART(hmn_usage, "own_usage", hmn_snapshot_find_self(snapshot, row.index, &part, &error));
     lua_createtable(L, 1, 0);
     failed = hmn_lua_copy_pools(L, snapshot, row.index, &next_pool, info->pool_count, all);
     if (failed) return failed;
@@ -137,7 +137,7 @@ static int hmn_lua_copy_processes(lua_State *L, const hmn_snapshot *snapshot, ui
   lua_createtable(L, (int)count, 0);
   for (i = 0; i < count; ++i) {
     hmn_error why;
-    HMN_LUA_ROW(row, hmn_snapshot_usage(snapshot, i, &row, &error));
+    HMN_LUA_ROW(row, hmn_snapshot_usage_at(snapshot, i, &row, &error));
     hmn_lua_push_hmn_usage(L, &row);
     why.struct_size = sizeof why;
     if (hmn_lua_copy_texts(L, snapshot, hmn_usage_texts, i, &why) != HMN_OK) return hmn_lua_failure(L, &why);
@@ -153,7 +153,7 @@ static int hmn_lua_copy_groups(lua_State *L, const hmn_snapshot *snapshot, uint3
   lua_createtable(L, (int)count, 0);
   for (i = 0; i < count; ++i) {
     hmn_error why;
-    HMN_LUA_ROW(row, hmn_snapshot_group(snapshot, i, &row, &error));
+    HMN_LUA_ROW(row, hmn_snapshot_group_at(snapshot, i, &row, &error));
     hmn_lua_push_hmn_group(L, &row);
     why.struct_size = sizeof why;
     if (hmn_lua_copy_texts(L, snapshot, hmn_group_texts, i, &why) != HMN_OK) return hmn_lua_failure(L, &why);
@@ -168,7 +168,7 @@ static int hmn_lua_copy_diagnostics(lua_State *L, const hmn_snapshot *snapshot, 
   uint32_t i;
   lua_createtable(L, (int)count, 0);
   for (i = 0; i < count; ++i) {
-    HMN_LUA_ROW(row, hmn_snapshot_diagnostic(snapshot, i, &row, &error));
+    HMN_LUA_ROW(row, hmn_snapshot_diagnostic_at(snapshot, i, &row, &error));
     hmn_lua_push_hmn_diagnostic(L, &row);
     lua_rawseti(L, -2, (int)i + 1);
   }

@@ -36,38 +36,38 @@ typedef struct {
     HMN_ASK_IF_THERE(hmn_system_memory, hmn_snapshot_system($self, out, error));
   }
   hmn_device *device(uint32_t position, hmn_error *error) {
-    HMN_ASK_IF_THERE(hmn_device, hmn_snapshot_device($self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_device, hmn_snapshot_device_at($self, position, out, error));
   }
   hmn_telemetry *telemetry(uint32_t device_index, hmn_error *error) {
-    HMN_ASK_IF_THERE(hmn_telemetry, hmn_snapshot_telemetry($self, device_index, out, error));
+    HMN_ASK_IF_THERE(hmn_telemetry, hmn_snapshot_find_telemetry($self, device_index, out, error));
   }
   hmn_usage *own_usage(uint32_t device_index, hmn_error *error) {
-    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_self($self, device_index, out, error));
+    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_find_self($self, device_index, out, error));
   }
   hmn_pool *device_pool(uint32_t device_index, uint32_t kind, hmn_error *error) {
-    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_device_pool($self, device_index, kind, out, error));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool($self, device_index, kind, out, error));
   }
   hmn_pool *pool(uint32_t position, hmn_error *error) {
-    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool($self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool_at($self, position, out, error));
   }
   hmn_usage *usage(uint32_t position, hmn_error *error) {
-    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_usage($self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_usage_at($self, position, out, error));
   }
   hmn_metric *metric(uint32_t position, hmn_error *error) {
-    HMN_ASK_IF_THERE(hmn_metric, hmn_snapshot_metric($self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_metric, hmn_snapshot_metric_at($self, position, out, error));
   }
   hmn_group *group(uint32_t position, hmn_error *error) {
-    HMN_ASK_IF_THERE(hmn_group, hmn_snapshot_group($self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_group, hmn_snapshot_group_at($self, position, out, error));
   }
   hmn_diagnostic *diagnostic(uint32_t position, hmn_error *error) {
-    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic($self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic_at($self, position, out, error));
   }
   hmn_diagnostic *reason(uint32_t device_index, uint32_t subject, uint32_t field, uint32_t metric,
                          hmn_error *error) {
     HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason($self, device_index, subject, field, metric, out, error));
   }
   char *text(uint32_t text, uint32_t position, hmn_error *error) {
-    HMN_TEXT(hmn_snapshot_text($self, text, position, buffer, capacity, &needed, error));
+    HMN_TEXT(hmn_snapshot_text_at($self, text, position, buffer, capacity, &needed, error));
   }
   char *device_line(uint32_t device_index, uint32_t format, hmn_flags flags, hmn_error *error) {
     HMN_TEXT(hmn_format_device($self, device_index, format, flags, buffer, capacity, &needed, error));

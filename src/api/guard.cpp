@@ -138,7 +138,7 @@ hmn_status fill_sized(const hmn_snapshot* handle, sized_out out, hmn_error* erro
   });
 }
 
-hmn_status fill_sized(const hmn_sampler* handle, sized_out out, hmn_error* error,
+hmn_status fill_sized(hmn_sampler* handle, sized_out out, hmn_error* error,
                       function_ref<result<void>(const sampler&, void*)> read) noexcept {
   return fill_sized(out, error, [&](void* full) -> result<void> {
     if (result<void> ok = check_sampler(handle); !ok) return ok;
@@ -167,7 +167,7 @@ result<void> check_context(hmn_context* handle) {
   return check_usable(handle, "context");
 }
 
-result<void> check_sampler(const hmn_sampler* handle) {
+result<void> check_sampler(hmn_sampler* handle) {
   return check_usable(handle, "sampler");
 }
 

@@ -76,7 +76,7 @@ template <class T>
 using look = latest_board::answer (latest_board::*)(std::uint32_t, T&) const noexcept;
 
 template <class T>
-hmn_status latest_of(const hmn_sampler* handle, std::uint32_t index, T* out, hmn_error* error,
+hmn_status latest_of(hmn_sampler* handle, std::uint32_t index, T* out, hmn_error* error,
                      look<T> at) noexcept {
   return fill_from(handle, out, error, [&](const sampler& s, T& full) -> result<void> {
     const latest_board::answer said = (s.latest().*at)(index, full);
@@ -149,8 +149,7 @@ hmn_status hmn_sampler_handle(hmn_sampler* handle, int64_t* out, hmn_error* erro
   });
 }
 
-hmn_status hmn_sampler_read(const hmn_sampler* handle, hmn_sampler_info* out,
-                            hmn_error* error) noexcept {
+hmn_status hmn_sampler_read(hmn_sampler* handle, hmn_sampler_info* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error,
                    [](const sampler& s, hmn_sampler_info& full) -> result<void> {
                      copy_info(s.report(), full);
@@ -158,18 +157,18 @@ hmn_status hmn_sampler_read(const hmn_sampler* handle, hmn_sampler_info* out,
                    });
 }
 
-hmn_status hmn_sampler_latest_pool(const hmn_sampler* handle, uint32_t device_index, hmn_pool* out,
+hmn_status hmn_sampler_latest_pool(hmn_sampler* handle, uint32_t device_index, hmn_pool* out,
                                    hmn_error* error) noexcept {
   return latest_of(handle, device_index, out, error, &latest_board::main_pool);
 }
 
-hmn_status hmn_sampler_latest_telemetry(const hmn_sampler* handle, uint32_t device_index,
+hmn_status hmn_sampler_latest_telemetry(hmn_sampler* handle, uint32_t device_index,
                                         hmn_telemetry* out, hmn_error* error) noexcept {
   return latest_of(handle, device_index, out, error, &latest_board::telemetry);
 }
 
-hmn_status hmn_sampler_peak(const hmn_sampler* handle, uint32_t device_index, uint32_t pid,
-                            hmn_peak* out, hmn_error* error) noexcept {
+hmn_status hmn_sampler_peak(hmn_sampler* handle, uint32_t device_index, uint32_t pid, hmn_peak* out,
+                            hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](const sampler& s, hmn_peak& full) -> result<void> {
     if (pid == 0) return failed(status::range, "pid: 0 is not a process");
     std::optional<peak> found;
@@ -183,7 +182,7 @@ hmn_status hmn_sampler_peak(const hmn_sampler* handle, uint32_t device_index, ui
   });
 }
 
-hmn_status hmn_sampler_peak_device(const hmn_sampler* handle, uint32_t device_index, hmn_peak* out,
+hmn_status hmn_sampler_peak_device(hmn_sampler* handle, uint32_t device_index, hmn_peak* out,
                                    hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](const sampler& s, hmn_peak& full) -> result<void> {
     std::optional<peak> found;

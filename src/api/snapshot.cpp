@@ -197,25 +197,25 @@ hmn_status hmn_snapshot_system(const hmn_snapshot* handle, hmn_system_memory* ou
   return of_host(handle, subject::system, &snapshot::system, out, error);
 }
 
-hmn_status hmn_snapshot_device(const hmn_snapshot* handle, uint32_t position, hmn_device* out,
-                               hmn_error* error) noexcept {
+hmn_status hmn_snapshot_device_at(const hmn_snapshot* handle, uint32_t position, hmn_device* out,
+                                  hmn_error* error) noexcept {
   return entry(handle, &snapshot::devices, position, out, error,
                [](const snapshot_device& d, hmn_device& full) { copy_out(*d.identity, full); });
 }
 
-hmn_status hmn_snapshot_telemetry(const hmn_snapshot* handle, uint32_t device_index,
-                                  hmn_telemetry* out, hmn_error* error) noexcept {
+hmn_status hmn_snapshot_find_telemetry(const hmn_snapshot* handle, uint32_t device_index,
+                                       hmn_telemetry* out, hmn_error* error) noexcept {
   return of_device(handle, device_index, subject::telemetry, &snapshot_device::telemetry, out,
                    error);
 }
 
-hmn_status hmn_snapshot_self(const hmn_snapshot* handle, uint32_t device_index, hmn_usage* out,
-                             hmn_error* error) noexcept {
+hmn_status hmn_snapshot_find_self(const hmn_snapshot* handle, uint32_t device_index, hmn_usage* out,
+                                  hmn_error* error) noexcept {
   return of_device(handle, device_index, subject::self, &snapshot_device::self, out, error);
 }
 
-hmn_status hmn_snapshot_device_pool(const hmn_snapshot* handle, uint32_t device_index,
-                                    uint32_t kind, hmn_pool* out, hmn_error* error) noexcept {
+hmn_status hmn_snapshot_find_pool(const hmn_snapshot* handle, uint32_t device_index, uint32_t kind,
+                                  hmn_pool* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](const snapshot& s, hmn_pool& full) -> result<void> {
     if (result<void> ok = check_pool_kind(kind); !ok) return ok;
     const snapshot_device* const d = s.device_by_index(device_index);
@@ -227,28 +227,28 @@ hmn_status hmn_snapshot_device_pool(const hmn_snapshot* handle, uint32_t device_
   });
 }
 
-hmn_status hmn_snapshot_pool(const hmn_snapshot* handle, uint32_t position, hmn_pool* out,
-                             hmn_error* error) noexcept {
+hmn_status hmn_snapshot_pool_at(const hmn_snapshot* handle, uint32_t position, hmn_pool* out,
+                                hmn_error* error) noexcept {
   return entry(handle, &snapshot::pools, position, out, error);
 }
 
-hmn_status hmn_snapshot_usage(const hmn_snapshot* handle, uint32_t position, hmn_usage* out,
-                              hmn_error* error) noexcept {
+hmn_status hmn_snapshot_usage_at(const hmn_snapshot* handle, uint32_t position, hmn_usage* out,
+                                 hmn_error* error) noexcept {
   return entry(handle, &snapshot::usages, position, out, error);
 }
 
-hmn_status hmn_snapshot_metric(const hmn_snapshot* handle, uint32_t position, hmn_metric* out,
-                               hmn_error* error) noexcept {
+hmn_status hmn_snapshot_metric_at(const hmn_snapshot* handle, uint32_t position, hmn_metric* out,
+                                  hmn_error* error) noexcept {
   return entry(handle, &snapshot::metrics, position, out, error);
 }
 
-hmn_status hmn_snapshot_group(const hmn_snapshot* handle, uint32_t position, hmn_group* out,
-                              hmn_error* error) noexcept {
+hmn_status hmn_snapshot_group_at(const hmn_snapshot* handle, uint32_t position, hmn_group* out,
+                                 hmn_error* error) noexcept {
   return entry(handle, &snapshot::groups, position, out, error);
 }
 
-hmn_status hmn_snapshot_diagnostic(const hmn_snapshot* handle, uint32_t position,
-                                   hmn_diagnostic* out, hmn_error* error) noexcept {
+hmn_status hmn_snapshot_diagnostic_at(const hmn_snapshot* handle, uint32_t position,
+                                      hmn_diagnostic* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error,
                    [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
                      const auto& all = s.why->diagnostics;
@@ -283,9 +283,9 @@ hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, uint32_t device_index
       });
 }
 
-hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t position,
-                             char* buffer, uint32_t capacity, uint32_t* needed,
-                             hmn_error* error) noexcept {
+hmn_status hmn_snapshot_text_at(const hmn_snapshot* handle, uint32_t text, uint32_t position,
+                                char* buffer, uint32_t capacity, uint32_t* needed,
+                                hmn_error* error) noexcept {
   return write_text({buffer, capacity, needed}, error, [&](std::string& found) -> result<void> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
     const snapshot& s = object(handle);

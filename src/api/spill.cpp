@@ -49,7 +49,7 @@ result<void> read_sample(const hmn_spill_sample* given, spill_sample& out) {
   return {};
 }
 
-result<void> check_spill(const hmn_spill* handle) {
+result<void> check_spill(hmn_spill* handle) {
   return check_usable(handle, "spill detector");
 }
 
@@ -166,7 +166,7 @@ hmn_status hmn_spill_feed(hmn_spill* handle, const hmn_spill_sample* sample, con
   });
 }
 
-hmn_status hmn_spill_read(const hmn_spill* handle, hmn_spill_info* out, hmn_error* error) noexcept {
+hmn_status hmn_spill_read(hmn_spill* handle, hmn_spill_info* out, hmn_error* error) noexcept {
   return fill(out, error, [&](hmn_spill_info& full) -> result<void> {
     if (result<void> ok = check_spill(handle); !ok) return ok;
     copy_info(object(handle), full);
@@ -174,7 +174,7 @@ hmn_status hmn_spill_read(const hmn_spill* handle, hmn_spill_info* out, hmn_erro
   });
 }
 
-hmn_status hmn_spill_episode(const hmn_spill* handle, uint64_t number, hmn_episode* out,
+hmn_status hmn_spill_episode(hmn_spill* handle, uint64_t number, hmn_episode* out,
                              hmn_error* error) noexcept {
   return fill(out, error, [&](hmn_episode& full) -> result<void> {
     if (result<void> ok = check_spill(handle); !ok) return ok;

@@ -29,7 +29,7 @@ result<void> read_options(const hmn_tracker_options* options, hmn_tracker_option
   return {};
 }
 
-result<void> check_tracker(const hmn_tracker* handle) {
+result<void> check_tracker(hmn_tracker* handle) {
   return check_usable(handle != nullptr, false, "tracker");
 }
 
@@ -64,16 +64,16 @@ hmn_status change(hmn_tracker* handle, std::uint32_t tag, std::uint64_t bytes,
   return static_cast<hmn_status>((object(handle).*by)(tag, bytes));
 }
 
-hmn_status with_tracker(const hmn_tracker* handle, hmn_error* error,
+hmn_status with_tracker(hmn_tracker* handle, hmn_error* error,
                         function_ref<result<void>(tracker&)> body) noexcept {
   return guarded(error, [&]() -> result<void> {
     if (result<void> ok = check_tracker(handle); !ok) return ok;
-    return body(object(const_cast<hmn_tracker*>(handle)));
+    return body(object(handle));
   });
 }
 
 template <class T, class Read>
-hmn_status read_tracker(const hmn_tracker* handle, T* out, hmn_error* error, Read&& read) noexcept {
+hmn_status read_tracker(hmn_tracker* handle, T* out, hmn_error* error, Read&& read) noexcept {
   return fill(out, error, [&](T& full) -> result<void> {
     if (result<void> ok = check_tracker(handle); !ok) return ok;
     return read(object(handle), full);
@@ -160,8 +160,7 @@ hmn_status hmn_tracker_release_tagged(hmn_tracker* handle, uint32_t tag, uint64_
   return change<&tracker::release>(handle, tag, bytes, error);
 }
 
-hmn_status hmn_tracker_would_fit(const hmn_tracker* handle, uint64_t bytes,
-                                 hmn_error* error) noexcept {
+hmn_status hmn_tracker_would_fit(hmn_tracker* handle, uint64_t bytes, hmn_error* error) noexcept {
   return with_tracker(handle, error, [&](tracker& t) { return t.would_fit(bytes); });
 }
 
@@ -173,8 +172,7 @@ hmn_status hmn_tracker_set_limit(hmn_tracker* handle, uint64_t limit_bytes,
   });
 }
 
-hmn_status hmn_tracker_read(const hmn_tracker* handle, hmn_tracker_info* out,
-                            hmn_error* error) noexcept {
+hmn_status hmn_tracker_read(hmn_tracker* handle, hmn_tracker_info* out, hmn_error* error) noexcept {
   return read_tracker(handle, out, error,
                       [](const tracker& t, hmn_tracker_info& full) -> result<void> {
                         copy_info(t, full);
@@ -182,7 +180,7 @@ hmn_status hmn_tracker_read(const hmn_tracker* handle, hmn_tracker_info* out,
                       });
 }
 
-hmn_status hmn_tracker_read_tag(const hmn_tracker* handle, uint32_t tag, hmn_tag* out,
+hmn_status hmn_tracker_read_tag(hmn_tracker* handle, uint32_t tag, hmn_tag* out,
                                 hmn_error* error) noexcept {
   return read_tracker(handle, out, error, [&](const tracker& t, hmn_tag& full) -> result<void> {
     if (!t.has_tag(tag)) return no_such_tag(tag);

@@ -136,7 +136,7 @@ static void a_snapshot_spends_its_deadline_once_and_says_what_is_missing(void** 
   int timeouts = 0;
   for (uint32_t i = 0; i < info.diagnostic_count; ++i) {
     NEW(hmn_diagnostic, diagnostic);
-    assert_status(hmn_snapshot_diagnostic(snapshot, i, &diagnostic, NULL), HMN_OK);
+    assert_status(hmn_snapshot_diagnostic_at(snapshot, i, &diagnostic, NULL), HMN_OK);
     timeouts += diagnostic.status == HMN_E_TIMEOUT;
   }
   assert_true(timeouts > 0);

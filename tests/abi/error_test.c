@@ -164,7 +164,7 @@ static void a_wrong_argument_is_named(void** state) {
   uint64_t bytes = 0;
   assert_message(hmn_pool_read(f->context, 0, 99, 0, &pool, &error), HMN_E_RANGE,
                  "kind: 99 is not a pool kind");
-  assert_message(hmn_snapshot_device_pool(f->after, 0, 99, &pool, &error), HMN_E_RANGE,
+  assert_message(hmn_snapshot_find_pool(f->after, 0, 99, &pool, &error), HMN_E_RANGE,
                  "kind: 99 is not a pool kind");
   assert_message(hmn_metric_read(f->context, 0, 9999, 0, 0, &metric, &error), HMN_E_RANGE,
                  "metric: 9999 is not a known metric");
@@ -182,11 +182,12 @@ static void a_wrong_argument_is_named(void** state) {
   assert_status(hmn_snapshot_read(f->after, &counts, NULL), HMN_OK);
   (void)snprintf(text, sizeof text, "position: 4711 is past the end of %u entries",
                  counts.diagnostic_count);
-  assert_message(hmn_snapshot_diagnostic(f->after, 4711, &diagnostic, &error), HMN_E_RANGE, text);
+  assert_message(hmn_snapshot_diagnostic_at(f->after, 4711, &diagnostic, &error), HMN_E_RANGE,
+                 text);
   assert_message(hmn_snapshot_reason(f->after, 0, 3, 0, 0, &diagnostic, &error), HMN_E_RANGE,
                  "subject: 0x3, expected one known bit");
-  assert_message(hmn_snapshot_text(f->after, 99, 0, text, sizeof text, NULL, &error), HMN_E_RANGE,
-                 "text: 99 is not a known text");
+  assert_message(hmn_snapshot_text_at(f->after, 99, 0, text, sizeof text, NULL, &error),
+                 HMN_E_RANGE, "text: 99 is not a known text");
   assert_message(hmn_format_device(f->after, 0, 99, 0, text, sizeof text, NULL, &error),
                  HMN_E_RANGE, "format: 99 is not a known format");
   assert_message(hmn_format_bytes(1 << 20, text, 3, NULL, &error), HMN_E_BUFFER,

@@ -10,13 +10,13 @@
 enum { TRIES = 3 };
 static const long patterns[] = {ONCE, FROM_THEN_ON};
 
-static hmn_sampler_info info_of(const hmn_sampler* sampler) {
+static hmn_sampler_info info_of(hmn_sampler* sampler) {
   NEW(hmn_sampler_info, info);
   assert_status(hmn_sampler_read(sampler, &info, NULL), HMN_OK);
   return info;
 }
 
-static hmn_sampler_info wait_for_tries(const hmn_sampler* sampler, uint64_t count) {
+static hmn_sampler_info wait_for_tries(hmn_sampler* sampler, uint64_t count) {
   hmn_sampler_info info = info_of(sampler);
   for (int64_t begun = now_ms(); now_ms() - begun < PATIENT_MS; sleep_ms(1)) {
     info = info_of(sampler);
@@ -63,7 +63,7 @@ static int lacks_memory(const hmn_snapshot* snapshot) {
   assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   for (uint32_t i = 0; i < info.diagnostic_count; ++i) {
     NEW(hmn_diagnostic, diagnostic);
-    assert_status(hmn_snapshot_diagnostic(snapshot, i, &diagnostic, NULL), HMN_OK);
+    assert_status(hmn_snapshot_diagnostic_at(snapshot, i, &diagnostic, NULL), HMN_OK);
     if (diagnostic.status == HMN_E_NO_MEMORY || diagnostic.status == HMN_E_LIMIT) return 1;
   }
   return 0;

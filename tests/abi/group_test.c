@@ -14,30 +14,30 @@ static const hmn_snapshot* whole(void** state) {
 
 static void each_group_is_a_record_of_its_device(void** state) {
   NEW(hmn_group, group);
-  assert_status(hmn_snapshot_group(whole(state), 0, &group, NULL), HMN_OK);
+  assert_status(hmn_snapshot_group_at(whole(state), 0, &group, NULL), HMN_OK);
   assert_int_equal(group.present, HMN_GROUP_HAS_USED | HMN_GROUP_HAS_LIMIT);
   assert_int_equal(group.backend, HMN_BACKEND_SIMULATED);
   assert_int_equal(group.notes, 0);
   assert_int_equal(group.device_index, 0);
   assert_true(group.used_bytes == UINT64_C(1) << 30 && group.limit_bytes == UINT64_C(2) << 30);
-  assert_status(hmn_snapshot_group(whole(state), 1, &group, NULL), HMN_OK);
+  assert_status(hmn_snapshot_group_at(whole(state), 1, &group, NULL), HMN_OK);
   assert_int_equal(group.present, HMN_GROUP_HAS_USED);
   assert_true(group.used_bytes == UINT64_C(512) << 20 && group.limit_bytes == 0);
-  assert_status(hmn_snapshot_group(whole(state), 2, &group, NULL), HMN_E_RANGE);
+  assert_status(hmn_snapshot_group_at(whole(state), 2, &group, NULL), HMN_E_RANGE);
 }
 
 static void it_has_a_name(void** state) {
   char name[64];
   assert_status(
-      hmn_snapshot_text(whole(state), HMN_TEXT_GROUP_NAME, 0, name, sizeof name, NULL, NULL),
+      hmn_snapshot_text_at(whole(state), HMN_TEXT_GROUP_NAME, 0, name, sizeof name, NULL, NULL),
       HMN_OK);
   assert_string_equal(name, "docker:1c8f");
   assert_status(
-      hmn_snapshot_text(whole(state), HMN_TEXT_GROUP_NAME, 1, name, sizeof name, NULL, NULL),
+      hmn_snapshot_text_at(whole(state), HMN_TEXT_GROUP_NAME, 1, name, sizeof name, NULL, NULL),
       HMN_OK);
   assert_string_equal(name, "/user.slice");
   assert_status(
-      hmn_snapshot_text(whole(state), HMN_TEXT_GROUP_NAME, 2, name, sizeof name, NULL, NULL),
+      hmn_snapshot_text_at(whole(state), HMN_TEXT_GROUP_NAME, 2, name, sizeof name, NULL, NULL),
       HMN_E_RANGE);
 }
 

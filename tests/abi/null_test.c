@@ -119,16 +119,16 @@ static void a_null_struct_of_a_snapshot_is_an_argument_error(void** state) {
   assert_refuses_null(hmn_snapshot_read(f->after, NULL, &error));
   assert_refuses_null(hmn_snapshot_memory(f->after, NULL, &error));
   assert_refuses_null(hmn_snapshot_system(f->after, NULL, &error));
-  assert_refuses_null(hmn_snapshot_device(f->after, 0, NULL, &error));
-  assert_refuses_null(hmn_snapshot_telemetry(f->after, 0, NULL, &error));
-  assert_refuses_null(hmn_snapshot_self(f->after, 0, NULL, &error));
-  assert_refuses_null(hmn_snapshot_device_pool(f->after, 0, HMN_POOL_MAIN, NULL, &error));
-  assert_refuses_null(hmn_snapshot_pool(f->after, 0, NULL, &error));
-  assert_refuses_null(hmn_snapshot_usage(f->after, 0, NULL, &error));
-  assert_refuses_null(hmn_snapshot_diagnostic(f->after, 0, NULL, &error));
+  assert_refuses_null(hmn_snapshot_device_at(f->after, 0, NULL, &error));
+  assert_refuses_null(hmn_snapshot_find_telemetry(f->after, 0, NULL, &error));
+  assert_refuses_null(hmn_snapshot_find_self(f->after, 0, NULL, &error));
+  assert_refuses_null(hmn_snapshot_find_pool(f->after, 0, HMN_POOL_MAIN, NULL, &error));
+  assert_refuses_null(hmn_snapshot_pool_at(f->after, 0, NULL, &error));
+  assert_refuses_null(hmn_snapshot_usage_at(f->after, 0, NULL, &error));
+  assert_refuses_null(hmn_snapshot_diagnostic_at(f->after, 0, NULL, &error));
   assert_refuses_null(hmn_snapshot_reason(f->after, 0, HMN_COLLECT_POOLS, 0, 0, NULL, &error));
-  assert_refuses_null(hmn_snapshot_group(f->after, 0, NULL, &error));
-  assert_refuses_null(hmn_snapshot_metric(f->after, 0, NULL, &error));
+  assert_refuses_null(hmn_snapshot_group_at(f->after, 0, NULL, &error));
+  assert_refuses_null(hmn_snapshot_metric_at(f->after, 0, NULL, &error));
   assert_refuses_null(hmn_delta_read(f->before, f->after, 0, NULL, &error));
 }
 
@@ -228,7 +228,7 @@ static void text_of_a_null_snapshot_is_an_argument_error(void** state) {
   char text[64];
   uint32_t needed = 9;
   assert_refuses_null(
-      hmn_snapshot_text(NULL, HMN_TEXT_PROCESS_NAME, 0, text, sizeof text, &needed, &error));
+      hmn_snapshot_text_at(NULL, HMN_TEXT_PROCESS_NAME, 0, text, sizeof text, &needed, &error));
   assert_refuses_null(
       hmn_format_device(NULL, 0, HMN_FORMAT_FREE, 0, text, sizeof text, &needed, &error));
   assert_refuses_null(hmn_context_recording(NULL, 0, text, sizeof text, &needed, &error));

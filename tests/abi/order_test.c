@@ -43,7 +43,7 @@ static void use(const handles* h) {
       assert_answers(hmn_pool_read(h->contexts[i], 0, HMN_POOL_MAIN, 0, &pool, &error), HMN_OK);
     }
     if (h->snapshots[i] != NULL) {
-      assert_status(hmn_snapshot_pool(h->snapshots[i], 0, &pool, NULL), HMN_OK);
+      assert_status(hmn_snapshot_pool_at(h->snapshots[i], 0, &pool, NULL), HMN_OK);
       assert_status(hmn_format_json(h->snapshots[i], 0, NULL, 0, NULL, NULL), HMN_OK);
     }
   }
@@ -110,12 +110,12 @@ static void a_snapshot_never_changes(void** state) {
   NEW(hmn_pool, pool);
   NEW(hmn_pool, again);
   assert_status(hmn_snapshot_read(f.before, &first, NULL), HMN_OK);
-  assert_status(hmn_snapshot_pool(f.before, 0, &pool, NULL), HMN_OK);
+  assert_status(hmn_snapshot_pool_at(f.before, 0, &pool, NULL), HMN_OK);
   for (int i = 0; i < 3; ++i) hmn_snapshot_destroy(take_everything(f.context));
   hmn_context_destroy(f.context);
   f.context = NULL;
   assert_status(hmn_snapshot_read(f.before, &second, NULL), HMN_OK);
-  assert_status(hmn_snapshot_pool(f.before, 0, &again, NULL), HMN_OK);
+  assert_status(hmn_snapshot_pool_at(f.before, 0, &again, NULL), HMN_OK);
   assert_memory_equal(&first, &second, sizeof first);
   assert_memory_equal(&pool, &again, sizeof pool);
   fixture_close(&f);

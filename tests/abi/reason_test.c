@@ -90,7 +90,7 @@ static void an_error_has_the_reason_that_a_diagnostic_has(void** state) {
   NEW(hmn_error, later);
   assert_status(hmn_telemetry_read(m.context, 0, 0, &telemetry, &direct), HMN_E_PERMISSION);
   assert_not_permitted(&direct);
-  assert_status(hmn_snapshot_telemetry(s, 0, &telemetry, &later), HMN_E_EMPTY);
+  assert_status(hmn_snapshot_find_telemetry(s, 0, &telemetry, &later), HMN_E_EMPTY);
   assert_not_permitted(&later);
   hmn_snapshot_destroy(s);
   machine_end(&m);
@@ -110,11 +110,11 @@ static void a_wrong_call_has_no_reason(void** state) {
   NEW(hmn_error, error);
   assert_status(hmn_pool_read(m.context, 0, 99, 0, &pool, &error), HMN_E_RANGE);
   assert_int_equal(error.reason, HMN_REASON_UNKNOWN);
-  assert_status(hmn_snapshot_pool(s, 4711, &pool, &error), HMN_E_RANGE);
+  assert_status(hmn_snapshot_pool_at(s, 4711, &pool, &error), HMN_E_RANGE);
   assert_int_equal(error.reason, HMN_REASON_UNKNOWN);
   assert_status(hmn_estimate_sum(sizes, 2, &bytes, &error), HMN_E_OVERFLOW);
   assert_int_equal(error.reason, HMN_REASON_UNKNOWN);
-  assert_status(hmn_snapshot_self(s, 0, &usage, &error), HMN_E_EMPTY);
+  assert_status(hmn_snapshot_find_self(s, 0, &usage, &error), HMN_E_EMPTY);
   assert_int_equal(error.reason, HMN_REASON_UNKNOWN);
   assert_status(hmn_snapshot_memory(s, &memory, &error), HMN_E_EMPTY);
   assert_int_equal(error.reason, HMN_REASON_UNKNOWN);

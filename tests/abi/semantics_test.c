@@ -337,7 +337,7 @@ static void a_device_has_its_units(const hmn_snapshot* s) {
   NEW(hmn_telemetry, telemetry);
   NEW(hmn_metric, metric);
   NEW(hmn_group, group);
-  assert_status(hmn_snapshot_device_pool(s, 0, HMN_POOL_VRAM, &pool, NULL), HMN_OK);
+  assert_status(hmn_snapshot_find_pool(s, 0, HMN_POOL_VRAM, &pool, NULL), HMN_OK);
   UNIT(pool, total_bytes, MIB(1000));
   UNIT(pool, free_bytes, MIB(672));
   UNIT(pool, used_bytes, MIB(300));
@@ -345,7 +345,7 @@ static void a_device_has_its_units(const hmn_snapshot* s) {
   UNIT(pool, usable_bytes, MIB(500));
   UNIT(pool, budget_bytes, MIB(900));
   UNIT(pool, unattributed_bytes, MIB(300 - 201 - 40));
-  assert_status(hmn_snapshot_telemetry(s, 0, &telemetry, NULL), HMN_OK);
+  assert_status(hmn_snapshot_find_telemetry(s, 0, &telemetry, NULL), HMN_OK);
   UNIT(telemetry, gpu_busy_percent, 64.25);
   UNIT(telemetry, memory_busy_percent, 12);
   UNIT(telemetry, encoder_busy_percent, 1.5);
@@ -363,10 +363,10 @@ static void a_device_has_its_units(const hmn_snapshot* s) {
   UNIT(telemetry, pcie_rx_bytes, UINT64_MAX);
   UNIT(telemetry, pcie_tx_bytes, 7);
   UNIT(telemetry, window_ns, MS(166));
-  assert_status(hmn_snapshot_metric(s, 0, &metric, NULL), HMN_OK);
+  assert_status(hmn_snapshot_metric_at(s, 0, &metric, NULL), HMN_OK);
   UNIT(metric, value, 45.5);
   UNIT(metric, window_ns, 7000);
-  assert_status(hmn_snapshot_group(s, 0, &group, NULL), HMN_OK);
+  assert_status(hmn_snapshot_group_at(s, 0, &group, NULL), HMN_OK);
   UNIT(group, used_bytes, MIB(101));
   UNIT(group, limit_bytes, MIB(202));
 }
@@ -376,7 +376,7 @@ static void a_process_has_its_units(const hmn_snapshot* s) {
   NEW(hmn_usage, usage);
   assert_status(hmn_snapshot_read(s, &info, NULL), HMN_OK);
   for (uint32_t i = 0; i < info.usage_count && usage.pid != 4242; ++i) {
-    assert_status(hmn_snapshot_usage(s, i, &usage, NULL), HMN_OK);
+    assert_status(hmn_snapshot_usage_at(s, i, &usage, NULL), HMN_OK);
   }
   assert_int_equal(usage.pid, 4242);
   UNIT(usage, start_unix_ns, UINT64_C(1700000001000000007));
@@ -456,11 +456,11 @@ static void an_age_is_in_nanoseconds_and_grows(void** state) {
   NEW(hmn_metric, metric);
   NEW(hmn_group, group);
   NEW(hmn_usage, usage);
-  assert_status(hmn_snapshot_pool(s, 0, &pool, NULL), HMN_OK);
-  assert_status(hmn_snapshot_telemetry(s, 0, &telemetry, NULL), HMN_OK);
-  assert_status(hmn_snapshot_metric(s, 0, &metric, NULL), HMN_OK);
-  assert_status(hmn_snapshot_group(s, 0, &group, NULL), HMN_OK);
-  assert_status(hmn_snapshot_usage(s, 0, &usage, NULL), HMN_OK);
+  assert_status(hmn_snapshot_pool_at(s, 0, &pool, NULL), HMN_OK);
+  assert_status(hmn_snapshot_find_telemetry(s, 0, &telemetry, NULL), HMN_OK);
+  assert_status(hmn_snapshot_metric_at(s, 0, &metric, NULL), HMN_OK);
+  assert_status(hmn_snapshot_group_at(s, 0, &group, NULL), HMN_OK);
+  assert_status(hmn_snapshot_usage_at(s, 0, &usage, NULL), HMN_OK);
   BETWEEN(pool, age_ns, again - read, ended - began);
   BETWEEN(telemetry, age_ns, again - read, ended - began);
   BETWEEN(metric, age_ns, again - read, ended - began);
@@ -483,7 +483,7 @@ static void a_traced_call_is_timed_in_nanoseconds(void** state) {
   uint64_t longest = 0;
   assert_status(hmn_snapshot_read(s, &info, NULL), HMN_OK);
   for (uint32_t i = 0; i < info.diagnostic_count; ++i) {
-    assert_status(hmn_snapshot_diagnostic(s, i, &diagnostic, NULL), HMN_OK);
+    assert_status(hmn_snapshot_diagnostic_at(s, i, &diagnostic, NULL), HMN_OK);
     if ((diagnostic.notes & HMN_NOTE_TRACE) == 0) continue;
     BETWEEN(diagnostic, duration_ns, 1, ended - began);
     if (diagnostic.duration_ns > longest) longest = diagnostic.duration_ns;
@@ -615,14 +615,14 @@ static void a_value_without_its_bit_is_zero(void** state) {
   BITS(system_memory, r, hmn_snapshot_system(s, &r, NULL));
   BITS(delta, r, hmn_delta_read(all->before, s, 0, &r, NULL));
   for (uint32_t i = 0; i < 16; ++i) {
-    BITS(device, r, hmn_snapshot_device(s, i, &r, NULL));
-    BITS(pool, r, hmn_snapshot_pool(s, i, &r, NULL));
-    BITS(telemetry, r, hmn_snapshot_telemetry(s, i, &r, NULL));
-    BITS(usage, r, hmn_snapshot_self(s, i, &r, NULL));
-    BITS(usage, r, hmn_snapshot_usage(s, i, &r, NULL));
-    BITS(metric, r, hmn_snapshot_metric(s, i, &r, NULL));
-    BITS(group, r, hmn_snapshot_group(s, i, &r, NULL));
-    BITS(diagnostic, r, hmn_snapshot_diagnostic(s, i, &r, NULL));
+    BITS(device, r, hmn_snapshot_device_at(s, i, &r, NULL));
+    BITS(pool, r, hmn_snapshot_pool_at(s, i, &r, NULL));
+    BITS(telemetry, r, hmn_snapshot_find_telemetry(s, i, &r, NULL));
+    BITS(usage, r, hmn_snapshot_find_self(s, i, &r, NULL));
+    BITS(usage, r, hmn_snapshot_usage_at(s, i, &r, NULL));
+    BITS(metric, r, hmn_snapshot_metric_at(s, i, &r, NULL));
+    BITS(group, r, hmn_snapshot_group_at(s, i, &r, NULL));
+    BITS(diagnostic, r, hmn_snapshot_diagnostic_at(s, i, &r, NULL));
     BITS(device, r, hmn_device_read(all->context, i, 0, &r, NULL));
     BITS(telemetry, r, hmn_telemetry_read(all->context, i, HMN_TELEMETRY_HAS_POWER, &r, NULL));
     BITS(pool, r, hmn_pool_read(all->context, i, HMN_POOL_MAIN, HMN_POOL_HAS_TOTAL, &r, NULL));
@@ -655,7 +655,7 @@ static void a_device_is_the_line_that_the_header_shows(void** state) {
   assert_string_equal(text, "  GPU 0: free 13284 MiB / 16384 MiB [name]\n");
   assert_int_equal(needed, strlen(text) + 1);
   NEW(hmn_usage, usage);
-  assert_status(hmn_snapshot_self(after, 0, &usage, NULL), HMN_OK);
+  assert_status(hmn_snapshot_find_self(after, 0, &usage, NULL), HMN_OK);
   if (usage.used_bytes == 0) { /* the first call lists the devices, which is a reading more */
     hmn_snapshot_destroy(after);
     after = take(m.context);

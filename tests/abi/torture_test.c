@@ -214,7 +214,7 @@ static counts count(const hmn_snapshot* snapshot) {
   counts c = {info.device_count, info.pool_count, info.usage_count, info.diagnostic_count, 0};
   for (uint32_t i = 0; i < info.diagnostic_count; ++i) {
     NEW(hmn_diagnostic, diagnostic);
-    assert_status(hmn_snapshot_diagnostic(snapshot, i, &diagnostic, NULL), HMN_OK);
+    assert_status(hmn_snapshot_diagnostic_at(snapshot, i, &diagnostic, NULL), HMN_OK);
     if (is_of_memory(diagnostic.status, 0)) c.lacks_memory = 1;
   }
   if (c.lacks_memory) assert_int_equal(info.notes & HMN_NOTE_PARTIAL, HMN_NOTE_PARTIAL);

@@ -16,13 +16,13 @@ static hmn_tracker* make(uint64_t limit_bytes) {
   return tracker;
 }
 
-static hmn_tracker_info info_of(const hmn_tracker* tracker) {
+static hmn_tracker_info info_of(hmn_tracker* tracker) {
   NEW(hmn_tracker_info, info);
   assert_status(hmn_tracker_read(tracker, &info, NULL), HMN_OK);
   return info;
 }
 
-static void assert_values(const hmn_tracker* tracker, uint64_t allocated, uint64_t peak) {
+static void assert_values(hmn_tracker* tracker, uint64_t allocated, uint64_t peak) {
   const hmn_tracker_info info = info_of(tracker);
   assert_int_equal(info.allocated_bytes, allocated);
   assert_int_equal(info.peak_bytes, peak);
@@ -196,7 +196,7 @@ static void the_limit_can_change(void** state) {
   hmn_tracker_destroy(t);
 }
 
-static hmn_tag read_tag(const hmn_tracker* t, uint32_t tag) {
+static hmn_tag read_tag(hmn_tracker* t, uint32_t tag) {
   NEW(hmn_tag, of);
   assert_status(hmn_tracker_read_tag(t, tag, &of, NULL), HMN_OK);
   assert_int_equal(of.number, tag);

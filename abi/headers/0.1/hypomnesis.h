@@ -42,8 +42,9 @@
  * is called here ("capacity: 100000 is above 65536"); its wording is no part of the interface.
  *
  * Devices and lists. An argument `device_index` is the index of a device in its context, as in
- * hmn_device.index, also where the function reads a snapshot. An argument `position` counts the
- * entries of a list from 0, and changes from one snapshot to the next.
+ * hmn_device.index, also where the function reads a snapshot (hmn_snapshot_find_...). An argument
+ * `position` counts the entries of a list from 0, and changes from one snapshot to the next
+ * (hmn_snapshot_..._at). Snapshots and inputs are const, other handles are not.
  *
  * Strings are written to (buffer, capacity, *needed): valid UTF-8, terminated; *needed (may be NULL)
  * counts the terminator. A buffer that is too small gives HMN_E_BUFFER, buffer[0] = 0 and *needed.
@@ -1146,30 +1147,30 @@ HMN_FN(hmn_status) hmn_snapshot_memory(const hmn_snapshot *snapshot, hmn_process
 HMN_FN(hmn_status) hmn_snapshot_system(const hmn_snapshot *snapshot, hmn_system_memory *out, hmn_error *error) HMN_NX;
 /** Reads the device at a position of device_count, sorted by index. HMN_E_RANGE: position is past the
  *  end. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_device(const hmn_snapshot *snapshot, uint32_t position, hmn_device *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_device_at(const hmn_snapshot *snapshot, uint32_t position, hmn_device *out, hmn_error *error) HMN_NX;
 /** Reads load, temperature and power of a device. HMN_E_NO_DEVICE: the snapshot does not have it.
  *  HMN_E_EMPTY: not requested, or not available; the error has the reason. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_telemetry(const hmn_snapshot *snapshot, uint32_t device_index, hmn_telemetry *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_find_telemetry(const hmn_snapshot *snapshot, uint32_t device_index, hmn_telemetry *out, hmn_error *error) HMN_NX;
 /** Reads what the caller uses on a device. Otherwise as hmn_snapshot_telemetry. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_self(const hmn_snapshot *snapshot, uint32_t device_index, hmn_usage *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_find_self(const hmn_snapshot *snapshot, uint32_t device_index, hmn_usage *out, hmn_error *error) HMN_NX;
 /** Reads a memory pool of a device; `kind` is HMN_POOL_*. HMN_E_RANGE: unknown HMN_POOL_*.
  *  Otherwise as hmn_snapshot_telemetry. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_device_pool(const hmn_snapshot *snapshot, uint32_t device_index, uint32_t kind, hmn_pool *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_find_pool(const hmn_snapshot *snapshot, uint32_t device_index, uint32_t kind, hmn_pool *out, hmn_error *error) HMN_NX;
 /** Reads the pool at a position of pool_count, sorted by device index, the main pool first.
  *  HMN_E_RANGE: position is past the end. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_pool(const hmn_snapshot *snapshot, uint32_t position, hmn_pool *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_pool_at(const hmn_snapshot *snapshot, uint32_t position, hmn_pool *out, hmn_error *error) HMN_NX;
 /** Reads the usage at a position of usage_count, sorted by device index, then pid. HMN_E_RANGE:
  *  position is past the end. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_usage(const hmn_snapshot *snapshot, uint32_t position, hmn_usage *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_usage_at(const hmn_snapshot *snapshot, uint32_t position, hmn_usage *out, hmn_error *error) HMN_NX;
 /** Reads the metric at a position of metric_count, sorted by device index. HMN_E_RANGE: position is
  *  past the end. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_metric(const hmn_snapshot *snapshot, uint32_t position, hmn_metric *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_metric_at(const hmn_snapshot *snapshot, uint32_t position, hmn_metric *out, hmn_error *error) HMN_NX;
 /** Reads the control group at a position of group_count, sorted by device index. HMN_E_RANGE: position
  *  is past the end. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_group(const hmn_snapshot *snapshot, uint32_t position, hmn_group *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_group_at(const hmn_snapshot *snapshot, uint32_t position, hmn_group *out, hmn_error *error) HMN_NX;
 /** Reads the diagnostic at a position of diagnostic_count. HMN_E_RANGE: position is past the end.
  *  @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_diagnostic(const hmn_snapshot *snapshot, uint32_t position, hmn_diagnostic *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_diagnostic_at(const hmn_snapshot *snapshot, uint32_t position, hmn_diagnostic *out, hmn_error *error) HMN_NX;
 /** Reads why a value of a device is missing: the diagnostic that explains it best, else what follows
  *  from the device's state, else HMN_E_UNSUPPORTED. `subject` is one bit of HMN_COLLECT_*. `field` is
  *  the presence bit of the value, of a metric 0; `metric` is HMN_METRIC_* with HMN_COLLECT_METRICS, else
@@ -1186,7 +1187,7 @@ HMN_FN(hmn_status) hmn_snapshot_reason(const hmn_snapshot *snapshot, uint32_t de
  *  (outermost) container in the same form, else its path, for instance "/user.slice". HMN_E_RANGE:
  *  unknown text, or position is past the end. HMN_E_EMPTY: not known. HMN_E_BUFFER: too small.
  *  @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_text(const hmn_snapshot *snapshot, uint32_t text, uint32_t position, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_text_at(const hmn_snapshot *snapshot, uint32_t text, uint32_t position, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
 
 /* ---- report and format (provisional) --------------------------------------------------------------
  * Pure functions of snapshots. The decimal point is '.' in every locale. */
@@ -1342,23 +1343,23 @@ HMN_FN(hmn_status) hmn_sampler_next(hmn_sampler *sampler, uint32_t timeout_ms, h
  *  @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_handle(hmn_sampler *sampler, int64_t *out, hmn_error *error) HMN_NX;
 /** Reads the state and counters of a sampler. @since 0.1 */
-HMN_FN(hmn_status) hmn_sampler_read(const hmn_sampler *sampler, hmn_sampler_info *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_sampler_read(hmn_sampler *sampler, hmn_sampler_info *out, hmn_error *error) HMN_NX;
 /** Reads the main pool of a device from the latest snapshot; age_ns grows until the next one.
  *  Calls no driver, takes no lock, allocates nothing and does not wait: suitable for every frame.
  *  HMN_E_NO_DEVICE: no snapshot has a device of that index. HMN_E_EMPTY: there is no snapshot yet, or
  *  the latest has no such values. @since 0.1 */
-HMN_FN(hmn_status) hmn_sampler_latest_pool(const hmn_sampler *sampler, uint32_t device_index, hmn_pool *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_sampler_latest_pool(hmn_sampler *sampler, uint32_t device_index, hmn_pool *out, hmn_error *error) HMN_NX;
 /** Reads load, temperature and power from the latest snapshot. Otherwise as hmn_sampler_latest_pool.
  *  @since 0.1 */
-HMN_FN(hmn_status) hmn_sampler_latest_telemetry(const hmn_sampler *sampler, uint32_t device_index, hmn_telemetry *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_sampler_latest_telemetry(hmn_sampler *sampler, uint32_t device_index, hmn_telemetry *out, hmn_error *error) HMN_NX;
 /** Reads the peak of a process on a device: of the caller with HMN_COLLECT_SELF, of all processes with
  *  HMN_COLLECT_PROCESSES. A reused pid starts again. Exited processes are forgotten once too
  *  many peaks are kept. HMN_E_RANGE: pid is 0. HMN_E_NO_DEVICE: as hmn_sampler_latest_pool.
  *  HMN_E_NO_PROCESS: no snapshot has it on that device. @since 0.1 */
-HMN_FN(hmn_status) hmn_sampler_peak(const hmn_sampler *sampler, uint32_t device_index, uint32_t pid, hmn_peak *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_sampler_peak(hmn_sampler *sampler, uint32_t device_index, uint32_t pid, hmn_peak *out, hmn_error *error) HMN_NX;
 /** Reads the peak of a device. HMN_E_NO_DEVICE: as hmn_sampler_latest_pool. HMN_E_EMPTY: no snapshot
  *  has its values. @since 0.1 */
-HMN_FN(hmn_status) hmn_sampler_peak_device(const hmn_sampler *sampler, uint32_t device_index, hmn_peak *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_sampler_peak_device(hmn_sampler *sampler, uint32_t device_index, hmn_peak *out, hmn_error *error) HMN_NX;
 
 /* ---- estimate (provisional) ----------------------------------------------------------------------
  * Memory that a model needs, before it is loaded: pure arithmetic, without a driver or a context.
@@ -1564,14 +1565,14 @@ HMN_FN(hmn_status) hmn_tracker_release_tagged(hmn_tracker *tracker, uint32_t tag
 /** Checks whether bytes would fit now: HMN_OK, or HMN_E_LIMIT if they exceed the limit or, with a
  *  linked device, the usable_bytes of its main pool. HMN_E_TIMEOUT: also when the device's values are stale. HMN_E_FORKED: linked, and
  *  created before fork(). If linked, otherwise as hmn_pool_read. @since 0.1 */
-HMN_FN(hmn_status) hmn_tracker_would_fit(const hmn_tracker *tracker, uint64_t bytes, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_tracker_would_fit(hmn_tracker *tracker, uint64_t bytes, hmn_error *error) HMN_NX;
 /** Sets limit_bytes; 0 = none. HMN_E_LIMIT: more than that is allocated, and nothing was changed.
  *  @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_set_limit(hmn_tracker *tracker, uint64_t limit_bytes, hmn_error *error) HMN_NX;
 /** Reads the limit and totals of a tracker. @since 0.1 */
-HMN_FN(hmn_status) hmn_tracker_read(const hmn_tracker *tracker, hmn_tracker_info *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_tracker_read(hmn_tracker *tracker, hmn_tracker_info *out, hmn_error *error) HMN_NX;
 /** Reads the totals of a tag. HMN_E_RANGE: unknown tag (1 … tag_count). @since 0.1 */
-HMN_FN(hmn_status) hmn_tracker_read_tag(const hmn_tracker *tracker, uint32_t tag, hmn_tag *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_tracker_read_tag(hmn_tracker *tracker, uint32_t tag, hmn_tag *out, hmn_error *error) HMN_NX;
 /** Resets the allocated bytes, the peaks and refused_count; limit and tags stay. A concurrent call
  *  counts as before or after the reset, and a peak may be from before. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_reset(hmn_tracker *tracker, hmn_error *error) HMN_NX;
@@ -1709,10 +1710,10 @@ HMN_FN(hmn_status) hmn_spill_observe_snapshot(hmn_spill *spill, const hmn_snapsh
  *  NULL, or limit_bytes or evicted_bytes is set without its flag. @since 0.1 */
 HMN_FN(hmn_status) hmn_spill_feed(hmn_spill *spill, const hmn_spill_sample *sample, const char *label, hmn_error *error) HMN_NX;
 /** Reads the state and totals of a detector. @since 0.1 */
-HMN_FN(hmn_status) hmn_spill_read(const hmn_spill *spill, hmn_spill_info *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_spill_read(hmn_spill *spill, hmn_spill_info *out, hmn_error *error) HMN_NX;
 /** Reads an episode by its number, from 0; numbers are never reused. HMN_E_RANGE: not started yet, or
  *  already dropped. @since 0.1 */
-HMN_FN(hmn_status) hmn_spill_episode(const hmn_spill *spill, uint64_t number, hmn_episode *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_spill_episode(hmn_spill *spill, uint64_t number, hmn_episode *out, hmn_error *error) HMN_NX;
 
 #ifdef __cplusplus
 }

@@ -3619,7 +3619,7 @@ static int hmn_lua_copy_pools(lua_State *L, const hmn_snapshot *snapshot, uint32
   hmn_pool row;
   int own = 0;
   for (; *next < count; ++*next) {
-    HMN_LUA_ROW(row, hmn_snapshot_pool(snapshot, *next, &row, &error));
+    HMN_LUA_ROW(row, hmn_snapshot_pool_at(snapshot, *next, &row, &error));
     if (row.device_index > index) break;
     hmn_lua_push_hmn_pool(L, &row);
     if (row.device_index == index) {
@@ -3637,11 +3637,11 @@ static hmn_status hmn_lua_copy_text(lua_State *L, const hmn_snapshot *snapshot, 
   char line[256];
   char *found = line;
   uint32_t needed = 0;
-  hmn_status status = hmn_snapshot_text(snapshot, text, i, found, sizeof line, &needed, error);
+  hmn_status status = hmn_snapshot_text_at(snapshot, text, i, found, sizeof line, &needed, error);
   if (status == HMN_E_EMPTY) return HMN_OK;
   if (status == HMN_E_BUFFER) {
     found = (char *)lua_newuserdata(L, needed);
-    status = hmn_snapshot_text(snapshot, text, i, found, needed, &needed, error);
+    status = hmn_snapshot_text_at(snapshot, text, i, found, needed, &needed, error);
     lua_pushstring(L, status == HMN_OK ? found : "");
     lua_replace(L, -2);
   } else {
@@ -3665,7 +3665,7 @@ static int hmn_lua_copy_metrics(lua_State *L, const hmn_snapshot *snapshot, uint
   hmn_metric row;
   int own = 0;
   for (; *next < count; ++*next) {
-    HMN_LUA_ROW(row, hmn_snapshot_metric(snapshot, *next, &row, &error));
+    HMN_LUA_ROW(row, hmn_snapshot_metric_at(snapshot, *next, &row, &error));
     if (row.device_index > index) break;
     hmn_lua_push_hmn_metric(L, &row);
     if (row.device_index == index) {
@@ -3686,10 +3686,10 @@ static int hmn_lua_copy_devices(lua_State *L, const hmn_snapshot *snapshot, cons
   lua_createtable(L, (int)info->device_count, 0);
   for (i = 0; i < info->device_count; ++i) {
     int failed;
-    HMN_LUA_ROW(row, hmn_snapshot_device(snapshot, i, &row, &error));
+    HMN_LUA_ROW(row, hmn_snapshot_device_at(snapshot, i, &row, &error));
     hmn_lua_push_hmn_device(L, &row);
-    HMN_LUA_PART(hmn_telemetry, "telemetry", hmn_snapshot_telemetry(snapshot, row.index, &part, &error));
-    HMN_LUA_PART(hmn_usage, "own_usage", hmn_snapshot_self(snapshot, row.index, &part, &error));
+    HMN_LUA_PART(hmn_telemetry, "telemetry", hmn_snapshot_find_telemetry(snapshot, row.index, &part, &error));
+    HMN_LUA_PART(hmn_usage, "own_usage", hmn_snapshot_find_self(snapshot, row.index, &part, &error));
     lua_createtable(L, 1, 0);
     failed = hmn_lua_copy_pools(L, snapshot, row.index, &next_pool, info->pool_count, all);
     if (failed) return failed;
@@ -3712,7 +3712,7 @@ static int hmn_lua_copy_processes(lua_State *L, const hmn_snapshot *snapshot, ui
   lua_createtable(L, (int)count, 0);
   for (i = 0; i < count; ++i) {
     hmn_error why;
-    HMN_LUA_ROW(row, hmn_snapshot_usage(snapshot, i, &row, &error));
+    HMN_LUA_ROW(row, hmn_snapshot_usage_at(snapshot, i, &row, &error));
     hmn_lua_push_hmn_usage(L, &row);
     why.struct_size = sizeof why;
     if (hmn_lua_copy_texts(L, snapshot, hmn_usage_texts, i, &why) != HMN_OK) return hmn_lua_failure(L, &why);
@@ -3728,7 +3728,7 @@ static int hmn_lua_copy_groups(lua_State *L, const hmn_snapshot *snapshot, uint3
   lua_createtable(L, (int)count, 0);
   for (i = 0; i < count; ++i) {
     hmn_error why;
-    HMN_LUA_ROW(row, hmn_snapshot_group(snapshot, i, &row, &error));
+    HMN_LUA_ROW(row, hmn_snapshot_group_at(snapshot, i, &row, &error));
     hmn_lua_push_hmn_group(L, &row);
     why.struct_size = sizeof why;
     if (hmn_lua_copy_texts(L, snapshot, hmn_group_texts, i, &why) != HMN_OK) return hmn_lua_failure(L, &why);
@@ -3743,7 +3743,7 @@ static int hmn_lua_copy_diagnostics(lua_State *L, const hmn_snapshot *snapshot, 
   uint32_t i;
   lua_createtable(L, (int)count, 0);
   for (i = 0; i < count; ++i) {
-    HMN_LUA_ROW(row, hmn_snapshot_diagnostic(snapshot, i, &row, &error));
+    HMN_LUA_ROW(row, hmn_snapshot_diagnostic_at(snapshot, i, &row, &error));
     hmn_lua_push_hmn_diagnostic(L, &row);
     lua_rawseti(L, -2, (int)i + 1);
   }
@@ -3935,37 +3935,37 @@ SWIGINTERN hmn_system_memory *Snapshot_system(Snapshot *self,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_system_memory, hmn_snapshot_system(self, out, error));
   }
 SWIGINTERN hmn_device *Snapshot_device(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_device, hmn_snapshot_device(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_device, hmn_snapshot_device_at(self, position, out, error));
   }
 SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t device_index,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_telemetry, hmn_snapshot_telemetry(self, device_index, out, error));
+    HMN_ASK_IF_THERE(hmn_telemetry, hmn_snapshot_find_telemetry(self, device_index, out, error));
   }
 SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t device_index,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_self(self, device_index, out, error));
+    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_find_self(self, device_index, out, error));
   }
 SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_device_pool(self, device_index, kind, out, error));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool(self, device_index, kind, out, error));
   }
 SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool_at(self, position, out, error));
   }
 SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_usage(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_usage_at(self, position, out, error));
   }
 SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_metric, hmn_snapshot_metric(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_metric, hmn_snapshot_metric_at(self, position, out, error));
   }
 SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_group, hmn_snapshot_group(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_group, hmn_snapshot_group_at(self, position, out, error));
   }
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic_at(self, position, out, error));
   }
 SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,uint32_t metric,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out, error));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
-    HMN_TEXT(hmn_snapshot_text(self, text, position, buffer, capacity, &needed, error));
+    HMN_TEXT(hmn_snapshot_text_at(self, text, position, buffer, capacity, &needed, error));
   }
 SWIGINTERN char *Snapshot_device_line(Snapshot *self,uint32_t device_index,uint32_t format,hmn_flags flags,hmn_error *error){
     HMN_TEXT(hmn_format_device(self, device_index, format, flags, buffer, capacity, &needed, error));

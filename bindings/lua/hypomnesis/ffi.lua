@@ -252,21 +252,21 @@ local function system_of(native)
 end
 
 local function telemetry_of(native, device_index)
-  local status = C.hmn_snapshot_telemetry(native, device_index, telemetry, last_error)
+  local status = C.hmn_snapshot_find_telemetry(native, device_index, telemetry, last_error)
   return status == OK and copy.hmn_telemetry(telemetry) or nil
 end
 
 local function own_usage_of(native, device_index)
-  local status = C.hmn_snapshot_self(native, device_index, usage, last_error)
+  local status = C.hmn_snapshot_find_self(native, device_index, usage, last_error)
   return status == OK and copy.hmn_usage(usage) or nil
 end
 
 local function long_text_of(native, which, i)
-  return text(function(...) return C.hmn_snapshot_text(native, which, i, ...) end)
+  return text(function(...) return C.hmn_snapshot_text_at(native, which, i, ...) end)
 end
 
 local function text_of(native, which, i)
-  local status = C.hmn_snapshot_text(native, which, i, buffer, capacity, count, last_error)
+  local status = C.hmn_snapshot_text_at(native, which, i, buffer, capacity, count, last_error)
   if status == OK then return ffi.string(buffer) end
   if status == BUFFER then return (long_text_of(native, which, i)) end
 end
@@ -280,7 +280,7 @@ end
 local function devices_of(native, number)
   local devices = {}
   for i = 1, number do
-    C.hmn_snapshot_device(native, i - 1, device, last_error)
+    C.hmn_snapshot_device_at(native, i - 1, device, last_error)
     local found = copy.hmn_device(device)
     found.telemetry, found.own_usage = telemetry_of(native, found.index), own_usage_of(native, found.index)
     found.pools, found.metrics = {}, {}
@@ -303,7 +303,7 @@ end
 local function pools_of(native, number)
   local pools = {}
   for i = 1, number do
-    C.hmn_snapshot_pool(native, i - 1, pool, last_error)
+    C.hmn_snapshot_pool_at(native, i - 1, pool, last_error)
     pools[i] = copy.hmn_pool(pool)
   end
   return pools
@@ -312,7 +312,7 @@ end
 local function metrics_of(native, number)
   local metrics = {}
   for i = 1, number do
-    C.hmn_snapshot_metric(native, i - 1, metric, last_error)
+    C.hmn_snapshot_metric_at(native, i - 1, metric, last_error)
     metrics[i] = copy.hmn_metric(metric)
   end
   return metrics
@@ -321,7 +321,7 @@ end
 local function processes_of(native, number)
   local processes = {}
   for i = 1, number do
-    C.hmn_snapshot_usage(native, i - 1, usage, last_error)
+    C.hmn_snapshot_usage_at(native, i - 1, usage, last_error)
     processes[i] = add_texts(native, copy.hmn_usage(usage), copy.hmn_usage_texts, i - 1)
   end
   return processes
@@ -330,7 +330,7 @@ end
 local function groups_of(native, number)
   local groups = {}
   for i = 1, number do
-    C.hmn_snapshot_group(native, i - 1, group, last_error)
+    C.hmn_snapshot_group_at(native, i - 1, group, last_error)
     groups[i] = add_texts(native, copy.hmn_group(group), copy.hmn_group_texts, i - 1)
   end
   return groups
@@ -339,7 +339,7 @@ end
 local function diagnostics_of(native, number)
   local diagnostics = {}
   for i = 1, number do
-    C.hmn_snapshot_diagnostic(native, i - 1, diagnostic, last_error)
+    C.hmn_snapshot_diagnostic_at(native, i - 1, diagnostic, last_error)
     diagnostics[i] = copy.hmn_diagnostic(diagnostic)
   end
   return diagnostics
@@ -366,7 +366,7 @@ function raw.copy(handle)
 end
 
 function Snapshot:device_pool(device_index, kind)
-  local status = C.hmn_snapshot_device_pool(self.native, device_index, kind, pool, last_error)
+  local status = C.hmn_snapshot_find_pool(self.native, device_index, kind, pool, last_error)
   if status == OK then return copy.hmn_pool(pool) end
   if status ~= EMPTY then return failure(status) end
 end

@@ -134,17 +134,17 @@ static void read_snapshot(const hmn_snapshot* s) {
   OK(info, hmn_snapshot_read(s, &info.it, NULL));
   OK(memory, hmn_snapshot_memory(s, &memory.it, NULL));
   OK(host, hmn_snapshot_system(s, &host.it, NULL));
-  OK(device, hmn_snapshot_device(s, 0, &device.it, NULL));
-  OK(telemetry, hmn_snapshot_telemetry(s, 0, &telemetry.it, NULL));
-  OK(usage, hmn_snapshot_self(s, 0, &usage.it, NULL));
-  OK(pool, hmn_snapshot_pool(s, 0, &pool.it, NULL));
-  OK(pool, hmn_snapshot_device_pool(s, 0, HMN_POOL_MAIN, &pool.it, NULL));
-  OK(usage, hmn_snapshot_usage(s, 0, &usage.it, NULL));
-  OK(metric, hmn_snapshot_metric(s, 0, &metric.it, NULL));
-  OK(diagnostic, hmn_snapshot_diagnostic(s, 0, &diagnostic.it, NULL));
+  OK(device, hmn_snapshot_device_at(s, 0, &device.it, NULL));
+  OK(telemetry, hmn_snapshot_find_telemetry(s, 0, &telemetry.it, NULL));
+  OK(usage, hmn_snapshot_find_self(s, 0, &usage.it, NULL));
+  OK(pool, hmn_snapshot_pool_at(s, 0, &pool.it, NULL));
+  OK(pool, hmn_snapshot_find_pool(s, 0, HMN_POOL_MAIN, &pool.it, NULL));
+  OK(usage, hmn_snapshot_usage_at(s, 0, &usage.it, NULL));
+  OK(metric, hmn_snapshot_metric_at(s, 0, &metric.it, NULL));
+  OK(diagnostic, hmn_snapshot_diagnostic_at(s, 0, &diagnostic.it, NULL));
   KNOWN(diagnostic, 31);
   OK(diagnostic, hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, 0, &diagnostic.it, NULL));
-  OK(group, hmn_snapshot_group(s, 0, &group.it, NULL));
+  OK(group, hmn_snapshot_group_at(s, 0, &group.it, NULL));
   KNOWN(group, 3);
 }
 
@@ -264,7 +264,7 @@ static void compare(const hmn_snapshot* before, const hmn_snapshot* after) {
   IS(hmn_format_device(after, 0, HMN_FORMAT_FREE, 0, text, sizeof text, &needed, NULL) == HMN_OK);
   IS(hmn_format_bytes(1, text, sizeof text, &needed, NULL) == HMN_OK);
   IS(hmn_format_json(after, 0, NULL, 0, &needed, NULL) == HMN_OK);
-  IS(hmn_snapshot_text(after, HMN_TEXT_PROCESS_NAME, 0, text, sizeof text, &needed, NULL) !=
+  IS(hmn_snapshot_text_at(after, HMN_TEXT_PROCESS_NAME, 0, text, sizeof text, &needed, NULL) !=
      HMN_E_INTERNAL);
 }
 

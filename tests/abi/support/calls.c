@@ -119,16 +119,16 @@ CONTEXT_CALL(usage_read_self, 0 COMMA 0 COMMA)
 SNAPSHOT_CALL(snapshot_read, )
 SNAPSHOT_CALL(snapshot_memory, )
 SNAPSHOT_CALL(snapshot_system, )
-SNAPSHOT_CALL(snapshot_device, 0 COMMA)
-SNAPSHOT_CALL(snapshot_telemetry, 0 COMMA)
-SNAPSHOT_CALL(snapshot_self, 0 COMMA)
-SNAPSHOT_CALL(snapshot_device_pool, 0 COMMA HMN_POOL_MAIN COMMA)
-SNAPSHOT_CALL(snapshot_pool, 0 COMMA)
-SNAPSHOT_CALL(snapshot_usage, 0 COMMA)
-SNAPSHOT_CALL(snapshot_metric, 0 COMMA)
-SNAPSHOT_CALL(snapshot_group, 0 COMMA)
+SNAPSHOT_CALL(snapshot_device_at, 0 COMMA)
+SNAPSHOT_CALL(snapshot_find_telemetry, 0 COMMA)
+SNAPSHOT_CALL(snapshot_find_self, 0 COMMA)
+SNAPSHOT_CALL(snapshot_find_pool, 0 COMMA HMN_POOL_MAIN COMMA)
+SNAPSHOT_CALL(snapshot_pool_at, 0 COMMA)
+SNAPSHOT_CALL(snapshot_usage_at, 0 COMMA)
+SNAPSHOT_CALL(snapshot_metric_at, 0 COMMA)
+SNAPSHOT_CALL(snapshot_group_at, 0 COMMA)
 SNAPSHOT_CALL(snapshot_reason, 0 COMMA HMN_COLLECT_POOLS COMMA 0 COMMA 0 COMMA)
-SNAPSHOT_CALL(snapshot_diagnostic, 0 COMMA)
+SNAPSHOT_CALL(snapshot_diagnostic_at, 0 COMMA)
 SAMPLER_CALL(sampler_read, )
 SAMPLER_CALL(sampler_latest_pool, 0 COMMA)
 SAMPLER_CALL(sampler_latest_telemetry, 0 COMMA)
@@ -218,16 +218,16 @@ const call calls[] = {
     ROW(snapshot_read, HMN_SNAPSHOT_INFO_SIZE_V1, 0),
     ROW(snapshot_memory, HMN_PROCESS_MEMORY_SIZE_V1, 0),
     SIZED_ROW(snapshot_system, SYSTEM_MEMORY, hmn_system_memory, 0),
-    SIZED_ROW(snapshot_device, DEVICE, hmn_device, 0),
-    SIZED_ROW(snapshot_telemetry, TELEMETRY, hmn_telemetry, 0),
-    SIZED_ROW(snapshot_self, USAGE, hmn_usage, 0),
-    SIZED_ROW(snapshot_device_pool, POOL, hmn_pool, 0),
-    SIZED_ROW(snapshot_pool, POOL, hmn_pool, 0),
-    SIZED_ROW(snapshot_usage, USAGE, hmn_usage, 0),
-    SIZED_ROW(snapshot_metric, METRIC, hmn_metric, 0),
-    SIZED_ROW(snapshot_group, GROUP, hmn_group, 0),
+    SIZED_ROW(snapshot_device_at, DEVICE, hmn_device, 0),
+    SIZED_ROW(snapshot_find_telemetry, TELEMETRY, hmn_telemetry, 0),
+    SIZED_ROW(snapshot_find_self, USAGE, hmn_usage, 0),
+    SIZED_ROW(snapshot_find_pool, POOL, hmn_pool, 0),
+    SIZED_ROW(snapshot_pool_at, POOL, hmn_pool, 0),
+    SIZED_ROW(snapshot_usage_at, USAGE, hmn_usage, 0),
+    SIZED_ROW(snapshot_metric_at, METRIC, hmn_metric, 0),
+    SIZED_ROW(snapshot_group_at, GROUP, hmn_group, 0),
     SIZED_ROW(snapshot_reason, DIAGNOSTIC, hmn_diagnostic, 0),
-    ROW(snapshot_diagnostic, HMN_DIAGNOSTIC_SIZE_V1, 0),
+    ROW(snapshot_diagnostic_at, HMN_DIAGNOSTIC_SIZE_V1, 0),
     ROW(delta_read, HMN_DELTA_SIZE_V1, 0),
     ROW(tracker_read, HMN_TRACKER_INFO_SIZE_V1, 0),
     ROW(tracker_read_tag, HMN_TAG_SIZE_V1, 0),
@@ -246,7 +246,7 @@ const size_t call_count = sizeof calls / sizeof calls[0];
                                uint32_t* needed, hmn_error* error) {              \
     return hmn_##name(__VA_ARGS__, buffer, capacity, needed, error);              \
   }
-TEXT_CALL(snapshot_text, f->after, HMN_TEXT_PROCESS_NAME, 0)
+TEXT_CALL(snapshot_text_at, f->after, HMN_TEXT_PROCESS_NAME, 0)
 TEXT_CALL(report_delta, f->before, f->after, 0, "label", 0)
 TEXT_CALL(report_before_after, f->before, f->after, 0, "label", 0)
 TEXT_CALL(format_device, f->after, 0, HMN_FORMAT_FREE, 0)
@@ -277,7 +277,7 @@ static hmn_status run_context_recording(const fixture* f, char* buffer, uint32_t
 
 const text_call text_calls[] = {
     {"hmn_context_recording", run_context_recording},
-    {"hmn_snapshot_text", run_snapshot_text},
+    {"hmn_snapshot_text_at", run_snapshot_text_at},
     {"hmn_report_delta", run_report_delta},
     {"hmn_report_before_after", run_report_before_after},
     {"hmn_format_device", run_format_device},

@@ -125,7 +125,7 @@ TEST_CASE("a snapshot says why a figure is missing, with the key") {
   for (std::uint32_t i = 0; i < info.diagnostic_count; ++i) {
     hmn_diagnostic d{};
     d.struct_size = sizeof d;
-    REQUIRE(hmn_snapshot_diagnostic(taken_snapshot, i, &d, nullptr) == HMN_OK);
+    REQUIRE(hmn_snapshot_diagnostic_at(taken_snapshot, i, &d, nullptr) == HMN_OK);
     says_key =
         says_key || std::string(d.message).find("\"GPU use (%)\" is \"N/A\"") != std::string::npos;
     says_exit = says_exit || (d.native_domain == HMN_NATIVE_EXIT && d.native_code == 1);

@@ -111,7 +111,7 @@ hmn_snapshot_info taken_snapshot::info() const {
 
 hmn_device taken_snapshot::device(std::uint32_t i) const {
   auto device = sized<hmn_device>();
-  REQUIRE(hmn_snapshot_device(snapshot_, i, &device, nullptr) == HMN_OK);
+  REQUIRE(hmn_snapshot_device_at(snapshot_, i, &device, nullptr) == HMN_OK);
   return device;
 }
 
@@ -127,13 +127,13 @@ static std::vector<T> all_of(const hmn_snapshot* snapshot, std::uint32_t count, 
 }
 
 std::vector<hmn_pool> taken_snapshot::pools() const {
-  return all_of<hmn_pool>(snapshot_, info().pool_count, hmn_snapshot_pool);
+  return all_of<hmn_pool>(snapshot_, info().pool_count, hmn_snapshot_pool_at);
 }
 std::vector<hmn_usage> taken_snapshot::usages() const {
-  return all_of<hmn_usage>(snapshot_, info().usage_count, hmn_snapshot_usage);
+  return all_of<hmn_usage>(snapshot_, info().usage_count, hmn_snapshot_usage_at);
 }
 std::vector<hmn_diagnostic> taken_snapshot::diagnostics() const {
-  return all_of<hmn_diagnostic>(snapshot_, info().diagnostic_count, hmn_snapshot_diagnostic);
+  return all_of<hmn_diagnostic>(snapshot_, info().diagnostic_count, hmn_snapshot_diagnostic_at);
 }
 
 std::uint64_t now_ns() {

@@ -92,7 +92,7 @@ TEST_CASE("an answer without what takes milliseconds does not serve a reading th
   telemetry_of(m, 0);
   const taken_snapshot whole(m.context(), HMN_COLLECT_TELEMETRY);
   auto load = sized<hmn_telemetry>();
-  REQUIRE(hmn_snapshot_telemetry(whole.handle(), 0, &load, nullptr) == HMN_OK);
+  REQUIRE(hmn_snapshot_find_telemetry(whole.handle(), 0, &load, nullptr) == HMN_OK);
   CHECK(load.energy_joules == 19);
   CHECK(nvml.calls(energy) == 1);
 }
@@ -107,7 +107,7 @@ TEST_CASE("a quick snapshot leaves out what takes milliseconds, and is not also 
   hmn_snapshot* taken = nullptr;
   REQUIRE(hmn_snapshot_take(m.context(), &options, &taken, nullptr) == HMN_OK);
   auto row = sized<hmn_usage>();
-  REQUIRE(hmn_snapshot_usage(taken, 0, &row, nullptr) == HMN_OK);
+  REQUIRE(hmn_snapshot_usage_at(taken, 0, &row, nullptr) == HMN_OK);
   CHECK(row.used_bytes == 5);
   CHECK((row.present & HMN_USAGE_HAS_BUSY_PERCENT) == 0);
   auto why = sized<hmn_diagnostic>();
@@ -129,7 +129,7 @@ TEST_CASE("a sampler reads what takes milliseconds as seldom as the processes") 
   for (int n = 0; n < 5; ++n) {
     hmn_snapshot* const taken = sampler.next();
     auto load = sized<hmn_telemetry>();
-    REQUIRE(hmn_snapshot_telemetry(taken, 0, &load, nullptr) == HMN_OK);
+    REQUIRE(hmn_snapshot_find_telemetry(taken, 0, &load, nullptr) == HMN_OK);
     CHECK(load.temperature_celsius == 45);
     CHECK(((load.present & HMN_TELEMETRY_HAS_ENERGY) != 0) == (n == 0));
     auto info = sized<hmn_snapshot_info>();
@@ -160,7 +160,7 @@ TEST_CASE("a sampler without an interval of its own for processes reads everythi
   for (int n = 0; n < 3; ++n) {
     hmn_snapshot* const taken = sampler.next();
     auto load = sized<hmn_telemetry>();
-    REQUIRE(hmn_snapshot_telemetry(taken, 0, &load, nullptr) == HMN_OK);
+    REQUIRE(hmn_snapshot_find_telemetry(taken, 0, &load, nullptr) == HMN_OK);
     CHECK(load.energy_joules == 19);
     hmn_snapshot_destroy(taken);
   }

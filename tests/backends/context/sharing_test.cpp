@@ -59,10 +59,10 @@ TEST_CASE("the ages of a snapshot count to its end, in every record") {
       CHECK(age(second, read, i, out) - age(first, read, i, out) == between);
     }
   };
-  check(hmn_snapshot_pool, first.info().pool_count, sized<hmn_pool>());
-  check(hmn_snapshot_telemetry, 1, sized<hmn_telemetry>());
-  check(hmn_snapshot_metric, first.info().metric_count, sized<hmn_metric>());
-  check(hmn_snapshot_usage, first.info().usage_count, sized<hmn_usage>());
+  check(hmn_snapshot_pool_at, first.info().pool_count, sized<hmn_pool>());
+  check(hmn_snapshot_find_telemetry, 1, sized<hmn_telemetry>());
+  check(hmn_snapshot_metric_at, first.info().metric_count, sized<hmn_metric>());
+  check(hmn_snapshot_usage_at, first.info().usage_count, sized<hmn_usage>());
 }
 
 TEST_CASE("a reading that is too old is not shared") {

@@ -35,11 +35,11 @@ struct taken {
     notes = info.notes;
     all.resize(info.metric_count, sized<hmn_metric>());
     for (std::uint32_t i = 0; i < info.metric_count; ++i) {
-      REQUIRE(hmn_snapshot_metric(s, i, &all[i], nullptr) == HMN_OK);
+      REQUIRE(hmn_snapshot_metric_at(s, i, &all[i], nullptr) == HMN_OK);
     }
     diagnostics.resize(info.diagnostic_count, sized<hmn_diagnostic>());
     for (std::uint32_t i = 0; i < info.diagnostic_count; ++i) {
-      REQUIRE(hmn_snapshot_diagnostic(s, i, &diagnostics[i], nullptr) == HMN_OK);
+      REQUIRE(hmn_snapshot_diagnostic_at(s, i, &diagnostics[i], nullptr) == HMN_OK);
     }
   }
   taken(const taken&) = delete;
@@ -128,7 +128,7 @@ TEST_CASE("metrics that fail or hang leave the memory of all devices alone") {
   CHECK((info.notes & HMN_NOTE_PARTIAL) != 0);
   auto d = sized<hmn_device>();
   for (std::uint32_t i = 0; i < info.device_count; ++i) {
-    REQUIRE(hmn_snapshot_device(snapshot, i, &d, nullptr) == HMN_OK);
+    REQUIRE(hmn_snapshot_device_at(snapshot, i, &d, nullptr) == HMN_OK);
     CHECK(d.state == (i == 0 ? HMN_RUN_STATE_HUNG : HMN_RUN_STATE_READY));
   }
   hmn_snapshot_destroy(snapshot);

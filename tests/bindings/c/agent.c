@@ -280,13 +280,13 @@ static void do_system(void) {
   LOOK(system_memory, hmn_snapshot_system(snapshot, &out, &error));
 }
 static void do_snapshot_device(void) {
-  LOOK(device, hmn_snapshot_device(snapshot, u32(2), &out, &error));
+  LOOK(device, hmn_snapshot_device_at(snapshot, u32(2), &out, &error));
 }
 /* Cases name the device of a snapshot by its position, as languages with lists do. */
 static hmn_status index_at(const hmn_snapshot* snapshot, uint32_t position, uint32_t* index,
                            hmn_error* error) {
   hmn_device device = {.struct_size = sizeof device};
-  const hmn_status status = hmn_snapshot_device(snapshot, position, &device, error);
+  const hmn_status status = hmn_snapshot_device_at(snapshot, position, &device, error);
   *index = device.index;
   return status;
 }
@@ -294,13 +294,13 @@ static hmn_status telemetry_at(const hmn_snapshot* snapshot, uint32_t position, 
                                hmn_error* error) {
   uint32_t index = 0;
   const hmn_status status = index_at(snapshot, position, &index, error);
-  return status == HMN_OK ? hmn_snapshot_telemetry(snapshot, index, out, error) : status;
+  return status == HMN_OK ? hmn_snapshot_find_telemetry(snapshot, index, out, error) : status;
 }
 static hmn_status self_at(const hmn_snapshot* snapshot, uint32_t position, hmn_usage* out,
                           hmn_error* error) {
   uint32_t index = 0;
   const hmn_status status = index_at(snapshot, position, &index, error);
-  return status == HMN_OK ? hmn_snapshot_self(snapshot, index, out, error) : status;
+  return status == HMN_OK ? hmn_snapshot_find_self(snapshot, index, out, error) : status;
 }
 static void do_snapshot_telemetry(void) {
   LOOK(telemetry, telemetry_at(snapshot, u32(2), &out, &error));
@@ -309,19 +309,19 @@ static void do_self(void) {
   LOOK(usage, self_at(snapshot, u32(2), &out, &error));
 }
 static void do_snapshot_pool(void) {
-  LOOK(pool, hmn_snapshot_pool(snapshot, u32(2), &out, &error));
+  LOOK(pool, hmn_snapshot_pool_at(snapshot, u32(2), &out, &error));
 }
 static void do_snapshot_usage(void) {
-  LOOK(usage, hmn_snapshot_usage(snapshot, u32(2), &out, &error));
+  LOOK(usage, hmn_snapshot_usage_at(snapshot, u32(2), &out, &error));
 }
 static void do_snapshot_metric(void) {
-  LOOK(metric, hmn_snapshot_metric(snapshot, u32(2), &out, &error));
+  LOOK(metric, hmn_snapshot_metric_at(snapshot, u32(2), &out, &error));
 }
 static void do_snapshot_group(void) {
-  LOOK(group, hmn_snapshot_group(snapshot, u32(2), &out, &error));
+  LOOK(group, hmn_snapshot_group_at(snapshot, u32(2), &out, &error));
 }
 static void do_diagnostic(void) {
-  LOOK(diagnostic, hmn_snapshot_diagnostic(snapshot, u32(2), &out, &error));
+  LOOK(diagnostic, hmn_snapshot_diagnostic_at(snapshot, u32(2), &out, &error));
 }
 static void do_reason(void) {
   LOOK(diagnostic, hmn_snapshot_reason(snapshot, u32(2), u32(3), u32(4), u32(5), &out, &error));
@@ -623,20 +623,20 @@ static void do_spill_episode(void) {
   } while (0)
 
 static void do_process_name(void) {
-  REPORT_OF(hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_NAME, u32(2), buffer, capacity, &needed,
-                              &error));
+  REPORT_OF(hmn_snapshot_text_at(snapshot, HMN_TEXT_PROCESS_NAME, u32(2), buffer, capacity, &needed,
+                                 &error));
 }
 static void do_process_command(void) {
-  REPORT_OF(hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_COMMAND, u32(2), buffer, capacity, &needed,
-                              &error));
+  REPORT_OF(hmn_snapshot_text_at(snapshot, HMN_TEXT_PROCESS_COMMAND, u32(2), buffer, capacity,
+                                 &needed, &error));
 }
 static void do_process_container(void) {
-  REPORT_OF(hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_CONTAINER, u32(2), buffer, capacity,
-                              &needed, &error));
+  REPORT_OF(hmn_snapshot_text_at(snapshot, HMN_TEXT_PROCESS_CONTAINER, u32(2), buffer, capacity,
+                                 &needed, &error));
 }
 static void do_group_name(void) {
-  REPORT_OF(
-      hmn_snapshot_text(snapshot, HMN_TEXT_GROUP_NAME, u32(2), buffer, capacity, &needed, &error));
+  REPORT_OF(hmn_snapshot_text_at(snapshot, HMN_TEXT_GROUP_NAME, u32(2), buffer, capacity, &needed,
+                                 &error));
 }
 static void do_json(void) {
   REPORT_OF(hmn_format_json(snapshot, 0, buffer, capacity, &needed, &error));

@@ -1060,37 +1060,37 @@ SWIGINTERN hmn_system_memory *Snapshot_system(Snapshot *self,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_system_memory, hmn_snapshot_system(self, out, error));
   }
 SWIGINTERN hmn_device *Snapshot_device(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_device, hmn_snapshot_device(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_device, hmn_snapshot_device_at(self, position, out, error));
   }
 SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t device_index,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_telemetry, hmn_snapshot_telemetry(self, device_index, out, error));
+    HMN_ASK_IF_THERE(hmn_telemetry, hmn_snapshot_find_telemetry(self, device_index, out, error));
   }
 SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t device_index,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_self(self, device_index, out, error));
+    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_find_self(self, device_index, out, error));
   }
 SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_device_pool(self, device_index, kind, out, error));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool(self, device_index, kind, out, error));
   }
 SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool_at(self, position, out, error));
   }
 SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_usage(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_usage_at(self, position, out, error));
   }
 SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_metric, hmn_snapshot_metric(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_metric, hmn_snapshot_metric_at(self, position, out, error));
   }
 SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_group, hmn_snapshot_group(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_group, hmn_snapshot_group_at(self, position, out, error));
   }
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic_at(self, position, out, error));
   }
 SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,uint32_t metric,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out, error));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
-    HMN_TEXT(hmn_snapshot_text(self, text, position, buffer, capacity, &needed, error));
+    HMN_TEXT(hmn_snapshot_text_at(self, text, position, buffer, capacity, &needed, error));
   }
 SWIGINTERN char *Snapshot_device_line(Snapshot *self,uint32_t device_index,uint32_t format,hmn_flags flags,hmn_error *error){
     HMN_TEXT(hmn_format_device(self, device_index, format, flags, buffer, capacity, &needed, error));

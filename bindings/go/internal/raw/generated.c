@@ -278,14 +278,14 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
 static hmn_status hmn_go_telemetry(const hmn_snapshot *snapshot, uint32_t position, hmn_telemetry *out,
                                    hmn_error *error) {
   hmn_device device = {sizeof device};
-  const hmn_status status = hmn_snapshot_device(snapshot, position, &device, error);
-  return status == HMN_OK ? hmn_snapshot_telemetry(snapshot, device.index, out, error) : status;
+  const hmn_status status = hmn_snapshot_device_at(snapshot, position, &device, error);
+  return status == HMN_OK ? hmn_snapshot_find_telemetry(snapshot, device.index, out, error) : status;
 }
 static hmn_status hmn_go_own_usage(const hmn_snapshot *snapshot, uint32_t position, hmn_usage *out,
                                    hmn_error *error) {
   hmn_device device = {sizeof device};
-  const hmn_status status = hmn_snapshot_device(snapshot, position, &device, error);
-  return status == HMN_OK ? hmn_snapshot_self(snapshot, device.index, out, error) : status;
+  const hmn_status status = hmn_snapshot_device_at(snapshot, position, &device, error);
+  return status == HMN_OK ? hmn_snapshot_find_self(snapshot, device.index, out, error) : status;
 }
 
 
@@ -1073,7 +1073,7 @@ SWIGINTERN void Snapshot_devices(Snapshot *self,hmn_device *first,uint32_t count
       hmn_device *out = (hmn_device *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = hmn_snapshot_device(self, i, out, error);
+      status = hmn_snapshot_device_at(self, i, out, error);
       if (status != HMN_E_EMPTY) continue;
       out->struct_size = 0;
       error->status = HMN_OK;
@@ -1112,7 +1112,7 @@ SWIGINTERN void Snapshot_pools(Snapshot *self,hmn_pool *first,uint32_t count,hmn
       hmn_pool *out = (hmn_pool *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = hmn_snapshot_pool(self, i, out, error);
+      status = hmn_snapshot_pool_at(self, i, out, error);
       if (status != HMN_E_EMPTY) continue;
       out->struct_size = 0;
       error->status = HMN_OK;
@@ -1125,7 +1125,7 @@ SWIGINTERN void Snapshot_usages(Snapshot *self,hmn_usage *first,uint32_t count,h
       hmn_usage *out = (hmn_usage *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = hmn_snapshot_usage(self, i, out, error);
+      status = hmn_snapshot_usage_at(self, i, out, error);
       if (status != HMN_E_EMPTY) continue;
       out->struct_size = 0;
       error->status = HMN_OK;
@@ -1138,7 +1138,7 @@ SWIGINTERN void Snapshot_metrics(Snapshot *self,hmn_metric *first,uint32_t count
       hmn_metric *out = (hmn_metric *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = hmn_snapshot_metric(self, i, out, error);
+      status = hmn_snapshot_metric_at(self, i, out, error);
       if (status != HMN_E_EMPTY) continue;
       out->struct_size = 0;
       error->status = HMN_OK;
@@ -1151,7 +1151,7 @@ SWIGINTERN void Snapshot_groups(Snapshot *self,hmn_group *first,uint32_t count,h
       hmn_group *out = (hmn_group *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = hmn_snapshot_group(self, i, out, error);
+      status = hmn_snapshot_group_at(self, i, out, error);
       if (status != HMN_E_EMPTY) continue;
       out->struct_size = 0;
       error->status = HMN_OK;
@@ -1164,7 +1164,7 @@ SWIGINTERN void Snapshot_diagnostics(Snapshot *self,hmn_diagnostic *first,uint32
       hmn_diagnostic *out = (hmn_diagnostic *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = hmn_snapshot_diagnostic(self, i, out, error);
+      status = hmn_snapshot_diagnostic_at(self, i, out, error);
       if (status != HMN_E_EMPTY) continue;
       out->struct_size = 0;
       error->status = HMN_OK;
@@ -1175,7 +1175,7 @@ SWIGINTERN uint32_t Snapshot_texts(Snapshot *self,uint32_t text,uint32_t count,c
     for (i = 0; i < count; i++) {
       uint32_t needed = 0;
       const uint32_t left = used + 1 < capacity ? capacity - used - 1 : 0;
-      hmn_status status = hmn_snapshot_text(self, text, i, left ? buffer + used + 1 : NULL, left, &needed, error);
+      hmn_status status = hmn_snapshot_text_at(self, text, i, left ? buffer + used + 1 : NULL, left, &needed, error);
       if (status == HMN_E_EMPTY) needed = 0;
       else if (status != HMN_OK && status != HMN_E_BUFFER) return used;
       if (used < capacity) buffer[used] = needed ? '=' : '\0';
@@ -1195,37 +1195,37 @@ SWIGINTERN hmn_system_memory *Snapshot_system(Snapshot *self,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_system_memory, hmn_snapshot_system(self, out, error));
   }
 SWIGINTERN hmn_device *Snapshot_device(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_device, hmn_snapshot_device(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_device, hmn_snapshot_device_at(self, position, out, error));
   }
 SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t device_index,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_telemetry, hmn_snapshot_telemetry(self, device_index, out, error));
+    HMN_ASK_IF_THERE(hmn_telemetry, hmn_snapshot_find_telemetry(self, device_index, out, error));
   }
 SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t device_index,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_self(self, device_index, out, error));
+    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_find_self(self, device_index, out, error));
   }
 SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_device_pool(self, device_index, kind, out, error));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool(self, device_index, kind, out, error));
   }
 SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool_at(self, position, out, error));
   }
 SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_usage(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_usage_at(self, position, out, error));
   }
 SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_metric, hmn_snapshot_metric(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_metric, hmn_snapshot_metric_at(self, position, out, error));
   }
 SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_group, hmn_snapshot_group(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_group, hmn_snapshot_group_at(self, position, out, error));
   }
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic(self, position, out, error));
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic_at(self, position, out, error));
   }
 SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,uint32_t metric,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out, error));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
-    HMN_TEXT(hmn_snapshot_text(self, text, position, buffer, capacity, &needed, error));
+    HMN_TEXT(hmn_snapshot_text_at(self, text, position, buffer, capacity, &needed, error));
   }
 SWIGINTERN char *Snapshot_device_line(Snapshot *self,uint32_t device_index,uint32_t format,hmn_flags flags,hmn_error *error){
     HMN_TEXT(hmn_format_device(self, device_index, format, flags, buffer, capacity, &needed, error));

@@ -34,15 +34,15 @@
  * Presence bits. A field's bit is HMN_<struct>_HAS_<field>, a number of 64 bits, hmn_fields. The same bits
  * are in `present` of a result, in `fields` of a request and in `field` of a diagnostic.
  *
- * hmn_error. Always the last argument, may be NULL. Every call writes it, also on HMN_OK (status 0,
- * empty message). With a wrong error->struct_size the call does nothing and returns HMN_E_STRUCT_SIZE.
- * No "last error" is kept anywhere. Every function that can fail for a reason other than its arguments
- * has it. The functions without it read only what the caller passes (a snapshot, a tracker's numbers, a
- * number to format): their status is the whole reason.
+ * hmn_error. The last argument of every function that returns hmn_status; may be NULL. Every call writes
+ * it, also on HMN_OK (status 0, empty message). With a wrong error->struct_size the call does nothing and
+ * returns HMN_E_STRUCT_SIZE. No "last error" is kept anywhere. A message names an argument or field as it
+ * is called here ("capacity: 100000 is above 65536"); its wording is no part of the interface.
  *
  * Devices and lists. An argument `device_index` is the index of a device in its context, as in
- * hmn_device.index, also where the function reads a snapshot. An argument `position` counts the
- * entries of a list from 0, and changes from one snapshot to the next.
+ * hmn_device.index, also where the function reads a snapshot (hmn_snapshot_find_...). An argument
+ * `position` counts the entries of a list from 0, and changes from one snapshot to the next
+ * (hmn_snapshot_..._at). Snapshots and inputs are const, other handles are not.
  *
  * Strings are written to (buffer, capacity, *needed): valid UTF-8, terminated; *needed (may be NULL)
  * counts the terminator. A buffer that is too small gives HMN_E_BUFFER, buffer[0] = 0 and *needed.
@@ -308,15 +308,18 @@ enum {
 
 /* ---- error ----------------------------------------------------------------------------------- */
 
-enum { HMN_ERROR_SIZE_V1 = 280 };
+enum { HMN_ERROR_SIZE_V1 = 288 };
 /** Why a call failed. Result, owned by the caller. @since 0.1 */
 typedef struct hmn_error {
     uint32_t struct_size;
     hmn_status status;      /* the value that the call returned */
     hmn_flags notes;        /* HMN_NOTE_*: HMN_NOTE_TRUNCATED: the message was cut */
     uint32_t backend;       /* HMN_BACKEND_*: the one that failed; 0: this library */
+    uint32_t reason;        /* HMN_REASON_*: why the value is missing, as in a diagnostic;
+                             * HMN_REASON_UNKNOWN also where the call itself was wrong */
     uint32_t native_domain; /* HMN_NATIVE_*: domain of native_code */
     int32_t native_code;    /* as the system, driver or tool returned it */
+    uint32_t reserved0;
     char message[256]; /* a sentence that names the value and the remedy; "" on HMN_OK */
 } hmn_error;
 
@@ -1140,37 +1143,38 @@ HMN_FN(hmn_status) hmn_snapshot_take(hmn_context *context, const hmn_snapshot_op
 /** Destroys a snapshot. NULL is allowed. @since 0.1 */
 HMN_FN(void) hmn_snapshot_destroy(hmn_snapshot *snapshot) HMN_NX;
 /** Reads the counts, times and notes of a snapshot. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_read(const hmn_snapshot *snapshot, hmn_snapshot_info *out) HMN_NX;
-/** Reads the caller's host memory. HMN_E_EMPTY: not requested, or not available. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_memory(const hmn_snapshot *snapshot, hmn_process_memory *out) HMN_NX;
-/** Reads the host's memory. HMN_E_EMPTY: not requested, or not available. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_system(const hmn_snapshot *snapshot, hmn_system_memory *out) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_read(const hmn_snapshot *snapshot, hmn_snapshot_info *out, hmn_error *error) HMN_NX;
+/** Reads the caller's host memory. HMN_E_EMPTY: not requested, or not available; the error has the
+ *  reason. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_memory(const hmn_snapshot *snapshot, hmn_process_memory *out, hmn_error *error) HMN_NX;
+/** Reads the host's memory. Otherwise as hmn_snapshot_memory. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_system(const hmn_snapshot *snapshot, hmn_system_memory *out, hmn_error *error) HMN_NX;
 /** Reads the device at a position of device_count, sorted by index. HMN_E_RANGE: position is past the
  *  end. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_device(const hmn_snapshot *snapshot, uint32_t position, hmn_device *out) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_device_at(const hmn_snapshot *snapshot, uint32_t position, hmn_device *out, hmn_error *error) HMN_NX;
 /** Reads load, temperature and power of a device. HMN_E_NO_DEVICE: the snapshot does not have it.
- *  HMN_E_EMPTY: not requested, or not available. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_telemetry(const hmn_snapshot *snapshot, uint32_t device_index, hmn_telemetry *out) HMN_NX;
+ *  HMN_E_EMPTY: not requested, or not available; the error has the reason. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_find_telemetry(const hmn_snapshot *snapshot, uint32_t device_index, hmn_telemetry *out, hmn_error *error) HMN_NX;
 /** Reads what the caller uses on a device. Otherwise as hmn_snapshot_telemetry. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_self(const hmn_snapshot *snapshot, uint32_t device_index, hmn_usage *out) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_find_self(const hmn_snapshot *snapshot, uint32_t device_index, hmn_usage *out, hmn_error *error) HMN_NX;
 /** Reads a memory pool of a device; `kind` is HMN_POOL_*. HMN_E_RANGE: unknown HMN_POOL_*.
  *  Otherwise as hmn_snapshot_telemetry. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_device_pool(const hmn_snapshot *snapshot, uint32_t device_index, uint32_t kind, hmn_pool *out) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_find_pool(const hmn_snapshot *snapshot, uint32_t device_index, uint32_t kind, hmn_pool *out, hmn_error *error) HMN_NX;
 /** Reads the pool at a position of pool_count, sorted by device index, the main pool first.
  *  HMN_E_RANGE: position is past the end. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_pool(const hmn_snapshot *snapshot, uint32_t position, hmn_pool *out) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_pool_at(const hmn_snapshot *snapshot, uint32_t position, hmn_pool *out, hmn_error *error) HMN_NX;
 /** Reads the usage at a position of usage_count, sorted by device index, then pid. HMN_E_RANGE:
  *  position is past the end. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_usage(const hmn_snapshot *snapshot, uint32_t position, hmn_usage *out) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_usage_at(const hmn_snapshot *snapshot, uint32_t position, hmn_usage *out, hmn_error *error) HMN_NX;
 /** Reads the metric at a position of metric_count, sorted by device index. HMN_E_RANGE: position is
  *  past the end. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_metric(const hmn_snapshot *snapshot, uint32_t position, hmn_metric *out) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_metric_at(const hmn_snapshot *snapshot, uint32_t position, hmn_metric *out, hmn_error *error) HMN_NX;
 /** Reads the control group at a position of group_count, sorted by device index. HMN_E_RANGE: position
  *  is past the end. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_group(const hmn_snapshot *snapshot, uint32_t position, hmn_group *out) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_group_at(const hmn_snapshot *snapshot, uint32_t position, hmn_group *out, hmn_error *error) HMN_NX;
 /** Reads the diagnostic at a position of diagnostic_count. HMN_E_RANGE: position is past the end.
  *  @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_diagnostic(const hmn_snapshot *snapshot, uint32_t position, hmn_diagnostic *out) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_diagnostic_at(const hmn_snapshot *snapshot, uint32_t position, hmn_diagnostic *out, hmn_error *error) HMN_NX;
 /** Reads why a value of a device is missing: the diagnostic that explains it best, else what follows
  *  from the device's state, else HMN_E_UNSUPPORTED. `subject` is one bit of HMN_COLLECT_*. `field` is
  *  the presence bit of the value, of a metric 0; `metric` is HMN_METRIC_* with HMN_COLLECT_METRICS, else
@@ -1178,7 +1182,7 @@ HMN_FN(hmn_status) hmn_snapshot_diagnostic(const hmn_snapshot *snapshot, uint32_
  *  HMN_E_RANGE: subject is not one bit of HMN_COLLECT_*. HMN_E_ARGUMENT: a field with
  *  HMN_COLLECT_METRICS, or a metric without. HMN_E_EMPTY: the subject was not requested.
  *  HMN_E_NO_DEVICE: the snapshot does not have the device. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_reason(const hmn_snapshot *snapshot, uint32_t device_index, hmn_flags subject, hmn_fields field, uint32_t metric, hmn_diagnostic *out) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_reason(const hmn_snapshot *snapshot, uint32_t device_index, hmn_flags subject, hmn_fields field, uint32_t metric, hmn_diagnostic *out, hmn_error *error) HMN_NX;
 /** Writes a text (HMN_TEXT_*) of the usage or group at a position. A command line has a space between
  *  arguments and is cut after 4 KiB; in a sampler's snapshots it and the container may be up to five
  *  seconds older, if the process has the same name. A container is "<runtime>:<id>", for instance
@@ -1187,7 +1191,7 @@ HMN_FN(hmn_status) hmn_snapshot_reason(const hmn_snapshot *snapshot, uint32_t de
  *  (outermost) container in the same form, else its path, for instance "/user.slice". HMN_E_RANGE:
  *  unknown text, or position is past the end. HMN_E_EMPTY: not known. HMN_E_BUFFER: too small.
  *  @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_text(const hmn_snapshot *snapshot, uint32_t text, uint32_t position, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+HMN_FN(hmn_status) hmn_snapshot_text_at(const hmn_snapshot *snapshot, uint32_t text, uint32_t position, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
 
 /* ---- report and format (provisional) --------------------------------------------------------------
  * Pure functions of snapshots. The decimal point is '.' in every locale. */
@@ -1215,27 +1219,27 @@ typedef struct hmn_delta {
 /** Computes the change on a device and on the host. HMN_E_NO_DEVICE: neither snapshot
  *  has the device. HMN_E_ARGUMENT: `after` was taken before `before`. HMN_E_EMPTY: the snapshots have
  *  nothing in common. @since 0.1 */
-HMN_FN(hmn_status) hmn_delta_read(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, hmn_delta *out) HMN_NX;
+HMN_FN(hmn_status) hmn_delta_read(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, hmn_delta *out, hmn_error *error) HMN_NX;
 /** Writes the change as one line: "  label: RAM +100 MiB  |  VRAM +500 MiB [per-process]\n"; without
  *  the second part when a snapshot lacks it. `flags` is HMN_LINE_*. HMN_E_EMPTY: a snapshot lacks host
  *  memory. HMN_E_ARGUMENT: label is NULL. @since 0.1 */
-HMN_FN(hmn_status) hmn_report_delta(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, const char *label, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+HMN_FN(hmn_status) hmn_report_delta(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, const char *label, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
 /** Writes both values and the change, one line for RAM and one for VRAM. Otherwise as
  *  hmn_report_delta. @since 0.1 */
-HMN_FN(hmn_status) hmn_report_before_after(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, const char *label, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+HMN_FN(hmn_status) hmn_report_before_after(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, const char *label, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
 
 /** Value in the line of a device. */
 enum { HMN_FORMAT_FREE = 1, HMN_FORMAT_TOTAL = 2, HMN_FORMAT_USED = 3 };
 /** Writes a device as one line, for instance "  GPU 0: free 13284 MiB / 16384 MiB [name]\n"; `format`
  *  is HMN_FORMAT_*, `flags` is HMN_LINE_*. HMN_E_NO_DEVICE: the snapshot does not have the device.
  *  HMN_E_RANGE: unknown HMN_FORMAT_*. HMN_E_EMPTY: a value is not known. @since 0.1 */
-HMN_FN(hmn_status) hmn_format_device(const hmn_snapshot *snapshot, uint32_t device_index, uint32_t format, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+HMN_FN(hmn_status) hmn_format_device(const hmn_snapshot *snapshot, uint32_t device_index, uint32_t format, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
 /** Writes the whole snapshot as one JSON object; docs/schema has its JSON Schema. An unknown value is
  *  null. flags: none yet. @since 0.1 */
-HMN_FN(hmn_status) hmn_format_json(const hmn_snapshot *snapshot, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+HMN_FN(hmn_status) hmn_format_json(const hmn_snapshot *snapshot, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
 /** Writes a number of bytes for people: whole MiB below 1 GiB ("512 MiB", rounded down), else GiB with
  *  one decimal ("8.2 GiB"). @since 0.1 */
-HMN_FN(hmn_status) hmn_format_bytes(uint64_t bytes, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+HMN_FN(hmn_status) hmn_format_bytes(uint64_t bytes, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
 
 /* ---- sampler -------------------------------------------------------------------------------------
  * One thread that takes snapshots on a schedule, so that callers do not wait for a driver: a collector
@@ -1338,23 +1342,23 @@ HMN_FN(hmn_status) hmn_sampler_next(hmn_sampler *sampler, uint64_t timeout_ns, h
  *  @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_handle(hmn_sampler *sampler, int64_t *out, hmn_error *error) HMN_NX;
 /** Reads the state and counters of a sampler. @since 0.1 */
-HMN_FN(hmn_status) hmn_sampler_read(const hmn_sampler *sampler, hmn_sampler_info *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_sampler_read(hmn_sampler *sampler, hmn_sampler_info *out, hmn_error *error) HMN_NX;
 /** Reads the main pool of a device from the latest snapshot; age_ns grows until the next one.
  *  Calls no driver, takes no lock, allocates nothing and does not wait: suitable for every frame.
  *  HMN_E_NO_DEVICE: no snapshot has a device of that index. HMN_E_EMPTY: there is no snapshot yet, or
  *  the latest has no such values. @since 0.1 */
-HMN_FN(hmn_status) hmn_sampler_latest_pool(const hmn_sampler *sampler, uint32_t device_index, hmn_pool *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_sampler_latest_pool(hmn_sampler *sampler, uint32_t device_index, hmn_pool *out, hmn_error *error) HMN_NX;
 /** Reads load, temperature and power from the latest snapshot. Otherwise as hmn_sampler_latest_pool.
  *  @since 0.1 */
-HMN_FN(hmn_status) hmn_sampler_latest_telemetry(const hmn_sampler *sampler, uint32_t device_index, hmn_telemetry *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_sampler_latest_telemetry(hmn_sampler *sampler, uint32_t device_index, hmn_telemetry *out, hmn_error *error) HMN_NX;
 /** Reads the peak of a process on a device: of the caller with HMN_COLLECT_SELF, of all processes with
  *  HMN_COLLECT_PROCESSES. A reused pid starts again. Exited processes are forgotten once too
  *  many peaks are kept. HMN_E_RANGE: pid is 0. HMN_E_NO_DEVICE: as hmn_sampler_latest_pool.
  *  HMN_E_NO_PROCESS: no snapshot has it on that device. @since 0.1 */
-HMN_FN(hmn_status) hmn_sampler_peak(const hmn_sampler *sampler, uint32_t device_index, uint32_t pid, hmn_peak *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_sampler_peak(hmn_sampler *sampler, uint32_t device_index, uint32_t pid, hmn_peak *out, hmn_error *error) HMN_NX;
 /** Reads the peak of a device. HMN_E_NO_DEVICE: as hmn_sampler_latest_pool. HMN_E_EMPTY: no snapshot
  *  has its values. @since 0.1 */
-HMN_FN(hmn_status) hmn_sampler_peak_device(const hmn_sampler *sampler, uint32_t device_index, hmn_peak *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_sampler_peak_device(hmn_sampler *sampler, uint32_t device_index, hmn_peak *out, hmn_error *error) HMN_NX;
 
 /* ---- estimate (provisional) ----------------------------------------------------------------------
  * Memory that a model needs, before it is loaded: pure arithmetic, without a driver or a context.
@@ -1558,14 +1562,14 @@ HMN_FN(hmn_status) hmn_tracker_release_tagged(hmn_tracker *tracker, uint32_t tag
 /** Checks whether bytes would fit now: HMN_OK, or HMN_E_LIMIT if they exceed the limit or, with a
  *  linked device, the usable_bytes of its main pool. HMN_E_TIMEOUT: also when the device's values are stale. HMN_E_FORKED: linked, and
  *  created before fork(). If linked, otherwise as hmn_pool_read. @since 0.1 */
-HMN_FN(hmn_status) hmn_tracker_would_fit(const hmn_tracker *tracker, uint64_t bytes, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_tracker_would_fit(hmn_tracker *tracker, uint64_t bytes, hmn_error *error) HMN_NX;
 /** Sets limit_bytes; 0 = none. HMN_E_LIMIT: more than that is allocated, and nothing was changed.
  *  @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_set_limit(hmn_tracker *tracker, uint64_t limit_bytes, hmn_error *error) HMN_NX;
 /** Reads the limit and totals of a tracker. @since 0.1 */
-HMN_FN(hmn_status) hmn_tracker_read(const hmn_tracker *tracker, hmn_tracker_info *out) HMN_NX;
+HMN_FN(hmn_status) hmn_tracker_read(hmn_tracker *tracker, hmn_tracker_info *out, hmn_error *error) HMN_NX;
 /** Reads the totals of a tag. HMN_E_RANGE: unknown tag (1 … tag_count). @since 0.1 */
-HMN_FN(hmn_status) hmn_tracker_read_tag(const hmn_tracker *tracker, uint32_t tag, hmn_tag *out) HMN_NX;
+HMN_FN(hmn_status) hmn_tracker_read_tag(hmn_tracker *tracker, uint32_t tag, hmn_tag *out, hmn_error *error) HMN_NX;
 /** Resets the allocated bytes, the peaks and refused_count; limit and tags stay. A concurrent call
  *  counts as before or after the reset, and a peak may be from before. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_reset(hmn_tracker *tracker, hmn_error *error) HMN_NX;
@@ -1701,10 +1705,10 @@ HMN_FN(hmn_status) hmn_spill_observe_snapshot(hmn_spill *spill, const hmn_snapsh
  *  NULL, or limit_bytes or evicted_bytes is set without its flag. @since 0.1 */
 HMN_FN(hmn_status) hmn_spill_feed(hmn_spill *spill, const hmn_spill_sample *sample, const char *label, hmn_error *error) HMN_NX;
 /** Reads the state and totals of a detector. @since 0.1 */
-HMN_FN(hmn_status) hmn_spill_read(const hmn_spill *spill, hmn_spill_info *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_spill_read(hmn_spill *spill, hmn_spill_info *out, hmn_error *error) HMN_NX;
 /** Reads an episode by its number, from 0; numbers are never reused. HMN_E_RANGE: not started yet, or
  *  already dropped. @since 0.1 */
-HMN_FN(hmn_status) hmn_spill_episode(const hmn_spill *spill, uint64_t number, hmn_episode *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_spill_episode(hmn_spill *spill, uint64_t number, hmn_episode *out, hmn_error *error) HMN_NX;
 
 #ifdef __cplusplus
 }

@@ -681,10 +681,12 @@ constexpr bool has(T all, T wanted) noexcept {
 class error : public std::runtime_error {
  public:
   error(status_code status, const std::string& message, backend_id backend = backend_id::none,
-        hypomnesis::domain native_domain = hypomnesis::domain::none, std::int32_t native_code = 0)
+        hypomnesis::domain native_domain = hypomnesis::domain::none, std::int32_t native_code = 0,
+        reason_id reason = reason_id::unknown)
       : std::runtime_error(message),
         status_(status),
         backend_(backend),
+        reason_(reason),
         native_domain_(native_domain),
         native_code_(native_code) {}
 
@@ -692,12 +694,15 @@ class error : public std::runtime_error {
   const char* status_name() const noexcept { return hmn_status_name(number(status_)); }
   // Who failed; none: the library refused.
   backend_id backend() const noexcept { return backend_; }
+  // Why the value is missing; unknown also where the call itself was wrong.
+  reason_id reason() const noexcept { return reason_; }
   domain native_domain() const noexcept { return native_domain_; }
   std::int32_t native_code() const noexcept { return native_code_; }
 
  private:
   status_code status_;
   backend_id backend_;
+  reason_id reason_;
   domain native_domain_;
   std::int32_t native_code_;
 };
@@ -1113,12 +1118,8 @@ Record sized() noexcept {
 
 inline error failure(const hmn_error& e) {
   return error(static_cast<status_code>(e.status), e.message, static_cast<backend_id>(e.backend),
-               static_cast<domain>(e.native_domain), e.native_code);
-}
-
-// Functions of snapshots give a status alone.
-inline void check(hmn_status status) {
-  if (status != HMN_OK) throw error(static_cast<status_code>(status), hmn_status_name(status));
+               static_cast<domain>(e.native_domain), e.native_code,
+               static_cast<reason_id>(e.reason));
 }
 
 // call(&error) gives a status.
@@ -1147,31 +1148,22 @@ std::optional<Record> ask_if_there(Call call) {
   return record;
 }
 
-// call(&record) fills a C struct out of a snapshot; nothing where the snapshot does not hold it.
-template <class Record, class Call>
-std::optional<Record> look(Call call) {
-  Record record = sized<Record>();
-  const hmn_status status = call(&record);
-  if (status == HMN_E_EMPTY) return std::nullopt;
-  check(status);
-  return record;
-}
-
-// call(buffer, capacity, &needed) gives a text; nothing where it is not known. A text of at most
+// call(buffer, capacity, &needed, &error) gives a text; nothing where it is not known. A text of at most
 // `expected` bytes is written by one call.
 template <class Call>
 std::optional<std::string> text(Call call, std::uint32_t expected = 64) {
   std::string out(expected, '\0');
   std::uint32_t needed = 0;
+  hmn_error e = sized<hmn_error>();
   hmn_status status = HMN_OK;
   for (;;) {
     const auto capacity = static_cast<std::uint32_t>(out.size());
-    status = call(&out[0], capacity, &needed);
+    status = call(&out[0], capacity, &needed, &e);
     if (status != HMN_E_BUFFER || needed <= capacity) break;
     out.resize(needed);
   }
   if (status == HMN_E_EMPTY) return std::nullopt;
-  check(status);
+  if (status != HMN_OK) throw failure(e);
   out.resize(needed - 1);
   return out;
 }
@@ -1685,9 +1677,10 @@ inline std::uint32_t bits(dtype_id dtype) noexcept {
 }
 // A size for people: "512 MiB", "8.2 GiB".
 inline std::string format_bytes(std::uint64_t bytes) {
-  return *detail::text([&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
-    return hmn_format_bytes(bytes, buffer, capacity, needed);
-  });
+  return *detail::text(
+      [&](char* buffer, std::uint32_t capacity, std::uint32_t* needed, hmn_error* e) {
+        return hmn_format_bytes(bytes, buffer, capacity, needed, e);
+      });
 }
 
 // ---- snapshots
@@ -1700,8 +1693,8 @@ class snapshot {
   template <class Record, class Function, class... Position>
   auto look(Function function, Position... position) const {
     const std::shared_ptr<hmn_snapshot> held = native();
-    return detail::value(
-        detail::look<Record>([&](Record* out) { return function(held.get(), position..., out); }));
+    return detail::value(detail::ask_if_there<Record>(
+        [&](Record* out, hmn_error* e) { return function(held.get(), position..., out, e); }));
   }
   template <class Function, class... Words>
   std::optional<std::string> text(Function function, Words... words) const {
@@ -1712,8 +1705,8 @@ class snapshot {
                                      Words... words) const {
     const std::shared_ptr<hmn_snapshot> held = native();
     return detail::text(
-        [&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
-          return function(held.get(), words..., buffer, capacity, needed);
+        [&](char* buffer, std::uint32_t capacity, std::uint32_t* needed, hmn_error* e) {
+          return function(held.get(), words..., buffer, capacity, needed, e);
         },
         expected);
   }
@@ -1759,34 +1752,34 @@ class snapshot {
   }
 
   hypomnesis::device device(std::uint32_t position) const {
-    return *look<hmn_device>(&hmn_snapshot_device, position);
+    return *look<hmn_device>(&hmn_snapshot_device_at, position);
   }
   std::optional<hypomnesis::telemetry> telemetry(std::uint32_t device_index) const {
-    return look<hmn_telemetry>(&hmn_snapshot_telemetry, device_index);
+    return look<hmn_telemetry>(&hmn_snapshot_find_telemetry, device_index);
   }
   std::optional<hypomnesis::usage> own_usage(std::uint32_t device_index) const {
-    return look<hmn_usage>(&hmn_snapshot_self, device_index);
+    return look<hmn_usage>(&hmn_snapshot_find_self, device_index);
   }
   // The pool of a device by its kind; nothing where it has none.
   std::optional<hypomnesis::pool> pool(std::uint32_t device_index, pool_kind kind) const {
-    return look<hmn_pool>(&hmn_snapshot_device_pool, device_index, number(kind));
+    return look<hmn_pool>(&hmn_snapshot_find_pool, device_index, number(kind));
   }
-  hypomnesis::pool pool(std::uint32_t position) const { return *look<hmn_pool>(&hmn_snapshot_pool, position); }
+  hypomnesis::pool pool(std::uint32_t position) const { return *look<hmn_pool>(&hmn_snapshot_pool_at, position); }
   hypomnesis::usage usage(std::uint32_t position) const {
-    hypomnesis::usage found = *look<hmn_usage>(&hmn_snapshot_usage, position);
-    detail::add_texts(found, [&](std::uint32_t which) { return text(&hmn_snapshot_text, which, position); });
+    hypomnesis::usage found = *look<hmn_usage>(&hmn_snapshot_usage_at, position);
+    detail::add_texts(found, [&](std::uint32_t which) { return text(&hmn_snapshot_text_at, which, position); });
     return found;
   }
   hypomnesis::metric metric(std::uint32_t position) const {
-    return *look<hmn_metric>(&hmn_snapshot_metric, position);
+    return *look<hmn_metric>(&hmn_snapshot_metric_at, position);
   }
   hypomnesis::group group(std::uint32_t position) const {
-    hypomnesis::group found = *look<hmn_group>(&hmn_snapshot_group, position);
-    detail::add_texts(found, [&](std::uint32_t which) { return text(&hmn_snapshot_text, which, position); });
+    hypomnesis::group found = *look<hmn_group>(&hmn_snapshot_group_at, position);
+    detail::add_texts(found, [&](std::uint32_t which) { return text(&hmn_snapshot_text_at, which, position); });
     return found;
   }
   hypomnesis::diagnostic diagnostic(std::uint32_t position) const {
-    return *look<hmn_diagnostic>(&hmn_snapshot_diagnostic, position);
+    return *look<hmn_diagnostic>(&hmn_snapshot_diagnostic_at, position);
   }
   // Why a value of a device, by its index, is missing. `field` is its presence bit; 0: the subject as
   // a whole. Nothing where the subject was not requested.
@@ -1800,14 +1793,14 @@ class snapshot {
   }
   // The name of the process of a usage; nothing where it is not known.
   std::optional<std::string> process_name(std::uint32_t position) const {
-    return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_PROCESS_NAME}, position);
+    return text(&hmn_snapshot_text_at, std::uint32_t{HMN_TEXT_PROCESS_NAME}, position);
   }
   // Its command line, and "docker:<id>".
   std::optional<std::string> process_command(std::uint32_t position) const {
-    return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_PROCESS_COMMAND}, position);
+    return text(&hmn_snapshot_text_at, std::uint32_t{HMN_TEXT_PROCESS_COMMAND}, position);
   }
   std::optional<std::string> process_container(std::uint32_t position) const {
-    return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_PROCESS_CONTAINER}, position);
+    return text(&hmn_snapshot_text_at, std::uint32_t{HMN_TEXT_PROCESS_CONTAINER}, position);
   }
 
   std::vector<hypomnesis::device> devices() const {
@@ -1863,8 +1856,9 @@ inline std::optional<delta> compare(const snapshot& before, const snapshot& afte
                                     std::uint32_t device_index) {
   const auto a = before.native();
   const auto b = after.native();
-  return detail::value(detail::look<hmn_delta>(
-      [&](hmn_delta* out) { return hmn_delta_read(a.get(), b.get(), device_index, out); }));
+  return detail::value(detail::ask_if_there<hmn_delta>([&](hmn_delta* out, hmn_error* e) {
+    return hmn_delta_read(a.get(), b.get(), device_index, out, e);
+  }));
 }
 
 // The change as one line; nothing where host memory is missing on a side.
@@ -1874,10 +1868,11 @@ inline std::optional<std::string> delta_line(const snapshot& before, const snaps
   const auto a = before.native();
   const auto b = after.native();
   const std::string c_label = detail::terminated(label);
-  return detail::text([&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
-    return hmn_report_delta(a.get(), b.get(), device_index, c_label.c_str(), number(flags),
-                            buffer, capacity, needed);
-  });
+  return detail::text(
+      [&](char* buffer, std::uint32_t capacity, std::uint32_t* needed, hmn_error* e) {
+        return hmn_report_delta(a.get(), b.get(), device_index, c_label.c_str(), number(flags),
+                                buffer, capacity, needed, e);
+      });
 }
 
 // Both values and the change, one line for RAM and one for VRAM; nothing where host memory is
@@ -1889,10 +1884,11 @@ inline std::optional<std::string> before_after_lines(const snapshot& before, con
   const auto a = before.native();
   const auto b = after.native();
   const std::string c_label = detail::terminated(label);
-  return detail::text([&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
-    return hmn_report_before_after(a.get(), b.get(), device_index, c_label.c_str(), number(flags),
-                                   buffer, capacity, needed);
-  });
+  return detail::text(
+      [&](char* buffer, std::uint32_t capacity, std::uint32_t* needed, hmn_error* e) {
+        return hmn_report_before_after(a.get(), b.get(), device_index, c_label.c_str(),
+                                       number(flags), buffer, capacity, needed, e);
+      });
 }
 
 // ---- samplers
@@ -2197,14 +2193,15 @@ class tracker {
   }
   tracker_info info() const {
     const auto held = native();
-    return detail::value(*detail::look<hmn_tracker_info>(
-        [&](hmn_tracker_info* out) { return hmn_tracker_read(held.get(), out); }));
+    return detail::value(detail::ask<hmn_tracker_info>(
+        [&](hmn_tracker_info* out, hmn_error* e) { return hmn_tracker_read(held.get(), out, e); }));
   }
   // What was allocated under a tag, from 1 up to info().tag_count.
   hypomnesis::tag tag_info(std::uint32_t number) const {
     const auto held = native();
-    return detail::value(*detail::look<hmn_tag>(
-        [&](hmn_tag* out) { return hmn_tracker_read_tag(held.get(), number, out); }));
+    return detail::value(detail::ask<hmn_tag>([&](hmn_tag* out, hmn_error* e) {
+      return hmn_tracker_read_tag(held.get(), number, out, e);
+    }));
   }
 
  private:
@@ -2386,14 +2383,10 @@ class context {
   // With context_flag::record: what the backends read so far, as a machine file.
   std::string recording() const {
     const auto held = native();
-    hmn_error e = detail::sized<hmn_error>();
-    try {
-      return *detail::text([&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
-        return hmn_context_recording(held.get(), 0, buffer, capacity, needed, &e);
-      });
-    } catch (const error&) {
-      throw detail::failure(e);
-    }
+    return *detail::text(
+        [&](char* buffer, std::uint32_t capacity, std::uint32_t* needed, hmn_error* e) {
+          return hmn_context_recording(held.get(), 0, buffer, capacity, needed, e);
+        });
   }
 
   // `fields` are those that are wanted; none: those that are cheap.

@@ -93,6 +93,7 @@ func TestContextEachFailure(t *testing.T) {
 		want(t, word+": backend", failure.Backend, BackendSimulated)
 		want(t, word+": domain", failure.NativeDomain, NativeNVML)
 		want(t, word+": code", failure.NativeCode, 15)
+		want(t, word+": reason", failure.Reason == ReasonUnknown, false)
 		want(t, word+": message", failure.Message == "", false)
 	}
 }

@@ -16,7 +16,7 @@ func (e *Error) Error() string {
 		return "hypomnesis: no error"
 	}
 	name, message := e.Status.String(), e.Message
-	if message == "" || message == name {
+	if message == "" {
 		message = "the call failed"
 		if sentinel := e.Unwrap(); sentinel != nil {
 			message = sentinel.Error()

@@ -63,6 +63,7 @@ type Error struct {
 	Status       Status       `json:"status"`        // the value that the call returned
 	Notes        Notes        `json:"notes"`         // NoteTruncated: the message was cut
 	Backend      Backend      `json:"backend"`       // the one that failed; 0: this library
+	Reason       Reason       `json:"reason"`        // why the value is missing, as in a diagnostic; ReasonUnknown also where the call itself was wrong
 	NativeDomain NativeDomain `json:"native_domain"` // domain of NativeCode
 	NativeCode   int32        `json:"native_code"`   // as the system, driver or tool returned it
 	Message      string       `json:"message"`       // a sentence that names the value and the remedy; "" on StatusOK
@@ -73,6 +74,7 @@ func newError(from *raw.Error) *Error {
 		Status:       Status(from.Status),
 		Notes:        Notes(from.Notes),
 		Backend:      Backend(from.Backend),
+		Reason:       Reason(from.Reason),
 		NativeDomain: NativeDomain(from.NativeDomain),
 		NativeCode:   from.NativeCode,
 		Message:      text(from.Message[:]),

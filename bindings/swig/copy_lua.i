@@ -2,43 +2,39 @@
 // A snapshot whole, as one table: what belongs to a device or a process is in its table.
 %native(copy) int hmn_lua_copy(lua_State *L);
 %{
-static int hmn_lua_refuse(lua_State *L, hmn_status status) {
-  hmn_error error;
-  memset(&error, 0, sizeof error);
-  hmn_describe(&error, status);
-  return hmn_lua_failure(L, &error);
-}
-
-/* Reads a record and sets it as a field of the table on top; what is not there is left out. */
+/* Reads a record by CALL, which fills `part` and `error`, and sets it as a field of the table on top; what is not
+ * there is left out. */
 #define HMN_LUA_PART(record, name, CALL) \
   do { \
     record part; \
+    hmn_error error; \
     hmn_status status; \
     part.struct_size = sizeof part; \
+    error.struct_size = sizeof error; \
     status = (CALL); \
     if (status == HMN_OK) { \
       hmn_lua_push_ ## record(L, &part); \
       lua_setfield(L, -2, name); \
     } else if (status != HMN_E_EMPTY) { \
-      return hmn_lua_refuse(L, status); \
+      return hmn_lua_failure(L, &error); \
     } \
   } while (0)
 
-/* Reads a row. */
+/* Reads a row by CALL, which fills `row` and `error`. */
 #define HMN_LUA_ROW(row, CALL) \
   do { \
-    hmn_status status; \
+    hmn_error error; \
     row.struct_size = sizeof row; \
-    status = (CALL); \
-    if (status != HMN_OK) return hmn_lua_refuse(L, status); \
+    error.struct_size = sizeof error; \
+    if ((CALL) != HMN_OK) return hmn_lua_failure(L, &error); \
   } while (0)
 
 /* Each of these has the table of the snapshot on top and gives 0, or the number of results of a failure. */
 
 static int hmn_lua_copy_parts(lua_State *L, const hmn_snapshot *snapshot) {
-  HMN_LUA_PART(hmn_snapshot_info, "info", hmn_snapshot_read(snapshot, &part));
-  HMN_LUA_PART(hmn_process_memory, "memory", hmn_snapshot_memory(snapshot, &part));
-  HMN_LUA_PART(hmn_system_memory, "system", hmn_snapshot_system(snapshot, &part));
+  HMN_LUA_PART(hmn_snapshot_info, "info", hmn_snapshot_read(snapshot, &part, &error));
+  HMN_LUA_PART(hmn_process_memory, "memory", hmn_snapshot_memory(snapshot, &part, &error));
+  HMN_LUA_PART(hmn_system_memory, "system", hmn_snapshot_system(snapshot, &part, &error));
   return 0;
 }
 
@@ -48,7 +44,7 @@ static int hmn_lua_copy_pools(lua_State *L, const hmn_snapshot *snapshot, uint32
   hmn_pool row;
   int own = 0;
   for (; *next < count; ++*next) {
-    HMN_LUA_ROW(row, hmn_snapshot_pool(snapshot, *next, &row));
+    HMN_LUA_ROW(row, hmn_snapshot_pool_at(snapshot, *next, &row, &error));
     if (row.device_index > index) break;
     hmn_lua_push_hmn_pool(L, &row);
     if (row.device_index == index) {
@@ -62,15 +58,15 @@ static int hmn_lua_copy_pools(lua_State *L, const hmn_snapshot *snapshot, uint32
 
 /* Sets a text of row i as a field of the table on top; one that is not known is left out. */
 static hmn_status hmn_lua_copy_text(lua_State *L, const hmn_snapshot *snapshot, uint32_t text, uint32_t i,
-                                    const char *field) {
+                                    const char *field, hmn_error *error) {
   char line[256];
   char *found = line;
   uint32_t needed = 0;
-  hmn_status status = hmn_snapshot_text(snapshot, text, i, found, sizeof line, &needed);
+  hmn_status status = hmn_snapshot_text_at(snapshot, text, i, found, sizeof line, &needed, error);
   if (status == HMN_E_EMPTY) return HMN_OK;
   if (status == HMN_E_BUFFER) {
     found = (char *)lua_newuserdata(L, needed);
-    status = hmn_snapshot_text(snapshot, text, i, found, needed, &needed);
+    status = hmn_snapshot_text_at(snapshot, text, i, found, needed, &needed, error);
     lua_pushstring(L, status == HMN_OK ? found : "");
     lua_replace(L, -2);
   } else {
@@ -81,10 +77,10 @@ static hmn_status hmn_lua_copy_text(lua_State *L, const hmn_snapshot *snapshot, 
 }
 
 static hmn_status hmn_lua_copy_texts(lua_State *L, const hmn_snapshot *snapshot, const hmn_lua_text *texts,
-                                     uint32_t i) {
+                                     uint32_t i, hmn_error *error) {
   hmn_status status = HMN_OK;
   for (; texts->field && status == HMN_OK; ++texts)
-    status = hmn_lua_copy_text(L, snapshot, texts->text, i, texts->field);
+    status = hmn_lua_copy_text(L, snapshot, texts->text, i, texts->field, error);
   return status;
 }
 
@@ -94,7 +90,7 @@ static int hmn_lua_copy_metrics(lua_State *L, const hmn_snapshot *snapshot, uint
   hmn_metric row;
   int own = 0;
   for (; *next < count; ++*next) {
-    HMN_LUA_ROW(row, hmn_snapshot_metric(snapshot, *next, &row));
+    HMN_LUA_ROW(row, hmn_snapshot_metric_at(snapshot, *next, &row, &error));
     if (row.device_index > index) break;
     hmn_lua_push_hmn_metric(L, &row);
     if (row.device_index == index) {
@@ -115,10 +111,10 @@ static int hmn_lua_copy_devices(lua_State *L, const hmn_snapshot *snapshot, cons
   lua_createtable(L, (int)info->device_count, 0);
   for (i = 0; i < info->device_count; ++i) {
     int failed;
-    HMN_LUA_ROW(row, hmn_snapshot_device(snapshot, i, &row));
+    HMN_LUA_ROW(row, hmn_snapshot_device_at(snapshot, i, &row, &error));
     hmn_lua_push_hmn_device(L, &row);
-    HMN_LUA_PART(hmn_telemetry, "telemetry", hmn_snapshot_telemetry(snapshot, row.index, &part));
-    HMN_LUA_PART(hmn_usage, "own_usage", hmn_snapshot_self(snapshot, row.index, &part));
+    HMN_LUA_PART(hmn_telemetry, "telemetry", hmn_snapshot_find_telemetry(snapshot, row.index, &part, &error));
+    HMN_LUA_PART(hmn_usage, "own_usage", hmn_snapshot_find_self(snapshot, row.index, &part, &error));
     lua_createtable(L, 1, 0);
     failed = hmn_lua_copy_pools(L, snapshot, row.index, &next_pool, info->pool_count, all);
     if (failed) return failed;
@@ -140,10 +136,11 @@ static int hmn_lua_copy_processes(lua_State *L, const hmn_snapshot *snapshot, ui
   uint32_t i;
   lua_createtable(L, (int)count, 0);
   for (i = 0; i < count; ++i) {
-    hmn_status status;
-    HMN_LUA_ROW(row, hmn_snapshot_usage(snapshot, i, &row));
+    hmn_error why;
+    HMN_LUA_ROW(row, hmn_snapshot_usage_at(snapshot, i, &row, &error));
     hmn_lua_push_hmn_usage(L, &row);
-    if ((status = hmn_lua_copy_texts(L, snapshot, hmn_usage_texts, i)) != HMN_OK) return hmn_lua_refuse(L, status);
+    why.struct_size = sizeof why;
+    if (hmn_lua_copy_texts(L, snapshot, hmn_usage_texts, i, &why) != HMN_OK) return hmn_lua_failure(L, &why);
     lua_rawseti(L, -2, (int)i + 1);
   }
   lua_setfield(L, -2, "processes");
@@ -155,10 +152,11 @@ static int hmn_lua_copy_groups(lua_State *L, const hmn_snapshot *snapshot, uint3
   uint32_t i;
   lua_createtable(L, (int)count, 0);
   for (i = 0; i < count; ++i) {
-    hmn_status status;
-    HMN_LUA_ROW(row, hmn_snapshot_group(snapshot, i, &row));
+    hmn_error why;
+    HMN_LUA_ROW(row, hmn_snapshot_group_at(snapshot, i, &row, &error));
     hmn_lua_push_hmn_group(L, &row);
-    if ((status = hmn_lua_copy_texts(L, snapshot, hmn_group_texts, i)) != HMN_OK) return hmn_lua_refuse(L, status);
+    why.struct_size = sizeof why;
+    if (hmn_lua_copy_texts(L, snapshot, hmn_group_texts, i, &why) != HMN_OK) return hmn_lua_failure(L, &why);
     lua_rawseti(L, -2, (int)i + 1);
   }
   lua_setfield(L, -2, "groups");
@@ -170,7 +168,7 @@ static int hmn_lua_copy_diagnostics(lua_State *L, const hmn_snapshot *snapshot, 
   uint32_t i;
   lua_createtable(L, (int)count, 0);
   for (i = 0; i < count; ++i) {
-    HMN_LUA_ROW(row, hmn_snapshot_diagnostic(snapshot, i, &row));
+    HMN_LUA_ROW(row, hmn_snapshot_diagnostic_at(snapshot, i, &row, &error));
     hmn_lua_push_hmn_diagnostic(L, &row);
     lua_rawseti(L, -2, (int)i + 1);
   }
@@ -182,7 +180,7 @@ static int hmn_lua_copy(lua_State *L) {
   const hmn_snapshot *snapshot = (const hmn_snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "snapshot");
   hmn_snapshot_info info;
   int failed;
-  HMN_LUA_ROW(info, hmn_snapshot_read(snapshot, &info));
+  HMN_LUA_ROW(info, hmn_snapshot_read(snapshot, &info, &error));
   lua_createtable(L, 0, 10);
   if ((failed = hmn_lua_copy_parts(L, snapshot)) != 0 ||
       (failed = hmn_lua_copy_devices(L, snapshot, &info)) != 0 ||

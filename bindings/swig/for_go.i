@@ -91,34 +91,37 @@ HMN_GO_RECORD(hmn_episode, Episode)
       record *out = (record *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = function($self, i, out);
-      if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_describe(error, status);
+      status = function($self, i, out, error);
+      if (status != HMN_E_EMPTY) continue;
+      out->struct_size = 0;
+      error->status = HMN_OK;
     }
   }
 }
 %enddef
-HMN_GO_LIST(hmn_device, devices, hmn_snapshot_device)
+HMN_GO_LIST(hmn_device, devices, hmn_snapshot_device_at)
 // Those of the device at a position, or nothing.
 %{
-static hmn_status hmn_go_telemetry(const hmn_snapshot *snapshot, uint32_t position, hmn_telemetry *out) {
+static hmn_status hmn_go_telemetry(const hmn_snapshot *snapshot, uint32_t position, hmn_telemetry *out,
+                                   hmn_error *error) {
   hmn_device device = {sizeof device};
-  const hmn_status status = hmn_snapshot_device(snapshot, position, &device);
-  return status == HMN_OK ? hmn_snapshot_telemetry(snapshot, device.index, out) : status;
+  const hmn_status status = hmn_snapshot_device_at(snapshot, position, &device, error);
+  return status == HMN_OK ? hmn_snapshot_find_telemetry(snapshot, device.index, out, error) : status;
 }
-static hmn_status hmn_go_own_usage(const hmn_snapshot *snapshot, uint32_t position, hmn_usage *out) {
+static hmn_status hmn_go_own_usage(const hmn_snapshot *snapshot, uint32_t position, hmn_usage *out,
+                                   hmn_error *error) {
   hmn_device device = {sizeof device};
-  const hmn_status status = hmn_snapshot_device(snapshot, position, &device);
-  return status == HMN_OK ? hmn_snapshot_self(snapshot, device.index, out) : status;
+  const hmn_status status = hmn_snapshot_device_at(snapshot, position, &device, error);
+  return status == HMN_OK ? hmn_snapshot_find_self(snapshot, device.index, out, error) : status;
 }
 %}
 HMN_GO_LIST(hmn_telemetry, telemetries, hmn_go_telemetry)
 HMN_GO_LIST(hmn_usage, own_usages, hmn_go_own_usage)
-HMN_GO_LIST(hmn_pool, pools, hmn_snapshot_pool)
-HMN_GO_LIST(hmn_usage, usages, hmn_snapshot_usage)
-HMN_GO_LIST(hmn_metric, metrics, hmn_snapshot_metric)
-HMN_GO_LIST(hmn_group, groups, hmn_snapshot_group)
-HMN_GO_LIST(hmn_diagnostic, diagnostics, hmn_snapshot_diagnostic)
+HMN_GO_LIST(hmn_pool, pools, hmn_snapshot_pool_at)
+HMN_GO_LIST(hmn_usage, usages, hmn_snapshot_usage_at)
+HMN_GO_LIST(hmn_metric, metrics, hmn_snapshot_metric_at)
+HMN_GO_LIST(hmn_group, groups, hmn_snapshot_group_at)
+HMN_GO_LIST(hmn_diagnostic, diagnostics, hmn_snapshot_diagnostic_at)
 
 %extend Snapshot {
   /* A text of each of `count` in one buffer, each terminated: "=" and the text, or nothing where it is
@@ -129,12 +132,13 @@ HMN_GO_LIST(hmn_diagnostic, diagnostics, hmn_snapshot_diagnostic)
     for (i = 0; i < count; i++) {
       uint32_t needed = 0;
       const uint32_t left = used + 1 < capacity ? capacity - used - 1 : 0;
-      hmn_status status = hmn_snapshot_text($self, text, i, left ? buffer + used + 1 : NULL, left, &needed);
+      hmn_status status = hmn_snapshot_text_at($self, text, i, left ? buffer + used + 1 : NULL, left, &needed, error);
       if (status == HMN_E_EMPTY) needed = 0;
-      else if (status != HMN_OK && status != HMN_E_BUFFER) hmn_describe(error, status);
+      else if (status != HMN_OK && status != HMN_E_BUFFER) return used;
       if (used < capacity) buffer[used] = needed ? '=' : '\0';
       used += needed + 1;
     }
+    error->status = HMN_OK;
     return used;
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records become tuples of their values, in the header's order and without struct_size, present and
 // reserved fields; None stands for what is absent. A failure raises what the callable given to
-// raise_with makes of (message, status, backend, native_domain, native_code).
+// raise_with makes of (message, status, backend, native_domain, native_code, reason).
 
 %begin %{
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
@@ -70,9 +70,9 @@ static PyObject *hmn_exception_maker = NULL;
 static void hmn_raise(const hmn_error *error) {
   PyObject *exception =
       hmn_exception_maker
-          ? PyObject_CallFunction(hmn_exception_maker, "siIIi", error->message, (int)error->status,
+          ? PyObject_CallFunction(hmn_exception_maker, "siIIiI", error->message, (int)error->status,
                                   (unsigned)error->backend, (unsigned)error->native_domain,
-                                  (int)error->native_code)
+                                  (int)error->native_code, (unsigned)error->reason)
           : PyObject_CallFunction(PyExc_RuntimeError, "s", error->message);
   if (!exception) return;
   PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);

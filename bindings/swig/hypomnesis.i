@@ -43,11 +43,6 @@ static void hmn_refuse(hmn_error *error, hmn_status status, const char *message)
   strncpy(error->message, message, sizeof error->message - 1);
 }
 
-/* Functions of snapshots return a status alone. */
-static void hmn_describe(hmn_error *error, hmn_status status) {
-  if (status != HMN_OK) hmn_refuse(error, status, hmn_status_name(status));
-}
-
 /* A record to be filled, with its size in front; NULL and an error without memory. */
 static void *hmn_record(uint32_t size, hmn_error *error) {
   uint32_t *record = (uint32_t *)calloc(1, size);
@@ -96,20 +91,6 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     return out; \
   } while (0)
 
-/* The same of a snapshot, whose functions take no error. */
-#define HMN_LOOK(record, CALL) \
-  do { \
-    record *out = (record *)hmn_record(sizeof(record), error); \
-    const hmn_status status = out ? (CALL) : HMN_E_EMPTY; \
-    if (out) error->status = HMN_OK; \
-    if (status != HMN_OK) { \
-      free(out); \
-      out = NULL; \
-      if (status != HMN_E_EMPTY) hmn_describe(error, status); \
-    } \
-    return out; \
-  } while (0)
-
 /* A text by CALL, which fills (buffer, capacity, &needed) and may need more each time: a recording grows. What is not
  * there is NULL. */
 #define HMN_TEXT(CALL) \
@@ -127,8 +108,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
       free(buffer); \
       buffer = NULL; \
     } \
-    if (status == HMN_OK) error->status = HMN_OK; \
-    else if (status != HMN_E_EMPTY && status != error->status) hmn_describe(error, status); \
+    if (status == HMN_E_EMPTY) error->status = HMN_OK; \
     return buffer; \
   } while (0)
 %}

@@ -25,7 +25,7 @@ const char *hmn_metric_instance_name(uint32_t metric, uint32_t instance);
 %newobject format_bytes;
 %inline %{
 char *format_bytes(uint64_t bytes, hmn_error *error) {
-  HMN_TEXT(hmn_format_bytes(bytes, buffer, capacity, &needed));
+  HMN_TEXT(hmn_format_bytes(bytes, buffer, capacity, &needed, error));
 }
 /* The size of a struct as this library was compiled, 0 for a name that it does not know. */
 uint32_t size_of(const char *name) {

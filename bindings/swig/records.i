@@ -6,6 +6,7 @@ typedef struct {
   hmn_status status;
   hmn_flags notes;
   uint32_t backend;
+  uint32_t reason;
   uint32_t native_domain;
   int32_t native_code;
   char message[256];

@@ -3,10 +3,11 @@
 
 %{
 static void hmn_lua_push_hmn_error(lua_State *L, const hmn_error *record) {
-  lua_createtable(L, 0, 6);
+  lua_createtable(L, 0, 7);
   HMN_LUA_FIELD(i32, status);
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
+  HMN_LUA_FIELD(u32, reason);
   HMN_LUA_FIELD(u32, native_domain);
   HMN_LUA_FIELD(i32, native_code);
   HMN_LUA_FIELD(text, message);

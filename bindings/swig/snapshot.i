@@ -27,65 +27,65 @@ typedef struct {
   ~Snapshot() { hmn_snapshot_destroy($self); }
 
   hmn_snapshot_info *info(hmn_error *error) {
-    HMN_LOOK(hmn_snapshot_info, hmn_snapshot_read($self, out));
+    HMN_ASK_IF_THERE(hmn_snapshot_info, hmn_snapshot_read($self, out, error));
   }
   hmn_process_memory *memory(hmn_error *error) {
-    HMN_LOOK(hmn_process_memory, hmn_snapshot_memory($self, out));
+    HMN_ASK_IF_THERE(hmn_process_memory, hmn_snapshot_memory($self, out, error));
   }
   hmn_system_memory *system(hmn_error *error) {
-    HMN_LOOK(hmn_system_memory, hmn_snapshot_system($self, out));
+    HMN_ASK_IF_THERE(hmn_system_memory, hmn_snapshot_system($self, out, error));
   }
   hmn_device *device(uint32_t position, hmn_error *error) {
-    HMN_LOOK(hmn_device, hmn_snapshot_device($self, position, out));
+    HMN_ASK_IF_THERE(hmn_device, hmn_snapshot_device_at($self, position, out, error));
   }
   hmn_telemetry *telemetry(uint32_t device_index, hmn_error *error) {
-    HMN_LOOK(hmn_telemetry, hmn_snapshot_telemetry($self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_telemetry, hmn_snapshot_find_telemetry($self, device_index, out, error));
   }
   hmn_usage *own_usage(uint32_t device_index, hmn_error *error) {
-    HMN_LOOK(hmn_usage, hmn_snapshot_self($self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_find_self($self, device_index, out, error));
   }
   hmn_pool *device_pool(uint32_t device_index, uint32_t kind, hmn_error *error) {
-    HMN_LOOK(hmn_pool, hmn_snapshot_device_pool($self, device_index, kind, out));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool($self, device_index, kind, out, error));
   }
   hmn_pool *pool(uint32_t position, hmn_error *error) {
-    HMN_LOOK(hmn_pool, hmn_snapshot_pool($self, position, out));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool_at($self, position, out, error));
   }
   hmn_usage *usage(uint32_t position, hmn_error *error) {
-    HMN_LOOK(hmn_usage, hmn_snapshot_usage($self, position, out));
+    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_usage_at($self, position, out, error));
   }
   hmn_metric *metric(uint32_t position, hmn_error *error) {
-    HMN_LOOK(hmn_metric, hmn_snapshot_metric($self, position, out));
+    HMN_ASK_IF_THERE(hmn_metric, hmn_snapshot_metric_at($self, position, out, error));
   }
   hmn_group *group(uint32_t position, hmn_error *error) {
-    HMN_LOOK(hmn_group, hmn_snapshot_group($self, position, out));
+    HMN_ASK_IF_THERE(hmn_group, hmn_snapshot_group_at($self, position, out, error));
   }
   hmn_diagnostic *diagnostic(uint32_t position, hmn_error *error) {
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic($self, position, out));
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic_at($self, position, out, error));
   }
   hmn_diagnostic *reason(uint32_t device_index, uint32_t subject, hmn_fields field, uint32_t metric,
                          hmn_error *error) {
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason($self, device_index, subject, field, metric, out));
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason($self, device_index, subject, field, metric, out, error));
   }
   char *text(uint32_t text, uint32_t position, hmn_error *error) {
-    HMN_TEXT(hmn_snapshot_text($self, text, position, buffer, capacity, &needed));
+    HMN_TEXT(hmn_snapshot_text_at($self, text, position, buffer, capacity, &needed, error));
   }
   char *device_line(uint32_t device_index, uint32_t format, hmn_flags flags, hmn_error *error) {
-    HMN_TEXT(hmn_format_device($self, device_index, format, flags, buffer, capacity, &needed));
+    HMN_TEXT(hmn_format_device($self, device_index, format, flags, buffer, capacity, &needed, error));
   }
   char *json(hmn_error *error) {
-    HMN_TEXT(hmn_format_json($self, 0, buffer, capacity, &needed));
+    HMN_TEXT(hmn_format_json($self, 0, buffer, capacity, &needed, error));
   }
   hmn_delta *delta_since(const Snapshot *before, uint32_t device_index, hmn_error *error) {
-    HMN_LOOK(hmn_delta, hmn_delta_read(before, $self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_delta, hmn_delta_read(before, $self, device_index, out, error));
   }
   char *delta_line(const Snapshot *before, uint32_t device_index, const char *label,
                    hmn_flags flags, hmn_error *error) {
     HMN_TEXT(
-        hmn_report_delta(before, $self, device_index, label, flags, buffer, capacity, &needed));
+        hmn_report_delta(before, $self, device_index, label, flags, buffer, capacity, &needed, error));
   }
   char *before_after_lines(const Snapshot *before, uint32_t device_index, const char *label,
                            hmn_flags flags, hmn_error *error) {
     HMN_TEXT(hmn_report_before_after(before, $self, device_index, label, flags, buffer, capacity,
-                                     &needed));
+                                     &needed, error));
   }
 }

@@ -53,9 +53,9 @@ typedef struct {
     return tag;
   }
   hmn_tracker_info *info(hmn_error *error) {
-    HMN_LOOK(hmn_tracker_info, hmn_tracker_read($self, out));
+    HMN_ASK_IF_THERE(hmn_tracker_info, hmn_tracker_read($self, out, error));
   }
   hmn_tag *read_tag(uint32_t tag, hmn_error *error) {
-    HMN_LOOK(hmn_tag, hmn_tracker_read_tag($self, tag, out));
+    HMN_ASK_IF_THERE(hmn_tag, hmn_tracker_read_tag($self, tag, out, error));
   }
 }

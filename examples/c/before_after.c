@@ -10,9 +10,10 @@ enum { MIB = 1 << 20, WORK_BYTES = 64 * MIB };
 static char* lines_of(const hmn_snapshot* before, const hmn_snapshot* after) {
   uint32_t size = 0;
   char* text;
-  if (hmn_report_before_after(before, after, 0, "work", 0, NULL, 0, &size) != HMN_OK) return NULL;
+  if (hmn_report_before_after(before, after, 0, "work", 0, NULL, 0, &size, NULL) != HMN_OK)
+    return NULL;
   text = malloc(size);
-  if (text) hmn_report_before_after(before, after, 0, "work", 0, text, size, NULL);
+  if (text) hmn_report_before_after(before, after, 0, "work", 0, text, size, NULL, NULL);
   return text;
 }
 
@@ -20,15 +21,15 @@ static int print_change(const hmn_snapshot* before, const hmn_snapshot* after) {
   hmn_process_memory a = HMN_INIT(hmn_process_memory), b = HMN_INIT(hmn_process_memory);
   hmn_snapshot_info info = HMN_INIT(hmn_snapshot_info);
   char* text;
-  hmn_snapshot_read(after, &info);
+  hmn_snapshot_read(after, &info, NULL);
   text = info.device_count > 0 ? lines_of(before, after) : NULL;
   if (text) {
     fputs(text, stdout);
     free(text);
     return EXIT_SUCCESS;
   }
-  hmn_snapshot_memory(before, &a);
-  hmn_snapshot_memory(after, &b);
+  hmn_snapshot_memory(before, &a, NULL);
+  hmn_snapshot_memory(after, &b, NULL);
   if (!(a.present & b.present & HMN_PROCESS_MEMORY_HAS_RESIDENT)) {
     puts("RAM is not known");
     return EXIT_FAILURE;

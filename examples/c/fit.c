@@ -10,7 +10,7 @@ static const uint64_t parameters = 8030261248;
 
 static void say(const char* what, uint64_t bytes) {
   char text[32];
-  hmn_format_bytes(bytes, text, sizeof text, NULL);
+  hmn_format_bytes(bytes, text, sizeof text, NULL, NULL);
   printf("%s: %s\n", what, text);
 }
 

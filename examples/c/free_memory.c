@@ -44,7 +44,7 @@ static uint32_t find_device(hmn_context* context, uint32_t count, uint64_t wante
       puts(": free memory is not known");
       continue;
     }
-    hmn_format_bytes(bytes, text, sizeof text, NULL);
+    hmn_format_bytes(bytes, text, sizeof text, NULL, NULL);
     printf(": %s free, %s\n", text, bytes >= wanted ? "fits" : "does not fit");
     if (bytes >= wanted && (best == count || bytes > most)) {
       best = i;
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
     printf("GPU %u has most\n", best);
     return 0;
   }
-  hmn_format_bytes(wanted, text, sizeof text, NULL);
+  hmn_format_bytes(wanted, text, sizeof text, NULL, NULL);
   printf("no GPU has %s free\n", text);
   return NOTHING_FOUND;
 }

@@ -7,7 +7,7 @@
 
 static void say(const char* what, int is_known, uint64_t bytes) {
   char text[32];
-  if (is_known && hmn_format_bytes(bytes, text, sizeof text, NULL) == HMN_OK)
+  if (is_known && hmn_format_bytes(bytes, text, sizeof text, NULL, NULL) == HMN_OK)
     printf("%s: %" PRIu64 " bytes (%s)\n", what, bytes, text);
   else
     printf("%s: not known\n", what);

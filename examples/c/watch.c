@@ -11,12 +11,12 @@ enum { DEVICES = 64 };
 
 static void say(const char* what, uint64_t bytes) {
   char text[32];
-  if (hmn_format_bytes(bytes, text, sizeof text, NULL) == HMN_OK) printf("%s %s", what, text);
+  if (hmn_format_bytes(bytes, text, sizeof text, NULL, NULL) == HMN_OK) printf("%s %s", what, text);
 }
 
 static void observe(const hmn_snapshot* snapshot, const char* label, hmn_spill** spills) {
   hmn_device device = HMN_INIT(hmn_device);
-  for (uint32_t i = 0; hmn_snapshot_device(snapshot, i, &device) == HMN_OK; i++) {
+  for (uint32_t i = 0; hmn_snapshot_device_at(snapshot, i, &device, NULL) == HMN_OK; i++) {
     if (device.index >= DEVICES) continue;
     if (!spills[device.index])
       hmn_spill_create(NULL, device.index, NULL, &spills[device.index], NULL);
@@ -42,7 +42,7 @@ static hmn_status sample(hmn_context* context, uint32_t pid, uint32_t number, hm
     say("host", host.resident_bytes);
   else
     fputs("host not known", stdout);
-  for (uint32_t i = 0; hmn_snapshot_usage(snapshot, i, &use) == HMN_OK; i++) {
+  for (uint32_t i = 0; hmn_snapshot_usage_at(snapshot, i, &use, NULL) == HMN_OK; i++) {
     snprintf(text, sizeof text, ", GPU %" PRIu32, use.device_index);
     if (use.pid == pid && use.present & HMN_USAGE_HAS_USED) say(text, use.used_bytes);
   }
@@ -54,7 +54,7 @@ static hmn_status sample(hmn_context* context, uint32_t pid, uint32_t number, hm
   return HMN_OK;
 }
 
-static void print_spill(const hmn_spill* spill) {
+static void print_spill(hmn_spill* spill) {
   hmn_spill_info info = HMN_INIT(hmn_spill_info);
 
   if (hmn_spill_read(spill, &info, NULL) != HMN_OK) return;

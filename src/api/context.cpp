@@ -14,11 +14,8 @@ constexpr hmn_flags known_flags = HMN_CONTEXT_NO_SUBPROCESS | HMN_CONTEXT_WAKE_D
                                   HMN_CONTEXT_TRACE | HMN_CONTEXT_RECORD;
 
 result<void> check_options(const hmn_context_options& o) {
-  if ((o.flags & ~known_flags) != 0) {
-    return failed(status::unknown_flag,
-                  {"options->flags: unknown bits 0x", hex(o.flags & ~known_flags)});
-  }
-  if (o.reserved0 != 0) return failed(status::unknown_flag, "options->reserved0: unknown bits");
+  if (result<void> ok = check_flags(o.flags, known_flags); !ok) return ok;
+  if (result<void> ok = check_reserved(o.reserved0); !ok) return ok;
   return (o.flags & HMN_CONTEXT_RECORD) != 0 ? require(source::simulated) : result<void>();
 }
 
@@ -97,7 +94,7 @@ hmn_status hmn_context_set_path(hmn_context* handle, uint32_t path, const char* 
                                 hmn_error* error) noexcept {
   return with_context(handle, error, [&](context& c) -> result<void> {
     if (!is_path(path)) {
-      return failed(status::range, {path, " is no HMN_PATH_*"});
+      return failed(status::range, {"path: ", path, " is not a known path"});
     }
     if (value != nullptr) {
       if (result<void> ok = check_path(value); !ok) return ok;
@@ -110,7 +107,7 @@ hmn_status hmn_context_backend(hmn_context* handle, uint32_t backend, hmn_backen
                                hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_backend_info& full) -> result<void> {
     if (!is_backend(backend)) {
-      return failed(status::range, {backend, " is no HMN_BACKEND_*"});
+      return failed(status::range, {"backend: ", backend, " is not a known backend"});
     }
     const result<source_state> said = c.backend(static_cast<source>(backend));
     if (!said) return said.why();

@@ -10,7 +10,7 @@ namespace hmn::api {
 
 result<void> check_pool_kind(std::uint32_t kind) {
   if (kind <= HMN_POOL_STOLEN) return {};
-  return failed(status::range, {kind, " is no HMN_POOL_*"});
+  return failed(status::range, {"kind: ", kind, " is not a pool kind"});
 }
 
 }  // namespace hmn::api
@@ -84,7 +84,7 @@ hmn_status hmn_metric_read(hmn_context* handle, uint32_t device_index, uint32_t 
   return fill_from(handle, out, error, [&](context& c, hmn_metric& full) -> result<void> {
     if (result<void> ok = check_fields(fields, out); !ok) return ok;
     if (words_of_metric(metric) == nullptr) {
-      return failed(status::range, {metric, " is no HMN_METRIC_*"});
+      return failed(status::range, {"metric: ", metric, " is not a known metric"});
     }
     const auto m = c.metric(device_index, static_cast<metric_id>(metric), instance);
     if (!m) return m.why();
@@ -111,7 +111,7 @@ hmn_status hmn_usage_read(hmn_context* handle, uint32_t device_index, uint32_t p
                           hmn_fields fields, hmn_usage* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_usage& full) -> result<void> {
     if (result<void> ok = check_fields(fields, out); !ok) return ok;
-    if (pid == 0) return failed(status::range, "pid 0 is no process");
+    if (pid == 0) return failed(status::range, "pid: 0 is not a process");
     const result<usage> u = c.process(device_index, pid, fields);
     if (!u) return u.why();
     copy_out(*u, full, fields);

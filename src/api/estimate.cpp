@@ -58,18 +58,17 @@ hmn_status estimate_into(std::uint64_t* out, hmn_error* error,
   });
 }
 
-bool check_list(verdict& v, const void* first, std::uint32_t count) {
-  return first != nullptr || count == 0 || v.refuse_null("the list is NULL and its length not 0");
+bool check_shape(verdict& v, const std::uint64_t* shape, std::uint32_t rank) {
+  return shape != nullptr || rank == 0 || v.refuse_null("shape is NULL and rank is not 0");
 }
 
-bool check_bits(verdict& v, std::uint32_t unknown) {
-  return unknown == 0 ||
-         v.refuse(status::unknown_flag, "flags or reserved0", unknown, " has unknown bits");
+bool check_bits(verdict& v, const char* field, std::uint32_t unknown) {
+  return unknown == 0 || v.refuse(status::unknown_flag, field, unknown, " has unknown bits");
 }
 
 bool read_dtype(verdict& v, std::uint32_t dtype, std::uint32_t& bits) {
   bits = bits_of_dtype(dtype);
-  return bits != 0 || v.refuse(status::range, "dtype", dtype, " is no HMN_DTYPE_*");
+  return bits != 0 || v.refuse(status::range, "dtype", dtype, " is not a known dtype");
 }
 
 // Reads the packing of hmn_packing and of hmn_cache.
@@ -77,11 +76,11 @@ bool read_packing(verdict& v, std::uint32_t dtype, const estimate::packing& give
                   estimate::packing& out) {
   out = given;
   if (given.group_bits != 0 && given.group_size == 0) {
-    return v.refuse(status::argument, "group_bits", given.group_bits, " without a group_size");
+    return v.refuse(status::argument, "group_bits", given.group_bits, " is set without group_size");
   }
   if ((dtype == 0) == (given.element_bits == 0)) {
     return v.refuse(status::argument, "element_bits", given.element_bits,
-                    ": either it or dtype must be given");
+                    ", expected either this or dtype");
   }
   if (given.element_bits > most_element_bits) {
     return v.refuse(status::range, "element_bits", given.element_bits, " is above 64");
@@ -113,14 +112,14 @@ constexpr cache_field cache_fields[] = {
 
 bool check_cache_fields(verdict& v, const hmn_cache& c) {
   if (c.kind > HMN_CACHE_STATE)
-    return v.refuse(status::range, "kind", c.kind, " is no HMN_CACHE_*");
+    return v.refuse(status::range, "kind", c.kind, " is not a cache kind");
   for (const cache_field& f : cache_fields) {
     const std::uint64_t value = c.*f.value;
     if (value == 0 && (f.needed >> c.kind & 1U) != 0) {
-      return v.refuse(status::range, f.name, value, ", and this kind of cache needs it");
+      return v.refuse(status::range, f.name, value, ", but this kind of cache needs it");
     }
     if (value != 0 && (f.taken >> c.kind & 1U) == 0) {
-      return v.refuse(status::argument, f.name, value, ", and this kind has no use for it");
+      return v.refuse(status::argument, f.name, value, ", but this kind of cache does not use it");
     }
   }
   return true;
@@ -129,7 +128,8 @@ bool check_cache_fields(verdict& v, const hmn_cache& c) {
 bool read_cache(verdict& v, const hmn_cache* handed, estimate::cache& out) {
   hmn_cache c{};
   if (!v.read(handed, "cache is NULL", HMN_CACHE_SIZE_V1, &c, sizeof c) ||
-      !check_bits(v, c.flags | c.reserved0) || !check_cache_fields(v, c) ||
+      !check_bits(v, "flags", c.flags) || !check_bits(v, "reserved0", c.reserved0) ||
+      !check_cache_fields(v, c) ||
       !read_packing(v, c.dtype, {c.element_bits, c.group_size, c.group_bits}, out.elements)) {
     return false;
   }
@@ -146,15 +146,16 @@ bool read_cache(verdict& v, const hmn_cache* handed, estimate::cache& out) {
 }
 
 bool check_not_zero(verdict& v, const char* field, std::uint64_t value) {
-  return value != 0 || v.refuse(status::range, field, value, " is none");
+  return value != 0 || v.refuse(status::range, field, value, ", expected at least 1");
 }
 
 bool read_attention(verdict& v, const hmn_attention* handed, estimate::attention& out) {
   hmn_attention a{};
   if (!v.read(handed, "attention is NULL", HMN_ATTENTION_SIZE_V1, &a, sizeof a) ||
-      !check_bits(v, (a.flags & ~hmn_flags{HMN_ATTENTION_FUSED}) | a.reserved0) ||
-      !read_dtype(v, a.dtype, out.element_bits) || !check_not_zero(v, "heads", a.heads) ||
-      !check_not_zero(v, "sequence", a.sequence) || !check_not_zero(v, "head_dim", a.head_dim)) {
+      !check_bits(v, "flags", a.flags & ~hmn_flags{HMN_ATTENTION_FUSED}) ||
+      !check_bits(v, "reserved0", a.reserved0) || !read_dtype(v, a.dtype, out.element_bits) ||
+      !check_not_zero(v, "heads", a.heads) || !check_not_zero(v, "sequence", a.sequence) ||
+      !check_not_zero(v, "head_dim", a.head_dim)) {
     return false;
   }
   if (a.kv_heads > a.heads)
@@ -178,7 +179,7 @@ hmn_status hmn_estimate_tensor(const uint64_t* shape, uint32_t rank, uint32_t dt
                                hmn_error* error) noexcept {
   return estimate_into(out, error, [&](verdict& v) -> bytes_or_none {
     estimate::packing p;
-    if (!check_list(v, shape, rank) || !read_dtype(v, dtype, p.element_bits)) return {};
+    if (!check_shape(v, shape, rank) || !read_dtype(v, dtype, p.element_bits)) return {};
     return estimate::tensor_bytes({shape, rank}, p);
   });
 }
@@ -188,9 +189,9 @@ hmn_status hmn_estimate_packed(const uint64_t* shape, uint32_t rank, const hmn_p
   return estimate_into(out, error, [&](verdict& v) -> bytes_or_none {
     hmn_packing c{};
     estimate::packing p;
-    if (!check_list(v, shape, rank) ||
+    if (!check_shape(v, shape, rank) ||
         !v.read(packing, "packing is NULL", HMN_PACKING_SIZE_V1, &c, sizeof c) ||
-        !check_bits(v, c.flags) ||
+        !check_bits(v, "flags", c.flags) ||
         !read_packing(v, c.dtype, {c.element_bits, c.group_size, c.group_bits}, p)) {
       return {};
     }
@@ -226,7 +227,8 @@ hmn_status hmn_estimate_overhead(uint64_t bytes, uint32_t per_thousand, uint64_t
 hmn_status hmn_estimate_sum(const uint64_t* bytes, uint32_t count, uint64_t* out,
                             hmn_error* error) noexcept {
   return estimate_into(out, error, [&](verdict& v) -> bytes_or_none {
-    if (!check_list(v, bytes, count)) return {};
+    if (bytes == nullptr && count != 0 && !v.refuse_null("bytes is NULL and count is not 0"))
+      return {};
     return estimate::sum({bytes, count});
   });
 }

@@ -19,7 +19,7 @@ result<void> device_line(std::string& text, const hmn_snapshot* handle, std::uin
                          std::uint32_t format, hmn_flags flags) {
   if (handle == nullptr) return null_argument("snapshot is NULL");
   if (format < HMN_FORMAT_FREE || format > HMN_FORMAT_USED) {
-    return failed(status::range, {format, " is no HMN_FORMAT_*"});
+    return failed(status::range, {"format: ", format, " is not a known format"});
   }
   if (result<void> ok = check_flags(flags, HMN_LINE_MB); !ok) return ok;
   return append_device(text, object(handle), index, static_cast<device_format>(format),
@@ -47,9 +47,9 @@ using append_report = result<void> (*)(std::string&, const snapshot&, const snap
                                        std::uint32_t, std::string_view, std::string_view);
 
 hmn_status write_report(const hmn_snapshot* before, const hmn_snapshot* after, std::uint32_t index,
-                        const char* label, hmn_flags flags, const text_out& out,
+                        const char* label, hmn_flags flags, const text_out& out, hmn_error* error,
                         append_report append) noexcept {
-  return write_text(out, nullptr, [&](std::string& text) -> result<void> {
+  return write_text(out, error, [&](std::string& text) -> result<void> {
     if (result<void> ok = check_pair(before, after); !ok) return ok;
     if (label == nullptr) return null_argument("label is NULL");
     if (result<void> ok = check_flags(flags, HMN_LINE_MB); !ok) return ok;
@@ -65,34 +65,34 @@ using namespace hmn;
 using namespace hmn::api;
 
 hmn_status hmn_format_device(const hmn_snapshot* handle, uint32_t device_index, uint32_t format,
-                             hmn_flags flags, char* buffer, uint32_t capacity,
-                             uint32_t* needed) noexcept {
-  return write_text({buffer, capacity, needed}, nullptr, [&](std::string& text) {
+                             hmn_flags flags, char* buffer, uint32_t capacity, uint32_t* needed,
+                             hmn_error* error) noexcept {
+  return write_text({buffer, capacity, needed}, error, [&](std::string& text) {
     return device_line(text, handle, device_index, format, flags);
   });
 }
 
 hmn_status hmn_format_json(const hmn_snapshot* handle, hmn_flags flags, char* buffer,
-                           uint32_t capacity, uint32_t* needed) noexcept {
+                           uint32_t capacity, uint32_t* needed, hmn_error* error) noexcept {
   const text_out out{buffer, capacity, needed};
-  return out.fill(nullptr, [&](std::span<char> to) -> result<std::size_t> {
+  return out.fill(error, [&](std::span<char> to) -> result<std::size_t> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
     if (result<void> ok = check_flags(flags); !ok) return ok.why();
     return write_json(to, object(handle));
   });
 }
 
-hmn_status hmn_format_bytes(uint64_t bytes, char* buffer, uint32_t capacity,
-                            uint32_t* needed) noexcept {
-  return write_text({buffer, capacity, needed}, nullptr, [&](std::string& text) -> result<void> {
+hmn_status hmn_format_bytes(uint64_t bytes, char* buffer, uint32_t capacity, uint32_t* needed,
+                            hmn_error* error) noexcept {
+  return write_text({buffer, capacity, needed}, error, [&](std::string& text) -> result<void> {
     append_bytes(text, bytes);
     return {};
   });
 }
 
 hmn_status hmn_delta_read(const hmn_snapshot* before, const hmn_snapshot* after,
-                          uint32_t device_index, hmn_delta* out) noexcept {
-  return fill(out, nullptr, [&](hmn_delta& full) -> result<void> {
+                          uint32_t device_index, hmn_delta* out, hmn_error* error) noexcept {
+  return fill(out, error, [&](hmn_delta& full) -> result<void> {
     if (result<void> ok = check_pair(before, after); !ok) return ok;
     const result<delta> d = compare(object(before), object(after), device_index);
     if (!d) return d.why();
@@ -103,14 +103,15 @@ hmn_status hmn_delta_read(const hmn_snapshot* before, const hmn_snapshot* after,
 
 hmn_status hmn_report_delta(const hmn_snapshot* before, const hmn_snapshot* after,
                             uint32_t device_index, const char* label, hmn_flags flags, char* buffer,
-                            uint32_t capacity, uint32_t* needed) noexcept {
-  return write_report(before, after, device_index, label, flags, {buffer, capacity, needed},
+                            uint32_t capacity, uint32_t* needed, hmn_error* error) noexcept {
+  return write_report(before, after, device_index, label, flags, {buffer, capacity, needed}, error,
                       append_delta);
 }
 
 hmn_status hmn_report_before_after(const hmn_snapshot* before, const hmn_snapshot* after,
                                    uint32_t device_index, const char* label, hmn_flags flags,
-                                   char* buffer, uint32_t capacity, uint32_t* needed) noexcept {
-  return write_report(before, after, device_index, label, flags, {buffer, capacity, needed},
+                                   char* buffer, uint32_t capacity, uint32_t* needed,
+                                   hmn_error* error) noexcept {
+  return write_report(before, after, device_index, label, flags, {buffer, capacity, needed}, error,
                       append_before_after);
 }

@@ -17,12 +17,37 @@ void clear_error(hmn_error* error) noexcept {
   if (error != nullptr) sized_out::of(error).clear();
 }
 
+namespace {
+
+// Returns unknown where the call itself was wrong: no value is missing then.
+reason reason_for_call(const failure& why) noexcept {
+  if (why.from != source::none) return reason_for(why);
+  switch (why.code) {
+    case status::argument:
+    case status::struct_size:
+    case status::unknown_flag:
+    case status::range:
+    case status::overflow:
+    case status::forked:
+    case status::buffer:
+    case status::empty:
+    case status::internal:
+    case status::state:
+      return why.stated;
+    default:
+      return reason_for(why);
+  }
+}
+
+}  // namespace
+
 void write_error(hmn_error* error, const failure& why) noexcept {
   if (error == nullptr) return;
   hmn_error full{};
   full.struct_size = error->struct_size;
   full.status = static_cast<hmn_status>(why.code);
   full.backend = static_cast<std::uint32_t>(why.from);
+  full.reason = static_cast<std::uint32_t>(reason_for_call(why));
   full.native_domain = static_cast<std::uint32_t>(why.native.domain);
   full.native_code = why.native.code;
   copy_text(full.message, why.message, full.notes);
@@ -45,6 +70,10 @@ result<void> check_fields(hmn_fields fields, hmn_fields known) {
 
 result<void> check_flags(hmn_flags flags, hmn_flags known) {
   return check_bits(flags, known, "flags: unknown bits 0x");
+}
+
+result<void> check_reserved(std::uint32_t reserved0) {
+  return check_bits(reserved0, 0, "reserved0: unknown bits 0x");
 }
 
 hmn_status refuse(hmn_error* error, status code, const char* message) noexcept {
@@ -101,15 +130,15 @@ hmn_status fill_sized(hmn_context* handle, sized_out out, hmn_error* error,
   });
 }
 
-hmn_status fill_sized(const hmn_snapshot* handle, sized_out out,
+hmn_status fill_sized(const hmn_snapshot* handle, sized_out out, hmn_error* error,
                       function_ref<result<void>(const snapshot&, void*)> read) noexcept {
-  return fill_sized(out, nullptr, [&](void* full) -> result<void> {
+  return fill_sized(out, error, [&](void* full) -> result<void> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
     return read(object(handle), full);
   });
 }
 
-hmn_status fill_sized(const hmn_sampler* handle, sized_out out, hmn_error* error,
+hmn_status fill_sized(hmn_sampler* handle, sized_out out, hmn_error* error,
                       function_ref<result<void>(const sampler&, void*)> read) noexcept {
   return fill_sized(out, error, [&](void* full) -> result<void> {
     if (result<void> ok = check_sampler(handle); !ok) return ok;
@@ -138,7 +167,7 @@ result<void> check_context(hmn_context* handle) {
   return check_usable(handle, "context");
 }
 
-result<void> check_sampler(const hmn_sampler* handle) {
+result<void> check_sampler(hmn_sampler* handle) {
   return check_usable(handle, "sampler");
 }
 
@@ -168,7 +197,9 @@ result<void> text_out::end(std::size_t size) const noexcept {
   if (size >= UINT32_MAX) return failed(status::overflow, "the text is longer than 4 GiB");
   if (needed != nullptr) *needed = static_cast<std::uint32_t>(size) + 1;
   if (buffer == nullptr) return {};
-  if (capacity <= size) return failed(status::buffer, "the buffer is too small");
+  if (capacity <= size)
+    return failed(status::buffer,
+                  {"capacity: ", capacity, " is less than the ", size + 1, " bytes of the text"});
   buffer[size] = '\0';
   return {};
 }

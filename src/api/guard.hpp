@@ -37,20 +37,11 @@ inline context& object(hmn_context* handle) noexcept {
 inline const snapshot& object(const hmn_snapshot* handle) noexcept {
   return *reinterpret_cast<const snapshot*>(handle);
 }
-inline const sampler& object(const hmn_sampler* handle) noexcept {
-  return *reinterpret_cast<const sampler*>(handle);
-}
 inline sampler& object(hmn_sampler* handle) noexcept {
   return *reinterpret_cast<sampler*>(handle);
 }
-inline const spill& object(const hmn_spill* handle) noexcept {
-  return *reinterpret_cast<const spill*>(handle);
-}
 inline spill& object(hmn_spill* handle) noexcept {
   return *reinterpret_cast<spill*>(handle);
-}
-inline const tracker& object(const hmn_tracker* handle) noexcept {
-  return *reinterpret_cast<const tracker*>(handle);
 }
 inline tracker& object(hmn_tracker* handle) noexcept {
   return *reinterpret_cast<tracker*>(handle);
@@ -86,6 +77,8 @@ result<void> check_fields(hmn_fields fields, const T* out, hmn_fields known = al
 // Checks the `flags` of a function. Some functions have none yet.
 result<void> check_flags(hmn_flags flags, hmn_flags known = 0);
 
+result<void> check_reserved(std::uint32_t reserved0);
+
 hmn_status refuse(hmn_error* error, status code, const char* message) noexcept;
 
 // Runs `body`. An invalid error->struct_size fails the call.
@@ -102,7 +95,7 @@ result<void> check_context(hmn_context* handle);
 hmn_status with_context(hmn_context* handle, hmn_error* error,
                         function_ref<result<void>(context&)> body) noexcept;
 
-result<void> check_sampler(const hmn_sampler* handle);
+result<void> check_sampler(hmn_sampler* handle);
 
 template <class Handle>
 void destroy(Handle* handle) noexcept {
@@ -118,9 +111,9 @@ hmn_status fill_sized(sized_out out, hmn_error* error,
                       function_ref<result<void>(void* full)> read) noexcept;
 hmn_status fill_sized(hmn_context* handle, sized_out out, hmn_error* error,
                       function_ref<result<void>(context&, void* full)> read) noexcept;
-hmn_status fill_sized(const hmn_snapshot* handle, sized_out out,
+hmn_status fill_sized(const hmn_snapshot* handle, sized_out out, hmn_error* error,
                       function_ref<result<void>(const snapshot&, void* full)> read) noexcept;
-hmn_status fill_sized(const hmn_sampler* handle, sized_out out, hmn_error* error,
+hmn_status fill_sized(hmn_sampler* handle, sized_out out, hmn_error* error,
                       function_ref<result<void>(const sampler&, void* full)> read) noexcept;
 
 template <class T, class Read>
@@ -136,13 +129,13 @@ hmn_status fill_from(hmn_context* handle, T* out, hmn_error* error, Read&& read)
 }
 
 template <class T, class Read>
-hmn_status fill_from(const hmn_snapshot* handle, T* out, Read&& read) noexcept {
-  return fill_sized(handle, sized_out::of(out),
+hmn_status fill_from(const hmn_snapshot* handle, T* out, hmn_error* error, Read&& read) noexcept {
+  return fill_sized(handle, sized_out::of(out), error,
                     [&](const snapshot& s, void* full) { return read(s, *static_cast<T*>(full)); });
 }
 
 template <class T, class Read>
-hmn_status fill_from(const hmn_sampler* handle, T* out, hmn_error* error, Read&& read) noexcept {
+hmn_status fill_from(hmn_sampler* handle, T* out, hmn_error* error, Read&& read) noexcept {
   return fill_sized(handle, sized_out::of(out), error,
                     [&](const sampler& s, void* full) { return read(s, *static_cast<T*>(full)); });
 }

@@ -71,6 +71,7 @@ hmn_status hmn_dtype_from_name(const char* name, uint32_t* out, hmn_error* error
     if (out == nullptr) return null_argument("out is NULL");
     *out = dtype_called(name);
     if (*out != HMN_DTYPE_UNKNOWN) return {};
-    return failed(status::argument, {"\"", name, "\" is no dtype: try f32, bf16, f8e4m3 or i4"});
+    return failed(status::argument,
+                  {"name: \"", name, "\" is not a dtype, for instance f32, bf16, f8e4m3 or i4"});
   });
 }

@@ -49,7 +49,7 @@ using namespace hmn::api;
 hmn_status hmn_process_memory_read(hmn_context* handle, uint32_t pid, hmn_fields fields,
                                    hmn_process_memory* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_process_memory& full) -> result<void> {
-    if (pid == 0) return failed(status::range, "pid 0 is no process");
+    if (pid == 0) return failed(status::range, "pid: 0 is not a process");
     return read_fields(fields, out, full,
                        [&](FieldSet f, process_memory& m) { return c.memory(pid, f, m); });
   });

@@ -16,19 +16,18 @@ constexpr std::uint32_t largest_capacity = 65536;
 result<void> read_options(const hmn_sampler_options* options, sampling& how) {
   hmn_sampler_options o{};
   if (result<void> ok = read_input(options, o); !ok) return ok;
-  const hmn_flags unknown = o.flags & ~hmn_flags{HMN_SAMPLER_PEAKS_ONLY};
-  if (unknown != 0 || o.reserved0 != 0) {
-    return failed(status::unknown_flag, "options->flags or reserved0: unknown bits");
-  }
+  if (result<void> ok = check_flags(o.flags, HMN_SAMPLER_PEAKS_ONLY); !ok) return ok;
+  if (result<void> ok = check_reserved(o.reserved0); !ok) return ok;
   if (o.capacity > largest_capacity) {
-    return failed(status::range,
-                  {"options->capacity: ", o.capacity, " is above ", largest_capacity});
+    return failed(status::range, {"capacity: ", o.capacity, " is above ", largest_capacity});
   }
   if (o.interval_ns == HMN_NS_UNLIMITED || o.interval_ns == HMN_NS_IMMEDIATE) {
-    return failed(status::range, "interval_ns: an interval is neither unlimited nor immediate");
+    return failed(status::range, {"interval_ns: ", o.interval_ns,
+                                  ", expected an interval, not unlimited or immediate"});
   }
   if (o.process_interval_ns == HMN_NS_UNLIMITED) {
-    return failed(status::range, "process_interval_ns: an interval is not unlimited");
+    return failed(status::range, {"process_interval_ns: ", o.process_interval_ns,
+                                  ", expected an interval, not unlimited"});
   }
   how.interval_ns = how.process_interval_ns = usual_interval_ns;
   if (result<void> ok = read_duration("interval_ns", o.interval_ns, how.interval_ns); !ok) {
@@ -84,7 +83,7 @@ template <class T>
 using look = latest_board::answer (latest_board::*)(std::uint32_t, T&) const noexcept;
 
 template <class T>
-hmn_status latest_of(const hmn_sampler* handle, std::uint32_t index, T* out, hmn_error* error,
+hmn_status latest_of(hmn_sampler* handle, std::uint32_t index, T* out, hmn_error* error,
                      look<T> at) noexcept {
   return fill_from(handle, out, error, [&](const sampler& s, T& full) -> result<void> {
     const latest_board::answer said = (s.latest().*at)(index, full);
@@ -157,8 +156,7 @@ hmn_status hmn_sampler_handle(hmn_sampler* handle, int64_t* out, hmn_error* erro
   });
 }
 
-hmn_status hmn_sampler_read(const hmn_sampler* handle, hmn_sampler_info* out,
-                            hmn_error* error) noexcept {
+hmn_status hmn_sampler_read(hmn_sampler* handle, hmn_sampler_info* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error,
                    [](const sampler& s, hmn_sampler_info& full) -> result<void> {
                      copy_info(s.report(), full);
@@ -166,20 +164,20 @@ hmn_status hmn_sampler_read(const hmn_sampler* handle, hmn_sampler_info* out,
                    });
 }
 
-hmn_status hmn_sampler_latest_pool(const hmn_sampler* handle, uint32_t device_index, hmn_pool* out,
+hmn_status hmn_sampler_latest_pool(hmn_sampler* handle, uint32_t device_index, hmn_pool* out,
                                    hmn_error* error) noexcept {
   return latest_of(handle, device_index, out, error, &latest_board::main_pool);
 }
 
-hmn_status hmn_sampler_latest_telemetry(const hmn_sampler* handle, uint32_t device_index,
+hmn_status hmn_sampler_latest_telemetry(hmn_sampler* handle, uint32_t device_index,
                                         hmn_telemetry* out, hmn_error* error) noexcept {
   return latest_of(handle, device_index, out, error, &latest_board::telemetry);
 }
 
-hmn_status hmn_sampler_peak(const hmn_sampler* handle, uint32_t device_index, uint32_t pid,
-                            hmn_peak* out, hmn_error* error) noexcept {
+hmn_status hmn_sampler_peak(hmn_sampler* handle, uint32_t device_index, uint32_t pid, hmn_peak* out,
+                            hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](const sampler& s, hmn_peak& full) -> result<void> {
-    if (pid == 0) return failed(status::range, "pid 0 is no process");
+    if (pid == 0) return failed(status::range, "pid: 0 is not a process");
     std::optional<peak> found;
     if (!s.find_peak(device_index, pid, found)) return no_such_device(device_index);
     if (!found) {
@@ -191,7 +189,7 @@ hmn_status hmn_sampler_peak(const hmn_sampler* handle, uint32_t device_index, ui
   });
 }
 
-hmn_status hmn_sampler_peak_device(const hmn_sampler* handle, uint32_t device_index, hmn_peak* out,
+hmn_status hmn_sampler_peak_device(hmn_sampler* handle, uint32_t device_index, hmn_peak* out,
                                    hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](const sampler& s, hmn_peak& full) -> result<void> {
     std::optional<peak> found;

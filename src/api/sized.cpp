@@ -16,6 +16,11 @@ std::uint32_t size_at(const void* sized) noexcept {
 
 constexpr std::uint32_t header = sizeof(std::uint32_t);
 
+failure wrong_size(std::uint32_t size, std::uint32_t first_size) {
+  return failed(status::struct_size, {"struct_size: ", size, ", expected a multiple of 8 from ",
+                                      first_size, " to ", largest_struct});
+}
+
 }  // namespace
 
 std::uint32_t sized_out::size() const noexcept {
@@ -25,8 +30,7 @@ std::uint32_t sized_out::size() const noexcept {
 result<void> sized_out::check() const {
   if (bytes == nullptr) return failed(status::argument, "out is NULL");
   if (is_struct_size(size(), first_size)) return {};
-  return failed(status::struct_size,
-                "out->struct_size must be a multiple of 8, from the struct's first size to 65536");
+  return wrong_size(size(), first_size);
 }
 
 void sized_out::clear() const noexcept {
@@ -53,15 +57,12 @@ result<void> read_sized(const void* options, std::uint32_t first_size, void* ful
                         std::uint32_t known_size) {
   if (options == nullptr) return {};
   const std::uint32_t size = size_at(options);
-  if (!is_struct_size(size, first_size)) {
-    return failed(status::struct_size,
-                  "options->struct_size must be a multiple of 8, from its first size to 65536");
-  }
+  if (!is_struct_size(size, first_size)) return wrong_size(size, first_size);
   const std::uint32_t known = std::min(size, known_size);
   const auto* bytes = static_cast<const unsigned char*>(options);
   if (std::any_of(bytes + known, bytes + size, [](unsigned char b) { return b != 0; })) {
-    return failed(status::unknown_flag,
-                  "the options hold a field that this version of the library does not know");
+    return failed(status::unknown_flag, {"struct_size: ", size, ": a field past the ", known,
+                                         " bytes that this version of the library knows is set"});
   }
   std::memcpy(full, bytes, known);
   return {};

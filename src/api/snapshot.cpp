@@ -15,11 +15,7 @@ constexpr std::uint32_t collected_by_default =
     subject::memory | subject::devices | subject::pools | subject::self;
 
 failure past_end(std::uint32_t position, std::size_t count) {
-  return failed(status::range, {position, " is past the end: ", count, " entries"});
-}
-
-failure nothing() {
-  return failed(status::empty, "it is not there");  // no allocation: it is frequent
+  return failed(status::range, {"position: ", position, " is past the end of ", count, " entries"});
 }
 
 // Returns nullptr for an unknown text of a process.
@@ -36,29 +32,37 @@ const std::string usage::*process_text(std::uint32_t text) noexcept {
   }
 }
 
-// Fails if there is no such record.
-template <class Record, class T>
-result<void> copy_known(const std::optional<Record>& r, T& full) {
-  if (!r) return nothing();
-  copy_out(*r, full);
-  return {};
+// Copies a record of the host.
+template <class T, class Record>
+hmn_status of_host(const hmn_snapshot* handle, std::uint32_t about,
+                   std::optional<Record> snapshot::*part, T* out, hmn_error* error) noexcept {
+  return fill_from(handle, out, error, [&](const snapshot& s, T& full) -> result<void> {
+    const std::optional<Record>& r = s.*part;
+    if (!r) return why_empty(s, about, nullptr);
+    copy_out(*r, full);
+    return {};
+  });
 }
 
 template <class T, class Record>
-hmn_status of_device(const hmn_snapshot* handle, std::uint32_t index,
-                     std::optional<Record> snapshot_device::*part, T* out) noexcept {
-  return fill_from(handle, out, [&](const snapshot& s, T& full) -> result<void> {
+hmn_status of_device(const hmn_snapshot* handle, std::uint32_t index, std::uint32_t about,
+                     std::optional<Record> snapshot_device::*part, T* out,
+                     hmn_error* error) noexcept {
+  return fill_from(handle, out, error, [&](const snapshot& s, T& full) -> result<void> {
     const snapshot_device* const d = s.device_by_index(index);
     if (d == nullptr) return snapshot::no_device(index);
-    return copy_known(d->*part, full);
+    const std::optional<Record>& r = d->*part;
+    if (!r) return why_empty(s, about, &*d->identity);
+    copy_out(*r, full);
+    return {};
   });
 }
 
 // Copies an entry of `list` by `copy`.
 template <class T, class List, class Copy>
 hmn_status entry(const hmn_snapshot* handle, List snapshot::*list, std::uint32_t position, T* out,
-                 Copy&& copy) noexcept {
-  return fill_from(handle, out, [&](const snapshot& s, T& full) -> result<void> {
+                 hmn_error* error, Copy&& copy) noexcept {
+  return fill_from(handle, out, error, [&](const snapshot& s, T& full) -> result<void> {
     const List& entries = s.*list;
     if (position >= entries.size()) return past_end(position, entries.size());
     copy(entries[position], full);
@@ -68,8 +72,9 @@ hmn_status entry(const hmn_snapshot* handle, List snapshot::*list, std::uint32_t
 
 template <class T, class Record>
 hmn_status entry(const hmn_snapshot* handle, std::vector<Record> snapshot::*list,
-                 std::uint32_t position, T* out) noexcept {
-  return entry(handle, list, position, out, [](const Record& r, T& full) { copy_out(r, full); });
+                 std::uint32_t position, T* out, hmn_error* error) noexcept {
+  return entry(handle, list, position, out, error,
+               [](const Record& r, T& full) { copy_out(r, full); });
 }
 
 }  // namespace
@@ -80,16 +85,17 @@ result<void> read_request(const hmn_snapshot_options* options, hmn_flags default
   if (result<void> ok = read_input(options, o); !ok) return ok;
   constexpr hmn_flags known =
       HMN_SNAPSHOT_ONE_DEVICE | HMN_SNAPSHOT_ONE_PROCESS | HMN_SNAPSHOT_SLOW | HMN_SNAPSHOT_QUICK;
-  if ((o.flags & ~known) != 0 || (o.collect & ~subject::all) != 0) {
-    return failed(status::unknown_flag, {"unknown bits: flags 0x", hex(o.flags & ~known),
-                                         ", collect 0x", hex(o.collect & ~subject::all)});
+  if (result<void> ok = check_flags(o.flags, known); !ok) return ok;
+  if ((o.collect & ~subject::all) != 0) {
+    return failed(status::unknown_flag,
+                  {"collect: unknown bits 0x", hex(o.collect & ~subject::all)});
   }
   if (o.reserved0 != 0) return failed(status::unknown_flag, "reserved0: unknown bits");
   r.collect = o.collect != 0 ? o.collect : default_collect;
   r.slow = (o.flags & HMN_SNAPSHOT_SLOW) != 0;
   r.quick = (o.flags & HMN_SNAPSHOT_QUICK) != 0;
   if (r.slow && r.quick) {
-    return failed(status::argument, "HMN_SNAPSHOT_SLOW and HMN_SNAPSHOT_QUICK exclude each other");
+    return failed(status::argument, "flags: a snapshot is either slow or quick");
   }
   if (o.deadline_ns != 0) {
     std::uint64_t& deadline = r.deadline_ns.emplace();
@@ -98,13 +104,14 @@ result<void> read_request(const hmn_snapshot_options* options, hmn_flags default
   if ((o.flags & HMN_SNAPSHOT_ONE_DEVICE) != 0) {
     r.device_index = o.device_index;
   } else if (o.device_index != 0) {
-    return failed(status::argument, "device_index is set without HMN_SNAPSHOT_ONE_DEVICE");
+    return failed(status::argument,
+                  {"device_index: ", o.device_index, " is set without the flag for one device"});
   }
   if ((o.flags & HMN_SNAPSHOT_ONE_PROCESS) != 0) {
-    if (o.pid == 0) return failed(status::range, "pid 0 is no process");
+    if (o.pid == 0) return failed(status::range, "pid: 0 is not a process");
     r.pid = o.pid;
   } else if (o.pid != 0) {
-    return failed(status::argument, "pid is set without HMN_SNAPSHOT_ONE_PROCESS");
+    return failed(status::argument, {"pid: ", o.pid, " is set without the flag for one process"});
   }
   return {};
 }
@@ -175,113 +182,125 @@ void hmn_snapshot_destroy(hmn_snapshot* handle) noexcept {
   destroy(handle);
 }
 
-hmn_status hmn_snapshot_read(const hmn_snapshot* handle, hmn_snapshot_info* out) noexcept {
-  return fill_from(handle, out, [](const snapshot& s, hmn_snapshot_info& full) -> result<void> {
-    copy_info(s, full);
-    return {};
-  });
+hmn_status hmn_snapshot_read(const hmn_snapshot* handle, hmn_snapshot_info* out,
+                             hmn_error* error) noexcept {
+  return fill_from(handle, out, error,
+                   [](const snapshot& s, hmn_snapshot_info& full) -> result<void> {
+                     copy_info(s, full);
+                     return {};
+                   });
 }
 
-hmn_status hmn_snapshot_memory(const hmn_snapshot* handle, hmn_process_memory* out) noexcept {
-  return fill_from(handle, out, [](const snapshot& s, hmn_process_memory& full) {
-    return copy_known(s.memory, full);
-  });
+hmn_status hmn_snapshot_memory(const hmn_snapshot* handle, hmn_process_memory* out,
+                               hmn_error* error) noexcept {
+  return of_host(handle, subject::memory, &snapshot::memory, out, error);
 }
 
-hmn_status hmn_snapshot_system(const hmn_snapshot* handle, hmn_system_memory* out) noexcept {
-  return fill_from(handle, out, [](const snapshot& s, hmn_system_memory& full) {
-    return copy_known(s.system, full);
-  });
+hmn_status hmn_snapshot_system(const hmn_snapshot* handle, hmn_system_memory* out,
+                               hmn_error* error) noexcept {
+  return of_host(handle, subject::system, &snapshot::system, out, error);
 }
 
-hmn_status hmn_snapshot_device(const hmn_snapshot* handle, uint32_t position,
-                               hmn_device* out) noexcept {
-  return entry(handle, &snapshot::devices, position, out,
+hmn_status hmn_snapshot_device_at(const hmn_snapshot* handle, uint32_t position, hmn_device* out,
+                                  hmn_error* error) noexcept {
+  return entry(handle, &snapshot::devices, position, out, error,
                [](const snapshot_device& d, hmn_device& full) { copy_out(*d.identity, full); });
 }
 
-hmn_status hmn_snapshot_telemetry(const hmn_snapshot* handle, uint32_t device_index,
-                                  hmn_telemetry* out) noexcept {
-  return of_device(handle, device_index, &snapshot_device::telemetry, out);
+hmn_status hmn_snapshot_find_telemetry(const hmn_snapshot* handle, uint32_t device_index,
+                                       hmn_telemetry* out, hmn_error* error) noexcept {
+  return of_device(handle, device_index, subject::telemetry, &snapshot_device::telemetry, out,
+                   error);
 }
 
-hmn_status hmn_snapshot_self(const hmn_snapshot* handle, uint32_t device_index,
-                             hmn_usage* out) noexcept {
-  return of_device(handle, device_index, &snapshot_device::self, out);
+hmn_status hmn_snapshot_find_self(const hmn_snapshot* handle, uint32_t device_index, hmn_usage* out,
+                                  hmn_error* error) noexcept {
+  return of_device(handle, device_index, subject::self, &snapshot_device::self, out, error);
 }
 
-hmn_status hmn_snapshot_device_pool(const hmn_snapshot* handle, uint32_t device_index,
-                                    uint32_t kind, hmn_pool* out) noexcept {
-  return fill_from(handle, out, [&](const snapshot& s, hmn_pool& full) -> result<void> {
+hmn_status hmn_snapshot_find_pool(const hmn_snapshot* handle, uint32_t device_index, uint32_t kind,
+                                  hmn_pool* out, hmn_error* error) noexcept {
+  return fill_from(handle, out, error, [&](const snapshot& s, hmn_pool& full) -> result<void> {
     if (result<void> ok = check_pool_kind(kind); !ok) return ok;
-    if (s.device_by_index(device_index) == nullptr) return snapshot::no_device(device_index);
+    const snapshot_device* const d = s.device_by_index(device_index);
+    if (d == nullptr) return snapshot::no_device(device_index);
     const pool* const found = s.find_pool(device_index, static_cast<pool_kind>(kind));
-    if (found == nullptr) return nothing();
+    if (found == nullptr) return why_empty(s, subject::pools, &*d->identity);
     copy_out(*found, full);
     return {};
   });
 }
 
-hmn_status hmn_snapshot_pool(const hmn_snapshot* handle, uint32_t position,
-                             hmn_pool* out) noexcept {
-  return entry(handle, &snapshot::pools, position, out);
+hmn_status hmn_snapshot_pool_at(const hmn_snapshot* handle, uint32_t position, hmn_pool* out,
+                                hmn_error* error) noexcept {
+  return entry(handle, &snapshot::pools, position, out, error);
 }
 
-hmn_status hmn_snapshot_usage(const hmn_snapshot* handle, uint32_t position,
-                              hmn_usage* out) noexcept {
-  return entry(handle, &snapshot::usages, position, out);
+hmn_status hmn_snapshot_usage_at(const hmn_snapshot* handle, uint32_t position, hmn_usage* out,
+                                 hmn_error* error) noexcept {
+  return entry(handle, &snapshot::usages, position, out, error);
 }
 
-hmn_status hmn_snapshot_metric(const hmn_snapshot* handle, uint32_t position,
-                               hmn_metric* out) noexcept {
-  return entry(handle, &snapshot::metrics, position, out);
+hmn_status hmn_snapshot_metric_at(const hmn_snapshot* handle, uint32_t position, hmn_metric* out,
+                                  hmn_error* error) noexcept {
+  return entry(handle, &snapshot::metrics, position, out, error);
 }
 
-hmn_status hmn_snapshot_group(const hmn_snapshot* handle, uint32_t position,
-                              hmn_group* out) noexcept {
-  return entry(handle, &snapshot::groups, position, out);
+hmn_status hmn_snapshot_group_at(const hmn_snapshot* handle, uint32_t position, hmn_group* out,
+                                 hmn_error* error) noexcept {
+  return entry(handle, &snapshot::groups, position, out, error);
 }
 
-hmn_status hmn_snapshot_diagnostic(const hmn_snapshot* handle, uint32_t position,
-                                   hmn_diagnostic* out) noexcept {
-  return fill_from(handle, out, [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
-    const auto& all = s.why->diagnostics;
-    if (position >= all.size()) return past_end(position, all.size());
-    copy_diagnostic(all[position], full);
-    return {};
-  });
+hmn_status hmn_snapshot_diagnostic_at(const hmn_snapshot* handle, uint32_t position,
+                                      hmn_diagnostic* out, hmn_error* error) noexcept {
+  return fill_from(handle, out, error,
+                   [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
+                     const auto& all = s.why->diagnostics;
+                     if (position >= all.size()) return past_end(position, all.size());
+                     copy_diagnostic(all[position], full);
+                     return {};
+                   });
 }
 
 hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, uint32_t device_index,
                                hmn_flags subject_bit, hmn_fields field, uint32_t metric,
-                               hmn_diagnostic* out) noexcept {
-  return fill_from(handle, out, [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
-    if (!std::has_single_bit(subject_bit) || (subject_bit & ~subject::all) != 0) {
-      return failed(status::range, {"0x", hex(subject_bit), " is not one of HMN_COLLECT_*"});
-    }
-    if ((subject_bit == subject::metrics ? field : metric) != 0) {
-      return failed(status::argument, "a metric belongs to HMN_COLLECT_METRICS, a field to others");
-    }
-    if (((s.collect | s.postponed) & subject_bit) == 0) return nothing();
-    const snapshot_device* const d = s.device_by_index(device_index);
-    if (d == nullptr) return snapshot::no_device(device_index);
-    copy_diagnostic(reason_for(s, subject_bit, *d->identity, field | metric), full);
-    return {};
-  });
+                               hmn_diagnostic* out, hmn_error* error) noexcept {
+  return fill_from(
+      handle, out, error, [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
+        if (!std::has_single_bit(subject_bit) || (subject_bit & ~subject::all) != 0) {
+          return failed(status::range,
+                        {"subject: 0x", hex(subject_bit), ", expected one known bit"});
+        }
+        if (subject_bit == subject::metrics && field != 0) {
+          return failed(status::argument, {"field: 0x", hex(field), ", expected 0 for a metric"});
+        }
+        if (subject_bit != subject::metrics && metric != 0) {
+          return failed(status::argument,
+                        {"metric: ", metric, ", expected 0 for all other subjects"});
+        }
+        if (((s.collect | s.postponed) & subject_bit) == 0)
+          return why_empty(s, subject_bit, nullptr);
+        const snapshot_device* const d = s.device_by_index(device_index);
+        if (d == nullptr) return snapshot::no_device(device_index);
+        copy_diagnostic(reason_for(s, subject_bit, *d->identity, field | metric), full);
+        return {};
+      });
 }
 
-hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t position,
-                             char* buffer, uint32_t capacity, uint32_t* needed) noexcept {
-  return write_text({buffer, capacity, needed}, nullptr, [&](std::string& found) -> result<void> {
+hmn_status hmn_snapshot_text_at(const hmn_snapshot* handle, uint32_t text, uint32_t position,
+                                char* buffer, uint32_t capacity, uint32_t* needed,
+                                hmn_error* error) noexcept {
+  return write_text({buffer, capacity, needed}, error, [&](std::string& found) -> result<void> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
     const snapshot& s = object(handle);
     const std::string usage::*const part = process_text(text);
     const bool is_group = text == HMN_TEXT_GROUP_NAME;
-    if (part == nullptr && !is_group) return failed(status::range, {text, " is no HMN_TEXT_*"});
+    if (part == nullptr && !is_group)
+      return failed(status::range, {"text: ", text, " is not a known text"});
     const std::size_t count = is_group ? s.groups.size() : s.usages.size();
     if (position >= count) return past_end(position, count);
     found = is_group ? s.groups[position].name : s.usages[position].*part;
-    if (found.empty() && !is_group) return nothing();
+    if (found.empty() && !is_group) return failed(status::empty, "the text is not known");
     return {};
   });
 }

@@ -12,11 +12,10 @@ constexpr std::uint32_t largest_episode_capacity = 65536;
 result<void> read_thresholds(const hmn_spill_options* options, spill_thresholds& by) {
   hmn_spill_options o{};
   if (result<void> ok = read_input(options, o); !ok) return ok;
-  if (o.flags != 0 || o.reserved0 != 0) {
-    return failed(status::unknown_flag, "options->flags or reserved0: unknown bits");
-  }
+  if (result<void> ok = check_flags(o.flags); !ok) return ok;
+  if (result<void> ok = check_reserved(o.reserved0); !ok) return ok;
   if (o.episode_capacity > largest_episode_capacity) {
-    return failed(status::range, {"options->episode_capacity: ", o.episode_capacity, " is above ",
+    return failed(status::range, {"episode_capacity: ", o.episode_capacity, " is above ",
                                   largest_episode_capacity});
   }
   by.dedicated = o.dedicated_threshold_bytes;
@@ -33,13 +32,16 @@ result<void> read_sample(const hmn_spill_sample* given, spill_sample& out) {
   if (given == nullptr) return null_argument("sample is NULL");
   hmn_spill_sample s{};
   if (result<void> ok = read_input(given, s); !ok) return ok;
-  if ((s.flags & ~hmn_fields{HMN_SPILL_SAMPLE_HAS_LIMIT | HMN_SPILL_SAMPLE_HAS_EVICTED}) != 0) {
-    return failed(status::unknown_flag, "sample->flags: unknown bits");
-  }
+  constexpr hmn_flags known = HMN_SPILL_SAMPLE_HAS_LIMIT | HMN_SPILL_SAMPLE_HAS_EVICTED;
+  if (result<void> ok = check_flags(s.flags, known); !ok) return ok;
   out.limit = reported(s.flags, HMN_SPILL_SAMPLE_HAS_LIMIT, s.limit_bytes);
   out.evicted = reported(s.flags, HMN_SPILL_SAMPLE_HAS_EVICTED, s.evicted_bytes);
-  if ((!out.limit && s.limit_bytes != 0) || (!out.evicted && s.evicted_bytes != 0)) {
-    return failed(status::argument, "sample: limit_bytes or evicted_bytes without its flag");
+  if (!out.limit && s.limit_bytes != 0) {
+    return failed(status::argument, {"limit_bytes: ", s.limit_bytes, " is set without its flag"});
+  }
+  if (!out.evicted && s.evicted_bytes != 0) {
+    return failed(status::argument,
+                  {"evicted_bytes: ", s.evicted_bytes, " is set without its flag"});
   }
   out.monotonic_ns = s.monotonic_ns != 0 ? s.monotonic_ns : platform::monotonic_ns();
   out.dedicated = s.dedicated_bytes;
@@ -47,7 +49,7 @@ result<void> read_sample(const hmn_spill_sample* given, spill_sample& out) {
   return {};
 }
 
-result<void> check_spill(const hmn_spill* handle) {
+result<void> check_spill(hmn_spill* handle) {
   return check_usable(handle, "spill detector");
 }
 
@@ -164,7 +166,7 @@ hmn_status hmn_spill_feed(hmn_spill* handle, const hmn_spill_sample* sample, con
   });
 }
 
-hmn_status hmn_spill_read(const hmn_spill* handle, hmn_spill_info* out, hmn_error* error) noexcept {
+hmn_status hmn_spill_read(hmn_spill* handle, hmn_spill_info* out, hmn_error* error) noexcept {
   return fill(out, error, [&](hmn_spill_info& full) -> result<void> {
     if (result<void> ok = check_spill(handle); !ok) return ok;
     copy_info(object(handle), full);
@@ -172,13 +174,14 @@ hmn_status hmn_spill_read(const hmn_spill* handle, hmn_spill_info* out, hmn_erro
   });
 }
 
-hmn_status hmn_spill_episode(const hmn_spill* handle, uint64_t number, hmn_episode* out,
+hmn_status hmn_spill_episode(hmn_spill* handle, uint64_t number, hmn_episode* out,
                              hmn_error* error) noexcept {
   return fill(out, error, [&](hmn_episode& full) -> result<void> {
     if (result<void> ok = check_spill(handle); !ok) return ok;
     const std::optional<hmn::spill_episode> found = object(handle).episode(number);
     if (!found) {
-      return failed(status::range, {"episode ", number, " has not begun yet, or was dropped"});
+      return failed(status::range,
+                    {"number: episode ", number, " has not started yet, or was dropped"});
     }
     copy_episode(number, *found, full);
     return {};

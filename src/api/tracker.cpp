@@ -14,39 +14,33 @@ constexpr std::uint32_t usual_tags = 64;
 constexpr std::uint32_t most_tags = 65536;
 using tag_name = text<tracker::longest_name + 1>;
 
-failure refused(status code, const char* what, std::uint64_t number) {
-  return failed(code, {what, number});
-}
-
 constexpr std::uint64_t limit_of(std::uint64_t bytes) noexcept {
   return bytes != 0 ? bytes : unlimited;
 }
 
 result<void> read_options(const hmn_tracker_options* options, hmn_tracker_options& o) {
   if (result<void> ok = read_input(options, o); !ok) return ok;
-  if (o.flags != 0 || o.reserved0 != 0) {
-    return refused(status::unknown_flag, "options->flags or reserved0: unknown bits in ",
-                   o.flags | o.reserved0);
-  }
+  if (result<void> ok = check_flags(o.flags); !ok) return ok;
+  if (result<void> ok = check_reserved(o.reserved0); !ok) return ok;
   if (o.tag_capacity > most_tags) {
-    return refused(status::range, "options->tag_capacity is above 65536: ", o.tag_capacity);
+    return failed(status::range, {"tag_capacity: ", o.tag_capacity, " is above ", most_tags});
   }
   if (o.tag_capacity == 0) o.tag_capacity = usual_tags;
   return {};
 }
 
-result<void> check_tracker(const hmn_tracker* handle) {
+result<void> check_tracker(hmn_tracker* handle) {
   return check_usable(handle != nullptr, false, "tracker");
 }
 
 failure no_such_tag(std::uint32_t tag) {
-  return refused(status::range, "the tracker has no tag ", tag);
+  return failed(status::range, {"tag: the tracker has no tag ", tag});
 }
 
 failure why_not(const tracker& t, status said, std::uint32_t tag, std::uint64_t bytes) {
   if (said == status::limit) return t.exceeded(bytes);
   if (tag != 0 && !t.has_tag(tag)) return no_such_tag(tag);
-  return refused(status::range, "more is released than is allocated, bytes: ", bytes);
+  return failed(status::range, {"bytes: ", bytes, " is more than is allocated"});
 }
 
 using change_call = status (tracker::*)(std::uint32_t tag, std::uint64_t bytes) noexcept;
@@ -70,17 +64,17 @@ hmn_status change(hmn_tracker* handle, std::uint32_t tag, std::uint64_t bytes,
   return static_cast<hmn_status>((object(handle).*by)(tag, bytes));
 }
 
-hmn_status with_tracker(const hmn_tracker* handle, hmn_error* error,
+hmn_status with_tracker(hmn_tracker* handle, hmn_error* error,
                         function_ref<result<void>(tracker&)> body) noexcept {
   return guarded(error, [&]() -> result<void> {
     if (result<void> ok = check_tracker(handle); !ok) return ok;
-    return body(object(const_cast<hmn_tracker*>(handle)));
+    return body(object(handle));
   });
 }
 
 template <class T, class Read>
-hmn_status read_tracker(const hmn_tracker* handle, T* out, Read&& read) noexcept {
-  return fill(out, nullptr, [&](T& full) -> result<void> {
+hmn_status read_tracker(hmn_tracker* handle, T* out, hmn_error* error, Read&& read) noexcept {
+  return fill(out, error, [&](T& full) -> result<void> {
     if (result<void> ok = check_tracker(handle); !ok) return ok;
     return read(object(handle), full);
   });
@@ -115,7 +109,8 @@ hmn_status hmn_tracker_create(hmn_context* context, uint32_t device_index,
     if (context != nullptr) {
       if (result<void> ok = check_context(context); !ok) return ok;
     } else if (device_index != 0) {
-      return refused(status::argument, "context is NULL and device_index ", device_index);
+      return failed(status::argument,
+                    {"device_index: ", device_index, " is set without a context"});
     }
     hmn_tracker_options o{};
     if (result<void> ok = read_options(options, o); !ok) return ok;
@@ -146,7 +141,7 @@ hmn_status hmn_tracker_tag(hmn_tracker* handle, const char* name, uint32_t* out,
     if (out == nullptr) return null_argument("out is NULL");
     const tag_name kept((std::string_view(name)));
     if (kept.empty() || kept.view() != name) {
-      return null_argument("name is empty, longer than 63 bytes or not UTF-8");
+      return null_argument("name: expected UTF-8 of 1 to 63 bytes");
     }
     result<std::uint32_t> tag = t.tag(kept.view());
     if (!tag) return tag.why();
@@ -165,8 +160,7 @@ hmn_status hmn_tracker_release_tagged(hmn_tracker* handle, uint32_t tag, uint64_
   return change<&tracker::release>(handle, tag, bytes, error);
 }
 
-hmn_status hmn_tracker_would_fit(const hmn_tracker* handle, uint64_t bytes,
-                                 hmn_error* error) noexcept {
+hmn_status hmn_tracker_would_fit(hmn_tracker* handle, uint64_t bytes, hmn_error* error) noexcept {
   return with_tracker(handle, error, [&](tracker& t) { return t.would_fit(bytes); });
 }
 
@@ -174,19 +168,21 @@ hmn_status hmn_tracker_set_limit(hmn_tracker* handle, uint64_t limit_bytes,
                                  hmn_error* error) noexcept {
   return with_tracker(handle, error, [&](tracker& t) -> result<void> {
     if (t.set_limit(limit_of(limit_bytes))) return {};
-    return refused(status::limit, "more is allocated than a limit in bytes of ", limit_bytes);
+    return failed(status::limit, {"limit_bytes: ", limit_bytes, " is less than is allocated"});
   });
 }
 
-hmn_status hmn_tracker_read(const hmn_tracker* handle, hmn_tracker_info* out) noexcept {
-  return read_tracker(handle, out, [](const tracker& t, hmn_tracker_info& full) -> result<void> {
-    copy_info(t, full);
-    return {};
-  });
+hmn_status hmn_tracker_read(hmn_tracker* handle, hmn_tracker_info* out, hmn_error* error) noexcept {
+  return read_tracker(handle, out, error,
+                      [](const tracker& t, hmn_tracker_info& full) -> result<void> {
+                        copy_info(t, full);
+                        return {};
+                      });
 }
 
-hmn_status hmn_tracker_read_tag(const hmn_tracker* handle, uint32_t tag, hmn_tag* out) noexcept {
-  return read_tracker(handle, out, [&](const tracker& t, hmn_tag& full) -> result<void> {
+hmn_status hmn_tracker_read_tag(hmn_tracker* handle, uint32_t tag, hmn_tag* out,
+                                hmn_error* error) noexcept {
+  return read_tracker(handle, out, error, [&](const tracker& t, hmn_tag& full) -> result<void> {
     if (!t.has_tag(tag)) return no_such_tag(tag);
     const tag_report r = t.read_tag(tag);
     full.number = tag;

@@ -367,7 +367,7 @@ result<void> context::recording(std::string& out) {
   start();
   if (recorder_) return recorder_->text(out);
   const char* const why = settings_.record ? "a simulated machine is not recorded"
-                                           : "the context does not record: HMN_CONTEXT_RECORD";
+                                           : "the context was created without recording";
   return failed(status::state, why);
 }
 

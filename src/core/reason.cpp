@@ -97,4 +97,29 @@ snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const 
   return {{why, 0, about, field, {}, {}, {}}, of.index};
 }
 
+namespace {
+
+failure why_without_device(const snapshot& from, std::uint32_t about) {
+  const auto found =
+      std::ranges::find_if(from.why->diagnostics, [about](const snapshot_diagnostic& each) {
+        const diagnostic& d = each.value;
+        return d.about == about && (d.notes & note::trace) == 0 && d.why.code != status::ok;
+      });
+  if (found != from.why->diagnostics.end()) return found->value.why;
+  return failed(status::unsupported, "not supported by this system");
+}
+
+}  // namespace
+
+failure why_empty(const snapshot& from, std::uint32_t about, const device* of) {
+  if (((from.collect | from.postponed) & about) == 0) {
+    return failed(status::empty, "the snapshot was taken without it");
+  }
+  failure why =
+      of != nullptr ? reason_for(from, about, *of, 0).value.why : why_without_device(from, about);
+  why.stated = reason_for(why);
+  why.code = status::empty;
+  return why;
+}
+
 }  // namespace hmn

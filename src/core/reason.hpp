@@ -29,4 +29,8 @@ failure reason_of_state(const device& of);
 snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const device& of,
                                FieldSet field);
 
+// Returns why a snapshot has nothing about a subject: of a device, or with nullptr of the host. The
+// status is empty.
+failure why_empty(const snapshot& from, std::uint32_t about, const device* of);
+
 }  // namespace hmn

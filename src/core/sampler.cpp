@@ -215,7 +215,7 @@ bool sampler::is_forked() const noexcept {
 result<void> sampler::start() {
   if (!core_->from->may_start_threads()) {
     return failed(status::unsupported,
-                  "a sampler is a thread, and the context was made with HMN_CONTEXT_NO_THREADS");
+                  "a sampler is a thread, and the context may not start threads");
   }
   const std::lock_guard lock(core_->mutex);
   if (core_->reported.state != sampler_state::idle) {
@@ -245,7 +245,7 @@ result<void> sampler::stop() {
 
 result<std::unique_ptr<snapshot>> sampler::next(std::uint64_t timeout_ns) {
   if (core_->how.peaks_only) {
-    return at_wrong_moment("the sampler keeps no snapshots: HMN_SAMPLER_PEAKS_ONLY");
+    return at_wrong_moment("the sampler keeps peaks only, no snapshots");
   }
   const std::uint64_t until = platform::later(platform::monotonic_ns(), timeout_ns);
   std::unique_lock lock(core_->mutex);
@@ -260,7 +260,9 @@ result<std::unique_ptr<snapshot>> sampler::next(std::uint64_t timeout_ns) {
     if (core_->reported.state == sampler_state::stopped) {
       return at_wrong_moment("the sampler was stopped, and all that it took was pulled");
     }
-    if (!may_wait) return failed(status::empty, "no snapshot has come within the timeout");
+    if (!may_wait)
+      return with_reason(reason::not_yet,
+                         failed(status::empty, "no snapshot has come within the timeout"));
   }
 }
 

@@ -131,17 +131,17 @@ static void a_snapshot_spends_its_deadline_once_and_says_what_is_missing(void** 
   hmn_snapshot* snapshot = NULL;
   assert_within(0, DEADLINE + SLACK, hmn_snapshot_take(m.context, NULL, &snapshot, NULL), HMN_OK);
   NEW(hmn_snapshot_info, info);
-  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   assert_int_equal(info.notes & HMN_NOTE_PARTIAL, HMN_NOTE_PARTIAL);
   int timeouts = 0;
   for (uint32_t i = 0; i < info.diagnostic_count; ++i) {
     NEW(hmn_diagnostic, diagnostic);
-    assert_status(hmn_snapshot_diagnostic(snapshot, i, &diagnostic), HMN_OK);
+    assert_status(hmn_snapshot_diagnostic_at(snapshot, i, &diagnostic, NULL), HMN_OK);
     timeouts += diagnostic.status == HMN_E_TIMEOUT;
   }
   assert_true(timeouts > 0);
   NEW(hmn_process_memory, memory);
-  assert_status(hmn_snapshot_memory(snapshot, &memory), HMN_OK);
+  assert_status(hmn_snapshot_memory(snapshot, &memory, NULL), HMN_OK);
   hmn_snapshot_destroy(snapshot);
   machine_go(&m);
   machine_end(&m);
@@ -230,7 +230,7 @@ static void a_call_that_never_returns_holds_nobody(void** state) {
   });
   machine_end(&m); /* would never return */
   NEW(hmn_snapshot_info, info);
-  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   assert_int_equal(info.notes & HMN_NOTE_PARTIAL, HMN_NOTE_PARTIAL);
   hmn_snapshot_destroy(snapshot);
 }

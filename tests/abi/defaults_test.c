@@ -30,7 +30,7 @@ static hmn_snapshot_info take_with(hmn_context* context, const hmn_snapshot_opti
   NEW(hmn_snapshot_info, info);
   hmn_snapshot* snapshot = NULL;
   assert_status(hmn_snapshot_take(context, options, &snapshot, NULL), HMN_OK);
-  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   hmn_snapshot_destroy(snapshot);
   return info;
 }
@@ -162,7 +162,7 @@ static hmn_snapshot_info pull(hmn_sampler* sampler) {
   NEW(hmn_snapshot_info, info);
   hmn_snapshot* snapshot = NULL;
   assert_answers(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &snapshot, &error), HMN_OK);
-  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   hmn_snapshot_destroy(snapshot);
   return info;
 }
@@ -322,7 +322,7 @@ static void a_tracker_has_no_limit_and_64_tags(void** state) {
   DEFAULT(hmn_tracker_options, limit_bytes, "none");
   NEW(hmn_tracker_info, info);
   assert_answers(hmn_tracker_allocate(tracker, UINT64_MAX, &error), HMN_OK);
-  assert_status(hmn_tracker_read(tracker, &info), HMN_OK);
+  assert_status(hmn_tracker_read(tracker, &info, NULL), HMN_OK);
   assert_int_equal(info.present & HMN_TRACKER_INFO_HAS_LIMIT, 0);
   DEFAULT(hmn_tracker_options, tag_capacity, "64");
   for (int i = 0; i < 64; ++i) {

@@ -287,7 +287,7 @@ static uint64_t generation_in_snapshot(hmn_context* context) {
   hmn_snapshot* snapshot = NULL;
   assert_answers(hmn_snapshot_take(context, NULL, &snapshot, &error), HMN_OK);
   NEW(hmn_snapshot_info, info);
-  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   hmn_snapshot_destroy(snapshot);
   return info.device_generation;
 }

@@ -13,7 +13,7 @@
 typedef hmn_status (*create)(const hmn_context_options*, hmn_context**, hmn_error*);
 typedef hmn_status (*read_self)(hmn_context*, hmn_flags, hmn_process_memory*, hmn_error*);
 typedef hmn_status (*take)(hmn_context*, const hmn_snapshot_options*, hmn_snapshot**, hmn_error*);
-typedef hmn_status (*read_snapshot)(const hmn_snapshot*, hmn_snapshot_info*);
+typedef hmn_status (*read_snapshot)(const hmn_snapshot*, hmn_snapshot_info*, hmn_error*);
 typedef void (*end_context)(hmn_context*);
 typedef void (*end_snapshot)(hmn_snapshot*);
 
@@ -57,7 +57,7 @@ static void use_once(void* library) {
   assert_int_equal(read(context, 0, &memory, NULL), HMN_OK);
   assert_int_equal(taken(context, NULL, &snapshot, NULL), HMN_OK);
   end(context);
-  assert_int_equal(look(snapshot, &info), HMN_OK);
+  assert_int_equal(look(snapshot, &info, NULL), HMN_OK);
   forget(snapshot);
 }
 

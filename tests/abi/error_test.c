@@ -15,10 +15,16 @@ static void dirty(hmn_error* error) {
 static void every_call_writes_it_also_on_success(void** state) {
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
-    if (!calls[i].of_context) continue;
     hmn_error error;
     dirty(&error);
     assert_status(calls[i].run(*state, guard_arm(g, calls[i].size_v1), &error), HMN_OK);
+    assert_reported(&error, HMN_OK);
+  }
+  for (size_t i = 0; i < text_call_count; ++i) {
+    hmn_error error;
+    dirty(&error);
+    assert_status(text_calls[i].run(*state, (char*)g->bytes, sizeof g->bytes, NULL, &error),
+                  HMN_OK);
     assert_reported(&error, HMN_OK);
   }
   free(g);
@@ -81,6 +87,136 @@ static void the_sentence_names_the_value(void** state) {
   assert_non_null(strstr(error.message, "471700"));
 }
 
+#define assert_message(call, status, text)    \
+  do {                                        \
+    NEW(hmn_error, error);                    \
+    const hmn_status got = (call);            \
+    assert_status(got, status);               \
+    assert_reported(&error, status);          \
+    assert_string_equal(error.message, text); \
+  } while (0)
+
+/* The message of each wrong option names the field alone, its value, and what was expected. */
+static void a_wrong_option_is_named_by_its_field(void** state) {
+  hmn_context* context = context_of(state);
+  hmn_context* made = NULL;
+  hmn_context_options options = {.struct_size = sizeof options, .flags = 1u << 31};
+  assert_message(hmn_context_create(&options, &made, &error), HMN_E_UNKNOWN_FLAG,
+                 "flags: unknown bits 0x80000000");
+  options.flags = 0;
+  options.reserved0 = 2;
+  assert_message(hmn_context_create(&options, &made, &error), HMN_E_UNKNOWN_FLAG,
+                 "reserved0: unknown bits 0x2");
+  options.struct_size = 12;
+  assert_message(hmn_context_create(&options, &made, &error), HMN_E_STRUCT_SIZE,
+                 "struct_size: 12, expected a multiple of 8 from 40 to 65536");
+
+  hmn_snapshot* snapshot = NULL;
+  hmn_snapshot_options what = {.struct_size = sizeof what, .collect = 1u << 31};
+  assert_message(hmn_snapshot_take(context, &what, &snapshot, &error), HMN_E_UNKNOWN_FLAG,
+                 "collect: unknown bits 0x80000000");
+  what.collect = 0;
+  what.device_index = 7;
+  assert_message(hmn_snapshot_take(context, &what, &snapshot, &error), HMN_E_ARGUMENT,
+                 "device_index: 7 is set without the flag for one device");
+  what.device_index = 0;
+  what.pid = 8;
+  assert_message(hmn_snapshot_take(context, &what, &snapshot, &error), HMN_E_ARGUMENT,
+                 "pid: 8 is set without the flag for one process");
+  what.flags = HMN_SNAPSHOT_SLOW | HMN_SNAPSHOT_QUICK;
+  assert_message(hmn_snapshot_take(context, &what, &snapshot, &error), HMN_E_ARGUMENT,
+                 "flags: a snapshot is either slow or quick");
+
+  hmn_sampler* sampler = NULL;
+  const hmn_sampler_options often = {.struct_size = sizeof often, .capacity = 100000};
+  assert_message(hmn_sampler_create(context, &often, NULL, &sampler, &error), HMN_E_RANGE,
+                 "capacity: 100000 is above 65536");
+  hmn_tracker* tracker = NULL;
+  const hmn_tracker_options many = {.struct_size = sizeof many, .tag_capacity = 70000};
+  assert_message(hmn_tracker_create(NULL, 0, &many, &tracker, &error), HMN_E_RANGE,
+                 "tag_capacity: 70000 is above 65536");
+  assert_message(hmn_tracker_create(NULL, 3, NULL, &tracker, &error), HMN_E_ARGUMENT,
+                 "device_index: 3 is set without a context");
+  hmn_spill* spill = NULL;
+  const hmn_spill_options long_ago = {.struct_size = sizeof long_ago, .episode_capacity = 70000};
+  assert_message(hmn_spill_create(NULL, 0, &long_ago, &spill, &error), HMN_E_RANGE,
+                 "episode_capacity: 70000 is above 65536");
+  assert_status(hmn_spill_create(NULL, 0, NULL, &spill, NULL), HMN_OK);
+  const hmn_spill_sample sample = {.struct_size = sizeof sample, .limit_bytes = 5};
+  assert_message(hmn_spill_feed(spill, &sample, NULL, &error), HMN_E_ARGUMENT,
+                 "limit_bytes: 5 is set without its flag");
+  hmn_spill_destroy(spill);
+}
+
+/* Numbers that are passed by themselves. */
+static void a_wrong_argument_is_named(void** state) {
+  const fixture* f = *state;
+  NEW(hmn_pool, pool);
+  NEW(hmn_metric, metric);
+  NEW(hmn_usage, usage);
+  NEW(hmn_process_memory, memory);
+  NEW(hmn_backend_info, info);
+  NEW(hmn_diagnostic, diagnostic);
+  NEW(hmn_tag, tag);
+  NEW(hmn_episode, episode);
+  char text[64];
+  uint32_t number = 0;
+  uint64_t bytes = 0;
+  assert_message(hmn_pool_read(f->context, 0, 99, 0, &pool, &error), HMN_E_RANGE,
+                 "kind: 99 is not a pool kind");
+  assert_message(hmn_snapshot_find_pool(f->after, 0, 99, &pool, &error), HMN_E_RANGE,
+                 "kind: 99 is not a pool kind");
+  assert_message(hmn_metric_read(f->context, 0, 9999, 0, 0, &metric, &error), HMN_E_RANGE,
+                 "metric: 9999 is not a known metric");
+  assert_message(hmn_usage_read(f->context, 0, 0, 0, &usage, &error), HMN_E_RANGE,
+                 "pid: 0 is not a process");
+  assert_message(hmn_process_memory_read(f->context, 0, 0, &memory, &error), HMN_E_RANGE,
+                 "pid: 0 is not a process");
+  assert_message(hmn_process_memory_read_self(f->context, 1u << 31, &memory, &error),
+                 HMN_E_UNKNOWN_FLAG, "fields: bits unknown, or past struct_size: 0x80000000");
+  assert_message(hmn_context_backend(f->context, 63, &info, &error), HMN_E_RANGE,
+                 "backend: 63 is not a known backend");
+  assert_message(hmn_context_set_path(f->context, 99, "/proc", &error), HMN_E_RANGE,
+                 "path: 99 is not a known path");
+  NEW(hmn_snapshot_info, counts);
+  assert_status(hmn_snapshot_read(f->after, &counts, NULL), HMN_OK);
+  (void)snprintf(text, sizeof text, "position: 4711 is past the end of %u entries",
+                 counts.diagnostic_count);
+  assert_message(hmn_snapshot_diagnostic_at(f->after, 4711, &diagnostic, &error), HMN_E_RANGE,
+                 text);
+  assert_message(hmn_snapshot_reason(f->after, 0, 3, 0, 0, &diagnostic, &error), HMN_E_RANGE,
+                 "subject: 0x3, expected one known bit");
+  assert_message(hmn_snapshot_text_at(f->after, 99, 0, text, sizeof text, NULL, &error),
+                 HMN_E_RANGE, "text: 99 is not a known text");
+  assert_message(hmn_format_device(f->after, 0, 99, 0, text, sizeof text, NULL, &error),
+                 HMN_E_RANGE, "format: 99 is not a known format");
+  assert_message(hmn_format_bytes(1 << 20, text, 3, NULL, &error), HMN_E_BUFFER,
+                 "capacity: 3 is less than the 6 bytes of the text");
+  assert_message(hmn_tracker_read_tag(f->tracker, 99, &tag, &error), HMN_E_RANGE,
+                 "tag: the tracker has no tag 99");
+  assert_message(hmn_tracker_release(f->tracker, 5, &error), HMN_E_RANGE,
+                 "bytes: 5 is more than is allocated");
+  assert_message(hmn_tracker_tag(f->tracker, "", &number, &error), HMN_E_ARGUMENT,
+                 "name: expected UTF-8 of 1 to 63 bytes");
+  assert_message(hmn_dtype_from_name("f33", &number, &error), HMN_E_ARGUMENT,
+                 "name: \"f33\" is not a dtype, for instance f32, bf16, f8e4m3 or i4");
+  assert_message(hmn_estimate_tensor(NULL, 1, HMN_DTYPE_U8, &bytes, &error), HMN_E_ARGUMENT,
+                 "shape is NULL and rank is not 0");
+  assert_message(hmn_estimate_tensor(NULL, 0, 99, &bytes, &error), HMN_E_RANGE,
+                 "dtype: 99 is not a known dtype");
+  const hmn_cache cache = {.struct_size = sizeof cache, .kind = 99};
+  assert_message(hmn_estimate_cache(&cache, 1, 1, &bytes, &error), HMN_E_RANGE,
+                 "kind: 99 is not a cache kind");
+  const hmn_attention attention = {.struct_size = sizeof attention, .dtype = HMN_DTYPE_U8};
+  assert_message(hmn_estimate_attention(&attention, &bytes, &error), HMN_E_RANGE,
+                 "heads: 0, expected at least 1");
+  hmn_spill* spill = NULL;
+  assert_status(hmn_spill_create(NULL, 0, NULL, &spill, NULL), HMN_OK);
+  assert_message(hmn_spill_episode(spill, 5, &episode, &error), HMN_E_RANGE,
+                 "number: episode 5 has not started yet, or was dropped");
+  hmn_spill_destroy(spill);
+}
+
 /* HMN_NOTE_TRUNCATED: the message was cut. */
 static void a_message_that_is_too_long_is_cut_at_a_code_point_and_reported(void** state) {
   (void)state;
@@ -108,6 +244,8 @@ int main(void) {
       cmocka_unit_test(it_is_the_callers_and_nothing_is_kept),
       cmocka_unit_test(a_refusal_of_the_library_names_no_backend),
       cmocka_unit_test(the_sentence_names_the_value),
+      cmocka_unit_test(a_wrong_option_is_named_by_its_field),
+      cmocka_unit_test(a_wrong_argument_is_named),
       cmocka_unit_test(a_message_that_is_too_long_is_cut_at_a_code_point_and_reported),
   };
   return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

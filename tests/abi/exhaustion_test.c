@@ -10,13 +10,13 @@
 enum { TRIES = 3 };
 static const long patterns[] = {ONCE, FROM_THEN_ON};
 
-static hmn_sampler_info info_of(const hmn_sampler* sampler) {
+static hmn_sampler_info info_of(hmn_sampler* sampler) {
   NEW(hmn_sampler_info, info);
   assert_status(hmn_sampler_read(sampler, &info, NULL), HMN_OK);
   return info;
 }
 
-static hmn_sampler_info wait_for_tries(const hmn_sampler* sampler, uint64_t count) {
+static hmn_sampler_info wait_for_tries(hmn_sampler* sampler, uint64_t count) {
   hmn_sampler_info info = info_of(sampler);
   for (int64_t begun = now_ms(); now_ms() - begun < PATIENT_MS; sleep_ms(1)) {
     info = info_of(sampler);
@@ -60,10 +60,10 @@ static void samplers_are_made_or_not(void** state) {
 /* A snapshot that lacks something for want of memory has a diagnostic. */
 static int lacks_memory(const hmn_snapshot* snapshot) {
   NEW(hmn_snapshot_info, info);
-  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   for (uint32_t i = 0; i < info.diagnostic_count; ++i) {
     NEW(hmn_diagnostic, diagnostic);
-    assert_status(hmn_snapshot_diagnostic(snapshot, i, &diagnostic), HMN_OK);
+    assert_status(hmn_snapshot_diagnostic_at(snapshot, i, &diagnostic, NULL), HMN_OK);
     if (diagnostic.status == HMN_E_NO_MEMORY || diagnostic.status == HMN_E_LIMIT) return 1;
   }
   return 0;
@@ -140,7 +140,7 @@ static void what_was_taken_without_memory_says_so(void** state) {
     assert_in_range(info_of(sampler).failed_count, 0, skip + 1);
     if (hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &snapshot, NULL) != HMN_OK) fail();
     NEW(hmn_snapshot_info, info);
-    assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+    assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
     if (!lacks_memory(snapshot)) assert_int_equal(info.pool_count, 1);
     hmn_snapshot_destroy(snapshot);
   }

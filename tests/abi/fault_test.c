@@ -81,7 +81,7 @@ static hmn_status run(const subject* s, world* w, hmn_error* error) {
     if (status != HMN_OK && s->filling->size_v1 > 0) assert_cleared(w->out, s->filling->size_v1);
     return status;
   }
-  return s->writing->run(&w->f, w->text, TEXT, NULL);
+  return s->writing->run(&w->f, w->text, TEXT, NULL, error);
 }
 
 typedef struct held {

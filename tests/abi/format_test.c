@@ -36,7 +36,8 @@ static void assert_line_of(const fixture* f, uint32_t i, uint32_t format, hmn_fl
                            const char* expected) {
   char text[256];
   uint32_t needed = 0;
-  assert_status(hmn_format_device(f->after, i, format, flags, text, sizeof text, &needed), HMN_OK);
+  assert_status(hmn_format_device(f->after, i, format, flags, text, sizeof text, &needed, NULL),
+                HMN_OK);
   assert_string_equal(text, expected);
   assert_int_equal(needed, strlen(expected) + 1);
 }
@@ -75,30 +76,31 @@ static void a_value_that_is_not_known_is_empty(void** state) {
   const fixture* f = *state;
   char text[64];
   for (uint32_t format = HMN_FORMAT_FREE; format <= HMN_FORMAT_USED; ++format) {
-    assert_status(hmn_format_device(f->after, 4, format, 0, text, sizeof text, NULL), HMN_E_EMPTY);
+    assert_status(hmn_format_device(f->after, 4, format, 0, text, sizeof text, NULL, NULL),
+                  HMN_E_EMPTY);
   }
-  assert_status(hmn_format_device(f->after, 5, HMN_FORMAT_FREE, 0, text, sizeof text, NULL),
+  assert_status(hmn_format_device(f->after, 5, HMN_FORMAT_FREE, 0, text, sizeof text, NULL, NULL),
                 HMN_E_EMPTY);
-  assert_status(hmn_format_device(f->after, 5, HMN_FORMAT_TOTAL, 0, text, sizeof text, NULL),
+  assert_status(hmn_format_device(f->after, 5, HMN_FORMAT_TOTAL, 0, text, sizeof text, NULL, NULL),
                 HMN_E_EMPTY);
 }
 
 static void an_unknown_device_format_or_flag_is_refused(void** state) {
   const fixture* f = *state;
   char text[64];
-  assert_status(hmn_format_device(f->after, 6, HMN_FORMAT_FREE, 0, text, sizeof text, NULL),
+  assert_status(hmn_format_device(f->after, 6, HMN_FORMAT_FREE, 0, text, sizeof text, NULL, NULL),
                 HMN_E_NO_DEVICE);
   assert_status(
-      hmn_format_device(f->after, UINT32_MAX, HMN_FORMAT_FREE, 0, text, sizeof text, NULL),
+      hmn_format_device(f->after, UINT32_MAX, HMN_FORMAT_FREE, 0, text, sizeof text, NULL, NULL),
       HMN_E_NO_DEVICE);
   const uint32_t formats[] = {0, 4, UINT32_MAX};
   for (size_t i = 0; i < 3; ++i) {
-    assert_status(hmn_format_device(f->after, 0, formats[i], 0, text, sizeof text, NULL),
+    assert_status(hmn_format_device(f->after, 0, formats[i], 0, text, sizeof text, NULL, NULL),
                   HMN_E_RANGE);
   }
-  assert_status(hmn_format_device(f->after, 0, HMN_FORMAT_FREE, 2, text, sizeof text, NULL),
+  assert_status(hmn_format_device(f->after, 0, HMN_FORMAT_FREE, 2, text, sizeof text, NULL, NULL),
                 HMN_E_UNKNOWN_FLAG);
-  assert_status(hmn_format_json(f->after, 1, NULL, 0, NULL), HMN_E_UNKNOWN_FLAG);
+  assert_status(hmn_format_json(f->after, 1, NULL, 0, NULL, NULL), HMN_E_UNKNOWN_FLAG);
 }
 
 static void a_size_is_whole_mib_below_1_gib_and_one_decimal_above(void** state) {
@@ -119,7 +121,7 @@ static void a_size_is_whole_mib_below_1_gib_and_one_decimal_above(void** state) 
                {UINT64_MAX, "17179869184.0 GiB"}};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
     char text[64];
-    assert_status(hmn_format_bytes(sizes[i].bytes, text, sizeof text, NULL), HMN_OK);
+    assert_status(hmn_format_bytes(sizes[i].bytes, text, sizeof text, NULL, NULL), HMN_OK);
     assert_string_equal(text, sizes[i].text);
   }
 }
@@ -132,14 +134,14 @@ static void asking_for_the_size_gives_the_size(void** state) {
   for (size_t i = 0; i < text_call_count; ++i) {
     static char text[65536];
     uint32_t needed = 0, again = 0;
-    assert_status(text_calls[i].run(&f, NULL, 0, &needed), HMN_OK);
+    assert_status(text_calls[i].run(&f, NULL, 0, &needed, NULL), HMN_OK);
     assert_in_range(needed, 2, sizeof text);
-    assert_status(text_calls[i].run(&f, text, needed, &again), HMN_OK);
+    assert_status(text_calls[i].run(&f, text, needed, &again, NULL), HMN_OK);
     assert_int_equal(again, needed);
     assert_int_equal(strlen(text) + 1, needed);
     assert_text(text, needed);
-    assert_status(text_calls[i].run(&f, NULL, 0, NULL), HMN_OK);
-    assert_status(text_calls[i].run(&f, text, needed, NULL), HMN_OK);
+    assert_status(text_calls[i].run(&f, NULL, 0, NULL, NULL), HMN_OK);
+    assert_status(text_calls[i].run(&f, text, needed, NULL, NULL), HMN_OK);
   }
   fixture_close(&f);
 }
@@ -151,16 +153,16 @@ static void a_buffer_that_is_too_small_is_reported_how_large_it_must_be(void** s
   assert_int_equal(fixture_open(&f, 0), 0);
   for (size_t i = 0; i < text_call_count; ++i) {
     uint32_t size = 0;
-    assert_status(text_calls[i].run(&f, NULL, 0, &size), HMN_OK);
+    assert_status(text_calls[i].run(&f, NULL, 0, &size, NULL), HMN_OK);
     const uint32_t capacities[] = {1, 2, size / 2, size - 1};
     for (size_t j = 0; j < 4; ++j) {
       char* text = malloc(capacities[j]);
       uint32_t needed = 0;
       memset(text, 'x', capacities[j]);
-      assert_status(text_calls[i].run(&f, text, capacities[j], &needed), HMN_E_BUFFER);
+      assert_status(text_calls[i].run(&f, text, capacities[j], &needed, NULL), HMN_E_BUFFER);
       assert_int_equal(text[0], 0);
       assert_int_equal(needed, size);
-      assert_status(text_calls[i].run(&f, text, capacities[j], NULL), HMN_E_BUFFER);
+      assert_status(text_calls[i].run(&f, text, capacities[j], NULL, NULL), HMN_E_BUFFER);
       free(text);
     }
   }
@@ -174,10 +176,10 @@ static void no_byte_behind_the_text_is_written(void** state) {
   guarded* g = guard_new();
   for (size_t i = 0; i < text_call_count; ++i) {
     uint32_t size = 0;
-    assert_status(text_calls[i].run(&f, NULL, 0, &size), HMN_OK);
-    assert_status(text_calls[i].run(&f, guard_arm(g, 0), size, NULL), HMN_OK);
+    assert_status(text_calls[i].run(&f, NULL, 0, &size, NULL), HMN_OK);
+    assert_status(text_calls[i].run(&f, guard_arm(g, 0), size, NULL, NULL), HMN_OK);
     assert_untouched_from(g, size);
-    assert_status(text_calls[i].run(&f, guard_arm(g, 0), size - 1, NULL), HMN_E_BUFFER);
+    assert_status(text_calls[i].run(&f, guard_arm(g, 0), size - 1, NULL, NULL), HMN_E_BUFFER);
     assert_untouched_from(g, size - 1);
   }
   free(g);
@@ -191,7 +193,7 @@ static void a_buffer_of_no_bytes_is_too_small(void** state) {
   for (size_t i = 0; i < text_call_count; ++i) {
     char byte = 'x';
     uint32_t needed = 0;
-    assert_status(text_calls[i].run(&f, &byte, 0, &needed), HMN_E_BUFFER);
+    assert_status(text_calls[i].run(&f, &byte, 0, &needed, NULL), HMN_E_BUFFER);
     assert_int_equal(byte, 'x');
     assert_true(needed > 1);
   }
@@ -202,7 +204,7 @@ static void json_is_one_object_on_one_line(void** state) {
   const fixture* f = *state;
   static char text[65536];
   uint32_t needed = 0;
-  assert_status(hmn_format_json(f->after, 0, text, sizeof text, &needed), HMN_OK);
+  assert_status(hmn_format_json(f->after, 0, text, sizeof text, &needed, NULL), HMN_OK);
   assert_int_equal(text[0], '{');
   const char* end = strrchr(text, '}');
   assert_non_null(end);
@@ -214,7 +216,7 @@ static void json_is_one_object_on_one_line(void** state) {
 static void json_reports_zero_from_unknown(void** state) {
   const fixture* f = *state;
   static char text[65536];
-  assert_status(hmn_format_json(f->after, 0, text, sizeof text, NULL), HMN_OK);
+  assert_status(hmn_format_json(f->after, 0, text, sizeof text, NULL, NULL), HMN_OK);
   assert_non_null(strstr(text, "\"free_bytes\":0"));
   assert_non_null(strstr(text, "\"total_bytes\":null"));
   assert_non_null(strstr(text, "\"total_bytes\":17179869184"));
@@ -228,7 +230,7 @@ static void json_escapes_what_it_must(void** state) {
                NULL);
   hmn_snapshot* s = take_everything(m.context);
   static char text[65536];
-  assert_status(hmn_format_json(s, 0, text, sizeof text, NULL), HMN_OK);
+  assert_status(hmn_format_json(s, 0, text, sizeof text, NULL, NULL), HMN_OK);
   assert_non_null(strstr(text, "quote \\\" back \\\\ tab \\t esc \\u001b \xC3\xA9"));
   hmn_snapshot_destroy(s);
   machine_end(&m);
@@ -237,8 +239,8 @@ static void json_escapes_what_it_must(void** state) {
 static void a_snapshot_has_one_rendering(void** state) {
   const fixture* f = *state;
   static char first[65536], second[65536];
-  assert_status(hmn_format_json(f->after, 0, first, sizeof first, NULL), HMN_OK);
-  assert_status(hmn_format_json(f->after, 0, second, sizeof second, NULL), HMN_OK);
+  assert_status(hmn_format_json(f->after, 0, first, sizeof first, NULL, NULL), HMN_OK);
+  assert_status(hmn_format_json(f->after, 0, second, sizeof second, NULL, NULL), HMN_OK);
   assert_string_equal(first, second);
 }
 

@@ -14,28 +14,31 @@ static const hmn_snapshot* whole(void** state) {
 
 static void each_group_is_a_record_of_its_device(void** state) {
   NEW(hmn_group, group);
-  assert_status(hmn_snapshot_group(whole(state), 0, &group), HMN_OK);
+  assert_status(hmn_snapshot_group_at(whole(state), 0, &group, NULL), HMN_OK);
   assert_int_equal(group.present, HMN_GROUP_HAS_USED | HMN_GROUP_HAS_LIMIT);
   assert_int_equal(group.backend, HMN_BACKEND_SIMULATED);
   assert_int_equal(group.notes, 0);
   assert_int_equal(group.device_index, 0);
   assert_true(group.used_bytes == UINT64_C(1) << 30 && group.limit_bytes == UINT64_C(2) << 30);
-  assert_status(hmn_snapshot_group(whole(state), 1, &group), HMN_OK);
+  assert_status(hmn_snapshot_group_at(whole(state), 1, &group, NULL), HMN_OK);
   assert_int_equal(group.present, HMN_GROUP_HAS_USED);
   assert_true(group.used_bytes == UINT64_C(512) << 20 && group.limit_bytes == 0);
-  assert_status(hmn_snapshot_group(whole(state), 2, &group), HMN_E_RANGE);
+  assert_status(hmn_snapshot_group_at(whole(state), 2, &group, NULL), HMN_E_RANGE);
 }
 
 static void it_has_a_name(void** state) {
   char name[64];
-  assert_status(hmn_snapshot_text(whole(state), HMN_TEXT_GROUP_NAME, 0, name, sizeof name, NULL),
-                HMN_OK);
+  assert_status(
+      hmn_snapshot_text_at(whole(state), HMN_TEXT_GROUP_NAME, 0, name, sizeof name, NULL, NULL),
+      HMN_OK);
   assert_string_equal(name, "docker:1c8f");
-  assert_status(hmn_snapshot_text(whole(state), HMN_TEXT_GROUP_NAME, 1, name, sizeof name, NULL),
-                HMN_OK);
+  assert_status(
+      hmn_snapshot_text_at(whole(state), HMN_TEXT_GROUP_NAME, 1, name, sizeof name, NULL, NULL),
+      HMN_OK);
   assert_string_equal(name, "/user.slice");
-  assert_status(hmn_snapshot_text(whole(state), HMN_TEXT_GROUP_NAME, 2, name, sizeof name, NULL),
-                HMN_E_RANGE);
+  assert_status(
+      hmn_snapshot_text_at(whole(state), HMN_TEXT_GROUP_NAME, 2, name, sizeof name, NULL, NULL),
+      HMN_E_RANGE);
 }
 
 static uint32_t count_of(void** state, hmn_flags collect, uint32_t device_index) {
@@ -46,7 +49,7 @@ static uint32_t count_of(void** state, hmn_flags collect, uint32_t device_index)
   hmn_snapshot* s = NULL;
   assert_answers(hmn_snapshot_take(((fixture*)*state)->context, &options, &s, &error), HMN_OK);
   NEW(hmn_snapshot_info, info);
-  assert_status(hmn_snapshot_read(s, &info), HMN_OK);
+  assert_status(hmn_snapshot_read(s, &info, NULL), HMN_OK);
   hmn_snapshot_destroy(s);
   return info.group_count;
 }

@@ -146,7 +146,7 @@ static void the_clock_is_that_of_snapshots(void** state) {
   const uint64_t before = hmn_monotonic_ns();
   assert_int_equal(hmn_snapshot_take(context, &options, &snapshot, NULL), HMN_OK);
   const uint64_t after = hmn_monotonic_ns();
-  assert_int_equal(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_int_equal(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   assert_true(before > 0 && before <= info.monotonic_ns && end_of(&info) <= after);
   hmn_snapshot_destroy(snapshot);
   hmn_context_destroy(context);

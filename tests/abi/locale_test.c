@@ -20,7 +20,7 @@ static void the_locale_at_hand_has_a_decimal_comma(void** state) {
 static void a_size_has_a_decimal_point(void** state) {
   (void)state;
   char text[32];
-  assert_status(hmn_format_bytes(8804682957, text, sizeof text, NULL), HMN_OK);
+  assert_status(hmn_format_bytes(8804682957, text, sizeof text, NULL, NULL), HMN_OK);
   assert_string_equal(text, "8.2 GiB");
 }
 
@@ -28,9 +28,9 @@ static void a_size_has_a_decimal_point(void** state) {
 static void json_numbers_have_a_decimal_point(void** state) {
   const fixture* f = *state;
   uint32_t needed = 0;
-  assert_status(hmn_format_json(f->after, 0, NULL, 0, &needed), HMN_OK);
+  assert_status(hmn_format_json(f->after, 0, NULL, 0, &needed, NULL), HMN_OK);
   char* text = malloc(needed);
-  assert_status(hmn_format_json(f->after, 0, text, needed, NULL), HMN_OK);
+  assert_status(hmn_format_json(f->after, 0, text, needed, NULL, NULL), HMN_OK);
   assert_non_null(strstr(text, "\"power_watts\":123.5"));
   free(text);
 }

@@ -78,14 +78,14 @@ static void as_hmn_pool_read_otherwise(void** state) {
 static void a_snapshot_has_each_and_says_what_is_missing(void** state) {
   const fixture* f = *state;
   NEW(hmn_snapshot_info, info);
-  assert_status(hmn_snapshot_read(f->after, &info), HMN_OK);
+  assert_status(hmn_snapshot_read(f->after, &info, NULL), HMN_OK);
   assert_int_equal(info.metric_count, 3);
   NEW(hmn_metric, m);
-  assert_status(hmn_snapshot_metric(f->after, 2, &m), HMN_OK);
+  assert_status(hmn_snapshot_metric_at(f->after, 2, &m, NULL), HMN_OK);
   assert_int_equal(m.present, HMN_METRIC_HAS_PID | HMN_METRIC_HAS_COUNT);
   assert_true(m.pid == 4242 && m.count == 9);
-  assert_status(hmn_snapshot_metric(f->after, 3, &m), HMN_E_RANGE);
-  assert_status(hmn_snapshot_metric(f->after, UINT32_MAX, &m), HMN_E_RANGE);
+  assert_status(hmn_snapshot_metric_at(f->after, 3, &m, NULL), HMN_E_RANGE);
+  assert_status(hmn_snapshot_metric_at(f->after, UINT32_MAX, &m, NULL), HMN_E_RANGE);
 }
 
 static void names_are_static_texts(void** state) {

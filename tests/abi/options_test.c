@@ -198,7 +198,7 @@ static void a_zeroed_struct_means_what_null_means(void** state) {
   for (size_t i = 0; i < 2; ++i) {
     memset(&info[i], 0, sizeof info[i]);
     info[i].struct_size = sizeof info[i];
-    assert_status(hmn_snapshot_read(taken[i], &info[i]), HMN_OK);
+    assert_status(hmn_snapshot_read(taken[i], &info[i], NULL), HMN_OK);
     hmn_snapshot_destroy(taken[i]);
   }
   assert_int_equal(info[0].collect, info[1].collect);

@@ -44,8 +44,8 @@ static void use(const handles* h) {
       assert_answers(hmn_pool_read(h->contexts[i], 0, HMN_POOL_MAIN, 0, &pool, &error), HMN_OK);
     }
     if (h->snapshots[i] != NULL) {
-      assert_status(hmn_snapshot_pool(h->snapshots[i], 0, &pool), HMN_OK);
-      assert_status(hmn_format_json(h->snapshots[i], 0, NULL, 0, NULL), HMN_OK);
+      assert_status(hmn_snapshot_pool_at(h->snapshots[i], 0, &pool, NULL), HMN_OK);
+      assert_status(hmn_format_json(h->snapshots[i], 0, NULL, 0, NULL, NULL), HMN_OK);
     }
   }
   NEW(hmn_pool, latest);
@@ -96,7 +96,7 @@ static void snapshot_and_sampler_outlive_their_context(void** state) {
     assert_status(calls[i].run(&f, guard_arm(g, calls[i].size_v1), NULL), HMN_OK);
   }
   for (size_t i = 0; i < text_call_count; ++i) {
-    assert_status(text_calls[i].run(&f, (char*)g->bytes, sizeof g->bytes, NULL), HMN_OK);
+    assert_status(text_calls[i].run(&f, (char*)g->bytes, sizeof g->bytes, NULL, NULL), HMN_OK);
   }
   free(g);
   fixture_close(&f);
@@ -110,13 +110,13 @@ static void a_snapshot_never_changes(void** state) {
   NEW(hmn_snapshot_info, second);
   NEW(hmn_pool, pool);
   NEW(hmn_pool, again);
-  assert_status(hmn_snapshot_read(f.before, &first), HMN_OK);
-  assert_status(hmn_snapshot_pool(f.before, 0, &pool), HMN_OK);
+  assert_status(hmn_snapshot_read(f.before, &first, NULL), HMN_OK);
+  assert_status(hmn_snapshot_pool_at(f.before, 0, &pool, NULL), HMN_OK);
   for (int i = 0; i < 3; ++i) hmn_snapshot_destroy(take_everything(f.context));
   hmn_context_destroy(f.context);
   f.context = NULL;
-  assert_status(hmn_snapshot_read(f.before, &second), HMN_OK);
-  assert_status(hmn_snapshot_pool(f.before, 0, &again), HMN_OK);
+  assert_status(hmn_snapshot_read(f.before, &second, NULL), HMN_OK);
+  assert_status(hmn_snapshot_pool_at(f.before, 0, &again, NULL), HMN_OK);
   assert_memory_equal(&first, &second, sizeof first);
   assert_memory_equal(&pool, &again, sizeof pool);
   fixture_close(&f);

@@ -19,7 +19,7 @@ static void every_call_leaves_the_last_error_as_it_was(void** state) {
     }
     for (size_t i = 0; i < text_call_count; ++i) {
       last_error_set(4711);
-      text_calls[i].run(sides[side], (char*)g->bytes, 16, NULL);
+      text_calls[i].run(sides[side], (char*)g->bytes, 16, NULL, NULL);
       assert_last_error(4711);
     }
   }

@@ -23,10 +23,10 @@ static hmn_diagnostic reason_for(const char* json, hmn_flags subject, hmn_fields
                                  uint32_t metric) {
   machine m;
   machine_make(&m, json, NULL);
-  hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS |
-                                   HMN_COLLECT_SELF);
+  hmn_snapshot* s = all_of(
+      &m, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS | HMN_COLLECT_SELF);
   NEW(hmn_diagnostic, reason);
-  assert_status(hmn_snapshot_reason(s, 0, subject, field, metric, &reason), HMN_OK);
+  assert_status(hmn_snapshot_reason(s, 0, subject, field, metric, &reason, NULL), HMN_OK);
   hmn_snapshot_destroy(s);
   machine_end(&m);
   assert_true((reason.present & HMN_DIAGNOSTIC_HAS_DEVICE) != 0);
@@ -68,6 +68,62 @@ static void the_reason_follows_from_the_status(void** state) {
   }
 }
 
+static void assert_not_permitted(const hmn_error* error) {
+  assert_int_equal(error->reason, HMN_REASON_NOT_PERMITTED);
+  assert_int_equal(error->backend, HMN_BACKEND_SIMULATED);
+  assert_int_equal(error->native_domain, HMN_NATIVE_NVML);
+  assert_int_equal(error->native_code, 4);
+  assert_string_equal(error->message, "as given");
+}
+
+static void an_error_has_the_reason_that_a_diagnostic_has(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m,
+               "{\"devices\": [{\"name\": \"GPU\", " POOL
+               ", \"failures\": [{\"call\": \"telemetry\", \"status\": \"permission\", \"native\": "
+               "{\"domain\": \"nvml\", \"code\": 4}, \"message\": \"as given\"}]}]}",
+               NULL);
+  hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY);
+  NEW(hmn_telemetry, telemetry);
+  NEW(hmn_error, direct);
+  NEW(hmn_error, later);
+  assert_status(hmn_telemetry_read(m.context, 0, 0, &telemetry, &direct), HMN_E_PERMISSION);
+  assert_not_permitted(&direct);
+  assert_status(hmn_snapshot_find_telemetry(s, 0, &telemetry, &later), HMN_E_EMPTY);
+  assert_not_permitted(&later);
+  hmn_snapshot_destroy(s);
+  machine_end(&m);
+}
+
+/* No value is missing then. */
+static void a_wrong_call_has_no_reason(void** state) {
+  (void)state;
+  const uint64_t sizes[] = {UINT64_MAX, 1};
+  uint64_t bytes = 0;
+  machine m;
+  machine_make(&m, "{\"devices\": [{\"name\": \"GPU\", " POOL "}]}", NULL);
+  hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS);
+  NEW(hmn_pool, pool);
+  NEW(hmn_usage, usage);
+  NEW(hmn_process_memory, memory);
+  NEW(hmn_error, error);
+  assert_status(hmn_pool_read(m.context, 0, 99, 0, &pool, &error), HMN_E_RANGE);
+  assert_int_equal(error.reason, HMN_REASON_UNKNOWN);
+  assert_status(hmn_snapshot_pool_at(s, 4711, &pool, &error), HMN_E_RANGE);
+  assert_int_equal(error.reason, HMN_REASON_UNKNOWN);
+  assert_status(hmn_estimate_sum(sizes, 2, &bytes, &error), HMN_E_OVERFLOW);
+  assert_int_equal(error.reason, HMN_REASON_UNKNOWN);
+  assert_status(hmn_snapshot_find_self(s, 0, &usage, &error), HMN_E_EMPTY);
+  assert_int_equal(error.reason, HMN_REASON_UNKNOWN);
+  assert_status(hmn_snapshot_memory(s, &memory, &error), HMN_E_EMPTY);
+  assert_int_equal(error.reason, HMN_REASON_UNKNOWN);
+  assert_status(hmn_pool_read(m.context, 4711, 0, 0, &pool, &error), HMN_E_NO_DEVICE);
+  assert_int_equal(error.reason, HMN_REASON_NOT_PRESENT);
+  hmn_snapshot_destroy(s);
+  machine_end(&m);
+}
+
 static void a_value_that_cannot_be_is_implausible(void** state) {
   (void)state;
   const hmn_diagnostic reason =
@@ -95,8 +151,9 @@ static void what_has_two_meanings_is_ambiguous(void** state) {
                NULL);
   hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
   NEW(hmn_diagnostic, reason);
-  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, HMN_POOL_HAS_UNATTRIBUTED, 0, &reason),
-                HMN_OK);
+  assert_status(
+      hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, HMN_POOL_HAS_UNATTRIBUTED, 0, &reason, NULL),
+      HMN_OK);
   assert_int_equal(reason.reason, HMN_REASON_AMBIGUOUS);
   hmn_snapshot_destroy(s);
   machine_end(&m);
@@ -181,16 +238,18 @@ static void a_question_without_sense_is_refused(void** state) {
   NEW(hmn_diagnostic, reason);
   const hmn_flags senseless[] = {0, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY, 1U << 31};
   for (size_t i = 0; i < 3; ++i) {
-    assert_status(hmn_snapshot_reason(s, 0, senseless[i], 0, 0, &reason), HMN_E_RANGE);
+    assert_status(hmn_snapshot_reason(s, 0, senseless[i], 0, 0, &reason, NULL), HMN_E_RANGE);
   }
-  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_TELEMETRY, 0, 0, &reason), HMN_E_EMPTY);
-  assert_status(hmn_snapshot_reason(s, 1, HMN_COLLECT_POOLS, 0, 0, &reason), HMN_E_NO_DEVICE);
-  assert_status(hmn_snapshot_reason(NULL, 0, HMN_COLLECT_POOLS, 0, 0, &reason), HMN_E_ARGUMENT);
-  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, 0, NULL), HMN_E_ARGUMENT);
-  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, HMN_METRIC_FAN_RPM, &reason),
+  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_TELEMETRY, 0, 0, &reason, NULL), HMN_E_EMPTY);
+  assert_status(hmn_snapshot_reason(s, 1, HMN_COLLECT_POOLS, 0, 0, &reason, NULL), HMN_E_NO_DEVICE);
+  assert_status(hmn_snapshot_reason(NULL, 0, HMN_COLLECT_POOLS, 0, 0, &reason, NULL),
                 HMN_E_ARGUMENT);
-  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_METRICS, 1, HMN_METRIC_FAN_RPM, &reason),
+  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, 0, NULL, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, HMN_METRIC_FAN_RPM, &reason, NULL),
                 HMN_E_ARGUMENT);
+  assert_status(
+      hmn_snapshot_reason(s, 0, HMN_COLLECT_METRICS, 1, HMN_METRIC_FAN_RPM, &reason, NULL),
+      HMN_E_ARGUMENT);
   hmn_snapshot_destroy(s);
   machine_end(&m);
 }
@@ -200,6 +259,8 @@ int main(void) {
       cmocka_unit_test(a_failed_call_is_the_reason_for_its_subject),
       cmocka_unit_test(a_failed_call_is_no_reason_for_another_subject),
       cmocka_unit_test(the_reason_follows_from_the_status),
+      cmocka_unit_test(an_error_has_the_reason_that_a_diagnostic_has),
+      cmocka_unit_test(a_wrong_call_has_no_reason),
       cmocka_unit_test(a_value_that_cannot_be_is_implausible),
       cmocka_unit_test(what_has_two_meanings_is_ambiguous),
       cmocka_unit_test(a_metric_has_its_own),

@@ -58,18 +58,18 @@ static void end(pair* p) {
 static void assert_delta(const pair* p, const char* label, const char* expected) {
   char text[256];
   uint32_t needed = 0;
-  assert_status(
-      hmn_report_delta(p->before, p->after, 0, label, HMN_LINE_MB, text, sizeof text, &needed),
-      HMN_OK);
+  assert_status(hmn_report_delta(p->before, p->after, 0, label, HMN_LINE_MB, text, sizeof text,
+                                 &needed, NULL),
+                HMN_OK);
   assert_string_equal(text, expected);
   assert_int_equal(needed, strlen(expected) + 1);
 }
 
 static void assert_both(const pair* p, const char* label, const char* expected) {
   char text[256];
-  assert_status(
-      hmn_report_before_after(p->before, p->after, 0, label, HMN_LINE_MB, text, sizeof text, NULL),
-      HMN_OK);
+  assert_status(hmn_report_before_after(p->before, p->after, 0, label, HMN_LINE_MB, text,
+                                        sizeof text, NULL, NULL),
+                HMN_OK);
   assert_string_equal(text, expected);
 }
 
@@ -88,16 +88,17 @@ static void a_line_names_the_unit_it_counts_in(void** state) {
   (void)state;
   pair p = make(own_use_grows);
   char text[256];
-  assert_status(hmn_report_delta(p.before, p.after, 0, "alloc", 0, text, sizeof text, NULL),
+  assert_status(hmn_report_delta(p.before, p.after, 0, "alloc", 0, text, sizeof text, NULL, NULL),
                 HMN_OK);
   assert_string_equal(text, "  alloc: RAM +100 MiB  |  VRAM +500 MiB [per-process]\n");
-  assert_status(hmn_report_before_after(p.before, p.after, 0, "load", 0, text, sizeof text, NULL),
-                HMN_OK);
+  assert_status(
+      hmn_report_before_after(p.before, p.after, 0, "load", 0, text, sizeof text, NULL, NULL),
+      HMN_OK);
   assert_string_equal(text,
                       "  load: RAM 100 MiB \xE2\x86\x92 200 MiB (+100 MiB)\n"
                       "  load: VRAM 500 MiB \xE2\x86\x92 1000 MiB (+500 MiB / 16384 MiB) "
                       "[per-process] [NVIDIA Test GPU]\n");
-  assert_status(hmn_report_delta(p.before, p.after, 0, "alloc", 2, text, sizeof text, NULL),
+  assert_status(hmn_report_delta(p.before, p.after, 0, "alloc", 2, text, sizeof text, NULL, NULL),
                 HMN_E_UNKNOWN_FLAG);
   end(&p);
 }
@@ -122,7 +123,7 @@ static void the_numbers_of_a_change_are_after_minus_before(void** state) {
   (void)state;
   pair p = make(own_use_grows);
   NEW(hmn_delta, d);
-  assert_status(hmn_delta_read(p.before, p.after, 0, &d), HMN_OK);
+  assert_status(hmn_delta_read(p.before, p.after, 0, &d, NULL), HMN_OK);
   assert_int_equal(d.present, HMN_DELTA_HAS_MEMORY | HMN_DELTA_HAS_DEVICE | HMN_DELTA_HAS_ENERGY);
   assert_int_equal(d.device_index, 0);
   assert_int_equal(d.scope, HMN_DELTA_SCOPE_PROCESS);
@@ -132,8 +133,8 @@ static void the_numbers_of_a_change_are_after_minus_before(void** state) {
   assert_true(d.energy_joules == 250.25);
   NEW(hmn_snapshot_info, before);
   NEW(hmn_snapshot_info, after);
-  assert_status(hmn_snapshot_read(p.before, &before), HMN_OK);
-  assert_status(hmn_snapshot_read(p.after, &after), HMN_OK);
+  assert_status(hmn_snapshot_read(p.before, &before, NULL), HMN_OK);
+  assert_status(hmn_snapshot_read(p.after, &after, NULL), HMN_OK);
   assert_true(d.elapsed_ns == after.monotonic_ns - before.monotonic_ns);
   end(&p);
 }
@@ -142,7 +143,7 @@ static void a_fall_is_negative(void** state) {
   (void)state;
   pair p = make(memory_alone);
   NEW(hmn_delta, d);
-  assert_status(hmn_delta_read(p.before, p.after, 0, &d), HMN_OK);
+  assert_status(hmn_delta_read(p.before, p.after, 0, &d, NULL), HMN_OK);
   assert_int_equal(d.present, HMN_DELTA_HAS_MEMORY);
   assert_true(d.memory_bytes == -30 * 1024 * 1024);
   assert_true(d.device_bytes == 0 && d.scope == HMN_DELTA_SCOPE_NONE);
@@ -154,7 +155,7 @@ static void snapshots_in_the_wrong_order_are_refused(void** state) {
   (void)state;
   pair p = make(own_use_grows);
   NEW(hmn_delta, d);
-  assert_status(hmn_delta_read(p.after, p.before, 0, &d), HMN_E_ARGUMENT);
+  assert_status(hmn_delta_read(p.after, p.before, 0, &d, NULL), HMN_E_ARGUMENT);
   end(&p);
 }
 
@@ -163,7 +164,7 @@ static void a_device_that_neither_has_is_no_device(void** state) {
   (void)state;
   pair p = make(own_use_grows);
   NEW(hmn_delta, d);
-  assert_status(hmn_delta_read(p.before, p.after, 2, &d), HMN_E_NO_DEVICE);
+  assert_status(hmn_delta_read(p.before, p.after, 2, &d, NULL), HMN_E_NO_DEVICE);
   end(&p);
 }
 
@@ -195,11 +196,12 @@ static void without_host_memory_there_is_no_line(void** state) {
       "\"backend\"}]}");
   NEW(hmn_delta, d);
   char text[64];
-  assert_status(hmn_delta_read(p.before, p.after, 0, &d), HMN_E_EMPTY);
-  assert_status(hmn_report_delta(p.before, p.after, 0, "a", 0, text, sizeof text, NULL),
+  assert_status(hmn_delta_read(p.before, p.after, 0, &d, NULL), HMN_E_EMPTY);
+  assert_status(hmn_report_delta(p.before, p.after, 0, "a", 0, text, sizeof text, NULL, NULL),
                 HMN_E_EMPTY);
-  assert_status(hmn_report_before_after(p.before, p.after, 0, "a", 0, text, sizeof text, NULL),
-                HMN_E_EMPTY);
+  assert_status(
+      hmn_report_before_after(p.before, p.after, 0, "a", 0, text, sizeof text, NULL, NULL),
+      HMN_E_EMPTY);
   end(&p);
 }
 
@@ -209,7 +211,7 @@ static void a_change_that_does_not_fit_is_an_overflow(void** state) {
       "{\"host\": {\"self\": {\"resident\": 0}}, \"devices\": [{\"name\": \"GPU\"}], \"changes\": "
       "[{\"at_reading\": 2, \"host\": {\"self\": {\"resident\": 18446744073709551615}}}]}");
   NEW(hmn_delta, d);
-  assert_status(hmn_delta_read(p.before, p.after, 0, &d), HMN_E_OVERFLOW);
+  assert_status(hmn_delta_read(p.before, p.after, 0, &d, NULL), HMN_E_OVERFLOW);
   end(&p);
 }
 
@@ -217,7 +219,7 @@ static void a_snapshot_compared_with_itself_has_not_changed(void** state) {
   (void)state;
   pair p = make(own_use_grows);
   NEW(hmn_delta, d);
-  assert_status(hmn_delta_read(p.before, p.before, 0, &d), HMN_OK);
+  assert_status(hmn_delta_read(p.before, p.before, 0, &d, NULL), HMN_OK);
   assert_true(d.memory_bytes == 0 && d.device_bytes == 0 && d.elapsed_ns == 0 &&
               d.energy_joules == 0);
   end(&p);
@@ -229,7 +231,7 @@ static void a_label_of_any_bytes_gives_a_line_of_utf8(void** state) {
   pair p = make(memory_alone);
   char text[256];
   assert_status(
-      hmn_report_delta(p.before, p.after, 0, "bad \xFF\xC3( end", 0, text, sizeof text, NULL),
+      hmn_report_delta(p.before, p.after, 0, "bad \xFF\xC3( end", 0, text, sizeof text, NULL, NULL),
       HMN_OK);
   assert_text(text, sizeof text);
   assert_non_null(strstr(text, "bad \xEF\xBF\xBD"));

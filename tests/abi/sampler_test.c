@@ -49,7 +49,7 @@ static hmn_sampler* make_running(hmn_context* context, const hmn_sampler_options
   return sampler;
 }
 
-static hmn_sampler_info info_of(const hmn_sampler* sampler) {
+static hmn_sampler_info info_of(hmn_sampler* sampler) {
   NEW(hmn_sampler_info, info);
   assert_status(hmn_sampler_read(sampler, &info, NULL), HMN_OK);
   return info;
@@ -66,7 +66,7 @@ static hmn_snapshot* pull(hmn_sampler* sampler) {
 static hmn_snapshot_info pull_info(hmn_sampler* sampler) {
   hmn_snapshot* snapshot = pull(sampler);
   NEW(hmn_snapshot_info, info);
-  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   hmn_snapshot_destroy(snapshot);
   return info;
 }
@@ -121,13 +121,13 @@ static void by_default_a_snapshot_has_devices_pools_and_telemetry(void** state) 
   NEW(hmn_device, device);
   NEW(hmn_pool, pool);
   NEW(hmn_telemetry, telemetry);
-  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   assert_int_equal(info.collect, HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY);
-  assert_status(hmn_snapshot_device(snapshot, 0, &device), HMN_OK);
+  assert_status(hmn_snapshot_device_at(snapshot, 0, &device, NULL), HMN_OK);
   assert_string_equal(device.name, "GPU");
-  assert_status(hmn_snapshot_pool(snapshot, 0, &pool), HMN_OK);
+  assert_status(hmn_snapshot_pool_at(snapshot, 0, &pool, NULL), HMN_OK);
   assert_int_equal(pool.used_bytes, 3 * GIB);
-  assert_status(hmn_snapshot_telemetry(snapshot, 0, &telemetry), HMN_OK);
+  assert_status(hmn_snapshot_find_telemetry(snapshot, 0, &telemetry, NULL), HMN_OK);
   assert_true(telemetry.gpu_busy_percent == 64.25 && telemetry.power_watts == 123.5);
   hmn_snapshot_destroy(snapshot);
   hmn_sampler_destroy(sampler);
@@ -291,7 +291,7 @@ static void stop_and_destroy_wait_for_no_driver(void** state) {
   machine_end(&m);
 }
 
-static int shows_pool(const hmn_sampler* sampler, hmn_flags note) {
+static int shows_pool(hmn_sampler* sampler, hmn_flags note) {
   NEW(hmn_pool, pool);
   return hmn_sampler_latest_pool(sampler, 0, &pool, NULL) == HMN_OK && pool.used_bytes == 3 * GIB &&
          (pool.notes & HMN_NOTE_STALE) == note;
@@ -470,15 +470,16 @@ static void processes_have_an_interval_of_their_own(void** state) {
   for (int i = 0; i < 5; ++i) {
     hmn_snapshot* between = pull(sampler);
     NEW(hmn_snapshot_info, info);
-    assert_status(hmn_snapshot_read(between, &info), HMN_OK);
+    assert_status(hmn_snapshot_read(between, &info, NULL), HMN_OK);
     assert_int_equal(info.collect, HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS);
     assert_int_equal(info.usage_count, 0);
     assert_int_equal(info.notes & HMN_NOTE_PARTIAL, 0);
     NEW(hmn_diagnostic, why);
-    assert_status(hmn_snapshot_reason(between, 0, HMN_COLLECT_PROCESSES, 0, 0, &why), HMN_OK);
+    assert_status(hmn_snapshot_reason(between, 0, HMN_COLLECT_PROCESSES, 0, 0, &why, NULL), HMN_OK);
     assert_int_equal(why.reason, HMN_REASON_NOT_YET);
     assert_int_equal(why.status, HMN_E_EMPTY);
-    assert_status(hmn_snapshot_reason(between, 0, HMN_COLLECT_METRICS, 0, 0, &why), HMN_E_EMPTY);
+    assert_status(hmn_snapshot_reason(between, 0, HMN_COLLECT_METRICS, 0, 0, &why, NULL),
+                  HMN_E_EMPTY);
     hmn_snapshot_destroy(between);
   }
   hmn_sampler_destroy(sampler);

@@ -302,10 +302,10 @@ static hmn_snapshot* take(hmn_context* context) {
 static void memory_is_in_bytes(const hmn_snapshot* s) {
   NEW(hmn_process_memory, process_memory);
   NEW(hmn_system_memory, system_memory);
-  assert_status(hmn_snapshot_memory(s, &process_memory), HMN_OK);
+  assert_status(hmn_snapshot_memory(s, &process_memory, NULL), HMN_OK);
   UNIT(process_memory, resident_bytes, MIB(301));
   UNIT(process_memory, virtual_bytes, MIB(303));
-  assert_status(hmn_snapshot_system(s, &system_memory), HMN_OK);
+  assert_status(hmn_snapshot_system(s, &system_memory, NULL), HMN_OK);
   UNIT(system_memory, total_bytes, MIB(401));
   UNIT(system_memory, available_bytes, MIB(200));
   UNIT(system_memory, swap_total_bytes, MIB(403));
@@ -337,7 +337,7 @@ static void a_device_has_its_units(const hmn_snapshot* s) {
   NEW(hmn_telemetry, telemetry);
   NEW(hmn_metric, metric);
   NEW(hmn_group, group);
-  assert_status(hmn_snapshot_device_pool(s, 0, HMN_POOL_VRAM, &pool), HMN_OK);
+  assert_status(hmn_snapshot_find_pool(s, 0, HMN_POOL_VRAM, &pool, NULL), HMN_OK);
   UNIT(pool, total_bytes, MIB(1000));
   UNIT(pool, free_bytes, MIB(672));
   UNIT(pool, used_bytes, MIB(300));
@@ -345,7 +345,7 @@ static void a_device_has_its_units(const hmn_snapshot* s) {
   UNIT(pool, usable_bytes, MIB(500));
   UNIT(pool, budget_bytes, MIB(900));
   UNIT(pool, unattributed_bytes, MIB(300 - 201 - 40));
-  assert_status(hmn_snapshot_telemetry(s, 0, &telemetry), HMN_OK);
+  assert_status(hmn_snapshot_find_telemetry(s, 0, &telemetry, NULL), HMN_OK);
   UNIT(telemetry, gpu_busy_percent, 64.25);
   UNIT(telemetry, memory_busy_percent, 12);
   UNIT(telemetry, encoder_busy_percent, 1.5);
@@ -363,10 +363,10 @@ static void a_device_has_its_units(const hmn_snapshot* s) {
   UNIT(telemetry, pcie_rx_bytes, UINT64_MAX);
   UNIT(telemetry, pcie_tx_bytes, 7);
   UNIT(telemetry, window_ns, MS(166));
-  assert_status(hmn_snapshot_metric(s, 0, &metric), HMN_OK);
+  assert_status(hmn_snapshot_metric_at(s, 0, &metric, NULL), HMN_OK);
   UNIT(metric, value, 45.5);
   UNIT(metric, window_ns, 7000);
-  assert_status(hmn_snapshot_group(s, 0, &group), HMN_OK);
+  assert_status(hmn_snapshot_group_at(s, 0, &group, NULL), HMN_OK);
   UNIT(group, used_bytes, MIB(101));
   UNIT(group, limit_bytes, MIB(202));
 }
@@ -374,9 +374,9 @@ static void a_device_has_its_units(const hmn_snapshot* s) {
 static void a_process_has_its_units(const hmn_snapshot* s) {
   NEW(hmn_snapshot_info, info);
   NEW(hmn_usage, usage);
-  assert_status(hmn_snapshot_read(s, &info), HMN_OK);
+  assert_status(hmn_snapshot_read(s, &info, NULL), HMN_OK);
   for (uint32_t i = 0; i < info.usage_count && usage.pid != 4242; ++i) {
-    assert_status(hmn_snapshot_usage(s, i, &usage), HMN_OK);
+    assert_status(hmn_snapshot_usage_at(s, i, &usage, NULL), HMN_OK);
   }
   assert_int_equal(usage.pid, 4242);
   UNIT(usage, start_unix_ns, UINT64_C(1700000001000000007));
@@ -420,14 +420,14 @@ static void a_snapshot_is_timed_in_nanoseconds(void** state) {
   const uint64_t ended = now_ns();
   const uint64_t unix_ended = unix_now_ns();
   NEW(hmn_snapshot_info, snapshot_info);
-  assert_status(hmn_snapshot_read(before, &snapshot_info), HMN_OK);
+  assert_status(hmn_snapshot_read(before, &snapshot_info, NULL), HMN_OK);
   BETWEEN(snapshot_info, duration_ns, MS(195), ended - began);
   BETWEEN(snapshot_info, monotonic_ns, began, ended);
   BETWEEN(snapshot_info, unix_time_ns, unix_began, unix_ended);
   hmn_snapshot* after = take(m.context);
   const uint64_t over = now_ns();
   NEW(hmn_delta, delta);
-  assert_status(hmn_delta_read(before, after, 0, &delta), HMN_OK);
+  assert_status(hmn_delta_read(before, after, 0, &delta, NULL), HMN_OK);
   BETWEEN(delta, elapsed_ns, MS(195), over - began);
   UNIT(delta, memory_bytes, 0);
   UNIT(delta, device_bytes, 0);
@@ -456,11 +456,11 @@ static void an_age_is_in_nanoseconds_and_grows(void** state) {
   NEW(hmn_metric, metric);
   NEW(hmn_group, group);
   NEW(hmn_usage, usage);
-  assert_status(hmn_snapshot_pool(s, 0, &pool), HMN_OK);
-  assert_status(hmn_snapshot_telemetry(s, 0, &telemetry), HMN_OK);
-  assert_status(hmn_snapshot_metric(s, 0, &metric), HMN_OK);
-  assert_status(hmn_snapshot_group(s, 0, &group), HMN_OK);
-  assert_status(hmn_snapshot_usage(s, 0, &usage), HMN_OK);
+  assert_status(hmn_snapshot_pool_at(s, 0, &pool, NULL), HMN_OK);
+  assert_status(hmn_snapshot_find_telemetry(s, 0, &telemetry, NULL), HMN_OK);
+  assert_status(hmn_snapshot_metric_at(s, 0, &metric, NULL), HMN_OK);
+  assert_status(hmn_snapshot_group_at(s, 0, &group, NULL), HMN_OK);
+  assert_status(hmn_snapshot_usage_at(s, 0, &usage, NULL), HMN_OK);
   BETWEEN(pool, age_ns, again - read, ended - began);
   BETWEEN(telemetry, age_ns, again - read, ended - began);
   BETWEEN(metric, age_ns, again - read, ended - began);
@@ -481,9 +481,9 @@ static void a_traced_call_is_timed_in_nanoseconds(void** state) {
   NEW(hmn_snapshot_info, info);
   NEW(hmn_diagnostic, diagnostic);
   uint64_t longest = 0;
-  assert_status(hmn_snapshot_read(s, &info), HMN_OK);
+  assert_status(hmn_snapshot_read(s, &info, NULL), HMN_OK);
   for (uint32_t i = 0; i < info.diagnostic_count; ++i) {
-    assert_status(hmn_snapshot_diagnostic(s, i, &diagnostic), HMN_OK);
+    assert_status(hmn_snapshot_diagnostic_at(s, i, &diagnostic, NULL), HMN_OK);
     if ((diagnostic.notes & HMN_NOTE_TRACE) == 0) continue;
     BETWEEN(diagnostic, duration_ns, 1, ended - began);
     if (diagnostic.duration_ns > longest) longest = diagnostic.duration_ns;
@@ -576,11 +576,11 @@ static void a_tracker_counts_bytes(void** state) {
   assert_answers(hmn_tracker_tag(tracker, "weights", &number, &error), HMN_OK);
   assert_answers(hmn_tracker_allocate_tagged(tracker, number, 700, &error), HMN_OK);
   assert_answers(hmn_tracker_release_tagged(tracker, number, 100, &error), HMN_OK);
-  assert_status(hmn_tracker_read(tracker, &tracker_info), HMN_OK);
+  assert_status(hmn_tracker_read(tracker, &tracker_info, NULL), HMN_OK);
   UNIT(tracker_info, limit_bytes, 1000);
   UNIT(tracker_info, allocated_bytes, 600);
   UNIT(tracker_info, peak_bytes, 700);
-  assert_status(hmn_tracker_read_tag(tracker, number, &tag), HMN_OK);
+  assert_status(hmn_tracker_read_tag(tracker, number, &tag, NULL), HMN_OK);
   UNIT(tag, allocated_bytes, 600);
   UNIT(tag, peak_bytes, 700);
   hmn_tracker_destroy(tracker);
@@ -611,18 +611,18 @@ static void a_value_without_its_bit_is_zero(void** state) {
   const fixture* all = *state;
   const hmn_snapshot* s = all->after;
   unsigned checked = 0;
-  BITS(process_memory, r, hmn_snapshot_memory(s, &r));
-  BITS(system_memory, r, hmn_snapshot_system(s, &r));
-  BITS(delta, r, hmn_delta_read(all->before, s, 0, &r));
+  BITS(process_memory, r, hmn_snapshot_memory(s, &r, NULL));
+  BITS(system_memory, r, hmn_snapshot_system(s, &r, NULL));
+  BITS(delta, r, hmn_delta_read(all->before, s, 0, &r, NULL));
   for (uint32_t i = 0; i < 16; ++i) {
-    BITS(device, r, hmn_snapshot_device(s, i, &r));
-    BITS(pool, r, hmn_snapshot_pool(s, i, &r));
-    BITS(telemetry, r, hmn_snapshot_telemetry(s, i, &r));
-    BITS(usage, r, hmn_snapshot_self(s, i, &r));
-    BITS(usage, r, hmn_snapshot_usage(s, i, &r));
-    BITS(metric, r, hmn_snapshot_metric(s, i, &r));
-    BITS(group, r, hmn_snapshot_group(s, i, &r));
-    BITS(diagnostic, r, hmn_snapshot_diagnostic(s, i, &r));
+    BITS(device, r, hmn_snapshot_device_at(s, i, &r, NULL));
+    BITS(pool, r, hmn_snapshot_pool_at(s, i, &r, NULL));
+    BITS(telemetry, r, hmn_snapshot_find_telemetry(s, i, &r, NULL));
+    BITS(usage, r, hmn_snapshot_find_self(s, i, &r, NULL));
+    BITS(usage, r, hmn_snapshot_usage_at(s, i, &r, NULL));
+    BITS(metric, r, hmn_snapshot_metric_at(s, i, &r, NULL));
+    BITS(group, r, hmn_snapshot_group_at(s, i, &r, NULL));
+    BITS(diagnostic, r, hmn_snapshot_diagnostic_at(s, i, &r, NULL));
     BITS(device, r, hmn_device_read(all->context, i, 0, &r, NULL));
     BITS(telemetry, r, hmn_telemetry_read(all->context, i, HMN_TELEMETRY_HAS_POWER, &r, NULL));
     BITS(pool, r, hmn_pool_read(all->context, i, HMN_POOL_MAIN, HMN_POOL_HAS_TOTAL, &r, NULL));
@@ -650,24 +650,25 @@ static void a_device_is_the_line_that_the_header_shows(void** state) {
                NULL);
   hmn_snapshot* before = take(m.context);
   hmn_snapshot* after = take(m.context);
-  assert_status(hmn_format_device(before, 0, HMN_FORMAT_FREE, 0, text, sizeof text, &needed),
+  assert_status(hmn_format_device(before, 0, HMN_FORMAT_FREE, 0, text, sizeof text, &needed, NULL),
                 HMN_OK);
   assert_string_equal(text, "  GPU 0: free 13284 MiB / 16384 MiB [name]\n");
   assert_int_equal(needed, strlen(text) + 1);
   NEW(hmn_usage, usage);
-  assert_status(hmn_snapshot_self(after, 0, &usage), HMN_OK);
+  assert_status(hmn_snapshot_find_self(after, 0, &usage, NULL), HMN_OK);
   if (usage.used_bytes == 0) { /* the first call lists the devices, which is a reading more */
     hmn_snapshot_destroy(after);
     after = take(m.context);
   }
   NEW(hmn_process_memory, memory);
-  assert_status(hmn_snapshot_memory(after, &memory), HMN_OK);
+  assert_status(hmn_snapshot_memory(after, &memory, NULL), HMN_OK);
   for (int i = 0; i < 3 && memory.resident_bytes == MIB(100); ++i) {
     hmn_snapshot_destroy(after);
     after = take(m.context);
-    assert_status(hmn_snapshot_memory(after, &memory), HMN_OK);
+    assert_status(hmn_snapshot_memory(after, &memory, NULL), HMN_OK);
   }
-  assert_status(hmn_report_delta(before, after, 0, "label", 0, text, sizeof text, NULL), HMN_OK);
+  assert_status(hmn_report_delta(before, after, 0, "label", 0, text, sizeof text, NULL, NULL),
+                HMN_OK);
   assert_string_equal(text, "  label: RAM +100 MiB  |  VRAM +500 MiB [per-process]\n");
   hmn_snapshot_destroy(before);
   hmn_snapshot_destroy(after);

@@ -22,7 +22,7 @@ static void a_struct_size_that_cannot_be_filled_is_refused_and_nothing_is_writte
       assert_status(calls[i].run(*state, out, &error), HMN_E_STRUCT_SIZE);
       assert_untouched_from(g, sizeof(uint32_t));
       assert_memory_equal(out, &refused[j], sizeof refused[j]);
-      if (calls[i].of_context) assert_reported(&error, HMN_E_STRUCT_SIZE);
+      assert_reported(&error, HMN_E_STRUCT_SIZE);
     }
   }
   free(g);
@@ -56,7 +56,7 @@ static void a_failed_call_leaves_zeros_up_to_struct_size(void** state) {
                    HMN_E_NO_DEVICE);
     assert_cleared(g, sizes[i]);
   }
-  assert_status(hmn_snapshot_read(NULL, guard_arm(g, past_any_version)), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_read(NULL, guard_arm(g, past_any_version), NULL), HMN_E_ARGUMENT);
   assert_cleared(g, past_any_version);
   free(g);
 }
@@ -67,7 +67,7 @@ static void a_wrong_error_size_refuses_the_whole_call_before_anything_is_done(vo
   guarded* out = guard_new();
   guarded* error = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
-    if (!calls[i].of_context) continue;
+    if (strncmp(calls[i].name, "hmn_spill_", 10) == 0) continue; /* a detector is created first */
     for (size_t j = 0; j < sizeof refused / sizeof refused[0]; ++j) {
       print_message("  %s %u\n", calls[i].name, refused[j]);
       const uint32_t size = calls[i].size_v1;

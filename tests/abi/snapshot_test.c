@@ -16,7 +16,7 @@ static const hmn_snapshot* whole(void** state) {
 
 static hmn_snapshot_info info_of(const hmn_snapshot* snapshot) {
   NEW(hmn_snapshot_info, info);
-  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   return info;
 }
 
@@ -56,7 +56,7 @@ static void it_counts_what_it_holds(void** state) {
 static void devices_come_by_index(void** state) {
   for (uint32_t i = 0; i < DEVICES; ++i) {
     NEW(hmn_device, device);
-    assert_status(hmn_snapshot_device(whole(state), i, &device), HMN_OK);
+    assert_status(hmn_snapshot_device_at(whole(state), i, &device, NULL), HMN_OK);
     assert_int_equal(device.index, i);
   }
 }
@@ -72,7 +72,7 @@ static void pools_come_by_device_and_the_main_one_first(void** state) {
                   {INSTANCE, HMN_POOL_VRAM, 1}};
   for (uint32_t i = 0; i < 5; ++i) {
     NEW(hmn_pool, pool);
-    assert_status(hmn_snapshot_pool(whole(state), i, &pool), HMN_OK);
+    assert_status(hmn_snapshot_pool_at(whole(state), i, &pool, NULL), HMN_OK);
     assert_int_equal(pool.device_index, expected[i].device);
     assert_int_equal(pool.kind, expected[i].kind);
     assert_int_equal(pool.is_main, expected[i].is_main);
@@ -84,7 +84,7 @@ static void usages_come_by_device_and_pid(void** state) {
   uint32_t last_device = 0, last_pid = 0;
   for (uint32_t i = 0; i < 4; ++i) {
     NEW(hmn_usage, u);
-    assert_status(hmn_snapshot_usage(whole(state), i, &u), HMN_OK);
+    assert_status(hmn_snapshot_usage_at(whole(state), i, &u, NULL), HMN_OK);
     assert_true(u.device_index > last_device ||
                 (u.device_index == last_device && u.pid > last_pid));
     last_device = u.device_index;
@@ -103,25 +103,26 @@ static void values_of_a_device_are_never_those_of_another(void** state) {
   hmn_snapshot* s = NULL;
   assert_answers(hmn_snapshot_take(f->context, &options, &s, &error), HMN_OK);
   NEW(hmn_device, device);
-  assert_status(hmn_snapshot_device(s, 0, &device), HMN_OK);
+  assert_status(hmn_snapshot_device_at(s, 0, &device, NULL), HMN_OK);
   assert_int_equal(device.index, 1);
-  assert_status(hmn_snapshot_device(s, 1, &device), HMN_E_RANGE);
+  assert_status(hmn_snapshot_device_at(s, 1, &device, NULL), HMN_E_RANGE);
   NEW(hmn_telemetry, telemetry);
   NEW(hmn_usage, usage);
   NEW(hmn_pool, pool);
   NEW(hmn_diagnostic, diagnostic);
   char line[256];
-  assert_status(hmn_snapshot_telemetry(s, 0, &telemetry), HMN_E_NO_DEVICE);
-  assert_status(hmn_snapshot_self(s, 0, &usage), HMN_E_NO_DEVICE);
-  assert_status(hmn_snapshot_device_pool(s, 0, HMN_POOL_MAIN, &pool), HMN_E_NO_DEVICE);
-  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, 0, &diagnostic), HMN_E_NO_DEVICE);
-  assert_status(hmn_format_device(s, 0, HMN_FORMAT_FREE, 0, line, sizeof line, NULL),
+  assert_status(hmn_snapshot_find_telemetry(s, 0, &telemetry, NULL), HMN_E_NO_DEVICE);
+  assert_status(hmn_snapshot_find_self(s, 0, &usage, NULL), HMN_E_NO_DEVICE);
+  assert_status(hmn_snapshot_find_pool(s, 0, HMN_POOL_MAIN, &pool, NULL), HMN_E_NO_DEVICE);
+  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, 0, &diagnostic, NULL),
                 HMN_E_NO_DEVICE);
-  assert_status(hmn_snapshot_device_pool(s, 1, HMN_POOL_MAIN, &pool), HMN_OK);
+  assert_status(hmn_format_device(s, 0, HMN_FORMAT_FREE, 0, line, sizeof line, NULL, NULL),
+                HMN_E_NO_DEVICE);
+  assert_status(hmn_snapshot_find_pool(s, 1, HMN_POOL_MAIN, &pool, NULL), HMN_OK);
   assert_int_equal(pool.device_index, 1);
   assert_true(pool.is_main == 1);
-  assert_status(hmn_snapshot_device_pool(s, 1, HMN_POOL_STOLEN + 1, &pool), HMN_E_RANGE);
-  const hmn_status status = hmn_snapshot_telemetry(s, 1, &telemetry);
+  assert_status(hmn_snapshot_find_pool(s, 1, HMN_POOL_STOLEN + 1, &pool, NULL), HMN_E_RANGE);
+  const hmn_status status = hmn_snapshot_find_telemetry(s, 1, &telemetry, NULL);
   assert_true(status == HMN_OK || status == HMN_E_EMPTY);
   if (status == HMN_OK) assert_int_equal(telemetry.device_index, 1);
   hmn_snapshot_destroy(s);
@@ -137,27 +138,28 @@ static void a_position_past_the_end_is_out_of_range(void** state) {
     NEW(hmn_pool, pool);
     NEW(hmn_diagnostic, diagnostic);
     const uint32_t far = i < 2 ? past[i] : 0;
-    assert_status(hmn_snapshot_device(s, i < 2 ? info.device_count + far : past[i], &device),
-                  HMN_E_RANGE);
-    assert_status(hmn_snapshot_pool(s, i < 2 ? info.pool_count + far : past[i], &pool),
-                  HMN_E_RANGE);
-    assert_status(hmn_snapshot_usage(s, i < 2 ? info.usage_count + far : past[i], &usage),
-                  HMN_E_RANGE);
     assert_status(
-        hmn_snapshot_diagnostic(s, i < 2 ? info.diagnostic_count + far : past[i], &diagnostic),
+        hmn_snapshot_device_at(s, i < 2 ? info.device_count + far : past[i], &device, NULL),
         HMN_E_RANGE);
+    assert_status(hmn_snapshot_pool_at(s, i < 2 ? info.pool_count + far : past[i], &pool, NULL),
+                  HMN_E_RANGE);
+    assert_status(hmn_snapshot_usage_at(s, i < 2 ? info.usage_count + far : past[i], &usage, NULL),
+                  HMN_E_RANGE);
+    assert_status(hmn_snapshot_diagnostic_at(s, i < 2 ? info.diagnostic_count + far : past[i],
+                                             &diagnostic, NULL),
+                  HMN_E_RANGE);
   }
 }
 
 static void it_holds_the_callers_memory_and_the_hosts(void** state) {
   NEW(hmn_process_memory, memory);
   NEW(hmn_system_memory, system_memory);
-  assert_status(hmn_snapshot_memory(whole(state), &memory), HMN_OK);
+  assert_status(hmn_snapshot_memory(whole(state), &memory, NULL), HMN_OK);
   assert_int_equal(memory.pid, own_pid());
   assert_int_equal(memory.present,
                    HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_VIRTUAL);
   assert_int_equal(memory.resident_bytes, 300 * mib);
-  assert_status(hmn_snapshot_system(whole(state), &system_memory), HMN_OK);
+  assert_status(hmn_snapshot_system(whole(state), &system_memory, NULL), HMN_OK);
   assert_int_equal(system_memory.total_bytes, 32 * 1024 * mib);
   assert_int_equal(system_memory.limit_bytes, 16 * 1024 * mib);
 }
@@ -169,10 +171,10 @@ static void what_was_not_asked_for_is_empty(void** state) {
   NEW(hmn_system_memory, system_memory);
   NEW(hmn_telemetry, telemetry);
   NEW(hmn_usage, usage);
-  assert_status(hmn_snapshot_memory(s, &memory), HMN_E_EMPTY);
-  assert_status(hmn_snapshot_system(s, &system_memory), HMN_E_EMPTY);
-  assert_status(hmn_snapshot_telemetry(s, 0, &telemetry), HMN_E_EMPTY);
-  assert_status(hmn_snapshot_self(s, 0, &usage), HMN_E_EMPTY);
+  assert_status(hmn_snapshot_memory(s, &memory, NULL), HMN_E_EMPTY);
+  assert_status(hmn_snapshot_system(s, &system_memory, NULL), HMN_E_EMPTY);
+  assert_status(hmn_snapshot_find_telemetry(s, 0, &telemetry, NULL), HMN_E_EMPTY);
+  assert_status(hmn_snapshot_find_self(s, 0, &usage, NULL), HMN_E_EMPTY);
   const hmn_snapshot_info info = info_of(s);
   assert_true(info.device_count == DEVICES && info.pool_count == 0 && info.usage_count == 0);
   assert_int_equal(info.diagnostic_count, 0);
@@ -183,8 +185,8 @@ static void what_was_not_asked_for_is_empty(void** state) {
 static void what_was_not_to_be_had_is_empty(void** state) {
   NEW(hmn_telemetry, telemetry);
   NEW(hmn_usage, usage);
-  assert_status(hmn_snapshot_telemetry(whole(state), ASLEEP, &telemetry), HMN_E_EMPTY);
-  assert_status(hmn_snapshot_self(whole(state), LOST, &usage), HMN_E_EMPTY);
+  assert_status(hmn_snapshot_find_telemetry(whole(state), ASLEEP, &telemetry, NULL), HMN_E_EMPTY);
+  assert_status(hmn_snapshot_find_self(whole(state), LOST, &usage, NULL), HMN_E_EMPTY);
 }
 
 /* Who the devices are (implied by all of the next). */
@@ -222,11 +224,11 @@ static void one_device_alone_can_be_asked_for(void** state) {
   const hmn_snapshot_info info = info_of(s);
   assert_true(info.device_count == 1 && info.pool_count == 1 && info.usage_count == 1);
   NEW(hmn_device, device);
-  assert_status(hmn_snapshot_device(s, 0, &device), HMN_OK);
+  assert_status(hmn_snapshot_device_at(s, 0, &device, NULL), HMN_OK);
   assert_int_equal(device.index, INSTANCE);
   for (uint32_t i = 0; i < info.diagnostic_count; ++i) {
     NEW(hmn_diagnostic, diagnostic);
-    assert_status(hmn_snapshot_diagnostic(s, i, &diagnostic), HMN_OK);
+    assert_status(hmn_snapshot_diagnostic_at(s, i, &diagnostic, NULL), HMN_OK);
     if (diagnostic.present & HMN_DIAGNOSTIC_HAS_DEVICE)
       assert_int_equal(diagnostic.device_index, INSTANCE);
   }
@@ -242,7 +244,7 @@ static void one_process_alone_can_be_asked_for(void** state) {
   assert_int_equal(info.device_count, DEVICES);
   for (uint32_t i = 0; i < 2; ++i) {
     NEW(hmn_usage, u);
-    assert_status(hmn_snapshot_usage(s, i, &u), HMN_OK);
+    assert_status(hmn_snapshot_usage_at(s, i, &u, NULL), HMN_OK);
     assert_int_equal(u.pid, 4242);
   }
   hmn_snapshot_destroy(s);
@@ -257,7 +259,7 @@ static const hmn_diagnostic* find(const hmn_snapshot* s, hmn_diagnostic* d, hmn_
   for (uint32_t i = 0; i < count; ++i) {
     memset(d, 0, sizeof *d);
     d->struct_size = sizeof *d;
-    assert_status(hmn_snapshot_diagnostic(s, i, d), HMN_OK);
+    assert_status(hmn_snapshot_diagnostic_at(s, i, d, NULL), HMN_OK);
     assert_text(d->message, sizeof d->message);
     const int is_of_device =
         (d->present & HMN_DIAGNOSTIC_HAS_DEVICE) != 0 && d->device_index == device;
@@ -302,7 +304,7 @@ static void what_the_card_does_not_have_is_not_partial(void** state) {
     const hmn_snapshot_info info = info_of(s);
     for (uint32_t j = 0; j < info.diagnostic_count; ++j) {
       NEW(hmn_diagnostic, d);
-      assert_status(hmn_snapshot_diagnostic(s, j, &d), HMN_OK);
+      assert_status(hmn_snapshot_diagnostic_at(s, j, &d, NULL), HMN_OK);
       assert_status(d.status, HMN_E_UNSUPPORTED);
     }
     assert_int_equal(info.notes & HMN_NOTE_PARTIAL, 0);
@@ -335,7 +337,7 @@ static void a_row_without_a_value_is_kept(void** state) {
   uint32_t found = 0;
   for (uint32_t i = 0; i < 4; ++i) {
     NEW(hmn_usage, u);
-    assert_status(hmn_snapshot_usage(whole(state), i, &u), HMN_OK);
+    assert_status(hmn_snapshot_usage_at(whole(state), i, &u, NULL), HMN_OK);
     if (u.pid != 4250) continue;
     ++found;
     assert_int_equal(u.present & HMN_USAGE_HAS_USED, 0);
@@ -348,7 +350,7 @@ static void a_row_without_a_value_is_kept(void** state) {
 static uint32_t row_of(const hmn_snapshot* s, uint32_t pid) {
   for (uint32_t i = 0; i < info_of(s).usage_count; ++i) {
     NEW(hmn_usage, u);
-    assert_status(hmn_snapshot_usage(s, i, &u), HMN_OK);
+    assert_status(hmn_snapshot_usage_at(s, i, &u, NULL), HMN_OK);
     if (u.pid == pid) return i;
   }
   fail_msg("no row of pid %u", pid);
@@ -359,9 +361,9 @@ static void a_process_has_its_name(void** state) {
   char text[64];
   uint32_t needed = 0;
   const uint32_t i = row_of(whole(state), 4242);
-  assert_status(
-      hmn_snapshot_text(whole(state), HMN_TEXT_PROCESS_NAME, i, text, sizeof text, &needed),
-      HMN_OK);
+  assert_status(hmn_snapshot_text_at(whole(state), HMN_TEXT_PROCESS_NAME, i, text, sizeof text,
+                                     &needed, NULL),
+                HMN_OK);
   assert_string_equal(text, "trainer");
   assert_int_equal(needed, sizeof "trainer");
 }
@@ -377,15 +379,17 @@ static void a_command_line_and_a_container_are_given_where_they_are_known(void**
                NULL);
   hmn_snapshot* s = take(m.context, HMN_COLLECT_PROCESSES, 0, 0, 0);
   char text[64];
-  assert_status(hmn_snapshot_text(s, HMN_TEXT_PROCESS_COMMAND, 0, text, sizeof text, NULL), HMN_OK);
-  assert_string_equal(text, "python3 train.py");
-  assert_status(hmn_snapshot_text(s, HMN_TEXT_PROCESS_CONTAINER, 0, text, sizeof text, NULL),
+  assert_status(hmn_snapshot_text_at(s, HMN_TEXT_PROCESS_COMMAND, 0, text, sizeof text, NULL, NULL),
                 HMN_OK);
+  assert_string_equal(text, "python3 train.py");
+  assert_status(
+      hmn_snapshot_text_at(s, HMN_TEXT_PROCESS_CONTAINER, 0, text, sizeof text, NULL, NULL),
+      HMN_OK);
   assert_string_equal(text, "docker:1c8f");
   const uint32_t texts[] = {HMN_TEXT_PROCESS_COMMAND, HMN_TEXT_PROCESS_CONTAINER};
   for (size_t i = 0; i < 2; ++i) {
-    assert_status(hmn_snapshot_text(s, texts[i], 1, text, sizeof text, NULL), HMN_E_EMPTY);
-    assert_status(hmn_snapshot_text(s, texts[i], 2, text, sizeof text, NULL), HMN_E_RANGE);
+    assert_status(hmn_snapshot_text_at(s, texts[i], 1, text, sizeof text, NULL, NULL), HMN_E_EMPTY);
+    assert_status(hmn_snapshot_text_at(s, texts[i], 2, text, sizeof text, NULL, NULL), HMN_E_RANGE);
   }
   hmn_snapshot_destroy(s);
   machine_end(&m);
@@ -394,19 +398,21 @@ static void a_command_line_and_a_container_are_given_where_they_are_known(void**
 static void a_name_that_is_not_known_is_empty(void** state) {
   char text[64];
   const uint32_t i = row_of(whole(state), 4250);
-  assert_status(hmn_snapshot_text(whole(state), HMN_TEXT_PROCESS_NAME, i, text, sizeof text, NULL),
-                HMN_E_EMPTY);
+  assert_status(
+      hmn_snapshot_text_at(whole(state), HMN_TEXT_PROCESS_NAME, i, text, sizeof text, NULL, NULL),
+      HMN_E_EMPTY);
 }
 
 static void a_text_that_no_number_names_is_out_of_range(void** state) {
   const uint32_t unknown[] = {0, 2, 4, 6, 32, UINT32_MAX};
   char text[64];
   for (size_t i = 0; i < sizeof unknown / sizeof *unknown; ++i) {
-    assert_status(hmn_snapshot_text(whole(state), unknown[i], 0, text, sizeof text, NULL),
+    assert_status(hmn_snapshot_text_at(whole(state), unknown[i], 0, text, sizeof text, NULL, NULL),
                   HMN_E_RANGE);
   }
-  assert_status(hmn_snapshot_text(whole(state), HMN_TEXT_PROCESS_NAME, 4, text, sizeof text, NULL),
-                HMN_E_RANGE);
+  assert_status(
+      hmn_snapshot_text_at(whole(state), HMN_TEXT_PROCESS_NAME, 4, text, sizeof text, NULL, NULL),
+      HMN_E_RANGE);
 }
 
 /* Used, and owned by no process that can be seen; only in snapshots that collect processes. */
@@ -420,12 +426,12 @@ static void memory_that_no_process_owns_is_reported(void** state) {
       NULL);
   NEW(hmn_pool, pool);
   hmn_snapshot* s = take(m.context, HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES, 0, 0, 0);
-  assert_status(hmn_snapshot_pool(s, 0, &pool), HMN_OK);
+  assert_status(hmn_snapshot_pool_at(s, 0, &pool, NULL), HMN_OK);
   assert_int_equal(pool.present & HMN_POOL_HAS_UNATTRIBUTED, HMN_POOL_HAS_UNATTRIBUTED);
   assert_int_equal(pool.unattributed_bytes, 2048 * mib);
   hmn_snapshot_destroy(s);
   s = take(m.context, HMN_COLLECT_POOLS, 0, 0, 0);
-  assert_status(hmn_snapshot_pool(s, 0, &pool), HMN_OK);
+  assert_status(hmn_snapshot_pool_at(s, 0, &pool, NULL), HMN_OK);
   assert_int_equal(pool.present & HMN_POOL_HAS_UNATTRIBUTED, 0);
   hmn_snapshot_destroy(s);
   machine_end(&m);
@@ -444,11 +450,11 @@ static uint64_t left_over(const char* one, const char* other, char* why, size_t 
   machine_make(&m, text, NULL);
   hmn_snapshot* s = take(m.context, HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES, 0, 0, 0);
   NEW(hmn_pool, pool);
-  assert_status(hmn_snapshot_pool(s, 0, &pool), HMN_OK);
+  assert_status(hmn_snapshot_pool_at(s, 0, &pool, NULL), HMN_OK);
   why[0] = 0;
   for (uint32_t i = 0; i < info_of(s).diagnostic_count; ++i) {
     NEW(hmn_diagnostic, d);
-    assert_status(hmn_snapshot_diagnostic(s, i, &d), HMN_OK);
+    assert_status(hmn_snapshot_diagnostic_at(s, i, &d, NULL), HMN_OK);
     if (d.subject != HMN_COLLECT_POOLS || d.field != HMN_POOL_HAS_UNATTRIBUTED) continue;
     assert_int_equal(d.status, HMN_E_UNSUPPORTED);
     assert_int_equal(d.device_index, 0);
@@ -515,7 +521,7 @@ static void a_traced_call_is_a_diagnostic_with_its_duration(void** state) {
   uint32_t traced = 0;
   for (uint32_t i = 0; i < info_of(s).diagnostic_count; ++i) {
     NEW(hmn_diagnostic, d);
-    assert_status(hmn_snapshot_diagnostic(s, i, &d), HMN_OK);
+    assert_status(hmn_snapshot_diagnostic_at(s, i, &d, NULL), HMN_OK);
     if ((d.notes & HMN_NOTE_TRACE) == 0) continue;
     ++traced;
     assert_int_equal(d.present & HMN_DIAGNOSTIC_HAS_DURATION, HMN_DIAGNOSTIC_HAS_DURATION);
@@ -555,7 +561,7 @@ static void a_machine_that_answers_nothing_still_has_a_snapshot(void** state) {
   int reported = 0;
   for (uint32_t i = 0; i < info.diagnostic_count; ++i) {
     NEW(hmn_diagnostic, d);
-    assert_status(hmn_snapshot_diagnostic(s, i, &d), HMN_OK);
+    assert_status(hmn_snapshot_diagnostic_at(s, i, &d, NULL), HMN_OK);
     reported +=
         d.status == HMN_E_BACKEND && d.native_code == 18 && d.native_domain == HMN_NATIVE_NVML;
   }

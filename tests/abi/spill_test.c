@@ -49,7 +49,7 @@ static hmn_spill* fed(const char* pattern) {
   return made;
 }
 
-static hmn_spill_info info_of(const hmn_spill* of) {
+static hmn_spill_info info_of(hmn_spill* of) {
   NEW(hmn_spill_info, info);
   assert_status(hmn_spill_read(of, &info, NULL), HMN_OK);
   return info;
@@ -61,7 +61,7 @@ static hmn_spill_info ended(hmn_spill* of) {
   return info;
 }
 
-static hmn_episode episode_of(const hmn_spill* of, uint64_t number) {
+static hmn_episode episode_of(hmn_spill* of, uint64_t number) {
   NEW(hmn_episode, episode);
   assert_status(hmn_spill_episode(of, number, &episode, NULL), HMN_OK);
   assert_int_equal(episode.number, number);

@@ -30,7 +30,7 @@ static void ask_everything(void* argument) {
                         (status == HMN_E_EMPTY || status == HMN_E_NO_DEVICE);
     if (status != HMN_OK && !is_idle) atomic_fetch_add(&t->refused, 1);
     const text_call* text = &text_calls[round % text_call_count];
-    if (text->run(t->f, (char*)g->bytes, sizeof g->bytes, NULL) != HMN_OK)
+    if (text->run(t->f, (char*)g->bytes, sizeof g->bytes, NULL, NULL) != HMN_OK)
       atomic_fetch_add(&t->refused, 1);
   }
   free(g);

@@ -34,7 +34,7 @@ static uint32_t pools_within(hmn_context* context, uint64_t deadline_ns) {
   options.collect = HMN_COLLECT_POOLS;
   options.deadline_ns = deadline_ns;
   assert_status(hmn_snapshot_take(context, &options, &snapshot, NULL), HMN_OK);
-  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   hmn_snapshot_destroy(snapshot);
   return info.pool_count;
 }
@@ -279,7 +279,7 @@ static void processes_immediately_are_in_every_snapshot(void** state) {
     hmn_snapshot* snapshot = NULL;
     NEW(hmn_snapshot_info, info);
     assert_status(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &snapshot, NULL), HMN_OK);
-    assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+    assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
     assert_int_equal(info.collect & HMN_COLLECT_PROCESSES, HMN_COLLECT_PROCESSES);
     hmn_snapshot_destroy(snapshot);
   }

@@ -22,7 +22,7 @@ static uint64_t usable_on(const machine* m, uint32_t device) {
   options.collect = HMN_COLLECT_POOLS;
   assert_answers(hmn_snapshot_take(m->context, &options, &s, &error), HMN_OK);
   NEW(hmn_pool, listed);
-  for (uint32_t i = 0; hmn_snapshot_pool(s, i, &listed) == HMN_OK; ++i) {
+  for (uint32_t i = 0; hmn_snapshot_pool_at(s, i, &listed, NULL) == HMN_OK; ++i) {
     if (listed.device_index == device && listed.is_main) break;
   }
   hmn_snapshot_destroy(s);

@@ -64,7 +64,7 @@ double snapshots_us(const bench::machine& on, hmn_flags collect, unsigned device
   const double took = fastest_us([&] {
     hmn_snapshot* snapshot = nullptr;
     bench::must(hmn_snapshot_take(on.context(), &options, &snapshot, &error), error);
-    hmn_snapshot_read(snapshot, &info);
+    hmn_snapshot_read(snapshot, &info, nullptr);
     hmn_snapshot_destroy(snapshot);
   });
   require(info.device_count == devices && info.usage_count == usages, "values are missing");

@@ -55,7 +55,7 @@ void read_own_use(benchmark::State& state, std::uint64_t pid_namespace, bool hol
   for (auto _ : state) {
     hmn_snapshot* snapshot = nullptr;
     bench::must(hmn_snapshot_take(machine.context(), &options, &snapshot, &error), error);
-    last = hmn_snapshot_self(snapshot, devices - 1, &own);
+    last = hmn_snapshot_find_self(snapshot, devices - 1, &own, nullptr);
     hmn_snapshot_destroy(snapshot);
   }
   if ((last == HMN_OK) != (expected == HMN_OK)) state.SkipWithError("not the expected use");

@@ -79,7 +79,7 @@ static void process_list(benchmark::State& state) {
   for (auto _ : state) {
     hmn_snapshot* snapshot = nullptr;
     bench::must(hmn_snapshot_take(machine.context(), &options, &snapshot, &error), error);
-    benchmark::DoNotOptimize(hmn_snapshot_read(snapshot, &info));
+    benchmark::DoNotOptimize(hmn_snapshot_read(snapshot, &info, nullptr));
     hmn_snapshot_destroy(snapshot);
   }
   if (info.usage_count != count + 1) state.SkipWithError("rows are missing");

@@ -25,7 +25,7 @@ static void take_snapshots(benchmark::State& state, hmn_flags flags) {
   bench::must(hmn_snapshot_take(machine.context(), nullptr, &last, &error), error);
   hmn_usage self = {};
   self.struct_size = sizeof self;
-  if (hmn_snapshot_self(last, 0, &self) != HMN_OK || self.used_bytes == 0) {
+  if (hmn_snapshot_find_self(last, 0, &self, nullptr) != HMN_OK || self.used_bytes == 0) {
     state.SkipWithError("the snapshot lacks the caller's use");
   }
   hmn_snapshot_destroy(last);

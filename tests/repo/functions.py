@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The header's functions, the symbol map, the export list and the manual name the same things."""
+"""The header's functions, the symbol map, the export list and the manual name the same things. A function that returns
+a status ends with an error."""
 import re
 
 import tree
@@ -48,7 +49,16 @@ def difference(declared, other, where):
         yield f"{name} is in {where} and not in include/hypomnesis.h"
 
 
+def without_error(root):
+    """Functions that return hmn_status and cannot report why."""
+    for name, parameters in re.findall(r"HMN_FN\(hmn_status\)\s*(\w+)\((.*?)\) HMN_NX;",
+                                       tree.code(root, "include/hypomnesis.h"), re.S):
+        if not re.search(r"(^|,)\s*hmn_error \*error$", parameters):
+            yield f"{name} returns hmn_status and does not end with hmn_error *error"
+
+
 def violations(root):
+    yield from without_error(root)
     header = tree.functions_of_header(root)
     manual = documented(root)
     for names, where in ((map_names(root), "abi/hypomnesis.map"),
@@ -70,6 +80,7 @@ PAGE = """.Sh SYNOPSIS
 .Fo hmn_pool_read
 .Fa "hmn_context *context"
 .Fa "hmn_pool *out"
+.Fa "hmn_error *error"
 .Fc
 .Sh DESCRIPTION
 .Fn hmn_elsewhere
@@ -78,13 +89,17 @@ CLEAN = {
     "include/hypomnesis.h":
         "/* HMN_FN(int) hmn_comment(void) HMN_NX; */\n"
         "HMN_FN(uint32_t) hmn_version_number(void) HMN_NX;\n"
-        "HMN_FN(hmn_status) hmn_pool_read(hmn_context *context,\n    hmn_pool *out) HMN_NX;\n",
+        "HMN_FN(hmn_status) hmn_pool_read(hmn_context *context,\n    hmn_pool *out, hmn_error *error) HMN_NX;\n",
     "abi/hypomnesis.map": "HMN_0 {\nglobal:\n hmn_pool_read;\n hmn_version_number;\nlocal: *;\n};\n",
     "abi/exports.txt": "hmn_pool_read@@HMN_0\nhmn_version_number@@HMN_0\n",
     "docs/man/hypomnesis.3": PAGE,
 }
 NEW = CLEAN["include/hypomnesis.h"] + "HMN_FN(void) hmn_new(void) HMN_NX;\n"
 PLANTED = [
+    ({"include/hypomnesis.h": CLEAN["include/hypomnesis.h"].replace(", hmn_error *error", "")},
+     "hmn_pool_read returns hmn_status and does not end with hmn_error *error"),
+    ({"include/hypomnesis.h": CLEAN["include/hypomnesis.h"].replace("hmn_error *error", "hmn_error *error, int a")},
+     "hmn_pool_read returns hmn_status and does not end with hmn_error *error"),
     ({"include/hypomnesis.h": NEW}, "hmn_new is in include/hypomnesis.h and not in abi/hypomnesis.map"),
     ({"include/hypomnesis.h": NEW}, "hmn_new is in include/hypomnesis.h and not in abi/exports.txt"),
     ({"include/hypomnesis.h": NEW}, "hmn_new is in include/hypomnesis.h and not in docs/man/*.3"),

@@ -13,6 +13,10 @@ public interface IHypomnesisError
     /// <summary>Who failed; <see cref="Backend.None"/>: the library itself refused.</summary>
     Backend Backend { get; }
 
+    /// <summary>Why the value is missing; <see cref="Reason.Unknown"/> also where the call itself was
+    /// wrong.</summary>
+    Reason Reason { get; }
+
     /// <summary>Whose number <see cref="NativeCode"/> is.</summary>
     NativeDomain NativeDomain { get; }
 
@@ -37,6 +41,9 @@ public sealed class HypomnesisException : Exception, IHypomnesisError
 
     /// <inheritdoc/>
     public Backend Backend => Detail.Backend;
+
+    /// <inheritdoc/>
+    public Reason Reason => Detail.Reason;
 
     /// <inheritdoc/>
     public NativeDomain NativeDomain => Detail.NativeDomain;
@@ -73,6 +80,9 @@ public sealed class HypomnesisArgumentException : ArgumentException, IHypomnesis
     public Backend Backend => Detail.Backend;
 
     /// <inheritdoc/>
+    public Reason Reason => Detail.Reason;
+
+    /// <inheritdoc/>
     public NativeDomain NativeDomain => Detail.NativeDomain;
 
     /// <inheritdoc/>
@@ -93,6 +103,9 @@ public sealed class HypomnesisRangeException : ArgumentOutOfRangeException, IHyp
     public Backend Backend => Detail.Backend;
 
     /// <inheritdoc/>
+    public Reason Reason => Detail.Reason;
+
+    /// <inheritdoc/>
     public NativeDomain NativeDomain => Detail.NativeDomain;
 
     /// <inheritdoc/>
@@ -106,6 +119,7 @@ internal readonly struct ErrorDetail
     {
         Status = (Status)error.Status;
         Backend = (Backend)error.Backend;
+        Reason = (Reason)error.Reason;
         NativeDomain = (NativeDomain)error.NativeDomain;
         NativeCode = error.NativeCode;
         Message = error.Message;
@@ -120,6 +134,7 @@ internal readonly struct ErrorDetail
 
     internal Status Status { get; }
     internal Backend Backend { get; }
+    internal Reason Reason { get; }
     internal NativeDomain NativeDomain { get; }
     internal int NativeCode { get; }
     internal string Message { get; }

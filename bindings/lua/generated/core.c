@@ -2749,11 +2749,6 @@ static void hmn_refuse(hmn_error *error, hmn_status status, const char *message)
   strncpy(error->message, message, sizeof error->message - 1);
 }
 
-/* Functions of snapshots return a status alone. */
-static void hmn_describe(hmn_error *error, hmn_status status) {
-  if (status != HMN_OK) hmn_refuse(error, status, hmn_status_name(status));
-}
-
 /* A record to be filled, with its size in front; NULL and an error without memory. */
 static void *hmn_record(uint32_t size, hmn_error *error) {
   uint32_t *record = (uint32_t *)calloc(1, size);
@@ -2802,20 +2797,6 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     return out; \
   } while (0)
 
-/* The same of a snapshot, whose functions take no error. */
-#define HMN_LOOK(record, CALL) \
-  do { \
-    record *out = (record *)hmn_record(sizeof(record), error); \
-    const hmn_status status = out ? (CALL) : HMN_E_EMPTY; \
-    if (out) error->status = HMN_OK; \
-    if (status != HMN_OK) { \
-      free(out); \
-      out = NULL; \
-      if (status != HMN_E_EMPTY) hmn_describe(error, status); \
-    } \
-    return out; \
-  } while (0)
-
 /* A text by CALL, which fills (buffer, capacity, &needed) and may need more each time: a recording grows. What is not
  * there is NULL. */
 #define HMN_TEXT(CALL) \
@@ -2833,8 +2814,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
       free(buffer); \
       buffer = NULL; \
     } \
-    if (status == HMN_OK) error->status = HMN_OK; \
-    else if (status != HMN_E_EMPTY && status != error->status) hmn_describe(error, status); \
+    if (status == HMN_E_EMPTY) error->status = HMN_OK; \
     return buffer; \
   } while (0)
 
@@ -3148,10 +3128,11 @@ static int hmn_lua_close(lua_State *L) {
 
 
 static void hmn_lua_push_hmn_error(lua_State *L, const hmn_error *record) {
-  lua_createtable(L, 0, 6);
+  lua_createtable(L, 0, 7);
   HMN_LUA_FIELD(i32, status);
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
+  HMN_LUA_FIELD(u32, reason);
   HMN_LUA_FIELD(u32, native_domain);
   HMN_LUA_FIELD(i32, native_code);
   HMN_LUA_FIELD(text, message);
@@ -3624,43 +3605,39 @@ static void hmn_lua_push_hmn_episode(lua_State *L, const hmn_episode *record) {
 }
 
 
-static int hmn_lua_refuse(lua_State *L, hmn_status status) {
-  hmn_error error;
-  memset(&error, 0, sizeof error);
-  hmn_describe(&error, status);
-  return hmn_lua_failure(L, &error);
-}
-
-/* Reads a record and sets it as a field of the table on top; what is not there is left out. */
+/* Reads a record by CALL, which fills `part` and `error`, and sets it as a field of the table on top; what is not
+ * there is left out. */
 #define HMN_LUA_PART(record, name, CALL) \
   do { \
     record part; \
+    hmn_error error; \
     hmn_status status; \
     part.struct_size = sizeof part; \
+    error.struct_size = sizeof error; \
     status = (CALL); \
     if (status == HMN_OK) { \
       hmn_lua_push_ ## record(L, &part); \
       lua_setfield(L, -2, name); \
     } else if (status != HMN_E_EMPTY) { \
-      return hmn_lua_refuse(L, status); \
+      return hmn_lua_failure(L, &error); \
     } \
   } while (0)
 
-/* Reads a row. */
+/* Reads a row by CALL, which fills `row` and `error`. */
 #define HMN_LUA_ROW(row, CALL) \
   do { \
-    hmn_status status; \
+    hmn_error error; \
     row.struct_size = sizeof row; \
-    status = (CALL); \
-    if (status != HMN_OK) return hmn_lua_refuse(L, status); \
+    error.struct_size = sizeof error; \
+    if ((CALL) != HMN_OK) return hmn_lua_failure(L, &error); \
   } while (0)
 
 /* Each of these has the table of the snapshot on top and gives 0, or the number of results of a failure. */
 
 static int hmn_lua_copy_parts(lua_State *L, const hmn_snapshot *snapshot) {
-  HMN_LUA_PART(hmn_snapshot_info, "info", hmn_snapshot_read(snapshot, &part));
-  HMN_LUA_PART(hmn_process_memory, "memory", hmn_snapshot_memory(snapshot, &part));
-  HMN_LUA_PART(hmn_system_memory, "system", hmn_snapshot_system(snapshot, &part));
+  HMN_LUA_PART(hmn_snapshot_info, "info", hmn_snapshot_read(snapshot, &part, &error));
+  HMN_LUA_PART(hmn_process_memory, "memory", hmn_snapshot_memory(snapshot, &part, &error));
+  HMN_LUA_PART(hmn_system_memory, "system", hmn_snapshot_system(snapshot, &part, &error));
   return 0;
 }
 
@@ -3670,7 +3647,7 @@ static int hmn_lua_copy_pools(lua_State *L, const hmn_snapshot *snapshot, uint32
   hmn_pool row;
   int own = 0;
   for (; *next < count; ++*next) {
-    HMN_LUA_ROW(row, hmn_snapshot_pool(snapshot, *next, &row));
+    HMN_LUA_ROW(row, hmn_snapshot_pool_at(snapshot, *next, &row, &error));
     if (row.device_index > index) break;
     hmn_lua_push_hmn_pool(L, &row);
     if (row.device_index == index) {
@@ -3684,15 +3661,15 @@ static int hmn_lua_copy_pools(lua_State *L, const hmn_snapshot *snapshot, uint32
 
 /* Sets a text of row i as a field of the table on top; one that is not known is left out. */
 static hmn_status hmn_lua_copy_text(lua_State *L, const hmn_snapshot *snapshot, uint32_t text, uint32_t i,
-                                    const char *field) {
+                                    const char *field, hmn_error *error) {
   char line[256];
   char *found = line;
   uint32_t needed = 0;
-  hmn_status status = hmn_snapshot_text(snapshot, text, i, found, sizeof line, &needed);
+  hmn_status status = hmn_snapshot_text_at(snapshot, text, i, found, sizeof line, &needed, error);
   if (status == HMN_E_EMPTY) return HMN_OK;
   if (status == HMN_E_BUFFER) {
     found = (char *)lua_newuserdata(L, needed);
-    status = hmn_snapshot_text(snapshot, text, i, found, needed, &needed);
+    status = hmn_snapshot_text_at(snapshot, text, i, found, needed, &needed, error);
     lua_pushstring(L, status == HMN_OK ? found : "");
     lua_replace(L, -2);
   } else {
@@ -3703,10 +3680,10 @@ static hmn_status hmn_lua_copy_text(lua_State *L, const hmn_snapshot *snapshot, 
 }
 
 static hmn_status hmn_lua_copy_texts(lua_State *L, const hmn_snapshot *snapshot, const hmn_lua_text *texts,
-                                     uint32_t i) {
+                                     uint32_t i, hmn_error *error) {
   hmn_status status = HMN_OK;
   for (; texts->field && status == HMN_OK; ++texts)
-    status = hmn_lua_copy_text(L, snapshot, texts->text, i, texts->field);
+    status = hmn_lua_copy_text(L, snapshot, texts->text, i, texts->field, error);
   return status;
 }
 
@@ -3716,7 +3693,7 @@ static int hmn_lua_copy_metrics(lua_State *L, const hmn_snapshot *snapshot, uint
   hmn_metric row;
   int own = 0;
   for (; *next < count; ++*next) {
-    HMN_LUA_ROW(row, hmn_snapshot_metric(snapshot, *next, &row));
+    HMN_LUA_ROW(row, hmn_snapshot_metric_at(snapshot, *next, &row, &error));
     if (row.device_index > index) break;
     hmn_lua_push_hmn_metric(L, &row);
     if (row.device_index == index) {
@@ -3737,10 +3714,10 @@ static int hmn_lua_copy_devices(lua_State *L, const hmn_snapshot *snapshot, cons
   lua_createtable(L, (int)info->device_count, 0);
   for (i = 0; i < info->device_count; ++i) {
     int failed;
-    HMN_LUA_ROW(row, hmn_snapshot_device(snapshot, i, &row));
+    HMN_LUA_ROW(row, hmn_snapshot_device_at(snapshot, i, &row, &error));
     hmn_lua_push_hmn_device(L, &row);
-    HMN_LUA_PART(hmn_telemetry, "telemetry", hmn_snapshot_telemetry(snapshot, row.index, &part));
-    HMN_LUA_PART(hmn_usage, "own_usage", hmn_snapshot_self(snapshot, row.index, &part));
+    HMN_LUA_PART(hmn_telemetry, "telemetry", hmn_snapshot_find_telemetry(snapshot, row.index, &part, &error));
+    HMN_LUA_PART(hmn_usage, "own_usage", hmn_snapshot_find_self(snapshot, row.index, &part, &error));
     lua_createtable(L, 1, 0);
     failed = hmn_lua_copy_pools(L, snapshot, row.index, &next_pool, info->pool_count, all);
     if (failed) return failed;
@@ -3762,10 +3739,11 @@ static int hmn_lua_copy_processes(lua_State *L, const hmn_snapshot *snapshot, ui
   uint32_t i;
   lua_createtable(L, (int)count, 0);
   for (i = 0; i < count; ++i) {
-    hmn_status status;
-    HMN_LUA_ROW(row, hmn_snapshot_usage(snapshot, i, &row));
+    hmn_error why;
+    HMN_LUA_ROW(row, hmn_snapshot_usage_at(snapshot, i, &row, &error));
     hmn_lua_push_hmn_usage(L, &row);
-    if ((status = hmn_lua_copy_texts(L, snapshot, hmn_usage_texts, i)) != HMN_OK) return hmn_lua_refuse(L, status);
+    why.struct_size = sizeof why;
+    if (hmn_lua_copy_texts(L, snapshot, hmn_usage_texts, i, &why) != HMN_OK) return hmn_lua_failure(L, &why);
     lua_rawseti(L, -2, (int)i + 1);
   }
   lua_setfield(L, -2, "processes");
@@ -3777,10 +3755,11 @@ static int hmn_lua_copy_groups(lua_State *L, const hmn_snapshot *snapshot, uint3
   uint32_t i;
   lua_createtable(L, (int)count, 0);
   for (i = 0; i < count; ++i) {
-    hmn_status status;
-    HMN_LUA_ROW(row, hmn_snapshot_group(snapshot, i, &row));
+    hmn_error why;
+    HMN_LUA_ROW(row, hmn_snapshot_group_at(snapshot, i, &row, &error));
     hmn_lua_push_hmn_group(L, &row);
-    if ((status = hmn_lua_copy_texts(L, snapshot, hmn_group_texts, i)) != HMN_OK) return hmn_lua_refuse(L, status);
+    why.struct_size = sizeof why;
+    if (hmn_lua_copy_texts(L, snapshot, hmn_group_texts, i, &why) != HMN_OK) return hmn_lua_failure(L, &why);
     lua_rawseti(L, -2, (int)i + 1);
   }
   lua_setfield(L, -2, "groups");
@@ -3792,7 +3771,7 @@ static int hmn_lua_copy_diagnostics(lua_State *L, const hmn_snapshot *snapshot, 
   uint32_t i;
   lua_createtable(L, (int)count, 0);
   for (i = 0; i < count; ++i) {
-    HMN_LUA_ROW(row, hmn_snapshot_diagnostic(snapshot, i, &row));
+    HMN_LUA_ROW(row, hmn_snapshot_diagnostic_at(snapshot, i, &row, &error));
     hmn_lua_push_hmn_diagnostic(L, &row);
     lua_rawseti(L, -2, (int)i + 1);
   }
@@ -3804,7 +3783,7 @@ static int hmn_lua_copy(lua_State *L) {
   const hmn_snapshot *snapshot = (const hmn_snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "snapshot");
   hmn_snapshot_info info;
   int failed;
-  HMN_LUA_ROW(info, hmn_snapshot_read(snapshot, &info));
+  HMN_LUA_ROW(info, hmn_snapshot_read(snapshot, &info, &error));
   lua_createtable(L, 0, 10);
   if ((failed = hmn_lua_copy_parts(L, snapshot)) != 0 ||
       (failed = hmn_lua_copy_devices(L, snapshot, &info)) != 0 ||
@@ -3817,7 +3796,7 @@ static int hmn_lua_copy(lua_State *L) {
 
 
 char *format_bytes(uint64_t bytes, hmn_error *error) {
-  HMN_TEXT(hmn_format_bytes(bytes, buffer, capacity, &needed));
+  HMN_TEXT(hmn_format_bytes(bytes, buffer, capacity, &needed, error));
 }
 /* The size of a struct as this library was compiled, 0 for a name that it does not know. */
 uint32_t size_of(const char *name) {
@@ -3975,63 +3954,63 @@ SWIGINTERN Spill *Context_spill(Context *self,uint32_t device_index,uint32_t epi
   }
 SWIGINTERN void delete_Snapshot(Snapshot *self){ hmn_snapshot_destroy(self); }
 SWIGINTERN hmn_snapshot_info *Snapshot_info(Snapshot *self,hmn_error *error){
-    HMN_LOOK(hmn_snapshot_info, hmn_snapshot_read(self, out));
+    HMN_ASK_IF_THERE(hmn_snapshot_info, hmn_snapshot_read(self, out, error));
   }
 SWIGINTERN hmn_process_memory *Snapshot_memory(Snapshot *self,hmn_error *error){
-    HMN_LOOK(hmn_process_memory, hmn_snapshot_memory(self, out));
+    HMN_ASK_IF_THERE(hmn_process_memory, hmn_snapshot_memory(self, out, error));
   }
 SWIGINTERN hmn_system_memory *Snapshot_system(Snapshot *self,hmn_error *error){
-    HMN_LOOK(hmn_system_memory, hmn_snapshot_system(self, out));
+    HMN_ASK_IF_THERE(hmn_system_memory, hmn_snapshot_system(self, out, error));
   }
 SWIGINTERN hmn_device *Snapshot_device(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_device, hmn_snapshot_device(self, position, out));
+    HMN_ASK_IF_THERE(hmn_device, hmn_snapshot_device_at(self, position, out, error));
   }
 SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_telemetry, hmn_snapshot_telemetry(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_telemetry, hmn_snapshot_find_telemetry(self, device_index, out, error));
   }
 SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_usage, hmn_snapshot_self(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_find_self(self, device_index, out, error));
   }
 SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,hmn_error *error){
-    HMN_LOOK(hmn_pool, hmn_snapshot_device_pool(self, device_index, kind, out));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool(self, device_index, kind, out, error));
   }
 SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_pool, hmn_snapshot_pool(self, position, out));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool_at(self, position, out, error));
   }
 SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_usage, hmn_snapshot_usage(self, position, out));
+    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_usage_at(self, position, out, error));
   }
 SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_metric, hmn_snapshot_metric(self, position, out));
+    HMN_ASK_IF_THERE(hmn_metric, hmn_snapshot_metric_at(self, position, out, error));
   }
 SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_group, hmn_snapshot_group(self, position, out));
+    HMN_ASK_IF_THERE(hmn_group, hmn_snapshot_group_at(self, position, out, error));
   }
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, position, out));
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic_at(self, position, out, error));
   }
 SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,hmn_fields field,uint32_t metric,hmn_error *error){
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out));
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out, error));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
-    HMN_TEXT(hmn_snapshot_text(self, text, position, buffer, capacity, &needed));
+    HMN_TEXT(hmn_snapshot_text_at(self, text, position, buffer, capacity, &needed, error));
   }
 SWIGINTERN char *Snapshot_device_line(Snapshot *self,uint32_t device_index,uint32_t format,hmn_flags flags,hmn_error *error){
-    HMN_TEXT(hmn_format_device(self, device_index, format, flags, buffer, capacity, &needed));
+    HMN_TEXT(hmn_format_device(self, device_index, format, flags, buffer, capacity, &needed, error));
   }
 SWIGINTERN char *Snapshot_json(Snapshot *self,hmn_error *error){
-    HMN_TEXT(hmn_format_json(self, 0, buffer, capacity, &needed));
+    HMN_TEXT(hmn_format_json(self, 0, buffer, capacity, &needed, error));
   }
 SWIGINTERN hmn_delta *Snapshot_delta_since(Snapshot *self,Snapshot const *before,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_delta, hmn_delta_read(before, self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_delta, hmn_delta_read(before, self, device_index, out, error));
   }
 SWIGINTERN char *Snapshot_delta_line(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_flags flags,hmn_error *error){
     HMN_TEXT(
-        hmn_report_delta(before, self, device_index, label, flags, buffer, capacity, &needed));
+        hmn_report_delta(before, self, device_index, label, flags, buffer, capacity, &needed, error));
   }
 SWIGINTERN char *Snapshot_before_after_lines(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_flags flags,hmn_error *error){
     HMN_TEXT(hmn_report_before_after(before, self, device_index, label, flags, buffer, capacity,
-                                     &needed));
+                                     &needed, error));
   }
 SWIGINTERN void delete_Sampler(Sampler *self){ hmn_sampler_destroy(self); }
 SWIGINTERN int64_t Sampler_handle(Sampler *self,hmn_error *error){
@@ -4162,10 +4141,10 @@ SWIGINTERN uint32_t Tracker_tag(Tracker *self,char const *name,hmn_error *error)
     return tag;
   }
 SWIGINTERN hmn_tracker_info *Tracker_info(Tracker *self,hmn_error *error){
-    HMN_LOOK(hmn_tracker_info, hmn_tracker_read(self, out));
+    HMN_ASK_IF_THERE(hmn_tracker_info, hmn_tracker_read(self, out, error));
   }
 SWIGINTERN hmn_tag *Tracker_read_tag(Tracker *self,uint32_t tag,hmn_error *error){
-    HMN_LOOK(hmn_tag, hmn_tracker_read_tag(self, tag, out));
+    HMN_ASK_IF_THERE(hmn_tag, hmn_tracker_read_tag(self, tag, out, error));
   }
 SWIGINTERN void delete_Spill(Spill *self){ hmn_spill_destroy(self); }
 SWIGINTERN void Spill_observe(Spill *self,char const *label,hmn_error *error){ hmn_spill_observe(self, label, error); }

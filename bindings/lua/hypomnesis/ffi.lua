@@ -44,13 +44,6 @@ local function counted(status)
   return unsigned(total[0])
 end
 
--- Functions of snapshots return a status alone.
-local function named_failure(status)
-  local message = ffi.string(C.hmn_status_name(status))
-  return nil, message, status,
-    {status = status, notes = 0, backend = 0, native_domain = 0, native_code = 0, message = message}
-end
-
 -- A handle holds what it ends, by `close` or when it is collected: a finalizer that runs later can still use it, and
 -- must find it closed. Without a value `native` is NULL, which the library refuses.
 local function handle_type(name, destroy)
@@ -123,18 +116,18 @@ function raw.close(handle) handle:close() end
 local CAPACITY = 4096
 local buffer, capacity = ffi.new("char[?]", CAPACITY), CAPACITY
 
--- `call(buffer, capacity, needed)` again while the buffer is too small: a recording grows. `failed` makes the error.
-local function text(call, failed)
+-- `call(buffer, capacity, needed, error)` again while the buffer is too small: a recording grows.
+local function text(call)
   local into, size = buffer, capacity
-  local status = call(into, size, count)
+  local status = call(into, size, count, last_error)
   while status == BUFFER and count[0] > size do
     size = count[0]
     into = ffi.new("char[?]", size)
-    status = call(into, size, count)
+    status = call(into, size, count, last_error)
   end
   if status == OK then return ffi.string(into) end
   if status == EMPTY then return nil end
-  return (failed or named_failure)(status)
+  return failure(status)
 end
 
 function raw.format_bytes(bytes)
@@ -168,9 +161,7 @@ function Context:backend(number)
 end
 
 function Context:recording()
-  return text(function(buffer, capacity, needed)
-    return C.hmn_context_recording(self.native, 0, buffer, capacity, needed, last_error)
-  end, failure)
+  return text(function(...) return C.hmn_context_recording(self.native, 0, ...) end)
 end
 
 function Context:process_memory(pid, fields)
@@ -256,31 +247,31 @@ end
 
 -- Nothing where a snapshot does not have it.
 local function memory_of(native)
-  local status = C.hmn_snapshot_memory(native, process_memory)
+  local status = C.hmn_snapshot_memory(native, process_memory, last_error)
   return status == OK and copy.hmn_process_memory(process_memory) or nil
 end
 
 local function system_of(native)
-  local status = C.hmn_snapshot_system(native, system_memory)
+  local status = C.hmn_snapshot_system(native, system_memory, last_error)
   return status == OK and copy.hmn_system_memory(system_memory) or nil
 end
 
 local function telemetry_of(native, device_index)
-  local status = C.hmn_snapshot_telemetry(native, device_index, telemetry)
+  local status = C.hmn_snapshot_find_telemetry(native, device_index, telemetry, last_error)
   return status == OK and copy.hmn_telemetry(telemetry) or nil
 end
 
 local function own_usage_of(native, device_index)
-  local status = C.hmn_snapshot_self(native, device_index, usage)
+  local status = C.hmn_snapshot_find_self(native, device_index, usage, last_error)
   return status == OK and copy.hmn_usage(usage) or nil
 end
 
 local function long_text_of(native, which, i)
-  return text(function(...) return C.hmn_snapshot_text(native, which, i, ...) end)
+  return text(function(...) return C.hmn_snapshot_text_at(native, which, i, ...) end)
 end
 
 local function text_of(native, which, i)
-  local status = C.hmn_snapshot_text(native, which, i, buffer, capacity, count)
+  local status = C.hmn_snapshot_text_at(native, which, i, buffer, capacity, count, last_error)
   if status == OK then return ffi.string(buffer) end
   if status == BUFFER then return (long_text_of(native, which, i)) end
 end
@@ -294,7 +285,7 @@ end
 local function devices_of(native, number)
   local devices = {}
   for i = 1, number do
-    C.hmn_snapshot_device(native, i - 1, device)
+    C.hmn_snapshot_device_at(native, i - 1, device, last_error)
     local found = copy.hmn_device(device)
     found.telemetry, found.own_usage = telemetry_of(native, found.index), own_usage_of(native, found.index)
     found.pools, found.metrics = {}, {}
@@ -317,7 +308,7 @@ end
 local function pools_of(native, number)
   local pools = {}
   for i = 1, number do
-    C.hmn_snapshot_pool(native, i - 1, pool)
+    C.hmn_snapshot_pool_at(native, i - 1, pool, last_error)
     pools[i] = copy.hmn_pool(pool)
   end
   return pools
@@ -326,7 +317,7 @@ end
 local function metrics_of(native, number)
   local metrics = {}
   for i = 1, number do
-    C.hmn_snapshot_metric(native, i - 1, metric)
+    C.hmn_snapshot_metric_at(native, i - 1, metric, last_error)
     metrics[i] = copy.hmn_metric(metric)
   end
   return metrics
@@ -335,7 +326,7 @@ end
 local function processes_of(native, number)
   local processes = {}
   for i = 1, number do
-    C.hmn_snapshot_usage(native, i - 1, usage)
+    C.hmn_snapshot_usage_at(native, i - 1, usage, last_error)
     processes[i] = add_texts(native, copy.hmn_usage(usage), copy.hmn_usage_texts, i - 1)
   end
   return processes
@@ -344,7 +335,7 @@ end
 local function groups_of(native, number)
   local groups = {}
   for i = 1, number do
-    C.hmn_snapshot_group(native, i - 1, group)
+    C.hmn_snapshot_group_at(native, i - 1, group, last_error)
     groups[i] = add_texts(native, copy.hmn_group(group), copy.hmn_group_texts, i - 1)
   end
   return groups
@@ -353,7 +344,7 @@ end
 local function diagnostics_of(native, number)
   local diagnostics = {}
   for i = 1, number do
-    C.hmn_snapshot_diagnostic(native, i - 1, diagnostic)
+    C.hmn_snapshot_diagnostic_at(native, i - 1, diagnostic, last_error)
     diagnostics[i] = copy.hmn_diagnostic(diagnostic)
   end
   return diagnostics
@@ -362,8 +353,8 @@ end
 -- A snapshot whole, as one table: what belongs to a device or a process is in its table.
 function raw.copy(handle)
   local native = handle.native
-  local status = C.hmn_snapshot_read(native, snapshot_info)
-  if status ~= OK then return named_failure(status) end
+  local status = C.hmn_snapshot_read(native, snapshot_info, last_error)
+  if status ~= OK then return failure(status) end
   local info = copy.hmn_snapshot_info(snapshot_info)
   local devices = devices_of(native, info.device_count)
   return {
@@ -380,9 +371,9 @@ function raw.copy(handle)
 end
 
 function Snapshot:device_pool(device_index, kind)
-  local status = C.hmn_snapshot_device_pool(self.native, device_index, kind, pool)
+  local status = C.hmn_snapshot_find_pool(self.native, device_index, kind, pool, last_error)
   if status == OK then return copy.hmn_pool(pool) end
-  if status ~= EMPTY then return named_failure(status) end
+  if status ~= EMPTY then return failure(status) end
 end
 
 function Snapshot:device_line(device_index, format, flags)
@@ -394,15 +385,15 @@ function Snapshot:json()
 end
 
 function Snapshot:reason(device_index, subject, field, metric)
-  local status = C.hmn_snapshot_reason(self.native, device_index, subject, field, metric, diagnostic)
+  local status = C.hmn_snapshot_reason(self.native, device_index, subject, field, metric, diagnostic, last_error)
   if status == OK then return copy.hmn_diagnostic(diagnostic) end
-  if status ~= EMPTY then return named_failure(status) end
+  if status ~= EMPTY then return failure(status) end
 end
 
 function Snapshot:delta_since(before, device_index)
-  local status = C.hmn_delta_read(before.native, self.native, device_index, delta)
+  local status = C.hmn_delta_read(before.native, self.native, device_index, delta, last_error)
   if status == OK then return copy.hmn_delta(delta) end
-  if status ~= EMPTY then return named_failure(status) end
+  if status ~= EMPTY then return failure(status) end
 end
 
 function Snapshot:delta_line(before, device_index, label, flags)
@@ -640,14 +631,14 @@ function Tracker:tag(name)
 end
 
 function Tracker:info()
-  local status = C.hmn_tracker_read(self.native, tracker_info)
-  if status ~= OK then return named_failure(status) end
+  local status = C.hmn_tracker_read(self.native, tracker_info, last_error)
+  if status ~= OK then return failure(status) end
   return copy.hmn_tracker_info(tracker_info)
 end
 
 function Tracker:read_tag(tag)
-  local status = C.hmn_tracker_read_tag(self.native, tag, tag_record)
-  if status ~= OK then return named_failure(status) end
+  local status = C.hmn_tracker_read_tag(self.native, tag, tag_record, last_error)
+  if status ~= OK then return failure(status) end
   return copy.hmn_tag(tag_record)
 end
 

@@ -14,14 +14,17 @@ class Error(Exception):
     backend: a Backend: who failed; 0: the library itself refused.
     native_domain: a NativeDomain: whose number native_code is.
     native_code: None when there is none.
+    reason: a Reason: why the value is missing; 0 also where the call itself was wrong.
     """
 
     def __init__(self, message: str, status: int = Status.INTERNAL, backend: int = 0,
-                 native_domain: int = 0, native_code: int | None = None) -> None:
+                 native_domain: int = 0, native_code: int | None = None,
+                 reason: int = 0) -> None:
         super().__init__(message)
         self.message = message
         self.status = status
         self.backend = backend
+        self.reason = reason
         self.native_domain = native_domain
         self.native_code = None if native_domain == NativeDomain.NONE else native_code
 
@@ -133,11 +136,11 @@ ERROR_OF_STATUS: dict[int, type[Error]] = {
 
 
 def error_of(message: str, status: int, backend: int, native_domain: int,
-             native_code: int) -> Error:
+             native_code: int, reason: int) -> Error:
     """The exception of a failure; Error itself for a status that this package does not know."""
     made = ERROR_OF_STATUS.get(status, Error)
     known = Status(status) if status in ERROR_OF_STATUS else status
-    return made(message, known, backend, native_domain, native_code)
+    return made(message, known, backend, native_domain, native_code, reason)
 
 
 raw.raise_with(error_of)

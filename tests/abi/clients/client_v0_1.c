@@ -32,7 +32,7 @@ static void check(const void* bytes, size_t size, size_t struct_size, const char
 }
 
 /* A struct with a canary behind it. */
-#define RECORD(type, name)          \
+#define RECORD(type, name)        \
   struct {                        \
     type it;                      \
     unsigned char canary[CANARY]; \
@@ -131,20 +131,20 @@ static void read_snapshot(const hmn_snapshot* s) {
   RECORD(hmn_diagnostic, diagnostic);
   RECORD(hmn_metric, metric);
   RECORD(hmn_group, group);
-  OK(info, hmn_snapshot_read(s, &info.it));
-  OK(memory, hmn_snapshot_memory(s, &memory.it));
-  OK(host, hmn_snapshot_system(s, &host.it));
-  OK(device, hmn_snapshot_device(s, 0, &device.it));
-  OK(telemetry, hmn_snapshot_telemetry(s, 0, &telemetry.it));
-  OK(usage, hmn_snapshot_self(s, 0, &usage.it));
-  OK(pool, hmn_snapshot_pool(s, 0, &pool.it));
-  OK(pool, hmn_snapshot_device_pool(s, 0, HMN_POOL_MAIN, &pool.it));
-  OK(usage, hmn_snapshot_usage(s, 0, &usage.it));
-  OK(metric, hmn_snapshot_metric(s, 0, &metric.it));
-  OK(diagnostic, hmn_snapshot_diagnostic(s, 0, &diagnostic.it));
+  OK(info, hmn_snapshot_read(s, &info.it, NULL));
+  OK(memory, hmn_snapshot_memory(s, &memory.it, NULL));
+  OK(host, hmn_snapshot_system(s, &host.it, NULL));
+  OK(device, hmn_snapshot_device_at(s, 0, &device.it, NULL));
+  OK(telemetry, hmn_snapshot_find_telemetry(s, 0, &telemetry.it, NULL));
+  OK(usage, hmn_snapshot_find_self(s, 0, &usage.it, NULL));
+  OK(pool, hmn_snapshot_pool_at(s, 0, &pool.it, NULL));
+  OK(pool, hmn_snapshot_find_pool(s, 0, HMN_POOL_MAIN, &pool.it, NULL));
+  OK(usage, hmn_snapshot_usage_at(s, 0, &usage.it, NULL));
+  OK(metric, hmn_snapshot_metric_at(s, 0, &metric.it, NULL));
+  OK(diagnostic, hmn_snapshot_diagnostic_at(s, 0, &diagnostic.it, NULL));
   KNOWN(diagnostic, 31);
-  OK(diagnostic, hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, 0, &diagnostic.it));
-  OK(group, hmn_snapshot_group(s, 0, &group.it));
+  OK(diagnostic, hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, 0, &diagnostic.it, NULL));
+  OK(group, hmn_snapshot_group_at(s, 0, &group.it, NULL));
   KNOWN(group, 3);
 }
 
@@ -241,29 +241,30 @@ static void keep_to_a_budget(hmn_context* context) {
   IS(hmn_tracker_release_tagged(tracker, number, 100, NULL) == HMN_OK);
   IS(hmn_tracker_release(tracker, 500, NULL) == HMN_OK);
   IS(hmn_tracker_set_limit(tracker, 300, NULL) == HMN_OK);
-  OK(info, hmn_tracker_read(tracker, &info.it));
+  OK(info, hmn_tracker_read(tracker, &info.it, NULL));
   KNOWN(info, 3);
   IS(info.it.allocated_bytes == 300 && info.it.peak_bytes == 900 && info.it.limit_bytes == 300);
-  OK(tag, hmn_tracker_read_tag(tracker, number, &tag.it));
+  OK(tag, hmn_tracker_read_tag(tracker, number, &tag.it, NULL));
   KNOWN(tag, 0);
   IS(tag.it.allocated_bytes == 300 && strcmp(tag.it.name, "weights") == 0);
-  REFUSED(tag, hmn_tracker_read_tag(tracker, 2, &tag.it), HMN_E_RANGE);
+  REFUSED(tag, hmn_tracker_read_tag(tracker, 2, &tag.it, NULL), HMN_E_RANGE);
   IS(hmn_tracker_reset(tracker, NULL) == HMN_OK);
   hmn_tracker_destroy(tracker);
 }
 
 static void compare(const hmn_snapshot* before, const hmn_snapshot* after) {
   RECORD(hmn_delta, delta);
-  OK(delta, hmn_delta_read(before, after, 0, &delta.it));
+  OK(delta, hmn_delta_read(before, after, 0, &delta.it, NULL));
   KNOWN(delta, 7);
   char text[512];
   uint32_t needed = 0;
-  IS(hmn_report_delta(before, after, 0, "label", 0, text, sizeof text, &needed) == HMN_OK);
-  IS(hmn_report_before_after(before, after, 0, "label", 0, text, sizeof text, &needed) == HMN_OK);
-  IS(hmn_format_device(after, 0, HMN_FORMAT_FREE, 0, text, sizeof text, &needed) == HMN_OK);
-  IS(hmn_format_bytes(1, text, sizeof text, &needed) == HMN_OK);
-  IS(hmn_format_json(after, 0, NULL, 0, &needed) == HMN_OK);
-  IS(hmn_snapshot_text(after, HMN_TEXT_PROCESS_NAME, 0, text, sizeof text, &needed) !=
+  IS(hmn_report_delta(before, after, 0, "label", 0, text, sizeof text, &needed, NULL) == HMN_OK);
+  IS(hmn_report_before_after(before, after, 0, "label", 0, text, sizeof text, &needed, NULL) ==
+     HMN_OK);
+  IS(hmn_format_device(after, 0, HMN_FORMAT_FREE, 0, text, sizeof text, &needed, NULL) == HMN_OK);
+  IS(hmn_format_bytes(1, text, sizeof text, &needed, NULL) == HMN_OK);
+  IS(hmn_format_json(after, 0, NULL, 0, &needed, NULL) == HMN_OK);
+  IS(hmn_snapshot_text_at(after, HMN_TEXT_PROCESS_NAME, 0, text, sizeof text, &needed, NULL) !=
      HMN_E_INTERNAL);
 }
 

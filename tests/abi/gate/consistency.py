@@ -121,6 +121,21 @@ def check_signatures(header):
             yield f"{function.name} does not take its error last"
 
 
+def check_names(header):
+    """Two functions that take the same types are not called alike, and a handle that is const is a snapshot."""
+    for function in header.functions.values():
+        parameters = [parameter.name for parameter in function.parameters]
+        if ("position" in parameters) != function.name.endswith("_at"):
+            yield f"{function.name}: a function of a position, and no other, ends with _at"
+        if "position" not in parameters and "device_index" in parameters and \
+                function.name.startswith("hmn_snapshot_") and not re.match(r"hmn_snapshot_(find_|reason$)", function.name):
+            yield f"{function.name}: a function of a snapshot and a device_index is named hmn_snapshot_find_"
+        for parameter in function.parameters:
+            name = parameter.type.removeprefix("const ").removesuffix(" *")
+            if name in header.handles and parameter.type.startswith("const ") and name != "hmn_snapshot":
+                yield f"{function.name} takes a const {name}"
+
+
 def check_since(header):
     described = {**{name: function.comment for name, function in header.functions.items()},
                  **{name: struct.comment for name, struct in header.structs.items()}}
@@ -231,6 +246,7 @@ def check(root):
         yield from check_registry(header, abi / name, pattern)
     yield from check_structs(header)
     yield from check_signatures(header)
+    yield from check_names(header)
     yield from check_since(header)
     yield from check_fields(header)
     yield from check_presence(header)

@@ -94,8 +94,7 @@ int fixture_teardown(void** state) {
   }
 #define SNAPSHOT_CALL(name, ...)                                                \
   static hmn_status run_##name(const fixture* f, void* out, hmn_error* error) { \
-    (void)error;                                                                \
-    return hmn_##name(f->after, __VA_ARGS__ out);                               \
+    return hmn_##name(f->after, __VA_ARGS__ out, error);                        \
   }
 #define SAMPLER_CALL(name, ...)                                                 \
   static hmn_status run_##name(const fixture* f, void* out, hmn_error* error) { \
@@ -103,8 +102,7 @@ int fixture_teardown(void** state) {
   }
 #define TRACKER_CALL(name, ...)                                                 \
   static hmn_status run_##name(const fixture* f, void* out, hmn_error* error) { \
-    (void)error;                                                                \
-    return hmn_##name(f->tracker, __VA_ARGS__ out);                             \
+    return hmn_##name(f->tracker, __VA_ARGS__ out, error);                      \
   }
 #define COMMA ,
 
@@ -121,16 +119,16 @@ CONTEXT_CALL(usage_read_self, 0 COMMA 0 COMMA)
 SNAPSHOT_CALL(snapshot_read, )
 SNAPSHOT_CALL(snapshot_memory, )
 SNAPSHOT_CALL(snapshot_system, )
-SNAPSHOT_CALL(snapshot_device, 0 COMMA)
-SNAPSHOT_CALL(snapshot_telemetry, 0 COMMA)
-SNAPSHOT_CALL(snapshot_self, 0 COMMA)
-SNAPSHOT_CALL(snapshot_device_pool, 0 COMMA HMN_POOL_MAIN COMMA)
-SNAPSHOT_CALL(snapshot_pool, 0 COMMA)
-SNAPSHOT_CALL(snapshot_usage, 0 COMMA)
-SNAPSHOT_CALL(snapshot_metric, 0 COMMA)
-SNAPSHOT_CALL(snapshot_group, 0 COMMA)
+SNAPSHOT_CALL(snapshot_device_at, 0 COMMA)
+SNAPSHOT_CALL(snapshot_find_telemetry, 0 COMMA)
+SNAPSHOT_CALL(snapshot_find_self, 0 COMMA)
+SNAPSHOT_CALL(snapshot_find_pool, 0 COMMA HMN_POOL_MAIN COMMA)
+SNAPSHOT_CALL(snapshot_pool_at, 0 COMMA)
+SNAPSHOT_CALL(snapshot_usage_at, 0 COMMA)
+SNAPSHOT_CALL(snapshot_metric_at, 0 COMMA)
+SNAPSHOT_CALL(snapshot_group_at, 0 COMMA)
 SNAPSHOT_CALL(snapshot_reason, 0 COMMA HMN_COLLECT_POOLS COMMA 0 COMMA 0 COMMA)
-SNAPSHOT_CALL(snapshot_diagnostic, 0 COMMA)
+SNAPSHOT_CALL(snapshot_diagnostic_at, 0 COMMA)
 SAMPLER_CALL(sampler_read, )
 SAMPLER_CALL(sampler_latest_pool, 0 COMMA)
 SAMPLER_CALL(sampler_latest_telemetry, 0 COMMA)
@@ -140,8 +138,7 @@ TRACKER_CALL(tracker_read, )
 TRACKER_CALL(tracker_read_tag, 1 COMMA)
 
 static hmn_status run_delta_read(const fixture* f, void* out, hmn_error* error) {
-  (void)error;
-  return hmn_delta_read(f->before, f->after, 0, out);
+  return hmn_delta_read(f->before, f->after, 0, out, error);
 }
 
 static hmn_status run_device_count(const fixture* f, void* out, hmn_error* error) {
@@ -183,7 +180,7 @@ static hmn_status run_spill_read(const fixture* f, void* out, hmn_error* error) 
   hmn_status status;
   if (f->after == NULL) return hmn_spill_read(NULL, out, error);
   hmn_spill* s = spilled(error, &status);
-  const hmn_status said = hmn_spill_read(s, out, error);
+  const hmn_status said = hmn_spill_read(s, out, status == HMN_OK ? error : NULL);
   hmn_spill_destroy(s);
   return status == HMN_OK ? said : status;
 }
@@ -192,7 +189,7 @@ static hmn_status run_spill_episode(const fixture* f, void* out, hmn_error* erro
   hmn_status status;
   if (f->after == NULL) return hmn_spill_episode(NULL, 0, out, error);
   hmn_spill* s = spilled(error, &status);
-  const hmn_status said = hmn_spill_episode(s, 0, out, error);
+  const hmn_status said = hmn_spill_episode(s, 0, out, status == HMN_OK ? error : NULL);
   hmn_spill_destroy(s);
   return status == HMN_OK ? said : status;
 }
@@ -221,16 +218,16 @@ const call calls[] = {
     ROW(snapshot_read, HMN_SNAPSHOT_INFO_SIZE_V1, 0),
     ROW(snapshot_memory, HMN_PROCESS_MEMORY_SIZE_V1, 0),
     SIZED_ROW(snapshot_system, SYSTEM_MEMORY, hmn_system_memory, 0),
-    SIZED_ROW(snapshot_device, DEVICE, hmn_device, 0),
-    SIZED_ROW(snapshot_telemetry, TELEMETRY, hmn_telemetry, 0),
-    SIZED_ROW(snapshot_self, USAGE, hmn_usage, 0),
-    SIZED_ROW(snapshot_device_pool, POOL, hmn_pool, 0),
-    SIZED_ROW(snapshot_pool, POOL, hmn_pool, 0),
-    SIZED_ROW(snapshot_usage, USAGE, hmn_usage, 0),
-    SIZED_ROW(snapshot_metric, METRIC, hmn_metric, 0),
-    SIZED_ROW(snapshot_group, GROUP, hmn_group, 0),
+    SIZED_ROW(snapshot_device_at, DEVICE, hmn_device, 0),
+    SIZED_ROW(snapshot_find_telemetry, TELEMETRY, hmn_telemetry, 0),
+    SIZED_ROW(snapshot_find_self, USAGE, hmn_usage, 0),
+    SIZED_ROW(snapshot_find_pool, POOL, hmn_pool, 0),
+    SIZED_ROW(snapshot_pool_at, POOL, hmn_pool, 0),
+    SIZED_ROW(snapshot_usage_at, USAGE, hmn_usage, 0),
+    SIZED_ROW(snapshot_metric_at, METRIC, hmn_metric, 0),
+    SIZED_ROW(snapshot_group_at, GROUP, hmn_group, 0),
     SIZED_ROW(snapshot_reason, DIAGNOSTIC, hmn_diagnostic, 0),
-    ROW(snapshot_diagnostic, HMN_DIAGNOSTIC_SIZE_V1, 0),
+    ROW(snapshot_diagnostic_at, HMN_DIAGNOSTIC_SIZE_V1, 0),
     ROW(delta_read, HMN_DELTA_SIZE_V1, 0),
     ROW(tracker_read, HMN_TRACKER_INFO_SIZE_V1, 0),
     ROW(tracker_read_tag, HMN_TAG_SIZE_V1, 0),
@@ -246,31 +243,31 @@ const size_t call_count = sizeof calls / sizeof calls[0];
 
 #define TEXT_CALL(name, ...)                                                      \
   static hmn_status run_##name(const fixture* f, char* buffer, uint32_t capacity, \
-                               uint32_t* needed) {                                \
-    return hmn_##name(__VA_ARGS__, buffer, capacity, needed);                     \
+                               uint32_t* needed, hmn_error* error) {              \
+    return hmn_##name(__VA_ARGS__, buffer, capacity, needed, error);              \
   }
-TEXT_CALL(snapshot_text, f->after, HMN_TEXT_PROCESS_NAME, 0)
+TEXT_CALL(snapshot_text_at, f->after, HMN_TEXT_PROCESS_NAME, 0)
 TEXT_CALL(report_delta, f->before, f->after, 0, "label", 0)
 TEXT_CALL(report_before_after, f->before, f->after, 0, "label", 0)
 TEXT_CALL(format_device, f->after, 0, HMN_FORMAT_FREE, 0)
 TEXT_CALL(format_json, f->after, 0)
 
 static hmn_status run_format_bytes(const fixture* f, char* buffer, uint32_t capacity,
-                                   uint32_t* needed) {
+                                   uint32_t* needed, hmn_error* error) {
   (void)f;
-  return hmn_format_bytes(8804682957, buffer, capacity, needed);
+  return hmn_format_bytes(8804682957, buffer, capacity, needed, error);
 }
 
 /* The fixture's context reads a simulated machine, which is not recorded. */
 static hmn_status run_context_recording(const fixture* f, char* buffer, uint32_t capacity,
-                                        uint32_t* needed) {
+                                        uint32_t* needed, hmn_error* error) {
   hmn_context_options options = {.struct_size = sizeof options};
   hmn_context* context = NULL;
   (void)f;
   options.flags = HMN_CONTEXT_RECORD | HMN_CONTEXT_NO_THREADS;
-  hmn_status status = hmn_context_create(&options, &context, NULL);
+  hmn_status status = hmn_context_create(&options, &context, error);
   if (status == HMN_OK) {
-    status = hmn_context_recording(context, 0, buffer, capacity, needed, NULL);
+    status = hmn_context_recording(context, 0, buffer, capacity, needed, error);
   } else if (needed != NULL) {
     *needed = 0; /* this client's own */
   }
@@ -280,7 +277,7 @@ static hmn_status run_context_recording(const fixture* f, char* buffer, uint32_t
 
 const text_call text_calls[] = {
     {"hmn_context_recording", run_context_recording},
-    {"hmn_snapshot_text", run_snapshot_text},
+    {"hmn_snapshot_text_at", run_snapshot_text_at},
     {"hmn_report_delta", run_report_delta},
     {"hmn_report_before_after", run_report_before_after},
     {"hmn_format_device", run_format_device},
@@ -293,7 +290,7 @@ void run_everything(const fixture* f) {
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) calls[i].run(f, guard_arm(g, calls[i].size_v1), NULL);
   for (size_t i = 0; i < text_call_count; ++i) {
-    text_calls[i].run(f, (char*)g->bytes, sizeof g->bytes, NULL);
+    text_calls[i].run(f, (char*)g->bytes, sizeof g->bytes, NULL, NULL);
   }
   free(g);
 }

@@ -37,7 +37,7 @@ typedef struct call {
   const char* name;
   uint32_t size_v1; /* of the struct; 0: `out` is no sized struct */
   uint32_t size;    /* of its newest version */
-  int of_context;   /* takes the context, and then an hmn_error */
+  int of_context;   /* takes the context */
   int of_sampler;
   fill run;
 } call;
@@ -50,7 +50,7 @@ void run_everything(const fixture* f);
 
 /* The calls that write text. */
 typedef hmn_status (*write_text)(const fixture* f, char* buffer, uint32_t capacity,
-                                 uint32_t* needed);
+                                 uint32_t* needed, hmn_error* error);
 typedef struct text_call {
   const char* name;
   write_text run;

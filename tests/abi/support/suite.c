@@ -45,6 +45,15 @@ void assert_text(const char* text, size_t capacity) {
   }
 }
 
+/* A message is shown in six languages: it names a field, not its path or a constant in C. An
+ * environment variable is named first. */
+static void assert_names_no_c(const char* message) {
+  const char* name = strstr(message, "HMN_");
+  if ((name != NULL && name != message) || strstr(message, "->") != NULL) {
+    fail_msg("\"%s\" names what only C has", message);
+  }
+}
+
 void assert_reported(const hmn_error* error, hmn_status expected) {
   assert_int_equal(error->struct_size, sizeof *error);
   assert_status(error->status, expected);
@@ -53,6 +62,7 @@ void assert_reported(const hmn_error* error, hmn_status expected) {
     assert_true(is_zero(&error->status, sizeof *error - offsetof(hmn_error, status)));
   } else {
     assert_true(strlen(error->message) > 8);
+    assert_names_no_c(error->message);
   }
 }
 

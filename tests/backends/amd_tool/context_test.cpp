@@ -119,13 +119,13 @@ TEST_CASE("a snapshot says why a figure is missing, with the key") {
   REQUIRE(hmn_snapshot_take(b.context(), &options, &taken_snapshot, nullptr) == HMN_OK);
   hmn_snapshot_info info{};
   info.struct_size = sizeof info;
-  REQUIRE(hmn_snapshot_read(taken_snapshot, &info) == HMN_OK);
+  REQUIRE(hmn_snapshot_read(taken_snapshot, &info, nullptr) == HMN_OK);
   bool says_key = false;
   bool says_exit = false;
   for (std::uint32_t i = 0; i < info.diagnostic_count; ++i) {
     hmn_diagnostic d{};
     d.struct_size = sizeof d;
-    REQUIRE(hmn_snapshot_diagnostic(taken_snapshot, i, &d) == HMN_OK);
+    REQUIRE(hmn_snapshot_diagnostic_at(taken_snapshot, i, &d, nullptr) == HMN_OK);
     says_key =
         says_key || std::string(d.message).find("\"GPU use (%)\" is \"N/A\"") != std::string::npos;
     says_exit = says_exit || (d.native_domain == HMN_NATIVE_EXIT && d.native_code == 1);

@@ -63,14 +63,14 @@ class computer {
     INFO(error.message);
     REQUIRE(said == HMN_OK);
     auto info = sized<hmn_snapshot_info>();
-    REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+    REQUIRE(hmn_snapshot_read(snapshot_, &info, nullptr) == HMN_OK);
     return info;
   }
   // The main pool of a device.
   hmn_pool main_pool(std::uint32_t device, const hmn_snapshot_info& info) {
     auto p = sized<hmn_pool>();
     for (std::uint32_t i = 0; i < info.pool_count; ++i) {
-      REQUIRE(hmn_snapshot_pool(snapshot_, i, &p) == HMN_OK);
+      REQUIRE(hmn_snapshot_pool_at(snapshot_, i, &p, nullptr) == HMN_OK);
       if (p.device_index == device && p.is_main != 0) return p;
     }
     FAIL("no main pool");
@@ -78,7 +78,7 @@ class computer {
   }
   hmn_usage usage(std::uint32_t i) {
     auto u = sized<hmn_usage>();
-    REQUIRE(hmn_snapshot_usage(snapshot_, i, &u) == HMN_OK);
+    REQUIRE(hmn_snapshot_usage_at(snapshot_, i, &u, nullptr) == HMN_OK);
     return u;
   }
 

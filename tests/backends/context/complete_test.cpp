@@ -139,7 +139,7 @@ hmn_status main_pool(const machine& m, hmn_pool& pool, hmn_error& error) {
 
 hmn_diagnostic reason_of(const taken_snapshot& p, hmn_flags subject, hmn_fields field) {
   auto why = sized<hmn_diagnostic>();
-  REQUIRE(hmn_snapshot_reason(p.handle(), 0, subject, field, 0, &why) == HMN_OK);
+  REQUIRE(hmn_snapshot_reason(p.handle(), 0, subject, field, 0, &why, nullptr) == HMN_OK);
   return why;
 }
 
@@ -356,7 +356,7 @@ TEST_CASE("a library that has no more than identities leaves the other values to
   CHECK(p.usages()[0].used_bytes == 538 * mib);
   CHECK(p.usages()[0].backend == HMN_BACKEND_NVIDIA_SMI);
   auto load = sized<hmn_telemetry>();
-  REQUIRE(hmn_snapshot_telemetry(p.handle(), 0, &load) == HMN_OK);
+  REQUIRE(hmn_snapshot_find_telemetry(p.handle(), 0, &load, nullptr) == HMN_OK);
   CHECK(load.power_watts == 57);
   CHECK(smi.starts() == 2);  // the cards, and the processes
 }
@@ -541,8 +541,8 @@ TEST_CASE("a sampler that is faster than the tool shows its last values with the
     REQUIRE(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &taken, nullptr) == HMN_OK);
     auto pool = sized<hmn_pool>();
     auto load = sized<hmn_telemetry>();
-    REQUIRE(hmn_snapshot_pool(taken, 0, &pool) == HMN_OK);
-    REQUIRE(hmn_snapshot_telemetry(taken, 0, &load) == HMN_OK);
+    REQUIRE(hmn_snapshot_pool_at(taken, 0, &pool, nullptr) == HMN_OK);
+    REQUIRE(hmn_snapshot_find_telemetry(taken, 0, &load, nullptr) == HMN_OK);
     hmn_snapshot_destroy(taken);
     CHECK(pool.used_bytes == 9000 * mib);
     CHECK(load.power_watts == 57);
@@ -777,7 +777,7 @@ TEST_CASE("a tool that hangs costs no more than the deadline, and no value of NV
   const auto check = [&] {
     const taken_snapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY);
     auto load = sized<hmn_telemetry>();
-    REQUIRE(hmn_snapshot_telemetry(p.handle(), 0, &load) == HMN_OK);
+    REQUIRE(hmn_snapshot_find_telemetry(p.handle(), 0, &load, nullptr) == HMN_OK);
     CHECK(load.power_watts == 17);
     CHECK((load.notes & HMN_NOTE_STALE) == 0);
     CHECK(p.pools().empty());

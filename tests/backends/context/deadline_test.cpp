@@ -112,7 +112,7 @@ TEST_CASE("a snapshot keeps its deadline, tells the device hung, and has what do
   CHECK(std::string(p.device(0).name) == "NVIDIA L40S");
   CHECK(p.info().pool_count == 0);
   auto memory = sized<hmn_process_memory>();
-  CHECK(hmn_snapshot_memory(p.handle(), &memory) == HMN_OK);
+  CHECK(hmn_snapshot_memory(p.handle(), &memory, nullptr) == HMN_OK);
   const auto diagnostics = p.diagnostics();
   CHECK(std::any_of(diagnostics.begin(), diagnostics.end(),
                     [](const auto& d) { return d.status == HMN_E_TIMEOUT; }));

@@ -248,7 +248,7 @@ TEST_CASE("a library that is locked takes all its devices along, once for one de
     for (std::uint32_t i = 0; i < 3; ++i) CHECK(p.device(i).state == HMN_RUN_STATE_HUNG);
     CHECK(has_reason(p, "answers for no device"));
     auto memory = sized<hmn_process_memory>();
-    CHECK(hmn_snapshot_memory(p.handle(), &memory) == HMN_OK);
+    CHECK(hmn_snapshot_memory(p.handle(), &memory, nullptr) == HMN_OK);
   });
   CHECK(spent >= deadline_ms * 0.9);
   CHECK(spent < deadline_ms * 3);

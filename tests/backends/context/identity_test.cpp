@@ -318,7 +318,7 @@ TEST_CASE("samples, accounts and flags that cannot be") {
   std::vector<std::uint32_t> remapped;
   for (std::uint32_t i = 0; i < now.info().metric_count; ++i) {
     auto one = sized<hmn_metric>();
-    REQUIRE(hmn_snapshot_metric(now.handle(), i, &one) == HMN_OK);
+    REQUIRE(hmn_snapshot_metric_at(now.handle(), i, &one, nullptr) == HMN_OK);
     if (one.id == HMN_METRIC_ROWS_REMAPPED) remapped.push_back(one.instance);
     CHECK(one.id != HMN_METRIC_TEMPERATURE);
   }

@@ -287,7 +287,7 @@ void check_same_everywhere(const lying_machine& of) {
   const auto& pools = of.json.at("pools");
   auto pool = sized<hmn_pool>();
   for (std::uint32_t i = 0; i < pools.size(); ++i) {
-    REQUIRE(hmn_snapshot_pool(native.get(), i, &pool) == HMN_OK);
+    REQUIRE(hmn_snapshot_pool_at(native.get(), i, &pool, nullptr) == HMN_OK);
     const auto bound = of.taken.pool(i);
     const bool is_known = (pool.present & HMN_POOL_HAS_USED) != 0;
     CHECK(is_known == !pools[i].at("used_bytes").is_null());
@@ -298,15 +298,15 @@ void check_same_everywhere(const lying_machine& of) {
   const auto& usages = of.json.at("usages");
   auto row = sized<hmn_usage>();
   for (std::uint32_t i = 0; i < usages.size(); ++i) {
-    REQUIRE(hmn_snapshot_usage(native.get(), i, &row) == HMN_OK);
+    REQUIRE(hmn_snapshot_usage_at(native.get(), i, &row, nullptr) == HMN_OK);
     const auto bound = of.taken.usage(i);
     const bool is_known = (row.present & HMN_USAGE_HAS_USED) != 0;
     CHECK(is_known == !usages[i].at("used_bytes").is_null());
     CHECK(is_known == bound.used_bytes.has_value());
     if (is_known) CHECK(usages[i].at("used_bytes") == row.used_bytes);
   }
-  CHECK(hmn_snapshot_usage(native.get(), static_cast<std::uint32_t>(usages.size()), &row) ==
-        HMN_E_RANGE);
+  CHECK(hmn_snapshot_usage_at(native.get(), static_cast<std::uint32_t>(usages.size()), &row,
+                              nullptr) == HMN_E_RANGE);
 }
 
 // A direct reading of the caller's use has what the snapshot has: a failure is no zero.

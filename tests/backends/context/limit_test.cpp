@@ -55,7 +55,7 @@ TEST_CASE("a group's limit is the budget of the device's pool") {
 
   const taken_snapshot seen(m.context(), HMN_COLLECT_POOLS);
   auto listed = sized<hmn_pool>();
-  REQUIRE(hmn_snapshot_pool(seen.handle(), 0, &listed) == HMN_OK);
+  REQUIRE(hmn_snapshot_pool_at(seen.handle(), 0, &listed, nullptr) == HMN_OK);
   CHECK(listed.budget_bytes == 512 * limit_mib);
 }
 
@@ -88,10 +88,10 @@ TEST_CASE("what each group holds is a record of the device, with the group's nam
   std::map<std::string, reported> found;
   for (std::uint32_t i = 0; i < seen.info().group_count; ++i) {
     auto group = sized<hmn_group>();
-    REQUIRE(hmn_snapshot_group(seen.handle(), i, &group) == HMN_OK);
+    REQUIRE(hmn_snapshot_group_at(seen.handle(), i, &group, nullptr) == HMN_OK);
     char name[64] = "";
-    CHECK(hmn_snapshot_text(seen.handle(), HMN_TEXT_GROUP_NAME, i, name, sizeof name, nullptr) ==
-          HMN_OK);
+    CHECK(hmn_snapshot_text_at(seen.handle(), HMN_TEXT_GROUP_NAME, i, name, sizeof name, nullptr,
+                               nullptr) == HMN_OK);
     CHECK(group.backend == HMN_BACKEND_DMEM);
     CHECK(group.device_index == 0);
     found[name] = {group.present, group.used_bytes, group.limit_bytes};
@@ -100,6 +100,6 @@ TEST_CASE("what each group holds is a record of the device, with the group's nam
         std::map<std::string, reported>{
             {"/box", {HMN_GROUP_HAS_USED | HMN_GROUP_HAS_LIMIT, 5 * limit_mib, 512 * limit_mib}},
             {"lxc:web", {HMN_GROUP_HAS_USED, 7 * limit_mib, 0}}});
-  CHECK(hmn_snapshot_text(seen.handle(), HMN_TEXT_GROUP_NAME, seen.info().group_count, nullptr, 0,
-                          nullptr) == HMN_E_RANGE);
+  CHECK(hmn_snapshot_text_at(seen.handle(), HMN_TEXT_GROUP_NAME, seen.info().group_count, nullptr,
+                             0, nullptr, nullptr) == HMN_E_RANGE);
 }

@@ -105,13 +105,13 @@ taken_snapshot::taken_snapshot(hmn_context* context, hmn_flags collect, std::uin
 
 hmn_snapshot_info taken_snapshot::info() const {
   auto info = sized<hmn_snapshot_info>();
-  REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+  REQUIRE(hmn_snapshot_read(snapshot_, &info, nullptr) == HMN_OK);
   return info;
 }
 
 hmn_device taken_snapshot::device(std::uint32_t i) const {
   auto device = sized<hmn_device>();
-  REQUIRE(hmn_snapshot_device(snapshot_, i, &device) == HMN_OK);
+  REQUIRE(hmn_snapshot_device_at(snapshot_, i, &device, nullptr) == HMN_OK);
   return device;
 }
 
@@ -120,20 +120,20 @@ static std::vector<T> all_of(const hmn_snapshot* snapshot, std::uint32_t count, 
   std::vector<T> all;
   for (std::uint32_t i = 0; i < count; ++i) {
     auto one = sized<T>();
-    REQUIRE(read(snapshot, i, &one) == HMN_OK);
+    REQUIRE(read(snapshot, i, &one, nullptr) == HMN_OK);
     all.push_back(one);
   }
   return all;
 }
 
 std::vector<hmn_pool> taken_snapshot::pools() const {
-  return all_of<hmn_pool>(snapshot_, info().pool_count, hmn_snapshot_pool);
+  return all_of<hmn_pool>(snapshot_, info().pool_count, hmn_snapshot_pool_at);
 }
 std::vector<hmn_usage> taken_snapshot::usages() const {
-  return all_of<hmn_usage>(snapshot_, info().usage_count, hmn_snapshot_usage);
+  return all_of<hmn_usage>(snapshot_, info().usage_count, hmn_snapshot_usage_at);
 }
 std::vector<hmn_diagnostic> taken_snapshot::diagnostics() const {
-  return all_of<hmn_diagnostic>(snapshot_, info().diagnostic_count, hmn_snapshot_diagnostic);
+  return all_of<hmn_diagnostic>(snapshot_, info().diagnostic_count, hmn_snapshot_diagnostic_at);
 }
 
 std::uint64_t now_ns() {

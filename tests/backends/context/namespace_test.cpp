@@ -55,7 +55,7 @@ TEST_CASE("a caller that the driver does not list uses") {
     const taken_snapshot p(m.context());
     CHECK((p.info().notes & HMN_NOTE_PARTIAL) != 0);
     auto self = sized<hmn_usage>();
-    CHECK(hmn_snapshot_self(p.handle(), 0, &self) == HMN_E_EMPTY);
+    CHECK(hmn_snapshot_find_self(p.handle(), 0, &self, nullptr) == HMN_E_EMPTY);
   }
 }
 

@@ -78,7 +78,8 @@ TEST_CASE("NVML: nothing is left of memory whose total cannot be, nor does anyth
   CHECK(p.pools().empty());
   for (const hmn_fields field : {HMN_POOL_HAS_TOTAL, HMN_POOL_HAS_FREE, HMN_POOL_HAS_USABLE}) {
     auto why = sized<hmn_diagnostic>();
-    REQUIRE(hmn_snapshot_reason(p.handle(), 0, HMN_COLLECT_POOLS, field, 0, &why) == HMN_OK);
+    REQUIRE(hmn_snapshot_reason(p.handle(), 0, HMN_COLLECT_POOLS, field, 0, &why, nullptr) ==
+            HMN_OK);
     CHECK(why.reason == HMN_REASON_IMPLAUSIBLE);
   }
   hmn_tracker* budget = nullptr;

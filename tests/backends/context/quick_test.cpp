@@ -92,7 +92,7 @@ TEST_CASE("an answer without what takes milliseconds does not serve a reading th
   telemetry_of(m, 0);
   const taken_snapshot whole(m.context(), HMN_COLLECT_TELEMETRY);
   auto load = sized<hmn_telemetry>();
-  REQUIRE(hmn_snapshot_telemetry(whole.handle(), 0, &load) == HMN_OK);
+  REQUIRE(hmn_snapshot_find_telemetry(whole.handle(), 0, &load, nullptr) == HMN_OK);
   CHECK(load.energy_joules == 19);
   CHECK(nvml.calls(energy) == 1);
 }
@@ -107,12 +107,12 @@ TEST_CASE("a quick snapshot leaves out what takes milliseconds, and is not also 
   hmn_snapshot* taken = nullptr;
   REQUIRE(hmn_snapshot_take(m.context(), &options, &taken, nullptr) == HMN_OK);
   auto row = sized<hmn_usage>();
-  REQUIRE(hmn_snapshot_usage(taken, 0, &row) == HMN_OK);
+  REQUIRE(hmn_snapshot_usage_at(taken, 0, &row, nullptr) == HMN_OK);
   CHECK(row.used_bytes == 5);
   CHECK((row.present & HMN_USAGE_HAS_BUSY_PERCENT) == 0);
   auto why = sized<hmn_diagnostic>();
-  REQUIRE(hmn_snapshot_reason(taken, 0, HMN_COLLECT_PROCESSES, HMN_USAGE_HAS_BUSY_PERCENT, 0,
-                              &why) == HMN_OK);
+  REQUIRE(hmn_snapshot_reason(taken, 0, HMN_COLLECT_PROCESSES, HMN_USAGE_HAS_BUSY_PERCENT, 0, &why,
+                              nullptr) == HMN_OK);
   CHECK(why.reason == HMN_REASON_NOT_YET);
   hmn_snapshot_destroy(taken);
   CHECK(nvml.calls(energy) == 0);
@@ -130,19 +130,20 @@ TEST_CASE("a sampler reads what takes milliseconds as seldom as the processes") 
   for (int n = 0; n < 5; ++n) {
     hmn_snapshot* const taken = sampler.next();
     auto load = sized<hmn_telemetry>();
-    REQUIRE(hmn_snapshot_telemetry(taken, 0, &load) == HMN_OK);
+    REQUIRE(hmn_snapshot_find_telemetry(taken, 0, &load, nullptr) == HMN_OK);
     CHECK(load.temperature_celsius == 45);
     CHECK(((load.present & HMN_TELEMETRY_HAS_ENERGY) != 0) == (n == 0));
     auto info = sized<hmn_snapshot_info>();
-    REQUIRE(hmn_snapshot_read(taken, &info) == HMN_OK);
+    REQUIRE(hmn_snapshot_read(taken, &info, nullptr) == HMN_OK);
     CHECK((info.notes & HMN_NOTE_PARTIAL) == 0);
     if (n != 0) {
       auto why = sized<hmn_diagnostic>();
       REQUIRE(hmn_snapshot_reason(taken, 0, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_ENERGY, 0,
-                                  &why) == HMN_OK);
+                                  &why, nullptr) == HMN_OK);
       CHECK(why.reason == HMN_REASON_NOT_YET);
       for (const std::uint32_t metric : {HMN_METRIC_ENERGY_JOULES, HMN_METRIC_CLOCK_LIMIT_MHZ}) {
-        REQUIRE(hmn_snapshot_reason(taken, 0, HMN_COLLECT_METRICS, 0, metric, &why) == HMN_OK);
+        REQUIRE(hmn_snapshot_reason(taken, 0, HMN_COLLECT_METRICS, 0, metric, &why, nullptr) ==
+                HMN_OK);
         CHECK(why.reason == HMN_REASON_NOT_YET);
       }
     }
@@ -160,7 +161,7 @@ TEST_CASE("a sampler without an interval of its own for processes reads everythi
   for (int n = 0; n < 3; ++n) {
     hmn_snapshot* const taken = sampler.next();
     auto load = sized<hmn_telemetry>();
-    REQUIRE(hmn_snapshot_telemetry(taken, 0, &load) == HMN_OK);
+    REQUIRE(hmn_snapshot_find_telemetry(taken, 0, &load, nullptr) == HMN_OK);
     CHECK(load.energy_joules == 19);
     hmn_snapshot_destroy(taken);
   }

@@ -50,7 +50,7 @@ TEST_CASE("the ages of a snapshot count to its end, in every record") {
   const std::uint64_t between = end(second) - end(first);
   CHECK(between >= 10'000'000);
   const auto age = []<class T>(const taken_snapshot& s, auto read, std::uint32_t position, T out) {
-    REQUIRE(read(s.handle(), position, &out) == HMN_OK);
+    REQUIRE(read(s.handle(), position, &out, nullptr) == HMN_OK);
     return out.age_ns;
   };
   const auto check = [&](auto read, std::uint32_t count, auto out) {
@@ -59,10 +59,10 @@ TEST_CASE("the ages of a snapshot count to its end, in every record") {
       CHECK(age(second, read, i, out) - age(first, read, i, out) == between);
     }
   };
-  check(hmn_snapshot_pool, first.info().pool_count, sized<hmn_pool>());
-  check(hmn_snapshot_telemetry, 1, sized<hmn_telemetry>());
-  check(hmn_snapshot_metric, first.info().metric_count, sized<hmn_metric>());
-  check(hmn_snapshot_usage, first.info().usage_count, sized<hmn_usage>());
+  check(hmn_snapshot_pool_at, first.info().pool_count, sized<hmn_pool>());
+  check(hmn_snapshot_find_telemetry, 1, sized<hmn_telemetry>());
+  check(hmn_snapshot_metric_at, first.info().metric_count, sized<hmn_metric>());
+  check(hmn_snapshot_usage_at, first.info().usage_count, sized<hmn_usage>());
 }
 
 TEST_CASE("a reading that is too old is not shared") {
@@ -191,7 +191,8 @@ TEST_CASE("eight threads on one context all get their answers") {
                 ? hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK &&
                       pool.used_bytes == one_gpu_used
                 : hmn_snapshot_take(m.context(), nullptr, &snapshot, nullptr) == HMN_OK &&
-                      hmn_snapshot_memory(snapshot, &memory) == HMN_OK && memory.resident_bytes > 0;
+                      hmn_snapshot_memory(snapshot, &memory, nullptr) == HMN_OK &&
+                      memory.resident_bytes > 0;
         hmn_snapshot_destroy(snapshot);
         good += ok ? 1 : 0;
       }

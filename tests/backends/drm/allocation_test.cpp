@@ -154,7 +154,7 @@ long of_a_snapshot(unsigned others) {
     hmn_snapshot_info info = {};
     info.struct_size = sizeof info;
     hmn_snapshot_take(context, &what, &taken, nullptr);
-    hmn_snapshot_read(taken, &info);
+    hmn_snapshot_read(taken, &info, nullptr);
     rows = info.usage_count;
     hmn_snapshot_destroy(taken);
   };

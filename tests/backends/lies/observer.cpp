@@ -154,9 +154,9 @@ observer::observer(std::uint64_t backends_off, std::uint32_t deadline_ms) {
 const json& observer::document() const {
   if (document_) return *document_;
   std::uint32_t needed = 0;
-  REQUIRE(hmn_format_json(snapshot_, 0, nullptr, 0, &needed) == HMN_OK);
+  REQUIRE(hmn_format_json(snapshot_, 0, nullptr, 0, &needed, nullptr) == HMN_OK);
   std::string text(needed, '\0');
-  REQUIRE(hmn_format_json(snapshot_, 0, text.data(), needed, &needed) == HMN_OK);
+  REQUIRE(hmn_format_json(snapshot_, 0, text.data(), needed, &needed, nullptr) == HMN_OK);
   document_ = std::make_unique<json>(json::parse(text.c_str()));
   return *document_;
 }
@@ -182,23 +182,23 @@ void observer::take(hmn_flags more) {
 
 std::uint32_t observer::devices() const {
   auto info = sized<hmn_snapshot_info>();
-  REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+  REQUIRE(hmn_snapshot_read(snapshot_, &info, nullptr) == HMN_OK);
   CHECK(document().at("devices").size() == info.device_count);
   return info.device_count;
 }
 
 bool observer::is_partial() const {
   auto info = sized<hmn_snapshot_info>();
-  REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+  REQUIRE(hmn_snapshot_read(snapshot_, &info, nullptr) == HMN_OK);
   return (info.notes & HMN_NOTE_PARTIAL) != 0;
 }
 
 std::string observer::of_process(std::uint32_t pid) const {
   auto info = sized<hmn_snapshot_info>();
-  REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+  REQUIRE(hmn_snapshot_read(snapshot_, &info, nullptr) == HMN_OK);
   for (std::uint32_t i = 0; i < info.usage_count; ++i) {
     auto u = sized<hmn_usage>();
-    REQUIRE(hmn_snapshot_usage(snapshot_, i, &u) == HMN_OK);
+    REQUIRE(hmn_snapshot_usage_at(snapshot_, i, &u, nullptr) == HMN_OK);
     if (u.pid != pid) continue;
     const bool is_known = (u.present & HMN_USAGE_HAS_USED) != 0;
     const json& row = document().at("usages").at(i);
@@ -209,7 +209,7 @@ std::string observer::of_process(std::uint32_t pid) const {
     if (is_known) return (is_least ? ">=" : "") + text_of(static_cast<double>(u.used_bytes));
     auto why = sized<hmn_diagnostic>();
     for (std::uint32_t d = 0; d < info.diagnostic_count; ++d) {
-      REQUIRE(hmn_snapshot_diagnostic(snapshot_, d, &why) == HMN_OK);
+      REQUIRE(hmn_snapshot_diagnostic_at(snapshot_, d, &why, nullptr) == HMN_OK);
       const bool is_its = (why.present & HMN_DIAGNOSTIC_HAS_PID) != 0 && why.pid == pid;
       if (is_its) return hmn_reason_name(why.reason);
     }
@@ -222,19 +222,19 @@ std::string observer::of_process(std::uint32_t pid) const {
 std::pair<const void*, hmn_flags> observer::record_of(hmn_flags subject) const {
   if (subject == HMN_COLLECT_TELEMETRY) {
     telemetry_ = sized<hmn_telemetry>();
-    (void)hmn_snapshot_telemetry(snapshot_, 0, &telemetry_);
+    (void)hmn_snapshot_find_telemetry(snapshot_, 0, &telemetry_, nullptr);
     return {&telemetry_, telemetry_.present};
   }
   if (subject == HMN_COLLECT_SELF) {
     self_ = sized<hmn_usage>();
-    (void)hmn_snapshot_self(snapshot_, 0, &self_);
+    (void)hmn_snapshot_find_self(snapshot_, 0, &self_, nullptr);
     return {&self_, self_.present};
   }
   auto info = sized<hmn_snapshot_info>();
-  REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+  REQUIRE(hmn_snapshot_read(snapshot_, &info, nullptr) == HMN_OK);
   for (std::uint32_t i = 0; i < info.pool_count; ++i) {
     pool_ = sized<hmn_pool>();
-    REQUIRE(hmn_snapshot_pool(snapshot_, i, &pool_) == HMN_OK);
+    REQUIRE(hmn_snapshot_pool_at(snapshot_, i, &pool_, nullptr) == HMN_OK);
     if (pool_.device_index == 0 && pool_.is_main != 0) return {&pool_, pool_.present};
   }
   return {nullptr, 0};
@@ -244,16 +244,16 @@ std::pair<const void*, hmn_flags> observer::record_of(hmn_flags subject) const {
 std::string observer::of_metric(const std::string& key, hmn_diagnostic& why) const {
   const std::uint32_t id = id_of(key);
   auto info = sized<hmn_snapshot_info>();
-  REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+  REQUIRE(hmn_snapshot_read(snapshot_, &info, nullptr) == HMN_OK);
   for (std::uint32_t i = 0; i < info.metric_count; ++i) {
     auto m = sized<hmn_metric>();
-    REQUIRE(hmn_snapshot_metric(snapshot_, i, &m) == HMN_OK);
+    REQUIRE(hmn_snapshot_metric_at(snapshot_, i, &m, nullptr) == HMN_OK);
     const bool is_it = m.device_index == 0 && m.id == id &&
                        key.substr(key.find('/') + 1) == hmn_metric_instance_name(id, m.instance);
     const bool is_count = (m.present & HMN_METRIC_HAS_COUNT) != 0;
     if (is_it) return text_of(is_count ? static_cast<double>(m.count) : m.value);
   }
-  REQUIRE(hmn_snapshot_reason(snapshot_, 0, HMN_COLLECT_METRICS, 0, id, &why) == HMN_OK);
+  REQUIRE(hmn_snapshot_reason(snapshot_, 0, HMN_COLLECT_METRICS, 0, id, &why, nullptr) == HMN_OK);
   return hmn_reason_name(why.reason);
 }
 
@@ -262,14 +262,14 @@ std::string observer::of_pool(const std::string& key, hmn_diagnostic& why) const
   const std::string field = key.substr(colon + 1);
   const value_of& v = find(field);
   auto info = sized<hmn_snapshot_info>();
-  REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+  REQUIRE(hmn_snapshot_read(snapshot_, &info, nullptr) == HMN_OK);
   for (std::uint32_t i = 0; i < info.pool_count; ++i) {
     auto p = sized<hmn_pool>();
-    REQUIRE(hmn_snapshot_pool(snapshot_, i, &p) == HMN_OK);
+    REQUIRE(hmn_snapshot_pool_at(snapshot_, i, &p, nullptr) == HMN_OK);
     const bool is_it = p.device_index == 0 && p.kind == kind;
     if (is_it && (p.present & v.bit) != 0) return text_of(number_at(&p, v));
   }
-  REQUIRE(hmn_snapshot_reason(snapshot_, 0, HMN_COLLECT_POOLS, v.bit, 0, &why) == HMN_OK);
+  REQUIRE(hmn_snapshot_reason(snapshot_, 0, HMN_COLLECT_POOLS, v.bit, 0, &why, nullptr) == HMN_OK);
   return hmn_reason_name(why.reason);
 }
 
@@ -279,7 +279,7 @@ std::string observer::through_c(const std::string& key, hmn_diagnostic& why) con
   const value_of& v = find(key);
   const auto [record, present] = record_of(v.subject);
   if ((present & v.bit) != 0) return text_of(number_at(record, v));
-  REQUIRE(hmn_snapshot_reason(snapshot_, 0, v.subject, v.bit, 0, &why) == HMN_OK);
+  REQUIRE(hmn_snapshot_reason(snapshot_, 0, v.subject, v.bit, 0, &why, nullptr) == HMN_OK);
   return hmn_reason_name(why.reason);
 }
 

@@ -98,7 +98,7 @@ void compare(const std::string& path, std::uint32_t device, const char* what, hm
 // HMN_E_EMPTY where the snapshot has no such pool, or knows nothing of it.
 hmn_status pool_of(const hmn_snapshot* s, std::uint32_t device, std::uint32_t kind, hmn_pool& out) {
   out = sized<hmn_pool>();
-  const hmn_status status = hmn_snapshot_device_pool(s, device, kind, &out);
+  const hmn_status status = hmn_snapshot_find_pool(s, device, kind, &out, nullptr);
   return status == HMN_OK && out.present == 0 ? HMN_E_EMPTY : status;
 }
 
@@ -118,7 +118,7 @@ void check_device(const std::string& path, std::uint32_t device) {
     const machine m(path);
     const hmn_status direct = hmn_telemetry_read(m.context(), device, 0, &read, nullptr);
     const snapshot s(path, device, HMN_COLLECT_TELEMETRY);
-    const hmn_status listed = hmn_snapshot_telemetry(s.get(), device, &shown);
+    const hmn_status listed = hmn_snapshot_find_telemetry(s.get(), device, &shown, nullptr);
     compare(path, device, "telemetry", direct, read, listed, shown);
   }
   auto read = sized<hmn_usage>();
@@ -126,7 +126,7 @@ void check_device(const std::string& path, std::uint32_t device) {
   const machine m(path);
   const hmn_status direct = hmn_usage_read_self(m.context(), device, 0, &read, nullptr);
   const snapshot s(path, device, HMN_COLLECT_SELF);
-  const hmn_status listed = hmn_snapshot_self(s.get(), device, &shown);
+  const hmn_status listed = hmn_snapshot_find_self(s.get(), device, &shown, nullptr);
   compare(path, device, "own use", direct, read, listed, shown);
 }
 

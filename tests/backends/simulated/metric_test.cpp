@@ -31,15 +31,15 @@ struct taken {
     o.flags = flags;
     REQUIRE(hmn_snapshot_take(of.context(), &o, &s, nullptr) == HMN_OK);
     auto info = sized<hmn_snapshot_info>();
-    REQUIRE(hmn_snapshot_read(s, &info) == HMN_OK);
+    REQUIRE(hmn_snapshot_read(s, &info, nullptr) == HMN_OK);
     notes = info.notes;
     all.resize(info.metric_count, sized<hmn_metric>());
     for (std::uint32_t i = 0; i < info.metric_count; ++i) {
-      REQUIRE(hmn_snapshot_metric(s, i, &all[i]) == HMN_OK);
+      REQUIRE(hmn_snapshot_metric_at(s, i, &all[i], nullptr) == HMN_OK);
     }
     diagnostics.resize(info.diagnostic_count, sized<hmn_diagnostic>());
     for (std::uint32_t i = 0; i < info.diagnostic_count; ++i) {
-      REQUIRE(hmn_snapshot_diagnostic(s, i, &diagnostics[i]) == HMN_OK);
+      REQUIRE(hmn_snapshot_diagnostic_at(s, i, &diagnostics[i], nullptr) == HMN_OK);
     }
   }
   taken(const taken&) = delete;
@@ -122,13 +122,13 @@ TEST_CASE("metrics that fail or hang leave the memory of all devices alone") {
   hmn_snapshot* snapshot = nullptr;
   REQUIRE(hmn_snapshot_take(s.context(), &all, &snapshot, nullptr) == HMN_OK);
   auto info = sized<hmn_snapshot_info>();
-  REQUIRE(hmn_snapshot_read(snapshot, &info) == HMN_OK);
+  REQUIRE(hmn_snapshot_read(snapshot, &info, nullptr) == HMN_OK);
   CHECK(info.pool_count == 2);
   CHECK(info.metric_count == 0);
   CHECK((info.notes & HMN_NOTE_PARTIAL) != 0);
   auto d = sized<hmn_device>();
   for (std::uint32_t i = 0; i < info.device_count; ++i) {
-    REQUIRE(hmn_snapshot_device(snapshot, i, &d) == HMN_OK);
+    REQUIRE(hmn_snapshot_device_at(snapshot, i, &d, nullptr) == HMN_OK);
     CHECK(d.state == (i == 0 ? HMN_RUN_STATE_HUNG : HMN_RUN_STATE_READY));
   }
   hmn_snapshot_destroy(snapshot);

@@ -73,7 +73,7 @@ static std::vector<T> list(std::uint32_t count, F&& read) {
 static std::string name_of(const hmn_snapshot* s, std::uint32_t i) {
   char text[256];
   const hmn_status said =
-      hmn_snapshot_text(s, HMN_TEXT_PROCESS_NAME, i, text, sizeof text, nullptr);
+      hmn_snapshot_text_at(s, HMN_TEXT_PROCESS_NAME, i, text, sizeof text, nullptr, nullptr);
   return said == HMN_OK ? text : "";
 }
 
@@ -86,23 +86,26 @@ taken_snapshot::taken_snapshot(const simulation& of, hmn_flags collect) {
   INFO(error.message);
   REQUIRE(said == HMN_OK);
   info = sized<hmn_snapshot_info>();
-  REQUIRE(hmn_snapshot_read(s, &info) == HMN_OK);
-  memory = part<hmn_process_memory>([&](auto* to) { return hmn_snapshot_memory(s, to); });
-  system = part<hmn_system_memory>([&](auto* to) { return hmn_snapshot_system(s, to); });
-  devices = list<hmn_device>(info.device_count,
-                             [&](auto i, auto* to) { return hmn_snapshot_device(s, i, to); });
+  REQUIRE(hmn_snapshot_read(s, &info, nullptr) == HMN_OK);
+  memory = part<hmn_process_memory>([&](auto* to) { return hmn_snapshot_memory(s, to, nullptr); });
+  system = part<hmn_system_memory>([&](auto* to) { return hmn_snapshot_system(s, to, nullptr); });
+  devices = list<hmn_device>(info.device_count, [&](auto i, auto* to) {
+    return hmn_snapshot_device_at(s, i, to, nullptr);
+  });
   for (const hmn_device& d : devices) {
-    telemetry.push_back(
-        part<hmn_telemetry>([&](auto* to) { return hmn_snapshot_telemetry(s, d.index, to); }));
-    self.push_back(part<hmn_usage>([&](auto* to) { return hmn_snapshot_self(s, d.index, to); }));
+    telemetry.push_back(part<hmn_telemetry>(
+        [&](auto* to) { return hmn_snapshot_find_telemetry(s, d.index, to, nullptr); }));
+    self.push_back(
+        part<hmn_usage>([&](auto* to) { return hmn_snapshot_find_self(s, d.index, to, nullptr); }));
   }
   pools = list<hmn_pool>(info.pool_count,
-                         [&](auto i, auto* to) { return hmn_snapshot_pool(s, i, to); });
-  usages = list<hmn_usage>(info.usage_count,
-                           [&](auto i, auto* to) { return hmn_snapshot_usage(s, i, to); });
+                         [&](auto i, auto* to) { return hmn_snapshot_pool_at(s, i, to, nullptr); });
+  usages = list<hmn_usage>(
+      info.usage_count, [&](auto i, auto* to) { return hmn_snapshot_usage_at(s, i, to, nullptr); });
   for (std::uint32_t i = 0; i < info.usage_count; ++i) names.push_back(name_of(s, i));
-  diagnostics = list<hmn_diagnostic>(
-      info.diagnostic_count, [&](auto i, auto* to) { return hmn_snapshot_diagnostic(s, i, to); });
+  diagnostics = list<hmn_diagnostic>(info.diagnostic_count, [&](auto i, auto* to) {
+    return hmn_snapshot_diagnostic_at(s, i, to, nullptr);
+  });
   hmn_snapshot_destroy(s);
 }
 

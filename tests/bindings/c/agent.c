@@ -246,90 +246,92 @@ static void do_take(void) {
   }
 }
 
-static void say_refusal(hmn_status status) {
-  if (status == HMN_E_EMPTY)
+static void say_refusal(const hmn_error* error) {
+  if (error->status == HMN_E_EMPTY)
     say_nothing();
   else
-    say_failure(status, hmn_status_name(status));
+    say_failure(error->status, error->message);
 }
 
 #define LOOK(record, CALL)               \
   do {                                   \
     hmn_##record out;                    \
+    hmn_error error;                     \
     hmn_snapshot* snapshot = taken(1);   \
-    hmn_status status;                   \
     if (!snapshot) {                     \
       say_closed();                      \
       break;                             \
     }                                    \
     out.struct_size = sizeof out;        \
-    status = (CALL);                     \
-    if (status == HMN_OK)                \
+    error.struct_size = sizeof error;    \
+    if ((CALL) == HMN_OK)                \
       say_record(record##_fields, &out); \
     else                                 \
-      say_refusal(status);               \
+      say_refusal(&error);               \
   } while (0)
 
 static void do_info(void) {
-  LOOK(snapshot_info, hmn_snapshot_read(snapshot, &out));
+  LOOK(snapshot_info, hmn_snapshot_read(snapshot, &out, &error));
 }
 static void do_memory(void) {
-  LOOK(process_memory, hmn_snapshot_memory(snapshot, &out));
+  LOOK(process_memory, hmn_snapshot_memory(snapshot, &out, &error));
 }
 static void do_system(void) {
-  LOOK(system_memory, hmn_snapshot_system(snapshot, &out));
+  LOOK(system_memory, hmn_snapshot_system(snapshot, &out, &error));
 }
 static void do_snapshot_device(void) {
-  LOOK(device, hmn_snapshot_device(snapshot, u32(2), &out));
+  LOOK(device, hmn_snapshot_device_at(snapshot, u32(2), &out, &error));
 }
 /* Cases name the device of a snapshot by its position, as languages with lists do. */
-static hmn_status index_at(const hmn_snapshot* snapshot, uint32_t position, uint32_t* index) {
+static hmn_status index_at(const hmn_snapshot* snapshot, uint32_t position, uint32_t* index,
+                           hmn_error* error) {
   hmn_device device = {.struct_size = sizeof device};
-  const hmn_status status = hmn_snapshot_device(snapshot, position, &device);
+  const hmn_status status = hmn_snapshot_device_at(snapshot, position, &device, error);
   *index = device.index;
   return status;
 }
-static hmn_status telemetry_at(const hmn_snapshot* snapshot, uint32_t position,
-                               hmn_telemetry* out) {
+static hmn_status telemetry_at(const hmn_snapshot* snapshot, uint32_t position, hmn_telemetry* out,
+                               hmn_error* error) {
   uint32_t index = 0;
-  const hmn_status status = index_at(snapshot, position, &index);
-  return status == HMN_OK ? hmn_snapshot_telemetry(snapshot, index, out) : status;
+  const hmn_status status = index_at(snapshot, position, &index, error);
+  return status == HMN_OK ? hmn_snapshot_find_telemetry(snapshot, index, out, error) : status;
 }
-static hmn_status self_at(const hmn_snapshot* snapshot, uint32_t position, hmn_usage* out) {
+static hmn_status self_at(const hmn_snapshot* snapshot, uint32_t position, hmn_usage* out,
+                          hmn_error* error) {
   uint32_t index = 0;
-  const hmn_status status = index_at(snapshot, position, &index);
-  return status == HMN_OK ? hmn_snapshot_self(snapshot, index, out) : status;
+  const hmn_status status = index_at(snapshot, position, &index, error);
+  return status == HMN_OK ? hmn_snapshot_find_self(snapshot, index, out, error) : status;
 }
 static void do_snapshot_telemetry(void) {
-  LOOK(telemetry, telemetry_at(snapshot, u32(2), &out));
+  LOOK(telemetry, telemetry_at(snapshot, u32(2), &out, &error));
 }
 static void do_self(void) {
-  LOOK(usage, self_at(snapshot, u32(2), &out));
+  LOOK(usage, self_at(snapshot, u32(2), &out, &error));
 }
 static void do_snapshot_pool(void) {
-  LOOK(pool, hmn_snapshot_pool(snapshot, u32(2), &out));
+  LOOK(pool, hmn_snapshot_pool_at(snapshot, u32(2), &out, &error));
 }
 static void do_snapshot_usage(void) {
-  LOOK(usage, hmn_snapshot_usage(snapshot, u32(2), &out));
+  LOOK(usage, hmn_snapshot_usage_at(snapshot, u32(2), &out, &error));
 }
 static void do_snapshot_metric(void) {
-  LOOK(metric, hmn_snapshot_metric(snapshot, u32(2), &out));
+  LOOK(metric, hmn_snapshot_metric_at(snapshot, u32(2), &out, &error));
 }
 static void do_snapshot_group(void) {
-  LOOK(group, hmn_snapshot_group(snapshot, u32(2), &out));
+  LOOK(group, hmn_snapshot_group_at(snapshot, u32(2), &out, &error));
 }
 static void do_diagnostic(void) {
-  LOOK(diagnostic, hmn_snapshot_diagnostic(snapshot, u32(2), &out));
+  LOOK(diagnostic, hmn_snapshot_diagnostic_at(snapshot, u32(2), &out, &error));
 }
 static void do_reason(void) {
-  LOOK(diagnostic, hmn_snapshot_reason(snapshot, u32(2), u32(3), u32(4), u32(5), &out));
+  LOOK(diagnostic, hmn_snapshot_reason(snapshot, u32(2), u32(3), u32(4), u32(5), &out, &error));
 }
 static void do_delta(void) {
   const hmn_snapshot* after = taken(2);
   if (!after)
     say_closed();
   else
-    LOOK(delta, hmn_delta_read(snapshot, after, u32(3), &out));
+    LOOK(delta, hmn_delta_read(snapshot, after, u32(3), &out, &error));
 }
 
 /* ---- the sampler: one at a time ---- */
@@ -383,33 +385,33 @@ static void do_sample_stop(void) {
 #define WATCH(record, CALL)              \
   do {                                   \
     hmn_##record out;                    \
-    hmn_status status;                   \
+    hmn_error error;                     \
     if (!sampler) {                      \
       say_closed();                      \
       break;                             \
     }                                    \
     out.struct_size = sizeof out;        \
-    status = (CALL);                     \
-    if (status == HMN_OK)                \
+    error.struct_size = sizeof error;    \
+    if ((CALL) == HMN_OK)                \
       say_record(record##_fields, &out); \
     else                                 \
-      say_refusal(status);               \
+      say_refusal(&error);               \
   } while (0)
 
 static void do_sample_info(void) {
-  WATCH(sampler_info, hmn_sampler_read(sampler, &out, NULL));
+  WATCH(sampler_info, hmn_sampler_read(sampler, &out, &error));
 }
 static void do_sample_pool(void) {
-  WATCH(pool, hmn_sampler_latest_pool(sampler, u32(2), &out, NULL));
+  WATCH(pool, hmn_sampler_latest_pool(sampler, u32(2), &out, &error));
 }
 static void do_sample_telemetry(void) {
-  WATCH(telemetry, hmn_sampler_latest_telemetry(sampler, u32(2), &out, NULL));
+  WATCH(telemetry, hmn_sampler_latest_telemetry(sampler, u32(2), &out, &error));
 }
 static void do_sample_peak(void) {
-  WATCH(peak, hmn_sampler_peak(sampler, u32(2), u32(3), &out, NULL));
+  WATCH(peak, hmn_sampler_peak(sampler, u32(2), u32(3), &out, &error));
 }
 static void do_sample_device_peak(void) {
-  WATCH(peak, hmn_sampler_peak_device(sampler, u32(2), &out, NULL));
+  WATCH(peak, hmn_sampler_peak_device(sampler, u32(2), &out, &error));
 }
 
 /* ---- estimates, and the tracker: one at a time ---- */
@@ -512,19 +514,19 @@ static void do_track_fits(void) {
 }
 static void do_track_info(void) {
   hmn_tracker_info out = {.struct_size = sizeof out};
-  const hmn_status status = hmn_tracker_read(tracker, &out);
-  if (status == HMN_OK)
+  hmn_error error = {.struct_size = sizeof error};
+  if (hmn_tracker_read(tracker, &out, &error) == HMN_OK)
     say_record(tracker_info_fields, &out);
   else
-    say_refusal(status);
+    say_refusal(&error);
 }
 static void do_track_read_tag(void) {
   hmn_tag out = {.struct_size = sizeof out};
-  const hmn_status status = hmn_tracker_read_tag(tracker, u32(1), &out);
-  if (status == HMN_OK)
+  hmn_error error = {.struct_size = sizeof error};
+  if (hmn_tracker_read_tag(tracker, u32(1), &out, &error) == HMN_OK)
     say_record(tag_fields, &out);
   else
-    say_refusal(status);
+    say_refusal(&error);
 }
 
 /* ---- the spill detector: one at a time ---- */
@@ -566,27 +568,29 @@ static void do_spill_feed(void) {
 }
 static void do_spill_info(void) {
   hmn_spill_info out = {.struct_size = sizeof out};
-  const hmn_status status = hmn_spill_read(spill, &out, NULL);
-  if (status == HMN_OK)
+  hmn_error error = {.struct_size = sizeof error};
+  if (hmn_spill_read(spill, &out, &error) == HMN_OK)
     say_record(spill_info_fields, &out);
   else
-    say_refusal(status);
+    say_refusal(&error);
 }
 static void do_spill_episode(void) {
   hmn_episode out = {.struct_size = sizeof out};
-  const hmn_status status = hmn_spill_episode(spill, u64(1), &out, NULL);
-  if (status == HMN_OK)
+  hmn_error error = {.struct_size = sizeof error};
+  if (hmn_spill_episode(spill, u64(1), &out, &error) == HMN_OK)
     say_record(episode_fields, &out);
   else
-    say_refusal(status);
+    say_refusal(&error);
 }
 
 /* ---- texts ---- */
 
-#define REPORT(CALL)                     \
+#define REPORT(CALL)                   \
   do {                                 \
     uint32_t needed = 0, capacity = 0; \
     char* buffer = NULL;               \
+    hmn_error error;                   \
+    error.struct_size = sizeof error;  \
     hmn_status status = (CALL);        \
     if (status == HMN_OK) {            \
       capacity = needed;               \
@@ -597,56 +601,60 @@ static void do_spill_episode(void) {
     if (status == HMN_OK)              \
       say_text("value", buffer);       \
     else                               \
-      say_refusal(status);             \
+      say_refusal(&error);             \
     free(buffer);                      \
   } while (0)
 
-#define REPORT_OF(CALL)                  \
+#define REPORT_OF(CALL)                \
   do {                                 \
     hmn_snapshot* snapshot = taken(1); \
     if (!snapshot)                     \
       say_closed();                    \
     else                               \
-      REPORT(CALL);                      \
+      REPORT(CALL);                    \
   } while (0)
 
-#define REPORT_BETWEEN(CALL)          \
+#define REPORT_BETWEEN(CALL)        \
   do {                              \
     hmn_snapshot* after = taken(2); \
     if (!after)                     \
       say_closed();                 \
     else                            \
-      REPORT_OF(CALL);                \
+      REPORT_OF(CALL);              \
   } while (0)
 
 static void do_process_name(void) {
-  REPORT_OF(hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_NAME, u32(2), buffer, capacity, &needed));
+  REPORT_OF(hmn_snapshot_text_at(snapshot, HMN_TEXT_PROCESS_NAME, u32(2), buffer, capacity, &needed,
+                                 &error));
 }
 static void do_process_command(void) {
-  REPORT_OF(hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_COMMAND, u32(2), buffer, capacity, &needed));
+  REPORT_OF(hmn_snapshot_text_at(snapshot, HMN_TEXT_PROCESS_COMMAND, u32(2), buffer, capacity,
+                                 &needed, &error));
 }
 static void do_process_container(void) {
-  REPORT_OF(
-      hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_CONTAINER, u32(2), buffer, capacity, &needed));
+  REPORT_OF(hmn_snapshot_text_at(snapshot, HMN_TEXT_PROCESS_CONTAINER, u32(2), buffer, capacity,
+                                 &needed, &error));
 }
 static void do_group_name(void) {
-  REPORT_OF(hmn_snapshot_text(snapshot, HMN_TEXT_GROUP_NAME, u32(2), buffer, capacity, &needed));
+  REPORT_OF(hmn_snapshot_text_at(snapshot, HMN_TEXT_GROUP_NAME, u32(2), buffer, capacity, &needed,
+                                 &error));
 }
 static void do_json(void) {
-  REPORT_OF(hmn_format_json(snapshot, 0, buffer, capacity, &needed));
+  REPORT_OF(hmn_format_json(snapshot, 0, buffer, capacity, &needed, &error));
 }
 static void do_device_line(void) {
-  REPORT_OF(hmn_format_device(snapshot, u32(2), u32(3), 0, buffer, capacity, &needed));
+  REPORT_OF(hmn_format_device(snapshot, u32(2), u32(3), 0, buffer, capacity, &needed, &error));
 }
 static void do_delta_line(void) {
-  REPORT_BETWEEN(hmn_report_delta(snapshot, after, u32(3), words[4], 0, buffer, capacity, &needed));
+  REPORT_BETWEEN(
+      hmn_report_delta(snapshot, after, u32(3), words[4], 0, buffer, capacity, &needed, &error));
 }
 static void do_before_after(void) {
-  REPORT_BETWEEN(
-      hmn_report_before_after(snapshot, after, u32(3), words[4], 0, buffer, capacity, &needed));
+  REPORT_BETWEEN(hmn_report_before_after(snapshot, after, u32(3), words[4], 0, buffer, capacity,
+                                         &needed, &error));
 }
 static void do_format_bytes(void) {
-  REPORT(hmn_format_bytes(strtoull(words[1], NULL, 10), buffer, capacity, &needed));
+  REPORT(hmn_format_bytes(strtoull(words[1], NULL, 10), buffer, capacity, &needed, &error));
 }
 
 /* ---- the library ---- */

@@ -37,9 +37,9 @@ static unsigned read_devices(const hmn_snapshot* s, uint32_t count) {
     device.struct_size = sizeof device;
     telemetry.struct_size = sizeof telemetry;
     own.struct_size = sizeof own;
-    check(hmn_snapshot_device(s, i, &device));
-    check(hmn_snapshot_telemetry(s, i, &telemetry));
-    check(hmn_snapshot_self(s, i, &own));
+    check(hmn_snapshot_device_at(s, i, &device, NULL));
+    check(hmn_snapshot_find_telemetry(s, i, &telemetry, NULL));
+    check(hmn_snapshot_find_self(s, i, &own, NULL));
   }
   return 3 * count;
 }
@@ -49,8 +49,8 @@ static unsigned read_usages(const hmn_snapshot* s, uint32_t count) {
     hmn_usage usage;
     char name[256];
     usage.struct_size = sizeof usage;
-    check(hmn_snapshot_usage(s, i, &usage));
-    check(hmn_snapshot_text(s, HMN_TEXT_PROCESS_NAME, i, name, sizeof name, NULL));
+    check(hmn_snapshot_usage_at(s, i, &usage, NULL));
+    check(hmn_snapshot_text_at(s, HMN_TEXT_PROCESS_NAME, i, name, sizeof name, NULL, NULL));
   }
   return count;
 }
@@ -60,17 +60,17 @@ static unsigned read_rest(const hmn_snapshot* s, const hmn_snapshot_info* info) 
   hmn_system_memory system;
   memory.struct_size = sizeof memory;
   system.struct_size = sizeof system;
-  check(hmn_snapshot_memory(s, &memory));
-  check(hmn_snapshot_system(s, &system));
+  check(hmn_snapshot_memory(s, &memory, NULL));
+  check(hmn_snapshot_system(s, &system, NULL));
   for (uint32_t i = 0; i < info->pool_count; ++i) {
     hmn_pool pool;
     pool.struct_size = sizeof pool;
-    check(hmn_snapshot_pool(s, i, &pool));
+    check(hmn_snapshot_pool_at(s, i, &pool, NULL));
   }
   for (uint32_t i = 0; i < info->diagnostic_count; ++i) {
     hmn_diagnostic diagnostic;
     diagnostic.struct_size = sizeof diagnostic;
-    check(hmn_snapshot_diagnostic(s, i, &diagnostic));
+    check(hmn_snapshot_diagnostic_at(s, i, &diagnostic, NULL));
   }
   return 2 + info->pool_count + info->diagnostic_count;
 }
@@ -79,7 +79,7 @@ static unsigned read_rest(const hmn_snapshot* s, const hmn_snapshot_info* info) 
 static unsigned read_all(const hmn_snapshot* s) {
   hmn_snapshot_info info;
   info.struct_size = sizeof info;
-  check(hmn_snapshot_read(s, &info));
+  check(hmn_snapshot_read(s, &info, NULL));
   return 1 + read_rest(s, &info) + read_devices(s, info.device_count) +
          read_usages(s, info.usage_count);
 }

@@ -29,6 +29,7 @@ TEST_CASE("an error tells status, backend, the driver's own code and a sentence"
   CHECK(e.backend() == backend_id::simulated);
   CHECK(e.native_domain() == hypomnesis::domain::nvml);
   CHECK(e.native_code() == 4);
+  CHECK(e.reason() == hypomnesis::reason_id::not_permitted);
   CHECK(std::string(e.what()) == "the power is for root");
 }
 
@@ -58,6 +59,7 @@ TEST_CASE("what the library refuses has no backend") {
   const auto e = failure_of([&] { c.set_path(hypomnesis::path_kind::proc, "not/absolute"); });
   CHECK(e.status() == status_code::argument);
   CHECK(e.backend() == backend_id::none);
+  CHECK(e.reason() == hypomnesis::reason_id::unknown);
   CHECK(e.native_domain() == hypomnesis::domain::none);
   CHECK(failure_of([&] { c.pool(0, static_cast<hypomnesis::pool_kind>(77)); }).status() ==
         status_code::range);

@@ -8,7 +8,7 @@ import unittest
 
 import hypomnesis
 from hypomnesis import _raw as raw
-from hypomnesis import (Backend, Context, Error, NativeDomain, Place, Status, status_name)
+from hypomnesis import (Backend, Context, Error, NativeDomain, Place, Reason, Status, status_name)
 from support import ABI, ROOT, Case, run_suite
 
 # What users of Python catch already.
@@ -60,6 +60,7 @@ class Errors(Case):
                 self.assertIn(f"it is {status}, Größe 4", str(error))
                 self.assertEqual(error.backend, Backend.SIMULATED)
                 self.assertEqual((error.native_domain, error.native_code), (NativeDomain.NVML, 17))
+                self.assertNotEqual(error.reason, Reason.UNKNOWN)
 
     def test_refusals_name_no_backend_and_no_native_code(self):
         context = self.context("workstation")
@@ -144,7 +145,7 @@ class Errors(Case):
                 self.assertIn("zero byte", str(error))
 
     def test_a_status_that_is_not_known_is_a_plain_error(self):
-        error = hypomnesis._error.error_of("new", -999, 0, 0, 0)
+        error = hypomnesis._error.error_of("new", -999, 0, 0, 0, 0)
         self.assertIs(type(error), Error)
         self.assertEqual((error.status, error.status_name), (-999, "HMN_E_?"))
 
@@ -152,7 +153,7 @@ class Errors(Case):
         for status in Status:
             if status == Status.OK:
                 continue
-            error = hypomnesis._error.error_of("why", status, 2, 7, 15)
+            error = hypomnesis._error.error_of("why", status, 2, 7, 15, Reason.FAILED)
             copy = pickle.loads(pickle.dumps(error))
             self.assertIs(type(copy), type(error))
             self.assertEqual(str(copy), "why")

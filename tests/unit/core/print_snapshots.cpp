@@ -18,9 +18,9 @@ static bool print(const hmn::snapshot& s) {
 
 static bool print(const hmn_snapshot* s) {
   std::uint32_t needed = 0;
-  if (hmn_format_json(s, 0, nullptr, 0, &needed) != HMN_OK) return false;
+  if (hmn_format_json(s, 0, nullptr, 0, &needed, nullptr) != HMN_OK) return false;
   std::string text(needed, '\0');
-  if (hmn_format_json(s, 0, text.data(), needed, nullptr) != HMN_OK) return false;
+  if (hmn_format_json(s, 0, text.data(), needed, nullptr, nullptr) != HMN_OK) return false;
   return std::puts(text.c_str()) >= 0;
 }
 

@@ -23,9 +23,9 @@ static int take_last(hmn_context* context, int readings, hmn_snapshot** taken) {
 static int print(const hmn_snapshot* taken) {
   uint32_t needed = 0;
   char* text;
-  if (hmn_format_json(taken, 0, NULL, 0, &needed) != HMN_OK) return 3;
+  if (hmn_format_json(taken, 0, NULL, 0, &needed, NULL) != HMN_OK) return 3;
   text = malloc(needed);
-  if (text == NULL || hmn_format_json(taken, 0, text, needed, &needed) != HMN_OK) return 4;
+  if (text == NULL || hmn_format_json(taken, 0, text, needed, &needed, NULL) != HMN_OK) return 4;
   puts(text);
   free(text);
   return 0;

@@ -84,7 +84,7 @@
 %csconstvalue("10") REASON_FAILED;
 %csconstvalue("11") REASON_IMPLAUSIBLE;
 %csconstvalue("12") REASON_LIMIT;
-%csconstvalue("280") ERROR_SIZE_V1;
+%csconstvalue("288") ERROR_SIZE_V1;
 %csconstvalue("1") FEATURE_SUBPROCESS;
 %csconstvalue("2") FEATURE_SIMULATION;
 %csconstvalue("1") CONTEXT_NO_SUBPROCESS;

@@ -176,11 +176,6 @@ static void hmn_refuse(hmn_error *error, hmn_status status, const char *message)
   strncpy(error->message, message, sizeof error->message - 1);
 }
 
-/* Functions of snapshots return a status alone. */
-static void hmn_describe(hmn_error *error, hmn_status status) {
-  if (status != HMN_OK) hmn_refuse(error, status, hmn_status_name(status));
-}
-
 /* A record to be filled, with its size in front; NULL and an error without memory. */
 static void *hmn_record(uint32_t size, hmn_error *error) {
   uint32_t *record = (uint32_t *)calloc(1, size);
@@ -229,20 +224,6 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     return out; \
   } while (0)
 
-/* The same of a snapshot, whose functions take no error. */
-#define HMN_LOOK(record, CALL) \
-  do { \
-    record *out = (record *)hmn_record(sizeof(record), error); \
-    const hmn_status status = out ? (CALL) : HMN_E_EMPTY; \
-    if (out) error->status = HMN_OK; \
-    if (status != HMN_OK) { \
-      free(out); \
-      out = NULL; \
-      if (status != HMN_E_EMPTY) hmn_describe(error, status); \
-    } \
-    return out; \
-  } while (0)
-
 /* A text by CALL, which fills (buffer, capacity, &needed) and may need more each time: a recording grows. What is not
  * there is NULL. */
 #define HMN_TEXT(CALL) \
@@ -260,8 +241,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
       free(buffer); \
       buffer = NULL; \
     } \
-    if (status == HMN_OK) error->status = HMN_OK; \
-    else if (status != HMN_E_EMPTY && status != error->status) hmn_describe(error, status); \
+    if (status == HMN_E_EMPTY) error->status = HMN_OK; \
     return buffer; \
   } while (0)
 
@@ -923,7 +903,7 @@ static const hmn_opt_text *hmn_episode_end_label_get(hmn_episode *self) {
 
 
 char *format_bytes(uint64_t bytes, hmn_error *error) {
-  HMN_TEXT(hmn_format_bytes(bytes, buffer, capacity, &needed));
+  HMN_TEXT(hmn_format_bytes(bytes, buffer, capacity, &needed, error));
 }
 /* The size of a struct as this library was compiled, 0 for a name that it does not know. */
 uint32_t size_of(const char *name) {
@@ -1071,63 +1051,63 @@ SWIGINTERN Spill *Context_spill(Context *self,uint32_t device_index,uint32_t epi
     return made;
   }
 SWIGINTERN hmn_snapshot_info *Snapshot_info(Snapshot *self,hmn_error *error){
-    HMN_LOOK(hmn_snapshot_info, hmn_snapshot_read(self, out));
+    HMN_ASK_IF_THERE(hmn_snapshot_info, hmn_snapshot_read(self, out, error));
   }
 SWIGINTERN hmn_process_memory *Snapshot_memory(Snapshot *self,hmn_error *error){
-    HMN_LOOK(hmn_process_memory, hmn_snapshot_memory(self, out));
+    HMN_ASK_IF_THERE(hmn_process_memory, hmn_snapshot_memory(self, out, error));
   }
 SWIGINTERN hmn_system_memory *Snapshot_system(Snapshot *self,hmn_error *error){
-    HMN_LOOK(hmn_system_memory, hmn_snapshot_system(self, out));
+    HMN_ASK_IF_THERE(hmn_system_memory, hmn_snapshot_system(self, out, error));
   }
 SWIGINTERN hmn_device *Snapshot_device(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_device, hmn_snapshot_device(self, position, out));
+    HMN_ASK_IF_THERE(hmn_device, hmn_snapshot_device_at(self, position, out, error));
   }
 SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_telemetry, hmn_snapshot_telemetry(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_telemetry, hmn_snapshot_find_telemetry(self, device_index, out, error));
   }
 SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_usage, hmn_snapshot_self(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_find_self(self, device_index, out, error));
   }
 SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,hmn_error *error){
-    HMN_LOOK(hmn_pool, hmn_snapshot_device_pool(self, device_index, kind, out));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool(self, device_index, kind, out, error));
   }
 SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_pool, hmn_snapshot_pool(self, position, out));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool_at(self, position, out, error));
   }
 SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_usage, hmn_snapshot_usage(self, position, out));
+    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_usage_at(self, position, out, error));
   }
 SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_metric, hmn_snapshot_metric(self, position, out));
+    HMN_ASK_IF_THERE(hmn_metric, hmn_snapshot_metric_at(self, position, out, error));
   }
 SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_group, hmn_snapshot_group(self, position, out));
+    HMN_ASK_IF_THERE(hmn_group, hmn_snapshot_group_at(self, position, out, error));
   }
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, position, out));
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic_at(self, position, out, error));
   }
 SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,hmn_fields field,uint32_t metric,hmn_error *error){
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out));
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out, error));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
-    HMN_TEXT(hmn_snapshot_text(self, text, position, buffer, capacity, &needed));
+    HMN_TEXT(hmn_snapshot_text_at(self, text, position, buffer, capacity, &needed, error));
   }
 SWIGINTERN char *Snapshot_device_line(Snapshot *self,uint32_t device_index,uint32_t format,hmn_flags flags,hmn_error *error){
-    HMN_TEXT(hmn_format_device(self, device_index, format, flags, buffer, capacity, &needed));
+    HMN_TEXT(hmn_format_device(self, device_index, format, flags, buffer, capacity, &needed, error));
   }
 SWIGINTERN char *Snapshot_json(Snapshot *self,hmn_error *error){
-    HMN_TEXT(hmn_format_json(self, 0, buffer, capacity, &needed));
+    HMN_TEXT(hmn_format_json(self, 0, buffer, capacity, &needed, error));
   }
 SWIGINTERN hmn_delta *Snapshot_delta_since(Snapshot *self,Snapshot const *before,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_delta, hmn_delta_read(before, self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_delta, hmn_delta_read(before, self, device_index, out, error));
   }
 SWIGINTERN char *Snapshot_delta_line(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_flags flags,hmn_error *error){
     HMN_TEXT(
-        hmn_report_delta(before, self, device_index, label, flags, buffer, capacity, &needed));
+        hmn_report_delta(before, self, device_index, label, flags, buffer, capacity, &needed, error));
   }
 SWIGINTERN char *Snapshot_before_after_lines(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_flags flags,hmn_error *error){
     HMN_TEXT(hmn_report_before_after(before, self, device_index, label, flags, buffer, capacity,
-                                     &needed));
+                                     &needed, error));
   }
 SWIGINTERN int64_t Sampler_handle(Sampler *self,hmn_error *error){
     int64_t made = -1;
@@ -1256,10 +1236,10 @@ SWIGINTERN uint32_t Tracker_tag(Tracker *self,char const *name,hmn_error *error)
     return tag;
   }
 SWIGINTERN hmn_tracker_info *Tracker_info(Tracker *self,hmn_error *error){
-    HMN_LOOK(hmn_tracker_info, hmn_tracker_read(self, out));
+    HMN_ASK_IF_THERE(hmn_tracker_info, hmn_tracker_read(self, out, error));
   }
 SWIGINTERN hmn_tag *Tracker_read_tag(Tracker *self,uint32_t tag,hmn_error *error){
-    HMN_LOOK(hmn_tag, hmn_tracker_read_tag(self, tag, out));
+    HMN_ASK_IF_THERE(hmn_tag, hmn_tracker_read_tag(self, tag, out, error));
   }
 SWIGINTERN void Spill_observe(Spill *self,char const *label,hmn_error *error){ hmn_spill_observe(self, label, error); }
 SWIGINTERN void Spill_observe_snapshot(Spill *self,Snapshot const *snapshot,char const *label,hmn_error *error){
@@ -1386,6 +1366,18 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_error_backend_
 
   arg1 = (hmn_error *)jarg1;
   result = (uint32_t) ((arg1)->backend);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_error_reason_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_error *arg1 = (hmn_error *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_error *)jarg1;
+  result = (uint32_t) ((arg1)->reason);
   jresult = result;
   return jresult;
 }

@@ -205,11 +205,6 @@ static void hmn_refuse(hmn_error *error, hmn_status status, const char *message)
   strncpy(error->message, message, sizeof error->message - 1);
 }
 
-/* Functions of snapshots return a status alone. */
-static void hmn_describe(hmn_error *error, hmn_status status) {
-  if (status != HMN_OK) hmn_refuse(error, status, hmn_status_name(status));
-}
-
 /* A record to be filled, with its size in front; NULL and an error without memory. */
 static void *hmn_record(uint32_t size, hmn_error *error) {
   uint32_t *record = (uint32_t *)calloc(1, size);
@@ -258,20 +253,6 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     return out; \
   } while (0)
 
-/* The same of a snapshot, whose functions take no error. */
-#define HMN_LOOK(record, CALL) \
-  do { \
-    record *out = (record *)hmn_record(sizeof(record), error); \
-    const hmn_status status = out ? (CALL) : HMN_E_EMPTY; \
-    if (out) error->status = HMN_OK; \
-    if (status != HMN_OK) { \
-      free(out); \
-      out = NULL; \
-      if (status != HMN_E_EMPTY) hmn_describe(error, status); \
-    } \
-    return out; \
-  } while (0)
-
 /* A text by CALL, which fills (buffer, capacity, &needed) and may need more each time: a recording grows. What is not
  * there is NULL. */
 #define HMN_TEXT(CALL) \
@@ -289,21 +270,22 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
       free(buffer); \
       buffer = NULL; \
     } \
-    if (status == HMN_OK) error->status = HMN_OK; \
-    else if (status != HMN_E_EMPTY && status != error->status) hmn_describe(error, status); \
+    if (status == HMN_E_EMPTY) error->status = HMN_OK; \
     return buffer; \
   } while (0)
 
 
-static hmn_status hmn_go_telemetry(const hmn_snapshot *snapshot, uint32_t position, hmn_telemetry *out) {
+static hmn_status hmn_go_telemetry(const hmn_snapshot *snapshot, uint32_t position, hmn_telemetry *out,
+                                   hmn_error *error) {
   hmn_device device = {sizeof device};
-  const hmn_status status = hmn_snapshot_device(snapshot, position, &device);
-  return status == HMN_OK ? hmn_snapshot_telemetry(snapshot, device.index, out) : status;
+  const hmn_status status = hmn_snapshot_device_at(snapshot, position, &device, error);
+  return status == HMN_OK ? hmn_snapshot_find_telemetry(snapshot, device.index, out, error) : status;
 }
-static hmn_status hmn_go_own_usage(const hmn_snapshot *snapshot, uint32_t position, hmn_usage *out) {
+static hmn_status hmn_go_own_usage(const hmn_snapshot *snapshot, uint32_t position, hmn_usage *out,
+                                   hmn_error *error) {
   hmn_device device = {sizeof device};
-  const hmn_status status = hmn_snapshot_device(snapshot, position, &device);
-  return status == HMN_OK ? hmn_snapshot_self(snapshot, device.index, out) : status;
+  const hmn_status status = hmn_snapshot_device_at(snapshot, position, &device, error);
+  return status == HMN_OK ? hmn_snapshot_find_self(snapshot, device.index, out, error) : status;
 }
 
 
@@ -936,7 +918,7 @@ static const hmn_opt_text *hmn_episode_end_label_get(hmn_episode *self) {
 
 
 char *format_bytes(uint64_t bytes, hmn_error *error) {
-  HMN_TEXT(hmn_format_bytes(bytes, buffer, capacity, &needed));
+  HMN_TEXT(hmn_format_bytes(bytes, buffer, capacity, &needed, error));
 }
 /* The size of a struct as this library was compiled, 0 for a name that it does not know. */
 uint32_t size_of(const char *name) {
@@ -1091,9 +1073,10 @@ SWIGINTERN void Snapshot_devices(Snapshot *self,hmn_device *first,uint32_t count
       hmn_device *out = (hmn_device *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = hmn_snapshot_device(self, i, out);
-      if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_describe(error, status);
+      status = hmn_snapshot_device_at(self, i, out, error);
+      if (status != HMN_E_EMPTY) continue;
+      out->struct_size = 0;
+      error->status = HMN_OK;
     }
   }
 SWIGINTERN void Snapshot_telemetries(Snapshot *self,hmn_telemetry *first,uint32_t count,hmn_error *error){
@@ -1103,9 +1086,10 @@ SWIGINTERN void Snapshot_telemetries(Snapshot *self,hmn_telemetry *first,uint32_
       hmn_telemetry *out = (hmn_telemetry *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = hmn_go_telemetry(self, i, out);
-      if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_describe(error, status);
+      status = hmn_go_telemetry(self, i, out, error);
+      if (status != HMN_E_EMPTY) continue;
+      out->struct_size = 0;
+      error->status = HMN_OK;
     }
   }
 SWIGINTERN void Snapshot_own_usages(Snapshot *self,hmn_usage *first,uint32_t count,hmn_error *error){
@@ -1115,9 +1099,10 @@ SWIGINTERN void Snapshot_own_usages(Snapshot *self,hmn_usage *first,uint32_t cou
       hmn_usage *out = (hmn_usage *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = hmn_go_own_usage(self, i, out);
-      if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_describe(error, status);
+      status = hmn_go_own_usage(self, i, out, error);
+      if (status != HMN_E_EMPTY) continue;
+      out->struct_size = 0;
+      error->status = HMN_OK;
     }
   }
 SWIGINTERN void Snapshot_pools(Snapshot *self,hmn_pool *first,uint32_t count,hmn_error *error){
@@ -1127,9 +1112,10 @@ SWIGINTERN void Snapshot_pools(Snapshot *self,hmn_pool *first,uint32_t count,hmn
       hmn_pool *out = (hmn_pool *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = hmn_snapshot_pool(self, i, out);
-      if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_describe(error, status);
+      status = hmn_snapshot_pool_at(self, i, out, error);
+      if (status != HMN_E_EMPTY) continue;
+      out->struct_size = 0;
+      error->status = HMN_OK;
     }
   }
 SWIGINTERN void Snapshot_usages(Snapshot *self,hmn_usage *first,uint32_t count,hmn_error *error){
@@ -1139,9 +1125,10 @@ SWIGINTERN void Snapshot_usages(Snapshot *self,hmn_usage *first,uint32_t count,h
       hmn_usage *out = (hmn_usage *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = hmn_snapshot_usage(self, i, out);
-      if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_describe(error, status);
+      status = hmn_snapshot_usage_at(self, i, out, error);
+      if (status != HMN_E_EMPTY) continue;
+      out->struct_size = 0;
+      error->status = HMN_OK;
     }
   }
 SWIGINTERN void Snapshot_metrics(Snapshot *self,hmn_metric *first,uint32_t count,hmn_error *error){
@@ -1151,9 +1138,10 @@ SWIGINTERN void Snapshot_metrics(Snapshot *self,hmn_metric *first,uint32_t count
       hmn_metric *out = (hmn_metric *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = hmn_snapshot_metric(self, i, out);
-      if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_describe(error, status);
+      status = hmn_snapshot_metric_at(self, i, out, error);
+      if (status != HMN_E_EMPTY) continue;
+      out->struct_size = 0;
+      error->status = HMN_OK;
     }
   }
 SWIGINTERN void Snapshot_groups(Snapshot *self,hmn_group *first,uint32_t count,hmn_error *error){
@@ -1163,9 +1151,10 @@ SWIGINTERN void Snapshot_groups(Snapshot *self,hmn_group *first,uint32_t count,h
       hmn_group *out = (hmn_group *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = hmn_snapshot_group(self, i, out);
-      if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_describe(error, status);
+      status = hmn_snapshot_group_at(self, i, out, error);
+      if (status != HMN_E_EMPTY) continue;
+      out->struct_size = 0;
+      error->status = HMN_OK;
     }
   }
 SWIGINTERN void Snapshot_diagnostics(Snapshot *self,hmn_diagnostic *first,uint32_t count,hmn_error *error){
@@ -1175,9 +1164,10 @@ SWIGINTERN void Snapshot_diagnostics(Snapshot *self,hmn_diagnostic *first,uint32
       hmn_diagnostic *out = (hmn_diagnostic *)((char *)first + (size_t)i * size);
       hmn_status status;
       out->struct_size = size;
-      status = hmn_snapshot_diagnostic(self, i, out);
-      if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_describe(error, status);
+      status = hmn_snapshot_diagnostic_at(self, i, out, error);
+      if (status != HMN_E_EMPTY) continue;
+      out->struct_size = 0;
+      error->status = HMN_OK;
     }
   }
 SWIGINTERN uint32_t Snapshot_texts(Snapshot *self,uint32_t text,uint32_t count,char *buffer,uint32_t capacity,hmn_error *error){
@@ -1185,73 +1175,74 @@ SWIGINTERN uint32_t Snapshot_texts(Snapshot *self,uint32_t text,uint32_t count,c
     for (i = 0; i < count; i++) {
       uint32_t needed = 0;
       const uint32_t left = used + 1 < capacity ? capacity - used - 1 : 0;
-      hmn_status status = hmn_snapshot_text(self, text, i, left ? buffer + used + 1 : NULL, left, &needed);
+      hmn_status status = hmn_snapshot_text_at(self, text, i, left ? buffer + used + 1 : NULL, left, &needed, error);
       if (status == HMN_E_EMPTY) needed = 0;
-      else if (status != HMN_OK && status != HMN_E_BUFFER) hmn_describe(error, status);
+      else if (status != HMN_OK && status != HMN_E_BUFFER) return used;
       if (used < capacity) buffer[used] = needed ? '=' : '\0';
       used += needed + 1;
     }
+    error->status = HMN_OK;
     return used;
   }
 SWIGINTERN void delete_Snapshot(Snapshot *self){ hmn_snapshot_destroy(self); }
 SWIGINTERN hmn_snapshot_info *Snapshot_info(Snapshot *self,hmn_error *error){
-    HMN_LOOK(hmn_snapshot_info, hmn_snapshot_read(self, out));
+    HMN_ASK_IF_THERE(hmn_snapshot_info, hmn_snapshot_read(self, out, error));
   }
 SWIGINTERN hmn_process_memory *Snapshot_memory(Snapshot *self,hmn_error *error){
-    HMN_LOOK(hmn_process_memory, hmn_snapshot_memory(self, out));
+    HMN_ASK_IF_THERE(hmn_process_memory, hmn_snapshot_memory(self, out, error));
   }
 SWIGINTERN hmn_system_memory *Snapshot_system(Snapshot *self,hmn_error *error){
-    HMN_LOOK(hmn_system_memory, hmn_snapshot_system(self, out));
+    HMN_ASK_IF_THERE(hmn_system_memory, hmn_snapshot_system(self, out, error));
   }
 SWIGINTERN hmn_device *Snapshot_device(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_device, hmn_snapshot_device(self, position, out));
+    HMN_ASK_IF_THERE(hmn_device, hmn_snapshot_device_at(self, position, out, error));
   }
 SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_telemetry, hmn_snapshot_telemetry(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_telemetry, hmn_snapshot_find_telemetry(self, device_index, out, error));
   }
 SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_usage, hmn_snapshot_self(self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_find_self(self, device_index, out, error));
   }
 SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,hmn_error *error){
-    HMN_LOOK(hmn_pool, hmn_snapshot_device_pool(self, device_index, kind, out));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool(self, device_index, kind, out, error));
   }
 SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_pool, hmn_snapshot_pool(self, position, out));
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool_at(self, position, out, error));
   }
 SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_usage, hmn_snapshot_usage(self, position, out));
+    HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_usage_at(self, position, out, error));
   }
 SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_metric, hmn_snapshot_metric(self, position, out));
+    HMN_ASK_IF_THERE(hmn_metric, hmn_snapshot_metric_at(self, position, out, error));
   }
 SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_group, hmn_snapshot_group(self, position, out));
+    HMN_ASK_IF_THERE(hmn_group, hmn_snapshot_group_at(self, position, out, error));
   }
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, position, out));
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic_at(self, position, out, error));
   }
 SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,hmn_fields field,uint32_t metric,hmn_error *error){
-    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out));
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out, error));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
-    HMN_TEXT(hmn_snapshot_text(self, text, position, buffer, capacity, &needed));
+    HMN_TEXT(hmn_snapshot_text_at(self, text, position, buffer, capacity, &needed, error));
   }
 SWIGINTERN char *Snapshot_device_line(Snapshot *self,uint32_t device_index,uint32_t format,hmn_flags flags,hmn_error *error){
-    HMN_TEXT(hmn_format_device(self, device_index, format, flags, buffer, capacity, &needed));
+    HMN_TEXT(hmn_format_device(self, device_index, format, flags, buffer, capacity, &needed, error));
   }
 SWIGINTERN char *Snapshot_json(Snapshot *self,hmn_error *error){
-    HMN_TEXT(hmn_format_json(self, 0, buffer, capacity, &needed));
+    HMN_TEXT(hmn_format_json(self, 0, buffer, capacity, &needed, error));
   }
 SWIGINTERN hmn_delta *Snapshot_delta_since(Snapshot *self,Snapshot const *before,uint32_t device_index,hmn_error *error){
-    HMN_LOOK(hmn_delta, hmn_delta_read(before, self, device_index, out));
+    HMN_ASK_IF_THERE(hmn_delta, hmn_delta_read(before, self, device_index, out, error));
   }
 SWIGINTERN char *Snapshot_delta_line(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_flags flags,hmn_error *error){
     HMN_TEXT(
-        hmn_report_delta(before, self, device_index, label, flags, buffer, capacity, &needed));
+        hmn_report_delta(before, self, device_index, label, flags, buffer, capacity, &needed, error));
   }
 SWIGINTERN char *Snapshot_before_after_lines(Snapshot *self,Snapshot const *before,uint32_t device_index,char const *label,hmn_flags flags,hmn_error *error){
     HMN_TEXT(hmn_report_before_after(before, self, device_index, label, flags, buffer, capacity,
-                                     &needed));
+                                     &needed, error));
   }
 SWIGINTERN void delete_Sampler(Sampler *self){ hmn_sampler_destroy(self); }
 SWIGINTERN int64_t Sampler_handle(Sampler *self,hmn_error *error){
@@ -1382,10 +1373,10 @@ SWIGINTERN uint32_t Tracker_tag(Tracker *self,char const *name,hmn_error *error)
     return tag;
   }
 SWIGINTERN hmn_tracker_info *Tracker_info(Tracker *self,hmn_error *error){
-    HMN_LOOK(hmn_tracker_info, hmn_tracker_read(self, out));
+    HMN_ASK_IF_THERE(hmn_tracker_info, hmn_tracker_read(self, out, error));
   }
 SWIGINTERN hmn_tag *Tracker_read_tag(Tracker *self,uint32_t tag,hmn_error *error){
-    HMN_LOOK(hmn_tag, hmn_tracker_read_tag(self, tag, out));
+    HMN_ASK_IF_THERE(hmn_tag, hmn_tracker_read_tag(self, tag, out, error));
   }
 SWIGINTERN void delete_Spill(Spill *self){ hmn_spill_destroy(self); }
 SWIGINTERN void Spill_observe(Spill *self,char const *label,hmn_error *error){ hmn_spill_observe(self, label, error); }
@@ -1425,7 +1416,7 @@ Spill *lone_spill(uint32_t device_index, uint32_t episode_capacity, uint64_t ded
 extern "C" {
 #endif
 
-void _wrap_Swig_free_raw_02c90df9b1cda7fa(void *_swig_go_0) {
+void _wrap_Swig_free_raw_61d71aca86ec8494(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
 
   arg1 = *(void **)&_swig_go_0;
@@ -1435,7 +1426,7 @@ void _wrap_Swig_free_raw_02c90df9b1cda7fa(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_raw_02c90df9b1cda7fa(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_raw_61d71aca86ec8494(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -1448,7 +1439,7 @@ void *_wrap_Swig_malloc_raw_02c90df9b1cda7fa(intgo _swig_go_0) {
 }
 
 
-int _wrap_version_number_raw_02c90df9b1cda7fa() {
+int _wrap_version_number_raw_61d71aca86ec8494() {
   uint32_t result;
   int _swig_go_result;
 
@@ -1459,7 +1450,7 @@ int _wrap_version_number_raw_02c90df9b1cda7fa() {
 }
 
 
-_gostring_ _wrap_version_string_raw_02c90df9b1cda7fa() {
+_gostring_ _wrap_version_string_raw_61d71aca86ec8494() {
   char *result = 0 ;
   _gostring_ _swig_go_result;
 
@@ -1473,7 +1464,7 @@ _gostring_ _wrap_version_string_raw_02c90df9b1cda7fa() {
 }
 
 
-int _wrap_feature_raw_02c90df9b1cda7fa(int _swig_go_0) {
+int _wrap_feature_raw_61d71aca86ec8494(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -1486,7 +1477,7 @@ int _wrap_feature_raw_02c90df9b1cda7fa(int _swig_go_0) {
 }
 
 
-int _wrap_backend_available_raw_02c90df9b1cda7fa(int _swig_go_0) {
+int _wrap_backend_available_raw_61d71aca86ec8494(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -1499,7 +1490,7 @@ int _wrap_backend_available_raw_02c90df9b1cda7fa(int _swig_go_0) {
 }
 
 
-long long _wrap_monotonic_ns_raw_02c90df9b1cda7fa() {
+long long _wrap_monotonic_ns_raw_61d71aca86ec8494() {
   uint64_t result;
   long long _swig_go_result;
 
@@ -1510,7 +1501,7 @@ long long _wrap_monotonic_ns_raw_02c90df9b1cda7fa() {
 }
 
 
-_gostring_ _wrap_status_name_raw_02c90df9b1cda7fa(int _swig_go_0) {
+_gostring_ _wrap_status_name_raw_61d71aca86ec8494(int _swig_go_0) {
   hmn_status arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1526,7 +1517,7 @@ _gostring_ _wrap_status_name_raw_02c90df9b1cda7fa(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_backend_name_raw_02c90df9b1cda7fa(int _swig_go_0) {
+_gostring_ _wrap_backend_name_raw_61d71aca86ec8494(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1542,7 +1533,7 @@ _gostring_ _wrap_backend_name_raw_02c90df9b1cda7fa(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_reason_name_raw_02c90df9b1cda7fa(int _swig_go_0) {
+_gostring_ _wrap_reason_name_raw_61d71aca86ec8494(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1558,7 +1549,7 @@ _gostring_ _wrap_reason_name_raw_02c90df9b1cda7fa(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_name_raw_02c90df9b1cda7fa(int _swig_go_0) {
+_gostring_ _wrap_metric_name_raw_61d71aca86ec8494(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1574,7 +1565,7 @@ _gostring_ _wrap_metric_name_raw_02c90df9b1cda7fa(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_unit_raw_02c90df9b1cda7fa(int _swig_go_0) {
+_gostring_ _wrap_metric_unit_raw_61d71aca86ec8494(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1590,7 +1581,7 @@ _gostring_ _wrap_metric_unit_raw_02c90df9b1cda7fa(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_instance_name_raw_02c90df9b1cda7fa(int _swig_go_0, int _swig_go_1) {
+_gostring_ _wrap_metric_instance_name_raw_61d71aca86ec8494(int _swig_go_0, int _swig_go_1) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   char *result = 0 ;
@@ -1608,7 +1599,7 @@ _gostring_ _wrap_metric_instance_name_raw_02c90df9b1cda7fa(int _swig_go_0, int _
 }
 
 
-_gostring_ _wrap_FormatBytes_raw_02c90df9b1cda7fa(long long _swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_FormatBytes_raw_61d71aca86ec8494(long long _swig_go_0, hmn_error *_swig_go_1) {
   uint64_t arg1 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -1627,7 +1618,7 @@ _gostring_ _wrap_FormatBytes_raw_02c90df9b1cda7fa(long long _swig_go_0, hmn_erro
 }
 
 
-int _wrap_SizeOf_raw_02c90df9b1cda7fa(_goslice_ _swig_go_0) {
+int _wrap_SizeOf_raw_61d71aca86ec8494(_goslice_ _swig_go_0) {
   char *arg1 = (char *) 0 ;
   uint32_t result;
   int _swig_go_result;
@@ -1642,7 +1633,7 @@ int _wrap_SizeOf_raw_02c90df9b1cda7fa(_goslice_ _swig_go_0) {
 }
 
 
-Context *_wrap_new_Context_raw_02c90df9b1cda7fa(int _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, int _swig_go_8, hmn_error *_swig_go_9) {
+Context *_wrap_new_Context_raw_61d71aca86ec8494(int _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, int _swig_go_8, hmn_error *_swig_go_9) {
   hmn_flags arg1 ;
   uint64_t arg2 ;
   uint64_t arg3 ;
@@ -1673,7 +1664,7 @@ Context *_wrap_new_Context_raw_02c90df9b1cda7fa(int _swig_go_0, long long _swig_
 }
 
 
-void _wrap_delete_Context_raw_02c90df9b1cda7fa(Context *_swig_go_0) {
+void _wrap_delete_Context_raw_61d71aca86ec8494(Context *_swig_go_0) {
   Context *arg1 = (Context *) 0 ;
 
   arg1 = *(Context **)&_swig_go_0;
@@ -1683,7 +1674,7 @@ void _wrap_delete_Context_raw_02c90df9b1cda7fa(Context *_swig_go_0) {
 }
 
 
-void _wrap_Context_SetPath_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Context_SetPath_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1701,7 +1692,7 @@ void _wrap_Context_SetPath_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_g
 }
 
 
-hmn_backend_info *_wrap_Context_Backend_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_backend_info *_wrap_Context_Backend_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1718,7 +1709,7 @@ hmn_backend_info *_wrap_Context_Backend_raw_02c90df9b1cda7fa(Context *_swig_go_0
 }
 
 
-_gostring_ _wrap_Context_Recording_raw_02c90df9b1cda7fa(Context *_swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_Context_Recording_raw_61d71aca86ec8494(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -1737,7 +1728,7 @@ _gostring_ _wrap_Context_Recording_raw_02c90df9b1cda7fa(Context *_swig_go_0, hmn
 }
 
 
-hmn_process_memory *_wrap_Context_ProcessMemory_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, hmn_error *_swig_go_3) {
+hmn_process_memory *_wrap_Context_ProcessMemory_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_fields arg3 ;
@@ -1756,7 +1747,7 @@ hmn_process_memory *_wrap_Context_ProcessMemory_raw_02c90df9b1cda7fa(Context *_s
 }
 
 
-hmn_process_memory *_wrap_Context_OwnMemory_raw_02c90df9b1cda7fa(Context *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+hmn_process_memory *_wrap_Context_OwnMemory_raw_61d71aca86ec8494(Context *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   hmn_fields arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1773,7 +1764,7 @@ hmn_process_memory *_wrap_Context_OwnMemory_raw_02c90df9b1cda7fa(Context *_swig_
 }
 
 
-hmn_system_memory *_wrap_Context_SystemMemory_raw_02c90df9b1cda7fa(Context *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+hmn_system_memory *_wrap_Context_SystemMemory_raw_61d71aca86ec8494(Context *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   hmn_fields arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1790,7 +1781,7 @@ hmn_system_memory *_wrap_Context_SystemMemory_raw_02c90df9b1cda7fa(Context *_swi
 }
 
 
-int _wrap_Context_DeviceCount_raw_02c90df9b1cda7fa(Context *_swig_go_0, hmn_error *_swig_go_1) {
+int _wrap_Context_DeviceCount_raw_61d71aca86ec8494(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint32_t result;
@@ -1805,7 +1796,7 @@ int _wrap_Context_DeviceCount_raw_02c90df9b1cda7fa(Context *_swig_go_0, hmn_erro
 }
 
 
-long long _wrap_Context_DeviceGeneration_raw_02c90df9b1cda7fa(Context *_swig_go_0, hmn_error *_swig_go_1) {
+long long _wrap_Context_DeviceGeneration_raw_61d71aca86ec8494(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint64_t result;
@@ -1820,7 +1811,7 @@ long long _wrap_Context_DeviceGeneration_raw_02c90df9b1cda7fa(Context *_swig_go_
 }
 
 
-int _wrap_Context_FindDevice_raw_02c90df9b1cda7fa(Context *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Context_FindDevice_raw_61d71aca86ec8494(Context *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1839,7 +1830,7 @@ int _wrap_Context_FindDevice_raw_02c90df9b1cda7fa(Context *_swig_go_0, _goslice_
 }
 
 
-hmn_device *_wrap_Context_Device_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, hmn_error *_swig_go_3) {
+hmn_device *_wrap_Context_Device_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_fields arg3 ;
@@ -1858,7 +1849,7 @@ hmn_device *_wrap_Context_Device_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _
 }
 
 
-hmn_pool *_wrap_Context_Pool_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
+hmn_pool *_wrap_Context_Pool_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1879,7 +1870,7 @@ hmn_pool *_wrap_Context_Pool_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig
 }
 
 
-hmn_telemetry *_wrap_Context_Telemetry_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, hmn_error *_swig_go_3) {
+hmn_telemetry *_wrap_Context_Telemetry_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_fields arg3 ;
@@ -1898,7 +1889,7 @@ hmn_telemetry *_wrap_Context_Telemetry_raw_02c90df9b1cda7fa(Context *_swig_go_0,
 }
 
 
-hmn_metric *_wrap_Context_Metric_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
+hmn_metric *_wrap_Context_Metric_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1921,7 +1912,7 @@ hmn_metric *_wrap_Context_Metric_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _
 }
 
 
-hmn_usage *_wrap_Context_Usage_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
+hmn_usage *_wrap_Context_Usage_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1942,7 +1933,7 @@ hmn_usage *_wrap_Context_Usage_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _sw
 }
 
 
-hmn_usage *_wrap_Context_OwnUsage_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, hmn_error *_swig_go_3) {
+hmn_usage *_wrap_Context_OwnUsage_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_fields arg3 ;
@@ -1961,7 +1952,7 @@ hmn_usage *_wrap_Context_OwnUsage_raw_02c90df9b1cda7fa(Context *_swig_go_0, int 
 }
 
 
-Snapshot *_wrap_Context_Take_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, hmn_error *_swig_go_6) {
+Snapshot *_wrap_Context_Take_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, hmn_error *_swig_go_6) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_flags arg3 ;
@@ -1986,7 +1977,7 @@ Snapshot *_wrap_Context_Take_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig
 }
 
 
-Sampler *_wrap_Context_Sampler_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, int _swig_go_7, int _swig_go_8, long long _swig_go_9, hmn_error *_swig_go_10) {
+Sampler *_wrap_Context_Sampler_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, int _swig_go_7, int _swig_go_8, long long _swig_go_9, hmn_error *_swig_go_10) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   uint64_t arg3 ;
@@ -2019,7 +2010,7 @@ Sampler *_wrap_Context_Sampler_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _sw
 }
 
 
-Tracker *_wrap_Context_Tracker_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+Tracker *_wrap_Context_Tracker_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint64_t arg3 ;
@@ -2040,7 +2031,7 @@ Tracker *_wrap_Context_Tracker_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _sw
 }
 
 
-Spill *_wrap_Context_Spill_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
+Spill *_wrap_Context_Spill_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2063,7 +2054,7 @@ Spill *_wrap_Context_Spill_raw_02c90df9b1cda7fa(Context *_swig_go_0, int _swig_g
 }
 
 
-void _wrap_Snapshot_Devices_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Devices_raw_61d71aca86ec8494(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_device *arg2 = (hmn_device *) 0 ;
   uint32_t arg3 ;
@@ -2081,7 +2072,7 @@ void _wrap_Snapshot_Devices_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_
 }
 
 
-void _wrap_Snapshot_Telemetries_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Telemetries_raw_61d71aca86ec8494(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_telemetry *arg2 = (hmn_telemetry *) 0 ;
   uint32_t arg3 ;
@@ -2099,7 +2090,7 @@ void _wrap_Snapshot_Telemetries_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _gosl
 }
 
 
-void _wrap_Snapshot_OwnUsages_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_OwnUsages_raw_61d71aca86ec8494(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_usage *arg2 = (hmn_usage *) 0 ;
   uint32_t arg3 ;
@@ -2117,7 +2108,7 @@ void _wrap_Snapshot_OwnUsages_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslic
 }
 
 
-void _wrap_Snapshot_Pools_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Pools_raw_61d71aca86ec8494(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_pool *arg2 = (hmn_pool *) 0 ;
   uint32_t arg3 ;
@@ -2135,7 +2126,7 @@ void _wrap_Snapshot_Pools_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _
 }
 
 
-void _wrap_Snapshot_Usages_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Usages_raw_61d71aca86ec8494(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_usage *arg2 = (hmn_usage *) 0 ;
   uint32_t arg3 ;
@@ -2153,7 +2144,7 @@ void _wrap_Snapshot_Usages_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ 
 }
 
 
-void _wrap_Snapshot_Metrics_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Metrics_raw_61d71aca86ec8494(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_metric *arg2 = (hmn_metric *) 0 ;
   uint32_t arg3 ;
@@ -2171,7 +2162,7 @@ void _wrap_Snapshot_Metrics_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_
 }
 
 
-void _wrap_Snapshot_Groups_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Groups_raw_61d71aca86ec8494(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_group *arg2 = (hmn_group *) 0 ;
   uint32_t arg3 ;
@@ -2189,7 +2180,7 @@ void _wrap_Snapshot_Groups_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ 
 }
 
 
-void _wrap_Snapshot_Diagnostics_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Diagnostics_raw_61d71aca86ec8494(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_diagnostic *arg2 = (hmn_diagnostic *) 0 ;
   uint32_t arg3 ;
@@ -2207,7 +2198,7 @@ void _wrap_Snapshot_Diagnostics_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, _gosl
 }
 
 
-int _wrap_Snapshot_Texts_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+int _wrap_Snapshot_Texts_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2232,7 +2223,7 @@ int _wrap_Snapshot_Texts_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go
 }
 
 
-void _wrap_delete_Snapshot_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0) {
+void _wrap_delete_Snapshot_raw_61d71aca86ec8494(Snapshot *_swig_go_0) {
   Snapshot *arg1 = (Snapshot *) 0 ;
 
   arg1 = *(Snapshot **)&_swig_go_0;
@@ -2242,7 +2233,7 @@ void _wrap_delete_Snapshot_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0) {
 }
 
 
-hmn_snapshot_info *_wrap_Snapshot_Info_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_snapshot_info *_wrap_Snapshot_Info_raw_61d71aca86ec8494(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_snapshot_info *result = 0 ;
@@ -2257,7 +2248,7 @@ hmn_snapshot_info *_wrap_Snapshot_Info_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0
 }
 
 
-hmn_process_memory *_wrap_Snapshot_Memory_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_process_memory *_wrap_Snapshot_Memory_raw_61d71aca86ec8494(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_process_memory *result = 0 ;
@@ -2272,7 +2263,7 @@ hmn_process_memory *_wrap_Snapshot_Memory_raw_02c90df9b1cda7fa(Snapshot *_swig_g
 }
 
 
-hmn_system_memory *_wrap_Snapshot_System_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_system_memory *_wrap_Snapshot_System_raw_61d71aca86ec8494(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
@@ -2287,7 +2278,7 @@ hmn_system_memory *_wrap_Snapshot_System_raw_02c90df9b1cda7fa(Snapshot *_swig_go
 }
 
 
-hmn_device *_wrap_Snapshot_Device_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_device *_wrap_Snapshot_Device_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2304,7 +2295,7 @@ hmn_device *_wrap_Snapshot_Device_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int
 }
 
 
-hmn_telemetry *_wrap_Snapshot_Telemetry_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_telemetry *_wrap_Snapshot_Telemetry_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2321,7 +2312,7 @@ hmn_telemetry *_wrap_Snapshot_Telemetry_raw_02c90df9b1cda7fa(Snapshot *_swig_go_
 }
 
 
-hmn_usage *_wrap_Snapshot_OwnUsage_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Snapshot_OwnUsage_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2338,7 +2329,7 @@ hmn_usage *_wrap_Snapshot_OwnUsage_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, in
 }
 
 
-hmn_pool *_wrap_Snapshot_DevicePool_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_pool *_wrap_Snapshot_DevicePool_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2357,7 +2348,7 @@ hmn_pool *_wrap_Snapshot_DevicePool_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, i
 }
 
 
-hmn_pool *_wrap_Snapshot_Pool_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_pool *_wrap_Snapshot_Pool_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2374,7 +2365,7 @@ hmn_pool *_wrap_Snapshot_Pool_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _sw
 }
 
 
-hmn_usage *_wrap_Snapshot_Usage_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Snapshot_Usage_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2391,7 +2382,7 @@ hmn_usage *_wrap_Snapshot_Usage_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _
 }
 
 
-hmn_metric *_wrap_Snapshot_Metric_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_metric *_wrap_Snapshot_Metric_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2408,7 +2399,7 @@ hmn_metric *_wrap_Snapshot_Metric_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int
 }
 
 
-hmn_group *_wrap_Snapshot_Group_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_group *_wrap_Snapshot_Group_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2425,7 +2416,7 @@ hmn_group *_wrap_Snapshot_Group_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _
 }
 
 
-hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2442,7 +2433,7 @@ hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_02c90df9b1cda7fa(Snapshot *_swig_g
 }
 
 
-hmn_diagnostic *_wrap_Snapshot_Reason_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+hmn_diagnostic *_wrap_Snapshot_Reason_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2465,7 +2456,7 @@ hmn_diagnostic *_wrap_Snapshot_Reason_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0,
 }
 
 
-_gostring_ _wrap_Snapshot_Text_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+_gostring_ _wrap_Snapshot_Text_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2488,7 +2479,7 @@ _gostring_ _wrap_Snapshot_Text_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _s
 }
 
 
-_gostring_ _wrap_Snapshot_DeviceLine_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+_gostring_ _wrap_Snapshot_DeviceLine_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2513,7 +2504,7 @@ _gostring_ _wrap_Snapshot_DeviceLine_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, 
 }
 
 
-_gostring_ _wrap_Snapshot_Json_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_Snapshot_Json_raw_61d71aca86ec8494(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -2532,7 +2523,7 @@ _gostring_ _wrap_Snapshot_Json_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, hmn_er
 }
 
 
-hmn_delta *_wrap_Snapshot_DeltaSince_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_delta *_wrap_Snapshot_DeltaSince_raw_61d71aca86ec8494(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -2551,7 +2542,7 @@ hmn_delta *_wrap_Snapshot_DeltaSince_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, 
 }
 
 
-_gostring_ _wrap_Snapshot_DeltaLine_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+_gostring_ _wrap_Snapshot_DeltaLine_raw_61d71aca86ec8494(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -2580,7 +2571,7 @@ _gostring_ _wrap_Snapshot_DeltaLine_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, S
 }
 
 
-_gostring_ _wrap_Snapshot_BeforeAfterLines_raw_02c90df9b1cda7fa(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+_gostring_ _wrap_Snapshot_BeforeAfterLines_raw_61d71aca86ec8494(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -2609,7 +2600,7 @@ _gostring_ _wrap_Snapshot_BeforeAfterLines_raw_02c90df9b1cda7fa(Snapshot *_swig_
 }
 
 
-void _wrap_delete_Sampler_raw_02c90df9b1cda7fa(Sampler *_swig_go_0) {
+void _wrap_delete_Sampler_raw_61d71aca86ec8494(Sampler *_swig_go_0) {
   Sampler *arg1 = (Sampler *) 0 ;
 
   arg1 = *(Sampler **)&_swig_go_0;
@@ -2619,7 +2610,7 @@ void _wrap_delete_Sampler_raw_02c90df9b1cda7fa(Sampler *_swig_go_0) {
 }
 
 
-long long _wrap_Sampler_Handle_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+long long _wrap_Sampler_Handle_raw_61d71aca86ec8494(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   int64_t result;
@@ -2634,7 +2625,7 @@ long long _wrap_Sampler_Handle_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, hmn_err
 }
 
 
-void _wrap_Sampler_Start_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Sampler_Start_raw_61d71aca86ec8494(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -2646,7 +2637,7 @@ void _wrap_Sampler_Start_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, hmn_error *_s
 }
 
 
-void _wrap_Sampler_Stop_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Sampler_Stop_raw_61d71aca86ec8494(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -2658,7 +2649,7 @@ void _wrap_Sampler_Stop_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, hmn_error *_sw
 }
 
 
-Snapshot *_wrap_Sampler_Next_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+Snapshot *_wrap_Sampler_Next_raw_61d71aca86ec8494(Sampler *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2675,7 +2666,7 @@ Snapshot *_wrap_Sampler_Next_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, long long
 }
 
 
-hmn_sampler_info *_wrap_Sampler_Info_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_sampler_info *_wrap_Sampler_Info_raw_61d71aca86ec8494(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_sampler_info *result = 0 ;
@@ -2690,7 +2681,7 @@ hmn_sampler_info *_wrap_Sampler_Info_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, h
 }
 
 
-hmn_pool *_wrap_Sampler_LatestPool_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_pool *_wrap_Sampler_LatestPool_raw_61d71aca86ec8494(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2707,7 +2698,7 @@ hmn_pool *_wrap_Sampler_LatestPool_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, int
 }
 
 
-hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_61d71aca86ec8494(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2724,7 +2715,7 @@ hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_02c90df9b1cda7fa(Sampler *_swig
 }
 
 
-hmn_peak *_wrap_Sampler_Peak_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_peak *_wrap_Sampler_Peak_raw_61d71aca86ec8494(Sampler *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2743,7 +2734,7 @@ hmn_peak *_wrap_Sampler_Peak_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, int _swig
 }
 
 
-hmn_peak *_wrap_Sampler_DevicePeak_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_peak *_wrap_Sampler_DevicePeak_raw_61d71aca86ec8494(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2760,7 +2751,7 @@ hmn_peak *_wrap_Sampler_DevicePeak_raw_02c90df9b1cda7fa(Sampler *_swig_go_0, int
 }
 
 
-int _wrap_dtype_bits_raw_02c90df9b1cda7fa(int _swig_go_0) {
+int _wrap_dtype_bits_raw_61d71aca86ec8494(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -2773,7 +2764,7 @@ int _wrap_dtype_bits_raw_02c90df9b1cda7fa(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_dtype_name_raw_02c90df9b1cda7fa(int _swig_go_0) {
+_gostring_ _wrap_dtype_name_raw_61d71aca86ec8494(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -2789,7 +2780,7 @@ _gostring_ _wrap_dtype_name_raw_02c90df9b1cda7fa(int _swig_go_0) {
 }
 
 
-int _wrap_DtypeFromName_raw_02c90df9b1cda7fa(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
+int _wrap_DtypeFromName_raw_61d71aca86ec8494(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
   char *arg1 = (char *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint32_t result;
@@ -2806,7 +2797,7 @@ int _wrap_DtypeFromName_raw_02c90df9b1cda7fa(_goslice_ _swig_go_0, hmn_error *_s
 }
 
 
-long long _wrap_EstimateTensor_raw_02c90df9b1cda7fa(_goslice_ _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+long long _wrap_EstimateTensor_raw_61d71aca86ec8494(_goslice_ _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2827,7 +2818,7 @@ long long _wrap_EstimateTensor_raw_02c90df9b1cda7fa(_goslice_ _swig_go_0, int _s
 }
 
 
-long long _wrap_EstimatePacked_raw_02c90df9b1cda7fa(_goslice_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+long long _wrap_EstimatePacked_raw_61d71aca86ec8494(_goslice_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2854,7 +2845,7 @@ long long _wrap_EstimatePacked_raw_02c90df9b1cda7fa(_goslice_ _swig_go_0, int _s
 }
 
 
-long long _wrap_EstimateAttention_raw_02c90df9b1cda7fa(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, hmn_error *_swig_go_7) {
+long long _wrap_EstimateAttention_raw_61d71aca86ec8494(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, hmn_error *_swig_go_7) {
   hmn_flags arg1 ;
   uint32_t arg2 ;
   uint64_t arg3 ;
@@ -2881,7 +2872,7 @@ long long _wrap_EstimateAttention_raw_02c90df9b1cda7fa(int _swig_go_0, int _swig
 }
 
 
-long long _wrap_EstimateCache_raw_02c90df9b1cda7fa(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, long long _swig_go_14, hmn_error *_swig_go_15) {
+long long _wrap_EstimateCache_raw_61d71aca86ec8494(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, long long _swig_go_14, hmn_error *_swig_go_15) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2924,7 +2915,7 @@ long long _wrap_EstimateCache_raw_02c90df9b1cda7fa(int _swig_go_0, int _swig_go_
 }
 
 
-long long _wrap_EstimateOverhead_raw_02c90df9b1cda7fa(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+long long _wrap_EstimateOverhead_raw_61d71aca86ec8494(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   uint64_t arg1 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2941,7 +2932,7 @@ long long _wrap_EstimateOverhead_raw_02c90df9b1cda7fa(long long _swig_go_0, int 
 }
 
 
-long long _wrap_EstimateSum_raw_02c90df9b1cda7fa(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
+long long _wrap_EstimateSum_raw_61d71aca86ec8494(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2960,7 +2951,7 @@ long long _wrap_EstimateSum_raw_02c90df9b1cda7fa(_goslice_ _swig_go_0, hmn_error
 }
 
 
-Tracker *_wrap_new_Tracker_raw_02c90df9b1cda7fa(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+Tracker *_wrap_new_Tracker_raw_61d71aca86ec8494(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   uint64_t arg1 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2977,7 +2968,7 @@ Tracker *_wrap_new_Tracker_raw_02c90df9b1cda7fa(long long _swig_go_0, int _swig_
 }
 
 
-void _wrap_delete_Tracker_raw_02c90df9b1cda7fa(Tracker *_swig_go_0) {
+void _wrap_delete_Tracker_raw_61d71aca86ec8494(Tracker *_swig_go_0) {
   Tracker *arg1 = (Tracker *) 0 ;
 
   arg1 = *(Tracker **)&_swig_go_0;
@@ -2987,7 +2978,7 @@ void _wrap_delete_Tracker_raw_02c90df9b1cda7fa(Tracker *_swig_go_0) {
 }
 
 
-void _wrap_Tracker_Allocate_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Tracker_Allocate_raw_61d71aca86ec8494(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   uint32_t arg3 ;
@@ -3003,7 +2994,7 @@ void _wrap_Tracker_Allocate_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, long long 
 }
 
 
-void _wrap_Tracker_Release_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Tracker_Release_raw_61d71aca86ec8494(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   uint32_t arg3 ;
@@ -3019,7 +3010,7 @@ void _wrap_Tracker_Release_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, long long _
 }
 
 
-int _wrap_Tracker_WouldFit_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Tracker_WouldFit_raw_61d71aca86ec8494(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3036,7 +3027,7 @@ int _wrap_Tracker_WouldFit_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, long long _
 }
 
 
-void _wrap_Tracker_SetLimit_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Tracker_SetLimit_raw_61d71aca86ec8494(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3050,7 +3041,7 @@ void _wrap_Tracker_SetLimit_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, long long 
 }
 
 
-void _wrap_Tracker_Reset_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Tracker_Reset_raw_61d71aca86ec8494(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
   Tracker *arg1 = (Tracker *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -3062,7 +3053,7 @@ void _wrap_Tracker_Reset_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, hmn_error *_s
 }
 
 
-int _wrap_Tracker_Tag_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Tracker_Tag_raw_61d71aca86ec8494(Tracker *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3081,7 +3072,7 @@ int _wrap_Tracker_Tag_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, _goslice_ _swig_
 }
 
 
-hmn_tracker_info *_wrap_Tracker_Info_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_tracker_info *_wrap_Tracker_Info_raw_61d71aca86ec8494(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
   Tracker *arg1 = (Tracker *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_tracker_info *result = 0 ;
@@ -3096,7 +3087,7 @@ hmn_tracker_info *_wrap_Tracker_Info_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, h
 }
 
 
-hmn_tag *_wrap_Tracker_ReadTag_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_tag *_wrap_Tracker_ReadTag_raw_61d71aca86ec8494(Tracker *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3113,7 +3104,7 @@ hmn_tag *_wrap_Tracker_ReadTag_raw_02c90df9b1cda7fa(Tracker *_swig_go_0, int _sw
 }
 
 
-void _wrap_delete_Spill_raw_02c90df9b1cda7fa(Spill *_swig_go_0) {
+void _wrap_delete_Spill_raw_61d71aca86ec8494(Spill *_swig_go_0) {
   Spill *arg1 = (Spill *) 0 ;
 
   arg1 = *(Spill **)&_swig_go_0;
@@ -3123,7 +3114,7 @@ void _wrap_delete_Spill_raw_02c90df9b1cda7fa(Spill *_swig_go_0) {
 }
 
 
-void _wrap_Spill_Observe_raw_02c90df9b1cda7fa(Spill *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Spill_Observe_raw_61d71aca86ec8494(Spill *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Spill *arg1 = (Spill *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3139,7 +3130,7 @@ void _wrap_Spill_Observe_raw_02c90df9b1cda7fa(Spill *_swig_go_0, _goslice_ _swig
 }
 
 
-void _wrap_Spill_ObserveSnapshot_raw_02c90df9b1cda7fa(Spill *_swig_go_0, Snapshot *_swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Spill_ObserveSnapshot_raw_61d71aca86ec8494(Spill *_swig_go_0, Snapshot *_swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
   Spill *arg1 = (Spill *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   char *arg3 = (char *) 0 ;
@@ -3157,7 +3148,7 @@ void _wrap_Spill_ObserveSnapshot_raw_02c90df9b1cda7fa(Spill *_swig_go_0, Snapsho
 }
 
 
-void _wrap_Spill_Feed_raw_02c90df9b1cda7fa(Spill *_swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, _goslice_ _swig_go_7, hmn_error *_swig_go_8) {
+void _wrap_Spill_Feed_raw_61d71aca86ec8494(Spill *_swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, _goslice_ _swig_go_7, hmn_error *_swig_go_8) {
   Spill *arg1 = (Spill *) 0 ;
   hmn_flags arg2 ;
   uint64_t arg3 ;
@@ -3185,7 +3176,7 @@ void _wrap_Spill_Feed_raw_02c90df9b1cda7fa(Spill *_swig_go_0, int _swig_go_1, lo
 }
 
 
-hmn_spill_info *_wrap_Spill_Info_raw_02c90df9b1cda7fa(Spill *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_spill_info *_wrap_Spill_Info_raw_61d71aca86ec8494(Spill *_swig_go_0, hmn_error *_swig_go_1) {
   Spill *arg1 = (Spill *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_spill_info *result = 0 ;
@@ -3200,7 +3191,7 @@ hmn_spill_info *_wrap_Spill_Info_raw_02c90df9b1cda7fa(Spill *_swig_go_0, hmn_err
 }
 
 
-hmn_episode *_wrap_Spill_Episode_raw_02c90df9b1cda7fa(Spill *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+hmn_episode *_wrap_Spill_Episode_raw_61d71aca86ec8494(Spill *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Spill *arg1 = (Spill *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -3217,7 +3208,7 @@ hmn_episode *_wrap_Spill_Episode_raw_02c90df9b1cda7fa(Spill *_swig_go_0, long lo
 }
 
 
-Spill *_wrap_LoneSpill_raw_02c90df9b1cda7fa(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
+Spill *_wrap_LoneSpill_raw_61d71aca86ec8494(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   uint64_t arg3 ;

@@ -131,110 +131,110 @@ typedef _goslice_ swig_type_98;
 typedef long long swig_type_99;
 typedef long long swig_type_100;
 typedef long long swig_type_101;
-extern void _wrap_Swig_free_raw_02c90df9b1cda7fa(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_raw_02c90df9b1cda7fa(swig_intgo arg1);
+extern void _wrap_Swig_free_raw_61d71aca86ec8494(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_raw_61d71aca86ec8494(swig_intgo arg1);
 
 #cgo pkg-config: hypomnesis
 
-extern int _wrap_version_number_raw_02c90df9b1cda7fa(void);
-extern swig_type_1 _wrap_version_string_raw_02c90df9b1cda7fa(void);
-extern int _wrap_feature_raw_02c90df9b1cda7fa(int arg1);
-extern int _wrap_backend_available_raw_02c90df9b1cda7fa(int arg1);
-extern swig_type_2 _wrap_monotonic_ns_raw_02c90df9b1cda7fa(void);
-extern swig_type_3 _wrap_status_name_raw_02c90df9b1cda7fa(int arg1);
-extern swig_type_4 _wrap_backend_name_raw_02c90df9b1cda7fa(int arg1);
-extern swig_type_5 _wrap_reason_name_raw_02c90df9b1cda7fa(int arg1);
-extern swig_type_6 _wrap_metric_name_raw_02c90df9b1cda7fa(int arg1);
-extern swig_type_7 _wrap_metric_unit_raw_02c90df9b1cda7fa(int arg1);
-extern swig_type_8 _wrap_metric_instance_name_raw_02c90df9b1cda7fa(int arg1, int arg2);
-extern swig_type_9 _wrap_FormatBytes_raw_02c90df9b1cda7fa(swig_type_10 arg1, swig_voidp arg2);
-extern int _wrap_SizeOf_raw_02c90df9b1cda7fa(swig_type_11 arg1);
-extern uintptr_t _wrap_new_Context_raw_02c90df9b1cda7fa(int arg1, swig_type_12 arg2, swig_type_13 arg3, swig_type_14 arg4, swig_type_15 arg5, swig_type_16 arg6, swig_type_17 arg7, swig_type_18 arg8, int arg9, swig_voidp arg10);
-extern void _wrap_delete_Context_raw_02c90df9b1cda7fa(uintptr_t arg1);
-extern void _wrap_Context_SetPath_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_type_19 arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_Backend_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_type_20 _wrap_Context_Recording_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Context_ProcessMemory_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_type_21 arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_OwnMemory_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_22 arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Context_SystemMemory_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_23 arg2, swig_voidp arg3);
-extern int _wrap_Context_DeviceCount_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_voidp arg2);
-extern swig_type_24 _wrap_Context_DeviceGeneration_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_Context_FindDevice_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_25 arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Context_Device_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_type_26 arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_Pool_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, int arg3, swig_type_27 arg4, swig_voidp arg5);
-extern swig_voidp _wrap_Context_Telemetry_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_type_28 arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_Metric_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, int arg3, int arg4, swig_type_29 arg5, swig_voidp arg6);
-extern swig_voidp _wrap_Context_Usage_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, int arg3, swig_type_30 arg4, swig_voidp arg5);
-extern swig_voidp _wrap_Context_OwnUsage_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_type_31 arg3, swig_voidp arg4);
-extern uintptr_t _wrap_Context_Take_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, swig_type_32 arg6, swig_voidp arg7);
-extern uintptr_t _wrap_Context_Sampler_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_type_33 arg3, swig_type_34 arg4, int arg5, int arg6, int arg7, int arg8, int arg9, swig_type_35 arg10, swig_voidp arg11);
-extern uintptr_t _wrap_Context_Tracker_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_type_36 arg3, int arg4, swig_voidp arg5);
-extern uintptr_t _wrap_Context_Spill_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, int arg3, swig_type_37 arg4, swig_type_38 arg5, swig_voidp arg6);
-extern void _wrap_Snapshot_Devices_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_39 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Telemetries_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_40 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_OwnUsages_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_41 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Pools_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_42 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Usages_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_43 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Metrics_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_44 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Groups_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_45 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Diagnostics_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_46 arg2, swig_voidp arg3);
-extern int _wrap_Snapshot_Texts_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, int arg3, swig_type_47 arg4, swig_voidp arg5);
-extern void _wrap_delete_Snapshot_raw_02c90df9b1cda7fa(uintptr_t arg1);
-extern swig_voidp _wrap_Snapshot_Info_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Snapshot_Memory_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Snapshot_System_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Snapshot_Device_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Telemetry_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_OwnUsage_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_DevicePool_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Snapshot_Pool_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Usage_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Metric_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Group_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Diagnostic_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Reason_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, int arg3, swig_type_48 arg4, int arg5, swig_voidp arg6);
-extern swig_type_49 _wrap_Snapshot_Text_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_type_50 _wrap_Snapshot_DeviceLine_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
-extern swig_type_51 _wrap_Snapshot_Json_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Snapshot_DeltaSince_raw_02c90df9b1cda7fa(uintptr_t arg1, uintptr_t arg2, int arg3, swig_voidp arg4);
-extern swig_type_52 _wrap_Snapshot_DeltaLine_raw_02c90df9b1cda7fa(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_53 arg4, int arg5, swig_voidp arg6);
-extern swig_type_54 _wrap_Snapshot_BeforeAfterLines_raw_02c90df9b1cda7fa(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_55 arg4, int arg5, swig_voidp arg6);
-extern void _wrap_delete_Sampler_raw_02c90df9b1cda7fa(uintptr_t arg1);
-extern swig_type_56 _wrap_Sampler_Handle_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_voidp arg2);
-extern void _wrap_Sampler_Start_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_voidp arg2);
-extern void _wrap_Sampler_Stop_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_voidp arg2);
-extern uintptr_t _wrap_Sampler_Next_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_57 arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Sampler_Info_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Sampler_LatestPool_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Sampler_LatestTelemetry_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Sampler_Peak_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Sampler_DevicePeak_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern int _wrap_dtype_bits_raw_02c90df9b1cda7fa(int arg1);
-extern swig_type_58 _wrap_dtype_name_raw_02c90df9b1cda7fa(int arg1);
-extern int _wrap_DtypeFromName_raw_02c90df9b1cda7fa(swig_type_59 arg1, swig_voidp arg2);
-extern swig_type_60 _wrap_EstimateTensor_raw_02c90df9b1cda7fa(swig_type_61 arg1, int arg2, swig_voidp arg3);
-extern swig_type_62 _wrap_EstimatePacked_raw_02c90df9b1cda7fa(swig_type_63 arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
-extern swig_type_64 _wrap_EstimateAttention_raw_02c90df9b1cda7fa(int arg1, int arg2, swig_type_65 arg3, swig_type_66 arg4, swig_type_67 arg5, swig_type_68 arg6, swig_type_69 arg7, swig_voidp arg8);
-extern swig_type_70 _wrap_EstimateCache_raw_02c90df9b1cda7fa(int arg1, int arg2, int arg3, int arg4, int arg5, swig_type_71 arg6, swig_type_72 arg7, swig_type_73 arg8, swig_type_74 arg9, swig_type_75 arg10, swig_type_76 arg11, swig_type_77 arg12, swig_type_78 arg13, swig_type_79 arg14, swig_type_80 arg15, swig_voidp arg16);
-extern swig_type_81 _wrap_EstimateOverhead_raw_02c90df9b1cda7fa(swig_type_82 arg1, int arg2, swig_voidp arg3);
-extern swig_type_83 _wrap_EstimateSum_raw_02c90df9b1cda7fa(swig_type_84 arg1, swig_voidp arg2);
-extern uintptr_t _wrap_new_Tracker_raw_02c90df9b1cda7fa(swig_type_85 arg1, int arg2, swig_voidp arg3);
-extern void _wrap_delete_Tracker_raw_02c90df9b1cda7fa(uintptr_t arg1);
-extern void _wrap_Tracker_Allocate_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_86 arg2, int arg3, swig_voidp arg4);
-extern void _wrap_Tracker_Release_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_87 arg2, int arg3, swig_voidp arg4);
-extern int _wrap_Tracker_WouldFit_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_88 arg2, swig_voidp arg3);
-extern void _wrap_Tracker_SetLimit_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_89 arg2, swig_voidp arg3);
-extern void _wrap_Tracker_Reset_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_Tracker_Tag_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_90 arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Tracker_Info_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Tracker_ReadTag_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern void _wrap_delete_Spill_raw_02c90df9b1cda7fa(uintptr_t arg1);
-extern void _wrap_Spill_Observe_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_91 arg2, swig_voidp arg3);
-extern void _wrap_Spill_ObserveSnapshot_raw_02c90df9b1cda7fa(uintptr_t arg1, uintptr_t arg2, swig_type_92 arg3, swig_voidp arg4);
-extern void _wrap_Spill_Feed_raw_02c90df9b1cda7fa(uintptr_t arg1, int arg2, swig_type_93 arg3, swig_type_94 arg4, swig_type_95 arg5, swig_type_96 arg6, swig_type_97 arg7, swig_type_98 arg8, swig_voidp arg9);
-extern swig_voidp _wrap_Spill_Info_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Spill_Episode_raw_02c90df9b1cda7fa(uintptr_t arg1, swig_type_99 arg2, swig_voidp arg3);
-extern uintptr_t _wrap_LoneSpill_raw_02c90df9b1cda7fa(int arg1, int arg2, swig_type_100 arg3, swig_type_101 arg4, swig_voidp arg5);
+extern int _wrap_version_number_raw_61d71aca86ec8494(void);
+extern swig_type_1 _wrap_version_string_raw_61d71aca86ec8494(void);
+extern int _wrap_feature_raw_61d71aca86ec8494(int arg1);
+extern int _wrap_backend_available_raw_61d71aca86ec8494(int arg1);
+extern swig_type_2 _wrap_monotonic_ns_raw_61d71aca86ec8494(void);
+extern swig_type_3 _wrap_status_name_raw_61d71aca86ec8494(int arg1);
+extern swig_type_4 _wrap_backend_name_raw_61d71aca86ec8494(int arg1);
+extern swig_type_5 _wrap_reason_name_raw_61d71aca86ec8494(int arg1);
+extern swig_type_6 _wrap_metric_name_raw_61d71aca86ec8494(int arg1);
+extern swig_type_7 _wrap_metric_unit_raw_61d71aca86ec8494(int arg1);
+extern swig_type_8 _wrap_metric_instance_name_raw_61d71aca86ec8494(int arg1, int arg2);
+extern swig_type_9 _wrap_FormatBytes_raw_61d71aca86ec8494(swig_type_10 arg1, swig_voidp arg2);
+extern int _wrap_SizeOf_raw_61d71aca86ec8494(swig_type_11 arg1);
+extern uintptr_t _wrap_new_Context_raw_61d71aca86ec8494(int arg1, swig_type_12 arg2, swig_type_13 arg3, swig_type_14 arg4, swig_type_15 arg5, swig_type_16 arg6, swig_type_17 arg7, swig_type_18 arg8, int arg9, swig_voidp arg10);
+extern void _wrap_delete_Context_raw_61d71aca86ec8494(uintptr_t arg1);
+extern void _wrap_Context_SetPath_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_19 arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_Backend_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_type_20 _wrap_Context_Recording_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Context_ProcessMemory_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_21 arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_OwnMemory_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_22 arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Context_SystemMemory_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_23 arg2, swig_voidp arg3);
+extern int _wrap_Context_DeviceCount_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern swig_type_24 _wrap_Context_DeviceGeneration_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_Context_FindDevice_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_25 arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Context_Device_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_26 arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_Pool_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_27 arg4, swig_voidp arg5);
+extern swig_voidp _wrap_Context_Telemetry_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_28 arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_Metric_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, int arg4, swig_type_29 arg5, swig_voidp arg6);
+extern swig_voidp _wrap_Context_Usage_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_30 arg4, swig_voidp arg5);
+extern swig_voidp _wrap_Context_OwnUsage_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_31 arg3, swig_voidp arg4);
+extern uintptr_t _wrap_Context_Take_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, swig_type_32 arg6, swig_voidp arg7);
+extern uintptr_t _wrap_Context_Sampler_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_33 arg3, swig_type_34 arg4, int arg5, int arg6, int arg7, int arg8, int arg9, swig_type_35 arg10, swig_voidp arg11);
+extern uintptr_t _wrap_Context_Tracker_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_36 arg3, int arg4, swig_voidp arg5);
+extern uintptr_t _wrap_Context_Spill_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_37 arg4, swig_type_38 arg5, swig_voidp arg6);
+extern void _wrap_Snapshot_Devices_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_39 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Telemetries_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_40 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_OwnUsages_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_41 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Pools_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_42 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Usages_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_43 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Metrics_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_44 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Groups_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_45 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Diagnostics_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_46 arg2, swig_voidp arg3);
+extern int _wrap_Snapshot_Texts_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_47 arg4, swig_voidp arg5);
+extern void _wrap_delete_Snapshot_raw_61d71aca86ec8494(uintptr_t arg1);
+extern swig_voidp _wrap_Snapshot_Info_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_Memory_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_System_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_Device_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Telemetry_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_OwnUsage_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_DevicePool_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Snapshot_Pool_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Usage_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Metric_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Group_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Diagnostic_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Reason_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_48 arg4, int arg5, swig_voidp arg6);
+extern swig_type_49 _wrap_Snapshot_Text_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_type_50 _wrap_Snapshot_DeviceLine_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
+extern swig_type_51 _wrap_Snapshot_Json_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_DeltaSince_raw_61d71aca86ec8494(uintptr_t arg1, uintptr_t arg2, int arg3, swig_voidp arg4);
+extern swig_type_52 _wrap_Snapshot_DeltaLine_raw_61d71aca86ec8494(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_53 arg4, int arg5, swig_voidp arg6);
+extern swig_type_54 _wrap_Snapshot_BeforeAfterLines_raw_61d71aca86ec8494(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_55 arg4, int arg5, swig_voidp arg6);
+extern void _wrap_delete_Sampler_raw_61d71aca86ec8494(uintptr_t arg1);
+extern swig_type_56 _wrap_Sampler_Handle_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern void _wrap_Sampler_Start_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern void _wrap_Sampler_Stop_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern uintptr_t _wrap_Sampler_Next_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_57 arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Sampler_Info_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Sampler_LatestPool_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Sampler_LatestTelemetry_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Sampler_Peak_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Sampler_DevicePeak_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern int _wrap_dtype_bits_raw_61d71aca86ec8494(int arg1);
+extern swig_type_58 _wrap_dtype_name_raw_61d71aca86ec8494(int arg1);
+extern int _wrap_DtypeFromName_raw_61d71aca86ec8494(swig_type_59 arg1, swig_voidp arg2);
+extern swig_type_60 _wrap_EstimateTensor_raw_61d71aca86ec8494(swig_type_61 arg1, int arg2, swig_voidp arg3);
+extern swig_type_62 _wrap_EstimatePacked_raw_61d71aca86ec8494(swig_type_63 arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
+extern swig_type_64 _wrap_EstimateAttention_raw_61d71aca86ec8494(int arg1, int arg2, swig_type_65 arg3, swig_type_66 arg4, swig_type_67 arg5, swig_type_68 arg6, swig_type_69 arg7, swig_voidp arg8);
+extern swig_type_70 _wrap_EstimateCache_raw_61d71aca86ec8494(int arg1, int arg2, int arg3, int arg4, int arg5, swig_type_71 arg6, swig_type_72 arg7, swig_type_73 arg8, swig_type_74 arg9, swig_type_75 arg10, swig_type_76 arg11, swig_type_77 arg12, swig_type_78 arg13, swig_type_79 arg14, swig_type_80 arg15, swig_voidp arg16);
+extern swig_type_81 _wrap_EstimateOverhead_raw_61d71aca86ec8494(swig_type_82 arg1, int arg2, swig_voidp arg3);
+extern swig_type_83 _wrap_EstimateSum_raw_61d71aca86ec8494(swig_type_84 arg1, swig_voidp arg2);
+extern uintptr_t _wrap_new_Tracker_raw_61d71aca86ec8494(swig_type_85 arg1, int arg2, swig_voidp arg3);
+extern void _wrap_delete_Tracker_raw_61d71aca86ec8494(uintptr_t arg1);
+extern void _wrap_Tracker_Allocate_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_86 arg2, int arg3, swig_voidp arg4);
+extern void _wrap_Tracker_Release_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_87 arg2, int arg3, swig_voidp arg4);
+extern int _wrap_Tracker_WouldFit_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_88 arg2, swig_voidp arg3);
+extern void _wrap_Tracker_SetLimit_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_89 arg2, swig_voidp arg3);
+extern void _wrap_Tracker_Reset_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_Tracker_Tag_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_90 arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Tracker_Info_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Tracker_ReadTag_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern void _wrap_delete_Spill_raw_61d71aca86ec8494(uintptr_t arg1);
+extern void _wrap_Spill_Observe_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_91 arg2, swig_voidp arg3);
+extern void _wrap_Spill_ObserveSnapshot_raw_61d71aca86ec8494(uintptr_t arg1, uintptr_t arg2, swig_type_92 arg3, swig_voidp arg4);
+extern void _wrap_Spill_Feed_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_93 arg3, swig_type_94 arg4, swig_type_95 arg5, swig_type_96 arg6, swig_type_97 arg7, swig_type_98 arg8, swig_voidp arg9);
+extern swig_voidp _wrap_Spill_Info_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Spill_Episode_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_99 arg2, swig_voidp arg3);
+extern uintptr_t _wrap_LoneSpill_raw_61d71aca86ec8494(int arg1, int arg2, swig_type_100 arg3, swig_type_101 arg4, swig_voidp arg5);
 #undef intgo
 */
 import "C"
@@ -269,25 +269,25 @@ type _ sync.Mutex
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_raw_02c90df9b1cda7fa(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_raw_61d71aca86ec8494(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
 func Version_number() (_swig_ret uint32) {
 	var swig_r uint32
-	swig_r = (uint32)(C._wrap_version_number_raw_02c90df9b1cda7fa())
+	swig_r = (uint32)(C._wrap_version_number_raw_61d71aca86ec8494())
 	return swig_r
 }
 
 func Version_string() (_swig_ret string) {
 	var swig_r string
-	swig_r_p := C._wrap_version_string_raw_02c90df9b1cda7fa()
+	swig_r_p := C._wrap_version_string_raw_61d71aca86ec8494()
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -297,27 +297,27 @@ func Version_string() (_swig_ret string) {
 func Feature(arg1 uint32) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
-	swig_r = (uint32)(C._wrap_feature_raw_02c90df9b1cda7fa(C.int(_swig_i_0)))
+	swig_r = (uint32)(C._wrap_feature_raw_61d71aca86ec8494(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Backend_available(arg1 uint32) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
-	swig_r = (uint32)(C._wrap_backend_available_raw_02c90df9b1cda7fa(C.int(_swig_i_0)))
+	swig_r = (uint32)(C._wrap_backend_available_raw_61d71aca86ec8494(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Monotonic_ns() (_swig_ret uint64) {
 	var swig_r uint64
-	swig_r = (uint64)(C._wrap_monotonic_ns_raw_02c90df9b1cda7fa())
+	swig_r = (uint64)(C._wrap_monotonic_ns_raw_61d71aca86ec8494())
 	return swig_r
 }
 
 func Status_name(arg1 int32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_status_name_raw_02c90df9b1cda7fa(C.int(_swig_i_0))
+	swig_r_p := C._wrap_status_name_raw_61d71aca86ec8494(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -327,7 +327,7 @@ func Status_name(arg1 int32) (_swig_ret string) {
 func Backend_name(arg1 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_backend_name_raw_02c90df9b1cda7fa(C.int(_swig_i_0))
+	swig_r_p := C._wrap_backend_name_raw_61d71aca86ec8494(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -337,7 +337,7 @@ func Backend_name(arg1 uint32) (_swig_ret string) {
 func Reason_name(arg1 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_reason_name_raw_02c90df9b1cda7fa(C.int(_swig_i_0))
+	swig_r_p := C._wrap_reason_name_raw_61d71aca86ec8494(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -347,7 +347,7 @@ func Reason_name(arg1 uint32) (_swig_ret string) {
 func Metric_name(arg1 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_metric_name_raw_02c90df9b1cda7fa(C.int(_swig_i_0))
+	swig_r_p := C._wrap_metric_name_raw_61d71aca86ec8494(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -357,7 +357,7 @@ func Metric_name(arg1 uint32) (_swig_ret string) {
 func Metric_unit(arg1 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_metric_unit_raw_02c90df9b1cda7fa(C.int(_swig_i_0))
+	swig_r_p := C._wrap_metric_unit_raw_61d71aca86ec8494(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -368,7 +368,7 @@ func Metric_instance_name(arg1 uint32, arg2 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r_p := C._wrap_metric_instance_name_raw_02c90df9b1cda7fa(C.int(_swig_i_0), C.int(_swig_i_1))
+	swig_r_p := C._wrap_metric_instance_name_raw_61d71aca86ec8494(C.int(_swig_i_0), C.int(_swig_i_1))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -379,7 +379,7 @@ func FormatBytes(arg1 uint64, arg2 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r_p := C._wrap_FormatBytes_raw_02c90df9b1cda7fa(C.swig_type_10(_swig_i_0), C.swig_voidp(_swig_i_1))
+	swig_r_p := C._wrap_FormatBytes_raw_61d71aca86ec8494(C.swig_type_10(_swig_i_0), C.swig_voidp(_swig_i_1))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -389,7 +389,7 @@ func FormatBytes(arg1 uint64, arg2 *Error) (_swig_ret string) {
 func SizeOf(arg1 []byte) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
-	swig_r = (uint32)(C._wrap_SizeOf_raw_02c90df9b1cda7fa(*(*C.swig_type_11)(unsafe.Pointer(&_swig_i_0))))
+	swig_r = (uint32)(C._wrap_SizeOf_raw_61d71aca86ec8494(*(*C.swig_type_11)(unsafe.Pointer(&_swig_i_0))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -417,13 +417,13 @@ func NewContext(arg1 uint32, arg2 uint64, arg3 uint64, arg4 uint64, arg5 uint64,
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (Context)(SwigcptrContext(C._wrap_new_Context_raw_02c90df9b1cda7fa(C.int(_swig_i_0), C.swig_type_12(_swig_i_1), C.swig_type_13(_swig_i_2), C.swig_type_14(_swig_i_3), C.swig_type_15(_swig_i_4), C.swig_type_16(_swig_i_5), C.swig_type_17(_swig_i_6), C.swig_type_18(_swig_i_7), C.int(_swig_i_8), C.swig_voidp(_swig_i_9))))
+	swig_r = (Context)(SwigcptrContext(C._wrap_new_Context_raw_61d71aca86ec8494(C.int(_swig_i_0), C.swig_type_12(_swig_i_1), C.swig_type_13(_swig_i_2), C.swig_type_14(_swig_i_3), C.swig_type_15(_swig_i_4), C.swig_type_16(_swig_i_5), C.swig_type_17(_swig_i_6), C.swig_type_18(_swig_i_7), C.int(_swig_i_8), C.swig_voidp(_swig_i_9))))
 	return swig_r
 }
 
 func DeleteContext(arg1 Context) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Context_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Context_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0))
 }
 
 func (arg1 SwigcptrContext) SetPath(arg2 uint32, arg3 []byte, arg4 *Error) {
@@ -431,7 +431,7 @@ func (arg1 SwigcptrContext) SetPath(arg2 uint32, arg3 []byte, arg4 *Error) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Context_SetPath_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), *(*C.swig_type_19)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
+	C._wrap_Context_SetPath_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), *(*C.swig_type_19)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -442,7 +442,7 @@ func (arg1 SwigcptrContext) Backend(arg2 uint32, arg3 *Error) (_swig_ret *Backen
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*BackendInfo)(C._wrap_Context_Backend_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*BackendInfo)(C._wrap_Context_Backend_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *BackendInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -452,7 +452,7 @@ func (arg1 SwigcptrContext) Recording(arg2 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r_p := C._wrap_Context_Recording_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	swig_r_p := C._wrap_Context_Recording_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -465,7 +465,7 @@ func (arg1 SwigcptrContext) ProcessMemory(arg2 uint32, arg3 uint64, arg4 *Error)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*ProcessMemory)(C._wrap_Context_ProcessMemory_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_21(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*ProcessMemory)(C._wrap_Context_ProcessMemory_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_21(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *ProcessMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -476,7 +476,7 @@ func (arg1 SwigcptrContext) OwnMemory(arg2 uint64, arg3 *Error) (_swig_ret *Proc
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*ProcessMemory)(C._wrap_Context_OwnMemory_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_type_22(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*ProcessMemory)(C._wrap_Context_OwnMemory_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_22(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *ProcessMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -487,7 +487,7 @@ func (arg1 SwigcptrContext) SystemMemory(arg2 uint64, arg3 *Error) (_swig_ret *S
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*SystemMemory)(C._wrap_Context_SystemMemory_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_type_23(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*SystemMemory)(C._wrap_Context_SystemMemory_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_23(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *SystemMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -497,7 +497,7 @@ func (arg1 SwigcptrContext) DeviceCount(arg2 *Error) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint32)(C._wrap_Context_DeviceCount_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint32)(C._wrap_Context_DeviceCount_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
@@ -505,7 +505,7 @@ func (arg1 SwigcptrContext) DeviceGeneration(arg2 *Error) (_swig_ret uint64) {
 	var swig_r uint64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint64)(C._wrap_Context_DeviceGeneration_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint64)(C._wrap_Context_DeviceGeneration_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
@@ -514,7 +514,7 @@ func (arg1 SwigcptrContext) FindDevice(arg2 []byte, arg3 *Error) (_swig_ret uint
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Context_FindDevice_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), *(*C.swig_type_25)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Context_FindDevice_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_25)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -527,7 +527,7 @@ func (arg1 SwigcptrContext) Device(arg2 uint32, arg3 uint64, arg4 *Error) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Device)(C._wrap_Context_Device_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_26(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Device)(C._wrap_Context_Device_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_26(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Device
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -540,7 +540,7 @@ func (arg1 SwigcptrContext) Pool(arg2 uint32, arg3 uint32, arg4 uint64, arg5 *Er
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (*Pool)(C._wrap_Context_Pool_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_27(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (*Pool)(C._wrap_Context_Pool_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_27(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -552,7 +552,7 @@ func (arg1 SwigcptrContext) Telemetry(arg2 uint32, arg3 uint64, arg4 *Error) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Telemetry)(C._wrap_Context_Telemetry_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_28(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Telemetry)(C._wrap_Context_Telemetry_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_28(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Telemetry
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -566,7 +566,7 @@ func (arg1 SwigcptrContext) Metric(arg2 uint32, arg3 uint32, arg4 uint32, arg5 u
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (*Metric)(C._wrap_Context_Metric_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_29(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (*Metric)(C._wrap_Context_Metric_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_29(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Metric
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -579,7 +579,7 @@ func (arg1 SwigcptrContext) Usage(arg2 uint32, arg3 uint32, arg4 uint64, arg5 *E
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (*Usage)(C._wrap_Context_Usage_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_30(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (*Usage)(C._wrap_Context_Usage_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_30(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -591,7 +591,7 @@ func (arg1 SwigcptrContext) OwnUsage(arg2 uint32, arg3 uint64, arg4 *Error) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Usage)(C._wrap_Context_OwnUsage_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_31(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Usage)(C._wrap_Context_OwnUsage_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_31(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -606,7 +606,7 @@ func (arg1 SwigcptrContext) Take(arg2 uint32, arg3 uint32, arg4 uint32, arg5 uin
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Context_Take_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_32(_swig_i_5), C.swig_voidp(_swig_i_6))))
+	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Context_Take_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_32(_swig_i_5), C.swig_voidp(_swig_i_6))))
 	return swig_r
 }
 
@@ -623,7 +623,7 @@ func (arg1 SwigcptrContext) Sampler(arg2 uint32, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (Sampler)(SwigcptrSampler(C._wrap_Context_Sampler_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_33(_swig_i_2), C.swig_type_34(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.int(_swig_i_8), C.swig_type_35(_swig_i_9), C.swig_voidp(_swig_i_10))))
+	swig_r = (Sampler)(SwigcptrSampler(C._wrap_Context_Sampler_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_33(_swig_i_2), C.swig_type_34(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.int(_swig_i_8), C.swig_type_35(_swig_i_9), C.swig_voidp(_swig_i_10))))
 	return swig_r
 }
 
@@ -634,7 +634,7 @@ func (arg1 SwigcptrContext) Tracker(arg2 uint32, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (Tracker)(SwigcptrTracker(C._wrap_Context_Tracker_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_36(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))))
+	swig_r = (Tracker)(SwigcptrTracker(C._wrap_Context_Tracker_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_36(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))))
 	return swig_r
 }
 
@@ -646,7 +646,7 @@ func (arg1 SwigcptrContext) Spill(arg2 uint32, arg3 uint32, arg4 uint64, arg5 ui
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (Spill)(SwigcptrSpill(C._wrap_Context_Spill_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_37(_swig_i_3), C.swig_type_38(_swig_i_4), C.swig_voidp(_swig_i_5))))
+	swig_r = (Spill)(SwigcptrSpill(C._wrap_Context_Spill_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_37(_swig_i_3), C.swig_type_38(_swig_i_4), C.swig_voidp(_swig_i_5))))
 	return swig_r
 }
 
@@ -687,7 +687,7 @@ func (arg1 SwigcptrSnapshot) Devices(arg2 []Device, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Devices_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), *(*C.swig_type_39)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Devices_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_39)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -697,7 +697,7 @@ func (arg1 SwigcptrSnapshot) Telemetries(arg2 []Telemetry, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Telemetries_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), *(*C.swig_type_40)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Telemetries_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_40)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -707,7 +707,7 @@ func (arg1 SwigcptrSnapshot) OwnUsages(arg2 []Usage, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_OwnUsages_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), *(*C.swig_type_41)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_OwnUsages_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_41)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -717,7 +717,7 @@ func (arg1 SwigcptrSnapshot) Pools(arg2 []Pool, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Pools_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), *(*C.swig_type_42)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Pools_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_42)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -727,7 +727,7 @@ func (arg1 SwigcptrSnapshot) Usages(arg2 []Usage, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Usages_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), *(*C.swig_type_43)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Usages_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_43)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -737,7 +737,7 @@ func (arg1 SwigcptrSnapshot) Metrics(arg2 []Metric, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Metrics_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), *(*C.swig_type_44)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Metrics_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_44)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -747,7 +747,7 @@ func (arg1 SwigcptrSnapshot) Groups(arg2 []Group, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Groups_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), *(*C.swig_type_45)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Groups_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_45)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -757,7 +757,7 @@ func (arg1 SwigcptrSnapshot) Diagnostics(arg2 []Diagnostic, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Diagnostics_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), *(*C.swig_type_46)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Diagnostics_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_46)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -770,7 +770,7 @@ func (arg1 SwigcptrSnapshot) Texts(arg2 uint32, arg3 uint32, arg4 []byte, arg5 *
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uint32)(C._wrap_Snapshot_Texts_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_47)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4)))
+	swig_r = (uint32)(C._wrap_Snapshot_Texts_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_47)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -779,14 +779,14 @@ func (arg1 SwigcptrSnapshot) Texts(arg2 uint32, arg3 uint32, arg4 []byte, arg5 *
 
 func DeleteSnapshot(arg1 Snapshot) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Snapshot_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Snapshot_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0))
 }
 
 func (arg1 SwigcptrSnapshot) Info(arg2 *Error) (_swig_ret *SnapshotInfo) {
 	var swig_r *SnapshotInfo
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*SnapshotInfo)(C._wrap_Snapshot_Info_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*SnapshotInfo)(C._wrap_Snapshot_Info_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *SnapshotInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -796,7 +796,7 @@ func (arg1 SwigcptrSnapshot) Memory(arg2 *Error) (_swig_ret *ProcessMemory) {
 	var swig_r *ProcessMemory
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*ProcessMemory)(C._wrap_Snapshot_Memory_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*ProcessMemory)(C._wrap_Snapshot_Memory_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *ProcessMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -806,7 +806,7 @@ func (arg1 SwigcptrSnapshot) System(arg2 *Error) (_swig_ret *SystemMemory) {
 	var swig_r *SystemMemory
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*SystemMemory)(C._wrap_Snapshot_System_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*SystemMemory)(C._wrap_Snapshot_System_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *SystemMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -817,7 +817,7 @@ func (arg1 SwigcptrSnapshot) Device(arg2 uint32, arg3 *Error) (_swig_ret *Device
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Device)(C._wrap_Snapshot_Device_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Device)(C._wrap_Snapshot_Device_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Device
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -828,7 +828,7 @@ func (arg1 SwigcptrSnapshot) Telemetry(arg2 uint32, arg3 *Error) (_swig_ret *Tel
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Telemetry)(C._wrap_Snapshot_Telemetry_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Telemetry)(C._wrap_Snapshot_Telemetry_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Telemetry
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -839,7 +839,7 @@ func (arg1 SwigcptrSnapshot) OwnUsage(arg2 uint32, arg3 *Error) (_swig_ret *Usag
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Usage)(C._wrap_Snapshot_OwnUsage_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Usage)(C._wrap_Snapshot_OwnUsage_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -851,7 +851,7 @@ func (arg1 SwigcptrSnapshot) DevicePool(arg2 uint32, arg3 uint32, arg4 *Error) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Pool)(C._wrap_Snapshot_DevicePool_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Pool)(C._wrap_Snapshot_DevicePool_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -862,7 +862,7 @@ func (arg1 SwigcptrSnapshot) Pool(arg2 uint32, arg3 *Error) (_swig_ret *Pool) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Pool)(C._wrap_Snapshot_Pool_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Pool)(C._wrap_Snapshot_Pool_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -873,7 +873,7 @@ func (arg1 SwigcptrSnapshot) Usage(arg2 uint32, arg3 *Error) (_swig_ret *Usage) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Usage)(C._wrap_Snapshot_Usage_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Usage)(C._wrap_Snapshot_Usage_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -884,7 +884,7 @@ func (arg1 SwigcptrSnapshot) Metric(arg2 uint32, arg3 *Error) (_swig_ret *Metric
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Metric)(C._wrap_Snapshot_Metric_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Metric)(C._wrap_Snapshot_Metric_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Metric
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -895,7 +895,7 @@ func (arg1 SwigcptrSnapshot) Group(arg2 uint32, arg3 *Error) (_swig_ret *Group) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Group)(C._wrap_Snapshot_Group_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Group)(C._wrap_Snapshot_Group_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Group
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -906,7 +906,7 @@ func (arg1 SwigcptrSnapshot) Diagnostic(arg2 uint32, arg3 *Error) (_swig_ret *Di
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Diagnostic)(C._wrap_Snapshot_Diagnostic_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Diagnostic)(C._wrap_Snapshot_Diagnostic_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Diagnostic
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -920,7 +920,7 @@ func (arg1 SwigcptrSnapshot) Reason(arg2 uint32, arg3 uint32, arg4 uint64, arg5 
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (*Diagnostic)(C._wrap_Snapshot_Reason_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_48(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (*Diagnostic)(C._wrap_Snapshot_Reason_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_48(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Diagnostic
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -932,7 +932,7 @@ func (arg1 SwigcptrSnapshot) Text(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r_p := C._wrap_Snapshot_Text_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	swig_r_p := C._wrap_Snapshot_Text_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -946,7 +946,7 @@ func (arg1 SwigcptrSnapshot) DeviceLine(arg2 uint32, arg3 uint32, arg4 uint32, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r_p := C._wrap_Snapshot_DeviceLine_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))
+	swig_r_p := C._wrap_Snapshot_DeviceLine_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -957,7 +957,7 @@ func (arg1 SwigcptrSnapshot) Json(arg2 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r_p := C._wrap_Snapshot_Json_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	swig_r_p := C._wrap_Snapshot_Json_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -970,7 +970,7 @@ func (arg1 SwigcptrSnapshot) DeltaSince(arg2 Snapshot, arg3 uint32, arg4 *Error)
 	_swig_i_1 := getSwigcptr(arg2)
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Delta)(C._wrap_Snapshot_DeltaSince_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Delta)(C._wrap_Snapshot_DeltaSince_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Delta
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -984,7 +984,7 @@ func (arg1 SwigcptrSnapshot) DeltaLine(arg2 Snapshot, arg3 uint32, arg4 []byte, 
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r_p := C._wrap_Snapshot_DeltaLine_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_53)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
+	swig_r_p := C._wrap_Snapshot_DeltaLine_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_53)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
@@ -1002,7 +1002,7 @@ func (arg1 SwigcptrSnapshot) BeforeAfterLines(arg2 Snapshot, arg3 uint32, arg4 [
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r_p := C._wrap_Snapshot_BeforeAfterLines_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_55)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
+	swig_r_p := C._wrap_Snapshot_BeforeAfterLines_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_55)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
@@ -1056,27 +1056,27 @@ func (p SwigcptrSampler) SwigIsSampler() {
 
 func DeleteSampler(arg1 Sampler) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Sampler_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Sampler_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0))
 }
 
 func (arg1 SwigcptrSampler) Handle(arg2 *Error) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_Sampler_Handle_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (int64)(C._wrap_Sampler_Handle_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func (arg1 SwigcptrSampler) Start(arg2 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	C._wrap_Sampler_Start_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	C._wrap_Sampler_Start_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 }
 
 func (arg1 SwigcptrSampler) Stop(arg2 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	C._wrap_Sampler_Stop_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	C._wrap_Sampler_Stop_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 }
 
 func (arg1 SwigcptrSampler) Next(arg2 uint64, arg3 *Error) (_swig_ret Snapshot) {
@@ -1084,7 +1084,7 @@ func (arg1 SwigcptrSampler) Next(arg2 uint64, arg3 *Error) (_swig_ret Snapshot) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Sampler_Next_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_type_57(_swig_i_1), C.swig_voidp(_swig_i_2))))
+	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Sampler_Next_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_57(_swig_i_1), C.swig_voidp(_swig_i_2))))
 	return swig_r
 }
 
@@ -1092,7 +1092,7 @@ func (arg1 SwigcptrSampler) Info(arg2 *Error) (_swig_ret *SamplerInfo) {
 	var swig_r *SamplerInfo
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*SamplerInfo)(C._wrap_Sampler_Info_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*SamplerInfo)(C._wrap_Sampler_Info_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *SamplerInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1103,7 +1103,7 @@ func (arg1 SwigcptrSampler) LatestPool(arg2 uint32, arg3 *Error) (_swig_ret *Poo
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Pool)(C._wrap_Sampler_LatestPool_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Pool)(C._wrap_Sampler_LatestPool_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1114,7 +1114,7 @@ func (arg1 SwigcptrSampler) LatestTelemetry(arg2 uint32, arg3 *Error) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Telemetry)(C._wrap_Sampler_LatestTelemetry_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Telemetry)(C._wrap_Sampler_LatestTelemetry_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Telemetry
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1126,7 +1126,7 @@ func (arg1 SwigcptrSampler) Peak(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_r
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Peak)(C._wrap_Sampler_Peak_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Peak)(C._wrap_Sampler_Peak_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Peak
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1137,7 +1137,7 @@ func (arg1 SwigcptrSampler) DevicePeak(arg2 uint32, arg3 *Error) (_swig_ret *Pea
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Peak)(C._wrap_Sampler_DevicePeak_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Peak)(C._wrap_Sampler_DevicePeak_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Peak
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1160,14 +1160,14 @@ type Sampler interface {
 func Dtype_bits(arg1 uint32) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
-	swig_r = (uint32)(C._wrap_dtype_bits_raw_02c90df9b1cda7fa(C.int(_swig_i_0)))
+	swig_r = (uint32)(C._wrap_dtype_bits_raw_61d71aca86ec8494(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Dtype_name(arg1 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_dtype_name_raw_02c90df9b1cda7fa(C.int(_swig_i_0))
+	swig_r_p := C._wrap_dtype_name_raw_61d71aca86ec8494(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -1178,7 +1178,7 @@ func DtypeFromName(arg1 []byte, arg2 *Error) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint32)(C._wrap_DtypeFromName_raw_02c90df9b1cda7fa(*(*C.swig_type_59)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint32)(C._wrap_DtypeFromName_raw_61d71aca86ec8494(*(*C.swig_type_59)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1190,7 +1190,7 @@ func EstimateTensor(arg1 []uint64, arg2 uint32, arg3 *Error) (_swig_ret uint64) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint64)(C._wrap_EstimateTensor_raw_02c90df9b1cda7fa(*(*C.swig_type_61)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint64)(C._wrap_EstimateTensor_raw_61d71aca86ec8494(*(*C.swig_type_61)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1205,7 +1205,7 @@ func EstimatePacked(arg1 []uint64, arg2 uint32, arg3 uint32, arg4 uint32, arg5 u
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (uint64)(C._wrap_EstimatePacked_raw_02c90df9b1cda7fa(*(*C.swig_type_63)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (uint64)(C._wrap_EstimatePacked_raw_61d71aca86ec8494(*(*C.swig_type_63)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1222,7 +1222,7 @@ func EstimateAttention(arg1 uint32, arg2 uint32, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (uint64)(C._wrap_EstimateAttention_raw_02c90df9b1cda7fa(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_65(_swig_i_2), C.swig_type_66(_swig_i_3), C.swig_type_67(_swig_i_4), C.swig_type_68(_swig_i_5), C.swig_type_69(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (uint64)(C._wrap_EstimateAttention_raw_61d71aca86ec8494(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_65(_swig_i_2), C.swig_type_66(_swig_i_3), C.swig_type_67(_swig_i_4), C.swig_type_68(_swig_i_5), C.swig_type_69(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	return swig_r
 }
 
@@ -1244,7 +1244,7 @@ func EstimateCache(arg1 uint32, arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint
 	_swig_i_13 := arg14
 	_swig_i_14 := arg15
 	_swig_i_15 := arg16
-	swig_r = (uint64)(C._wrap_EstimateCache_raw_02c90df9b1cda7fa(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_71(_swig_i_5), C.swig_type_72(_swig_i_6), C.swig_type_73(_swig_i_7), C.swig_type_74(_swig_i_8), C.swig_type_75(_swig_i_9), C.swig_type_76(_swig_i_10), C.swig_type_77(_swig_i_11), C.swig_type_78(_swig_i_12), C.swig_type_79(_swig_i_13), C.swig_type_80(_swig_i_14), C.swig_voidp(_swig_i_15)))
+	swig_r = (uint64)(C._wrap_EstimateCache_raw_61d71aca86ec8494(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_71(_swig_i_5), C.swig_type_72(_swig_i_6), C.swig_type_73(_swig_i_7), C.swig_type_74(_swig_i_8), C.swig_type_75(_swig_i_9), C.swig_type_76(_swig_i_10), C.swig_type_77(_swig_i_11), C.swig_type_78(_swig_i_12), C.swig_type_79(_swig_i_13), C.swig_type_80(_swig_i_14), C.swig_voidp(_swig_i_15)))
 	return swig_r
 }
 
@@ -1253,7 +1253,7 @@ func EstimateOverhead(arg1 uint64, arg2 uint32, arg3 *Error) (_swig_ret uint64) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint64)(C._wrap_EstimateOverhead_raw_02c90df9b1cda7fa(C.swig_type_82(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint64)(C._wrap_EstimateOverhead_raw_61d71aca86ec8494(C.swig_type_82(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	return swig_r
 }
 
@@ -1261,7 +1261,7 @@ func EstimateSum(arg1 []uint64, arg2 *Error) (_swig_ret uint64) {
 	var swig_r uint64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint64)(C._wrap_EstimateSum_raw_02c90df9b1cda7fa(*(*C.swig_type_84)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint64)(C._wrap_EstimateSum_raw_61d71aca86ec8494(*(*C.swig_type_84)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1282,13 +1282,13 @@ func NewTracker(arg1 uint64, arg2 uint32, arg3 *Error) (_swig_ret Tracker) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (Tracker)(SwigcptrTracker(C._wrap_new_Tracker_raw_02c90df9b1cda7fa(C.swig_type_85(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2))))
+	swig_r = (Tracker)(SwigcptrTracker(C._wrap_new_Tracker_raw_61d71aca86ec8494(C.swig_type_85(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2))))
 	return swig_r
 }
 
 func DeleteTracker(arg1 Tracker) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Tracker_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Tracker_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0))
 }
 
 func (arg1 SwigcptrTracker) Allocate(arg2 uint64, arg3 uint32, arg4 *Error) {
@@ -1296,7 +1296,7 @@ func (arg1 SwigcptrTracker) Allocate(arg2 uint64, arg3 uint32, arg4 *Error) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Tracker_Allocate_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_type_86(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	C._wrap_Tracker_Allocate_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_86(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 }
 
 func (arg1 SwigcptrTracker) Release(arg2 uint64, arg3 uint32, arg4 *Error) {
@@ -1304,7 +1304,7 @@ func (arg1 SwigcptrTracker) Release(arg2 uint64, arg3 uint32, arg4 *Error) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Tracker_Release_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	C._wrap_Tracker_Release_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 }
 
 func (arg1 SwigcptrTracker) WouldFit(arg2 uint64, arg3 *Error) (_swig_ret uint32) {
@@ -1312,7 +1312,7 @@ func (arg1 SwigcptrTracker) WouldFit(arg2 uint64, arg3 *Error) (_swig_ret uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Tracker_WouldFit_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Tracker_WouldFit_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	return swig_r
 }
 
@@ -1320,13 +1320,13 @@ func (arg1 SwigcptrTracker) SetLimit(arg2 uint64, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Tracker_SetLimit_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_type_89(_swig_i_1), C.swig_voidp(_swig_i_2))
+	C._wrap_Tracker_SetLimit_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_89(_swig_i_1), C.swig_voidp(_swig_i_2))
 }
 
 func (arg1 SwigcptrTracker) Reset(arg2 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	C._wrap_Tracker_Reset_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	C._wrap_Tracker_Reset_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 }
 
 func (arg1 SwigcptrTracker) Tag(arg2 []byte, arg3 *Error) (_swig_ret uint32) {
@@ -1334,7 +1334,7 @@ func (arg1 SwigcptrTracker) Tag(arg2 []byte, arg3 *Error) (_swig_ret uint32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Tracker_Tag_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), *(*C.swig_type_90)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Tracker_Tag_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_90)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1345,7 +1345,7 @@ func (arg1 SwigcptrTracker) Info(arg2 *Error) (_swig_ret *TrackerInfo) {
 	var swig_r *TrackerInfo
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*TrackerInfo)(C._wrap_Tracker_Info_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*TrackerInfo)(C._wrap_Tracker_Info_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *TrackerInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1356,7 +1356,7 @@ func (arg1 SwigcptrTracker) ReadTag(arg2 uint32, arg3 *Error) (_swig_ret *Tag) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Tag)(C._wrap_Tracker_ReadTag_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Tag)(C._wrap_Tracker_ReadTag_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Tag
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1386,14 +1386,14 @@ func (p SwigcptrSpill) SwigIsSpill() {
 
 func DeleteSpill(arg1 Spill) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Spill_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Spill_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0))
 }
 
 func (arg1 SwigcptrSpill) Observe(arg2 []byte, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Spill_Observe_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), *(*C.swig_type_91)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Spill_Observe_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_91)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1404,7 +1404,7 @@ func (arg1 SwigcptrSpill) ObserveSnapshot(arg2 Snapshot, arg3 []byte, arg4 *Erro
 	_swig_i_1 := getSwigcptr(arg2)
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Spill_ObserveSnapshot_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), *(*C.swig_type_92)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
+	C._wrap_Spill_ObserveSnapshot_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), *(*C.swig_type_92)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -1420,7 +1420,7 @@ func (arg1 SwigcptrSpill) Feed(arg2 uint32, arg3 uint64, arg4 uint64, arg5 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	C._wrap_Spill_Feed_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_93(_swig_i_2), C.swig_type_94(_swig_i_3), C.swig_type_95(_swig_i_4), C.swig_type_96(_swig_i_5), C.swig_type_97(_swig_i_6), *(*C.swig_type_98)(unsafe.Pointer(&_swig_i_7)), C.swig_voidp(_swig_i_8))
+	C._wrap_Spill_Feed_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_93(_swig_i_2), C.swig_type_94(_swig_i_3), C.swig_type_95(_swig_i_4), C.swig_type_96(_swig_i_5), C.swig_type_97(_swig_i_6), *(*C.swig_type_98)(unsafe.Pointer(&_swig_i_7)), C.swig_voidp(_swig_i_8))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg8
 	}
@@ -1430,7 +1430,7 @@ func (arg1 SwigcptrSpill) Info(arg2 *Error) (_swig_ret *SpillInfo) {
 	var swig_r *SpillInfo
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*SpillInfo)(C._wrap_Spill_Info_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*SpillInfo)(C._wrap_Spill_Info_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *SpillInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1441,7 +1441,7 @@ func (arg1 SwigcptrSpill) Episode(arg2 uint64, arg3 *Error) (_swig_ret *Episode)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Episode)(C._wrap_Spill_Episode_raw_02c90df9b1cda7fa(C.uintptr_t(_swig_i_0), C.swig_type_99(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Episode)(C._wrap_Spill_Episode_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_99(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Episode
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1464,6 +1464,6 @@ func LoneSpill(arg1 uint32, arg2 uint32, arg3 uint64, arg4 uint64, arg5 *Error) 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (Spill)(SwigcptrSpill(C._wrap_LoneSpill_raw_02c90df9b1cda7fa(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_100(_swig_i_2), C.swig_type_101(_swig_i_3), C.swig_voidp(_swig_i_4))))
+	swig_r = (Spill)(SwigcptrSpill(C._wrap_LoneSpill_raw_61d71aca86ec8494(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_100(_swig_i_2), C.swig_type_101(_swig_i_3), C.swig_voidp(_swig_i_4))))
 	return swig_r
 }

@@ -9,8 +9,10 @@ type Error struct {
 	Status       int32
 	Notes        uint32
 	Backend      uint32
+	Reason       uint32
 	NativeDomain uint32
 	NativeCode   int32
+	Reserved0    uint32
 	Message      [256]byte
 }
 

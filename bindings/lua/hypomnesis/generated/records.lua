@@ -9,6 +9,7 @@ return function(band, text, unsigned, signed)
       status = record.status,
       notes = record.notes,
       backend = record.backend,
+      reason = record.reason,
       native_domain = record.native_domain,
       native_code = record.native_code,
       message = text(record.message),

@@ -25,14 +25,15 @@ public class ErrorTest
         };
         Assert.Equal(expected, thrown?.GetType());
         var told = Assert.IsAssignableFrom<IHypomnesisError>(thrown);
-        Assert.Equal((status, Backend.Nvml, NativeDomain.Nvml, 999, "x"),
-            (told.Status, told.Backend, told.NativeDomain, told.NativeCode, told.Message));
+        Assert.Equal((status, Backend.Nvml, Reason.Failed, NativeDomain.Nvml, 999, "x"),
+            (told.Status, told.Backend, told.Reason, told.NativeDomain, told.NativeCode, told.Message));
     }
 
     private static unsafe void Throw(Status status)
     {
         var error = Native.NewError();
-        (error.status, error.backend, error.native_domain, error.native_code) = ((int)status, 2, 7, 999);
+        (error.status, error.backend, error.reason) = ((int)status, 2, 10);
+        (error.native_domain, error.native_code) = (7, 999);
         error.message[0] = (byte)'x';
         HypomnesisException.ThrowOn(ref error);
     }

@@ -37,18 +37,18 @@ static uint32_t copy_whole(const hmn_snapshot *snapshot) {
 	hmn_process_memory memory = {sizeof memory};
 	hmn_system_memory system = {sizeof system};
 	uint32_t i;
-	hmn_snapshot_read(snapshot, &info);
-	hmn_snapshot_memory(snapshot, &memory);
-	hmn_snapshot_system(snapshot, &system);
-	ALL(info.device_count, device, hmn_snapshot_device(snapshot, i, &device[i]))
-	ALL(info.device_count, telemetry, hmn_snapshot_telemetry(snapshot, i, &telemetry[i]))
-	ALL(info.device_count, self, hmn_snapshot_self(snapshot, i, &self[i]))
-	ALL(info.pool_count, pool, hmn_snapshot_pool(snapshot, i, &pool[i]))
-	ALL(info.usage_count, usage, hmn_snapshot_usage(snapshot, i, &usage[i]))
+	hmn_snapshot_read(snapshot, &info, NULL);
+	hmn_snapshot_memory(snapshot, &memory, NULL);
+	hmn_snapshot_system(snapshot, &system, NULL);
+	ALL(info.device_count, device, hmn_snapshot_device_at(snapshot, i, &device[i], NULL))
+	ALL(info.device_count, telemetry, hmn_snapshot_find_telemetry(snapshot, i, &telemetry[i], NULL))
+	ALL(info.device_count, self, hmn_snapshot_find_self(snapshot, i, &self[i], NULL))
+	ALL(info.pool_count, pool, hmn_snapshot_pool_at(snapshot, i, &pool[i], NULL))
+	ALL(info.usage_count, usage, hmn_snapshot_usage_at(snapshot, i, &usage[i], NULL))
 	for (i = 0; i < info.usage_count && i < MOST; i++) {
-		hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_NAME, i, name[i], LONGEST_NAME, NULL);
+		hmn_snapshot_text_at(snapshot, HMN_TEXT_PROCESS_NAME, i, name[i], LONGEST_NAME, NULL, NULL);
 	}
-	ALL(info.diagnostic_count, diagnostic, hmn_snapshot_diagnostic(snapshot, i, &diagnostic[i]))
+	ALL(info.diagnostic_count, diagnostic, hmn_snapshot_diagnostic_at(snapshot, i, &diagnostic[i], NULL))
 	return 3 * info.device_count + info.pool_count + info.usage_count + info.diagnostic_count + 3;
 }
 

@@ -55,6 +55,11 @@ internal static unsafe class Raw {
     return ret;
   }
 
+  public static uint hmn_error_reason_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_error_reason_get(self);
+    return ret;
+  }
+
   public static uint hmn_error_native_domain_get(global::System.IntPtr self) {
     uint ret = RawPINVOKE.hmn_error_native_domain_get(self);
     return ret;
@@ -1441,7 +1446,7 @@ internal static unsafe class Raw {
   public const int REASON_FAILED = 10;
   public const int REASON_IMPLAUSIBLE = 11;
   public const int REASON_LIMIT = 12;
-  public const int ERROR_SIZE_V1 = 280;
+  public const int ERROR_SIZE_V1 = 288;
   public const int FEATURE_SUBPROCESS = 1;
   public const int FEATURE_SIMULATION = 2;
   public const int CONTEXT_NO_SUBPROCESS = 1;

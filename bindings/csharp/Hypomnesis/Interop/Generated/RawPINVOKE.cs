@@ -43,6 +43,9 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_error_backend_get___")]
   public static extern uint hmn_error_backend_get(global::System.IntPtr jarg1);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_error_reason_get___")]
+  public static extern uint hmn_error_reason_get(global::System.IntPtr jarg1);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_error_native_domain_get___")]
   public static extern uint hmn_error_native_domain_get(global::System.IntPtr jarg1);
 

@@ -11,18 +11,21 @@ namespace Hypomnesis.Interop;
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct ErrorRecord
 {
-    internal const int Size = 280;
+    internal const int Size = 288;
     internal uint struct_size;
     internal int status;
     internal uint notes;
     internal uint backend;
+    internal uint reason;
     internal uint native_domain;
     internal int native_code;
+    internal uint reserved0;
     internal fixed byte message[256];
 
     internal int Status => this.status;
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
+    internal uint Reason => this.reason;
     internal uint NativeDomain => this.native_domain;
     internal int NativeCode => this.native_code;
     internal string Message => Utf8.Text(ref this.message[0], 256);

@@ -12,7 +12,7 @@ try:
 except ImportError:
     from wheel.bdist_wheel import bdist_wheel
 
-SONAME = "libhypomnesis.so.0"
+SONAME = "libhypomnesis.so.0.1"
 BUNDLE = os.environ.get("HYPOMNESIS_BUNDLE")
 INCLUDE = os.environ.get("HYPOMNESIS_INCLUDE")
 SYSTEM = re.compile(r"lib(c|m|dl|pthread)\.so\.\d+|ld-linux.*\.so\.\d+")

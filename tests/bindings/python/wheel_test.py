@@ -82,6 +82,14 @@ class Wheel(unittest.TestCase):
         self.assertIn(f"Tag: {tag}\n", stated)
         self.assertNotIn("GLIBCXX", symbols)
 
+    def test_it_is_hardened_and_needs_no_newer_glibc_than_it_should(self):
+        read = (sys.executable, "-B", ROOT / "tests/install/shipped.py", "--limits", ROOT / "abi/symbol-versions.txt")
+        done = run(*read, self.wheel)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("2 files read", done.stdout)
+        done = run(*read, "--compiled", self.extension())
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_the_library_lies_beside_the_extension(self):
         dynamic = run("readelf", "--dynamic", "--wide", self.extension()).stdout
         self.assertIn("Library runpath: [$ORIGIN]", dynamic)

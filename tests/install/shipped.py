@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """shipped.py [--compiled] [--limits FILE] PATH...: how the programs and libraries that are shipped were linked, and with
 --compiled how they were compiled; with --limits, the newest C library that they need. A PATH is an ELF file, or a wheel, a
-NuGet package or a .tar.gz with such files in it. Each check is first shown a file that it must refuse."""
+NuGet package, a Debian package or a .tar.gz with such files in it. Each check is first shown a file that it must refuse."""
 import argparse
 import pathlib
 import re
@@ -78,6 +78,8 @@ def content(path, folder):
     elif path.suffix == ".gz":
         with tarfile.open(path) as archive:
             archive.extractall(folder)
+    elif path.suffix == ".deb":
+        subprocess.run(["dpkg-deb", "--extract", path, folder], check=True)
     else:
         return [path]
     return [file for file in sorted(folder.rglob("*")) if file.is_file() and not file.is_symlink() and is_elf(file)]

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Where the project is found, for all that names it: CMake and pkg-config take it from here, and the suite repo.home
-# compares the packages of the languages. What is empty is left out of them; where a name is needed (the path of Go's module,
-# an address in debian/) hypomnesis.invalid stands, a name that is reserved and never resolves.
+# Where the project is found. CMake and pkg-config take it from here; scripts/set-home sets it here and writes it to every
+# other file that names it, and the suite repo.home compares them. An empty address is left out of the packages. Go needs a
+# path for its module and Debian an address of its maintainer: a name below .invalid is reserved and never resolves.
 set(HMN_HOMEPAGE "")
 set(HMN_REPOSITORY "")
 set(HMN_ISSUES "")
+set(HMN_GO_MODULE "hypomnesis.invalid/bindings/go")
+set(HMN_CONTACT "maintainers@hypomnesis.invalid")

@@ -9,7 +9,7 @@ option(HMN_CURSES "Build the screen of hmn top, where curses is installed" ON)
 option(HMN_EXPORTER "Build the server of hmn exporter where its libraries are here" ON)
 option(HMN_EXPORTER_INSIDE "Link the server of hmn exporter into hmn, from archives and without TLS" OFF)
 option(HMN_STATIC_CLI "Link libhypomnesis into the hmn command" OFF)
-option(HMN_STATIC_RUNTIME "Link libgcc and libstdc++ into the shared library, and into an hmn that contains it" OFF)
+option(HMN_STATIC_RUNTIME "Link libstdc++ into the shared library, and into an hmn that contains it" OFF)
 option(HMN_WERROR "Treat warnings as errors" OFF)
 set(HMN_TEST_FOLDERS "unit;abi;backends;cli;bindings;live;install;repo" CACHE STRING
   "The folders of tests/ that are built and run, a list")

@@ -12,3 +12,11 @@ function(hmn_read_version header out)
   list(JOIN version "." version)
   set(${out} ${version} PARENT_SCOPE)
 endfunction()
+
+# hmn_soname_version(<version> <out>): the number in the soname, in the DLL's name and in macOS' install name. Before 1.0 a
+# minor version may break what the one before it had, so that each has a soname of its own. scripts/set-soname writes the
+# same number where files repeat it.
+function(hmn_soname_version version out)
+  string(REGEX MATCH "^(0\\.[0-9]+|[0-9]+)" number ${version})
+  set(${out} ${number} PARENT_SCOPE)
+endfunction()

@@ -98,7 +98,7 @@
 #define HMN_HYPOMNESIS_H
 #include <stdint.h>
 
-/* Version of this header. Until 1.0.0 the soname is 0 and sizes may still change. */
+/* Version of this header. Until 1.0.0 each minor version has a soname of its own, and sizes may still change. */
 #define HMN_VERSION_MAJOR 0
 #define HMN_VERSION_MINOR 1
 #define HMN_VERSION_PATCH 0

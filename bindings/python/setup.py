@@ -12,10 +12,10 @@ try:
 except ImportError:
     from wheel.bdist_wheel import bdist_wheel
 
-SONAME = "libhypomnesis.so.0"
+SONAME = "libhypomnesis.so.0.1"
 BUNDLE = os.environ.get("HYPOMNESIS_BUNDLE")
 INCLUDE = os.environ.get("HYPOMNESIS_INCLUDE")
-SYSTEM = re.compile(r"lib(c|m|dl|pthread)\.so\.\d+|ld-linux.*\.so\.\d+")
+SYSTEM = re.compile(r"lib(c|m|dl|pthread|gcc_s)\.so\.\d+|ld-linux.*\.so\.\d+")
 
 
 def output_of(*command):
@@ -31,7 +31,9 @@ def pkg_config(option):
 
 def find_library(extension):
     if BUNDLE:
-        extension.extra_link_args = [BUNDLE, "-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN"]
+        extension.extra_link_args = [BUNDLE, "-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN", "-Wl,-z,relro,-z,now"]
+        # As the library in it is compiled.
+        extension.extra_compile_args += ["-O2", "-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
     else:
         extension.extra_compile_args += pkg_config("--cflags")
         extension.extra_link_args = pkg_config("--libs")

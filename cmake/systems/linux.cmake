@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Options for ELF files.
+# Programs are position-independent where the compiler's own default is another, too.
+include(CheckPIESupported)
+check_pie_supported()
 set(HMN_SYSTEM_LINK_OPTIONS
   -Wl,-z,relro -Wl,-z,now -Wl,--as-needed -Wl,--build-id=sha1)
 # On 32-bit systems too.
 set(HMN_SYSTEM_DEFINITIONS _FILE_OFFSET_BITS=64 _TIME_BITS=64)
 set(HMN_SYSTEM_ORIGIN "$ORIGIN")
+# libstdc++ without what is not used of it, which needs a newer glibc. libgcc stays shared, as every system with glibc has it:
+# the static one of GCC 12 needs glibc 2.35 (_dl_find_object).
+set(HMN_STATIC_RUNTIME_OPTIONS -static-libstdc++ -Wl,--gc-sections)
 
 # hmn_link_library(<target> <symbol map>): links the shared library.
 function(hmn_link_library target map)
@@ -17,8 +23,6 @@ function(hmn_link_library target map)
   endif()
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${map})
   if(HMN_STATIC_RUNTIME)
-    # Without what is not used of the runtime, which needs a newer glibc than the library does.
-    target_link_options(${target} PRIVATE -static-libgcc -static-libstdc++
-      -Wl,--exclude-libs,ALL -Wl,--gc-sections)
+    target_link_options(${target} PRIVATE ${HMN_STATIC_RUNTIME_OPTIONS} -Wl,--exclude-libs,ALL)
   endif()
 endfunction()

@@ -26,7 +26,7 @@ endfunction()
 # hmn_link_library(<target> <symbol map>): links the DLL. Its name includes the soname's number and
 # is the same for every compiler.
 function(hmn_link_library target map)
-  set(name hypomnesis-${PROJECT_VERSION_MAJOR})
+  set(name hypomnesis-${HMN_SOVERSION})
   set(definition ${PROJECT_BINARY_DIR}/${name}.def)
   hmn_write_definition(${definition} ${map} ${name})
   target_sources(${target} PRIVATE ${definition})

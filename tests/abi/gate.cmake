@@ -9,7 +9,7 @@ set(gate ${CMAKE_CURRENT_SOURCE_DIR}/gate)
 set(abi ${PROJECT_SOURCE_DIR}/abi)
 set(include ${PROJECT_SOURCE_DIR}/include)
 set(library $<TARGET_FILE:hypomnesis>)
-set(soname libhypomnesis.so.${PROJECT_VERSION_MAJOR})
+set(soname libhypomnesis.so.${HMN_SOVERSION})
 file(GLOB layouts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/layout_v*.c)
 
 function(hmn_gate name)

@@ -52,7 +52,7 @@ def install(build, prefix):
     kernel maps more of such a file at a page fault than of one that a linker has written. Both find the library in the
     second folder in which they search."""
     places = {"hmn": "bin/hmn", "tests/bench/hmn_bench_empty": "one/two/three/empty",
-              "libhypomnesis.so.0": "lib/libhypomnesis.so.0"}
+              "libhypomnesis.so.0.1": "lib/libhypomnesis.so.0.1"}
     places |= {f"hypomnesis/{each.name}": f"lib/hypomnesis/{each.name}" for each in (build / "hypomnesis").glob("*.so")}
     for made, place in places.items():
         target = prefix / place

@@ -5,13 +5,22 @@ set -eu
 
 command -v apt-get >/dev/null || { echo "skipped: without apt-get there is no source of libmicrohttpd"; exit 77; }
 archive=$("$SOURCE/scripts/tarball" | tail -n 1)
+python3 -B "$SOURCE/tests/install/shipped.py" --compiled --limits "$SOURCE/abi/symbol-versions.txt" "$SOURCE/$archive"
 rm -rf "$SCRATCH"
 mkdir -p "$SCRATCH/alone"
 tar -xzf "$SOURCE/$archive" -C "$SCRATCH"
+# What is inside of hmn, by the names of Debian's source packages.
+for name in cli11 fmtlib gcc-12 libmicrohttpd libxcrypt ncurses yaml-cpp zlib; do
+  if ! grep -q "^\* $name" "$SCRATCH"/hypomnesis-*/THIRD-PARTY-NOTICES; then
+    echo "THIRD-PARTY-NOTICES does not name $name"
+    exit 1
+  fi
+done
+grep -q 'GNU LESSER GENERAL PUBLIC LICENSE' "$SCRATCH"/hypomnesis-*/THIRD-PARTY-NOTICES
 cp "$SCRATCH"/hypomnesis-*/bin/hmn "$SCRATCH"/hypomnesis-*/share/hypomnesis/machines/workstation.json "$SCRATCH/alone"
 cd "$SCRATCH/alone"
 
-if ldd hmn | grep -v 'linux-vdso\|libc\.so\|libm\.so\|ld-linux'; then
+if ldd hmn | grep -v 'linux-vdso\|libc\.so\|libm\.so\|libgcc_s\.so\|ld-linux'; then
   echo "hmn needs more than the C library"
   exit 1
 fi

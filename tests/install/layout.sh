@@ -12,7 +12,7 @@ build_type=$(sed -n 's/^CMAKE_BUILD_TYPE:[A-Z]*=//p' "$BUILD/CMakeCache.txt" | t
   if [ -n "$EXPORTER" ]; then echo "$EXPORTER"; fi
   echo include/hypomnesis.h
   echo include/hypomnesis.hpp
-  for file in libhypomnesis.a libhypomnesis.so libhypomnesis.so.0 "libhypomnesis.so.$VERSION" \
+  for file in libhypomnesis.a libhypomnesis.so libhypomnesis.so.0.1 "libhypomnesis.so.$VERSION" \
     pkgconfig/hypomnesis.pc \
     cmake/hypomnesis/hypomnesisConfig.cmake cmake/hypomnesis/hypomnesisConfigVersion.cmake \
     cmake/hypomnesis/hypomnesisTargets.cmake \

@@ -90,8 +90,8 @@ CLEAN = {
         "/* HMN_FN(int) hmn_comment(void) HMN_NX; */\n"
         "HMN_FN(uint32_t) hmn_version_number(void) HMN_NX;\n"
         "HMN_FN(hmn_status) hmn_pool_read(hmn_context *context,\n    hmn_pool *out, hmn_error *error) HMN_NX;\n",
-    "abi/hypomnesis.map": "HMN_0 {\nglobal:\n hmn_pool_read;\n hmn_version_number;\nlocal: *;\n};\n",
-    "abi/exports.txt": "hmn_pool_read@@HMN_0\nhmn_version_number@@HMN_0\n",
+    "abi/hypomnesis.map": "HMN_0.1 {\nglobal:\n hmn_pool_read;\n hmn_version_number;\nlocal: *;\n};\n",
+    "abi/exports.txt": "hmn_pool_read@@HMN_0.1\nhmn_version_number@@HMN_0.1\n",
     "docs/man/hypomnesis.3": PAGE,
 }
 NEW = CLEAN["include/hypomnesis.h"] + "HMN_FN(void) hmn_new(void) HMN_NX;\n"
@@ -105,8 +105,8 @@ PLANTED = [
     ({"include/hypomnesis.h": NEW}, "hmn_new is in include/hypomnesis.h and not in docs/man/*.3"),
     ({"abi/hypomnesis.map": "{ hmn_pool_read; hmn_version_number; hmn_gone; };"},
      "hmn_gone is in abi/hypomnesis.map"),
-    ({"abi/exports.txt": "hmn_gone@@HMN_0\n"}, "hmn_gone is in abi/exports.txt"),
-    ({"abi/exports.txt": "hmn_pool_read@@HMN_0\n" * 2}, "hmn_pool_read is in abi/exports.txt twice"),
+    ({"abi/exports.txt": "hmn_gone@@HMN_0.1\n"}, "hmn_gone is in abi/exports.txt"),
+    ({"abi/exports.txt": "hmn_pool_read@@HMN_0.1\n" * 2}, "hmn_pool_read is in abi/exports.txt twice"),
     ({"docs/man/hypomnesis.3": PAGE.replace("pool_read", "gone")}, "hmn_gone is in docs/man/*.3"),
     ({"docs/man/hypomnesis.3": PAGE.replace("hmn_pool *out", "hmn_device *out")},
      "hmn_pool_read takes"),

@@ -1,53 +1,95 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The packages of the languages name the homepage, the repository and the issues of cmake/home.cmake; what is empty there
-is in none of them."""
+"""Every package names the home page, repository and issues of cmake/home.cmake, and none that is empty there. Go's module
+and the maintainers' address are the same in every file."""
+import dataclasses
 import re
 
 import tree
 
-NONE = ""
-# Where a name is needed: no host will ever have it (RFC 2606).
-RESERVED = "hypomnesis.invalid"
-# Of each file, what it calls them.
-PLACES = {
-    "bindings/csharp/Hypomnesis/Hypomnesis.csproj": {
-        "HOMEPAGE": r"<PackageProjectUrl>(.*?)</", "REPOSITORY": r"<RepositoryUrl>(.*?)</"},
-    "bindings/lua/*.rockspec": {"HOMEPAGE": r'^ *homepage = "(.*?)"', "ISSUES": r'^ *issues_url = "(.*?)"'},
-    "bindings/python/pyproject.toml": {
-        "HOMEPAGE": r'^Homepage = "(.*?)"', "REPOSITORY": r'^Repository = "(.*?)"', "ISSUES": r'^Issues = "(.*?)"'},
-}
+CONSTANTS = "cmake/home.cmake"
+# Not in one piece: no file has the name once a home is set.
+RESERVED = "hypomnesis" + ".invalid"
 
 
-def home(root):
-    return dict(re.findall(r'^set\(HMN_(\w+) "(.*)"\)$', tree.text(root, "cmake/home.cmake"), re.M))
+@dataclasses.dataclass
+class Place:
+    """A line of a file that has an address; with an empty one the line is not there."""
+    path: str
+    name: str
+    line: str
+    after: str  # how the line begins behind which it belongs
+
+    def pattern(self):
+        return "^" + re.escape(self.line).replace(re.escape("{}"), "((?!man:).*)")
+
+
+PLACES = [
+    Place("bindings/csharp/Hypomnesis/Hypomnesis.csproj", "REPOSITORY", "    <RepositoryUrl>{}</RepositoryUrl>", "    <Authors>"),
+    Place("bindings/csharp/Hypomnesis/Hypomnesis.csproj", "HOMEPAGE", "    <PackageProjectUrl>{}</PackageProjectUrl>", "    <Authors>"),
+    Place("bindings/lua/*.rockspec", "ISSUES", '  issues_url = "{}",', "  license = "),
+    Place("bindings/lua/*.rockspec", "HOMEPAGE", '  homepage = "{}",', "  license = "),
+    Place("bindings/python/pyproject.toml", "ISSUES", 'urls.Issues = "{}"', "requires-python"),
+    Place("bindings/python/pyproject.toml", "REPOSITORY", 'urls.Repository = "{}"', "requires-python"),
+    Place("bindings/python/pyproject.toml", "HOMEPAGE", 'urls.Homepage = "{}"', "requires-python"),
+    Place("contrib/container/Containerfile", "REPOSITORY", "LABEL org.opencontainers.image.source={}", "FROM debian:12-slim"),
+    Place("contrib/rpm/hypomnesis.spec", "HOMEPAGE", "URL:            {}", "License:"),
+    Place("contrib/systemd/hypomnesis-exporter.service", "HOMEPAGE", "Documentation={}", "Documentation=man:"),
+    Place("debian/control", "HOMEPAGE", "Homepage: {}", "Standards-Version:"),
+    Place("debian/copyright", "REPOSITORY", "Source: {}", "Upstream-Name:"),
+    Place("docs/man/hmn.1", "HOMEPAGE", ".Pp\n.Lk {}", r"\.Xr hypomnesis 3$"),
+]
+
+
+def files(root, place):
+    return [path.relative_to(root) for path in sorted(root.glob(place.path))]
+
+
+def read(root):
+    return dict(re.findall(r'^set\(HMN_(\w+) "(.*)"\)$', tree.text(root, CONSTANTS), re.M))
+
+
+def module(root):
+    return re.search(r"^module (\S+)$", tree.text(root, "bindings/go/go.mod"), re.M)[1]
+
+
+def contact(root):
+    return re.search(r"^Maintainer: .* <(\S+)>$", tree.text(root, "debian/control"), re.M)[1]
 
 
 def violations(root):
-    wanted = home(root)
-    for pattern, names in PLACES.items():
-        for path in tree.files(root, pattern.split("*")[-1] if "*" in pattern else pattern.rsplit("/", 1)[1],
-                               under=pattern.rsplit("/", 1)[0]):
-            for name, place in names.items():
-                found = re.search(place, tree.text(root, path), re.M)
-                if (found[1] if found else NONE) != wanted[name]:
-                    yield f"{path} has {found[1] if found else 'no'} {name}, cmake/home.cmake {wanted[name]!r}"
-    module = re.search(r"^module (\S+)$", tree.text(root, "bindings/go/go.mod"), re.M)[1]
-    expected = f"{(wanted['REPOSITORY'] or RESERVED).split('://')[-1]}/bindings/go"
-    if module != expected:
-        yield f"bindings/go/go.mod is {module}, not {expected}"
+    values = read(root)
+    for place in PLACES:
+        for path in files(root, place):
+            found = re.findall(place.pattern() + "$", tree.text(root, path), re.M)
+            if found != [values[place.name]] * bool(values[place.name]):
+                yield f"{path} has {found or 'no'} {place.name}, {CONSTANTS} {values[place.name]!r}: run scripts/set-home"
+    for what, found, name in (("bindings/go/go.mod", module(root), "GO_MODULE"),
+                              ("debian/control", contact(root), "CONTACT")):
+        if found != values[name]:
+            yield f"{what} is {found}, {CONSTANTS} {values[name]}"
+    if RESERVED not in values["GO_MODULE"]:
+        for path in tree.files(root):
+            if RESERVED in tree.text(root, path):
+                yield f"{path} has the reserved name, though there is a home"
 
 
 CLEAN = {
-    "cmake/home.cmake": 'set(HMN_HOMEPAGE "https://a.invalid")\nset(HMN_REPOSITORY "")\nset(HMN_ISSUES "")\n',
-    "bindings/csharp/Hypomnesis/Hypomnesis.csproj": "<PackageProjectUrl>https://a.invalid</PackageProjectUrl>\n",
+    CONSTANTS: 'set(HMN_HOMEPAGE "https://a.invalid")\nset(HMN_REPOSITORY "")\nset(HMN_ISSUES "")\n'
+               'set(HMN_GO_MODULE "a.invalid/go")\nset(HMN_CONTACT "b@a.invalid")\n',
+    "bindings/csharp/Hypomnesis/Hypomnesis.csproj": "    <PackageProjectUrl>https://a.invalid</PackageProjectUrl>\n",
     "bindings/lua/hypomnesis-1.rockspec": '  homepage = "https://a.invalid",\n',
-    "bindings/python/pyproject.toml": '[project.urls]\nHomepage = "https://a.invalid"\n',
-    "bindings/go/go.mod": "module hypomnesis.invalid/bindings/go\n",
+    "bindings/python/pyproject.toml": 'urls.Homepage = "https://a.invalid"\n',
+    "bindings/go/go.mod": "module a.invalid/go\n",
+    "contrib/systemd/hypomnesis-exporter.service": "Documentation=man:a(1)\nDocumentation=https://a.invalid\n",
+    "debian/control": "Maintainer: A <b@a.invalid>\nHomepage: https://a.invalid\n",
 }
 PLANTED = [
     ({"bindings/python/pyproject.toml": "\n"}, "pyproject.toml has no HOMEPAGE"),
-    ({"bindings/lua/hypomnesis-1.rockspec": CLEAN["bindings/lua/hypomnesis-1.rockspec"] + ' issues_url = "x",\n'},
-     "rockspec has x ISSUES"),
-    ({"bindings/csharp/Hypomnesis/Hypomnesis.csproj": "<PackageProjectUrl>b</PackageProjectUrl>"}, "csproj has b HOMEPAGE"),
+    ({"bindings/lua/hypomnesis-1.rockspec": CLEAN["bindings/lua/hypomnesis-1.rockspec"] + '  issues_url = "x",\n'},
+     "rockspec has ['x'] ISSUES"),
+    ({"bindings/csharp/Hypomnesis/Hypomnesis.csproj": "    <PackageProjectUrl>b</PackageProjectUrl>\n"}, "csproj has ['b'] HOMEPAGE"),
+    ({"contrib/systemd/hypomnesis-exporter.service": "Documentation=man:a(1)\n"}, "exporter.service has no HOMEPAGE"),
     ({"bindings/go/go.mod": "module other\n"}, "go.mod is other"),
+    ({"debian/control": "Maintainer: A <c@a.invalid>\nHomepage: https://a.invalid\n"}, "debian/control is c@a.invalid"),
+    ({"docs/page.md": f"See {RESERVED}.\n"}, "docs/page.md has the reserved name"),
 ]

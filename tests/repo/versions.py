@@ -4,6 +4,11 @@ import re
 
 import tree
 
+# A name with the number of a soname before 1.0. Numbers from 0.90 on are those of tests.
+NAME = re.compile(r"((?:hypomnesis-?|hypomnesis\.so\.|hypomnesis\.|\bHMN_)(0(?:\.\d+)?))(?!\d|\.[\dN{])")
+# What was released, and what was changed when.
+OLD = ("abi/baselines/", "abi/headers/", "tests/abi/clients/bin/", "CHANGELOG.md")
+
 
 def found_versions(root):
     """Yields (place, version that it names)."""
@@ -21,6 +26,17 @@ def found_versions(root):
             yield f"{path}'s find_package", found
 
 
+def sonames(root):
+    """Names with another number of a soname than the header's version has."""
+    version = tree.version_of_header(root)
+    soversion = re.match(r"0\.\d+|\d+", version)[0]
+    for path in tree.files(root):
+        if not str(path).startswith(OLD):
+            for name, number in NAME.findall(f"{path}\n{tree.text(root, path)}"):
+                if number != soversion and not number.startswith("0.9"):
+                    yield f"{path} has {name}, the soname's number is {soversion}: run scripts/set-soname"
+
+
 def violations(root):
     version = tree.version_of_header(root)
     major, minor, patch = (int(part) for part in version.split("."))
@@ -32,19 +48,20 @@ def violations(root):
         if found not in (version, f"{major}.{minor}"):
             yield f"{place} says {found}, the header {version}"
     newest_node = re.findall(r"^(HMN_[\d.]+) \{", tree.text(root, "abi/hypomnesis.map"), re.M)[-1:]
-    if newest_node != ["HMN_0" if major == 0 else f"HMN_{major}.{minor}"]:
+    if newest_node != [f"HMN_{major}.{minor}"]:
         yield f"abi/hypomnesis.map's newest node is {newest_node}, the header says {version}"
+    yield from sonames(root)
 
 
 CLEAN = {
-    "include/hypomnesis.h": "#define HMN_VERSION_MAJOR 0\n#define HMN_VERSION_MINOR 1\n"
-                            "#define HMN_VERSION_PATCH 2\n#define HMN_VERSION_NUMBER 1002u\n",
-    "CHANGELOG.md": "# Changelog\n\n## [Unreleased]\n\n## [0.1.2] - 2030-01-01\n\n## [0.1.1]\n",
-    "README.md": "find_package(hypomnesis 0.1 CONFIG REQUIRED)\n",
-    "abi/hypomnesis.map": "HMN_0 {\n};\n",
-    "contrib/rpm/hypomnesis.spec": "Version:        0.1.2\n",
-    "debian/changelog": "hypomnesis (0.1.2-1) unstable; urgency=medium\n",
-    "docs/man/hmn.1": ".Dd May 1, 2030\n.Dt HMN 1\n.Os hypomnesis 0.1.2\n",
+    "include/hypomnesis.h": "#define HMN_VERSION_MAJOR 0\n#define HMN_VERSION_MINOR 90\n"
+                            "#define HMN_VERSION_PATCH 2\n#define HMN_VERSION_NUMBER 90002u\n",
+    "CHANGELOG.md": "# Changelog\n\n## [Unreleased]\n\n## [0.90.2] - 2030-01-01\n\n## [0.90.1]\n",
+    "README.md": "find_package(hypomnesis 0.90 CONFIG REQUIRED)\n",
+    "abi/hypomnesis.map": "HMN_0.90 {\n};\n",
+    "contrib/rpm/hypomnesis.spec": "Version:        0.90.2\n",
+    "debian/changelog": "hypomnesis (0.90.2-1) unstable; urgency=medium\n",
+    "docs/man/hmn.1": ".Dd May 1, 2030\n.Dt HMN 1\n.Os hypomnesis 0.90.2\n",
 }
 PLANTED = [
     ({"CHANGELOG.md": "## [0.2.0]\n"}, "CHANGELOG.md's newest heading says 0.2.0"),
@@ -55,6 +72,9 @@ PLANTED = [
     ({"docs/man/new.3": ".Os\n"}, "new.3's .Os line says None"),
     ({"README.md": "find_package(hypomnesis 0.2)\n"}, "README.md's find_package says 0.2"),
     ({"abi/hypomnesis.map": "HMN_1.0 {\n};\n"}, "newest node"),
-    ({"include/hypomnesis.h": CLEAN["include/hypomnesis.h"].replace("1002u", "1001u")},
+    ({"docs/page.md": f"`libhypomnesis.so.{0}`\n"}, "docs/page.md has hypomnesis.so."),
+    ({"page.md": f"hypomnesis-{0.7}.dll\n"}, "page.md has hypomnesis-"),
+    ({f"debian/libhypomnesis{0.7}.symbols": "\n"}, "the soname's number is 0.90"),
+    ({"include/hypomnesis.h": CLEAN["include/hypomnesis.h"].replace("90002u", "90001u")},
      "HMN_VERSION_NUMBER"),
 ]

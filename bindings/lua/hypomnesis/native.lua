@@ -12,7 +12,9 @@ int issetugid(void);
 local VARIABLE = "HYPOMNESIS_LIBRARY"
 local IS_MACOS = ffi.os == "OSX"
 local FOLDERS = IS_MACOS and "DYLD_LIBRARY_PATH" or "LD_LIBRARY_PATH"
-local NAME = (IS_MACOS and "libhypomnesis.%s.dylib" or "libhypomnesis.so.%s"):format(header.version:match("^%d+"))
+-- As cmake/version.cmake derives it.
+local SOVERSION = header.version:match("^0%.%d+") or header.version:match("^%d+")
+local NAME = (IS_MACOS and "libhypomnesis.%s.dylib" or "libhypomnesis.so.%s"):format(SOVERSION)
 
 -- Nothing in a program that runs with another user's rights.
 local function environment(name)

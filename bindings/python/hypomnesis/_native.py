@@ -9,7 +9,7 @@ import sys
 __all__ = ["raw"]
 
 IS_MACOS = sys.platform == "darwin"
-SONAME = "libhypomnesis.0.dylib" if IS_MACOS else "libhypomnesis.so.0"
+SONAME = "libhypomnesis.0.1.dylib" if IS_MACOS else "libhypomnesis.so.0.1"
 VARIABLE = "HYPOMNESIS_LIBRARY"
 FOLDERS = "DYLD_LIBRARY_PATH" if IS_MACOS else "LD_LIBRARY_PATH"
 AT_SECURE = 23  # of getauxval(3): the program is set-user-id or the like

@@ -1,12 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# binaries.sh ROOT LIBRARY C_COMPILER: the clients that were linked with frozen stubs are what they were, and run with
-# the library. Those of another soname are for another library.
+# binaries.sh ROOT LIBRARY C_COMPILER: the clients that were linked when their version was released are what they were, and
+# run with the library. Those of another soname are for another library.
 set -u
 root=$1 library=$2 compiler=$3
 clients=$root/tests/abi/clients/bin
-if [ ! -d "$clients" ]; then
-  echo "skipped: abi.binaries: tests/abi/clients/bin is not here: source archives are without it"
+if [ ! -d "$clients" ] && ! grep -q '^[0-9a-f]' "$root/abi/released"; then
+  echo "skipped: abi.binaries: no version is released, and no client linked"
+  exit 77
+fi
+if [ ! -d "$clients" ] && [ ! -e "$root/.git" ]; then
+  echo "skipped: abi.binaries: source archives are without tests/abi/clients/bin"
   exit 77
 fi
 failed=0 ran=0
@@ -21,8 +25,5 @@ for client in "$clients"/*.bin; do
     failed=1
   fi
 done
-if [ $ran = 0 ]; then
-  echo "binaries: no client needs $soname" >&2
-  failed=1
-fi
+echo "$ran clients ran that need $soname"
 exit $failed

@@ -15,7 +15,7 @@ from scratch import edit
 PARTS = ("CMakeLists.txt", "abi", "bindings", "cmake", "contrib", "docs", "examples", "pkgconfig", "src")
 # Version of the library; soname; requests that find it, and requests that do not.
 ROWS = (
-    ("0.4.2", "libhypomnesis.so.0", ("0.4", "0.4.0", "0.4.2"), ("0.3", "0.4.3", "0.5", "1.0", "1")),
+    ("0.94.2", "libhypomnesis.so.0.94", ("0.94", "0.94.0", "0.94.2"), ("0.93", "0.94.3", "0.95", "1.0", "1")),
     ("1.4.2", "libhypomnesis.so.1", ("1", "1.0", "1.3.9", "1.4", "1.4.2"), ("0.1", "0.9", "1.4.3", "1.5", "2", "2.0")),
 )
 REQUEST = """set(CMAKE_SIZEOF_VOID_P 8)

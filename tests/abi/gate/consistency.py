@@ -53,10 +53,10 @@ def check_exports(header, abi):
     versioned = [f"{name}@@{node}" for node, names in nodes.items() for name in names]
     listed = (abi / "exports.txt").read_text().split()
     yield from both_ways("export", versioned, "hypomnesis.map", listed, "exports.txt")
-    if header.version.startswith("0.") and list(nodes) != ["HMN_0"]:
-        yield f"before 1.0 the one node is HMN_0, not {', '.join(nodes)}"
-    elif not header.version.startswith("0."):
-        major, minor, _ = header.version.split(".")
+    major, minor, _ = header.version.split(".")
+    if major == "0" and list(nodes) != [f"HMN_0.{minor}"]:
+        yield f"the one node of {header.version} is HMN_0.{minor}, not {', '.join(nodes)}"
+    elif major != "0":
         for node in nodes:
             if not re.fullmatch(rf"HMN_{major}\.\d+", node) or int(node.split(".")[1]) > int(minor):
                 yield f"the node {node} is of no version up to {header.version}: nodes are HMN_{major}.0 to HMN_{major}.{minor}"

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """debian_symbols.py ROOT --write: writes debian/libhypomnesis<soname>.symbols: each symbol with its node and the first
-version that has it.
+version of the soname that has it.
 debian_symbols.py ROOT LIBRARY: the file is that of the header and the map, and dpkg-gensymbols finds the same in the
 library."""
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +16,7 @@ import stub
 
 
 def package_of(header):
-    return f"libhypomnesis{header.version.split('.')[0]}"
+    return f"libhypomnesis{header.soversion}"
 
 
 def file_of(root):
@@ -26,17 +25,10 @@ def file_of(root):
 
 def symbols(root):
     header = headers.parse(root / "include/hypomnesis.h")
-    major, minor, _ = header.version.split(".")
-    next_version = f"0.{int(minor) + 1}" if major == "0" else int(major) + 1
-    lines = [f"{stub.soname(header)} {package_of(header)} #MINVER#, {package_of(header)} (<< {next_version}~)",
-             "* Build-Depends-Package: libhypomnesis-dev"]
+    lines = [f"{stub.soname(header)} {package_of(header)} #MINVER#", "* Build-Depends-Package: libhypomnesis-dev"]
     for node, names in consistency.read_map(root / "abi/hypomnesis.map").items():
-        # A node is named for the version that began it; of HMN_0 each function has its own.
-        since = {name: re.search(r"@since (\d+\.\d+)$", header.functions[name].comment)[1] if node == "HMN_0"
-                 else node.removeprefix("HMN_") for name in names}
-        first = min(since.values(), key=lambda version: [int(part) for part in version.split(".")])
-        lines.append(f" {node}@{node} {first}.0")
-        lines += [f" {name}@{node} {since[name]}.0" for name in sorted(names)]
+        # A node is named for the version that began it.
+        lines += [f" {name}@{node} {node.removeprefix('HMN_')}.0" for name in [node, *sorted(names)]]
     return "\n".join(lines) + "\n"
 
 

@@ -72,6 +72,16 @@ class Header:
     macros: dict[str, str]    # numbers, and how functions are called
     typedefs: dict[str, str]
 
+    @property
+    def soversion(self):
+        """The number in the soname, as cmake/version.cmake derives it."""
+        return soversion(self.version)
+
+
+def soversion(version):
+    major, minor = version.split(".")[:2]
+    return f"0.{minor}" if major == "0" else major
+
 
 def parse(path):
     with open(path, encoding="utf-8") as file:

@@ -4,8 +4,8 @@
 set -u
 export LC_ALL=C
 allowed='libc\.so\.6|libm\.so\.6|ld-linux-x86-64\.so\.2|ld-linux-aarch64\.so\.1'
-allowed="$allowed|ld-linux\.so\.2|ld-linux-armhf\.so\.3|ld64\.so\.1"
-[ "${3:-}" = static-runtime ] || allowed="$allowed|libstdc[+][+]\.so\.6|libgcc_s\.so\.1"
+allowed="$allowed|ld-linux\.so\.2|ld-linux-armhf\.so\.3|ld64\.so\.1|libgcc_s\.so\.1"
+[ "${3:-}" = static-runtime ] || allowed="$allowed|libstdc[+][+]\.so\.6"
 dynamic=$(readelf -dW "$1") || exit 1
 failed=0
 for name in $(echo "$dynamic" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do

@@ -14,7 +14,7 @@ import stub
 GATE = pathlib.Path(__file__).resolve().parent
 ROOT, CC, OBJDUMP = (pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:4])
 HEADER, LIST = ROOT / "include/hypomnesis.h", ROOT / "abi/exports.txt"
-NAME = "hypomnesis-0.dll"
+NAME = "hypomnesis-0.1.dll"
 AS_SHIPPED = ("--dynamicbase", "--high-entropy-va", "--nxcompat", "--no-insert-timestamp")
 LEAVES_OUT = {"--dynamicbase": "--disable-dynamicbase", "--nxcompat": "--disable-nxcompat",
               "--high-entropy-va": "--disable-high-entropy-va",

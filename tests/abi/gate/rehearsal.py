@@ -179,6 +179,7 @@ def raise_version(tree, version):
     for part, value in (("MAJOR", major), ("MINOR", minor), ("PATCH", "0")):
         edit(tree / HEADER, rf"(#define HMN_VERSION_{part}) \d+", rf"\g<1> {value}")
     edit(tree / HEADER, r"(#define HMN_VERSION_NUMBER) \d+u", rf"\g<1> {int(major) * 1000000 + int(minor) * 1000}u")
+    run(sys.executable, "-B", ROOT / "scripts/set-soname", tree)
     with (tree / "CHANGELOG.md").open("a") as log:
         log.write(f"\n## [{version}.0]\n\n")
 
@@ -398,7 +399,6 @@ def main():
         copy(ROOT, base)
         refresh(base)
         release(base, version_of(base))
-        edit(base / MAP, r"\nHMN_0 \{", "\nHMN_1.0 {")
         release(base, "1.0")
         raise_version(base, "1.1")
         refresh(base)

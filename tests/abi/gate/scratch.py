@@ -52,7 +52,7 @@ class Tree:
         for layout in (root / "tests/abi").glob("layout_v*.c"):
             shutil.copy(layout, self.folder / "tests/abi")
         self.header = self.folder / "include/hypomnesis.h"
-        self.library = self.folder / "libhypomnesis.so.0"
+        self.library = self.folder / stub.soname(headers.parse(self.header))
         self.baseline = self.folder / "x86_64.abi"
         self.suppressions = self.folder / "suppressions"
         self.suppressions.write_text("")
@@ -65,7 +65,7 @@ class Tree:
     def edit(self, path, pattern, replacement, count=1):
         edit(self.folder / path, pattern, replacement, count)
 
-    def build(self, extra="", flags=(), link=LINK, soname="libhypomnesis.so.0"):
+    def build(self, extra="", flags=(), link=LINK, soname=None):
         build(self.folder, self.compiler, self.library, extra, flags, link, soname)
 
     def remember(self):

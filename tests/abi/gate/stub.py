@@ -28,7 +28,7 @@ def symbol_map(exports):
 
 
 def soname(header):
-    return f"libhypomnesis.so.{header.version.split('.')[0]}"
+    return f"libhypomnesis.so.{header.soversion}"
 
 
 def link(compiler, include, folder, exports):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """missing.py AGENT NATIVE SCRATCH CC: where the libraries are looked for, and the message when they are not there.
 
-AGENT is the agent's assembly, NATIVE a folder with libhypomnesis.so.0 and the shim.
+AGENT is the agent's assembly, NATIVE a folder with libhypomnesis.so.0.1 and the shim.
 """
 import ctypes
 import os
@@ -13,7 +13,7 @@ import sys
 
 import fresh
 
-LIBRARY, SHIM = "libhypomnesis.so.0", "libhypomnesis_csharp.so"
+LIBRARY, SHIM = "libhypomnesis.so.0.1", "libhypomnesis_csharp.so"
 VARIABLE = "HYPOMNESIS_LIBRARY"
 OTHER = "unsigned CSharp_HypomnesisfInterop_size_of___(const char *name) { return name != 0 ? 8 : 0; }\n"
 

@@ -10,10 +10,10 @@ import sys
 import fresh
 
 NATIVE = f"runtimes/{fresh.RID}/native/"
-LIBRARY, SHIM = NATIVE + "libhypomnesis.so.0", NATIVE + "libhypomnesis_csharp.so"
-# libgcc and libstdc++ are inside.
+LIBRARY, SHIM = NATIVE + "libhypomnesis.so.0.1", NATIVE + "libhypomnesis_csharp.so"
+# libstdc++ is inside.
 LOADERS = {"ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
-NEEDED = {LIBRARY: {"libc.so.6", "libm.so.6", *LOADERS}, SHIM: {"libc.so.6", "libhypomnesis.so.0"}}
+NEEDED = {LIBRARY: {"libc.so.6", "libm.so.6", "libgcc_s.so.1", *LOADERS}, SHIM: {"libc.so.6", "libhypomnesis.so.0.1"}}
 
 
 def read_elf(option, path):

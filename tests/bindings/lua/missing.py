@@ -41,9 +41,9 @@ def check_ffi():
     expect(said(**{VARIABLE: "libhypomnesis.so"}), "the path is not absolute", "looked for libhypomnesis.so,")
     expect(said(**{VARIABLE: ""}), "looked for libhypomnesis.so.")
     assert said(LD_LIBRARY_PATH=str(pathlib.Path(library).parent)) == version
-    expect(said(before=ON_MACOS % 0), "looked for libhypomnesis.0.dylib in DYLD_LIBRARY_PATH")
+    expect(said(before=ON_MACOS % 0), "looked for libhypomnesis.0.1.dylib in DYLD_LIBRARY_PATH")
     expect(said(before=ON_MACOS % 0, **{VARIABLE: "/no/such.dylib"}), "/no/such.dylib, which HYPOMNESIS_LIBRARY names")
-    expect(said(before=ON_MACOS % 1, **{VARIABLE: "/no/such.dylib"}), "looked for libhypomnesis.0.dylib")
+    expect(said(before=ON_MACOS % 1, **{VARIABLE: "/no/such.dylib"}), "looked for libhypomnesis.0.1.dylib")
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder, "other.c")
         source.write_text("int other;\n")
@@ -89,7 +89,7 @@ def check_core():
         alone.parent.mkdir(parents=True)
         shutil.copy(core, alone)
         text = said(LUA_CPATH=f"{folder}/a/b/c/d/?.so")
-        expect(text, "cannot load the C module", "libhypomnesis.so.0: cannot open", "LD_LIBRARY_PATH names")
+        expect(text, "cannot load the C module", "libhypomnesis.so.0.1: cannot open", "LD_LIBRARY_PATH names")
 
 
 if "luajit" in pathlib.Path(LUA).name:

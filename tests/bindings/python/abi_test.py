@@ -255,7 +255,7 @@ class Abi(unittest.TestCase):
         major, minor, patch = map(int, ABI["version"].split("."))
         self.assertEqual(hypomnesis.version_number(), major * 1000000 + minor * 1000 + patch)
         soname = importlib.import_module("hypomnesis._native").SONAME
-        self.assertEqual(soname, f"libhypomnesis.so.{major}")
+        self.assertEqual(soname, f"libhypomnesis.so.{major}" if major else f"libhypomnesis.so.0.{minor}")
 
 
 if __name__ == "__main__":

@@ -50,9 +50,9 @@ class Load(Case):
 
     def test_a_missing_library(self):
         said = self.failure(LD_LIBRARY_PATH="/nowhere/at/all")
-        for part in ("libhypomnesis.so.0 cannot be loaded", f"{self.package}/libhypomnesis.so.0",
+        for part in ("libhypomnesis.so.0.1 cannot be loaded", f"{self.package}/libhypomnesis.so.0.1",
                      "LD_LIBRARY_PATH (/nowhere/at/all)", "the system's library folders",
-                     "set HYPOMNESIS_LIBRARY to the absolute path of libhypomnesis.so.0"):
+                     "set HYPOMNESIS_LIBRARY to the absolute path of libhypomnesis.so.0.1"):
             self.assertIn(part, said)
 
     def test_the_one_that_is_named(self):
@@ -60,7 +60,7 @@ class Load(Case):
         self.assertEqual(done.stdout.split(), [VERSION, str(self.library)], done.stderr)
 
     def test_the_one_that_is_named_goes_first(self):
-        beside = self.package / "libhypomnesis.so.0"
+        beside = self.package / "libhypomnesis.so.0.1"
         shutil.copy(self.library, beside)
         done = self.load(LD_LIBRARY_PATH=self.package)
         self.assertEqual(done.stdout.split(), [VERSION, str(beside)], done.stderr)
@@ -68,7 +68,7 @@ class Load(Case):
         self.assertEqual(done.stdout.split(), [VERSION, str(self.library)], done.stderr)
 
     def test_a_name_that_cannot_be_it(self):
-        self.assertIn("not the absolute path", self.failure(HYPOMNESIS_LIBRARY="libhypomnesis.so.0"))
+        self.assertIn("not the absolute path", self.failure(HYPOMNESIS_LIBRARY="libhypomnesis.so.0.1"))
         self.assertIn("/nowhere/x.so", self.failure(HYPOMNESIS_LIBRARY="/nowhere/x.so"))
         (self.folder / "text.so").write_text("no library")
         self.assertIn("cannot be loaded", self.failure(HYPOMNESIS_LIBRARY=self.folder / "text.so"))
@@ -78,16 +78,16 @@ class Load(Case):
         self.assertEqual(done.stdout.split()[:1], [VERSION], done.stderr)
 
     def test_another_library_is_not_taken_for_it(self):
-        shutil.copy(self.library, self.package / "libhypomnesis.so.0")
+        shutil.copy(self.library, self.package / "libhypomnesis.so.0.1")
         said = self.failure(LD_LIBRARY_PATH=self.package, HYPOMNESIS_LIBRARY=_ctypes.__file__)
-        self.assertIn("which is not libhypomnesis.so.0", said)
+        self.assertIn("which is not libhypomnesis.so.0.1", said)
 
     def test_names_on_macos(self):
         for privileged, named, parts in (
-                ("0", None, ("libhypomnesis.0.dylib cannot be loaded", f"{self.package}/libhypomnesis.0.dylib",
+                ("0", None, ("libhypomnesis.0.1.dylib cannot be loaded", f"{self.package}/libhypomnesis.0.1.dylib",
                              "DYLD_LIBRARY_PATH (/nowhere/at/all)")),
-                ("0", "x.dylib", ("HYPOMNESIS_LIBRARY is 'x.dylib', not the absolute path of libhypomnesis.0.dylib",)),
-                ("1", "x.dylib", ("libhypomnesis.0.dylib cannot be loaded",))):
+                ("0", "x.dylib", ("HYPOMNESIS_LIBRARY is 'x.dylib', not the absolute path of libhypomnesis.0.1.dylib",)),
+                ("1", "x.dylib", ("libhypomnesis.0.1.dylib cannot be loaded",))):
             done = self.load("-c", ON_MACOS, privileged, HYPOMNESIS_LIBRARY=named,
                              DYLD_LIBRARY_PATH="/nowhere/at/all")
             self.assertEqual(done.returncode, 1)
@@ -108,7 +108,7 @@ class Load(Case):
         hidden = ("import ctypes, os\n"
                   "print(ctypes.CDLL(None).getauxval(23))\n"
                   "import hypomnesis\n")
-        for mode, word in ((0o4755, "libhypomnesis.so.0 cannot be loaded"), (0o755, "/nowhere/x.so")):
+        for mode, word in ((0o4755, "libhypomnesis.so.0.1 cannot be loaded"), (0o755, "/nowhere/x.so")):
             program.chmod(mode)
             done = self.run_as_nobody(program, hidden, HYPOMNESIS_LIBRARY="/nowhere/x.so")
             secure = done.stdout.strip() == "1"

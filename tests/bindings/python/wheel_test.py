@@ -67,13 +67,13 @@ class Wheel(unittest.TestCase):
 
     def test_its_files(self):
         expected = {f"hypomnesis/{name}" for name in MODULES}
-        expected |= {f"hypomnesis/{self.extension().name}", "hypomnesis/libhypomnesis.so.0"}
+        expected |= {f"hypomnesis/{self.extension().name}", "hypomnesis/libhypomnesis.so.0.1"}
         expected |= {f"{INFO}/{name}" for name in ("LICENSE-MIT", "LICENSE-APACHE", "METADATA",
                                                     "RECORD", "WHEEL", "top_level.txt")}
         self.assertEqual(self.content, expected)
 
     def test_its_tag_states_the_highest_glibc(self):
-        symbols = run("objdump", "-T", self.extension(), self.unpacked / "libhypomnesis.so.0").stdout
+        symbols = run("objdump", "-T", self.extension(), self.unpacked / "libhypomnesis.so.0.1").stdout
         highest = max((int(a), int(b)) for a, b in re.findall(r"GLIBC_(\d+)\.(\d+)", symbols))
         python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
         tag = f"{python}-{python}-manylinux_{highest[0]}_{highest[1]}_{os.uname().machine}"
@@ -82,10 +82,18 @@ class Wheel(unittest.TestCase):
         self.assertIn(f"Tag: {tag}\n", stated)
         self.assertNotIn("GLIBCXX", symbols)
 
+    def test_it_is_hardened_and_needs_no_newer_glibc_than_it_should(self):
+        read = (sys.executable, "-B", ROOT / "tests/install/shipped.py", "--limits", ROOT / "abi/symbol-versions.txt")
+        done = run(*read, self.wheel)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("2 files read", done.stdout)
+        done = run(*read, "--compiled", self.extension())
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_the_library_lies_beside_the_extension(self):
         dynamic = run("readelf", "--dynamic", "--wide", self.extension()).stdout
         self.assertIn("Library runpath: [$ORIGIN]", dynamic)
-        self.assertIn("[libhypomnesis.so.0]", dynamic)
+        self.assertIn("[libhypomnesis.so.0.1]", dynamic)
 
     def test_it_is_installed_and_used(self):
         venv = self.folder / "venv"
@@ -121,7 +129,7 @@ class Wheel(unittest.TestCase):
         wheel, = out.iterdir()
         self.assertTrue(wheel.name.endswith(f"-linux_{os.uname().machine}.whl"), wheel.name)
         with zipfile.ZipFile(wheel) as archive:
-            self.assertNotIn("hypomnesis/libhypomnesis.so.0", archive.namelist())
+            self.assertNotIn("hypomnesis/libhypomnesis.so.0.1", archive.namelist())
             archive.extractall(self.folder / "plain_unpacked")
         done = run(sys.executable, "-c", "import hypomnesis as h; print(h.library_path())",
                    PYTHONPATH=self.folder / "plain_unpacked", LD_LIBRARY_PATH=folder)

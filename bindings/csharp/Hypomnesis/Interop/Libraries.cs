@@ -17,9 +17,9 @@ internal static partial class Libraries
 
     /// <summary>libhypomnesis as its file is called on this system.</summary>
     internal static string LibraryFile =>
-        RuntimeInformation.IsOSPlatform(OSPlatform.Windows) ? "hypomnesis-0.dll"
-        : RuntimeInformation.IsOSPlatform(OSPlatform.OSX) ? "libhypomnesis.0.dylib"
-        : "libhypomnesis.so.0";
+        RuntimeInformation.IsOSPlatform(OSPlatform.Windows) ? "hypomnesis-0.1.dll"
+        : RuntimeInformation.IsOSPlatform(OSPlatform.OSX) ? "libhypomnesis.0.1.dylib"
+        : "libhypomnesis.so.0.1";
 
     /// <summary>The shim as its file is called on this system.</summary>
     internal static string ShimFile =>

@@ -25,7 +25,7 @@ bool is_client_allowed(MHD_Connection*, client_certificate wanted) {
 
 #ifdef __GLIBC__
 // The archive of libcrypt asks for it, and the C library has it from 2.36 on: with this hmn runs on
-// 2.35 as well.
+// 2.34 as well.
 extern "C" void arc4random_buf(void* to, std::size_t bytes) noexcept {
   for (auto* at = static_cast<char*>(to); bytes > 0;) {
     const auto got = getrandom(at, bytes, 0);

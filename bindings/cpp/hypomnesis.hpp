@@ -792,6 +792,7 @@ struct device {
   // NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000
   std::optional<std::uint32_t> compute_capability;
   std::optional<std::uint64_t> os_id;  // Windows: adapter LUID; macOS: registry id
+  std::uint64_t age_ns = 0;  // time since its driver listed it; of several, the earliest
   std::optional<std::string> name;  // as the vendor writes it: "NVIDIA GeForce RTX 4090"
   std::optional<std::string> uuid;  // as the vendor writes it: "GPU-…", "MIG-…"
   // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
@@ -944,7 +945,7 @@ struct snapshot_info {
   std::uint64_t unix_time_ns = 0;  // start time, since 1970
   std::uint64_t monotonic_ns = 0;  // start time: hmn_monotonic_ns
   std::uint64_t duration_ns = 0;  // time it took
-  std::uint64_t device_generation = 0;  // as hmn_device_generation, of the context's last scan
+  std::uint64_t device_generation = 0;  // as of hmn_device_scan, of the context's last scan
 };
 
 // hmn_diagnostic: why a value is missing, and the remedy: without HMN_DIAGNOSTIC_HAS_FIELD and
@@ -1284,6 +1285,7 @@ inline device value(const hmn_device& r) {
   v.cuda_version = f.get(HMN_DEVICE_HAS_CUDA_VERSION, &hmn_device::cuda_version);
   v.compute_capability = f.get(HMN_DEVICE_HAS_COMPUTE_CAPABILITY, &hmn_device::compute_capability);
   v.os_id = f.get(HMN_DEVICE_HAS_OS_ID, &hmn_device::os_id);
+  v.age_ns = r.age_ns;
   v.name = f.get(HMN_DEVICE_HAS_NAME, &hmn_device::name);
   v.uuid = f.get(HMN_DEVICE_HAS_UUID, &hmn_device::uuid);
   v.pci_bus_id = f.get(HMN_DEVICE_HAS_PCI, &hmn_device::pci_bus_id);
@@ -2325,6 +2327,12 @@ class spill {
 // ---- contexts
 // --------------------------------------------------------------------------------------------------
 
+// What context::scan() has found.
+struct device_scan {
+  std::uint32_t count = 0;       // of device indexes, which never shrinks
+  std::uint64_t generation = 0;  // changes when a device is added, is gone or comes back
+};
+
 // Zero is the default in every field: hmn_context_options.
 struct context_options {
   context_flag flags{};
@@ -2407,20 +2415,15 @@ class context {
     return ask<hmn_system_memory>(&hmn_system_memory_read, number(fields));
   }
 
-  // How many device indexes were given; looks for devices first. 0: there certainly is none; where
-  // none is known and a source failed, its failure is thrown.
-  std::uint32_t device_count() const {
+  // Asks every source for its devices; the other functions use what it found. 0 devices: there
+  // certainly is none; where none is known and a source failed, its failure is thrown.
+  device_scan scan() const {
     const auto held = native();
-    std::uint32_t count = 0;
-    detail::perform([&](hmn_error* e) { return hmn_device_count(held.get(), &count, e); });
-    return count;
-  }
-  // A number that changes when a device is added, is gone or comes back; looks for devices first.
-  std::uint64_t device_generation() const {
-    const auto held = native();
-    std::uint64_t generation = 0;
-    detail::perform([&](hmn_error* e) { return hmn_device_generation(held.get(), &generation, e); });
-    return generation;
+    device_scan found;
+    detail::perform([&](hmn_error* e) {
+      return hmn_device_scan(held.get(), &found.count, &found.generation, e);
+    });
+    return found;
   }
   // The index of the device that a key names: "uuid:GPU-…", "pci:0000:01:00.0", "render:128",
   // "driver:nvidia:0".

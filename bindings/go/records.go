@@ -196,6 +196,7 @@ type Device struct {
 	CUDAVersion       Optional[uint32] `json:"cuda_version"`       // of the driver: 1000 * major + 10 * minor
 	ComputeCapability Optional[uint32] `json:"compute_capability"` // NVIDIA: 1000 * major + 10 * minor, as CUDAVersion: 9.0 is 9000
 	OSID              Optional[uint64] `json:"os_id"`              // Windows: adapter LUID; macOS: registry id
+	AgeNs             uint64           `json:"age_ns"`             // time since its driver listed it; of several, the earliest
 	Name              Optional[string] `json:"name"`               // as the vendor writes it: "NVIDIA GeForce RTX 4090"
 	UUID              Optional[string] `json:"uuid"`               // as the vendor writes it: "GPU-…", "MIG-…"
 	PCIBusID          Optional[string] `json:"pci_bus_id"`         // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
@@ -223,6 +224,7 @@ func newDevice(from *raw.Device) Device {
 		CUDAVersion:       optional(from.Present, DeviceHasCUDAVersion, from.CudaVersion),
 		ComputeCapability: optional(from.Present, DeviceHasComputeCapability, from.ComputeCapability),
 		OSID:              optional(from.Present, DeviceHasOSID, from.OsId),
+		AgeNs:             from.AgeNs,
 		Name:              optional(from.Present, DeviceHasName, text(from.Name[:])),
 		UUID:              optional(from.Present, DeviceHasUUID, text(from.Uuid[:])),
 		PCIBusID:          optional(from.Present, DeviceHasPCI, text(from.PciBusId[:])),
@@ -471,7 +473,7 @@ type SnapshotInfo struct {
 	UnixTimeNs             uint64  `json:"unix_time_ns"`      // start time, since 1970
 	MonotonicNs            uint64  `json:"monotonic_ns"`      // start time: hmn_monotonic_ns
 	DurationNs             uint64  `json:"duration_ns"`       // time it took
-	DeviceGeneration       uint64  `json:"device_generation"` // as hmn_device_generation, of the context's last scan
+	DeviceGeneration       uint64  `json:"device_generation"` // as of hmn_device_scan, of the context's last scan
 }
 
 func newSnapshotInfo(from *raw.SnapshotInfo) SnapshotInfo {

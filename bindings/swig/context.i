@@ -54,15 +54,10 @@ typedef struct {
   hmn_system_memory *system_memory(hmn_flags fields, hmn_error *error) {
     HMN_ASK(hmn_system_memory, hmn_system_memory_read($self, fields, out, error));
   }
-  uint32_t device_count(hmn_error *error) {
+  uint32_t scan(hmn_u64 *generation, hmn_error *error) {
     uint32_t count = 0;
-    hmn_device_count($self, &count, error);
+    hmn_device_scan($self, &count, generation, error);
     return count;
-  }
-  uint64_t device_generation(hmn_error *error) {
-    uint64_t generation = 0;
-    hmn_device_generation($self, &generation, error);
-    return generation;
   }
   uint32_t find_device(const char *key, hmn_error *error) {
     uint32_t index = 0;

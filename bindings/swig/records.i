@@ -71,6 +71,7 @@ typedef struct {
   uint32_t state;
   uint32_t vendor;
   uint32_t memory_kind;
+  uint64_t age_ns;
 } hmn_device;
 HMN_OPTIONAL(hmn_device, u32, parent_index, HMN_DEVICE_HAS_PARENT)
 HMN_OPTIONAL(hmn_device, u32, driver_index, HMN_DEVICE_HAS_DRIVER_INDEX)

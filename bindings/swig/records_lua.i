@@ -95,7 +95,7 @@ HMN_LUA_RECORD(hmn_system_memory)
 
 %{
 static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
-  lua_createtable(L, 0, 11 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 12 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, index);
@@ -125,6 +125,7 @@ static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
     HMN_LUA_FIELD(u32, compute_capability);
   if (record->present & HMN_DEVICE_HAS_OS_ID)
     HMN_LUA_FIELD(u64, os_id);
+  HMN_LUA_FIELD(u64, age_ns);
   if (record->present & HMN_DEVICE_HAS_NAME)
     HMN_LUA_FIELD(text, name);
   if (record->present & HMN_DEVICE_HAS_UUID)

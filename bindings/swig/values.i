@@ -78,6 +78,7 @@ static const hmn_value hmn_device_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_device, cuda_version), HMN_DEVICE_HAS_CUDA_VERSION},
   {HMN_VALUE_u32, offsetof(hmn_device, compute_capability), HMN_DEVICE_HAS_COMPUTE_CAPABILITY},
   {HMN_VALUE_u64, offsetof(hmn_device, os_id), HMN_DEVICE_HAS_OS_ID},
+  {HMN_VALUE_u64, offsetof(hmn_device, age_ns), 0},
   {HMN_VALUE_text, offsetof(hmn_device, name), HMN_DEVICE_HAS_NAME},
   {HMN_VALUE_text, offsetof(hmn_device, uuid), HMN_DEVICE_HAS_UUID},
   {HMN_VALUE_text, offsetof(hmn_device, pci_bus_id), HMN_DEVICE_HAS_PCI},

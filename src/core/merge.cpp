@@ -131,7 +131,9 @@ void merge(device& best, const device& other) {
   taken |= take_known(best.vendor, other.vendor);
   taken |= take_known(best.memory_kind, other.memory_kind);
   taken |= take_missing(~never, best, other) != 0;
-  if (taken) best.notes |= note::mixed | other.notes;
+  if (!taken) return;
+  best.notes |= note::mixed | other.notes;
+  best.age_ns = std::max(best.age_ns, other.age_ns);
 }
 
 void merge(telemetry& best, const telemetry& other) {

@@ -167,6 +167,11 @@ void drop_id_for_name(device& d, reading& r) {
   }
 }
 
+// Returns when the source read what it has just answered.
+std::uint64_t taken_ns(const device_source& from) {
+  return from.taken_ns() != 0 ? from.taken_ns() : monotonic_ns();
+}
+
 result<void> list(device_source& from, const plan& p, source_cache& out, reading& r) {
   out.found.clear();
   result<void> ok = from.devices(out.found, r);
@@ -174,8 +179,10 @@ result<void> list(device_source& from, const plan& p, source_cache& out, reading
   if (!ok) return ok;
   check_identities(out.found, out, r);
   for (device_cache& d : out.devices) d.listed = false;
+  const std::uint64_t age_ns = age_at_zero(taken_ns(from));
   for (device& d : out.found) {
     drop_id_for_name(d, r);
+    d.age_ns = age_ns;
     device_cache& entry = out.entry_of(d.number);
     if (!d.memory_total) d.memory_total = entry.identity.memory_total;
     entry.identity = d;
@@ -217,7 +224,7 @@ class dropped_fields {
 template <class T>
 void settle(cached<T>& of, const device_source& from, const plan& p, result<void> outcome) {
   if (outcome) {
-    of.succeeded(p.begun_ns, from.taken_ns() != 0 ? from.taken_ns() : monotonic_ns());
+    of.succeeded(p.begun_ns, taken_ns(from));
   } else {
     of.failed(p.begun_ns, outcome.why(), from.rests());
   }

@@ -25,7 +25,7 @@ static hmn_context* context_of(void** state) {
 
 static uint32_t count_of(hmn_context* context) {
   uint32_t count = 0;
-  assert_answers(hmn_device_count(context, &count, &error), HMN_OK);
+  assert_answers(hmn_device_scan(context, &count, NULL, &error), HMN_OK);
   return count;
 }
 
@@ -237,7 +237,7 @@ static void what_hides_devices_is_no_count_of_0(void** state) {
     machine m;
     machine_make(&m, machines[i].json, NULL);
     uint32_t count = 7;
-    assert_answers(hmn_device_count(m.context, &count, &error), machines[i].expected);
+    assert_answers(hmn_device_scan(m.context, &count, NULL, &error), machines[i].expected);
     assert_int_equal(count, 0);
     machine_end(&m);
   }
@@ -266,10 +266,9 @@ static void an_index_belongs_to_one_device_for_the_contexts_life(void** state) {
   machine_make(&m, comes_and_goes, NULL);
   assert_int_equal(count_of(m.context), 2); /* A B */
   assert_int_equal(count_of(m.context), 2); /* B */
-  NEW(hmn_device, device);
-  assert_status(hmn_device_read(m.context, 0, 0, &device, NULL), HMN_OK); /* C B */
-  assert_string_equal(device.name, "A");
-  assert_int_equal(device.state, HMN_RUN_STATE_LOST);
+  assert_named(m.context, 0, "A", HMN_RUN_STATE_LOST);
+  assert_int_equal(count_of(m.context), 3); /* C B */
+  assert_named(m.context, 0, "A", HMN_RUN_STATE_LOST);
   assert_int_equal(count_of(m.context), 3); /* A C B */
   assert_named(m.context, 0, "A", HMN_RUN_STATE_READY);
   assert_named(m.context, 1, "B", HMN_RUN_STATE_READY);
@@ -277,9 +276,105 @@ static void an_index_belongs_to_one_device_for_the_contexts_life(void** state) {
   machine_end(&m);
 }
 
+static hmn_status find(hmn_context* context, const char* key, uint32_t* index) {
+  *index = UINT32_MAX;
+  return hmn_device_find(context, key, index, NULL);
+}
+
+/* Of identity and keys only a scan asks the driver. */
+static void a_device_is_as_of_the_last_scan(void** state) {
+  (void)state;
+  machine m;
+  uint32_t index = 0;
+  machine_make(&m, comes_and_goes, NULL);
+  assert_status(hmn_device_scan(m.context, NULL, NULL, NULL), HMN_OK); /* A B */
+  for (int i = 0; i < 5; ++i) {
+    assert_named(m.context, 0, "A", HMN_RUN_STATE_READY);
+    assert_status(find(m.context, "uuid:B", &index), HMN_OK);
+    assert_int_equal(index, 1);
+    assert_status(find(m.context, "uuid:C", &index), HMN_E_NO_DEVICE);
+  }
+  assert_int_equal(count_of(m.context), 2); /* B */
+  assert_named(m.context, 0, "A", HMN_RUN_STATE_LOST);
+  assert_int_equal(count_of(m.context), 3); /* C B */
+  assert_status(find(m.context, "uuid:C", &index), HMN_OK);
+  assert_int_equal(index, 2);
+  machine_end(&m);
+}
+
+/* The age of an identity counts from the scan that listed it; of a device that is gone it goes on. */
+static void an_identity_has_an_age(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, comes_and_goes, NULL);
+  const uint64_t before = hmn_monotonic_ns();
+  assert_int_equal(count_of(m.context), 2); /* A B */
+  const uint64_t scanned = hmn_monotonic_ns();
+  sleep_ms(20);
+  const uint64_t asked = hmn_monotonic_ns();
+  const hmn_device b = device_at(m.context, 1);
+  assert_in_range(b.age_ns, asked - scanned, hmn_monotonic_ns() - before);
+  assert_int_equal(count_of(m.context), 2); /* B */
+  const uint64_t again = hmn_monotonic_ns();
+  assert_true(device_at(m.context, 0).age_ns >= again - scanned);
+  assert_true(device_at(m.context, 1).age_ns < hmn_monotonic_ns() - scanned);
+  hmn_snapshot* snapshot = NULL;
+  assert_status(hmn_snapshot_take(m.context, NULL, &snapshot, NULL), HMN_OK); /* C B */
+  NEW(hmn_snapshot_info, info);
+  NEW(hmn_device, device);
+  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_status(hmn_snapshot_device(snapshot, 1, &device), HMN_OK);
+  assert_true(device.age_ns > 0 && device.age_ns <= info.duration_ns);
+  assert_status(hmn_snapshot_device(snapshot, 0, &device), HMN_OK);
+  assert_true(device.age_ns >= info.monotonic_ns + info.duration_ns - scanned);
+  hmn_snapshot_destroy(snapshot);
+  machine_end(&m);
+}
+
+static void a_context_that_has_not_scanned_scans_first(void** state) {
+  (void)state;
+  machine m;
+  uint32_t index = 0;
+  machine_make(&m, comes_and_goes, NULL);
+  assert_status(find(m.context, "uuid:B", &index), HMN_OK);
+  assert_int_equal(index, 1);
+  machine_end(&m);
+  machine_make(&m, comes_and_goes, NULL);
+  assert_named(m.context, 1, "B", HMN_RUN_STATE_READY);
+  machine_end(&m);
+  /* A snapshot of devices is a scan. */
+  machine_make(&m, comes_and_goes, NULL);
+  hmn_snapshot* snapshot = NULL;
+  assert_status(hmn_snapshot_take(m.context, NULL, &snapshot, NULL), HMN_OK); /* A B */
+  hmn_snapshot_destroy(snapshot);
+  assert_named(m.context, 0, "A", HMN_RUN_STATE_READY);
+  assert_status(find(m.context, "uuid:C", &index), HMN_E_NO_DEVICE);
+  machine_end(&m);
+}
+
+static void a_scan_that_fails_changes_nothing(void** state) {
+  (void)state;
+  machine m;
+  uint32_t count = 7;
+  uint64_t first = 0, generation = 7;
+  machine_make(&m,
+               "{\"devices\": [" GPU("A") "], \"failures\": [{\"call\": \"devices\","
+               " \"status\": \"limit\", \"from_reading\": 2, \"readings\": 1}]}",
+               NULL);
+  assert_status(hmn_device_scan(m.context, &count, &first, NULL), HMN_OK);
+  assert_int_equal(count, 1);
+  assert_answers(hmn_device_scan(m.context, &count, &generation, &error), HMN_E_LIMIT);
+  assert_true(count == 0 && generation == 0);
+  assert_named(m.context, 0, "A", HMN_RUN_STATE_READY);
+  assert_status(hmn_device_scan(m.context, &count, &generation, NULL), HMN_OK);
+  assert_int_equal(count, 1);
+  assert_int_equal(generation, first);
+  machine_end(&m);
+}
+
 static uint64_t generation_of(hmn_context* context) {
   uint64_t generation = 0;
-  assert_answers(hmn_device_generation(context, &generation, &error), HMN_OK);
+  assert_answers(hmn_device_scan(context, NULL, &generation, &error), HMN_OK);
   return generation;
 }
 
@@ -334,6 +429,8 @@ static void the_generation_does_not_change_with_sleep_or_errors(void** state) {
       NULL);
   const uint64_t ready = generation_of(m.context);
   assert_int_equal(generation_of(m.context), ready);
+  assert_named(m.context, 0, "A", HMN_RUN_STATE_ASLEEP);
+  assert_int_equal(generation_of(m.context), ready);
   assert_named(m.context, 0, "A", HMN_RUN_STATE_UNREADABLE);
   assert_int_equal(generation_in_snapshot(m.context), ready);
   machine_end(&m);
@@ -381,6 +478,10 @@ int main(void) {
       cmocka_unit_test(no_device_at_all_is_a_count_of_0),
       cmocka_unit_test(what_hides_devices_is_no_count_of_0),
       cmocka_unit_test(an_index_belongs_to_one_device_for_the_contexts_life),
+      cmocka_unit_test(a_device_is_as_of_the_last_scan),
+      cmocka_unit_test(an_identity_has_an_age),
+      cmocka_unit_test(a_context_that_has_not_scanned_scans_first),
+      cmocka_unit_test(a_scan_that_fails_changes_nothing),
       cmocka_unit_test(the_generation_changes_with_the_list),
       cmocka_unit_test(the_generation_is_0_until_a_device_is_seen),
       cmocka_unit_test(the_generation_does_not_change_with_sleep_or_errors),

@@ -26,7 +26,6 @@
 SAME(_Generic((hmn_status)0, int32_t : 1, default : 0), "hmn_status changed its type");
 SAME(_Generic((hmn_flags)0, uint32_t : 1, default : 0), "hmn_flags changed its type");
 
-
 SIZE(hmn_error, 280);
 FIELD(hmn_error, struct_size, 0, uint32_t);
 FIELD(hmn_error, status, 4, hmn_status);
@@ -98,7 +97,7 @@ FIELD(hmn_system_memory, reserved0, 84, uint32_t);
 FIELD(hmn_system_memory, stall_percent, 88, double);
 FIELD(hmn_system_memory, usable_bytes, 96, uint64_t);
 
-SIZE(hmn_device, 600);
+SIZE(hmn_device, 608);
 FIELD(hmn_device, struct_size, 0, uint32_t);
 FIELD(hmn_device, present, 4, hmn_flags);
 FIELD(hmn_device, notes, 8, hmn_flags);
@@ -120,11 +119,12 @@ FIELD(hmn_device, cuda_version, 68, uint32_t);
 FIELD(hmn_device, compute_capability, 72, uint32_t);
 FIELD(hmn_device, reserved0, 76, uint32_t);
 FIELD(hmn_device, os_id, 80, uint64_t);
-TEXT(hmn_device, name, 88, 256);
-TEXT(hmn_device, uuid, 344, 96);
-TEXT(hmn_device, pci_bus_id, 440, 32);
-TEXT(hmn_device, driver_version, 472, 96);
-TEXT(hmn_device, architecture, 568, 32);
+FIELD(hmn_device, age_ns, 88, uint64_t);
+TEXT(hmn_device, name, 96, 256);
+TEXT(hmn_device, uuid, 352, 96);
+TEXT(hmn_device, pci_bus_id, 448, 32);
+TEXT(hmn_device, driver_version, 480, 96);
+TEXT(hmn_device, architecture, 576, 32);
 
 SIZE(hmn_pool, 96);
 FIELD(hmn_pool, struct_size, 0, uint32_t);
@@ -615,7 +615,7 @@ NUMBER(HMN_DEVICE_HAS_OS_ID, 1 << 11);
 NUMBER(HMN_DEVICE_HAS_CUDA_VERSION, 1 << 12);
 NUMBER(HMN_DEVICE_HAS_COMPUTE_CAPABILITY, 1 << 13);
 NUMBER(HMN_DEVICE_HAS_ARCHITECTURE, 1 << 14);
-NUMBER(HMN_DEVICE_SIZE_V1, 600);
+NUMBER(HMN_DEVICE_SIZE_V1, 608);
 NUMBER(HMN_POOL_MAIN, 0);
 NUMBER(HMN_POOL_VRAM, 1);
 NUMBER(HMN_POOL_VRAM_VISIBLE, 2);
@@ -880,8 +880,7 @@ FUNCTION(hmn_context_destroy, void, hmn_context *);
 FUNCTION(hmn_process_memory_read, hmn_status, hmn_context *, uint32_t, hmn_flags, hmn_process_memory *, hmn_error *);
 FUNCTION(hmn_process_memory_read_self, hmn_status, hmn_context *, hmn_flags, hmn_process_memory *, hmn_error *);
 FUNCTION(hmn_system_memory_read, hmn_status, hmn_context *, hmn_flags, hmn_system_memory *, hmn_error *);
-FUNCTION(hmn_device_count, hmn_status, hmn_context *, uint32_t *, hmn_error *);
-FUNCTION(hmn_device_generation, hmn_status, hmn_context *, uint64_t *, hmn_error *);
+FUNCTION(hmn_device_scan, hmn_status, hmn_context *, uint32_t *, uint64_t *, hmn_error *);
 FUNCTION(hmn_device_find, hmn_status, hmn_context *, const char *, uint32_t *, hmn_error *);
 FUNCTION(hmn_device_read, hmn_status, hmn_context *, uint32_t, hmn_flags, hmn_device *, hmn_error *);
 FUNCTION(hmn_pool_read, hmn_status, hmn_context *, uint32_t, uint32_t, hmn_flags, hmn_pool *, hmn_error *);

@@ -588,7 +588,7 @@ enum {
     HMN_DEVICE_HAS_COMPUTE_CAPABILITY = 1 << 13,
     HMN_DEVICE_HAS_ARCHITECTURE = 1 << 14
 };
-enum { HMN_DEVICE_SIZE_V1 = 600 };
+enum { HMN_DEVICE_SIZE_V1 = 608 };
 /** Identity of a device. Result. @since 0.1 */
 typedef struct hmn_device {
     uint32_t struct_size;
@@ -612,6 +612,7 @@ typedef struct hmn_device {
     uint32_t compute_capability; /* NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000 */
     uint32_t reserved0;
     uint64_t os_id;            /* Windows: adapter LUID; macOS: registry id */
+    uint64_t age_ns;           /* time since its driver listed it; of several, the earliest */
     char name[256];          /* as the vendor writes it: "NVIDIA GeForce RTX 4090" */
     char uuid[96];           /* as the vendor writes it: "GPU-…", "MIG-…" */
     char pci_bus_id[32];     /* "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function */
@@ -619,30 +620,34 @@ typedef struct hmn_device {
     char architecture[32];   /* as the vendor names it: "Hopper", "gfx942" */
 } hmn_device;
 
-/** Scans for devices and returns the number of device indexes of this context, which never shrinks.
+/** Asks every source for its devices: the one call, besides a snapshot, that does. *count is the number
+ *  of device indexes of this context, which never shrinks; *generation changes when a device is added
+ *  to the list, is gone or comes back, so a program that sees another value looks at its devices again;
+ *  0: no device was seen yet. Sleep, errors and hanging drivers do not change it. Either may be NULL.
  *  An index belongs to one device for the context's life: NVIDIA's come first in the driver's order,
  *  then others by PCI address, then partitions; later arrivals are appended; a device that is gone
- *  keeps its index with state HMN_RUN_STATE_LOST. HMN_OK and 0: there certainly is no device. A vendor's
- *  library that is not installed, or a driver that is not loaded, has none.
+ *  keeps its index with state HMN_RUN_STATE_LOST. HMN_OK and 0 devices: there certainly is none. A
+ *  vendor's library that is not installed, or a driver that is not loaded, has none.
+ *  The other functions use the list of the last scan, and ask no source whether it still holds; only in
+ *  a context that has never scanned do they scan first. A scan that fails changes nothing: the previous
+ *  list and its generation stay.
  *  Where no device is known and a source failed, the call returns its failure, as does every reading
  *  of one device: HMN_E_TIMEOUT: a driver did not answer. HMN_E_BACKEND: a driver or its library is
  *  broken, or they do not match. HMN_E_PERMISSION: the system refused. HMN_E_NO_SOURCE: there is no
  *  machine file. HMN_E_ARGUMENT: it is malformed. @since 0.1 */
-HMN_FN(hmn_status) hmn_device_count(hmn_context *context, uint32_t *out, hmn_error *error) HMN_NX;
-/** Scans for devices and returns a number that changes when a device is added to the list, is gone or
- *  comes back; 0: no device was seen yet. A program looks at its devices again when it differs from
- *  before: the number of indexes does not change when a device is gone. Of one context; sleep, errors and
- *  hanging drivers change nothing. Otherwise as hmn_device_count. @since 0.1 */
-HMN_FN(hmn_status) hmn_device_generation(hmn_context *context, uint64_t *out, hmn_error *error) HMN_NX;
-/** Scans for devices and finds the index of the device with a key: "uuid:GPU-…",
+HMN_FN(hmn_status) hmn_device_scan(hmn_context *context, uint32_t *count, uint64_t *generation, hmn_error *error) HMN_NX;
+/** Finds the index of the device with a key: "uuid:GPU-…",
  *  "pci:0000:01:00.0" (the domain may be left out or have 8 digits, letters in either case),
  *  "luid:<hex>", "render:<minor>", "driver:<vendor>:<the vendor's index>".
- *  HMN_E_ARGUMENT: unknown kind of key, or malformed value. HMN_E_NO_DEVICE: no device has the key.
+ *  HMN_E_ARGUMENT: unknown kind of key, or malformed value. HMN_E_NO_DEVICE: no device of the last scan
+ *  has the key; for one that may have been added, scan and ask again.
  *  Where a device that could not be asked may have it, HMN_E_DEVICE_LOST: it is lost. HMN_E_ASLEEP: it
- *  sleeps. Otherwise as hmn_device_count, then too. @since 0.1 */
+ *  sleeps. Otherwise as hmn_device_scan, also where that scan could not ask a source that may have the
+ *  device. @since 0.1 */
 HMN_FN(hmn_status) hmn_device_find(hmn_context *context, const char *key, uint32_t *out, hmn_error *error) HMN_NX;
-/** Reads the identity of a device. A device that is lost or asleep is HMN_OK: see state.
- *  HMN_E_NO_DEVICE: unknown index. Otherwise as hmn_device_count. @since 0.1 */
+/** Reads the identity of a device as of the last scan, age_ns ago; its state may be of a later reading.
+ *  A device that is lost or asleep is HMN_OK: see state.
+ *  HMN_E_NO_DEVICE: unknown index: scan and ask again. Otherwise as hmn_device_scan. @since 0.1 */
 HMN_FN(hmn_status) hmn_device_read(hmn_context *context, uint32_t device_index, hmn_flags fields, hmn_device *out, hmn_error *error) HMN_NX;
 
 /* ---- devices: memory --------------------------------------------------------------------------- */
@@ -696,7 +701,7 @@ typedef struct hmn_pool {
  *  HMN_E_NO_DEVICE: unknown index. HMN_E_RANGE: unknown HMN_POOL_*. HMN_E_UNKNOWN_FLAG: an unknown bit
  *  in fields, or HMN_POOL_HAS_UNATTRIBUTED, which only a snapshot knows. HMN_E_UNSUPPORTED: the device has no such pool, or its driver does
  *  not report it. HMN_E_DEVICE_LOST, HMN_E_ASLEEP, HMN_E_PERMISSION, HMN_E_TIMEOUT, HMN_E_BACKEND,
- *  HMN_E_NO_SOURCE (the driver is gone): as named, and as hmn_device_count. @since 0.1 */
+ *  HMN_E_NO_SOURCE (the driver is gone): as named, and as hmn_device_scan. @since 0.1 */
 HMN_FN(hmn_status) hmn_pool_read(hmn_context *context, uint32_t device_index, uint32_t kind, hmn_flags fields, hmn_pool *out, hmn_error *error) HMN_NX;
 
 /* ---- devices: load, temperature, power --------------------------------------------------------- */
@@ -1085,7 +1090,7 @@ typedef struct hmn_snapshot_info {
     uint64_t unix_time_ns; /* start time, since 1970 */
     uint64_t monotonic_ns; /* start time: hmn_monotonic_ns */
     uint64_t duration_ns;  /* time it took */
-    uint64_t device_generation; /* as hmn_device_generation, of the context's last scan */
+    uint64_t device_generation; /* as of hmn_device_scan, of the context's last scan */
 } hmn_snapshot_info;
 
 enum {
@@ -1128,7 +1133,7 @@ enum {
 };
 
 /** Takes a snapshot. What could not be read is a diagnostic of the snapshot, not an error of this call.
- *  HMN_E_NO_DEVICE: HMN_SNAPSHOT_ONE_DEVICE and an unknown index; with it also as hmn_device_count.
+ *  HMN_E_NO_DEVICE: HMN_SNAPSHOT_ONE_DEVICE and an unknown index; with it also as hmn_device_scan.
  *  HMN_E_RANGE:
  *  HMN_SNAPSHOT_ONE_PROCESS and pid 0. HMN_E_ARGUMENT: device_index or pid without its flag.
  *  *out is owned by the caller: hmn_snapshot_destroy. @since 0.1 */

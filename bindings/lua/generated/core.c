@@ -3204,7 +3204,7 @@ static void hmn_lua_push_hmn_system_memory(lua_State *L, const hmn_system_memory
 
 
 static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
-  lua_createtable(L, 0, 11 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 12 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, index);
@@ -3234,6 +3234,7 @@ static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
     HMN_LUA_FIELD(u32, compute_capability);
   if (record->present & HMN_DEVICE_HAS_OS_ID)
     HMN_LUA_FIELD(u64, os_id);
+  HMN_LUA_FIELD(u64, age_ns);
   if (record->present & HMN_DEVICE_HAS_NAME)
     HMN_LUA_FIELD(text, name);
   if (record->present & HMN_DEVICE_HAS_UUID)
@@ -3868,15 +3869,10 @@ SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_flags fields
 SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, fields, out, error));
   }
-SWIGINTERN uint32_t Context_device_count(Context *self,hmn_error *error){
+SWIGINTERN uint32_t Context_scan(Context *self,hmn_u64 *generation,hmn_error *error){
     uint32_t count = 0;
-    hmn_device_count(self, &count, error);
+    hmn_device_scan(self, &count, generation, error);
     return count;
-  }
-SWIGINTERN uint64_t Context_device_generation(Context *self,hmn_error *error){
-    uint64_t generation = 0;
-    hmn_device_generation(self, &generation, error);
-    return generation;
   }
 SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error *error){
     uint32_t index = 0;
@@ -4665,55 +4661,35 @@ static int _wrap_HypomnesisContext_system_memory(lua_State* L) {
 }
 
 
-static int _wrap_HypomnesisContext_device_count(lua_State* L) {
+static int _wrap_HypomnesisContext_scan(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error record2 ;
+  hmn_u64 *arg2 = (hmn_u64 *) 0 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_u64 number2 ;
+  hmn_error record3 ;
   uint32_t result;
   
+  
+  number2 = 0;
+  arg2 = &number2;
+  
   {
-    memset(&record2, 0, sizeof record2);
-    record2.struct_size = sizeof record2;
-    arg2 = &record2;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
-  SWIG_check_num_args("Context::device_count",1,1)
+  SWIG_check_num_args("Context::scan",1,1)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
-  result = (uint32_t)Context_device_count(arg1,arg2);
+  result = (uint32_t)Context_scan(arg1,arg2,arg3);
   HMN_LUA_PUSH(result); SWIG_arg++; 
-  {
-    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
-  }
-  return SWIG_arg;
   
-  fail: SWIGUNUSED;
-  lua_error(L);
-  return 0;
-}
-
-
-static int _wrap_HypomnesisContext_device_generation(lua_State* L) {
-  int SWIG_arg = 0;
-  Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error record2 ;
-  uint64_t result;
-  
-  {
-    memset(&record2, 0, sizeof record2);
-    record2.struct_size = sizeof record2;
-    arg2 = &record2;
-  }
-  SWIG_check_num_args("Context::device_generation",1,1)
-  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
-  result = (uint64_t)Context_device_generation(arg1,arg2);
-  
-  if (result > HMN_LUA_MOST) return hmn_lua_too_large(L, result);
-  HMN_LUA_PUSH(result);
+  if (*arg2 > HMN_LUA_MOST) return hmn_lua_too_large(L, *arg2);
+  HMN_LUA_PUSH(*arg2);
   SWIG_arg++;
   
   {
-    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
   }
   return SWIG_arg;
   
@@ -5172,8 +5148,7 @@ static swig_lua_method swig_HypomnesisContext_methods[]= {
     { "process_memory", _wrap_HypomnesisContext_process_memory},
     { "own_memory", _wrap_HypomnesisContext_own_memory},
     { "system_memory", _wrap_HypomnesisContext_system_memory},
-    { "device_count", _wrap_HypomnesisContext_device_count},
-    { "device_generation", _wrap_HypomnesisContext_device_generation},
+    { "scan", _wrap_HypomnesisContext_scan},
     { "find_device", _wrap_HypomnesisContext_find_device},
     { "device", _wrap_HypomnesisContext_device},
     { "pool", _wrap_HypomnesisContext_pool},

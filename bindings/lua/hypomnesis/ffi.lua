@@ -186,14 +186,10 @@ function Context:system_memory(fields)
   return copy.hmn_system_memory(system_memory)
 end
 
-function Context:device_count()
-  local status = C.hmn_device_count(self.native, count, last_error)
+function Context:scan()
+  local status = C.hmn_device_scan(self.native, count, total, last_error)
   if status ~= OK then return failure(status) end
-  return count[0]
-end
-
-function Context:device_generation()
-  return counted(C.hmn_device_generation(self.native, total, last_error))
+  return count[0], unsigned(total[0])
 end
 
 function Context:find_device(key)

@@ -4191,6 +4191,7 @@ static const hmn_value hmn_device_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_device, cuda_version), HMN_DEVICE_HAS_CUDA_VERSION},
   {HMN_VALUE_u32, offsetof(hmn_device, compute_capability), HMN_DEVICE_HAS_COMPUTE_CAPABILITY},
   {HMN_VALUE_u64, offsetof(hmn_device, os_id), HMN_DEVICE_HAS_OS_ID},
+  {HMN_VALUE_u64, offsetof(hmn_device, age_ns), 0},
   {HMN_VALUE_text, offsetof(hmn_device, name), HMN_DEVICE_HAS_NAME},
   {HMN_VALUE_text, offsetof(hmn_device, uuid), HMN_DEVICE_HAS_UUID},
   {HMN_VALUE_text, offsetof(hmn_device, pci_bus_id), HMN_DEVICE_HAS_PCI},
@@ -4916,15 +4917,10 @@ SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_flags fields
 SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, fields, out, error));
   }
-SWIGINTERN uint32_t Context_device_count(Context *self,hmn_error *error){
+SWIGINTERN uint32_t Context_scan(Context *self,hmn_u64 *generation,hmn_error *error){
     uint32_t count = 0;
-    hmn_device_count(self, &count, error);
+    hmn_device_scan(self, &count, generation, error);
     return count;
-  }
-SWIGINTERN uint64_t Context_device_generation(Context *self,hmn_error *error){
-    uint64_t generation = 0;
-    hmn_device_generation(self, &generation, error);
-    return generation;
   }
 SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error *error){
     uint32_t index = 0;
@@ -5960,77 +5956,46 @@ fail:
 }
 
 
-SWIGINTERN PyObject *_wrap_Context_device_count(PyObject *self, PyObject *args) {
+SWIGINTERN PyObject *_wrap_Context_scan(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_u64 *arg2 = (hmn_u64 *) 0 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error record2 ;
+  hmn_u64 number2 ;
+  hmn_error record3 ;
   uint32_t result;
   
   {
-    memset(&record2, 0, sizeof record2);
-    record2.struct_size = sizeof record2;
-    arg2 = &record2;
+    number2 = 0;
+    arg2 = &number2;
+  }
+  {
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "Context_device_count", 0, 0, 0)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "Context_scan", 0, 0, 0)) SWIG_fail;
   res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
   if (!SWIG_IsOK(res1)) {
-    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_device_count" "', argument " "1"" of type '" "Context *""'"); 
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_scan" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (uint32_t)Context_device_count(arg1,arg2);
+    result = (uint32_t)Context_scan(arg1,arg2,arg3);
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   resultobj = SWIG_From_unsigned_SS_int((unsigned int)(result));
   {
-    if (arg2->status != HMN_OK) {
+    resultobj = Py_BuildValue("(NK)", resultobj, (unsigned long long)*arg2);
+  }
+  {
+    if (arg3->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg2);
-      SWIG_fail;
-    }
-  }
-  return resultobj;
-fail:
-  return NULL;
-}
-
-
-SWIGINTERN PyObject *_wrap_Context_device_generation(PyObject *self, PyObject *args) {
-  PyObject *resultobj = 0;
-  Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
-  void *argp1 = 0 ;
-  int res1 = 0 ;
-  hmn_error record2 ;
-  uint64_t result;
-  
-  {
-    memset(&record2, 0, sizeof record2);
-    record2.struct_size = sizeof record2;
-    arg2 = &record2;
-  }
-  (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "Context_device_generation", 0, 0, 0)) SWIG_fail;
-  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
-  if (!SWIG_IsOK(res1)) {
-    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_device_generation" "', argument " "1"" of type '" "Context *""'"); 
-  }
-  arg1 = (Context *)(argp1);
-  {
-    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (uint64_t)Context_device_generation(arg1,arg2);
-    SWIG_PYTHON_THREAD_END_ALLOW;
-  }
-  resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
-  {
-    if (arg2->status != HMN_OK) {
-      Py_CLEAR(resultobj);
-      hmn_raise(arg2);
+      hmn_raise(arg3);
       SWIG_fail;
     }
   }
@@ -9296,8 +9261,7 @@ SWIGINTERN PyMethodDef SwigPyBuiltin__Context_methods[] = {
   { "process_memory", _wrap_Context_process_memory, METH_VARARGS, "" },
   { "own_memory", _wrap_Context_own_memory, METH_O, "" },
   { "system_memory", _wrap_Context_system_memory, METH_O, "" },
-  { "device_count", _wrap_Context_device_count, METH_NOARGS, "" },
-  { "device_generation", _wrap_Context_device_generation, METH_NOARGS, "" },
+  { "scan", _wrap_Context_scan, METH_NOARGS, "" },
   { "find_device", _wrap_Context_find_device, METH_O, "" },
   { "device", _wrap_Context_device, METH_VARARGS, "" },
   { "pool", _wrap_Context_pool, METH_VARARGS, "" },

@@ -36,7 +36,7 @@ from ._tracker import Tracker
 
 __all__ = [
     "ArgumentError", "AsleepError", "BackendError", "BackendInfo", "ClosedError", "Context",
-    "DeadlineError", "Delta", "Device", "DeviceLostError", "Diagnostic", "EmptyError", "Episode",
+    "DeadlineError", "Delta", "Device", "DeviceLostError", "DeviceScan", "Diagnostic", "EmptyError", "Episode",
     "Error", "ForkedError", "Group", "InternalError", "LimitError", "MS_IMMEDIATE", "MS_UNLIMITED", "Metric",
     "NoDeviceError",
     "NoProcessError", "NoSourceError", "OutOfMemoryError", "Peak", "Pool", "ProcessMemory",

@@ -100,6 +100,7 @@ class Device:
     cuda_version: int | None  # of the driver: 1000 * major + 10 * minor
     compute_capability: int | None  # NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000
     os_id: int | None  # Windows: adapter LUID; macOS: registry id
+    age_ns: int  # time since its driver listed it; of several, the earliest
     name: str | None  # as the vendor writes it: "NVIDIA GeForce RTX 4090"
     uuid: str | None  # as the vendor writes it: "GPU-…", "MIG-…"
     pci_bus_id: str | None  # "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
@@ -297,7 +298,7 @@ class SnapshotInfo:
     unix_time_ns: int  # start time, since 1970
     monotonic_ns: int  # start time: hmn_monotonic_ns
     duration_ns: int  # time it took
-    device_generation: int  # as hmn_device_generation, of the context's last scan
+    device_generation: int  # as of hmn_device_scan, of the context's last scan
 
 
 make_snapshot_info = maker(SnapshotInfo)

@@ -432,7 +432,7 @@ TEST_CASE("a count that was not written is no proof that there is no device") {
     nvml.load(scenario(rule_of(call, R"("lie": "untouched")")));
     const machine m;
     std::uint32_t count = 99;
-    CHECK(hmn_device_count(m.context(), &count, nullptr) != HMN_OK);
+    CHECK(hmn_device_scan(m.context(), &count, nullptr, nullptr) != HMN_OK);
     CHECK(count == 0);
   }
 }

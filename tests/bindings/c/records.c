@@ -65,6 +65,7 @@ const struct field device_fields[] = {
     {"cuda_version", U32, offsetof(hmn_device, cuda_version), HMN_DEVICE_HAS_CUDA_VERSION},
     {"compute_capability", U32, offsetof(hmn_device, compute_capability), HMN_DEVICE_HAS_COMPUTE_CAPABILITY},
     {"os_id", U64, offsetof(hmn_device, os_id), HMN_DEVICE_HAS_OS_ID},
+    {"age_ns", U64, offsetof(hmn_device, age_ns), 0},
     {"name", TEXT, offsetof(hmn_device, name), HMN_DEVICE_HAS_NAME},
     {"uuid", TEXT, offsetof(hmn_device, uuid), HMN_DEVICE_HAS_UUID},
     {"pci_bus_id", TEXT, offsetof(hmn_device, pci_bus_id), HMN_DEVICE_HAS_PCI},

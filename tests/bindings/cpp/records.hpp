@@ -72,6 +72,7 @@ void each_field(const hypomnesis::device& v, Put put) {
   put("cuda_version", v.cuda_version);
   put("compute_capability", v.compute_capability);
   put("os_id", v.os_id);
+  put("age_ns", v.age_ns);
   put("name", v.name);
   put("uuid", v.uuid);
   put("pci_bus_id", v.pci_bus_id);

@@ -87,7 +87,7 @@ TEST_CASE("every field of every struct is there, in its order") {
       R"("pci_device":604,"pci_subsystem":605,"parent_index":602,"driver_index":603,)"
       R"("driver_version":"591.86","cuda_version":608,"compute_capability":613,)"
       R"("architecture":"Testing","render_minor":606,"numa_node":607,)"
-      R"("gpu_instance":609,"compute_instance":610,"os_id":611,)"
+      R"("gpu_instance":609,"compute_instance":610,"os_id":611,"age_ns":614,)"
       R"("telemetry":{"backend":"nvml","notes":["mixed"],"backends":["nvml","nvidia-smi"],)"
       R"("gpu_busy_percent":30.5,"memory_busy_percent":31,"encoder_busy_percent":32,)"
       R"("decoder_busy_percent":33,"temperature_celsius":-34.25,"hotspot_celsius":35,)"

@@ -164,6 +164,7 @@ hmn::snapshot_device some_device() {
   who.uuid.assign("GPU-1");
   who.pci_bus_id.assign("0000:01:00.0");
   who.driver_version.assign("591.86");
+  d.age_ns = 614;
   d.telemetry = load();
   d.telemetry->device_index = 601;
   d.telemetry->age_ns = 612;

@@ -193,6 +193,8 @@ public sealed partial record Device
     public uint? ComputeCapability { get; init; }
     /// <summary>Windows: adapter LUID; macOS: registry id.</summary>
     public ulong? OsId { get; init; }
+    /// <summary>Time since its driver listed it; of several, the earliest.</summary>
+    public ulong AgeNs { get; init; }
     /// <summary>As the vendor writes it: "NVIDIA GeForce RTX 4090".</summary>
     public string? Name { get; init; }
     /// <summary>As the vendor writes it: "GPU-…", "MIG-…".</summary>
@@ -227,6 +229,7 @@ public sealed partial record Device
             CudaVersion = from->CudaVersion,
             ComputeCapability = from->ComputeCapability,
             OsId = from->OsId,
+            AgeNs = from->AgeNs,
             Name = from->Name,
             Uuid = from->Uuid,
             PciBusId = from->PciBusId,
@@ -608,7 +611,7 @@ public sealed record SnapshotInfo
     public ulong MonotonicNs { get; init; }
     /// <summary>Time it took.</summary>
     public ulong DurationNs { get; init; }
-    /// <summary>As hmn_device_generation, of the context's last scan.</summary>
+    /// <summary>As of hmn_device_scan, of the context's last scan.</summary>
     public ulong DeviceGeneration { get; init; }
 
     internal static unsafe SnapshotInfo From(IntPtr record)

@@ -993,15 +993,10 @@ SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_flags fields
 SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, fields, out, error));
   }
-SWIGINTERN uint32_t Context_device_count(Context *self,hmn_error *error){
+SWIGINTERN uint32_t Context_scan(Context *self,hmn_u64 *generation,hmn_error *error){
     uint32_t count = 0;
-    hmn_device_count(self, &count, error);
+    hmn_device_scan(self, &count, generation, error);
     return count;
-  }
-SWIGINTERN uint64_t Context_device_generation(Context *self,hmn_error *error){
-    uint64_t generation = 0;
-    hmn_device_generation(self, &generation, error);
-    return generation;
   }
 SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error *error){
     uint32_t index = 0;
@@ -2006,6 +2001,18 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_memory_
 
   arg1 = (hmn_device *)jarg1;
   result = (uint32_t) ((arg1)->memory_kind);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_age_ns_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_device *arg1 = (hmn_device *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_device *)jarg1;
+  result = (uint64_t) ((arg1)->age_ns);
   jresult = result;
   return jresult;
 }
@@ -4971,29 +4978,17 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_system_memory___
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_Context_device_count___(void * jarg1, hmn_error * jarg2) {
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_Context_scan___(void * jarg1, hmn_u64 * jarg2, hmn_error * jarg3) {
   unsigned int jresult ;
   Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_u64 *arg2 = (hmn_u64 *) 0 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
   uint32_t result;
 
   arg1 = (Context *)jarg1;
   arg2 = jarg2;
-  result = (uint32_t)Context_device_count(arg1,arg2);
-  jresult = result;
-  return jresult;
-}
-
-
-SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_Context_device_generation___(void * jarg1, hmn_error * jarg2) {
-  unsigned long long jresult ;
-  Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
-  uint64_t result;
-
-  arg1 = (Context *)jarg1;
-  arg2 = jarg2;
-  result = (uint64_t)Context_device_generation(arg1,arg2);
+  arg3 = jarg3;
+  result = (uint32_t)Context_scan(arg1,arg2,arg3);
   jresult = result;
   return jresult;
 }

@@ -1007,15 +1007,10 @@ SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_flags fields
 SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, fields, out, error));
   }
-SWIGINTERN uint32_t Context_device_count(Context *self,hmn_error *error){
+SWIGINTERN uint32_t Context_scan(Context *self,hmn_u64 *generation,hmn_error *error){
     uint32_t count = 0;
-    hmn_device_count(self, &count, error);
+    hmn_device_scan(self, &count, generation, error);
     return count;
-  }
-SWIGINTERN uint64_t Context_device_generation(Context *self,hmn_error *error){
-    uint64_t generation = 0;
-    hmn_device_generation(self, &generation, error);
-    return generation;
   }
 SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error *error){
     uint32_t index = 0;
@@ -1790,31 +1785,18 @@ hmn_system_memory *_wrap_Context_SystemMemory_raw_5f76270442b386d3(Context *_swi
 }
 
 
-int _wrap_Context_DeviceCount_raw_5f76270442b386d3(Context *_swig_go_0, hmn_error *_swig_go_1) {
+int _wrap_Context_Scan_raw_5f76270442b386d3(Context *_swig_go_0, long long *_swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_u64 *arg2 = (hmn_u64 *) 0 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
   uint32_t result;
   int _swig_go_result;
 
   arg1 = *(Context **)&_swig_go_0;
-  arg2 = (hmn_error *)_swig_go_1;
+  arg2 = (hmn_u64 *)_swig_go_1;
+  arg3 = (hmn_error *)_swig_go_2;
 
-  result = (uint32_t)Context_device_count(arg1,arg2);
-  _swig_go_result = result;
-  return _swig_go_result;
-}
-
-
-long long _wrap_Context_DeviceGeneration_raw_5f76270442b386d3(Context *_swig_go_0, hmn_error *_swig_go_1) {
-  Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
-  uint64_t result;
-  long long _swig_go_result;
-
-  arg1 = *(Context **)&_swig_go_0;
-  arg2 = (hmn_error *)_swig_go_1;
-
-  result = (uint64_t)Context_device_generation(arg1,arg2);
+  result = (uint32_t)Context_scan(arg1,arg2,arg3);
   _swig_go_result = result;
   return _swig_go_result;
 }

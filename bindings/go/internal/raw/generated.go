@@ -44,11 +44,11 @@ typedef _goslice_ swig_type_11;
 typedef long long swig_type_12;
 typedef _goslice_ swig_type_13;
 typedef _gostring_ swig_type_14;
-typedef long long swig_type_15;
-typedef _goslice_ swig_type_16;
+typedef _goslice_ swig_type_15;
+typedef long long swig_type_16;
 typedef long long swig_type_17;
 typedef long long swig_type_18;
-typedef long long swig_type_19;
+typedef _goslice_ swig_type_19;
 typedef _goslice_ swig_type_20;
 typedef _goslice_ swig_type_21;
 typedef _goslice_ swig_type_22;
@@ -57,21 +57,21 @@ typedef _goslice_ swig_type_24;
 typedef _goslice_ swig_type_25;
 typedef _goslice_ swig_type_26;
 typedef _goslice_ swig_type_27;
-typedef _goslice_ swig_type_28;
+typedef _gostring_ swig_type_28;
 typedef _gostring_ swig_type_29;
 typedef _gostring_ swig_type_30;
 typedef _gostring_ swig_type_31;
-typedef _gostring_ swig_type_32;
-typedef _goslice_ swig_type_33;
-typedef _gostring_ swig_type_34;
-typedef _goslice_ swig_type_35;
-typedef long long swig_type_36;
-typedef _gostring_ swig_type_37;
-typedef _goslice_ swig_type_38;
-typedef long long swig_type_39;
-typedef _goslice_ swig_type_40;
-typedef long long swig_type_41;
-typedef _goslice_ swig_type_42;
+typedef _goslice_ swig_type_32;
+typedef _gostring_ swig_type_33;
+typedef _goslice_ swig_type_34;
+typedef long long swig_type_35;
+typedef _gostring_ swig_type_36;
+typedef _goslice_ swig_type_37;
+typedef long long swig_type_38;
+typedef _goslice_ swig_type_39;
+typedef long long swig_type_40;
+typedef _goslice_ swig_type_41;
+typedef long long swig_type_42;
 typedef long long swig_type_43;
 typedef long long swig_type_44;
 typedef long long swig_type_45;
@@ -91,25 +91,24 @@ typedef long long swig_type_58;
 typedef long long swig_type_59;
 typedef long long swig_type_60;
 typedef long long swig_type_61;
-typedef long long swig_type_62;
-typedef _goslice_ swig_type_63;
+typedef _goslice_ swig_type_62;
+typedef long long swig_type_63;
 typedef long long swig_type_64;
 typedef long long swig_type_65;
 typedef long long swig_type_66;
 typedef long long swig_type_67;
-typedef long long swig_type_68;
+typedef _goslice_ swig_type_68;
 typedef _goslice_ swig_type_69;
 typedef _goslice_ swig_type_70;
-typedef _goslice_ swig_type_71;
+typedef long long swig_type_71;
 typedef long long swig_type_72;
 typedef long long swig_type_73;
 typedef long long swig_type_74;
 typedef long long swig_type_75;
-typedef long long swig_type_76;
-typedef _goslice_ swig_type_77;
+typedef _goslice_ swig_type_76;
+typedef long long swig_type_77;
 typedef long long swig_type_78;
 typedef long long swig_type_79;
-typedef long long swig_type_80;
 extern void _wrap_Swig_free_raw_5f76270442b386d3(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_raw_5f76270442b386d3(swig_intgo arg1);
 
@@ -136,9 +135,8 @@ extern swig_type_14 _wrap_Context_Recording_raw_5f76270442b386d3(uintptr_t arg1,
 extern swig_voidp _wrap_Context_ProcessMemory_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
 extern swig_voidp _wrap_Context_OwnMemory_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Context_SystemMemory_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern int _wrap_Context_DeviceCount_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern swig_type_15 _wrap_Context_DeviceGeneration_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_Context_FindDevice_raw_5f76270442b386d3(uintptr_t arg1, swig_type_16 arg2, swig_voidp arg3);
+extern int _wrap_Context_Scan_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2, swig_voidp arg3);
+extern int _wrap_Context_FindDevice_raw_5f76270442b386d3(uintptr_t arg1, swig_type_15 arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Context_Device_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
 extern swig_voidp _wrap_Context_Pool_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
 extern swig_voidp _wrap_Context_Telemetry_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
@@ -147,17 +145,17 @@ extern swig_voidp _wrap_Context_Usage_raw_5f76270442b386d3(uintptr_t arg1, int a
 extern swig_voidp _wrap_Context_OwnUsage_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
 extern uintptr_t _wrap_Context_Take_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_voidp arg7);
 extern uintptr_t _wrap_Context_Sampler_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, int arg6, int arg7, int arg8, int arg9, int arg10, swig_voidp arg11);
-extern uintptr_t _wrap_Context_Tracker_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_type_17 arg3, int arg4, swig_voidp arg5);
-extern uintptr_t _wrap_Context_Spill_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_type_18 arg4, swig_type_19 arg5, swig_voidp arg6);
-extern void _wrap_Snapshot_Devices_raw_5f76270442b386d3(uintptr_t arg1, swig_type_20 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Telemetries_raw_5f76270442b386d3(uintptr_t arg1, swig_type_21 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_OwnUsages_raw_5f76270442b386d3(uintptr_t arg1, swig_type_22 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Pools_raw_5f76270442b386d3(uintptr_t arg1, swig_type_23 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Usages_raw_5f76270442b386d3(uintptr_t arg1, swig_type_24 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Metrics_raw_5f76270442b386d3(uintptr_t arg1, swig_type_25 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Groups_raw_5f76270442b386d3(uintptr_t arg1, swig_type_26 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Diagnostics_raw_5f76270442b386d3(uintptr_t arg1, swig_type_27 arg2, swig_voidp arg3);
-extern int _wrap_Snapshot_Texts_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_type_28 arg4, swig_voidp arg5);
+extern uintptr_t _wrap_Context_Tracker_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_type_16 arg3, int arg4, swig_voidp arg5);
+extern uintptr_t _wrap_Context_Spill_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_type_17 arg4, swig_type_18 arg5, swig_voidp arg6);
+extern void _wrap_Snapshot_Devices_raw_5f76270442b386d3(uintptr_t arg1, swig_type_19 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Telemetries_raw_5f76270442b386d3(uintptr_t arg1, swig_type_20 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_OwnUsages_raw_5f76270442b386d3(uintptr_t arg1, swig_type_21 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Pools_raw_5f76270442b386d3(uintptr_t arg1, swig_type_22 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Usages_raw_5f76270442b386d3(uintptr_t arg1, swig_type_23 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Metrics_raw_5f76270442b386d3(uintptr_t arg1, swig_type_24 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Groups_raw_5f76270442b386d3(uintptr_t arg1, swig_type_25 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Diagnostics_raw_5f76270442b386d3(uintptr_t arg1, swig_type_26 arg2, swig_voidp arg3);
+extern int _wrap_Snapshot_Texts_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_type_27 arg4, swig_voidp arg5);
 extern void _wrap_delete_Snapshot_raw_5f76270442b386d3(uintptr_t arg1);
 extern swig_voidp _wrap_Snapshot_Info_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
 extern swig_voidp _wrap_Snapshot_Memory_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
@@ -172,14 +170,14 @@ extern swig_voidp _wrap_Snapshot_Metric_raw_5f76270442b386d3(uintptr_t arg1, int
 extern swig_voidp _wrap_Snapshot_Group_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Snapshot_Diagnostic_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Snapshot_Reason_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
-extern swig_type_29 _wrap_Snapshot_Text_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_type_30 _wrap_Snapshot_DeviceLine_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
-extern swig_type_31 _wrap_Snapshot_Json_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
+extern swig_type_28 _wrap_Snapshot_Text_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_type_29 _wrap_Snapshot_DeviceLine_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
+extern swig_type_30 _wrap_Snapshot_Json_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
 extern swig_voidp _wrap_Snapshot_DeltaSince_raw_5f76270442b386d3(uintptr_t arg1, uintptr_t arg2, int arg3, swig_voidp arg4);
-extern swig_type_32 _wrap_Snapshot_DeltaLine_raw_5f76270442b386d3(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_33 arg4, int arg5, swig_voidp arg6);
-extern swig_type_34 _wrap_Snapshot_BeforeAfterLines_raw_5f76270442b386d3(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_35 arg4, int arg5, swig_voidp arg6);
+extern swig_type_31 _wrap_Snapshot_DeltaLine_raw_5f76270442b386d3(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_32 arg4, int arg5, swig_voidp arg6);
+extern swig_type_33 _wrap_Snapshot_BeforeAfterLines_raw_5f76270442b386d3(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_34 arg4, int arg5, swig_voidp arg6);
 extern void _wrap_delete_Sampler_raw_5f76270442b386d3(uintptr_t arg1);
-extern swig_type_36 _wrap_Sampler_Handle_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
+extern swig_type_35 _wrap_Sampler_Handle_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
 extern void _wrap_Sampler_Start_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
 extern void _wrap_Sampler_Stop_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
 extern uintptr_t _wrap_Sampler_Next_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
@@ -189,31 +187,31 @@ extern swig_voidp _wrap_Sampler_LatestTelemetry_raw_5f76270442b386d3(uintptr_t a
 extern swig_voidp _wrap_Sampler_Peak_raw_5f76270442b386d3(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
 extern swig_voidp _wrap_Sampler_DevicePeak_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern int _wrap_dtype_bits_raw_5f76270442b386d3(int arg1);
-extern swig_type_37 _wrap_dtype_name_raw_5f76270442b386d3(int arg1);
-extern int _wrap_DtypeFromName_raw_5f76270442b386d3(swig_type_38 arg1, swig_voidp arg2);
-extern swig_type_39 _wrap_EstimateTensor_raw_5f76270442b386d3(swig_type_40 arg1, int arg2, swig_voidp arg3);
-extern swig_type_41 _wrap_EstimatePacked_raw_5f76270442b386d3(swig_type_42 arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
-extern swig_type_43 _wrap_EstimateAttention_raw_5f76270442b386d3(int arg1, int arg2, swig_type_44 arg3, swig_type_45 arg4, swig_type_46 arg5, swig_type_47 arg6, swig_type_48 arg7, swig_voidp arg8);
-extern swig_type_49 _wrap_EstimateCache_raw_5f76270442b386d3(int arg1, int arg2, int arg3, int arg4, int arg5, swig_type_50 arg6, swig_type_51 arg7, swig_type_52 arg8, swig_type_53 arg9, swig_type_54 arg10, swig_type_55 arg11, swig_type_56 arg12, swig_type_57 arg13, swig_type_58 arg14, swig_type_59 arg15, swig_voidp arg16);
-extern swig_type_60 _wrap_EstimateOverhead_raw_5f76270442b386d3(swig_type_61 arg1, int arg2, swig_voidp arg3);
-extern swig_type_62 _wrap_EstimateSum_raw_5f76270442b386d3(swig_type_63 arg1, swig_voidp arg2);
-extern uintptr_t _wrap_new_Tracker_raw_5f76270442b386d3(swig_type_64 arg1, int arg2, swig_voidp arg3);
+extern swig_type_36 _wrap_dtype_name_raw_5f76270442b386d3(int arg1);
+extern int _wrap_DtypeFromName_raw_5f76270442b386d3(swig_type_37 arg1, swig_voidp arg2);
+extern swig_type_38 _wrap_EstimateTensor_raw_5f76270442b386d3(swig_type_39 arg1, int arg2, swig_voidp arg3);
+extern swig_type_40 _wrap_EstimatePacked_raw_5f76270442b386d3(swig_type_41 arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
+extern swig_type_42 _wrap_EstimateAttention_raw_5f76270442b386d3(int arg1, int arg2, swig_type_43 arg3, swig_type_44 arg4, swig_type_45 arg5, swig_type_46 arg6, swig_type_47 arg7, swig_voidp arg8);
+extern swig_type_48 _wrap_EstimateCache_raw_5f76270442b386d3(int arg1, int arg2, int arg3, int arg4, int arg5, swig_type_49 arg6, swig_type_50 arg7, swig_type_51 arg8, swig_type_52 arg9, swig_type_53 arg10, swig_type_54 arg11, swig_type_55 arg12, swig_type_56 arg13, swig_type_57 arg14, swig_type_58 arg15, swig_voidp arg16);
+extern swig_type_59 _wrap_EstimateOverhead_raw_5f76270442b386d3(swig_type_60 arg1, int arg2, swig_voidp arg3);
+extern swig_type_61 _wrap_EstimateSum_raw_5f76270442b386d3(swig_type_62 arg1, swig_voidp arg2);
+extern uintptr_t _wrap_new_Tracker_raw_5f76270442b386d3(swig_type_63 arg1, int arg2, swig_voidp arg3);
 extern void _wrap_delete_Tracker_raw_5f76270442b386d3(uintptr_t arg1);
-extern void _wrap_Tracker_Allocate_raw_5f76270442b386d3(uintptr_t arg1, swig_type_65 arg2, int arg3, swig_voidp arg4);
-extern void _wrap_Tracker_Release_raw_5f76270442b386d3(uintptr_t arg1, swig_type_66 arg2, int arg3, swig_voidp arg4);
-extern int _wrap_Tracker_WouldFit_raw_5f76270442b386d3(uintptr_t arg1, swig_type_67 arg2, swig_voidp arg3);
-extern void _wrap_Tracker_SetLimit_raw_5f76270442b386d3(uintptr_t arg1, swig_type_68 arg2, swig_voidp arg3);
+extern void _wrap_Tracker_Allocate_raw_5f76270442b386d3(uintptr_t arg1, swig_type_64 arg2, int arg3, swig_voidp arg4);
+extern void _wrap_Tracker_Release_raw_5f76270442b386d3(uintptr_t arg1, swig_type_65 arg2, int arg3, swig_voidp arg4);
+extern int _wrap_Tracker_WouldFit_raw_5f76270442b386d3(uintptr_t arg1, swig_type_66 arg2, swig_voidp arg3);
+extern void _wrap_Tracker_SetLimit_raw_5f76270442b386d3(uintptr_t arg1, swig_type_67 arg2, swig_voidp arg3);
 extern void _wrap_Tracker_Reset_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_Tracker_Tag_raw_5f76270442b386d3(uintptr_t arg1, swig_type_69 arg2, swig_voidp arg3);
+extern int _wrap_Tracker_Tag_raw_5f76270442b386d3(uintptr_t arg1, swig_type_68 arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Tracker_Info_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
 extern swig_voidp _wrap_Tracker_ReadTag_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern void _wrap_delete_Spill_raw_5f76270442b386d3(uintptr_t arg1);
-extern void _wrap_Spill_Observe_raw_5f76270442b386d3(uintptr_t arg1, swig_type_70 arg2, swig_voidp arg3);
-extern void _wrap_Spill_ObserveSnapshot_raw_5f76270442b386d3(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, swig_voidp arg4);
-extern void _wrap_Spill_Feed_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_type_72 arg3, swig_type_73 arg4, swig_type_74 arg5, swig_type_75 arg6, swig_type_76 arg7, swig_type_77 arg8, swig_voidp arg9);
+extern void _wrap_Spill_Observe_raw_5f76270442b386d3(uintptr_t arg1, swig_type_69 arg2, swig_voidp arg3);
+extern void _wrap_Spill_ObserveSnapshot_raw_5f76270442b386d3(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, swig_voidp arg4);
+extern void _wrap_Spill_Feed_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_type_71 arg3, swig_type_72 arg4, swig_type_73 arg5, swig_type_74 arg6, swig_type_75 arg7, swig_type_76 arg8, swig_voidp arg9);
 extern swig_voidp _wrap_Spill_Info_raw_5f76270442b386d3(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Spill_Episode_raw_5f76270442b386d3(uintptr_t arg1, swig_type_78 arg2, swig_voidp arg3);
-extern uintptr_t _wrap_LoneSpill_raw_5f76270442b386d3(int arg1, int arg2, swig_type_79 arg3, swig_type_80 arg4, swig_voidp arg5);
+extern swig_voidp _wrap_Spill_Episode_raw_5f76270442b386d3(uintptr_t arg1, swig_type_77 arg2, swig_voidp arg3);
+extern uintptr_t _wrap_LoneSpill_raw_5f76270442b386d3(int arg1, int arg2, swig_type_78 arg3, swig_type_79 arg4, swig_voidp arg5);
 #undef intgo
 */
 import "C"
@@ -472,19 +470,12 @@ func (arg1 SwigcptrContext) SystemMemory(arg2 uint32, arg3 *Error) (_swig_ret *S
 	return swig_r_1
 }
 
-func (arg1 SwigcptrContext) DeviceCount(arg2 *Error) (_swig_ret uint32) {
+func (arg1 SwigcptrContext) Scan(arg2 *uint64, arg3 *Error) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint32)(C._wrap_Context_DeviceCount_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	return swig_r
-}
-
-func (arg1 SwigcptrContext) DeviceGeneration(arg2 *Error) (_swig_ret uint64) {
-	var swig_r uint64
-	_swig_i_0 := arg1
-	_swig_i_1 := arg2
-	swig_r = (uint64)(C._wrap_Context_DeviceGeneration_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	_swig_i_2 := arg3
+	swig_r = (uint32)(C._wrap_Context_Scan_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	return swig_r
 }
 
@@ -493,7 +484,7 @@ func (arg1 SwigcptrContext) FindDevice(arg2 []byte, arg3 *Error) (_swig_ret uint
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Context_FindDevice_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_16)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Context_FindDevice_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_15)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -613,7 +604,7 @@ func (arg1 SwigcptrContext) Tracker(arg2 uint32, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (Tracker)(SwigcptrTracker(C._wrap_Context_Tracker_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_17(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))))
+	swig_r = (Tracker)(SwigcptrTracker(C._wrap_Context_Tracker_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_16(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))))
 	return swig_r
 }
 
@@ -625,7 +616,7 @@ func (arg1 SwigcptrContext) Spill(arg2 uint32, arg3 uint32, arg4 uint64, arg5 ui
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (Spill)(SwigcptrSpill(C._wrap_Context_Spill_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_18(_swig_i_3), C.swig_type_19(_swig_i_4), C.swig_voidp(_swig_i_5))))
+	swig_r = (Spill)(SwigcptrSpill(C._wrap_Context_Spill_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_17(_swig_i_3), C.swig_type_18(_swig_i_4), C.swig_voidp(_swig_i_5))))
 	return swig_r
 }
 
@@ -638,8 +629,7 @@ type Context interface {
 	ProcessMemory(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *ProcessMemory)
 	OwnMemory(arg2 uint32, arg3 *Error) (_swig_ret *ProcessMemory)
 	SystemMemory(arg2 uint32, arg3 *Error) (_swig_ret *SystemMemory)
-	DeviceCount(arg2 *Error) (_swig_ret uint32)
-	DeviceGeneration(arg2 *Error) (_swig_ret uint64)
+	Scan(arg2 *uint64, arg3 *Error) (_swig_ret uint32)
 	FindDevice(arg2 []byte, arg3 *Error) (_swig_ret uint32)
 	Device(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *Device)
 	Pool(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret *Pool)
@@ -666,7 +656,7 @@ func (arg1 SwigcptrSnapshot) Devices(arg2 []Device, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Devices_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_20)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Devices_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_19)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -676,7 +666,7 @@ func (arg1 SwigcptrSnapshot) Telemetries(arg2 []Telemetry, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Telemetries_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_21)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Telemetries_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_20)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -686,7 +676,7 @@ func (arg1 SwigcptrSnapshot) OwnUsages(arg2 []Usage, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_OwnUsages_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_22)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_OwnUsages_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_21)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -696,7 +686,7 @@ func (arg1 SwigcptrSnapshot) Pools(arg2 []Pool, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Pools_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_23)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Pools_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_22)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -706,7 +696,7 @@ func (arg1 SwigcptrSnapshot) Usages(arg2 []Usage, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Usages_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Usages_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_23)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -716,7 +706,7 @@ func (arg1 SwigcptrSnapshot) Metrics(arg2 []Metric, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Metrics_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_25)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Metrics_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -726,7 +716,7 @@ func (arg1 SwigcptrSnapshot) Groups(arg2 []Group, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Groups_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_26)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Groups_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_25)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -736,7 +726,7 @@ func (arg1 SwigcptrSnapshot) Diagnostics(arg2 []Diagnostic, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Diagnostics_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_27)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Diagnostics_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_26)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -749,7 +739,7 @@ func (arg1 SwigcptrSnapshot) Texts(arg2 uint32, arg3 uint32, arg4 []byte, arg5 *
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uint32)(C._wrap_Snapshot_Texts_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_28)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4)))
+	swig_r = (uint32)(C._wrap_Snapshot_Texts_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_27)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -963,7 +953,7 @@ func (arg1 SwigcptrSnapshot) DeltaLine(arg2 Snapshot, arg3 uint32, arg4 []byte, 
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r_p := C._wrap_Snapshot_DeltaLine_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_33)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
+	swig_r_p := C._wrap_Snapshot_DeltaLine_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_32)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
@@ -981,7 +971,7 @@ func (arg1 SwigcptrSnapshot) BeforeAfterLines(arg2 Snapshot, arg3 uint32, arg4 [
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r_p := C._wrap_Snapshot_BeforeAfterLines_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_35)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
+	swig_r_p := C._wrap_Snapshot_BeforeAfterLines_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_34)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
@@ -1157,7 +1147,7 @@ func DtypeFromName(arg1 []byte, arg2 *Error) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint32)(C._wrap_DtypeFromName_raw_5f76270442b386d3(*(*C.swig_type_38)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint32)(C._wrap_DtypeFromName_raw_5f76270442b386d3(*(*C.swig_type_37)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1169,7 +1159,7 @@ func EstimateTensor(arg1 []uint64, arg2 uint32, arg3 *Error) (_swig_ret uint64) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint64)(C._wrap_EstimateTensor_raw_5f76270442b386d3(*(*C.swig_type_40)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint64)(C._wrap_EstimateTensor_raw_5f76270442b386d3(*(*C.swig_type_39)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1184,7 +1174,7 @@ func EstimatePacked(arg1 []uint64, arg2 uint32, arg3 uint32, arg4 uint32, arg5 u
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (uint64)(C._wrap_EstimatePacked_raw_5f76270442b386d3(*(*C.swig_type_42)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (uint64)(C._wrap_EstimatePacked_raw_5f76270442b386d3(*(*C.swig_type_41)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1201,7 +1191,7 @@ func EstimateAttention(arg1 uint32, arg2 uint32, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (uint64)(C._wrap_EstimateAttention_raw_5f76270442b386d3(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_44(_swig_i_2), C.swig_type_45(_swig_i_3), C.swig_type_46(_swig_i_4), C.swig_type_47(_swig_i_5), C.swig_type_48(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (uint64)(C._wrap_EstimateAttention_raw_5f76270442b386d3(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_43(_swig_i_2), C.swig_type_44(_swig_i_3), C.swig_type_45(_swig_i_4), C.swig_type_46(_swig_i_5), C.swig_type_47(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	return swig_r
 }
 
@@ -1223,7 +1213,7 @@ func EstimateCache(arg1 uint32, arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint
 	_swig_i_13 := arg14
 	_swig_i_14 := arg15
 	_swig_i_15 := arg16
-	swig_r = (uint64)(C._wrap_EstimateCache_raw_5f76270442b386d3(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_50(_swig_i_5), C.swig_type_51(_swig_i_6), C.swig_type_52(_swig_i_7), C.swig_type_53(_swig_i_8), C.swig_type_54(_swig_i_9), C.swig_type_55(_swig_i_10), C.swig_type_56(_swig_i_11), C.swig_type_57(_swig_i_12), C.swig_type_58(_swig_i_13), C.swig_type_59(_swig_i_14), C.swig_voidp(_swig_i_15)))
+	swig_r = (uint64)(C._wrap_EstimateCache_raw_5f76270442b386d3(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_49(_swig_i_5), C.swig_type_50(_swig_i_6), C.swig_type_51(_swig_i_7), C.swig_type_52(_swig_i_8), C.swig_type_53(_swig_i_9), C.swig_type_54(_swig_i_10), C.swig_type_55(_swig_i_11), C.swig_type_56(_swig_i_12), C.swig_type_57(_swig_i_13), C.swig_type_58(_swig_i_14), C.swig_voidp(_swig_i_15)))
 	return swig_r
 }
 
@@ -1232,7 +1222,7 @@ func EstimateOverhead(arg1 uint64, arg2 uint32, arg3 *Error) (_swig_ret uint64) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint64)(C._wrap_EstimateOverhead_raw_5f76270442b386d3(C.swig_type_61(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint64)(C._wrap_EstimateOverhead_raw_5f76270442b386d3(C.swig_type_60(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	return swig_r
 }
 
@@ -1240,7 +1230,7 @@ func EstimateSum(arg1 []uint64, arg2 *Error) (_swig_ret uint64) {
 	var swig_r uint64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint64)(C._wrap_EstimateSum_raw_5f76270442b386d3(*(*C.swig_type_63)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint64)(C._wrap_EstimateSum_raw_5f76270442b386d3(*(*C.swig_type_62)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1261,7 +1251,7 @@ func NewTracker(arg1 uint64, arg2 uint32, arg3 *Error) (_swig_ret Tracker) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (Tracker)(SwigcptrTracker(C._wrap_new_Tracker_raw_5f76270442b386d3(C.swig_type_64(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2))))
+	swig_r = (Tracker)(SwigcptrTracker(C._wrap_new_Tracker_raw_5f76270442b386d3(C.swig_type_63(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2))))
 	return swig_r
 }
 
@@ -1275,7 +1265,7 @@ func (arg1 SwigcptrTracker) Allocate(arg2 uint64, arg3 uint32, arg4 *Error) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Tracker_Allocate_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_type_65(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	C._wrap_Tracker_Allocate_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_type_64(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 }
 
 func (arg1 SwigcptrTracker) Release(arg2 uint64, arg3 uint32, arg4 *Error) {
@@ -1283,7 +1273,7 @@ func (arg1 SwigcptrTracker) Release(arg2 uint64, arg3 uint32, arg4 *Error) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Tracker_Release_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_type_66(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	C._wrap_Tracker_Release_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_type_65(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 }
 
 func (arg1 SwigcptrTracker) WouldFit(arg2 uint64, arg3 *Error) (_swig_ret uint32) {
@@ -1291,7 +1281,7 @@ func (arg1 SwigcptrTracker) WouldFit(arg2 uint64, arg3 *Error) (_swig_ret uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Tracker_WouldFit_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_type_67(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Tracker_WouldFit_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_type_66(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	return swig_r
 }
 
@@ -1299,7 +1289,7 @@ func (arg1 SwigcptrTracker) SetLimit(arg2 uint64, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Tracker_SetLimit_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_type_68(_swig_i_1), C.swig_voidp(_swig_i_2))
+	C._wrap_Tracker_SetLimit_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_type_67(_swig_i_1), C.swig_voidp(_swig_i_2))
 }
 
 func (arg1 SwigcptrTracker) Reset(arg2 *Error) {
@@ -1313,7 +1303,7 @@ func (arg1 SwigcptrTracker) Tag(arg2 []byte, arg3 *Error) (_swig_ret uint32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Tracker_Tag_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_69)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Tracker_Tag_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_68)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1372,7 +1362,7 @@ func (arg1 SwigcptrSpill) Observe(arg2 []byte, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Spill_Observe_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_70)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Spill_Observe_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), *(*C.swig_type_69)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1383,7 +1373,7 @@ func (arg1 SwigcptrSpill) ObserveSnapshot(arg2 Snapshot, arg3 []byte, arg4 *Erro
 	_swig_i_1 := getSwigcptr(arg2)
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Spill_ObserveSnapshot_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), *(*C.swig_type_71)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
+	C._wrap_Spill_ObserveSnapshot_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), *(*C.swig_type_70)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -1399,7 +1389,7 @@ func (arg1 SwigcptrSpill) Feed(arg2 uint32, arg3 uint64, arg4 uint64, arg5 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	C._wrap_Spill_Feed_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_72(_swig_i_2), C.swig_type_73(_swig_i_3), C.swig_type_74(_swig_i_4), C.swig_type_75(_swig_i_5), C.swig_type_76(_swig_i_6), *(*C.swig_type_77)(unsafe.Pointer(&_swig_i_7)), C.swig_voidp(_swig_i_8))
+	C._wrap_Spill_Feed_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_71(_swig_i_2), C.swig_type_72(_swig_i_3), C.swig_type_73(_swig_i_4), C.swig_type_74(_swig_i_5), C.swig_type_75(_swig_i_6), *(*C.swig_type_76)(unsafe.Pointer(&_swig_i_7)), C.swig_voidp(_swig_i_8))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg8
 	}
@@ -1420,7 +1410,7 @@ func (arg1 SwigcptrSpill) Episode(arg2 uint64, arg3 *Error) (_swig_ret *Episode)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Episode)(C._wrap_Spill_Episode_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_type_78(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Episode)(C._wrap_Spill_Episode_raw_5f76270442b386d3(C.uintptr_t(_swig_i_0), C.swig_type_77(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Episode
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1443,6 +1433,6 @@ func LoneSpill(arg1 uint32, arg2 uint32, arg3 uint64, arg4 uint64, arg5 *Error) 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (Spill)(SwigcptrSpill(C._wrap_LoneSpill_raw_5f76270442b386d3(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_79(_swig_i_2), C.swig_type_80(_swig_i_3), C.swig_voidp(_swig_i_4))))
+	swig_r = (Spill)(SwigcptrSpill(C._wrap_LoneSpill_raw_5f76270442b386d3(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_78(_swig_i_2), C.swig_type_79(_swig_i_3), C.swig_voidp(_swig_i_4))))
 	return swig_r
 }

@@ -92,6 +92,7 @@ type Device struct {
 	ComputeCapability uint32
 	Reserved0         uint32
 	OsId              uint64
+	AgeNs             uint64
 	Name              [256]byte
 	Uuid              [96]byte
 	PciBusId          [32]byte

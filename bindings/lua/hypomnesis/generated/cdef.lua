@@ -103,6 +103,7 @@ typedef struct hmn_device {
   uint32_t compute_capability;
   uint32_t reserved0;
   uint64_t os_id;
+  uint64_t age_ns;
   char name[256];
   char uuid[96];
   char pci_bus_id[32];
@@ -448,8 +449,7 @@ void hmn_context_destroy(hmn_context * context);
 hmn_status hmn_process_memory_read(hmn_context * context, uint32_t pid, hmn_flags fields, hmn_process_memory * out, hmn_error * error);
 hmn_status hmn_process_memory_read_self(hmn_context * context, hmn_flags fields, hmn_process_memory * out, hmn_error * error);
 hmn_status hmn_system_memory_read(hmn_context * context, hmn_flags fields, hmn_system_memory * out, hmn_error * error);
-hmn_status hmn_device_count(hmn_context * context, uint32_t * out, hmn_error * error);
-hmn_status hmn_device_generation(hmn_context * context, uint64_t * out, hmn_error * error);
+hmn_status hmn_device_scan(hmn_context * context, uint32_t * count, uint64_t * generation, hmn_error * error);
 hmn_status hmn_device_find(hmn_context * context, const char * key, uint32_t * out, hmn_error * error);
 hmn_status hmn_device_read(hmn_context * context, uint32_t device_index, hmn_flags fields, hmn_device * out, hmn_error * error);
 hmn_status hmn_pool_read(hmn_context * context, uint32_t device_index, uint32_t kind, hmn_flags fields, hmn_pool * out, hmn_error * error);

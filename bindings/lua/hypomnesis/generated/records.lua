@@ -89,6 +89,7 @@ return function(band, text, unsigned, signed)
       cuda_version = band(present, 4096) ~= 0 and record.cuda_version or nil,
       compute_capability = band(present, 8192) ~= 0 and record.compute_capability or nil,
       os_id = band(present, 2048) ~= 0 and unsigned(record.os_id) or nil,
+      age_ns = unsigned(record.age_ns),
       name = band(present, 1) ~= 0 and text(record.name) or nil,
       uuid = band(present, 2) ~= 0 and text(record.uuid) or nil,
       pci_bus_id = band(present, 4) ~= 0 and text(record.pci_bus_id) or nil,

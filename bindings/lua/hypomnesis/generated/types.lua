@@ -66,6 +66,7 @@
 ---@field cuda_version integer? of the driver: 1000 * major + 10 * minor
 ---@field compute_capability integer? NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000
 ---@field os_id integer? Windows: adapter LUID; macOS: registry id
+---@field age_ns integer time since its driver listed it; of several, the earliest
 ---@field name string? as the vendor writes it: "NVIDIA GeForce RTX 4090"
 ---@field uuid string? as the vendor writes it: "GPU-…", "MIG-…"
 ---@field pci_bus_id string? "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
@@ -191,7 +192,7 @@
 ---@field unix_time_ns integer start time, since 1970
 ---@field monotonic_ns integer start time: hmn_monotonic_ns
 ---@field duration_ns integer time it took
----@field device_generation integer as hmn_device_generation, of the context's last scan
+---@field device_generation integer as of hmn_device_scan, of the context's last scan
 
 ---Why a value is missing, and the remedy: without DIAGNOSTIC_HAS_FIELD and DIAGNOSTIC_HAS_METRIC, why the
 ---whole subject is. What is not known is nil.

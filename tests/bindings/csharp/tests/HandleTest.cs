@@ -80,7 +80,7 @@ public class HandleTest
         using var open = context.TakeSnapshot();
         context.Dispose();
         snapshot.Dispose();
-        Assert.Equal("Context", Assert.Throws<ObjectDisposedException>(() => context.CountDevices()).ObjectName);
+        Assert.Equal("Context", Assert.Throws<ObjectDisposedException>(() => context.Scan()).ObjectName);
         Assert.Throws<ObjectDisposedException>(() => context.TakeSnapshot());
         Assert.Equal("Snapshot", Assert.Throws<ObjectDisposedException>(() => snapshot.ToJson()).ObjectName);
         Assert.Throws<ObjectDisposedException>(() => snapshot.PoolOf(0));
@@ -110,7 +110,7 @@ public class HandleTest
             Thread.Sleep(patienceMs);
             wasUnderWay = !call.IsCompleted;
             context.Dispose();
-            Assert.Throws<ObjectDisposedException>(() => context.CountDevices());
+            Assert.Throws<ObjectDisposedException>(() => context.Scan());
             told = await call;
             patienceMs *= 2;
         } while (patienceMs < 3000 && (!wasUnderWay || told is ObjectDisposedException));

@@ -247,6 +247,11 @@ internal static unsafe class Raw {
     return ret;
   }
 
+  public static ulong hmn_device_age_ns_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_device_age_ns_get(self);
+    return ret;
+  }
+
   public static uint? hmn_device_parent_index_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_parent_index_get(self)); }
 
   public static uint? hmn_device_driver_index_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_driver_index_get(self)); }
@@ -1155,13 +1160,8 @@ internal static unsafe class Raw {
 
   public static global::System.IntPtr Context_system_memory(ContextHandle self, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_system_memory(self, fields, ref error); }
 
-  public static uint Context_device_count(ContextHandle self, ref ErrorRecord error) {
-    uint ret = RawPINVOKE.Context_device_count(self, ref error);
-    return ret;
-  }
-
-  public static ulong Context_device_generation(ContextHandle self, ref ErrorRecord error) {
-    ulong ret = RawPINVOKE.Context_device_generation(self, ref error);
+  public static uint Context_scan(ContextHandle self, out ulong generation, ref ErrorRecord error) {
+    uint ret = RawPINVOKE.Context_scan(self, out generation, ref error);
     return ret;
   }
 
@@ -1524,7 +1524,7 @@ internal static unsafe class Raw {
   public const int DEVICE_HAS_CUDA_VERSION = 4096;
   public const int DEVICE_HAS_COMPUTE_CAPABILITY = 8192;
   public const int DEVICE_HAS_ARCHITECTURE = 16384;
-  public const int DEVICE_SIZE_V1 = 600;
+  public const int DEVICE_SIZE_V1 = 608;
   public const int POOL_MAIN = 0;
   public const int POOL_VRAM = 1;
   public const int POOL_VRAM_VISIBLE = 2;

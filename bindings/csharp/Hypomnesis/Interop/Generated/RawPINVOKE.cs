@@ -202,6 +202,9 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_memory_kind_get___")]
   public static extern uint hmn_device_memory_kind_get(global::System.IntPtr jarg1);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_age_ns_get___")]
+  public static extern ulong hmn_device_age_ns_get(global::System.IntPtr jarg1);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_parent_index_get___")]
   public static extern global::System.IntPtr hmn_device_parent_index_get(global::System.IntPtr jarg1);
 
@@ -946,11 +949,8 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_system_memory___")]
   public static extern global::System.IntPtr Context_system_memory(ContextHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
 
-  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_device_count___")]
-  public static extern uint Context_device_count(ContextHandle jarg1, ref ErrorRecord jarg2);
-
-  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_device_generation___")]
-  public static extern ulong Context_device_generation(ContextHandle jarg1, ref ErrorRecord jarg2);
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_scan___")]
+  public static extern uint Context_scan(ContextHandle jarg1, out ulong jarg2, ref ErrorRecord jarg3);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_find_device___")]
   public static extern uint Context_find_device(ContextHandle jarg1, byte[] jarg2, ref ErrorRecord jarg3);

@@ -134,7 +134,7 @@ internal unsafe struct SystemMemoryRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct DeviceRecord
 {
-    internal const int Size = 600;
+    internal const int Size = 608;
     internal uint struct_size;
     internal uint present;
     internal uint notes;
@@ -156,6 +156,7 @@ internal unsafe struct DeviceRecord
     internal uint compute_capability;
     internal uint reserved0;
     internal ulong os_id;
+    internal ulong age_ns;
     internal fixed byte name[256];
     internal fixed byte uuid[96];
     internal fixed byte pci_bus_id[32];
@@ -180,6 +181,7 @@ internal unsafe struct DeviceRecord
     internal uint? CudaVersion => (present & 4096u) != 0 ? this.cuda_version : null;
     internal uint? ComputeCapability => (present & 8192u) != 0 ? this.compute_capability : null;
     internal ulong? OsId => (present & 2048u) != 0 ? this.os_id : null;
+    internal ulong AgeNs => this.age_ns;
     internal string? Name => (present & 1u) != 0 ? Utf8.Text(ref this.name[0], 256) : null;
     internal string? Uuid => (present & 2u) != 0 ? Utf8.Text(ref this.uuid[0], 96) : null;
     internal string? PciBusId => (present & 4u) != 0 ? Utf8.Text(ref this.pci_bus_id[0], 32) : null;

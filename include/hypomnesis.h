@@ -376,7 +376,8 @@ typedef struct hmn_context_options {
                                 * first; 0 = 2; 100 or more: without a limit. If it takes longer than
                                 * rescan_ms to scan all, what they find is HMN_NOTE_LOWER_BOUND, and a
                                 * diagnostic has the age of the oldest scan */
-    uint32_t reserved0;
+    uint32_t device_classes;   /* bit n lists devices of class n (HMN_DEVICE_CLASS_*); 0 = GPUs.
+                                * Devices of other classes are as if they were not there */
 } hmn_context_options;
 
 /** Paths that replace the defaults. With HMN_CONTEXT_ENVIRONMENT the variable in brackets has the
@@ -424,7 +425,7 @@ typedef struct hmn_backend_info {
 } hmn_backend_info;
 
 /** Creates a context. Calls no driver and starts no thread.
- *  HMN_E_UNKNOWN_FLAG: an unknown flag. HMN_E_UNSUPPORTED: HMN_CONTEXT_RECORD, and recordings are not
+ *  HMN_E_UNKNOWN_FLAG: an unknown flag or class. HMN_E_UNSUPPORTED: HMN_CONTEXT_RECORD, and recordings are not
  *  compiled in, or the file that they need next to the library is missing or of another build.
  *  HMN_E_ARGUMENT: with HMN_CONTEXT_ENVIRONMENT, hmn_context_set_path would refuse a variable's value.
  *  *out is owned by the caller: hmn_context_destroy. @since 0.1 */
@@ -556,13 +557,18 @@ HMN_FN(hmn_status) hmn_system_memory_read(hmn_context *context, hmn_flags fields
 
 /* ---- devices: identity --------------------------------------------------------------------- */
 
-/** Kind of a device. */
+/** Class of a device; bit n of hmn_context_options.device_classes is class n. */
 enum {
-    HMN_DEVICE_KIND_UNKNOWN = 0,
-    HMN_DEVICE_KIND_DISCRETE = 1,
-    HMN_DEVICE_KIND_INTEGRATED = 2,
-    HMN_DEVICE_KIND_PARTITION = 3, /* a MIG instance: a device of its own, with parent_index */
-    HMN_DEVICE_KIND_VIRTUAL = 4
+    HMN_DEVICE_CLASS_UNKNOWN = 0,
+    HMN_DEVICE_CLASS_GPU = 1,
+    HMN_DEVICE_CLASS_NPU = 2 /* an accelerator of computations alone, such as neural networks */
+};
+/** Form of a device; a partition has that of its parent. */
+enum {
+    HMN_DEVICE_FORM_UNKNOWN = 0,
+    HMN_DEVICE_FORM_DISCRETE = 1,
+    HMN_DEVICE_FORM_INTEGRATED = 2, /* a part of the processor or SoC */
+    HMN_DEVICE_FORM_VIRTUAL = 3
 };
 /** Kind of a device's memory. */
 enum {
@@ -596,11 +602,12 @@ typedef struct hmn_device {
     hmn_flags notes;           /* HMN_NOTE_* */
     uint32_t backend;          /* HMN_BACKEND_* */
     uint32_t index;            /* in the context: never reused, never renumbered */
-    uint32_t kind;             /* HMN_DEVICE_KIND_* */
+    uint32_t device_class;     /* HMN_DEVICE_CLASS_* */
+    uint32_t form;             /* HMN_DEVICE_FORM_* */
     uint32_t state;            /* HMN_RUN_STATE_* */
     uint32_t vendor;           /* HMN_VENDOR_*, a PCI vendor id */
     uint32_t memory_kind;      /* HMN_MEMORY_KIND_* */
-    uint32_t parent_index;     /* a partition's GPU */
+    uint32_t parent_index;     /* the device that this one is a partition of: a MIG instance, an XCP */
     uint32_t driver_index;     /* index in the vendor's own tools */
     uint32_t pci_device;       /* PCI device id */
     uint32_t pci_subsystem;    /* subsystem device id << 16 | subsystem vendor id */
@@ -610,7 +617,6 @@ typedef struct hmn_device {
     uint32_t compute_instance; /* MIG */
     uint32_t cuda_version;     /* of the driver: 1000 * major + 10 * minor */
     uint32_t compute_capability; /* NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000 */
-    uint32_t reserved0;
     uint64_t os_id;            /* Windows: adapter LUID; macOS: registry id */
     uint64_t age_ns;           /* time since its driver listed it; of several, the earliest */
     char name[256];          /* as the vendor writes it: "NVIDIA GeForce RTX 4090" */
@@ -625,8 +631,8 @@ typedef struct hmn_device {
  *  to the list, is gone or comes back, so a program that sees another value looks at its devices again;
  *  0: no device was seen yet. Sleep, errors and hanging drivers do not change it. Either may be NULL.
  *  An index belongs to one device for the context's life: NVIDIA's come first in the driver's order,
- *  then others by PCI address, then partitions; later arrivals are appended; a device that is gone
- *  keeps its index with state HMN_RUN_STATE_LOST. HMN_OK and 0 devices: there certainly is none. A
+ *  then other GPUs by PCI address, then partitions, then devices of other classes; later arrivals are
+ *  appended; a device that is gone keeps its index with state HMN_RUN_STATE_LOST. HMN_OK and 0 devices: there certainly is none. A
  *  vendor's library that is not installed, or a driver that is not loaded, has none.
  *  The other functions use the list of the last scan, and ask no source whether it still holds; only in
  *  a context that has never scanned do they scan first. A scan that fails changes nothing: the previous

@@ -254,13 +254,19 @@ enum class pressure_level : std::uint32_t {
   critical = HMN_PRESSURE_CRITICAL  // the system kills processes next; never reported by Windows
 };
 
-// Kind of a device.
-enum class device_kind : std::uint32_t {
-  unknown = HMN_DEVICE_KIND_UNKNOWN,
-  discrete = HMN_DEVICE_KIND_DISCRETE,
-  integrated = HMN_DEVICE_KIND_INTEGRATED,
-  partition = HMN_DEVICE_KIND_PARTITION,  // a MIG instance: a device of its own, with parent_index
-  virtual_gpu = HMN_DEVICE_KIND_VIRTUAL
+// Class of a device; bit n of hmn_context_options.device_classes is class n.
+enum class device_class : std::uint32_t {
+  unknown = HMN_DEVICE_CLASS_UNKNOWN,
+  gpu = HMN_DEVICE_CLASS_GPU,
+  npu = HMN_DEVICE_CLASS_NPU  // an accelerator of computations alone, such as neural networks
+};
+
+// Form of a device; a partition has that of its parent.
+enum class device_form : std::uint32_t {
+  unknown = HMN_DEVICE_FORM_UNKNOWN,
+  discrete = HMN_DEVICE_FORM_DISCRETE,
+  integrated = HMN_DEVICE_FORM_INTEGRATED,  // a part of the processor or SoC
+  virtual_device = HMN_DEVICE_FORM_VIRTUAL
 };
 
 // Kind of a device's memory.
@@ -776,11 +782,13 @@ struct device {
   note notes{};
   backend_id backend{};
   std::uint32_t index = 0;  // in the context: never reused, never renumbered
-  device_kind kind{};
+  hypomnesis::device_class device_class{};
+  device_form form{};
   run_state state{};
   vendor_id vendor{};  // a PCI vendor id
   device_memory memory_kind{};
-  std::optional<std::uint32_t> parent_index;  // a partition's GPU
+  // the device that this one is a partition of: a MIG instance, an XCP
+  std::optional<std::uint32_t> parent_index;
   std::optional<std::uint32_t> driver_index;  // index in the vendor's own tools
   std::optional<std::uint32_t> pci_device;  // PCI device id
   std::optional<std::uint32_t> pci_subsystem;  // subsystem device id << 16 | subsystem vendor id
@@ -1270,7 +1278,8 @@ inline device value(const hmn_device& r) {
   v.notes = static_cast<note>(r.notes);
   v.backend = static_cast<backend_id>(r.backend);
   v.index = r.index;
-  v.kind = static_cast<device_kind>(r.kind);
+  v.device_class = static_cast<device_class>(r.device_class);
+  v.form = static_cast<device_form>(r.form);
   v.state = static_cast<run_state>(r.state);
   v.vendor = static_cast<vendor_id>(r.vendor);
   v.memory_kind = static_cast<device_memory>(r.memory_kind);
@@ -2344,6 +2353,7 @@ struct context_options {
   std::chrono::milliseconds rescan{};      // all processes are looked through this often; 0: 2 s
   std::uint64_t backends_off = 0;          // bit n disables backend n
   std::uint32_t rescan_percent = 0;        // of a core, at most, for rescan; 0: 2
+  std::uint32_t device_classes = 0;        // bit n lists devices of class n; 0: GPUs
 };
 
 // hmn_snapshot_options.
@@ -2525,6 +2535,7 @@ class context {
     c_options.rescan_ms = detail::milliseconds(options.rescan);
     c_options.backends_off = options.backends_off;
     c_options.rescan_percent = options.rescan_percent;
+    c_options.device_classes = options.device_classes;
     hmn_context* made = nullptr;
     detail::perform([&](hmn_error* e) { return hmn_context_create(&c_options, &made, e); });
     return made;

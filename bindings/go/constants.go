@@ -232,15 +232,23 @@ const (
 	PressureCritical Pressure = 3 // the system kills processes next; never reported by Windows
 )
 
-// DeviceKind: kind of a device.
-type DeviceKind uint32
+// DeviceClass: class of a device; bit n of hmn_context_options.device_classes is class n.
+type DeviceClass uint32
 
 const (
-	DeviceKindUnknown    DeviceKind = 0
-	DeviceKindDiscrete   DeviceKind = 1
-	DeviceKindIntegrated DeviceKind = 2
-	DeviceKindPartition  DeviceKind = 3 // a MIG instance: a device of its own, with ParentIndex
-	DeviceKindVirtual    DeviceKind = 4
+	DeviceClassUnknown DeviceClass = 0
+	DeviceClassGPU     DeviceClass = 1
+	DeviceClassNPU     DeviceClass = 2 // an accelerator of computations alone, such as neural networks
+)
+
+// DeviceForm: form of a device; a partition has that of its parent.
+type DeviceForm uint32
+
+const (
+	DeviceFormUnknown    DeviceForm = 0
+	DeviceFormDiscrete   DeviceForm = 1
+	DeviceFormIntegrated DeviceForm = 2 // a part of the processor or SoC
+	DeviceFormVirtual    DeviceForm = 3
 )
 
 // MemoryKind: kind of a device's memory.

@@ -18,6 +18,7 @@ type ContextOptions struct {
 	IdleCloseMs    uint32 // a vendor library whose GPU may sleep is shut down this long after use; 0 is 2000
 	RescanMs       uint32 // all processes are looked through for GPU clients this often, known clients at each reading; 0 is 2000
 	BackendsOff    uint64 // bit n disables backend n
+	DeviceClasses  uint32 // bit n lists devices of class n; 0 is GPUs alone
 	RescanPercent  uint32 // most processor time for RescanMs, in percent of a core; 0 is 2, 100 is no limit
 }
 
@@ -38,7 +39,7 @@ func NewContext(options *ContextOptions) (*Context, error) {
 	failure := raw.NewError()
 	native := raw.NewContext(uint32(given.Flags), given.DeadlineMs, given.StaleMs, given.OpenDeadlineMs,
 		given.MaxAgeMs, given.IdleCloseMs, given.RescanMs, given.BackendsOff, given.RescanPercent,
-		failure)
+		given.DeviceClasses, failure)
 	if failure.Status != 0 {
 		return nil, newError(failure)
 	}

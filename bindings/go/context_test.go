@@ -124,6 +124,27 @@ func TestContextEnvironment(t *testing.T) {
 	want(t, "count", scan.Count, 2)
 }
 
+func TestContextListsOtherClassesWhereAsked(t *testing.T) {
+	path := t.TempDir() + "/machine.json"
+	if err := os.WriteFile(path, []byte(`{"devices": [{"name": "a", "device_class": "npu"}, {"name": "b"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HMN_SIMULATION", path)
+	for _, class := range []DeviceClass{DeviceClassGPU, DeviceClassNPU} {
+		context, err := NewContext(&ContextOptions{Flags: ContextEnvironment, DeviceClasses: 1 << class})
+		if err != nil {
+			t.Fatal(err)
+		}
+		scan, err := context.Scan()
+		wantError(t, "error", err, nil)
+		want(t, "count", scan.Count, 1)
+		device, err := context.Device(0, 0)
+		wantError(t, "error", err, nil)
+		want(t, "class", device.DeviceClass, class)
+		context.Close()
+	}
+}
+
 // calls are all that can be asked of a context and a snapshot.
 func calls(context *Context, snapshot *Snapshot) map[string]func() error {
 	return map[string]func() error{

@@ -181,11 +181,12 @@ type Device struct {
 	Notes             Notes            `json:"notes"`
 	Backend           Backend          `json:"backend"`
 	Index             uint32           `json:"index"` // in the context: never reused, never renumbered
-	Kind              DeviceKind       `json:"kind"`
+	DeviceClass       DeviceClass      `json:"device_class"`
+	Form              DeviceForm       `json:"form"`
 	State             RunState         `json:"state"`
 	Vendor            Vendor           `json:"vendor"` // a PCI vendor id
 	MemoryKind        MemoryKind       `json:"memory_kind"`
-	ParentIndex       Optional[uint32] `json:"parent_index"`       // a partition's GPU
+	ParentIndex       Optional[uint32] `json:"parent_index"`       // the device that this one is a partition of: a MIG instance, an XCP
 	DriverIndex       Optional[uint32] `json:"driver_index"`       // index in the vendor's own tools
 	PCIDevice         Optional[uint32] `json:"pci_device"`         // PCI device id
 	PCISubsystem      Optional[uint32] `json:"pci_subsystem"`      // subsystem device id << 16 | subsystem vendor id
@@ -209,7 +210,8 @@ func newDevice(from *raw.Device) Device {
 		Notes:             Notes(from.Notes),
 		Backend:           Backend(from.Backend),
 		Index:             from.Index,
-		Kind:              DeviceKind(from.Kind),
+		DeviceClass:       DeviceClass(from.DeviceClass),
+		Form:              DeviceForm(from.Form),
 		State:             RunState(from.State),
 		Vendor:            Vendor(from.Vendor),
 		MemoryKind:        MemoryKind(from.MemoryKind),

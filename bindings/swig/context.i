@@ -19,7 +19,7 @@ typedef struct {
 %extend Context {
   Context(hmn_flags flags, uint32_t deadline_ms, uint32_t stale_ms, uint32_t open_deadline_ms,
           uint32_t max_age_ms, uint32_t idle_close_ms, uint32_t rescan_ms, uint64_t backends_off,
-          uint32_t rescan_percent, hmn_error *error) {
+          uint32_t rescan_percent, uint32_t device_classes, hmn_error *error) {
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -31,6 +31,7 @@ typedef struct {
     options.rescan_ms = rescan_ms;
     options.backends_off = backends_off;
     options.rescan_percent = rescan_percent;
+    options.device_classes = device_classes;
     hmn_context_create(&options, &made, error);
     return made;
   }

@@ -67,7 +67,8 @@ typedef struct {
   hmn_flags notes;
   uint32_t backend;
   uint32_t index;
-  uint32_t kind;
+  uint32_t device_class;
+  uint32_t form;
   uint32_t state;
   uint32_t vendor;
   uint32_t memory_kind;

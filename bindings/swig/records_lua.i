@@ -95,11 +95,12 @@ HMN_LUA_RECORD(hmn_system_memory)
 
 %{
 static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
-  lua_createtable(L, 0, 12 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 13 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, index);
-  HMN_LUA_FIELD(u32, kind);
+  HMN_LUA_FIELD(u32, device_class);
+  HMN_LUA_FIELD(u32, form);
   HMN_LUA_FIELD(u32, state);
   HMN_LUA_FIELD(u32, vendor);
   HMN_LUA_FIELD(u32, memory_kind);

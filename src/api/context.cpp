@@ -18,7 +18,9 @@ result<void> check_options(const hmn_context_options& o) {
     return failed(status::unknown_flag,
                   {"options->flags: unknown bits 0x", hex(o.flags & ~known_flags)});
   }
-  if (o.reserved0 != 0) return failed(status::unknown_flag, "options->reserved0: unknown bits");
+  if (const std::uint32_t unknown = o.device_classes & ~all_device_classes; unknown != 0) {
+    return failed(status::unknown_flag, {"options->device_classes: unknown bits 0x", hex(unknown)});
+  }
   return (o.flags & HMN_CONTEXT_RECORD) != 0 ? require(source::simulated) : result<void>();
 }
 
@@ -30,6 +32,7 @@ settings settings_from(const hmn_context_options& o) {
   s.trace = (o.flags & HMN_CONTEXT_TRACE) != 0;
   s.record = (o.flags & HMN_CONTEXT_RECORD) != 0;
   s.sources_off = o.backends_off;
+  if (o.device_classes != 0) s.device_classes = o.device_classes;
   s.idle_close_ns = ns_from(o.idle_close_ms, s.idle_close_ns);
   s.rescan_ns = ns_from(o.rescan_ms, s.rescan_ns);
   if (o.rescan_percent != 0) s.rescan_percent = o.rescan_percent;

@@ -195,6 +195,7 @@ deadline context::new_deadline(std::optional<std::uint64_t> deadline_ns,
 plan context::new_plan() const {
   plan p;
   p.own_pid = own_pid_;
+  p.device_classes = settings_.device_classes;
   return p;
 }
 

@@ -42,7 +42,7 @@ static void a_device_says_who_it_is(void** state) {
       HMN_DEVICE_HAS_COMPUTE_CAPABILITY | HMN_DEVICE_HAS_ARCHITECTURE;
   assert_int_equal(device.present, known);
   assert_int_equal(device.backend, HMN_BACKEND_SIMULATED);
-  assert_int_equal(device.kind, HMN_DEVICE_KIND_DISCRETE);
+  assert_int_equal(device.form, HMN_DEVICE_FORM_DISCRETE);
   assert_int_equal(device.state, HMN_RUN_STATE_READY);
   assert_int_equal(device.vendor, HMN_VENDOR_NVIDIA);
   assert_int_equal(device.memory_kind, HMN_MEMORY_KIND_DEDICATED);
@@ -81,7 +81,7 @@ static void a_text_field_is_zero_behind_its_end(void** state) {
 static void a_device_that_allocates_from_host_ram_is_unified(void** state) {
   const hmn_device device = device_at(context_of(state), UNIFIED);
   assert_int_equal(device.memory_kind, HMN_MEMORY_KIND_UNIFIED);
-  assert_int_equal(device.kind, HMN_DEVICE_KIND_INTEGRATED);
+  assert_int_equal(device.form, HMN_DEVICE_FORM_INTEGRATED);
 }
 
 /* A device that is lost or asleep is HMN_OK, reported by state. */
@@ -93,7 +93,8 @@ static void a_device_that_is_lost_or_asleep_is_reported_by_state(void** state) {
 /* NVIDIA's come first in the driver's order, then partitions. */
 static void an_instance_is_a_device_with_a_parent(void** state) {
   const hmn_device device = device_at(context_of(state), INSTANCE);
-  assert_int_equal(device.kind, HMN_DEVICE_KIND_PARTITION);
+  assert_int_equal(device.form, HMN_DEVICE_FORM_DISCRETE);
+  assert_int_equal(device.device_class, HMN_DEVICE_CLASS_GPU);
   const hmn_flags known = HMN_DEVICE_HAS_PARENT | HMN_DEVICE_HAS_INSTANCE;
   assert_int_equal(device.present & known, known);
   assert_int_equal(device.parent_index, WITH_INSTANCE);
@@ -273,6 +274,52 @@ static void an_index_belongs_to_one_device_for_the_contexts_life(void** state) {
   assert_named(m.context, 0, "A", HMN_RUN_STATE_READY);
   assert_named(m.context, 1, "B", HMN_RUN_STATE_READY);
   assert_named(m.context, 2, "C", HMN_RUN_STATE_READY);
+  machine_end(&m);
+}
+
+static const char of_all_classes[] =
+    "{\"devices\": [{\"name\": \"N\", \"device_class\": \"npu\", \"form\": \"integrated\","
+    " \"partitions\": [{\"name\": \"P\"}]},"
+    " {\"name\": \"U\", \"device_class\": \"unknown\"}, {\"name\": \"G\"}]}";
+
+static void only_gpus_are_listed_unless_asked(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, of_all_classes, NULL);
+  assert_int_equal(count_of(m.context), 1);
+  const hmn_device gpu = device_at(m.context, 0);
+  assert_string_equal(gpu.name, "G");
+  assert_int_equal(gpu.device_class, HMN_DEVICE_CLASS_GPU);
+  hmn_snapshot* snapshot = NULL;
+  assert_status(hmn_snapshot_take(m.context, NULL, &snapshot, NULL), HMN_OK);
+  NEW(hmn_snapshot_info, info);
+  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_int_equal(info.device_count, 1);
+  hmn_snapshot_destroy(snapshot);
+  machine_end(&m);
+}
+
+static void classes_that_are_asked_for_are_listed_after_gpus(void** state) {
+  (void)state;
+  machine m;
+  NEW(hmn_context_options, options);
+  options.device_classes =
+      1U << HMN_DEVICE_CLASS_UNKNOWN | 1U << HMN_DEVICE_CLASS_GPU | 1U << HMN_DEVICE_CLASS_NPU;
+  machine_make(&m, of_all_classes, &options);
+  assert_int_equal(count_of(m.context), 4);
+  assert_string_equal(device_at(m.context, 0).name, "G");
+  assert_string_equal(device_at(m.context, 1).name, "N");
+  assert_int_equal(device_at(m.context, 1).device_class, HMN_DEVICE_CLASS_NPU);
+  const hmn_device part = device_at(m.context, 2);
+  assert_int_equal(part.parent_index, 1);
+  assert_int_equal(part.device_class, HMN_DEVICE_CLASS_NPU);
+  assert_int_equal(part.form, HMN_DEVICE_FORM_INTEGRATED);
+  assert_int_equal(device_at(m.context, 3).device_class, HMN_DEVICE_CLASS_UNKNOWN);
+  machine_end(&m);
+  options.device_classes = 1U << HMN_DEVICE_CLASS_NPU;
+  machine_make(&m, of_all_classes, &options);
+  assert_int_equal(count_of(m.context), 2);
+  assert_string_equal(device_at(m.context, 0).name, "N");
   machine_end(&m);
 }
 
@@ -478,6 +525,8 @@ int main(void) {
       cmocka_unit_test(no_device_at_all_is_a_count_of_0),
       cmocka_unit_test(what_hides_devices_is_no_count_of_0),
       cmocka_unit_test(an_index_belongs_to_one_device_for_the_contexts_life),
+      cmocka_unit_test(only_gpus_are_listed_unless_asked),
+      cmocka_unit_test(classes_that_are_asked_for_are_listed_after_gpus),
       cmocka_unit_test(a_device_is_as_of_the_last_scan),
       cmocka_unit_test(an_identity_has_an_age),
       cmocka_unit_test(a_context_that_has_not_scanned_scans_first),

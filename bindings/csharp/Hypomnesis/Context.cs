@@ -25,7 +25,7 @@ public sealed class Context : IDisposable
         var error = Native.NewError();
         handle = Raw.new_Context((uint)options.Flags, options.DeadlineMs, options.StaleMs,
             options.OpenDeadlineMs, options.MaxAgeMs, options.IdleCloseMs, options.RescanMs, options.BackendsOff,
-            options.RescanPercent, ref error);
+            options.RescanPercent, options.DeviceClasses, ref error);
         if (error.status != Raw.OK)
             handle.Dispose();
         HypomnesisException.ThrowOn(ref error);

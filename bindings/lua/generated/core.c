@@ -3204,11 +3204,12 @@ static void hmn_lua_push_hmn_system_memory(lua_State *L, const hmn_system_memory
 
 
 static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
-  lua_createtable(L, 0, 12 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 13 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, index);
-  HMN_LUA_FIELD(u32, kind);
+  HMN_LUA_FIELD(u32, device_class);
+  HMN_LUA_FIELD(u32, form);
   HMN_LUA_FIELD(u32, state);
   HMN_LUA_FIELD(u32, vendor);
   HMN_LUA_FIELD(u32, memory_kind);
@@ -3835,7 +3836,7 @@ SWIGINTERN int SWIG_lua_isnilstring(lua_State *L, int idx) {
   return ret;
 }
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,uint32_t rescan_percent,uint32_t device_classes,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -3847,6 +3848,7 @@ SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t st
     options.rescan_ms = rescan_ms;
     options.backends_off = backends_off;
     options.rescan_percent = rescan_percent;
+    options.device_classes = device_classes;
     hmn_context_create(&options, &made, error);
     return made;
   }
@@ -4415,16 +4417,17 @@ static int _wrap_new_HypomnesisContext(lua_State* L) {
   uint32_t arg7 ;
   uint64_t arg8 ;
   uint32_t arg9 ;
-  hmn_error *arg10 = (hmn_error *) 0 ;
-  hmn_error record10 ;
+  uint32_t arg10 ;
+  hmn_error *arg11 = (hmn_error *) 0 ;
+  hmn_error record11 ;
   Context *result = 0 ;
   
   {
-    memset(&record10, 0, sizeof record10);
-    record10.struct_size = sizeof record10;
-    arg10 = &record10;
+    memset(&record11, 0, sizeof record11);
+    record11.struct_size = sizeof record11;
+    arg11 = &record11;
   }
-  SWIG_check_num_args("Context::Context",9,9)
+  SWIG_check_num_args("Context::Context",10,10)
   arg1 = hmn_lua_to_u32(L, 1, "flags"); 
   arg2 = hmn_lua_to_u32(L, 2, "deadline_ms"); 
   arg3 = hmn_lua_to_u32(L, 3, "stale_ms"); 
@@ -4434,10 +4437,11 @@ static int _wrap_new_HypomnesisContext(lua_State* L) {
   arg7 = hmn_lua_to_u32(L, 7, "rescan_ms"); 
   arg8 = hmn_lua_to_u64(L, 8, "backends_off"); 
   arg9 = hmn_lua_to_u32(L, 9, "rescan_percent"); 
-  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
+  arg10 = hmn_lua_to_u32(L, 10, "device_classes"); 
+  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
   SWIG_NewPointerObj(L,result,SWIGTYPE_p_Context,1); SWIG_arg++; 
   {
-    if (arg10->status != HMN_OK) return hmn_lua_failure(L, arg10);
+    if (arg11->status != HMN_OK) return hmn_lua_failure(L, arg11);
   }
   return SWIG_arg;
   
@@ -7377,11 +7381,13 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("PRESSURE_WARNING", HMN_PRESSURE_WARNING)},
     {SWIG_LUA_CONSTTAB_INT("PRESSURE_CRITICAL", HMN_PRESSURE_CRITICAL)},
     {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_SIZE_V1", HMN_SYSTEM_MEMORY_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_KIND_UNKNOWN", HMN_DEVICE_KIND_UNKNOWN)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_KIND_DISCRETE", HMN_DEVICE_KIND_DISCRETE)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_KIND_INTEGRATED", HMN_DEVICE_KIND_INTEGRATED)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_KIND_PARTITION", HMN_DEVICE_KIND_PARTITION)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_KIND_VIRTUAL", HMN_DEVICE_KIND_VIRTUAL)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_CLASS_UNKNOWN", HMN_DEVICE_CLASS_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_CLASS_GPU", HMN_DEVICE_CLASS_GPU)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_CLASS_NPU", HMN_DEVICE_CLASS_NPU)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_FORM_UNKNOWN", HMN_DEVICE_FORM_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_FORM_DISCRETE", HMN_DEVICE_FORM_DISCRETE)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_FORM_INTEGRATED", HMN_DEVICE_FORM_INTEGRATED)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_FORM_VIRTUAL", HMN_DEVICE_FORM_VIRTUAL)},
     {SWIG_LUA_CONSTTAB_INT("MEMORY_KIND_UNKNOWN", HMN_MEMORY_KIND_UNKNOWN)},
     {SWIG_LUA_CONSTTAB_INT("MEMORY_KIND_DEDICATED", HMN_MEMORY_KIND_DEDICATED)},
     {SWIG_LUA_CONSTTAB_INT("MEMORY_KIND_UNIFIED", HMN_MEMORY_KIND_UNIFIED)},

@@ -100,12 +100,12 @@ local contexts, snapshots = ffi.new "hmn_context *[1]", ffi.new "hmn_snapshot *[
 local context_options, snapshot_options = new_record "hmn_context_options", new_record "hmn_snapshot_options"
 
 function raw.open(flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms, rescan_ms, backends_off,
-                  rescan_percent)
+                  rescan_percent, device_classes)
   local options = context_options
   options.flags, options.deadline_ms, options.stale_ms = flags, deadline_ms, stale_ms
   options.open_deadline_ms, options.max_age_ms = open_deadline_ms, max_age_ms
   options.idle_close_ms, options.rescan_ms, options.backends_off = idle_close_ms, rescan_ms, backends_off
-  options.rescan_percent = rescan_percent
+  options.rescan_percent, options.device_classes = rescan_percent, device_classes
   local handle, status = new_context(), C.hmn_context_create(options, contexts, last_error)
   if status ~= OK then return failure(status) end
   return filled(handle, contexts)

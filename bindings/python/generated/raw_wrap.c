@@ -4176,7 +4176,8 @@ static const hmn_value hmn_device_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_device, notes), 0},
   {HMN_VALUE_u32, offsetof(hmn_device, backend), 0},
   {HMN_VALUE_u32, offsetof(hmn_device, index), 0},
-  {HMN_VALUE_u32, offsetof(hmn_device, kind), 0},
+  {HMN_VALUE_u32, offsetof(hmn_device, device_class), 0},
+  {HMN_VALUE_u32, offsetof(hmn_device, form), 0},
   {HMN_VALUE_u32, offsetof(hmn_device, state), 0},
   {HMN_VALUE_u32, offsetof(hmn_device, vendor), 0},
   {HMN_VALUE_u32, offsetof(hmn_device, memory_kind), 0},
@@ -4883,7 +4884,7 @@ SWIG_AsCharPtrAndSize(PyObject *obj, char** cptr, size_t* psize, int *alloc)
 
 
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,uint32_t rescan_percent,uint32_t device_classes,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -4895,6 +4896,7 @@ SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t st
     options.rescan_ms = rescan_ms;
     options.backends_off = backends_off;
     options.rescan_percent = rescan_percent;
+    options.device_classes = device_classes;
     hmn_context_create(&options, &made, error);
     return made;
   }
@@ -5568,19 +5570,20 @@ SWIGINTERN int _wrap_new_Context(PyObject *self, PyObject *args, PyObject *kwarg
   uint32_t arg7 ;
   uint64_t arg8 ;
   uint32_t arg9 ;
-  hmn_error *arg10 = (hmn_error *) 0 ;
-  hmn_error record10 ;
-  PyObject *swig_obj[9] ;
+  uint32_t arg10 ;
+  hmn_error *arg11 = (hmn_error *) 0 ;
+  hmn_error record11 ;
+  PyObject *swig_obj[10] ;
   Context *result = 0 ;
   
   {
-    memset(&record10, 0, sizeof record10);
-    record10.struct_size = sizeof record10;
-    arg10 = &record10;
+    memset(&record11, 0, sizeof record11);
+    record11.struct_size = sizeof record11;
+    arg11 = &record11;
   }
   (void)self;
   if (!SWIG_Python_CheckNoKeywords(kwargs, "new_Context")) SWIG_fail;
-  if (!SWIG_Python_UnpackTuple(args, "new_Context", 9, 9, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "new_Context", 10, 10, swig_obj)) SWIG_fail;
   
   arg1 = (hmn_flags)hmn_whole(swig_obj[0], 0, UINT32_MAX);
   if (PyErr_Occurred()) SWIG_fail;
@@ -5617,16 +5620,20 @@ SWIGINTERN int _wrap_new_Context(PyObject *self, PyObject *args, PyObject *kwarg
   arg9 = (uint32_t)hmn_whole(swig_obj[8], 0, UINT32_MAX);
   if (PyErr_Occurred()) SWIG_fail;
   
+  
+  arg10 = (uint32_t)hmn_whole(swig_obj[9], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
+    result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   resultobj = SWIG_NewPointerObj(SWIG_as_voidptr(result), SWIGTYPE_p_Context, SWIG_BUILTIN_INIT |  0 );
   {
-    if (arg10->status != HMN_OK) {
+    if (arg11->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg10);
+      hmn_raise(arg11);
       SWIG_fail;
     }
   }
@@ -11121,11 +11128,13 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PRESSURE_WARNING",SWIG_From_int((int)(HMN_PRESSURE_WARNING)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PRESSURE_CRITICAL",SWIG_From_int((int)(HMN_PRESSURE_CRITICAL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_SIZE_V1",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_KIND_UNKNOWN",SWIG_From_int((int)(HMN_DEVICE_KIND_UNKNOWN)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_KIND_DISCRETE",SWIG_From_int((int)(HMN_DEVICE_KIND_DISCRETE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_KIND_INTEGRATED",SWIG_From_int((int)(HMN_DEVICE_KIND_INTEGRATED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_KIND_PARTITION",SWIG_From_int((int)(HMN_DEVICE_KIND_PARTITION)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_KIND_VIRTUAL",SWIG_From_int((int)(HMN_DEVICE_KIND_VIRTUAL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_CLASS_UNKNOWN",SWIG_From_int((int)(HMN_DEVICE_CLASS_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_CLASS_GPU",SWIG_From_int((int)(HMN_DEVICE_CLASS_GPU)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_CLASS_NPU",SWIG_From_int((int)(HMN_DEVICE_CLASS_NPU)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_FORM_UNKNOWN",SWIG_From_int((int)(HMN_DEVICE_FORM_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_FORM_DISCRETE",SWIG_From_int((int)(HMN_DEVICE_FORM_DISCRETE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_FORM_INTEGRATED",SWIG_From_int((int)(HMN_DEVICE_FORM_INTEGRATED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_FORM_VIRTUAL",SWIG_From_int((int)(HMN_DEVICE_FORM_VIRTUAL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "MEMORY_KIND_UNKNOWN",SWIG_From_int((int)(HMN_MEMORY_KIND_UNKNOWN)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "MEMORY_KIND_DEDICATED",SWIG_From_int((int)(HMN_MEMORY_KIND_DEDICATED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "MEMORY_KIND_UNIFIED",SWIG_From_int((int)(HMN_MEMORY_KIND_UNIFIED)));

@@ -12,8 +12,9 @@ __all__ = [
     "Clock",
     "Collect",
     "ContextFlag",
+    "DeviceClass",
     "DeviceField",
-    "DeviceKind",
+    "DeviceForm",
     "Dtype",
     "Engine",
     "Era",
@@ -274,14 +275,21 @@ class Pressure(IntEnum):
     CRITICAL = raw.PRESSURE_CRITICAL  # the system kills processes next; never reported by Windows
 
 
-class DeviceKind(IntEnum):
-    """Kind of a device."""
+class DeviceClass(IntEnum):
+    """Class of a device; bit n of hmn_context_options.device_classes is class n."""
 
-    UNKNOWN = raw.DEVICE_KIND_UNKNOWN
-    DISCRETE = raw.DEVICE_KIND_DISCRETE
-    INTEGRATED = raw.DEVICE_KIND_INTEGRATED
-    PARTITION = raw.DEVICE_KIND_PARTITION  # a MIG instance: a device of its own, with parent_index
-    VIRTUAL = raw.DEVICE_KIND_VIRTUAL
+    UNKNOWN = raw.DEVICE_CLASS_UNKNOWN
+    GPU = raw.DEVICE_CLASS_GPU
+    NPU = raw.DEVICE_CLASS_NPU  # an accelerator of computations alone, such as neural networks
+
+
+class DeviceForm(IntEnum):
+    """Form of a device; a partition has that of its parent."""
+
+    UNKNOWN = raw.DEVICE_FORM_UNKNOWN
+    DISCRETE = raw.DEVICE_FORM_DISCRETE
+    INTEGRATED = raw.DEVICE_FORM_INTEGRATED  # a part of the processor or SoC
+    VIRTUAL = raw.DEVICE_FORM_VIRTUAL
 
 
 class MemoryKind(IntEnum):

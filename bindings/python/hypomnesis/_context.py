@@ -49,7 +49,7 @@ class Context:
 
     def __init__(self, flags: int = 0, *, deadline_ms: int = 0, stale_ms: int = 0,
                  open_deadline_ms: int = 0, max_age_ms: int = 0, idle_close_ms: int = 0,
-                 rescan_ms: int = 0, backends_off: int = 0, rescan_percent: int = 0,
+                 rescan_ms: int = 0, backends_off: int = 0, rescan_percent: int = 0, device_classes: int = 0,
                  paths: Mapping[int, PathLike] | None = None) -> None:
         """Zero is the default of each option.
 
@@ -64,10 +64,11 @@ class Context:
             clients at each reading; default 2000.
         backends_off: bit n disables Backend n.
         rescan_percent: most processor time for that, in percent of a core; default 2, 100: no limit.
+        device_classes: bit n lists devices of DeviceClass n; default: GPUs alone.
         paths: set_path of each.
         """
         self._options = (flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms,
-                         rescan_ms, backends_off, rescan_percent)
+                         rescan_ms, backends_off, rescan_percent, device_classes)
         self._paths: dict[int, bytes] = {}
         self._handle = Handle(raw.Context(*self._options), "context")
         if paths is not None:

@@ -85,11 +85,12 @@ class Device:
     notes: int  # Note
     backend: int  # Backend
     index: int  # in the context: never reused, never renumbered
-    kind: int  # DeviceKind
+    device_class: int  # DeviceClass
+    form: int  # DeviceForm
     state: int  # State
     vendor: int  # Vendor: a PCI vendor id
     memory_kind: int  # MemoryKind
-    parent_index: int | None  # a partition's GPU
+    parent_index: int | None  # the device that this one is a partition of: a MIG instance, an XCP
     driver_index: int | None  # index in the vendor's own tools
     pci_device: int | None  # PCI device id
     pci_subsystem: int | None  # subsystem device id << 16 | subsystem vendor id

@@ -368,17 +368,17 @@ memory_kind memory_kind_of(const gpu_row& row, bool is_integrated) {
   return has_none && (is_integrated || translates) ? memory_kind::unified : memory_kind::unknown;
 }
 
-device_kind kind_of(memory_kind k) {
+device_form form_of(memory_kind k) {
   switch (k) {
     case memory_kind::dedicated:
     case memory_kind::coherent:
-      return device_kind::discrete;
+      return device_form::discrete;
     case memory_kind::unified:
-      return device_kind::integrated;
+      return device_form::integrated;
     case memory_kind::unknown:
       break;
   }
-  return device_kind::unknown;
+  return device_form::unknown;
 }
 
 state state_of(const gpu_row& row) {
@@ -429,7 +429,7 @@ device identity_of(const gpu_row& row) {
   d.compute_capability = compute_capability_of(row);
   d.name.assign(row.known(gpu_column::name));
   d.memory_kind = memory_kind_of(row, pci::is_integrated_nvidia(d));
-  d.kind = kind_of(d.memory_kind);
+  d.form = form_of(d.memory_kind);
   d.uuid.assign(row.known(gpu_column::uuid));
   d.pci_bus_id = normal_pci_address(row[gpu_column::pci_bus_id].text);
   d.driver_version.assign(row.known(gpu_column::driver_version));

@@ -117,10 +117,10 @@ void set_driver(const session& s, known_device& out) {
   if (s.no_cuda_version) add_gap(out, *s.no_cuda_version, device_field::cuda_version);
 }
 
-device_kind kind_of(const known_device& of) noexcept {
-  if (of.traits.virtual_gpu) return device_kind::virtual_device;
+device_form form_of(const known_device& of) noexcept {
+  if (of.traits.virtual_gpu) return device_form::virtual_device;
   const bool shares = of.traits.system_on_chip || of.identity.memory_kind == memory_kind::unified;
-  return shares ? device_kind::integrated : device_kind::discrete;
+  return shares ? device_form::integrated : device_form::discrete;
 }
 
 code classify_memory(const topic& t, session& s, const settings& paths, known_device& out) {
@@ -136,8 +136,8 @@ code classify_memory(const topic& t, session& s, const settings& paths, known_de
     add_gap(out,
             with_reason(reason::not_understood,
                         fail(status::ok, {out.traits.unknown_mode_from,
-                                          ": a mode that is not known; the kind of the device or "
-                                          "of its memory may be another"})),
+                                          ": a mode that is not known; the form of the device or "
+                                          "the kind of its memory may be another"})),
             0);
   }
   pool own;
@@ -148,7 +148,7 @@ code classify_memory(const topic& t, session& s, const settings& paths, known_de
   d.memory_kind =
       kind_of_memory(out.traits, c, own.total, read_shared_total(out.traits, paths.proc_root));
   if (d.memory_kind == memory_kind::coherent) d.numa_node = out.traits.numa_node;
-  d.kind = kind_of(out);
+  d.form = form_of(out);
   if (has_answered(c)) return success;
   out.refused_by = from;
   return c;
@@ -211,7 +211,7 @@ code read_instance_identity(const topic& t, session& s, const known_device& pare
   out.session = s.number();
   set_driver(s, out);
   device& d = out.identity;
-  d.kind = device_kind::partition;
+  d.is_part = true;
   d.parent = parent.identity.number;
   d.compute_capability = parent.identity.compute_capability;
   d.architecture = parent.identity.architecture;

@@ -340,11 +340,18 @@ class device_reader {
     const auto memory = o_.one_word("memory_kind", memory_kind_words);
     who.memory_kind = memory ? static_cast<hmn::memory_kind>(*memory) : implied_memory_kind();
     const bool is_unified = who.memory_kind == memory_kind::unified;
-    const device_kind implied = parent_ != nullptr ? device_kind::partition
-                                : is_unified       ? device_kind::integrated
-                                                   : device_kind::discrete;
-    const auto kind = o_.one_word("kind", device_kind_words);
-    who.kind = kind ? static_cast<device_kind>(*kind) : implied;
+    if (parent_ != nullptr) {  // a partition is what its parent is
+      who.device_class = parent_->device_class;
+      who.form = parent_->form;
+    } else {
+      const auto device_class = o_.one_word("device_class", device_class_words);
+      who.device_class =
+          device_class ? static_cast<hmn::device_class>(*device_class) : hmn::device_class::gpu;
+      const auto form = o_.one_word("form", device_form_words);
+      who.form = form         ? static_cast<device_form>(*form)
+                 : is_unified ? device_form::integrated
+                              : device_form::discrete;
+    }
     const auto condition = o_.one_word("state", state_words);
     who.state = condition ? static_cast<hmn::state>(*condition) : hmn::state::ready;
   }
@@ -486,6 +493,7 @@ device as_device(const described_identity& d) noexcept {
 #undef HMN_COPY_MEMBER
   out.number = d.number;
   out.parent = d.parent;
+  out.is_part = d.parent.has_value();
   return out;
 }
 

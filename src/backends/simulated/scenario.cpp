@@ -54,7 +54,10 @@ void write_identity(json::writer& to, neutral& by, const device& d) {
   text("architecture", d.architecture.view());
   write_known(to, "os_id", d.os_id);
   write_instance(to, d.instance);
-  write_word(to, "kind", device_kind_words, static_cast<std::uint32_t>(d.kind));
+  if (!d.parent) {
+    write_word(to, "device_class", device_class_words, static_cast<std::uint32_t>(d.device_class));
+    write_word(to, "form", device_form_words, static_cast<std::uint32_t>(d.form));
+  }
   write_word(to, "memory_kind", memory_kind_words, static_cast<std::uint32_t>(d.memory_kind));
   write_word(to, "state", state_words, static_cast<std::uint32_t>(d.state));
   write_words(to, "notes", note_words, d.notes);

@@ -303,7 +303,7 @@ TEST_CASE("who a device is") {
   CHECK(d.driver_version.view() == "595.80");
   CHECK(d.vendor == vendor::nvidia);
   CHECK(d.memory_kind == memory_kind::coherent);
-  CHECK(d.kind == device_kind::discrete);
+  CHECK(d.form == device_form::discrete);
   CHECK(d.state == state::ready);
 }
 
@@ -327,7 +327,7 @@ TEST_CASE("a sentinel is no name, no uuid and no driver") {
   CHECK(d.pci_bus_id.empty());
   CHECK(d.driver_version.empty());
   CHECK(d.memory_kind == memory_kind::unknown);
-  CHECK(d.kind == device_kind::unknown);
+  CHECK(d.form == device_form::unknown);
 }
 
 TEST_CASE("an error in any column is the state of the GPU") {

@@ -57,7 +57,7 @@ TEST_CASE("who a GPU is") {
   const device& d = found[0];
   CHECK(d.number == 0);
   CHECK(d.from == source::nvml);
-  CHECK(d.kind == device_kind::discrete);
+  CHECK(d.form == device_form::discrete);
   CHECK(d.state == state::ready);
   CHECK(d.vendor == vendor::nvidia);
   CHECK(d.name.view() == "NVIDIA Fake 1");

@@ -25,7 +25,7 @@ TEST_CASE("every field of a device is told") {
       "driver_version":"535.183.06", "vendor":"nvidia", "pci_device":"0x20f1",
       "pci_subsystem":"0x145f10de", "driver_index":3, "render_minor":129, "numa_node":1,
       "cuda_version":12020, "compute_capability":8000, "architecture":"Ampere", "instance":{"gpu":9,"compute":2}, "os_id":"0xfedcba9876543210",
-      "kind":"virtual", "memory_kind":"coherent", "state":"unreadable", "notes":["mixed"])");
+      "device_class":"gpu", "form":"virtual", "memory_kind":"coherent", "state":"unreadable", "notes":["mixed"])");
   CHECK(d.present == 0x7fef);  // all but the parent
   CHECK(d.notes == HMN_NOTE_MIXED);
   CHECK(d.backend == HMN_BACKEND_SIMULATED);
@@ -46,7 +46,8 @@ TEST_CASE("every field of a device is told") {
   CHECK(d.gpu_instance == 9);
   CHECK(d.compute_instance == 2);
   CHECK(d.os_id == 0xfedcba9876543210U);
-  CHECK(d.kind == HMN_DEVICE_KIND_VIRTUAL);
+  CHECK(d.device_class == HMN_DEVICE_CLASS_GPU);
+  CHECK(d.form == HMN_DEVICE_FORM_VIRTUAL);
   CHECK(d.memory_kind == HMN_MEMORY_KIND_COHERENT);
   CHECK(d.state == HMN_RUN_STATE_UNREADABLE);
 }
@@ -63,12 +64,12 @@ TEST_CASE("what is left out is absent, and kinds follow from the pools") {
   CHECK(bare.present == 0);
   CHECK(bare.vendor == HMN_VENDOR_UNKNOWN);
   CHECK(bare.state == HMN_RUN_STATE_READY);
-  CHECK(bare.kind == HMN_DEVICE_KIND_DISCRETE);
+  CHECK(bare.form == HMN_DEVICE_FORM_DISCRETE);
   CHECK(bare.memory_kind == HMN_MEMORY_KIND_UNKNOWN);
   CHECK(device_of(R"("pools":[{"kind":"vram"}])").memory_kind == HMN_MEMORY_KIND_DEDICATED);
   const hmn_device unified = device_of(R"("pools":[{"kind":"unified"}])");
   CHECK(unified.memory_kind == HMN_MEMORY_KIND_UNIFIED);
-  CHECK(unified.kind == HMN_DEVICE_KIND_INTEGRATED);
+  CHECK(unified.form == HMN_DEVICE_FORM_INTEGRATED);
 }
 
 TEST_CASE("vendors are words or PCI ids") {
@@ -105,7 +106,8 @@ TEST_CASE("partitions follow the rules of indexes and inherit from their parent"
     const hmn_device& d = p.devices[i];
     CHECK((d.present & HMN_DEVICE_HAS_PARENT) != 0);
     CHECK(d.parent_index == 0);
-    CHECK(d.kind == HMN_DEVICE_KIND_PARTITION);
+    CHECK(d.device_class == HMN_DEVICE_CLASS_GPU);
+    CHECK(d.form == HMN_DEVICE_FORM_DISCRETE);
     CHECK(d.vendor == HMN_VENDOR_NVIDIA);
     CHECK(d.cuda_version == 12040);
     CHECK(d.compute_capability == 9000);

@@ -76,7 +76,7 @@ VALUES = [
     None, True, False, 0, 1, 7, 100, 101, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**64 - 1,
     2**64, -1, -273, -300, 0.5, 10**15, 10**16, "", "GPU", "16GiB", "1.5 TiB", "16GB", "0x10de",
     "0x10000", "0000:01:00.0", "0000:01:00.8", "/tmp/x", "tmp/x", "self", "real", "absent", "own",
-    "foreign", "nvidia", "voodoo", "discrete", "virtual", "coherent", "asleep", "hung", "stolen",
+    "foreign", "nvidia", "voodoo", "npu", "discrete", "virtual", "coherent", "asleep", "hung", "stolen",
     "resident", "protected", "exited", "forever", "any", "open", "memory", "system", "self", "limit",
     "ok", "nvml", "errno", [], ["stale"], ["power"], ["compute"], ["used"], ["fan_rpm"], ["old"],
     [1], {}, [{}],

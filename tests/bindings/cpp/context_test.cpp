@@ -68,6 +68,16 @@ TEST_CASE("options arrive") {
   CHECK(c.backend(hypomnesis::backend_id::nvml).state == hypomnesis::run_state::off);
 }
 
+TEST_CASE("devices of another class than GPUs are listed where they are asked for") {
+  CHECK(machine("classes.json").scan().count == 1);
+  hypomnesis::context_options options;
+  options.device_classes = 1U << number(hypomnesis::device_class::npu);
+  const hypomnesis::context c = machine("classes.json", options);
+  CHECK(c.scan().count == 1);
+  CHECK(c.device(0).device_class == hypomnesis::device_class::npu);
+  CHECK(c.device(0).form == hypomnesis::device_form::integrated);
+}
+
 TEST_CASE("bits combine") {
   using hypomnesis::note;
   constexpr note both = note::stale | note::mixed;

@@ -57,7 +57,8 @@ void each_field(const hypomnesis::device& v, Put put) {
   put("notes", v.notes);
   put("backend", v.backend);
   put("index", v.index);
-  put("kind", v.kind);
+  put("device_class", v.device_class);
+  put("form", v.form);
   put("state", v.state);
   put("vendor", v.vendor);
   put("memory_kind", v.memory_kind);

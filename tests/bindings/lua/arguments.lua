@@ -166,6 +166,13 @@ expect.equal(without:backend("nvml").state, hypomnesis.RUN_STATE_OFF, "a backend
 expect.equal(without:backend("nvidia_smi").state, hypomnesis.RUN_STATE_OFF, "another backend that is off")
 expect.that(without:backend("os").state ~= hypomnesis.RUN_STATE_OFF, "a backend that is not off")
 
+for _, classes in ipairs {{"npu"}, 2 ^ hypomnesis.DEVICE_CLASS_NPU} do
+  local npus = assert(hypomnesis.open {device_classes = classes, simulation = (machine:gsub("[^/]+$", "classes.json"))})
+  expect.equal((npus:scan()), 1, "devices of a class")
+  expect.equal(npus:device(0).device_class, hypomnesis.DEVICE_CLASS_NPU, "the class asked for")
+end
+refuses("device_classes", function() hypomnesis.open {device_classes = {"tpu"}} end)
+
 -- The raw layer checks as well.
 if not rawget(_G, "jit") then
   local core = require "hypomnesis.core"

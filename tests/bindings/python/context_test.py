@@ -6,7 +6,7 @@ import pathlib
 import unittest
 
 import hypomnesis
-from hypomnesis import (Backend, BackendInfo, ClosedError, Context, ContextFlag, Device, Place, Pool,
+from hypomnesis import (Backend, BackendInfo, ClosedError, Context, ContextFlag, Device, DeviceClass, Place, Pool,
                         PoolKind, ProcessMemory, ProcessMemoryField, State, SystemMemory, Telemetry,
                         TelemetryField, Usage, Vendor)
 from support import MACHINES, Case, run_suite
@@ -64,6 +64,13 @@ class Contexts(Case):
         self.assertEqual((info.state, info.version), (State.READY, "570.133.07"))
         with Context(backends_off=1 << Backend.NVML) as context:
             self.assertEqual(context.backend(Backend.NVML).state, State.OFF)
+
+    def test_other_classes_than_gpus_are_listed_where_asked_for(self):
+        paths = {Place.SIMULATION: pathlib.Path(__file__).parent.parent / "machines" / "classes.json"}
+        with Context(paths=paths) as context:
+            self.assertEqual([d.device_class for d in context.devices()], [DeviceClass.GPU])
+        with Context(device_classes=1 << DeviceClass.NPU, paths=paths) as context:
+            self.assertEqual([d.device_class for d in context.devices()], [DeviceClass.NPU])
 
     def test_paths_are_texts_bytes_or_paths(self):
         path = MACHINES / "apu.json"

@@ -147,7 +147,8 @@ hmn::snapshot_device some_device() {
   hmn::device& who = d.identity.edit();
   who.from = hmn::source::nvml;
   who.notes = hmn::note::partial;
-  who.kind = hmn::device_kind::partition;
+  who.device_class = hmn::device_class::npu;
+  who.form = hmn::device_form::integrated;
   who.state = hmn::state::ready;
   who.vendor = hmn::vendor::nvidia;
   who.memory_kind = hmn::memory_kind::coherent;

@@ -373,19 +373,28 @@ public enum Pressure : uint
     Critical = Raw.PRESSURE_CRITICAL,
 }
 
-/// <summary>Kind of a device.</summary>
-public enum DeviceKind : uint
+/// <summary>Class of a device; bit n of hmn_context_options.device_classes is class n.</summary>
+public enum DeviceClass : uint
 {
     /// <summary>Unknown.</summary>
-    Unknown = Raw.DEVICE_KIND_UNKNOWN,
+    Unknown = Raw.DEVICE_CLASS_UNKNOWN,
+    /// <summary>Gpu.</summary>
+    Gpu = Raw.DEVICE_CLASS_GPU,
+    /// <summary>An accelerator of computations alone, such as neural networks.</summary>
+    Npu = Raw.DEVICE_CLASS_NPU,
+}
+
+/// <summary>Form of a device; a partition has that of its parent.</summary>
+public enum DeviceForm : uint
+{
+    /// <summary>Unknown.</summary>
+    Unknown = Raw.DEVICE_FORM_UNKNOWN,
     /// <summary>Discrete.</summary>
-    Discrete = Raw.DEVICE_KIND_DISCRETE,
-    /// <summary>Integrated.</summary>
-    Integrated = Raw.DEVICE_KIND_INTEGRATED,
-    /// <summary>A MIG instance: a device of its own, with <c>ParentIndex</c>.</summary>
-    Partition = Raw.DEVICE_KIND_PARTITION,
+    Discrete = Raw.DEVICE_FORM_DISCRETE,
+    /// <summary>A part of the processor or SoC.</summary>
+    Integrated = Raw.DEVICE_FORM_INTEGRATED,
     /// <summary>Virtual.</summary>
-    Virtual = Raw.DEVICE_KIND_VIRTUAL,
+    Virtual = Raw.DEVICE_FORM_VIRTUAL,
 }
 
 /// <summary>Kind of a device's memory.</summary>

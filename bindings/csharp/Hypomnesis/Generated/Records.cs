@@ -163,15 +163,17 @@ public sealed partial record Device
     public Backend Backend { get; init; }
     /// <summary>In the context: never reused, never renumbered.</summary>
     public uint Index { get; init; }
-    /// <summary>Kind of a device.</summary>
-    public DeviceKind Kind { get; init; }
+    /// <summary>Class of a device; bit n of hmn_context_options.device_classes is class n.</summary>
+    public DeviceClass DeviceClass { get; init; }
+    /// <summary>Form of a device; a partition has that of its parent.</summary>
+    public DeviceForm Form { get; init; }
     /// <summary>State of a backend or a device.</summary>
     public State State { get; init; }
     /// <summary>A PCI vendor id.</summary>
     public Vendor Vendor { get; init; }
     /// <summary>Kind of a device's memory.</summary>
     public MemoryKind MemoryKind { get; init; }
-    /// <summary>A partition's GPU.</summary>
+    /// <summary>The device that this one is a partition of: a MIG instance, an XCP.</summary>
     public uint? ParentIndex { get; init; }
     /// <summary>Index in the vendor's own tools.</summary>
     public uint? DriverIndex { get; init; }
@@ -214,7 +216,8 @@ public sealed partial record Device
             Notes = (Notes)from->Notes,
             Backend = (Backend)from->Backend,
             Index = from->Index,
-            Kind = (DeviceKind)from->Kind,
+            DeviceClass = (DeviceClass)from->DeviceClass,
+            Form = (DeviceForm)from->Form,
             State = (State)from->State,
             Vendor = (Vendor)from->Vendor,
             MemoryKind = (MemoryKind)from->MemoryKind,

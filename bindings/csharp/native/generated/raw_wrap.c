@@ -960,7 +960,7 @@ uint32_t size_of(const char *name) {
   return 0;
 }
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,uint32_t rescan_percent,uint32_t device_classes,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -972,6 +972,7 @@ SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t st
     options.rescan_ms = rescan_ms;
     options.backends_off = backends_off;
     options.rescan_percent = rescan_percent;
+    options.device_classes = device_classes;
     hmn_context_create(&options, &made, error);
     return made;
   }
@@ -1958,13 +1959,25 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_index_g
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_kind_get___(void * jarg1) {
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_device_class_get___(void * jarg1) {
   unsigned int jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   uint32_t result;
 
   arg1 = (hmn_device *)jarg1;
-  result = (uint32_t) ((arg1)->kind);
+  result = (uint32_t) ((arg1)->device_class);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_form_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_device *arg1 = (hmn_device *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_device *)jarg1;
+  result = (uint32_t) ((arg1)->form);
   jresult = result;
   return jresult;
 }
@@ -4853,7 +4866,7 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_size_of___(void * 
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Context___(unsigned int jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, unsigned int jarg6, unsigned int jarg7, unsigned long long jarg8, unsigned int jarg9, hmn_error * jarg10) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Context___(unsigned int jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, unsigned int jarg6, unsigned int jarg7, unsigned long long jarg8, unsigned int jarg9, unsigned int jarg10, hmn_error * jarg11) {
   void * jresult ;
   hmn_flags arg1 ;
   uint32_t arg2 ;
@@ -4864,7 +4877,8 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Context___(unsigned 
   uint32_t arg7 ;
   uint64_t arg8 ;
   uint32_t arg9 ;
-  hmn_error *arg10 = (hmn_error *) 0 ;
+  uint32_t arg10 ;
+  hmn_error *arg11 = (hmn_error *) 0 ;
   Context *result = 0 ;
 
   arg1 = (hmn_flags)jarg1;
@@ -4876,8 +4890,9 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Context___(unsigned 
   arg7 = (uint32_t)jarg7;
   arg8 = (uint64_t)jarg8;
   arg9 = (uint32_t)jarg9;
-  arg10 = jarg10;
-  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
+  arg10 = (uint32_t)jarg10;
+  arg11 = jarg11;
+  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
   jresult = (void *)result;
   return jresult;
 }

@@ -973,7 +973,7 @@ uint32_t size_of(const char *name) {
   return 0;
 }
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,uint32_t rescan_percent,uint32_t device_classes,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -985,6 +985,7 @@ SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t st
     options.rescan_ms = rescan_ms;
     options.backends_off = backends_off;
     options.rescan_percent = rescan_percent;
+    options.device_classes = device_classes;
     hmn_context_create(&options, &made, error);
     return made;
   }
@@ -1637,7 +1638,7 @@ int _wrap_SizeOf_raw_5f76270442b386d3(_goslice_ _swig_go_0) {
 }
 
 
-Context *_wrap_new_Context_raw_5f76270442b386d3(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, int _swig_go_8, hmn_error *_swig_go_9) {
+Context *_wrap_new_Context_raw_5f76270442b386d3(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, int _swig_go_8, int _swig_go_9, hmn_error *_swig_go_10) {
   hmn_flags arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1647,7 +1648,8 @@ Context *_wrap_new_Context_raw_5f76270442b386d3(int _swig_go_0, int _swig_go_1, 
   uint32_t arg7 ;
   uint64_t arg8 ;
   uint32_t arg9 ;
-  hmn_error *arg10 = (hmn_error *) 0 ;
+  uint32_t arg10 ;
+  hmn_error *arg11 = (hmn_error *) 0 ;
   Context *result = 0 ;
   Context *_swig_go_result;
 
@@ -1660,9 +1662,10 @@ Context *_wrap_new_Context_raw_5f76270442b386d3(int _swig_go_0, int _swig_go_1, 
   arg7 = (uint32_t)_swig_go_6;
   arg8 = (uint64_t)_swig_go_7;
   arg9 = (uint32_t)_swig_go_8;
-  arg10 = (hmn_error *)_swig_go_9;
+  arg10 = (uint32_t)_swig_go_9;
+  arg11 = (hmn_error *)_swig_go_10;
 
-  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
+  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
   *(Context **)&_swig_go_result = (Context *)result;
   return _swig_go_result;
 }

@@ -127,7 +127,7 @@ extern swig_type_7 _wrap_metric_unit_raw_5f76270442b386d3(int arg1);
 extern swig_type_8 _wrap_metric_instance_name_raw_5f76270442b386d3(int arg1, int arg2);
 extern swig_type_9 _wrap_FormatBytes_raw_5f76270442b386d3(swig_type_10 arg1, swig_voidp arg2);
 extern int _wrap_SizeOf_raw_5f76270442b386d3(swig_type_11 arg1);
-extern uintptr_t _wrap_new_Context_raw_5f76270442b386d3(int arg1, int arg2, int arg3, int arg4, int arg5, int arg6, int arg7, swig_type_12 arg8, int arg9, swig_voidp arg10);
+extern uintptr_t _wrap_new_Context_raw_5f76270442b386d3(int arg1, int arg2, int arg3, int arg4, int arg5, int arg6, int arg7, swig_type_12 arg8, int arg9, int arg10, swig_voidp arg11);
 extern void _wrap_delete_Context_raw_5f76270442b386d3(uintptr_t arg1);
 extern void _wrap_Context_SetPath_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_type_13 arg3, swig_voidp arg4);
 extern swig_voidp _wrap_Context_Backend_raw_5f76270442b386d3(uintptr_t arg1, int arg2, swig_voidp arg3);
@@ -382,7 +382,7 @@ func (p SwigcptrContext) Swigcptr() uintptr {
 func (p SwigcptrContext) SwigIsContext() {
 }
 
-func NewContext(arg1 uint32, arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint32, arg6 uint32, arg7 uint32, arg8 uint64, arg9 uint32, arg10 *Error) (_swig_ret Context) {
+func NewContext(arg1 uint32, arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint32, arg6 uint32, arg7 uint32, arg8 uint64, arg9 uint32, arg10 uint32, arg11 *Error) (_swig_ret Context) {
 	var swig_r Context
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
@@ -394,7 +394,8 @@ func NewContext(arg1 uint32, arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint32,
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (Context)(SwigcptrContext(C._wrap_new_Context_raw_5f76270442b386d3(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_12(_swig_i_7), C.int(_swig_i_8), C.swig_voidp(_swig_i_9))))
+	_swig_i_10 := arg11
+	swig_r = (Context)(SwigcptrContext(C._wrap_new_Context_raw_5f76270442b386d3(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.swig_type_12(_swig_i_7), C.int(_swig_i_8), C.int(_swig_i_9), C.swig_voidp(_swig_i_10))))
 	return swig_r
 }
 

@@ -76,7 +76,8 @@ type Device struct {
 	Notes             uint32
 	Backend           uint32
 	Index             uint32
-	Kind              uint32
+	DeviceClass       uint32
+	Form              uint32
 	State             uint32
 	Vendor            uint32
 	MemoryKind        uint32
@@ -90,7 +91,6 @@ type Device struct {
 	ComputeInstance   uint32
 	CudaVersion       uint32
 	ComputeCapability uint32
-	Reserved0         uint32
 	OsId              uint64
 	AgeNs             uint64
 	Name              [256]byte

@@ -30,7 +30,7 @@ typedef struct hmn_context_options {
   uint32_t rescan_ms;
   uint64_t backends_off;
   uint32_t rescan_percent;
-  uint32_t reserved0;
+  uint32_t device_classes;
 } hmn_context_options;
 typedef struct hmn_backend_info {
   uint32_t struct_size;
@@ -87,7 +87,8 @@ typedef struct hmn_device {
   hmn_flags notes;
   uint32_t backend;
   uint32_t index;
-  uint32_t kind;
+  uint32_t device_class;
+  uint32_t form;
   uint32_t state;
   uint32_t vendor;
   uint32_t memory_kind;
@@ -101,7 +102,6 @@ typedef struct hmn_device {
   uint32_t compute_instance;
   uint32_t cuda_version;
   uint32_t compute_capability;
-  uint32_t reserved0;
   uint64_t os_id;
   uint64_t age_ns;
   char name[256];

@@ -51,11 +51,12 @@
 ---@field notes integer NOTE_*
 ---@field backend integer BACKEND_*
 ---@field index integer in the context: never reused, never renumbered
----@field kind integer DEVICE_KIND_*
+---@field device_class integer DEVICE_CLASS_*
+---@field form integer DEVICE_FORM_*
 ---@field state integer RUN_STATE_*
 ---@field vendor integer VENDOR_*: a PCI vendor id
 ---@field memory_kind integer MEMORY_KIND_*
----@field parent_index integer? a partition's GPU
+---@field parent_index integer? the device that this one is a partition of: a MIG instance, an XCP
 ---@field driver_index integer? index in the vendor's own tools
 ---@field pci_device integer? PCI device id
 ---@field pci_subsystem integer? subsystem device id << 16 | subsystem vendor id

@@ -91,6 +91,17 @@ public class HandleTest
     }
 
     [Fact]
+    public void OtherClassesThanGpusAreListedWhereAskedFor()
+    {
+        using var gpus = Repository.Open("classes.json");
+        Assert.Equal(1u, gpus.Scan().Count);
+        Assert.Equal(DeviceClass.Gpu, gpus.ReadDevice(0).DeviceClass);
+        using var npus = Repository.Open("classes.json", new ContextOptions { DeviceClasses = 1u << (int)DeviceClass.Npu });
+        Assert.Equal(1u, npus.Scan().Count);
+        Assert.Equal(DeviceClass.Npu, npus.ReadDevice(0).DeviceClass);
+    }
+
+    [Fact]
     public async Task ACallUnderWayOutlivesDispose()
     {
         Exception? told;

@@ -227,8 +227,13 @@ internal static unsafe class Raw {
     return ret;
   }
 
-  public static uint hmn_device_kind_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_device_kind_get(self);
+  public static uint hmn_device_device_class_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_device_device_class_get(self);
+    return ret;
+  }
+
+  public static uint hmn_device_form_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_device_form_get(self);
     return ret;
   }
 
@@ -1142,7 +1147,7 @@ internal static unsafe class Raw {
     return ret;
   }
 
-  public static ContextHandle new_Context(uint flags, uint deadline_ms, uint stale_ms, uint open_deadline_ms, uint max_age_ms, uint idle_close_ms, uint rescan_ms, ulong backends_off, uint rescan_percent, ref ErrorRecord error) { return RawPINVOKE.new_Context(flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms, rescan_ms, backends_off, rescan_percent, ref error); }
+  public static ContextHandle new_Context(uint flags, uint deadline_ms, uint stale_ms, uint open_deadline_ms, uint max_age_ms, uint idle_close_ms, uint rescan_ms, ulong backends_off, uint rescan_percent, uint device_classes, ref ErrorRecord error) { return RawPINVOKE.new_Context(flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms, rescan_ms, backends_off, rescan_percent, device_classes, ref error); }
 
   public static void Context_set_path(ContextHandle self, uint path, string value, ref ErrorRecord error) {
     RawPINVOKE.Context_set_path(self, path, Utf8.Bytes(value), ref error);
@@ -1500,11 +1505,13 @@ internal static unsafe class Raw {
   public const int PRESSURE_WARNING = 2;
   public const int PRESSURE_CRITICAL = 3;
   public const int SYSTEM_MEMORY_SIZE_V1 = 104;
-  public const int DEVICE_KIND_UNKNOWN = 0;
-  public const int DEVICE_KIND_DISCRETE = 1;
-  public const int DEVICE_KIND_INTEGRATED = 2;
-  public const int DEVICE_KIND_PARTITION = 3;
-  public const int DEVICE_KIND_VIRTUAL = 4;
+  public const int DEVICE_CLASS_UNKNOWN = 0;
+  public const int DEVICE_CLASS_GPU = 1;
+  public const int DEVICE_CLASS_NPU = 2;
+  public const int DEVICE_FORM_UNKNOWN = 0;
+  public const int DEVICE_FORM_DISCRETE = 1;
+  public const int DEVICE_FORM_INTEGRATED = 2;
+  public const int DEVICE_FORM_VIRTUAL = 3;
   public const int MEMORY_KIND_UNKNOWN = 0;
   public const int MEMORY_KIND_DEDICATED = 1;
   public const int MEMORY_KIND_UNIFIED = 2;

@@ -190,8 +190,11 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_index_get___")]
   public static extern uint hmn_device_index_get(global::System.IntPtr jarg1);
 
-  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_kind_get___")]
-  public static extern uint hmn_device_kind_get(global::System.IntPtr jarg1);
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_device_class_get___")]
+  public static extern uint hmn_device_device_class_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_form_get___")]
+  public static extern uint hmn_device_form_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_state_get___")]
   public static extern uint hmn_device_state_get(global::System.IntPtr jarg1);
@@ -929,7 +932,7 @@ internal static unsafe class RawPINVOKE {
   public static extern uint size_of(byte[] jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_new_Context___")]
-  public static extern ContextHandle new_Context(uint jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, uint jarg6, uint jarg7, ulong jarg8, uint jarg9, ref ErrorRecord jarg10);
+  public static extern ContextHandle new_Context(uint jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, uint jarg6, uint jarg7, ulong jarg8, uint jarg9, uint jarg10, ref ErrorRecord jarg11);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_set_path___")]
   public static extern void Context_set_path(ContextHandle jarg1, uint jarg2, byte[] jarg3, ref ErrorRecord jarg4);

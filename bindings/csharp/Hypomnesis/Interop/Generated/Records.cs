@@ -140,7 +140,8 @@ internal unsafe struct DeviceRecord
     internal uint notes;
     internal uint backend;
     internal uint index;
-    internal uint kind;
+    internal uint device_class;
+    internal uint form;
     internal uint state;
     internal uint vendor;
     internal uint memory_kind;
@@ -154,7 +155,6 @@ internal unsafe struct DeviceRecord
     internal uint compute_instance;
     internal uint cuda_version;
     internal uint compute_capability;
-    internal uint reserved0;
     internal ulong os_id;
     internal ulong age_ns;
     internal fixed byte name[256];
@@ -166,7 +166,8 @@ internal unsafe struct DeviceRecord
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
     internal uint Index => this.index;
-    internal uint Kind => this.kind;
+    internal uint DeviceClass => this.device_class;
+    internal uint Form => this.form;
     internal uint State => this.state;
     internal uint Vendor => this.vendor;
     internal uint MemoryKind => this.memory_kind;

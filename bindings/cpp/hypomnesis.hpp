@@ -292,8 +292,8 @@ enum class device_field : hmn_flags {
   instance = HMN_DEVICE_HAS_INSTANCE,  // gpu_instance and compute_instance
   driver_index = HMN_DEVICE_HAS_DRIVER_INDEX,
   os_id = HMN_DEVICE_HAS_OS_ID,
-  cuda_version = HMN_DEVICE_HAS_CUDA_VERSION,
-  compute_capability = HMN_DEVICE_HAS_COMPUTE_CAPABILITY,
+  cuda_version = HMN_DEVICE_HAS_CUDA_VERSION,  // cuda_version_major and cuda_version_minor
+  compute_capability = HMN_DEVICE_HAS_COMPUTE_CAPABILITY,  // compute_capability_major and …_minor
   architecture = HMN_DEVICE_HAS_ARCHITECTURE
 };
 
@@ -796,9 +796,11 @@ struct device {
   std::optional<std::uint32_t> numa_node;  // the host's NUMA node that is the device's own memory
   std::optional<std::uint32_t> gpu_instance;  // MIG
   std::optional<std::uint32_t> compute_instance;  // MIG
-  std::optional<std::uint32_t> cuda_version;  // of the driver: 1000 * major + 10 * minor
-  // NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000
-  std::optional<std::uint32_t> compute_capability;
+  // newest CUDA that the driver supports: 12.4 is 12 and 4
+  std::optional<std::uint32_t> cuda_version_major;
+  std::optional<std::uint32_t> cuda_version_minor;
+  std::optional<std::uint32_t> compute_capability_major;  // NVIDIA: 9.0 is 9 and 0
+  std::optional<std::uint32_t> compute_capability_minor;
   std::optional<std::uint64_t> os_id;  // Windows: adapter LUID; macOS: registry id
   std::uint64_t age_ns = 0;  // time since its driver listed it; of several, the earliest
   std::optional<std::string> name;  // as the vendor writes it: "NVIDIA GeForce RTX 4090"
@@ -1291,8 +1293,10 @@ inline device value(const hmn_device& r) {
   v.numa_node = f.get(HMN_DEVICE_HAS_NUMA_NODE, &hmn_device::numa_node);
   v.gpu_instance = f.get(HMN_DEVICE_HAS_INSTANCE, &hmn_device::gpu_instance);
   v.compute_instance = f.get(HMN_DEVICE_HAS_INSTANCE, &hmn_device::compute_instance);
-  v.cuda_version = f.get(HMN_DEVICE_HAS_CUDA_VERSION, &hmn_device::cuda_version);
-  v.compute_capability = f.get(HMN_DEVICE_HAS_COMPUTE_CAPABILITY, &hmn_device::compute_capability);
+  v.cuda_version_major = f.get(HMN_DEVICE_HAS_CUDA_VERSION, &hmn_device::cuda_version_major);
+  v.cuda_version_minor = f.get(HMN_DEVICE_HAS_CUDA_VERSION, &hmn_device::cuda_version_minor);
+  v.compute_capability_major = f.get(HMN_DEVICE_HAS_COMPUTE_CAPABILITY, &hmn_device::compute_capability_major);
+  v.compute_capability_minor = f.get(HMN_DEVICE_HAS_COMPUTE_CAPABILITY, &hmn_device::compute_capability_minor);
   v.os_id = f.get(HMN_DEVICE_HAS_OS_ID, &hmn_device::os_id);
   v.age_ns = r.age_ns;
   v.name = f.get(HMN_DEVICE_HAS_NAME, &hmn_device::name);

@@ -277,8 +277,8 @@ const (
 	DeviceHasInstance          DeviceFields = 1 << 9 // GPUInstance and ComputeInstance
 	DeviceHasDriverIndex       DeviceFields = 1 << 10
 	DeviceHasOSID              DeviceFields = 1 << 11
-	DeviceHasCUDAVersion       DeviceFields = 1 << 12
-	DeviceHasComputeCapability DeviceFields = 1 << 13
+	DeviceHasCUDAVersion       DeviceFields = 1 << 12 // CUDAVersionMajor and CUDAVersionMinor
+	DeviceHasComputeCapability DeviceFields = 1 << 13 // ComputeCapabilityMajor and …_minor
 	DeviceHasArchitecture      DeviceFields = 1 << 14
 )
 

@@ -121,9 +121,13 @@ static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
   if (record->present & HMN_DEVICE_HAS_INSTANCE)
     HMN_LUA_FIELD(u32, compute_instance);
   if (record->present & HMN_DEVICE_HAS_CUDA_VERSION)
-    HMN_LUA_FIELD(u32, cuda_version);
+    HMN_LUA_FIELD(u32, cuda_version_major);
+  if (record->present & HMN_DEVICE_HAS_CUDA_VERSION)
+    HMN_LUA_FIELD(u32, cuda_version_minor);
   if (record->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY)
-    HMN_LUA_FIELD(u32, compute_capability);
+    HMN_LUA_FIELD(u32, compute_capability_major);
+  if (record->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY)
+    HMN_LUA_FIELD(u32, compute_capability_minor);
   if (record->present & HMN_DEVICE_HAS_OS_ID)
     HMN_LUA_FIELD(u64, os_id);
   HMN_LUA_FIELD(u64, age_ns);

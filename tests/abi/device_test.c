@@ -56,8 +56,10 @@ static void a_device_says_who_it_is(void** state) {
   assert_int_equal(device.pci_subsystem, 405017822);
   assert_int_equal(device.render_minor, 128);
   assert_int_equal(device.driver_index, 0);
-  assert_int_equal(device.cuda_version, 12040);
-  assert_int_equal(device.compute_capability, 8090);
+  assert_int_equal(device.cuda_version_major, 12);
+  assert_int_equal(device.cuda_version_minor, 4);
+  assert_int_equal(device.compute_capability_major, 8);
+  assert_int_equal(device.compute_capability_minor, 9);
   assert_string_equal(device.architecture, "Ada");
   assert_int_equal(device.os_id, UINT64_C(123456789012345678));
 }
@@ -69,7 +71,7 @@ static void a_field_without_its_bit_is_zero(void** state) {
   const hmn_device bare = device_at(context_of(state), ASLEEP);
   assert_int_equal(bare.present & HMN_DEVICE_HAS_DRIVER, 0);
   assert_true(is_zero(bare.driver_version, sizeof bare.driver_version));
-  assert_int_equal(bare.cuda_version, 0);
+  assert_true(bare.cuda_version_major == 0 && bare.cuda_version_minor == 0);
 }
 
 static void a_text_field_is_zero_behind_its_end(void** state) {

@@ -590,11 +590,11 @@ enum {
     HMN_DEVICE_HAS_INSTANCE = 1 << 9,      /* gpu_instance and compute_instance */
     HMN_DEVICE_HAS_DRIVER_INDEX = 1 << 10,
     HMN_DEVICE_HAS_OS_ID = 1 << 11,
-    HMN_DEVICE_HAS_CUDA_VERSION = 1 << 12,
-    HMN_DEVICE_HAS_COMPUTE_CAPABILITY = 1 << 13,
+    HMN_DEVICE_HAS_CUDA_VERSION = 1 << 12, /* cuda_version_major and cuda_version_minor */
+    HMN_DEVICE_HAS_COMPUTE_CAPABILITY = 1 << 13, /* compute_capability_major and …_minor */
     HMN_DEVICE_HAS_ARCHITECTURE = 1 << 14
 };
-enum { HMN_DEVICE_SIZE_V1 = 608 };
+enum { HMN_DEVICE_SIZE_V1 = 616 };
 /** Identity of a device. Result. @since 0.1 */
 typedef struct hmn_device {
     uint32_t struct_size;
@@ -615,8 +615,10 @@ typedef struct hmn_device {
     uint32_t numa_node;        /* the host's NUMA node that is the device's own memory */
     uint32_t gpu_instance;     /* MIG */
     uint32_t compute_instance; /* MIG */
-    uint32_t cuda_version;     /* of the driver: 1000 * major + 10 * minor */
-    uint32_t compute_capability; /* NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000 */
+    uint32_t cuda_version_major; /* newest CUDA that the driver supports: 12.4 is 12 and 4 */
+    uint32_t cuda_version_minor;
+    uint32_t compute_capability_major; /* NVIDIA: 9.0 is 9 and 0 */
+    uint32_t compute_capability_minor;
     uint64_t os_id;            /* Windows: adapter LUID; macOS: registry id */
     uint64_t age_ns;           /* time since its driver listed it; of several, the earliest */
     char name[256];          /* as the vendor writes it: "NVIDIA GeForce RTX 4090" */

@@ -316,8 +316,8 @@ class DeviceField(IntFlag):
     INSTANCE = raw.DEVICE_HAS_INSTANCE  # gpu_instance and compute_instance
     DRIVER_INDEX = raw.DEVICE_HAS_DRIVER_INDEX
     OS_ID = raw.DEVICE_HAS_OS_ID
-    CUDA_VERSION = raw.DEVICE_HAS_CUDA_VERSION
-    COMPUTE_CAPABILITY = raw.DEVICE_HAS_COMPUTE_CAPABILITY
+    CUDA_VERSION = raw.DEVICE_HAS_CUDA_VERSION  # cuda_version_major and cuda_version_minor
+    COMPUTE_CAPABILITY = raw.DEVICE_HAS_COMPUTE_CAPABILITY  # compute_capability_major and …_minor
     ARCHITECTURE = raw.DEVICE_HAS_ARCHITECTURE
 
 

@@ -98,8 +98,10 @@ class Device:
     numa_node: int | None  # the host's NUMA node that is the device's own memory
     gpu_instance: int | None  # MIG
     compute_instance: int | None  # MIG
-    cuda_version: int | None  # of the driver: 1000 * major + 10 * minor
-    compute_capability: int | None  # NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000
+    cuda_version_major: int | None  # newest CUDA that the driver supports: 12.4 is 12 and 4
+    cuda_version_minor: int | None
+    compute_capability_major: int | None  # NVIDIA: 9.0 is 9 and 0
+    compute_capability_minor: int | None
     os_id: int | None  # Windows: adapter LUID; macOS: registry id
     age_ns: int  # time since its driver listed it; of several, the earliest
     name: str | None  # as the vendor writes it: "NVIDIA GeForce RTX 4090"

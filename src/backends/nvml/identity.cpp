@@ -78,9 +78,10 @@ void read_architecture(const topic& t, const session& s, handle h, known_device&
   const auto& capability = s.fn.compute_capability;
   code c = call(t, capability, h, &major, &minor);
   if (c == success && (major < 1 || major > 999 || minor < 0 || minor > 99)) c = unusable;
-  note_gap(out, c, capability.name(), device_field::compute_capability);
+  note_gap(out, c, capability.name(), device_field::compute_capability_major);
   if (c == success) {
-    out.identity.compute_capability = static_cast<std::uint32_t>(1000 * major + 10 * minor);
+    out.identity.compute_capability_major = static_cast<std::uint32_t>(major);
+    out.identity.compute_capability_minor = static_cast<std::uint32_t>(minor);
   }
   unsigned number = 0;
   c = call(t, s.fn.architecture, h, &number);
@@ -112,9 +113,12 @@ void set_driver(const session& s, known_device& out) {
   d.from = source::nvml;
   d.vendor = vendor::nvidia;
   d.driver_version = s.driver_version;
-  d.cuda_version = s.cuda_version;
+  if (s.cuda_version) {
+    d.cuda_version_major = *s.cuda_version / 1000;
+    d.cuda_version_minor = *s.cuda_version % 1000 / 10;
+  }
   if (s.no_driver_version) add_gap(out, *s.no_driver_version, device_field::driver_version);
-  if (s.no_cuda_version) add_gap(out, *s.no_cuda_version, device_field::cuda_version);
+  if (s.no_cuda_version) add_gap(out, *s.no_cuda_version, device_field::cuda_version_major);
 }
 
 device_form form_of(const known_device& of) noexcept {
@@ -213,7 +217,8 @@ code read_instance_identity(const topic& t, session& s, const known_device& pare
   device& d = out.identity;
   d.is_part = true;
   d.parent = parent.identity.number;
-  d.compute_capability = parent.identity.compute_capability;
+  d.compute_capability_major = parent.identity.compute_capability_major;
+  d.compute_capability_minor = parent.identity.compute_capability_minor;
   d.architecture = parent.identity.architecture;
   out.traits = parent.traits;
   if (const code c = read_name(t, s, h, out); ends_list(c)) return c;

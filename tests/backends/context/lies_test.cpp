@@ -138,12 +138,13 @@ struct source_row {
 
 constexpr source_row only_sources[] = {
     {"nvmlSystemGetDriverVersion", "-1.driver_version -driver_version"},
-    {"nvmlSystemGetCudaDriverVersion*", "-1.cuda_version -cuda_version"},
+    {"nvmlSystemGetCudaDriverVersion*",
+     "-1.cuda_version_major -1.cuda_version_minor -cuda_version_major -cuda_version_minor"},
     {"nvmlDeviceGetName", "-name"},
     {"nvmlDeviceGetUUID", "-uuid"},
     {"nvmlDeviceGetPciInfo_v3", "-pci_bus_id -pci_device -pci_subsystem"},
     {"nvmlDeviceGetArchitecture", "-architecture"},
-    {"nvmlDeviceGetCudaComputeCapability", "-compute_capability"},
+    {"nvmlDeviceGetCudaComputeCapability", "-compute_capability_major -compute_capability_minor"},
     {"nvmlDeviceGetMemoryInfo*",
      "-memory_kind -numa_node -pool.free_bytes -pool.kind -pool.reserved_bytes -pool.total_bytes "
      "-pool.unattributed_bytes -pool.usable_bytes -pool.used_bytes"},

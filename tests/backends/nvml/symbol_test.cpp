@@ -88,8 +88,8 @@ void put_device(values& all, const device& d) {
   put(all, at + "uuid", d.uuid.view());
   put(all, at + "pci", d.pci_bus_id.view());
   put(all, at + "driver", d.driver_version.view());
-  put(all, at + "cuda", d.cuda_version);
-  put(all, at + "capability", d.compute_capability);
+  put(all, at + "cuda", d.cuda_version_major);
+  put(all, at + "capability", d.compute_capability_major);
   put(all, at + "architecture", d.architecture.view());
   put(all, at + "index", d.driver_index);
   put(all, at + "numa", d.numa_node);

@@ -24,7 +24,7 @@ TEST_CASE("every field of a device is told") {
       "name":"NVIDIA A100-PCIE-40GB MIG 1g.5gb", "uuid":"MIG-1", "pci_bus_id":"0000:3b:00.0",
       "driver_version":"535.183.06", "vendor":"nvidia", "pci_device":"0x20f1",
       "pci_subsystem":"0x145f10de", "driver_index":3, "render_minor":129, "numa_node":1,
-      "cuda_version":12020, "compute_capability":8000, "architecture":"Ampere", "instance":{"gpu":9,"compute":2}, "os_id":"0xfedcba9876543210",
+      "cuda_version":{"major":12,"minor":2}, "compute_capability":{"major":8,"minor":0}, "architecture":"Ampere", "instance":{"gpu":9,"compute":2}, "os_id":"0xfedcba9876543210",
       "device_class":"gpu", "form":"virtual", "memory_kind":"coherent", "state":"unreadable", "notes":["mixed"])");
   CHECK(d.present == 0x7fef);  // all but the parent
   CHECK(d.notes == HMN_NOTE_MIXED);
@@ -40,8 +40,10 @@ TEST_CASE("every field of a device is told") {
   CHECK(d.driver_index == 3);
   CHECK(d.render_minor == 129);
   CHECK(d.numa_node == 1);
-  CHECK(d.cuda_version == 12020);
-  CHECK(d.compute_capability == 8000);
+  CHECK(d.cuda_version_major == 12);
+  CHECK(d.cuda_version_minor == 2);
+  CHECK(d.compute_capability_major == 8);
+  CHECK(d.compute_capability_minor == 0);
   CHECK(std::string(d.architecture) == "Ampere");
   CHECK(d.gpu_instance == 9);
   CHECK(d.compute_instance == 2);
@@ -90,8 +92,8 @@ TEST_CASE("a text too long is cut at a code point and noted") {
 
 TEST_CASE("partitions follow the rules of indexes and inherit from their parent") {
   simulation s(R"({"devices":[
-      {"name":"A","vendor":"nvidia","uuid":"GPU-A","driver_version":"1.2","cuda_version":12040,
-       "compute_capability":9000,"architecture":"Hopper",
+      {"name":"A","vendor":"nvidia","uuid":"GPU-A","driver_version":"1.2","cuda_version":{"major":12,"minor":4},
+       "compute_capability":{"major":9,"minor":0},"architecture":"Hopper",
        "partitions":[{"name":"A1","uuid":"MIG-1","instance":{"gpu":1,"compute":0}},
                      {"name":"A2","driver_version":"3"}]},
       {"name":"B","vendor":"nvidia","uuid":"GPU-B"}]})");
@@ -109,8 +111,10 @@ TEST_CASE("partitions follow the rules of indexes and inherit from their parent"
     CHECK(d.device_class == HMN_DEVICE_CLASS_GPU);
     CHECK(d.form == HMN_DEVICE_FORM_DISCRETE);
     CHECK(d.vendor == HMN_VENDOR_NVIDIA);
-    CHECK(d.cuda_version == 12040);
-    CHECK(d.compute_capability == 9000);
+    CHECK(d.cuda_version_major == 12);
+    CHECK(d.cuda_version_minor == 4);
+    CHECK(d.compute_capability_major == 9);
+    CHECK(d.compute_capability_minor == 0);
     CHECK(std::string(d.architecture) == "Hopper");
   }
   CHECK(std::string(p.devices[2].driver_version) == "1.2");

@@ -90,8 +90,8 @@ TEST_CASE("a size is whole, not negative and below 2^64") {
 TEST_CASE("numbers have their range") {
   CHECK(refusal(device(R"("driver_index":4294967296)")) ==
         "/devices/0/driver_index: 4294967296 is not a whole number from 0 to 4294967295");
-  CHECK(refusal(device(R"("cuda_version":"12.4")")) ==
-        "/devices/0/cuda_version: \"12.4\" is not a whole number from 0 to 4294967295");
+  CHECK(refusal(device(R"("cuda_version":{"major":"12.4"})")) ==
+        "/devices/0/cuda_version/major: \"12.4\" is not a whole number from 0 to 4294967295");
   CHECK(refusal(device(R"("render_minor":-1)")) ==
         "/devices/0/render_minor: -1 is not a whole number from 0 to 4294967295");
   CHECK(refusal(device(R"("telemetry":{"gpu_busy_percent":100.5})")) ==

@@ -70,8 +70,10 @@ void each_field(const hypomnesis::device& v, Put put) {
   put("numa_node", v.numa_node);
   put("gpu_instance", v.gpu_instance);
   put("compute_instance", v.compute_instance);
-  put("cuda_version", v.cuda_version);
-  put("compute_capability", v.compute_capability);
+  put("cuda_version_major", v.cuda_version_major);
+  put("cuda_version_minor", v.cuda_version_minor);
+  put("compute_capability_major", v.compute_capability_major);
+  put("compute_capability_minor", v.compute_capability_minor);
   put("os_id", v.os_id);
   put("age_ns", v.age_ns);
   put("name", v.name);

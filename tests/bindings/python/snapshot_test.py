@@ -69,7 +69,7 @@ class Copies(Case):
                                 "processes": [{"pid": 5, "kinds": []}]}]}
         device, = self.context(machine).snapshot(ALL).devices
         self.assertEqual((device.name, device.uuid, device.pci_bus_id), (None, None, None))
-        self.assertEqual((device.driver_index, device.cuda_version), (None, None))
+        self.assertEqual((device.driver_index, device.cuda_version_major), (None, None))
         self.assertEqual((device.main_pool.total_bytes, device.main_pool.used_bytes), (0, None))
         self.assertEqual((device.telemetry.fan_rpm, device.telemetry.power_watts), (0, None))
         usage, = device.usages

@@ -157,8 +157,10 @@ hmn::snapshot_device some_device() {
   who.pci_subsystem = 605;
   who.render_minor = 606;
   who.numa_node = 607;
-  who.cuda_version = 608;
-  who.compute_capability = 613;
+  who.cuda_version_major = 608;
+  who.cuda_version_minor = 615;
+  who.compute_capability_major = 613;
+  who.compute_capability_minor = 616;
   who.architecture.assign("Testing");
   who.instance = {609, 610};
   who.os_id = 611;

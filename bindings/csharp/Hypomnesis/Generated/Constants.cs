@@ -440,9 +440,10 @@ public enum DeviceFields : uint
     DriverIndex = Raw.DEVICE_HAS_DRIVER_INDEX,
     /// <summary><see cref="Device.OsId"/>.</summary>
     OsId = Raw.DEVICE_HAS_OS_ID,
-    /// <summary><see cref="Device.CudaVersion"/>.</summary>
+    /// <summary><see cref="Device.CudaVersionMajor"/> and <see cref="Device.CudaVersionMinor"/>.</summary>
     CudaVersion = Raw.DEVICE_HAS_CUDA_VERSION,
-    /// <summary><see cref="Device.ComputeCapability"/>.</summary>
+    /// <summary><see cref="Device.ComputeCapabilityMajor"/> and
+    /// <see cref="Device.ComputeCapabilityMinor"/>.</summary>
     ComputeCapability = Raw.DEVICE_HAS_COMPUTE_CAPABILITY,
     /// <summary><see cref="Device.Architecture"/>.</summary>
     Architecture = Raw.DEVICE_HAS_ARCHITECTURE,

@@ -189,10 +189,14 @@ public sealed partial record Device
     public uint? GpuInstance { get; init; }
     /// <summary>MIG.</summary>
     public uint? ComputeInstance { get; init; }
-    /// <summary>Of the driver: 1000 * major + 10 * minor.</summary>
-    public uint? CudaVersion { get; init; }
-    /// <summary>NVIDIA: 1000 * major + 10 * minor, as <see cref="CudaVersion"/>: 9.0 is 9000.</summary>
-    public uint? ComputeCapability { get; init; }
+    /// <summary>Newest CUDA that the driver supports: 12.4 is 12 and 4.</summary>
+    public uint? CudaVersionMajor { get; init; }
+    /// <summary>Cuda version minor.</summary>
+    public uint? CudaVersionMinor { get; init; }
+    /// <summary>NVIDIA: 9.0 is 9 and 0.</summary>
+    public uint? ComputeCapabilityMajor { get; init; }
+    /// <summary>Compute capability minor.</summary>
+    public uint? ComputeCapabilityMinor { get; init; }
     /// <summary>Windows: adapter LUID; macOS: registry id.</summary>
     public ulong? OsId { get; init; }
     /// <summary>Time since its driver listed it; of several, the earliest.</summary>
@@ -229,8 +233,10 @@ public sealed partial record Device
             NumaNode = from->NumaNode,
             GpuInstance = from->GpuInstance,
             ComputeInstance = from->ComputeInstance,
-            CudaVersion = from->CudaVersion,
-            ComputeCapability = from->ComputeCapability,
+            CudaVersionMajor = from->CudaVersionMajor,
+            CudaVersionMinor = from->CudaVersionMinor,
+            ComputeCapabilityMajor = from->ComputeCapabilityMajor,
+            ComputeCapabilityMinor = from->ComputeCapabilityMinor,
             OsId = from->OsId,
             AgeNs = from->AgeNs,
             Name = from->Name,

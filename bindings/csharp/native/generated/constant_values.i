@@ -169,7 +169,7 @@
 %csconstvalue("4096") DEVICE_HAS_CUDA_VERSION;
 %csconstvalue("8192") DEVICE_HAS_COMPUTE_CAPABILITY;
 %csconstvalue("16384") DEVICE_HAS_ARCHITECTURE;
-%csconstvalue("608") DEVICE_SIZE_V1;
+%csconstvalue("616") DEVICE_SIZE_V1;
 %csconstvalue("0") POOL_MAIN;
 %csconstvalue("1") POOL_VRAM;
 %csconstvalue("2") POOL_VRAM_VISIBLE;

@@ -443,13 +443,23 @@ static const hmn_opt_u32 *hmn_device_compute_instance_get(hmn_device *self) {
 }
 
 
-static const hmn_opt_u32 *hmn_device_cuda_version_get(hmn_device *self) {
-  return self->present & HMN_DEVICE_HAS_CUDA_VERSION ? HMN_FIRST_u32(self->cuda_version) : NULL;
+static const hmn_opt_u32 *hmn_device_cuda_version_major_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_CUDA_VERSION ? HMN_FIRST_u32(self->cuda_version_major) : NULL;
 }
 
 
-static const hmn_opt_u32 *hmn_device_compute_capability_get(hmn_device *self) {
-  return self->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY ? HMN_FIRST_u32(self->compute_capability) : NULL;
+static const hmn_opt_u32 *hmn_device_cuda_version_minor_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_CUDA_VERSION ? HMN_FIRST_u32(self->cuda_version_minor) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_device_compute_capability_major_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY ? HMN_FIRST_u32(self->compute_capability_major) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_device_compute_capability_minor_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY ? HMN_FIRST_u32(self->compute_capability_minor) : NULL;
 }
 
 
@@ -2127,25 +2137,49 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_compute
 }
 
 
-SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_cuda_version_get___(void * jarg1) {
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_cuda_version_major_get___(void * jarg1) {
   const void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_u32 *result = 0 ;
 
   arg1 = (hmn_device *)jarg1;
-  result = (hmn_opt_u32 *)hmn_device_cuda_version_get(arg1);
+  result = (hmn_opt_u32 *)hmn_device_cuda_version_major_get(arg1);
   jresult = result;
   return jresult;
 }
 
 
-SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_compute_capability_get___(void * jarg1) {
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_cuda_version_minor_get___(void * jarg1) {
   const void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_u32 *result = 0 ;
 
   arg1 = (hmn_device *)jarg1;
-  result = (hmn_opt_u32 *)hmn_device_compute_capability_get(arg1);
+  result = (hmn_opt_u32 *)hmn_device_cuda_version_minor_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_compute_capability_major_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_device *arg1 = (hmn_device *) 0 ;
+  hmn_opt_u32 *result = 0 ;
+
+  arg1 = (hmn_device *)jarg1;
+  result = (hmn_opt_u32 *)hmn_device_compute_capability_major_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_compute_capability_minor_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_device *arg1 = (hmn_device *) 0 ;
+  hmn_opt_u32 *result = 0 ;
+
+  arg1 = (hmn_device *)jarg1;
+  result = (hmn_opt_u32 *)hmn_device_compute_capability_minor_get(arg1);
   jresult = result;
   return jresult;
 }

@@ -470,13 +470,23 @@ static const hmn_opt_u32 *hmn_device_compute_instance_get(hmn_device *self) {
 }
 
 
-static const hmn_opt_u32 *hmn_device_cuda_version_get(hmn_device *self) {
-  return self->present & HMN_DEVICE_HAS_CUDA_VERSION ? HMN_FIRST_u32(self->cuda_version) : NULL;
+static const hmn_opt_u32 *hmn_device_cuda_version_major_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_CUDA_VERSION ? HMN_FIRST_u32(self->cuda_version_major) : NULL;
 }
 
 
-static const hmn_opt_u32 *hmn_device_compute_capability_get(hmn_device *self) {
-  return self->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY ? HMN_FIRST_u32(self->compute_capability) : NULL;
+static const hmn_opt_u32 *hmn_device_cuda_version_minor_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_CUDA_VERSION ? HMN_FIRST_u32(self->cuda_version_minor) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_device_compute_capability_major_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY ? HMN_FIRST_u32(self->compute_capability_major) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_device_compute_capability_minor_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY ? HMN_FIRST_u32(self->compute_capability_minor) : NULL;
 }
 
 

@@ -100,8 +100,10 @@ typedef struct hmn_device {
   uint32_t numa_node;
   uint32_t gpu_instance;
   uint32_t compute_instance;
-  uint32_t cuda_version;
-  uint32_t compute_capability;
+  uint32_t cuda_version_major;
+  uint32_t cuda_version_minor;
+  uint32_t compute_capability_major;
+  uint32_t compute_capability_minor;
   uint64_t os_id;
   uint64_t age_ns;
   char name[256];

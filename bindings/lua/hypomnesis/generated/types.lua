@@ -64,8 +64,10 @@
 ---@field numa_node integer? the host's NUMA node that is the device's own memory
 ---@field gpu_instance integer? MIG
 ---@field compute_instance integer? MIG
----@field cuda_version integer? of the driver: 1000 * major + 10 * minor
----@field compute_capability integer? NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000
+---@field cuda_version_major integer? newest CUDA that the driver supports: 12.4 is 12 and 4
+---@field cuda_version_minor integer?
+---@field compute_capability_major integer? NVIDIA: 9.0 is 9 and 0
+---@field compute_capability_minor integer?
 ---@field os_id integer? Windows: adapter LUID; macOS: registry id
 ---@field age_ns integer time since its driver listed it; of several, the earliest
 ---@field name string? as the vendor writes it: "NVIDIA GeForce RTX 4090"

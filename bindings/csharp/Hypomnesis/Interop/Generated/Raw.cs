@@ -273,9 +273,13 @@ internal static unsafe class Raw {
 
   public static uint? hmn_device_compute_instance_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_compute_instance_get(self)); }
 
-  public static uint? hmn_device_cuda_version_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_cuda_version_get(self)); }
+  public static uint? hmn_device_cuda_version_major_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_cuda_version_major_get(self)); }
 
-  public static uint? hmn_device_compute_capability_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_compute_capability_get(self)); }
+  public static uint? hmn_device_cuda_version_minor_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_cuda_version_minor_get(self)); }
+
+  public static uint? hmn_device_compute_capability_major_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_compute_capability_major_get(self)); }
+
+  public static uint? hmn_device_compute_capability_minor_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_compute_capability_minor_get(self)); }
 
   public static ulong? hmn_device_os_id_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_device_os_id_get(self)); }
 
@@ -1531,7 +1535,7 @@ internal static unsafe class Raw {
   public const int DEVICE_HAS_CUDA_VERSION = 4096;
   public const int DEVICE_HAS_COMPUTE_CAPABILITY = 8192;
   public const int DEVICE_HAS_ARCHITECTURE = 16384;
-  public const int DEVICE_SIZE_V1 = 608;
+  public const int DEVICE_SIZE_V1 = 616;
   public const int POOL_MAIN = 0;
   public const int POOL_VRAM = 1;
   public const int POOL_VRAM_VISIBLE = 2;

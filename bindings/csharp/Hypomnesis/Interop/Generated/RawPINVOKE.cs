@@ -232,11 +232,17 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_compute_instance_get___")]
   public static extern global::System.IntPtr hmn_device_compute_instance_get(global::System.IntPtr jarg1);
 
-  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_cuda_version_get___")]
-  public static extern global::System.IntPtr hmn_device_cuda_version_get(global::System.IntPtr jarg1);
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_cuda_version_major_get___")]
+  public static extern global::System.IntPtr hmn_device_cuda_version_major_get(global::System.IntPtr jarg1);
 
-  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_compute_capability_get___")]
-  public static extern global::System.IntPtr hmn_device_compute_capability_get(global::System.IntPtr jarg1);
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_cuda_version_minor_get___")]
+  public static extern global::System.IntPtr hmn_device_cuda_version_minor_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_compute_capability_major_get___")]
+  public static extern global::System.IntPtr hmn_device_compute_capability_major_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_compute_capability_minor_get___")]
+  public static extern global::System.IntPtr hmn_device_compute_capability_minor_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_os_id_get___")]
   public static extern global::System.IntPtr hmn_device_os_id_get(global::System.IntPtr jarg1);

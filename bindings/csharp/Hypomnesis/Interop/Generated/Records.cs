@@ -134,7 +134,7 @@ internal unsafe struct SystemMemoryRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct DeviceRecord
 {
-    internal const int Size = 608;
+    internal const int Size = 616;
     internal uint struct_size;
     internal uint present;
     internal uint notes;
@@ -153,8 +153,10 @@ internal unsafe struct DeviceRecord
     internal uint numa_node;
     internal uint gpu_instance;
     internal uint compute_instance;
-    internal uint cuda_version;
-    internal uint compute_capability;
+    internal uint cuda_version_major;
+    internal uint cuda_version_minor;
+    internal uint compute_capability_major;
+    internal uint compute_capability_minor;
     internal ulong os_id;
     internal ulong age_ns;
     internal fixed byte name[256];
@@ -179,8 +181,10 @@ internal unsafe struct DeviceRecord
     internal uint? NumaNode => (present & 256u) != 0 ? this.numa_node : null;
     internal uint? GpuInstance => (present & 512u) != 0 ? this.gpu_instance : null;
     internal uint? ComputeInstance => (present & 512u) != 0 ? this.compute_instance : null;
-    internal uint? CudaVersion => (present & 4096u) != 0 ? this.cuda_version : null;
-    internal uint? ComputeCapability => (present & 8192u) != 0 ? this.compute_capability : null;
+    internal uint? CudaVersionMajor => (present & 4096u) != 0 ? this.cuda_version_major : null;
+    internal uint? CudaVersionMinor => (present & 4096u) != 0 ? this.cuda_version_minor : null;
+    internal uint? ComputeCapabilityMajor => (present & 8192u) != 0 ? this.compute_capability_major : null;
+    internal uint? ComputeCapabilityMinor => (present & 8192u) != 0 ? this.compute_capability_minor : null;
     internal ulong? OsId => (present & 2048u) != 0 ? this.os_id : null;
     internal ulong AgeNs => this.age_ns;
     internal string? Name => (present & 1u) != 0 ? Utf8.Text(ref this.name[0], 256) : null;
